@@ -4,9 +4,9 @@
  */
 import { mkdir } from 'node:fs/promises';
 import { run } from '../scripts/stage.ts';
-import { citusVersion } from '../src/store/distribuicao.ts';
-import { listNos, nameNo } from '../src/store/nos.ts';
-import { openPool } from '../src/store/open.ts';
+import { openPool } from '../src/base/pg/open.ts';
+import { citusVersion } from '../src/subjects/citus/distribuicao.rows.ts';
+import { listNos, nameNo } from '../src/subjects/citus/nos.rows.ts';
 import { type ComparisonOptions, comparePlaces, compareRows, OWN, type Pair, placesOf, tableOf } from './comparar.ts';
 import { postmasterOf } from './cpu.ts';
 import { describeConditions, printTables } from './report.ts';

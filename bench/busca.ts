@@ -2,14 +2,15 @@
  * `npm run bench -- --busca N`: how long whoever sits at the console waits for a page of a search, among N notes of one municipality of two
  * years. Wall time with nobody else on the machine: a person waits, and the database mostly reads.
  */
-import { searchNotas } from '../src/flows/buscar-notas.ts';
-import { SALAS } from '../src/flows/lugares.ts';
-import { openEmbedded } from '../src/store/embedded.ts';
-import { ensureMeses, mesesBetween } from '../src/store/meses.ts';
-import { migrate } from '../src/store/migrate.ts';
-import { type Db, openPool } from '../src/store/open.ts';
-import type { Client } from '../src/store/pg.ts';
-import { createStore } from '../src/store/store.ts';
+
+import { ensureMeses, mesesBetween } from '../src/base/book/meses.ts';
+import { openEmbedded } from '../src/base/pg/embedded.ts';
+import { migrate } from '../src/base/pg/migrate.ts';
+import { type Db, openPool } from '../src/base/pg/open.ts';
+import type { Client } from '../src/base/pg/pg.ts';
+import { SALAS } from '../src/base/world/lugares.ts';
+import { searchNotas } from '../src/subjects/notas/buscar.ts';
+import { createStore } from '../src/wiring/store.ts';
 import { cnpjsOf } from './documents.ts';
 import { QUIET, useClient } from './fill.ts';
 import { printTable } from './tables.ts';

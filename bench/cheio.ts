@@ -2,9 +2,9 @@
  * `npm run bench -- --cheio N`: a database with N notes beside an almost empty one, both with this very service, in the same seconds: what
  * issuing, sending a backlog, queries and lists cost in each, and what the rows weigh.
  */
-import { openEmbedded } from '../src/store/embedded.ts';
-import { openPool } from '../src/store/open.ts';
-import { createStore, type Store } from '../src/store/store.ts';
+import { openEmbedded } from '../src/base/pg/embedded.ts';
+import { openPool } from '../src/base/pg/open.ts';
+import { createStore, type Store } from '../src/wiring/store.ts';
 import { comparePlaces, compareRows, look, OWN, type Pair, placesOf, tableOf, type WindowOptions } from './comparar.ts';
 import {
   type Fill,

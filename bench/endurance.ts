@@ -6,8 +6,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { openEmbedded } from '../src/store/embedded.ts';
-import { Client } from '../src/store/pg.ts';
+import { openEmbedded } from '../src/base/pg/embedded.ts';
+import { Client } from '../src/base/pg/pg.ts';
 import { NUMBERS_A_START, WARMUP_NOTES } from './comparar.ts';
 import { cpuTimesOf, foreignShare, HAS_THREADS, machineTimes, processesOf } from './cpu.ts';
 import type { Held } from './endurance-probe.ts';

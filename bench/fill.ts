@@ -2,12 +2,13 @@
  * A full database: notes that the service issued and had authorised, multiplied by the server itself, with other keys, numbers, providers
  * and days. They stand as some days after their end, documents compressed; what has an index has a value of its own in each.
  */
+
+import { documentoStore } from '../src/base/book/documentos.ts';
+import { ensureMeses, mesesBetween } from '../src/base/book/meses.ts';
+import { openEmbedded } from '../src/base/pg/embedded.ts';
+import { openPool } from '../src/base/pg/open.ts';
+import { Client, type ClientConfig } from '../src/base/pg/pg.ts';
 import { municipios } from '../src/fiscal/catalogs/catalogs.ts';
-import { documentoStore } from '../src/store/documentos.ts';
-import { openEmbedded } from '../src/store/embedded.ts';
-import { ensureMeses, mesesBetween } from '../src/store/meses.ts';
-import { openPool } from '../src/store/open.ts';
-import { Client, type ClientConfig } from '../src/store/pg.ts';
 import { cnpjsOf } from './documents.ts';
 import { openSide, type Place, runLoads, type Scene, SLUG } from './scene.ts';
 

@@ -3,12 +3,12 @@
  * from the cursor of the one before; and how fast they were given their places.
  */
 import { startService } from '../scripts/stage.ts';
-import { openEmbedded } from '../src/store/embedded.ts';
-import { ensureMeses } from '../src/store/meses.ts';
-import { migrate } from '../src/store/migrate.ts';
-import { openPool } from '../src/store/open.ts';
-import type { Client } from '../src/store/pg.ts';
-import { createStore } from '../src/store/store.ts';
+import { ensureMeses } from '../src/base/book/meses.ts';
+import { openEmbedded } from '../src/base/pg/embedded.ts';
+import { migrate } from '../src/base/pg/migrate.ts';
+import { openPool } from '../src/base/pg/open.ts';
+import type { Client } from '../src/base/pg/pg.ts';
+import { createStore } from '../src/wiring/store.ts';
 import { cnpjsOf } from './documents.ts';
 import { QUIET, useClient } from './fill.ts';
 import { printRows } from './tables.ts';

@@ -4,8 +4,8 @@
  */
 import { execFileSync } from 'node:child_process';
 import { cpus } from 'node:os';
-import { openEmbedded } from '../src/store/embedded.ts';
-import { Client } from '../src/store/pg.ts';
+import { openEmbedded } from '../src/base/pg/embedded.ts';
+import { Client } from '../src/base/pg/pg.ts';
 import { askMeasured, micros, placeOf } from './asker.ts';
 import { cpuTimesOf, foreignShare, machineTimes, processesOf } from './cpu.ts';
 import type { MeasureOptions } from './medir.ts';

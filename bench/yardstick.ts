@@ -12,8 +12,8 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { DOMParser, XMLSerializer } from '@xmldom/xmldom';
 import { SignedXml } from 'xml-crypto';
-import { openEmbedded } from '../src/store/embedded.ts';
-import { Pool, type PoolClient } from '../src/store/pg.ts';
+import { openEmbedded } from '../src/base/pg/embedded.ts';
+import { Pool, type PoolClient } from '../src/base/pg/pg.ts';
 import type { ProviderKeys } from './documents.ts';
 
 export type YardstickOrder = {

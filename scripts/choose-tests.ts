@@ -35,7 +35,7 @@ export function hasOwnProcess(file: string): boolean {
 
 /**
  * Whether a test file belongs to a folder or to a file of the source: it stands in it or beside it, or its name begins with the name of the
- * folder or of a file in it, as `test/soap-fuzz.test.ts` belongs to `src/doors/soap`.
+ * folder or of a file in it, as `src/subjects/lotes/soap-fuzz.test.ts` belongs to `src/doors/soap`.
  */
 function belongsTo(place: string): (file: string) => boolean {
   if (!existsSync(path.join(ROOT, place))) return () => false;

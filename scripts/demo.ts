@@ -13,8 +13,8 @@ import { type Signer, signXml } from '../src/documents/signing.ts';
 import { zoneOf } from '../src/fiscal/catalogs/catalogs.ts';
 import { momentIn } from '../src/fiscal/moment.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
-import type { CertificateFiles } from '../src/flows/make-pki.ts';
 import { lockFolder } from '../src/simulador/lock.ts';
+import type { CertificateFiles } from '../src/subjects/municipios/make-pki.ts';
 import {
   openStage,
   ROOT,

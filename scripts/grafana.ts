@@ -1,6 +1,6 @@
 /** The board of Grafana: its panels, a row each, and the JSON that Grafana imports. Every query is tried on a real Prometheus in the tests. */
 
-import { CHECKS } from '../src/measures/checks.ts';
+import { CHECKS } from '../src/base/measures/checks.ts';
 
 type Kind = 'timeseries' | 'stat' | 'state-timeline';
 type Panel = {

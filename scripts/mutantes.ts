@@ -9,7 +9,7 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, wri
 import os from 'node:os';
 import path from 'node:path';
 import { API } from 'typescript/unstable/sync';
-import { Client } from '../src/store/pg.ts';
+import { Client } from '../src/base/pg/pg.ts';
 import { globalSetup, globalTeardown } from '../test/setup.ts';
 import { type Mutant, mutantsOf } from './make-mutants.ts';
 import { EQUIVALENT, TESTS } from './mutants-table.ts';

@@ -1,13 +1,13 @@
 const SIGNED = [
   'src/documents/signed.test.ts',
-  'test/assinatura-ataques.test.ts',
-  'test/assinatura-quase.test.ts',
-  'test/assinatura-certificado.test.ts',
+  'src/subjects/assinatura/assinatura-ataques.test.ts',
+  'src/subjects/assinatura/assinatura-quase.test.ts',
+  'src/subjects/assinatura/assinatura-certificado.test.ts',
 ];
 
 /** Which tests are about a file, cheap ones first. A file that is not here has its own, of the same name beside it. */
 export const TESTS: Readonly<Record<string, readonly string[]>> = {
-  'src/store/numeracao.ts': ['test/numeracao.test.ts'],
+  'src/base/book/numeracao.ts': ['src/base/book/numeracao.test.ts'],
   'src/fiscal/assess.ts': ['src/fiscal/assess.test.ts', 'src/fiscal/judge-whole.test.ts'],
   'src/fiscal/ibscbs.ts': ['src/fiscal/ibscbs.test.ts', 'src/fiscal/judge-whole.test.ts'],
   'src/fiscal/explain-ibscbs.ts': ['src/fiscal/ibscbs.test.ts'],
@@ -16,20 +16,20 @@ export const TESTS: Readonly<Record<string, readonly string[]>> = {
     'src/fiscal/rules/rules.test.ts',
     'src/fiscal/judge-whole.test.ts',
   ],
-  'src/fiscal/lote.ts': ['src/store/states.test.ts'],
-  'src/fiscal/nota.ts': ['src/fiscal/nota.test.ts', 'src/store/states.test.ts'],
+  'src/fiscal/lote.ts': ['src/base/book/states.test.ts'],
+  'src/fiscal/nota.ts': ['src/fiscal/nota.test.ts', 'src/base/book/states.test.ts'],
   'src/fiscal/evento.ts': [
     'src/fiscal/evento.test.ts',
     'src/fiscal/conflitos-evento.test.ts',
-    'src/store/states.test.ts',
+    'src/base/book/states.test.ts',
   ],
   'src/adn/reading.ts': ['src/adn/reading.test.ts', 'src/adn/national.test.ts'],
   'src/documents/signed.ts': SIGNED,
   'src/documents/signature-parts.ts': SIGNED,
   'src/documents/signature-shape.ts': SIGNED,
-  'src/documents/cms.ts': ['test/assinatura-ataques.test.ts', 'src/documents/cms.test.ts'],
-  'src/documents/ordinary-signature.ts': ['test/assinatura-ordinaria.test.ts'],
-  'src/delivery/documents.ts': ['test/deliver-copia.test.ts'],
+  'src/documents/cms.ts': ['src/subjects/assinatura/assinatura-ataques.test.ts', 'src/documents/cms.test.ts'],
+  'src/documents/ordinary-signature.ts': ['src/subjects/assinatura/assinatura-ordinaria.test.ts'],
+  'src/base/delivery/documents.ts': ['src/subjects/notas/deliver-copia.test.ts'],
 };
 
 /** Changes that change nothing, each by a piece of its line as it would read, and why. */
@@ -41,10 +41,10 @@ export const EQUIVALENT: Readonly<Record<string, readonly (readonly [changed: st
     ],
     ['CHAVE_LENGTH + (1 + 1)', 'one character too many or two: it is no key'],
   ],
-  'src/store/group-commit.ts': [
+  'src/base/pg/group-commit.ts': [
     ['if (true) await gathering', 'nothing is awaited before the turn ends: the batch begins in the same one'],
   ],
-  'src/store/numeracao.ts': [
+  'src/base/book/numeracao.ts': [
     ['WINDOW_GROWTH = (8n + 1n)', 'how much is read at once, and not what is given'],
     ['(2n + 1n) * needed', 'how much is read at once, and not what is given'],
     ['desde && null', 'the next window begins where the first one did: dearer, and gives the same'],

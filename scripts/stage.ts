@@ -6,7 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { type MakePkiOptions, makePki, type Pki } from '../src/flows/make-pki.ts';
+import { type MakePkiOptions, makePki, type Pki } from '../src/subjects/municipios/make-pki.ts';
 
 export const ROOT = path.resolve(import.meta.dirname, '..');
 const READY_WITHIN_MS = 120_000;

@@ -1,5 +1,5 @@
 /**
- * Trains the dictionary by which documents at rest are compressed (`src/store/pacote.ts`), of documents that are made here of the examples of
+ * Trains the dictionary by which documents at rest are compressed (`src/base/book/pacote.ts`), of documents that are made here of the examples of
  * the rules and of invented names: `node scripts/train-dictionary.ts NUMBER`, with the `zstd` of the machine. A dictionary in use is never
  * trained again; a better one gets the next number.
  */
@@ -53,7 +53,7 @@ function sampleOf(patch: ReturnType<typeof acceptedPatches>[number]): Buffer | u
 }
 
 const number = Number(process.argv[2]);
-const file = path.join(import.meta.dirname, `../src/store/dicionarios/${number}.zstd`);
+const file = path.join(import.meta.dirname, `../src/base/book/dicionarios/${number}.zstd`);
 if (!(number > 0) || existsSync(file)) throw new Error('the number of a new dictionary is missing');
 const patches = acceptedPatches();
 const folder = mkdtempSync(path.join(tmpdir(), 'nfse-dicionario-'));

@@ -45,7 +45,7 @@ const A_SETTING: readonly Edit[] = [
   }),`,
   ],
   [
-    'src/flows/avisos-municipio.ts',
+    'src/base/world/avisos-municipio.ts',
     'export function remarksOnSettings(municipio: Municipio, via: Via): string[] {',
     `  if (municipio.contato === undefined) return ['Sem --contato ninguém sabe a quem perguntar.'];`,
   ],
@@ -54,11 +54,11 @@ const A_SETTING: readonly Edit[] = [
 
 const A_COLUMN: readonly Edit[] = [
   ['src/store/migrations/991-codigo-servico.sql', undefined, 'alter table notas add column codigo_servico text;\n'],
-  ['src/store/nota-columns.ts', 'const COLUMNS = {', '  codigo_servico: orNull(TEXT),'],
-  ['src/flows/issue-nota.ts', '    const nota: NotaNova = {', '      codigo_servico: dps.serv.cServ.cTribNac,'],
-  ['src/flows/queries.ts', '    chave_acesso: row.chave_acesso,', '    codigo_servico: row.codigo_servico,'],
+  ['src/base/book/nota-columns.ts', 'const COLUMNS = {', '  codigo_servico: orNull(TEXT),'],
+  ['src/subjects/notas/issue.ts', '    const nota: NotaNova = {', '      codigo_servico: dps.serv.cServ.cTribNac,'],
+  ['src/subjects/notas/queries.ts', '    chave_acesso: row.chave_acesso,', '    codigo_servico: row.codigo_servico,'],
   [
-    'src/doors/rest/nota-fields.ts',
+    'src/subjects/notas/fields.rest.ts',
     'export const NOTA_SEM_XML = {',
     `  codigo_servico: orNull(field.text('O código de tributação nacional.')),`,
   ],
@@ -214,7 +214,7 @@ function followsList(title: string, edits: readonly Edit[]): void {
   assert.equal(steps.length, files.size, `steps of "${title}"`);
   assert.ok(files.size <= PLACES_MAX);
   for (const [place, file] of [...files].entries()) {
-    const named = file.includes('/migrations/') ? 'src/store/migrations/' : file;
+    const named = file.includes('/migrations/') ? 'src/base/pg/migrations/' : file;
     assert.ok(steps[place]!.includes(named), `step ${place + 1} of "${title}" names ${named}`);
   }
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
-import { VARIABLES } from '../src/doors/variables.ts';
+import { VARIABLES } from '../src/base/terminal/variables.ts';
 import { databaseUrlOf, freshDatabase } from './support/database.ts';
 import { request } from './support/http.ts';
 import { freshFolder } from './support/openssl.ts';

@@ -8,8 +8,8 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from '
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, test } from 'node:test';
-import { faultText, readSettingsText } from '../src/doors/settings-file.ts';
-import { VARIABLES } from '../src/doors/variables.ts';
+import { faultText, readSettingsText } from '../src/base/terminal/settings-file.ts';
+import { VARIABLES } from '../src/base/terminal/variables.ts';
 import { nfseBeside } from './support/cli.ts';
 import { freshFolder } from './support/openssl.ts';
 import { nfse } from './support/process.ts';

@@ -9,12 +9,12 @@ import { appendFileSync, chownSync, mkdtempSync, readFileSync, rmSync, statSync,
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
+import { openEmbedded } from '../src/base/pg/embedded.ts';
+import { runTransaction } from '../src/base/pg/open.ts';
+import { Client, type ClientConfig } from '../src/base/pg/pg.ts';
 import { SANDBOX_SLUG } from '../src/fiscal/ambiente.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
-import { openEmbedded } from '../src/store/embedded.ts';
-import { runTransaction } from '../src/store/open.ts';
-import { Client, type ClientConfig } from '../src/store/pg.ts';
-import { createStore } from '../src/store/store.ts';
+import { createStore } from '../src/wiring/store.ts';
 import { onEnd } from './support/cleanup.ts';
 import { databaseUrlOf, dropTrigger, freshDatabase, poolOn } from './support/database.ts';
 import { balcao, CANCELAMENTO } from './support/eventos.ts';

@@ -10,10 +10,10 @@ import { DOCUMENTOS, type Documento, patchOf } from '../bench/documents.ts';
 import { multiplyNotas } from '../bench/fill.ts';
 import { compareWindows, costOf, spreadOf } from '../bench/ratios.ts';
 import { drawBars } from '../bench/svg.ts';
+import type { Db } from '../src/base/pg/open.ts';
 import { parseChave, parseDpsId } from '../src/fiscal/chave.ts';
 import { avisosOn, faultsOf } from '../src/fiscal/rules/trial.ts';
-import type { Db } from '../src/store/open.ts';
-import { createStore } from '../src/store/store.ts';
+import { createStore } from '../src/wiring/store.ts';
 import { fillNotas } from './support/cheio.ts';
 import { freshDatabase, poolOn } from './support/database.ts';
 

@@ -14,7 +14,7 @@ import { checkSignature } from '../src/documents/signed.ts';
 import { readXml } from '../src/documents/xml.ts';
 import { dpsIdOf } from '../src/fiscal/chave.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
-import { makePki } from '../src/flows/make-pki.ts';
+import { makePki } from '../src/subjects/municipios/make-pki.ts';
 import { Transmissions } from '../src/wiring/adn-access.ts';
 import { onEnd } from './support/cleanup.ts';
 import { readyKeys } from './support/keys.ts';

@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { PLANNED } from '../src/store/planned.ts';
-import '../src/store/store.ts';
+import { PLANNED } from '../src/base/pg/planned.ts';
+import '../src/wiring/store.ts';
 import { faultsOf, tenantTables } from './support/comandos.ts';
 import { MES } from './support/nota-keys.ts';
 import { isKnown, OFFENDERS } from './support/sent.ts';

@@ -1,10 +1,10 @@
 /** How many connections the service opens, and what it does with fewer than it asks for (D-411). */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { openMigrationPool } from '../src/base/pg/migration-steps.ts';
+import { openPool } from '../src/base/pg/open.ts';
+import type { ClientConfig } from '../src/base/pg/pg.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
-import { openMigrationPool } from '../src/store/migration-steps.ts';
-import { openPool } from '../src/store/open.ts';
-import type { ClientConfig } from '../src/store/pg.ts';
 import { readConfig } from '../src/wiring/config.ts';
 import { createLog } from '../src/wiring/log.ts';
 import { openStore } from '../src/wiring/open-store.ts';

@@ -4,12 +4,12 @@
  */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { ASIDE_BYTES, type Aside } from '../src/doors/rest/aside.ts';
+import type { OnStored } from '../src/base/book/recent.ts';
+import { ASIDE_BYTES, type Aside } from '../src/base/http/aside.ts';
+import { SALAS } from '../src/base/world/lugares.ts';
 import { createRestDoor } from '../src/doors/rest/door.ts';
 import { BYTES_POR_DOCUMENTO } from '../src/fiscal/ambiente.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
-import { SALAS } from '../src/flows/lugares.ts';
-import type { OnStored } from '../src/store/recent.ts';
 import { AsideThread } from '../src/wiring/large-bodies.ts';
 import { createLog, type Logger } from '../src/wiring/log.ts';
 import { onEnd } from './support/cleanup.ts';

@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
+import { isJson, openDps, type SentDps } from '../src/base/world/sent-documents.ts';
 import { readJson } from '../src/documents/json.ts';
 import { ERRORS } from '../src/fiscal/errors.ts';
 import { readPedido } from '../src/fiscal/pedido-evento.ts';
@@ -12,8 +13,7 @@ import { exampleJson, exampleXml } from '../src/fiscal/rules/example.ts';
 import { ALL_RULES } from '../src/fiscal/rules/rules.ts';
 import { isJsonOnly } from '../src/fiscal/rules/trial.ts';
 import { TIPOS_EVENTO } from '../src/fiscal/tipos-evento.ts';
-import { isJson, openDps, type SentDps } from '../src/flows/sent-documents.ts';
-import { validateDocument } from '../src/flows/validate-dps.ts';
+import { validateDocument } from '../src/subjects/notas/validate.ts';
 import { type Answered, assertWellFormed, correct } from './support/correcoes.ts';
 import fc, { LONG } from './support/seed.ts';
 

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { CATALOGOS } from '../src/doors/rest/catalogos.ts';
 import { ROUTES } from '../src/doors/rest/routes.ts';
+import { CATALOGOS } from '../src/subjects/cadastros/catalogos.rest.ts';
 import { startTestService } from './support/service.ts';
 
 const { address } = await startTestService({ worker: false });

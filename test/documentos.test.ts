@@ -4,12 +4,12 @@
  */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
+import { documentoStore } from '../src/base/book/documentos.ts';
+import { type Pacote, packPapers } from '../src/base/book/pacote.ts';
+import type { Db } from '../src/base/pg/open.ts';
 import { exampleJson, exampleXml } from '../src/fiscal/rules/example.ts';
 import type { Patch } from '../src/fiscal/rules/rule.ts';
-import { documentoStore } from '../src/store/documentos.ts';
-import type { Db } from '../src/store/open.ts';
-import { type Pacote, packPapers } from '../src/store/pacote.ts';
-import { createStore } from '../src/store/store.ts';
+import { createStore } from '../src/wiring/store.ts';
 import { fillNotas } from './support/cheio.ts';
 import { freshPool } from './support/database.ts';
 import { ask, request } from './support/http.ts';

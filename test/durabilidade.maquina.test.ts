@@ -1,10 +1,10 @@
 /** A server that was told not to wait for its disk: who starts the service on it is told what a crash loses, and what to change. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { durabilityWarnings } from '../src/store/durability.ts';
-import { openEmbedded } from '../src/store/embedded.ts';
-import { openPool } from '../src/store/open.ts';
-import type { ClientConfig } from '../src/store/pg.ts';
+import { durabilityWarnings } from '../src/base/pg/durability.ts';
+import { openEmbedded } from '../src/base/pg/embedded.ts';
+import { openPool } from '../src/base/pg/open.ts';
+import type { ClientConfig } from '../src/base/pg/pg.ts';
 import { onEnd } from './support/cleanup.ts';
 import { databaseUrlOf, freshDatabase } from './support/database.ts';
 import { nfse, readyDataDir, startServiceProcess } from './support/process.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { exampleJson, exampleXml } from '../src/fiscal/rules/example.ts';
 import type { Patch } from '../src/fiscal/rules/rule.ts';
-import { validateDocument } from '../src/flows/validate-dps.ts';
+import { validateDocument } from '../src/subjects/notas/validate.ts';
 import { type Answer, request } from './support/http.ts';
 import { startTestService } from './support/service.ts';
 

@@ -5,12 +5,12 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
+import type { Municipio } from '../src/base/book/municipios.ts';
+import type { World } from '../src/base/world/world.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
-import { issueNota } from '../src/flows/issue-nota.ts';
-import type { World } from '../src/flows/world.ts';
-import type { Municipio } from '../src/store/municipios.ts';
-import { createStore, type Store } from '../src/store/store.ts';
+import { issueNota } from '../src/subjects/notas/issue.ts';
 import { createLog } from '../src/wiring/log.ts';
+import { createStore, type Store } from '../src/wiring/store.ts';
 import { startTransmitterThread } from '../src/wiring/worker-keeper.ts';
 import { adnLento } from './support/adn-lento.ts';
 import { onEnd } from './support/cleanup.ts';

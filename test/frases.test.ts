@@ -7,6 +7,7 @@ import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, test } from 'node:test';
+import { DPS_SIGNATURE_HEADER, readCorpoSignature, readDpsSignature } from '../src/base/world/sent-documents.ts';
 import { openTrust } from '../src/documents/trust.ts';
 import { readXml } from '../src/documents/xml.ts';
 import { mensagemOfCancelamento } from '../src/fiscal/abrasf/proprias.ts';
@@ -14,8 +15,7 @@ import { refuseBesideOpen, refuseOnCancelled } from '../src/fiscal/conflitos-eve
 import type { Fault } from '../src/fiscal/fault.ts';
 import { checkText, sayFault } from '../src/fiscal/layout/check-text.ts';
 import { type SimpleType, T } from '../src/fiscal/layout/simple-types.ts';
-import { DPS_SIGNATURE_HEADER, readCorpoSignature, readDpsSignature } from '../src/flows/sent-documents.ts';
-import { stepsFor } from '../src/flows/signature-advice.ts';
+import { stepsFor } from '../src/subjects/assinatura/advice.ts';
 import { bytesOf, type Corpus, readCorpus } from './ataques/ataque.ts';
 import { onEnd } from './support/cleanup.ts';
 
@@ -115,19 +115,19 @@ test('how the expected value is told after what is wrong with a text', () => {
 /** Files that read a sentence of ours, with why nothing is decided by it. A new one does not belong here: give the fault a `kind`. */
 const REWORDING: ReadonlySet<string> = new Set([
   // Drops the opening words that repeat the label of the row.
-  'src/doors/cli/explicar.ts',
+  'src/subjects/notas/explicar.command.ts',
   // Drops the name of a field in the layout, which its label says in other words.
-  'src/doors/painel/evento-oficio.ts',
+  'src/subjects/eventos/oficio.page.ts',
   // A reason that the text contains already is not written twice.
   'src/published/errors/page.ts',
   // What the documentation of a field says already is not said twice.
   'src/published/openapi/json-schema.ts',
   // Messages of OpenSSL, of PostgreSQL, of PgBouncer, of Citus and of age, which give no code.
   'packages/cliente/src/transporte.ts',
-  'src/store/constraint.ts',
-  'src/store/copia-cifra.ts',
-  'src/store/pooled.ts',
-  'src/store/unavailable.ts',
+  'src/base/pg/constraint.ts',
+  'src/subjects/copias/cifra.files.ts',
+  'src/base/pg/pooled.ts',
+  'src/base/pg/unavailable.ts',
 ]);
 
 const SENTENCE = String.raw`(?:mensagem|message|problema?|motivo|detalhes?|expected|change|comoResolver|significado|nacional)\b`;

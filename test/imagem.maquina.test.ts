@@ -7,7 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
-import { CLOSE_MAX_MS, DRAIN_DEFAULT_S } from '../src/doors/rest/end-in-order.ts';
+import { CLOSE_MAX_MS, DRAIN_DEFAULT_S } from '../src/base/http/end-in-order.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { readConfig } from '../src/wiring/config.ts';
 import { onEnd } from './support/cleanup.ts';

@@ -1,9 +1,9 @@
 /** How much an address and a provider may send, how that is told, and the end of what a rehearsal stored. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { type Measure, type OwnBuckets, openBuckets } from '../src/doors/rest/buckets.ts';
+import { type Measure, type OwnBuckets, openBuckets } from '../src/base/http/buckets.ts';
+import { openQuotas } from '../src/base/http/quotas.ts';
 import { createRestDoor } from '../src/doors/rest/door.ts';
-import { openQuotas } from '../src/doors/rest/quotas.ts';
 import { AMBIENTES, BYTES_POR_DOCUMENTO } from '../src/fiscal/ambiente.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import type { Municipio, NovoMunicipio } from '../src/fiscal/settings.ts';

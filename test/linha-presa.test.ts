@@ -1,10 +1,10 @@
 /** One row that somebody holds: who needs it is told to come again, and nobody else notices. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { shortenWaits } from '../src/delivery/upkeep.ts';
+import { Client } from '../src/base/pg/pg.ts';
 import { notaMove } from '../src/fiscal/nota.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
-import { Client } from '../src/store/pg.ts';
+import { shortenWaits } from '../src/wiring/upkeep.ts';
 import { onEnd } from './support/cleanup.ts';
 import { freshDatabase } from './support/database.ts';
 import { balcao, CANCELAMENTO } from './support/eventos.ts';

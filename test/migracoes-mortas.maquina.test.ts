@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto';
 import type { Socket } from 'node:net';
 import path from 'node:path';
 import { test } from 'node:test';
-import type { Client, ClientConfig } from '../src/store/pg.ts';
+import type { Client, ClientConfig } from '../src/base/pg/pg.ts';
 import { fullDatabase, MESES, session } from './support/banco-cheio.ts';
 import { databaseUrlOf, emptyDatabase, freshPool } from './support/database.ts';
 import { schemaOf } from './support/esquema.ts';

@@ -1,7 +1,7 @@
 /** The migrations: what their files may say. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { shippedMigrations, statementsOf } from '../src/store/migrations.ts';
+import { shippedMigrations, statementsOf } from '../src/base/pg/migrations.ts';
 import { migrationFaultsOf, parseSql, tenantTables } from './support/comandos.ts';
 import { faultsOf } from './support/migracoes.ts';
 import { PROXIMAS } from './support/proximas.ts';

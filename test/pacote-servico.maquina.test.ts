@@ -273,7 +273,7 @@ describe('updating and going back', { skip }, () => {
     const manifest = JSON.parse(readFileSync(path.join(next, 'package.json'), 'utf8'));
     for (const [file, text] of [
       ['package.json', JSON.stringify({ ...manifest, version: '0.1.1' })],
-      [`src/store/migrations/${migration}`, 'create table de_teste (tenant text primary key)'],
+      [`src/base/pg/migrations/${migration}`, 'create table de_teste (tenant text primary key)'],
     ] as const) {
       rmSync(path.join(next, file), { force: true });
       writeFileSync(path.join(next, file), text);

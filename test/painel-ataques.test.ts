@@ -1,7 +1,7 @@
 /** What a hostile hand writes into every field and address of the console, and what hostile names stand in its registers and notes. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { SALAS } from '../src/flows/lugares.ts';
+import { SALAS } from '../src/base/world/lugares.ts';
 import { balcao, bancada } from './support/eventos.ts';
 import { enter, makeUsuario, type Pessoa, startTestPainel } from './support/painel.ts';
 import { startTestService } from './support/service.ts';

@@ -1,7 +1,7 @@
 /** The console in a browser: entering with and without scripts, by passkey and by keyboard, on a phone and on a desk. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { inviteFirst } from '../src/flows/convites.ts';
+import { inviteFirst } from '../src/subjects/contas/convites.ts';
 import { openBrowser, type Page } from './support/browser.ts';
 import { codeAt, makeUsuario, SENHA, startTestPainel, type TestPainel, type Usuario } from './support/painel.ts';
 import { startTestService } from './support/service.ts';

@@ -1,10 +1,10 @@
 /** The console by HTTP, as a browser without scripts has it: entering, roles, forms, and what a stranger is told. */
 import assert from 'node:assert/strict';
 import { before, beforeEach, describe, test } from 'node:test';
+import { isPapel, mayAs, PAPEIS, type Papel } from '../src/base/world/papeis.ts';
 import { PAINEL_ROUTES } from '../src/doors/painel/painel.ts';
-import { inviteFirst } from '../src/flows/convites.ts';
-import { isPapel, mayAs, PAPEIS, type Papel } from '../src/flows/papeis.ts';
-import { criarUsuario } from '../src/flows/usuarios.ts';
+import { inviteFirst } from '../src/subjects/contas/convites.ts';
+import { criarUsuario } from '../src/subjects/contas/usuarios.ts';
 import {
   codeAt,
   enter,

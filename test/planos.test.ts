@@ -1,17 +1,17 @@
 /**
- * The statements that a connection plans once (`src/store/planned.ts`, D-358): the plan that each gets without any value, on tables of every
+ * The statements that a connection plans once (`src/base/pg/planned.ts`, D-358): the plan that each gets without any value, on tables of every
  * size, with statistics and without. A statement is in this file by being declared.
  */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { ensureMeses, mesesBetween, mesOf } from '../src/store/meses.ts';
-import { migrate } from '../src/store/migrate.ts';
-import { type Db, openPool } from '../src/store/open.ts';
-import { Client, type ClientBase, type ClientConfig, type PoolClient } from '../src/store/pg.ts';
-import { PLANNED } from '../src/store/planned.ts';
-import { createStore } from '../src/store/store.ts';
+import { ensureMeses, mesesBetween, mesOf } from '../src/base/book/meses.ts';
+import { migrate } from '../src/base/pg/migrate.ts';
+import { type Db, openPool } from '../src/base/pg/open.ts';
+import { Client, type ClientBase, type ClientConfig, type PoolClient } from '../src/base/pg/pg.ts';
+import { PLANNED } from '../src/base/pg/planned.ts';
+import { createStore } from '../src/wiring/store.ts';
 import { onEnd } from './support/cleanup.ts';
 import { monotonicClock } from './support/clock.ts';
 import { freshDatabase, freshPool, poolOn } from './support/database.ts';

@@ -109,20 +109,22 @@ describe('the files of a run', () => {
 
   test('of a folder are those in it, and those of test/ that bear its name or that of a file in it', () => {
     const soap = chooseFiles({ places: ['src/doors/soap'], circle: 'first' });
-    assert.ok(soap.includes('test/soap-fuzz.test.ts'));
+    assert.ok(soap.includes('src/subjects/lotes/soap-fuzz.test.ts'));
     assert.ok(soap.every((file) => /soap/.test(file)));
     assert.deepEqual(chooseFiles({ places: ['src/fiscal/rules'], circle: 'first' }).slice(0, 1), [
       'src/fiscal/rules/cep.test.ts',
     ]);
-    assert.deepEqual(chooseFiles({ places: ['src/store/numeracao.ts'], circle: 'first' }), ['test/numeracao.test.ts']);
+    assert.deepEqual(chooseFiles({ places: ['src/base/book/numeracao.ts'], circle: 'first' }), [
+      'src/base/book/numeracao.test.ts',
+    ]);
     assert.deepEqual(chooseFiles({ places: ['src/fiscal/decimal.ts'], circle: 'first' }), [
       'src/fiscal/decimal.test.ts',
     ]);
   });
 
   test('may be named, whatever their circle; a place without any is told', () => {
-    assert.deepEqual(chooseFiles({ places: ['test/copia.maquina.test.ts'], circle: 'first' }), [
-      'test/copia.maquina.test.ts',
+    assert.deepEqual(chooseFiles({ places: ['src/subjects/copias/copia.maquina.test.ts'], circle: 'first' }), [
+      'src/subjects/copias/copia.maquina.test.ts',
     ]);
     assert.throws(() => chooseFiles({ places: ['src/nenhures'], circle: 'first' }), /src\/nenhures: nenhum teste/);
   });

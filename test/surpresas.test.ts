@@ -1,7 +1,7 @@
 /** The page «O que surpreende» at its word, and `desfecho`, which tells apart what `cancelado_ok` does not. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { OperatorTrigger } from '../src/store/operate-eventos.ts';
+import type { OperatorTrigger } from '../src/subjects/eventos/operate.rows.ts';
 import { balcao, bancada, CANCELAMENTO, type NotaEmitida } from './support/eventos.ts';
 import { request } from './support/http.ts';
 import { startTestService } from './support/service.ts';

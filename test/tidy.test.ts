@@ -224,7 +224,7 @@ const BY_THE_TIME: Readonly<Record<string, string>> = {
   'test/banco-mudo.maquina.test.ts':
     'a server that is silent is given up after a time; only the long run has limits on it',
   'test/cliente-listas.test.ts': 'a question comes no sooner after the one before than it may',
-  'test/ensaio-ataques.test.ts': 'as many places are given as the time that it took brings',
+  'src/subjects/ensaios/ensaio-ataques.test.ts': 'as many places are given as the time that it took brings',
   'test/filas-longo.maquina.test.ts': 'runs for hours: a queue that empties in so long',
   'test/idempotencia-queda.maquina.test.ts':
     'a process that is stopped says no more: what it had said is heard a while later',
@@ -236,11 +236,12 @@ const BY_THE_TIME: Readonly<Record<string, string>> = {
   'test/processos.maquina.test.ts': 'limits give more with the time that it took',
   'test/promocao.maquina.test.ts': 'runs long: what was sent after a death, and the longest wait',
   'test/proxies.maquina.test.ts': 'a question that waits is not answered sooner, and a proxy waits only so long',
-  'test/quedas-citus.maquina.test.ts': 'runs long: what was sent after a death',
+  'src/subjects/citus/quedas-citus.maquina.test.ts': 'runs long: what was sent after a death',
   'test/quedas.maquina.test.ts': 'what was sent after a death, and how long it was away',
   'test/replica-debian.maquina.test.ts': 'runs long: what was sent after a death',
   'test/rest.test.ts': 'hands the clock of the process to a door of its own',
-  'test/vigiar-banco.maquina.test.ts': 'the quickest of five looks at a large queue takes less than a second',
+  'src/subjects/vigia/vigiar-banco.maquina.test.ts':
+    'the quickest of five looks at a large queue takes less than a second',
 };
 
 test('a test waits for a state and not for a time, and no limit of a test is one of a clock', () => {

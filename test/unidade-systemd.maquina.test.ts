@@ -5,9 +5,9 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wri
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, test } from 'node:test';
-import { CLOSE_MAX_MS, DRAIN_DEFAULT_S } from '../src/doors/rest/end-in-order.ts';
-import { CONNECTIONS_MAX } from '../src/doors/rest/http.ts';
-import { PORT_DEFAULT } from '../src/doors/variables.ts';
+import { CLOSE_MAX_MS, DRAIN_DEFAULT_S } from '../src/base/http/end-in-order.ts';
+import { CONNECTIONS_MAX } from '../src/base/http/http.ts';
+import { PORT_DEFAULT } from '../src/base/terminal/variables.ts';
 import { onEnd } from './support/cleanup.ts';
 import { emit } from './support/http.ts';
 import { ROOT } from './support/process.ts';

@@ -2,8 +2,8 @@
  * Whether a request of one municipality to the ADN is worth sending. Three circuits learn from every outcome: whether the certificate is
  * accepted, whether the municipality is served, and whether anybody answers at the address.
  */
-import { observe } from '../measures/counters.ts';
-import { inSpan, noteFailure, noteInSpan, traceparentNow } from '../traces/traces.ts';
+import { observe } from '../base/measures/counters.ts';
+import { inSpan, noteFailure, noteInSpan, traceparentNow } from '../base/traces/traces.ts';
 import type { Log } from './adn.ts';
 import { type Breaker, openBreaker, type Pass } from './breaker.ts';
 import type { Limits } from './limits.ts';

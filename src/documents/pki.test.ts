@@ -9,7 +9,7 @@ import tls from 'node:tls';
 import { onEnd } from '../../test/support/cleanup.ts';
 import { readyKeys } from '../../test/support/keys.ts';
 import { freshFolder, openssl } from '../../test/support/openssl.ts';
-import { type CertificateFiles, makePki, type Pki } from '../flows/make-pki.ts';
+import { type CertificateFiles, makePki, type Pki } from '../subjects/municipios/make-pki.ts';
 import { type Certificate, certificatesOfPem } from './certificate.ts';
 import { loadSigner, tlsMaterialOf } from './key-files.ts';
 import { openTrust } from './trust.ts';

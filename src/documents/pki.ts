@@ -3,7 +3,7 @@
  * carry, certificates of TLS servers, revocation lists. For trying out, for tests and for the simulator; nobody else
  * trusts them, and their names say "de Teste".
  *
- * Keys are made and handed on, never kept; files are written by who asks (`../flows/make-pki.ts`).
+ * Keys are made and handed on, never kept; files are written by who asks (`../subjects/municipios/make-pki.ts`).
  */
 
 import { createPublicKey, generateKeyPair, hash, type KeyObject, randomBytes, sign } from 'node:crypto';

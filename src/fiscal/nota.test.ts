@@ -139,7 +139,7 @@ describe('what the public sees', () => {
 });
 
 describe('the database', () => {
-  const folder = new URL('../store/migrations/', import.meta.url);
+  const folder = new URL('../base/pg/migrations/', import.meta.url);
   const sql = readdirSync(folder)
     .filter((name) => name.endsWith('.sql'))
     .sort()

@@ -1,8 +1,9 @@
 /** The national API and this service side by side: the rows of the page for who comes from there, of `nfse migrar-dps`, and of the documentation. */
+
+import { IDEMPOTENCY_HEADER } from '../base/world/idempotency.ts';
+import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../base/world/sent-documents.ts';
 import { DPS_VERSAO } from '../fiscal/layout/dps.ts';
-import { IDEMPOTENCY_HEADER } from '../flows/idempotency.ts';
-import type { Assunto } from '../flows/migrar-dps.ts';
-import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../flows/sent-documents.ts';
+import type { Assunto } from '../subjects/notas/migrar-dps.ts';
 
 /** Names of code stand between grave accents. */
 export type Diferenca = { readonly titulo: string; readonly nacional: string; readonly aqui: string };

@@ -6,8 +6,8 @@
  */
 
 import { ownOf } from '../fiscal/own.ts';
-import { OPERACOES } from '../flows/porto-abrasf.ts';
-import { PEDIDO_MAX_MINUTES } from '../flows/tokens.ts';
+import { OPERACOES } from '../subjects/lotes/porto.ts';
+import { PEDIDO_MAX_MINUTES } from '../subjects/partes/tokens.ts';
 import { comOBancoTable } from './com-o-banco.ts';
 import { code, table, writeBraces } from './markdown.ts';
 import type { DescribedRoute } from './openapi/described.ts';

@@ -6,13 +6,13 @@ import { readFile, stat } from 'node:fs/promises';
 import { type Breaker, openBreaker } from '../adn/breaker.ts';
 import { localAdn } from '../adn/local.ts';
 import { nationalAdn } from '../adn/national.ts';
+import type { Circuito } from '../base/book/circuitos.ts';
+import type { Municipio } from '../base/book/municipios.ts';
+import type { NoTransmission, Transmission, World } from '../base/world/world.ts';
 import { exposedFiles } from '../documents/exposed-files.ts';
 import { loadSigner, secretFiles, tlsMaterialOf } from '../documents/key-files.ts';
 import { openTrust, type Trust } from '../documents/trust.ts';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
-import type { NoTransmission, Transmission, World } from '../flows/world.ts';
-import type { Circuito } from '../store/circuitos.ts';
-import type { Municipio } from '../store/municipios.ts';
 
 /** The files of a municipality are looked at this often at most. */
 const FILES_FRESH_MS = 5_000;

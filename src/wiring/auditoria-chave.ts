@@ -5,12 +5,12 @@
 import { randomBytes } from 'node:crypto';
 import { link, readFile, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { CHAVE_BYTES, holdChaves, lackChave, type Prazo } from '../base/book/auditoria-chave.ts';
 import { exposedFiles } from '../documents/exposed-files.ts';
 import { makeFolder, writeFileFor } from '../documents/new-files.ts';
-import { CHAVE_BYTES, holdChaves, lackChave, type Prazo } from '../store/auditoria-chave.ts';
-import type { Store } from '../store/store.ts';
 import type { Config } from './config.ts';
 import type { Logger } from './log.ts';
+import type { Store } from './store.ts';
 
 const NAME = 'auditoria.chave';
 const HEAD = `# A chave da auditoria (nfse auditoria verificar). Guarde uma cópia fora da máquina, e nunca no banco nem junto das cópias dele.

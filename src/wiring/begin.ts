@@ -1,7 +1,8 @@
 /** What a start of the service does once, before requests are answered, however many processes answer them. */
+
+import { SEM_BASE_URL } from '../base/world/avisos-municipio.ts';
 import { exposedFiles } from '../documents/exposed-files.ts';
 import { SANDBOX_SLUG } from '../fiscal/ambiente.ts';
-import { SEM_BASE_URL } from '../flows/avisos-municipio.ts';
 import type { Config } from './config.ts';
 import type { Logger } from './log.ts';
 import type { OpenStore } from './open-store.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { gauges, type Snapshot, samplesIn } from '../measures/counters.ts';
+import { gauges, type Snapshot, samplesIn } from '../base/measures/counters.ts';
 import { Collector } from './collect.ts';
 
 /** As a process of this name has counted so many requests, and sees one thing. */

@@ -3,7 +3,7 @@
  * be silent, and what it had counted by then stays in the sum, as does what those have counted that are gone: a sum that fell would look to
  * Prometheus like a restart of the whole service.
  */
-import { addUp, count, countedIn, gauges, type Snapshot, takeSnapshot, watchLoop } from '../measures/counters.ts';
+import { addUp, count, countedIn, gauges, type Snapshot, takeSnapshot, watchLoop } from '../base/measures/counters.ts';
 
 /** Questions to a thread or a process, by their number. */
 export class Questions {

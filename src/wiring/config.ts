@@ -2,13 +2,19 @@
 import { type BlockList, isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
-import type { Vigiado } from '../doors/cli/command.ts';
-import type { DatabaseUrl } from '../doors/database-url.ts';
-import { ConfigError, PAINEL_PORT_DEFAULT, PORT_DEFAULT, VARIABLES, type Variable } from '../doors/variables.ts';
-import type { ProviderSettings } from '../identity/provider.ts';
-import type { Bucket } from '../store/arquivo-s3.ts';
+import type { Bucket } from '../base/book/arquivo-s3.ts';
+import type { Vigiado } from '../base/terminal/command.ts';
+import type { DatabaseUrl } from '../base/terminal/database-url.ts';
+import {
+  ConfigError,
+  PAINEL_PORT_DEFAULT,
+  PORT_DEFAULT,
+  VARIABLES,
+  type Variable,
+} from '../base/terminal/variables.ts';
+import type { ProviderSettings } from '../subjects/contas/provider.ts';
 
-export { ConfigError } from '../doors/variables.ts';
+export { ConfigError } from '../base/terminal/variables.ts';
 
 export type Config = {
   readonly host: string;

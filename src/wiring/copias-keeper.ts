@@ -3,15 +3,15 @@
  * how they stand, also those of a server that is not the embedded one, whose log its administrator takes.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { lookAt } from '../measures/counters.ts';
-import type { GaugeName, Sample } from '../measures/metrics.ts';
-import { atrasoWarnings, readAtraso } from '../store/copia-atraso.ts';
-import { readRecipients } from '../store/copia-cifra.ts';
-import { readEstado } from '../store/copia-estado.ts';
-import { ensurePasta } from '../store/copia-lugar.ts';
-import { readEspera, shipWal } from '../store/copia-wal.ts';
-import { readSistema } from '../store/embedded.ts';
-import { Client } from '../store/pg.ts';
+import { lookAt } from '../base/measures/counters.ts';
+import type { GaugeName, Sample } from '../base/measures/metrics.ts';
+import { readSistema } from '../base/pg/embedded.ts';
+import { Client } from '../base/pg/pg.ts';
+import { atrasoWarnings, readAtraso } from '../subjects/copias/atraso.files.ts';
+import { readRecipients } from '../subjects/copias/cifra.files.ts';
+import { readEstado } from '../subjects/copias/estado.files.ts';
+import { ensurePasta } from '../subjects/copias/lugar.files.ts';
+import { readEspera, shipWal } from '../subjects/copias/wal.files.ts';
 import type { Config } from './config.ts';
 import { chooseServer } from './copias.ts';
 import type { Logger } from './log.ts';

@@ -1,18 +1,18 @@
 /** What the commands of copies are given: the folder, the live database, the server's place, and a world on a recovered one. */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import type { CopiasWorld } from '../flows/copia-world.ts';
-import { CopiaRecusada } from '../store/copia-cifra.ts';
-import { copiaNumeros } from '../store/copia-numeros.ts';
-import { findEmbedded, takeCopyTurn } from '../store/embedded.ts';
-import { openPool } from '../store/open.ts';
-import { Client, type ClientConfig } from '../store/pg.ts';
-import { askServer, type Connection } from '../store/servers.ts';
-import { createStore } from '../store/store.ts';
+import { findEmbedded, takeCopyTurn } from '../base/pg/embedded.ts';
+import { openPool } from '../base/pg/open.ts';
+import { Client, type ClientConfig } from '../base/pg/pg.ts';
+import { askServer, type Connection } from '../base/pg/servers.ts';
+import { CopiaRecusada } from '../subjects/copias/cifra.files.ts';
+import { copiaNumeros } from '../subjects/copias/numeros.rows.ts';
+import type { CopiasWorld } from '../subjects/copias/world.ts';
 import type { Config } from './config.ts';
 import type { Logger } from './log.ts';
 import { openStore } from './open-store.ts';
 import { openWorld } from './open-world.ts';
+import { createStore } from './store.ts';
 
 /** The questions of one command. */
 const CONNECTIONS = 4;

@@ -5,7 +5,7 @@ import type { IncomingMessage } from 'node:http';
 import https from 'node:https';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { ConfigError, describeSettings } from '../doors/variables.ts';
+import { ConfigError, describeSettings } from '../base/terminal/variables.ts';
 import {
   codeOf,
   type Diagnostico,
@@ -13,13 +13,13 @@ import {
   seeMunicipios,
   seeTls,
   writeDiagnostico,
-} from '../flows/diagnosticar.ts';
-import { createStore } from '../store/store.ts';
+} from '../subjects/vigia/diagnosticar.ts';
 import { type Config, readConfig, serviceUrlOf } from './config.ts';
 import { createLog, type Logger } from './log.ts';
 import { describeMachine, describeProgram } from './machine.ts';
 import { reachDatabase } from './open-store.ts';
 import { type SettingsFile, takeSettings } from './settings.ts';
+import { createStore } from './store.ts';
 
 /** An `import` of node:http would load the undici inside Node, which its exports name. */
 const http = process.getBuiltinModule('node:http');

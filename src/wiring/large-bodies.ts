@@ -3,16 +3,16 @@
  * a request that takes too much of the processor ends it. The queue is bounded, and with it the memory of its bodies.
  */
 import { Worker as Thread } from 'node:worker_threads';
+import type { OnStored } from '../base/book/recent.ts';
 import {
   ASIDE_CPU_MAX_MS,
   type Aside,
   type AsideCall,
   type AsideSender,
   type AsideTrouble,
-} from '../doors/rest/aside.ts';
-import { SALAS } from '../flows/lugares.ts';
-import { networksOf } from '../flows/redes.ts';
-import type { OnStored } from '../store/recent.ts';
+} from '../base/http/aside.ts';
+import { SALAS } from '../base/world/lugares.ts';
+import { networksOf } from '../base/world/redes.ts';
 import { type Collector, Questions } from './collect.ts';
 import { errorOf } from './failure.ts';
 import { type Names, openFairLine } from './fair-line.ts';

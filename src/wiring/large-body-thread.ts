@@ -1,11 +1,12 @@
 /** The thread in which requests with large bodies are answered (`doors/rest/aside.ts`), one at a time. */
-import { type AsideCall, performAside } from '../doors/rest/aside.ts';
-import type { Quota } from '../flows/quota.ts';
-import type { OnStored } from '../store/recent.ts';
-import { createStore, type Store } from '../store/store.ts';
+
+import type { OnStored } from '../base/book/recent.ts';
+import { type AsideCall, performAside } from '../base/http/aside.ts';
+import type { Quota } from '../base/world/quota.ts';
 import { type Failure, failureOf } from './failure.ts';
 import { openWorld } from './open-world.ts';
 import { enterStore } from './request-stage.ts';
+import { createStore, type Store } from './store.ts';
 import { enterThread, type MeasureAsked, type Measured } from './thread.ts';
 
 /** A question to the quota of the request. */

@@ -1,9 +1,10 @@
 /** Connections to the database, with the archive of its past months, of which the log says when an idle one is lost. */
-import { tellTrouble } from '../flows/store-trouble.ts';
-import { lookAt } from '../measures/counters.ts';
-import { useArquivo } from '../store/arquivo.ts';
-import { type Db, openPool } from '../store/open.ts';
-import type { Connection } from '../store/servers.ts';
+
+import { useArquivo } from '../base/book/arquivo.ts';
+import { lookAt } from '../base/measures/counters.ts';
+import { type Db, openPool } from '../base/pg/open.ts';
+import type { Connection } from '../base/pg/servers.ts';
+import { tellTrouble } from '../base/world/store-trouble.ts';
 import { readOwnConfig } from './config.ts';
 import type { Logger } from './log.ts';
 

@@ -1,20 +1,20 @@
 /** Opens the database for a command or the service, and closes it again. */
 import path from 'node:path';
-import type { DatabaseUrl } from '../doors/database-url.ts';
-import type { Announce } from '../store/claim-notas.ts';
-import { durabilityWarnings } from '../store/durability.ts';
-import { openEmbedded } from '../store/embedded.ts';
-import { gravacaoStore } from '../store/gravacao.ts';
-import { migrate, newerMigrations, UnreleasedSchemaError } from '../store/migrate.ts';
-import type { Db } from '../store/open.ts';
-import type { OnStored } from '../store/recent.ts';
-import type { Connection } from '../store/servers.ts';
-import { createStore, type Store } from '../store/store.ts';
-import { unavailabilityOf } from '../store/unavailable.ts';
+import type { Announce } from '../base/book/claim-notas.ts';
+import { gravacaoStore } from '../base/book/gravacao.ts';
+import type { OnStored } from '../base/book/recent.ts';
+import { durabilityWarnings } from '../base/pg/durability.ts';
+import { openEmbedded } from '../base/pg/embedded.ts';
+import { migrate, newerMigrations, UnreleasedSchemaError } from '../base/pg/migrate.ts';
+import type { Db } from '../base/pg/open.ts';
+import type { Connection } from '../base/pg/servers.ts';
+import { unavailabilityOf } from '../base/pg/unavailable.ts';
+import type { DatabaseUrl } from '../base/terminal/database-url.ts';
 import { takeChave } from './auditoria-chave.ts';
 import type { Config } from './config.ts';
 import type { Logger } from './log.ts';
 import { openLoggedPool } from './logged-pool.ts';
+import { createStore, type Store } from './store.ts';
 
 export type OpenStore = {
   readonly store: Store;

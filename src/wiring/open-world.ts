@@ -1,14 +1,14 @@
 /** What the flows may touch, put together on a store: the one place where their parts are chosen. */
 import { randomInt } from 'node:crypto';
-import { avisoPoster } from '../delivery/post-aviso.ts';
-import { startWorker as startDeliveries, type Worker, type WorkerOptions } from '../delivery/worker.ts';
-import { tellTrouble } from '../flows/store-trouble.ts';
-import type { World } from '../flows/world.ts';
+import { tellTrouble } from '../base/world/store-trouble.ts';
+import type { World } from '../base/world/world.ts';
 import { programText } from '../published/versao.ts';
-import type { Store } from '../store/store.ts';
+import { avisoPoster } from '../subjects/avisos/post.job.ts';
 import { Transmissions, trustOf } from './adn-access.ts';
 import { readOwnConfig } from './config.ts';
 import type { Logger } from './log.ts';
+import type { Store } from './store.ts';
+import { startWorker as startDeliveries, type Worker, type WorkerOptions } from './worker.ts';
 
 export type OpenWorld = {
   readonly world: World;

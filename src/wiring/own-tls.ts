@@ -1,7 +1,7 @@
 /** Certificate and key of the service's own TLS, checked before anything is opened with them. */
 import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
-import type { TlsKeys } from '../doors/rest/http.ts';
+import type { TlsKeys } from '../base/http/http.ts';
 import { type Config, ConfigError } from './config.ts';
 
 /** Undefined: the service answers in plain HTTP. */

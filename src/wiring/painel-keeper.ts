@@ -1,6 +1,6 @@
 /** Keeps the thread of the console beside the doors, and takes it down in order. Without it the service goes on. */
 import { Worker as Thread } from 'node:worker_threads';
-import type { Connection } from '../store/servers.ts';
+import type { Connection } from '../base/pg/servers.ts';
 import { type Collector, countRestart } from './collect.ts';
 import type { Config } from './config.ts';
 import type { Logger } from './log.ts';

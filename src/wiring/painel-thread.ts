@@ -1,22 +1,23 @@
 /** The console in a thread of its own: a search or a password under examination takes no time from who issues. */
+
+import type { HttpServer } from '../base/http/http.ts';
+import { addUp, gauges, type Snapshot, takeSnapshot } from '../base/measures/counters.ts';
+import type { PainelSetup } from '../base/pages/visit.ts';
+import { tellTrouble } from '../base/world/store-trouble.ts';
 import { openPainel } from '../doors/painel/painel.ts';
-import { openVigiaListener } from '../doors/painel/vigia.ts';
-import type { PainelSetup } from '../doors/painel/visit.ts';
-import type { HttpServer } from '../doors/rest/http.ts';
-import { inviteFirst } from '../flows/convites.ts';
-import { forgetSessoes } from '../flows/entrada.ts';
-import { openSaude } from '../flows/saude.ts';
-import { tellTrouble } from '../flows/store-trouble.ts';
-import { openVigia } from '../flows/vigiar.ts';
-import { openProvider } from '../identity/provider.ts';
-import { addUp, gauges, type Snapshot, takeSnapshot } from '../measures/counters.ts';
 import { versionOf } from '../published/versao.ts';
-import { createStore } from '../store/store.ts';
+import { inviteFirst } from '../subjects/contas/convites.ts';
+import { forgetSessoes } from '../subjects/contas/entrada.ts';
+import { openProvider } from '../subjects/contas/provider.ts';
+import { openSaude } from '../subjects/vigia/saude.ts';
+import { openVigiaListener } from '../subjects/vigia/vigia.page.ts';
+import { openVigia } from '../subjects/vigia/vigiar.ts';
 import { Questions } from './collect.ts';
 import { painelUrlOf, readOwnConfig } from './config.ts';
 import { describeListening } from './listening.ts';
 import { openWorld } from './open-world.ts';
 import { readTls } from './own-tls.ts';
+import { createStore } from './store.ts';
 import { enterThread, type ThreadSettings } from './thread.ts';
 
 /** From the thread: where the console is, or why it is not; then a question what all parts have counted, and that something of a tenant is due. */

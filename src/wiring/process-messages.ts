@@ -1,8 +1,8 @@
 /** What the process that watches and those that answer say to each other. */
-import type { Wanted } from '../doors/rest/buckets.ts';
-import type { Taken } from '../doors/rest/shared-buckets.ts';
-import type { Snapshot } from '../measures/counters.ts';
-import type { Connection } from '../store/servers.ts';
+import type { Wanted } from '../base/http/buckets.ts';
+import type { Taken } from '../base/http/shared-buckets.ts';
+import type { Snapshot } from '../base/measures/counters.ts';
+import type { Connection } from '../base/pg/servers.ts';
 import type { Failure } from './failure.ts';
 
 /** What a process that answers is started with. */

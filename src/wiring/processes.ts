@@ -4,11 +4,11 @@
  */
 import { createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { KEYS_MAX, openBuckets, type Wanted } from '../doors/rest/buckets.ts';
-import { HOLD_MAX_MS, untilNobodyComes } from '../doors/rest/end-in-order.ts';
-import { listen } from '../doors/rest/listen.ts';
-import { takeCounted } from '../doors/rest/shared-buckets.ts';
-import type { Connection } from '../store/servers.ts';
+import { KEYS_MAX, openBuckets, type Wanted } from '../base/http/buckets.ts';
+import { HOLD_MAX_MS, untilNobodyComes } from '../base/http/end-in-order.ts';
+import { listen } from '../base/http/listen.ts';
+import { takeCounted } from '../base/http/shared-buckets.ts';
+import type { Connection } from '../base/pg/servers.ts';
 import { AnsweringProcess, Died } from './answering-process.ts';
 import { beginOnce } from './begin.ts';
 import { Collector, countRestart, Questions } from './collect.ts';

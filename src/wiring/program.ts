@@ -5,11 +5,11 @@
 import { readFileSync } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import path from 'node:path';
+import { NoServer } from '../base/pg/servers.ts';
+import { EmbutidoMudo, isWithoutPassword, unavailabilityOf } from '../base/pg/unavailable.ts';
+import { storeTroubleOf } from '../base/world/store-trouble.ts';
 import { runCli } from '../doors/cli/cli.ts';
 import { ownOf } from '../fiscal/own.ts';
-import { storeTroubleOf } from '../flows/store-trouble.ts';
-import { NoServer } from '../store/servers.ts';
-import { EmbutidoMudo, isWithoutPassword, unavailabilityOf } from '../store/unavailable.ts';
 import { type Config, painelUrlOf, readConfig, serviceUrlOf, vigiaUrlOf } from './config.ts';
 import type { Logger } from './log.ts';
 import type { Service } from './service.ts';

@@ -1,11 +1,10 @@
 /** A process that answers the connections that it is handed (`processes.ts`). */
 import type { Socket } from 'node:net';
-import { KEYS_MAX, openBuckets } from '../doors/rest/buckets.ts';
+import { KEYS_MAX, openBuckets } from '../base/http/buckets.ts';
+import { KEEP_ALIVE_MS } from '../base/http/http.ts';
+import { type Count, copyBuckets, type Taken } from '../base/http/shared-buckets.ts';
+import { migrate } from '../base/pg/migrate.ts';
 import { createHandedDoor, type HandedDoor } from '../doors/rest/door.ts';
-import { KEEP_ALIVE_MS } from '../doors/rest/http.ts';
-import { type Count, copyBuckets, type Taken } from '../doors/rest/shared-buckets.ts';
-import { migrate } from '../store/migrate.ts';
-import { createStore } from '../store/store.ts';
 import { holdOwnChaves } from './auditoria-chave.ts';
 import { Collector } from './collect.ts';
 import { readOwnConfig } from './config.ts';
@@ -17,6 +16,7 @@ import { readTls } from './own-tls.ts';
 import type { FromServing, ServingSettings, ToServing } from './process-messages.ts';
 import { TURN_AWAY_MS } from './service.ts';
 import { createServing, doorOptionsOf, type Serving } from './serving.ts';
+import { createStore } from './store.ts';
 import { startTraces } from './traces.ts';
 
 /** How long an idle connection may still bring a request to a process that was replaced: Node ends it before. */

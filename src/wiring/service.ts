@@ -3,10 +3,10 @@
  * `processes.ts`. Which command needs what, `program.ts` decides.
  */
 
-import type { Transmitting } from '../doors/cli/command.ts';
-import { ASIDE_CPU_MAX_MS } from '../doors/rest/aside.ts';
+import { ASIDE_CPU_MAX_MS } from '../base/http/aside.ts';
+import { CLOSE_MAX_MS } from '../base/http/end-in-order.ts';
+import type { Transmitting } from '../base/terminal/command.ts';
 import { createRestDoor } from '../doors/rest/door.ts';
-import { CLOSE_MAX_MS } from '../doors/rest/end-in-order.ts';
 import { beginOnce } from './begin.ts';
 import { Collector } from './collect.ts';
 import type { Config } from './config.ts';

@@ -1,16 +1,17 @@
 /** What answers requests in one process, besides its door: the world of the flows, the thread that transmits, the one for large bodies. */
+
+import type { Announce } from '../base/book/claim-notas.ts';
+import type { OnStored } from '../base/book/recent.ts';
+import type { Connection } from '../base/pg/servers.ts';
+import type { World } from '../base/world/world.ts';
 import type { RestDoorOptions } from '../doors/rest/door.ts';
-import type { World } from '../flows/world.ts';
-import type { Announce } from '../store/claim-notas.ts';
-import type { OnStored } from '../store/recent.ts';
-import type { Connection } from '../store/servers.ts';
-import type { Store } from '../store/store.ts';
 import type { Collector } from './collect.ts';
 import type { Config } from './config.ts';
 import type { Connections } from './connections.ts';
 import { AsideThread } from './large-bodies.ts';
 import type { Logger } from './log.ts';
 import { openWorld } from './open-world.ts';
+import type { Store } from './store.ts';
 import { startTransmitterThread, type Transmitter } from './worker-keeper.ts';
 import type { WorkerSettings } from './worker-thread.ts';
 

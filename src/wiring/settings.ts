@@ -4,10 +4,10 @@
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import type { SettingsKnown } from '../base/terminal/command.ts';
+import { faultText, readSettingsText, type SettingsText } from '../base/terminal/settings-file.ts';
+import { ConfigError, VARIABLES, type Variable } from '../base/terminal/variables.ts';
 import { isExposed } from '../documents/exposed-files.ts';
-import type { SettingsKnown } from '../doors/cli/command.ts';
-import { faultText, readSettingsText, type SettingsText } from '../doors/settings-file.ts';
-import { ConfigError, VARIABLES, type Variable } from '../doors/variables.ts';
 import { readConfig } from './config.ts';
 
 /** Read where no other is named. */

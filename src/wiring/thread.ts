@@ -1,7 +1,7 @@
 /** What every thread of the service begins and ends with: its port, its settings, its log and its connections to the database. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { type Snapshot, takeSnapshot, watchLoop } from '../measures/counters.ts';
-import type { Connection } from '../store/servers.ts';
+import { type Snapshot, takeSnapshot, watchLoop } from '../base/measures/counters.ts';
+import type { Connection } from '../base/pg/servers.ts';
 import { holdOwnChaves } from './auditoria-chave.ts';
 import { readOwnConfig } from './config.ts';
 import { createLog } from './log.ts';

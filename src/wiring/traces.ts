@@ -5,7 +5,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace-node';
-import { beginTracing } from '../traces/traces.ts';
+import { beginTracing } from '../base/traces/traces.ts';
 import { type Config, ConfigError } from './config.ts';
 import type { Logger } from './log.ts';
 

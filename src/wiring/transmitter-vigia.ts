@@ -1,10 +1,11 @@
 /** Where `nfse transmitir` is watched: a listener with what this process has counted and what it alone can say, in the thread that transmits. */
-import { openVigiaListener } from '../doors/painel/vigia.ts';
-import type { HttpServer } from '../doors/rest/http.ts';
-import { openSaude } from '../flows/saude.ts';
-import { openVigiaBeside } from '../flows/vigiar.ts';
-import type { World } from '../flows/world.ts';
+
+import type { HttpServer } from '../base/http/http.ts';
+import type { World } from '../base/world/world.ts';
 import { versionOf } from '../published/versao.ts';
+import { openSaude } from '../subjects/vigia/saude.ts';
+import { openVigiaListener } from '../subjects/vigia/vigia.page.ts';
+import { openVigiaBeside } from '../subjects/vigia/vigiar.ts';
 import type { Collector } from './collect.ts';
 import { type Config, painelUrlOf } from './config.ts';
 import { describeListening } from './listening.ts';

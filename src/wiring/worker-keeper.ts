@@ -1,9 +1,9 @@
 /** Keeps the thread of the worker running beside the doors, and takes it down in order. */
 import { Worker as Thread } from 'node:worker_threads';
-import { Leaves } from '../delivery/announced.ts';
-import { ringOnce } from '../delivery/wake.ts';
-import type { Announce } from '../store/claim-notas.ts';
-import type { OnStored } from '../store/recent.ts';
+import type { Announce } from '../base/book/claim-notas.ts';
+import type { OnStored } from '../base/book/recent.ts';
+import { Leaves } from '../base/delivery/announced.ts';
+import { ringOnce } from '../base/delivery/wake.ts';
 import { type Collector, countRestart, Questions } from './collect.ts';
 import type { Logger } from './log.ts';
 import type { FromWorker, WorkerMessage, WorkerSettings } from './worker-thread.ts';

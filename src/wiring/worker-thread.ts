@@ -2,9 +2,9 @@
  * The worker in a thread of its own: it takes about as much of a processor as issuing does. What it knows is in the database; a thread that
  * dies is started again and goes on.
  */
-import type { OnStored } from '../store/recent.ts';
-import { createStore } from '../store/store.ts';
+import type { OnStored } from '../base/book/recent.ts';
 import { openWorld } from './open-world.ts';
+import { createStore } from './store.ts';
 import { enterThread, type MeasureAsked, type Measured, type ThreadSettings } from './thread.ts';
 
 /** `pollMs`: how often the worker looks by itself, where that is not as usual. `isSecond`: another one does what is done once for all. */

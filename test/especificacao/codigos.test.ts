@@ -8,8 +8,6 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
-import { deliverEventos } from '../../src/delivery/eventos.ts';
-import { deliverNotas } from '../../src/delivery/notas.ts';
 import { companyCertificate, pemOf, rootAuthority, type Validity } from '../../src/documents/pki.ts';
 import { dpsIdOf } from '../../src/fiscal/chave.ts';
 import { conflictOf } from '../../src/fiscal/conflitos-evento.ts';
@@ -19,6 +17,8 @@ import { ERRORS, errorOf, hasExamples, type PublicError } from '../../src/fiscal
 import { exampleJson, exampleXml } from '../../src/fiscal/rules/example.ts';
 import type { Patch } from '../../src/fiscal/rules/rule.ts';
 import { isJsonOnly } from '../../src/fiscal/rules/trial.ts';
+import { deliverEventos } from '../../src/subjects/eventos/deliver.job.ts';
+import { deliverNotas } from '../../src/subjects/notas/deliver.job.ts';
 import { onEnd } from '../support/cleanup.ts';
 import { type Answer, request } from '../support/http.ts';
 import { readyKeys } from '../support/keys.ts';

@@ -5,10 +5,10 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { startWorker } from '../../src/delivery/worker.ts';
 import { createRestDoor } from '../../src/doors/rest/door.ts';
 import { type EVENTO_ESTADOS, eventoRests } from '../../src/fiscal/evento.ts';
-import { createStore } from '../../src/store/store.ts';
+import { createStore } from '../../src/wiring/store.ts';
+import { startWorker } from '../../src/wiring/worker.ts';
 import { INTERMEDIARIO } from '../casos/caso.ts';
 import { onEnd } from '../support/cleanup.ts';
 import { pidOf, untilAwaited } from '../support/database.ts';

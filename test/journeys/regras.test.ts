@@ -28,7 +28,7 @@ const NATIONAL: ReadonlySet<string> = new Set(
     .map(([code]) => code),
 );
 
-/** Those that need a register are sent to a municipality that keeps it, in `test/cadastros.test.ts`. */
+/** Those that need a register are sent to a municipality that keeps it, in `src/subjects/cadastros/cadastros.test.ts`. */
 const RULES = ALL_RULES.filter(({ given }) => given === undefined);
 
 const rejected: readonly (Example & { readonly isOwn: boolean })[] = [

@@ -12,8 +12,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
 import { readXml } from '../../src/documents/xml.ts';
-import { makePki } from '../../src/flows/make-pki.ts';
 import { PAGES } from '../../src/published/site/frame.ts';
+import { makePki } from '../../src/subjects/municipios/make-pki.ts';
 import { onEnd } from '../support/cleanup.ts';
 import { databaseUrlOf, emptyDatabase, poolOn } from '../support/database.ts';
 import { request } from '../support/http.ts';
@@ -135,7 +135,7 @@ const STATUSES: Readonly<Record<string, readonly number[]>> = {
 const results = new Map<string, { readonly folder: string; readonly out: string }>();
 
 describe('the commands of a page, in their order', async () => {
-  test('no page has a curl outside of them, but what test/evento-cli.maquina.test.ts types', async () => {
+  test('no page has a curl outside of them, but what src/subjects/eventos/evento-cli.maquina.test.ts types', async () => {
     for (const { file } of PAGES) {
       const text = await readFile(path.join(SITE, file), 'utf8');
       const [before = '', chapter = ''] = text.split('\n## Pela linha de comando\n');

@@ -25,7 +25,7 @@ export async function makeArchives(folder: string): Promise<{ readonly first: st
   const manifest = JSON.parse(await readFile(path.join(ROOT, 'package.json'), 'utf8'));
   await writeFile(path.join(tree, 'package.json'), JSON.stringify({ ...manifest, version: NEXT }));
   await writeFile(
-    path.join(tree, 'src/store/migrations', MIGRATION),
+    path.join(tree, 'src/base/pg/migrations', MIGRATION),
     'create table da_proxima (tenant text primary key);\n',
   );
   // npm takes what lies behind a link for somebody else's.

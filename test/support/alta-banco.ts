@@ -8,7 +8,7 @@ import { chmodSync, chownSync, closeSync, globSync, mkdirSync, openSync, readFil
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { Client, type ClientConfig } from '../../src/store/pg.ts';
+import { Client, type ClientConfig } from '../../src/base/pg/pg.ts';
 import { etcdConfig, haproxyConfig, type Modo, type Programs, patroniConfig } from './alta-configuracao.ts';
 import { onEnd } from './cleanup.ts';
 import { isFree } from './ports.ts';

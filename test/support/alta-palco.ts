@@ -1,7 +1,7 @@
 /** What runs in the trial of high availability, two services on a database of three members, and the ways in which its primary is struck. */
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Client } from '../../src/store/pg.ts';
+import { Client } from '../../src/base/pg/pg.ts';
 import { type Banco, type Member, openBanco } from './alta-banco.ts';
 import type { Modo, Programs } from './alta-configuracao.ts';
 import { ifThere } from './process.ts';

@@ -1,8 +1,8 @@
 /** Databases with rows as a program left them, before the next one comes. */
-import { migrate } from '../../src/store/migrate.ts';
-import type { Migration } from '../../src/store/migrations.ts';
-import { type Db, openPool } from '../../src/store/open.ts';
-import { Client, type ClientConfig } from '../../src/store/pg.ts';
+import { migrate } from '../../src/base/pg/migrate.ts';
+import type { Migration } from '../../src/base/pg/migrations.ts';
+import { type Db, openPool } from '../../src/base/pg/open.ts';
+import { Client, type ClientConfig } from '../../src/base/pg/pg.ts';
 import { fillNotas } from './cheio.ts';
 import { onEnd } from './cleanup.ts';
 import { freshDatabase } from './database.ts';

@@ -1,6 +1,6 @@
 /** A database as years of use leave it: rows made by the server itself, in the columns that every version of the schema has. */
-import { ensureMeses } from '../../src/store/meses.ts';
-import type { Db } from '../../src/store/open.ts';
+import { ensureMeses } from '../../src/base/book/meses.ts';
+import type { Db } from '../../src/base/pg/open.ts';
 import { MES } from './nota-keys.ts';
 
 /** Rows of one insert: a transaction of seconds, not of minutes. */

@@ -2,11 +2,12 @@
  * The Citus of a run of the tests: `NFSE_TEST_CITUS` names its coordinator, whose database there knows the nodes. Databases are copied node
  * by node, since Citus copies none; what Citus refuses is read from the log of the coordinator, so that no process need be asked.
  */
-import { distribute, setOnAllNodes } from '../../src/store/distribuicao.ts';
-import { migrate } from '../../src/store/migrate.ts';
-import { listNos } from '../../src/store/nos.ts';
-import { openPool } from '../../src/store/open.ts';
-import { Client, type ClientConfig } from '../../src/store/pg.ts';
+
+import { migrate } from '../../src/base/pg/migrate.ts';
+import { openPool } from '../../src/base/pg/open.ts';
+import { Client, type ClientConfig } from '../../src/base/pg/pg.ts';
+import { distribute, setOnAllNodes } from '../../src/subjects/citus/distribuicao.rows.ts';
+import { listNos } from '../../src/subjects/citus/nos.rows.ts';
 
 const isHere = process.env.NFSE_TEST_CITUS !== undefined;
 /** For `skip` of tests that make what Citus has not. */

@@ -1,11 +1,12 @@
 /** The commands of an operator without a process of their own: the program's table of commands in this one. */
+
+import type { Db } from '../../src/base/pg/open.ts';
 import { type CliWorld, runCli } from '../../src/doors/cli/cli.ts';
-import type { Db } from '../../src/store/open.ts';
-import { createStore } from '../../src/store/store.ts';
 import { readConfig, serviceUrlOf } from '../../src/wiring/config.ts';
 import { createLog } from '../../src/wiring/log.ts';
 import { openStore } from '../../src/wiring/open-store.ts';
 import { describeSettings, readSettingsFile, takeSettings } from '../../src/wiring/settings.ts';
+import { createStore } from '../../src/wiring/store.ts';
 import type { Said } from './process.ts';
 
 type Registry = CliWorld['registry'];

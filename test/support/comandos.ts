@@ -3,7 +3,7 @@
  * rules stand in CONTRIBUTING.md. Every statement that `src/store` sends in a test is held to them at the end of its file.
  */
 import { loadModule, parseSync } from 'libpg-query';
-import { shippedMigrations, statementsOf } from '../../src/store/migrations.ts';
+import { shippedMigrations, statementsOf } from '../../src/base/pg/migrations.ts';
 
 await loadModule();
 

@@ -1,5 +1,5 @@
 /** Lines of the correlation of a municipality, stored as an import stores them. */
-import type { Store } from '../../src/store/store.ts';
+import type { Store } from '../../src/wiring/store.ts';
 
 export async function storeCorrelacao(
   store: Store,

@@ -1,8 +1,8 @@
 /** A database of a test's own, with the schema, on the server that the run shares (or on one of a file run alone). */
 import { randomBytes } from 'node:crypto';
-import { migrate } from '../../src/store/migrate.ts';
-import { type Db, openPool } from '../../src/store/open.ts';
-import type { ClientConfig } from '../../src/store/pg.ts';
+import { migrate } from '../../src/base/pg/migrate.ts';
+import { type Db, openPool } from '../../src/base/pg/open.ts';
+import type { ClientConfig } from '../../src/base/pg/pg.ts';
 import { globalSetup, globalTeardown } from '../setup.ts';
 import { onEach, setSettings } from './citus.ts';
 import { onEnd, onEveryEnd } from './cleanup.ts';

@@ -1,6 +1,6 @@
 /** What a receiver does when it is asked whether it wants messages. */
 import type { ServerResponse } from 'node:http';
-import type { PedidoDeAviso, RespostaDeAviso } from '../../src/flows/world.ts';
+import type { PedidoDeAviso, RespostaDeAviso } from '../../src/base/world/world.ts';
 
 /** The value of a question; undefined: it is a message like others. */
 export function desafioOf(text: string): string | undefined {

@@ -1,6 +1,6 @@
 /** What a worker would find due. */
-import type { ListDue } from '../../src/store/due.ts';
-import type { Store } from '../../src/store/store.ts';
+import type { ListDue } from '../../src/subjects/envio/due.rows.ts';
+import type { Store } from '../../src/wiring/store.ts';
 
 type Kind = Awaited<ReturnType<ListDue>>[number]['kind'];
 

@@ -1,5 +1,5 @@
 /** A schema as the catalogues have it, one line a thing: what two databases of one version must have in common. */
-import type { Db } from '../../src/store/open.ts';
+import type { Db } from '../../src/base/pg/open.ts';
 
 /**
  * Columns by name, not by place: one that took the place of another stands last. Constraints and indexes with their definition and

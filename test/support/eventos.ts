@@ -1,12 +1,12 @@
 /** Events as an integrator registers and reads them; and a worker that works when the test says so. */
 import assert from 'node:assert/strict';
-import { deliverEventos } from '../../src/delivery/eventos.ts';
-import { deliverNotas } from '../../src/delivery/notas.ts';
+import type { Db } from '../../src/base/pg/open.ts';
+import type { World } from '../../src/base/world/world.ts';
 import type { EventoEstado } from '../../src/fiscal/evento.ts';
 import { exampleXml } from '../../src/fiscal/rules/example.ts';
 import type { Patch } from '../../src/fiscal/rules/rule.ts';
-import type { World } from '../../src/flows/world.ts';
-import type { Db } from '../../src/store/open.ts';
+import { deliverEventos } from '../../src/subjects/eventos/deliver.job.ts';
+import { deliverNotas } from '../../src/subjects/notas/deliver.job.ts';
 import { type Answer, request } from './http.ts';
 
 /** What an event says, beside its type and author. */

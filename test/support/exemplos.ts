@@ -4,15 +4,15 @@
  */
 
 import assert from 'node:assert/strict';
-import { CATALOGOS } from '../../src/doors/rest/catalogos.ts';
+import type { World } from '../../src/base/world/world.ts';
 import { createRestDoor } from '../../src/doors/rest/door.ts';
 import { ROUTES } from '../../src/doors/rest/routes.ts';
 import { SANDBOX_SLUG } from '../../src/fiscal/ambiente.ts';
 import { exampleXml } from '../../src/fiscal/rules/example.ts';
 import type { Patch } from '../../src/fiscal/rules/rule.ts';
 import { exemploDe, tipoBySlug } from '../../src/fiscal/tipos-evento.ts';
-import type { World } from '../../src/flows/world.ts';
 import { EXAMPLE_SITE, type Exemplo } from '../../src/published/openapi/examples.ts';
+import { CATALOGOS } from '../../src/subjects/cadastros/catalogos.rest.ts';
 import { onEnd } from './cleanup.ts';
 import { takesAll } from './desafio.ts';
 import { DA_PARTE } from './exemplos-da-parte.ts';

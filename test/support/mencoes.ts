@@ -1,5 +1,5 @@
 /** Which tables of a database speak of something, by the catalogue: every column of every table, as text or as bytes. */
-import type { Db } from '../../src/store/open.ts';
+import type { Db } from '../../src/base/pg/open.ts';
 
 const COLUMNS = `select c.relname as tabela, a.attname as coluna, format_type(a.atttypid, null) as tipo
   from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped

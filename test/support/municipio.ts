@@ -1,6 +1,6 @@
 /** A municipality for tests of what does not hang on its settings, and who is registered there. */
-import type { Municipio } from '../../src/store/municipios.ts';
-import type { Db } from '../../src/store/open.ts';
+import type { Municipio } from '../../src/base/book/municipios.ts';
+import type { Db } from '../../src/base/pg/open.ts';
 
 /** As the sandbox is, whatever its name: nobody signs, nothing is set, and who may issue is not asked. */
 export function asSandbox(tenant: string): Municipio {

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import type { ClientConfig } from '../../src/store/pg.ts';
+import type { ClientConfig } from '../../src/base/pg/pg.ts';
 import { serversOf } from './citus.ts';
 import { onEnd } from './cleanup.ts';
 import { ownPort } from './ports.ts';

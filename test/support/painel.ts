@@ -1,12 +1,12 @@
 /** The console as it runs, beside a service of a test, and people who use it by HTTP as a browser without scripts does. */
 import assert from 'node:assert/strict';
 import { TOTP } from 'otpauth';
+import type { PainelSetup } from '../../src/base/pages/visit.ts';
+import type { Papel } from '../../src/base/world/papeis.ts';
 import { openPainel } from '../../src/doors/painel/painel.ts';
-import type { PainelSetup } from '../../src/doors/painel/visit.ts';
-import { acceptConvite } from '../../src/flows/convites.ts';
-import type { Papel } from '../../src/flows/papeis.ts';
-import { criarUsuario } from '../../src/flows/usuarios.ts';
-import type { Provider } from '../../src/identity/provider.ts';
+import { acceptConvite } from '../../src/subjects/contas/convites.ts';
+import type { Provider } from '../../src/subjects/contas/provider.ts';
+import { criarUsuario } from '../../src/subjects/contas/usuarios.ts';
 import { onEnd } from './cleanup.ts';
 import { ownPort } from './ports.ts';
 import type { TestService } from './service.ts';

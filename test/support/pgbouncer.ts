@@ -5,7 +5,7 @@ import { statSync } from 'node:fs';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { Client, type ClientConfig } from '../../src/store/pg.ts';
+import { Client, type ClientConfig } from '../../src/base/pg/pg.ts';
 import { onEnd } from './cleanup.ts';
 import { ownPort } from './ports.ts';
 import { toolOr } from './tools.ts';

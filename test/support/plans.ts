@@ -1,6 +1,6 @@
 /** The statements that a store sends, and how the server would answer them: whether it reads more than it needs to. */
 import assert from 'node:assert/strict';
-import type { Db } from '../../src/store/open.ts';
+import type { Db } from '../../src/base/pg/open.ts';
 
 /** Statements with their values, by text. */
 export type Statements = Map<string, readonly unknown[]>;

@@ -4,7 +4,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import Provider from 'oidc-provider';
-import type { ProviderSettings } from '../../src/identity/provider.ts';
+import type { ProviderSettings } from '../../src/subjects/contas/provider.ts';
 import { onEnd } from './cleanup.ts';
 import { ownPort } from './ports.ts';
 

@@ -2,7 +2,7 @@
  * Migrations as versions after this one may bring them, small, with a step of each kind on tables that are full: some kept by month, one
  * that is not. Tests of migrations apply them on top of those of the program, so that they need no history.
  */
-import { type Migration, migrationOf, shippedMigrations } from '../../src/store/migrations.ts';
+import { type Migration, migrationOf, shippedMigrations } from '../../src/base/pg/migrations.ts';
 
 /** A column that is filled, and that must be filled from then on; the version before leaves it as its default says. */
 const COLUNA = `

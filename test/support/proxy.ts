@@ -1,7 +1,7 @@
 /** A network between the service and its database that fails as networks do: without a word. */
 import { createServer, connect as dial, type Socket } from 'node:net';
 import path from 'node:path';
-import type { ClientConfig } from '../../src/store/pg.ts';
+import type { ClientConfig } from '../../src/base/pg/pg.ts';
 import { onEnd } from './cleanup.ts';
 
 /** What becomes of bytes on their way. */

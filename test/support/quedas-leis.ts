@@ -3,12 +3,12 @@
  * and after it, and over HTTP. Each answer is the text of what is wrong.
  */
 import { hash } from 'node:crypto';
+import type { Client } from '../../src/base/pg/pg.ts';
 import { EVENTO_MOVES } from '../../src/fiscal/evento.ts';
 import { eventoId } from '../../src/fiscal/layout/evento.ts';
 import { NOTA_MOVES } from '../../src/fiscal/nota.ts';
-import { describeAchado } from '../../src/flows/auditoria.ts';
-import { conferirEm } from '../../src/store/auditoria-conferir.ts';
-import type { Client } from '../../src/store/pg.ts';
+import { describeAchado } from '../../src/subjects/auditoria/auditoria.ts';
+import { conferirEm } from '../../src/subjects/auditoria/conferir.rows.ts';
 import {
   type Carga,
   geradoOf,

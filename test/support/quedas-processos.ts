@@ -16,8 +16,8 @@ import {
   startService,
   startSimulator,
 } from '../../scripts/stage.ts';
-import { NAME } from '../../src/store/embedded.ts';
-import { Client } from '../../src/store/pg.ts';
+import { NAME } from '../../src/base/pg/embedded.ts';
+import { Client } from '../../src/base/pg/pg.ts';
 import { onEnd } from './cleanup.ts';
 import { runBeside } from './cli.ts';
 import { ownPort } from './ports.ts';

@@ -1,6 +1,6 @@
 /** Values and requests drawn from the schemas of a description: all that they admit, and of requests some that they do not. */
 
-import type { Route } from '../../src/doors/rest/route.ts';
+import type { Route } from '../../src/base/http/route.ts';
 import type { Exemplo } from '../../src/published/openapi/examples.ts';
 import fc from './seed.ts';
 

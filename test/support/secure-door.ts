@@ -1,7 +1,8 @@
 /** A door of the service behind TLS, under a certificate of a test's own authority. */
+
+import type { World } from '../../src/base/world/world.ts';
 import { type Authority, pemOf, serverCertificate } from '../../src/documents/pki.ts';
 import { createRestDoor, type RestDoorOptions } from '../../src/doors/rest/door.ts';
-import type { World } from '../../src/flows/world.ts';
 import { onEnd } from './cleanup.ts';
 import { DECADES, type Party } from './signatures.ts';
 

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
-import { Client, Pool } from '../../src/store/pg.ts';
+import { Client, Pool } from '../../src/base/pg/pg.ts';
 
 /** Statements that still break a rule, by what they say. This list is to be empty; `test/comandos.test.ts` finds what no longer belongs here. */
 export const OFFENDERS: readonly (readonly [fault: string, statement: RegExp])[] = [];

@@ -1,15 +1,15 @@
 /** The service as it runs, on a database of the test's own and a free port, with a clock that the test holds. */
 import { randomInt } from 'node:crypto';
 import { localAdn } from '../../src/adn/local.ts';
-import { avisoPoster } from '../../src/delivery/post-aviso.ts';
-import { startWorker } from '../../src/delivery/worker.ts';
+import type { openPool } from '../../src/base/pg/open.ts';
+import type { ClientConfig } from '../../src/base/pg/pg.ts';
+import type { World } from '../../src/base/world/world.ts';
 import { createRestDoor } from '../../src/doors/rest/door.ts';
 import { SANDBOX_SLUG } from '../../src/fiscal/ambiente.ts';
-import type { World } from '../../src/flows/world.ts';
-import type { openPool } from '../../src/store/open.ts';
-import type { ClientConfig } from '../../src/store/pg.ts';
-import { createStore, type Store } from '../../src/store/store.ts';
+import { avisoPoster } from '../../src/subjects/avisos/post.job.ts';
 import { trustOf } from '../../src/wiring/adn-access.ts';
+import { createStore, type Store } from '../../src/wiring/store.ts';
+import { startWorker } from '../../src/wiring/worker.ts';
 import { onEnd } from './cleanup.ts';
 import { freshPool, poolOn } from './database.ts';
 

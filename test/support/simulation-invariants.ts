@@ -2,19 +2,20 @@
  * What holds of every simulation that has come to rest, read off the rows themselves: each answer is the text of what is
  * wrong, and a simulation in which nothing is gives none.
  */
+
+import type { EventoRow } from '../../src/base/book/evento-rows.ts';
+import type { ClientBase } from '../../src/base/pg/pg.ts';
+import type { World } from '../../src/base/world/world.ts';
 import { signatureElement } from '../../src/documents/signing.ts';
 import { TEXT_LENGTH_MAX } from '../../src/fiscal/erros-adn.ts';
 import { EVENTO_MOVES, type EventoMove, eventoRests } from '../../src/fiscal/evento.ts';
 import { eventoId, signedPartOfEvento, withEventoSignature } from '../../src/fiscal/layout/evento.ts';
 import { NOTA_ESTADOS, NOTA_MOVES, type NotaEstado, type NotaMove } from '../../src/fiscal/nota.ts';
 import { tipoByCodigo } from '../../src/fiscal/tipos-evento.ts';
-import { describeAchado } from '../../src/flows/auditoria.ts';
-import { contraditasOf } from '../../src/flows/nota-da-nfse.ts';
-import { notaByChave } from '../../src/flows/queries.ts';
-import type { World } from '../../src/flows/world.ts';
-import type { EventoRow } from '../../src/store/evento-rows.ts';
-import type { ClientBase } from '../../src/store/pg.ts';
-import { createStore } from '../../src/store/store.ts';
+import { describeAchado } from '../../src/subjects/auditoria/auditoria.ts';
+import { contraditasOf } from '../../src/subjects/notas/nota-da-nfse.ts';
+import { notaByChave } from '../../src/subjects/notas/queries.ts';
+import { createStore } from '../../src/wiring/store.ts';
 import { BY_HAND, type Simulacao } from './simulation.ts';
 
 export type Nota = {

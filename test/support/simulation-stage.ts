@@ -1,8 +1,8 @@
 /** Seeds of notes and events, played on one database and looked through. */
 import assert from 'node:assert/strict';
+import type { Db } from '../../src/base/pg/open.ts';
 import { readCertificate } from '../../src/documents/certificate.ts';
 import { companyCertificate, rootAuthority } from '../../src/documents/pki.ts';
-import type { Db } from '../../src/store/open.ts';
 import { onEnd } from './cleanup.ts';
 import { freshPool } from './database.ts';
 import { readyKeys } from './keys.ts';

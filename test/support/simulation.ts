@@ -8,12 +8,12 @@
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { AnnouncedClaims } from '../../src/delivery/announced.ts';
-import type { Delivered } from '../../src/delivery/deliver.ts';
-import { deliverEventos } from '../../src/delivery/eventos.ts';
-import { deliverNotas } from '../../src/delivery/notas.ts';
-import { releaseNotas } from '../../src/delivery/release-notas.ts';
-import { shortenWaits } from '../../src/delivery/upkeep.ts';
+import type { AnnouncedClaim, Claim } from '../../src/base/book/claim-notas.ts';
+import type { Municipio } from '../../src/base/book/municipios.ts';
+import { AnnouncedClaims } from '../../src/base/delivery/announced.ts';
+import type { Delivered } from '../../src/base/delivery/deliver.ts';
+import type { Db } from '../../src/base/pg/open.ts';
+import type { World } from '../../src/base/world/world.ts';
 import { readJson } from '../../src/documents/json.ts';
 import type { Signer } from '../../src/documents/signing.ts';
 import { type Aliquota, tabelaEmbarcada, tabelaIbsCbs } from '../../src/fiscal/aliquotas-ibs-cbs.ts';
@@ -23,22 +23,22 @@ import { readPedido } from '../../src/fiscal/pedido-evento.ts';
 import { exampleXml } from '../../src/fiscal/rules/example.ts';
 import type { Patch } from '../../src/fiscal/rules/rule.ts';
 import { exemploDe, TIPOS_EVENTO, type TipoEvento, tipoBySlug } from '../../src/fiscal/tipos-evento.ts';
-import { type EventoPublico, eventosOfNota } from '../../src/flows/evento-queries.ts';
-import { issueNota } from '../../src/flows/issue-nota.ts';
-import { notaByChave, notaByProtocolo } from '../../src/flows/queries.ts';
+import type { EventoClaim, EventoSettlement } from '../../src/subjects/eventos/claim.rows.ts';
+import { deliverEventos } from '../../src/subjects/eventos/deliver.job.ts';
+import type { MoveResult, OperatorTrigger } from '../../src/subjects/eventos/operate.rows.ts';
+import { type EventoPublico, eventosOfNota } from '../../src/subjects/eventos/queries.ts';
 import {
   type EventoRefused,
   type EventoRegistrado,
   registerEvento,
   registerPedido,
-} from '../../src/flows/register-evento.ts';
-import type { World } from '../../src/flows/world.ts';
-import type { EventoClaim, EventoSettlement } from '../../src/store/claim-eventos.ts';
-import type { AnnouncedClaim, Claim } from '../../src/store/claim-notas.ts';
-import type { Municipio } from '../../src/store/municipios.ts';
-import type { Db } from '../../src/store/open.ts';
-import type { MoveResult, OperatorTrigger } from '../../src/store/operate-eventos.ts';
-import { createStore, type Store } from '../../src/store/store.ts';
+} from '../../src/subjects/eventos/register.ts';
+import { deliverNotas } from '../../src/subjects/notas/deliver.job.ts';
+import { issueNota } from '../../src/subjects/notas/issue.ts';
+import { notaByChave, notaByProtocolo } from '../../src/subjects/notas/queries.ts';
+import { releaseNotas } from '../../src/subjects/notas/release.job.ts';
+import { createStore, type Store } from '../../src/wiring/store.ts';
+import { shortenWaits } from '../../src/wiring/upkeep.ts';
 import { tenantsDue } from './due.ts';
 import { asSandbox } from './municipio.ts';
 import { noAvisos } from './no-avisos.ts';

@@ -1,8 +1,9 @@
 /** Two processes on one database, tenants of a test's own in it, and rows of notes that no service made. */
-import { migrate } from '../../src/store/migrate.ts';
-import type { NotaNova } from '../../src/store/nota-columns.ts';
-import { type Db, openPool } from '../../src/store/open.ts';
-import { createStore, type Store } from '../../src/store/store.ts';
+
+import type { NotaNova } from '../../src/base/book/nota-columns.ts';
+import { migrate } from '../../src/base/pg/migrate.ts';
+import { type Db, openPool } from '../../src/base/pg/open.ts';
+import { createStore, type Store } from '../../src/wiring/store.ts';
 import { onEnd } from './cleanup.ts';
 import { freshDatabase } from './database.ts';
 import { keysOf } from './nota-keys.ts';

@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { AwsClient } from 'aws4fetch';
-import type { Bucket } from '../../src/store/arquivo-s3.ts';
+import type { Bucket } from '../../src/base/book/arquivo-s3.ts';
 import { onEnd } from './cleanup.ts';
 import { isFree, ownPort } from './ports.ts';
 import { toolOr } from './tools.ts';

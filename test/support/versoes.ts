@@ -15,7 +15,7 @@ export async function nextVersion(): Promise<string> {
   for (const name of ['node_modules', 'packages', 'docs', 'package.json']) {
     await symlink(path.join(ROOT, name), path.join(root, name));
   }
-  for (const { nome, sql } of PROXIMAS) await writeFile(path.join(root, 'src/store/migrations', nome), sql);
+  for (const { nome, sql } of PROXIMAS) await writeFile(path.join(root, 'src/base/pg/migrations', nome), sql);
   return root;
 }
 

@@ -1,7 +1,7 @@
 /** `nfse adn-simulador`: a rehearsal of the national environment, in a process of its own, until it is told to end. */
-import { type CliWorld, type Command, type SimuladorAsked, textOf, type Values } from './command.ts';
-import { waitForSignal } from './signals.ts';
-import { columns } from './text.ts';
+import { type CliWorld, type Command, type SimuladorAsked, textOf, type Values } from '../../base/terminal/command.ts';
+import { waitForSignal } from '../../base/terminal/signals.ts';
+import { columns } from '../../base/terminal/text.ts';
 
 const DEFAULT_PORT = '9443';
 const DEFAULT_CONTROL_PORT = '9444';

@@ -3,16 +3,16 @@
  * failed, 2 asked wrongly, 75 cannot be said or done yet; so ends `wiring/program.ts` where the database cannot be used just now.
  */
 
+import { readArguments } from '../../base/terminal/arguments.ts';
+import { type CliWorld, type Command, type Option, type Options, textOf } from '../../base/terminal/command.ts';
+import { findNearest } from '../../base/terminal/nearest.ts';
+import { columns } from '../../base/terminal/text.ts';
+import { VARIABLES_HELP } from '../../base/terminal/variables.ts';
 import { DPS_VERSAO } from '../../fiscal/layout/dps.ts';
 import { versionText } from '../../published/versao.ts';
-import { VARIABLES_HELP } from '../variables.ts';
-import { readArguments } from './arguments.ts';
-import { type CliWorld, type Command, type Option, type Options, textOf } from './command.ts';
 import { loadAllCommands, loadCommands } from './commands.ts';
-import { findNearest } from './nearest.ts';
-import { columns } from './text.ts';
 
-export type { CliWorld } from './command.ts';
+export type { CliWorld } from '../../base/terminal/command.ts';
 
 /** What every command takes. */
 const ALWAYS: Options = {

@@ -1,8 +1,9 @@
 /** `nfse config`: every setting, what counts of it and whence, and a file to start from. Secrets are shown to nobody. */
-import { faultText, nearestText, type SettingsFault } from '../settings-file.ts';
-import { VARIABLES, type Variable } from '../variables.ts';
-import { type CliWorld, type Command, JSON_OPTION, type SettingsKnown } from './command.ts';
-import { jsonText } from './text.ts';
+
+import { type CliWorld, type Command, JSON_OPTION, type SettingsKnown } from '../../base/terminal/command.ts';
+import { faultText, nearestText, type SettingsFault } from '../../base/terminal/settings-file.ts';
+import { jsonText } from '../../base/terminal/text.ts';
+import { VARIABLES, type Variable } from '../../base/terminal/variables.ts';
 
 type Shown = {
   readonly nome: string;

@@ -1,9 +1,9 @@
 /** `nfse serve`, `transmitir` and `migrar`: the service itself, and what brings its database up to date. */
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { CliWorld, Command, EndSignal, Running, Transmitting } from './command.ts';
-import { waitForSignal } from './signals.ts';
-import { quoteArgument } from './text.ts';
+import type { CliWorld, Command, EndSignal, Running, Transmitting } from '../../base/terminal/command.ts';
+import { waitForSignal } from '../../base/terminal/signals.ts';
+import { quoteArgument } from '../../base/terminal/text.ts';
 
 export const SERVE_COMMANDS: readonly Command[] = [
   {

@@ -2,21 +2,29 @@
  * A request to the console from its arrival to its answer: whether it came by the console's own address and from its own pages, who asks,
  * what they may, and how the answer is written. Every row of the table goes through here, so no page looks after these things itself.
  */
-import { recordRefusal } from '../../flows/acessos.ts';
-import { mustEnroll } from '../../flows/conta-propria.ts';
-import { endSessao, formTokenOf, readVisitor, tellOnce, type Visitor } from '../../flows/entrada.ts';
-import { isPapel, mayAs, type Papel } from '../../flows/papeis.ts';
-import { storeTroubleOf, tellTrouble } from '../../flows/store-trouble.ts';
-import { countRequest } from '../../measures/counters.ts';
+
+import { clientOf, siteIn } from '../../base/http/caller.ts';
+import type { HttpAnswer, HttpRequest } from '../../base/http/message.ts';
+import type { HttpRoute } from '../../base/http/router.ts';
+import { countRequest } from '../../base/measures/counters.ts';
+import { TOKEN_FIELD } from '../../base/pages/fields.ts';
+import { cleanText, type Form, noForm, readForm } from '../../base/pages/forms.ts';
+import { framePage } from '../../base/pages/frame.ts';
+import {
+  asksForPart,
+  cookiesOf,
+  PAGE_HEADERS,
+  passingCookie,
+  SESSION,
+  sessionCookie,
+} from '../../base/pages/headers.ts';
+import type { Answer, InMunicipio, PageShown, PainelWorld, Quem, Row, Visit } from '../../base/pages/visit.ts';
+import { isPapel, mayAs, type Papel } from '../../base/world/papeis.ts';
+import { storeTroubleOf, tellTrouble } from '../../base/world/store-trouble.ts';
 import { html } from '../../published/site/page-shell.ts';
-import { cleanText, type Form, noForm, readForm } from '../html/forms.ts';
-import { clientOf, siteIn } from '../rest/caller.ts';
-import type { HttpAnswer, HttpRequest } from '../rest/message.ts';
-import type { HttpRoute } from '../rest/router.ts';
-import { TOKEN_FIELD } from './fields.ts';
-import { framePage } from './frame.ts';
-import { asksForPart, cookiesOf, PAGE_HEADERS, passingCookie, SESSION, sessionCookie } from './headers.ts';
-import type { Answer, InMunicipio, PageShown, PainelWorld, Quem, Row, Visit } from './visit.ts';
+import { recordRefusal } from '../../subjects/contas/acessos.ts';
+import { mustEnroll } from '../../subjects/contas/conta-propria.ts';
+import { endSessao, formTokenOf, readVisitor, tellOnce, type Visitor } from '../../subjects/contas/entrada.ts';
 
 export type PainelOptions = { readonly trustProxy: boolean; readonly accessLog: boolean };
 

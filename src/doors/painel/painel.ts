@@ -1,30 +1,30 @@
 /** The console of the municipality: its own listener, beside the public one and never behind it. */
 
-import { openExportacoes } from '../../flows/exportar-notas.ts';
-import { openImportacoes } from '../../flows/importar-arquivo.ts';
-import { type HttpServer, listenHttp, type TlsKeys } from '../rest/http.ts';
-import { ASSET_ROUTES } from './assets.ts';
+import { type HttpServer, listenHttp, type TlsKeys } from '../../base/http/http.ts';
+import { ASSET_ROUTES } from '../../base/pages/assets.ts';
+import type { PainelSetup, PainelWorld, Row } from '../../base/pages/visit.ts';
+import { TRILHA_ROUTES } from '../../subjects/auditoria/trilha.page.ts';
+import { AVISO_ROUTES } from '../../subjects/avisos/aviso.page.ts';
+import { AVISOS_ROUTES } from '../../subjects/avisos/avisos.page.ts';
+import { CADASTROS_ROUTES } from '../../subjects/cadastros/cadastros.page.ts';
+import { CADASTRO_IMPORTAR_ROUTES } from '../../subjects/cadastros/importar.page.ts';
+import { openImportacoes } from '../../subjects/cadastros/importar-arquivo.ts';
+import { PRESTADORES_ROUTES } from '../../subjects/cadastros/prestadores.page.ts';
+import { CONTA_ROUTES } from '../../subjects/contas/conta.page.ts';
+import { ENTRADA_ROUTES } from '../../subjects/contas/entrar.page.ts';
+import { USUARIOS_ROUTES } from '../../subjects/contas/usuarios.page.ts';
+import { EVENTO_ROUTES } from '../../subjects/eventos/evento.page.ts';
+import { EVENTOS_ROUTES } from '../../subjects/eventos/eventos.page.ts';
+import { OFICIO_ROUTES } from '../../subjects/eventos/oficio.page.ts';
+import { HOJE_ROUTES } from '../../subjects/municipios/hoje.page.ts';
+import { INICIO_ROUTES } from '../../subjects/municipios/inicio.page.ts';
+import { MUNICIPIO_ROUTES } from '../../subjects/municipios/municipio.page.ts';
+import { CONFERIR_ROUTES } from '../../subjects/notas/conferir.page.ts';
+import { openExportacoes } from '../../subjects/notas/exportar.ts';
+import { NOTA_ROUTES } from '../../subjects/notas/nota.page.ts';
+import { NOTAS_ROUTES } from '../../subjects/notas/notas.page.ts';
+import { TOKENS_ROUTES } from '../../subjects/partes/tokens.page.ts';
 import { answerUnknown, type PainelOptions, routesOf } from './attend.ts';
-import { AVISO_ROUTES } from './aviso.ts';
-import { AVISOS_ROUTES } from './avisos.ts';
-import { CADASTRO_IMPORTAR_ROUTES } from './cadastro-importar.ts';
-import { CADASTROS_ROUTES } from './cadastros.ts';
-import { CONFERIR_ROUTES } from './conferir.ts';
-import { CONTA_ROUTES } from './conta.ts';
-import { ENTRADA_ROUTES } from './entrar.ts';
-import { EVENTO_ROUTES } from './evento.ts';
-import { OFICIO_ROUTES } from './evento-oficio.ts';
-import { EVENTOS_ROUTES } from './eventos.ts';
-import { HOJE_ROUTES } from './hoje.ts';
-import { INICIO_ROUTES } from './inicio.ts';
-import { MUNICIPIO_ROUTES } from './municipio.ts';
-import { NOTA_ROUTES } from './nota.ts';
-import { NOTAS_ROUTES } from './notas.ts';
-import { PRESTADORES_ROUTES } from './prestadores.ts';
-import { TOKENS_ROUTES } from './tokens.ts';
-import { TRILHA_ROUTES } from './trilha.ts';
-import { USUARIOS_ROUTES } from './usuarios.ts';
-import type { PainelSetup, PainelWorld, Row } from './visit.ts';
 
 /** Every page of the console. */
 export const PAINEL_ROUTES: readonly Row[] = [

@@ -1,27 +1,28 @@
 /** What this door says of itself; the public description is made of it (`published/openapi`). */
-import { AMBIENTES } from '../../fiscal/ambiente.ts';
-import { NAO_AUTORIZADO } from '../../flows/gather-facts.ts';
-import { IN_PROGRESS } from '../../flows/idempotency.ts';
-import { troubleOfStore } from '../../flows/store-trouble.ts';
-import type { DescribedDoor, MadeRefusal } from '../../published/openapi/described.ts';
-import { EXAMPLE_SITE } from '../../published/openapi/examples.ts';
-import type { GuardedDoor } from '../../published/security.ts';
-import { SOAP_PATH } from '../soap/nfes.ts';
-import { ENVELOPE_FIELDS, envelopeOf } from './envelope.ts';
-import { MISSES_MAX } from './misses.ts';
-import { refuseTooMuch } from './quotas.ts';
+
+import { ENVELOPE_FIELDS, envelopeOf } from '../../base/http/envelope.ts';
+import { MISSES_MAX } from '../../base/http/misses.ts';
+import { refuseTooMuch } from '../../base/http/quotas.ts';
 import {
   refuseAfterBug,
   refuseForStore,
   refuseTooManyMisses,
   refuseTrouble,
   refuseUnknownMunicipio,
-} from './refusals.ts';
-import { refuseAsFlow } from './repetition.ts';
-import type { Refused } from './route.ts';
+} from '../../base/http/refusals.ts';
+import { refuseAsFlow } from '../../base/http/repetition.ts';
+import type { Refused } from '../../base/http/route.ts';
+import { NAO_AUTORIZADO } from '../../base/world/gather-facts.ts';
+import { IN_PROGRESS } from '../../base/world/idempotency.ts';
+import { troubleOfStore } from '../../base/world/store-trouble.ts';
+import { AMBIENTES } from '../../fiscal/ambiente.ts';
+import type { DescribedDoor, MadeRefusal } from '../../published/openapi/described.ts';
+import { EXAMPLE_SITE } from '../../published/openapi/examples.ts';
+import type { GuardedDoor } from '../../published/security.ts';
+import { SOAP_PATH } from '../../subjects/lotes/nfes.soap.ts';
+import { NAO_CONFERIDO_FIELDS } from '../../subjects/notas/validacao.rest.ts';
 import { PARAMS, ROUTES } from './routes.ts';
 import { SHAPES } from './shapes.ts';
-import { NAO_CONFERIDO_FIELDS } from './validacao.ts';
 
 /** When the recorded examples were made. */
 const EXAMPLE_MOMENT = '2026-11-21T12:00:00-03:00';

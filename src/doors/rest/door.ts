@@ -1,30 +1,31 @@
 /** The REST door: listens, with the routes of the municipalities, of the legacy port and of the service itself. */
-import { rememberLacking } from '../../flows/conferir-arquivos.ts';
-import { countTogether } from '../../flows/contagens.ts';
-import { openWaits } from '../../flows/esperar.ts';
-import { SALAS, Sala } from '../../flows/lugares.ts';
-import { askStore, type StoreTrouble, troubleOfStore } from '../../flows/store-trouble.ts';
-import type { World } from '../../flows/world.ts';
-import { soapRoutes } from '../soap/routes.ts';
-import { attend, refuse } from './attend.ts';
-import { KEYS_MAX, openBuckets } from './buckets.ts';
-import { ensaioRoutes } from './ensaio-paginas.ts';
-import { answerHanded, CONNECTIONS_MAX, type HandedHttp, type HttpOptions, listenHttp } from './http.ts';
-import type { Place } from './listen.ts';
-import type { HttpAnswer, HttpRequest, Trouble } from './message.ts';
-import { countMisses } from './misses.ts';
-import { municipioRoutes } from './municipio-routes.ts';
-import { findNearPaths } from './near-paths.ts';
-import { pageRoutes } from './paginas.ts';
-import { addHeaders, headersOfPath } from './path-headers.ts';
-import { openQuotas } from './quotas.ts';
-import { refuseTrouble, refuseUnknownMunicipio } from './refusals.ts';
-import { ROUTES } from './routes.ts';
-import { copyBuckets } from './shared-buckets.ts';
-import { siteRoutes } from './site-routes.ts';
-import { type Door, findMunicipio, type RestDoorOptions, type Visit } from './visit.ts';
 
-export type { RestDoorOptions } from './visit.ts';
+import { attend, refuse } from '../../base/http/attend.ts';
+import { KEYS_MAX, openBuckets } from '../../base/http/buckets.ts';
+import { answerHanded, CONNECTIONS_MAX, type HandedHttp, type HttpOptions, listenHttp } from '../../base/http/http.ts';
+import type { Place } from '../../base/http/listen.ts';
+import type { HttpAnswer, HttpRequest, Trouble } from '../../base/http/message.ts';
+import { countMisses } from '../../base/http/misses.ts';
+import { findNearPaths } from '../../base/http/near-paths.ts';
+import { openQuotas } from '../../base/http/quotas.ts';
+import { refuseTrouble, refuseUnknownMunicipio } from '../../base/http/refusals.ts';
+import { copyBuckets } from '../../base/http/shared-buckets.ts';
+import { type Door, findMunicipio, type RestDoorOptions, type Visit } from '../../base/http/visit.ts';
+import { countTogether } from '../../base/world/contagens.ts';
+import { openWaits } from '../../base/world/esperar.ts';
+import { SALAS, Sala } from '../../base/world/lugares.ts';
+import { askStore, type StoreTrouble, troubleOfStore } from '../../base/world/store-trouble.ts';
+import type { World } from '../../base/world/world.ts';
+import { ensaioRoutes } from '../../subjects/ensaios/paginas.rest.ts';
+import { rememberLacking } from '../../subjects/municipios/conferir-arquivos.ts';
+import { pageRoutes } from '../../subjects/notas/paginas.rest.ts';
+import { soapRoutes } from '../soap/routes.ts';
+import { municipioRoutes } from './municipio-routes.ts';
+import { addHeaders, headersOfPath } from './path-headers.ts';
+import { ROUTES } from './routes.ts';
+import { siteRoutes } from './site-routes.ts';
+
+export type { RestDoorOptions } from '../../base/http/visit.ts';
 
 export type RestDoor = {
   readonly address: string;

@@ -1,10 +1,15 @@
 /** What the pages on tokens, lists, changes, webhooks and sandboxes of one's own say that the code decides. Each is Markdown. */
+
+import { ESPERA_MAX_S } from '../../base/http/espera.ts';
+import { EXCESS_KEPT } from '../../base/http/quotas.ts';
+import { ESCOPOS } from '../../base/world/token.ts';
 import { AMBIENTES } from '../../fiscal/ambiente.ts';
 import { EVENTO_ESTADOS, type EventoEstado } from '../../fiscal/evento.ts';
 import { groupDigits } from '../../fiscal/group-digits.ts';
 import { MUDANCAS_GUARDA_DIAS, TIPOS_MUDANCA } from '../../fiscal/mudanca.ts';
 import { NOTA_ESTADOS, type NotaEstado } from '../../fiscal/nota.ts';
-import { CADASTROS_DO_AMBIENTE, ENSAIO_DIAS, ENSAIOS_POR_DIA } from '../../flows/ambientes.ts';
+import { code, joinItems, nameTable, table } from '../../published/markdown.ts';
+import type { Facts } from '../../published/site/facts.ts';
 import {
   AVISO_CONFIRMAR_POR_MINUTO,
   AVISO_CONFIRMAR_S,
@@ -13,25 +18,21 @@ import {
   AVISO_RESPOSTA_S,
   AVISO_SIMULTANEOS,
   AVISO_TENTATIVAS_S,
-} from '../../flows/aviso-tempos.ts';
-import { SEGREDO_ANTERIOR_HORAS, WEBHOOKS_MAX, WEBHOOKS_POR_RAIZ } from '../../flows/avisos.ts';
-import { listPersonas } from '../../flows/ensaio-personas.ts';
-import { GUARDADO_BYTES, KEPT_BYTES, REQUISICOES_GUARDADAS } from '../../flows/ensaio-requisicoes.ts';
-import { CONTADAS_MAX } from '../../flows/notas-da-parte.ts';
+} from '../../subjects/avisos/tempos.ts';
+import { SEGREDO_ANTERIOR_HORAS, WEBHOOKS_MAX, WEBHOOKS_POR_RAIZ } from '../../subjects/avisos/webhooks.ts';
+import { IMPORT_QUOTA_COST } from '../../subjects/ensaios/ambientes.rest.ts';
+import { CADASTROS_DO_AMBIENTE, ENSAIO_DIAS, ENSAIOS_POR_DIA } from '../../subjects/ensaios/ambientes.ts';
+import { listPersonas } from '../../subjects/ensaios/personas.ts';
+import { GUARDADO_BYTES, KEPT_BYTES, REQUISICOES_GUARDADAS } from '../../subjects/ensaios/requisicoes.ts';
+import { LIMITE_MAX, LIMITE_USUAL, LISTA_PARAMS, MUDANCAS_MAX } from '../../subjects/partes/listas.rest.ts';
+import { CONTADAS_MAX } from '../../subjects/partes/notas.ts';
 import {
   PEDIDO_MAX_MINUTES,
   TOKEN_SIGNATURE_HEADER,
   TOKENS_POR_DOCUMENTO,
   VALIDADE_DIAS_MAX,
   VALIDADE_DIAS_USUAL,
-} from '../../flows/tokens.ts';
-import { ESCOPOS } from '../../identity/token.ts';
-import { code, joinItems, nameTable, table } from '../../published/markdown.ts';
-import type { Facts } from '../../published/site/facts.ts';
-import { IMPORT_QUOTA_COST } from './ambientes.ts';
-import { ESPERA_MAX_S } from './espera.ts';
-import { LIMITE_MAX, LIMITE_USUAL, LISTA_PARAMS, MUDANCAS_MAX } from './listas.ts';
-import { EXCESS_KEPT } from './quotas.ts';
+} from '../../subjects/partes/tokens.ts';
 
 export const PARTE_FACTS: Facts = {
   'ensaio-dias': () => String(ENSAIO_DIAS),

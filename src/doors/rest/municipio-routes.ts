@@ -1,19 +1,11 @@
 /** The routes of the municipalities as HTTP. A request finds its municipality, passes the limits and brings a fit body; then its flow answers. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { AMBIENTES } from '../../fiscal/ambiente.ts';
-import type { Municipio } from '../../flows/queries.ts';
-import { worldOf } from '../../flows/relogio.ts';
-import { BODY_MAX_BYTES } from '../../published/http-limits.ts';
-import { traceparentNow } from '../../traces/traces.ts';
-import { AMBIENTE_PATH } from './ambientes.ts';
-import { type AsideTrouble, CROWDED_ASIDE, TOO_DEAR } from './aside.ts';
-import { attend, refuse, writeOutcome } from './attend.ts';
-import { clientOf } from './caller.ts';
-import { bodyMisfit, headersMisfit } from './content.ts';
-import { keepForOwner } from './keep-for-owner.ts';
-import type { HttpAnswer, HttpRequest } from './message.ts';
-import { addHeaders, headersOfRoute, PREFLIGHT } from './path-headers.ts';
-import { addLimits, type RequestQuota } from './quotas.ts';
+import { type AsideTrouble, CROWDED_ASIDE, TOO_DEAR } from '../../base/http/aside.ts';
+import { attend, refuse, writeOutcome } from '../../base/http/attend.ts';
+import { clientOf } from '../../base/http/caller.ts';
+import { bodyMisfit, headersMisfit } from '../../base/http/content.ts';
+import type { HttpAnswer, HttpRequest } from '../../base/http/message.ts';
+import { addLimits, type RequestQuota } from '../../base/http/quotas.ts';
 import {
   refuseMisfit,
   refuseTooDear,
@@ -21,11 +13,10 @@ import {
   refuseTrouble,
   refuseUnavailable,
   refuseUnknownMunicipio,
-} from './refusals.ts';
-import { keyMisfit, refuseAsFlow } from './repetition.ts';
-import type { Outcome, Refused, Route } from './route.ts';
-import type { HttpRoute } from './router.ts';
-import { ROUTES } from './routes.ts';
+} from '../../base/http/refusals.ts';
+import { keyMisfit, refuseAsFlow } from '../../base/http/repetition.ts';
+import type { Outcome, Refused, Route } from '../../base/http/route.ts';
+import type { HttpRoute } from '../../base/http/router.ts';
 import {
   asideOf,
   CROWD_WAIT_S,
@@ -40,7 +31,16 @@ import {
   type Visit,
   type Work,
   workInPlace,
-} from './visit.ts';
+} from '../../base/http/visit.ts';
+import { traceparentNow } from '../../base/traces/traces.ts';
+import { worldOf } from '../../base/world/relogio.ts';
+import { AMBIENTES } from '../../fiscal/ambiente.ts';
+import { BODY_MAX_BYTES } from '../../published/http-limits.ts';
+import { AMBIENTE_PATH } from '../../subjects/ensaios/ambientes.rest.ts';
+import { keepForOwner } from '../../subjects/ensaios/keep-for-owner.rest.ts';
+import type { Municipio } from '../../subjects/notas/queries.ts';
+import { addHeaders, headersOfRoute, PREFLIGHT } from './path-headers.ts';
+import { ROUTES } from './routes.ts';
 
 export function municipioRoutes(door: Door): readonly HttpRoute[] {
   return ROUTES.flatMap((route) => httpRoutesOf(door, route));

@@ -2,8 +2,8 @@
  * Headers that every answer about a path carries, also a refusal that comes before its route. Among them CORS: pages of any site
  * may read answers that are public and need no credential. No other answer is open, so that no page asks in the name of its visitor.
  */
-import type { HttpAnswer, HttpRequest } from './message.ts';
-import type { Route } from './route.ts';
+import type { HttpAnswer, HttpRequest } from '../../base/http/message.ts';
+import type { Route } from '../../base/http/route.ts';
 import { ROUTES } from './routes.ts';
 
 /** Headers of every answer, refusals included, of an address that is open to pages. */

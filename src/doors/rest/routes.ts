@@ -4,20 +4,31 @@
  *
  * The rows do not know how an answer is written: headers of every answer, the envelope and the log stand elsewhere.
  */
+
+import { ESPERA_MAX_S } from '../../base/http/espera.ts';
+import { defineRoute, type Route } from '../../base/http/route.ts';
+import { REPEATED_HEADER } from '../../base/world/idempotency.ts';
+import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../../base/world/sent-documents.ts';
 import { CODIGOS_DE_OFICIO } from '../../fiscal/conflitos-evento.ts';
 import { EVENTOS } from '../../fiscal/errors/eventos.ts';
 import { VERSOES } from '../../fiscal/layout/layouts.ts';
 import { SIMULAR_HEADER } from '../../fiscal/simular.ts';
-import { REPEATED_HEADER } from '../../flows/idempotency.ts';
-import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../../flows/sent-documents.ts';
 import { field, orAbsent, orNull } from '../../published/openapi/field.ts';
 import { RATE_LIMIT_HEADERS } from '../../published/openapi/headers.ts';
-import { ROTAS_DE_AMBIENTES } from './ambientes.ts';
-import { CATALOGOS, MOTIVOS, PAGINA_PARAMS, PAGINACAO_FIELD } from './catalogos.ts';
-import { DEPRECATION, showDanfse } from './danfse.ts';
-import { ESPERA_MAX_S } from './espera.ts';
-import { EVENTO_FIELDS, EVENTOS_PATH, listAll, listOfTipo, postByChave, postByProtocolo, showOne } from './eventos.ts';
-import { ROTAS_DE_EXPORTACOES } from './exportacoes.ts';
+import { VERIFICACAO_FIELDS, verifySignature } from '../../subjects/assinatura/verificacao.rest.ts';
+import { ROTAS_DE_WEBHOOKS } from '../../subjects/avisos/webhooks.rest.ts';
+import { CATALOGOS, MOTIVOS, PAGINA_PARAMS, PAGINACAO_FIELD } from '../../subjects/cadastros/catalogos.rest.ts';
+import { ROTAS_DE_AMBIENTES } from '../../subjects/ensaios/ambientes.rest.ts';
+import {
+  EVENTO_FIELDS,
+  EVENTOS_PATH,
+  listAll,
+  listOfTipo,
+  postByChave,
+  postByProtocolo,
+  showOne,
+} from '../../subjects/eventos/eventos.rest.ts';
+import { DEPRECATION, showDanfse } from '../../subjects/notas/danfse.rest.ts';
 import {
   askWhetherIssued,
   ISSUE_PATH,
@@ -26,13 +37,11 @@ import {
   queryByDps,
   queryByProtocolo,
   refuseLayout100,
-} from './notas.ts';
-import { ROTAS_DA_PARTE } from './rotas-da-parte.ts';
-import { defineRoute, type Route } from './route.ts';
-import { querySituacao, SITUACAO_FIELDS } from './situacao.ts';
-import { VALIDACAO_FIELDS, validate } from './validacao.ts';
-import { VERIFICACAO_FIELDS, verifySignature } from './verificacao.ts';
-import { ROTAS_DE_WEBHOOKS } from './webhooks.ts';
+} from '../../subjects/notas/notas.rest.ts';
+import { querySituacao, SITUACAO_FIELDS } from '../../subjects/notas/situacao.rest.ts';
+import { VALIDACAO_FIELDS, validate } from '../../subjects/notas/validacao.rest.ts';
+import { ROTAS_DE_EXPORTACOES } from '../../subjects/partes/exportacoes.rest.ts';
+import { ROTAS_DA_PARTE } from '../../subjects/partes/rotas.rest.ts';
 
 /** What the parameters of the paths are. */
 export const PARAMS = {

@@ -1,20 +1,20 @@
 /** The shapes that answers share, gathered from where the answers are made. */
 
+import { ENVELOPE_SHAPES } from '../../base/http/envelope.ts';
 import type { Pedido } from '../../fiscal/errors/row.ts';
 import type { ErrorJson } from '../../published/errors/json.ts';
 import { type FieldsOf, field, orAbsent, orNull, type Shape, type ShapeName } from '../../published/openapi/field.ts';
-import { AMBIENTE_SHAPES } from './ambientes.ts';
-import { CATALOGO_SHAPES } from './catalogo-fields.ts';
-import { ENVELOPE_SHAPES } from './envelope.ts';
-import { EVENTO_FIELDS } from './eventos.ts';
-import { EXPORTACAO_SHAPES } from './exportacoes.ts';
-import { LISTA_SHAPES } from './listas.ts';
-import { NOTA_SHAPES } from './nota-fields.ts';
-import { SITUACAO_SHAPES } from './situacao.ts';
-import { TOKEN_FIELDS } from './tokens.ts';
-import { VALIDACAO_SHAPES } from './validacao.ts';
-import { VERIFICACAO_SHAPES } from './verificacao.ts';
-import { WEBHOOK_SHAPES } from './webhooks.ts';
+import { VERIFICACAO_SHAPES } from '../../subjects/assinatura/verificacao.rest.ts';
+import { WEBHOOK_SHAPES } from '../../subjects/avisos/webhooks.rest.ts';
+import { CATALOGO_SHAPES } from '../../subjects/cadastros/catalogo-fields.rest.ts';
+import { AMBIENTE_SHAPES } from '../../subjects/ensaios/ambientes.rest.ts';
+import { EVENTO_FIELDS } from '../../subjects/eventos/eventos.rest.ts';
+import { NOTA_SHAPES } from '../../subjects/notas/fields.rest.ts';
+import { SITUACAO_SHAPES } from '../../subjects/notas/situacao.rest.ts';
+import { VALIDACAO_SHAPES } from '../../subjects/notas/validacao.rest.ts';
+import { EXPORTACAO_SHAPES } from '../../subjects/partes/exportacoes.rest.ts';
+import { LISTA_SHAPES } from '../../subjects/partes/listas.rest.ts';
+import { TOKEN_FIELDS } from '../../subjects/partes/tokens.rest.ts';
 
 const TRECHO = {
   xml: orAbsent(field.text('Trecho da DPS em XML.')),

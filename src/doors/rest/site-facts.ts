@@ -1,25 +1,26 @@
 /** What the pages of the documentation say of this door: its limits, its addresses, its catalogs. Each is Markdown. */
+
+import { ASIDE_BYTES, ASIDE_CPU_MAX_MS } from '../../base/http/aside.ts';
+import { CLOSE_MAX_MS, DRAIN_DEFAULT_S } from '../../base/http/end-in-order.ts';
+import { DISCARD_MAX_BYTES } from '../../base/http/exchange.ts';
+import { CONNECTIONS_MAX, KEEP_ALIVE_MS, REQUEST_TIMEOUT_MS } from '../../base/http/http.ts';
+import { LOOKS_MAX, MISSES_MAX } from '../../base/http/misses.ts';
+import { KEY_CHARS_MAX } from '../../base/http/repetition.ts';
+import { VARIABLES_HELP } from '../../base/terminal/variables.ts';
+import { SALAS } from '../../base/world/lugares.ts';
+import { SITE_TIMES } from '../../base/world/redes.ts';
 import { CATALOGOS_NACIONAIS, type NomeDeCatalogo } from '../../fiscal/catalogs/itens.ts';
 import { groupDigits } from '../../fiscal/group-digits.ts';
 import { TIPOS_EVENTO } from '../../fiscal/tipos-evento.ts';
-import { CONVITE_MS } from '../../flows/convites.ts';
-import { IDLE_MS, SESSION_MS } from '../../flows/entrada.ts';
-import { EXPORTACAO_DIAS, EXPORTACAO_NOTAS_MAX, EXPORTACOES_MAX } from '../../flows/exportacoes.ts';
-import { SALAS } from '../../flows/lugares.ts';
-import { SITE_TIMES } from '../../flows/redes.ts';
 import { BODY_MAX_TEXT, HEADERS_MAX_TEXT, URL_MAX_TEXT } from '../../published/http-limits.ts';
 import { code, table, writeBraces } from '../../published/markdown.ts';
 import type { Facts } from '../../published/site/facts.ts';
-import { VARIABLES_HELP } from '../variables.ts';
-import { ASIDE_BYTES, ASIDE_CPU_MAX_MS } from './aside.ts';
-import { CATALOGO_SHAPES } from './catalogo-fields.ts';
-import { CATALOGOS, FRESH_S, POR_PAGINA, POR_PAGINA_MAX } from './catalogos.ts';
-import { CLOSE_MAX_MS, DRAIN_DEFAULT_S } from './end-in-order.ts';
-import { DISCARD_MAX_BYTES } from './exchange.ts';
+import { CATALOGO_SHAPES } from '../../subjects/cadastros/catalogo-fields.rest.ts';
+import { CATALOGOS, FRESH_S, POR_PAGINA, POR_PAGINA_MAX } from '../../subjects/cadastros/catalogos.rest.ts';
+import { CONVITE_MS } from '../../subjects/contas/convites.ts';
+import { IDLE_MS, SESSION_MS } from '../../subjects/contas/entrada.ts';
+import { EXPORTACAO_DIAS, EXPORTACAO_NOTAS_MAX, EXPORTACOES_MAX } from '../../subjects/partes/exportacoes.ts';
 import { PARTE_FACTS } from './facts-da-parte.ts';
-import { CONNECTIONS_MAX, KEEP_ALIVE_MS, REQUEST_TIMEOUT_MS } from './http.ts';
-import { LOOKS_MAX, MISSES_MAX } from './misses.ts';
-import { KEY_CHARS_MAX } from './repetition.ts';
 import { ROUTES } from './routes.ts';
 
 export const DOOR_FACTS: Facts = {

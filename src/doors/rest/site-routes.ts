@@ -1,7 +1,12 @@
 /** What the service answers for itself, outside any municipality: its pages, its description and its health. */
-import { packCliente } from '../../flows/pacote-cliente.ts';
-import { tabelaEmVigor } from '../../flows/queries.ts';
-import { STORE_WAIT_S } from '../../flows/store-trouble.ts';
+
+import { API_HEADERS, attend, JSON_TYPE, redirect, refuse } from '../../base/http/attend.ts';
+import { answerCacheable } from '../../base/http/caching.ts';
+import type { HttpAnswer, HttpRequest } from '../../base/http/message.ts';
+import { refuseForStore, refuseTrouble, refuseUnavailable, refuseUnknownCodigo } from '../../base/http/refusals.ts';
+import type { HttpRoute } from '../../base/http/router.ts';
+import { type Door, queryOf, siteOf, type Visit, type Work } from '../../base/http/visit.ts';
+import { STORE_WAIT_S } from '../../base/world/store-trouble.ts';
 import { openapiText } from '../../published/openapi/openapi.ts';
 import {
   ARQUIVOS_PATH,
@@ -38,17 +43,13 @@ import {
   openSite,
   unknownDocsPage,
 } from '../../published/site/site.ts';
-import { API_HEADERS, attend, JSON_TYPE, redirect, refuse } from './attend.ts';
-import { answerCacheable } from './caching.ts';
-import { ensaioPage } from './ensaio-paginas.ts';
-import type { HttpAnswer, HttpRequest } from './message.ts';
-import { conferirPage, migrarPage } from './paginas.ts';
+import { ensaioPage } from '../../subjects/ensaios/paginas.rest.ts';
+import { conferirPage, migrarPage } from '../../subjects/notas/paginas.rest.ts';
+import { tabelaEmVigor } from '../../subjects/notas/queries.ts';
+import { packCliente } from './pacote-cliente.ts';
 import { addHeaders, CORS_HEADERS, PREFLIGHT } from './path-headers.ts';
-import { refuseForStore, refuseTrouble, refuseUnavailable, refuseUnknownCodigo } from './refusals.ts';
-import type { HttpRoute } from './router.ts';
 import { ROUTES } from './routes.ts';
 import { DOOR_FACTS } from './site-facts.ts';
-import { type Door, queryOf, siteOf, type Visit, type Work } from './visit.ts';
 
 /** A page changes only with the version of the service. */
 const PAGES_FRESH_S = 300;

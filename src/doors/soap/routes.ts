@@ -2,18 +2,14 @@
  * The legacy port (D-70) as HTTP: it listens in the REST door, shares its limits, and answers in words of its own (`nfes.ts`).
  * Its service is called `Nfes`, and some programs write it so in the address.
  */
-import type { Municipio } from '../../flows/queries.ts';
-import { worldOf } from '../../flows/relogio.ts';
-import { BODY_MAX_BYTES } from '../../published/http-limits.ts';
-import { traceparentNow } from '../../traces/traces.ts';
-import { ASIDE_BYTES, CROWDED_ASIDE, TOO_DEAR } from '../rest/aside.ts';
-import { attend, logFailure, redirect, refuse } from '../rest/attend.ts';
-import { clientOf } from '../rest/caller.ts';
-import { keepForOwner } from '../rest/keep-for-owner.ts';
-import type { HttpAnswer, HttpRequest } from '../rest/message.ts';
-import { addLimits, type RequestQuota } from '../rest/quotas.ts';
-import { refuseTrouble, refuseUnknownMunicipio, SOAP_HINT, sayUnavailable } from '../rest/refusals.ts';
-import type { HttpRoute } from '../rest/router.ts';
+
+import { ASIDE_BYTES, CROWDED_ASIDE, TOO_DEAR } from '../../base/http/aside.ts';
+import { attend, logFailure, redirect, refuse } from '../../base/http/attend.ts';
+import { clientOf } from '../../base/http/caller.ts';
+import type { HttpAnswer, HttpRequest } from '../../base/http/message.ts';
+import { addLimits, type RequestQuota } from '../../base/http/quotas.ts';
+import { refuseTrouble, refuseUnknownMunicipio, SOAP_HINT, sayUnavailable } from '../../base/http/refusals.ts';
+import type { HttpRoute } from '../../base/http/router.ts';
 import {
   asideOf,
   CROWD_WAIT_S,
@@ -27,7 +23,11 @@ import {
   type Visit,
   type Work,
   workInPlace,
-} from '../rest/visit.ts';
+} from '../../base/http/visit.ts';
+import { traceparentNow } from '../../base/traces/traces.ts';
+import { worldOf } from '../../base/world/relogio.ts';
+import { BODY_MAX_BYTES } from '../../published/http-limits.ts';
+import { keepForOwner } from '../../subjects/ensaios/keep-for-owner.rest.ts';
 import {
   describePort,
   performSoap,
@@ -37,7 +37,8 @@ import {
   SOAP_PATH,
   type SoapAnswer,
   writeFault,
-} from './nfes.ts';
+} from '../../subjects/lotes/nfes.soap.ts';
+import type { Municipio } from '../../subjects/notas/queries.ts';
 
 export function soapRoutes(door: Door): readonly HttpRoute[] {
   const route = `/:municipio${SOAP_PATH}`;

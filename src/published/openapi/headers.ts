@@ -1,8 +1,9 @@
 /** The headers of requests and of answers, in words. */
+
+import { IDEMPOTENCY_HEADER, REPEATED_HEADER } from '../../base/world/idempotency.ts';
+import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../../base/world/sent-documents.ts';
 import { SIMULAR_HEADER, VALORES_MAGICOS } from '../../fiscal/simular.ts';
-import { IDEMPOTENCY_HEADER, REPEATED_HEADER } from '../../flows/idempotency.ts';
-import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../../flows/sent-documents.ts';
-import { TOKEN_SIGNATURE_HEADER } from '../../flows/tokens.ts';
+import { TOKEN_SIGNATURE_HEADER } from '../../subjects/partes/tokens.ts';
 import type { DescribedRoute, Json } from './described.ts';
 
 type HeaderWords = {

@@ -3,10 +3,11 @@
  * errors, so that nothing is in it that the service does not do. Words for the reader, and what the protocol adds to every
  * operation, stand here alone.
  */
+
+import { IDEMPOTENCY_HEADER } from '../../base/world/idempotency.ts';
 import { SANDBOX_SLUG } from '../../fiscal/ambiente.ts';
 import { once } from '../../fiscal/catalogs/table.ts';
 import { VERSOES } from '../../fiscal/layout/layouts.ts';
-import { IDEMPOTENCY_HEADER } from '../../flows/idempotency.ts';
 import { DOCS_PATH, ERROS_PATH } from '../paths.ts';
 import { projectText } from '../project-text.ts';
 import type { DescribedDoor, Json } from './described.ts';

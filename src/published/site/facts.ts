@@ -5,6 +5,13 @@
  *
  * Each is Markdown. Nothing is decided here.
  */
+
+import { ALERTS } from '../../base/measures/alerts.ts';
+import { METRICS, type Metric, MUNICIPIOS_MAX } from '../../base/measures/metrics.ts';
+import { SOZINHOS } from '../../base/measures/sozinhos.ts';
+import { IDEMPOTENCY_HEADER, REPEATED_HEADER } from '../../base/world/idempotency.ts';
+import { PROXIMA_MAX_MS } from '../../base/world/proxima-consulta.ts';
+import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../../base/world/sent-documents.ts';
 import { LOTE_RPS_MAX } from '../../fiscal/abrasf/lote.ts';
 import { MENSAGENS_MAX } from '../../fiscal/abrasf/mensagens.ts';
 import {
@@ -47,17 +54,11 @@ import { ME_EPP_COMPETENCIA_MIN, ME_EPP_FONTE, MEI_COMPETENCIA_MAX } from '../..
 import { PISCOFINS_TOLERANCE } from '../../fiscal/rules/trib-fed.ts';
 import { SIMULAR_HEADER, VALORES_MAGICOS } from '../../fiscal/simular.ts';
 import { type AutorEvento, exemploDe, TIPOS_EVENTO, type TipoEvento } from '../../fiscal/tipos-evento.ts';
-import { AVISO_GUARDA_DIAS } from '../../flows/aviso-tempos.ts';
-import { SEGREDO_ANTERIOR_HORAS } from '../../flows/avisos.ts';
-import { IDEMPOTENCY_HEADER, REPEATED_HEADER } from '../../flows/idempotency.ts';
-import { OPERACOES } from '../../flows/porto-abrasf.ts';
-import { RPS_SIGNATURES_MAX } from '../../flows/porto-assinaturas.ts';
-import { NOTAS_MAX } from '../../flows/porto-consultas.ts';
-import { PROXIMA_MAX_MS } from '../../flows/proxima-consulta.ts';
-import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../../flows/sent-documents.ts';
-import { ALERTS } from '../../measures/alerts.ts';
-import { METRICS, type Metric, MUNICIPIOS_MAX } from '../../measures/metrics.ts';
-import { SOZINHOS } from '../../measures/sozinhos.ts';
+import { AVISO_GUARDA_DIAS } from '../../subjects/avisos/tempos.ts';
+import { SEGREDO_ANTERIOR_HORAS } from '../../subjects/avisos/webhooks.ts';
+import { OPERACOES } from '../../subjects/lotes/porto.ts';
+import { RPS_SIGNATURES_MAX } from '../../subjects/lotes/porto-assinaturas.ts';
+import { NOTAS_MAX } from '../../subjects/lotes/porto-consultas.ts';
 import { DIFERENCAS } from '../api-nacional.ts';
 import { elementAt } from '../layout/elements.ts';
 import { layoutMarkdown } from '../layout/markdown.ts';

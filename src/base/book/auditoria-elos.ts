@@ -1,0 +1,189 @@
+/**
+ * Gives entries their place in the audit chain, and with it the hash that ties each to the one before: some seconds after they were written
+ * at most, by whoever holds the row of the tenant. Begins a chain by telling the rows that were there before it.
+ */
+import { randomBytes } from 'node:crypto';
+import { type Db, runTransaction } from '../pg/open.ts';
+import type { PoolClient } from '../pg/pg.ts';
+import { unnestRows } from '../pg/sql.ts';
+import {
+  autenticadorOfFim,
+  autenticadorOfLugar,
+  autenticadorOfTrazida,
+  baseOf,
+  lacksChave,
+} from './auditoria-chave.ts';
+import { insertEntrada, insertRegistradas } from './auditoria-entradas.ts';
+import { eloOf, momentoOf, RESUMO_BYTES, raizOf, splitFolhas, ZERO } from './auditoria-hash.ts';
+import { readPagina } from './auditoria-linhas.ts';
+import { VISTAS, type Vista } from './auditoria-tabelas.ts';
+
+/** Placed in one transaction. */
+export const PLACED_MAX = 50;
+const SAL_BYTES = 32;
+
+const BEGIN = `insert into auditoria_ate (tenant) select tenant from municipios where tenant = $1 on conflict (tenant) do nothing`;
+/** Who gives places just now is left to it. */
+const TAKE =
+  'select lugar::float8 as lugar, elo, autenticador, abrindo, aberta_em from auditoria_ate where tenant = $1 for update skip locked';
+const SEM_LUGAR = `select id, ${momentoOf('em')} as momento, coalesce(sobre, '') as sobre, itens, resumos from auditoria
+  where tenant = $1 and lugar is null order by em, id limit ${PLACED_MAX}`;
+const ADVANCE = 'update auditoria_ate set lugar = $2, elo = $3, autenticador = $4 where tenant = $1';
+
+type Placed = {
+  readonly id: string;
+  readonly lugar: number;
+  readonly sal: Buffer;
+  readonly raiz: Buffer;
+  readonly elo: Buffer;
+  readonly autenticador: Buffer | null;
+};
+
+const PLACED = unnestRows<Placed>(
+  [
+    ['id uuid', ({ id }) => id],
+    ['lugar bigint', ({ lugar }) => lugar],
+    ['sal bytea', ({ sal }) => sal],
+    ['raiz bytea', ({ raiz }) => raiz],
+    ['elo bytea', ({ elo }) => elo],
+    ['autenticador bytea', ({ autenticador }) => autenticador],
+  ],
+  2,
+);
+const PLACE = `update auditoria a set lugar = x.lugar, sal = x.sal, raiz = x.raiz, elo = x.elo, autenticador_lugar = x.autenticador
+  from ${PLACED.relation} where x.lugar + 0 = x.lugar and a.tenant = $1 and a.id = x.id`;
+
+type Ate = {
+  readonly lugar: number;
+  readonly elo: Buffer | null;
+  readonly autenticador: Buffer | null;
+  readonly abrindo: string | null;
+  readonly aberta_em: Date | null;
+};
+
+/** Holds the end of the chain of a tenant; undefined: somebody else does. Its first entries make the row. */
+async function takeAte(client: PoolClient, tenant: string): Promise<Ate | undefined> {
+  const take = async (): Promise<Ate | undefined> => (await client.query<Ate>(TAKE, [tenant])).rows[0];
+  const taken = await take();
+  if (taken !== undefined) return taken;
+  return (await client.query(BEGIN, [tenant])).rowCount === 0 ? undefined : take();
+}
+
+type SemLugar = {
+  readonly id: string;
+  readonly momento: string;
+  readonly sobre: string;
+  readonly itens: string;
+  readonly resumos: Buffer;
+};
+
+/** Gives places to entries that were committed, the oldest first; how many, {@link PLACED_MAX} at most. */
+export async function placeEntradas(pool: Db, tenant: string): Promise<number> {
+  // Where the chain has a key that is not here, who has it gives the places.
+  if (lacksChave()) return 0;
+  return runTransaction(pool, (client) => placeSome(client, tenant));
+}
+
+async function placeSome(client: PoolClient, tenant: string): Promise<number> {
+  const ate = await takeAte(client, tenant);
+  if (ate === undefined) return 0;
+  const { rows } = await client.query<SemLugar>(SEM_LUGAR, [tenant]);
+  let { lugar } = ate;
+  let elo = ate.elo ?? ZERO;
+  // An end that is not the service's goes on, and is told for ever by the first place after it.
+  let base: Buffer | undefined = baseOf(tenant, ate);
+  const placed: Placed[] = [];
+  for (const { id, momento, sobre, itens, resumos } of rows) {
+    lugar += 1;
+    const sal = randomBytes(SAL_BYTES);
+    const raiz = raizOf(sal, splitFolhas(itens, resumos) ?? []);
+    const folhas = resumos.length / RESUMO_BYTES;
+    elo = eloOf(elo, { lugar, raiz: raiz.toString('hex'), folhas, em: momento, id, sobre });
+    placed.push({ id, lugar, sal, raiz, elo, autenticador: autenticadorOfLugar(tenant, { lugar, elo }, base) });
+    base = undefined;
+  }
+  if (placed.length > 0) {
+    await client.query(PLACE, [tenant, ...PLACED.valuesOf(placed)]);
+    await client.query(ADVANCE, [tenant, lugar, elo, autenticadorOfFim(tenant, { lugar, elo })]);
+  }
+  return placed.length;
+}
+
+const KEEP_TRAZIDA = 'update auditoria set autenticador_lugar = $3 where tenant = $1 and lugar = $2';
+
+/** The chain of a municipality that this transaction brings from another service goes on by the key of this one: what it is now stays so. */
+export async function adoptCorrente(client: PoolClient, tenant: string): Promise<void> {
+  while ((await placeSome(client, tenant)) > 0);
+  const ate = await takeAte(client, tenant);
+  if (ate === undefined || ate.lugar === 0) return;
+  const { lugar, elo } = ate;
+  await client.query(KEEP_TRAZIDA, [tenant, lugar, autenticadorOfTrazida(tenant, { lugar, elo })]);
+  await client.query(ADVANCE, [tenant, lugar, elo, autenticadorOfFim(tenant, { lugar, elo })]);
+}
+
+/** Rows told in one transaction as a chain begins. Who wants to change one of them waits for its end: some milliseconds. */
+const OPENED_AT_ONCE = 500;
+/** What the chain says of rows that were there before it, and of one once more when all of them are told: nothing is told so after that. */
+export const ABERTURA = 'abertura';
+export const ABERTA = 'aberta';
+/** The mark tells the row of the municipality, the only one that every chain finds: an entry without rows is not written. */
+const MARKED: Vista = 'municipios';
+
+/** After whatever waits for a place, be the clock put back meanwhile. */
+const COMES_LAST = `update auditoria set em = (select max(w.em) + interval '1 microsecond' from auditoria w where w.tenant = $1 and w.lugar is null)
+  where tenant = $1 and lugar is null and sobre = '${ABERTA}'`;
+
+/** Where the beginning of a chain has come to: a place in {@link VISTAS}, and the last key. */
+type Abrindo = { readonly vista: Vista; readonly depois: readonly string[] | undefined };
+
+/** Tells a part of the rows that were there before the chain; whether there may be more, as where somebody else holds its end. `now`: milliseconds. */
+export function openEtapa(pool: Db, tenant: string, now: number): Promise<boolean> {
+  return runTransaction(pool, async (client) => {
+    const ate = await takeAte(client, tenant);
+    if (ate === undefined || ate.aberta_em !== null) return ate === undefined;
+    const { vista, depois } = ate.abrindo === null ? FIRST : (JSON.parse(ate.abrindo) as Abrindo);
+    const place = VISTAS.indexOf(vista);
+    const pagina = await readPagina(client, tenant, VISTAS[place]!, { depois, max: OPENED_AT_ONCE, lock: 'for share' });
+    await insertEntrada(client, tenant, pagina.folhas, ABERTURA);
+    const next = pagina.depois === undefined ? VISTAS[place + 1] : VISTAS[place];
+    if (next === undefined) {
+      const marked = await readPagina(client, tenant, MARKED, { depois: undefined, max: 1, lock: 'for share' });
+      await insertEntrada(client, tenant, marked.folhas, ABERTA);
+      await client.query(COMES_LAST, [tenant]);
+    }
+    const abrindo = next && JSON.stringify({ vista: next, depois: pagina.depois } satisfies Abrindo);
+    const text = 'update auditoria_ate set abrindo = $2, aberta_em = $3 where tenant = $1';
+    await client.query(text, [tenant, abrindo ?? null, next === undefined ? new Date(now) : null]);
+    return next !== undefined;
+  });
+}
+
+const FIRST: Abrindo = { vista: VISTAS[0]!, depois: undefined };
+
+/** Whose chain has not told all rows that were there before it, asked across tenants. Of sandboxes of one's own none is asked for. */
+const SEM_ABERTURA = `select m.tenant from municipios m left join auditoria_ate a on a.tenant = m.tenant
+  where m.ensaio_ate is null and a.aberta_em is null order by m.tenant`;
+
+/** A table that is whole on each node is asked by itself: Citus joins it with none across tenants in every form. */
+const EM_ESPERA = `select exists (select 1 from migracoes g where g.nome like '%-auditoria.sql' and g.aplicada_em > now() - interval '15 minutes'
+  and g.aplicada_em > (select min(f.aplicada_em) from migracoes f) + interval '15 minutes') as espera`;
+
+/** In a database from before the chain it begins a while after the migration: processes of the version before still write without entries. */
+async function isWaiting(client: Pick<PoolClient, 'query'>): Promise<boolean> {
+  return (await client.query<{ espera: boolean }>(EM_ESPERA)).rows[0]!.espera;
+}
+
+export async function listSemAbertura(pool: Db): Promise<readonly string[]> {
+  const { rows } = await pool.query<{ tenant: string }>(SEM_ABERTURA);
+  return rows.length === 0 || (await isWaiting(pool)) ? [] : rows.map(({ tenant }) => tenant);
+}
+
+const BEGUN = `insert into auditoria_ate (tenant, aberta_em) select tenant, $2::timestamptz from municipios where tenant = $1
+  on conflict (tenant) do nothing`;
+
+/** Begins the chain of a municipality that is just made: its entries tell all there will be, and nothing is told after them as a beginning. */
+export async function beginCorrente(client: PoolClient, tenant: string, now: number): Promise<void> {
+  const begins = !(await isWaiting(client));
+  if (begins) await client.query(BEGUN, [tenant, new Date(now)]);
+  await insertRegistradas(client, tenant, MARKED, { which: 'true' }, [], begins ? ABERTA : null);
+}

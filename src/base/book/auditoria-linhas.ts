@@ -1,0 +1,106 @@
+/** Rows of a municipality as the audit chain tells them, a page at a time in the order of their keys: to begin a chain, and to verify one. */
+
+import { type ClientBase, escapeLiteral } from '../pg/pg.ts';
+import { digestOf, type Folha } from './auditoria-hash.ts';
+import { AUDITADAS, type Auditada, folhaOf, rowInSql, textoOf, type Vista } from './auditoria-tabelas.ts';
+import { partesOf } from './documentos.ts';
+import { openPacote } from './pacote.ts';
+
+/** `depois`: after which the next page begins; undefined: there is none. `danificadas`: documents that do not come out of their pack. */
+export type Pagina = {
+  readonly folhas: readonly Folha[];
+  readonly depois: readonly string[] | undefined;
+  readonly danificadas: readonly string[];
+};
+
+type Row = { readonly item: string; readonly resumo: string | null; readonly chave: readonly string[] };
+
+type DocumentoRow = Row & {
+  readonly recebido_assinatura: string | null;
+  readonly confianca: string | null;
+  readonly pacote: Buffer | null;
+  readonly dicionario: number | null;
+  readonly partes: string | null;
+  readonly inteiros: number;
+  readonly certificado_recebido: Buffer | null;
+};
+
+/** What a row of documents brings that stand compressed. */
+const COMPRESSED = `, t.recebido_assinatura, t.confianca::text as confianca, t.partes, t.pacote, t.dicionario, num_nonnulls(t.recebido, t.nfse) as inteiros,
+      (select c.der from certificados c where c.tenant = $1 and c.impressao = t.certificado) as certificado_recebido`;
+
+/** `lock`: as `for share`, so that no row is told as it was before somebody tells how it is. */
+export async function readPagina(
+  client: Pick<ClientBase, 'query'>,
+  tenant: string,
+  vista: Vista,
+  {
+    depois,
+    max,
+    lock = '',
+  }: { readonly depois: readonly string[] | undefined; readonly max: number; readonly lock?: string },
+): Promise<Pagina> {
+  const { tabela, chave } = AUDITADAS[vista] as Auditada;
+  const { item, resumo: octetos } = rowInSql(vista);
+  const resumo = `encode(${octetos}, 'hex')`;
+  const columns = chave.map((column) => `t.${column}`).join(', ');
+  const isDocumentos = vista === 'documentos';
+  // As literals they have the types of the columns, and lead into the index.
+  const after = depois === undefined ? '' : ` and (${columns}) > (${depois.map(escapeLiteral).join(', ')})`;
+  const text = `select ${item} as item, array[${chave.map((column) => `t.${column}::text`).join(', ')}] as chave,
+      ${isDocumentos ? `case when t.pacote is null then ${resumo} end` : resumo} as resumo${isDocumentos ? COMPRESSED : ''}
+    from ${tabela} t where t.tenant = $1${after} order by ${columns} limit ${max}${lock && ` ${lock} of t`}`;
+  const { rows } = await client.query<Row>(text, [tenant]);
+  const danificadas: string[] = [];
+  const folhas = rows.map((row): Folha => {
+    if (row.resumo !== null) return { item: row.item, resumo: row.resumo };
+    const folha = folhaOfCompressed(row as DocumentoRow);
+    if (folha === undefined) danificadas.push(row.item);
+    return folha ?? { item: row.item, resumo: '' };
+  });
+  return { folhas, depois: rows.length < max ? undefined : rows.at(-1)!.chave, danificadas };
+}
+
+/** Undefined: it does not open, or what a search looks in is not what stands in the note. */
+function folhaOfCompressed(row: DocumentoRow): Folha | undefined {
+  const [nota, mes] = row.chave as [string, string];
+  try {
+    const { received, nfse } = openPacote(row.pacote!, row.dicionario!);
+    // A whole document beside the pack would be read in its place.
+    if (partesOf(nfse.toString()) !== row.partes || row.inteiros > 0) return undefined;
+    const recebido = digestOf(received(row.certificado_recebido));
+    return folhaOf('documentos', [nota, mes], {
+      ...{ nota, mes, recebido, nfse: digestOf(nfse) },
+      ...{ recebido_assinatura: row.recebido_assinatura, confianca: row.confianca },
+    });
+  } catch {
+    return undefined;
+  }
+}
+
+/** What one row says, as it was digested; undefined: it is not there. `chave`: as text, in the order of the key. */
+export async function readTexto(
+  client: Pick<ClientBase, 'query'>,
+  tenant: string,
+  vista: Vista,
+  chave: readonly string[],
+): Promise<string | undefined> {
+  const { tabela, chave: columns } = AUDITADAS[vista] as Auditada;
+  const isDocumentos = vista === 'documentos';
+  const where = columns.map((column, place) => `t.${column} = ${escapeLiteral(chave[place] ?? '')}`).join(' and ');
+  const { rows } = await client.query<{ texto: string | null } & DocumentoRow>(
+    `select ${isDocumentos ? 'case when t.pacote is null then ' : ''}${rowInSql(vista).texto}${isDocumentos ? ' end' : ''} as texto
+      ${isDocumentos ? COMPRESSED : ''} from ${tabela} t where t.tenant = $1 and ${where}`,
+    [tenant],
+  );
+  const [row] = rows;
+  if (row === undefined || row.texto !== null) return row?.texto ?? undefined;
+  const { received, nfse } = openPacote(row.pacote!, row.dicionario!);
+  const [nota, mes] = chave;
+  const said = { nota, mes, recebido_assinatura: row.recebido_assinatura, confianca: row.confianca };
+  return textoOf(vista, {
+    ...said,
+    recebido: digestOf(received(row.certificado_recebido)),
+    nfse: digestOf(nfse),
+  });
+}

@@ -1,0 +1,194 @@
+/** The worker's side of the notas: taking what is due, and writing what came of it. */
+import { randomUUID } from 'node:crypto';
+import { movesTo } from '../../fiscal/machine.ts';
+import { NOTA_MOVES, type NotaEstado, type NotaMove } from '../../fiscal/nota.ts';
+import { type Db, ONE_BY_ONE, runPipeline } from '../pg/open.ts';
+import type { PoolClient } from '../pg/pg.ts';
+import { planMonthly, planOnce } from '../pg/planned.ts';
+import { quoteWords } from '../pg/sql.ts';
+import type { Traced } from '../traces/traces.ts';
+import { createSettle, insertTrail, returningEstado, type Settlement, type Standing } from './claims.ts';
+import { groupByMes, isOfTipo, type Leased, leaseDue } from './fila.ts';
+import { followRefusal, moveWaitingEventos } from './follow-nota.ts';
+import type { NotaRow } from './nota-columns.ts';
+import { isSameParty } from './substituicao.ts';
+
+/** A nota that the worker holds for a while. */
+export type ClaimedNota = Pick<NotaRow, 'id' | 'mes' | 'chave_acesso' | 'id_dps' | 'simular' | 'data_emissao'> &
+  Traced & {
+    /** Where it was found: a nota that was already announced is asked about before it is sent again. */
+    readonly found: NotaEstado;
+    readonly tentativas: number;
+    /** A reception number above which its own is: the highest known when it was first announced, or what was looked through since. */
+    readonly nsu_antes: string;
+    /** The highest that is known now. */
+    readonly nsu_agora: string;
+    /** Key of the nota that it replaces; null also where that is another party's. */
+    readonly substitui: string | null;
+  };
+
+export type Claim = { readonly token: string; readonly notas: readonly ClaimedNota[] };
+
+/** Leave to announce notas as they are stored, and so to claim them: by a token, from a moment to another (milliseconds). */
+export type Announcement = { readonly token: string; readonly at: number; readonly until: number };
+
+/** Asked before so many notas of a tenant are stored; undefined: nobody would send them at once, and they become due. */
+export type Announce = (tenant: string, notas: number) => Announcement | undefined;
+
+/** A claim that began as its notas were stored. `nsu`: the highest reception number known then. */
+export type AnnouncedClaim = Pick<Announcement, 'token' | 'at'> & {
+  readonly nsu: string;
+  readonly notas: readonly Pick<
+    ClaimedNota,
+    'id' | 'mes' | 'chave_acesso' | 'id_dps' | 'data_emissao' | 'traceparent'
+  >[];
+};
+
+/** The same notas as if they had been claimed when they were due. */
+export function claimedNotas({ nsu, notas }: AnnouncedClaim): readonly ClaimedNota[] {
+  const same = {
+    found: 'emitida',
+    tentativas: 1,
+    nsu_antes: nsu,
+    nsu_agora: nsu,
+    simular: null,
+    substitui: null,
+  } as const;
+  return notas.map((nota) => ({ ...nota, ...same }));
+}
+
+export type NotaSettlement = Settlement<NotaMove> & {
+  /** Reception number up to which it was looked for in vain: the next look begins there, whoever takes it. */
+  readonly lugar?: string | undefined;
+};
+
+const { from: ANNOUNCED_FROM, to: ANNOUNCED } = movesTo<NotaMove>(NOTA_MOVES, 'anuncio');
+
+/** Announces notas of a month ($2) that were taken from the queue, but for those that somebody holds, and tells where each was found. */
+const ANNOUNCE = planMonthly(
+  'announce_notas',
+  `with found as (
+    select n.id, n.estado from unnest($3::bigint[]) as x (id) join notas n on n.tenant = $1 and n.mes = $2 and n.id = x.id
+      ${ONE_BY_ONE} and n.estado in (${quoteWords(ANNOUNCED_FROM)})
+    for no key update of n skip locked
+  ), known as (
+    select coalesce((select nsu from recepcoes_adn where tenant = $1), 0) as nsu
+  )
+  update notas t set estado = '${ANNOUNCED}', nsu_antes = coalesce(t.nsu_antes, known.nsu), movimentos = t.movimentos + 1
+  from found, known where t.tenant = $1 and t.mes = $2 and t.id = found.id
+  returning t.id, t.mes, t.movimentos, found.estado as found, t.chave_acesso, t.id_dps, t.nsu_antes, known.nsu as nsu_agora,
+    t.simular, t.substitui, t.data_emissao, ${returningEstado('nota', 't')}`,
+);
+
+/** Puts back into the queue what was taken and not announced; that was no attempt. */
+const GIVE_BACK = planOnce(
+  'give_notas_back',
+  `update fila f set due_at = $3, claims = null, tentativas = f.tentativas - 1 from unnest($2::bigint[]) as x (id)
+  ${ONE_BY_ONE} and f.tenant = $1 and ${isOfTipo('nota')} and f.id = x.id`,
+);
+
+/**
+ * Takes what was announced before and nobody has, from the one on that has to be looked for the furthest back. Whatever was announced was
+ * an attempt: of a backlog that was never tried no nota is read.
+ */
+const LEASE_ANUNCIADAS = planOnce(
+  'lease_anunciadas',
+  `with due as (
+    select f.id from fila f cross join lateral (
+      select n.nsu_antes from notas n where n.tenant = $1 and n.mes = f.mes and n.id = f.id and n.estado = '${ANNOUNCED}' offset 0
+    ) n
+    where f.tenant = $1 and f.tipo = 'nota' and f.tentativas > 0 and (f.claims is null or (f.due_at <= $2 and f.claims <> $3))
+    order by n.nsu_antes limit $5 for update of f skip locked
+  )
+  update fila f set claims = $3, due_at = $4, tentativas = f.tentativas + 1
+  from due where f.tenant = $1 and ${isOfTipo('nota')} and f.id = due.id returning f.id, f.mes, f.tentativas, f.traceparent`,
+);
+
+type Announced = Omit<ClaimedNota, 'tentativas' | 'traceparent'> & Standing & { readonly movimentos: number };
+
+/** Takes notas from the queue and announces their sending, in one commit. One that somebody holds delays no other, and stays due. */
+function claimNotas(
+  pool: Db,
+  tenant: string,
+  now: number,
+  lease: (client: PoolClient) => Promise<readonly Leased[]>,
+): Promise<readonly ClaimedNota[]> {
+  return runPipeline(pool, async (client) => {
+    const leased = await lease(client);
+    const queued = new Map(leased.map((row) => [row.id, row]));
+    const announced = await Promise.all(
+      [...groupByMes(leased)].map(async ([mes, ofMes]) => {
+        const ids = ofMes.map(({ id }) => id);
+        return (await client.query<Announced>(ANNOUNCE([tenant, mes, ids]))).rows;
+      }),
+    );
+    const rows = announced.flat().sort((one, other) => Number(BigInt(one.id) - BigInt(other.id)));
+    const moves = rows.map(({ id, mes, movimentos, found, dito }) => ({
+      ...{ id, mes, movimento: movimentos, em: now, dito, traceparent: queued.get(id)!.traceparent },
+      ...{ de: found, gatilho: 'anuncio', para: ANNOUNCED },
+    }));
+    const result = rows.map(({ movimentos: _moved, dito: _told, substitui, ...nota }) => ({
+      ...nota,
+      tentativas: queued.get(nota.id)!.tentativas,
+      traceparent: queued.get(nota.id)!.traceparent,
+      substitui: substitui !== null && isSameParty(nota.chave_acesso, substitui) ? substitui : null,
+    }));
+    const announcedIds = new Set(rows.map(({ id }) => id));
+    const left = leased.flatMap(({ id }) => (announcedIds.has(id) ? [] : [id]));
+    const givenBack = left.length === 0 ? [] : [client.query(GIVE_BACK([tenant, left, new Date(now)]))];
+    return { result, writes: [insertTrail(client, tenant, 'nota', moves), ...givenBack] };
+  });
+}
+
+export function notaClaims(pool: Db) {
+  return {
+    /** Takes due notas under a token of one's own and announces the sending, in one commit. */
+    claim: async (
+      tenant: string,
+      now: number,
+      leaseUntil: number,
+      max: number,
+      token: string = randomUUID(),
+    ): Promise<Claim> => {
+      const lease = { now, token, until: leaseUntil, max };
+      const notas = await claimNotas(pool, tenant, now, (client) => leaseDue(client, tenant, 'nota', lease));
+      return { token, notas };
+    },
+    /** Takes under the same token all else that was announced and nobody holds: one look at what the ADN received is for all. */
+    claimAnunciadas: (
+      tenant: string,
+      token: string,
+      now: number,
+      leaseUntil: number,
+      max: number,
+    ): Promise<readonly ClaimedNota[]> => {
+      const values = [tenant, new Date(now), token, new Date(leaseUntil), max];
+      return claimNotas(
+        pool,
+        tenant,
+        now,
+        async (client) => (await client.query<Leased>(LEASE_ANUNCIADAS(values))).rows,
+      );
+    },
+    /** Writes the outcome of the notas that still carry the token; returns how many did. */
+    settle: createSettle<NotaSettlement, Pick<NotaRow, 'id_dps' | 'chave_acesso'>>(pool, 'nota', {
+      columns: [['lugar bigint', ({ lugar }) => lugar ?? null]],
+      set: [
+        "data_autorizacao = case when x.gatilho = 'autorizacao' then $3 else t.data_autorizacao end",
+        'nsu_antes = greatest(t.nsu_antes, x.lugar)',
+      ],
+      returning: ['t.id_dps', 't.chave_acesso'],
+      beside: (client, { tenant, now, settlements }) =>
+        moveWaitingEventos(
+          client,
+          tenant,
+          now,
+          settlements.map(({ id, mes, move }) => ({ id, mes, estado: move.to })),
+        ),
+      after: async (client, { tenant, now }, moved) => {
+        const refused = moved.filter(({ para }) => para === ('recusada' satisfies NotaEstado));
+        return followRefusal(client, tenant, now, refused);
+      },
+    }),
+  };
+}

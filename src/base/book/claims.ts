@@ -1,0 +1,263 @@
+/** What notas and eventos that move have alike: their trail, and how what came of a claim is written. What differs stands in their files. */
+import type { Move } from '../../fiscal/machine.ts';
+import { count, nameMunicipio } from '../measures/counters.ts';
+import { type Db, dropNul, ONE_BY_ONE, runPipeline, writeUnlocked } from '../pg/open.ts';
+import type { PoolClient } from '../pg/pg.ts';
+import { type Planned, planMonthly } from '../pg/planned.ts';
+import { type ArrayColumn, insertRows, unnestRows } from '../pg/sql.ts';
+import type { Traced } from '../traces/traces.ts';
+import { readTrailArquivada } from './arquivo.ts';
+import { insertEntrada } from './auditoria-entradas.ts';
+import type { Folha } from './auditoria-hash.ts';
+import { folhaOf, folhaOfSaid, momentText, saidInSql, type Vista } from './auditoria-tabelas.ts';
+import { groupByMes, isOfTipo, type Ref } from './fila.ts';
+import { insertNovas } from './mudancas-novas.ts';
+import { advanceRecepcao, insertCertificados, printOf, type Recebida } from './recepcoes.ts';
+
+/** What has moves. */
+export type Item = 'nota' | 'evento';
+
+/** A move as the trail keeps it. `movimento`: its number among those of its row; `em`: milliseconds. */
+export type Trailed = Ref &
+  Traced & {
+    readonly movimento: number;
+    readonly em: number;
+    readonly de: string | null;
+    readonly gatilho: string;
+    readonly para: string;
+    readonly mensagem?: string | null | undefined;
+    readonly quem?: string | null | undefined;
+    /** What the ADN answered, to which the move is due; where this service judged the note, its program (`julgamento`). */
+    readonly resposta?: string | undefined;
+    /** How the row stands after it; undefined: what else is told says so. */
+    readonly dito: Standing['dito'] | undefined;
+  };
+
+function trailInsert(item: Item) {
+  return insertRows<Trailed>(`trilha_de_${item}s`, `trilha_${item}s`, [
+    ['mes int', ({ mes }) => mes],
+    [`${item} bigint`, ({ id }) => id],
+    ['movimento int', ({ movimento }) => movimento],
+    ['em timestamptz', ({ em }) => new Date(em).toISOString()],
+    ['de text', ({ de }) => de],
+    ['gatilho text', ({ gatilho }) => gatilho],
+    ['para text', ({ para }) => para],
+    ['mensagem text', ({ mensagem }) => mensagem ?? null],
+    ['quem text', ({ quem }) => quem ?? null],
+    ['resposta text', ({ resposta }) => dropNul(resposta)],
+  ]);
+}
+
+const TRAIL = { nota: trailInsert('nota'), evento: trailInsert('evento') } as const;
+
+/** A move as the audit chain tells it. */
+function folhaOfMove(item: Item, move: Trailed): Folha {
+  const { id, mes, movimento, em, de, gatilho, para, mensagem, quem, resposta } = move;
+  const said = { mes: String(mes), movimento: String(movimento), em: momentText(em), de, gatilho, para };
+  const texts = { mensagem: mensagem?.toWellFormed(), quem: quem?.toWellFormed(), resposta: dropNul(resposta) };
+  return folhaOf(`trilha_${item}s`, [id, String(mes), String(movimento)], { [item]: id, ...said, ...texts });
+}
+
+/** What the audit chain tells of how a nota or an evento stands. */
+const ESTADO = { nota: 'notas_estado', evento: 'eventos' } as const satisfies Readonly<Record<Item, Vista>>;
+
+/** A row as a statement has left it, by {@link returningEstado}. */
+export type Standing = Ref & { readonly dito: readonly (string | null)[] };
+
+/** SQL, a column that each statement returns that writes a nota or an evento: how it stands then, as the audit chain tells it. */
+export function returningEstado(item: Item, alias: string): string {
+  return `${saidInSql(ESTADO[item], alias)} as dito`;
+}
+
+/** How rows stand, for an entry of the audit chain. */
+export function folhasOfStanding(item: Item, rows: readonly Pick<Standing, 'dito'>[]): readonly Folha[] {
+  return rows.map(({ dito }) => folhaOfSaid(ESTADO[item], dito));
+}
+
+/**
+ * Writes moves into the trail of their rows, for who follows what changes, and into the audit chain with the rows as they have left them, in
+ * the transaction that made them. `besides`: what that tells of them otherwise.
+ */
+export async function insertTrail(
+  client: PoolClient,
+  tenant: string,
+  item: Item,
+  moves: readonly Trailed[],
+  besides: readonly Folha[] = [],
+): Promise<void> {
+  if (moves.length === 0) return;
+  const standing = moves.flatMap(({ dito }) => (dito === undefined ? [] : [{ dito }]));
+  const folhas = [...besides, ...folhasOfStanding(item, standing), ...moves.map((move) => folhaOfMove(item, move))];
+  await Promise.all([
+    client.query(TRAIL[item](tenant, moves)),
+    insertNovas(client, tenant, item, moves),
+    insertEntrada(client, tenant, folhas),
+  ]);
+  countMoves(tenant, item, moves);
+}
+
+/** What a transaction has moved that is undone afterwards, which is rare, was counted all the same. */
+function countMoves(tenant: string, item: Item, moves: readonly Trailed[]): void {
+  const municipio = nameMunicipio(tenant);
+  for (const [estado, some] of Map.groupBy(moves, ({ para }) => para))
+    count(item === 'nota' ? 'nfse_notas_total' : 'nfse_eventos_total', { municipio, estado }, some.length);
+}
+
+/** A move that was made, as the trail has it. */
+export type Step<Estado, Trigger> = {
+  readonly em: Date;
+  readonly de: Estado | null;
+  readonly gatilho: Trigger;
+  readonly para: Estado;
+  readonly mensagem: string | null;
+  /** Who made it by hand; null where nobody did, or nobody was told. */
+  readonly quem: string | null;
+};
+
+/** Reads the moves of a nota or an evento, from the first on. */
+export function trailReader<One extends Step<string, string>>(pool: Db, item: Item) {
+  const ask = planMonthly(
+    `trilha_${item}`,
+    `select movimento, em, de, gatilho, para, mensagem, quem from trilha_${item}s
+    where tenant = $1 and mes = $2 and ${item} = $3 order by movimento`,
+  );
+  return async (tenant: string, ref: Ref): Promise<readonly One[]> => {
+    type Row = One & { readonly movimento: number };
+    const { rows } = await pool.query<Row>(ask([tenant, ref.mes, ref.id]));
+    const missing = rows[0]?.movimento === 1 ? [] : await readTrailArquivada(pool, tenant, item, ref);
+    const earlier = missing.filter(({ movimento }) => rows.every((row) => row.movimento !== movimento)) as Row[];
+    const all = [...earlier, ...rows].sort((one, other) => one.movimento - other.movimento);
+    return all.map(({ movimento: _movimento, ...step }) => step as unknown as One);
+  };
+}
+
+/** What came of a row that was claimed. */
+export type Settlement<Of extends Move = Move> = Ref & {
+  readonly move: Of;
+  /** Milliseconds; undefined exactly when the move's `due` is `never`. */
+  readonly dueAt: number | undefined;
+  /** What was answered before is forgotten. */
+  readonly mensagem_retorno?: string | undefined;
+  /** What the ADN holds now: its reception number, and the signature under which it was sent. */
+  readonly recebida?: Recebida | undefined;
+  /** What the ADN answered of it, as it came. */
+  readonly resposta?: string | undefined;
+};
+
+type Settling<One, Moved> = {
+  /** What a settlement brings besides. */
+  readonly columns: readonly ArrayColumn<One>[];
+  /** What is set besides, of the row `t` by its settlement `x`. */
+  readonly set: readonly string[];
+  /** Columns of `t` that `after` is told. */
+  readonly returning?: readonly string[];
+  /** Sent before the settlements, so that locks are taken in order, and right after them; both travel with them. */
+  readonly before?: (client: PoolClient, on: Settled<One>) => Promise<unknown>;
+  readonly beside?: (client: PoolClient, on: Settled<One>) => Promise<void>;
+  /** Writes what the settlements that were made do to others. */
+  readonly after?: (client: PoolClient, on: Settled<One>, moved: readonly MovedRow<Moved>[]) => Promise<Writes>;
+};
+
+type Writes = readonly Promise<unknown>[];
+
+type Settled<One> = { readonly tenant: string; readonly now: number; readonly settlements: readonly One[] };
+
+type MovedRow<More> = Standing &
+  Traced & {
+    readonly movimentos: number;
+    readonly de: string;
+    readonly gatilho: string;
+    readonly para: string;
+    readonly mensagem: string | null;
+  } & More;
+
+/** The moves that settlements made. */
+function trailedOf<One extends Settlement>(
+  moved: readonly MovedRow<unknown>[],
+  { now, settlements }: Settled<One>,
+): readonly Trailed[] {
+  const respostas = new Map(settlements.map(({ id, resposta }) => [id, resposta]));
+  return moved.map(({ movimentos, ...row }) => ({
+    ...{ ...row, movimento: movimentos, em: now },
+    resposta: respostas.get(row.id),
+  }));
+}
+
+/** Settles notas or eventos that still carry a token, or one of several, by a statement a month for those at rest then, and one for others; how many. */
+export function createSettle<One extends Settlement, Moved = unknown>(pool: Db, item: Item, of: Settling<One, Moved>) {
+  const { columns, set, returning = [], before, beside, after } = of;
+  const rows = unnestRows<One>(
+    [
+      ['id bigint', ({ id }) => id],
+      ['de text', ({ move }) => move.from],
+      ['gatilho text', ({ move }) => move.on],
+      ['para text', ({ move }) => move.to],
+      ['due timestamptz', ({ dueAt }) => (dueAt === undefined ? null : new Date(dueAt).toISOString())],
+      ['mensagem text', ({ mensagem_retorno }) => dropNul(mensagem_retorno)],
+      ['nsu bigint', ({ recebida }) => recebida?.nsu ?? null],
+      ['assinatura bytea', ({ recebida }) => recebida?.assinatura?.valor ?? null],
+      ['certificado bytea', ({ recebida }) => recebida?.assinatura && printOf(recebida.assinatura.certificado)],
+      ...columns,
+    ],
+    5,
+  );
+  const held = `${ONE_BY_ONE} and f.tenant = $1 and ${isOfTipo(item)} and f.id = x.id and f.claims = any ($2::uuid[])`;
+  // Who does not hold the row of the queue writes nothing. Of both kinds in one statement the planner would take the list for two rows, and
+  // read the whole month once sooner than by its keys.
+  const statementOf = (name: string, leave: string): Planned =>
+    planMonthly(
+      `settle_${item}s_${name}`,
+      `with left_queue as (${leave} ${held} returning x.*, f.traceparent)
+      update ${item}s t set ${[
+        'estado = x.para',
+        'mensagem_retorno = x.mensagem',
+        'nsu_recepcao = coalesce(x.nsu, t.nsu_recepcao)',
+        'assinatura = coalesce(x.assinatura, t.assinatura)',
+        'certificado = coalesce(x.certificado, t.certificado)',
+        'movimentos = t.movimentos + 1',
+        ...set,
+      ].join(', ')}
+      from left_queue x ${ONE_BY_ONE} and t.tenant = $1 and t.mes = $4 and t.id = x.id and t.estado = x.de and $3::timestamptz is not null
+      returning ${['t.id', 't.mes', 't.movimentos', 'x.de', 'x.gatilho', 'x.para', 'x.mensagem', 'x.traceparent', returningEstado(item, 't'), ...returning].join(', ')}`,
+      4,
+    );
+  const atRest = statementOf('at_rest', `delete from fila f using ${rows.relation}`);
+  const waiting = statementOf('waiting', `update fila f set due_at = x.due, claims = null from ${rows.relation}`);
+  type Row = MovedRow<Moved>;
+  const settle = async (
+    client: PoolClient,
+    tokens: readonly string[],
+    { tenant, now, settlements }: Settled<One>,
+  ): Promise<readonly Row[]> => {
+    const moved = [...groupByMes(settlements)].flatMap(([mes, ofMes]) =>
+      [atRest, waiting].map(async (statement) => {
+        const some = ofMes.filter(({ dueAt }) => (dueAt === undefined) === (statement === atRest));
+        const values = [tenant, tokens, new Date(now), mes, ...rows.valuesOf(some)];
+        return some.length === 0 ? [] : (await client.query<Row>(statement(values))).rows;
+      }),
+    );
+    return (await Promise.all(moved)).flat();
+  };
+  return (tenant: string, tokens: string | readonly string[], now: number, all: readonly One[]): Promise<number> =>
+    writeUnlocked(all, (settlements, options) => {
+      const received = settlements.map(({ recebida }) => recebida);
+      const on: Settled<One> = { tenant, now, settlements };
+      return runPipeline(
+        pool,
+        async (client) => {
+          // All are sent in this order, and awaited together.
+          const inserted = insertCertificados(client, tenant, received);
+          const first = before?.(client, on);
+          const settled = settle(client, [tokens].flat(), on);
+          const [moved] = await Promise.all([settled, beside?.(client, on), first, ...inserted]);
+          const trail = trailedOf(moved, on);
+          const others = (await after?.(client, on, moved)) ?? [];
+          return {
+            result: moved.length,
+            writes: [insertTrail(client, tenant, item, trail), ...others, ...advanceRecepcao(client, tenant, received)],
+          };
+        },
+        options,
+      );
+    });
+}

@@ -1,0 +1,118 @@
+/**
+ * The queue: what the worker has to do, a row each, which is gone when nothing more is. `due_at` says when it wants attention, `claims` who
+ * has it and alone writes its outcome.
+ */
+
+import { ONE_BY_ONE } from '../pg/open.ts';
+import type { PoolClient } from '../pg/pg.ts';
+import { type Planned, planOnce } from '../pg/planned.ts';
+import { insertRows } from '../pg/sql.ts';
+import type { Traced } from '../traces/traces.ts';
+
+export const TIPOS = ['nota', 'evento', 'lote'] as const;
+/** Of what a row of the queue speaks. */
+export type Tipo = (typeof TIPOS)[number];
+
+/** How something is known whose rows are kept by month: `mes` as 202611. */
+export type Ref = { readonly id: string; readonly mes: number };
+
+/** Something to be done. Moments in milliseconds. */
+export type ToDo = Ref &
+  Traced & {
+    readonly dueAt: number;
+    /** The token of a claim that begins with it, which is an attempt. */
+    readonly claims?: string | undefined;
+  };
+
+/** Columns of `fila f` that are read with what it speaks of: null at rest. */
+export const QUEUED = 'f.due_at, f.claims';
+/** Joins the row of the queue, if there is one, to the row of an alias. */
+export function joinQueue(tipo: Tipo, alias: string, f = 'f'): string {
+  return `left join fila ${f} on ${f}.tenant = $1 and ${isOfTipo(tipo, f)} and ${f}.id = ${alias}.id`;
+}
+
+/**
+ * SQL: rows of a kind, for who looks for them by `id`. As an expression it leads nobody to the index on what is due, nor to the key without
+ * the id: where there are no statistics, tenant and kind would seem to be one row, and all that is in the queue would be read for each.
+ */
+export function isOfTipo(tipo: Tipo, f = 'f'): string {
+  return `${f}.tipo || '' = '${tipo}'`;
+}
+
+function eachTipo(make: (tipo: Tipo) => Planned): Readonly<Record<Tipo, Planned>> {
+  return Object.fromEntries(TIPOS.map((tipo) => [tipo, make(tipo)])) as Record<Tipo, Planned>;
+}
+
+const ENQUEUE = insertRows<ToDo & { readonly tipo: Tipo }>(
+  'enqueue',
+  'fila',
+  [
+    ['tipo text', ({ tipo }) => tipo],
+    ['id bigint', ({ id }) => id],
+    ['mes int', ({ mes }) => mes],
+    ['due_at timestamptz', ({ dueAt }) => new Date(dueAt).toISOString()],
+    ['claims uuid', ({ claims }) => claims ?? null],
+    ['tentativas int', ({ claims }) => (claims === undefined ? 0 : 1)],
+    ['traceparent text', ({ traceparent }) => traceparent ?? null],
+  ],
+  'on conflict (tenant, id, tipo) do update set due_at = excluded.due_at, claims = excluded.claims',
+);
+
+/** Puts into the queue, or makes due anew what is in it, and takes it from whoever has it. */
+export function enqueue(client: PoolClient, tenant: string, tipo: Tipo, rows: readonly ToDo[]): Promise<unknown> {
+  return client.query(
+    ENQUEUE(
+      tenant,
+      rows.map((row) => ({ ...row, tipo })),
+    ),
+  );
+}
+
+const DEQUEUE = eachTipo((tipo) =>
+  planOnce(
+    `dequeue_${tipo}`,
+    `delete from fila f using unnest($2::bigint[]) as x (id) ${ONE_BY_ONE} and f.tenant = $1 and ${isOfTipo(tipo)} and f.id = x.id`,
+  ),
+);
+
+/** Takes out of the queue, whoever has it. */
+export function dequeue(client: PoolClient, tenant: string, tipo: Tipo, ids: readonly string[]): Promise<unknown> {
+  return client.query(DEQUEUE[tipo]([tenant, ids]));
+}
+
+const LEASE = eachTipo((tipo) =>
+  planOnce(
+    `lease_${tipo}`,
+    `with due as (
+      select f.id from fila f where f.tenant = $1 and f.tipo = '${tipo}' and f.due_at <= $2
+        and exists (select 1 from municipios m where m.tenant = $1 and not m.fechado)
+      order by f.due_at limit $5 for update skip locked
+    )
+    update fila f set claims = $3, due_at = $4, tentativas = f.tentativas + 1
+    from due where f.tenant = $1 and ${isOfTipo(tipo)} and f.id = due.id returning f.id, f.mes, f.tentativas, f.traceparent`,
+  ),
+);
+
+export type Leased = Ref & Traced & { readonly tentativas: number };
+
+/** Takes what has been due the longest under a token, until a moment (milliseconds); every taking is an attempt. Of a closed municipality nothing. */
+export async function leaseDue(
+  client: Pick<PoolClient, 'query'>,
+  tenant: string,
+  tipo: Tipo,
+  {
+    now,
+    token,
+    until,
+    max,
+  }: { readonly now: number; readonly token: string; readonly until: number; readonly max: number },
+): Promise<readonly Leased[]> {
+  return (await client.query<Leased>(LEASE[tipo]([tenant, new Date(now), token, new Date(until), max]))).rows;
+}
+
+/** What is of one month together, since a statement speaks of one. */
+export function groupByMes<One extends { readonly mes: number }>(
+  all: readonly One[],
+): ReadonlyMap<number, readonly One[]> {
+  return Map.groupBy(all, ({ mes }) => mes);
+}

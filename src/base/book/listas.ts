@@ -1,0 +1,242 @@
+/** The dated lists that a municipality keeps. One more is a row here, a migration, and the reading of its file in `flows/listas.ts`. */
+import { type Decimal, parseDecimal } from '../../fiscal/decimal.ts';
+import type { Vigencia } from '../../fiscal/moment.ts';
+import { batchLookups } from '../pg/batch-lookups.ts';
+import { cacheReads } from '../pg/cache-reads.ts';
+import type { Db } from '../pg/open.ts';
+import type { PoolClient } from '../pg/pg.ts';
+import { planOnce } from '../pg/planned.ts';
+import { equateColumns, listColumns, unnestRows } from '../pg/sql.ts';
+import type { Vista } from './auditoria-tabelas.ts';
+import type { RegisterTable } from './importacoes.ts';
+import { type Contagem, rowMerger, type StoredRow, type Value, type Writing } from './merge-rows.ts';
+import { type Block, type Kind, type LinhaDatada, lockRegistry, type Staging, stageImport } from './staging.ts';
+
+export type ListaNome = 'servicos' | 'beneficios' | 'deducoes' | 'regimes' | 'nao_incidencias';
+
+type Lista = {
+  readonly table: Vista;
+  /** By which a line is known, beside its beginning; an empty text is everybody. */
+  readonly key: readonly string[];
+  /** What it says, and the type of each column that is no text. */
+  readonly told: readonly string[];
+  readonly types?: Readonly<Record<string, string>>;
+};
+
+const LISTAS: Readonly<Record<ListaNome, Lista>> = {
+  servicos: {
+    table: 'servicos_municipais',
+    key: ['codigo'],
+    told: ['descricao', 'codigo_tributacao_nacional', 'cnae_codigo', 'aliquota'],
+    types: { aliquota: 'numeric' },
+  },
+  beneficios: {
+    table: 'beneficios_municipais',
+    key: ['numero'],
+    told: ['descricao', 'tipo', 'reducao', 'aliquota', 'servicos', 'documentos'],
+    types: { reducao: 'numeric', aliquota: 'numeric', servicos: 'text[]', documentos: 'text[]' },
+  },
+  deducoes: {
+    table: 'deducoes_admitidas',
+    key: ['codigo_tributacao_nacional'],
+    told: ['formas'],
+    types: { formas: 'text[]' },
+  },
+  regimes: {
+    table: 'regimes_especiais',
+    key: ['regime', 'documento'],
+    told: ['servicos'],
+    types: { servicos: 'text[]' },
+  },
+  nao_incidencias: { table: 'nao_incidencias', key: ['codigo_tributacao_nacional', 'documento'], told: [] },
+};
+
+/** As a file has it: without the columns that are `absent`. */
+type ListaDeArquivo = Lista & { readonly absent: readonly string[] };
+
+/** Where a list is kept, and by what its lines are known. */
+export function tableOfLista(nome: ListaNome): RegisterTable {
+  const { table, key } = LISTAS[nome];
+  return { table, key: [...key, 'inicio'] };
+}
+
+/** Tables of the lists. */
+export const LISTA_TABLES: readonly string[] = Object.values(LISTAS).map(({ table }) => table);
+
+/** A line of a file, by its columns: days `YYYY-MM-DD`, decimals as text, several values as an array, and undefined for empty. */
+export type Entrada = LinhaDatada & Readonly<Record<string, string | number | readonly string[] | undefined>>;
+
+/** `iguais`: lines that were there before just like this. */
+export type ContagemLista = Contagem & { readonly retirados: number };
+
+/** A line as the database gives it. */
+export type Linha = Readonly<Record<string, string | readonly string[] | null>> & {
+  readonly inicio: string;
+  readonly fim: string | null;
+};
+
+export function listaStore(pool: Db) {
+  return {
+    /**
+     * Of one tenant one merge at a time. Of a key that the file names, the lines are those of the file; `columns`: that it has, and what it does
+     * without stays.
+     */
+    import: <Result>(
+      nome: ListaNome,
+      tenant: string,
+      columns: readonly string[],
+      work: (staging: Staging<Entrada, ContagemLista>) => Promise<Result>,
+    ): Promise<Result> => {
+      const lista = LISTAS[nome];
+      const told = lista.told.filter((column) => columns.includes(column));
+      return stageImport(pool, kindOf(tenant, { ...lista, told, absent: lista.told.filter(isNone(told)) }), work);
+    },
+    /** The whole list, in the order of key and date. */
+    list: async (nome: ListaNome, tenant: string): Promise<readonly Linha[]> => {
+      const { table, key } = LISTAS[nome];
+      const text = `select ${columnsOf(nome)} from ${table} s where tenant = $1 order by ${listColumns('s', [...key, 'inicio'])}`;
+      return (await pool.query<Linha>(text, [tenant])).rows;
+    },
+    /** How many lines each list has. */
+    count: async (tenant: string): Promise<Readonly<Record<ListaNome, number>>> => {
+      const counts = Object.entries(LISTAS).map(
+        ([nome, { table }]) => `(select count(*)::int from ${table} where tenant = $1) as ${nome}`,
+      );
+      const { rows } = await pool.query<Record<ListaNome, number>>(`select ${counts.join(', ')}`, [tenant]);
+      return rows[0]!;
+    },
+  };
+}
+
+/** Which lists a municipality keeps at all: one statement for all of them, kept for a moment. */
+export type Mantidas = (tenant: string) => Promise<Readonly<Record<ListaNome, boolean>>>;
+
+export function listasMantidas(pool: Db): Mantidas {
+  const kept = Object.entries(LISTAS).map(
+    ([nome, { table }]) => `exists (select 1 from ${table} where tenant = $1) as ${nome}`,
+  );
+  const ask = planOnce('listas_mantidas', `select ${kept.join(', ')}`);
+  return cacheReads(async (tenant: string) => {
+    const { rows } = await pool.query<Record<ListaNome, boolean>>(ask([tenant]));
+    return rows[0]!;
+  });
+}
+
+/** The columns of a line, as {@link Linha} has them. */
+export function columnsOf(nome: ListaNome): string {
+  const { key, told } = LISTAS[nome];
+  return listColumns('s', [...key, ...told, 'inicio::text', 'fim::text']);
+}
+
+/** What a line says, and when. */
+export function lineOf<Said>(linha: Linha, read: (linha: Linha) => Said): Said & Vigencia {
+  return { ...read(linha), inicio: linha.inicio, fim: linha.fim ?? undefined };
+}
+
+/** The lines of a key, in the order of the list: one statement for all who ask in the same turn, kept for a moment. */
+export function lookUpLines<Said>(
+  pool: Db,
+  nome: ListaNome,
+  read: (linha: Linha) => Said,
+  by?: readonly string[],
+): (tenant: string, ...key: readonly string[]) => Promise<readonly (Said & Vigencia)[]> {
+  const lista = LISTAS[nome];
+  const key = by ?? lista.key;
+  const keys = unnestRows<readonly string[]>(
+    key.map((column, place) => [`${column} text`, (parts) => parts[place]]),
+    2,
+  );
+  // Each key looks its own lines up: a plain join reads all of a tenant for many keys. One by one, as `ONE_BY_ONE` (`open.ts`).
+  const text = `select s.* from ${keys.relation} cross join lateral (
+      select ${columnsOf(nome)} from ${lista.table} s where s.tenant = $1 and ${equateColumns('s', 'x', key)} offset 0
+    ) s where x.${key[0]} || '' = x.${key[0]} order by ${listColumns('s', [...lista.key, 'inicio'])}`;
+  const ask = planOnce(`${nome}_por_${by?.join('_') ?? 'chave'}`, text);
+  const load = batchLookups<readonly (Said & Vigencia)[]>(async (tenant, chaves) => {
+    const { rows } = await pool.query<Linha>(ask([tenant, ...keys.valuesOf(chaves.map((chave) => chave.split(' ')))]));
+    const found = Map.groupBy(rows, (row) => key.map((column) => row[column]).join(' '));
+    return new Map([...found].map(([chave, linhas]) => [chave, linhas.map((linha) => lineOf(linha, read))]));
+  });
+  return cacheReads(async (tenant, ...chave) => (await load(tenant!, chave.join(' '))) ?? []);
+}
+
+export const textOf = (value: Value): string => String(value);
+export const decimalOf = (value: Value): Decimal | undefined =>
+  value === null ? undefined : parseDecimal(textOf(value));
+export const setOf = (value: Value): ReadonlySet<string> => new Set(value as readonly string[]);
+
+const isNone =
+  (of: readonly string[]) =>
+  (one: string): boolean =>
+    !of.includes(one);
+
+function kindOf(tenant: string, lista: ListaDeArquivo): Kind<Entrada, ContagemLista> {
+  const { key, told } = lista;
+  const merge = listaMerger(lista);
+  return {
+    about: (row) => textsOf(row, key),
+    known: ({ inicio = '' }) => inicio,
+    said: (row) => JSON.stringify(['fim', ...told].map((column) => row[column] ?? null)),
+    lock: (client) => lockRegistry(client, tenant),
+    merge: async (client, blocks, writing) => {
+      let counted = NONE_COUNTED;
+      for (const block of blocks) counted = addCounts(counted, await merge(client, tenant, block, writing));
+      return counted;
+    },
+  };
+}
+
+export const NONE_COUNTED: ContagemLista = { novos: 0, alterados: 0, iguais: 0, retirados: 0 };
+
+export function addCounts(one: ContagemLista, other: ContagemLista): ContagemLista {
+  return {
+    novos: one.novos + other.novos,
+    alterados: one.alterados + other.alterados,
+    iguais: one.iguais + other.iguais,
+    retirados: one.retirados + other.retirados,
+  };
+}
+
+function textsOf(row: Readonly<Record<string, Value>>, columns: readonly string[]): string {
+  return columns.map((column) => row[column]).join(' ');
+}
+
+type LinhaLida = LinhaDatada & Readonly<Record<string, Value>>;
+
+/** Of a key that the file names, the periods are those of the file. Where a line of it was refused, only what overlaps them goes. */
+export function listaMerger({ table, key, told, types = {}, absent }: ListaDeArquivo) {
+  // A new line has nothing in them.
+  const born = absent.filter((column) => types[column] === 'text[]').map((column) => [column, "'{}'::text[]"]);
+  const merger = rowMerger<LinhaLida>({
+    table,
+    key: [...key, 'inicio'],
+    told: ['fim', ...told],
+    born: Object.fromEntries(born),
+    types: { ...types, inicio: 'date', fim: 'date' },
+    tell: (column) => (row) => row[column],
+  });
+  return async (
+    client: PoolClient,
+    tenant: string,
+    { about, rows, recusadas }: Block<LinhaLida>,
+    writing: Writing,
+  ): Promise<ContagemLista> => {
+    const keys = about.map((one) => one.split(' '));
+    const found = await merger.read(client, tenant, key, keys);
+    // Lines without a beginning are none of the list.
+    const dated = rows.filter(({ inicio }) => inicio !== undefined);
+    const wanted = new Map(dated.map((row) => [merger.keyOf(row), row]));
+    const retired = found.filter((stored) => {
+      if (wanted.has(merger.storedKeyOf(stored))) return false;
+      const whom = textsOf(stored, key);
+      return !recusadas.has(whom) || dated.some((row) => textsOf(row, key) === whom && overlaps(row, stored));
+    });
+    const kept = new Map(found.map((stored) => [merger.storedKeyOf(stored), stored]));
+    return { ...(await merger.write(client, tenant, wanted, kept, retired, writing)), retirados: retired.length };
+  };
+}
+
+/** Of a line that has a beginning. */
+function overlaps({ inicio, fim }: LinhaLida, stored: StoredRow): boolean {
+  const [from, until] = [stored.inicio as string, stored.fim as string | null];
+  return (until === null || inicio! <= until) && (fim === undefined || from <= fim);
+}

@@ -1,0 +1,148 @@
+/**
+ * The months of what grows with every note. Such a table is one partition a month, which is made ahead, or when something comes of a month
+ * that has none; one that is full is left alone, and may be taken away as a whole.
+ */
+import { type Db, runTransaction } from '../pg/open.ts';
+import type { PoolClient } from '../pg/pg.ts';
+
+type Monthly = {
+  /** How a partition is stored, which these do not inherit. */
+  readonly storage?: string;
+  /** Columns that each tell the rows of a tenant apart, or nearly, with their values in the row `i` of the month `mes`. */
+  readonly keys: Readonly<Record<string, string>>;
+  /** The others that a row must have, beside tenant and month. */
+  readonly others?: Readonly<Record<string, string>>;
+};
+
+const MOVIMENTO = { movimento: '1', em: 'now()', gatilho: "''", para: "''" };
+
+/** Tables that are kept by month. */
+const MONTHLY: Readonly<Record<string, Monthly>> = {
+  notas: {
+    // A move finds room for the row beside itself, so that no index is written.
+    storage: 'fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05',
+    keys: {
+      id: 'i',
+      chave_acesso: "lpad(i::text, 36, '0') || mes % 10000",
+      numero_protocolo: 'mes::text || i',
+    },
+    others: {
+      ...{ id_dps: 'i', numero_dps: 'i', numero_dps_nacional: 'i', serie_dps: "''", estado: "'emitida'" },
+      ...{ data_emissao: 'now()', data_competencia: 'now()', valor_servico: '0' },
+      ...{ prestador_cpf_cnpj: "''", prestador_razao_social: "''" },
+    },
+  },
+  documentos: {
+    // Documents of less than a page stand in their row: out of line they are pieces of 2 kB, each with a row and an index entry of its own.
+    // A row that was compressed leaves a page free, which is wanted again before a fifth of all rows are compressed.
+    storage: 'toast_tuple_target = 8160, autovacuum_vacuum_scale_factor = 0.01',
+    keys: { nota: 'i' },
+    others: { recebido: "''", nfse: "''" },
+  },
+  trilha_notas: { keys: { nota: 'i' }, others: MOVIMENTO },
+  documentos_eventos: { keys: { evento: 'i' }, others: { xml: "''" } },
+  trilha_eventos: { keys: { evento: 'i' }, others: MOVIMENTO },
+  documentos_lotes: { keys: { lote: 'i' }, others: { recebido: "''" } },
+};
+
+export const MONTHLY_TABLES: readonly string[] = Object.keys(MONTHLY);
+
+/** Months after the current one that are made ahead. */
+const AHEAD = 2;
+
+/** What is kept of a pool's database: months that have partitions, as far as this process knows. */
+const known = new WeakMap<Db, Set<number>>();
+
+/** The month (`202611`) of a moment in milliseconds, in UTC. */
+export function mesOf(instant: number): number {
+  const date = new Date(instant);
+  return date.getUTCFullYear() * 100 + date.getUTCMonth() + 1;
+}
+
+function monthAfter(mes: number): number {
+  return mes % 100 === 12 ? mes + 89 : mes + 1;
+}
+
+/** The months from one moment to another, in milliseconds. */
+export function mesesBetween(from: number, until: number): readonly number[] {
+  const meses = [mesOf(from)];
+  while (meses.at(-1)! < mesOf(until)) meses.push(monthAfter(meses.at(-1)!));
+  return meses;
+}
+
+/** Those of these months of which this process does not know that they have partitions. */
+function unknownMeses(pool: Db, meses: Iterable<number>): readonly number[] {
+  const all = known.get(pool);
+  return [...new Set(meses)].filter((mes) => !all?.has(mes));
+}
+
+const FORBIDDEN = '42501';
+
+/** The role of the service may not make tables, and the one that may has not made those of a month. */
+export class MesesForbidden extends Error {
+  constructor(mes: number) {
+    const name = `${Math.floor(mes / 100)}-${String(mes % 100).padStart(2, '0')}`;
+    super(
+      `as tabelas de ${name} não foram criadas, porque o usuário do banco não é o dono das tabelas: a partir desse mês nada se emite. Dê nfse migrar com o usuário que é, uma vez por mês`,
+    );
+  }
+}
+
+/** Makes the partitions that are missing of these months. One that this process knows costs nothing. Throws {@link MesesForbidden}. */
+export async function ensureMeses(pool: Db, meses: Iterable<number>): Promise<void> {
+  if (unknownMeses(pool, meses).length === 0) return;
+  const { rows } = await pool.query<{ mes: number }>('select mes from meses');
+  const all = known.getOrInsertComputed(pool, () => new Set());
+  for (const { mes } of rows) all.add(mes);
+  for (const mes of unknownMeses(pool, meses)) {
+    try {
+      await runTransaction(pool, (client) => createMes(client, mes));
+    } catch (error) {
+      throw (error as { readonly code?: string }).code === FORBIDDEN ? new MesesForbidden(mes) : error;
+    }
+    all.add(mes);
+  }
+}
+
+/** Makes the current month and some ahead, weeks before they are needed. `now`: milliseconds. Throws {@link MesesForbidden}. */
+export async function ensureMesesAhead(pool: Db, now: number): Promise<void> {
+  const meses = [mesOf(now)];
+  while (meses.length <= AHEAD) meses.push(monthAfter(meses.at(-1)!));
+  await ensureMeses(pool, meses);
+}
+
+/** Whoever makes the same month waits for the row, and finds it done. Attaching keeps nobody from the other months. */
+export async function createMes(client: PoolClient, mes: number): Promise<void> {
+  const { rowCount } = await client.query('insert into meses (mes) values ($1) on conflict (mes) do nothing', [mes]);
+  if (rowCount === 0) return;
+  for (const [table, { storage }] of Object.entries(MONTHLY)) {
+    const partition = `${table}_${mes}`;
+    const stored = storage === undefined ? '' : ` with (${storage})`;
+    await client.query(`create table ${partition} (like ${table} including all)${stored}`);
+    await client.query(`alter table ${partition} alter column tenant set statistics 0`);
+    await client.query(`alter table ${table} attach partition ${partition} for values in (${mes})`);
+  }
+  // What is emptied in the part of a transaction that made it is known as empty; otherwise as a table of which nobody knows.
+  await client.query('savepoint criado');
+  for (const table of Object.keys(MONTHLY)) await describeMes(client, table, mes);
+  await client.query('release savepoint criado');
+}
+
+/** Rows of as many tenants, so that of a distributed table each part has some. */
+const ROWS_DESCRIBED = 500;
+
+/**
+ * Tells the planner of a partition without rows that they will all be of its month, and each known by its keys. It could see neither, and
+ * would take any index with the month in it for as good as a whole key. It looks at rows that nobody else sees; they are taken away, and
+ * what it saw stays until there are others.
+ */
+async function describeMes(client: PoolClient, table: string, mes: number): Promise<void> {
+  const partition = `${table}_${mes}`;
+  const { keys, others } = MONTHLY[table]!;
+  const columns = Object.entries({ tenant: 'i', mes: 'mes', ...keys, ...others });
+  await client.query(`insert into ${partition} (${columns.map(([name]) => name).join(', ')})
+    select ${columns.map(([, value]) => value).join(', ')}
+    from generate_series(1, ${ROWS_DESCRIBED}) i, (values (${mes})) x (mes)`);
+  await client.query(`analyze ${partition} (${['mes', ...Object.keys(keys)].join(', ')})`);
+  await client.query(`truncate ${partition}`);
+}

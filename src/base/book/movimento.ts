@@ -1,0 +1,128 @@
+/**
+ * How much a municipality issues and refuses, counted in this process and written behind the answers: a statement a municipality every few
+ * seconds, whatever was issued. What a process that dies had not yet written is missing from a plot, and nowhere else.
+ */
+import type { Db } from '../pg/open.ts';
+import { insertRows } from '../pg/sql.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+/** What one row of `emissoes` is about. */
+const EMISSOES_MS = 5 * MINUTE_MS;
+/** How long counts wait at least; and longer where many municipalities have some, so that they are few statements a second. */
+const FLUSH_MS = 5_000;
+const FLUSH_EACH_MS = 20;
+/** Rows are kept so long. */
+const KEPT_MS = 31 * 24 * HOUR_MS;
+
+type Emissao = { readonly inicio: number; readonly notas: number };
+type Recusa = { readonly hora: number; readonly codigo: string; readonly quantas: number };
+
+const ADD_EMISSOES = insertRows<Emissao>(
+  'add_emissoes',
+  'emissoes as e',
+  [
+    ['inicio timestamptz', ({ inicio }) => new Date(inicio).toISOString()],
+    ['notas bigint', ({ notas }) => notas],
+  ],
+  'on conflict (tenant, inicio) do update set notas = e.notas + excluded.notas',
+);
+
+const ADD_RECUSAS = insertRows<Recusa>(
+  'add_recusas',
+  'recusas as r',
+  [
+    ['hora timestamptz', ({ hora }) => new Date(hora).toISOString()],
+    ['codigo text', ({ codigo }) => codigo],
+    ['quantas bigint', ({ quantas }) => quantas],
+  ],
+  'on conflict (tenant, hora, codigo) do update set quantas = r.quantas + excluded.quantas',
+);
+
+const FORGET = ['emissoes', 'recusas'].map((table) => {
+  const column = table === 'emissoes' ? 'inicio' : 'hora';
+  return `delete from ${table} where tenant = $1 and ${column} < $2`;
+});
+
+const EMISSOES =
+  'select inicio, notas::float8 as notas from emissoes where tenant = $1 and inicio >= $2 order by inicio';
+
+const RECUSAS = `select codigo, sum(quantas)::float8 as quantas from recusas where tenant = $1 and hora >= $2
+    group by codigo order by quantas desc, codigo`;
+
+/** What was counted and is not yet written, of one municipality. */
+type Contado = { readonly emissoes: Map<number, number>; readonly recusas: Map<string, Recusa> };
+
+export function movimentoStore(pool: Db) {
+  let waiting = new Map<string, Contado>();
+  const forgottenAt = new Map<string, number>();
+  let timer: NodeJS.Timeout | undefined;
+  let writing: Promise<void> = Promise.resolve();
+
+  const of = (tenant: string): Contado => {
+    timer ??= setTimeout(() => void flush(), Math.max(FLUSH_MS, waiting.size * FLUSH_EACH_MS)).unref();
+    return waiting.getOrInsertComputed(tenant, () => ({ emissoes: new Map(), recusas: new Map() }));
+  };
+  const addNotas = (tenant: string, notas: number, inicio: number): void => {
+    const { emissoes } = of(tenant);
+    emissoes.set(inicio, (emissoes.get(inicio) ?? 0) + notas);
+  };
+  const addRecusa = (tenant: string, hora: number, codigo: string, quantas: number): void => {
+    const { recusas } = of(tenant);
+    const key = `${hora} ${codigo}`;
+    recusas.set(key, { hora, codigo, quantas: (recusas.get(key)?.quantas ?? 0) + quantas });
+  };
+
+  /** Of one municipality; what cannot be written now is counted again for the next time. */
+  const write = async (tenant: string, { emissoes, recusas }: Contado): Promise<void> => {
+    const notas = [...emissoes].map(([inicio, count]): Emissao => ({ inicio, notas: count }));
+    const refused = [...recusas.values()];
+    try {
+      if (notas.length > 0) await pool.query(ADD_EMISSOES(tenant, notas));
+      notas.length = 0;
+      if (refused.length > 0) await pool.query(ADD_RECUSAS(tenant, refused));
+      refused.length = 0;
+      await forget(tenant, Math.max(...emissoes.keys(), ...[...recusas.values()].map(({ hora }) => hora)));
+    } catch {
+      for (const { inicio, notas: count } of notas) addNotas(tenant, count, inicio);
+      for (const { hora, codigo, quantas } of refused) addRecusa(tenant, hora, codigo, quantas);
+    }
+  };
+
+  /** Deletes what is old, once an hour at most. `now`: the newest of what was counted. */
+  const forget = async (tenant: string, now: number): Promise<void> => {
+    if (now - (forgottenAt.get(tenant) ?? Number.NEGATIVE_INFINITY) < HOUR_MS) return;
+    forgottenAt.set(tenant, now);
+    for (const one of FORGET) await pool.query(one, [tenant, new Date(now - KEPT_MS)]);
+  };
+
+  const flush = (): Promise<void> => {
+    clearTimeout(timer);
+    timer = undefined;
+    const counted = waiting;
+    waiting = new Map();
+    writing = writing.then(async () => {
+      for (const [tenant, contado] of counted) await write(tenant, contado);
+    });
+    return writing;
+  };
+
+  return {
+    /** Counts notes that were issued at a moment (milliseconds). */
+    countNotas: (tenant: string, notas: number, at: number): void => addNotas(tenant, notas, at - (at % EMISSOES_MS)),
+    /** Counts a request that was refused, under each of its codes. */
+    countRecusa: (tenant: string, codigos: Iterable<string>, at: number): void => {
+      for (const codigo of new Set(codigos)) addRecusa(tenant, at - (at % HOUR_MS), codigo, 1);
+    },
+    /** Writes what was counted so far, as far as the database takes it. */
+    flush,
+    /** What was issued since a moment, by the five minutes; those without a note are left out. */
+    listEmissoes: async (tenant: string, since: number): Promise<readonly Emissao[]> => {
+      const { rows } = await pool.query<{ inicio: Date; notas: number }>(EMISSOES, [tenant, new Date(since)]);
+      return rows.map(({ inicio, notas }) => ({ inicio: +inicio, notas }));
+    },
+    /** What was refused since a moment, by code, the most frequent first. */
+    listRecusas: async (tenant: string, since: number): Promise<readonly Omit<Recusa, 'hora'>[]> =>
+      (await pool.query<Omit<Recusa, 'hora'>>(RECUSAS, [tenant, new Date(since)])).rows,
+  };
+}

@@ -1,0 +1,176 @@
+/**
+ * The columns of `notas` that an issuance fills, one row each: how the value is written, its SQL type, and its type when read. Of these
+ * rows the types, the insert and the reading are made. State, due date and claim are set by the statements that move a note.
+ */
+import type { NotaEstado } from '../../fiscal/nota.ts';
+import type { ArrayColumn } from '../pg/sql.ts';
+import type { Traced } from '../traces/traces.ts';
+import { SHOWN, type ShownColumns } from './documentos.ts';
+import { joinQueue, QUEUED } from './fila.ts';
+
+/** `Written`: what an issuance brings; `Read`: what a reading gives. */
+type Column<Written, Read> = {
+  readonly sql: 'text' | 'numeric' | 'int' | 'date' | 'timestamptz' | 'uuid';
+  /** What the database is handed. */
+  readonly write: (value: Written) => string | number | null | undefined;
+  /** Read as text, where the driver would make something else of it. */
+  readonly readsText?: true;
+  /** Only the type counts; never set. */
+  readonly read?: Read;
+};
+
+const asIs = <Value>(value: Value): Value => value;
+
+const TEXT: Column<string, string> = { sql: 'text', write: asIs };
+const DECIMAL: Column<string, string> = { sql: 'numeric', write: asIs };
+const WHOLE: Column<number, number> = { sql: 'int', write: asIs };
+const UUID: Column<string, string> = { sql: 'uuid', write: asIs };
+/** `YYYY-MM-DD`. */
+const DAY: Column<string, string> = { sql: 'date', write: asIs, readsText: true };
+/** Written as milliseconds. */
+const MOMENT: Column<number, Date> = { sql: 'timestamptz', write: (instant) => new Date(instant).toISOString() };
+
+/** A column that may stay empty. */
+function orNull<Written, Read>(column: Column<Written, Read>): Column<Written | undefined, Read | null> {
+  const write = (value: Written | undefined) => (value === undefined ? null : column.write(value));
+  return { ...column, write };
+}
+
+const COLUMNS = {
+  chave_acesso: TEXT,
+  numero_protocolo: TEXT,
+  id_dps: TEXT,
+  serie_dps: TEXT,
+  numero_dps_nacional: TEXT,
+  data_emissao: MOMENT,
+  data_competencia: DAY,
+  prestador_razao_social: TEXT,
+  prestador_inscricao_municipal: orNull(TEXT),
+  tomador_cpf_cnpj: orNull(TEXT),
+  tomador_razao_social: orNull(TEXT),
+  /** Null also of notes from before it was kept. */
+  intermediario_cpf_cnpj: orNull(TEXT),
+  valor_servico: DECIMAL,
+  valor_issqn: orNull(DECIMAL),
+  valor_base_calculo: orNull(DECIMAL),
+  aliquota_issqn: orNull(DECIMAL),
+  /** What the local authority is asked to play, in the sandbox (D-60). */
+  simular: orNull(TEXT),
+  /** Code of the national list; null of notes from before it was kept. */
+  servico: orNull(TEXT),
+  /** Key of the nota that it replaces. */
+  substitui: orNull(TEXT),
+  /** Version of the table of rates by which it was judged; null of those that came before there were any. */
+  tabela_aliquotas: orNull(WHOLE),
+  /** `cStat` of the NFS-e; null of notes from before it was kept. */
+  codigo_situacao_nfse: orNull(WHOLE),
+  /** Of the request that brought it; of a lot, all its notes have one. Null of notes from before it was kept. */
+  requisicao: orNull(UUID),
+} as const;
+
+type Columns = typeof COLUMNS;
+type Name = keyof Columns;
+type WrittenOf<One> = One extends Column<infer Written, unknown> ? Written : never;
+type ReadOf<One> = One extends Column<never, infer Read> ? Read : never;
+type Optional = { [Each in Name]: undefined extends WrittenOf<Columns[Each]> ? Each : never }[Name];
+
+/** A nota as it is stored when issued. Amounts as decimal text, moments in milliseconds. */
+export type NotaNova = { readonly [Each in Exclude<Name, Optional>]: WrittenOf<Columns[Each]> } & {
+  readonly [Each in Optional]?: WrittenOf<Columns[Each]>;
+} & {
+  readonly recebido: Uint8Array;
+  /** Of a JSON body: the value of its signature header. */
+  readonly recebido_assinatura?: string | undefined;
+  /** By what its signature was judged, see `fundamentos.ts`. */
+  readonly confianca?: number | undefined;
+  /** By which program it was judged, and what that remarked; kept with its first move. */
+  readonly julgamento?: string | undefined;
+  readonly nfse: string;
+  /** Why it is held back: no rate is published for what it has. It has a `tabela_aliquotas` then. */
+  readonly retencao?: string | undefined;
+};
+
+/** Names of what an issuance fills. */
+export type NotaColumn = Name;
+
+/** A nota as it is read. */
+export type NotaRow = { readonly [Each in Name]: ReadOf<Columns[Each]> } & {
+  readonly id: string;
+  /** When it was issued, as 202611. */
+  readonly mes: number;
+  readonly estado: NotaEstado;
+  readonly numero_dps: string;
+  readonly prestador_cpf_cnpj: string;
+  readonly data_autorizacao: Date | null;
+  readonly data_cancelamento: Date | null;
+  readonly mensagem_retorno: string | null;
+  /** What was received; null where the note was authorised, and is shown in its place. */
+  readonly recebido: Buffer | null;
+  readonly nfse: string;
+  /** When it wants attention; null at rest. */
+  readonly due_at: Date | null;
+  /** Who has it; null when nobody does. */
+  readonly claims: string | null;
+  /** Value of the municipality's signature, and the certificate that made it; null where nothing was signed. */
+  readonly assinatura: Buffer | null;
+  readonly certificado_der: Buffer | null;
+};
+
+const ROWS = Object.entries(COLUMNS) as [Name, Column<NotaNova[Name], unknown>][];
+/** What an issuance fills, and of which type each is in the database. */
+export const NOTA_TYPES: readonly (readonly [nome: string, sql: string])[] = ROWS.map(([name, { sql }]) => [name, sql]);
+
+/** What an issuance fills, as the database will give it as text; null is left out. A moment is in microseconds. */
+export function textsOf(nota: NotaNova): Readonly<Record<string, string>> {
+  const texts: Record<string, string> = {};
+  for (const [name, { sql }] of ROWS) {
+    const value = nota[name];
+    if (value === undefined) continue;
+    texts[name] =
+      sql === 'numeric'
+        ? withCents(String(value))
+        : sql === 'timestamptz'
+          ? `${value}000`
+          : String(value).toWellFormed();
+  }
+  return texts;
+}
+
+/** All amounts and rates of a nota have two places. */
+function withCents(decimal: string): string {
+  const [whole, places = ''] = decimal.split('.');
+  return `${whole}.${places.padEnd(2, '0')}`;
+}
+
+/** Of `notas n`, what an issuance fills. */
+export const SELECTED = ROWS.map(([name, { readsText }]) => (readsText ? `n.${name}::text` : `n.${name}`)).join(', ');
+
+/** A nota as its row has it. */
+export type StoredNota = Omit<NotaRow, keyof ShownColumns> & ShownColumns;
+
+/** The text of a reading of the notas of a month ($2), one a value ($3) of a column that is unique in it. */
+export function selectNotas(column: 'id' | Name): string {
+  return `select n.id, n.mes, n.estado, n.numero_dps, n.prestador_cpf_cnpj, n.data_autorizacao, n.data_cancelamento,
+      n.mensagem_retorno, ${QUEUED}, n.assinatura, ${SELECTED}, ${SHOWN},
+      (select c.der from certificados c where c.tenant = $1 and c.impressao = n.certificado) as certificado_der
+    from unnest($3::text[]) as x (valor)
+      join notas n on n.tenant = $1 and n.mes = $2 and n.${column} = x.valor${column === 'id' ? '::bigint' : ''}
+      left join documentos d on d.tenant = $1 and d.mes = $2 and d.nota = n.id ${joinQueue('nota', 'n')}
+    where x.valor || '' = x.valor`;
+}
+
+/** A nota with its numbers. `claims`: the claim that begins as it is stored, where its sending is announced with that. */
+export type NumberedNota = {
+  readonly nota: NotaNova;
+  readonly numero: bigint;
+  readonly id: bigint;
+  readonly mes: number;
+  readonly job: Traced & { readonly prestador: string };
+  readonly claims: string | undefined;
+};
+
+/** The columns that an issuance fills, as an insert takes them. */
+export const NOTA_COLUMNS: readonly ArrayColumn<NumberedNota>[] = ROWS.map(([name, { sql, write }]) => [
+  `${name} ${sql}`,
+  ({ nota }) => write(nota[name]),
+]);

@@ -1,0 +1,242 @@
+/**
+ * Numbers without gaps: of the notes of a provider, and of the DPS that bring none. Such a DPS takes the number of its note, or the next
+ * free one of its series where the sender has used that one (D-18, D-100).
+ *
+ * Numbers in use are read as runs, in windows, under the lock of the provider's sequence. A series remembers how far its automatic numbers
+ * have got: no run is read twice.
+ */
+import { dpsIdInSerie, NDPS_WIDTH } from '../../fiscal/chave.ts';
+import type { Db } from '../pg/open.ts';
+import type { PoolClient } from '../pg/pg.ts';
+import { planOnce } from '../pg/planned.ts';
+import { unnestRows } from '../pg/sql.ts';
+import { MunicipioClosed } from '../pg/unavailable.ts';
+
+/** A window grows by this from one to the next, so that a run of any length is read in a few. */
+const WINDOW_GROWTH = 8n;
+/** Numbers that are looked at for who only asks. */
+const LOOK_AHEAD = 1024n;
+
+const ADVANCE = planOnce(
+  'advance_numbers',
+  `insert into numeracao as n (tenant, prestador, ultimo)
+    select m.tenant, x.prestador, x.quantos from municipios m cross join unnest($2::text[], $3::bigint[]) as x (prestador, quantos)
+    where m.tenant = $1 and not m.fechado order by x.prestador
+    on conflict (tenant, prestador) do update set ultimo = n.ultimo + excluded.ultimo
+    returning prestador, ultimo`,
+);
+
+/**
+ * Adds to the sequences and locks them, in one order for everybody so that groups of two processes cannot cross. Throws of a municipality
+ * that is closed: whoever takes no number issues nothing, whatever it was told before (D-477).
+ */
+export async function advanceNumbers(
+  client: PoolClient,
+  tenant: string,
+  counts: ReadonlyMap<string, bigint>,
+): Promise<ReadonlyMap<string, bigint>> {
+  const values = [tenant, [...counts.keys()], [...counts.values()]];
+  const { rows } = await client.query<{ prestador: string; ultimo: string }>(ADVANCE(values));
+  if (rows.length !== counts.size) throw new MunicipioClosed(tenant);
+  return new Map(rows.map(({ prestador, ultimo }) => [prestador, BigInt(ultimo)]));
+}
+
+/** Of these providers, those whose sequence somebody holds just now. The others are locked for as long as the question takes. */
+export async function heldSequences(
+  pool: Db,
+  tenant: string,
+  prestadores: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const free = `select prestador from numeracao where tenant = $1 and prestador = any ($2::text[])
+    for no key update skip locked`;
+  const all = 'select prestador from numeracao where tenant = $1 and prestador = any ($2::text[])';
+  type Row = { readonly prestador: string };
+  const [found, known] = await Promise.all([free, all].map((text) => pool.query<Row>(text, [tenant, prestadores])));
+  const isFree = new Set(found!.rows.map(({ prestador }) => prestador));
+  return new Set(known!.rows.map(({ prestador }) => prestador).filter((prestador) => !isFree.has(prestador)));
+}
+
+/** One series of one provider whose numbers are given here. */
+type Wanted = {
+  readonly serie: string;
+  readonly prestador: string;
+  /** Numbers that the provider's sequence was advanced by in this transaction. */
+  readonly avancado: bigint;
+  /** Where to look on; undefined: at the number of the first note, or where the series has got to. */
+  readonly desde?: bigint;
+};
+
+/** `ultimo`: the provider's last NFS-e number before; `emUso`: runs inside the window, in order, both ends inside. */
+type Window = { readonly ultimo: bigint; readonly desde: bigint; readonly emUso: (readonly [bigint, bigint])[] };
+
+const WANTED = unnestRows<Wanted>(
+  [
+    ['serie text', ({ serie }) => serie],
+    ['prestador text', ({ prestador }) => prestador],
+    ['avancado bigint', ({ avancado }) => avancado],
+    ['desde bigint', ({ desde }) => desde ?? null],
+  ],
+  3,
+);
+
+/** $2: numbers in the window. The identifier ends in a number of fixed width, so that its order is that of the numbers. */
+const WINDOWS = planOnce(
+  'numbers_in_use',
+  `with wanted as (
+    select k.serie, k.ultimo, coalesce(k.desde, greatest(k.ultimo + 1, k.proximo)) as desde from (
+      select x.serie, x.desde,
+        coalesce((select n.ultimo from numeracao n where n.tenant = $1 and n.prestador = x.prestador), 0) - x.avancado as ultimo,
+        (select s.proximo from numeracao_dps s where s.tenant = $1 and s.serie = x.serie) as proximo
+      from ${WANTED.relation} where x.serie || '' = x.serie
+    ) k
+  )
+  select w.serie, w.ultimo, w.desde, r.de, r.ate from wanted w left join lateral (
+    select min(u.numero) as de, max(u.numero) as ate from (
+      select right(n.id_dps, ${NDPS_WIDTH})::bigint as numero,
+        right(n.id_dps, ${NDPS_WIDTH})::bigint - row_number() over (order by n.id_dps) as trecho
+      from identidades n where n.tenant = $1 and n.id_dps >= w.serie || lpad(w.desde::text, ${NDPS_WIDTH}, '0')
+        and n.id_dps < w.serie || lpad((w.desde + $2)::text, ${NDPS_WIDTH}, '0')
+    ) u group by u.trecho
+  ) r on true order by w.serie, r.de`,
+);
+
+async function readWindows(
+  client: Pick<Db, 'query'>,
+  tenant: string,
+  wanted: readonly Wanted[],
+  size: bigint,
+): Promise<ReadonlyMap<string, Window>> {
+  const values = [tenant, size, ...WANTED.valuesOf(wanted)];
+  type Row = { serie: string; ultimo: string; desde: string; de: string | null; ate: string | null };
+  const { rows } = await client.query<Row>(WINDOWS(values));
+  const windows = new Map<string, Window>();
+  for (const { serie, ultimo, desde, de, ate } of rows) {
+    const window = windows.get(serie) ?? { ultimo: BigInt(ultimo), desde: BigInt(desde), emUso: [] };
+    windows.set(serie, window);
+    if (de !== null && ate !== null) window.emUso.push([BigInt(de), BigInt(ate)]);
+  }
+  return windows;
+}
+
+/** What a series has to give to the DPS without number of a group. Numbers from `ate` on were not looked at. */
+type SerieOfGroup = {
+  readonly prestador: string;
+  proximo: bigint;
+  passed: number;
+  ate: bigint;
+  readonly emUso: (readonly [bigint, bigint])[];
+};
+
+type SerieGoesOn = readonly [serie: string, proximo: bigint];
+
+export type AutomaticNumbers = {
+  /** The next number of a series that is free from `numero` on; `isTaken` tells identifiers taken in this very group. */
+  next(serie: string, numero: bigint, isTaken: (idDps: string) => boolean): bigint;
+  /** That number is taken. */
+  take(serie: string, nDPS: bigint): void;
+  /** Where the series go on that are ahead of the number of their provider's next note. */
+  ahead(nextOf: (prestador: string) => bigint): readonly SerieGoesOn[];
+};
+
+/**
+ * The numbers that a group of so many `jobs` may need, of each series with DPS without one. It is asked after {@link advanceNumbers} in one
+ * transaction, which may still be under way.
+ */
+export async function automaticNumbers(
+  client: PoolClient,
+  tenant: string,
+  wanted: readonly Wanted[],
+  jobs: number,
+): Promise<AutomaticNumbers> {
+  const series = new Map<string, SerieOfGroup>();
+  // Of the free ones at most `jobs` are below the number of a note, and `jobs` are taken in the group itself.
+  const needed = BigInt(2 * jobs);
+  let size = 2n * needed;
+  let short = wanted;
+  while (short.length > 0) {
+    const windows = await readWindows(client, tenant, short, size);
+    const window = size;
+    short = short.flatMap((one) => {
+      const { desde, emUso } = windows.get(one.serie)!;
+      const known = series.get(one.serie) ?? {
+        prestador: one.prestador,
+        proximo: desde,
+        passed: 0,
+        ate: desde,
+        emUso: [],
+      };
+      series.set(one.serie, known);
+      known.ate = desde + window;
+      known.emUso.push(...emUso);
+      const used = emUso.reduce((sum, [from, to]) => sum + to - from + 1n, 0n);
+      return window - used >= needed ? [] : [{ ...one, desde: known.ate }];
+    });
+    size *= WINDOW_GROWTH;
+  }
+  return {
+    next: (...asked) => nextFree(series, ...asked),
+    take: (serie, nDPS) => {
+      series.get(serie)!.proximo = nDPS + 1n;
+    },
+    ahead: (nextOf) =>
+      [...series].flatMap(([serie, { prestador, proximo }]) =>
+        proximo > nextOf(prestador) ? [[serie, proximo] as const] : [],
+      ),
+  };
+}
+
+function nextFree(
+  series: ReadonlyMap<string, SerieOfGroup>,
+  serie: string,
+  numero: bigint,
+  isTaken: (idDps: string) => boolean,
+): bigint {
+  const state = series.get(serie)!;
+  const { emUso } = state;
+  let next = state.proximo > numero ? state.proximo : numero;
+  for (;;) {
+    // Neither numbers nor notes of a provider go back, so a run that was passed is behind for good.
+    while (state.passed < emUso.length && emUso[state.passed]![1] < next) state.passed += 1;
+    const run = emUso[state.passed];
+    if (run !== undefined && run[0] <= next) next = run[1] + 1n;
+    else if (isTaken(dpsIdInSerie(serie, next))) next += 1n;
+    else break;
+  }
+  if (next >= state.ate) throw new Error('a group needs more numbers of a series than were looked at');
+  return next;
+}
+
+const REMEMBER = planOnce(
+  'remember_series',
+  `insert into numeracao_dps as s (tenant, serie, proximo)
+    select m.tenant, x.serie, x.proximo from municipios m cross join unnest($2::text[], $3::bigint[]) as x (serie, proximo)
+    where m.tenant = $1 on conflict (tenant, serie) do update set proximo = excluded.proximo`,
+);
+
+/** Remembers where series go on. */
+export function rememberSeries(client: PoolClient, tenant: string, series: readonly SerieGoesOn[]): Promise<unknown> {
+  return client.query(REMEMBER([tenant, series.map(([serie]) => serie), series.map(([, proximo]) => proximo)]));
+}
+
+/** What the next DPS without number of a series would take, for who only asks: issuing decides under a lock. */
+export type NextNumbers = {
+  /** Number of the NFS-e. */
+  readonly nNFSe: bigint;
+  /** Undefined when all of the next thousand are in use: issuing alone looks further. */
+  readonly nDPS: bigint | undefined;
+  /** The highest number that the automatic ones of this series have reached, or reach with the next note. */
+  readonly alcancado: bigint;
+};
+
+export async function nextNumbers(pool: Db, tenant: string, prestador: string, serie: string): Promise<NextNumbers> {
+  const windows = await readWindows(pool, tenant, [{ serie, prestador, avancado: 0n }], LOOK_AHEAD);
+  const { ultimo, desde, emUso } = windows.get(serie)!;
+  const [first] = emUso;
+  const nDPS = first === undefined || first[0] > desde ? desde : first[1] + 1n;
+  const nNFSe = ultimo + 1n;
+  return {
+    nNFSe,
+    nDPS: nDPS < desde + LOOK_AHEAD ? nDPS : undefined,
+    alcancado: desde > nNFSe ? desde - 1n : nNFSe,
+  };
+}

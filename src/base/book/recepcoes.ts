@@ -1,0 +1,71 @@
+/** What the national environment has taken of a tenant's notas and eventos: under which certificates, and up to which number. */
+import { hash } from 'node:crypto';
+import type { PoolClient } from '../pg/pg.ts';
+import { planOnce } from '../pg/planned.ts';
+
+/** Of one document: the reception number that it was given, and the signature under which it was sent. */
+export type Recebida = {
+  readonly nsu: string | undefined;
+  readonly assinatura: { readonly valor: Buffer; readonly certificado: Buffer } | undefined;
+};
+
+/** Of a batch there is one certificate, the same buffer in every row: it is hashed once. */
+const PRINTS = new WeakMap<Buffer, Buffer>();
+
+/** The SHA-256 of a certificate that signed, by which rows name it. */
+export function printOf(certificado: Buffer): Buffer {
+  const print = PRINTS.get(certificado) ?? hash('sha256', certificado, 'buffer');
+  PRINTS.set(certificado, print);
+  return print;
+}
+
+const INSERT_CERTIFICADOS = planOnce(
+  'insert_certificados',
+  `insert into certificados (tenant, impressao, der)
+  select m.tenant, x.impressao, x.der from municipios m cross join unnest($2::bytea[], $3::bytea[]) as x (impressao, der)
+  where m.tenant = $1 on conflict (tenant, impressao) do nothing`,
+);
+
+/** Before the rows, in the same transaction: a certificate that a row names is there. */
+export function insertCertificados(
+  client: PoolClient,
+  tenant: string,
+  received: readonly (Recebida | undefined)[],
+): readonly Promise<unknown>[] {
+  const certificados = [...new Set(received.flatMap((one) => one?.assinatura?.certificado ?? []))];
+  return keepCertificados(
+    client,
+    tenant,
+    certificados.map((der) => ({ impressao: printOf(der), der })),
+  );
+}
+
+/** In one order: of two transactions with the same ones neither waits for the other in turn. */
+export function keepCertificados(
+  client: PoolClient,
+  tenant: string,
+  some: readonly { readonly impressao: Buffer; readonly der: Buffer }[],
+): readonly Promise<unknown>[] {
+  if (some.length === 0) return [];
+  const certificados = some.toSorted((one, other) => one.impressao.compare(other.impressao));
+  const values = [certificados.map(({ impressao }) => impressao), certificados.map(({ der }) => der)];
+  return [client.query(INSERT_CERTIFICADOS([tenant, ...values]))];
+}
+
+const ADVANCE_RECEPCAO = planOnce(
+  'advance_recepcao',
+  `insert into recepcoes_adn as r (tenant, nsu) values ($1, $2)
+  on conflict (tenant) do update set nsu = greatest(r.nsu, excluded.nsu)`,
+);
+
+/** After them: a lost answer is looked for from a number that was certainly given before it was sent. */
+export function advanceRecepcao(
+  client: PoolClient,
+  tenant: string,
+  received: readonly (Recebida | undefined)[],
+): readonly Promise<unknown>[] {
+  const numbers = received.map((recebida) => BigInt(recebida?.nsu ?? 0));
+  const last = numbers.reduce((most, nsu) => (nsu > most ? nsu : most), 0n);
+  if (last === 0n) return [];
+  return [client.query(ADVANCE_RECEPCAO([tenant, String(last)]))];
+}

@@ -1,0 +1,81 @@
+/**
+ * How often a client may learn that something is not there (D-40). Keys and protocol numbers open what they name, so guessing must be
+ * slow. Only questions that found nothing are counted. Other clients behind the same address still get what exists (D-216).
+ */
+import { CHEIO_EM_MS } from '../world/contagens.ts';
+import { type Network, networksOf } from '../world/redes.ts';
+import { type Buckets, KEYS_MAX, type Measure } from './buckets.ts';
+
+/** Mistyped keys, or a program that looks for its last notes, stay far below. */
+export const MISSES_MAX = 60;
+const MISSES: Measure = { size: MISSES_MAX, refillMs: CHEIO_EM_MS };
+/**
+ * Beyond those, questions are still looked up, this many a minute: far more than the programs of one address ask by mistake. Beyond
+ * that they are looked up one after the other at this pace, so that guessing the nine random digits of a key takes months.
+ */
+export const LOOKS_MAX = 6_000;
+const LOOKS: Measure = { size: LOOKS_MAX, refillMs: CHEIO_EM_MS };
+const TURN_MS = LOOKS.refillMs / LOOKS.size;
+/** A question that would wait longer for its turn is refused. */
+const TURN_MAX_MS = 10_000;
+
+export type Misses = ReturnType<typeof countMisses>;
+
+/**
+ * `now`: milliseconds of a clock that only goes forward. `processes`: how many answer questions of one address, each at its share of the
+ * pace.
+ */
+export function countMisses(
+  now: () => number,
+  { misses, looks }: { readonly misses: Buckets; readonly looks: Buckets },
+  processes = 1,
+) {
+  const turnMs = TURN_MS * processes;
+  /** By network without looks left: when the last question that waits has its turn. */
+  const turns = new Map<string, number>();
+  return {
+    /** Takes a turn: milliseconds until the question may be looked up; undefined where too many of the client wait already. */
+    turnOf: (address: string): number | undefined => {
+      if (looks.size === 0) return 0;
+      const at = now();
+      const next = networksOf(address).flatMap(({ name, times }) => {
+        const last = turns.get(name) ?? at;
+        // No question goes before one that waits.
+        if (last <= at && looks.left(name, multiply(LOOKS, times)) >= 1) {
+          turns.delete(name);
+          return [];
+        }
+        return [{ name, turn: Math.max(at, last) + turnMs / times }];
+      });
+      const wait = Math.max(0, ...next.map(({ turn }) => turn - at));
+      if (wait > TURN_MAX_MS) return undefined;
+      for (const { name, turn } of next) {
+        if (turns.size >= KEYS_MAX.looks) turns.delete(turns.keys().next().value!);
+        turns.set(name, turn);
+      }
+      return wait;
+    },
+    /**
+     * Counts a miss. The result is the seconds until the client may learn of one again; undefined: it may learn of this one. `cost`: 1
+     * for what must not be guessed, less for what may be asked for in good faith.
+     */
+    count: async (address: string, cost: number): Promise<number | undefined> => {
+      const networks = networksOf(address);
+      // A host that misses too much takes nothing from the bucket of its neighbours.
+      const short = await misses.take(
+        networks.map(({ name, times }) => ({ key: name, measure: multiply(MISSES, times), cost })),
+      );
+      if (short === undefined) return undefined;
+      const looked = networks.map(({ name, times }) => {
+        const measure = multiply(LOOKS, times);
+        return { key: name, measure, cost: Math.min(1, looks.left(name, measure)) };
+      });
+      await looks.take(looked);
+      return Math.ceil(short.waitMs / 1_000);
+    },
+  };
+}
+
+function multiply({ size, refillMs }: Measure, times: Network['times']): Measure {
+  return { size: size * times, refillMs };
+}

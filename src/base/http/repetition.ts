@@ -1,0 +1,53 @@
+/** Requests that may be repeated under an `Idempotency-Key` (D-19): how the key is read, and how a repetition is answered. */
+import type { IncomingHttpHeaders } from 'node:http';
+import {
+  IDEMPOTENCY_HEADER,
+  REPEATED_HEADER,
+  type Refused as RefusedByFlow,
+  type SentKey,
+} from '../world/idempotency.ts';
+import type { Misfit } from './content.ts';
+import { headerOf } from './content.ts';
+import type { Call, Refused } from './route.ts';
+
+/** D-19. A UUID has 36. */
+export const KEY_CHARS_MAX = 255;
+
+/** The fault of the header of the key, where the request has one. */
+export function keyMisfit(headers: IncomingHttpHeaders): Misfit | undefined {
+  const value = headerOf({ headers }, IDEMPOTENCY_HEADER);
+  if (value === undefined) return undefined;
+  if (value === '') return misfitOfKey('está vazio');
+  // Node reads headers as Latin-1; the limit counts the characters that the sender wrote, in UTF-8.
+  const text = Buffer.from(value, 'latin1').toString('utf8');
+  if (/\p{Cc}/u.test(text)) return misfitOfKey('traz um caractere de controle');
+  const { length } = [...text];
+  return length > KEY_CHARS_MAX ? misfitOfKey(`tem ${length} caracteres`) : undefined;
+}
+
+function misfitOfKey(problem: string): Misfit {
+  const mensagem = `O cabeçalho ${IDEMPOTENCY_HEADER} ${problem}. Envie um texto de 1 a ${KEY_CHARS_MAX} caracteres, um para cada requisição e o mesmo em cada repetição dela, como um UUID; ou retire o cabeçalho.`;
+  return { fault: { codigo: 'E003', xpath: '', mensagem }, campo: IDEMPOTENCY_HEADER };
+}
+
+/** The key of a request, as its flow takes it. `rota`: the address below the municipality, with what it names. */
+export function readKey({ headers, quota }: Pick<Call, 'headers' | 'quota'>, rota: string): SentKey | undefined {
+  const key = headerOf({ headers }, IDEMPOTENCY_HEADER);
+  return key === undefined ? undefined : { key, rota, quota };
+}
+
+/** By status, where the flow does not say: of what is under way, and of what is full until its owner makes room. */
+const AGAIN_S: Readonly<Record<number, number>> = { 409: 1, 429: 3_600 };
+
+/** A refusal of a flow that repetitions go through, as the door answers it. */
+export function refuseAsFlow({ faults, status, esperaS, em, isRepeated }: RefusedByFlow): Refused {
+  const waitS = esperaS ?? AGAIN_S[status ?? 0];
+  const again = waitS === undefined ? {} : { 'Retry-After': String(waitS) };
+  return { refusal: { faults }, status, em, headers: { ...again, ...headersOfRepetition({ isRepeated }) } };
+}
+
+export function headersOfRepetition(answer: {
+  readonly isRepeated?: true | undefined;
+}): Readonly<Record<string, string>> {
+  return answer.isRepeated ? { [REPEATED_HEADER]: 'true' } : {};
+}

@@ -1,0 +1,37 @@
+/** Answers that are written while they are read: a table as CSV, or a line of JSON for each of its rows. */
+import type { IncomingHttpHeaders } from 'node:http';
+import { STREAM_TYPES, type StreamType } from '../world/escrever-tabela.ts';
+import type { Streamed } from './route.ts';
+
+/** The type that the caller asks for by name; undefined: JSON. */
+export function preferredType(
+  { accept = '' }: Pick<IncomingHttpHeaders, 'accept'>,
+  types: readonly StreamType[] = STREAM_TYPES,
+): StreamType | undefined {
+  const named = accept.split(',').map((one) => one.split(';')[0]!.trim().toLowerCase());
+  return types.find((type) => named.includes(type));
+}
+
+export function streamed(
+  type: StreamType,
+  lines: AsyncIterable<string>,
+  nome: string,
+  headers: Readonly<Record<string, string>> = {},
+): Streamed {
+  const file = type === 'text/csv' ? { 'Content-Disposition': `attachment; filename="${nome}.csv"` } : {};
+  return { streamed: inPieces(lines), type: `${type}; charset=utf-8`, headers: { ...file, ...headers } };
+}
+
+/** Lines are short: many travel together. */
+const PIECE_CHARACTERS = 64 * 1024;
+
+async function* inPieces(lines: AsyncIterable<string>): AsyncGenerator<string> {
+  let piece = '';
+  for await (const line of lines) {
+    piece += line;
+    if (piece.length < PIECE_CHARACTERS) continue;
+    yield piece;
+    piece = '';
+  }
+  if (piece !== '') yield piece;
+}

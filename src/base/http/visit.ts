@@ -1,0 +1,123 @@
+/** What the door has and counts, and what it finds out about one request. */
+
+import { type Municipio, findMunicipio as municipioBySlug } from '../../subjects/notas/queries.ts';
+import type { Presented } from '../world/caller.ts';
+import type { Waits } from '../world/esperar.ts';
+import type { Sala } from '../world/lugares.ts';
+import type { StoreTrouble } from '../world/store-trouble.ts';
+import type { World } from '../world/world.ts';
+import { ASIDE_BYTES, type Aside } from './aside.ts';
+import type { Buckets, KEYS_MAX } from './buckets.ts';
+import { type CertificateHeader, certificateIn, siteIn, tokenIn } from './caller.ts';
+import type { TlsKeys } from './http.ts';
+import type { HttpAnswer, HttpRequest } from './message.ts';
+import type { Misses } from './misses.ts';
+import type { Quotas } from './quotas.ts';
+import type { CallWaits, Registro } from './route.ts';
+
+export type RestDoorOptions = {
+  /** Public address of the service; without it the caller's Host header says it. */
+  readonly baseUrl?: string | undefined;
+  /** There is one proxy in front, and its X-Forwarded-* headers are believed. */
+  readonly trustProxy: boolean;
+  /** Certificate and key in PEM; absent: plain HTTP. */
+  readonly tls?: TlsKeys | undefined;
+  /** Absent: a certificate is presented in the connection itself, or not at all. */
+  readonly certificateHeader?: CertificateHeader | undefined;
+  /** One line a request. */
+  readonly accessLog: boolean;
+  /** Answers requests with large bodies in another thread; absent: they are answered here. */
+  readonly aside?: Aside | undefined;
+  /** How many processes answer at this address; absent: this one. */
+  readonly processes?: number;
+  /** Counts that are kept elsewhere; absent: quotas by this process, misses and looks by all on one database. */
+  readonly buckets?: Partial<Record<keyof typeof KEYS_MAX, Buckets>>;
+};
+
+export type Door = {
+  readonly world: World;
+  readonly options: RestDoorOptions;
+  readonly misses: Misses;
+  /** The trouble that keeps the database from being written to; undefined: there is none. */
+  readonly storeTrouble: () => Promise<StoreTrouble | undefined>;
+  /** The municipalities of which this machine lacks files. */
+  readonly lacking: () => Promise<readonly string[]>;
+  readonly quotas: Quotas;
+  readonly waits: Readonly<Record<keyof CallWaits, Waits>>;
+  /** The municipalities as they were last found, so that an error still says whose it is. */
+  readonly lastKnown: Map<string, Municipio>;
+  address: string;
+  /** Requests with a flow, just now. */
+  readonly underWay: Sala;
+  closing: boolean;
+};
+
+export type Visit = {
+  readonly request: HttpRequest;
+  /** Pattern of the path, never the path: keys and protocol numbers open what they name. */
+  readonly route: string | undefined;
+  municipio: Municipio | undefined;
+  /** The result for the log line: error codes, and numbers of notes and events. */
+  registro?: Registro & { readonly erro?: string };
+};
+
+/** What answers a visit. */
+export type Work = (visit: Visit) => Promise<HttpAnswer> | HttpAnswer;
+
+/** The form of a slug in the table of municipalities. Any other text is not looked up. */
+const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/;
+
+/** Throws when the store does. */
+export async function findMunicipio(door: Door, visit: Visit, slug: string): Promise<Municipio | undefined> {
+  if (!SLUG.test(slug)) return undefined;
+  visit.municipio = door.lastKnown.get(slug);
+  visit.municipio = await municipioBySlug(door.world, slug);
+  if (visit.municipio === undefined) door.lastKnown.delete(slug);
+  else door.lastKnown.set(slug, visit.municipio);
+  return visit.municipio;
+}
+
+/** Address of the service as the caller knows it. */
+export function siteOf({ options, address }: Door, request: HttpRequest): string {
+  return options.baseUrl ?? siteIn(request, options.trustProxy) ?? address;
+}
+
+/** What came with a request to show who asks: a token, which goes before the certificate of the connection. */
+export function presentedIn({ options }: Door, request: HttpRequest): Presented {
+  return tokenIn(request) ?? certificateIn(request, options.certificateHeader, options.tls !== undefined);
+}
+
+export function queryOf(request: HttpRequest): URLSearchParams {
+  return new URLSearchParams(searchOf(request));
+}
+
+/** The query of a request as it was sent, with its question mark; empty where there is none. */
+export function searchOf({ url }: HttpRequest): string {
+  const place = url.indexOf('?');
+  return place < 0 ? '' : url.slice(place);
+}
+
+/** Where a request with this body is answered, if not here. */
+export function asideOf({ options }: Door, body: Buffer): Aside | undefined {
+  return body.length > ASIDE_BYTES ? options.aside : undefined;
+}
+
+/** Seconds after which a request that was crowded out may come again. */
+export const CROWD_WAIT_S = 1;
+export const CROWDED_SERVICE = 'Há requisições demais em andamento.';
+export const CROWDED_BODIES = 'Há corpos demais chegando ao mesmo tempo, e este não chegou a tempo.';
+export const CROWDED_QUESTIONS = 'Há consultas demais em andamento deste endereço de rede.';
+
+/** Does a piece of work in one of the places of the door; undefined: all are taken. */
+export async function workInPlace<Result>(
+  { underWay }: Door,
+  { ambiente }: Pick<Municipio, 'ambiente'>,
+  work: () => Promise<Result>,
+): Promise<Result | undefined> {
+  if (!underWay.enter(ambiente)) return undefined;
+  try {
+    return await work();
+  } finally {
+    underWay.leave(ambiente);
+  }
+}

@@ -1,0 +1,53 @@
+/** Headers of the console: its cookies, and what a browser may do with its pages. */
+import type { HttpRequest } from '../http/message.ts';
+
+/** The session. Without `Domain`, with `Secure` and `Path=/`: no other site of the same name can set it. */
+export const SESSION = '__Host-nfse-painel';
+/** Somebody on the way to the identity provider, who comes back from another site: `Lax`. */
+export const PASSING = '__Host-nfse-ida';
+
+const POLICY = [
+  "default-src 'none'",
+  "style-src 'self'",
+  "script-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+export const PAGE_HEADERS: Readonly<Record<string, string>> = {
+  'Content-Type': 'text/html; charset=utf-8',
+  'Cache-Control': 'no-store',
+  'Content-Security-Policy': POLICY,
+  'Referrer-Policy': 'same-origin',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'X-Robots-Tag': 'noindex',
+};
+
+export function cookiesOf({ headers }: HttpRequest): ReadonlyMap<string, string> {
+  const pairs = (headers.cookie ?? '').split(';').map((pair) => pair.trim().split('=', 2) as [string, string?]);
+  return new Map(pairs.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
+}
+
+const COOKIE = 'Path=/; Secure; HttpOnly';
+
+/** Sets the cookie of a session; an empty token takes it away, and undefined leaves it. */
+export function sessionCookie(token: string | undefined): Readonly<Record<string, string>> {
+  if (token === undefined) return {};
+  return { 'Set-Cookie': `${SESSION}=${token}; ${COOKIE}; SameSite=Strict${token === '' ? '; Max-Age=0' : ''}` };
+}
+
+const PASSING_S = 600;
+
+export function passingCookie(token: string | undefined): Readonly<Record<string, string>> {
+  if (token === undefined) return {};
+  return { 'Set-Cookie': `${PASSING}=${token}; ${COOKIE}; SameSite=Lax; Max-Age=${token === '' ? 0 : PASSING_S}` };
+}
+
+/** Whether a page asks for a part of itself again (htmx). */
+export function asksForPart({ headers }: HttpRequest): boolean {
+  return headers['hx-request'] === 'true';
+}

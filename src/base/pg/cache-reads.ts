@@ -1,0 +1,51 @@
+/**
+ * Keeps for a moment what every request reads and what seldom changes: a municipality, its services, an establishment. Every process sees a
+ * change within that moment.
+ */
+import { CADASTRO_LIDO_MS } from '../../fiscal/ambiente.ts';
+
+/** At most this many keys, so that made-up addresses cannot fill the memory. */
+const KEYS_MAX = 20_000;
+
+/** Of values of very different sizes: how much is kept of them all together, besides the number of keys. */
+export type Bound<Value> = { readonly weightOf: (value: Value) => number; readonly max: number };
+
+type Entry<Value> = { readonly at: number; readonly value: Promise<Value>; weight: number };
+
+/** `isKept`: whether a value may be answered again; what is about to appear (a provider's first note) should not. */
+export function cacheReads<Value>(
+  load: (...key: readonly string[]) => Promise<Value>,
+  isKept: (value: Value) => boolean = () => true,
+  { weightOf, max }: Bound<Value> = { weightOf: () => 0, max: 0 },
+): (...key: readonly string[]) => Promise<Value> {
+  const known = new Map<string, Entry<Value>>();
+  let weight = 0;
+  const clear = (): void => {
+    known.clear();
+    weight = 0;
+  };
+  return (...parts) => {
+    const key = parts.join(' ');
+    const now = performance.now();
+    const one = known.get(key);
+    if (one !== undefined && now - one.at < CADASTRO_LIDO_MS) return one.value;
+    if (known.size >= KEYS_MAX) clear();
+    else weight -= one?.weight ?? 0;
+    const entry: Entry<Value> = { at: now, value: load(...parts), weight: 0 };
+    known.set(key, entry);
+    const forget = (): void => {
+      if (known.get(key) === entry) known.delete(key);
+    };
+    entry.value.then((loaded) => {
+      if (known.get(key) !== entry) return;
+      if (!isKept(loaded)) {
+        forget();
+        return;
+      }
+      entry.weight = weightOf(loaded);
+      weight += entry.weight;
+      if (weight > max) clear();
+    }, forget);
+    return entry.value;
+  };
+}

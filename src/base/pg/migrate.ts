@@ -1,0 +1,245 @@
+/**
+ * Brings the schema to the version of the program while older processes go on serving: one process at a time, in steps that lock briefly.
+ * Each step is remembered, so that the next process goes on where one was killed.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { importShipped } from '../../subjects/cadastros/aliquotas.rows.ts';
+import { distributeEsquecidas } from '../../subjects/citus/distribuicao.rows.ts';
+import { ensureMesesAhead, MesesForbidden } from '../book/meses.ts';
+import { openMigrationClient, openMigrationPool, takeStep, withoutLimits } from './migration-steps.ts';
+import type { Bench, Tell } from './migration-watch.ts';
+import { atOnce, type Migration, shippedMigrations } from './migrations.ts';
+import type { Db } from './open.ts';
+import type { ClientBase as Client, PoolClient } from './pg.ts';
+import { isPooled, needSession, refuseUndeclared, settleRole } from './pooled.ts';
+import { isLocked } from './unavailable.ts';
+import { serverOf } from './watch.ts';
+
+/** PostgreSQL that the service is tested with, as the server numbers itself. */
+const VERSION_MIN = 150_000;
+/** How often whoever waits for another process's migration looks, and says so. */
+const TURN_EVERY_MS = 250;
+const TURN_TELL_MS = 10_000;
+
+/** The database has been brought to a version that this program does not know. */
+export class NewerSchemaError extends Error {
+  constructor(names: readonly string[]) {
+    super(
+      `o banco de dados está numa versão mais nova do que este programa (tem ${names.join(', ')}, que ele não conhece). Instale a versão mais nova do programa; para voltar a esta, restaure a cópia do banco feita antes da atualização (docs/site/operacao.md, «Voltar atrás»).`,
+    );
+  }
+}
+
+/** What every database has that a program of before the first release made. */
+const OF_BEFORE = '001-notas.sql';
+
+/** The database was made before anything was released, with a schema of its own from which no way leads on. */
+export class UnreleasedSchemaError extends Error {
+  /** `place`: the database, as the operator names it; `wayOut`: how to begin another, a sentence. */
+  constructor(place: string, wayOut: string) {
+    super(
+      `${place} foi feito por um programa de antes da versão 0.1.0, a primeira publicada, e não se converte: o que há nele só esse programa lê. ${wayOut}`,
+    );
+  }
+}
+
+/**
+ * Applies the missing migrations, imports the rates that the program ships where there are none, makes the months ahead, and returns the
+ * names applied. Processes that start at once wait for each other. `tell` gets lines for the operator. Throws {@link NewerSchemaError},
+ * {@link UnreleasedSchemaError}, and the reason of `signal`. `all`: the migrations, by the test that brings its own.
+ */
+export async function migrate(
+  pool: Db,
+  tell: Tell = () => undefined,
+  signal?: AbortSignal,
+  all?: readonly Migration[],
+): Promise<readonly string[]> {
+  if (isPooled(pool)) await settleRole(pool);
+  else await refuseUndeclared(pool);
+  await checkVersion(pool);
+  const migrations = all ?? (await shippedMigrations());
+  const isCurrent = (await missingOf(pool, migrations)).length === 0;
+  const applied = isCurrent ? [] : await applyMissing(pool, migrations, tell, signal);
+  await distributeEsquecidas(pool, tell);
+  await importShipped(pool, Date.now());
+  await makeMesesAhead(pool, tell);
+  return applied;
+}
+
+/** Where it cannot be done just now nobody is hindered: the months that are there last for weeks, and the worker tries each day. */
+async function makeMesesAhead(pool: Db, tell: Tell): Promise<void> {
+  try {
+    await ensureMesesAhead(pool, Date.now());
+  } catch (error) {
+    if (!(error instanceof MesesForbidden || isLocked(error))) throw error;
+    tell(error instanceof MesesForbidden ? error.message : 'as tabelas dos próximos meses ficam para depois');
+  }
+}
+
+/** Migrations in the database that this program does not know: a newer one has brought it forward meanwhile. */
+export async function newerMigrations(pool: Db): Promise<readonly string[]> {
+  const known = new Set((await shippedMigrations()).map(({ nome }) => nome));
+  return (await listApplied(pool)).filter((name) => !known.has(name));
+}
+
+async function missingOf(db: Pick<Db, 'query'>, all: readonly Migration[]): Promise<readonly Migration[]> {
+  const done = new Set(await listApplied(db));
+  if (done.has(OF_BEFORE)) throw await unreleasedOf(db);
+  const known = new Set(all.map(({ nome }) => nome));
+  const strangers = [...done].filter((name) => !known.has(name));
+  if (strangers.length > 0) throw new NewerSchemaError(strangers);
+  return all.filter(({ nome }) => !done.has(nome));
+}
+
+async function unreleasedOf(db: Pick<Db, 'query'>): Promise<UnreleasedSchemaError> {
+  const { rows } = await db.query<{ name: string }>('select current_database() as name');
+  return new UnreleasedSchemaError(
+    `O banco de dados «${rows[0]!.name}»`,
+    'Crie outro, vazio (createdb nfse2), e ponha o nome dele em DATABASE_URL.',
+  );
+}
+
+const NO_TABLE = '42P01';
+
+async function listApplied(db: Pick<Db, 'query'>): Promise<readonly string[]> {
+  try {
+    const { rows } = await db.query<{ nome: string }>('select nome from migracoes order by nome');
+    return rows.map(({ nome }) => nome);
+  } catch (error) {
+    if ((error as { code?: string }).code === NO_TABLE) return [];
+    throw error;
+  }
+}
+
+async function applyMissing(
+  pool: Db,
+  all: readonly Migration[],
+  tell: Tell,
+  signal: AbortSignal | undefined,
+): Promise<readonly string[]> {
+  signal?.throwIfAborted();
+  const own = openMigrationPool(pool);
+  const { leave } = serverOf(own)!;
+  signal?.addEventListener('abort', leave);
+  let turn: PoolClient | undefined;
+  try {
+    turn = await own.connect();
+    await createLists(turn);
+    await takeTurn(turn, tell, signal);
+    // Another process may have done some or all of it while this one waited.
+    const missing = await missingOf(turn, all);
+    if (missing.length === all.length) await applyAtOnce(turn, missing);
+    else if (missing.length > 0) {
+      // A step may take an hour outside of a transaction.
+      needSession(pool);
+      await applyInSteps({ pool, tell, signal }, own, turn, missing);
+    }
+    await turn.query('commit');
+    return missing.map(({ nome }) => nome);
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw (await unsuitableOf(own, error)) ?? error;
+  } finally {
+    signal?.removeEventListener('abort', leave);
+    // The turn ends with the transaction, and so with the connection, however the process ends.
+    turn?.release(true);
+    await own.end();
+  }
+}
+
+/** What there is to do about a database that does not take the schema; undefined: it is not the database. */
+async function unsuitableOf(own: Db, error: unknown): Promise<Error | undefined> {
+  const { code, message } = error as { readonly code?: string; readonly message: string };
+  if (code !== FORBIDDEN && code !== ALREADY_THERE) return undefined;
+  const { rows } = await own.query<{ user: string; name: string }>(
+    'select current_user as user, current_database() as name',
+  );
+  const [{ user, name }] = rows as [{ user: string; name: string }];
+  const why =
+    code === FORBIDDEN
+      ? `o usuário ${user} não pode fazer as tabelas no banco «${name}» (${message}). Dê-lhe o banco: alter database ${name} owner to ${user}.`
+      : `o banco «${name}» tem tabelas de outro programa (${message}). Indique um vazio: createdb -O ${user} nfse2.`;
+  return new Error(why, { cause: error });
+}
+
+const FORBIDDEN = '42501';
+const ALREADY_THERE = '42P07';
+
+/**
+ * One process at a time, by a lock that an open transaction holds: behind a pooler too, and no crash outlives it. Requests touch no such
+ * table. A process that waits asks again and again: a session in a queue has a snapshot, which an index made concurrently waits for.
+ */
+async function takeTurn(turn: Client, tell: Tell, signal: AbortSignal | undefined): Promise<void> {
+  for (let waits = 0; ; waits += 1) {
+    try {
+      await turn.query(`begin; ${withoutLimits('transaction')}`);
+      await turn.query('lock table migracoes_andamento in share update exclusive mode nowait');
+      return;
+    } catch (error) {
+      await turn.query('rollback');
+      if ((error as { code?: string }).code !== '55P03') throw error;
+      if (waits % (TURN_TELL_MS / TURN_EVERY_MS) === 4) tell('espera por outro processo, que está atualizando o banco');
+      await sleep(TURN_EVERY_MS, undefined, { signal });
+    }
+  }
+}
+
+/** Nobody has used the database yet: one transaction. */
+async function applyAtOnce(turn: Client, all: readonly Migration[]): Promise<void> {
+  for (const text of atOnce(all)) await turn.query(text);
+  const names = all.map(({ nome }) => nome);
+  await turn.query('insert into migracoes (nome, aplicada_em) select unnest($1::text[]), now()', [names]);
+}
+
+async function applyInSteps(
+  bench: Omit<Bench, 'client'>,
+  own: Db,
+  turn: Client,
+  missing: readonly Migration[],
+): Promise<void> {
+  let isTurnLost = false;
+  turn.on('error', () => {
+    isTurnLost = true;
+  });
+  const steps = missing.flatMap(({ nome, passos }) =>
+    passos.map((passo, place) => ({ nome, passo, place, isLast: place === passos.length - 1 })),
+  );
+  const client = await openMigrationClient(own);
+  try {
+    // Not by the transaction that holds the turn: on a node of Citus it would keep the snapshot, which an index made concurrently waits for.
+    const { rows } = await client.query<{ nome: string; passo: number }>(
+      `select nome, passo from migracoes_andamento where tenant = ''`,
+    );
+    const done = new Set(rows.map(({ nome, passo }) => `${nome} ${passo}`));
+    const isLeft = steps.filter(({ nome, place }) => !done.has(`${nome} ${place}`));
+    for (const [count, step] of isLeft.entries()) {
+      if (isTurnLost)
+        throw new Error('a conexão que guarda a vez desta atualização se perdeu; rode de novo, ela continua');
+      const name = `[${steps.length - isLeft.length + count + 1}/${steps.length}] ${step.nome}`;
+      await takeStep({ ...bench, client, tell: (text) => bench.tell(`${name}: ${text}`) }, step);
+    }
+  } finally {
+    client.release(true);
+  }
+}
+
+async function checkVersion(pool: Db): Promise<void> {
+  const { rows } = await pool.query<{ number: number; name: string }>(
+    `select current_setting('server_version_num')::int as number, current_setting('server_version') as name`,
+  );
+  if (rows[0]!.number >= VERSION_MIN) return;
+  throw new Error(`o PostgreSQL é da versão ${rows[0]!.name}; o serviço precisa da 15 ou de uma mais nova.`);
+}
+
+/**
+ * The lists of what is applied. A migration under way has a row for each step (tenant empty), and for each tenant, and each month of a
+ * table that is kept by month, the place that a step in batches has reached. Of two processes at once one may fail all the same.
+ */
+async function createLists(client: Client): Promise<void> {
+  const lists = [
+    'create table if not exists migracoes (nome text primary key, aplicada_em timestamptz not null)',
+    `create table if not exists migracoes_andamento (tenant text not null, nome text not null, passo integer not null,
+      mes integer not null default 0, ate bigint, primary key (tenant, nome, passo, mes))`,
+  ];
+  for (const create of lists) await client.query(create).catch(() => client.query(create));
+}

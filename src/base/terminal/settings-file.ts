@@ -1,0 +1,105 @@
+/**
+ * The text of a settings file (`/etc/nfse.env`): a strict part of what systemd reads as `EnvironmentFile=`, so that what is taken here means the
+ * same there. What systemd passes over in silence, or reads otherwise than it looks, is a fault with its line. Nothing is expanded.
+ */
+import { findNearest } from './nearest.ts';
+import { VARIABLES } from './variables.ts';
+
+/** A name that the file sets. Its value is shown to nobody here. */
+type Assignment = { readonly name: string; readonly value: string; readonly line: number };
+
+/** What is wrong, in Portuguese and without any value. `line`: undefined of the whole file, or of what is no line of it. */
+export type SettingsFault = { readonly line: number | undefined; readonly what: string };
+
+export type SettingsText = { readonly assignments: readonly Assignment[]; readonly faults: readonly SettingsFault[] };
+
+/** `linha 3: …` */
+export function faultText({ line, what }: SettingsFault): string {
+  return line === undefined ? what : `linha ${line}: ${what}`;
+}
+
+export function readSettingsText(bytes: Uint8Array): SettingsText {
+  const text = decodeText(bytes);
+  if (text === undefined)
+    return {
+      assignments: [],
+      faults: [{ line: undefined, what: 'não está em UTF-8. Grave-o de novo em UTF-8, sem BOM.' }],
+    };
+  const assignments = new Map<string, Assignment>();
+  const faults: SettingsFault[] = [];
+  for (const [place, whole] of text.split('\n').entries()) {
+    const line = place + 1;
+    const read = readLine(whole.replace(/\r$/, ''));
+    if (read === undefined) continue;
+    const before = 'name' in read ? assignments.get(read.name) : undefined;
+    if ('fault' in read) faults.push({ line, what: read.fault });
+    else if (before !== undefined)
+      faults.push({ line, what: `${read.name} já está na linha ${before.line}. Deixe um só.` });
+    else assignments.set(read.name, { ...read, line });
+  }
+  return { assignments: [...assignments.values()], faults };
+}
+
+/** Undefined where it is no UTF-8, or begins with a mark that systemd takes for a part of the first name. */
+function decodeText(bytes: Uint8Array): string | undefined {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    return text.startsWith('\uFEFF') ? undefined : text;
+  } catch {
+    return undefined;
+  }
+}
+
+type Line = { readonly name: string; readonly value: string } | { readonly fault: string } | undefined;
+
+function readLine(whole: string): Line {
+  const text = whole.replace(/^[ \t]+|[ \t]+$/g, '');
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  if (/[\u0000-\u0008\u000b-\u001f\u007f\uFEFF]/.test(text))
+    return { fault: 'tem um caractere de controle. Retire-o.' };
+  if (text === '') return undefined;
+  // Some versions of systemd let such a comment go on in the next line.
+  if (/^[#;]/.test(text)) return text.endsWith('\\') ? { fault: 'o comentário termina em \\. Retire-a.' } : undefined;
+  const at = text.indexOf('=');
+  if (at < 0) return { fault: 'falta o sinal de igual. Escreva NOME=valor, ou comece por # um comentário.' };
+  const name = text.slice(0, at).replace(/[ \t]+$/, '');
+  const fault = nameFaultOf(name);
+  if (fault !== undefined) return { fault };
+  const read = readValue(text.slice(at + 1).replace(/^[ \t]+/, ''));
+  return 'fault' in read ? { fault: `${name}: ${read.fault}` } : { name, ...read };
+}
+
+function nameFaultOf(name: string): string | undefined {
+  if (/^export[ \t]/.test(name)) return 'export não se usa aqui. Escreva só NOME=valor.';
+  // What follows may be a part of a secret, so it is not repeated.
+  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) return 'antes do sinal de igual não está um nome. Escreva NOME=valor.';
+  if (name.startsWith('NODE_'))
+    return `${name} é do Node, que a lê antes deste arquivo. Ponha-a no ambiente: no systemd, systemctl edit nfse, com Environment=.`;
+  if (!name.startsWith('NFSE_') || Object.hasOwn(VARIABLES, name)) return undefined;
+  return `não existe o ajuste ${name}.${nearestText(name)} nfse config mostra todos.`;
+}
+
+/** ` Seria PORT?`, or nothing. */
+export function nearestText(name: string): string {
+  const near = findNearest(name, Object.keys(VARIABLES));
+  return near === undefined ? '' : ` Seria ${near}?`;
+}
+
+const QUOTES = 'Escreva-o entre aspas simples, ou duplas se tem uma simples.';
+
+function readValue(text: string): { readonly value: string } | { readonly fault: string } {
+  const single = /^'([^']*)'(.*)$/.exec(text);
+  const double = /^"((?:[^"\\]|\\.)*)"(.*)$/.exec(text);
+  const [, quoted, after] = single ?? double ?? [];
+  if (quoted !== undefined) {
+    if (after !== '') return { fault: 'há mais texto depois das aspas. Um comentário vai numa linha só dele.' };
+    return { value: single === null ? quoted.replace(/\\(["\\`$])/g, '$1') : quoted };
+  }
+  if (/^['"]/.test(text)) return { fault: 'as aspas não fecham na mesma linha.' };
+  if (text.includes('\\')) return { fault: `o valor tem uma \\ fora de aspas. ${QUOTES}` };
+  if (/(?:^|[ \t])#/.test(text))
+    return {
+      fault: `o valor tem um #, que ali não começa um comentário. ${QUOTES} Um comentário vai numa linha só dele.`,
+    };
+  return { value: text };
+}

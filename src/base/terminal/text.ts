@@ -1,0 +1,141 @@
+/** How answers are written at a terminal: columns, JSON, faults, trails and events. */
+import type { Fault } from '../../fiscal/fault.ts';
+import type { EventoInteiro } from '../../subjects/eventos/operate.ts';
+import type { EventoPublico } from '../../subjects/eventos/queries.ts';
+import type { NotaDoOperador } from '../../subjects/notas/operate.ts';
+
+/** Two columns, the left one as wide as it must be. */
+export function columns(rows: readonly (readonly [string, string])[]): string[] {
+  const width = Math.max(...rows.map(([left]) => left.length));
+  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`);
+}
+
+export function jsonText(value: object): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
+
+/** One row for each change of state of a note or an event: when, from what to what, by whom and why. */
+export function trailRows(trilha: EventoInteiro['trilha'] | NotaDoOperador['trilha']): readonly string[] {
+  return columns(
+    trilha.map(({ em, de, gatilho, para, mensagem, quem }) => [
+      em,
+      `${de === null ? '' : `${de} → `}${para} (${gatilho}${quem === null ? '' : `, por ${printable(quem)}`})${mensagem === null ? '' : `: ${printable(mensagem)}`}`,
+    ]),
+  );
+}
+
+/** The published fields of an event by their names, without the empty ones. `after`: rows of the command's own. */
+export function eventoLines(
+  evento: Readonly<Record<string, unknown>>,
+  after: readonly (readonly [string, string])[] = [],
+): string {
+  const rows = Object.entries(evento).flatMap(([name, value]): (readonly [string, string])[] => {
+    if (value === null || value === undefined) return [];
+    return [[name, printable(typeof value === 'object' ? JSON.stringify(value) : String(value))]];
+  });
+  return columns([...rows, ...after])
+    .map((line) => `${line}\n`)
+    .join('');
+}
+
+/** A text as one argument of a shell. */
+export function quoteArgument(text: string): string {
+  return /^[\w=.,:/-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/** Text from outside, without the control characters that would move the cursor. */
+export function printable(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  return text.replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ');
+}
+
+/** One line for each event, with what an operator looks for in a list. */
+export function eventosTable(eventos: readonly EventoPublico[]): string {
+  const head = ['id_evento', 'tipo_evento', 'nº', 'status_evento', 'acao_sugerida', 'data_hora_evento', 'retorno'];
+  const rows = eventos.map((evento) => [
+    String(evento.id_evento),
+    evento.tipo_evento,
+    String(evento.numero_sequencial),
+    evento.status_evento,
+    evento.acao_sugerida,
+    evento.data_hora_evento,
+    printable(evento.codigo_retorno ?? ''),
+  ]);
+  return `${tableLines([head, ...rows]).join('\n')}\n`;
+}
+
+/** One line for each problem of a note, with the number of events that have it. */
+export function problemasTable(eventos: readonly (EventoPublico & { readonly quantos: number })[]): string {
+  const head = ['id_evento', 'tipo_evento', 'nº', 'status_evento', 'retorno', 'data_hora_evento', 'quantos', 'nota'];
+  const rows = eventos.map((evento) => [
+    String(evento.id_evento),
+    evento.tipo_evento,
+    String(evento.numero_sequencial),
+    evento.status_evento,
+    printable(evento.codigo_retorno ?? ''),
+    evento.data_hora_evento,
+    String(evento.quantos),
+    evento.chave_acesso,
+  ]);
+  return `${tableLines([head, ...rows]).join('\n')}\n`;
+}
+
+/**
+ * Columns as wide as their longest cell, one line a row. `width`: of a terminal: columns of several words are cut until it fits; what is copied
+ * (keys, documents) stays whole. Undefined: nobody looks, and nothing is cut. `cuttable`: places of columns that are cut as well.
+ */
+export function tableLines(
+  rows: readonly (readonly string[])[],
+  width?: number,
+  cuttable: readonly number[] = [],
+): readonly string[] {
+  const [head = []] = rows;
+  const widths = head.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  const isProse = head.map(
+    (_, column) => cuttable.includes(column) || rows.some((row) => /\p{L}\S* \S/u.test(row[column]!)),
+  );
+  const whole = (): number => widths.reduce((sum, one) => sum + one + 2, -2);
+  const widestProse = (): number => Math.max(...widths.filter((_, column) => isProse[column]));
+  while (width !== undefined && whole() > width && widestProse() > CELL_MIN) {
+    widths[widths.findIndex((one, column) => isProse[column] && one === widestProse())]! -= 1;
+  }
+  const cut = (text: string, column: number): string =>
+    text.length <= widths[column]! ? text : `${text.slice(0, widths[column]! - 1)}…`;
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cut(cell, column).padEnd(widths[column]!))
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+const CELL_MIN = 8;
+
+/** A moment of ISO 8601 as a table has it: `2026-11-27 10:30`, in the time in which it was written. */
+export function shortMoment(iso: string): string {
+  return iso.slice(0, 16).replace('T', ' ');
+}
+
+/** A fault as the service tells it, or as a flow found it here. */
+export type FaultText = Pick<
+  Fault,
+  'codigo' | 'xpath' | 'mensagem' | 'campo' | 'linha' | 'coluna' | 'encontrado' | 'esperado' | 'correcao'
+>;
+
+/** Faults as lines, with the place first, as compilers write it. */
+export function faultLines(faults: readonly FaultText[]): string {
+  return faults.map(faultLine).join('\n');
+}
+
+function faultLine(fault: FaultText): string {
+  const { codigo, mensagem, linha, coluna, correcao } = fault;
+  const place = linha === undefined ? '' : `${linha}:${coluna}  `;
+  const details = [
+    ['em', fault.xpath],
+    ['campo', fault.campo],
+    ['encontrado', fault.encontrado],
+    ['esperado', fault.esperado],
+    ['correção', correcao === '' ? 'retire-o' : correcao],
+  ].flatMap(([name, value]) => (value ? [`      ${name}: ${value}`] : []));
+  return [`  ${place}${codigo}  ${mensagem}`, ...details].join('\n');
+}

@@ -1,0 +1,21 @@
+/** What the operator of every municipality should know of the rates of the IBS and the CBS: shown, logged, and to be counted. */
+import { percentualEmPalavras, semAliquota } from '../../fiscal/aliquotas-ibs-cbs.ts';
+import { BRASILIA, brazilianDate, momentIn } from '../../fiscal/moment.ts';
+import type { World } from './world.ts';
+
+/**
+ * Rows of the table of rates that are not there for a competence that has come, or comes within sixty days.
+ * The day is the one in Brasília.
+ */
+export async function avisosDeAliquotas({ store, now }: Pick<World, 'store' | 'now'>): Promise<readonly string[]> {
+  const hoje = momentIn(BRASILIA, now()).date;
+  return semAliquota(await store.aliquotas.readTabela(), hoje).map(({ tributo, desde }) => {
+    const percentual = percentualEmPalavras(tributo);
+    const [what, notas] =
+      percentual === undefined
+        ? ['alíquota', 'as notas com o grupo IBSCBS']
+        : ['percentual', 'as notas de compras governamentais (tpEnteGov)'];
+    const artigo = percentual === undefined ? 'a' : 'o';
+    return `${tributo} sem ${what} na tabela desde a competência ${brazilianDate(desde)}: ${notas} são emitidas e ficam retidas, sem ir ao ADN, até ${artigo} ${what} ser importad${artigo} (nfse aliquotas importar ARQUIVO).`;
+  });
+}

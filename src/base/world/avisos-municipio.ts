@@ -1,0 +1,107 @@
+/** What works in a municipality as it is set, though perhaps not as it was meant: told to whoever looks at it or changes it. */
+import { AMBIENTES } from '../../fiscal/ambiente.ts';
+import { formatDecimal } from '../../fiscal/decimal.ts';
+import { ISS_MAX, isUnusualIss } from '../../fiscal/iss.ts';
+import { type Municipio, SETTINGS, type SettingName } from '../../fiscal/settings.ts';
+import type { Via } from '../book/atos.ts';
+
+/** In production the addresses of the answers should not be whatever the request says in `Host`. */
+export function remarksOnAddress(baseUrl: string | undefined, { ambiente }: Municipio, via: Via): readonly string[] {
+  if (baseUrl !== undefined || ambiente !== 'producao') return [];
+  return [via === 'painel' ? SEM_BASE_URL : `${SEM_BASE_URL} ${HERE_TOO}`];
+}
+
+/** What a setting is called where it is changed: an option of the command, or a field of the page. */
+function calledSetting(name: SettingName, via: Via): string {
+  const [, { option, title }] = SETTINGS.find(([one]) => one === name)!;
+  return via === 'painel' ? `«${title}»` : `--${option}`;
+}
+
+/** A command sees its own environment, and not that of the service. */
+const HERE_TOO = 'Se o serviço já a tem, este comando não a vê: defina-a também onde ele roda.';
+
+/** Told by the commands of a municipality and at the start of the service. */
+export const SEM_BASE_URL =
+  'NFSE_BASE_URL não está definida: os endereços nas respostas (Location, doc_url, a descrição do porto SOAP) seguem o cabeçalho Host de cada requisição. Defina-a com o endereço público, como NFSE_BASE_URL=https://nfse.exemplo.gov.br.';
+
+/** `isNamed`: a rate was told now; otherwise the one that there was is taken away. `servicos`: lines of the list of services. */
+export function remarksOnAliquota(
+  { aliquotaPadrao }: Municipio,
+  servicos: number,
+  isNamed: boolean,
+  via: Via,
+): readonly string[] {
+  const avisos: string[] = [];
+  if (isNamed && aliquotaPadrao !== undefined && isUnusualIss(aliquotaPadrao)) {
+    const which =
+      aliquotaPadrao > ISS_MAX
+        ? 'passa de 5 %, o máximo do ISS (LC 116/2003, art. 8º), e as notas com ela são recusadas (E1300)'
+        : 'fica abaixo de 2 %, o mínimo do ISS salvo nos subitens 7.02, 7.05 e 16.01 (LC 116/2003, art. 8º-A); 5 % se escreve 5';
+    avisos.push(`A alíquota de ${formatDecimal(aliquotaPadrao)} % ${which}.`);
+  }
+  if (servicos > 0) {
+    const which = via === 'painel' ? '«alíquota» não tem' : '--aliquota e --sem-aliquota não têm';
+    avisos.push(`Há lista de serviços importada, e é dela que vem a alíquota: ${which} efeito enquanto ela existir.`);
+  }
+  return avisos;
+}
+
+/** Without any rate registered, a taxable DPS must bring its own where the law is applied as in production. */
+export function remarksOnMissingAliquota(
+  { tenant, ambiente, aliquotaPadrao, regrasNacionais }: Municipio,
+  servicos: number,
+  via: Via,
+): readonly string[] {
+  const isStrict = ambiente === 'producao' || regrasNacionais === 'recusa';
+  if (!isStrict || aliquotaPadrao !== undefined || servicos > 0) return [];
+  const mend =
+    via === 'painel'
+      ? `Para que uma valha para todos os serviços, preencha ${calledSetting('aliquotaPadrao', via)}; para a de cada um, importe a lista de serviços.`
+      : `Para que uma valha para todos os serviços: nfse municipio alterar ${tenant} --aliquota 5.00; para a de cada um: nfse servicos importar ARQUIVO --municipio ${tenant}`;
+  return [
+    `Não há lista de serviços nem alíquota padrão: a DPS de operação tributada que não trouxer pAliq será recusada (E0619, E0640). ${mend}`,
+  ];
+}
+
+/** What works, though perhaps not as it was meant. */
+export function remarksOnSettings(municipio: Municipio, via: Via): string[] {
+  const { ambiente, guardaDias } = municipio;
+  const kept =
+    ambiente === 'producao' && guardaDias !== undefined
+      ? [`Em produção nada é apagado: ${calledSetting('guardaDias', via)} só vale em homologação.`]
+      : [];
+  return [...kept, ...remarksOnUse(municipio, via)];
+}
+
+function remarksOnUse(
+  { tenant, ambiente, adn, regrasNacionais, exigeNumero, exigeNotaNoEvento }: Municipio,
+  via: Via,
+): string[] {
+  const toClose = (name: SettingName): string =>
+    via === 'painel'
+      ? `Fecha-se em ${calledSetting(name, via)}.`
+      : `Para fechar: nfse municipio alterar ${tenant} ${calledSetting(name, via)}`;
+  if (!AMBIENTES[ambiente].transmits) {
+    return adn === undefined ? [] : ['Em homologação nada é transmitido: o endereço do ADN fica guardado, sem uso.'];
+  }
+  return [
+    ...(adn === undefined
+      ? [`Sem ${calledSetting('adnUrl', via)} as notas são emitidas e ficam à espera: nada é transmitido ao ADN.`]
+      : []),
+    ...(regrasNacionais === 'avisa'
+      ? [
+          `Com ${calledSetting('regrasNacionais', via)} avisar é emitida também a nota que o ADN deve recusar depois: ela fica em rascunho, e o prestador a refaz.`,
+        ]
+      : []),
+    ...(exigeNumero === true
+      ? []
+      : [
+          `A DPS sem número é aceita: quem tiver uma, assinada pelo prestador, pode enviá-la de novo, e cada envio emite outra nota. ${toClose('exigeNumero')}`,
+        ]),
+    ...(exigeNotaNoEvento === true
+      ? []
+      : [
+          `O evento cujo corpo não diz a nota é aceito: quem tiver um, assinado, pode registrá-lo em outra nota do mesmo autor. ${toClose('exigeNotaNoEvento')}`,
+        ]),
+  ];
+}

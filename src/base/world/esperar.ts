@@ -1,0 +1,99 @@
+/**
+ * Requests that wait for something to happen instead of asking again and again. What they wait for is looked up together: one question for
+ * all who wait in a municipality, a few times a second, however many they are.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { lookForMudancas } from '../../subjects/avisos/mudancas.ts';
+import type { Municipio } from '../book/municipios.ts';
+import { SALAS, Sala } from './lugares.ts';
+import type { World } from './world.ts';
+
+/** Of these keys of a municipality, those of which it has happened. */
+export type Look = (tenant: string, keys: readonly string[]) => Promise<readonly string[]>;
+
+const LOOK_EVERY_MS = 250;
+/** Of one network there wait no more than half of those that others leave places for, and under one name so many. */
+const WAITING_EACH_MAX = 8;
+
+/** `who`: under whose name; `rede`: from which network. */
+export type Asker = { readonly who: string; readonly rede: string };
+
+type Waiter = { readonly key: string; readonly wake: (hasHappened: boolean) => void };
+
+export class Waits {
+  private readonly look: Look;
+  private readonly waiting = new Map<string, Set<Waiter>>();
+  private readonly sala = new Sala(SALAS.esperas);
+  /** By network in an ambiente, and by name in a municipality. */
+  private readonly counts = new Map<string, number>();
+  private isEnded = false;
+
+  constructor(look: Look) {
+    this.look = look;
+  }
+
+  /**
+   * Resolves when it has happened (true), after `ms`, or at once where too many wait already. A look that fails ends the waiting of those
+   * whom it was for: they ask themselves, and are told.
+   */
+  async wait(
+    { tenant, ambiente }: Pick<Municipio, 'tenant' | 'ambiente'>,
+    key: string,
+    { ms, who, rede }: Asker & { readonly ms: number },
+  ): Promise<boolean> {
+    const [ofName, ofRede] = [`${tenant} ${who}`, `${ambiente} ${rede}`];
+    const isCrowded = this.sala.left(ambiente) <= this.count(ofRede) || this.count(ofName) >= WAITING_EACH_MAX;
+    if (this.isEnded || ms <= 0 || isCrowded || !this.sala.enter(ambiente)) return false;
+    const { promise, resolve: wake } = Promise.withResolvers<boolean>();
+    const waiter: Waiter = { key, wake };
+    const here = this.waiting.getOrInsertComputed(tenant, () => new Set());
+    here.add(waiter);
+    const names = [ofRede, ofName];
+    for (const name of names) this.counts.set(name, this.count(name) + 1);
+    const timer = setTimeout(wake, ms, false);
+    if (here.size === 1) void this.lookOn(tenant, here);
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+      here.delete(waiter);
+      this.sala.leave(ambiente);
+      for (const name of names) {
+        if (this.count(name) === 1) this.counts.delete(name);
+        else this.counts.set(name, this.count(name) - 1);
+      }
+    }
+  }
+
+  private count(name: string): number {
+    return this.counts.get(name) ?? 0;
+  }
+
+  /** Nobody waits any longer. */
+  end(): void {
+    this.isEnded = true;
+    for (const here of this.waiting.values()) for (const { wake } of here) wake(false);
+  }
+
+  private async lookOn(tenant: string, here: Set<Waiter>): Promise<void> {
+    while (here.size > 0) {
+      const asked = [...here];
+      try {
+        const happened = new Set(await this.look(tenant, [...new Set(asked.map(({ key }) => key))]));
+        for (const { key, wake } of asked) if (happened.has(key)) wake(true);
+      } catch {
+        for (const { wake } of asked) wake(true);
+      }
+      await sleep(LOOK_EVERY_MS);
+    }
+    if (this.waiting.get(tenant) === here) this.waiting.delete(tenant);
+  }
+}
+
+/** Who waits for a note to be decided, by its key, and for changes of a document, by `keyOfEspera`. */
+export function openWaits(world: Pick<World, 'store'>): Readonly<Record<'notas' | 'mudancas', Waits>> {
+  return {
+    notas: new Waits((tenant, chaves) => world.store.notas.listDecided(tenant, chaves)),
+    mudancas: new Waits((tenant, keys) => lookForMudancas(world, tenant, keys)),
+  };
+}

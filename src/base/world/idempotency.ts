@@ -1,0 +1,184 @@
+/**
+ * A request that may come twice (D-19): with a key of its sender's, the second one gets the answer of the first.
+ *
+ * A key belongs to the CNPJ or CPF in whose name it comes, the provider of a DPS or the author of an event, and counts from when it is known who asks: nothing is looked for, answered
+ * or kept under it before the signature holds. What is refused before that leaves no mark.
+ */
+import { hash } from 'node:crypto';
+import { statusOf } from '../../fiscal/errors.ts';
+import type { Aviso, Fault, Refusal } from '../../fiscal/fault.ts';
+import type { Store } from '../../wiring/store.ts';
+import type { EventoRow } from '../book/evento-rows.ts';
+import type { KeyedRequest, KeyedSuccess } from '../book/idempotencia.ts';
+import type { Municipio } from '../book/municipios.ts';
+import { tellTrouble } from './store-trouble.ts';
+import type { World } from './world.ts';
+
+export const IDEMPOTENCY_HEADER = 'Idempotency-Key';
+/** Says that the answer is the first one's. */
+export const REPEATED_HEADER = 'X-NFSe-Repetida';
+
+/** Whether one more refusal may be kept for a repetition. */
+export type RefusalKeeping = { keepsRefusal(): boolean | Promise<boolean> };
+
+/** As it came: `rota` is the address below the municipality. */
+export type SentKey = {
+  readonly key: string;
+  readonly rota: string;
+  /** Undefined: every refusal of the document is kept. */
+  readonly quota?: RefusalKeeping | undefined;
+};
+
+/** A refusal as it is answered. `status`: where it is not that of the first fault's code. */
+export type Refused = Refusal & {
+  readonly status?: number;
+  /** In how many seconds the same request may be taken; without it, of one with status 429: once something else was done. */
+  readonly esperaS?: number;
+  /** When it was made, in milliseconds; without it, now. */
+  readonly em?: number;
+  readonly isRepeated?: true;
+};
+
+/** What there is to answer already. */
+export type Before =
+  | Refused
+  | {
+      readonly nota: { readonly chave_acesso: string; readonly numero_protocolo: string; readonly nfse: string };
+      readonly avisos: readonly Aviso[];
+    }
+  | { readonly evento: EventoRow; readonly avisos: readonly Aviso[] };
+
+/** Work that was not done, since there is an answer to give already. */
+export type Ended = { readonly before: Before };
+
+/** One request with a key, on its way. */
+export type Turn = {
+  /** To be called when it is known who asks. `documento`: CNPJ or CPF in whose name; an answer to give ends the work. */
+  begin(documento: string | undefined, body: Uint8Array): Promise<Before | undefined>;
+  /** What is to be stored with the note or the event. */
+  success(avisos: readonly Aviso[]): KeyedSuccess;
+  /** The answer of whoever was first, when storing found that somebody was. */
+  before(): Promise<Before>;
+};
+
+/**
+ * Does a piece of work in the turn of its key, and keeps a refusal of the document. Without a key it does just the work.
+ * `before`: what the work ended with instead of doing it again.
+ */
+export async function inTurn<Done>(
+  world: World,
+  { tenant }: Municipio,
+  sent: SentKey | undefined,
+  work: (turn: Turn | undefined) => Promise<Done | Refused | Ended>,
+): Promise<Done | Refused | Ended> {
+  if (sent === undefined) return work(undefined);
+  const { key, rota, quota } = sent;
+  const underWay = underWayIn(world.store);
+  let begun: { readonly request: KeyedRequest; readonly place: string } | undefined;
+  const turn: Turn = {
+    begin: async (documento, body) => {
+      const impressao = sha256(`${documento ?? ''}\n${key}`);
+      const request = { impressao, rota, corpo: sha256(body), criado_em: world.now() };
+      const place = `${tenant}/${impressao.toString('hex')}`;
+      const other = underWay.get(place);
+      if (other !== undefined) return otherUse(other, request) ?? IN_PROGRESS;
+      underWay.set(place, request);
+      begun = { request, place };
+      return answerUnder(world, tenant, request);
+    },
+    success: (avisos) => ({ ...begun!.request, avisos }),
+    // The time for which an answer is kept may just have ended.
+    before: async () => (await answerUnder(world, tenant, begun!.request)) ?? IN_PROGRESS,
+  };
+  try {
+    const done = await work(turn);
+    return begun !== undefined && isRefused(done) ? await keepRefusal(world, tenant, begun.request, done, quota) : done;
+  } finally {
+    if (begun !== undefined) underWay.delete(begun.place);
+  }
+}
+
+/** Gives back the refusal, kept if it is to be; or what stands under the key already, if something does. */
+async function keepRefusal(
+  world: World,
+  tenant: string,
+  request: KeyedRequest,
+  refused: Refused,
+  quota: SentKey['quota'],
+): Promise<Refused | Ended> {
+  const { faults, status = statusOf(faults[0].codigo) } = refused;
+  if (!isOfTheDocument(status, faults) || (await quota?.keepsRefusal()) === false) return refused;
+  const em = world.now();
+  try {
+    if (!(await world.store.idempotencia.keepRefusal(tenant, { ...request, criado_em: em, status, faults }))) {
+      const before = await answerUnder(world, tenant, request);
+      if (before !== undefined) return { before };
+    }
+  } catch (error) {
+    // The refusal is given all the same: a repetition makes it again.
+    tellTrouble(world.log, error, { tenant }, 'uma recusa não pôde ser guardada para a repetição da requisição');
+  }
+  return { faults, status, em };
+}
+
+/** Requests of this process that have begun and not been answered; those of another meet in the database. */
+const allUnderWay = new WeakMap<Store, Map<string, KeyedRequest>>();
+
+function underWayIn(store: Store): Map<string, KeyedRequest> {
+  const found = allUnderWay.get(store) ?? new Map<string, KeyedRequest>();
+  allUnderWay.set(store, found);
+  return found;
+}
+
+function isRefused(done: unknown): done is Refused {
+  return typeof done === 'object' && done !== null && 'faults' in done;
+}
+
+/** Codes of what is found in the registry, which is mended there: the same document may be taken the next time. */
+const OF_THE_REGISTRY: ReadonlySet<string> = new Set(['E101', 'E102', 'E103']);
+
+/** Whether the same document would be refused again, so that the refusal may be repeated. */
+function isOfTheDocument(status: number, faults: Refusal['faults']): boolean {
+  return (status === 400 || status === 422) && !faults.some(({ codigo }) => OF_THE_REGISTRY.has(codigo));
+}
+
+async function answerUnder(world: World, tenant: string, request: KeyedRequest): Promise<Before | undefined> {
+  const answer = await world.store.idempotencia.findAnswer(tenant, request.impressao, world.now());
+  if (answer === undefined) return undefined;
+  const other = otherUse(answer, request);
+  if (other !== undefined) return other;
+  if ('faults' in answer) {
+    return { faults: answer.faults, status: answer.status, em: answer.criado_em, isRepeated: true };
+  }
+  if ('nota' in answer) return { nota: answer.nota, avisos: answer.avisos };
+  const evento = await world.store.eventos.findById(tenant, answer.evento);
+  if (evento === undefined) throw new Error(`there is no evento ${answer.evento}, which a key answers with`);
+  return { evento, avisos: answer.avisos };
+}
+
+/** The refusal of a key that was used for something else. */
+function otherUse(first: KeyedRequest, { rota, corpo }: KeyedRequest): Refused | undefined {
+  if (first.rota === rota && first.corpo.equals(corpo)) return undefined;
+  const where = first.rota === rota ? 'com outro corpo' : 'em outro endereço';
+  const mensagem = `Esta ${IDEMPOTENCY_HEADER} já foi usada em nome do mesmo CNPJ ou CPF, ${where}. Nada foi feito agora: para outra requisição use uma chave nova; para repetir a primeira, envie o mesmo corpo ao mesmo endereço.`;
+  return { faults: [aboutKey('E003', mensagem)], status: 422 };
+}
+
+/** The answer to a repetition that comes before the first one is answered. */
+export const IN_PROGRESS: Refused = {
+  faults: [
+    aboutKey(
+      'E703',
+      `A primeira requisição com esta ${IDEMPOTENCY_HEADER} ainda está em andamento. Envie de novo o mesmo, e a resposta será a dela.`,
+    ),
+  ],
+  status: 409,
+};
+
+function aboutKey(codigo: string, mensagem: string): Fault {
+  return { codigo, xpath: '', campo: IDEMPOTENCY_HEADER, mensagem };
+}
+
+function sha256(data: string | Uint8Array): Buffer {
+  return hash('sha256', data, 'buffer');
+}

@@ -1,0 +1,462 @@
+/**
+ * Opening a municipality and changing what it has set. Everything is checked at once and told together; nothing is
+ * stored while there is a problem. Of files only the paths are kept, absolute, because the service may run elsewhere.
+ */
+import path from 'node:path';
+import { SANDBOX_SLUG } from '../../fiscal/ambiente.ts';
+import { municipioOf as ibgeOf } from '../../fiscal/catalogs/catalogs.ts';
+import { brazilianMoment } from '../../fiscal/moment.ts';
+import {
+  type AcessoAdn,
+  type ChavesAdn,
+  isOfAdn,
+  type Municipio,
+  SETTINGS,
+  type SettingName,
+  type SettingValues,
+  settingsOf,
+  showSetting,
+  withSettings,
+} from '../../fiscal/settings.ts';
+import type { Problem } from '../../fiscal/settings-text.ts';
+import type { NovoAto, Via } from '../book/atos.ts';
+import type { ListaNome } from '../book/listas.ts';
+import { avisosDeAliquotas } from './avisos-aliquotas.ts';
+import {
+  remarksOnAddress,
+  remarksOnAliquota,
+  remarksOnMissingAliquota,
+  remarksOnSettings,
+} from './avisos-municipio.ts';
+import { municipalMoment } from './gather-facts.ts';
+import { type CertificadoShown, type Inspection, inspectAdn, inspectConfianca } from './municipio-files.ts';
+import type { PorMao } from './operator.ts';
+import type { World } from './world.ts';
+
+/** What the registry may touch: it works beside a running service, or without one. */
+export type RegistryWorld = Pick<World, 'store' | 'now'> & {
+  /** Of the console; a command has nobody to wake. */
+  readonly wake?: World['wake'];
+  /** Public address of the service, as the settings of this machine have it. */
+  readonly baseUrl?: string | undefined;
+  readonly avisosPrivados?: boolean;
+};
+
+/** Settings as the operator writes them: paths may be relative, and what takes no text is on. */
+export type Asked = {
+  readonly written: Readonly<Partial<Record<SettingName, string | true>>>;
+  /** What is taken away. */
+  readonly without: readonly SettingName[];
+};
+
+export type Configured =
+  | {
+      readonly municipio: Municipio;
+      /** As it was; undefined when it was opened just now. */
+      readonly antes?: Municipio;
+      readonly avisos: readonly string[];
+      /** That of the municipality, when it was named just now. */
+      readonly certificado: CertificadoShown | undefined;
+    }
+  | { readonly problems: readonly Recusa[] };
+
+/** What is wrong with what was asked; of a setting the sentence follows its name. */
+export type Recusa = { readonly campo?: SettingName; readonly texto: string };
+
+const refusing = (texto: string): Recusa => ({ texto });
+
+/** First segments of the service's own addresses, today's and those it may come to need. */
+export const RESERVED_SLUGS: ReadonlySet<string> = new Set(
+  'admin api assets console docs erros favicon health login logout metrics nfse openapi public soap static status wsdl'.split(
+    ' ',
+  ),
+);
+
+/** Also the check of the column. */
+const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/;
+
+/** Opens a municipality. */
+export async function createMunicipio(
+  world: RegistryWorld,
+  slug: string,
+  asked: Asked,
+  by: PorMao,
+): Promise<Configured> {
+  // What older municipalities did not choose stays off for them (D-228).
+  const atFirst = SETTINGS.flatMap(([name, { isOnAtFirst }]) => (isOnAtFirst ? [[name, true]] : []));
+  const blank = withSettings(slug, { ambiente: 'producao', ...Object.fromEntries(atFirst) });
+  const slugIs = slugProblem(slug);
+  const { problems, ...configured } = await applyAsked(world, blank, asked, by.via);
+  const missing =
+    asked.written.codigoIbge === undefined ? ['Falta --ibge, com o código IBGE do município, de 7 algarismos.'] : [];
+  const shared = await sharedCode(world, configured.municipio);
+  const all = [...[slugIs ?? [], missing].flat().map(refusing), ...problems, ...shared.map(refusing)];
+  if (all.length > 0) return { problems: all };
+  const act = actOn(world, slug, by, 'criado', changesOf(undefined, configured.municipio));
+  if (await world.store.municipios.create(configured.municipio, world.now(), [act])) return configured;
+  // Another command may have been quicker by a moment.
+  const [sharedNow] = await sharedCode(world, configured.municipio);
+  const there = `Já existe o município ${slug}. Para mudá-lo: nfse municipio alterar ${slug} …`;
+  return { problems: [refusing(sharedNow ?? there)] };
+}
+
+/** Changes what is named and leaves the rest. */
+export async function alterMunicipio(
+  world: RegistryWorld,
+  slug: string,
+  asked: Asked,
+  by: PorMao,
+): Promise<Configured> {
+  const kept = by.via === 'painel' ? keptFrom(asked) : [];
+  if (kept.length > 0) return { problems: kept };
+  const current = await municipioNamed(world, slug);
+  const { problems, ...configured } = await applyAsked(world, current, asked, by.via);
+  const { municipio } = configured;
+  const moved = municipio.codigoIbge !== current.codigoIbge || municipio.ambiente !== current.ambiente;
+  const fixed = moved ? await whyFixed(world, slug) : undefined;
+  const shared = moved && fixed === undefined ? await sharedCode(world, municipio) : [];
+  const all = [...[fixed ?? []].flat().map(refusing), ...problems, ...shared.map(refusing)];
+  if (all.length > 0) return { problems: all };
+  const changes = changesOf(current, municipio);
+  const acts = changes.length === 0 ? [] : [actOn(world, slug, by, 'alterado', changes)];
+  if (await world.store.municipios.update(municipio, acts)) {
+    const everybodys = slug === SANDBOX_SLUG ? [SANDBOX_IS_EVERYBODYS] : [];
+    return { ...configured, antes: current, avisos: [...everybodys, ...configured.avisos] };
+  }
+  // Another command was quicker by a moment: it took the code, or the municipality away.
+  await municipioNamed(world, slug);
+  return { problems: (await sharedCode(world, municipio)).map(refusing) };
+}
+
+/** Whoever administers a municipality in the console does not run the machine, whose files may be those of others. */
+function keptFrom({ written, without }: Asked): readonly Recusa[] {
+  return SETTINGS.flatMap(([name, { byCommand }]) =>
+    byCommand && (written[name] !== undefined || without.includes(name))
+      ? [{ campo: name, texto: 'só muda por comando, de quem opera o serviço.' }]
+      : [],
+  );
+}
+
+/** A setting that differs, with its title and how it was and is shown. Secrets are shown by the files that hold them. */
+export type Mudanca = readonly [titulo: string, antes: string | undefined, depois: string];
+
+/** Each setting that changed. `antes` undefined: all of them. */
+export function changesOf(antes: Municipio | undefined, depois: Municipio): readonly Mudanca[] {
+  return SETTINGS.flatMap((setting) => {
+    const [title, after] = showSetting(setting, depois);
+    const before = antes && showSetting(setting, antes)[1];
+    return before === after ? [] : [[title, before, after] as const];
+  });
+}
+
+function actOn(world: RegistryWorld, slug: string, by: PorMao, acao: string, changes: readonly Mudanca[]): NovoAto {
+  const antes = Object.fromEntries(
+    changes.flatMap(([title, before]) => (before === undefined ? [] : [[title, before]])),
+  );
+  const depois = Object.fromEntries(changes.map(([title, , after]) => [title, after]));
+  return { ...by, em: world.now(), objeto: 'municipio', chave: slug, acao, antes, depois };
+}
+
+const SANDBOX_IS_EVERYBODYS = `${SANDBOX_SLUG} é o ambiente de integração de todos: a mudança vale para quem quer que teste nele. Para um ensaio só seu: nfse municipio criar SLUG --ibge CÓDIGO --ambiente homologacao.`;
+
+/** That a municipality would issue under two addresses: each would number the same notes, and take the same DPS. */
+async function sharedCode(world: RegistryWorld, municipio: Municipio): Promise<readonly string[]> {
+  const { tenant, ambiente, codigoIbge } = municipio;
+  if (ambiente !== 'producao' || codigoIbge === undefined) return [];
+  const other = await world.store.municipios.findInProducao(codigoIbge, tenant);
+  if (other === undefined) return [];
+  const where = `${codigoIbge} ${nameOf(municipio) ?? ''}`.trim();
+  return [
+    `${where} já está em produção no endereço ${other}, e um município só numera notas num endereço. Para mudar o que há: nfse municipio alterar ${other} …; para um ensaio ao lado: --ambiente homologacao; se ${other} foi engano e não tem notas: nfse municipio excluir ${other}.`,
+  ];
+}
+
+export type Removal = {
+  readonly municipio: Municipio;
+  readonly nome: string | undefined;
+  /** Establishments of the registry, and lines of each list, that go with it. */
+  readonly prestadores: number;
+  readonly listas: Readonly<Record<ListaNome, number>>;
+};
+
+/** What taking a municipality away would take, or why it stays. Throws an Error in Portuguese when there is none. */
+export async function removalOf(world: RegistryWorld, slug: string): Promise<Removal | { readonly problem: string }> {
+  const municipio = await municipioNamed(world, slug);
+  if (slug === SANDBOX_SLUG) return { problem: `${SANDBOX_SLUG} é o ambiente de integração de todos, e fica.` };
+  if (await world.store.municipios.hasIssued(slug)) return { problem: hasNotes(slug) };
+  return { municipio, nome: nameOf(municipio), ...(await countsOf(world, slug)) };
+}
+
+async function countsOf({ store }: RegistryWorld, tenant: string): Promise<Pick<Removal, 'prestadores' | 'listas'>> {
+  const [prestadores, listas] = await Promise.all([
+    store.municipios.countPrestadores(tenant),
+    store.listas.count(tenant),
+  ]);
+  return { prestadores, listas };
+}
+
+/** Takes a municipality away, with its registry and settings; the files that it names stay where they are. */
+export async function removeMunicipio(world: RegistryWorld, { municipio }: Removal): Promise<string | undefined> {
+  if (await world.store.municipios.delete(municipio.tenant)) {
+    // Whoever opens another one of this name gives the roles in it anew.
+    await world.store.contas.forgetPapeis(municipio.tenant);
+    return undefined;
+  }
+  await municipioNamed(world, municipio.tenant);
+  return hasNotes(municipio.tenant);
+}
+
+function hasNotes(slug: string): string {
+  return `O município já emitiu notas, que ficam guardadas: não se exclui. Para que deixe de transmitir: nfse municipio alterar ${slug} --sem-adn`;
+}
+
+/** Keys carry the municipality's code, and numbers of one ambiente must not mix with those of the other. */
+async function whyFixed(world: RegistryWorld, slug: string): Promise<string | undefined> {
+  if (slug === SANDBOX_SLUG)
+    return `${SANDBOX_SLUG} é o ambiente de integração de todos: ambiente e código IBGE não mudam.`;
+  if (!(await world.store.municipios.hasIssued(slug))) return undefined;
+  return 'O município já emitiu notas: ambiente e código IBGE não mudam mais.';
+}
+
+/** The municipality of a slug. Throws an Error in Portuguese when there is none. */
+export async function municipioNamed(world: RegistryWorld, slug: string): Promise<Municipio> {
+  // Also before the service was ever started.
+  if (slug === SANDBOX_SLUG) {
+    await world.store.municipios.create({ tenant: slug, ambiente: 'homologacao', codigoIbge: undefined }, world.now());
+  }
+  const municipio = SLUG.test(slug) ? await world.store.municipios.findBySlug(slug) : undefined;
+  if (municipio !== undefined) return municipio;
+  if (slug.trim() === '')
+    throw new Error('o SLUG do município veio vazio. nfse municipio listar mostra os que existem.');
+  throw new Error(`não existe o município ${slug}. nfse municipio listar mostra os que existem.`);
+}
+
+/** Why a slug cannot be a municipality's, in Portuguese. */
+export function slugProblem(slug: string): string | undefined {
+  if (!SLUG.test(slug)) {
+    return `O endereço "${slug}" não serve: use de 1 a 63 letras minúsculas sem acento, algarismos e hífen, começando por letra ou algarismo. Exemplo: sao-paulo.`;
+  }
+  if (slug === SANDBOX_SLUG)
+    return `${SANDBOX_SLUG} é o ambiente de integração, que já existe; escolha outro endereço.`;
+  return RESERVED_SLUGS.has(slug) ? `O endereço ${slug} é reservado ao serviço; escolha outro.` : undefined;
+}
+
+type Applied = Omit<Inspection, 'problems'> & {
+  readonly problems: readonly Recusa[];
+  readonly municipio: Municipio;
+  readonly certificado: CertificadoShown | undefined;
+};
+
+/** The municipality as it would be, and what is wrong with what was named. */
+async function applyAsked(world: RegistryWorld, current: Municipio, asked: Asked, via: Via): Promise<Applied> {
+  const { written } = asked;
+  const problems: Recusa[] = [];
+  const municipio = withAsked(current, asked, (texto, campo) => void problems.push({ texto, ...(campo && { campo }) }));
+  const { confianca } = municipio;
+  const speaksOfRate = written.aliquotaPadrao !== undefined || asked.without.includes('aliquotaPadrao');
+  const [{ servicos }, trust, adn] = await Promise.all([
+    world.store.listas.count(municipio.tenant),
+    // A folder that is away must not stop another change; but lists are of use or not by the anchors that the municipality has.
+    inspectConfianca(confianca, {
+      named: (['ancoras', 'revogados'] as const).filter((name) => written[name] !== undefined),
+      now: world.now(),
+    }),
+    namesAdn(asked) && municipio.adn !== undefined
+      ? inspectAdn(municipio.adn, confianca, world.now())
+      : { problems: [], avisos: [], certificado: undefined },
+  ]);
+  return {
+    municipio,
+    certificado: adn.certificado,
+    problems: [...problems, ...[...trust.problems, ...adn.problems].map(refusing)],
+    avisos: [
+      ...trust.avisos,
+      ...adn.avisos,
+      ...(speaksOfRate ? remarksOnAliquota(municipio, servicos, written.aliquotaPadrao !== undefined, via) : []),
+      ...remarksOnMissingAliquota(municipio, servicos, via),
+      ...remarksOnSettings(municipio, via),
+      ...remarksOnAddress(world.baseUrl, municipio, via),
+    ],
+  };
+}
+
+type Refuse = (problem: string, campo?: SettingName) => void;
+
+/** A municipality with what was asked. A refused value leaves the old one, but for the ADN's address, so that its keys are judged too. */
+function withAsked(current: Municipio, asked: Asked, refuse: Refuse): Municipio {
+  const { written, without } = asked;
+  const given: Record<string, unknown> = {};
+  for (const [name, setting] of SETTINGS) {
+    const text = written[name];
+    if (text === undefined) continue;
+    const { option, isPath, parse } = setting;
+    if (without.includes(name)) refuse(`--${option} e --sem-${option} não andam juntos.`);
+    const value = text === true ? true : isPath ? path.resolve(text) : parse === undefined ? text : parse(text);
+    if (!isProblem(value)) given[name] = value;
+    else for (const problem of value.problems) refuse(problem, name);
+  }
+  const gone = SETTINGS.flatMap(([name, { sql }]) =>
+    without.includes(name) ? [[name, sql === 'boolean' ? false : undefined]] : [],
+  );
+  const municipio = withSettings(current.tenant, {
+    ...settingsOf(current),
+    ...given,
+    ...Object.fromEntries(gone),
+  });
+  return { ...municipio, adn: without.includes('adnUrl') ? undefined : adnOf(current.adn, given, asked, refuse) };
+}
+
+function isProblem(value: unknown): value is Problem {
+  return typeof value === 'object' && value !== null && 'problems' in value;
+}
+
+function namesAdn({ written }: Asked): boolean {
+  return Object.keys(written).some((name) => isOfAdn(name as SettingName));
+}
+
+function adnOf(
+  current: AcessoAdn | undefined,
+  given: SettingValues,
+  asked: Asked,
+  refuse: Refuse,
+): AcessoAdn | undefined {
+  const withoutCa = asked.without.includes('adnCa');
+  if (!namesAdn(asked) && !(withoutCa && current !== undefined)) return current;
+  const { adnUrl } = asked.written;
+  const url = given.adnUrl ?? (adnUrl as string | undefined) ?? current?.url;
+  if (url === undefined) refuse('Falta --adn, com o endereço do ADN: https://…');
+  const chaves = chavesOf(current?.chaves, given, refuse);
+  if (url === undefined || chaves === undefined) return current;
+  return { url, ca: withoutCa ? undefined : (given.adnCa ?? current?.ca), chaves };
+}
+
+function chavesOf(
+  current: ChavesAdn | undefined,
+  { adnCertificado, adnChave, adnPfx, adnSenhaArquivo: senha }: SettingValues,
+  refuse: Refuse,
+): ChavesAdn | undefined {
+  if (adnPfx !== undefined && (adnCertificado !== undefined || adnChave !== undefined)) {
+    refuse('Use --adn-pfx, ou --adn-certificado com --adn-chave; não os dois.');
+    return undefined;
+  }
+  if (adnPfx === undefined && (adnCertificado ?? adnChave) !== undefined) {
+    return pemOf(current, { adnCertificado, adnChave, adnSenhaArquivo: senha }, refuse);
+  }
+  const before = current !== undefined && 'pfx' in current ? current : undefined;
+  const pfx = adnPfx ?? before?.pfx;
+  if (pfx === undefined) {
+    // Nothing was said of the keys: those in use stay, a password in a file may be theirs.
+    if (current !== undefined) return senha === undefined ? current : { ...current, senhaArquivo: senha };
+    refuse(
+      'Falta o certificado do município: --adn-certificado com --adn-chave, ou --adn-pfx com --adn-senha-arquivo.',
+    );
+    return undefined;
+  }
+  const senhaArquivo = senha ?? before?.senhaArquivo;
+  if (senhaArquivo !== undefined) return { pfx, senhaArquivo };
+  refuse('Com --adn-pfx falta --adn-senha-arquivo: um arquivo com a senha na primeira linha.');
+  return undefined;
+}
+
+function pemOf(
+  current: ChavesAdn | undefined,
+  { adnCertificado, adnChave, adnSenhaArquivo }: SettingValues,
+  refuse: Refuse,
+): ChavesAdn | undefined {
+  const before = current !== undefined && 'certificado' in current ? current : undefined;
+  const [certificado, chave] = [adnCertificado ?? before?.certificado, adnChave ?? before?.chave];
+  if (certificado === undefined) refuse('Falta --adn-certificado, o certificado que é par de --adn-chave.');
+  if (chave === undefined) refuse('Falta --adn-chave, a chave privada que é par de --adn-certificado.');
+  if (certificado === undefined || chave === undefined) return undefined;
+  // A new key has its own password, or none.
+  const senhaArquivo = adnSenhaArquivo ?? (adnChave === undefined ? before?.senhaArquivo : undefined);
+  return { certificado, chave, ...(senhaArquivo === undefined ? {} : { senhaArquivo }) };
+}
+
+export type MunicipioShown = {
+  readonly municipio: Municipio;
+  /** `São Paulo/SP`; undefined for the sandbox. */
+  readonly nome: string | undefined;
+  readonly certificado: CertificadoShown | undefined;
+  /** Establishments of the registry, and lines of each list. */
+  readonly prestadores: number;
+  readonly listas: Readonly<Record<ListaNome, number>>;
+  /** Undefined when nothing waits for the national environment. */
+  readonly espera: Espera | undefined;
+  /** Notes that wait for a rate; undefined when there are none. `desde`: when the oldest was issued. */
+  readonly retidas: { readonly notas: number; readonly desde: string; readonly motivos: readonly string[] } | undefined;
+  /** What the worker met last, as long as it lasts. */
+  readonly transmissao: { readonly problema: string; readonly desde: string; readonly vistoEm: string } | undefined;
+} & Inspection;
+
+/** Moments as `DD/MM/AAAA HH:MM:SS`, by the clocks of the municipality. */
+type Espera = {
+  readonly notas: number;
+  /** When the oldest was issued. */
+  readonly desde: string;
+  /** Undefined: at any moment now. */
+  readonly proxima: string | undefined;
+};
+
+/** `espera`: notes that wait for the national environment. */
+export type MunicipioListed = Municipio & { readonly nome: string | undefined; readonly espera: number };
+
+export async function listMunicipios(world: RegistryWorld): Promise<readonly MunicipioListed[]> {
+  const listed = async (municipio: Municipio): Promise<MunicipioListed> => {
+    const waiting = await world.store.notas.findWaiting(municipio.tenant);
+    return { ...municipio, nome: nameOf(municipio), espera: waiting?.notas ?? 0 };
+  };
+  return Promise.all((await world.store.municipios.list()).map(listed));
+}
+
+/** With the files as they are now. Throws an Error in Portuguese when there is no such municipality. */
+export async function showMunicipio(world: RegistryWorld, slug: string, via: Via = 'comando'): Promise<MunicipioShown> {
+  const municipio = await municipioNamed(world, slug);
+  const { tenant } = municipio;
+  const now = world.now();
+  const [trust, adn, counts, waiting, problem, aliquotas, retidas] = await Promise.all([
+    inspectConfianca(municipio.confianca, { now }),
+    municipio.adn === undefined ? undefined : inspectAdn(municipio.adn, municipio.confianca, now),
+    countsOf(world, tenant),
+    world.store.notas.findWaiting(tenant),
+    world.store.municipios.findProblem(tenant),
+    avisosDeAliquotas(world),
+    world.store.retidas.count(tenant),
+  ]);
+  const tell = (instant: number): string => brazilianMoment(municipalMoment(municipio.codigoIbge, instant));
+  return {
+    municipio,
+    nome: nameOf(municipio),
+    certificado: adn?.certificado,
+    ...counts,
+    espera: waiting && {
+      notas: waiting.notas,
+      desde: tell(waiting.desde),
+      proxima: waiting.proxima <= now ? undefined : tell(waiting.proxima),
+    },
+    retidas: retidas && {
+      notas: retidas.notas,
+      desde: tell(retidas.desde),
+      motivos: retidas.motivos.map(({ mensagem, notas }) => `${notas}: ${mensagem}`),
+    },
+    transmissao: problem && {
+      problema: problem.problema,
+      desde: tell(problem.desde),
+      vistoEm: tell(problem.vistoEm),
+    },
+    problems: [...trust.problems, ...(adn?.problems ?? [])],
+    avisos: [
+      ...trust.avisos,
+      ...(adn?.avisos ?? []),
+      ...remarksOnMissingAliquota(municipio, counts.listas.servicos, via),
+      ...remarksOnSettings(municipio, via),
+      ...remarksOnAddress(world.baseUrl, municipio, via),
+      ...aliquotas,
+    ],
+  };
+}
+
+function nameOf({ codigoIbge }: Municipio): string | undefined {
+  const municipio = codigoIbge === undefined ? undefined : ibgeOf(codigoIbge);
+  return municipio && `${municipio.nome}/${municipio.uf}`;
+}

@@ -1,0 +1,13 @@
+/** The clock of a municipality: that of the machine, or in a sandbox of one's own the one that its owner has set. */
+import { localAdn } from '../../adn/local.ts';
+import type { Municipio } from '../book/municipios.ts';
+import type { World } from './world.ts';
+
+/** The world as a municipality sees it. */
+export function worldOf(world: World, { relogioMs = 0 }: Pick<Municipio, 'relogioMs'>): World {
+  if (relogioMs === 0) return world;
+  const now = (): number => world.now() + relogioMs;
+  const adn = localAdn(now);
+  // Only rehearsals have such a clock, and nothing of them leaves the host.
+  return { ...world, now, transmission: async () => ({ adn, signer: undefined }) };
+}

@@ -1,0 +1,113 @@
+/**
+ * What is said of a failure that a repetition cures, in the words of every door: what stands in the way, and when to come again.
+ * Anything else is a mistake of ours, and is not told.
+ */
+import { NoServer } from '../pg/servers.ts';
+import { type Unavailability, UncertainCommit, unavailabilityOf } from '../pg/unavailable.ts';
+import type { Log, World } from './world.ts';
+
+/** `esperaS`: seconds after which it is worth sending again. */
+export type StoreTrouble = { readonly mensagem: string; readonly esperaS: number };
+
+/** A database comes back within seconds, or not by itself; a lock is let go sooner. */
+export const STORE_WAIT_S = 5;
+const LOCK_WAIT_S = 2;
+/** A disk is mounted again by somebody. */
+const ARCHIVE_WAIT_S = 60;
+/** To move takes minutes. */
+const CLOSED_WAIT_S = 30;
+
+const TROUBLES: Readonly<Record<Unavailability, StoreTrouble>> = {
+  gone: { mensagem: 'O banco de dados não responde.', esperaS: STORE_WAIT_S },
+  node_gone: { mensagem: 'O nó do banco de dados em que está este município não responde.', esperaS: STORE_WAIT_S },
+  restarting: { mensagem: 'O banco de dados está sendo reiniciado.', esperaS: STORE_WAIT_S },
+  full: { mensagem: 'O banco de dados está sem espaço em disco.', esperaS: STORE_WAIT_S },
+  crowded: { mensagem: 'O banco de dados não aceita mais conexões.', esperaS: STORE_WAIT_S },
+  exhausted: { mensagem: 'O banco de dados está sem recursos livres.', esperaS: STORE_WAIT_S },
+  read_only: { mensagem: 'O banco de dados só aceita leituras agora.', esperaS: STORE_WAIT_S },
+  closed: {
+    mensagem: 'O município está fechado por quem o opera: por ora só responde consultas.',
+    esperaS: CLOSED_WAIT_S,
+  },
+  denied: { mensagem: 'O banco de dados não deixa este serviço entrar.', esperaS: STORE_WAIT_S },
+  archived: { mensagem: 'O arquivo dos meses encerrados não pode ser lido agora.', esperaS: ARCHIVE_WAIT_S },
+  slow: { mensagem: 'O banco de dados demorou demais.', esperaS: STORE_WAIT_S },
+  locked: { mensagem: 'Outra gravação ocupa os dados de que esta precisa.', esperaS: LOCK_WAIT_S },
+  conflict: { mensagem: 'Outra gravação dos mesmos dados chegou no mesmo momento.', esperaS: LOCK_WAIT_S },
+};
+
+/** Where nobody can say what became of it. */
+const MAY_BE_STORED =
+  'O que foi enviado pode ter sido gravado: envie de novo o mesmo, com o mesmo número ou a mesma Idempotency-Key, e nada se duplica.';
+
+/** Undefined where the same would fail again. */
+export function storeTroubleOf(error: unknown): StoreTrouble | undefined {
+  const kind = unavailabilityOf(error);
+  if (kind === undefined) return undefined;
+  const trouble = TROUBLES[kind];
+  return error instanceof UncertainCommit ? { ...trouble, mensagem: `${trouble.mensagem} ${MAY_BE_STORED}` } : trouble;
+}
+
+/** As {@link storeTroubleOf}, of a database that does not say what it wants. */
+export function troubleOfStore(error: unknown): StoreTrouble {
+  return storeTroubleOf(error) ?? TROUBLES.gone;
+}
+
+/** Whether it is over when the database is there again. What takes too long may take as long the next time. */
+export function isPassing(error: unknown): boolean {
+  const kind = unavailabilityOf(error);
+  return kind !== undefined && kind !== 'slow';
+}
+
+/** What keeps the database from being written to just now; undefined: nothing. */
+export async function askStore(world: World): Promise<StoreTrouble | undefined> {
+  try {
+    await world.store.ping();
+    return undefined;
+  } catch (error) {
+    return troubleOfStore(error);
+  }
+}
+
+/** Of one kind of trouble there is at most a line in this time. */
+const TELL_EVERY_MS = 5_000;
+
+/** How often each kind came since it was told last. */
+const countsOf = new WeakMap<Log, Map<string, number>>();
+
+/**
+ * Logs a failure: a database that cannot be used just now comes back, so it is told once, without a place in the program, and then how
+ * often it came; anything else wants somebody's attention each time. `message`: goes on after what stands in the way, in Portuguese.
+ */
+export function tellTrouble(log: Log, error: unknown, about: object, message: string): void {
+  const trouble = storeTroubleOf(error);
+  if (trouble === undefined) log.error({ err: error, ...about }, message);
+  else tellSeldom(log, { ...about, ...causeOf(error) }, `${trouble.mensagem} Por isso ${message}`);
+}
+
+/** The first at once; of those that follow, their number. `message`: says the kind, and nothing of one occurrence. */
+export function tellSeldom(log: Log, about: object, message: string): void {
+  const counts = countsOf.get(log) ?? new Map<string, number>();
+  countsOf.set(log, counts);
+  const count = counts.get(message);
+  counts.set(message, (count ?? -1) + 1);
+  if (count !== undefined) return;
+  log.warn(about, message);
+  const tell = (): void => {
+    const times = counts.get(message)!;
+    counts.delete(message);
+    if (times === 0) return;
+    log.warn({ times }, message);
+    counts.set(message, 0);
+    setTimeout(tell, TELL_EVERY_MS).unref();
+  };
+  setTimeout(tell, TELL_EVERY_MS).unref();
+}
+
+/** The code of the database or the socket, where there is one; of several servers, what each said. */
+function causeOf(error: unknown): { readonly code: string | undefined } | { readonly motivo: string } {
+  if (error instanceof NoServer) return { motivo: error.message };
+  if (unavailabilityOf(error) === 'archived') return { motivo: (error as Error).message };
+  const { code, cause } = error as { readonly code?: string; readonly cause?: { readonly code?: string } };
+  return { code: code ?? cause?.code };
+}

@@ -1,0 +1,358 @@
+/**
+ * The signature debugger: what was digested, what was declared, what the certificate says, and whether production would
+ * accept it. For whoever writes the program that signs, so it is answered for unsigned documents as well, and in the
+ * sandbox as production would.
+ *
+ * It judges nothing by itself: the verdict is the one of `sent-documents.ts` and of `cms.ts`. Nothing is stored. Of a
+ * certificate no full CPF or CNPJ is shown; the canonical form is the sender's own text.
+ */
+
+import { hash } from 'node:crypto';
+import type { Municipio } from '../../base/book/municipios.ts';
+import {
+  type DpsSignature,
+  placeFaults,
+  prestadorIn,
+  readCorpoSignature,
+  readDpsSignature,
+} from '../../base/world/sent-documents.ts';
+import type { World } from '../../base/world/world.ts';
+import { ENVELOPED, REQUIRED } from '../../documents/algorithms.ts';
+import { type Certificate, isHeldBy, maskedDocument } from '../../documents/certificate.ts';
+import { detailsOfCms } from '../../documents/cms-details.ts';
+import { readJson } from '../../documents/json.ts';
+import { DPS_PROFILE, DSIG, isSignature } from '../../documents/signature-shape.ts';
+import type { SignatureReading } from '../../documents/signed.ts';
+import { openTrust, type Trust, type TrustLog, type TrustSettings } from '../../documents/trust.ts';
+import { readXml, type XmlDocumentReading } from '../../documents/xml.ts';
+import { zoneOf } from '../../fiscal/catalogs/catalogs.ts';
+import type { Fault, Refusal } from '../../fiscal/fault.ts';
+import type { Elemento } from '../../fiscal/layout/tree.ts';
+import { isoMoment, momentIn } from '../../fiscal/moment.ts';
+import { stepsFor, verdictOf } from './advice.ts';
+
+export type { TrustLog } from '../../documents/trust.ts';
+
+/** Escaping makes of a body four times its length at most (`>` is `&gt;`); only namespaces blown up make more. */
+const FORM_CHARACTERS_MAX = 5 * 1024 * 1024;
+/** What an attribute or a digest may be quoted with: a SHA-512 in Base64 has 88 characters. */
+const SHOWN_MAX = 128;
+/** A document that is wrong in more places is no more helpful to hear about. */
+const FAULTS_MAX = 50;
+
+/** A document with its signature inside, or a body with it in a header. */
+export type SentSignature =
+  | { readonly kind: 'xml'; readonly body: Uint8Array }
+  | {
+      readonly kind: 'json';
+      readonly body: Uint8Array;
+      /** The value of the header, and its name. */
+      readonly cabecalho: string | undefined;
+      readonly campo: string;
+    };
+
+export type AlgorithmLine = {
+  readonly onde: string;
+  /** null: not there. */
+  readonly encontrado: string | null;
+  readonly exigido: string;
+  readonly confere: boolean;
+};
+
+/** Signed attribute of a CMS. */
+export type AttributeLine = { readonly oid: string; readonly nome: string; readonly valor: string };
+
+/** In the names and the order of the public answer; `faults` become its `erros`. null: not reached, or not there. */
+export type SignatureReport = {
+  /** Whether production would accept it. */
+  readonly valida: boolean;
+  readonly veredito: string;
+  readonly o_que_mudar: readonly string[];
+  readonly faults: readonly Fault[];
+  readonly assinatura: 'XML' | 'CMS';
+  /** The text whose bytes, in UTF-8, are digested. */
+  readonly forma_canonica: string | null;
+  readonly forma_canonica_bytes: number | null;
+  readonly forma_canonica_sha256: string | null;
+  readonly resumo: {
+    readonly algoritmo: string;
+    readonly codificacao: 'base64' | 'hexadecimal';
+    /** null: none, or not one alone that could be read. */
+    readonly declarado: string | null;
+    /** null: there is not one element alone to digest. */
+    readonly calculado: string | null;
+    readonly confere: boolean | null;
+  } | null;
+  readonly signed_info_canonico: string | null;
+  readonly atributos_assinados: readonly AttributeLine[] | null;
+  readonly algoritmos: readonly AlgorithmLine[];
+  /** Whether the key of the certificate made the value over `signed_info_canonico`, the attributes or the body. */
+  readonly valor: { readonly confere: boolean | null };
+  readonly certificado: CertificateReport | null;
+  readonly prestador: { readonly documento: string | null; readonly confere: boolean | null };
+};
+
+export type CertificateReport = {
+  readonly titular: string;
+  /** Masked. */
+  readonly documento: string | null;
+  readonly tipo: 'CNPJ' | 'CPF' | null;
+  readonly onde: string | null;
+  readonly emissor: string;
+  readonly serie: string;
+  readonly sha256: string;
+  readonly inicio: string;
+  readonly fim: string;
+  readonly valido_agora: boolean;
+  readonly uso_de_chave: readonly string[] | null;
+  readonly politicas: readonly string[];
+  readonly confiavel: boolean;
+  readonly cadeia: readonly string[] | null;
+  readonly motivo: string | null;
+  /** null: nobody could tell. */
+  readonly revogado: boolean | null;
+  /** The authorities of the chain whose lists are missing for that. null: there is no chain. */
+  readonly sem_lista_de_revogados: readonly string[] | null;
+};
+
+/** Whom to believe, and when. */
+type Judgement = {
+  readonly trust: Trust;
+  /** Milliseconds. */
+  readonly at: number;
+  readonly zone: string;
+};
+
+/** As this municipality would judge it in production; a refusal (E201) when the body is no XML at all. */
+export function debugSignature(world: World, municipio: Municipio, sent: SentSignature): SignatureReport | Refusal {
+  return reportOf(sent, {
+    trust: world.trust(municipio),
+    at: world.now(),
+    zone: zoneOf(municipio.codigoIbge),
+  });
+}
+
+/** The same without a service: with folders of one's own, or the national roots. `at` in milliseconds. */
+export function debugSignatureOffline(
+  sent: SentSignature,
+  settings: TrustSettings,
+  at: number,
+  log: TrustLog,
+): SignatureReport | Refusal {
+  return reportOf(sent, { trust: openTrust(settings, log), at, zone: zoneOf(undefined) });
+}
+
+function reportOf(sent: SentSignature, judgement: Judgement): SignatureReport | Refusal {
+  if (sent.kind === 'json') return reportOfCms(sent, judgement);
+  const reading = readXml(sent.body);
+  return 'fault' in reading ? { faults: [reading.fault] } : reportOfXml(reading, judgement);
+}
+
+// The signature inside a DPS.
+
+function reportOfXml(reading: XmlDocumentReading, judgement: Judgement): SignatureReport {
+  const signature = readDpsSignature(reading, judgement.trust, judgement.at);
+  const { certificate, prestador } = signature;
+  const faults = withoutDocuments(placeFaults(signature.faults.slice(0, FAULTS_MAX), reading));
+  const canonical = signature.assinado ?? canonicalOfOnly(reading);
+  const declarado = signature.resumo?.declarado || declaredIn(reading.root) || null;
+  const calculado = canonical === undefined ? undefined : hash('sha256', canonical, 'base64');
+  const { name: root } = reading.root;
+  return {
+    valida: faults.length === 0,
+    veredito: verdictOf(faults, { namesParty: prestador !== undefined }),
+    o_que_mudar: stepsFor(faults, { root, calculado }),
+    faults,
+    assinatura: 'XML',
+    ...formOf(canonical),
+    resumo:
+      calculado === undefined && declarado === null
+        ? null
+        : {
+            algoritmo: 'SHA-256',
+            codificacao: 'base64',
+            declarado: declarado && cutText(declarado),
+            calculado: calculado ?? null,
+            confere: declarado === null || calculado === undefined ? null : declarado === calculado,
+          },
+    signed_info_canonico: limitForm(signature.signedInfo) ?? null,
+    atributos_assinados: null,
+    algoritmos: linesOf(signature, reading),
+    valor: { confere: valueHolds(signature) },
+    certificado: certificate === undefined ? null : certificateReport(certificate, undefined, judgement),
+    prestador: partyReport(certificate, prestador),
+  };
+}
+
+/** Also of a document that is not signed, or wrongly arranged: where there is one element to sign, this is its form. */
+function canonicalOfOnly(reading: XmlDocumentReading): string | undefined {
+  const [element, another] = reading.root.children.filter(({ name }) => name === DPS_PROFILE.signed);
+  return element === undefined || another !== undefined ? undefined : reading.canonicalOf(element);
+}
+
+/** What a signature declares wherever it stands; undefined when several declare different digests. */
+function declaredIn(root: Elemento): string | undefined {
+  const found = new Set<string>();
+  const walk = (element: Elemento, isInside: boolean): void => {
+    if (isInside && element.name === 'DigestValue' && element.namespace === DSIG) {
+      found.add(element.text.replace(/[ \t\n\r]+/g, ''));
+    }
+    for (const child of element.children) walk(child, isInside || isSignature(child));
+  };
+  walk(root, false);
+  return found.size === 1 ? [...found][0] : undefined;
+}
+
+/** The lines of the profile as they were found; all that is required, when there is no signature to look at. */
+function linesOf({ perfil, faults }: DpsSignature, { root }: XmlDocumentReading): readonly AlgorithmLine[] {
+  const found = perfil();
+  if (found.length > 0) {
+    return found.map(({ onde, encontrado, exigido }) => ({
+      onde,
+      encontrado: encontrado === '' ? null : cutText(encontrado),
+      exigido: cutText(exigido),
+      confere: !faults.some(({ xpath }) => xpath === onde || xpath.startsWith(`${onde}/@`)),
+    }));
+  }
+  // Wrongly arranged, it was not looked into.
+  if (faults[0]?.codigo !== 'E901') return [];
+  const base = `/${root.name}/Signature/SignedInfo`;
+  const lines = [
+    [`${base}/CanonicalizationMethod`, REQUIRED.CanonicalizationMethod],
+    [`${base}/SignatureMethod`, REQUIRED.SignatureMethod],
+    [`${base}/Reference/Transforms`, `${ENVELOPED} ${REQUIRED.CanonicalizationMethod}`],
+    [`${base}/Reference/DigestMethod`, REQUIRED.DigestMethod],
+  ] as const;
+  return lines.map(([onde, exigido]) => ({ onde, encontrado: null, exigido, confere: false }));
+}
+
+function valueHolds({ certificate, signedInfo, valor, faults }: SignatureReading): boolean | null {
+  if (certificate === undefined || signedInfo === undefined || valor === undefined) return null;
+  return !faults.some(({ xpath }) => xpath.endsWith('/Signature/SignatureValue'));
+}
+
+// The signature in the header of a JSON request.
+
+function reportOfCms(
+  { body, cabecalho, campo }: SentSignature & { kind: 'json' },
+  judgement: Judgement,
+): SignatureReport {
+  const documento = prestadorOf(body);
+  const { faults: found, certificate, extra } = readCorpoSignature(body, cabecalho, { campo, documento, ...judgement });
+  const details = detailsOfCms(cabecalho, body, certificate);
+  const faults = withoutDocuments(found);
+  return {
+    valida: faults.length === 0,
+    veredito: verdictOf(faults, { namesParty: documento !== undefined }),
+    o_que_mudar: stepsFor(faults, { root: undefined, calculado: undefined }),
+    faults,
+    assinatura: 'CMS',
+    ...formOf(textOf(body), body),
+    resumo: {
+      algoritmo: details.digest.algoritmo,
+      codificacao: 'hexadecimal',
+      declarado: details.digest.declarado ?? null,
+      calculado: details.digest.calculado,
+      confere: details.digest.declarado === undefined ? null : details.digest.declarado === details.digest.calculado,
+    },
+    signed_info_canonico: null,
+    atributos_assinados: details.atributos ?? null,
+    algoritmos: details.algoritmos,
+    valor: { confere: details.valueHolds ?? null },
+    certificado: certificate === undefined ? null : certificateReport(certificate, extra, judgement),
+    prestador: partyReport(certificate, documento),
+  };
+}
+
+function prestadorOf(body: Uint8Array): string | undefined {
+  const json = readJson(body);
+  return 'fault' in json ? undefined : prestadorIn(json.value);
+}
+
+function textOf(body: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body);
+  } catch {
+    return undefined;
+  }
+}
+
+// What both have.
+
+type Form = Pick<SignatureReport, 'forma_canonica' | 'forma_canonica_bytes' | 'forma_canonica_sha256'>;
+
+/** `bytes` where they are not those of the text. */
+function formOf(text: string | undefined, bytes?: Uint8Array): Form {
+  const digested = bytes ?? text;
+  return {
+    forma_canonica: limitForm(text) ?? null,
+    forma_canonica_bytes: digested === undefined ? null : Buffer.byteLength(digested),
+    forma_canonica_sha256: digested === undefined ? null : hash('sha256', digested, 'hex'),
+  };
+}
+
+function limitForm(text: string | undefined): string | undefined {
+  return text !== undefined && text.length <= FORM_CHARACTERS_MAX ? text : undefined;
+}
+
+function certificateReport(
+  certificate: Certificate,
+  extra: readonly Certificate[] | undefined,
+  { trust, at, zone }: Judgement,
+): CertificateReport {
+  const { holder, inicio, fim, serial, keyUsage, policies, fingerprint, titular, emissor } = certificate;
+  const verdict = trust.judge(certificate, at, extra);
+  const isTrusted = verdict.kind === 'trusted';
+  return {
+    titular: withoutDocument(titular),
+    documento: holder === undefined ? null : maskedDocument(holder.documento),
+    tipo: holder?.tipo ?? null,
+    onde: holder?.onde ?? null,
+    emissor: withoutDocument(emissor),
+    serie: serial,
+    sha256: fingerprint,
+    inicio: isoMoment(momentIn(zone, inicio)),
+    fim: isoMoment(momentIn(zone, fim)),
+    valido_agora: at >= inicio && at <= fim,
+    uso_de_chave: keyUsage ?? null,
+    politicas: policies,
+    confiavel: isTrusted,
+    cadeia: isTrusted ? verdict.cadeia.map(withoutDocument) : null,
+    motivo: isTrusted ? null : maskDocuments(verdict.mensagem),
+    revogado: verdict.kind === 'revoked' ? true : isTrusted && verdict.semLista.length === 0 ? false : null,
+    sem_lista_de_revogados: isTrusted ? verdict.semLista.map(withoutDocument) : null,
+  };
+}
+
+function partyReport(
+  certificate: Certificate | undefined,
+  documento: string | undefined,
+): SignatureReport['prestador'] {
+  if (documento === undefined) return { documento: null, confere: null };
+  const shownDocument = maskedDocument(documento);
+  if (certificate === undefined) return { documento: shownDocument, confere: null };
+  const { holder } = certificate;
+  return { documento: shownDocument, confere: holder !== undefined && isHeldBy(holder, documento) };
+}
+
+/** Names of certificates end in the document of their holder, which of a person is a CPF. */
+export function withoutDocument(name: string): string {
+  return maskDocuments(name.replace(/\s*:[^:]*$/, ''));
+}
+
+/** A name may have the document anywhere, and messages quote names. */
+function maskDocuments(text: string): string {
+  return text.replace(/\b(?:\d{11}|[0-9A-Z]{12}\d{2})\b/g, maskedDocument);
+}
+
+function withoutDocuments(faults: readonly Fault[]): readonly Fault[] {
+  return faults.map(({ change, ...fault }) => ({
+    ...fault,
+    mensagem: maskDocuments(fault.mensagem),
+    ...(change === undefined ? {} : { change: maskDocuments(change) }),
+  }));
+}
+
+function cutText(text: string): string {
+  return text.length <= SHOWN_MAX ? text : `${text.slice(0, SHOWN_MAX)}…`;
+}

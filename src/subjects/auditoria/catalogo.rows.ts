@@ -1,0 +1,91 @@
+/**
+ * What stands in the catalog of the database so that a verification reads something else than the service does, or the service writes
+ * something else than it is told. The service itself makes tables and indexes, and nothing of this.
+ */
+import { digestOf } from '../../base/book/auditoria-hash.ts';
+import { namesOfTables } from '../../base/pg/migrations.ts';
+import { type ClientBase, escapeIdentifier } from '../../base/pg/pg.ts';
+
+type Client = Pick<ClientBase, 'query'>;
+
+/** `como`: what it does, and by which statement it is taken away, in Portuguese; `visto`: what it is, as a digest. */
+export type Estranho = {
+  readonly tabela: string;
+  readonly chave: readonly string[];
+  readonly como: string;
+  readonly visto: string;
+};
+
+type Relacao = { readonly esquema: string; readonly nome: string; readonly tipo: string };
+
+const CAMINHO = 'select pg_catalog.current_schemas(false)::pg_catalog.text[] as caminho';
+const RELACOES = `select n.nspname as esquema, c.relname as nome, c.relkind::text as tipo from pg_class c
+    join pg_namespace n on n.oid = c.relnamespace
+  where n.nspname = any ($1::text[]) and c.relname = any ($2::text[]) and c.relkind not in ('i', 'I') order by 1, 2`;
+
+/** Tables of the service ($2) in its schema ($1), and their months. */
+const TABELAS = `select c.oid, c.relname, c.relrowsecurity, format('%I.%I', n.nspname, c.relname) as nome from pg_class c
+    join pg_namespace n on n.oid = c.relnamespace
+  where n.nspname = $1 and c.relkind in ('r', 'p')
+    and (c.relname = any ($2::text[]) or c.relispartition and regexp_replace(c.relname, '_[0-9]+$', '') = any ($2::text[]))`;
+/** An extension's own is not meant. Citus has triggers of its own, which PostgreSQL's catalog holds. */
+const NOT_OF_EXTENSION = (catalog: string, oid: string): string =>
+  `not exists (select 1 from pg_depend d where d.classid = '${catalog}'::regclass and d.objid = ${oid} and d.deptype = 'e')`;
+const OBJETOS = `with t as (${TABELAS})
+  select t.relname as tabela, 'política ' || p.polname as objeto, 'esconde linhas de quem lê' as efeito,
+    format('drop policy %I on %s', p.polname, t.nome) as remedio,
+    concat_ws(' ', p.polcmd, p.polroles, pg_get_expr(p.polqual, p.polrelid), pg_get_expr(p.polwithcheck, p.polrelid)) as texto
+    from pg_policy p join t on t.oid = p.polrelid
+  union all select relname, 'segurança por linha', 'esconde linhas de quem lê', format('alter table %s disable row level security', nome), ''
+    from t where relrowsecurity
+  union all select t.relname, 'regra ' || r.rulename, 'muda o que se lê e se grava', format('drop rule %I on %s', r.rulename, t.nome), pg_get_ruledef(r.oid)
+    from pg_rewrite r join t on t.oid = r.ev_class
+  union all select t.relname, 'gatilho ' || g.tgname, 'muda o que se grava', format('drop trigger %I on %s', g.tgname, t.nome),
+    pg_get_triggerdef(g.oid) || g.tgenabled::text || f.prosrc
+    from pg_trigger g join t on t.oid = g.tgrelid join pg_proc f on f.oid = g.tgfoid
+    where not g.tgisinternal or f.pronamespace <> 'pg_catalog'::regnamespace
+  union all select 'pg_proc', 'função ' || f.oid::regprocedure, 'tem o nome de uma do PostgreSQL, e pode tomar o lugar dela',
+    format('drop function %s', f.oid::regprocedure), f.prosrc
+    from pg_proc f join pg_namespace n on n.oid = f.pronamespace
+    where n.nspname = $1 and ${NOT_OF_EXTENSION('pg_proc', 'f.oid')}
+      and exists (select 1 from pg_proc o where o.proname = f.proname and o.pronamespace = 'pg_catalog'::regnamespace)
+  union all select 'pg_operator', 'operador ' || o.oid::regoperator, 'toma o lugar de um do PostgreSQL',
+    format('drop operator %s', o.oid::regoperator), o.oprcode::text
+    from pg_operator o join pg_namespace n on n.oid = o.oprnamespace
+    where n.nspname = $1 and ${NOT_OF_EXTENSION('pg_operator', 'o.oid')}
+  order by 1, 2 limit 1000`;
+
+type Objeto = Readonly<Record<'tabela' | 'objeto' | 'efeito' | 'remedio' | 'texto', string>>;
+
+const TIPOS: Readonly<Record<string, string>> = { v: 'visão', m: 'visão materializada', f: 'tabela de fora' };
+
+/**
+ * Finds them, and has the rest of the transaction read the tables of the service and no others: whatever the session looks in first, and
+ * with no row hidden by a policy that comes meanwhile.
+ */
+export async function readPlainly(client: Client): Promise<readonly Estranho[]> {
+  const { caminho } = (await client.query<{ caminho: readonly string[] }>(CAMINHO)).rows[0]!;
+  await client.query('set local search_path = pg_catalog, pg_temp');
+  const names = await namesOfTables();
+  const { rows: relacoes } = await client.query<Relacao>(RELACOES, [caminho, names]);
+  const esquema = caminho.find((one) => relacoes.some(({ nome, ...at }) => nome === 'migracoes' && at.esquema === one));
+  if (esquema === undefined) throw new Error('Nada foi conferido: não há no banco as tabelas do serviço.');
+  const found = relacoes.flatMap((one): Estranho[] => {
+    const isOurs = one.esquema === esquema;
+    if (isOurs && ['r', 'p'].includes(one.tipo)) return [];
+    const objeto = `${TIPOS[one.tipo] ?? 'tabela'} ${one.esquema}.${one.nome}`;
+    const como = isOurs
+      ? 'está no lugar da tabela, e mostra o que quer; tire-a, e devolva o nome à tabela, que tem outro'
+      : `tem o nome de uma tabela do serviço, e quem lê pode achar uma ou outra; tire o esquema ${one.esquema} do search_path`;
+    return [{ tabela: one.nome, chave: [objeto], como, visto: digestOf(one.tipo) }];
+  });
+  const { rows: objetos } = await client.query<Objeto>(OBJETOS, [esquema, names]);
+  for (const { tabela, objeto, efeito, remedio, texto } of objetos) {
+    found.push({ tabela, chave: [objeto], como: `${efeito}; ${remedio}`, visto: digestOf(texto) });
+  }
+  await client.query(`set local search_path = pg_catalog, ${escapeIdentifier(esquema)}, pg_temp`);
+  // Where there is a policy it is told, and what it lets through is read: not one line would be otherwise.
+  const isHidden = objetos.some(({ objeto }) => objeto === 'segurança por linha');
+  if (!isHidden) await client.query('set local row_security = off');
+  return found;
+}

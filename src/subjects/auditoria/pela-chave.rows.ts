@@ -1,0 +1,158 @@
+/** What the key of this process says of the entries of a chain that is verified: which are the service's, which are from before, which are nobody's. */
+
+import {
+  type Autoria,
+  autoriaOfLugar,
+  BROUGHT_BYTES,
+  knownChaves,
+  prazoDasChaves,
+} from '../../base/book/auditoria-chave.ts';
+import { ZERO } from '../../base/book/auditoria-hash.ts';
+import { rowInSql } from '../../base/book/auditoria-tabelas.ts';
+import type { ClientBase } from '../../base/pg/pg.ts';
+import type { Achado } from './aceites.rows.ts';
+
+/** What the key of this process says of the entries. `desde`: the place of the first one by it, 0 without a place; `outras`: keys that are not known here. */
+export type ContaDaChave = {
+  readonly conhecidas: number;
+  readonly desde: number | undefined;
+  readonly autenticas: number;
+  readonly antes: number;
+  readonly outras: readonly string[];
+};
+
+type Julgada = {
+  readonly lugar: number;
+  readonly momento: string;
+  readonly itens: string;
+  readonly autenticador: Buffer | null;
+};
+type Lugar = {
+  readonly lugar: number;
+  readonly momento: string;
+  readonly elo: Buffer | null;
+  readonly autenticador_lugar: Buffer | null;
+};
+
+type Client = Pick<ClientBase, 'query'>;
+
+const TRAZIDAS = `select lugar::float8 as lugar, elo, autenticador_lugar as autenticador from auditoria w
+  where w.tenant = $1 and octet_length(w.autenticador_lugar) = ${BROUGHT_BYTES} and w.lugar is not null order by w.lugar desc limit 100`;
+
+/** Up to which place a chain was brought from another service; 0: it was not. */
+export async function readTrazida(client: Client, tenant: string): Promise<number> {
+  type Row = { readonly lugar: number; readonly elo: Buffer | null; readonly autenticador: Buffer };
+  const { rows } = await client.query<Row>(TRAZIDAS, [tenant]);
+  return rows.find((row) => autoriaOfLugar(tenant, row, ZERO).autoria === 'propria')?.lugar ?? 0;
+}
+
+/** The first note and the first act that are later than the moment from which on all is by the key: by their lines. */
+const POSTERIORES = [
+  `select ${rowInSql('notas').item} as item from notas t where t.tenant = $1 and t.data_emissao > $2 order by t.data_emissao, t.id limit 1`,
+  `select ${rowInSql('atos').item} as item from atos t where t.tenant = $1 and t.em > $2 order by t.em, t.id limit 1`,
+];
+
+/** Of which the entry is by the key, whatever moment somebody has given it: whoever takes authenticators away takes them from these too. */
+export async function readPosteriores(client: Client, tenant: string): Promise<ReadonlySet<string>> {
+  const { entradas } = prazoDasChaves();
+  const items = new Set<string>();
+  if (entradas === undefined) return items;
+  for (const text of POSTERIORES) {
+    const { rows } = await client.query<{ item: string }>(text, [tenant, new Date(entradas)]);
+    for (const { item } of rows) items.add(item);
+  }
+  return items;
+}
+
+export type Testemunhos = { readonly trazida: number; readonly posteriores: ReadonlySet<string> };
+
+/** Judges the entries of a chain by the key, in their order. */
+export class PelaChave {
+  /** The first entry by a key that is known here; undefined: there is none. */
+  desde: number | undefined;
+  autenticas = 0;
+  /** From before that: of them seals alone show that they are what they were. */
+  antes = 0;
+  /** By keys that are not known here. */
+  private readonly outras = new Set<string>();
+  private readonly prazo = prazoDasChaves();
+  /** Up to here the chain came from another service, and what it was then the key says. */
+  private readonly trazida: number;
+  private hasLugares = false;
+  /** Its own moment an entry may be given by anybody: the latest so far counts. */
+  private em = 0;
+
+  private readonly posteriores: ReadonlySet<string>;
+
+  constructor({ trazida, posteriores }: Testemunhos) {
+    this.trazida = trazida;
+    this.posteriores = posteriores;
+  }
+
+  private isTrazida(lugar: number): boolean {
+    return lugar > 0 && lugar <= this.trazida;
+  }
+
+  /** Whether what the key did not make may be lawful: from another service, or from before the key. `isFirst`: nothing was by it before. */
+  private mayBe(autoria: Autoria, lugar: number, { prazo, isFirst }: { prazo: number | undefined; isFirst: boolean }) {
+    if (this.isTrazida(lugar)) return true;
+    const isInTime = prazo === undefined ? isFirst : this.em <= prazo;
+    return isInTime && (isFirst || autoria === 'sem_chave');
+  }
+
+  /** Names the fault of an entry; undefined: the key finds none. */
+  judge(autoria: Autoria, { lugar, momento, itens, autenticador }: Julgada) {
+    this.em = Math.max(this.em, Date.parse(momento));
+    if (autoria === 'propria') {
+      this.autenticas += 1;
+      this.desde ??= lugar;
+      return undefined;
+    }
+    if (autoria === 'outra') this.seeOutra(lugar, autenticador!);
+    const isEarlier = this.isTrazida(lugar) || !itens.split('\n').some((item) => this.posteriores.has(item));
+    if (isEarlier && this.mayBe(autoria, lugar, this.before())) {
+      this.antes += 1;
+      return undefined;
+    }
+    return AUTORIAS[autoria];
+  }
+
+  /** Names the fault of the place of an entry, before the entry is judged; undefined: there is none. `anterior`: the hash before it. */
+  judgeLugar(tenant: string, { lugar, momento, elo, autenticador_lugar }: Lugar, anterior: Buffer) {
+    const dito = { lugar, elo, autenticador: autenticador_lugar };
+    const { autoria, fim } = autoriaOfLugar(tenant, dito, anterior);
+    if (autoria === 'propria') {
+      this.hasLugares = true;
+      return fim === 'trazida' || this.mayEnd(fim, lugar) ? undefined : 'fim_trocado';
+    }
+    if (autoria === 'outra') this.seeOutra(lugar, autenticador_lugar!);
+    this.em = Math.max(this.em, Date.parse(momento));
+    const before = { prazo: this.prazo.lugares, isFirst: !this.hasLugares };
+    return this.mayBe(autoria, lugar, before) ? undefined : 'lugar_alheio';
+  }
+
+  /** Whether the end of the chain may be, or have been, as it is. */
+  mayEnd(autoria: Autoria, lugar: number): boolean {
+    return autoria === 'propria' || this.mayBe(autoria, lugar, this.before());
+  }
+
+  private before() {
+    return { prazo: this.prazo.entradas, isFirst: this.desde === undefined };
+  }
+
+  private seeOutra(lugar: number, autenticador: Buffer): void {
+    if (!this.isTrazida(lugar)) this.outras.add(autenticador.toString('hex', 0, CHAVE_ID_BYTES));
+  }
+
+  tell(): ContaDaChave {
+    const { desde, autenticas, antes, outras } = this;
+    return { conhecidas: knownChaves().length, desde, autenticas, antes, outras: [...outras] };
+  }
+}
+
+const CHAVE_ID_BYTES = 8;
+const AUTORIAS = {
+  sem_chave: 'entrada_sem_chave',
+  outra: 'entrada_de_outra_chave',
+  falsa: 'entrada_forjada',
+} as const satisfies Readonly<Record<Exclude<Autoria, 'propria'>, Achado['tipo']>>;

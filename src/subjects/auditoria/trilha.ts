@@ -1,0 +1,160 @@
+/** The trail of a municipality as it is read: what was done by hand, by whom, when and why. */
+
+import type { Ato, FiltroDeAtos, Objeto } from '../../base/book/atos.ts';
+import { writeTabela } from '../../base/world/escrever-tabela.ts';
+import { municipalMoment } from '../../base/world/gather-facts.ts';
+import { municipioNamed } from '../../base/world/municipios.ts';
+import type { World } from '../../base/world/world.ts';
+import { zoneOf } from '../../fiscal/catalogs/catalogs.ts';
+import { addDays, brazilianMoment, isDay, isoMoment, startOfDay } from '../../fiscal/moment.ts';
+
+type TrilhaWorld = Pick<World, 'store' | 'now'>;
+
+/** What acts are done to, as people call it. */
+export const OBJETOS: Readonly<Record<Objeto, string>> = {
+  prestador: 'Prestador',
+  lista: 'Lista de serviços',
+  correlacao: 'Correlação',
+  municipio: 'Município',
+  usuario: 'Usuário',
+  importacao: 'Importação',
+  nota: 'Nota',
+  evento: 'Evento',
+  token: 'Token',
+  aviso: 'Endereço de aviso',
+  guarda: 'Guarda de um mês',
+  auditoria: 'Achado da auditoria',
+  titular: 'Titular de dados',
+  acesso: 'Acesso ao console',
+};
+
+/** What is looked for, as it is written; empty texts ask for nothing. Days in the time of the municipality, the last one included. */
+export type BuscaNaTrilha = {
+  readonly quem?: string;
+  readonly objeto?: string;
+  readonly chave?: string;
+  readonly de?: string;
+  readonly ate?: string;
+};
+
+export type AtoLido = Omit<Ato, 'em' | 'objeto'> & {
+  /** `DD/MM/YYYY HH:MM:SS` of the municipality. */
+  readonly em: string;
+  /** The same as ISO 8601. */
+  readonly instante: string;
+  readonly objeto: string;
+  /** Name and value, before and after, of what it changed. */
+  readonly mudancas: readonly (readonly [nome: string, antes: string, depois: string])[];
+};
+
+export type PaginaDaTrilha = {
+  readonly atos: readonly AtoLido[];
+  /** Where the next page begins; undefined: there is none. */
+  readonly seguinte: string | undefined;
+};
+
+const PAGE = 50;
+
+/** A page of the trail, the newest first, or what is wrong with the search by field. `depois`: `seguinte` of the page before. */
+export async function listTrilha(
+  world: TrilhaWorld,
+  slug: string,
+  busca: BuscaNaTrilha,
+  depois?: string,
+): Promise<PaginaDaTrilha | { readonly problems: Readonly<Partial<Record<keyof BuscaNaTrilha, string>>> }> {
+  const { codigoIbge } = await municipioNamed(world, slug);
+  const filtro = readFiltro(busca, codigoIbge);
+  if ('problems' in filtro) return filtro;
+  const found = await world.store.atos.list(slug, { ...filtro, before: readCursor(depois) }, PAGE + 1);
+  const atos = found.slice(0, PAGE);
+  const last = atos.at(-1);
+  return {
+    atos: atos.map((ato) => readAto(ato, codigoIbge)),
+    seguinte: found.length > PAGE && last !== undefined ? `${+last.em}_${last.id}` : undefined,
+  };
+}
+
+/** All that a search finds, as CSV. Undefined: the search cannot be read. */
+export async function exportTrilha(
+  world: TrilhaWorld,
+  slug: string,
+  busca: BuscaNaTrilha,
+): Promise<AsyncIterable<string> | undefined> {
+  const first = await listTrilha(world, slug, busca);
+  return 'problems' in first ? undefined : writeTabela(COLUNAS, readRows(world, slug, busca, first));
+}
+
+const COLUNAS = ['em', 'quem', 'via', 'objeto', 'chave', 'acao', 'motivo', 'mudancas'];
+
+async function* readRows(
+  world: TrilhaWorld,
+  slug: string,
+  busca: BuscaNaTrilha,
+  first: PaginaDaTrilha,
+): AsyncGenerator<readonly string[]> {
+  let page = first;
+  for (;;) {
+    for (const { instante, quem, via, objeto, chave, acao, motivo, mudancas } of page.atos) {
+      const changed = mudancas.map(([nome, antes, depois]) => `${nome}: ${antes} → ${depois}`);
+      yield [instante, quem, via, objeto, chave, acao, motivo ?? '', changed.join('; ')];
+    }
+    const next = page.seguinte === undefined ? undefined : await listTrilha(world, slug, busca, page.seguinte);
+    if (next === undefined || 'problems' in next) return;
+    page = next;
+  }
+}
+
+function readFiltro(
+  { quem, objeto, chave, de, ate }: BuscaNaTrilha,
+  codigoIbge: string | undefined,
+): FiltroDeAtos | { readonly problems: Readonly<Partial<Record<keyof BuscaNaTrilha, string>>> } {
+  const problems = {
+    ...(objeto && !Object.hasOwn(OBJETOS, objeto) ? { objeto: 'Escolha um da lista.' } : {}),
+    ...(de && !isDay(de) ? { de: NO_DAY } : {}),
+    ...(ate && !isDay(ate) ? { ate: NO_DAY } : {}),
+  };
+  if (Object.keys(problems).length > 0) return { problems };
+  return {
+    quem: quem?.trim() || undefined,
+    objeto: objeto || undefined,
+    chave: chave?.trim() || undefined,
+    desde: de ? startOfDay(zoneOf(codigoIbge), de) : undefined,
+    ate: ate ? startOfDay(zoneOf(codigoIbge), addDays(ate, 1)) : undefined,
+  };
+}
+
+const NO_DAY = 'Escreva o dia como AAAA-MM-DD, por exemplo 2026-11-30.';
+
+const CURSOR = /^(\d{1,15})_([0-9a-f-]{36})$/;
+
+/** One that nobody gave begins at the newest. */
+function readCursor(text: string | undefined): FiltroDeAtos['before'] {
+  const [, em, id] = CURSOR.exec(text ?? '') ?? [];
+  return em === undefined || id === undefined ? undefined : { em: Number(em), id };
+}
+
+function readAto({ em, objeto, ...ato }: Ato, codigoIbge: string | undefined): AtoLido {
+  const moment = municipalMoment(codigoIbge, +em);
+  return {
+    ...ato,
+    em: brazilianMoment(moment),
+    instante: isoMoment(moment),
+    objeto: OBJETOS[objeto],
+    mudancas: listChanges(ato.antes, ato.depois),
+  };
+}
+
+/** Names that differ between what was and what is. */
+function listChanges(antes: unknown, depois: unknown): AtoLido['mudancas'] {
+  const [was, is] = [antes, depois].map((value) =>
+    value === null ? {} : (value as Readonly<Record<string, unknown>>),
+  );
+  return [...new Set([...Object.keys(was!), ...Object.keys(is!)])]
+    .map((name) => [name, textOf(was![name]), textOf(is![name])] as const)
+    .filter(([, before, after]) => before !== after);
+}
+
+function textOf(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}

@@ -1,0 +1,217 @@
+/**
+ * Limits for each destination host and network address, over all municipalities: messages at once and questions a minute, with turns among
+ * owners. A failing host is paused for all that it does not serve well. The state is kept in the memory of the sending process.
+ */
+import { AVISO_CONFIRMAR_DE_UM, AVISO_CONFIRMAR_POR_MINUTO, AVISO_PARADO_MAX_S, AVISO_SIMULTANEOS } from './tempos.ts';
+
+const MINUTE_MS = 60_000;
+const FULL_MS = 1_000;
+const WAIT_MAX_MS = 10 * MINUTE_MS;
+/** Addresses of so many owners have to fail in a row, and none to succeed, before it is their host that fails. */
+const DONOS_PARA_PARAR = 3;
+/** Owners that are remembered for their last message, which the destination took. */
+const SERVED_MAX = 256;
+/** An owner that does not come back for so long after its moment loses its place in the line. */
+const LATE_MS = 5_000;
+/** A destination of which nothing was heard for so long is forgotten. */
+const FORGET_MS = 15 * MINUTE_MS;
+
+/** A budget of questions a minute. */
+class Questions {
+  private readonly perMinute: number;
+  private left: number;
+  private reckonedAt: number;
+
+  constructor(perMinute: number, agora: number) {
+    this.perMinute = perMinute;
+    this.left = perMinute;
+    this.reckonedAt = agora;
+  }
+
+  /** Milliseconds from one to the next, once those of a minute are used up. */
+  get eachMs(): number {
+    return MINUTE_MS / this.perMinute;
+  }
+
+  /** `ahead`: questions that others are to ask first. */
+  isSpent(agora: number, ahead = 0): boolean {
+    const since = Math.max(0, agora - this.reckonedAt);
+    this.left = Math.min(this.perMinute, this.left + since / this.eachMs);
+    this.reckonedAt = agora;
+    return this.left < 1 + ahead;
+  }
+
+  take(some: 1 | -1): void {
+    this.left -= some;
+  }
+}
+
+/** An owner that was put off. `ids`: its addresses that were, since its last turn. */
+type Waiting = { readonly ids: Set<string>; backAt: number };
+
+type Destino = {
+  underway: number;
+  /** The same of each owner that has some. */
+  readonly ofOwners: Map<string, number>;
+  readonly questions: Questions;
+  /** The same of each owner of addresses there. */
+  readonly deDonos: Map<string, Questions>;
+  /** Owners that were put off, in their order: each comes back after the one before it. */
+  readonly line: Map<string, Waiting>;
+  /** Owners whose last message was taken. */
+  readonly served: Set<string>;
+  /** Owners of addresses that failed, while none succeeded. */
+  readonly failed: Set<string>;
+  rounds: number;
+  pausedUntil: number;
+  usedAt: number;
+};
+
+export type Pedido = {
+  /** Of the registered address. */
+  readonly id: string;
+  /** Whose it is. */
+  readonly dono: string;
+  readonly agora: number;
+  readonly isDesafio: boolean;
+};
+
+/** How a destination did: as a whole it failed, or it answered. */
+export type Veredito = 'failed' | 'answered';
+
+/** `takeBack`: nothing was sent, so that nothing is spent. */
+export type Begun = { end(veredito: Veredito): void; takeBack(): void };
+type Vez = Begun | { readonly adiadoMs: number };
+
+/** Messages of one owner under way at once, and owners that go first: those that come back by now and may have a turn. */
+function turnsAt(destino: Destino, dono: string, agora: number): { readonly share: number; readonly ahead: number } {
+  const { line, ofOwners } = destino;
+  for (const [other, { backAt }] of line) if (agora > backAt + LATE_MS) line.delete(other);
+  const others = [...line].filter(([other]) => other !== dono);
+  const owners = new Set([...ofOwners.keys(), ...line.keys(), dono]).size;
+  const share = others.length === 0 ? AVISO_SIMULTANEOS : Math.ceil(AVISO_SIMULTANEOS / owners);
+  const before = line.has(dono) ? [...line.keys()].indexOf(dono) : others.length;
+  const mayGo = ([other, { backAt }]: (typeof others)[number]): boolean =>
+    backAt <= agora + FULL_MS && (ofOwners.get(other) ?? 0) < share;
+  return { share, ahead: others.slice(0, before).filter(mayGo).length };
+}
+
+/** Its place in the line of those that were put off. */
+function joinLine({ line }: Destino, { id, dono, agora }: Pedido): Waiting {
+  const own = line.get(dono) ?? { ids: new Set(), backAt: agora };
+  line.set(dono, own);
+  own.ids.add(id);
+  return own;
+}
+
+function putOff(destino: Destino, pedido: Pedido, ms: number): Vez {
+  const { dono, agora } = pedido;
+  const own = joinLine(destino, pedido);
+  const turns = Math.max([...destino.line.keys()].indexOf(dono) + 1, own.ids.size);
+  const adiadoMs = Math.min(WAIT_MAX_MS, ms * turns);
+  own.backAt = own.ids.size === 1 ? agora + adiadoMs : Math.min(own.backAt, agora + adiadoMs);
+  return { adiadoMs };
+}
+
+/** In how long to ask again, where there is no turn now. */
+function whyNotNow(destino: Destino, pedido: Pedido): Vez | undefined {
+  const { ofOwners, questions, deDonos, served } = destino;
+  const { dono, agora, isDesafio } = pedido;
+  const isServed = served.has(dono);
+  // Others that fail stop nobody whose own messages are taken.
+  if (agora < destino.pausedUntil && !isServed) {
+    joinLine(destino, pedido).backAt = destino.pausedUntil;
+    return { adiadoMs: destino.pausedUntil - agora };
+  }
+  const { share, ahead } = turnsAt(destino, dono, agora);
+  const isPaused = destino.pausedUntil > 0;
+  // While it fails one message finds out whether it is back, of each owner in turn; one of each that it served goes on.
+  const [places, most] = !isPaused ? [AVISO_SIMULTANEOS, share] : isServed ? [AVISO_SIMULTANEOS, 1] : [1, 1];
+  const isFull = destino.underway + (isPaused && isServed ? 0 : ahead) >= places;
+  if (isFull || (ofOwners.get(dono) ?? 0) >= most) return putOff(destino, pedido, FULL_MS);
+  if (!isDesafio) return undefined;
+  const own = deDonos.get(dono) ?? new Questions(AVISO_CONFIRMAR_DE_UM, agora);
+  deDonos.set(dono, own);
+  // One owner that asks too often makes nobody else wait.
+  if (own.isSpent(agora)) return { adiadoMs: own.eachMs };
+  return questions.isSpent(agora, ahead) ? putOff(destino, pedido, questions.eachMs) : undefined;
+}
+
+function count(destino: Destino, dono: string, more: 1 | -1): void {
+  destino.underway += more;
+  const own = (destino.ofOwners.get(dono) ?? 0) + more;
+  if (own === 0) destino.ofOwners.delete(dono);
+  else destino.ofOwners.set(dono, own);
+}
+
+/** What an answer, or none, says of a destination. */
+function conclude(destino: Destino, { dono, agora, isDesafio }: Pedido, veredito: Veredito): void {
+  const { failed, served } = destino;
+  if (veredito === 'answered') {
+    failed.clear();
+    destino.rounds = 0;
+    destino.pausedUntil = 0;
+  }
+  // Of one that nobody has proved nothing is concluded for others.
+  if (isDesafio) return;
+  served.delete(dono);
+  if (veredito === 'answered') {
+    if (served.size >= SERVED_MAX) served.delete(served.keys().next().value!);
+    served.add(dono);
+    return;
+  }
+  if (failed.size < DONOS_PARA_PARAR) failed.add(dono);
+  if (failed.size < DONOS_PARA_PARAR) return;
+  // Those that were under way together are one round.
+  if (agora < destino.pausedUntil) return;
+  destino.pausedUntil = agora + 1_000 * Math.min(AVISO_PARADO_MAX_S, 5 * 2 ** destino.rounds);
+  destino.rounds = Math.min(20, destino.rounds + 1);
+}
+
+export function openDestinos() {
+  const all = new Map<string, Destino>();
+  let sweptAt = 0;
+  const sweep = (agora: number): void => {
+    if (Math.abs(agora - sweptAt) < MINUTE_MS) return;
+    sweptAt = agora;
+    for (const [key, { underway, usedAt }] of all) {
+      if (underway === 0 && Math.abs(agora - usedAt) > FORGET_MS) all.delete(key);
+    }
+  };
+  const known = (key: string, agora: number): Destino => {
+    const found = all.get(key);
+    if (found !== undefined) return found;
+    const destino: Destino = {
+      ...{ underway: 0, ofOwners: new Map(), questions: new Questions(AVISO_CONFIRMAR_POR_MINUTO, agora) },
+      ...{ deDonos: new Map(), line: new Map(), served: new Set<string>(), failed: new Set<string>() },
+      ...{ rounds: 0, pausedUntil: 0, usedAt: agora },
+    };
+    all.set(key, destino);
+    return destino;
+  };
+  return {
+    /** A turn of what is sent to a destination, or in how long to ask again. */
+    begin(key: string, pedido: Pedido): Vez {
+      const { dono, agora, isDesafio } = pedido;
+      sweep(agora);
+      const destino = known(key, agora);
+      destino.usedAt = agora;
+      const later = whyNotNow(destino, pedido);
+      if (later !== undefined) return later;
+      const asked = isDesafio ? [destino.questions, destino.deDonos.get(dono)!] : [];
+      for (const one of asked) one.take(1);
+      count(destino, dono, 1);
+      destino.line.delete(dono);
+      return {
+        takeBack: () => {
+          for (const one of asked) one.take(-1);
+          count(destino, dono, -1);
+        },
+        end: (veredito) => {
+          count(destino, dono, -1);
+          conclude(destino, pedido, veredito);
+        },
+      };
+    },
+  };
+}

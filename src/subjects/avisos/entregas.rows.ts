@@ -1,0 +1,257 @@
+/**
+ * Telling what changes: the rows are written with the places of the changes, an address is taken by one worker at a time, and what came of
+ * its attempts is written. Of a note nothing is told before what is told earlier of it.
+ */
+
+import { type Db, runTransaction } from '../../base/pg/open.ts';
+import type { PoolClient } from '../../base/pg/pg.ts';
+import { insertRows, unnestRows } from '../../base/pg/sql.ts';
+import type { Traced } from '../../base/traces/traces.ts';
+import { ALL_NOW, type EntregaRow, RAIZ, type Tentativa, tellWebhook, type WebhookRow } from './webhooks.rows.ts';
+
+/** After so many failures in a row one message is tried at a time. */
+export const FALHAS_PARA_PARAR = 3;
+
+/** A change that was given its place. `cursor`: the place of the reader of a document once he has it. */
+export type Contada = Traced & {
+  readonly documento: string;
+  readonly nota: string;
+  readonly ordem: number;
+  readonly tipo: string;
+  readonly mudanca: string;
+  readonly cursor: string;
+};
+
+type NovaEntrega = Pick<Contada, 'nota' | 'ordem' | 'mudanca' | 'cursor' | 'traceparent'> & {
+  readonly webhook: string;
+  readonly em: string;
+};
+
+const INSERT = insertRows<NovaEntrega>(
+  'insert_entregas',
+  'entregas',
+  [
+    ['webhook text', ({ webhook }) => webhook],
+    ['ordem bigint', ({ ordem }) => ordem],
+    ['nota bigint', ({ nota }) => nota],
+    ['mudanca text', ({ mudanca }) => mudanca],
+    ['cursor text', ({ cursor }) => cursor],
+    ['traceparent text', ({ traceparent }) => traceparent ?? null],
+    ['estado text', () => 'pendente'],
+    ['due_at timestamptz', ({ em }) => em],
+    ['criada_em timestamptz', ({ em }) => em],
+  ],
+  'on conflict (tenant, webhook, ordem) do nothing',
+);
+
+const LISTENING = `select id, documento, tipos from webhooks where tenant = $1 and ativo and (documento = '' or documento = any ($2::text[]))`;
+/** One that fails, or has yet to prove itself, keeps the moment at which it is tried again. */
+const RING = `update webhooks set proxima = case when (falhas >= ${FALHAS_PARA_PARAR} or pendente) and proxima is not null then proxima
+    else least(coalesce(proxima, $3), $3) end
+  where tenant = $1 and id = any ($2::text[])`;
+
+/** Writes what is to be told of changes, in the transaction that gives them their places. `now`: milliseconds. */
+export async function insertEntregas(
+  client: PoolClient,
+  tenant: string,
+  contadas: readonly Contada[],
+  now: number,
+): Promise<void> {
+  const documentos = [...new Set(contadas.map(({ documento }) => documento))];
+  const { rows } = await client.query<Pick<WebhookRow, 'id' | 'documento' | 'tipos'>>(LISTENING, [tenant, documentos]);
+  if (rows.length === 0) return;
+  const em = new Date(now).toISOString();
+  const novas = rows.flatMap(({ id, documento, tipos }) => {
+    const wanted = contadas.filter(
+      (one) =>
+        (documento === '' || one.documento === documento) && (tipos.length === 0 || tipos.includes(one.tipo as never)),
+    );
+    // To the municipality a change is told once, with the place of its first party, which is the provider.
+    const once =
+      documento === ''
+        ? [...Map.groupBy(wanted, ({ ordem }) => ordem).values()].map(([first]) => first as Contada)
+        : wanted;
+    return once.map(({ documento: _of, tipo: _kind, ...nova }) => ({ webhook: id, em, ...nova }));
+  });
+  if (novas.length === 0) return;
+  await client.query(INSERT(tenant, novas));
+  const rung = [...new Set(novas.map(({ webhook }) => webhook))];
+  await client.query(RING, [tenant, rung, new Date(now)]);
+}
+
+/** An address that was taken. `segredos`: those that sign. */
+export type Taken = Pick<WebhookRow, 'id' | 'documento' | 'url' | 'falhas' | 'pendente'> & {
+  readonly segredo: Buffer;
+  readonly segredo_anterior: Buffer | null;
+  readonly anterior_ate: Date | null;
+};
+
+/** A message that is due; the trace is that of the change. */
+export type EntregaDevida = EntregaRow & Traced;
+
+/** How an address answers: quickly, by now, or not, or that is not known yet. */
+export type Pace = 'quick' | 'slow';
+
+/**
+ * Each owner has one turn after the other, and those under way are turns of its own. Among them those that failed least go first: an address
+ * that is new does not wait for those that hang.
+ */
+const TAKE = `with turns as (
+    select id, row_number() over (partition by ${RAIZ} order by coalesce(reservado_ate > $2, false) desc, falhas, proxima) as vez
+    from webhooks where tenant = $1 and rapido = $6 and ativo and proxima <= $2
+  ), due as (
+    select w.id from webhooks w join turns on turns.id = w.id where w.tenant = $1 and w.rapido = $6 and w.ativo and w.proxima <= $2
+      and (w.reservado_ate is null or w.reservado_ate <= $2)
+      and exists (select 1 from municipios m where m.tenant = $1 and not m.fechado)
+    order by turns.vez, w.falhas, w.proxima limit $5 for update of w skip locked
+  )
+  update webhooks w set claims = $3, reservado_ate = $4, alterado = false from due where w.tenant = $1 and w.id = due.id
+  returning w.id, w.documento, w.url, w.falhas, w.pendente, w.segredo, w.segredo_anterior, w.anterior_ate`;
+
+const COLUMNS = `e.ordem::text, e.nota::text, e.mudanca, e.cursor, e.estado, e.tentativas, e.due_at, e.criada_em, e.entregue_em, e.registro, e.traceparent`;
+const DUE = `select ${COLUMNS} from entregas e where e.tenant = $1 and e.webhook = $2 and e.estado = 'pendente' and e.due_at <= $3
+    and not exists (select 1 from entregas p where p.tenant = $1 and p.webhook = $2 and p.nota = e.nota and p.ordem < e.ordem
+      and p.estado = 'pendente' and p.due_at > $3)
+  order by e.ordem limit $4`;
+const OLDEST = `select ${COLUMNS} from entregas e where e.tenant = $1 and e.webhook = $2 and e.estado = 'pendente' order by e.ordem limit 1`;
+
+/** What came of one message. `dueAt`: of one that is tried again; `isDead`: it is not, ever. Moments in milliseconds. */
+export type Resultado = {
+  readonly ordem: string;
+  readonly tentativa: Tentativa;
+  readonly em: number;
+  readonly isDelivered: boolean;
+  readonly isDead: boolean;
+  readonly dueAt: number;
+};
+
+const RESULTS = unnestRows<Resultado>(
+  [
+    ['ordem bigint', ({ ordem }) => ordem],
+    ['estado text', ({ isDelivered, isDead }) => (isDelivered ? 'entregue' : isDead ? 'morta' : 'pendente')],
+    ['due timestamptz', ({ dueAt }) => new Date(dueAt).toISOString()],
+    ['entregue timestamptz', ({ isDelivered, em }) => (isDelivered ? new Date(em).toISOString() : null)],
+    ['registro text', ({ tentativa }) => JSON.stringify(tentativa)],
+  ],
+  3,
+);
+
+/** Attempts that are kept of a message. */
+const REGISTRO_MAX = 20;
+
+const HOLD = 'select pendente, alterado from webhooks where tenant = $1 and id = $2 and claims = $3 for update';
+const WRITE = `update entregas e set estado = x.estado, tentativas = e.tentativas + 1, due_at = x.due, entregue_em = x.entregue,
+    registro = (case when jsonb_array_length(e.registro) >= ${REGISTRO_MAX} then e.registro - 0 else e.registro end) || x.registro::jsonb
+  from ${RESULTS.relation} where e.tenant = $1 and e.webhook = $2 and e.ordem = x.ordem`;
+const LATE = `update entregas set estado = 'morta' where tenant = $1 and webhook = $2 and ordem = any (array(
+    select ordem from entregas where tenant = $1 and webhook = $2 and estado = 'pendente' and criada_em < $3 order by ordem limit 5000))`;
+const NEXT = `select min(due_at) as due from entregas where tenant = $1 and webhook = $2 and estado = 'pendente'`;
+/** One that is switched off proves itself anew. */
+const RELEASE = `update webhooks set claims = null, reservado_ate = null, falhas = $3, proxima = $4, ativo = ativo and $5, pendente = $9 or not $5,
+    problema = coalesce($6, problema), problema_em = case when $6::text is null then problema_em else $7 end,
+    rapido = coalesce($8, rapido)
+  where tenant = $1 and id = $2`;
+const FORGET = `delete from entregas where tenant = $1 and webhook = $2 and ordem = any (array(
+    select ordem from entregas where tenant = $1 and webhook = $2 and estado <> 'pendente' and criada_em < $3 order by ordem limit 2000))`;
+
+/** Of an address that wants nothing more nothing waits; its owner may have it sent again. */
+const END = `update entregas set estado = 'morta' where tenant = $1 and webhook = $2 and estado = 'pendente'`;
+/** Nobody takes an address that is switched off, who would forget what was told to it. */
+const FORGET_OFF = `delete from entregas e using webhooks w
+  where e.tenant = $1 and w.tenant = $1 and w.id = e.webhook and not w.ativo and e.criada_em < $2`;
+
+const RELEASE_CHANGED = 'update webhooks set claims = null, reservado_ate = null where tenant = $1 and id = $2';
+
+/** How an address is left. `falhas`: in a row, by now; `paradoAte`: it is not tried before (milliseconds). */
+export type Deixado = {
+  readonly falhas: number;
+  readonly paradoAte: number | undefined;
+  /** It answers again after it was not tried for a while: what waits for it goes at once. */
+  readonly isBack: boolean;
+  /** It asks for nothing to be sent to it any more, or has never proved that it wants to. */
+  readonly isGone: boolean;
+  /** It has yet to prove that it wants messages, and is asked at `paradoAte`. */
+  readonly isPendente: boolean;
+  /** Undefined: nothing was told to it. */
+  readonly isQuick: boolean | undefined;
+  readonly problema: string | undefined;
+  /** What was to be told before this is given up (milliseconds), and what was told before that is forgotten. */
+  readonly desistirAntes: number;
+  readonly esquecerAntes: number;
+};
+
+export function entregaStore(pool: Db) {
+  return {
+    /** Takes addresses of a pace for which there is something to be told, under a token, until a moment. Moments in milliseconds. */
+    take: async (
+      tenant: string,
+      {
+        now,
+        until,
+        token,
+        max,
+        pace,
+      }: {
+        readonly now: number;
+        readonly until: number;
+        readonly token: string;
+        readonly max: number;
+        readonly pace: Pace;
+      },
+    ): Promise<readonly Taken[]> =>
+      (await pool.query<Taken>(TAKE, [tenant, new Date(now), token, new Date(until), max, pace === 'quick'])).rows,
+    /**
+     * What is due for an address, in order. Of one that fails one message alone: the first that is due, so that one that is never taken holds up
+     * no other, or else the oldest.
+     */
+    listDue: async (
+      tenant: string,
+      { id, falhas }: Taken,
+      now: number,
+      max: number,
+    ): Promise<readonly EntregaDevida[]> => {
+      const isStopped = falhas >= FALHAS_PARA_PARAR;
+      const { rows } = await pool.query<EntregaDevida>(DUE, [tenant, id, new Date(now), isStopped ? 1 : max]);
+      if (rows.length > 0 || !isStopped) return rows;
+      return (await pool.query<EntregaDevida>(OLDEST, [tenant, id])).rows;
+    },
+    /** Writes what came of it, and leaves the address to whoever comes next. False: somebody else has it by now. */
+    settle: (
+      tenant: string,
+      { id }: Pick<Taken, 'id'>,
+      token: string,
+      now: number,
+      resultados: readonly Resultado[],
+      deixado: Deixado,
+    ): Promise<boolean> =>
+      runTransaction(pool, async (client) => {
+        // Whoever writes what is to be told holds the same row: what is looked at below is all that there is.
+        const [held] = (await client.query<{ pendente: boolean; alterado: boolean }>(HOLD, [tenant, id, token])).rows;
+        if (held === undefined) return false;
+        if (resultados.length > 0) await client.query(WRITE, [tenant, id, ...RESULTS.valuesOf(resultados)]);
+        const { falhas, paradoAte, isBack, isGone, isPendente, isQuick, problema, desistirAntes, esquecerAntes } =
+          deixado;
+        if (isBack || held.alterado) await client.query(ALL_NOW, [tenant, id, new Date(now)]);
+        if (paradoAte !== undefined) await client.query(LATE, [tenant, id, new Date(desistirAntes)]);
+        await client.query(FORGET, [tenant, id, new Date(esquecerAntes)]);
+        const [next] = (await client.query<{ due: Date | null }>(NEXT, [tenant, id])).rows;
+        const due = next?.due ?? null;
+        // Whatever became of it is about the address as it was; how it is left is its owner's word.
+        if (held.alterado) {
+          await client.query(RELEASE_CHANGED, [tenant, id]);
+          return true;
+        }
+        if (isGone) await client.query(END, [tenant, id]);
+        const isWaiting = paradoAte !== undefined && (due !== null || isPendente);
+        const proxima = isWaiting ? new Date(paradoAte) : due;
+        const values = [falhas, proxima, !isGone, problema ?? null, new Date(now), isQuick ?? null, isPendente];
+        await client.query(RELEASE, [tenant, id, ...values]);
+        if (isGone || isPendente !== held.pendente) await tellWebhook(client, tenant, id);
+        return true;
+      }),
+    /** Deletes what was to be told before a moment (milliseconds) to addresses that are switched off. */
+    forgetOff: async (tenant: string, before: number): Promise<void> => {
+      await pool.query(FORGET_OFF, [tenant, new Date(before)]);
+    },
+  };
+}

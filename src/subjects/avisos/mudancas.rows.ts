@@ -1,0 +1,497 @@
+/**
+ * What has changed of the notas and eventos of a CNPJ or CPF, in one order for good. Transactions that overlap are committed in any order,
+ * so none gives a place to what it changes: it leaves the changes beside (`mudancas-novas.ts`), and who finds them committed gives them
+ * places, a block at a time, each under the lock of the tenant's row. Whoever has read to a place has read all that will ever be before it.
+ */
+
+import { groupByMes, type Ref } from '../../base/book/fila.ts';
+import {
+  INSERT_NOVAS,
+  type Mudou,
+  type Nova,
+  readMudou,
+  readNovas,
+  writeMudou,
+} from '../../base/book/mudancas-novas.ts';
+import { type Db, ONE_BY_ONE, runTransaction } from '../../base/pg/open.ts';
+import type { PoolClient } from '../../base/pg/pg.ts';
+import { type Planned, planMonthly, planOnce } from '../../base/pg/planned.ts';
+import { insertRows } from '../../base/pg/sql.ts';
+import type { EventoEstado } from '../../fiscal/evento.ts';
+import { PARTES_DA_NOTA, type ParteDaNota } from '../../fiscal/mudanca.ts';
+import type { NotaEstado } from '../../fiscal/nota.ts';
+import { type Contada, insertEntregas } from './entregas.rows.ts';
+
+/** How far somebody has read: all of the blocks before `bloco`, and so many of his changes of that one. */
+export type Lugar = { readonly bloco: number; readonly lidas: number };
+
+/** A place as its reader keeps it. */
+export function writeLugar({ bloco, lidas }: Lugar): string {
+  return `m${bloco}-${lidas}`;
+}
+
+/**
+ * A change as its reader is told it, in the same words whenever he asks. `ate`: his place once he has it; `estado`: of the nota, as the change
+ * was made; `mensagem`: what was said with it. Of nota and evento it has what never changes.
+ */
+export type Mudanca = Mudou & {
+  readonly ate: Lugar;
+  readonly nota: Omit<NotaDaMudanca, 'estado' | 'mensagem_retorno'>;
+  readonly evento: EventoDaMudanca | undefined;
+  readonly estado: string;
+  readonly mensagem: string | null;
+};
+
+type Contavel = Pick<Mudanca, 'nota' | 'evento' | 'estado' | 'mensagem'>;
+
+type NotaDaMudanca = Ref &
+  Readonly<Record<`${ParteDaNota}_cpf_cnpj`, string | null>> & {
+    readonly chave_acesso: string;
+    readonly numero_protocolo: string;
+    readonly id_dps: string;
+    readonly numero_dps: string;
+    readonly estado: string;
+    readonly mensagem_retorno: string | null;
+  };
+
+type PartesDaMudanca = Pick<NotaDaMudanca, 'id' | `${ParteDaNota}_cpf_cnpj`>;
+
+type EventoDaMudanca = {
+  readonly id: string;
+  readonly nota: string;
+  readonly mes_nota: number;
+  readonly codigo_tipo_evento: string;
+  readonly numero_sequencial: number;
+};
+
+/** `isNewer`: the next change is told by a newer version alone. */
+type Lidas = {
+  readonly mudancas: readonly Mudanca[];
+  readonly ate: Lugar | undefined;
+  readonly isAll: boolean;
+  readonly isNewer: boolean;
+};
+
+/** How many changes were given their places, and how many rows were left to a newer version. */
+type Postas = { readonly postas: number; readonly deixadas: number };
+
+/** The blocks that are there: places before `maisAntigo` were forgotten, and none after `ultimo` was given. */
+export type Blocos = { readonly ultimo: number; readonly maisAntigo: number };
+
+const [EMITIDA, RETIDA, RECUSADA, CANCELADA] = [
+  'emitida',
+  'retida',
+  'recusada',
+  'cancelada',
+] as const satisfies readonly NotaEstado[];
+const PROCESSADO = 'processado' satisfies EventoEstado;
+
+/** Changes in a block. */
+const BLOCK_MAX = 2_000;
+/** Places that the changes of a block may have among all that is told to an address: more than there are. */
+const ORDENS_POR_BLOCO = 10_000;
+
+/** The block of a change by its place among all that is told to an address. */
+export function blocoOfOrdem(ordem: string): number {
+  return Math.floor(Number(ordem) / ORDENS_POR_BLOCO);
+}
+
+/** Rows read at a time: of who issues much a row has a block of changes, and of others one. */
+const [ROWS_FIRST, ROWS_MAX] = [8, 512];
+
+const BEGIN = `insert into mudancas_ate (tenant, bloco) select tenant, 0 from municipios where tenant = $1 and not fechado
+  on conflict (tenant) do nothing`;
+/** Who gives places just now is left to it. `conta`: somebody is told what changes. */
+const TAKE = `select bloco, exists (select 1 from webhooks w where w.tenant = $1 and w.ativo) as conta from mudancas_ate where tenant = $1
+  and exists (select 1 from municipios m where m.tenant = $1 and not m.fechado) for update skip locked`;
+const TAKE_NOVAS = 'delete from mudancas_novas where tenant = $1 returning id, mudancas, traceparents';
+const ADVANCE = 'update mudancas_ate set bloco = $2 where tenant = $1';
+
+const NOTAS = planMonthly(
+  'notas_das_mudancas',
+  `select n.id, n.mes, n.chave_acesso, n.numero_protocolo, n.id_dps, n.numero_dps, n.estado, n.mensagem_retorno,
+    n.prestador_cpf_cnpj, n.tomador_cpf_cnpj, n.intermediario_cpf_cnpj
+  from unnest($3::bigint[]) as x (id) join notas n on n.tenant = $1 and n.mes = $2 and n.id = x.id ${ONE_BY_ONE}`,
+);
+
+const PARTES = planMonthly(
+  'partes_das_mudancas',
+  `select n.id, n.prestador_cpf_cnpj, n.tomador_cpf_cnpj, n.intermediario_cpf_cnpj
+  from unnest($3::bigint[]) as x (id) join notas n on n.tenant = $1 and n.mes = $2 and n.id = x.id ${ONE_BY_ONE}`,
+);
+
+const EVENTOS = planOnce(
+  'eventos_das_mudancas',
+  `select e.id, e.nota, e.mes_nota, e.codigo_tipo_evento, e.numero_sequencial
+  from unnest($2::bigint[]) as x (id) join eventos e on e.tenant = $1 and e.id = x.id ${ONE_BY_ONE}`,
+);
+
+/**
+ * The states of notas at moments: by their trails, of which the moves of an archived month may be away. Of what happened at the moment itself
+ * a cancellation is taken by the evento alone that makes it.
+ */
+const ESTADOS = planMonthly(
+  'estados_das_mudancas',
+  `select x.place::int, coalesce(
+      (select t.para from trilha_notas t where t.tenant = $1 and t.mes = $2 and t.nota = x.id
+        and (t.em < x.em or (t.em = x.em and (t.para <> '${CANCELADA}' or x.para = '${PROCESSADO}'))) order by t.movimento desc limit 1),
+      (select coalesce(t.de, t.para) from trilha_notas t where t.tenant = $1 and t.mes = $2 and t.nota = x.id order by t.movimento limit 1),
+      n.estado) as estado
+  from unnest($3::bigint[], $4::timestamptz[], $5::text[]) with ordinality as x (id, em, para, place)
+    join notas n on n.tenant = $1 and n.mes = $2 and n.id = x.id ${ONE_BY_ONE}`,
+);
+
+const MENSAGENS = planMonthly(
+  'mensagens_das_mudancas',
+  `select x.place::int, (select t.mensagem from trilha_notas t
+      where t.tenant = $1 and t.mes = $2 and t.nota = x.id and t.movimento = x.movimento) as mensagem
+  from unnest($3::bigint[], $4::int[]) with ordinality as x (id, movimento, place) ${ONE_BY_ONE}`,
+);
+
+type Linhas = { readonly documento: string; readonly bloco: number; readonly em: number; readonly mudancas: string };
+
+const INSERT = insertRows<Linhas>('insert_mudancas', 'mudancas', [
+  ['documento text', ({ documento }) => documento],
+  ['bloco bigint', ({ bloco }) => bloco],
+  ['em timestamptz', ({ em }) => new Date(em).toISOString()],
+  ['mudancas text', ({ mudancas }) => mudancas],
+]);
+
+const LIST = planOnce(
+  'list_mudancas',
+  'select bloco, mudancas from mudancas where tenant = $1 and documento = $2 and bloco >= $3 order by bloco limit $4',
+);
+
+const BLOCOS = planOnce('blocos', 'select bloco, mais_antigo from mudancas_ate where tenant = $1');
+
+/** Of these documents ($2), each with a block ($3), the places of those of whom there is something in it or after it. */
+const CHANGED = planOnce(
+  'documentos_mudados',
+  `select x.place::int from unnest($2::text[], $3::bigint[]) with ordinality as x (documento, bloco, place) cross join lateral (
+      select 1 from mudancas m where m.tenant = $1 and m.documento = x.documento and m.bloco >= x.bloco limit 1
+    ) m where x.documento || '' = x.documento`,
+);
+
+const OLDEST = 'select em from mudancas where tenant = $1 order by em limit $2';
+const FORGET = 'delete from mudancas where tenant = $1 and em >= $2 and em <= $3 returning bloco';
+const FORGOTTEN = 'update mudancas_ate set mais_antigo = $2 where tenant = $1 and mais_antigo < $2';
+
+type Known = {
+  readonly notas: ReadonlyMap<string, NotaDaMudanca>;
+  readonly eventos: Eventos;
+  /** Of eventos whose lines do not have it. */
+  readonly estados: ReadonlyMap<Mudou, string>;
+  readonly mensagens: ReadonlyMap<Mudou, string | null>;
+};
+
+type Eventos = ReadonlyMap<string, EventoDaMudanca>;
+
+export function mudancaStore(pool: Db) {
+  return {
+    /** Gives places to all changes of a tenant that were committed. None where somebody else is about to. `now`: milliseconds. */
+    append: (tenant: string, now: number): Promise<Postas> =>
+      runTransaction(pool, (client) => appendNovas(client, tenant, now)),
+    /** The changes of a document from a place on, `max` at most. `ate`: place after what was read; `isAll`: there was no more. */
+    list: async (tenant: string, documento: string, { bloco, lidas }: Lugar, max: number): Promise<Lidas> => {
+      const found: (Mudou & { readonly ate: Lugar })[] = [];
+      let from = bloco;
+      let rowsMax = ROWS_FIRST;
+      let more = true;
+      let isNewer = false;
+      for (; more && !isNewer && found.length < max; rowsMax = Math.min(4 * rowsMax, ROWS_MAX)) {
+        const asked = LIST([tenant, documento, from, rowsMax]);
+        const { rows } = await pool.query<{ bloco: string; mudancas: string }>(asked);
+        more = rows.length === rowsMax;
+        for (const row of rows) {
+          const at = Number(row.bloco);
+          const lines = row.mudancas.split('\n');
+          for (let place = at === bloco ? lidas : 0; place < lines.length && found.length < max; place += 1) {
+            const mudou = readMudou(lines[place]!);
+            isNewer = mudou === undefined;
+            if (mudou === undefined) break;
+            found.push({ ...mudou, ate: { bloco: at, lidas: place + 1 } });
+          }
+          from = at + 1;
+          if (isNewer || found.length === max) {
+            more = true;
+            break;
+          }
+        }
+      }
+      const known = await readKnown(pool, tenant, found);
+      // What a rehearsal has forgotten is no change of anything any more.
+      const mudancas = found.flatMap((mudou) => {
+        const told = tellOf(known, mudou);
+        return told === undefined ? [] : [{ ...mudou, ...told }];
+      });
+      return { mudancas, ate: found.at(-1)?.ate, isAll: !more, isNewer };
+    },
+    /** What there is to know of changes, by their lines; undefined of one that a newer version alone tells. One that is forgotten is left out. */
+    resolve: async (
+      tenant: string,
+      lines: readonly string[],
+    ): Promise<ReadonlyMap<string, Omit<Mudanca, 'ate'> | undefined>> => {
+      const read = lines.map((line) => ({ line, mudou: readMudou(line) }));
+      const known = await readKnown(
+        pool,
+        tenant,
+        read.flatMap(({ mudou }) => mudou ?? []),
+      );
+      return new Map(
+        read.flatMap(({ line, mudou }): [string, Omit<Mudanca, 'ate'> | undefined][] => {
+          if (mudou === undefined) return [[line, undefined]];
+          const told = tellOf(known, mudou);
+          return told === undefined ? [] : [[line, { ...mudou, ...told }]];
+        }),
+      );
+    },
+    readBlocos: async (tenant: string): Promise<Blocos> => {
+      const [row] = (await pool.query<{ bloco: string; mais_antigo: string }>(BLOCOS([tenant]))).rows;
+      return { ultimo: Number(row?.bloco ?? 0), maisAntigo: Number(row?.mais_antigo ?? 1) };
+    },
+    /** Those of these of whom something was told in the block or after it. */
+    listChanged: async <Of extends { readonly documento: string; readonly bloco: number }>(
+      tenant: string,
+      of: readonly Of[],
+    ): Promise<readonly Of[]> => {
+      const values = [of.map(({ documento }) => documento), of.map(({ bloco }) => bloco)];
+      const { rows } = await pool.query<{ place: number }>(CHANGED([tenant, ...values]));
+      return rows.map(({ place }) => of[place - 1]!);
+    },
+    /** Deletes some of what was told before a moment (milliseconds); whether there may be more. */
+    forget: (tenant: string, before: number): Promise<boolean> =>
+      runTransaction(pool, (client) => forgetOldest(client, tenant, before)),
+  };
+}
+
+/** Rows deleted in one transaction. */
+const FORGET_STEP = 2_000;
+
+async function forgetOldest(client: PoolClient, tenant: string, before: number): Promise<boolean> {
+  const { rows } = await client.query<{ em: Date }>(OLDEST, [tenant, FORGET_STEP]);
+  const old = rows.filter(({ em }) => +em < before);
+  const [first, last] = [old[0], old.at(-1)];
+  if (first === undefined || last === undefined) return false;
+  // A block has one moment, and goes whole: it is known by its number that it is gone.
+  const gone = (await client.query<{ bloco: string }>(FORGET, [tenant, first.em, last.em])).rows;
+  const newest = Math.max(...gone.map(({ bloco }) => Number(bloco)));
+  await client.query(FORGOTTEN, [tenant, newest + 1]);
+  return old.length === FORGET_STEP;
+}
+
+async function appendNovas(client: PoolClient, tenant: string, now: number): Promise<Postas> {
+  const taken = await takeTenant(client, tenant);
+  if (taken === undefined) return { postas: 0, deixadas: 0 };
+  const { mudadas: found, left } = readNovas((await client.query<Nova>(TAKE_NOVAS, [tenant])).rows);
+  if (left.length > 0) await client.query(INSERT_NOVAS(tenant, left));
+  const mudadas = inOrder(found);
+  if (mudadas.length === 0) return { postas: 0, deixadas: left.length };
+  const eventos = await readEventos(client, tenant, mudadas);
+  const partes = await readPartes(client, tenant, mudadas, eventos);
+  const estados = await readEstados(client, tenant, mudadas, eventos);
+  let bloco = Number(taken.bloco);
+  for (let first = 0; first < mudadas.length; first += BLOCK_MAX) {
+    bloco += 1;
+    const lines = new Map<string, string[]>();
+    const contadas: Contada[] = [];
+    for (const [place, mudou] of mudadas.slice(first, first + BLOCK_MAX).entries()) {
+      const nota = partes(mudou);
+      if (nota === undefined) continue;
+      const line = writeMudou({ ...mudou, estadoDaNota: estados.get(mudou) });
+      for (const documento of documentosOf(nota)) {
+        const own = lines.getOrInsertComputed(documento, () => []);
+        own.push(line);
+        if (!taken.conta) continue;
+        contadas.push({
+          ...{ documento, nota: nota.id, ordem: bloco * ORDENS_POR_BLOCO + place },
+          ...{ tipo: `${mudou.item}.${mudou.para}`, mudanca: line, cursor: writeLugar({ bloco, lidas: own.length }) },
+          traceparent: mudou.traceparent,
+        });
+      }
+    }
+    if (taken.conta) await insertEntregas(client, tenant, contadas, now);
+    const linhas = [...lines].map(([documento, all]) => ({ documento, bloco, em: now, mudancas: all.join('\n') }));
+    if (linhas.length > 0) await client.query(INSERT(tenant, linhas));
+  }
+  await client.query(ADVANCE, [tenant, bloco]);
+  return { postas: mudadas.length, deixadas: left.length };
+}
+
+type Held = { readonly bloco: string; readonly conta: boolean };
+
+/** Holds the row of a tenant; undefined: somebody else does. Its first changes make the row. */
+async function takeTenant(client: PoolClient, tenant: string): Promise<Held | undefined> {
+  const take = async (): Promise<Held | undefined> => (await client.query<Held>(TAKE, [tenant])).rows[0];
+  const taken = await take();
+  if (taken !== undefined) return taken;
+  return (await client.query(BEGIN, [tenant])).rowCount === 0 ? undefined : take();
+}
+
+/** Whose a change is: the parties of its note; undefined of what was forgotten. */
+async function readPartes(
+  client: PoolClient,
+  tenant: string,
+  mudadas: readonly Mudou[],
+  eventos: Eventos,
+): Promise<(mudou: Mudou) => PartesDaMudanca | undefined> {
+  const partes = new Map<string, PartesDaMudanca>();
+  for (const [mes, ofMes] of groupByMes(mudadas.flatMap((mudou) => notaOf(eventos, mudou) ?? []))) {
+    const { rows } = await client.query<PartesDaMudanca>(PARTES([tenant, mes, idsOf(ofMes)]));
+    for (const row of rows) partes.set(row.id, row);
+  }
+  return (mudou) => partes.get(notaOf(eventos, mudou)?.id ?? '');
+}
+
+async function readEventos(db: Pick<Db, 'query'>, tenant: string, all: readonly Mudou[]): Promise<Eventos> {
+  const ids = idsOf(all.filter(({ item }) => item === 'evento'));
+  const rows = ids.length === 0 ? [] : (await db.query<EventoDaMudanca>(EVENTOS([tenant, ids]))).rows;
+  return new Map(rows.map((evento) => [evento.id, evento]));
+}
+
+/** The nota of a change; undefined: its evento was forgotten. */
+function notaOf(eventos: Eventos, { item, id, mes }: Mudou): Ref | undefined {
+  if (item === 'nota') return { id, mes };
+  const evento = eventos.get(id);
+  return evento && { id: evento.nota, mes: evento.mes_nota };
+}
+
+/** Of changes of eventos without it, the state of the nota as each was made: the trail has it, whatever became of the nota since. */
+function readEstados(
+  db: Pick<Db, 'query'>,
+  tenant: string,
+  all: readonly Mudou[],
+  eventos: Eventos,
+): Promise<ReadonlyMap<Mudou, string>> {
+  const asked = all.filter(({ item, estadoDaNota }) => item === 'evento' && estadoDaNota === undefined);
+  type Row = Placed & { readonly estado: string };
+  const keys = [({ em }: Mudou) => new Date(em).toISOString(), ({ para }: Mudou) => para];
+  return readEach(db, { tenant, asked, eventos, planned: ESTADOS, keys }, ({ estado }: Row) => estado);
+}
+
+/** What was said with changes of notas: a refused one keeps it, and of others it stands in the trail. */
+function readMensagens(
+  db: Pick<Db, 'query'>,
+  tenant: string,
+  all: readonly Mudou[],
+): Promise<ReadonlyMap<Mudou, string | null>> {
+  const asked = all.filter(
+    ({ item, para, movimento }) => item === 'nota' && (para === RETIDA || (para === EMITIDA && movimento > 1)),
+  );
+  type Row = Placed & { readonly mensagem: string | null };
+  const keys = [({ movimento }: Mudou) => movimento];
+  return readEach(db, { tenant, asked, eventos: NONE, planned: MENSAGENS, keys }, ({ mensagem }: Row) => mensagem);
+}
+
+const NONE: Eventos = new Map();
+
+/** A row for the change at a place, from 1 on. */
+type Placed = { readonly place: number };
+
+/** Of each of these changes one value, by its nota and what else it is asked with. */
+async function readEach<Row extends Placed, Value>(
+  db: Pick<Db, 'query'>,
+  {
+    tenant,
+    asked,
+    eventos,
+    planned,
+    keys,
+  }: {
+    readonly tenant: string;
+    readonly asked: readonly Mudou[];
+    readonly eventos: Eventos;
+    readonly planned: Planned;
+    readonly keys: readonly ((mudou: Mudou) => unknown)[];
+  },
+  read: (row: Row) => Value,
+): Promise<ReadonlyMap<Mudou, Value>> {
+  const found = new Map<Mudou, Value>();
+  const ofNotas = asked.flatMap((mudou) => {
+    const nota = notaOf(eventos, mudou);
+    return nota === undefined ? [] : [{ ...nota, mudou }];
+  });
+  for (const [mes, ofMes] of groupByMes(ofNotas)) {
+    const asking = keys.map((key) => ofMes.map(({ mudou }) => key(mudou)));
+    const { rows } = await db.query<Row>(planned([tenant, mes, ofMes.map(({ id }) => id), ...asking]));
+    for (const row of rows) found.set(ofMes[row.place - 1]!.mudou, read(row));
+  }
+  return found;
+}
+
+function idsOf(of: readonly { readonly id: string }[]): readonly string[] {
+  return [...new Set(of.map(({ id }) => id))];
+}
+
+/**
+ * By their moments, as the clocks of those who wrote them had it, and those of one nota or evento as they followed one another, whatever
+ * the clocks say. Of what was found here no earlier move is still to come: it was committed before the next one could be made.
+ */
+export function inOrder(all: readonly Mudou[]): readonly Mudou[] {
+  if (isInOrder(all)) return all;
+  const byItem = Map.groupBy(all, ({ item, id }) => `${item}${id}`);
+  const moved = [...byItem.values()].flatMap((own) => {
+    let [latest, rank] = [Number.NEGATIVE_INFINITY, 0];
+    return own
+      .toSorted((one, other) => one.movimento - other.movimento)
+      .map((mudou) => {
+        rank = mudou.em > latest ? rankOf(mudou) : Math.max(rank, rankOf(mudou));
+        latest = Math.max(latest, mudou.em);
+        return { mudou, latest, rank };
+      });
+  });
+  return moved.toSorted((one, other) => one.latest - other.latest || one.rank - other.rank).map(({ mudou }) => mudou);
+}
+
+/** Of one moment: a nota that is decided lets its eventos go, and an evento that is registered ends its nota. */
+function rankOf({ item, para }: Mudou): number {
+  if (item === 'evento') return 1;
+  return para === CANCELADA ? 2 : 0;
+}
+
+/** As it nearly always is. */
+function isInOrder(all: readonly Mudou[]): boolean {
+  const moved = new Map<string, number>();
+  let [latest, rank] = [Number.NEGATIVE_INFINITY, 0];
+  for (const mudou of all) {
+    const { item, id, movimento, em } = mudou;
+    const key = item === 'nota' ? id : `e${id}`;
+    const own = rankOf(mudou);
+    if (em < latest || (em === latest && own < rank) || movimento < (moved.get(key) ?? 0)) return false;
+    latest = em;
+    rank = own;
+    moved.set(key, movimento);
+  }
+  return true;
+}
+
+/** Each once: a provider may be its own taker. */
+function documentosOf(nota: PartesDaMudanca): ReadonlySet<string> {
+  return new Set(PARTES_DA_NOTA.flatMap((papel) => nota[`${papel}_cpf_cnpj`] ?? []));
+}
+
+async function readKnown(db: Pick<Db, 'query'>, tenant: string, all: readonly Mudou[]): Promise<Known> {
+  const eventos = await readEventos(db, tenant, all);
+  const notas: NotaDaMudanca[] = [];
+  for (const [mes, ofMes] of groupByMes(all.flatMap((mudou) => notaOf(eventos, mudou) ?? []))) {
+    notas.push(...(await db.query<NotaDaMudanca>(NOTAS([tenant, mes, idsOf(ofMes)]))).rows);
+  }
+  return {
+    notas: new Map(notas.map((nota) => [nota.id, nota])),
+    eventos,
+    estados: await readEstados(db, tenant, all, eventos),
+    mensagens: await readMensagens(db, tenant, all),
+  };
+}
+
+function tellOf({ notas, eventos, estados, mensagens }: Known, mudou: Mudou): Contavel | undefined {
+  const { item, id, para, estadoDaNota } = mudou;
+  const evento = item === 'evento' ? eventos.get(id) : undefined;
+  if (item === 'evento' && evento === undefined) return undefined;
+  const nota = notas.get(evento?.nota ?? id);
+  if (nota === undefined) return undefined;
+  if (item === 'evento')
+    return { nota, evento, estado: estadoDaNota ?? estados.get(mudou) ?? nota.estado, mensagem: null };
+  // A refused nota goes nowhere any more.
+  const mensagem = para === RECUSADA ? nota.mensagem_retorno : (mensagens.get(mudou) ?? null);
+  return { nota, evento, estado: para, mensagem };
+}

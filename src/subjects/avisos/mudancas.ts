@@ -1,0 +1,177 @@
+/** What has changed of the notes and events of one CNPJ or CPF, in the order in which it is told once and for good. */
+
+import type { Municipio } from '../../base/book/municipios.ts';
+import { momentOfNota } from '../../base/world/gather-facts.ts';
+import type { World } from '../../base/world/world.ts';
+import { quoted, type Refusal } from '../../fiscal/fault.ts';
+import { isoMoment } from '../../fiscal/moment.ts';
+import { type ParteDaNota, TIPOS_MUDANCA, type TipoMudanca } from '../../fiscal/mudanca.ts';
+import { NOTA_ESTADOS, type NotaEstado } from '../../fiscal/nota.ts';
+import { tipoByCodigo } from '../../fiscal/tipos-evento.ts';
+import { papeisOf } from '../partes/notas.ts';
+import { type Lugar, type Mudanca, writeLugar } from './mudancas.rows.ts';
+import { voltaOfBloco } from './voltas.rows.ts';
+
+/** In the names and the order of the public answer. */
+export type MudancaPublica = {
+  /** The same however often it is told. */
+  readonly id: string;
+  readonly tipo: TipoMudanca;
+  readonly em: string;
+  /** Place of its reader once he has it. */
+  readonly cursor: string | null;
+  readonly papeis: readonly ParteDaNota[];
+  readonly chave_acesso: string;
+  readonly numero_protocolo: string;
+  readonly id_dps: string;
+  readonly numero: string;
+  readonly status: string;
+  readonly evento: EventoMudado | null;
+  /** Message of the state when the note reached it; null without one. */
+  readonly mensagem: string | null;
+};
+
+export type EventoMudado = {
+  readonly id_evento: number;
+  readonly tipo_evento: string;
+  readonly codigo_tipo_evento: string;
+  readonly numero_sequencial: number;
+  readonly status_evento: string;
+};
+
+const TIPOS: ReadonlySet<string> = new Set(TIPOS_MUDANCA);
+
+/**
+ * A change as everybody is told it; undefined: a newer version alone knows what it is. `cursor`: where it is told in an order; `bloco`: of its
+ * place, which tells it from a move of the same number that a database made before it went back to a copy.
+ */
+export function mudancaPublica(
+  mudou: Omit<Mudanca, 'ate'>,
+  documento: string,
+  { cursor, bloco }: { readonly cursor: string | null; readonly bloco: number },
+): MudancaPublica | undefined {
+  const { item, id, movimento, em, para, nota, evento, estado, mensagem } = mudou;
+  const tipo = evento && tipoByCodigo(evento.codigo_tipo_evento);
+  const kind = `${item}.${para}`;
+  const isKnown =
+    TIPOS.has(kind) && Object.hasOwn(NOTA_ESTADOS, estado) && (evento === undefined || tipo !== undefined);
+  if (!isKnown) return undefined;
+  return {
+    id: [item, id, movimento, voltaOfBloco(bloco) ?? []].flat().join('-'),
+    tipo: kind as TipoMudanca,
+    em: isoMoment(momentOfNota(nota.chave_acesso, em)),
+    cursor,
+    papeis: papeisOf(nota, documento),
+    chave_acesso: nota.chave_acesso,
+    numero_protocolo: nota.numero_protocolo,
+    id_dps: nota.id_dps,
+    numero: nota.numero_dps,
+    status: NOTA_ESTADOS[estado as NotaEstado].status,
+    evento:
+      evento === undefined || tipo === undefined
+        ? null
+        : {
+            id_evento: Number(evento.id),
+            tipo_evento: tipo.slug,
+            codigo_tipo_evento: evento.codigo_tipo_evento,
+            numero_sequencial: evento.numero_sequencial,
+            status_evento: para,
+          },
+    mensagem,
+  };
+}
+
+export type PaginaDeMudancas = {
+  readonly mudancas: readonly MudancaPublica[];
+  /** Place after them, to go on from. */
+  readonly cursor: string;
+  /** Whether there is more by now. */
+  readonly mais: boolean;
+};
+
+/** From now on, and from as far back as is told. */
+export const DESDE_AGORA = 'agora';
+
+const CURSOR = /^m(\d{1,15})-(\d{1,9})$/;
+
+/** The place that somebody asks from, or why there is none. */
+export async function readDesde(
+  { store }: Pick<World, 'store'>,
+  { tenant }: Municipio,
+  desde: string | undefined,
+): Promise<Lugar | Refusal> {
+  const { ultimo, maisAntigo } = await store.mudancas.readBlocos(tenant);
+  if (desde === undefined || desde === '') return { bloco: maisAntigo, lidas: 0 };
+  if (desde === DESDE_AGORA) return { bloco: ultimo + 1, lidas: 0 };
+  const [, bloco, lidas] = CURSOR.exec(desde) ?? [];
+  if (bloco === undefined) {
+    const mensagem = `O parâmetro desde é o cursor de uma resposta anterior, ou a palavra ${DESDE_AGORA}; sem ele, tudo desde o começo.`;
+    return refuseDesde(mensagem, desde);
+  }
+  const place = { bloco: Number(bloco), lidas: Number(lidas) };
+  if (place.bloco > ultimo + 1) {
+    const mensagem =
+      'Este cursor é de depois do que este município já contou: é de outro município, ou o banco de dados voltou a uma cópia anterior. Liste as notas do período (GET …/api/v1/notas), confira-as com as que tem, e continue de desde=agora.';
+    return refuseDesde(mensagem, desde);
+  }
+  if (place.bloco < maisAntigo && (place.bloco < maisAntigo - 1 || place.lidas === 0)) {
+    const mensagem =
+      'Este cursor é de antes das mudanças mais antigas que ainda se contam. Liste as notas do período que falta (GET …/api/v1/notas) e continue daqui sem desde, ou de desde=agora.';
+    return refuseDesde(mensagem, desde);
+  }
+  return place;
+}
+
+function refuseDesde(mensagem: string, sent: string): Refusal {
+  return { faults: [{ codigo: 'E0002', xpath: '', mensagem, campo: 'desde', encontrado: quoted(sent) }] };
+}
+
+function tellAt(mudou: Mudanca, documento: string): MudancaPublica | undefined {
+  return mudancaPublica(mudou, documento, { cursor: writeLugar(mudou.ate), bloco: mudou.ate.bloco });
+}
+
+/** A page, which ends before a change that a newer version alone tells; the place after it; 'newer': it would begin with one. */
+type PaginaLida = (PaginaDeMudancas & { readonly lugar: Lugar }) | 'newer';
+
+/** The changes of a document from a place on, at most so many. */
+export async function listMudancas(
+  { store }: Pick<World, 'store'>,
+  { tenant }: Municipio,
+  documento: string,
+  from: Lugar,
+  max: number,
+): Promise<PaginaLida> {
+  // Looked at first: what is told up to here is all in the list that is read then.
+  const { ultimo } = await store.mudancas.readBlocos(tenant);
+  const { mudancas, ate, isAll, isNewer } = await store.mudancas.list(tenant, documento, from, max);
+  const told = mudancas.map((mudou) => tellAt(mudou, documento));
+  const unknown = told.indexOf(undefined);
+  if (unknown === 0 || (isNewer && told.length === 0)) return 'newer';
+  if (unknown > 0) {
+    const lugar = mudancas[unknown - 1]!.ate;
+    return { mudancas: told.slice(0, unknown) as MudancaPublica[], cursor: writeLugar(lugar), mais: true, lugar };
+  }
+  const isBehind = ate === undefined || ate.bloco <= ultimo;
+  const lugar = isAll && isBehind ? { bloco: Math.max(ultimo + 1, from.bloco), lidas: 0 } : (ate ?? from);
+  return { mudancas: told as MudancaPublica[], cursor: writeLugar(lugar), mais: !isAll, lugar };
+}
+
+/** What who waits for changes of a document from a place on waits for, as a key. */
+export function keyOfEspera(documento: string, { bloco, lidas }: Lugar): string {
+  // Of a block of which some were read there is more only in the next one, or it was told already.
+  return `${documento} ${lidas > 0 ? bloco + 1 : bloco}`;
+}
+
+/** Of these keys, those of whom there is something to be told. */
+export async function lookForMudancas(
+  { store }: Pick<World, 'store'>,
+  tenant: string,
+  keys: readonly string[],
+): Promise<readonly string[]> {
+  const asked = keys.map((key) => {
+    const [documento, bloco] = key.split(' ') as [string, string];
+    return { key, documento, bloco: Number(bloco) };
+  });
+  const changed = await store.mudancas.listChanged(tenant, asked);
+  return changed.map(({ key }) => key);
+}

@@ -1,0 +1,250 @@
+/**
+ * Lines of a register changed by hand, one at a time: read, judged and stored by the machine of the imports, with each problem at the column
+ * that it is about.
+ */
+
+import type { Municipio } from '../../base/book/municipios.ts';
+import { RegistroMudou, type Staging } from '../../base/book/staging.ts';
+import { needOpen } from '../../base/world/fechado.ts';
+import { municipioNamed, type RegistryWorld } from '../../base/world/municipios.ts';
+import type { PorMao, Problem } from '../../base/world/operator.ts';
+import { describeRecusada, lineOf } from './import-csv.ts';
+import { bareDocumento } from './import-prestadores.ts';
+import type { PrestadorListado } from './procurar-prestadores.rows.ts';
+import { type Mudanca, REGISTROS, type RegistroNome } from './registros.ts';
+
+/** A line by its columns; what is not there is empty. */
+export type Celulas = Readonly<Record<string, string>>;
+
+/** Sentences by column; under the empty name what is about no column. */
+export type ProblemasDaLinha = { readonly problems: Readonly<Record<string, string>> };
+
+export type LinhaDoRegistro = {
+  readonly cells: Celulas /** What tells it from all others, as a text. */;
+  readonly id: string;
+};
+
+/** Columns that tell a line from all others. */
+function keyOf(nome: RegistroNome): readonly string[] {
+  const { key, isWhole } = REGISTROS[nome];
+  return isWhole ? key : [...key, 'inicio'];
+}
+
+/** Lines of a register, in its order: all, or those that have a text somewhere. */
+export async function linesOf(
+  world: RegistryWorld,
+  nome: RegistroNome,
+  slug: string,
+  procurado = '',
+): Promise<readonly LinhaDoRegistro[]> {
+  const columns = REGISTROS[nome].order;
+  const lines: LinhaDoRegistro[] = [];
+  for await (const row of await REGISTROS[nome].rows(world, slug)) {
+    const cells = Object.fromEntries(columns.map((column, place) => [column, row[place] ?? '']));
+    if (hasText(row, procurado)) lines.push({ cells, id: idOf(nome, cells) });
+  }
+  return lines;
+}
+
+/** Whether all words stand somewhere in a line, whatever their accents and capitals. */
+function hasText(row: readonly string[], procurado: string): boolean {
+  const plain = (text: string): string =>
+    text
+      .normalize('NFD')
+      .replace(/[\u0300-\u036f]/g, '')
+      .toUpperCase();
+  const whole = plain(row.join(' '));
+  return plain(procurado)
+    .split(/\s+/)
+    .every((word) => whole.includes(word));
+}
+
+function idOf(nome: RegistroNome, cells: Celulas): string {
+  return keyOf(nome)
+    .map((column) => cells[column] ?? '')
+    .join(' ');
+}
+
+/** Lines that are stored together with this one: of a list those of its key, of a whole file all. */
+function groupOf(nome: RegistroNome, lines: readonly LinhaDoRegistro[], cells: Celulas): readonly LinhaDoRegistro[] {
+  const { key, isWhole } = REGISTROS[nome];
+  if (isWhole) return lines;
+  return lines.filter((line) => key.every((column) => line.cells[column] === cells[column]));
+}
+
+/** Writes a line in the place of the one that `id` names, or as a new one. */
+export async function saveLine(
+  world: RegistryWorld,
+  nome: Exclude<RegistroNome, 'prestadores'>,
+  slug: string,
+  cells: Celulas,
+  id: string | undefined,
+  by: PorMao,
+): Promise<ProblemasDaLinha | undefined> {
+  const municipio = await municipioNamed(world, slug);
+  const read = readCells(world, nome, municipio, [cells]);
+  if ('problems' in read) return read;
+  // As it is stored, by which it is compared with what is there.
+  const stored = { ...cells, ...keyCells(nome, read.rows[0] as Readonly<Record<string, unknown>>) };
+  const lines = await linesOf(world, nome, slug);
+  const before = id === undefined ? undefined : lines.find((line) => line.id === id);
+  if (id !== undefined && before === undefined) return { problems: { '': GONE } };
+  const own = idOf(nome, stored);
+  if (own !== id && lines.some((line) => line.id === own)) return { problems: { '': THERE } };
+  const isMoved = before !== undefined && groupOf(nome, [before], stored).length === 0;
+  if (isMoved) return { problems: { [REGISTROS[nome].key[0]!]: MOVED } };
+  const rest = groupOf(nome, lines, stored).filter((line) => line !== before);
+  const acao = before === undefined ? 'cadastrada' : 'alterada';
+  const ato = { acao, chave: `${nome} ${own}`, antes: before?.cells, depois: stored };
+  const isOwn = ({ antes, depois }: Mudanca): boolean =>
+    [own, id].includes(idOf(nome, keyCells(nome, depois ?? antes!)));
+  return storeLines(world, nome, slug, [cells, ...rest.map((line) => line.cells)], ato, by, isOwn);
+}
+
+/** Of a row of the database or of a file. */
+function keyCells(nome: RegistroNome, row: Readonly<Record<string, unknown>>): Celulas {
+  return Object.fromEntries(keyOf(nome).map((column) => [column, String(row[column] ?? '')]));
+}
+
+const GONE = 'Esta linha não existe mais: alguém a mudou ou retirou. Volte à lista.';
+const THERE = 'Já há uma linha igual a esta no que a identifica. Altere aquela.';
+const MEANWHILE =
+  'Enquanto isto estava aberto alguém mudou este cadastro. Nada foi gravado: volte à lista e altere de novo.';
+const MOVED = 'O que identifica a linha não se altera. Cadastre outra, e retire esta.';
+
+/** Takes a line out. */
+export async function removeLine(
+  world: RegistryWorld,
+  nome: Exclude<RegistroNome, 'prestadores'>,
+  slug: string,
+  id: string,
+  by: PorMao,
+): Promise<Problem | undefined> {
+  const municipio = await municipioNamed(world, slug);
+  needOpen(municipio);
+  const line = (await linesOf(world, nome, slug)).find((one) => one.id === id);
+  if (line === undefined) return { problem: GONE };
+  const ato = { acao: 'retirada', chave: `${nome} ${id}`, antes: line.cells, depois: undefined };
+  const [{ table }] = REGISTROS[nome].tables;
+  const values = Object.fromEntries(keyOf(nome).map((column) => [column, line.cells[column]!]));
+  await world.store.importacoes.removeRow(municipio.tenant, table, values, actOf(nome, ato, by, world.now()));
+  return undefined;
+}
+
+/** Periods of the Simples Nacional, `YYYY-MM-DD` or `DD/MM/YYYY`; an empty end: it goes on. */
+export type PeriodoEscrito = { readonly inicio: string; readonly fim: string };
+
+/**
+ * Writes an establishment. `isNew`: one that is there already is refused, and otherwise one that is not. `periods`: of the document, in the
+ * place of those that it has; undefined: they stay.
+ */
+export async function savePrestador(
+  world: RegistryWorld,
+  slug: string,
+  cells: Celulas,
+  periods: readonly PeriodoEscrito[] | undefined,
+  isNew: boolean,
+  by: PorMao,
+): Promise<ProblemasDaLinha | undefined> {
+  const { tenant } = await municipioNamed(world, slug);
+  const documento = bareDocumento(cells.documento ?? '');
+  const known = await world.store.prestadores.search(tenant, { documento }, undefined, 1_000);
+  const before = known.find(({ inscricao_municipal: im }) => im === (cells.inscricao_municipal ?? '').trim());
+  if (isNew && before !== undefined) {
+    return { problems: { documento: 'já está no cadastro com esta inscrição. Altere o que há.' } };
+  }
+  if (!isNew && before === undefined) return { problems: { documento: 'não está no cadastro com esta inscrição.' } };
+  const whole = withAddress(cells, before);
+  const written = (periods ?? []).filter(({ inicio, fim }) => inicio !== '' || fim !== '');
+  const lines: Celulas[] = written.map(({ inicio, fim }) => ({ ...whole, simples_inicio: inicio, simples_fim: fim }));
+  if (lines.length === 0) lines.push(periods === undefined ? whole : { ...whole, simples_inicio: '', simples_fim: '' });
+  const ato = {
+    acao: isNew ? 'cadastrado' : 'alterado',
+    chave: documento,
+    antes: before && { ...before, simples: before.simples.map((period) => period.join(' a ')).join('; ') },
+    depois: {
+      ...cells,
+      ...(periods && { simples: written.map(({ inicio, fim }) => `${inicio} a ${fim}`).join('; ') }),
+    },
+  };
+  return storeLines(world, 'prestadores', slug, lines, ato, by);
+}
+
+const ADDRESS = ['logradouro', 'numero', 'complemento', 'bairro', 'cep'] as const;
+
+/** An address is read whole, so a part of it comes with the rest that is there. */
+function withAddress(cells: Celulas, before: PrestadorListado | undefined): Celulas {
+  if (ADDRESS.every((column) => cells[column] === undefined)) return cells;
+  return { ...Object.fromEntries(ADDRESS.map((column) => [column, before?.[column] ?? ''])), ...cells };
+}
+
+type AtoDeLinha = {
+  readonly acao: string;
+  readonly chave: string;
+  readonly antes: object | undefined;
+  readonly depois: object | undefined;
+};
+
+function actOf(nome: RegistroNome, { antes, depois, ...ato }: AtoDeLinha, by: PorMao, em: number) {
+  const objeto = nome === 'prestadores' ? 'prestador' : nome === 'correlacao' ? 'correlacao' : 'lista';
+  return { ...by, em, objeto, ...ato, ...changesOf(antes, depois) } as const;
+}
+
+/** Of what was there and is there only what differs. */
+function changesOf(antes: object | undefined, depois: object | undefined) {
+  if (antes === undefined || depois === undefined) return { antes, depois };
+  const [one, other] = [antes, depois] as [Record<string, unknown>, Record<string, unknown>];
+  const differ = Object.keys(other).filter((name) => String(one[name] ?? '') !== String(other[name] ?? ''));
+  const pick = (from: Record<string, unknown>) => Object.fromEntries(differ.map((name) => [name, from[name] ?? '']));
+  return { antes: pick(one), depois: pick(other) };
+}
+
+/** Lines as rows of the register, or what is wrong with them, by column. */
+function readCells(
+  world: RegistryWorld,
+  nome: RegistroNome,
+  municipio: Municipio,
+  lines: readonly Celulas[],
+): { readonly rows: readonly unknown[] } | ProblemasDaLinha {
+  const header = [...new Set(lines.flatMap(Object.keys))];
+  const { reading } = REGISTROS[nome].prepare(world, municipio, header);
+  const problems: Record<string, string> = {};
+  const onProblem = (column: string, problem: string): void => {
+    problems[column] ??= `${problem.charAt(0).toUpperCase()}${problem.slice(1)}.`;
+  };
+  const rows = lines.map((cells, place) => reading.read(lineOf(place + 1, (column) => cells[column], onProblem)));
+  return Object.keys(problems).length > 0 ? { problems } : { rows };
+}
+
+/** `isMeant`: a change that was asked for; where another would be made, somebody has changed the register meanwhile. */
+async function storeLines(
+  world: RegistryWorld,
+  nome: RegistroNome,
+  slug: string,
+  lines: readonly Celulas[],
+  ato: AtoDeLinha,
+  by: PorMao,
+  isMeant: (mudanca: Mudanca) => boolean = () => true,
+): Promise<ProblemasDaLinha | undefined> {
+  const municipio = await municipioNamed(world, slug);
+  needOpen(municipio);
+  const read = readCells(world, nome, municipio, lines);
+  if ('problems' in read) return read;
+  const { stage } = REGISTROS[nome].prepare(world, municipio, [...new Set(lines.flatMap(Object.keys))]);
+  return stage(async (staging: Staging<unknown, unknown>) => {
+    await staging.add(read.rows);
+    await staging.check();
+    const [refused] = await staging.refusedAfter(0, 1);
+    if (refused !== undefined) return { problems: { '': `${describeRecusada(refused).motivo}.` } };
+    const { mudancas, marca } = await staging.rehearse();
+    if (!mudancas.every(isMeant)) return { problems: { '': MEANWHILE } };
+    const atos = () => [actOf(nome, ato, by, world.now())];
+    try {
+      await staging.merge({ tenant: municipio.tenant, asRehearsed: marca, atos });
+    } catch (error) {
+      if (error instanceof RegistroMudou) return { problems: { '': MEANWHILE } };
+      throw error;
+    }
+    return undefined;
+  });
+}

@@ -1,0 +1,316 @@
+/**
+ * How a file of the municipality comes into its registry: read line by line, every bad line told with its number and
+ * reason, and then all of it or nothing; or, when asked so, all that is good.
+ *
+ * What the columns mean is in `import-prestadores.ts` and `listas.ts`.
+ */
+
+import { randomUUID } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { realpath } from 'node:fs/promises';
+import path from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Ensaio, Escrita, NovaRecusa, Recusada, Staging } from '../../base/book/staging.ts';
+import { writeTabela } from '../../base/world/escrever-tabela.ts';
+import type { PorMao } from '../../base/world/operator.ts';
+import { type CsvFault, type CsvFile, type CsvRecord, openCsv } from '../../documents/csv.ts';
+import { writeFileFor } from '../../documents/new-files.ts';
+import { unmarkText } from '../../documents/write-csv.ts';
+import { checkText } from '../../fiscal/layout/check-text.ts';
+import type { SimpleType } from '../../fiscal/layout/simple-types.ts';
+import { isDay } from '../../fiscal/moment.ts';
+
+/** A file of a municipality. */
+export type ImportRequest = FileRequest & {
+  /** Slug of the municipality. */
+  readonly municipio: string;
+  /** Who imports it: it can be undone, and stands in the trail. Absent: neither. */
+  readonly by?: PorMao;
+  /** What the file is called, where `arquivo` is a copy of it. */
+  readonly nome?: string;
+};
+
+export type FileRequest = {
+  readonly arquivo: string;
+  /** Take the good lines although there are bad ones; absent: it cannot be asked for. */
+  readonly parcial?: boolean;
+  /** File for all the refused lines. */
+  readonly erros: string | undefined;
+  /** Nothing is written: the outcome has what would be. */
+  readonly previa?: boolean;
+  /** `marca` of a rehearsal: written only if it still does the same. */
+  readonly comoNaPrevia?: string | undefined;
+  readonly onProgress: (progress: ImportProgress) => void;
+};
+
+export type ImportProgress = {
+  readonly etapa: 'lendo' | 'conferindo' | 'gravando';
+  readonly linhas: number;
+  readonly bytes: number;
+  readonly bytesTotal: number;
+};
+
+export type LinhaRecusada = { readonly linha: number; readonly motivo: string };
+
+export type ImportOutcome<Counts> = {
+  readonly codificacao: CsvFile['codificacao'];
+  readonly separador: CsvFile['separador'];
+  /** Lines with something in them, the header not counted. */
+  readonly linhas: number;
+  readonly recusadas: number;
+  /** The first of the refused ones. */
+  readonly primeiras: readonly LinhaRecusada[];
+  /** Undefined when nothing was written. */
+  readonly counts: Counts | undefined;
+  /** What would be written, where that was asked for and there is a good line. */
+  readonly previa: Ensaio<Counts> | undefined;
+};
+
+/** Refused lines that a screen shows; a file has them all. */
+export const RECUSADAS_SHOWN_MAX = 100;
+const REPORT_PAGE = 5_000;
+
+/** One line being read. Each problem is a reason to refuse it; the reading goes on, so that all of them are told. */
+export type Line = {
+  readonly linha: number;
+  /** Without the spaces around; empty also where the file has no such column. */
+  text(column: string): string;
+  /** `problem`: what follows the name of the column in a sentence, in Portuguese. */
+  refuse(column: string, problem: string): void;
+};
+
+export type Columns = {
+  readonly required: readonly string[];
+  readonly optional: readonly string[];
+};
+
+export type Reading<Row> = {
+  read(line: Line): Row;
+  /** Whom a refused line is about, where that can be read. */
+  keyOf(line: Line): string | undefined;
+  /** Called for every refused line, once all of them are known. */
+  forget?(linha: number): void;
+};
+
+/** Opens the file and compares its columns. Throws an Error in Portuguese. */
+export async function openTable(arquivo: string, { required, optional }: Columns): Promise<CsvFile> {
+  const csv = await openCsv(arquivo);
+  const names = csv.header.map((name) => name.toLowerCase());
+  const known = [...required, ...optional];
+  const problems = [
+    ...describeColumns(
+      'falta a coluna',
+      'faltam as colunas',
+      required.filter((name) => !names.includes(name)),
+    ),
+    ...describeColumns(
+      'coluna desconhecida:',
+      'colunas desconhecidas:',
+      csv.header
+        .filter((name) => !known.includes(name.toLowerCase()))
+        .map((name) => (name === '' ? '(sem nome)' : name)),
+    ),
+    ...describeColumns(
+      'coluna repetida:',
+      'colunas repetidas:',
+      known.filter((name) => names.indexOf(name) !== names.lastIndexOf(name)),
+    ),
+  ];
+  if (problems.length === 0) return { ...csv, header: names };
+  const also = optional.length === 0 ? '' : ` E pode ter: ${optional.join(', ')}.`;
+  throw new Error(
+    `cabeçalho de ${path.basename(arquivo)}: ${problems.join('; ')}. O arquivo precisa das colunas ${required.join(', ')}, em qualquer ordem.${also}`,
+  );
+}
+
+function describeColumns(one: string, many: string, names: readonly string[]): string[] {
+  return names.length === 0 ? [] : [`${names.length === 1 ? one : many} ${names.join(', ')}`];
+}
+
+/** Runs `work` on a register of which nothing is staged yet. */
+export type Stage<Row, Counts> = <Result>(work: (staging: Staging<Row, Counts>) => Promise<Result>) => Promise<Result>;
+
+/** What an import writes down in its transaction: itself, so that it can be undone, and an act. Nothing of one that nobody asked for. */
+export function escritaOf<Counts extends object>(
+  tenant: string,
+  registro: string,
+  { by, nome, arquivo }: Pick<ImportRequest, 'by' | 'nome' | 'arquivo'>,
+  em: number,
+): Omit<Escrita<Counts>, 'asRehearsed'> | undefined {
+  if (by === undefined) return undefined;
+  const called = nome ?? path.basename(arquivo);
+  const importacao = { id: randomUUID(), em, registro, arquivo: called, quem: by.quem, via: by.via };
+  return {
+    tenant,
+    importacao,
+    atos: ({ counts }) => [
+      { ...by, em, objeto: 'importacao', chave: registro, acao: 'importada', depois: { arquivo: called, ...counts } },
+    ],
+  };
+}
+
+/** Reads all lines into the staging tables, and writes them when none or only `parcial` ones are refused. */
+export async function importTable<Row, Counts>(
+  { arquivo, parcial, erros, onProgress, previa, comoNaPrevia }: FileRequest,
+  csv: CsvFile,
+  { read, keyOf, forget }: Reading<Row>,
+  stage: Stage<Row, Counts>,
+  escrita?: Omit<Escrita<Counts>, 'asRehearsed'>,
+): Promise<ImportOutcome<Counts>> {
+  if (erros !== undefined) await checkReport(erros, arquivo);
+  return stage(async (staging) => {
+    const at = { linhas: 0, bytes: 0, bytesTotal: csv.bytes };
+    const place = new Map(csv.header.map((name, column) => [name, column]));
+    // One block is sent while the next is read; a failure is thrown where it is awaited.
+    let sending: Promise<unknown> = Promise.resolve();
+    for await (const { records, bytesRead } of csv.records()) {
+      const { rows, refused } = readBlock(records, place, read, keyOf);
+      await sending;
+      sending = Promise.all([rows.length > 0 && staging.add(rows), staging.refuse(refused)]);
+      sending.catch(() => undefined);
+      at.linhas += records.length;
+      at.bytes = bytesRead;
+      onProgress({ etapa: 'lendo', ...at });
+    }
+    await sending;
+    onProgress({ etapa: 'conferindo', ...at });
+    const recusadas = await staging.check();
+    if (forget !== undefined) for await (const page of refusedIn(staging)) for (const { linha } of page) forget(linha);
+    const isAnyGood = at.linhas > recusadas;
+    const isWritten = previa !== true && isAnyGood && (recusadas === 0 || parcial === true);
+    const ensaio = previa === true && isAnyGood ? await staging.rehearse() : undefined;
+    if (isWritten) onProgress({ etapa: 'gravando', ...at });
+    const counts = isWritten ? await staging.merge(escrita && { ...escrita, asRehearsed: comoNaPrevia }) : undefined;
+    if (erros !== undefined) await writeReport(erros, staging);
+    const primeiras = (await staging.refusedAfter(0, RECUSADAS_SHOWN_MAX)).map(describeRecusada);
+    const { codificacao, separador } = csv;
+    return { codificacao, separador, linhas: at.linhas, recusadas, primeiras, counts, previa: ensaio };
+  });
+}
+
+/** A line of which `cellOf` has what stands in a column. */
+export function lineOf(
+  linha: number,
+  cellOf: (column: string) => string | undefined,
+  onProblem: (column: string, problem: string) => unknown,
+): Line {
+  return {
+    linha,
+    text: (column) => unmarkText((cellOf(column) ?? '').normalize('NFC').trim()),
+    refuse: (column, problem) => void onProblem(column, problem),
+  };
+}
+
+/** What one block of a file says, and the lines of it that are refused. */
+function readBlock<Row>(
+  records: readonly (CsvRecord | CsvFault)[],
+  place: ReadonlyMap<string, number>,
+  read: Reading<Row>['read'],
+  keyOf: Reading<Row>['keyOf'],
+): { readonly rows: readonly Row[]; readonly refused: readonly NovaRecusa[] } {
+  const rows: Row[] = [];
+  const refused: NovaRecusa[] = [];
+  for (const record of records) {
+    const { linha } = record;
+    if ('problem' in record) {
+      refused.push({ linha, motivo: record.problem, chave: undefined });
+      continue;
+    }
+    const problems: string[] = [];
+    const cellOf = (column: string): string | undefined => record.cells[place.get(column) ?? -1];
+    const line = lineOf(linha, cellOf, (column, problem) => problems.push(`${column} ${problem}`));
+    const row = read(line);
+    if (problems.length === 0) rows.push(row);
+    else refused.push({ linha, motivo: problems.join('; '), chave: keyOf(line) });
+  }
+  return { rows, refused };
+}
+
+/** The text of a column that a note will carry, as the layout admits it; undefined when it is empty. */
+export function layoutText(line: Line, column: string, type: SimpleType): string | undefined {
+  const value = line.text(column);
+  if (value === '') return undefined;
+  const fault = checkText(type, value);
+  if (fault === undefined) return value;
+  const fix = fault.fix === undefined ? '' : ` (use: ${fault.fix})`;
+  line.refuse(column, `${fault.problem}${fix}`);
+  return undefined;
+}
+
+/** As {@link layoutText}, refused when it is empty. */
+export function neededText(line: Line, column: string, type: SimpleType): string {
+  if (line.text(column) === '') line.refuse(column, 'está vazio');
+  return layoutText(line, column, type) ?? '';
+}
+
+const ISO = /^(\d{4})-(\d{2})-(\d{2})$/;
+const BRAZILIAN = /^(\d{2})\/(\d{2})\/(\d{4})$/;
+const YEAR_MIN = 1900;
+
+/** `YYYY-MM-DD`, from that or from `DD/MM/YYYY`; undefined when the column is empty or no date. */
+function dateOf(line: Line, column: string): string | undefined {
+  const value = line.text(column);
+  if (value === '') return undefined;
+  const iso = ISO.exec(value);
+  const brazilian = BRAZILIAN.exec(value);
+  const date = iso ? value : brazilian ? `${brazilian[3]}-${brazilian[2]}-${brazilian[1]}` : undefined;
+  if (date === undefined) {
+    line.refuse(column, 'não é uma data (AAAA-MM-DD ou DD/MM/AAAA)');
+    return undefined;
+  }
+  if (Number(date.slice(0, 4)) < YEAR_MIN || !isDay(date)) {
+    line.refuse(column, `traz um dia que não existe (${value})`);
+    return undefined;
+  }
+  return date;
+}
+
+/** Both days of a period; an end needs a beginning and does not stand before it. */
+export function periodOf(line: Line, inicioColumn: string, fimColumn: string) {
+  const [inicio, fim] = [dateOf(line, inicioColumn), dateOf(line, fimColumn)];
+  if (fim !== undefined && line.text(inicioColumn) === '') line.refuse(fimColumn, `veio sem ${inicioColumn}`);
+  if (inicio !== undefined && fim !== undefined && fim < inicio) line.refuse(fimColumn, `é anterior a ${inicioColumn}`);
+  return { inicio, fim };
+}
+
+const CONFLITOS: Readonly<Record<string, (outra: number | undefined) => string>> = {
+  contradiz: (outra) => `repete a chave da linha ${outra} com outros dados`,
+  sobrepoe: (outra) => `o período se sobrepõe ao da linha ${outra}`,
+};
+
+export function describeRecusada({ linha, motivo, outra }: Recusada): LinhaRecusada {
+  return { linha, motivo: CONFLITOS[motivo]?.(outra) ?? motivo };
+}
+
+/** Before anything else: whether the report can be written, and is not the very file that is read. */
+async function checkReport(erros: string, arquivo: string): Promise<void> {
+  const [report, source] = await Promise.all([realpath(erros).catch(() => undefined), realpath(arquivo)]);
+  if (report === source) throw new Error('--erros indica o próprio arquivo que se importa; escolha outro nome.');
+  try {
+    await writeFileFor(erros, '', { flag: 'a' });
+  } catch (error) {
+    throw new Error(`o arquivo ${erros}, de --erros, não pode ser escrito (${(error as NodeJS.ErrnoException).code}).`);
+  }
+}
+
+/** All refused lines, in pages. */
+async function* refusedIn(
+  staging: Pick<Staging<never, unknown>, 'refusedAfter'>,
+): AsyncGenerator<readonly Recusada[], void> {
+  for (let after = 0; ; ) {
+    const page = await staging.refusedAfter(after, REPORT_PAGE);
+    if (page.length === 0) return;
+    yield page;
+    after = page.at(-1)!.linha;
+  }
+}
+
+async function writeReport(erros: string, staging: Pick<Staging<never, unknown>, 'refusedAfter'>): Promise<void> {
+  const rows = async function* (): AsyncGenerator<readonly string[]> {
+    for await (const page of refusedIn(staging)) {
+      yield* page.map(describeRecusada).map(({ linha, motivo }) => [String(linha), motivo]);
+    }
+  };
+  await pipeline(Readable.from(writeTabela(['linha', 'motivo'], rows())), createWriteStream(erros));
+}

@@ -1,0 +1,87 @@
+/** An import as somebody at the console makes it: the file is looked at, what it would do is shown, and then it is done or left. */
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { RegistroMudou } from '../../base/book/staging.ts';
+import type { PorMao } from '../../base/world/operator.ts';
+import { openTrabalhos, type Trabalho, type Trabalhos } from '../../base/world/trabalhos.ts';
+import type { World } from '../../base/world/world.ts';
+import type { ImportProgress } from './import-csv.ts';
+import { importRegistro, type RegistroImported, type RegistroNome } from './registros.ts';
+
+type Visto = {
+  readonly registro: RegistroNome;
+  /** Name of the file, as its owner calls it. */
+  readonly nome: string;
+  progresso: ImportProgress | undefined;
+  /** What it would do. */
+  previa: RegistroImported | undefined;
+  /** What it did. */
+  feito: RegistroImported | undefined;
+  /** Why the file as a whole is not taken, or why it was not written: a sentence. */
+  problema: string | undefined;
+};
+
+export type Importacao = Trabalho<Visto>;
+export type Importacoes = Trabalhos<Visto>;
+
+export function openImportacoes(world: Pick<World, 'log'>): Importacoes {
+  return openTrabalhos(world, 'uma importação do console falhou');
+}
+
+type ImportWorld = Pick<World, 'store' | 'now'> & { readonly importacoes: Importacoes };
+
+/** Looks at a file; undefined: another must end first. */
+export async function beginImport(
+  world: ImportWorld,
+  slug: string,
+  quem: string,
+  registro: RegistroNome,
+  file: { readonly nome: string; readonly conteudo: Uint8Array },
+): Promise<Importacao | undefined> {
+  const { importacoes } = world;
+  const nothing = { progresso: undefined, previa: undefined, feito: undefined, problema: undefined };
+  const one = await importacoes.begin(slug, quem, { registro, nome: file.nome, ...nothing });
+  if (one === undefined) return undefined;
+  importacoes.run(one, async () => {
+    await writeFile(fileOf(one), file.conteudo, { mode: 0o600 });
+    one.data.previa = await read(world, one, { previa: true });
+  });
+  return one;
+}
+
+/** Does what was shown; false: another must end first. `parcial`: also where lines are refused. */
+export function confirmImport(world: ImportWorld, one: Importacao, parcial: boolean, by: PorMao): boolean {
+  const { data } = one;
+  if (one.isRunning || data.feito !== undefined) return true;
+  return world.importacoes.again(one, async () => {
+    data.feito = await read(world, one, { parcial, by, comoNaPrevia: data.previa?.previa?.marca });
+  });
+}
+
+async function read(
+  world: ImportWorld,
+  one: Importacao,
+  asked: { previa?: true; parcial?: boolean; by?: PorMao; comoNaPrevia?: string | undefined },
+): Promise<RegistroImported | undefined> {
+  const { data, municipio } = one;
+  const onProgress = (progresso: ImportProgress): void => {
+    data.progresso = progresso;
+  };
+  try {
+    const request = { municipio, arquivo: fileOf(one), nome: data.nome, erros: undefined, onProgress, ...asked };
+    return await importRegistro(world, data.registro, request);
+  } catch (error) {
+    if (error instanceof RegistroMudou) data.problema = MUDOU;
+    else if (error instanceof Error && error.constructor === Error)
+      data.problema = error.message.replaceAll(path.basename(fileOf(one)), data.nome);
+    else throw error;
+    return undefined;
+  }
+}
+
+const MUDOU =
+  'Nada foi gravado: enquanto a prévia estava na tela, alguém mudou o cadastro, e o arquivo já não faria o mesmo. Envie-o de novo e veja a prévia nova.';
+
+function fileOf({ folder }: Importacao): string {
+  return path.join(folder, 'entrada.csv');
+}

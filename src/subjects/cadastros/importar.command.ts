@@ -1,0 +1,177 @@
+/** What the commands that import a file share: their options, the progress, and the account at the end. */
+
+import {
+  type CliWorld,
+  inMunicipio,
+  type Options,
+  type Terminal,
+  textOf,
+  type Values,
+} from '../../base/terminal/command.ts';
+import { printable } from '../../base/terminal/text.ts';
+import type { RegistryWorld } from '../../base/world/municipios.ts';
+import { groupDigits } from '../../fiscal/group-digits.ts';
+import {
+  type FileRequest,
+  type ImportOutcome,
+  type ImportProgress,
+  type ImportRequest,
+  RECUSADAS_SHOWN_MAX,
+} from './import-csv.ts';
+import { describeMudanca, type Mudanca } from './registros.ts';
+
+export const IMPORT_OPTIONS = {
+  municipio: { takes: 'SLUG', help: 'município a que o cadastro pertence' },
+  parcial: { help: 'grava as linhas boas ainda que haja linhas recusadas (sem ela: tudo ou nada)' },
+  erros: { takes: 'ARQUIVO', help: 'escreve neste arquivo todas as linhas recusadas, com o motivo' },
+  previa: { help: 'diz o que o arquivo mudaria, linha a linha, e não grava nada' },
+} as const satisfies Options;
+
+const WHOSE_FILE = 'a que município o arquivo pertence';
+
+const BAR_CELLS = 30;
+/** How often a terminal is written over, and how often a plain line is added. */
+const BAR_EVERY_MS = 100;
+const LINE_EVERY_MS = 5_000;
+
+/** Imports a file into the municipality of `--municipio`, and tells the result; the exit code. `account`: lines on what was stored. */
+export function runImport<Outcome extends ImportOutcome<object>>(
+  world: CliWorld,
+  values: Values,
+  arquivo: string,
+  run: (registry: RegistryWorld, request: ImportRequest) => Promise<Outcome>,
+  account: (counts: NonNullable<Outcome['counts']>, municipio: string, outcome: Outcome) => readonly string[],
+  foretell: (previa: NonNullable<Outcome['previa']>, municipio: string) => void,
+): Promise<number> {
+  const asked = {
+    arquivo,
+    parcial: values.parcial === true,
+    erros: textOf(values, 'erros'),
+    previa: values.previa === true,
+  };
+  return world.registry((registry) =>
+    inMunicipio(world, values, WHOSE_FILE, (municipio) =>
+      runFileImport(
+        world,
+        asked,
+        (request) => run(registry, { ...request, municipio }),
+        (counts, outcome) => account(counts, municipio, outcome),
+        (previa) => foretell(previa, municipio),
+      ),
+    ),
+  );
+}
+
+/** Imports a file that belongs to no municipality. */
+export async function runFileImport<Outcome extends ImportOutcome<object>>(
+  terminal: Terminal,
+  asked: Omit<FileRequest, 'onProgress'>,
+  run: (request: FileRequest) => Promise<Outcome>,
+  account: (counts: NonNullable<Outcome['counts']>, outcome: Outcome) => readonly string[],
+  foretell: (previa: NonNullable<Outcome['previa']>) => void = () => undefined,
+): Promise<number> {
+  const { erros, parcial } = asked;
+  const progress = progressOn(terminal);
+  const began = performance.now();
+  let outcome: Outcome;
+  try {
+    outcome = await run({ ...asked, onProgress: progress.show });
+  } finally {
+    progress.end();
+  }
+  const { codificacao, separador, linhas, counts } = outcome;
+  const seconds = ((performance.now() - began) / 1000).toFixed(1).replace('.', ',');
+  const hint = codificacao === 'Latin-1' ? ' (o arquivo não é UTF-8; confira os acentos)' : '';
+  const read = linhas === 1 ? 'Lida 1 linha' : `Lidas ${groupDigits(linhas)} linhas`;
+  terminal.out(`${read} em ${seconds} s: ${codificacao}${hint}, separador "${separador}".\n`);
+  tellRefused(terminal, outcome, erros);
+  if (asked.previa === true) {
+    if (outcome.previa != null) foretell(outcome.previa);
+    terminal.out('Nada foi gravado: era uma prévia.\n');
+    return outcome.recusadas === 0 ? 0 : 1;
+  }
+  if (!counts) {
+    terminal.err(describeFailure(outcome, parcial));
+    return 1;
+  }
+  for (const line of account(counts, outcome)) terminal.out(`${line}\n`);
+  return 0;
+}
+
+function describeFailure({ linhas, recusadas }: ImportOutcome<unknown>, parcial: FileRequest['parcial']): string {
+  if (linhas === 0) return 'Nada foi gravado: o arquivo só tem o cabeçalho.\n';
+  const way = parcial !== false || recusadas === linhas ? '' : ', ou grave as demais com --parcial';
+  return `Nada foi gravado. Corrija as linhas e importe de novo${way}.\n`;
+}
+
+function tellRefused(
+  terminal: Terminal,
+  { recusadas, primeiras }: ImportOutcome<unknown>,
+  erros: string | undefined,
+): void {
+  if (recusadas === 0) return;
+  terminal.err(recusadas === 1 ? 'Há 1 linha recusada:\n' : `Há ${groupDigits(recusadas)} linhas recusadas:\n`);
+  for (const { linha, motivo } of primeiras) terminal.err(`  linha ${linha}: ${motivo}\n`);
+  const rest = recusadas - primeiras.length;
+  const where = erros === undefined ? `--erros ARQUIVO escreve todas` : `todas estão em ${erros}`;
+  if (rest > 0)
+    terminal.err(`  … e mais ${groupDigits(rest)}; aqui só as ${RECUSADAS_SHOWN_MAX} primeiras, ${where}\n`);
+  else if (erros !== undefined) terminal.err(`  também em ${erros}\n`);
+}
+
+/** Progress at a terminal: a bar that is written over; elsewhere a line every few seconds. */
+function progressOn(terminal: Terminal): { show(progress: ImportProgress): void; end(): void } {
+  let etapa = '';
+  let shownAt = performance.now();
+  let isOpen = false;
+  return {
+    show: (progress) => {
+      const now = performance.now();
+      const isNew = progress.etapa !== etapa;
+      etapa = progress.etapa;
+      if (terminal.isTerminal) {
+        if (!isNew && now - shownAt < BAR_EVERY_MS) return;
+        isOpen = true;
+        terminal.out(`\r\x1b[K${barOf(progress)}`);
+      } else {
+        // A quick import ends before the first line is due.
+        if (now - shownAt < LINE_EVERY_MS) return;
+        terminal.out(`${barOf(progress)}\n`);
+      }
+      shownAt = now;
+    },
+    end: () => {
+      if (isOpen) terminal.out('\r\x1b[K');
+    },
+  };
+}
+
+const ETAPAS: Readonly<Record<Exclude<ImportProgress['etapa'], 'lendo'>, string>> = {
+  conferindo: 'conferindo umas linhas com as outras…',
+  gravando: 'gravando…',
+};
+
+function barOf({ etapa, linhas, bytes, bytesTotal }: ImportProgress): string {
+  if (etapa !== 'lendo')
+    return `${linhas === 1 ? '1 linha lida' : `${groupDigits(linhas)} linhas lidas`}; ${ETAPAS[etapa]}`;
+  const share = bytesTotal === 0 ? 1 : Math.min(1, bytes / bytesTotal);
+  const full = Math.round(share * BAR_CELLS);
+  const bar = `${'█'.repeat(full)}${'░'.repeat(BAR_CELLS - full)}`;
+  return `${bar} ${String(Math.floor(share * 100)).padStart(3)} %  ${linhas === 1 ? '1 linha' : `${groupDigits(linhas)} linhas`}`;
+}
+
+/** What an import would do: how many rows, and the first ones with what changes in each. */
+export function tellPrevia(terminal: Terminal, contas: readonly string[], mudancas: readonly Mudanca[]): void {
+  for (const conta of contas) terminal.out(`${conta}\n`);
+  for (const mudanca of mudancas.slice(0, PREVIA_SHOWN_MAX)) {
+    const { acao, quem, campos } = describeMudanca(mudanca);
+    const what = campos.map(
+      ({ nome, antes, depois }) => `${nome} ${printable(antes || '(vazio)')} → ${printable(depois || '(vazio)')}`,
+    );
+    terminal.out(`  ${acao} ${printable(quem)}${what.length === 0 ? '' : `: ${what.join('; ')}`}\n`);
+  }
+  const rest = mudancas.length - PREVIA_SHOWN_MAX;
+  if (rest > 0) terminal.out(`  … e mais ${groupDigits(rest)}\n`);
+}
+
+const PREVIA_SHOWN_MAX = 50;

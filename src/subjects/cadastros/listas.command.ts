@@ -1,0 +1,93 @@
+/** What each list that a municipality keeps is called at a terminal: its services, its benefits. */
+
+import type { Command } from '../../base/terminal/command.ts';
+import { FORMAS_DEDUCAO, TIPOS_BENEFICIO } from '../../fiscal/cadastros.ts';
+import type { ListaNome } from './listas.ts';
+import { columnsText, listCommand, registroCommands } from './registro.command.ts';
+
+/** What a list is called, and what an operator must know of it. */
+type ListaCommands = {
+  readonly nome: ListaNome;
+  /** First word of its commands. */
+  readonly comando: string;
+  /** What it lists, as a sentence says it: `serviços`. */
+  readonly palavra: string;
+  /** What it is, as the help says it. */
+  readonly resumo: string;
+  /** By what its lines are known, in the plural: `códigos`. */
+  readonly chaves: string;
+  /** What the columns say that their names do not. */
+  readonly colunas: readonly (readonly [coluna: string, diz: string])[];
+};
+
+const LISTAS: readonly ListaCommands[] = [
+  {
+    nome: 'servicos',
+    comando: 'servicos',
+    palavra: 'serviços',
+    resumo: 'a lista municipal de serviços, em CSV. Com ela, o município só administra os códigos que estão na lista.',
+    chaves: 'códigos',
+    colunas: [],
+  },
+  {
+    nome: 'beneficios',
+    comando: 'beneficios',
+    palavra: 'benefícios',
+    resumo: 'os benefícios municipais (nBM), em CSV. Com eles, uma nota só leva um benefício que está no cadastro.',
+    chaves: 'números',
+    colunas: [
+      ['tipo', Object.keys(TIPOS_BENEFICIO).join(', ')],
+      ['reducao', 'até quanto a base se reduz, em percentual; só de reducao_percentual'],
+      ['aliquota', 'em percentual; só de aliquota_diferenciada'],
+      ['servicos', 'códigos nacionais, separados por espaço; vazio: todos'],
+      ['documentos', 'CNPJ e CPF de quem pode usá-lo, separados por espaço; vazio: todos'],
+    ],
+  },
+  {
+    nome: 'deducoes',
+    comando: 'deducoes',
+    palavra: 'deduções',
+    resumo: 'os serviços que admitem dedução, em CSV. Com eles, os demais não admitem nenhuma.',
+    chaves: 'códigos',
+    colunas: [['formas', `${Object.keys(FORMAS_DEDUCAO).join(', ')}; várias, separadas por espaço`]],
+  },
+  {
+    nome: 'regimes',
+    comando: 'regimes',
+    palavra: 'regimes',
+    resumo:
+      'os regimes especiais de tributação dos prestadores, em CSV. Com eles, uma nota só leva o que o município atribuiu.',
+    chaves: 'pares de regime e documento',
+    colunas: [
+      ['regime', 'o código de regEspTrib'],
+      ['documento', 'CNPJ ou CPF do prestador; vazio: qualquer um, sem verificação'],
+      ['servicos', 'códigos nacionais, separados por espaço; vazio: todos'],
+    ],
+  },
+  {
+    nome: 'nao_incidencias',
+    comando: 'nao-incidencias',
+    palavra: 'não incidências',
+    resumo: 'os serviços em que o ISSQN não incide, em CSV. Com eles, nos demais ele incide.',
+    chaves: 'pares de código e documento',
+    colunas: [['documento', 'CNPJ ou CPF do prestador; vazio: qualquer um']],
+  },
+];
+
+export const LISTA_COMMANDS: readonly Command[] = LISTAS.flatMap(
+  ({ nome, comando, palavra, resumo, chaves, colunas }) => [
+    ...registroCommands({
+      nome,
+      comando,
+      oQue: `a lista de ${palavra}`,
+      resumo: `Importa ${resumo}`,
+      notes: [
+        ['Colunas', columnsText(nome)],
+        ...colunas,
+        ['Vigência', `de cada um dos ${chaves} do arquivo valem as linhas do arquivo; os ausentes ficam como estão`],
+      ],
+      depois: `Os ${chaves} que não estão no arquivo ficaram como estavam; para encerrar um, importe-o com a data em fim.`,
+    }),
+    listCommand(nome, `${comando} listar`),
+  ],
+);

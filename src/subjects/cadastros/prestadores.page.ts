@@ -1,0 +1,278 @@
+/** Providers of a municipality: the list, one of them, what is done about one. */
+
+import { carried, facts, field, folded, form, link, nextPage, notice, table } from '../../base/pages/fields.ts';
+import {
+  type Answer,
+  byHand,
+  forRole,
+  type InMunicipio,
+  type PageShown,
+  pathIn,
+  type Row,
+} from '../../base/pages/visit.ts';
+import { mayAs } from '../../base/world/papeis.ts';
+import { maskDocumento } from '../../fiscal/chave.ts';
+import { type Html, html } from '../../published/site/page-shell.ts';
+import { actsTable } from '../auditoria/trilha.page.ts';
+import { listTrilha } from '../auditoria/trilha.ts';
+import { formTokenOf } from '../contas/entrada.ts';
+import { columnFields, HERE, searchForm, wholeActions } from './cadastros.page.ts';
+import { savePrestador } from './editar.ts';
+import { whyNoDocumento } from './import-prestadores.ts';
+import { SOBRE } from './palavras.page.ts';
+import { type AcaoDePrestador, listPrestadores, operatePrestador, type PrestadorListado } from './prestadores.ts';
+import { REGISTROS } from './registros.ts';
+
+const PATH = '/cadastros/prestadores';
+const pathOf = (documento: string): string => `/cadastros/prestador/${documento}`;
+
+async function listPage(call: InMunicipio): Promise<PageShown> {
+  const { world, slug, query, papel } = call;
+  const procurar = query.get('procurar') ?? '';
+  const situacao = query.get('situacao') ?? '';
+  const autorizado = situacao === 'bloqueados' ? false : undefined;
+  const depois = query.get('depois') ?? undefined;
+  const { prestadores, seguinte } = await listPrestadores(world, slug, { texto: procurar, autorizado }, depois);
+  return {
+    title: 'Prestadores',
+    here: HERE,
+    main: html`<p>${SOBRE.prestadores}</p>
+${searchForm(procurar, 'CNPJ, CPF, inscrição municipal, ou parte do nome.')}<p class="botoes">${
+      mayAs(papel, 'operacao')
+        ? html`<a class="botao" href="${pathIn(slug, `${PATH}/novo`)}">Novo prestador</a> `
+        : undefined
+    }${link(pathIn(slug, PATH, situacao === '' ? { procurar, situacao: 'bloqueados' } : { procurar }), situacao === '' ? 'Só os bloqueados' : 'Todos')}</p>
+${prestadores.length === 0 ? html`<p>Nenhum prestador assim. Confira o que escreveu.</p>\n` : listed(slug, prestadores)}${nextPage(slug, PATH, { procurar, situacao }, seguinte, 'Mais prestadores')}${await wholeActions(call, 'prestadores')}`,
+  };
+}
+
+function situationOf({ autorizado }: Pick<PrestadorListado, 'autorizado'>): Html {
+  return autorizado
+    ? html`<span class="estado">autorizado</span>`
+    : html`<span class="estado recusada">bloqueado</span>`;
+}
+
+function listed(slug: string, prestadores: readonly PrestadorListado[]): Html {
+  return table(
+    'Prestadores',
+    ['Documento', 'Inscrição', 'Nome', 'Situação'],
+    prestadores.map((one) => [
+      link(pathIn(slug, pathOf(one.documento)), maskDocumento(one.documento)),
+      one.inscricao_municipal,
+      one.razao_social,
+      situationOf(one),
+    ]),
+  );
+}
+
+async function establishmentsOf({ world, slug, params }: InMunicipio): Promise<readonly PrestadorListado[]> {
+  const documento = params.documento!;
+  if (whyNoDocumento(documento) !== undefined) return [];
+  return (await listPrestadores(world, slug, { texto: documento })).prestadores;
+}
+
+const NOT_THERE: PageShown = {
+  title: 'Prestador',
+  here: HERE,
+  status: 404,
+  main: html`<p>Este documento não está no cadastro.</p>`,
+};
+
+async function onePage(call: InMunicipio, refused?: string): Promise<PageShown> {
+  const found = await establishmentsOf(call);
+  const [first] = found;
+  if (first === undefined) return NOT_THERE;
+  const { world, slug, papel, visitor } = call;
+  const { documento, simples } = first;
+  const mayChange = mayAs(papel, 'operacao');
+  const trilha = await listTrilha(world, slug, { objeto: 'prestador', chave: documento });
+  return {
+    title: first.razao_social,
+    here: HERE,
+    ...(refused === undefined ? {} : { status: 409 }),
+    main: html`${refused === undefined ? undefined : notice('erro', refused)}${facts([
+      ['Documento', maskDocumento(documento)],
+      [
+        'Simples Nacional',
+        simples.length === 0
+          ? 'nenhum período'
+          : simples.map(([inicio, fim]) => `de ${inicio} ${fim === null ? 'em diante' : `a ${fim}`}`).join('; '),
+      ],
+    ])}<p class="botoes">${link(pathIn(slug, '/notas', { prestador: documento }), 'Ver as notas deste prestador')}</p>
+${found.map((one) => establishment(slug, one, mayChange))}${mayChange ? actionsOn(slug, found, formTokenOf(visitor)) : undefined}<h2>Trilha</h2>
+${actsTable('atos' in trilha ? trilha.atos : [])}`,
+  };
+}
+
+function establishment(slug: string, one: PrestadorListado, mayChange: boolean): Html {
+  const { documento, inscricao_municipal: inscricao } = one;
+  const address = [one.logradouro, one.numero, one.complemento, one.bairro, `CEP ${one.cep}`]
+    .filter(Boolean)
+    .join(', ');
+  return html`<h2>${inscricao === '' ? 'Sem inscrição municipal' : `Inscrição ${inscricao}`}</h2>
+${facts([
+  ['Situação', situationOf(one)],
+  ['Nome', one.razao_social],
+  ['Nome fantasia', one.nome_fantasia ?? undefined],
+  ['Endereço', address],
+  ['Telefone', one.fone ?? undefined],
+  ['E-mail', one.email ?? undefined],
+])}${mayChange ? html`<p class="botoes"><a class="botao simples" href="${pathIn(slug, `${pathOf(documento)}/alterar`, { inscricao })}">Alterar</a></p>\n` : undefined}`;
+}
+
+const ACOES: Readonly<
+  Record<AcaoDePrestador, { readonly nome: string; readonly diz: string; readonly feito: string }>
+> = {
+  bloquear: {
+    nome: 'Bloquear',
+    diz: 'Em segundos, tudo o que ele enviar é recusado com E102. As notas que emitiu ficam como estão.',
+    feito: 'O prestador foi bloqueado.',
+  },
+  desbloquear: {
+    nome: 'Desbloquear',
+    diz: 'Em segundos, ele pode emitir outra vez.',
+    feito: 'O prestador pode emitir outra vez.',
+  },
+  retirar: {
+    nome: 'Retirar do cadastro',
+    diz: 'Para um cadastro feito por engano. O que ele enviar é recusado com E101. As notas que emitiu ficam.',
+    feito: 'O prestador foi retirado do cadastro.',
+  },
+};
+
+function actionsOn(slug: string, found: readonly PrestadorListado[], token: string | undefined): Html {
+  const [{ documento }] = found as [PrestadorListado];
+  const possible: AcaoDePrestador[] = [
+    ...(found.some(({ autorizado }) => autorizado) ? (['bloquear'] as const) : []),
+    ...(found.some(({ autorizado }) => !autorizado) ? (['desbloquear'] as const) : []),
+    'retirar',
+  ];
+  const choices = [
+    ['', 'todos'] as const,
+    ...found.map(({ inscricao_municipal: im }) => [`=${im}`, im === '' ? 'o sem inscrição' : im] as const),
+  ];
+  return html`<h2>O que fazer</h2>
+${possible.map((acao) =>
+  folded(
+    ACOES[acao].nome,
+    html`<p>${ACOES[acao].diz}</p>
+${form({
+  action: pathIn(slug, `${pathOf(documento)}/${acao}`),
+  token,
+  fields: html`${found.length > 1 ? field({ name: 'inscricao', label: 'Estabelecimento', choices, required: true, of: acao }) : undefined}${field({ name: 'motivo', label: 'Motivo', help: 'Fica na trilha do prestador.', required: acao !== 'desbloquear', of: acao })}`,
+  button: ACOES[acao].nome,
+  isGrave: acao !== 'desbloquear',
+})}`,
+  ),
+)}`;
+}
+
+const operate = (acao: AcaoDePrestador): Row =>
+  forRole('operacao', 'POST', `/cadastros/prestador/:documento/${acao}`, async (call) => {
+    const { world, slug, params, form: sent } = call;
+    const chosen = sent.text('inscricao');
+    const alvo = { documento: params.documento!, inscricao: chosen === '' ? undefined : chosen.slice(1) };
+    const done = await operatePrestador(world, slug, alvo, acao, byHand(call));
+    if ('problem' in done) return onePage(call, done.problem);
+    const goTo = pathIn(slug, acao === 'retirar' ? PATH : pathOf(params.documento!));
+    return { goTo, recado: ACOES[acao].feito };
+  });
+
+// Changing and adding one.
+
+const PERIOD_COLUMNS = ['simples_inicio', 'simples_fim'];
+const COLUMNS = REGISTROS.prestadores.order.filter((column) => !PERIOD_COLUMNS.includes(column));
+/** Empty lines for periods that come. */
+const SPARE = 2;
+
+type Filled = {
+  readonly cells: Readonly<Record<string, string>>;
+  readonly periods: readonly (readonly [inicio: string, fim: string])[];
+};
+
+function readForm({ form: sent }: InMunicipio): Filled {
+  const cells = Object.fromEntries(COLUMNS.map((column) => [column, sent.text(column).trim()]));
+  const fins = sent.texts('simples_fim');
+  return {
+    cells,
+    periods: sent.texts('simples_inicio').map((inicio, place) => [inicio.trim(), (fins[place] ?? '').trim()]),
+  };
+}
+
+function filledOf(one: PrestadorListado): Filled {
+  const texts: Readonly<Record<string, unknown>> = { ...one, autorizado: one.autorizado ? 'sim' : 'nao' };
+  const cells = Object.fromEntries(COLUMNS.map((column) => [column, String(texts[column] ?? '')]));
+  return { cells, periods: one.simples.map(([inicio, fim]) => [inicio, fim ?? '']) };
+}
+
+function editPage(
+  { slug, visitor }: InMunicipio,
+  { cells, periods }: Filled,
+  isNew: boolean,
+  problems: Readonly<Record<string, string>> = {},
+): PageShown {
+  const spare = Array.from({ length: SPARE }, () => ['', ''] as const);
+  const wrong = Object.keys(problems).length > 0;
+  const fixed = ['documento', 'inscricao_municipal'];
+  const action = isNew ? `${PATH}/novo` : `${pathOf(cells.documento!)}/alterar`;
+  return {
+    title: isNew ? 'Novo prestador' : `Alterar ${cells.razao_social}`,
+    here: HERE,
+    ...(wrong ? { status: 422 } : {}),
+    main: html`${wrong ? notice('erro', problems[''] ?? 'Nada foi gravado. Veja o que está errado em cada campo.') : undefined}${form(
+      {
+        action: pathIn(slug, action),
+        token: formTokenOf(visitor),
+        fields: html`${
+          isNew
+            ? undefined
+            : html`${carried(fixed.map((column) => [column, cells[column]!]))}<p>${maskDocumento(cells.documento!)}${cells.inscricao_municipal === '' ? '' : `, inscrição ${cells.inscricao_municipal}`}</p>`
+        }${columnFields('prestadores', isNew ? COLUMNS : COLUMNS.filter((column) => !fixed.includes(column)), cells, problems)}<fieldset><legend>Simples Nacional</legend>
+<p class="ajuda">Os períodos em que foi optante. Sem data em "até", o período continua.</p>
+${PERIOD_COLUMNS.flatMap((column) => (problems[column] === undefined ? [] : [html`<p class="erro">${problems[column]}</p>`]))}${[
+  ...periods,
+  ...spare,
+].map(
+  ([inicio, fim], place) =>
+    html`<div class="filtros">${field({ name: 'simples_inicio', label: 'De', type: 'date', value: inicio, of: String(place) })}${field({ name: 'simples_fim', label: 'Até', type: 'date', value: fim, of: String(place) })}</div>`,
+)}</fieldset>
+${field({ name: 'motivo', label: 'Motivo', help: 'Fica na trilha do prestador.' })}`,
+        button: 'Gravar',
+        beside: html` ${link(pathIn(slug, isNew ? PATH : pathOf(cells.documento!)), 'Voltar')}`,
+      },
+    )}`,
+  };
+}
+
+async function changePage(call: InMunicipio): Promise<PageShown> {
+  const inscricao = call.query.get('inscricao') ?? '';
+  const one = (await establishmentsOf(call)).find(({ inscricao_municipal: im }) => im === inscricao);
+  return one === undefined ? NOT_THERE : editPage(call, filledOf(one), false);
+}
+
+const save =
+  (isNew: boolean) =>
+  async (call: InMunicipio): Promise<Answer> => {
+    const { world, slug, params } = call;
+    const filled = readForm(call);
+    const cells = isNew ? filled.cells : { ...filled.cells, documento: params.documento! };
+    const periods = filled.periods.map(([inicio, fim]) => ({ inicio, fim }));
+    const refused = await savePrestador(world, slug, cells, periods, isNew, byHand(call));
+    if (refused !== undefined) return editPage(call, { ...filled, cells }, isNew, refused.problems);
+    const documento = cells.documento!.replace(/[\s./-]/g, '').toUpperCase();
+    return { goTo: pathIn(slug, pathOf(documento)), recado: 'O cadastro foi gravado.' };
+  };
+
+const NOTHING: Filled = { cells: {}, periods: [] };
+
+export const PRESTADORES_ROUTES: readonly Row[] = [
+  forRole('leitura', 'GET', PATH, listPage),
+  forRole('operacao', 'GET', `${PATH}/novo`, async (call) => editPage(call, NOTHING, true)),
+  forRole('operacao', 'POST', `${PATH}/novo`, save(true)),
+  forRole('leitura', 'GET', '/cadastros/prestador/:documento', (call) => onePage(call)),
+  forRole('operacao', 'GET', '/cadastros/prestador/:documento/alterar', changePage),
+  forRole('operacao', 'POST', '/cadastros/prestador/:documento/alterar', save(false)),
+  operate('bloquear'),
+  operate('desbloquear'),
+  operate('retirar'),
+];

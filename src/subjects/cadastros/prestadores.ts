@@ -1,0 +1,144 @@
+/** Providers of a municipality by hand: looked for, shown, blocked and taken out. Changing one goes through `editar-registro.ts`. */
+
+import { needOpen } from '../../base/world/fechado.ts';
+import { municipioNamed, type RegistryWorld } from '../../base/world/municipios.ts';
+import { needMotivo, type PorMao, type Problem } from '../../base/world/operator.ts';
+import { bareIm, type Prestador } from '../../fiscal/facts.ts';
+import { wordsOf } from '../../fiscal/words.ts';
+import { bareDocumento, COLUNAS_PRESTADOR, whyNoDocumento } from './import-prestadores.ts';
+import type { PrestadorListado } from './procurar-prestadores.rows.ts';
+
+export type { PrestadorListado } from './procurar-prestadores.rows.ts';
+
+export type BuscaDePrestador = {
+  /** CNPJ, CPF, municipal registration, or words of the name. */
+  readonly texto?: string | undefined;
+  readonly autorizado?: boolean | undefined;
+};
+
+const PAGE = 50;
+/** Of an export. */
+const BLOCK = 5_000;
+
+/** A page of the register, by document; `depois`: `seguinte` of the page before. */
+export async function listPrestadores(
+  world: RegistryWorld,
+  slug: string,
+  { texto = '', autorizado }: BuscaDePrestador,
+  depois?: string,
+): Promise<{ readonly prestadores: readonly PrestadorListado[]; readonly seguinte: string | undefined }> {
+  const { tenant } = await municipioNamed(world, slug);
+  const found = await world.store.prestadores.search(
+    tenant,
+    { ...readTexto(texto), autorizado },
+    readPlace(depois),
+    PAGE + 1,
+  );
+  const last = found[PAGE - 1];
+  return {
+    prestadores: found.slice(0, PAGE),
+    seguinte: found.length > PAGE ? placeOf(last!) : undefined,
+  };
+}
+
+function readTexto(texto: string) {
+  const bare = bareDocumento(texto);
+  if (whyNoDocumento(bare) === undefined) return { documento: bare };
+  if (/^\d+$/.test(bare)) return { inscricao: bareIm(bare), inicio: bare };
+  return { palavras: wordsOf(texto) };
+}
+
+const placeOf = ({ documento, inscricao_municipal }: PrestadorListado): string =>
+  `${documento} ${bareIm(inscricao_municipal)}`;
+
+function readPlace(text: string | undefined): readonly [string, string] | undefined {
+  const [documento, inscricao = ''] = (text ?? '').split(' ');
+  return documento === undefined || documento === '' ? undefined : [documento, inscricao];
+}
+
+/** What the registry has of a document, with or without punctuation. Throws when there is no such municipality. */
+export async function showPrestador(
+  world: RegistryWorld,
+  slug: string,
+  documento: string,
+): Promise<readonly Prestador[]> {
+  const { tenant } = await municipioNamed(world, slug);
+  return world.store.prestadores.listOf(tenant, bareDocumento(documento));
+}
+
+/** `inscricao`: undefined: all establishments of the document. */
+export type Alvo = { readonly documento: string; readonly inscricao?: string | undefined };
+
+/** What may be done to a provider by hand, beside changing what the register says of it. */
+const ACOES = {
+  bloquear: { acao: 'bloqueado', autorizado: false },
+  desbloquear: { acao: 'desbloqueado', autorizado: true },
+  retirar: { acao: 'retirado', autorizado: undefined },
+} as const;
+
+export type AcaoDePrestador = keyof typeof ACOES;
+
+/**
+ * Blocks a provider, so that its DPS are answered E102 (within seconds in every process), lets it issue again, or takes it out of the
+ * register, after which they are answered E101. Notes that are issued stay. How many establishments that were.
+ */
+export async function operatePrestador(
+  world: RegistryWorld,
+  slug: string,
+  { documento: given, inscricao }: Alvo,
+  acao: AcaoDePrestador,
+  by: PorMao,
+): Promise<{ readonly estabelecimentos: number } | Problem> {
+  const municipio = await municipioNamed(world, slug);
+  needOpen(municipio);
+  const documento = bareDocumento(given);
+  const problem = whyNoDocumento(documento);
+  if (problem !== undefined) return { problem: `O documento indicado ${problem}.` };
+  const read = acao === 'desbloquear' ? by : needMotivo(by);
+  if ('problem' in read) return read;
+  const { autorizado, acao: done } = ACOES[acao];
+  const ato = {
+    ...by,
+    motivo: read.motivo,
+    em: world.now(),
+    objeto: 'prestador',
+    chave: documento,
+    acao: done,
+  } as const;
+  const alvo = { documento, inscricao: inscricao === undefined ? undefined : bareIm(inscricao) };
+  const { store } = world;
+  const count =
+    autorizado === undefined
+      ? await store.prestadores.remove(municipio.tenant, alvo, ato)
+      : await store.prestadores.authorize(municipio.tenant, alvo, autorizado, ato);
+  if (count > 0) return { estabelecimentos: count };
+  const which = inscricao === undefined ? '' : ` com a inscrição ${inscricao}`;
+  return {
+    problem: `Não há o que ${acao}: o documento${which} não está no cadastro de ${slug}, ou já está assim. nfse prestador mostrar diz o que há.`,
+  };
+}
+
+/** The register as lines of its file: an establishment for each period of the Simples. */
+export async function* prestadoresAsRows(world: RegistryWorld, slug: string): AsyncGenerator<readonly string[]> {
+  const { tenant } = await municipioNamed(world, slug);
+  const columns = [...COLUNAS_PRESTADOR.required, ...COLUNAS_PRESTADOR.optional];
+  for (let place: readonly [string, string] | undefined; ; ) {
+    const found = await world.store.prestadores.search(tenant, {}, place, BLOCK);
+    for (const prestador of found) {
+      const periods = prestador.simples.length === 0 ? [['', ''] as const] : prestador.simples;
+      for (const [simples_inicio, simples_fim] of periods) {
+        const cells: Readonly<Record<string, string | null>> = {
+          ...prestador,
+          simples: null,
+          autorizado: prestador.autorizado ? 'sim' : 'nao',
+          simples_inicio,
+          simples_fim,
+        };
+        yield columns.map((column) => cells[column] ?? '');
+      }
+    }
+    const last = found.at(-1);
+    if (last === undefined || found.length < BLOCK) return;
+    place = readPlace(placeOf(last));
+  }
+}

@@ -1,0 +1,101 @@
+/** The registry of providers as whoever looks after it sees it: page by page, and one changed by hand. */
+import { insertAtos, type NovoAto } from '../../base/book/atos.ts';
+import { folhasApagadas, insertEntrada, insertRegistradas, takeAway } from '../../base/book/auditoria-entradas.ts';
+import { lockRegistry } from '../../base/book/staging.ts';
+import { type Db, runTransaction } from '../../base/pg/open.ts';
+import type { PoolClient } from '../../base/pg/pg.ts';
+
+/** An establishment by the columns of its file. `simples`: periods, days `YYYY-MM-DD`, without an end null. */
+export type PrestadorListado = {
+  readonly documento: string;
+  /** Empty where there is none. */
+  readonly inscricao_municipal: string;
+  readonly razao_social: string;
+  readonly nome_fantasia: string | null;
+  readonly autorizado: boolean;
+  readonly logradouro: string;
+  readonly numero: string;
+  readonly complemento: string | null;
+  readonly bairro: string;
+  readonly cep: string;
+  readonly fone: string | null;
+  readonly email: string | null;
+  readonly simples: readonly (readonly [inicio: string, fim: string | null])[];
+};
+
+/** All conditions together. `inicio`: how the document begins; either that or the registration. */
+export type PrestadorProcurado = {
+  readonly documento?: string | undefined;
+  readonly inscricao?: string | undefined;
+  readonly inicio?: string | undefined;
+  /** In capitals, without accents. */
+  readonly palavras?: readonly string[] | undefined;
+  readonly autorizado?: boolean | undefined;
+};
+
+/** Letters as `wordsOf` writes them. Where the database has the locale C, `upper` leaves those with accents as they are. */
+const [ACCENTED, LETTERS] = ['ÁÀÂÃÄÉÈÊËÍÌÎÏÓÒÔÕÖÚÙÛÜÇÑ', 'AAAAAEEEEIIIIOOOOOUUUUCN'] as const;
+const PLAIN = `translate(upper(p.razao_social || ' ' || coalesce(p.nome_fantasia, '')), '${ACCENTED}${ACCENTED.toLowerCase()}', '${LETTERS}${LETTERS}')`;
+
+const SEARCH = `select p.documento, p.inscricao_municipal, p.razao_social, p.nome_fantasia, p.autorizado, p.logradouro, p.numero, p.complemento,
+    p.bairro, p.cep, p.fone, p.email, coalesce((select json_agg(json_build_array(s.inicio, s.fim) order by s.inicio)
+      from simples_nacional s where s.tenant = $1 and s.documento = p.documento), '[]') as simples
+  from prestadores p where p.tenant = $1 and (p.documento, p.inscricao_comparavel) > ($2::text, $3::text)
+    and ($4::text is null or p.documento = $4) and ($5::boolean is null or p.autorizado = $5)
+    and ($6::text is null or p.inscricao_comparavel = $6 or starts_with(p.documento, $7))
+    and ($8::text[] is null or ${PLAIN} like all ($8))
+  order by p.documento, p.inscricao_comparavel limit $9`;
+
+/** Establishments of a document, or one of them. */
+export type EstabelecimentosDe = { readonly documento: string; readonly inscricao: string | undefined };
+
+const WHICH = 'tenant = $1 and documento = $2 and ($3::text is null or inscricao_comparavel = $3)';
+
+export function procuraPrestadorStore(pool: Db) {
+  /** Does something to establishments, and writes down that it was done; how many they were. */
+  const act = (tenant: string, ato: NovoAto, work: (client: PoolClient) => Promise<number>): Promise<number> =>
+    runTransaction(pool, async (client) => {
+      await lockRegistry(client, tenant);
+      const count = await work(client);
+      if (count > 0) await insertAtos(client, tenant, [ato]);
+      return count;
+    });
+  return {
+    /** By document and registration. `after`: the last of the page before. */
+    search: async (
+      tenant: string,
+      { documento, inscricao, inicio, palavras, autorizado }: PrestadorProcurado,
+      after: readonly [string, string] | undefined,
+      max: number,
+    ): Promise<readonly PrestadorListado[]> => {
+      const patterns = palavras?.map((palavra) => `%${palavra}%`);
+      const asked = [documento, autorizado, inscricao, inicio, patterns].map((value) => value ?? null);
+      return (await pool.query<PrestadorListado>(SEARCH, [tenant, ...(after ?? ['', '']), ...asked, max])).rows;
+    },
+    /** Lets them issue, or no more. */
+    authorize: (tenant: string, of: EstabelecimentosDe, autorizado: boolean, ato: NovoAto): Promise<number> =>
+      act(tenant, ato, async (client) => {
+        const text = `update prestadores set autorizado = $4 where ${WHICH} and autorizado <> $4`;
+        const { rowCount } = await client.query(text, [tenant, of.documento, of.inscricao, autorizado]);
+        const which = 't.documento = $6 and ($7::text is null or t.inscricao_comparavel = $7)';
+        const values = [of.documento, of.inscricao];
+        if (rowCount !== 0) await insertRegistradas(client, tenant, 'prestadores', { which, values });
+        return rowCount ?? 0;
+      }),
+    /** Takes them out of the register; with the last one of a document go its periods of the Simples. */
+    remove: (tenant: string, of: EstabelecimentosDe, ato: NovoAto): Promise<number> =>
+      act(tenant, ato, async (client) => {
+        type Removed = { readonly item: string };
+        const taken = takeAway('prestadores', `delete from prestadores t where ${WHICH}`);
+        const { rows } = await client.query<Removed>(taken, [tenant, of.documento, of.inscricao]);
+        const periods = takeAway(
+          'simples_nacional',
+          `delete from simples_nacional t where tenant = $1 and documento = $2
+          and not exists (select 1 from prestadores p where p.tenant = $1 and p.documento = $2)`,
+        );
+        const { rows: ended } = await client.query<Removed>(periods, [tenant, of.documento]);
+        await insertEntrada(client, tenant, folhasApagadas([...rows, ...ended]));
+        return rows.length;
+      }),
+  };
+}

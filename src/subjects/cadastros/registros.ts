@@ -1,0 +1,253 @@
+/**
+ * The registers that a municipality keeps, one row each: what a person calls it, its columns, and how its lines are read, stored and told.
+ * Importing, changing by hand, exporting and undoing are the same for all of them.
+ */
+
+import type { ImportacaoFeita, RegisterTable } from '../../base/book/importacoes.ts';
+import { type ListaNome, tableOfLista } from '../../base/book/listas.ts';
+import type { Mudanca } from '../../base/book/merge-rows.ts';
+import type { Municipio } from '../../base/book/municipios.ts';
+import { writeTabela } from '../../base/world/escrever-tabela.ts';
+import { needOpen } from '../../base/world/fechado.ts';
+import { municipioNamed, type RegistryWorld } from '../../base/world/municipios.ts';
+import { needMotivo, type PorMao, type Problem } from '../../base/world/operator.ts';
+import { groupDigits } from '../../fiscal/group-digits.ts';
+import { CORRELACAO_TABLE } from './correlacoes.rows.ts';
+import { COLUNAS_CORRELACAO, correlacaoAsRows, prepareCorrelacao } from './correlacoes.ts';
+import {
+  type Columns,
+  escritaOf,
+  type ImportOutcome,
+  type ImportRequest,
+  importTable,
+  openTable,
+  type Reading,
+  type Stage,
+} from './import-csv.ts';
+import { PRESTADOR_TABLES } from './import-prestadores.rows.ts';
+import { COLUNAS_PRESTADOR, preparePrestadores } from './import-prestadores.ts';
+import { colunasDa, colunasDoArquivo, LISTAS_CSV, listaAsRows, prepareLista } from './listas.ts';
+import { prestadoresAsRows } from './prestadores.ts';
+
+export type { Mudanca } from '../../base/book/merge-rows.ts';
+
+export type RegistroNome = 'prestadores' | ListaNome | 'correlacao';
+
+/** What an import did, or would do, to one kind of row. */
+export type Conta = {
+  /** `Estabelecimentos`, `Períodos do Simples Nacional`, or the title of the register. */
+  readonly de: string;
+  readonly novos: number;
+  readonly alterados: number;
+  readonly iguais: number;
+  readonly retirados: number;
+};
+
+/** How lines are read and stored. `seen`: lines to look at; `avisos`: on the file as a whole. */
+type Prepared = {
+  readonly reading: Reading<unknown>;
+  readonly stage: Stage<unknown, Counts>;
+  readonly seen?: readonly Visto[];
+  readonly avisos?: readonly string[];
+};
+
+/** Each register reads what it stores, and nobody else looks into its rows. */
+function prepared<Row, Own extends Counts>(
+  own: Omit<Prepared, 'reading' | 'stage'> & { readonly reading: Reading<Row>; readonly stage: Stage<Row, Own> },
+): Prepared {
+  return own as unknown as Prepared;
+}
+
+type Visto = { readonly diz: (quantas: string) => string; readonly linhas: ReadonlySet<number> };
+
+type Registro = {
+  readonly titulo: string;
+  readonly columns: Columns;
+  /** The same in the order of the file. */
+  readonly order: readonly string[];
+  /** Columns by which a line is known, beside its beginning. */
+  readonly key: readonly string[];
+  /** The file is all of it, and what it does not have goes; otherwise what it does not name stays. */
+  readonly isWhole?: true;
+  readonly tables: readonly [RegisterTable, ...RegisterTable[]];
+  readonly prepare: (world: RegistryWorld, municipio: Municipio, header: readonly string[]) => Prepared;
+  /** All lines as cells of the columns, required ones first. */
+  readonly rows: (
+    world: RegistryWorld,
+    slug: string,
+  ) => AsyncIterable<readonly string[]> | Promise<readonly (readonly string[])[]>;
+};
+
+function listaRegistro(nome: ListaNome): Registro {
+  const { titulo, chaves } = LISTAS_CSV[nome];
+  return {
+    titulo,
+    columns: colunasDoArquivo(nome),
+    order: colunasDa(nome),
+    key: chaves,
+    tables: [tableOfLista(nome)],
+    prepare: (world, municipio, header) => prepared(prepareLista(world, nome, municipio, header)),
+    rows: (world, slug) => listaAsRows(world, nome, slug),
+  };
+}
+
+const orderOf = ({ required, optional }: Columns): readonly string[] => [...required, ...optional];
+
+export const REGISTROS: Readonly<Record<RegistroNome, Registro>> = {
+  prestadores: {
+    titulo: 'Prestadores',
+    columns: COLUNAS_PRESTADOR,
+    order: orderOf(COLUNAS_PRESTADOR),
+    key: ['documento', 'inscricao_municipal'],
+    tables: PRESTADOR_TABLES,
+    prepare: (world, { tenant }, header) => prepared(preparePrestadores(world, tenant, header)),
+    rows: prestadoresAsRows,
+  },
+  servicos: listaRegistro('servicos'),
+  beneficios: listaRegistro('beneficios'),
+  deducoes: listaRegistro('deducoes'),
+  regimes: listaRegistro('regimes'),
+  nao_incidencias: listaRegistro('nao_incidencias'),
+  correlacao: {
+    titulo: 'Correlação',
+    columns: COLUNAS_CORRELACAO,
+    order: orderOf(COLUNAS_CORRELACAO),
+    key: ['item', 'codigo_municipal'],
+    isWhole: true,
+    tables: [CORRELACAO_TABLE],
+    prepare: (world, { tenant }) => prepared(prepareCorrelacao(world, tenant)),
+    rows: correlacaoAsRows,
+  },
+};
+
+export function isRegistro(name: string): name is RegistroNome {
+  return Object.hasOwn(REGISTROS, name);
+}
+
+export type RegistroImported = ImportOutcome<readonly Conta[]> & {
+  /** Sentences on lines that an operator should look at. */
+  readonly reparos: readonly string[];
+};
+
+/** Imports a file, or says what it would do. Throws an Error in Portuguese when the file as a whole cannot be taken. */
+export async function importRegistro(
+  world: RegistryWorld,
+  nome: RegistroNome,
+  request: ImportRequest,
+): Promise<RegistroImported> {
+  const municipio = await municipioNamed(world, request.municipio);
+  needOpen(municipio);
+  const { columns, prepare } = REGISTROS[nome];
+  const csv = await openTable(request.arquivo, columns);
+  const { reading, stage, seen = [], avisos = [] } = prepare(world, municipio, csv.header);
+  const escrita = escritaOf<Counts>(municipio.tenant, nome, request, world.now());
+  const { counts, previa, ...outcome } = await importTable<unknown, Counts>(request, csv, reading, stage, escrita);
+  return {
+    ...outcome,
+    counts: counts && contasOf(nome, counts),
+    previa: previa && { ...previa, counts: contasOf(nome, previa.counts) },
+    reparos: [
+      ...avisos,
+      ...seen.flatMap(({ diz, linhas }) => (linhas.size === 0 ? [] : [diz(groupDigits(linhas.size))])),
+    ],
+  };
+}
+
+type Counts = {
+  readonly novos: number;
+  readonly alterados: number;
+  readonly iguais: number;
+  readonly retirados?: number;
+  readonly simples?: Counts;
+};
+
+function contasOf(nome: RegistroNome, { novos, alterados, iguais, retirados = 0, simples }: Counts): readonly Conta[] {
+  const de = nome === 'prestadores' ? 'Estabelecimentos' : REGISTROS[nome].titulo;
+  const own = { de, novos, alterados, iguais, retirados };
+  if (simples === undefined) return [own];
+  return [own, { de: 'Períodos do Simples Nacional', ...simples, retirados: simples.retirados ?? 0 }];
+}
+
+/** A register as a file that could be imported again, a line at a time. */
+export async function* exportRegistro(world: RegistryWorld, nome: RegistroNome, slug: string): AsyncGenerator<string> {
+  const { order, rows } = REGISTROS[nome];
+  yield* writeTabela(order, await rows(world, slug));
+}
+
+/** The first lines of a register, as cells of its columns in their order. */
+export async function firstLinesOf(
+  world: RegistryWorld,
+  nome: RegistroNome,
+  slug: string,
+  max: number,
+): Promise<readonly (readonly string[])[]> {
+  const lines: (readonly string[])[] = [];
+  for await (const row of await REGISTROS[nome].rows(world, slug)) {
+    lines.push(row);
+    if (lines.length === max) break;
+  }
+  return lines;
+}
+
+/** The last import of a register that can be undone. */
+export async function lastImport(
+  world: RegistryWorld,
+  nome: RegistroNome,
+  slug: string,
+): Promise<ImportacaoFeita | undefined> {
+  const { tenant } = await municipioNamed(world, slug);
+  return world.store.importacoes.findLast(tenant, nome);
+}
+
+/** Brings a register back to what it was before its last import: how many rows that were. */
+export async function undoImport(
+  world: RegistryWorld,
+  nome: RegistroNome,
+  slug: string,
+  by: PorMao,
+): Promise<{ readonly linhas: number } | Problem> {
+  const municipio = await municipioNamed(world, slug);
+  needOpen(municipio);
+  const read = needMotivo(by);
+  if ('problem' in read) return read;
+  const { tables, titulo } = REGISTROS[nome];
+  const done = await world.store.importacoes.undo(municipio.tenant, nome, tables, ({ arquivo }, linhas) => ({
+    ...by,
+    ...read,
+    em: world.now(),
+    objeto: 'importacao',
+    chave: nome,
+    acao: 'desfeita',
+    depois: { arquivo, linhas },
+  }));
+  if (done === 'nenhuma') return { problem: `${titulo}: não há importação que se possa desfazer.` };
+  if ('mudadas' in done) {
+    return {
+      problem: `Nada foi desfeito: depois da importação alguém mudou ${done.mudadas.join('; ')}. Corrija à mão, ou importe um arquivo corrigido.`,
+    };
+  }
+  return done;
+}
+
+/** A change for people: what happens to which row, and where it differs. Texts; what is empty is empty. */
+export function describeMudanca({ antes, depois }: Mudanca): {
+  readonly acao: 'novo' | 'muda' | 'sai';
+  readonly quem: string;
+  readonly campos: readonly { readonly nome: string; readonly antes: string; readonly depois: string }[];
+} {
+  const said = (row: Mudanca['antes'], nome: string): string => {
+    const value = row?.[nome];
+    if (typeof value === 'boolean') return value ? 'sim' : 'não';
+    return Array.isArray(value) ? value.join(' ') : String(value ?? '');
+  };
+  const row = depois ?? antes!;
+  const names = Object.keys(row).filter((nome) => nome !== 'inscricao_comparavel' && nome !== 'origem');
+  const known = ['documento', 'inscricao_municipal', 'codigo', 'numero', 'regime', 'item', 'codigo_municipal'];
+  const which = [...known.filter((nome) => names.includes(nome)), 'inicio'].map((nome) => said(row, nome));
+  const quem = which.filter((text) => text !== '').join(' ') || said(row, 'codigo_tributacao_nacional');
+  const campos = names
+    .map((nome) => ({ nome, antes: said(antes, nome), depois: said(depois, nome) }))
+    .filter((campo) => antes !== undefined && depois !== undefined && campo.antes !== campo.depois);
+  const acao = antes === undefined ? 'novo' : depois === undefined ? 'sai' : 'muda';
+  return { acao, quem, campos };
+}

@@ -1,0 +1,124 @@
+/** The operator's work on the database itself: how it is spread over nodes, how large it is, where a municipality lies. */
+
+import type { RegistryWorld } from '../../base/world/municipios.ts';
+import type { Problem } from '../../base/world/operator.ts';
+import type { Banco } from './banco.rows.ts';
+import type { Tabela } from './distribuicao.rows.ts';
+import type { No } from './nos.rows.ts';
+
+export type { Banco };
+
+const PORTA = 5_432;
+const FRAGMENTOS_MAX = 1_024;
+
+export type AskedDistribuicao = {
+  /** `host:porta,host:porta` as it was typed. */
+  readonly nos: string | undefined;
+  readonly fragmentos: string | undefined;
+};
+
+/** What distributing would do. */
+export type Plano = {
+  readonly novos: readonly string[];
+  /** Tables that are still on one server, in the order in which they go. */
+  readonly tabelas: readonly Tabela[];
+  readonly prontas: number;
+  readonly fragmentos: number;
+};
+
+type Wanted = { readonly nos: readonly No[]; readonly fragmentos: number };
+
+/** Says what {@link distribuirBanco} would do, and changes nothing. */
+export async function planDistribuicao(world: RegistryWorld, asked: AskedDistribuicao): Promise<Plano | Problem> {
+  const wanted = readWanted(world, asked);
+  if ('problem' in wanted) return wanted;
+  const { banco } = world.store;
+  const [known, tabelas] = [await banco.listNos(), await banco.readTabelas()];
+  const novos = wanted.nos.map(nameOf).filter((name) => !known.map(nameOf).includes(name));
+  if (known.length + novos.length === 0) return { problem: NO_NODES };
+  const left = tabelas.filter(({ falta }) => falta);
+  const prontas = tabelas.filter(({ distribuida }) => distribuida).length;
+  return { novos, tabelas: left, prontas, fragmentos: wanted.fragmentos };
+}
+
+const NO_NODES =
+  'Nenhum nó é conhecido. Indique-os: --nos host:porta,host:porta, como o coordenador chega a eles e eles uns aos outros.';
+
+/** Distributes what is not; `tell` gets a line for each step. Who asks again after an end in the middle goes on where it ended. */
+export async function distribuirBanco(
+  world: RegistryWorld,
+  asked: AskedDistribuicao,
+  tell: (line: string) => void,
+): Promise<Plano | Problem> {
+  const plano = await planDistribuicao(world, asked);
+  const wanted = readWanted(world, asked);
+  if ('problem' in plano) return plano;
+  if ('problem' in wanted) return wanted;
+  const { banco } = world.store;
+  const services = plano.tabelas.some(({ bytes }) => bytes > 0) ? await banco.countServices() : 0;
+  if (services > 0) {
+    return {
+      problem: `O serviço está no ar neste banco (${services === 1 ? 'uma conexão' : `${services} conexões`}), e entre uma tabela distribuída e a seguinte falharia. Encerre-o, e repita.`,
+    };
+  }
+  const problem = await banco.distribute({ ...wanted, tell });
+  return problem === undefined ? plano : { problem };
+}
+
+const REPEAT_MOVE = 'quando voltar, dê o mesmo comando de novo, e ele continua.';
+
+/** Moves a municipality to a node, with a shard of its own; gives the node where it was. */
+export async function moverMunicipio(
+  world: RegistryWorld,
+  asked: { readonly tenant: string; readonly para: string },
+  tell: (line: string) => void,
+): Promise<{ readonly de: string; readonly para: string } | Problem> {
+  const { tenant } = asked;
+  const { banco, municipios } = world.store;
+  const [no] = readNos(asked.para);
+  if (no === undefined) return { problem: `--para ${asked.para} não é um nó: escreva host:porta.` };
+  if ((await municipios.findBySlug(tenant)) === undefined) return { problem: `Não há município ${tenant}.` };
+  const nos = await banco.listNos();
+  if (!nos.some((one) => nameOf(one) === nameOf(no))) {
+    const known = nos.length === 0 ? 'o banco não está distribuído' : `os nós são ${nos.map(nameOf).join(', ')}`;
+    return { problem: `${nameOf(no)} não é um nó deste banco: ${known}.` };
+  }
+  const place = await banco.placeOf(tenant);
+  if (place === undefined) return { problem: 'O banco não está distribuído: nfse banco distribuir o faz.' };
+  try {
+    await banco.moveMunicipio({ tenant, para: no, tell });
+  } catch (error) {
+    const silent = await banco.listSilentNos();
+    if (silent.length === 0) throw error;
+    return { problem: `Não responde: ${silent.map(nameOf).join(', ')}. Nada se perdeu; ${REPEAT_MOVE}` };
+  }
+  return { de: nameOf(place), para: nameOf(no) };
+}
+
+export async function showBanco(world: RegistryWorld): Promise<Banco> {
+  return world.store.banco.read();
+}
+
+function readWanted(world: RegistryWorld, { nos, fragmentos }: AskedDistribuicao): Wanted | Problem {
+  const count = fragmentos === undefined ? world.store.banco.fragmentos : Number(fragmentos);
+  if (!Number.isInteger(count) || count < 1 || count > FRAGMENTOS_MAX) {
+    return { problem: `--fragmentos ${fragmentos} não é um número de 1 a ${FRAGMENTOS_MAX}.` };
+  }
+  const named = nos?.split(',').map((text) => text.trim()) ?? [];
+  const wrong = named.find((text) => readNos(text).length === 0);
+  if (wrong !== undefined) return { problem: `--nos traz ${wrong || 'um nó vazio'}, que não é host:porta.` };
+  return { nos: named.flatMap(readNos), fragmentos: count };
+}
+
+/** One node as it is typed, `host` or `host:porta`; none where it is not one. */
+function readNos(text: string): readonly No[] {
+  const [, host, porta] = /^([\w.-]+|\[[\da-fA-F:]+\])(?::(\d{1,5}))?$/.exec(text.trim()) ?? [];
+  const number = Number(porta ?? PORTA);
+  return host === undefined || number < 1 || number > 65_535
+    ? []
+    : [{ host: host.replace(/^\[|\]$/g, ''), porta: number }];
+}
+
+function nameOf({ host, porta }: No): string {
+  return `${host}:${porta}`;
+}

@@ -1,0 +1,201 @@
+/**
+ * The schema on Citus, read from the catalogue: a table whose primary key has `tenant` is distributed by it, beside all others of a tenant;
+ * any other is a reference table, whole on every node, but for what is not even logged: that stays on the coordinator, so that no other
+ * server is waited for. Partitions go with their parents. Nothing here names a table.
+ */
+import type { Tell } from '../../base/pg/migration-watch.ts';
+import type { Db } from '../../base/pg/open.ts';
+import type { ClientBase } from '../../base/pg/pg.ts';
+import { needSession } from '../../base/pg/pooled.ts';
+import { SETTINGS } from '../../base/pg/session.ts';
+import { inOrder } from '../../base/pg/tabelas.ts';
+import { mayTakeLong } from '../../base/pg/watch.ts';
+import { joinNos, type No, nameNo } from './nos.rows.ts';
+
+type Asker = Pick<ClientBase, 'query'> | Pick<Db, 'query'>;
+
+type Lugar = 'tenant' | 'referencia' | 'coordenador';
+
+export type Tabela = {
+  readonly nome: string;
+  /** Where its rows belong. */
+  readonly lugar: Lugar;
+  /** Otherwise all its rows are on the server that was asked. */
+  readonly distribuida: boolean;
+  /** Whether it is to be distributed yet. */
+  readonly falta: boolean;
+  /** Of the rows that are on this server alone. */
+  readonly bytes: number;
+};
+
+/** Of a database that is distributed for the first time. */
+export const FRAGMENTOS = 32;
+
+const TABLES = `select c.relname as nome, (select coalesce(sum(pg_relation_size(relid)), 0) from pg_partition_tree(c.oid))::float as bytes,
+    exists (select from pg_index i join pg_attribute a on a.attrelid = c.oid and a.attnum = any (i.indkey)
+      where i.indrelid = c.oid and i.indisprimary and a.attname = 'tenant') as "temTenant",
+    array (select distinct r.relname::text from pg_constraint f join pg_class r on r.oid = f.confrelid
+      where f.conrelid = c.oid and f.contype = 'f' and f.confrelid <> c.oid) as refere, c.relpersistence = 'u' as "semLog"
+  from pg_class c where c.relkind in ('r', 'p') and not c.relispartition and c.relnamespace = current_schema()::regnamespace
+  order by c.relname`;
+
+type Found = {
+  readonly nome: string;
+  readonly bytes: number;
+  readonly temTenant: boolean;
+  readonly semLog: boolean;
+  /** Tables that its foreign keys name. */
+  readonly refere: readonly string[];
+};
+
+/** Version of Citus in this database; undefined: it is plain PostgreSQL. */
+export async function citusVersion(db: Asker): Promise<string | undefined> {
+  const { rows } = await db.query<{ extversion: string }>(
+    `select extversion from pg_extension where extname = 'citus'`,
+  );
+  return rows[0]?.extversion;
+}
+
+/** All tables, each after those that its foreign keys name. */
+export async function readTabelas(db: Asker): Promise<readonly Tabela[]> {
+  const { rows } = await db.query<Found>(TABLES);
+  const distributed = new Set((await citusVersion(db)) === undefined ? [] : await listDistributed(db));
+  return inOrder(rows).map(({ nome, bytes, temTenant, semLog }) => {
+    const belonging = temTenant ? 'tenant' : 'referencia';
+    const distribuida = distributed.has(nome);
+    return { nome, lugar: semLog ? 'coordenador' : belonging, distribuida, falta: !semLog && !distribuida, bytes };
+  });
+}
+
+async function listDistributed(db: Asker): Promise<readonly string[]> {
+  const text = `select c.relname as nome from pg_dist_partition p join pg_class c on c.oid = p.logicalrelid
+    where c.relnamespace = current_schema()::regnamespace`;
+  return (await db.query<{ nome: string }>(text)).rows.map(({ nome }) => nome);
+}
+
+/** Distributes what a migration has made since the others were: left alone it would be on one server, and nobody would say so. */
+export async function distributeEsquecidas(pool: Db, tell: Tell): Promise<void> {
+  if ((await listEsquecidas(pool)).length > 0) await distribute(pool, { nos: [], fragmentos: FRAGMENTOS, tell });
+}
+
+async function listEsquecidas(db: Asker): Promise<readonly Tabela[]> {
+  if ((await citusVersion(db)) === undefined) return [];
+  const tabelas = await readTabelas(db);
+  return tabelas.some(({ distribuida }) => distribuida) ? tabelas.filter(({ falta }) => falta) : [];
+}
+
+/** Connections of services that began before this process did. */
+export async function countServices(db: Asker): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    `select count(*)::int as count from pg_stat_activity where datname = current_database() and application_name = 'nfse'
+       and backend_start < now() - make_interval(secs => $1)`,
+    [process.uptime()],
+  );
+  return rows[0]!.count;
+}
+
+/** Another process may do the same at this moment. */
+async function distributeOnce(db: Asker, tabela: Tabela, fragmentos: number): Promise<void> {
+  try {
+    await distributeTabela(db, tabela, fragmentos);
+  } catch (error) {
+    const now = (await readTabelas(db)).find(({ nome }) => nome === tabela.nome);
+    if (now?.distribuida !== true) throw error;
+  }
+}
+
+/**
+ * Distributes one table beside those that are, or with as many shards as are asked for where it is the first. Its rows are copied, and
+ * nobody writes to it meanwhile.
+ */
+async function distributeTabela(db: Asker, { nome, lugar }: Tabela, fragmentos: number): Promise<void> {
+  if (lugar === 'referencia') {
+    await db.query('select create_reference_table($1::regclass)', [nome]);
+    return;
+  }
+  const { rows } = await db.query<{ nome: string }>(
+    `select c.relname as nome from pg_dist_partition p join pg_class c on c.oid = p.logicalrelid
+     where p.partmethod = 'h' and c.relnamespace = current_schema()::regnamespace limit 1`,
+  );
+  if (rows[0] === undefined)
+    await db.query(`select create_distributed_table($1::regclass, 'tenant', shard_count => $2)`, [nome, fragmentos]);
+  else
+    await db.query(`select create_distributed_table($1::regclass, 'tenant', colocate_with => $2)`, [
+      nome,
+      rows[0].nome,
+    ]);
+}
+
+/** Rows of a distributed table that stayed, unseen, on the server where they were. */
+async function discardLocal(db: Asker, { nome }: Tabela): Promise<void> {
+  await db.query('select truncate_local_data_after_distributing_table($1::regclass)', [nome]);
+}
+
+const OF_CITUS = {
+  // The limits of a transaction (`begin` in `open.ts`) hold where its statements run: without it a held row is waited for on a node for ever.
+  'citus.propagate_set_commands': 'local',
+  // A question to all shards goes over the connection that there is to each node: by itself Citus opens one for each shard, and closes it.
+  'citus.max_adaptive_executor_pool_size': '1',
+  // A node that stands still takes connections, and says nothing (milliseconds).
+  'citus.node_connection_timeout': '3000',
+};
+
+/** What a distributed database is set to, on every node. */
+export const NODE_SETTINGS: Readonly<Record<string, string>> = { ...SETTINGS, ...OF_CITUS };
+
+/**
+ * Sets for the database, on every node, what our connections bring: what a connection brings reaches no other node, and no server behind
+ * a pooler. Throws what a node says.
+ */
+export async function setOnAllNodes(db: Asker): Promise<void> {
+  const commands = Object.entries(NODE_SETTINGS).map(
+    ([name, value]) => `execute format('alter database %I set ${name} = %L', current_database(), '${value}');`,
+  );
+  const { rows } = await db.query<{ success: boolean; result: string }>(
+    'select success, result from run_command_on_all_nodes($1)',
+    // Each node sets its own: by itself Citus would take the setting to the others, which only the coordinator may.
+    [`do $$ begin set local citus.enable_ddl_propagation = off; ${commands.join(' ')} end $$`],
+  );
+  for (const { success, result } of rows) if (!success) throw new Error(result);
+}
+
+export type Distribuir = {
+  /** Nodes to add; those that are known need not be named. */
+  readonly nos: readonly No[];
+  readonly fragmentos: number;
+  /** Gets a line for the operator. */
+  readonly tell: Tell;
+};
+
+/** Distributes what is not, over the nodes that are known and those that are named; whoever was killed in between calls it again. */
+export async function distribute(pool: Db, { nos, fragmentos, tell }: Distribuir): Promise<void> {
+  needSession(pool);
+  const client = await pool.connect();
+  mayTakeLong(client);
+  try {
+    await client.query('set statement_timeout = 0');
+    for (const no of await joinNos(client, nos)) tell(`o nó ${nameNo(no)} entrou`);
+    // By itself Citus does so with the first shard that comes to a node, by a way that takes no unlogged table.
+    await client.query(`select replicate_reference_tables('block_writes')`);
+    await setOnAllNodes(client);
+    const tabelas = await readTabelas(client);
+    const left = tabelas.filter(({ falta }) => falta);
+    for (const [place, tabela] of left.entries()) {
+      const began = performance.now();
+      await distributeOnce(client, tabela, fragmentos);
+      const seconds = Math.round((performance.now() - began) / 1000);
+      tell(`[${place + 1}/${left.length}] ${tabela.nome}: ${LUGARES[tabela.lugar]}, em ${seconds} s`);
+    }
+    // Again those of a run that was killed, too.
+    for (const tabela of tabelas.filter(({ lugar, bytes }) => lugar !== 'coordenador' && bytes > 0))
+      await discardLocal(client, tabela);
+  } finally {
+    client.release(true);
+  }
+}
+
+const LUGARES: Readonly<Record<Lugar, string>> = {
+  tenant: 'distribuída por município',
+  referencia: 'inteira em cada nó',
+  coordenador: 'no coordenador',
+};

@@ -1,0 +1,98 @@
+/**
+ * Servers of a distributed schema that do not answer the coordinator, as far as one process has seen. Their tenants are left out, so that
+ * nobody else waits for them; one of each is asked now and then whether its server is back.
+ */
+
+import type { Db } from '../../base/pg/open.ts';
+import { ENSAIO_PREFIX } from '../../fiscal/ambiente.ts';
+import { placesOf } from './mover.rows.ts';
+import { nameNo } from './nos.rows.ts';
+
+/** How long a list of all tenants is good. */
+const TENANTS_KEPT_MS = 60_000;
+/** Between two questions to a server that is lost. */
+const ASK_AGAIN_MS = 2_000;
+/** A server that stands still keeps the others from being read. */
+const READ_MAX_MS = 5_000;
+
+/** Of the shards whose server answers: their tenants, as JSON. */
+const TENANTS = `select result as tenants from run_command_on_shards('municipios', 'select json_agg(tenant) from %s')
+  where success and result <> ''`;
+
+export class LostNodes {
+  private readonly pool: Db;
+  private readonly ask: (tenant: string) => Promise<void>;
+  /** Those that are known, with the server of each; empty: not asked for yet. */
+  private readonly nodeOf = new Map<string, string>();
+  private listAt = Number.NEGATIVE_INFINITY;
+  /** When each is asked again, and by which tenant. */
+  private readonly lost = new Map<string, { at: number; readonly tenant: string }>();
+  private readonly passed = { others: 0, sandboxes: 0 };
+
+  /** `ask`: a question to the server of a tenant, which fails where that does not answer. */
+  constructor(pool: Db, ask: (tenant: string) => Promise<void>) {
+    this.pool = pool;
+    this.ask = ask;
+  }
+
+  isAny(): boolean {
+    this.askAgain();
+    return this.lost.size > 0;
+  }
+
+  /** Whether the server of a tenant is one of those. */
+  has(tenant: string): boolean {
+    return this.lost.has(this.nodeOf.get(tenant) ?? '');
+  }
+
+  /** These are tenants. */
+  know(tenants: readonly string[]): void {
+    for (const tenant of tenants) this.nodeOf.getOrInsert(tenant, '');
+  }
+
+  /** The server of a tenant did not answer. Where tenants lie the coordinator itself knows. */
+  async note(tenant: string): Promise<void> {
+    this.know([tenant]);
+    for (const place of await placesOf(this.pool, [...this.nodeOf.keys()]))
+      this.nodeOf.set(place.tenant, nameNo(place));
+    this.lost.set(this.nodeOf.get(tenant)!, { at: performance.now() + ASK_AGAIN_MS, tenant });
+  }
+
+  /** Reads which tenants there are, where that was long ago. Those that cannot be read stay as they were. */
+  async listTenants(): Promise<void> {
+    if (performance.now() < this.listAt) return;
+    this.listAt = performance.now() + TENANTS_KEPT_MS;
+    type Shard = { readonly tenants: string };
+    const asked = { text: TENANTS, query_timeout: READ_MAX_MS };
+    const { rows } = await this.pool.query<Shard>(asked).catch(() => ({ rows: [] }));
+    for (const { tenants } of rows) this.know(JSON.parse(tenants) as string[]);
+  }
+
+  /** The next of the tenants whose servers answer, in turn: so many sandboxes of one's own, of which there may be thousands, and so many others. */
+  nextOfOthers(count: number): readonly string[] {
+    const here = [...this.nodeOf.keys()].filter((tenant) => !this.has(tenant));
+    const [sandboxes, others] = [true, false].map((isOne) =>
+      here.filter((tenant) => tenant.startsWith(ENSAIO_PREFIX) === isOne),
+    ) as [string[], string[]];
+    return [...this.nextOf('others', others, count), ...this.nextOf('sandboxes', sandboxes, count)];
+  }
+
+  private nextOf(which: keyof LostNodes['passed'], all: readonly string[], count: number): readonly string[] {
+    const from = all.length === 0 ? 0 : this.passed[which] % all.length;
+    this.passed[which] = from + count;
+    return [...all.slice(from), ...all.slice(0, from)].slice(0, count);
+  }
+
+  private askAgain(): void {
+    for (const [node, one] of this.lost) {
+      if (performance.now() < one.at) continue;
+      one.at = Number.POSITIVE_INFINITY;
+      this.ask(one.tenant).then(
+        () => this.lost.delete(node),
+        () => {
+          one.at = performance.now() + ASK_AGAIN_MS;
+        },
+      );
+    }
+  }
+}

@@ -1,0 +1,108 @@
+/**
+ * A node of a Citus dies, or stands still: its municipalities are told to come again, those of the others are issued and authorised, and what
+ * was answered is there.
+ */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { nfseHere } from '../../../test/support/cli.ts';
+import { type Answer, request } from '../../../test/support/http.ts';
+import { asSandbox } from '../../../test/support/municipio.ts';
+import { startCitus } from '../../../test/support/own-citus.ts';
+import { startTestService } from '../../../test/support/service.ts';
+import { until } from '../../../test/support/until.ts';
+import { exampleXml } from '../../fiscal/rules/example.ts';
+import { distribute } from './distribuicao.rows.ts';
+import { placesOf } from './mover.rows.ts';
+
+const TENANTS = ['alfa', 'beta', 'gama', 'delta', 'epsilon', 'zeta', 'eta', 'teta'];
+
+/** Of one that stands still nobody says that it is the node. */
+function assertLost(
+  { status, headers, body }: Answer,
+  who = /O nó do banco de dados em que está este município não responde\./,
+): void {
+  assert.equal(status, 503, JSON.stringify(body));
+  assert.match(headers.get('retry-after') ?? '', /^[1-9]\d*$/);
+  assert.match(JSON.stringify(body), who);
+}
+
+const skip = process.env.NFSE_TEST_CITUS === undefined && 'é de npm run test:citus, e sobe um Citus seu';
+
+test('a lost node', { timeout: 600_000, skip }, async (t) => {
+  const citus = await startCitus();
+  if (citus === undefined) return t.skip('pede um Citus instalado nesta máquina (scripts/citus-local.sh)');
+  const [coordinator, ...nodes] = citus.servers;
+  const before = await startTestService({ connection: coordinator!, worker: false });
+  const nos = nodes.map(({ host, port }) => ({ host: host!, porta: port! }));
+  await distribute(before.pool, { nos, fragmentos: 8, tell: () => undefined });
+  // Connections that began before it was distributed have no settings of it.
+  const { address, pool, store, clock } = await startTestService({ connection: coordinator! });
+  for (const tenant of TENANTS) await store.municipios.create(asSandbox(tenant), clock.now);
+  const places = await placesOf(pool, TENANTS);
+  const [there, lost] = nos.map(({ porta }) => places.find((place) => place.porta === porta)!.tenant);
+  assert.ok(there !== undefined && lost !== undefined, JSON.stringify(places));
+
+  let sent = 0;
+  const emit = (tenant: string) => {
+    sent += 1;
+    const body = exampleXml({ serie: '1', nDPS: String(sent) });
+    const headers = { 'Content-Type': 'application/xml' };
+    return request(address, `/${tenant}/api/v1/nfse/v101`, { method: 'POST', headers, body });
+  };
+  const answered: (readonly [tenant: string, chave: string])[] = [];
+  const issue = async (tenant: string): Promise<void> => {
+    const { status, body } = await emit(tenant);
+    assert.equal(status, 201, JSON.stringify(body));
+    answered.push([tenant, String(body.chave_acesso)]);
+  };
+  const untilAuthorised = async (tenant: string): Promise<void> => {
+    for (const [of, chave] of answered.filter(([of]) => of === tenant)) {
+      const isAuthorised = async () => {
+        const { body } = await request(address, `/${of}/api/v1/nfse/${chave}`);
+        return body.nota?.status === 'autorizada' || undefined;
+      };
+      await until(isAuthorised, `${of} ${chave}`);
+    }
+  };
+  /** Issues on both, and waits for what the other node has. */
+  const go = async (who?: RegExp): Promise<void> => {
+    for (let round = 0; round < 3; round += 1) {
+      const [refused] = await Promise.all([emit(lost), issue(there)]);
+      assertLost(refused, who);
+      await untilAuthorised(there);
+    }
+    const ready = await fetch(`${address}/health/ready`);
+    assert.equal(ready.status, 200, await ready.text());
+  };
+  /** Each session of the database that spoke to the node before says once more that it is lost. */
+  const comeBack = async (): Promise<void> => {
+    const issueAgain = async () => {
+      const { status, body } = await emit(lost);
+      if (status !== 201) return undefined;
+      answered.push([lost, String(body.chave_acesso)]);
+      return true;
+    };
+    await until(issueAgain, 'the node is there again');
+    await issue(there);
+    for (const tenant of [there, lost]) await untilAuthorised(tenant);
+  };
+  await comeBack();
+
+  await t.test('that was killed', async () => {
+    await citus.kill(2);
+    await go();
+    citus.revive();
+    await comeBack();
+  });
+
+  await t.test('that stands still', async () => {
+    citus.freeze(2);
+    // On a busy machine the server itself may end the statement first.
+    await go(/não responde\.|demorou demais\./);
+    const moved = await nfseHere(['banco', 'mover', there, '--para', `${nos[1]!.host}:${nos[1]!.porta}`], pool);
+    assert.equal(moved.code, 1, moved.out);
+    assert.match(moved.err, new RegExp(`^Não respondem?: \\S+:${nos[1]!.porta}\\. Nada se perdeu; quando voltar`, 'm'));
+    citus.thaw();
+    await comeBack();
+  });
+});

@@ -1,0 +1,203 @@
+/** What somebody changes of their own account: password, one-time codes, passkeys. */
+
+import type { Problem } from '../../base/world/operator.ts';
+import { needsSecondFactor } from '../../base/world/papeis.ts';
+import { drawQr } from '../../documents/qr.ts';
+import { recordAcesso } from './acessos.ts';
+import type { Conta, Contas } from './contas.rows.ts';
+import { isJustShown, JUST_MINUTES, whySenha } from './convites.ts';
+import {
+  countAttempt,
+  type Entered,
+  type EntradaWorld,
+  type From,
+  hasFactor,
+  promote,
+  SESSION_OVER,
+  stands,
+  tooOften,
+  type Visitor,
+} from './entrada.ts';
+import { describeSecret, makeSecret, stepOf } from './one-time-code.ts';
+import { askNewPasskey, readNewPasskey } from './passkey.ts';
+import { hashPassword, verifyPassword } from './password.ts';
+
+/** A secret for an app, which counts once a code of it was given. */
+export type SecretShown = {
+  readonly segredo: string;
+  /** The address that an app reads, as a QR code: rows of modules. */
+  readonly qr: readonly (readonly boolean[])[];
+};
+
+/** Where a session waits for a code, its challenge is the secret. */
+const SECRET = /^totp:([A-Z2-7]+)$/;
+
+export async function offerSecret({ store, place }: EntradaWorld, { sessao, conta }: Visitor): Promise<SecretShown> {
+  const offered = SECRET.exec(sessao.desafio ?? '')?.[1];
+  const segredo = offered ?? makeSecret();
+  // The same one is shown again, so that who photographed it before a mistake need not do so twice.
+  if (offered === undefined) await store.sessoes.challenge(sessao.impressao, `totp:${segredo}`);
+  return { segredo, qr: drawQr(describeSecret(segredo, conta.login, place.issuer)) };
+}
+
+/** Takes the offered secret by a code of it; the session is whole from then on, under another cookie. */
+export async function takeSecret(
+  world: EntradaWorld,
+  visitor: Visitor,
+  code: string,
+  from: From,
+): Promise<Entered | Problem> {
+  const { now } = world;
+  const { sessao, conta } = visitor;
+  const segredo = SECRET.exec(sessao.desafio ?? '')?.[1];
+  if (!mayEnroll(visitor, now())) return { problem: ENTER_ANEW };
+  if (segredo === undefined) return { problem: 'O código secreto venceu. Leia o novo com o aplicativo.' };
+  const passo = stepOf(code, segredo, now());
+  const wrong = {
+    problem:
+      'O código não confere com o segredo mostrado. Digite o que o aplicativo mostra agora; se continua assim, acerte o relógio do telefone.',
+  };
+  if (passo === undefined) return wrong;
+  const write = async (contas: Contas): Promise<void> => {
+    await contas.change(conta.id, { totp: segredo }, now());
+    await contas.forgetCodes(conta.id);
+  };
+  const fits = (one: Conta): boolean => one.totp === null && mayEnroll({ sessao, conta: one }, now());
+  const entered = await promote(world, visitor, from, { fator: 'codigo', passo, fits, write });
+  if (entered === undefined) return wrong;
+  recordAcesso(world, conta, 'passou a entrar por código do aplicativo', from);
+  return entered;
+}
+
+export async function offerPasskey({ store, place }: EntradaWorld, { sessao, conta }: Visitor): Promise<object> {
+  const { options, challenge } = await askNewPasskey(place, conta.login, conta.nome, conta.passkeys);
+  await store.sessoes.challenge(sessao.impressao, challenge);
+  return options;
+}
+
+const NOME_MAX = 60;
+
+export async function takePasskey(
+  world: EntradaWorld,
+  visitor: Visitor,
+  answer: unknown,
+  nome: string,
+  from: From,
+): Promise<Entered | Problem> {
+  const { store, now, place } = world;
+  const { sessao, conta } = visitor;
+  if (!mayEnroll(visitor, now())) return { problem: ENTER_ANEW };
+  const challenge = await store.sessoes.takeChallenge(sessao.impressao);
+  const key = challenge === undefined ? undefined : await readNewPasskey(place, challenge, answer);
+  if (key === undefined)
+    return {
+      problem:
+        'A passkey não foi aceita. Tente de novo; o console precisa ser aberto pelo endereço que o serviço mostra.',
+    };
+  const called = nome.trim().slice(0, NOME_MAX) || `passkey ${conta.passkeys.length + 1}`;
+  if (conta.passkeys.some(({ id }) => id === key.id)) return { problem: 'Esta passkey já está na conta.' };
+  const write = (contas: Contas): Promise<unknown> => contas.passkeys.add(conta.id, { ...key, nome: called }, now());
+  const fits = (one: Conta): boolean => mayEnroll({ sessao, conta: one }, now());
+  const entered = await promote(world, visitor, from, { fator: 'passkey', fits, write });
+  if (entered === undefined) return { problem: SESSION_OVER };
+  recordAcesso(world, conta, `acrescentou a passkey ${called}`, from);
+  return entered;
+}
+
+/** A session proved by password alone may add a factor only where there is none; a whole one, shortly after entering. */
+export function mayEnroll({ sessao, conta }: Pick<Visitor, 'sessao' | 'conta'>, now: number): boolean {
+  return sessao.etapa === 'inteira' ? isJustShown(sessao, now) : !hasFactor(conta);
+}
+
+/** A cookie alone, taken from a desk that was left, changes by nothing what proves the account. */
+export const ENTER_ANEW = `Para mudar os segundos fatores, ou escolher a primeira senha, saia e entre de novo: vale por ${JUST_MINUTES} minutos.`;
+
+/** Takes a factor away, unless it is the last one of an account that acts. */
+async function dropFactor(
+  { store, now }: EntradaWorld,
+  visitor: Visitor,
+  left: (conta: Conta) => number,
+  drop: (contas: Contas) => Promise<void>,
+): Promise<Problem | undefined> {
+  if (!isJustShown(visitor.sessao, now())) return { problem: ENTER_ANEW };
+  return store.contas.alone(async (contas) => {
+    const conta = await stands(contas, visitor.conta);
+    if (conta === undefined) return { problem: SESSION_OVER };
+    if (left(conta) <= 0 && needsSecondFactor(conta.papeis)) {
+      return {
+        problem:
+          'É o último segundo fator desta conta, que age por um município e precisa de um. Acrescente outro antes.',
+      };
+    }
+    await drop(contas);
+    return undefined;
+  });
+}
+
+export async function dropPasskey(
+  world: EntradaWorld,
+  visitor: Visitor,
+  id: string,
+  from: From,
+): Promise<Problem | undefined> {
+  const { conta } = visitor;
+  const key = conta.passkeys.find((one) => one.id === id);
+  if (key === undefined) return undefined;
+  const left = ({ totp, passkeys }: Conta): number =>
+    passkeys.filter((one) => one.id !== id).length + (totp === null ? 0 : 1);
+  const kept = await dropFactor(world, visitor, left, (contas) => contas.passkeys.remove(conta.id, id));
+  if (kept !== undefined) return kept;
+  recordAcesso(world, conta, `retirou a passkey ${key.nome}`, from);
+  return undefined;
+}
+
+export async function dropSecret(world: EntradaWorld, visitor: Visitor, from: From): Promise<Problem | undefined> {
+  const { conta } = visitor;
+  if (conta.totp === null) return undefined;
+  const left = ({ passkeys }: Conta): number => passkeys.length;
+  const kept = await dropFactor(world, visitor, left, (contas) => contas.change(conta.id, { totp: null }, world.now()));
+  if (kept !== undefined) return kept;
+  recordAcesso(world, conta, 'deixou de entrar por código do aplicativo', from);
+  return undefined;
+}
+
+export type TrocaDeSenha = { readonly atual: string; readonly senha: string; readonly repetida: string };
+
+/** Changes the password; all other sessions end. What is wrong, by field. */
+export async function changePassword(
+  world: EntradaWorld,
+  visitor: Visitor,
+  asked: TrocaDeSenha,
+  from: From,
+): Promise<{ readonly problems: Readonly<Partial<Record<keyof TrocaDeSenha, string>>> } | undefined> {
+  const { store, now } = world;
+  const { conta, sessao } = visitor;
+  if (conta.senha === null) {
+    if (!isJustShown(sessao, now())) return { problems: { senha: ENTER_ANEW } };
+  } else {
+    const wait = await countAttempt(world, conta.login, from.rede);
+    if (wait !== undefined) return { problems: { atual: tooOften(wait) } };
+    if (!(await verifyPassword(asked.atual, conta.senha))) return { problems: { atual: 'A senha atual não confere.' } };
+  }
+  const problems = await whySenha(world, asked, Object.keys({ ...conta.ofertas, ...conta.papeis }), [
+    conta.login,
+    conta.nome,
+  ]);
+  if (Object.keys(problems).length > 0) return { problems };
+  const senha = await hashPassword(asked.senha);
+  const isChanged = await store.contas.alone(async (contas) => {
+    const open = await contas.sessoes.find(sessao.impressao);
+    if (open === undefined || (await stands(contas, conta)) === undefined) return false;
+    await contas.change(conta.id, { senha }, now());
+    await contas.sessoes.endAll(conta.id, sessao.impressao, now());
+    return true;
+  });
+  if (!isChanged) return { problems: { atual: SESSION_OVER } };
+  recordAcesso(world, conta, 'trocou a senha', from);
+  return undefined;
+}
+
+/** Whether somebody has yet to get a second factor before anything else. */
+export function mustEnroll({ conta, sessao }: Visitor): boolean {
+  return !hasFactor(conta) && needsSecondFactor(conta.papeis) && sessao.fator === null;
+}

@@ -1,0 +1,98 @@
+/** Who is inside the console, by SHA-256 of the cookie: the cookie itself is nowhere. On the coordinator alone, where the schema is distributed. */
+import type { Db } from '../../base/pg/open.ts';
+import { planOnce } from '../../base/pg/planned.ts';
+
+/** How far somebody has come: on the way from the identity provider, with a password, or in. */
+type Etapa = 'identidade' | 'segundo_fator' | 'inteira';
+/** By what a second factor was given. */
+export type Fator = 'codigo' | 'passkey' | 'provedor';
+
+export type Sessao = {
+  readonly impressao: Buffer;
+  readonly conta: string | null;
+  readonly etapa: Etapa;
+  readonly criada_em: Date;
+  readonly vista_em: Date;
+  readonly rede: string;
+  readonly navegador: string;
+  readonly desafio: string | null;
+  readonly fator: Fator | null;
+  readonly recado: string | null;
+};
+
+export type NovaSessao = {
+  readonly impressao: Uint8Array;
+  readonly conta: string | undefined;
+  readonly etapa: Etapa;
+  readonly fator?: Fator | undefined;
+  readonly rede: string;
+  readonly navegador: string;
+  readonly desafio?: string | undefined;
+  /** The step of the one-time code that was given. */
+  readonly passo?: number | undefined;
+  /** Of the session that it takes the place of; undefined: now. */
+  readonly criada_em?: Date | undefined;
+};
+
+const COLUMNS = 'impressao, conta, etapa, criada_em, vista_em, rede, navegador, desafio, fator, recado';
+const FIND = planOnce('find_sessao', `select ${COLUMNS} from sessoes where impressao = $1 and encerrada_em is null`);
+
+const iso = (instant: number): string => new Date(instant).toISOString();
+
+export type Sessoes = ReturnType<typeof sessaoStore>;
+
+export function sessaoStore(pool: Pick<Db, 'query'>) {
+  return {
+    /** False: the step of this code was used already. */
+    create: async (
+      { impressao, conta, etapa, fator, rede, navegador, desafio, passo, criada_em }: NovaSessao,
+      now: number,
+    ): Promise<boolean> => {
+      const text = `insert into sessoes (impressao, conta, etapa, criada_em, vista_em, rede, navegador, desafio, fator, passo)
+        values ($1, $2, $3, coalesce($10, $4::timestamptz), $4, $5, $6, $7, $8, $9) on conflict (conta, passo) do nothing`;
+      const optional = [desafio, fator, passo, criada_em?.toISOString()].map((value) => value ?? null);
+      const values = [impressao, conta ?? null, etapa, iso(now), rede, navegador, ...optional];
+      return (await pool.query(text, values)).rowCount === 1;
+    },
+    find: async (impressao: Uint8Array): Promise<Sessao | undefined> =>
+      (await pool.query<Sessao>(FIND([impressao]))).rows[0],
+    see: async (impressao: Uint8Array, now: number): Promise<void> => {
+      await pool.query('update sessoes set vista_em = $2 where impressao = $1', [impressao, iso(now)]);
+    },
+    /** What the browser has yet to answer; undefined: nothing any more. */
+    challenge: async (impressao: Uint8Array, desafio: string | undefined): Promise<void> => {
+      await pool.query('update sessoes set desafio = $2 where impressao = $1', [impressao, desafio ?? null]);
+    },
+    /** What was to be answered, which is then forgotten. */
+    takeChallenge: async (impressao: Uint8Array): Promise<string | undefined> => {
+      const text = `update sessoes s set desafio = null from (select impressao, desafio from sessoes where impressao = $1 for update) d
+        where s.impressao = d.impressao returning d.desafio`;
+      return (await pool.query<{ desafio: string | null }>(text, [impressao])).rows[0]?.desafio ?? undefined;
+    },
+    tell: async (impressao: Uint8Array, recado: string | undefined): Promise<void> => {
+      await pool.query('update sessoes set recado = $2 where impressao = $1', [impressao, recado ?? null]);
+    },
+    end: async (impressao: Uint8Array, now: number): Promise<void> => {
+      await pool.query('update sessoes set encerrada_em = $2, desafio = null where impressao = $1', [
+        impressao,
+        iso(now),
+      ]);
+    },
+    /** Ends all sessions of an account but one; how many those were. */
+    endAll: async (conta: string, except: Uint8Array | undefined, now: number): Promise<number> => {
+      const text = `update sessoes set encerrada_em = $2, desafio = null where conta = $1 and encerrada_em is null
+        and impressao <> coalesce($3::bytea, '')`;
+      return (await pool.query(text, [conta, iso(now), except ?? null])).rowCount ?? 0;
+    },
+    /** Open sessions of an account, the last seen first. */
+    list: async (conta: string, since: number): Promise<readonly Sessao[]> => {
+      const text = `select ${COLUMNS} from sessoes where conta = $1 and encerrada_em is null and etapa = 'inteira' and vista_em > $2
+        order by vista_em desc`;
+      return (await pool.query<Sessao>(text, [conta, iso(since)])).rows;
+    },
+    /** Deletes what nobody has used since. */
+    forget: async (before: number): Promise<void> => {
+      await pool.query('delete from sessoes where vista_em < $1', [iso(before)]);
+    },
+  };
+}

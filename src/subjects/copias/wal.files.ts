@@ -1,0 +1,329 @@
+/**
+ * The archived log: taken from where the embedded server leaves it, kept beside the copies, and what of it a way back needs. A segment is a
+ * file of a fixed size whose name says its place; every restoration begins a timeline of its own, and a history file says where.
+ */
+import { createReadStream } from 'node:fs';
+import { readdir, rename, rm, stat, utimes } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { takeLogTurn } from '../../base/pg/embedded.ts';
+import { CopiaRecusada, collectUpTo, endingOf, seal, unseal } from './cifra.files.ts';
+import { type Copia, type Manifesto, makeBelow, readSmall, syncFolder, walOf, writeSynced } from './lugar.files.ts';
+import { type Julgado, judgeArquivo, resumoOf, writeResumo } from './resumo.files.ts';
+
+const SEGMENT = /^[0-9A-F]{24}$/;
+const HISTORY = /^[0-9A-F]{8}\.history$/;
+/** As we write them, or as an administrator's own command has put them there. */
+const SEALED = /^([0-9A-F]{24}|[0-9A-F]{8}\.history)(?:\.gz(?:\.age)?)?$/;
+/** What the folder holds up to, written with each segment: a last one that is lost is missed by it. */
+const UP_TO = 'ultimo.json';
+const PARTIAL = '.parcial';
+/** To a file that is not whole after so long nobody writes any more. */
+const LEFT_MS = 3_600_000;
+const HISTORY_MAX = 2 ** 20;
+const PER_LOG = 0x1_0000_0000n;
+
+/** `linhas`: since when each timeline is. Moments are ISO texts of this machine. */
+export type Ate = { readonly segmento: string; readonly em: string; readonly linhas: Readonly<Record<string, string>> };
+
+/** Segments that wait to be taken to the copies. */
+export type Espera = { readonly segmentos: number; readonly bytes: number; readonly desde: Date | undefined };
+
+export async function readEspera(logFolder: string): Promise<Espera> {
+  let [segmentos, bytes] = [0, 0];
+  let desde: Date | undefined;
+  for (const name of await listReady(logFolder)) {
+    const found = await stat(path.join(logFolder, name)).catch(() => undefined);
+    if (found === undefined) continue;
+    segmentos += 1;
+    bytes += found.size;
+    if (desde === undefined || found.mtime < desde) desde = found.mtime;
+  }
+  return { segmentos, bytes, desde };
+}
+
+/** Whole files only: the one that is being written has another name. The history of a timeline comes before its segments. */
+async function listReady(logFolder: string): Promise<readonly string[]> {
+  const names = await readdir(logFolder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+  // What the server notes of each base backup serves only who looks for one by hand.
+  for (const name of names.filter((one) => one.endsWith('.backup')))
+    await rm(path.join(logFolder, name), { force: true });
+  const files = names.filter((name) => SEGMENT.test(name) || HISTORY.test(name));
+  return files.sort((a, b) => Number(HISTORY.test(b)) - Number(HISTORY.test(a)) || (a < b ? -1 : 1));
+}
+
+const TURN_MS = 50;
+
+/**
+ * Takes what is ready to the copies; how many. What fails stays where it is, and is tried again by whoever comes next. A service and its
+ * commands do it one after the other.
+ */
+export async function shipWal(
+  logFolder: string,
+  pasta: string,
+  sistema: string,
+  recipients: readonly string[],
+): Promise<number> {
+  let turn = await takeLogTurn(logFolder);
+  for (; turn === undefined; turn = await takeLogTurn(logFolder)) await pause(TURN_MS);
+  try {
+    const names = await listReady(logFolder);
+    if (names.length === 0) return 0;
+    const folder = walOf(pasta, sistema);
+    await makeBelow(pasta, folder);
+    let shipped = 0;
+    for (const name of names) {
+      if (await shipOne(name, path.join(logFolder, name), folder, sistema, recipients)) shipped += 1;
+    }
+    return shipped;
+  } finally {
+    turn();
+  }
+}
+
+/** Whether it was taken: where there are no turns, somebody else may have been there first. */
+async function shipOne(
+  name: string,
+  ready: string,
+  folder: string,
+  sistema: string,
+  recipients: readonly string[],
+): Promise<boolean> {
+  const target = path.join(folder, `${name}${endingOf(recipients)}`);
+  const partial = `${target}.${process.pid}-${Math.random().toString(36).slice(2)}${PARTIAL}`;
+  let mtime: Date;
+  try {
+    ({ mtime } = await stat(ready));
+    const written = await seal(partial, createReadStream(ready), recipients);
+    await utimes(partial, mtime, mtime);
+    await writeResumo(target, sistema, mtime, written);
+    await rename(partial, target);
+  } catch (error) {
+    await rm(partial, { force: true });
+    const { code, path: missing } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' && missing === ready) return false;
+    throw error;
+  }
+  await syncFolder(folder);
+  await noteShipped(folder, name, mtime);
+  await rm(ready, { force: true });
+  return true;
+}
+
+/** What somebody else has taken meanwhile stays noted. */
+async function noteShipped(folder: string, name: string, mtime: Date): Promise<void> {
+  const before = await readAte(folder);
+  const linhas = { ...before?.linhas };
+  if (HISTORY.test(name)) linhas[name.slice(0, 8)] ??= mtime.toISOString();
+  const isLast = !HISTORY.test(name) && name > (before?.segmento ?? '');
+  const ate: Ate = { segmento: isLast ? name : (before?.segmento ?? ''), em: mtime.toISOString(), linhas };
+  await writeSynced(path.join(folder, UP_TO), `${JSON.stringify(ate)}\n`);
+}
+
+export async function readAte(folder: string): Promise<Ate | undefined> {
+  try {
+    const ate: Ate = JSON.parse(await readSmall(path.join(folder, UP_TO)));
+    const isPlace = ate.segmento === '' || SEGMENT.test(ate.segmento);
+    if (!isPlace || [ate.em, ...Object.values(ate.linhas)].some((em) => Number.isNaN(Date.parse(em)))) {
+      throw new Error('malformed');
+    }
+    return ate;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw new CopiaRecusada(`${path.join(folder, UP_TO)} está danificado, ou não pôde ser lido.`);
+  }
+}
+
+/** Where a place in the log lies, counted in segments. */
+function segmentOf(lsn: string, bytes: number): bigint {
+  const [high, low] = lsn.split('/') as [string, string];
+  return (BigInt(`0x${high}`) * PER_LOG + BigInt(`0x${low}`)) / BigInt(bytes);
+}
+
+function nameSegment(linha: number, number: bigint, bytes: number): string {
+  const perLog = PER_LOG / BigInt(bytes);
+  const hex = (value: bigint | number): string => value.toString(16).toUpperCase().padStart(8, '0');
+  return `${hex(linha)}${hex(number / perLog)}${hex(number % perLog)}`;
+}
+
+const numberOf = (name: string, bytes: number): bigint =>
+  BigInt(`0x${name.slice(8, 16)}`) * (PER_LOG / BigInt(bytes)) + BigInt(`0x${name.slice(16)}`);
+
+/** The archived log that a copy goes on with, as far as it is unbroken. */
+export type Caminho = {
+  readonly folder: string;
+  readonly linha: number;
+  /** Names as PostgreSQL asks for them → files. */
+  readonly arquivos: ReadonlyMap<string, string>;
+  readonly segmentos: readonly string[];
+  /** By the same names; none where nobody was asked to judge. */
+  readonly julgados: ReadonlyMap<string, Julgado>;
+  /** When the last of them was complete: there is no later moment to go back to. Undefined: the copy stands alone. */
+  readonly ate: Date | undefined;
+  /** What is missing, in Portuguese; the way ends before it. */
+  readonly faltas: readonly string[];
+};
+
+/** A name that leads elsewhere, or to no file, is none of the log. */
+async function filesOf(folder: string): Promise<readonly string[]> {
+  const found = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  return found.filter((one) => one.isFile()).map(({ name }) => name);
+}
+
+/** Judges a file of the log. */
+export type Juiz = (file: string) => Promise<Julgado>;
+
+/** `momento`: leads along the timeline that was in use then. Without `judge` a file is good where it is there. */
+export async function findWay(
+  pasta: string,
+  { manifesto }: Copia,
+  identities: readonly string[],
+  momento: Date | undefined,
+  judge?: Juiz,
+): Promise<Caminho> {
+  const folder = walOf(pasta, manifesto.sistema);
+  const names = await filesOf(folder);
+  const arquivos = new Map(
+    names.flatMap((name) => {
+      const [, own] = SEALED.exec(name) ?? [];
+      return own === undefined ? [] : [[own, path.join(folder, name)] as const];
+    }),
+  );
+  const ate = await readAte(folder);
+  const branches = await readBranches(arquivos, manifesto, identities, judge);
+  const chosen = chooseLinha(branches, manifesto, ate, momento);
+  const julgados = new Map<string, Julgado>();
+  const own = { folder, linha: chosen.linha, arquivos, julgados };
+  const at = (segment: bigint): string => {
+    const linha = chosen.since.findLast(({ from }) => from <= segment)!.linha;
+    return nameSegment(linha, segment, manifesto.segmento);
+  };
+  const first = segmentOf(manifesto.inicio, manifesto.segmento);
+  // A new timeline has its history archived long before its first segment: those of the ones before it are on the way as well.
+  const isOnTheWay = (name: string): boolean => SEGMENT.test(name) && at(numberOf(name, manifesto.segmento)) === name;
+  const end = [...arquivos.keys(), ate?.segmento ?? '']
+    .filter(isOnTheWay)
+    .map((name) => numberOf(name, manifesto.segmento))
+    .reduce((most, one) => (one > most ? one : most), -1n);
+  const segmentos: string[] = [];
+  // The copy itself has the log up to its end.
+  const own_end = segmentOf(manifesto.fim, manifesto.segmento);
+  for (let segment = first; segment <= end; segment += 1n) {
+    const name = at(segment);
+    const file = arquivos.get(name);
+    const julgado = file === undefined ? undefined : await judge?.(file);
+    if (file !== undefined && julgado?.problema === undefined) {
+      segmentos.push(name);
+      if (julgado !== undefined) julgados.set(name, julgado);
+    } else if (segment > own_end) {
+      const why = julgado?.problema ?? `falta o segmento ${name} do WAL em ${folder}`;
+      const faltas = [`${why}: o que veio depois dele não se alcança`];
+      return { ...own, segmentos, ate: await whenComplete(own, segmentos), faltas };
+    }
+  }
+  return { ...own, segmentos, ate: await whenComplete(own, segmentos), faltas: [] };
+}
+
+async function whenComplete(
+  { arquivos, julgados }: Pick<Caminho, 'arquivos' | 'julgados'>,
+  segmentos: readonly string[],
+): Promise<Date | undefined> {
+  const last = segmentos.at(-1);
+  return last === undefined ? undefined : (julgados.get(last)?.em ?? (await stat(arquivos.get(last)!)).mtime);
+}
+
+/** What is wrong with single files of the log, each judged once: `judge` tells it of them afterwards. */
+export async function judgeLog(
+  pasta: string,
+  sistema: string,
+  show: (part: number, what: string) => void,
+): Promise<{ readonly problemas: readonly string[]; readonly judge: Juiz }> {
+  const folder = walOf(pasta, sistema);
+  const names = (await filesOf(folder)).filter((name) => SEALED.test(name)).sort();
+  const julgados = new Map<string, Julgado>();
+  for (const [at, name] of names.entries()) {
+    show(at / names.length, `conferindo o WAL arquivado de ${sistema}`);
+    const file = path.join(folder, name);
+    julgados.set(file, await judgeArquivo(file, sistema));
+  }
+  return {
+    problemas: [...julgados.values()].flatMap(({ problema }) => problema ?? []),
+    judge: async (file) => julgados.get(file) ?? judgeArquivo(file, sistema),
+  };
+}
+
+type Branch = { readonly linha: number; readonly since: readonly { readonly linha: number; readonly from: bigint }[] };
+
+/** The timelines that begin on the way of a copy, by their history files. */
+async function readBranches(
+  arquivos: ReadonlyMap<string, string>,
+  { linha, segmento, fim }: Manifesto,
+  identities: readonly string[],
+  judge: Juiz | undefined,
+): Promise<readonly Branch[]> {
+  const branches: Branch[] = [{ linha, since: [{ linha, from: 0n }] }];
+  for (const [name, file] of arquivos) {
+    const other = Number.parseInt(name.slice(0, 8), 16);
+    if (!HISTORY.test(name) || other <= linha) continue;
+    const problema = (await judge?.(file))?.problema;
+    if (problema !== undefined) throw new CopiaRecusada(`${problema}.`);
+    const text = (await unseal(file, identities, collectUpTo(HISTORY_MAX))).toString();
+    const parents = [...text.matchAll(/^(\d+)\t([0-9A-F]+\/[0-9A-F]+)/gm)].map(([, parent, lsn]) => ({
+      parent: Number(parent),
+      from: segmentOf(lsn!, segmento),
+    }));
+    const at = parents.findIndex(({ parent }) => parent === linha);
+    if (at < 0 || parents[at]!.from < segmentOf(fim, segmento)) continue;
+    const later = parents.slice(at);
+    const since = later.map(({ from }, place) => ({ linha: later[place + 1]?.parent ?? other, from }));
+    branches.push({ linha: other, since: [{ linha, from: 0n }, ...since] });
+  }
+  return branches.sort((a, b) => a.linha - b.linha);
+}
+
+/** The newest, or the newest of those that were there at the moment. */
+function chooseLinha(
+  branches: readonly Branch[],
+  { linha }: Manifesto,
+  ate: Ate | undefined,
+  momento: Date | undefined,
+): Branch {
+  const bornBefore = ({ linha: own }: Branch): boolean => {
+    const born = ate?.linhas[own.toString(16).toUpperCase().padStart(8, '0')];
+    return own === linha || momento === undefined || born === undefined || new Date(born) <= momento;
+  };
+  return branches.findLast(bornBefore)!;
+}
+
+/** What was deleted, in segments and octets. */
+export type Podado = { readonly segmentos: number; readonly bytes: number };
+
+/** Deletes what no kept copy needs. Histories stay: they are small, and tell timelines apart. */
+export async function pruneWal(pasta: string, sistema: string, kept: readonly Copia[]): Promise<Podado> {
+  const own = kept.filter(({ manifesto }) => manifesto.sistema === sistema);
+  if (own.length === 0) return { segmentos: 0, bytes: 0 };
+  const first = own
+    .map(({ manifesto: { linha, inicio, segmento } }) =>
+      nameSegment(linha, segmentOf(inicio, segmento), segmento).slice(8),
+    )
+    .reduce((least, one) => (one < least ? one : least));
+  const folder = walOf(pasta, sistema);
+  let [segmentos, bytes] = [0, 0];
+  for (const name of await readdir(folder).catch(() => [])) {
+    const file = path.join(folder, name);
+    const [, segment] = SEALED.exec(name) ?? [];
+    const isOld = segment !== undefined && SEGMENT.test(segment) && segment.slice(8) < first;
+    if (!isOld && !name.endsWith(PARTIAL)) continue;
+    const found = await stat(file).catch(() => undefined);
+    // Somebody may be writing a file that has its last name yet to come.
+    if (found === undefined || (!isOld && Date.now() - found.mtimeMs < LEFT_MS)) continue;
+    await rm(file, { force: true });
+    await rm(resumoOf(file), { force: true });
+    segmentos += isOld ? 1 : 0;
+    bytes += found.size;
+  }
+  return { segmentos, bytes };
+}

@@ -1,0 +1,35 @@
+/**
+ * Changes of sandboxes of one's own at once. Each is answered when every process has seen it, and holds a place for requests until then:
+ * without a bound who owns one sandbox would hold all of them (D-613).
+ */
+import type { Refused } from '../../base/world/idempotency.ts';
+
+/** Of one sandbox, and of all in this process. */
+const CHANGES_EACH_MAX = 2;
+const CHANGES_MAX = 50;
+
+const underWay = new Map<string, number>();
+let all = 0;
+
+/** Does a change of a sandbox, or refuses it where too many are under way. */
+export async function changeInTurn<Result>(tenant: string, work: () => Promise<Result>): Promise<Result | Refused> {
+  const own = underWay.get(tenant) ?? 0;
+  if (own >= CHANGES_EACH_MAX || all >= CHANGES_MAX) return refuseAtOnce(own >= CHANGES_EACH_MAX);
+  underWay.set(tenant, own + 1);
+  all += 1;
+  try {
+    return await work();
+  } finally {
+    all -= 1;
+    const left = underWay.get(tenant)! - 1;
+    if (left === 0) underWay.delete(tenant);
+    else underWay.set(tenant, left);
+  }
+}
+
+function refuseAtOnce(isOfOne: boolean): Refused {
+  const mensagem = isOfOne
+    ? `Já há ${CHANGES_EACH_MAX} mudanças deste ambiente em andamento, que é o máximo. Espere a resposta delas e envie de novo.`
+    : 'Há mudanças demais de ambientes próprios em andamento. Envie de novo em alguns segundos.';
+  return { faults: [{ codigo: 'E703', xpath: '', mensagem }], status: 429, esperaS: 5 };
+}

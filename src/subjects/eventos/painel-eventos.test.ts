@@ -1,0 +1,249 @@
+/** Events in the console, by HTTP as a browser without scripts has it: what asks for somebody, why, and what is done about it. */
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import { balcao, bancada, CANCELAMENTO, type NotaEmitida, putEvento } from '../../../test/support/eventos.ts';
+import { enter, makeUsuario, type Pessoa, startTestPainel } from '../../../test/support/painel.ts';
+import { startTestService } from '../../../test/support/service.ts';
+import { tipoBySlug } from '../../fiscal/tipos-evento.ts';
+
+const service = await startTestService({ worker: false });
+const painel = await startTestPainel(service);
+const { store, clock, pool } = service;
+const { issue, registered, nota: readNota } = balcao(service.address);
+const work = bancada(service.world);
+const EVENTOS = '/m/integracao/eventos';
+/** Of nobody known; the CPF of the agent is the one of the documentation. */
+const [MUNICIPIO_CNPJ, AGENTE] = ['99999999000191', '52998224725'];
+
+let operadora: Pessoa;
+let atendente: Pessoa;
+let leitor: Pessoa;
+before(async () => {
+  operadora = await enter(painel, await makeUsuario(painel, 'olga', { integracao: 'operacao' }));
+  atendente = await enter(painel, await makeUsuario(painel, 'tina', { integracao: 'atendimento' }));
+  leitor = await enter(painel, await makeUsuario(painel, 'leo', { integracao: 'leitura' }));
+});
+
+async function authorised(): Promise<NotaEmitida> {
+  const nota = await issue();
+  await work.notas();
+  return nota;
+}
+
+/** A cancellation that the authority has refused with a code. */
+async function refusedWith(code: string): Promise<{ id: string; nota: NotaEmitida }> {
+  const nota = await authorised();
+  const { id_evento } = await registered(nota, CANCELAMENTO, { 'X-NFSe-Simular': `adn:rejeita=${code}` });
+  clock.now += 1_000;
+  await work.eventos();
+  assert.equal((await store.eventos.findById('integracao', String(id_evento)))?.estado, 'rejeitado');
+  return { id: String(id_evento), nota };
+}
+
+/** One that has used up its retries. */
+async function failed(): Promise<{ id: string; nota: NotaEmitida }> {
+  const nota = await authorised();
+  const { id_evento } = await registered(nota, CANCELAMENTO);
+  await putEvento(pool, 'integracao', String(id_evento), 'erro', null);
+  return { id: String(id_evento), nota };
+}
+
+async function estadoOf(id: string): Promise<string> {
+  return (await store.eventos.findById('integracao', id))!.estado;
+}
+
+async function actsOn(id: string) {
+  const acts = await store.atos.list('integracao', { objeto: 'evento', chave: id }, 10);
+  return acts.map(({ acao, quem, via, motivo }) => [acao, quem, via, motivo]);
+}
+
+describe('the list', () => {
+  test('says what asks for somebody by problem, and nothing else', async () => {
+    const refused = await refusedWith('E1234');
+    const done = await authorised();
+    await registered(done, CANCELAMENTO);
+    await work.eventos();
+    const { html, status } = await leitor.open(EVENTOS);
+    assert.equal(status, 200);
+    assert.match(html, /recusado pelo ADN \(E1234\)/);
+    assert.ok(html.includes(refused.nota.chave_acesso));
+    assert.ok(!html.includes(done.chave_acesso), 'a processed one asks for nobody');
+    assert.ok(!html.includes('type="checkbox"'), 'who only reads has nothing to choose for');
+    const other = await leitor.open(`${EVENTOS}?codigo=E9999`);
+    assert.match(other.html, /Nenhum evento com este filtro/);
+    const number = await leitor.open(`${EVENTOS}?procurar=${refused.id}`);
+    assert.equal(number.path, `/m/integracao/evento/${refused.id}`);
+    const ofNota = await leitor.open(`${EVENTOS}?procurar=${refused.nota.chave_acesso.replace(/(.{10})/g, '$1+')}`);
+    assert.ok(ofNota.html.includes(`/m/integracao/evento/${refused.id}"`));
+    assert.equal((await leitor.open(`${EVENTOS}?procurar=${'1'.repeat(50)}`)).status, 422);
+  });
+});
+
+describe('one event', () => {
+  test('a day of the operator: a refused event, why, filed with a reason that the trail keeps', async () => {
+    const { id } = await refusedWith('E0840');
+    const page = await operadora.open(`/m/integracao/evento/${id}`);
+    assert.match(page.html, /<h1>Cancelamento de NFS-e nº 1<\/h1>/);
+    assert.match(page.html, /Recusado pelo ADN\./);
+    assert.match(page.html, /E0840/);
+    assert.match(page.html, /1: Erro na Emissão/, 'the code of a reason is told in words');
+    assert.ok(!page.html.includes(`/evento/${id}/reprocessar`), 'a refusal is final');
+    const filed = await operadora.send(`/m/integracao/evento/${id}/arquivar`, { motivo: 'falei com a empresa' });
+    assert.match(filed.html, /O evento foi arquivado/);
+    assert.ok(!(await operadora.open(EVENTOS)).html.includes(`/evento/${id}"`));
+    assert.deepEqual(await actsOn(id), [['arquivado', 'olga', 'painel', 'falei com a empresa']]);
+    const again = await operadora.send(`/m/integracao/evento/${id}/arquivar`);
+    assert.equal(again.status, 409);
+    assert.match(again.html, /já está arquivado/);
+    assert.deepEqual((await actsOn(id)).length, 1);
+  });
+
+  test('one that failed is reprocessed by who attends, and is done', async () => {
+    const { id, nota } = await failed();
+    const page = await atendente.open(`/m/integracao/evento/${id}`);
+    assert.ok(page.html.includes(`/evento/${id}/reprocessar`));
+    assert.ok(!page.html.includes(`/evento/${id}/dispensar`), 'that takes a higher role');
+    assert.match(page.html, /Com um papel maior que o seu também se pode: separar para análise, dispensar do envio/);
+    const sent = await atendente.send(`/m/integracao/evento/${id}/reprocessar`, { motivo: 'o ADN voltou' });
+    assert.match(sent.html, /O evento foi reprocessado/);
+    await work.eventos();
+    assert.match((await atendente.open(`/m/integracao/evento/${id}`)).html, /Registrado no ADN\./);
+    assert.equal((await readNota(nota)).body.nota.status, 'cancelada');
+    assert.deepEqual(await actsOn(id), [['reprocessado', 'tina', 'painel', 'o ADN voltou']]);
+  });
+
+  test('who attends may not waive, by whatever form', async () => {
+    const { id } = await failed();
+    await atendente.open('/conta');
+    assert.equal((await atendente.send(`/m/integracao/evento/${id}/dispensar`)).status, 403);
+    assert.equal(await estadoOf(id), 'erro');
+    assert.deepEqual(await actsOn(id), []);
+  });
+
+  test('waiving says that it may be there; the reason is what the integrator reads', async () => {
+    const { id } = await failed();
+    await operadora.open(`/m/integracao/evento/${id}`);
+    const waived = await operadora.send(`/m/integracao/evento/${id}/dispensar`, { motivo: 'a empresa desistiu' });
+    assert.match(waived.html, /Não vale na nota\./);
+    const row = (await store.eventos.findById('integracao', id))!;
+    assert.deepEqual([row.estado, row.mensagem_retorno], ['dispensado', 'a empresa desistiu']);
+  });
+
+  test('documents are files, for whom the role allows', async () => {
+    const { id } = await failed();
+    const xml = await atendente.open(`/m/integracao/evento/${id}/xml`);
+    assert.match(xml.headers.get('content-disposition')!, new RegExp(`evento-${id}\\.xml`));
+    assert.match(xml.html, /<e101101>/);
+    const pedido = await atendente.open(`/m/integracao/evento/${id}/pedido`);
+    assert.deepEqual(JSON.parse(pedido.html), CANCELAMENTO);
+    assert.equal((await leitor.open(`/m/integracao/evento/${id}/xml`)).status, 403);
+  });
+
+  test('one that is not there is said', async () => {
+    for (const id of ['999999', 'nada', "1'--"]) {
+      const page = await leitor.open(`/m/integracao/evento/${encodeURIComponent(id)}`);
+      assert.equal(page.status, 404, id);
+      assert.match(page.html, /Evento não encontrado/);
+    }
+  });
+});
+
+describe('several events', () => {
+  test('are counted before they are asked to be confirmed; what cannot be done is left out with its reason', async () => {
+    const [one, other, refused] = [await failed(), await failed(), await refusedWith('E0042')];
+    const chosen = [one, other, refused].map(({ id }) => `id=${id}`).join('&');
+    const asked = await atendente.open(`${EVENTOS}/varios?operacao=reprocessar&${chosen}`);
+    assert.match(asked.html, /<h1>Reprocessar: 2 eventos\?<\/h1>/);
+    assert.match(asked.html, /Fica de fora 1 evento:/);
+    assert.match(asked.html, new RegExp(`O evento ${refused.id} .*está rejeitado, e reprocessar só se pode de`));
+    assert.ok(!asked.html.includes('nfse evento'), 'nobody at a desk types commands');
+    const done = await atendente.send(`${EVENTOS}/varios/reprocessar`, {
+      id: [one.id, other.id],
+      motivo: 'volta do ADN',
+    });
+    assert.match(done.html, /2 eventos: reprocessados\./);
+    assert.deepEqual([await estadoOf(one.id), await estadoOf(other.id)], ['enviado', 'enviado']);
+    for (const { id } of [one, other]) {
+      assert.deepEqual(await actsOn(id), [['reprocessado', 'tina', 'painel', 'volta do ADN']]);
+    }
+    // Once more: nothing can be done, and nothing is.
+    await atendente.open('/conta');
+    const again = await atendente.send(`${EVENTOS}/varios/reprocessar`, { id: [one.id] });
+    assert.equal(again.status, 409);
+    assert.match(again.html, /Nada foi feito/);
+  });
+
+  test('without a choice nothing is asked', async () => {
+    const none = await atendente.open(`${EVENTOS}/varios?operacao=reprocessar`);
+    assert.equal(none.status, 422);
+    assert.match(none.html, /Nenhum evento foi escolhido/);
+    assert.equal((await atendente.open(`${EVENTOS}/varios?operacao=apagar&id=1`)).status, 422);
+  });
+
+  test('all refusals of a code are filed, if they are still as many', async () => {
+    const ids = [(await refusedWith('E0777')).id, (await refusedWith('E0777')).id];
+    const list = await operadora.open(`${EVENTOS}?codigo=E0777`);
+    assert.match(list.html, /Arquivar de uma vez as 2 recusas deste filtro/);
+    const asked = await operadora.open(`${EVENTOS}/arquivar?codigo=E0777`);
+    assert.match(asked.html, /<h1>Arquivar 2 eventos\?<\/h1>/);
+    const third = await refusedWith('E0777');
+    const late = await operadora.send(`${EVENTOS}/arquivar`, { codigo: 'E0777', confirmados: '2', motivo: 'vistas' });
+    assert.equal(late.status, 409);
+    assert.match(late.html, /O número de recusas mudou.*<button>Arquivar 3 eventos<\/button>/s);
+    const done = await operadora.send(`${EVENTOS}/arquivar`, { codigo: 'E0777', confirmados: '3', motivo: 'vistas' });
+    assert.match(done.html, /3 eventos: arquivados/);
+    for (const id of [...ids, third.id])
+      assert.deepEqual(await actsOn(id), [['arquivado', 'olga', 'painel', 'vistas']]);
+  });
+});
+
+describe('by office', () => {
+  test('the form has the fields that the layout has for the type; faults stand at them; registered it is seen', async () => {
+    const nota = await authorised();
+    const first = await operadora.open(`${EVENTOS}/oficio`);
+    for (const one of ['cancelamento_por_oficio', 'bloqueio_por_oficio'])
+      assert.ok(first.html.includes(`value="${one}"`));
+    assert.ok(!first.html.includes('value="cancelamento"'), 'what a party registers is not for the municipality');
+    const chave = nota.chave_acesso;
+    const spaced = chave.replace(/(\d{5})/g, '$1 ');
+    const page = await operadora.open(`${EVENTOS}/oficio?tipo=bloqueio_por_oficio&chave=${encodeURIComponent(spaced)}`);
+    const { campos } = tipoBySlug('bloqueio_por_oficio')!;
+    for (const { nome } of campos) assert.ok(page.html.includes(`name="${nome}"`), nome);
+    assert.match(page.html, /name="cnpj"/, 'this municipality has no certificate that says it');
+    const common = { chave, tipo: 'bloqueio_por_oficio', cnpj: MUNICIPIO_CNPJ };
+    const wrong = await operadora.send(`${EVENTOS}/oficio`, {
+      ...common,
+      cpf_agente_tributario: '11111111111',
+      codigo_evento_bloqueado: 'e101101',
+      descricao_motivo: 'curto',
+    });
+    assert.equal(wrong.status, 422);
+    assert.match(wrong.html, /id="campo-cpf_agente_tributario-erro">Tem dígitos/);
+    assert.match(wrong.html, /id="campo-descricao_motivo-erro">[^<]*15/);
+    assert.match(wrong.html, />\ncurto</, 'what was written is still there');
+    const made = await operadora.send(`${EVENTOS}/oficio`, {
+      ...common,
+      cpf_agente_tributario: AGENTE,
+      codigo_evento_bloqueado: 'e101101',
+      descricao_motivo: 'Nota sob fiscalização até o fim do processo',
+      motivo: 'processo 12',
+    });
+    assert.match(made.html, /O evento foi registrado/);
+    assert.match(made.html, /Bloqueio de NFS-e por Ofício nº 1/);
+    assert.ok(!made.html.includes(AGENTE), 'a CPF is shown masked');
+    const id = made.path.split('/').at(-1)!;
+    assert.deepEqual(await actsOn(id), [['registrado de ofício', 'olga', 'painel', 'processo 12']]);
+    await work.eventos();
+    assert.equal(await estadoOf(id), 'processado');
+    // What lifts the block is offered by its name, not by an identifier to be typed.
+    const lift = await operadora.open(`${EVENTOS}/oficio?tipo=desbloqueio_por_oficio&chave=${chave}`);
+    assert.match(lift.html, /<option value="EVT\d{50}305102001"[^>]*>Bloqueio de NFS-e por Ofício nº 1/);
+  });
+
+  test('a note that is not there sends back to the first step', async () => {
+    const page = await operadora.open(`${EVENTOS}/oficio?tipo=bloqueio_por_oficio&chave=123`);
+    assert.equal(page.status, 422);
+    assert.match(page.html, /50/);
+    assert.equal((await atendente.open(`${EVENTOS}/oficio`)).status, 403);
+  });
+});

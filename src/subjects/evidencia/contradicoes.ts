@@ -1,0 +1,53 @@
+/**
+ * What a bundle says of its note at first sight, out of the documents themselves and not of the columns beside them; and where the NFS-e, what the
+ * provider declared and the database do not say the same (D-763).
+ */
+
+import type { Municipio } from '../../base/book/municipios.ts';
+import type { NotaRow } from '../../base/book/nota-columns.ts';
+import { isJson, openDps } from '../../base/world/sent-documents.ts';
+import { infNfseOf, readInside, readOwnNote } from '../../documents/own-note.ts';
+import type { Dps } from '../../fiscal/layout/dps.ts';
+import { CAMPOS, type Campo, firstOf, isSame } from '../notas/nota-da-nfse.ts';
+
+/** What the provider declared, read as it was when the note was issued; undefined: it does not read today. */
+function declared(municipio: Municipio, recebido: Buffer): Dps | undefined {
+  const kind = isJson(recebido) ? ('json' as const) : ('rps' as const);
+  const opened = openDps({ kind, body: recebido, assinatura: undefined }, municipio);
+  if ('faults' in opened) return undefined;
+  const read = opened.read();
+  return 'faults' in read ? undefined : read.dps;
+}
+
+/** Each in a sentence, in Portuguese; none: all that is compared is the same. */
+export function contradicoesOf(municipio: Municipio, row: NotaRow, recebido: Buffer): readonly string[] {
+  const nfse = Buffer.from(row.nfse);
+  const infNfse = infNfseOf(nfse);
+  const ler = readInside(infNfse);
+  const dps = declared(municipio, recebido);
+  const found: string[] = dps === undefined ? [NOT_DECLARED] : [];
+  const tell = (campo: Campo, nota: string, other: string, where: string): void => {
+    if (!isSame(campo, nota, other)) found.push(`${campo.oQue}: ${nota} na NFS-e, e ${other} ${where}`);
+  };
+  for (const campo of CAMPOS) {
+    const said = campo.nota(ler, infNfse);
+    const stored = row[campo.coluna];
+    const wanted = dps && campo.dps?.(dps);
+    if (said !== undefined && stored !== null) {
+      tell(campo, said, stored instanceof Date ? stored.toISOString() : String(stored), IN_ROW);
+    }
+    if (said !== undefined && wanted !== undefined) tell(campo, said, wanted, 'no que o prestador declarou');
+  }
+  return found;
+}
+
+/** A declaration that cannot be read is told, not taken as equal. */
+const NOT_DECLARED = 'o que o prestador declarou não se lê mais como uma DPS, e não foi comparado com a NFS-e';
+const IN_ROW = 'na linha do banco';
+
+/** Name and number of a party, as the NFS-e has them; undefined: it names none. */
+export function parteOf(nfse: Uint8Array, path: string): string | undefined {
+  const ler = readOwnNote(nfse);
+  const said = [ler(`${path}/xNome`), firstOf(ler, `${path}/CNPJ`, `${path}/CPF`, `${path}/NIF`)].filter(Boolean);
+  return said.length === 0 ? undefined : said.join(', ');
+}

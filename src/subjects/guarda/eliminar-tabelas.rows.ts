@@ -1,0 +1,51 @@
+/**
+ * The tables of a month that was eliminated: empty by then, they are taken out of what is kept by month and dropped. Nobody who reads or
+ * writes waits for it; whoever has a transaction open is waited for (D-677).
+ */
+
+import { MONTHLY_TABLES } from '../../base/book/meses.ts';
+import { isDistributed } from '../../base/pg/distributed.ts';
+import type { Db } from '../../base/pg/open.ts';
+import { ArquivoRecusado, nameOfMes } from './arquivar.rows.ts';
+
+/** How it stands: `pending`: somebody was killed in between. */
+const STATE = `select c.relispartition as "isPart", coalesce(i.inhdetachpending, false) as "isPending"
+  from pg_class c left join pg_inherits i on i.inhrelid = c.oid where c.oid = to_regclass($1)`;
+
+/** Partitions that there are of a month. A distributed schema keeps them: Citus detaches none beside others. */
+export async function countTabelas(pool: Db, mes: number): Promise<number> {
+  if (isDistributed(pool)) return 0;
+  const names = MONTHLY_TABLES.map((table) => `${table}_${mes}`);
+  const text = 'select count(to_regclass(x.name))::int as count from unnest($1::text[]) as x (name)';
+  return (await pool.query<{ count: number }>(text, [names])).rows[0]!.count;
+}
+
+/**
+ * Drops them, those without rows; how many. Each statement stands alone: the server detaches in two transactions of its own. Broken off in
+ * between, it is finished by whoever gives the command again.
+ */
+export async function dropTabelas(pool: Db, mes: number): Promise<number> {
+  if (isDistributed(pool)) return 0;
+  let dropped = 0;
+  for (const table of MONTHLY_TABLES) {
+    const partition = `${table}_${mes}`;
+    const [state] = (await pool.query<{ isPart: boolean; isPending: boolean }>(STATE, [partition])).rows;
+    if (state === undefined) continue;
+    const { rowCount } = await pool.query(`select 1 from only ${partition} limit 1`);
+    if (rowCount !== 0) continue;
+    try {
+      if (state.isPending) await pool.query(`alter table ${table} detach partition ${partition} finalize`);
+      else if (state.isPart) await pool.query(`alter table ${table} detach partition ${partition} concurrently`);
+      await pool.query(`drop table ${partition}`);
+    } catch (error) {
+      throw WAITED.has((error as { readonly code?: string }).code ?? '') ? new ArquivoRecusado(IN_USE(mes)) : error;
+    }
+    dropped += 1;
+  }
+  return dropped;
+}
+
+/** A statement that took too long, or a lock that did. */
+const WAITED = new Set(['57014', '55P03']);
+const IN_USE = (mes: number): string =>
+  `${nameOfMes(mes)} foi eliminado. As tabelas dele, vazias, esperam por quem tem uma transação aberta no banco: dê o comando outra vez, e elas saem.`;

@@ -1,0 +1,250 @@
+/** The municipality: what it has set and what each setting means, its certificate and trust, the test of the ADN, and changing it. */
+
+import { facts, field, form, link, notice, table } from '../../base/pages/fields.ts';
+import {
+  type Answer,
+  byHand,
+  forRole,
+  type InMunicipio,
+  type PageShown,
+  pathIn,
+  type Row,
+} from '../../base/pages/visit.ts';
+import {
+  type Asked,
+  alterMunicipio,
+  type MunicipioShown,
+  type Recusa,
+  showMunicipio,
+} from '../../base/world/municipios.ts';
+import { MOTIVO_MAX } from '../../base/world/operator.ts';
+import { mayAs } from '../../base/world/papeis.ts';
+import { isOn, SETTING_GROUPS, SETTINGS, type SettingName, showSetting, writeSetting } from '../../fiscal/settings.ts';
+import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
+import { LISTAS_CSV, type ListaNome } from '../cadastros/listas.ts';
+import { formTokenOf } from '../contas/entrada.ts';
+import { type PassoDoTeste, type TesteDoAdn, testAdn } from './testar-adn.ts';
+
+const HERE = 'municipio';
+const PATH = '/municipio';
+
+type Municipio = MunicipioShown['municipio'];
+type Group = keyof typeof SETTING_GROUPS;
+
+const capital = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+const settingsIn = (group: Group): typeof SETTINGS => SETTINGS.filter(([, row]) => (row.group ?? 'regras') === group);
+
+async function municipioPage(call: InMunicipio, teste?: TesteDoAdn): Promise<PageShown> {
+  const { world, slug, papel } = call;
+  const shown = await showMunicipio(world, slug, 'painel');
+  const { municipio, nome, problems, avisos } = shown;
+  const change = mayAs(papel, 'administracao')
+    ? html`<p class="botoes"><a class="botao" href="${pathIn(slug, `${PATH}/alterar`)}">Mudar regras e limites</a></p>\n`
+    : undefined;
+  const title = nome ?? 'Ambiente de integração';
+  return {
+    title,
+    here: HERE,
+    main: html`${problems.map((one) => notice('erro', one))}${teste === undefined ? undefined : outcome(teste)}${settings('municipio', municipio)}${about(call, shown)}${change}${settings('regras', municipio)}${settings(
+      'limites',
+      municipio,
+    )}${settings('soap', municipio)}${certificate(shown)}${settings('confianca', municipio)}${settings('adn', municipio)}${tester(call, municipio)}${remarks(avisos)}<p class="quieto">O que diz «por comando» nomeia arquivos e endereços desta máquina, ou quem o
+município é: muda-o quem opera o serviço, com <code>nfse municipio alterar ${slug}</code>.</p>`,
+  };
+}
+
+function settings(group: Group, municipio: Municipio): Html {
+  const rows = settingsIn(group).map((setting): readonly Inserted[] => {
+    const [, { help, byCommand }] = setting;
+    const [title, value] = showSetting(setting, municipio);
+    return [
+      capital(title),
+      value,
+      html`${capital(help)}.${byCommand ? html` <small>(por comando)</small>` : undefined}`,
+    ];
+  });
+  return html`<h2>${SETTING_GROUPS[group]}</h2>
+${table(SETTING_GROUPS[group], ['Configuração', 'Como está', 'O que é'], rows)}`;
+}
+
+function about({ world, slug }: InMunicipio, { municipio, prestadores, listas }: MunicipioShown): Html {
+  const registers = Object.entries(listas).map(([nome, linhas]): [string, string] => [
+    LISTAS_CSV[nome as ListaNome].titulo,
+    linhas.toLocaleString('pt-BR'),
+  ]);
+  const base = world.baseUrl?.replace(/\/$/, '') ?? '';
+  const rehearsal =
+    municipio.ambiente === 'homologacao'
+      ? 'Este município está em homologação: é um ensaio. O que se emite aqui não tem valor, não vai ao ADN, e é apagado depois do prazo de guarda.'
+      : html`Quem integra ensaia no ambiente de integração, aberto a todos, sem valor e sem certificado: <code>${base}/integracao</code>.`;
+  return html`${facts([
+    ['Endereço para quem integra', html`<code>${base}/${slug}</code>`],
+    ['Prestadores no cadastro', prestadores.toLocaleString('pt-BR')],
+    ...registers,
+  ])}<p>${rehearsal}</p>
+`;
+}
+
+function certificate({ certificado }: MunicipioShown): Html {
+  if (certificado === undefined) {
+    return html`<h2>Certificado do município</h2>
+<p>Nenhum que se possa ler. Com ele o município assina as notas e se identifica ao ADN.</p>
+`;
+  }
+  const { titular, documento, emissor, inicio, fim, dias, cadeia } = certificado;
+  const left =
+    dias < 0 ? 'venceu' : dias === 0 ? 'vence hoje ou amanhã' : dias === 1 ? 'falta 1 dia' : `faltam ${dias} dias`;
+  return html`<h2>Certificado do município</h2>
+${dias < 30 ? notice(dias < 0 ? 'erro' : 'aviso', `O certificado ${left}: quem opera o serviço põe o novo no lugar do arquivo de hoje, sem reiniciar nada.`) : undefined}${facts(
+  [
+    ['De quem é', titular],
+    ['Documento', documento],
+    ['Emitido por', emissor],
+    ['Vale de', `${inicio} a ${fim} (${left})`],
+    ['Cadeia, até em quem se confia', cadeia.join(' ← ')],
+  ],
+)}`;
+}
+
+// The test of the ADN.
+
+const SITUACOES: Readonly<Record<PassoDoTeste['situacao'], string>> = {
+  bom: 'certo',
+  aviso: 'certo, com aviso',
+  erro: 'não deu certo',
+  nao_feito: 'não foi tentado',
+};
+
+function outcome({ passou, passos }: TesteDoAdn): Html {
+  const said = passou ? 'O município alcança o ADN.' : 'O município não alcança o ADN.';
+  const rows = passos.map(({ passo, situacao, diz }) => [
+    passo,
+    SITUACOES[situacao],
+    html`${diz.map((one) => html`${one}<br>`)}`,
+  ]);
+  return html`${notice(passou ? 'bom' : 'erro', said)}${table('O teste, passo a passo', ['Passo', 'Resultado', 'O que se viu'], rows)}`;
+}
+
+function tester({ slug, visitor, papel }: InMunicipio, { adn }: Municipio): Inserted {
+  if (adn === undefined || !mayAs(papel, 'operacao')) return undefined;
+  return html`<h3>Testar a conexão</h3>
+<p>Abre uma conexão com o ADN, com o certificado do município, e faz uma consulta que nada muda. Nada é enviado.</p>
+${form({ action: pathIn(slug, `${PATH}/testar-adn`), token: formTokenOf(visitor), fields: undefined, button: 'Testar agora' })}`;
+}
+
+function remarks(avisos: readonly string[]): Inserted {
+  if (avisos.length === 0) return undefined;
+  return html`<h2>Para saber</h2>
+<ul>${avisos.map((one) => html`<li>${one}</li>\n`)}</ul>
+`;
+}
+
+// Changing.
+
+const CHANGEABLE = SETTINGS.filter(([, { byCommand }]) => byCommand !== true);
+
+/** What a field of the form holds of a setting. */
+function writtenOf(setting: (typeof SETTINGS)[number], municipio: Municipio): string {
+  const [name, { takes }] = setting;
+  return takes === undefined ? (isOn(name, municipio) ? 'sim' : 'nao') : writeSetting(setting, municipio);
+}
+
+async function changePage(
+  call: InMunicipio,
+  written?: (name: SettingName) => string,
+  problems: readonly Recusa[] = [],
+): Promise<PageShown> {
+  const { world, slug, visitor } = call;
+  const { municipio } = await showMunicipio(world, slug, 'painel');
+  const groups = (Object.keys(SETTING_GROUPS) as Group[]).map((group) => {
+    const rows = settingsIn(group).filter((one) => CHANGEABLE.includes(one));
+    const fields = rows.map((one) => {
+      const problem = problems.find(({ campo }) => campo === one[0])?.texto;
+      return settingField(one, municipio, written?.(one[0]) ?? writtenOf(one, municipio), problem && capital(problem));
+    });
+    return rows.length === 0 ? undefined : html`<h2>${SETTING_GROUPS[group]}</h2>\n${fields}`;
+  });
+  const motivo = field({
+    name: 'motivo',
+    label: 'Motivo',
+    help: 'Por que se muda. Fica na trilha.',
+    maxlength: MOTIVO_MAX,
+  });
+  const others = problems.filter(({ campo }) => campo === undefined || !CHANGEABLE.some(([name]) => name === campo));
+  return {
+    title: 'Mudar regras e limites',
+    here: HERE,
+    ...(problems.length === 0 ? {} : { status: 422 }),
+    main: html`${problems.length === 0 ? undefined : notice('erro', html`<p>Nada foi gravado.</p>${others.map(({ texto }) => html`<p>${texto}</p>`)}`)}<p>Vale em segundos, sem
+reiniciar o serviço, também para quem está emitindo agora.</p>
+${form({
+  action: pathIn(slug, `${PATH}/alterar`),
+  token: formTokenOf(visitor),
+  fields: [groups, html`<h2>Por quê</h2>\n`, motivo],
+  button: 'Gravar',
+  beside: link(pathIn(slug, PATH), 'Voltar sem mudar'),
+})}`,
+  };
+}
+
+function settingField(
+  [name, { title, help, usual, takes, choices, without, show }]: (typeof SETTINGS)[number],
+  municipio: Municipio,
+  value: string,
+  problem: string | undefined,
+): Html {
+  const of = { ambiente: municipio.ambiente, hasAdn: municipio.adn !== undefined };
+  const said = `${capital(help)}.${usual === undefined ? '' : ` Padrão: ${usual}.`}`;
+  const common = { name, label: capital(title), value, help: said, problem };
+  if (takes === undefined) {
+    const both: readonly [string, string][] = [
+      ['sim', show(true, of)],
+      ['nao', show(false, of)],
+    ];
+    return field({ ...common, choices: both, required: true });
+  }
+  if (choices === undefined) return field(common);
+  const none: readonly [string, string][] = without === undefined ? [] : [['', `como no padrão: ${usual}`]];
+  return field({
+    ...common,
+    choices: [...none, ...Object.keys(choices).map((one) => [one, one] as const)],
+    required: without === undefined,
+  });
+}
+
+async function change(call: InMunicipio): Promise<Answer> {
+  const { world, slug, form: sent } = call;
+  const { municipio } = await showMunicipio(world, slug, 'painel');
+  const written: Record<string, string | true> = {};
+  const without: SettingName[] = [];
+  const empty: Recusa[] = [];
+  for (const setting of CHANGEABLE) {
+    const [name, row] = setting;
+    const text = sent.text(name).trim();
+    // A form that does not have the field says nothing of it.
+    if (sent.texts(name).length === 0 || text === writtenOf(setting, municipio)) continue;
+    if (row.takes === undefined) {
+      if (text === 'sim') written[name] = true;
+      else without.push(name);
+    } else if (text !== '') written[name] = text;
+    else if (row.without !== undefined) without.push(name);
+    else empty.push({ campo: name, texto: 'não pode ficar vazio.' });
+  }
+  const again = (problems: readonly Recusa[]) => changePage(call, (name) => sent.text(name), problems);
+  if (empty.length > 0) return again(empty);
+  const asked: Asked = { written, without };
+  const changed = await alterMunicipio(world, slug, asked, byHand(call));
+  if ('problems' in changed) return again(changed.problems);
+  const count = Object.keys(written).length + without.length;
+  const recado = count === 0 ? 'Nada mudou: o município já estava assim.' : 'O município foi alterado.';
+  return { goTo: pathIn(slug, PATH), recado };
+}
+
+export const MUNICIPIO_ROUTES: readonly Row[] = [
+  forRole('leitura', 'GET', PATH, (call) => municipioPage(call)),
+  forRole('administracao', 'GET', `${PATH}/alterar`, (call) => changePage(call)),
+  forRole('administracao', 'POST', `${PATH}/alterar`, change),
+  forRole('operacao', 'POST', `${PATH}/testar-adn`, async (call) =>
+    municipioPage(call, await testAdn(call.world, call.slug, byHand(call))),
+  ),
+];

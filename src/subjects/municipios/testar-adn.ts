@@ -1,0 +1,102 @@
+/** Whether a municipality reaches the ADN, tried from this machine without sending anything: step by step, in words, until one fails. */
+import { readFile } from 'node:fs/promises';
+import { type Probed, probeAdn } from '../../adn/probe.ts';
+import { inspectAdn } from '../../base/world/municipio-files.ts';
+import { municipioNamed, type RegistryWorld } from '../../base/world/municipios.ts';
+import type { PorMao } from '../../base/world/operator.ts';
+import { loadSigner, tlsMaterialOf } from '../../documents/key-files.ts';
+import { AMBIENTES } from '../../fiscal/ambiente.ts';
+
+/** `nao_feito`: one before it failed. */
+export type PassoDoTeste = {
+  readonly passo: string;
+  readonly situacao: 'bom' | 'aviso' | 'erro' | 'nao_feito';
+  readonly diz: readonly string[];
+};
+
+export type TesteDoAdn = { readonly passou: boolean; readonly passos: readonly PassoDoTeste[] };
+
+const PASSOS = ['Configuração', 'Certificado do município', 'Conexão', 'Consulta'] as const;
+
+/** Tries it, and writes down who has. Throws an Error in Portuguese when there is no such municipality. */
+export async function testAdn(world: RegistryWorld, slug: string, by: PorMao): Promise<TesteDoAdn> {
+  const done = await tryAll(world, slug);
+  const passos = PASSOS.map((passo, place): PassoDoTeste => {
+    const one = done[place];
+    return one === undefined ? { passo, situacao: 'nao_feito', diz: [] } : { passo, ...one };
+  });
+  const passou = done.length === PASSOS.length && done.every(({ situacao }) => situacao !== 'erro');
+  const depois = { resultado: passou ? 'passou' : 'não passou' };
+  const ato = {
+    ...by,
+    em: world.now(),
+    objeto: 'municipio',
+    chave: slug,
+    acao: 'conexão com o ADN testada',
+    depois,
+  } as const;
+  await world.store.atos.record(slug, [ato]);
+  return { passou, passos };
+}
+
+type Feito = Omit<PassoDoTeste, 'passo'>;
+const bom = (...diz: string[]): Feito => ({ situacao: 'bom', diz });
+const erro = (...diz: string[]): Feito => ({ situacao: 'erro', diz });
+
+async function tryAll(world: RegistryWorld, slug: string): Promise<readonly Feito[]> {
+  const { ambiente, adn, confianca } = await municipioNamed(world, slug);
+  if (adn === undefined) {
+    const rehearses = AMBIENTES[ambiente].transmits ? '' : ' Em homologação nada é transmitido, e não faz falta.';
+    return [
+      erro(
+        `O município não tem endereço do ADN.${rehearses} Quem opera o serviço o põe com nfse municipio alterar ${slug} --adn.`,
+      ),
+    ];
+  }
+  const configured = AMBIENTES[ambiente].transmits
+    ? bom(`O endereço é ${adn.url}.`)
+    : ({
+        situacao: 'aviso',
+        diz: [`O endereço é ${adn.url}. Em homologação nada é transmitido: o teste só diz se ele atende.`],
+      } as const);
+  const { problems, avisos, certificado } = await inspectAdn(adn, confianca, world.now());
+  if (problems.length > 0 || certificado === undefined) return [configured, erro(...problems)];
+  const whose = `${certificado.titular}${certificado.documento === undefined ? '' : `, ${certificado.documento}`}, até ${certificado.fim}.`;
+  const holder: Feito = { situacao: avisos.length === 0 ? 'bom' : 'aviso', diz: [whose, ...avisos] };
+  const [signer, ca] = await Promise.all([
+    loadSigner(adn.chaves),
+    adn.ca === undefined ? undefined : readFile(adn.ca, 'utf8'),
+  ]);
+  const probed = await probeAdn({ url: new URL(adn.url), tls: { ...tlsMaterialOf(signer), ca } });
+  return [configured, holder, ...describeProbe(probed)];
+}
+
+function describeProbe({ kind, why = '', ms }: Probed): readonly Feito[] {
+  const said = `${why.charAt(0).toUpperCase()}${why.slice(1)}.`;
+  const connected = bom(`O ADN atendeu e aceitou a conexão com o certificado do município (${ms} ms ao todo).`);
+  switch (kind) {
+    case 'unreached':
+      return [erro(said)];
+    case 'barred':
+      return [
+        erro(
+          said,
+          'O ADN só aceita certificado ICP-Brasil do CNPJ do município conveniado. Confira também se ele não foi revogado.',
+        ),
+      ];
+    case 'silent':
+      return [connected, erro(said, 'Pode ser passageiro: tente de novo em alguns minutos.')];
+    case 'strange':
+      return [connected, erro(said, 'Pode ser passageiro. Se persiste, confira o endereço.')];
+    case 'refused':
+      return [
+        connected,
+        erro(
+          said,
+          'A conexão funciona, e o ADN não aceita a pergunta deste município: confira o convênio e o certificado.',
+        ),
+      ];
+    case 'answered':
+      return [connected, bom('O ADN respondeu à consulta do município. Nada foi enviado, e nada mudou lá.')];
+  }
+}

@@ -1,0 +1,165 @@
+/** `nfse nota buscar` and `nota exportar`: notes by what a person has of them. */
+
+import {
+  askedWrongly,
+  type CliWorld,
+  type Command,
+  inMunicipio,
+  JSON_OPTION,
+  type Options,
+  refuseAsked,
+  textOf,
+  type Values,
+} from '../../base/terminal/command.ts';
+import { jsonText, printable, quoteArgument, tableLines } from '../../base/terminal/text.ts';
+import { tellMoment } from '../../base/world/gather-facts.ts';
+import { groupDecimal, groupDigits } from '../../fiscal/group-digits.ts';
+import { type BuscaEscrita, CAMPOS_DA_BUSCA, type NotaAchada, searchNotas } from './buscar.ts';
+import { exportNotas, FORMATOS } from './exportar.ts';
+
+const BUSCA = {
+  municipio: { takes: 'SLUG', help: 'município das notas' },
+  prestador: { takes: 'DOCUMENTO', help: 'CNPJ ou CPF do prestador' },
+  tomador: { takes: 'DOCUMENTO', help: 'CNPJ ou CPF do tomador' },
+  de: { takes: 'AAAA-MM-DD', help: 'emitida deste dia em diante' },
+  ate: { takes: 'AAAA-MM-DD', help: 'emitida até este dia' },
+  competencia: { takes: 'AAAA-MM', help: 'mês da competência' },
+  estado: { takes: 'ESTADO', help: 'emitida, autorizada, cancelada, …: como a nota o mostra' },
+  'valor-de': { takes: 'VALOR', help: 'valor do serviço a partir deste, como 1.234,56' },
+  'valor-ate': { takes: 'VALOR', help: 'valor do serviço até este' },
+  servico: { takes: 'CÓDIGO', help: 'código nacional do serviço, como 01.01.01' },
+  serie: { takes: 'SÉRIE', help: 'série da DPS' },
+  numero: { takes: 'NÚMERO', help: 'número da nota' },
+  ordem: { takes: 'antigas', help: 'as mais antigas primeiro (padrão: as mais novas)' },
+} as const satisfies Options;
+
+const FREE =
+  'TEXTO é uma chave de acesso, um protocolo, o X-Request-Id da resposta que a emitiu, o Id de uma DPS, um CNPJ, um CPF, um número, ou parte do nome do prestador ou do tomador.';
+
+export const BUSCA_COMMANDS: readonly Command[] = [
+  {
+    name: 'nota buscar',
+    arguments: '[TEXTO …]',
+    summary: 'Procura notas, as mais novas primeiro, uma página de cada vez.',
+    options: {
+      ...BUSCA,
+      depois: { takes: 'LUGAR', help: 'continua de onde a página anterior parou' },
+      ...JSON_OPTION,
+    },
+    notes: [['', FREE]],
+    run: buscar,
+  },
+  {
+    name: 'nota exportar',
+    arguments: 'ARQUIVO',
+    summary: 'Escreve tudo o que a busca acha: uma planilha se ARQUIVO termina em .csv, os XML se termina em .zip.',
+    options: { ...BUSCA, texto: { takes: 'TEXTO', help: 'o mesmo que em nota buscar' } },
+    run: exportar,
+  },
+];
+
+const WHICH_MUNICIPIO = 'de que município são as notas';
+
+/** Fields of the search have the names of the options, but for the hyphen. */
+const optionOf = (campo: string): string => campo.replace('_', '-');
+
+function readBusca(values: Values, words: readonly string[]): Partial<BuscaEscrita> {
+  const asked = CAMPOS_DA_BUSCA.map((campo) => [campo, textOf(values, optionOf(campo)) ?? '']);
+  return { ...Object.fromEntries(asked), q: words.join(' ') };
+}
+
+function tellProblems(world: CliWorld, problems: Readonly<Partial<Record<keyof BuscaEscrita, string>>>): number {
+  const lines = Object.entries(problems).map(
+    ([campo, problem]) => `${campo === 'q' ? 'TEXTO' : `--${optionOf(campo)}`}: ${problem}\n`,
+  );
+  return askedWrongly(world, lines.join(''));
+}
+
+function buscar(world: CliWorld, values: Values, words: readonly string[]): Promise<number> {
+  return inMunicipio(world, values, WHICH_MUNICIPIO, (municipio) =>
+    world.registry(async (registry) => {
+      const found = await searchNotas(registry, municipio, readBusca(values, words), textOf(values, 'depois'));
+      if ('problems' in found) return tellProblems(world, found.problems);
+      const { notas, seguinte, procuradoAte, avisos } = found;
+      if (values.json === true) {
+        world.out(jsonText({ notas: notas.map(toJson), seguinte: seguinte ?? null, avisos }));
+        return 0;
+      }
+      for (const aviso of avisos) world.err(`${aviso}\n`);
+      if (notas.length > 0) world.out(tableOf(notas, world.columns));
+      else if (seguinte === undefined) world.out('Nenhuma nota assim.\n');
+      if (procuradoAte !== undefined) {
+        world.out(`Procurado até ${procuradoAte}; pode haver mais antes.\n`);
+      }
+      if (seguinte !== undefined) world.out(`Mais: ${again(municipio, values, words, seguinte)}\n`);
+      return 0;
+    }),
+  );
+}
+
+function again(municipio: string, values: Values, words: readonly string[], seguinte: string): string {
+  const options = CAMPOS_DA_BUSCA.flatMap((campo) => {
+    const text = textOf(values, optionOf(campo));
+    return text === undefined ? [] : [`--${optionOf(campo)} ${quoteArgument(text)}`];
+  });
+  return [
+    'nfse nota buscar',
+    ...words.map(quoteArgument),
+    `--municipio ${municipio}`,
+    ...options,
+    `--depois ${seguinte}`,
+  ]
+    .filter((part) => part !== '')
+    .join(' ');
+}
+
+/** On a terminal the key, which is copied whole, stands below its line. */
+function tableOf(notas: readonly NotaAchada[], width: number | undefined): string {
+  const rows = [HEAD, ...notas.map(rowOf)];
+  if (width === undefined) return `${tableLines(rows).join('\n')}\n`;
+  const [head, ...lines] = tableLines(
+    rows.map(([, ...others]) => others),
+    width,
+  );
+  return [head, ...lines.flatMap((line, place) => [line, `  ${notas[place]!.chave_acesso}`]), ''].join('\n');
+}
+
+const HEAD = ['chave_acesso', 'emitida', 'estado', 'valor (R$)', 'prestador', 'tomador'];
+const NAME_MAX = 28;
+
+function rowOf(nota: NotaAchada): readonly string[] {
+  return [
+    nota.chave_acesso,
+    tellMoment(nota.chave_acesso, nota.data_emissao),
+    nota.estado,
+    groupDecimal(nota.valor_servico),
+    printable(nota.prestador_razao_social).slice(0, NAME_MAX),
+    printable(nota.tomador_razao_social ?? '').slice(0, NAME_MAX),
+  ];
+}
+
+/** Without what only the database knows them by. */
+function toJson({ id, mes, data_emissao, ...nota }: NotaAchada): object {
+  return { ...nota, data_emissao: tellMoment(nota.chave_acesso, data_emissao) };
+}
+
+function exportar(world: CliWorld, values: Values, [arquivo]: readonly string[]): Promise<number> {
+  return inMunicipio(world, values, WHICH_MUNICIPIO, async (municipio) => {
+    const formato = FORMATOS.find((one) => arquivo!.endsWith(`.${one}`));
+    if (formato === undefined) {
+      return askedWrongly(world, `ARQUIVO termina em ${FORMATOS.map((one) => `.${one}`).join(' ou ')}: ${arquivo}\n`);
+    }
+    return world.registry(async (registry) => {
+      const tell = (notas: number): void => {
+        if (world.isTerminal) world.out(`\r\x1b[K${groupDigits(notas)} notas…`);
+      };
+      const asked = { busca: readBusca(values, [textOf(values, 'texto') ?? '']), formato, arquivo: arquivo! };
+      const done = await exportNotas(registry, municipio, asked, tell);
+      if (world.isTerminal) world.out('\r\x1b[K');
+      if ('problems' in done) return tellProblems(world, done.problems);
+      if (done.notas === 0) return refuseAsked(world, 'Nenhuma nota assim; o arquivo ficou vazio.');
+      world.out(`${done.notas === 1 ? '1 nota' : `${groupDigits(done.notas)} notas`} em ${arquivo}.\n`);
+      return 0;
+    });
+  });
+}

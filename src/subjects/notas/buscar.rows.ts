@@ -1,0 +1,379 @@
+/**
+ * Notes of a tenant by what a person remembers of them: month after month, the way that finds fewest rows, a page at a time. A search that
+ * no index answers looks at so many notes and says how far it came.
+ */
+
+import { EVENTO_READ, type EventoRow, JOIN_NOTA, QUEUES } from '../../base/book/evento-rows.ts';
+import type { Ref } from '../../base/book/fila.ts';
+import { mesOf } from '../../base/book/meses.ts';
+import { type NotaColumn, type NotaRow, SELECTED } from '../../base/book/nota-columns.ts';
+import type { Db } from '../../base/pg/open.ts';
+import { listColumns } from '../../base/pg/sql.ts';
+import type { ParteDaNota } from '../../fiscal/mudanca.ts';
+import type { NotaEstado } from '../../fiscal/nota.ts';
+
+/** What is asked of a note; what is undefined may be anything. */
+export type NotasProcuradas = {
+  /** It is one of these. */
+  readonly notas?: readonly Ref[] | undefined;
+  readonly prestador?: string | undefined;
+  readonly tomador?: string | undefined;
+  readonly intermediario?: string | undefined;
+  /** CNPJ and CPF, of which one is the provider's, the taker's or the intermediary's. */
+  readonly partes?: readonly string[] | undefined;
+  /** The same, besides: of whom else the note is. */
+  readonly comParte?: readonly string[] | undefined;
+  /** Issued, in milliseconds; the end is not included. */
+  readonly desde?: number | undefined;
+  readonly ate?: number | undefined;
+  /** `YYYY-MM-DD`, both inside. */
+  readonly competencia?: { readonly de: string; readonly ate: string } | undefined;
+  readonly estado?: NotaEstado | undefined;
+  /** Decimal texts, both inside. */
+  readonly valorDe?: string | undefined;
+  readonly valorAte?: string | undefined;
+  readonly servico?: string | undefined;
+  readonly serie?: string | undefined;
+  readonly numero?: string | undefined;
+  readonly antigasAntes: boolean;
+};
+
+/** What a list has of a note, beside what its issuance filled. */
+const MOVED = [
+  'id',
+  'mes',
+  'estado',
+  'numero_dps',
+  'prestador_cpf_cnpj',
+  'data_cancelamento',
+  'mensagem_retorno',
+] as const;
+
+/** A note in a list. */
+export type NotaAchada = Pick<NotaRow, (typeof MOVED)[number] | NotaColumn>;
+
+/** A place in the order of a search: the note that was looked at last. */
+export type Lugar = { readonly mes: number; readonly em: number; readonly id: string };
+
+/** `seguinte`: where the search goes on; undefined: it came to its end. A page that is not full and goes on has looked at as many as it may. */
+type Achadas = { readonly notas: readonly NotaAchada[]; readonly seguinte: Lugar | undefined };
+
+/** Notes that a page looks at, at most. */
+const LOOKED_MAX = 45_000;
+
+const COLUMNS = `${listColumns('n', MOVED)}, ${SELECTED}`;
+/** The parties of a note. */
+const PARTES = ['prestador_cpf_cnpj', 'tomador_cpf_cnpj', 'intermediario_cpf_cnpj'] as const;
+
+/** A statement in the making: values get their places as they are named. */
+class Statement {
+  readonly values: unknown[] = [];
+
+  value(value: unknown): string {
+    this.values.push(value);
+    return `$${this.values.length}`;
+  }
+}
+
+export function buscaStore(pool: Db) {
+  return {
+    buscar: searchNotas.bind(null, pool),
+    contar: countNotas.bind(null, pool),
+    buscarEventos: searchEventos.bind(null, pool),
+    contarEventos: countEventos.bind(null, pool),
+  };
+}
+
+async function searchNotas(
+  pool: Db,
+  tenant: string,
+  asked: NotasProcuradas,
+  max: number,
+  from?: Lugar,
+): Promise<Achadas> {
+  const found: NotaAchada[] = [];
+  let looked = 0;
+  let last = from;
+  for (const mes of await monthsOf(pool, asked, from)) {
+    const after = last?.mes === mes ? last : undefined;
+    const wanted = max - found.length;
+    const { notas, seen, at } = await searchMonth(pool, tenant, { asked, mes, after }, wanted, LOOKED_MAX - looked);
+    found.push(...notas);
+    looked += seen;
+    last = at ?? last;
+    if (found.length === max || at !== undefined) return { notas: found, seguinte: last };
+  }
+  return { notas: found, seguinte: undefined };
+}
+
+/** How many notes there are, no more than `max` of them and as far as may be looked at. `isWhole`: there are no others. */
+async function countNotas(
+  pool: Db,
+  tenant: string,
+  asked: NotasProcuradas,
+  max: number,
+): Promise<{ readonly notas: number; readonly isWhole: boolean }> {
+  let [notas, looked] = [0, 0];
+  for (const mes of await monthsOf(pool, asked, undefined)) {
+    const statement = new Statement();
+    const tenantAt = statement.value(tenant);
+    const filters = filtersOf(statement, asked);
+    const limit = Math.min(COUNTED_MAX - looked, filters.length === 0 ? max - notas : COUNTED_MAX);
+    if (limit <= 0) return { notas, isWhole: false };
+    const walked = walkOf(statement, tenantAt, { asked, mes, after: undefined }, limit);
+    const { rows } = await pool.query<{ notas: number; vistas: number }>(
+      `select count(*) filter (where ${filters.length === 0 ? 'true' : filters.join(' and ')})::int as notas,
+        count(*)::int as vistas from (${walked}) n`,
+      statement.values,
+    );
+    const [{ notas: found, vistas }] = rows as [{ notas: number; vistas: number }];
+    notas += found;
+    looked += vistas;
+    if (notas >= max || vistas >= limit) return { notas: Math.min(notas, max), isWhole: false };
+  }
+  return { notas, isWhole: true };
+}
+
+/** Notes that a count looks at, at most. */
+const COUNTED_MAX = 100_000;
+
+/** Events of the notes of a document: which, and of when they were registered (milliseconds; the end is not included). */
+export type EventosProcurados = {
+  readonly documento: string;
+  /** What the document is in the note; undefined: anything. */
+  readonly papel?: ParteDaNota | undefined;
+  readonly tipo?: string | undefined;
+  readonly estado?: string | undefined;
+  readonly desde?: number | undefined;
+  readonly ate?: number | undefined;
+  readonly antigasAntes: boolean;
+};
+
+/** Events that a page looks at, at most. */
+const EVENTOS_LOOKED_MAX = 20_000;
+
+/** Events of a tenant in their order, after an `id`. `seguinte`: after which it goes on; undefined: it came to its end. */
+async function searchEventos(
+  pool: Db,
+  tenant: string,
+  asked: EventosProcurados,
+  max: number,
+  after?: string,
+): Promise<{ readonly eventos: readonly EventoRow[]; readonly seguinte: string | undefined }> {
+  const statement = new Statement();
+  const walked = walkEventos(statement, tenant, asked, after);
+  const walkedValues = statement.values.length;
+  const { rows: eventos } = await pool.query<EventoRow>(
+    `select ${EVENTO_READ} from (${walked} limit ${EVENTOS_LOOKED_MAX}) e ${JOIN_NOTA} ${QUEUES}
+      where ${filtersOfEventos(statement, asked)} order by ${orderOfEventos(asked)} limit ${max}`,
+    statement.values,
+  );
+  if (eventos.length === max) return { eventos, seguinte: eventos.at(-1)!.id };
+  const { rows } = await pool.query<{ id: string }>(
+    `select w.id from (${walked} offset ${EVENTOS_LOOKED_MAX - 1} limit 1) w`,
+    statement.values.slice(0, walkedValues),
+  );
+  return { eventos, seguinte: rows[0]?.id };
+}
+
+/** How many there are, no more than `max` of them and as far as may be looked at. `isWhole`: there are no others. */
+async function countEventos(
+  pool: Db,
+  tenant: string,
+  asked: EventosProcurados,
+  max: number,
+): Promise<{ readonly eventos: number; readonly isWhole: boolean }> {
+  const statement = new Statement();
+  const walked = walkEventos(statement, tenant, asked, undefined);
+  const { rows } = await pool.query<{ eventos: number; vistos: number }>(
+    `select count(*) filter (where ${filtersOfEventos(statement, asked)})::int as eventos, count(*)::int as vistos
+      from (${walked} limit ${COUNTED_MAX}) e ${JOIN_NOTA}`,
+    statement.values,
+  );
+  const [{ eventos, vistos }] = rows as [{ eventos: number; vistos: number }];
+  return { eventos: Math.min(eventos, max), isWhole: eventos <= max && vistos < COUNTED_MAX };
+}
+
+function orderOfEventos({ antigasAntes }: EventosProcurados): string {
+  return `e.id ${antigasAntes ? 'asc' : 'desc'}`;
+}
+
+/** The tenant has the first place, as the join to the notes expects. */
+function walkEventos(
+  statement: Statement,
+  tenant: string,
+  asked: EventosProcurados,
+  after: string | undefined,
+): string {
+  const of = `e.tenant = ${statement.value(tenant)}`;
+  const place =
+    after === undefined ? '' : ` and e.id ${asked.antigasAntes ? '>' : '<'} ${statement.value(after)}::bigint`;
+  return `select e.* from eventos e where ${of}${place} order by ${orderOfEventos(asked)}`;
+}
+
+function filtersOfEventos(
+  statement: Statement,
+  { documento, papel, tipo, estado, desde, ate }: EventosProcurados,
+): string {
+  const of = statement.value(documento);
+  const columns = papel === undefined ? PARTES : [`${papel}_cpf_cnpj`];
+  return [
+    `(${columns.map((column) => `n.${column} = ${of}`).join(' or ')})`,
+    ...(tipo === undefined ? [] : [`e.codigo_tipo_evento = ${statement.value(tipo)}`]),
+    ...(estado === undefined ? [] : [`e.estado = ${statement.value(estado)}`]),
+    ...(desde === undefined ? [] : [`e.criado_em >= ${statement.value(new Date(desde))}`]),
+    ...(ate === undefined ? [] : [`e.criado_em < ${statement.value(new Date(ate))}`]),
+  ].join(' and ');
+}
+
+/** Months that may have such notes, in the order of the search. */
+async function monthsOf(
+  pool: Db,
+  { notas, desde, ate, antigasAntes }: NotasProcuradas,
+  from: Lugar | undefined,
+): Promise<readonly number[]> {
+  const { rows } = await pool.query<{ mes: number }>('select mes from meses order by mes');
+  const meses = rows
+    .map(({ mes }) => mes)
+    .filter((mes) => notas?.some((nota) => nota.mes === mes) ?? true)
+    .filter((mes) => (desde === undefined || mes >= mesOf(desde - DAY_MS)) && (ate === undefined || mes <= mesOf(ate)))
+    .filter((mes) => from === undefined || (antigasAntes ? mes >= from.mes : mes <= from.mes));
+  return antigasAntes ? meses : meses.reverse();
+}
+
+/** The month of a note is that of its place, which may be behind. */
+const DAY_MS = 86_400_000;
+
+type InMonth = { readonly asked: NotasProcuradas; readonly mes: number; readonly after: Lugar | undefined };
+
+/** `at`: the last note of a page, or of those that may be looked at; undefined where the month has no more. */
+async function searchMonth(
+  pool: Db,
+  tenant: string,
+  where: InMonth,
+  wanted: number,
+  lookedMax: number,
+): Promise<{ readonly notas: readonly NotaAchada[]; readonly seen: number; readonly at: Lugar | undefined }> {
+  const { asked } = where;
+  const statement = new Statement();
+  const tenantAt = statement.value(tenant);
+  const filters = filtersOf(statement, asked);
+  // All that is asked is in the way itself: no more is looked at than shown.
+  const isExact = filters.length === 0;
+  const limit = isExact ? wanted : asked.partes === undefined ? lookedMax : Math.min(lookedMax, OF_PARTES_MAX);
+  const walked = walkOf(statement, tenantAt, where, limit);
+  const text = `select ${COLUMNS} from (${walked}) n
+    ${isExact ? '' : `where ${filters.join(' and ')}`} order by ${orderOf(asked)} limit ${wanted}`;
+  const { rows: notas } = await pool.query<NotaAchada>(text, statement.values);
+  const last = notas.at(-1);
+  if (last !== undefined && notas.length === wanted) return { notas, seen: wanted, at: placeOf(last) };
+  if (isExact) return { notas, seen: notas.length, at: undefined };
+  const end = new Statement();
+  const again = walkOf(end, end.value(tenant), where, limit);
+  const { rows } = await pool.query<Pick<NotaAchada, 'mes' | 'id' | 'data_emissao'> & { readonly vistas: number }>(
+    `select n.mes, n.id, n.data_emissao, count(*) over ()::int as vistas from (${again}) n order by ${orderOf(asked, true)} limit 1`,
+    end.values,
+  );
+  const [border] = rows;
+  const seen = border?.vistas ?? 0;
+  return { notas, seen, at: border !== undefined && seen >= limit ? placeOf(border) : undefined };
+}
+
+/** The same, of each of several parties. */
+const OF_PARTES_MAX = 5_000;
+
+function placeOf({ mes, id, data_emissao }: Pick<NotaAchada, 'mes' | 'id' | 'data_emissao'>): Lugar {
+  return { mes, em: +data_emissao, id };
+}
+
+/** Whether the way is along an index of a party, which has the moment of issuing behind it. */
+function isByParty({ prestador, tomador, intermediario, partes }: NotasProcuradas): boolean {
+  return (prestador ?? tomador ?? intermediario ?? partes) !== undefined;
+}
+
+function orderOf(asked: NotasProcuradas, isReversed = false): string {
+  const side = asked.antigasAntes === isReversed ? 'desc' : 'asc';
+  return isByParty(asked) ? `n.data_emissao ${side}, n.id ${side}` : `n.id ${side}`;
+}
+
+/** The first notes of a month in the order of the search, after a place. */
+function walkOf(statement: Statement, tenant: string, { asked, mes, after }: InMonth, limit: number): string {
+  const { notas, prestador, tomador, intermediario, partes, desde, ate, estado, antigasAntes } = asked;
+  const beyond = antigasAntes ? '>' : '<';
+  const named = notas === undefined ? [] : [`n.id = any(${statement.value(notas.map(({ id }) => id))}::bigint[])`];
+  const moments = [
+    ...(desde === undefined ? [] : [`n.data_emissao >= ${statement.value(new Date(desde))}`]),
+    ...(ate === undefined ? [] : [`n.data_emissao < ${statement.value(new Date(ate))}`]),
+  ];
+  const place =
+    after === undefined
+      ? []
+      : isByParty(asked)
+        ? [
+            `(n.data_emissao, n.id) ${beyond} (${statement.value(new Date(after.em))}, ${statement.value(after.id)}::bigint)`,
+          ]
+        : [`n.id ${beyond} ${statement.value(after.id)}::bigint`];
+  const order = `order by ${orderOf(asked)} limit ${limit}`;
+  const inMonth = [`n.tenant = ${tenant}`, `n.mes = ${mes}`, ...named, ...moments, ...place];
+  const walk = (...more: readonly string[]): string =>
+    `select ${COLUMNS} from notas n where ${[...inMonth, ...more].join(' and ')}`;
+  if (prestador !== undefined) return `${walk(`n.prestador_cpf_cnpj = ${statement.value(prestador)}`)} ${order}`;
+  if (intermediario !== undefined) {
+    return `${walk(`n.intermediario_cpf_cnpj = ${statement.value(intermediario)}`)} ${order}`;
+  }
+  if (tomador !== undefined) return `${walk(`n.tomador_cpf_cnpj = ${statement.value(tomador)}`)} ${order}`;
+  if (partes !== undefined) {
+    const each = statement.value(partes);
+    const of = (column: string): string => `(${walk(`n.${column} = p.documento`)} ${order})`;
+    // A note whose provider is its taker is found once.
+    return `select n.* from (select distinct on (q.id) q.* from unnest(${each}::text[]) p (documento)
+      cross join lateral (${PARTES.map(of).join(' union all ')}) q order by q.id) n ${order}`;
+  }
+  if (estado !== undefined && QUEUED_STATES.has(estado)) {
+    return `${walk(`n.id in (select f.id from fila f where f.tenant = ${tenant} and f.mes = ${mes} and f.tipo = 'nota'
+      union all select r.nota from retidas r where r.tenant = ${tenant} and r.mes = ${mes})`)} ${order}`;
+  }
+  return `${walk()} ${order}`;
+}
+
+/** States in which a note is on its way, of which few are: all of those that the queue has, or that are held. */
+const QUEUED_STATES: ReadonlySet<NotaEstado> = new Set(['emitida', 'retida', 'transmitida']);
+
+/** What is left to be asked of each note on the way. */
+function filtersOf(statement: Statement, asked: NotasProcuradas): readonly string[] {
+  const {
+    prestador,
+    tomador,
+    intermediario,
+    partes,
+    competencia,
+    estado,
+    valorDe,
+    valorAte,
+    servico,
+    serie,
+    numero,
+    comParte,
+  } = asked;
+  const isOfAny = (documentos: readonly string[]): string =>
+    `(${PARTES.map((column) => `n.${column} = any(${statement.value(documentos)})`).join(' or ')})`;
+  const is = (column: string, value: string | undefined): readonly string[] =>
+    value === undefined ? [] : [`n.${column} = ${statement.value(value)}`];
+  return [
+    ...((prestador ?? intermediario) === undefined ? [] : is('tomador_cpf_cnpj', tomador)),
+    ...(prestador === undefined ? [] : is('intermediario_cpf_cnpj', intermediario)),
+    ...(partes === undefined || (prestador ?? tomador ?? intermediario) === undefined ? [] : [isOfAny(partes)]),
+    ...(comParte === undefined ? [] : [isOfAny(comParte)]),
+    ...(competencia === undefined
+      ? []
+      : [
+          `n.data_competencia::date between ${statement.value(competencia.de)}::date and ${statement.value(competencia.ate)}::date`,
+        ]),
+    ...is('estado', estado),
+    ...(valorDe === undefined ? [] : [`n.valor_servico >= ${statement.value(valorDe)}::numeric`]),
+    ...(valorAte === undefined ? [] : [`n.valor_servico <= ${statement.value(valorAte)}::numeric`]),
+    ...is('servico', servico),
+    ...is('serie_dps', serie),
+    ...(numero === undefined ? [] : [`n.numero_dps = ${statement.value(numero)}::bigint`]),
+  ];
+}

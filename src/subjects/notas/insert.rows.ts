@@ -1,0 +1,189 @@
+/** Storing notas: the row, and all that is kept of it beside, in one transaction. */
+
+import { digestOf, type Folha } from '../../base/book/auditoria-hash.ts';
+import { folhaOf } from '../../base/book/auditoria-tabelas.ts';
+import { insertTrail, type Trailed } from '../../base/book/claims.ts';
+import { enqueue } from '../../base/book/fila.ts';
+import { NOTA_COLUMNS, type NumberedNota, textsOf } from '../../base/book/nota-columns.ts';
+import { isSameParty } from '../../base/book/substituicao.ts';
+import { dropNul } from '../../base/pg/open.ts';
+import type { PoolClient } from '../../base/pg/pg.ts';
+import { planOnce } from '../../base/pg/planned.ts';
+import { insertRows } from '../../base/pg/sql.ts';
+import { NotWritten } from '../../base/pg/unavailable.ts';
+import type { NotaEstado } from '../../fiscal/nota.ts';
+
+/** It waits for a rate. */
+function isHeld({ nota }: Pick<NumberedNota, 'nota'>): boolean {
+  return nota.retencao !== undefined;
+}
+
+/** The highest reception number that is known. */
+const KNOWN_NSU = 'coalesce((select r.nsu from recepcoes_adn r where r.tenant = $1), 0)';
+
+/**
+ * Inserts many notas of a tenant, and answers of each the highest reception number that was known, where it is announced with that. One that
+ * is held back has a message from the start.
+ */
+const INSERT_NOTAS = insertRows<NumberedNota>(
+  'insert_notas',
+  // Under a name of its own: what it returns has that of the table before it on a node of Citus, where the table has another.
+  'notas as n',
+  [
+    ['id bigint', ({ id }) => String(id)],
+    ['mes int', ({ mes }) => mes],
+    ['estado text', (row) => estadoOf(row).estado],
+    ['movimentos int', (row) => estadoOf(row).movimentos],
+    ['numero_dps bigint', ({ numero }) => String(numero)],
+    ['prestador_cpf_cnpj text', ({ job }) => job.prestador],
+    ['mensagem_retorno text', ({ nota }) => dropNul(nota.retencao)],
+    ...NOTA_COLUMNS,
+  ],
+  'returning n.nsu_antes as nsu',
+  { nsu_antes: `case when x.movimentos = 2 then ${KNOWN_NSU} end` },
+);
+
+const INSERT_SUBSTITUICOES = insertRows<NumberedNota>('insert_substituicoes', 'substituicoes', [
+  ['substituida text', ({ nota }) => nota.substitui],
+  ['nota bigint', ({ id }) => String(id)],
+  ['mes int', ({ mes }) => mes],
+]);
+
+const INSERT_RETIDAS = insertRows<NumberedNota>('insert_retidas', 'retidas', [
+  ['nota bigint', ({ id }) => String(id)],
+  ['mes int', ({ mes }) => mes],
+  ['tabela_aliquotas int', ({ nota }) => nota.tabela_aliquotas],
+  ['traceparent text', ({ job }) => job.traceparent ?? null],
+]);
+
+/** The moves that brought a nota to where it is stored. `at`: when those that are announced with that were. */
+function movesOf({ id, mes, nota, claims, job }: NumberedNota, at: number): readonly Trailed[] {
+  const ref = { id: String(id), mes, traceparent: job.traceparent };
+  const first = isHeld({ nota })
+    ? ({ gatilho: 'retencao', para: 'retida' } as const)
+    : ({ gatilho: 'emissao', para: 'emitida' } as const);
+  // Which rate was missing is told for good: the note forgets it as it goes on.
+  const issued = {
+    ...ref,
+    dito: undefined,
+    movimento: 1,
+    em: nota.data_emissao,
+    de: null,
+    ...first,
+    ...{ mensagem: nota.retencao, resposta: nota.julgamento },
+  };
+  if (claims === undefined) return [issued];
+  return [
+    issued,
+    { ...ref, dito: undefined, movimento: 2, em: at, de: 'emitida', gatilho: 'anuncio', para: 'transmitida' },
+  ];
+}
+
+/** Where a nota is stored: its state, and its moves up to there. */
+function estadoOf(row: NumberedNota): { readonly estado: NotaEstado; readonly movimentos: number } {
+  if (row.claims !== undefined) return { estado: 'transmitida', movimentos: 2 };
+  return { estado: isHeld(row) ? 'retida' : 'emitida', movimentos: 1 };
+}
+
+/** What the audit chain tells of a nota as it is stored: what it says, how it stands, and its documents. */
+function folhasOf(row: NumberedNota): readonly Folha[] {
+  const { id, mes, numero, nota, job } = row;
+  const { estado, movimentos } = estadoOf(row);
+  const chave = [String(id), String(mes)];
+  const numbers = { id: chave[0], mes: chave[1], numero_dps: String(numero) };
+  return [
+    folhaOf('notas', chave, { ...textsOf(nota), ...numbers, prestador_cpf_cnpj: job.prestador }),
+    folhaOf('notas_estado', chave, {
+      ...{ id: chave[0], mes: chave[1], estado, movimentos: String(movimentos) },
+      mensagem_retorno: dropNul(nota.retencao)?.toWellFormed(),
+      tabela_aliquotas: nota.tabela_aliquotas?.toString(),
+    }),
+    folhaOf('documentos', chave, {
+      ...{ nota: chave[0], mes: chave[1], recebido_assinatura: nota.recebido_assinatura },
+      confianca: nota.confianca?.toString(),
+      ...{ recebido: digestOf(nota.recebido), nfse: digestOf(nota.nfse) },
+    }),
+  ];
+}
+
+/** What is told of the notas that were stored: the highest reception number known then. */
+export type InsertedNotas = { readonly known: Promise<string>; readonly writes: readonly Promise<unknown>[] };
+
+/** Inserts notas, with all that is kept of them beside their documents. `announcement`: of those with a claim. */
+export function insertNotas(
+  client: PoolClient,
+  tenant: string,
+  notas: readonly NumberedNota[],
+  announcement: { readonly at: number; readonly until: number } | undefined,
+): InsertedNotas {
+  const inserted = client.query<{ nsu: string | null }>(INSERT_NOTAS(tenant, notas));
+  const replacing = notas.filter(
+    ({ nota }) => nota.substitui !== undefined && isSameParty(nota.chave_acesso, nota.substitui),
+  );
+  const held = notas.filter(isHeld);
+  const waiting = notas.filter((row) => !isHeld(row));
+  const moves = notas.flatMap((row) => movesOf(row, announcement?.at ?? 0));
+  const queued = waiting.map(({ id, mes, nota, claims, job }) => ({
+    id: String(id),
+    mes,
+    dueAt: claims === undefined ? nota.data_emissao : announcement!.until,
+    claims,
+    traceparent: job.traceparent,
+  }));
+  const known = inserted.then(({ rows }) => {
+    // None is stored of a municipality that is not there.
+    if (rows.length !== notas.length) throw new NotWritten(`${rows.length} of ${notas.length} notas were stored`);
+    return rows.find(({ nsu }) => nsu !== null)?.nsu ?? '0';
+  });
+  return {
+    known,
+    writes: [
+      known,
+      insertDocumentos(client, tenant, notas),
+      insertTrail(client, tenant, 'nota', moves, notas.flatMap(folhasOf)),
+      ...(queued.length === 0 ? [] : [enqueue(client, tenant, 'nota', queued)]),
+      ...(replacing.length === 0 ? [] : [client.query(INSERT_SUBSTITUICOES(tenant, replacing))]),
+      ...(held.length === 0 ? [] : [client.query(INSERT_RETIDAS(tenant, held))]),
+    ],
+  };
+}
+
+/**
+ * The documents travel as one block of bytes with their lengths: no escaping, no copy into a text array. The block comes last, since `pg`
+ * copies what stands before a parameter for which it needs room.
+ */
+const INSERT_DOCUMENTOS = planOnce(
+  'insert_documentos',
+  `insert into documentos (tenant, mes, nota, recebido, nfse, recebido_assinatura, confianca)
+  select m.tenant, x.mes, x.id, substring($9::bytea from x.inicio for x.recebido),
+    substring($9::bytea from x.inicio + x.recebido for x.nfse), x.assinatura, x.confianca
+  from municipios m cross join unnest($2::text[], $3::int[], $4::int[], $5::bigint[], $6::int[], $7::int[], $8::int[])
+    as x (assinatura, confianca, mes, id, inicio, recebido, nfse)
+  where m.tenant = $1`,
+);
+
+function insertDocumentos(client: PoolClient, tenant: string, notas: readonly NumberedNota[]): Promise<unknown> {
+  const signatures = notas.map(({ nota }) => nota.recebido_assinatura);
+  const meses = notas.map(({ mes }) => mes);
+  const judged = notas.map(({ nota }) => nota.confianca);
+  return client.query(INSERT_DOCUMENTOS([tenant, signatures, judged, meses, ...packDocuments(notas)]));
+}
+
+/** The ids of a group, where each one's documents begin (from 1, as SQL counts), how long they are, and all of them one after the other. */
+function packDocuments(made: readonly NumberedNota[]): [string[], number[], number[], number[], Buffer] {
+  const sizes = made.map(({ nota }) => nota.recebido.length + Buffer.byteLength(nota.nfse));
+  const whole = Buffer.allocUnsafe(sizes.reduce((sum, size) => sum + size, 0));
+  const starts: number[] = [];
+  const received: number[] = [];
+  const notes: number[] = [];
+  let at = 0;
+  for (const { nota } of made) {
+    const { length } = nota.recebido;
+    whole.set(nota.recebido, at);
+    starts.push(at + 1);
+    received.push(length);
+    notes.push(whole.write(nota.nfse, at + length));
+    at += length + notes.at(-1)!;
+  }
+  return [made.map(({ id }) => String(id)), starts, received, notes, whole];
+}

@@ -1,0 +1,151 @@
+/** Words of the names of parties, by which a name is looked up. They are learned from the notes behind their issuance. */
+import { createHash } from 'node:crypto';
+import { type Db, runTransaction } from '../../base/pg/open.ts';
+import type { PoolClient } from '../../base/pg/pg.ts';
+import { insertRows } from '../../base/pg/sql.ts';
+import type { Ambiente } from '../../fiscal/ambiente.ts';
+import { wordsOf } from '../../fiscal/words.ts';
+
+type Nome = { readonly palavra: string; readonly documento: string };
+
+const INSERT = insertRows<Nome>(
+  'insert_nomes',
+  'nomes',
+  [
+    ['palavra text', ({ palavra }) => palavra],
+    ['documento text', ({ documento }) => documento],
+  ],
+  'on conflict do nothing',
+);
+
+/** Notes that are looked at in one step. */
+const STEP = 50_000;
+/** Names that one statement is about. */
+const NAMES = 2_000;
+/** Ids are taken in blocks: one below the mark may come after it, from a process that issues little. */
+const BEHIND = 16_384;
+/** Places for names that were learned of late, which come again and again: nothing is asked of them. */
+const KNOWN = 2 ** 19;
+
+/** A question asked across tenants: months from $1 on in which one of an ambiente has notes whose names were not looked at, by chance: none comes before another for ever. */
+const UNREAD = `select m.tenant, s.mes from municipios m cross join meses s
+    left join nomes_lidos l on l.tenant = m.tenant and l.mes = s.mes
+    cross join lateral (
+      select 1 from notas n where n.tenant = m.tenant and n.mes = s.mes and n.id > coalesce(l.ate, 0) order by n.id limit 1
+    ) n
+  where s.mes >= $1 and m.ambiente = $2 order by random() limit $3`;
+
+type OfMes = { readonly tenant: string; readonly mes: number };
+
+const BEGIN = 'insert into nomes_lidos (tenant, mes, ate) values ($1, $2, 0) on conflict (tenant, mes) do nothing';
+/** Another process that reads names of the tenant is left to it. */
+const TAKE = 'select ate from nomes_lidos where tenant = $1 and mes = $2 for update skip locked';
+const ADVANCE = 'update nomes_lidos set ate = $3 where tenant = $1 and mes = $2';
+const NEXT = `select id, prestador_cpf_cnpj, prestador_razao_social, tomador_cpf_cnpj, tomador_razao_social from notas
+  where tenant = $1 and mes = $2 and id > $3 order by id limit $4`;
+
+/** Which of these were not learned: each looks its own up, as in `lookUpLines` (`listas.ts`). */
+const UNKNOWN = `select x.place::integer from unnest($2::text[], $3::text[]) with ordinality as x (palavra, documento, place)
+    left join lateral (
+      select true as is_known from nomes n where n.tenant = $1 and n.palavra = x.palavra and n.documento = x.documento offset 0
+    ) n on true where n.is_known is null`;
+
+/** Stands beside the words of a name, and tells that all of them are there. No word that is looked for begins so. */
+function markOf(nome: string): string {
+  return `#${createHash('sha1').update(nome).digest('base64url').slice(0, 12)}`;
+}
+
+/** Six octets of a digest: another text has the same once in 280 million million. */
+function printOf(text: string): number {
+  return createHash('sha1').update(text).digest().readUIntBE(0, 6);
+}
+
+type Named = {
+  readonly id: string;
+  readonly prestador_cpf_cnpj: string;
+  readonly prestador_razao_social: string;
+  readonly tomador_cpf_cnpj: string | null;
+  readonly tomador_razao_social: string | null;
+};
+
+/** Documents that a search by name goes on with. */
+export const DOCUMENTOS_MAX = 40;
+
+export function nomeStore(pool: Db) {
+  // Four megabytes, for those processes that learn.
+  let known: Float64Array | undefined;
+  return {
+    /** Learns the names of a part of the notes of these months that were not looked at, of so many of each ambiente; whether there may be more. */
+    learn: async (sinceMes: number, tenants: Readonly<Record<Ambiente, number>>): Promise<boolean> => {
+      let isMore = false;
+      const rows: OfMes[] = [];
+      for (const [ambiente, max] of Object.entries(tenants)) {
+        const found = (await pool.query<OfMes>(UNREAD, [sinceMes, ambiente, max])).rows;
+        isMore ||= found.length === max;
+        rows.push(...found);
+      }
+      known ??= new Float64Array(KNOWN);
+      const prints = known;
+      for (const { tenant, mes } of rows) {
+        const read = await runTransaction(pool, (client) => learnStep(client, tenant, mes, prints));
+        isMore ||= read >= STEP;
+      }
+      return isMore;
+    },
+    /** CNPJ and CPF under whose names all these words stand, or words that begin so; one more than is gone on with tells that there are more. */
+    find: async (tenant: string, palavras: readonly string[]): Promise<readonly string[]> => {
+      const one = (place: number): string =>
+        `select documento from nomes where tenant = $1 and palavra >= $${place} and palavra < $${place} || '~'`;
+      const text = `${palavras.map((_, place) => one(place + 2)).join(' intersect ')} limit ${DOCUMENTOS_MAX + 1}`;
+      const { rows } = await pool.query<{ documento: string }>(text, [tenant, ...palavras]);
+      return rows.map(({ documento }) => documento);
+    },
+  };
+}
+
+/** How many notes were looked at. */
+async function learnStep(client: PoolClient, tenant: string, mes: number, known: Float64Array): Promise<number> {
+  await client.query(BEGIN, [tenant, mes]);
+  const [taken] = (await client.query<{ ate: string }>(TAKE, [tenant, mes])).rows;
+  if (taken === undefined) return 0;
+  const ate = BigInt(taken.ate);
+  const from = ate > BEHIND ? ate - BigInt(BEHIND) : 0n;
+  const { rows } = await client.query<Named>(NEXT, [tenant, mes, String(from), STEP + BEHIND]);
+  const fresh = new Map<number, { readonly documento: string; readonly nome: string }>();
+  const note = (documento: string | null, nome: string | null): void => {
+    if (documento === null || nome === null) return;
+    const print = printOf(`${tenant} ${documento} ${nome}`);
+    if (known[print % KNOWN] !== print) fresh.set(print, { documento, nome });
+  };
+  for (const row of rows) {
+    note(row.prestador_cpf_cnpj, row.prestador_razao_social);
+    note(row.tomador_cpf_cnpj, row.tomador_razao_social);
+  }
+  // A statement is no longer than others of the service are.
+  const names = [...fresh.values()];
+  for (let first = 0; first < names.length; first += NAMES) {
+    await learnNames(client, tenant, names.slice(first, first + NAMES));
+  }
+  const last = rows.at(-1);
+  if (last !== undefined && BigInt(last.id) > ate) await client.query(ADVANCE, [tenant, mes, last.id]);
+  for (const print of fresh.keys()) known[print % KNOWN] = print;
+  return rows.filter(({ id }) => BigInt(id) > ate).length;
+}
+
+async function learnNames(
+  client: PoolClient,
+  tenant: string,
+  names: readonly { readonly documento: string; readonly nome: string }[],
+): Promise<void> {
+  const asked = [tenant, names.map(({ nome }) => markOf(nome)), names.map(({ documento }) => documento)];
+  const { rows } = await client.query<{ place: number }>(UNKNOWN, asked);
+  const words = new Map<string, Nome>();
+  for (const { place } of rows) {
+    const { documento, nome } = names[place - 1]!;
+    for (const palavra of [markOf(nome), ...wordsOf(nome)])
+      words.set(`${palavra} ${documento}`, { palavra, documento });
+  }
+  // In one order, so that two who learn the same wait for each other and never in a circle.
+  const sorted = [...words.entries()].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, nome]) => nome);
+  if (sorted.length > 0) await client.query(INSERT(tenant, sorted));
+}

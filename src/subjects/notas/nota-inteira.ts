@@ -1,0 +1,215 @@
+/** All that there is of one note, for a person who asks about it: its life, parties, amounts, signature, documents, and what may be done. */
+
+import type { NotaRow } from '../../base/book/nota-columns.ts';
+import { tellMoment } from '../../base/world/gather-facts.ts';
+import { municipioNamed } from '../../base/world/municipios.ts';
+import { noNota, type Problem } from '../../base/world/operator.ts';
+import { isJson } from '../../base/world/sent-documents.ts';
+import type { World } from '../../base/world/world.ts';
+import { decodeXml } from '../../documents/encoding.ts';
+import { readOwnXml } from '../../documents/xml.ts';
+import { maskDocumento, whyNoChave } from '../../fiscal/chave.ts';
+import type { Elemento } from '../../fiscal/layout/tree.ts';
+import { NOTA_ESTADOS } from '../../fiscal/nota.ts';
+import { debugSignature } from '../assinatura/debug.ts';
+import { type EventoPublico, eventosOfNota } from '../eventos/queries.ts';
+import { danfseOfNota } from './danfse.ts';
+import { type NotaDoOperador, showNota } from './operate.ts';
+import { type Municipio, type NotaReading, notaByChave } from './queries.ts';
+import { explainEmitida, type Passo } from './validate.ts';
+
+type ParteDaNota = {
+  readonly papel: 'Prestador' | 'Tomador' | 'Intermediário';
+  /** A CPF masked. */
+  readonly documento: string | undefined;
+  readonly nome: string | undefined;
+  readonly inscricaoMunicipal: string | undefined;
+  readonly contato: string | undefined;
+};
+
+/** A step of the reckoning as the NFS-e has it: the name of the element, and its value. */
+type ValorDaNota = readonly [campo: string, valor: string];
+
+type AssinaturaDaNota =
+  | {
+      readonly titular: string;
+      readonly documento: string | null;
+      readonly emissor: string;
+      readonly inicio: string;
+      readonly fim: string;
+      readonly cadeia: readonly string[];
+      readonly veredito: string;
+    }
+  | { readonly falta: string };
+
+export type NotaInteira = {
+  readonly operador: NotaDoOperador;
+  readonly nota: NotaReading['nota'];
+  readonly emitidaEm: string;
+  /** Where it stands in one sentence, and what to do about it. */
+  readonly situacao: string;
+  readonly partes: readonly ParteDaNota[];
+  readonly servico: string | undefined;
+  readonly valores: readonly ValorDaNota[];
+  /** Steps of the reckoning; undefined: the registers have changed since, and the note is what counts. */
+  readonly calculo: readonly Passo[] | undefined;
+  readonly assinatura: AssinaturaDaNota;
+  readonly eventos: readonly EventoPublico[];
+  readonly recebidoEm: 'XML' | 'JSON';
+  readonly temDanfse: boolean;
+};
+
+/** Throws an Error in Portuguese when there is no such municipality. */
+export async function showNotaInteira(world: World, slug: string, chave: string): Promise<NotaInteira | Problem> {
+  const municipio = await municipioNamed(world, slug);
+  const operador = await showNota(world, slug, chave);
+  if ('problem' in operador) return operador;
+  const [reading, row, eventos] = await Promise.all([
+    notaByChave(world, municipio, chave),
+    world.store.notas.findByChave(municipio.tenant, chave),
+    eventosOfNota(world, municipio, chave),
+  ]);
+  if (reading === undefined || row === undefined) return { problem: noNota(slug) };
+  const infNfse = childOf(readOwnXml(Buffer.from(row.nfse)), 'infNFSe')!;
+  const infDps = childOf(childOf(infNfse, 'DPS'), 'infDPS')!;
+  const recebido = (await world.store.notas.readReceived(municipio.tenant, { id: BigInt(row.id), mes: row.mes }))!;
+  const kind = isJson(recebido) ? 'JSON' : 'XML';
+  const sent =
+    kind === 'XML'
+      ? ({ kind: 'xml', body: recebido } as const)
+      : ({ kind: 'json', body: recebido, assinatura: undefined } as const);
+  return {
+    operador,
+    nota: reading.nota,
+    emitidaEm: tellMoment(chave, row.data_emissao),
+    situacao: await tellSituacao(world, municipio, row),
+    partes: partesOf(infDps),
+    servico: childOf(childOf(childOf(infDps, 'serv'), 'cServ'), 'xDescServ')?.text,
+    valores: valoresOf(infNfse, infDps),
+    calculo: await explainEmitida(world, municipio, sent, +row.data_emissao),
+    assinatura: kind === 'JSON' ? { falta: SIGNED_APART } : assinaturaOf(world, municipio, recebido),
+    eventos: eventos?.eventos ?? [],
+    recebidoEm: kind,
+    temDanfse: !NOTA_ESTADOS[row.estado].chave_acesso_provisoria,
+  };
+}
+
+const SIGNED_APART =
+  'A declaração veio em JSON, e a assinatura, quando há, num cabeçalho ao lado dela: foi conferida ao receber.';
+
+function childOf(element: Elemento | undefined, name: string): Elemento | undefined {
+  return element?.children.find((child) => child.name === name);
+}
+
+const PARTES = [
+  ['prest', 'Prestador'],
+  ['toma', 'Tomador'],
+  ['interm', 'Intermediário'],
+] as const;
+
+function partesOf(infDps: Elemento): readonly ParteDaNota[] {
+  return PARTES.flatMap(([name, papel]) => {
+    const parte = childOf(infDps, name);
+    if (parte === undefined) return [];
+    const text = (child: string): string | undefined => childOf(parte, child)?.text;
+    const documento = text('CNPJ') ?? text('CPF');
+    const contato = [text('fone'), text('email')].filter((one) => one !== undefined).join(', ');
+    return [
+      {
+        papel,
+        documento: documento === undefined ? text('NIF') : maskDocumento(documento),
+        nome: text('xNome'),
+        inscricaoMunicipal: text('IM'),
+        contato: contato || undefined,
+      },
+    ];
+  });
+}
+
+/** The amounts in the order of the document: what was declared, and then what was reckoned of it. */
+function valoresOf(infNfse: Elemento, infDps: Elemento): readonly ValorDaNota[] {
+  const groups = [childOf(infDps, 'valores'), childOf(infNfse, 'valores'), childOf(infNfse, 'IBSCBS')];
+  const rows: ValorDaNota[] = [];
+  const collect = (element: Elemento): void => {
+    if (element.children.length === 0) rows.push([element.name, element.text]);
+    else for (const child of element.children) collect(child);
+  };
+  for (const group of groups) if (group !== undefined) collect(group);
+  return rows;
+}
+
+function assinaturaOf(world: World, municipio: Municipio, body: Uint8Array): AssinaturaDaNota {
+  const report = debugSignature(world, municipio, { kind: 'xml', body });
+  if ('faults' in report && !('certificado' in report)) return { falta: report.faults[0]!.mensagem };
+  const { certificado, veredito } = report;
+  if (certificado === null) return { falta: veredito };
+  const { titular, documento, emissor, inicio, fim, cadeia } = certificado;
+  return { titular, documento, emissor, inicio, fim, cadeia: cadeia ?? [], veredito };
+}
+
+/** Why a note is where it is, and what to do: what somebody at a desk answers a caller with. */
+async function tellSituacao(world: World, municipio: Municipio, row: NotaRow): Promise<string> {
+  const { estado, mensagem_retorno, due_at, substitui, chave_acesso, data_autorizacao, data_cancelamento } = row;
+  const at = (instant: Date): string => tellMoment(chave_acesso, instant);
+  const next = due_at === null ? '' : ` O serviço tenta de novo sozinho em ${at(due_at)}.`;
+  const told = mensagem_retorno === null ? '' : ` ${mensagem_retorno.replace(/[.\s]*$/, '')}.`;
+  switch (estado) {
+    case 'autorizada':
+      return `Autorizada pelo ADN${data_autorizacao === null ? '' : ` em ${at(data_autorizacao)}`}. Vale, e tem DANFSe.`;
+    case 'cancelada':
+      return `Cancelada por um evento${data_cancelamento === null ? '' : ` em ${at(data_cancelamento)}`}: já não tem efeito. Os eventos, abaixo, dizem qual.`;
+    case 'recusada':
+      return `Não foi autorizada, e não será.${told} O prestador corrige a declaração e emite de novo: a série e o número estão livres.`;
+    case 'retida':
+      return `Ainda não foi enviada ao ADN.${told} Importe as alíquotas que faltam (nfse aliquotas importar); depois ela segue sozinha.`;
+    case 'transmitida':
+      return `Foi enviada ao ADN, que ainda não respondeu.${told}${next} Não é preciso emitir de novo.`;
+    case 'emitida': {
+      const transmission = await world.transmission(municipio);
+      if ('problem' in transmission) {
+        return `Está emitida e não pode seguir ao ADN: ${transmission.problem} Quem administra o município corrige isso; depois ela segue sozinha.`;
+      }
+      if (substitui !== null) {
+        return `Está emitida e espera: ela substitui a nota ${substitui}, que ainda não está cancelada. Quando o evento de substituição daquela concluir, esta segue.${next}`;
+      }
+      return `Está emitida, e aguarda a vez de ir ao ADN.${told}${next} Não é preciso emitir de novo.`;
+    }
+  }
+}
+
+// Documents, as files.
+
+export type DocumentoDaNota = 'recebido' | 'nfse' | 'danfse';
+
+export type ArquivoDaNota = { readonly nome: string; readonly tipo: string; readonly conteudo: string | Buffer };
+
+/** A document of a note as a file; a sentence where there is none. */
+export async function documentoDaNota(
+  world: Pick<World, 'store' | 'now'>,
+  slug: string,
+  chave: string,
+  qual: DocumentoDaNota,
+): Promise<ArquivoDaNota | Problem> {
+  const municipio = await municipioNamed(world, slug);
+  const problem = whyNoChave(chave);
+  if (problem !== undefined) return { problem };
+  if (qual === 'danfse') {
+    const danfse = await danfseOfNota(world, municipio, chave);
+    if (danfse === undefined) return { problem: noNota(slug) };
+    if ('faults' in danfse) return { problem: danfse.faults[0]!.mensagem };
+    return { nome: `${chave}.pdf`, tipo: 'application/pdf', conteudo: danfse.pdf };
+  }
+  const row = await world.store.notas.findByChave(municipio.tenant, chave);
+  if (row === undefined) return { problem: noNota(slug) };
+  if (qual === 'nfse') {
+    const reading = (await notaByChave(world, municipio, chave))!;
+    const conteudo = NOTA_ESTADOS[row.estado].chave_acesso_provisoria ? row.nfse : reading.nota.xml_nota;
+    return { nome: `${chave}.xml`, tipo: XML_TYPE, conteudo };
+  }
+  const recebido = (await world.store.notas.readReceived(municipio.tenant, { id: BigInt(row.id), mes: row.mes }))!;
+  if (isJson(recebido))
+    return { nome: `${chave}-dps.json`, tipo: 'application/json; charset=utf-8', conteudo: recebido };
+  return { nome: `${chave}-dps.xml`, tipo: XML_TYPE, conteudo: decodeXml(recebido) };
+}
+
+const XML_TYPE = 'application/xml; charset=utf-8';

@@ -1,0 +1,196 @@
+/** Notes: the search, and its export. */
+
+import { type Field, field, folded, link, nextPage, notice, table, tokenField } from '../../base/pages/fields.ts';
+import { type Answer, forRole, type InMunicipio, type PageShown, pathIn, type Row } from '../../base/pages/visit.ts';
+import { tellMoment } from '../../base/world/gather-facts.ts';
+import { mayAs } from '../../base/world/papeis.ts';
+import { TOO_MANY } from '../../base/world/trabalhos.ts';
+import { maskDocumento } from '../../fiscal/chave.ts';
+import { groupDecimal, groupDigits } from '../../fiscal/group-digits.ts';
+import { brazilianDate } from '../../fiscal/moment.ts';
+import { NOTA_ESTADOS } from '../../fiscal/nota.ts';
+import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
+import { formTokenOf } from '../contas/entrada.ts';
+import {
+  type BuscaEscrita,
+  CAMPOS_DA_BUSCA,
+  type NotaAchada,
+  type PaginaDeNotas,
+  type ProblemasDaBusca,
+  searchNotas,
+} from './buscar.ts';
+import { beginExport, type Exportacao, FORMATOS, type FormatoDeExportacao, readExport } from './exportar.ts';
+
+const HERE = 'notas';
+const PATH = '/notas';
+
+function readBusca(read: (name: string) => string | null): BuscaEscrita {
+  return Object.fromEntries(CAMPOS_DA_BUSCA.map((name) => [name, read(name) ?? ''])) as BuscaEscrita;
+}
+
+/** Fields of the search beside the one for anything. */
+const FIELDS: readonly Field[] = [
+  { name: 'prestador', label: 'CNPJ ou CPF do prestador' },
+  { name: 'tomador', label: 'CNPJ ou CPF do tomador' },
+  { name: 'de', label: 'Emitida de', type: 'date' },
+  { name: 'ate', label: 'até', type: 'date' },
+  { name: 'competencia', label: 'Competência (AAAA-MM)' },
+  {
+    name: 'estado',
+    label: 'Estado',
+    choices: [['', 'qualquer'], ...Object.keys(NOTA_ESTADOS).map((estado) => [estado, estado] as const)],
+  },
+  { name: 'valor_de', label: 'Valor de (R$)' },
+  { name: 'valor_ate', label: 'Valor até (R$)' },
+  { name: 'servico', label: 'Serviço (código nacional)' },
+  { name: 'serie', label: 'Série da DPS' },
+  { name: 'numero', label: 'Número da nota' },
+  {
+    name: 'ordem',
+    label: 'Ordem',
+    choices: [
+      ['', 'mais novas primeiro'],
+      ['antigas', 'mais antigas primeiro'],
+    ],
+  },
+];
+
+function searchForm(busca: BuscaEscrita, problems: ProblemasDaBusca): Html {
+  const names = FIELDS.map(({ name }) => name as keyof BuscaEscrita);
+  const isOpen = names.some((name) => busca[name] !== '' || problems[name] !== undefined);
+  const free = field({
+    name: 'q',
+    label: 'Procurar',
+    type: 'search',
+    value: busca.q,
+    problem: problems.q,
+    help: 'Chave de acesso, protocolo, X-Request-Id, CNPJ, CPF, número da nota, ou parte do nome do prestador ou do tomador.',
+  });
+  const more = FIELDS.map((one) =>
+    field({ ...one, value: busca[one.name as keyof BuscaEscrita], problem: problems[one.name as keyof BuscaEscrita] }),
+  );
+  return html`<form method="get" role="search" class="busca">
+${free}${folded('Mais filtros', html`<div class="filtros">${more}</div>`, isOpen)}<p class="botoes"><button>Procurar</button></p>
+</form>
+`;
+}
+
+async function searchPage(call: InMunicipio): Promise<PageShown> {
+  const { world, slug, query } = call;
+  const busca = readBusca((name) => query.get(name));
+  const found = await searchNotas(world, slug, busca, query.get('depois') ?? undefined);
+  if ('problems' in found) {
+    return { title: 'Notas', here: HERE, status: 422, main: searchForm(busca, found.problems) };
+  }
+  return {
+    title: 'Notas',
+    here: HERE,
+    main: html`${searchForm(busca, {})}${found.avisos.map((aviso) => notice('aviso', aviso))}${listed(call, found)}${moreOf(slug, busca, found)}${exportForm(call, busca, found)}`,
+  };
+}
+
+function listed({ slug }: InMunicipio, { notas, seguinte }: PaginaDeNotas): Html {
+  if (notas.length === 0) {
+    return seguinte === undefined
+      ? html`<p>Nenhuma nota assim. Confira o que escreveu, ou procure por menos.</p>\n`
+      : html``;
+  }
+  return table(
+    'Notas',
+    ['Emitida', 'Número', 'Estado', 'Prestador', 'Tomador', 'Valor (R$)'],
+    notas.map((nota) => [
+      link(pathIn(slug, `${PATH}/${nota.chave_acesso}`), tellMoment(nota.chave_acesso, nota.data_emissao)),
+      nota.numero_dps,
+      state(nota),
+      party(nota.prestador_cpf_cnpj, nota.prestador_razao_social),
+      party(nota.tomador_cpf_cnpj, nota.tomador_razao_social),
+      groupDecimal(nota.valor_servico),
+    ]),
+    [1, 5],
+  );
+}
+
+function state({ estado }: NotaAchada): Html {
+  return html`<span class="estado ${estado}">${estado}</span>`;
+}
+
+function party(documento: string | null, nome: string | null): Inserted {
+  if (documento === null) return nome ?? 'não informado';
+  return html`${nome ?? ''}<br><small>${maskDocumento(documento)}</small>`;
+}
+
+function moreOf(slug: string, busca: BuscaEscrita, { seguinte, procuradoAte, notas }: PaginaDeNotas): Inserted {
+  const label = busca.ordem === 'antigas' ? 'Mais novas' : 'Mais antigas';
+  if (procuradoAte === undefined) return nextPage(slug, PATH, busca, seguinte, label);
+  const said = `Procurado até ${brazilianDate(procuradoAte)}; ${notas.length === 0 ? 'nada foi achado' : 'há mais para procurar'}. Um período, ou um CNPJ, acha depressa.`;
+  return html`${notice('aviso', said)}${nextPage(slug, PATH, busca, seguinte, 'Continuar a procura')}`;
+}
+
+function exportForm({ slug, papel, visitor }: InMunicipio, busca: BuscaEscrita, { notas }: PaginaDeNotas): Inserted {
+  if (notas.length === 0 || !mayAs(papel, 'atendimento')) return undefined;
+  const asked = Object.entries(busca).map(([name, value]) =>
+    value === '' ? undefined : html`<input type="hidden" name="${name}" value="${value}">`,
+  );
+  return html`<form method="post" action="${pathIn(slug, '/exportacoes')}">${tokenField(formTokenOf(visitor))}${asked}
+<p class="botoes">Levar tudo o que a busca acha: <button class="simples" name="formato" value="csv">Planilha (CSV)</button>
+<button class="simples" name="formato" value="zip">Os XML num ZIP</button></p></form>
+`;
+}
+
+async function startExport(call: InMunicipio): Promise<Answer> {
+  const { world, slug, visitor, form } = call;
+  const formato = form.text('formato') as FormatoDeExportacao;
+  if (!FORMATOS.includes(formato)) return { goTo: pathIn(slug, PATH) };
+  const busca = readBusca((name) => form.text(name));
+  const begun = await beginExport(world, slug, visitor.conta.login, busca, formato);
+  if (begun === undefined) return { title: 'Exportação', here: HERE, status: 429, main: notice('erro', TOO_MANY) };
+  return { goTo: pathIn(slug, `/exportacoes/${begun.id}`) };
+}
+
+const NO_EXPORT: PageShown = {
+  title: 'Exportação',
+  here: HERE,
+  status: 404,
+  main: html`<p>Esta exportação não existe mais: fica por uma hora, e acaba com o serviço. Faça a busca e peça outra.</p>`,
+};
+
+function exportPage({ world, slug, visitor, params }: InMunicipio): PageShown {
+  const one = world.exportacoes.find(slug, visitor.conta.login, params.id!);
+  if (one === undefined) return NO_EXPORT;
+  return {
+    title: 'Exportação',
+    here: HERE,
+    ...(one.isRunning ? { refreshS: 2 } : {}),
+    main: progressOf(slug, one),
+  };
+}
+
+function progressOf(slug: string, { id, isRunning, data: { notas, bytes, formato } }: Exportacao): Html {
+  const back = html`<p>${link(pathIn(slug, PATH), 'Voltar às notas')}</p>`;
+  if (!isRunning && bytes === undefined) {
+    return html`${notice('erro', 'A exportação falhou. O motivo está no registro do serviço; peça de novo.')}${back}`;
+  }
+  if (bytes === undefined) {
+    return html`<p role="status">Notas até agora: ${groupDigits(notas)}. Esta página se renova sozinha.</p>
+<progress aria-label="Exportação em andamento"></progress>${back}`;
+  }
+  const size = `${groupDigits(Math.ceil(bytes / 1024))} kB`;
+  return html`${notice('bom', `Pronta: ${notas === 1 ? '1 nota' : `${groupDigits(notas)} notas`}, ${size}. Fica aqui por uma hora.`)}
+<p><a class="botao" href="${pathIn(slug, `/exportacoes/${id}/arquivo`)}" download>Baixar o ${formato.toUpperCase()}</a></p>${back}`;
+}
+
+function exportFile({ world, slug, visitor, params }: InMunicipio): Answer {
+  const login = visitor.conta.login;
+  const one = world.exportacoes.find(slug, login, params.id!);
+  if (one?.data.bytes === undefined) return NO_EXPORT;
+  const { formato } = one.data;
+  const type = formato === 'csv' ? 'text/csv; charset=utf-8' : 'application/zip';
+  return { file: readExport(one), type, name: `notas-${slug}.${formato}` };
+}
+
+export const NOTAS_ROUTES: readonly Row[] = [
+  forRole('leitura', 'GET', PATH, searchPage),
+  forRole('atendimento', 'POST', '/exportacoes', startExport),
+  forRole('atendimento', 'GET', '/exportacoes/:id', async (call) => exportPage(call)),
+  forRole('atendimento', 'GET', '/exportacoes/:id/arquivo', async (call) => exportFile(call)),
+];

@@ -1,0 +1,152 @@
+/** Notes of one CNPJ or CPF as a file, for its bookkeeping: asked for, looked at while the worker makes it, and fetched. */
+import { randomBytes } from 'node:crypto';
+import type { Municipio } from '../../base/book/municipios.ts';
+import { type Campo, oneOf, readCampos, required, textOf } from '../../base/world/campos.ts';
+import { municipalMoment } from '../../base/world/gather-facts.ts';
+import type { Refused } from '../../base/world/idempotency.ts';
+import type { World } from '../../base/world/world.ts';
+import { makeZipEnd } from '../../documents/zip-pieces.ts';
+import { isoMoment } from '../../fiscal/moment.ts';
+import { type ExportacaoRow, FORMATOS_EXPORTACAO, type FormatoExportacao } from './exportacoes.rows.ts';
+import { CAMPOS_DA_LISTA, type CampoDaLista, type ListaPedida, listNotasOf } from './notas.ts';
+
+export { ESTADOS_EXPORTACAO, FORMATOS_EXPORTACAO } from './exportacoes.rows.ts';
+
+/** Of one document at once, with the one that is under way. */
+export const EXPORTACOES_MAX = 5;
+/** Days that a file is kept for. */
+export const EXPORTACAO_DIAS = 7;
+/** Notes of one file. */
+export const EXPORTACAO_NOTAS_MAX = 200_000;
+
+export const DAY_MS = 86_400_000;
+/** Characters of a filter: a key has 50. */
+const FILTRO_MAX = 200;
+
+const filtro: Campo<string> = {
+  esperado: `um texto de até ${FILTRO_MAX} caracteres, como o parâmetro de mesmo nome de GET …/api/v1/notas`,
+  read: (value) => {
+    const text = textOf(value);
+    return text !== undefined && text.length <= FILTRO_MAX && !text.includes('\0') ? text : undefined;
+  },
+};
+
+const FILTROS = Object.fromEntries(CAMPOS_DA_LISTA.map((campo) => [campo, filtro])) as Record<
+  CampoDaLista,
+  Campo<string>
+>;
+const CAMPOS = { formato: required(oneOf(FORMATOS_EXPORTACAO)), ...FILTROS };
+
+/** In the names and the order of the public answer. */
+export type ExportacaoPublica = {
+  readonly id: string;
+  readonly documento: string;
+  readonly formato: FormatoExportacao;
+  readonly filtros: ListaPedida;
+  readonly estado: ExportacaoRow['estado'];
+  readonly pronta: boolean;
+  /** So far. */
+  readonly notas: number;
+  readonly bytes: number | null;
+  readonly criada_em: string;
+  readonly pronta_em: string | null;
+  readonly expira_em: string;
+  readonly motivo: string | null;
+};
+
+/** Begins one; what is wrong with it is told at once, as the list of notes tells it. */
+export async function createExportacao(
+  world: World,
+  municipio: Municipio,
+  documento: string,
+  body: Uint8Array,
+): Promise<ExportacaoPublica | Refused> {
+  const read = readCampos(body, CAMPOS);
+  if ('faults' in read) return read;
+  const { formato, ...filtros } = read.lidos;
+  const given = Object.entries(filtros).filter((one): one is [string, string] => (one[1] ?? '') !== '');
+  const pedida: Readonly<Record<string, string>> = Object.fromEntries(given);
+  const first = await listNotasOf(world, municipio, documento, pedida, { max: 1, isCounted: false });
+  if ('faults' in first) return { ...first, status: 400 };
+  const { store, now, wake } = world;
+  const { tenant } = municipio;
+  const at = now();
+  const id = `exp_${randomBytes(9).toString('base64url')}`;
+  const nova = { id, documento, formato, pedida, criadaEm: at, expiraEm: at + EXPORTACAO_DIAS * DAY_MS };
+  if (!(await store.exportacoes.insert(tenant, nova, EXPORTACOES_MAX))) {
+    const mensagem =
+      'Uma exportação deste documento está em andamento, e faz-se uma de cada vez. Espere que ela termine (GET …/api/v1/exportacoes).';
+    return { faults: [{ codigo: 'E703', xpath: '', mensagem }], status: 429, esperaS: 5 };
+  }
+  wake(tenant);
+  return (await findExportacao(world, municipio, { id, documento }))!;
+}
+
+/** Those of a document, the newest first. */
+export async function listExportacoes(
+  { store, now }: Pick<World, 'store' | 'now'>,
+  municipio: Municipio,
+  documento: string,
+): Promise<readonly ExportacaoPublica[]> {
+  const rows = await store.exportacoes.list(municipio.tenant, documento, now());
+  return rows.map((row) => exportacaoPublica(municipio, row));
+}
+
+type Named = { readonly id: string; readonly documento: string };
+
+/** Undefined: the document has none of this `id`, or not any more. */
+export async function findExportacao(
+  { store, now }: Pick<World, 'store' | 'now'>,
+  municipio: Municipio,
+  { id, documento }: Named,
+): Promise<ExportacaoPublica | undefined> {
+  const row = await store.exportacoes.find(municipio.tenant, id, documento, now());
+  return row && exportacaoPublica(municipio, row);
+}
+
+export type ArquivoExportado = {
+  readonly nome: string;
+  readonly tipo: 'application/zip' | 'text/csv; charset=utf-8';
+  readonly bytes: number;
+  readonly conteudo: AsyncIterable<Buffer>;
+};
+
+/** The file of one, or how it stands while it has none. */
+export async function openArquivo(
+  { store, now }: Pick<World, 'store' | 'now'>,
+  { tenant }: Municipio,
+  { id, documento }: Named,
+): Promise<ArquivoExportado | Pick<ExportacaoRow, 'estado' | 'motivo'> | undefined> {
+  const row = await store.exportacoes.find(tenant, id, documento, now());
+  if (row === undefined || row.estado !== 'pronta') return row;
+  const nome = `notas-${documento}-${id}`;
+  if (row.formato === 'csv') {
+    const conteudo = store.exportacoes.read(tenant, row, 'conteudo');
+    return { nome: `${nome}.csv`, tipo: 'text/csv; charset=utf-8', bytes: row.bytes, conteudo };
+  }
+  const end = makeZipEnd(row);
+  const whole = async function* (): AsyncGenerator<Buffer> {
+    yield* store.exportacoes.read(tenant, row, 'conteudo');
+    yield* store.exportacoes.read(tenant, row, 'diretorio');
+    yield end;
+  };
+  return { nome: `${nome}.zip`, tipo: 'application/zip', bytes: lengthOf(row), conteudo: whole() };
+}
+
+function lengthOf({ formato, bytes, diretorio, entradas }: ExportacaoRow): number {
+  return formato === 'csv' ? bytes : bytes + diretorio + makeZipEnd({ bytes, diretorio, entradas }).length;
+}
+
+function exportacaoPublica({ codigoIbge }: Municipio, row: ExportacaoRow): ExportacaoPublica {
+  const at = (moment: Date): string => isoMoment(municipalMoment(codigoIbge, +moment));
+  const { id, documento, formato, pedida, estado, notas, motivo } = row;
+  const isReady = estado === 'pronta';
+  return {
+    ...{ id, documento, formato, filtros: pedida, estado, pronta: isReady, notas },
+    bytes: isReady ? lengthOf(row) : null,
+    criada_em: at(row.criada_em),
+    pronta_em: row.pronta_em && at(row.pronta_em),
+    expira_em: at(row.expira_em),
+    motivo,
+  };
+}

@@ -1,0 +1,98 @@
+/**
+ * The files that municipalities name, for who watches: until when each certificate and list is good, and what cannot be read. A key file is
+ * opened once, and again when it has changed: the password of a PFX is dear, and there may be thousands.
+ */
+import { readFile, stat } from 'node:fs/promises';
+import type { AcessoAdn, Confianca, Municipio } from '../../base/book/municipios.ts';
+import type { Labels, Sample } from '../../base/measures/metrics.ts';
+import { inspectConfianca } from '../../base/world/municipio-files.ts';
+import { certificatesOfPem } from '../../documents/certificate.ts';
+import { loadSigner } from '../../documents/key-files.ts';
+import { joinSamples, nameMunicipios, transmits, type VigiaWorld } from './rotulos.ts';
+
+const SECOND_MS = 1_000;
+/** Key files opened in one look; the rest is told by a later one. */
+const OPENED_MAX = 50;
+
+/** `fim`: in milliseconds; undefined: the files cannot be used. `stamp`: changes when one of them does. */
+type Known = { readonly stamp: string; readonly fim: number | undefined };
+const opened = new WeakMap<VigiaWorld['store'], Map<string, Known>>();
+
+type Pair = readonly [Labels, number];
+
+export async function lookAtFiles(world: VigiaWorld): Promise<readonly Sample[]> {
+  const municipios = await world.store.municipios.list();
+  const names = nameMunicipios(municipios);
+  const known = opened.get(world.store) ?? new Map<string, Known>();
+  opened.set(world.store, known);
+  const folders = new Map<string, Promise<boolean>>();
+  const [ends, lacking, lists]: [Pair[], Pair[], Pair[]] = [[], [], []];
+  let left = OPENED_MAX;
+  for (const one of municipios) {
+    const { tenant, confianca, adn } = one;
+    const municipio = names.get(tenant)!;
+    const isRead = await folders.getOrInsertComputed(JSON.stringify(confianca), () => areFoldersRead(confianca));
+    const own = transmits(one) && adn !== undefined ? await lookAtKeys(known, tenant, adn, left > 0) : undefined;
+    if (own?.isFresh) left -= 1;
+    if (own?.fim !== undefined) ends.push([{ municipio, uso: 'adn' }, own.fim / SECOND_MS]);
+    lacking.push([{ municipio }, isRead && own?.isUsable !== false ? 0 : 1]);
+    const next = isRead ? earliestOf(world, one) : undefined;
+    if (next !== undefined) lists.push([{ municipio }, next / SECOND_MS]);
+  }
+  return [
+    ...joinSamples('nfse_certificado_vence_timestamp_seconds', [...ends, ...(await ownEnd(world))], Math.min),
+    ...joinSamples('nfse_arquivos_em_falta', lacking, Math.max),
+    ...joinSamples('nfse_lista_revogados_vence_timestamp_seconds', lists, Math.min),
+  ];
+}
+
+async function areFoldersRead(confianca: Confianca): Promise<boolean> {
+  return (await inspectConfianca(confianca)).problems.length === 0;
+}
+
+/** `isFresh`: the files were opened just now. Undefined: another look will open them. */
+type Keys = { readonly fim: number | undefined; readonly isUsable: boolean; readonly isFresh: boolean };
+
+async function lookAtKeys(
+  known: Map<string, Known>,
+  tenant: string,
+  adn: AcessoAdn,
+  mayOpen: boolean,
+): Promise<Keys | undefined> {
+  const stamp = await stampOf(adn);
+  if (stamp === undefined) return { fim: undefined, isUsable: false, isFresh: false };
+  const before = known.get(tenant);
+  if (before?.stamp === stamp) return { fim: before.fim, isUsable: before.fim !== undefined, isFresh: false };
+  if (!mayOpen) return undefined;
+  const fim = await loadSigner(adn.chaves).then(
+    ({ certificate }) => certificate.fim,
+    () => undefined,
+  );
+  known.set(tenant, { stamp, fim });
+  return { fim, isUsable: fim !== undefined, isFresh: true };
+}
+
+/** Undefined: one of the files is not there, or is nobody's to read. */
+async function stampOf({ ca, chaves }: AcessoAdn): Promise<string | undefined> {
+  try {
+    const files = [ca, ...Object.values(chaves)].filter((file) => file !== undefined);
+    const stats = await Promise.all(files.map((file) => stat(file)));
+    const each = stats.map(({ mtimeMs, size, ino, mode }) => `${mtimeMs}/${size}/${ino}/${mode}`);
+    return [...files, ...each].join(' ');
+  } catch {
+    return undefined;
+  }
+}
+
+/** When the first list of a municipality runs out, in milliseconds. */
+function earliestOf(world: VigiaWorld, municipio: Municipio): number | undefined {
+  const ends = (world.trust(municipio).lists() ?? []).flatMap(({ proxima }) => proxima ?? []);
+  return ends.length === 0 ? undefined : Math.min(...ends);
+}
+
+/** Of the certificate by which the service itself answers in TLS. */
+async function ownEnd({ certificado }: VigiaWorld): Promise<readonly Pair[]> {
+  if (certificado === undefined) return [];
+  const [own] = certificatesOfPem(await readFile(certificado, 'latin1').catch(() => ''));
+  return own === undefined ? [] : [[{ municipio: 'todos', uso: 'tls' }, own.fim / SECOND_MS]];
+}

@@ -1,0 +1,260 @@
+/**
+ * What is looked at for who watches the service, beyond what its parts have counted: the database, what waits in it, the disk, the files of the
+ * municipalities. Each look is shared by all who ask within seconds, and nobody waits for one longer than a moment: a value that is not known in
+ * time is left out, and that it is, is told; that the database is away is told at once.
+ */
+import { statfs } from 'node:fs/promises';
+import { mesOf } from '../../base/book/meses.ts';
+import type { Municipio } from '../../base/book/municipios.ts';
+import { isMoment, type Labels, type Leitura, type Sample } from '../../base/measures/metrics.ts';
+import { storeTroubleOf, tellTrouble } from '../../base/world/store-trouble.ts';
+import { LINHAS_ESPERADAS, semAliquota } from '../../fiscal/aliquotas-ibs-cbs.ts';
+import { AMBIENTES } from '../../fiscal/ambiente.ts';
+import { BRASILIA, momentIn } from '../../fiscal/moment.ts';
+import { lookAtFiles } from './arquivos.ts';
+import { joinSamples, nameMunicipios, transmits, type VigiaWorld } from './rotulos.ts';
+import type { AuditoriaDeUm, EsperaDeUm } from './vigia.rows.ts';
+
+export type { VigiaWorld } from './rotulos.ts';
+
+/** What was read so long ago is read anew. */
+const FRESH_MS = 10_000;
+/** Files and sizes change seldom, and there may be thousands. */
+const SLOW_MS = 30_000;
+/** Values that were read longer ago are told no more; moments are, for ever: how long ago they were grows by itself. */
+const KEPT_MS = 120_000;
+/** How long somebody waits for a look. */
+const WAIT_MS = 800;
+
+const SECOND_MS = 1_000;
+
+/** Looks for whoever asks; the result never rejects, and comes within a second. */
+export function openVigia(world: VigiaWorld): () => Promise<readonly Sample[]> {
+  const { dados } = world;
+  const looks = [
+    () => askDatabase(world),
+    remember(world, 'banco', FRESH_MS, () => lookAtDatabase(world)),
+    remember(world, 'tamanho', SLOW_MS, () => lookAtSizes(world)),
+    remember(world, 'arquivos', SLOW_MS, () => lookAtFiles(world)),
+    // Of a database on another machine there is no disk to look at.
+    ...(dados === undefined ? [] : [remember(world, 'disco', FRESH_MS, () => lookAtDisk(dados))]),
+  ];
+  return async () => (await Promise.all(looks.map((look) => look()))).flat();
+}
+
+/** The same for a process beside the service: what it alone can say. What is in the database the service tells, once for all of them. */
+export function openVigiaBeside(world: VigiaWorld): () => Promise<readonly Sample[]> {
+  const files = remember(world, 'arquivos', SLOW_MS, () => lookAtFiles(world));
+  return async () => (await Promise.all([askDatabase(world), files()])).flat();
+}
+
+/** Runs a look for all who ask, and keeps what it found. Who asks gets what there is, or waits a moment for it. */
+function remember(
+  { log }: Pick<VigiaWorld, 'log'>,
+  leitura: Leitura,
+  freshMs: number,
+  look: () => Promise<readonly Sample[]>,
+): () => Promise<readonly Sample[]> {
+  let known: readonly Sample[] = [];
+  let at = Number.NEGATIVE_INFINITY;
+  let looking: Promise<void> | undefined;
+  const begin = async (): Promise<void> => {
+    try {
+      known = await look();
+      at = performance.now();
+    } catch (error) {
+      // That the database is away is told by a gauge of its own.
+      if (storeTroubleOf(error) === undefined) tellTrouble(log, error, {}, 'a vigia não pôde ler o que mede');
+    } finally {
+      looking = undefined;
+    }
+  };
+  return async () => {
+    if (performance.now() - at >= freshMs) {
+      looking ??= begin();
+      await Promise.race([looking, sleep(WAIT_MS)]);
+    }
+    const isKnown = performance.now() - at < KEPT_MS;
+    return [
+      ...(isKnown ? known : known.filter(({ name }) => isMoment(name))),
+      { name: 'nfse_leitura_em_dia', labels: { leitura }, value: isKnown ? 1 : 0 },
+    ];
+  };
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => void setTimeout(resolve, ms).unref());
+}
+
+async function askDatabase({ store }: VigiaWorld): Promise<readonly Sample[]> {
+  const answers = store.ping().then(
+    () => 1,
+    () => 0,
+  );
+  const value = await Promise.race([answers, sleep(WAIT_MS).then(() => 0)]);
+  return [{ name: 'nfse_banco_disponivel', labels: {}, value }];
+}
+
+async function lookAtDatabase(world: VigiaWorld): Promise<readonly Sample[]> {
+  const { store, now } = world;
+  const municipios = await store.municipios.list();
+  const esperas = await store.vigia.lookAtEsperas();
+  const auditoria = await store.vigia.lookAtAuditoria();
+  const aliquotas = await lookAtRates(world);
+  const meses = await store.vigia.countMesesAfter(mesOf(now()));
+  return [
+    ...countMunicipios(municipios),
+    { name: 'nfse_meses_adiante', labels: {}, value: meses },
+    ...joinSamples(
+      'nfse_municipio_fechado',
+      municipios.map(
+        ({ tenant, fechado }) => [{ municipio: nameMunicipios(municipios).get(tenant)! }, fechado ? 1 : 0] as const,
+      ),
+      Math.max,
+    ),
+    { name: 'nfse_municipios_nao_lidos', labels: {}, value: countUnread(municipios, esperas) },
+    ...gatherEsperas(municipios, esperas, now()),
+    ...gatherAuditoria(municipios, auditoria, now()),
+    ...aliquotas,
+    { name: 'nfse_banco_lido_timestamp_seconds', labels: {}, value: now() / SECOND_MS },
+  ];
+}
+
+function countMunicipios(municipios: readonly Municipio[]): readonly Sample[] {
+  return Object.keys(AMBIENTES).map((ambiente) => ({
+    name: 'nfse_municipios',
+    labels: { ambiente },
+    value: municipios.filter((one) => one.ambiente === ambiente).length,
+  }));
+}
+
+/** On a distributed schema a node that does not answer takes its municipalities out of what is read. */
+function countUnread(municipios: readonly Municipio[], esperas: readonly EsperaDeUm[]): number {
+  const found = new Set(esperas.map(({ tenant }) => tenant));
+  return municipios.filter(({ tenant }) => !found.has(tenant)).length;
+}
+
+async function lookAtRates({ store, now }: VigiaWorld): Promise<readonly Sample[]> {
+  const hoje = momentIn(BRASILIA, now()).date;
+  const missing = new Set<string>(semAliquota(await store.aliquotas.readTabela(), hoje).map(({ tributo }) => tributo));
+  return LINHAS_ESPERADAS.map((tributo) => ({
+    name: 'nfse_aliquotas_em_falta',
+    labels: { tributo },
+    value: missing.has(tributo) ? 1 : 0,
+  }));
+}
+
+const add = (one: number, other: number): number => one + other;
+
+function gatherEsperas(
+  municipios: readonly Municipio[],
+  esperas: readonly EsperaDeUm[],
+  now: number,
+): readonly Sample[] {
+  const names = nameMunicipios(municipios);
+  const producao = new Set(municipios.filter(transmits).map(({ tenant }) => tenant));
+  const known = esperas.filter(({ tenant }) => names.has(tenant));
+  const transmitting = known.filter(({ tenant }) => producao.has(tenant));
+  const labelsOf = ({ tenant }: EsperaDeUm): { municipio: string } => ({ municipio: names.get(tenant)! });
+  const agesOf = (documento: string, since: (one: EsperaDeUm) => number | undefined) =>
+    transmitting.map((one): readonly [Labels, number] => {
+      const desde = since(one);
+      return [{ ...labelsOf(one), documento }, desde === undefined ? 0 : Math.max(0, (now - desde) / SECOND_MS)];
+    });
+  const countsOf = (documento: string, how: (one: EsperaDeUm) => number) =>
+    known.map((one): readonly [Labels, number] => [{ ...labelsOf(one), documento }, how(one)]);
+  const flagsOf = (how: (one: EsperaDeUm) => boolean) =>
+    transmitting.map((one): readonly [Labels, number] => [labelsOf(one), how(one) ? 1 : 0]);
+  const counts = [
+    ...countsOf('nota', ({ notas }) => notas),
+    ...countsOf('evento', ({ eventos }) => eventos),
+    ...countsOf('lote', ({ lotes }) => lotes),
+  ];
+  const taken = [
+    ...countsOf('nota', ({ notasTomadas }) => notasTomadas),
+    ...countsOf('evento', ({ eventosTomados }) => eventosTomados),
+    ...countsOf('lote', ({ lotesTomados }) => lotesTomados),
+  ];
+  const ages = [
+    ...agesOf('nota', ({ notaDesde }) => notaDesde),
+    ...agesOf('evento', ({ eventoDesde }) => eventoDesde),
+    ...agesOf('lote', ({ loteDesde }) => loteDesde),
+  ];
+  const lateOf = (trabalho: string, since: (one: EsperaDeUm) => number | undefined) =>
+    known.map((one): readonly [Labels, number] => {
+      const desde = since(one);
+      return [{ ...labelsOf(one), trabalho }, desde === undefined ? 0 : Math.max(0, (now - desde) / SECOND_MS)];
+    });
+  const entregas = known.flatMap((one): readonly (readonly [Labels, number])[] => [
+    [{ ...labelsOf(one), estado: 'pendente' }, one.avisos],
+    [{ ...labelsOf(one), estado: 'morta' }, one.avisosMortos],
+  ]);
+  const late = [
+    ...lateOf('avisos', ({ avisoDesde }) => avisoDesde),
+    ...lateOf('exportacoes', ({ exportacaoDesde }) => exportacaoDesde),
+  ];
+  const mudancas = known.map((one): readonly [Labels, number] => [labelsOf(one), one.mudancasNovas]);
+  const retidas = known.map((one): readonly [Labels, number] => [labelsOf(one), one.retidas]);
+  return [
+    ...joinSamples('nfse_em_espera', counts, add),
+    ...joinSamples('nfse_em_transmissao', taken, add),
+    ...joinSamples('nfse_espera_mais_antiga_seconds', ages, Math.max),
+    ...joinSamples('nfse_notas_retidas', retidas, add),
+    ...joinSamples('nfse_entregas', entregas, add),
+    ...joinSamples('nfse_trabalho_espera_seconds', late, Math.max),
+    ...joinSamples('nfse_mudancas_sem_lugar', mudancas, add),
+    ...joinSamples(
+      'nfse_adn_circuito_aberto',
+      flagsOf(({ circuitoAberto }) => circuitoAberto),
+      Math.max,
+    ),
+    ...joinSamples(
+      'nfse_municipio_impedido',
+      flagsOf(({ impedido, circuitoAberto }) => impedido && !circuitoAberto),
+      Math.max,
+    ),
+  ];
+}
+
+function gatherAuditoria(
+  municipios: readonly Municipio[],
+  auditoria: readonly AuditoriaDeUm[],
+  now: number,
+): readonly Sample[] {
+  const names = nameMunicipios(municipios);
+  const known = auditoria.filter(({ tenant }) => names.has(tenant));
+  const of = (how: (one: AuditoriaDeUm) => number | undefined) =>
+    known.flatMap((one): readonly (readonly [Labels, number])[] => {
+      const value = how(one);
+      return value === undefined ? [] : [[{ municipio: names.get(one.tenant)! }, value]];
+    });
+  const waits = ({ semLugarDesde }: AuditoriaDeUm): number =>
+    semLugarDesde === undefined ? 0 : Math.max(0, (now - semLugarDesde) / SECOND_MS);
+  const signs = new Set(municipios.filter(({ adn }) => adn !== undefined).map(({ tenant }) => tenant));
+  // A chain without a seal counts from its beginning.
+  const selada = ({ tenant, seladaEm, abertaEm }: AuditoriaDeUm): number | undefined => {
+    const since = seladaEm ?? (signs.has(tenant) ? abertaEm : undefined);
+    return since && since / SECOND_MS;
+  };
+  return [
+    ...joinSamples(
+      'nfse_auditoria_achados',
+      of(({ achados }) => achados),
+      add,
+    ),
+    ...joinSamples('nfse_auditoria_espera_seconds', of(waits), Math.max),
+    ...joinSamples('nfse_auditoria_selo_timestamp_seconds', of(selada), Math.min),
+  ];
+}
+
+async function lookAtSizes({ store }: VigiaWorld): Promise<readonly Sample[]> {
+  return [{ name: 'nfse_banco_tamanho_bytes', labels: {}, value: await store.banco.readBytes() }];
+}
+
+async function lookAtDisk(dados: string): Promise<readonly Sample[]> {
+  const { bavail, blocks, bsize } = await statfs(dados);
+  return [
+    { name: 'nfse_disco_livre_bytes', labels: {}, value: bavail * bsize },
+    { name: 'nfse_disco_total_bytes', labels: {}, value: blocks * bsize },
+  ];
+}

@@ -1,0 +1,153 @@
+/**
+ * The worker wakes when something was stored, polls anyway, and delivers until nothing is due. It keeps nothing that matters in memory;
+ * several may run on one database. Whose turn it is, `lanes.ts` decides.
+ */
+import { setTimeout as wait } from 'node:timers/promises';
+import type { AnnouncedClaim } from '../base/book/claim-notas.ts';
+import { AnnouncedClaims } from '../base/delivery/announced.ts';
+import { type Kind, Lanes, type Turn } from '../base/delivery/lanes.ts';
+import { createAlarm } from '../base/delivery/wake.ts';
+import { lookAt } from '../base/measures/counters.ts';
+import { tellTrouble } from '../base/world/store-trouble.ts';
+import type { World } from '../base/world/world.ts';
+import type { Ambiente } from '../fiscal/ambiente.ts';
+import { placeAuditoria } from '../subjects/auditoria/auditoria.job.ts';
+import { tellAvisos } from '../subjects/avisos/entregas.job.ts';
+import { placeMudancas } from '../subjects/avisos/mudancas.job.ts';
+import { deliverEventos } from '../subjects/eventos/deliver.job.ts';
+import { processLotes } from '../subjects/lotes/lotes.job.ts';
+import { deliverNotas } from '../subjects/notas/deliver.job.ts';
+import { releaseNotas } from '../subjects/notas/release.job.ts';
+import { makeExportacoes } from '../subjects/partes/exportacoes.job.ts';
+import { Upkeep } from './upkeep.ts';
+
+/**
+ * What is due of all tenants is looked at so often: what another process stored, what was due later, and what a wake-up left that was lost with
+ * its process. It is a question to every server of a distributed schema. In between the tenants are asked that somebody rang for.
+ */
+const POLL_MS = 1_000;
+/** Between two looks, so that what is issued under load is delivered in batches: a commit a look, not a note. */
+const GATHER_MS = 200;
+/** Pause after the database or a bug stopped a delivery. */
+const TROUBLE_MS = 1_000;
+
+/** What is delivered. */
+export const KINDS: readonly Kind[] = [
+  { kind: 'notas', lanes: 2, deliver: deliverNotas },
+  { kind: 'eventos', lanes: 1, deliver: deliverEventos },
+  { kind: 'lotes', lanes: 1, deliver: processLotes },
+  { kind: 'retidas', lanes: 1, deliver: releaseNotas },
+  { kind: 'mudancas', lanes: 1, deliver: placeMudancas },
+  { kind: 'auditoria', lanes: 1, deliver: placeAuditoria },
+  { kind: 'avisos', lanes: 4, deliver: tellAvisos.bind(null, 'quick') },
+  { kind: 'avisos_lentos', lanes: 8, deliver: tellAvisos.bind(null, 'slow') },
+  { kind: 'exportacoes', lanes: 1, deliver: makeExportacoes },
+];
+
+export type Worker = {
+  /** Looks at once: at what is due of a tenant, or of all. */
+  wake(tenant?: string): void;
+  /** Takes what was announced as it was stored; it is woken for it as for anything that is due. */
+  readonly take: (tenant: string, claim: AnnouncedClaim) => void;
+  /** Stops after the batches that are under way. */
+  stop(): Promise<void>;
+};
+
+/**
+ * `pollMs`: how often it looks by itself. `onLeave`: told how many notas of a tenant may be announced as they are stored. `isSecond`: it
+ * delivers, and another one does what a worker does besides.
+ */
+export type WorkerOptions = {
+  readonly pollMs?: number | undefined;
+  readonly onLeave?: (tenant: string, notas: number) => void;
+  readonly isSecond?: boolean | undefined;
+};
+
+export function startWorker(
+  world: World,
+  { pollMs = POLL_MS, onLeave = () => undefined, isSecond = false }: WorkerOptions = {},
+): Worker {
+  const alarm = createAlarm();
+  const announced = new AnnouncedClaims(onLeave);
+  // A batch that has ended may have made something else due.
+  const lanes = new Lanes(world, announced, alarm.ring);
+  const upkeep = isSecond ? undefined : new Upkeep(world);
+  let isStopped = false;
+  let lookedAt = Date.now();
+  const endLooking = lookAt(() => [
+    { name: 'nfse_transmissor_volta_timestamp_seconds', labels: {}, value: lookedAt / 1_000 },
+    ...(upkeep?.look() ?? []),
+  ]);
+  const run = async (): Promise<void> => {
+    let wholeAt = Number.NEGATIVE_INFINITY;
+    while (!isStopped) {
+      const rung = alarm.hush();
+      const began = performance.now();
+      const isAll = rung === undefined || began >= wholeAt;
+      try {
+        await upkeep?.shorten();
+        const turns = await listTurns(world, announced.tenants(), rung ?? [], isAll);
+        if (!isStopped) lanes.offer(turns, isAll);
+        lookedAt = Date.now();
+        if (isAll) wholeAt = began + pollMs;
+        await upkeep?.forget();
+        await upkeep?.compress();
+        await upkeep?.learn();
+        await upkeep?.warn();
+        await upkeep?.makeMeses();
+        await upkeep?.audit();
+        if (!isStopped) await alarm.sleep(Math.max(0, wholeAt - performance.now()));
+        if (!isStopped) await wait(GATHER_MS);
+      } catch (error) {
+        tellTrouble(world.log, error, {}, 'não foi possível ver o que há a transmitir; tenta-se de novo');
+        // For whom it rang is forgotten, so all are looked at.
+        wholeAt = Number.NEGATIVE_INFINITY;
+        alarm.hush();
+        if (!isStopped) await alarm.sleep(TROUBLE_MS);
+      }
+    }
+    await lanes.end();
+    endLooking();
+  };
+  const running = run();
+  return {
+    wake: alarm.ring,
+    take: announced.put.bind(announced),
+    stop: async () => {
+      isStopped = true;
+      lanes.close();
+      alarm.ring();
+      await running;
+    },
+  };
+}
+
+/** What is due now, by kind and tenant, of some tenants or of all, and whose notas were announced. */
+async function listTurns(
+  world: World,
+  announced: readonly string[],
+  rung: readonly string[],
+  isAll: boolean,
+): Promise<readonly Turn[]> {
+  const { versao } = await world.store.aliquotas.readTabela();
+  const isAsked = isAll || rung.length > 0;
+  const due = isAsked ? await world.store.listDue(world.now(), versao, isAll ? undefined : rung, rung) : [];
+  const tenants = [...new Set([...due.map(({ tenant }) => tenant), ...announced])];
+  const ambientes = new Map(
+    await Promise.all(tenants.map(async (tenant) => [tenant, await ambienteOf(world, tenant)] as const)),
+  );
+  const turnOf = (of: Kind, tenant: string, isDue: boolean): Turn => {
+    return { of, tenant, key: `${of.kind}/${tenant}`, ambiente: ambientes.get(tenant)!, isDue };
+  };
+  return KINDS.flatMap((of) => {
+    const here = due.filter(({ kind }) => kind === of.kind).map(({ tenant }) => tenant);
+    const others = of.kind === 'notas' ? announced.filter((tenant) => !here.includes(tenant)) : [];
+    return [...here.map((tenant) => turnOf(of, tenant, true)), ...others.map((tenant) => turnOf(of, tenant, false))];
+  });
+}
+
+/** One that cannot be read just now, or is there no more, has that trouble in its own lane. */
+async function ambienteOf({ store }: World, tenant: string): Promise<Ambiente> {
+  const municipio = await store.municipios.findBySlug(tenant).catch(() => undefined);
+  return municipio?.ambiente ?? 'producao';
+}
