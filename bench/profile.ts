@@ -56,11 +56,12 @@ const ISSUING: Steps = [
   ['ler o leiaute', ({ url }) => /fiscal\/layout\/(?!write|normalise)/.test(url)],
   ['julgar', ({ url }) => url.endsWith('fiscal/judge.ts')],
   ['compor a NFS-e', ({ url }) => url.endsWith('fiscal/compose-nfse.ts')],
-  ['gravar', ({ url }) => url.includes('/src/store/') || /node_modules\/pg/.test(url)],
-  ['fatos', ({ url }) => url.endsWith('flows/gather-facts.ts')],
+  ['gravar', ({ url }) => /\/src\/base\/(pg|book)\/|\.rows\.ts$/.test(url) || /node_modules\/pg/.test(url)],
+  ['fatos', ({ url }) => url.endsWith('base/world/gather-facts.ts')],
   [
     'HTTP',
-    ({ url }) => url.includes('/doors/rest/') || /find-my-way|node:_http|node:net|node:internal\/streams/.test(url),
+    ({ url }) =>
+      /\/(doors\/rest|base\/http)\//.test(url) || /find-my-way|node:_http|node:net|node:internal\/streams/.test(url),
   ],
   ['coleta de lixo', ({ functionName }) => functionName === '(garbage collector)'],
 ];
@@ -69,9 +70,12 @@ const ISSUING: Steps = [
 const TRANSMITTING: Steps = [
   ['assinar (RSA e resumos)', ({ url }) => url.endsWith('documents/signing.ts')],
   ['comprimir', ({ url }) => url.startsWith('node:zlib')],
-  ['gravar e ler do banco', ({ url }) => url.includes('/src/store/') || /node_modules\/pg/.test(url)],
+  [
+    'gravar e ler do banco',
+    ({ url }) => /\/src\/base\/(pg|book)\/|\.rows\.ts$/.test(url) || /node_modules\/pg/.test(url),
+  ],
   ['enviar e ler a resposta', ({ url }) => url.includes('/src/adn/') || /undici|node:(net|_?tls)/.test(url)],
-  ['montar e assentar', ({ url }) => /\/src\/(flows|delivery)\//.test(url)],
+  ['montar e assentar', ({ url }) => /\/src\/(subjects|base\/(world|delivery))\//.test(url)],
   ['coleta de lixo', ({ functionName }) => functionName === '(garbage collector)'],
 ];
 

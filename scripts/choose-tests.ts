@@ -35,14 +35,14 @@ export function hasOwnProcess(file: string): boolean {
 
 /**
  * Whether a test file belongs to a folder or to a file of the source: it stands in it or beside it, or its name begins with the name of the
- * folder or of a file in it, as `src/subjects/lotes/soap-fuzz.test.ts` belongs to `src/doors/soap`.
+ * folder or of a file in it, as `test/painel-jornadas.test.ts` belongs to `src/doors/painel`.
  */
 function belongsTo(place: string): (file: string) => boolean {
   if (!existsSync(path.join(ROOT, place))) return () => false;
   const isFile = place.endsWith('.ts');
   const names = new Set(
-    (isFile ? [place] : [place, ...globSync('*.ts', { cwd: path.join(ROOT, place) })]).map((name) =>
-      path.basename(name, '.ts'),
+    (isFile ? [place] : [place, ...globSync('*.ts', { cwd: path.join(ROOT, place) })]).map(
+      (name) => path.basename(name).split('.')[0]!,
     ),
   );
   return (file) => {

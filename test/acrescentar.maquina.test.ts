@@ -29,7 +29,7 @@ const PLACES_MAX = 5;
 type Edit = readonly [file: string, line: string | RegExp | undefined, added: string];
 
 const A_SETTING: readonly Edit[] = [
-  ['src/store/migrations/990-contato.sql', undefined, 'alter table municipios add column contato text;\n'],
+  ['src/base/pg/migrations/990-contato.sql', undefined, 'alter table municipios add column contato text;\n'],
   [
     'src/fiscal/settings.ts',
     'const SETTINGS_ROWS = {',
@@ -53,7 +53,7 @@ const A_SETTING: readonly Edit[] = [
 ];
 
 const A_COLUMN: readonly Edit[] = [
-  ['src/store/migrations/991-codigo-servico.sql', undefined, 'alter table notas add column codigo_servico text;\n'],
+  ['src/base/pg/migrations/991-codigo-servico.sql', undefined, 'alter table notas add column codigo_servico text;\n'],
   ['src/base/book/nota-columns.ts', 'const COLUMNS = {', '  codigo_servico: orNull(TEXT),'],
   ['src/subjects/notas/issue.ts', '    const nota: NotaNova = {', '      codigo_servico: dps.serv.cServ.cTribNac,'],
   ['src/subjects/notas/queries.ts', '    chave_acesso: row.chave_acesso,', '    codigo_servico: row.codigo_servico,'],

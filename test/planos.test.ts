@@ -3,7 +3,7 @@
  * size, with statistics and without. A statement is in this file by being declared.
  */
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { ensureMeses, mesesBetween, mesOf } from '../src/base/book/meses.ts';
@@ -458,13 +458,15 @@ async function assertOneMonth(client: PoolClient): Promise<void> {
 
 describe('a statement that is planned once', () => {
   test('is declared as one', () => {
-    const folder = 'src/store';
     createStore({} as Db);
     assert.ok(PLANNED.size > 40);
     // The second tries whether names are kept.
-    const others = readdirSync(folder).filter((one) => one.endsWith('.ts') && !/^(planned|pooled)\.ts$/.test(one));
+    const others = globSync(['src/base/{pg,book}/**/*.ts', 'src/subjects/**/*.{rows,files}.ts']).filter(
+      (one) => !/\/(planned|pooled)\.ts$|\.test\.ts$/.test(one),
+    );
+    assert.ok(others.length > 100);
     for (const file of others) {
-      const text = readFileSync(`${folder}/${file}`, 'utf8');
+      const text = readFileSync(file, 'utf8');
       assert.doesNotMatch(text, /\{[^{}]*\bname\b[^{}]*\btext\b[^{}]*\}/, `${file} names a statement by itself`);
     }
   });

@@ -27,83 +27,151 @@ function refuses(file: string, words: RegExp): void {
   assert.equal(place, -1, `${file}:${place + 1}: ${lines[place]?.trim()}`);
 }
 
-/** The room of what a file imports: a folder of src, `root` for what lies beside them, `packages/name`, or a library. */
-function roomOf({ from, to }: Import): string {
+/** A file or folder that an import names, from src; `packages/name`, or a library. */
+function targetOf({ from, to }: Import): string {
   if (!to.startsWith('.')) return to;
   const target = path.relative(SRC, path.resolve(SRC, path.dirname(from), to));
-  if (target.startsWith('..')) return target.split('/').slice(1, 3).join('/');
-  return target.includes('/') ? target.split('/')[0]! : 'root';
+  return target.startsWith('..') ? target.split('/').slice(1, 3).join('/') : target;
 }
 
+/** A room of the house: a folder of src, a part of the base, a floor of a subject, or `root`. */
+function roomOf(file: string): string {
+  const [first, second] = file.split('/');
+  if (first === 'packages') return file;
+  if (second === undefined) return file.includes('.') ? 'root' : file;
+  if (first === 'base') return `base/${second}`;
+  return first === 'subjects' ? floorOf(file) : first!;
+}
+
+const FLOORS = ['rows', 'files', 'job', 'rest', 'soap', 'page', 'command'] as const;
+type Floor = (typeof FLOORS)[number] | 'story';
+
+/** The floor of a file of a subject is the last word of its name; a file without one tells the story. */
+function floorOf(file: string): Floor {
+  const [, word] = /\.(\w+)\.ts$/.exec(file) ?? [];
+  return FLOORS.find((floor) => floor === word) ?? 'story';
+}
+
+/** Of the base, from below to above. */
+const KITS = ['traces', 'measures', 'pg', 'book', 'world', 'delivery', 'http', 'pages', 'terminal'] as const;
+const kits = (...names: readonly (typeof KITS)[number][]): readonly string[] => names.map((name) => `base/${name}`);
+const COUNTED = kits('traces', 'measures');
+/** What every room above the base may see of it, and of the law. */
+const FOUNDATION = ['fiscal', ...kits('pg', 'book', 'world'), ...COUNTED];
+const PAPERS = ['documents', 'adn'];
+
+/** What each room may import, besides itself. */
 const BELOW: Readonly<Record<string, readonly string[]>> = {
-  fiscal: ['fiscal'],
-  // Whoever counts something counts it here.
-  measures: ['measures', 'fiscal'],
-  // Whoever has steps says them; it knows nobody.
-  traces: ['traces'],
+  fiscal: [],
+  'base/traces': [],
+  'base/measures': ['fiscal', 'base/traces'],
   // The client opens a PKCS#12 with what the platform has; the service opens it with the same reader.
-  documents: ['documents', 'fiscal', 'packages/cliente'],
-  store: ['store', 'measures', 'fiscal', 'packages/postgres-embutido'],
-  adn: ['adn', 'measures', 'fiscal'],
-  identity: ['identity', 'fiscal'],
-  flows: ['flows', 'documents', 'store', 'adn', 'identity', 'measures', 'fiscal'],
-  delivery: ['delivery', 'flows', 'documents', 'store', 'adn', 'identity', 'measures', 'fiscal'],
+  documents: ['fiscal', 'base/traces', 'packages/cliente'],
+  adn: ['fiscal', ...COUNTED],
+  'base/pg': ['fiscal', ...COUNTED, 'packages/postgres-embutido'],
+  'base/book': ['fiscal', ...COUNTED, ...kits('pg')],
+  'base/world': [...FOUNDATION, ...PAPERS],
+  'base/delivery': [...FOUNDATION, ...PAPERS],
+  'base/http': [...FOUNDATION, 'documents', 'published', 'packages/cliente'],
+  'base/pages': [...FOUNDATION, 'published', 'base/http'],
+  'base/terminal': [...FOUNDATION, 'published', 'packages/cliente', 'story'],
+  rows: ['fiscal', ...COUNTED, ...kits('pg', 'book'), 'files', 'packages/postgres-embutido'],
+  files: ['fiscal', ...COUNTED, ...kits('pg', 'book')],
+  story: [...FOUNDATION, ...PAPERS, 'rows', 'files', 'packages/cliente'],
+  job: [...FOUNDATION, ...PAPERS, 'base/delivery', 'rows', 'story'],
+  rest: ['fiscal', ...COUNTED, ...kits('world', 'http', 'pages'), 'published', 'story', 'page', 'packages/cliente'],
+  soap: ['fiscal', ...COUNTED, ...kits('world', 'http'), 'published', 'story'],
+  page: ['fiscal', ...COUNTED, ...kits('world', 'http', 'pages'), 'published', 'story'],
+  command: ['fiscal', ...COUNTED, ...kits('world', 'terminal'), 'published', 'story', 'packages/cliente'],
   // What the doors say of themselves is handed to it.
-  published: ['published', 'flows', 'measures', 'fiscal'],
-  doors: ['doors', 'published', 'flows', 'identity', 'measures', 'fiscal', 'packages/cliente'],
-  // Beside the doors, and apart from the service: it plays the other side.
-  simulador: ['simulador', 'published', 'documents', 'adn', 'fiscal'],
-  // Puts all of them together; nobody but the entry knows it.
-  wiring: [
-    'wiring',
-    'doors',
-    'simulador',
-    'published',
-    'delivery',
-    'flows',
+  published: ['fiscal', 'base/measures', 'base/world', 'story'],
+  // The lists of what the subjects announce.
+  doors: [
+    ...FOUNDATION,
     'documents',
-    'store',
-    'adn',
-    'identity',
-    'measures',
-    'fiscal',
+    ...kits('http', 'pages', 'terminal'),
+    'published',
+    'story',
+    'rest',
+    'soap',
+    'page',
+    'command',
+    'packages/cliente',
   ],
-  root: ['wiring', 'root'],
+  // Beside the doors, and apart from the service: it plays the other side.
+  simulador: ['fiscal', 'documents', 'published', 'adn'],
 };
 
-/** What every room but the law may use. */
-const ofAll = (room: string): readonly string[] => (room === 'fiscal' ? [] : ['traces']);
+/** Imports that look up, by type or for one constant. The list may only shrink. */
+const LOOKS_UP: readonly string[] = [
+  'base/pages/frame.ts > subjects/contas/entrada.ts',
+  'base/pages/visit.ts > subjects/cadastros/importar-arquivo.ts',
+  'base/pages/visit.ts > subjects/contas/entrada.ts',
+  'base/pages/visit.ts > subjects/contas/passkey.ts',
+  'base/pages/visit.ts > subjects/contas/provider.ts',
+  'base/pages/visit.ts > subjects/notas/exportar.ts',
+  'base/pg/migrate.ts > base/book/meses.ts',
+  'base/pg/migrate.ts > subjects/cadastros/aliquotas.rows.ts',
+  'base/pg/migrate.ts > subjects/citus/distribuicao.rows.ts',
+  'base/terminal/variables.ts > base/http/end-in-order.ts',
+  'base/world/gather-facts.ts > subjects/cadastros/cadastros.rows.ts',
+  'base/world/idempotency.ts > wiring/store.ts',
+  'base/world/world.ts > wiring/store.ts',
+  'subjects/ensaios/dono.rest.ts > doors/rest/municipio-routes.ts',
+  'subjects/notas/validar.command.ts > base/http/refusals.ts',
+  'subjects/notas/validar.command.ts > subjects/notas/validacao.rest.ts',
+];
 
-test('imports go down only, and the rooms of floor 1 do not know one another', () => {
-  for (const one of imports.filter(({ to }) => to.startsWith('.'))) {
-    const room = one.from.includes('/') ? one.from.split('/')[0]! : 'root';
-    const allowed = BELOW[room];
+/** Subjects that look at each other. The list may only shrink. */
+const BOTH_WAYS: readonly string[] = [
+  'auditoria copias',
+  'avisos partes',
+  'cadastros ensaios',
+  'cadastros eventos',
+  'eventos notas',
+  'evidencia notas',
+];
+
+const isInside = (one: Import): boolean => one.to.startsWith('.');
+
+test('imports go down only: law, base, and the floors of a subject by the last word of a file', () => {
+  const up = imports.filter(isInside).filter((one) => {
+    const [from, to] = [roomOf(one.from), roomOf(targetOf(one))];
+    if (from === 'wiring' || from === 'root' || from === to) return false;
+    const allowed = BELOW[from];
     assert.ok(allowed, `${one.from} is in a room that nobody knows`);
-    // What a flow hands through (a municipio, a nota) is named by its type alone.
-    if (room === 'doors' && roomOf(one) === 'store') {
-      assert.fail(`${one.from} opens the store: a door speaks to flows`);
-    }
-    if (room === 'simulador' && roomOf(one) === 'adn') {
-      assert.match(one.to, /\/wire\.ts$/, `${one.from} imports ${one.to}: of the ADN it knows the messages alone`);
-    }
-    if (room === 'simulador' && roomOf(one) === 'published') {
-      assert.match(
-        one.to,
-        /\/layout\/xsd\.ts$/,
-        `${one.from} imports ${one.to}: of what is published it reads the schemas`,
-      );
-    }
-    if (room === 'documents' && roomOf(one) === 'packages/cliente') {
-      assert.match(
-        one.to,
-        /\/(pkcs12|oids)\.ts$/,
-        `${one.from} imports ${one.to}: of the client it takes the reader alone`,
-      );
-    }
-    assert.ok(
-      [...allowed, ...ofAll(room)].includes(roomOf(one)),
-      `${one.from} imports ${one.to}, which is not below it`,
-    );
+    return !allowed.includes(to);
+  });
+  const said = new Set(up.map((one) => `${one.from} > ${targetOf(one)}`));
+  assert.deepEqual([...said].sort(), [...LOOKS_UP].sort());
+});
+
+test('two subjects look at each other in written cases alone', () => {
+  const subjectOf = (file: string): string | undefined => /^subjects\/(\w+)\//.exec(file)?.[1];
+  const looks = new Set(
+    imports.filter(isInside).flatMap((one) => {
+      const [from, to] = [subjectOf(one.from), subjectOf(targetOf(one))];
+      return from === undefined || to === undefined || from === to ? [] : [`${from} ${to}`];
+    }),
+  );
+  const both = [...looks].filter((pair) => {
+    const [one, other] = pair.split(' ');
+    return one! < other! && looks.has(`${other} ${one}`);
+  });
+  assert.ok(looks.size > 20);
+  assert.deepEqual(both.sort(), BOTH_WAYS);
+});
+
+test('of a few rooms others see one file alone', () => {
+  const seen: readonly [from: RegExp, room: RegExp, file: RegExp][] = [
+    [/^simulador\//, /^adn\//, /\/wire\.ts$/],
+    [/^simulador\//, /^published\//, /\/layout\/xsd\.ts$/],
+    [/^documents\//, /^packages\/cliente/, /\/(pkcs12|oids)\.ts$/],
+  ];
+  for (const [from, room, file] of seen) {
+    const found = imports.filter((one) => isInside(one) && from.test(one.from) && room.test(targetOf(one)));
+    assert.ok(found.length > 0, `${from}`);
+    for (const one of found) assert.match(one.to, file, `${one.from} imports ${one.to}`);
   }
 });
 
@@ -182,12 +250,16 @@ test('fiscal is pure: no input or output, no clock, no chance', () => {
   }
 });
 
-test('a door speaks to flows, never to the store of the world', () => {
-  for (const file of files.filter((one) => one.startsWith('doors/'))) refuses(file, /\.store\b/);
+test('a door speaks to stories, never to the store of the world', () => {
+  const isDoor = (file: string): boolean =>
+    /^(doors|base\/(http|pages|terminal))\/|\.(rest|soap|page|command)\.ts$/.test(file);
+  const found = files.filter(isDoor);
+  assert.ok(found.length > 100);
+  for (const file of found) refuses(file, /\.store\b/);
 });
 
-test('all SQL is in the store', () => {
-  for (const file of files.filter((one) => !one.startsWith('store/') && !one.startsWith('fiscal/'))) {
+test('all SQL is in the rows and files of a subject, or in the base', () => {
+  for (const file of files.filter((one) => !/^(base\/(pg|book)|fiscal)\/|\.(rows|files)\.ts$/.test(one))) {
     refuses(file, /`\s*(select|insert into|update|delete from|with) /i);
   }
 });
@@ -196,7 +268,9 @@ test('XML is read by documents, and no flow looks into it with a regular express
   // A literal with an opening or closing tag in it, or an expression made of one.
   const pattern =
     /\/(?:[^/\n\\]|\\.)*(?<!\?)<\\?\/?(?:[A-Za-z]+>|\(\??:?[A-Z])|RegExp\([^)]*<(?!\w*>)?[$/A-Za-z]|indexOf\(['"`]<[A-Za-z/]/;
-  for (const file of files.filter((one) => /^(flows|delivery)\//.test(one))) refuses(file, pattern);
+  const tells = (file: string): boolean =>
+    /^base\/(world|delivery)\//.test(file) || ['story', 'job'].includes(roomOf(file));
+  for (const file of files.filter(tells)) refuses(file, pattern);
 });
 
 test('an object identifier, and the name of an algorithm in XML, stands in its table alone', () => {
@@ -253,7 +327,7 @@ test('a test waits for a state and not for a time, and no limit of a test is one
   const found = tests.filter((file) => byTime.test(readFileSync(path.join(root, file), 'utf8')));
   assert.deepEqual(
     found.sort(),
-    Object.keys(BY_THE_TIME),
+    Object.keys(BY_THE_TIME).sort(),
     'wait with until of test/support/until.ts, pause a client with pace of pace.ts, hold the clock of what is tried',
   );
 });

@@ -425,3 +425,13 @@ export function maskedDocument(documento: string): string {
   if (CPF.test(documento)) return `***.${documento.slice(3, 6)}.${documento.slice(6, 9)}-**`;
   return '***';
 }
+
+/** Names of certificates end in the document of their holder, which of a person is a CPF. */
+export function withoutDocument(name: string): string {
+  return maskDocuments(name.replace(/\s*:[^:]*$/, ''));
+}
+
+/** A name may have the document anywhere, and messages quote names. */
+export function maskDocuments(text: string): string {
+  return text.replace(/\b(?:\d{11}|[0-9A-Z]{12}\d{2})\b/g, maskedDocument);
+}

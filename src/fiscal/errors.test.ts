@@ -35,7 +35,7 @@ const OTHERWISE_NATIONAL = ['E0001', 'E0010', 'E0188', 'E0235', 'E0310', 'E1235'
 const SRC = path.resolve(import.meta.dirname, '..');
 
 /** These files name codes of others: of the national environment, which the simulator sends in its place, and of ABRASF. */
-const NATIONAL = /^(adn|simulador|fiscal\/abrasf)\/|^flows\/porto-|^delivery\/lotes/;
+const NATIONAL = /^(adn|simulador|fiscal\/abrasf)\/|^subjects\/lotes\//;
 /** These files make or show the table itself. */
 const TABLE = /^(fiscal\/errors|published\/)/;
 /** Files that send codes. */
@@ -113,10 +113,11 @@ describe('the public error table', () => {
 
   test('lists the statuses that the door sends a code with', () => {
     // 499 is for the log: nobody is there to read the answer.
-    const sent = SENDERS.filter(({ file }) => file.startsWith('doors/')).flatMap(({ file, text }) =>
-      [...text.matchAll(/codigo: '(E\d+)',\s*status: (\d{3})\b|codigo: '(E\d+)'[^\n]*\bstatus: (\d{3})\b/g)].map(
-        ([, a, b, c, d]) => ({ file, codigo: a ?? c!, status: Number(b ?? d) }),
-      ),
+    const sent = SENDERS.filter(({ file }) => /^(doors|base\/http)\/|\.(rest|soap)\.ts$/.test(file)).flatMap(
+      ({ file, text }) =>
+        [...text.matchAll(/codigo: '(E\d+)',\s*status: (\d{3})\b|codigo: '(E\d+)'[^\n]*\bstatus: (\d{3})\b/g)].map(
+          ([, a, b, c, d]) => ({ file, codigo: a ?? c!, status: Number(b ?? d) }),
+        ),
     );
     for (const { file, codigo, status } of sent.filter(({ status }) => status !== 499)) {
       assert.ok(errorOf(codigo)?.statuses.includes(status), `${file} sends ${codigo} with ${status}`);

@@ -1,8 +1,9 @@
-/** The thread in which requests with large bodies are answered (`doors/rest/aside.ts`), one at a time. */
+/** The thread in which requests with large bodies are answered (`doors/rest/perform-aside.ts`), one at a time. */
 
 import type { OnStored } from '../base/book/recent.ts';
-import { type AsideCall, performAside } from '../base/http/aside.ts';
+import type { AsideCall } from '../base/http/aside.ts';
 import type { Quota } from '../base/world/quota.ts';
+import { performAside } from '../doors/rest/perform-aside.ts';
 import { type Failure, failureOf } from './failure.ts';
 import { openWorld } from './open-world.ts';
 import { enterStore } from './request-stage.ts';

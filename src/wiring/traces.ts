@@ -35,7 +35,7 @@ export async function startTraces({ traces }: Config, log: Logger, thread: strin
     resource: resources.defaultResource().merge(resources.resourceFromAttributes(own)).merge(said),
     spanProcessors: [new sdk.BatchSpanProcessor(exporter)],
   });
-  // Which spans work is in, `traces/traces.ts` keeps itself.
+  // Which spans work is in, `base/traces/traces.ts` keeps itself.
   provider.register({ contextManager: null });
   await beginTracing();
   return {

@@ -1,5 +1,5 @@
 /**
- * Statements that `src/store` sends in a test file, written down, and held at its end to what Citus takes (`comandos.ts`). A statement that a
+ * Statements that the rows of a subject, or the base, send in a test file, written down, and held at its end to what Citus takes (`comandos.ts`). A statement that a
  * file of the same run has found right is not parsed again.
  */
 import assert from 'node:assert/strict';
@@ -13,9 +13,10 @@ export const OFFENDERS: readonly (readonly [fault: string, statement: RegExp])[]
 type Query = (this: object, config: unknown, ...more: unknown[]) => unknown;
 
 /** Files that hand on what others ask. */
-const BETWEEN = /node_modules|node:internal|\/store\/(?:watch|frugal-pool)\.ts|\/support\/(?:sent|plans)\.ts/;
+const BETWEEN = /node_modules|node:internal|\/base\/pg\/(?:watch|frugal-pool)\.ts|\/support\/(?:sent|plans)\.ts/;
 /** Those of the migrations are looked at in their files (`test/migracoes.test.ts`); what sets up a role or distributes is for one server. */
-const OF_STORE = /\/src\/store\/(?!migra|pooled|distribuicao|.*\.test\.ts)/;
+const OF_STORE =
+  /\/src\/base\/(?:book\/|pg\/(?!migra|pooled))(?!.*\.test\.ts)|\/src\/subjects\/(?!citus\/distribuicao)\w+\/[\w-]+\.(?:rows|files)\.ts/;
 
 const sent = new Set<string>();
 

@@ -1,4 +1,4 @@
-/** The dated lists that a municipality keeps. One more is a row here, a migration, and the reading of its file in `flows/listas.ts`. */
+/** The dated lists that a municipality keeps. One more is a row here, a migration, and the reading of its file in `subjects/cadastros/listas.ts`. */
 import { type Decimal, parseDecimal } from '../../fiscal/decimal.ts';
 import type { Vigencia } from '../../fiscal/moment.ts';
 import { batchLookups } from '../pg/batch-lookups.ts';

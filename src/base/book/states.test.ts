@@ -11,7 +11,7 @@ import { ESTADOS_DO_ENDERECO } from '../../subjects/avisos/webhooks.ts';
 import { ESTADOS_EXPORTACAO } from '../../subjects/partes/exportacoes.rows.ts';
 
 const SRC = path.resolve(import.meta.dirname, '../..');
-const files = globSync('{store,delivery,flows,doors,wiring}/**/*.ts', { cwd: SRC }).filter(
+const files = globSync('{base,subjects,doors,wiring}/**/*.ts', { cwd: SRC }).filter(
   (file) => !file.endsWith('.test.ts'),
 );
 
@@ -22,6 +22,8 @@ const ESTADOS = new Set<string>([
   ...ESTADOS_DO_ENDERECO,
   ...ESTADOS_EXPORTACAO,
 ]);
+/** Files of statements. */
+const IS_SQL = /^base\/(pg|book)\/|\.(rows|files)\.ts$/;
 const TRIGGERS = new Set<string>([...NOTA_MOVES, ...EVENTO_MOVES].map(({ on }) => on));
 
 /** What stands in quotes, one or several, after a name and a comparison; `case` compares by `when`. */
@@ -37,7 +39,7 @@ function comparedWith(names: string, text: string): readonly (readonly string[])
 const found = files.flatMap((file) => {
   const text = readFileSync(path.join(SRC, file), 'utf8');
   // In a statement a move has its states under other names too.
-  const names = file.startsWith('store/') ? 'estado|nota_estado|found|para|de' : 'estado|nota_estado';
+  const names = IS_SQL.test(file) ? 'estado|nota_estado|found|para|de' : 'estado|nota_estado';
   const states = comparedWith(names, text).map((words) => ({ file, words, of: ESTADOS }));
   const triggers = comparedWith('gatilho', text).map((words) => ({ file, words, of: TRIGGERS }));
   return [...states, ...triggers];
@@ -66,7 +68,7 @@ test('what the lists are made of the machines is what the specification of each 
 test('a number of a lot’s state stands in its table alone, and its machine ends', () => {
   // ABRASF, `tsSituacaoLoteRps`: 2 não processado, 3 processado com erro, 4 processado com sucesso.
   assert.deepEqual(LOTE_SITUACAO, { recebido: 2, com_erros: 3, processado: 4 });
-  for (const file of files.filter((one) => one.startsWith('store/'))) {
+  for (const file of files.filter((one) => IS_SQL.test(one))) {
     assert.doesNotMatch(readFileSync(path.join(SRC, file), 'utf8'), /situacao *(?:=|<>|!==|===) *\d/, file);
   }
   const reached = new Set(LOTE_MOVES.map(({ to }) => to));

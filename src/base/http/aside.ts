@@ -4,14 +4,11 @@
  * request in that time (D-243).
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import { ROUTES } from '../../doors/rest/routes.ts';
-import { performSoap, type SoapAnswer, writeFault } from '../../subjects/lotes/nfes.soap.ts';
-import type { Municipio } from '../../subjects/notas/queries.ts';
-import { inTraces, type Traced } from '../traces/traces.ts';
+import type { Municipio } from '../book/municipios.ts';
+import type { Traced } from '../traces/traces.ts';
 import type { Presented } from '../world/caller.ts';
 import type { Quota } from '../world/quota.ts';
-import { worldOf } from '../world/relogio.ts';
-import type { World } from '../world/world.ts';
+import type { SoapAnswer } from './message.ts';
 import type { Outcome, Route } from './route.ts';
 
 /** Six times an ordinary DPS. A shorter body is answered by the serving thread. */
@@ -51,28 +48,3 @@ export type Aside = {
   answer(call: AsideCall & { readonly route: 'soap' }, sender: AsideSender): Promise<SoapAnswer | AsideTrouble>;
   answer(call: AsideCall, sender: AsideSender): Promise<Outcome | AsideTrouble>;
 };
-
-/** Answers one request, in the thread of the large bodies. */
-export function performAside(world: World, quota: Quota | undefined, call: AsideCall): Promise<Outcome | SoapAnswer> {
-  return inTraces('corpo grande', [call], {}, () => perform(world, quota, call));
-}
-
-async function perform(world: World, quota: Quota | undefined, call: AsideCall): Promise<Outcome | SoapAnswer> {
-  const { route: id, municipio, headers, shown } = call;
-  const own = worldOf(world, municipio);
-  const body = Buffer.from(call.body.buffer, call.body.byteOffset, call.body.byteLength);
-  if (id === 'soap') {
-    const companhia = { shown: () => shown, requisicao: call.requisicao, quota };
-    const answer = await performSoap(own, municipio, { headers, body }, companhia);
-    // Only questions have answers that are made while they are sent, and no question has such a long body.
-    return typeof answer.body === 'string' ? answer : writeFault(headers, 413, LONG_QUESTION);
-  }
-  const route = ROUTES.find((one) => one.id === id)!;
-  return route.handle({ ...call, world: own, body, client: '', waits: NO_WAITS, shown: () => shown, quota });
-}
-
-const NEVER = { wait: async () => false };
-/** Nobody waits with a long body. */
-const NO_WAITS = { notas: NEVER, mudancas: NEVER };
-
-const LONG_QUESTION = `Uma consulta tem até ${ASIDE_BYTES / 1024} KiB: envie só os elementos do modelo.`;

@@ -1,11 +1,10 @@
 /** A visit from its arrival to its answer and its line in the log. Every failure is answered, a bug included (D-02). */
 
 import { isoMoment } from '../../fiscal/moment.ts';
-import { wasDiscarded } from '../../subjects/ensaios/ambientes.ts';
 import { countRequest } from '../measures/counters.ts';
 import { inRequest, noteFailure, noteInSpan } from '../traces/traces.ts';
 import { municipalMoment } from '../world/gather-facts.ts';
-import { worldOf } from '../world/relogio.ts';
+import { wasDiscarded, worldOf } from '../world/relogio.ts';
 import { type StoreTrouble, storeTroubleOf, tellSeldom, tellTrouble } from '../world/store-trouble.ts';
 import { answerCacheable, tagOf } from './caching.ts';
 import { clientOf } from './caller.ts';

@@ -40,3 +40,15 @@ export type HttpAnswer = {
   /** A long body is made while it is sent, as fast as it is read; such an answer has no Content-Length. */
   readonly body: string | Buffer | AsyncIterable<string | Buffer>;
 };
+
+/** An answer of the legacy SOAP port. */
+export type SoapAnswer = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** A long one is made while it is sent. */
+  readonly body: string | AsyncIterable<string>;
+  /** The question found nothing, and counts as a miss (D-40). */
+  readonly isMiss: boolean;
+  /** Codes of the messages, for the line in the log; undefined: it has none. */
+  readonly erro?: string;
+};

@@ -3,7 +3,7 @@
  * say what is left in the RateLimit fields of draft-ietf-httpapi-ratelimit-headers-11. Counting costs two look-ups in a table.
  */
 import { AMBIENTES, BYTES_POR_DOCUMENTO } from '../../fiscal/ambiente.ts';
-import type { Municipio } from '../../subjects/notas/queries.ts';
+import type { Municipio } from '../book/municipios.ts';
 import type { Refused as RefusedByFlow } from '../world/idempotency.ts';
 import type { Quota } from '../world/quota.ts';
 import { networksOf } from '../world/redes.ts';

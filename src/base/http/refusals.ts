@@ -6,8 +6,8 @@ import { ENSAIO_PREFIX } from '../../fiscal/ambiente.ts';
 import { parseDpsId, whyNoChave } from '../../fiscal/chave.ts';
 import type { Fault } from '../../fiscal/fault.ts';
 import { BODY_MAX_BYTES, BODY_MAX_TEXT, HEADERS_MAX_TEXT } from '../../published/http-limits.ts';
-import { CADASTROS_DO_AMBIENTE, ENSAIO_DIAS } from '../../subjects/ensaios/ambientes.ts';
-import type { Municipio } from '../../subjects/notas/queries.ts';
+import type { Municipio } from '../book/municipios.ts';
+import { ENSAIO_DIAS } from '../world/relogio.ts';
 import type { StoreTrouble } from '../world/store-trouble.ts';
 import type { Misfit } from './content.ts';
 import type { Trouble } from './message.ts';
@@ -148,7 +148,7 @@ function refusalOf(fault: Fault, more: Omit<Refused, 'refusal'>): Refused {
   return { refusal: { faults: [fault] }, ...more };
 }
 
-function refuseWith(codigo: string, mensagem: string, more: Omit<Refused, 'refusal'>): Refused {
+export function refuseWith(codigo: string, mensagem: string, more: Omit<Refused, 'refusal'>): Refused {
   return refusalOf({ codigo, xpath: '', mensagem }, more);
 }
 
@@ -184,11 +184,6 @@ export function refuseMissingRequisicao(): Refused {
 export function refuseMissingCenario(): Refused {
   const mensagem = 'Não há cenário com este nome. Os que há se listam com GET …/api/v1/ambiente/personas.';
   return refuseWith('E601', mensagem, { campo: 'cenario' });
-}
-
-export function refuseMissingCadastro(): Refused {
-  const mensagem = `Não há cadastro com este nome. Os que há: ${CADASTROS_DO_AMBIENTE.join(', ')}.`;
-  return refuseWith('E601', mensagem, { campo: 'cadastro' });
 }
 
 export function refuseMissingWebhook(): Refused {

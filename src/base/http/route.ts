@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Refusal } from '../../fiscal/fault.ts';
 import type { DescribedRoute } from '../../published/openapi/described.ts';
 import type { Fields } from '../../published/openapi/field.ts';
-import type { Municipio } from '../../subjects/notas/queries.ts';
+import type { Municipio } from '../book/municipios.ts';
 import type { Presented } from '../world/caller.ts';
 import type { Waits } from '../world/esperar.ts';
 import type { Quota } from '../world/quota.ts';

@@ -1,9 +1,10 @@
 /** What the door has and counts, and what it finds out about one request. */
 
-import { type Municipio, findMunicipio as municipioBySlug } from '../../subjects/notas/queries.ts';
+import type { Municipio } from '../book/municipios.ts';
 import type { Presented } from '../world/caller.ts';
 import type { Waits } from '../world/esperar.ts';
 import type { Sala } from '../world/lugares.ts';
+import { findMunicipio as municipioBySlug } from '../world/municipios.ts';
 import type { StoreTrouble } from '../world/store-trouble.ts';
 import type { World } from '../world/world.ts';
 import { ASIDE_BYTES, type Aside } from './aside.ts';

@@ -1,8 +1,5 @@
 /** How answers are written at a terminal: columns, JSON, faults, trails and events. */
 import type { Fault } from '../../fiscal/fault.ts';
-import type { EventoInteiro } from '../../subjects/eventos/operate.ts';
-import type { EventoPublico } from '../../subjects/eventos/queries.ts';
-import type { NotaDoOperador } from '../../subjects/notas/operate.ts';
 
 /** Two columns, the left one as wide as it must be. */
 export function columns(rows: readonly (readonly [string, string])[]): string[] {
@@ -14,8 +11,18 @@ export function jsonText(value: object): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }
 
+/** A change of state, as a command tells it. */
+type TrailStep = {
+  readonly em: string;
+  readonly de: string | null;
+  readonly gatilho: string;
+  readonly para: string;
+  readonly mensagem: string | null;
+  readonly quem: string | null;
+};
+
 /** One row for each change of state of a note or an event: when, from what to what, by whom and why. */
-export function trailRows(trilha: EventoInteiro['trilha'] | NotaDoOperador['trilha']): readonly string[] {
+export function trailRows(trilha: readonly TrailStep[]): readonly string[] {
   return columns(
     trilha.map(({ em, de, gatilho, para, mensagem, quem }) => [
       em,
@@ -47,37 +54,6 @@ export function quoteArgument(text: string): string {
 export function printable(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
   return text.replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ');
-}
-
-/** One line for each event, with what an operator looks for in a list. */
-export function eventosTable(eventos: readonly EventoPublico[]): string {
-  const head = ['id_evento', 'tipo_evento', 'nº', 'status_evento', 'acao_sugerida', 'data_hora_evento', 'retorno'];
-  const rows = eventos.map((evento) => [
-    String(evento.id_evento),
-    evento.tipo_evento,
-    String(evento.numero_sequencial),
-    evento.status_evento,
-    evento.acao_sugerida,
-    evento.data_hora_evento,
-    printable(evento.codigo_retorno ?? ''),
-  ]);
-  return `${tableLines([head, ...rows]).join('\n')}\n`;
-}
-
-/** One line for each problem of a note, with the number of events that have it. */
-export function problemasTable(eventos: readonly (EventoPublico & { readonly quantos: number })[]): string {
-  const head = ['id_evento', 'tipo_evento', 'nº', 'status_evento', 'retorno', 'data_hora_evento', 'quantos', 'nota'];
-  const rows = eventos.map((evento) => [
-    String(evento.id_evento),
-    evento.tipo_evento,
-    String(evento.numero_sequencial),
-    evento.status_evento,
-    printable(evento.codigo_retorno ?? ''),
-    evento.data_hora_evento,
-    String(evento.quantos),
-    evento.chave_acesso,
-  ]);
-  return `${tableLines([head, ...rows]).join('\n')}\n`;
 }
 
 /**

@@ -9,6 +9,7 @@ import {
   isHeldBy,
   maskedDocument,
   readCertificate,
+  withoutDocument,
 } from '../../documents/certificate.ts';
 import { certificatesOfHeader } from '../../documents/certificate-header.ts';
 import { CLIENT_CODES, signerFaults } from '../../documents/signer-faults.ts';
@@ -16,7 +17,6 @@ import type { Trust } from '../../documents/trust.ts';
 import { AMBIENTES } from '../../fiscal/ambiente.ts';
 import type { Fault, Refusal } from '../../fiscal/fault.ts';
 import { isoMoment } from '../../fiscal/moment.ts';
-import { withoutDocument } from '../../subjects/assinatura/debug.ts';
 import type { Municipio } from '../book/municipios.ts';
 import { municipalMoment } from './gather-facts.ts';
 import { type Escopo, printOfToken } from './token.ts';

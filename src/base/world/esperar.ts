@@ -3,10 +3,8 @@
  * all who wait in a municipality, a few times a second, however many they are.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { lookForMudancas } from '../../subjects/avisos/mudancas.ts';
 import type { Municipio } from '../book/municipios.ts';
 import { SALAS, Sala } from './lugares.ts';
-import type { World } from './world.ts';
 
 /** Of these keys of a municipality, those of which it has happened. */
 export type Look = (tenant: string, keys: readonly string[]) => Promise<readonly string[]>;
@@ -88,12 +86,4 @@ export class Waits {
     }
     if (this.waiting.get(tenant) === here) this.waiting.delete(tenant);
   }
-}
-
-/** Who waits for a note to be decided, by its key, and for changes of a document, by `keyOfEspera`. */
-export function openWaits(world: Pick<World, 'store'>): Readonly<Record<'notas' | 'mudancas', Waits>> {
-  return {
-    notas: new Waits((tenant, chaves) => world.store.notas.listDecided(tenant, chaves)),
-    mudancas: new Waits((tenant, keys) => lookForMudancas(world, tenant, keys)),
-  };
 }

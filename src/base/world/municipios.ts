@@ -75,6 +75,11 @@ export const RESERVED_SLUGS: ReadonlySet<string> = new Set(
 /** Also the check of the column. */
 const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
+/** The municipality of an address, or undefined when there is none with that slug. */
+export function findMunicipio({ store }: Pick<World, 'store'>, slug: string): Promise<Municipio | undefined> {
+  return store.municipios.findBySlug(slug);
+}
+
 /** Opens a municipality. */
 export async function createMunicipio(
   world: RegistryWorld,

@@ -1,7 +1,7 @@
 /** What somebody may do in the console for a municipality. Each role includes those before it. */
-import { PAPEIS, type Papel } from '../../subjects/contas/contas.rows.ts';
+import { PAPEIS, type Papel } from '../book/papeis.ts';
 
-export { PAPEIS, type Papel } from '../../subjects/contas/contas.rows.ts';
+export { PAPEIS, type Papel } from '../book/papeis.ts';
 
 /** What each role is for, as its giver reads it. */
 export const PAPEIS_HELP: Readonly<Record<Papel, string>> = {

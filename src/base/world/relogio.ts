@@ -11,3 +11,15 @@ export function worldOf(world: World, { relogioMs = 0 }: Pick<Municipio, 'relogi
   // Only rehearsals have such a clock, and nothing of them leaves the host.
   return { ...world, now, transmission: async () => ({ adn, signer: undefined }) };
 }
+
+export const ENSAIO_DIAS = 30;
+
+/** Whether it was a sandbox of one's own, and is gone. A database that does not answer has not taken it away. */
+export async function wasDiscarded(
+  { store }: Pick<World, 'store'>,
+  { tenant, ensaioAte }: Municipio,
+): Promise<boolean> {
+  if (ensaioAte === undefined) return false;
+  const found = await store.municipios.readFresh(tenant).catch(() => 'unknown');
+  return found === undefined;
+}

@@ -12,10 +12,10 @@ import { refuseTrouble, refuseUnknownMunicipio } from '../../base/http/refusals.
 import { copyBuckets } from '../../base/http/shared-buckets.ts';
 import { type Door, findMunicipio, type RestDoorOptions, type Visit } from '../../base/http/visit.ts';
 import { countTogether } from '../../base/world/contagens.ts';
-import { openWaits } from '../../base/world/esperar.ts';
 import { SALAS, Sala } from '../../base/world/lugares.ts';
 import { askStore, type StoreTrouble, troubleOfStore } from '../../base/world/store-trouble.ts';
 import type { World } from '../../base/world/world.ts';
+import { openWaits } from '../../subjects/avisos/mudancas.ts';
 import { ensaioRoutes } from '../../subjects/ensaios/paginas.rest.ts';
 import { rememberLacking } from '../../subjects/municipios/conferir-arquivos.ts';
 import { pageRoutes } from '../../subjects/notas/paginas.rest.ts';

@@ -2,6 +2,7 @@
 
 import { ESPERA_MAX_S } from '../../base/http/espera.ts';
 import { EXCESS_KEPT } from '../../base/http/quotas.ts';
+import { ENSAIO_DIAS } from '../../base/world/relogio.ts';
 import { ESCOPOS } from '../../base/world/token.ts';
 import { AMBIENTES } from '../../fiscal/ambiente.ts';
 import { EVENTO_ESTADOS, type EventoEstado } from '../../fiscal/evento.ts';
@@ -21,7 +22,7 @@ import {
 } from '../../subjects/avisos/tempos.ts';
 import { SEGREDO_ANTERIOR_HORAS, WEBHOOKS_MAX, WEBHOOKS_POR_RAIZ } from '../../subjects/avisos/webhooks.ts';
 import { IMPORT_QUOTA_COST } from '../../subjects/ensaios/ambientes.rest.ts';
-import { CADASTROS_DO_AMBIENTE, ENSAIO_DIAS, ENSAIOS_POR_DIA } from '../../subjects/ensaios/ambientes.ts';
+import { CADASTROS_DO_AMBIENTE, ENSAIOS_POR_DIA } from '../../subjects/ensaios/ambientes.ts';
 import { listPersonas } from '../../subjects/ensaios/personas.ts';
 import { GUARDADO_BYTES, KEPT_BYTES, REQUISICOES_GUARDADAS } from '../../subjects/ensaios/requisicoes.ts';
 import { LIMITE_MAX, LIMITE_USUAL, LISTA_PARAMS, MUDANCAS_MAX } from '../../subjects/partes/listas.rest.ts';

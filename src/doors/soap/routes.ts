@@ -6,7 +6,7 @@
 import { ASIDE_BYTES, CROWDED_ASIDE, TOO_DEAR } from '../../base/http/aside.ts';
 import { attend, logFailure, redirect, refuse } from '../../base/http/attend.ts';
 import { clientOf } from '../../base/http/caller.ts';
-import type { HttpAnswer, HttpRequest } from '../../base/http/message.ts';
+import type { HttpAnswer, HttpRequest, SoapAnswer } from '../../base/http/message.ts';
 import { addLimits, type RequestQuota } from '../../base/http/quotas.ts';
 import { refuseTrouble, refuseUnknownMunicipio, SOAP_HINT, sayUnavailable } from '../../base/http/refusals.ts';
 import type { HttpRoute } from '../../base/http/router.ts';
@@ -35,7 +35,6 @@ import {
   refuseTooManyMisses,
   refuseTooMuch,
   SOAP_PATH,
-  type SoapAnswer,
   writeFault,
 } from '../../subjects/lotes/nfes.soap.ts';
 import type { Municipio } from '../../subjects/notas/queries.ts';

@@ -18,7 +18,13 @@ import {
 } from '../../base/world/sent-documents.ts';
 import type { World } from '../../base/world/world.ts';
 import { ENVELOPED, REQUIRED } from '../../documents/algorithms.ts';
-import { type Certificate, isHeldBy, maskedDocument } from '../../documents/certificate.ts';
+import {
+  type Certificate,
+  isHeldBy,
+  maskDocuments,
+  maskedDocument,
+  withoutDocument,
+} from '../../documents/certificate.ts';
 import { detailsOfCms } from '../../documents/cms-details.ts';
 import { readJson } from '../../documents/json.ts';
 import { DPS_PROFILE, DSIG, isSignature } from '../../documents/signature-shape.ts';
@@ -333,16 +339,6 @@ function partyReport(
   if (certificate === undefined) return { documento: shownDocument, confere: null };
   const { holder } = certificate;
   return { documento: shownDocument, confere: holder !== undefined && isHeldBy(holder, documento) };
-}
-
-/** Names of certificates end in the document of their holder, which of a person is a CPF. */
-export function withoutDocument(name: string): string {
-  return maskDocuments(name.replace(/\s*:[^:]*$/, ''));
-}
-
-/** A name may have the document anywhere, and messages quote names. */
-function maskDocuments(text: string): string {
-  return text.replace(/\b(?:\d{11}|[0-9A-Z]{12}\d{2})\b/g, maskedDocument);
 }
 
 function withoutDocuments(faults: readonly Fault[]): readonly Fault[] {

@@ -1,6 +1,7 @@
 /** What has changed of the notes and events of one CNPJ or CPF, in the order in which it is told once and for good. */
 
 import type { Municipio } from '../../base/book/municipios.ts';
+import { Waits } from '../../base/world/esperar.ts';
 import { momentOfNota } from '../../base/world/gather-facts.ts';
 import type { World } from '../../base/world/world.ts';
 import { quoted, type Refusal } from '../../fiscal/fault.ts';
@@ -163,7 +164,7 @@ export function keyOfEspera(documento: string, { bloco, lidas }: Lugar): string 
 }
 
 /** Of these keys, those of whom there is something to be told. */
-export async function lookForMudancas(
+async function lookForMudancas(
   { store }: Pick<World, 'store'>,
   tenant: string,
   keys: readonly string[],
@@ -174,4 +175,12 @@ export async function lookForMudancas(
   });
   const changed = await store.mudancas.listChanged(tenant, asked);
   return changed.map(({ key }) => key);
+}
+
+/** Who waits for a note to be decided, by its key, and for changes of a document, by `keyOfEspera`. */
+export function openWaits(world: Pick<World, 'store'>): Readonly<Record<'notas' | 'mudancas', Waits>> {
+  return {
+    notas: new Waits((tenant, chaves) => world.store.notas.listDecided(tenant, chaves)),
+    mudancas: new Waits((tenant, keys) => lookForMudancas(world, tenant, keys)),
+  };
 }

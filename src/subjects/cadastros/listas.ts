@@ -1,6 +1,6 @@
 /**
  * The dated lists of a municipality as files: what the columns of each may be, how a CSV comes into one, and how one becomes a CSV again.
- * They are kept by `store/listas.ts`.
+ * They are kept by `base/book/listas.ts`.
  */
 
 import type { ContagemLista, Entrada, Linha, ListaNome } from '../../base/book/listas.ts';

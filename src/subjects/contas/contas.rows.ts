@@ -1,14 +1,12 @@
 /** Accounts of the console: who may enter, by what they prove who they are, and their roles. They are the installation's, not a tenant's. */
+
 import { insertAtos, type NovoAto } from '../../base/book/atos.ts';
+import type { Papel } from '../../base/book/papeis.ts';
 import type { Db } from '../../base/pg/open.ts';
 import type { QueryConfig } from '../../base/pg/pg.ts';
 import { planOnce } from '../../base/pg/planned.ts';
 import { inTurn } from '../../base/pg/turn.ts';
 import { type Sessoes, sessaoStore } from './sessoes.rows.ts';
-
-/** What somebody may do for a municipality; each includes those before it. */
-export const PAPEIS = ['leitura', 'atendimento', 'operacao', 'administracao'] as const;
-export type Papel = (typeof PAPEIS)[number];
 
 export type PasskeyRow = {
   readonly id: string;

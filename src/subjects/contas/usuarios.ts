@@ -1,10 +1,12 @@
 /** Accounts as whoever administers them sees and changes them: by municipality, from the console or by command. */
+
 import { randomUUID } from 'node:crypto';
 import type { NovoAto } from '../../base/book/atos.ts';
+import type { Papel } from '../../base/book/papeis.ts';
 import { municipioNamed } from '../../base/world/municipios.ts';
 import { type PorMao, type Problem, readMotivo } from '../../base/world/operator.ts';
 import { mayAs } from '../../base/world/papeis.ts';
-import type { Conta, Contas, Papel } from './contas.rows.ts';
+import type { Conta, Contas } from './contas.rows.ts';
 import {
   BY_COMMAND,
   type ContasWorld,

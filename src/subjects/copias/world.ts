@@ -36,7 +36,7 @@ export type CopiasWorld = {
   ): Promise<Result>;
 };
 
-/** Of `store/copia-numeros.ts`, on that database. */
+/** Of `numeros.rows.ts`, on that database. */
 export type Passer = ReturnType<typeof import('./numeros.rows.ts').copiaNumeros>;
 
 /** Progress: a part of 1, and what is done, in Portuguese; and lines that stay. */

@@ -1,4 +1,5 @@
 /** A sandbox of one's own while many use it at once: issued in, moved, reset, thrown away. Nobody meets a mistake of ours, and nothing stays behind. */
+
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Answer, request } from '../../../test/support/http.ts';
@@ -6,9 +7,9 @@ import { pace } from '../../../test/support/pace.ts';
 import { startTestService } from '../../../test/support/service.ts';
 import { assertStays, until, untilTrue } from '../../../test/support/until.ts';
 import { readTabelas } from '../../base/pg/tabelas.ts';
+import { ENSAIO_DIAS } from '../../base/world/relogio.ts';
 import { exampleXml } from '../../fiscal/rules/example.ts';
 import { Upkeep } from '../../wiring/upkeep.ts';
-import { ENSAIO_DIAS } from './ambientes.ts';
 
 const DAY_MS = 86_400_000;
 const { address, store, pool, clock, world, logged } = await startTestService();

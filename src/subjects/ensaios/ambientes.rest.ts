@@ -2,15 +2,16 @@
 
 import { findStrangeParams, refuseParams } from '../../base/http/params.ts';
 import {
-  refuseMissingCadastro,
   refuseMissingCenario,
   refuseMissingRequisicao,
   refuseNoAmbiente,
   refuseUnknownMunicipio,
+  refuseWith,
 } from '../../base/http/refusals.ts';
 import { refuseAsFlow } from '../../base/http/repetition.ts';
 import { type Call, defineRoute, type Refused, type Route } from '../../base/http/route.ts';
 import { networksOf } from '../../base/world/redes.ts';
+import { ENSAIO_DIAS } from '../../base/world/relogio.ts';
 import { type FieldsOf, field, orAbsent, orNull } from '../../published/openapi/field.ts';
 import { AS_400, CAMPOS_CODES } from '../partes/rotas.rest.ts';
 import {
@@ -21,7 +22,6 @@ import {
   changeAmbiente,
   createAmbiente,
   discardAmbiente,
-  ENSAIO_DIAS,
   ENSAIOS_POR_DIA,
   importCadastro,
   resetAmbiente,
@@ -343,3 +343,8 @@ export const ROTAS_DE_AMBIENTES: readonly Route[] = [
     handle: showLast,
   }),
 ];
+
+function refuseMissingCadastro(): Refused {
+  const mensagem = `Não há cadastro com este nome. Os que há: ${CADASTROS_DO_AMBIENTE.join(', ')}.`;
+  return refuseWith('E601', mensagem, { campo: 'cadastro' });
+}

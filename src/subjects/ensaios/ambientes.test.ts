@@ -1,4 +1,5 @@
 /** A sandbox of one's own: made by anybody, kept by who has its key, with a clock that goes where its owner sets it. */
+
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,8 +11,9 @@ import { startTestService } from '../../../test/support/service.ts';
 import { unlessStoodStill } from '../../../test/support/standstill.ts';
 import { until } from '../../../test/support/until.ts';
 import { readTabelas } from '../../base/pg/tabelas.ts';
+import { ENSAIO_DIAS } from '../../base/world/relogio.ts';
 import { exampleXml } from '../../fiscal/rules/example.ts';
-import { ENSAIO_DIAS, ENSAIOS_POR_DIA } from './ambientes.ts';
+import { ENSAIOS_POR_DIA } from './ambientes.ts';
 
 const DAY_MS = 86_400_000;
 const { address, store, pool, clock, logged } = await startTestService();

@@ -2,6 +2,7 @@
  * Sandboxes of one's own: whoever asks gets a municipality that is his for some days, with the personas in it and a clock that he sets. He
  * is known by its key, which is answered once.
  */
+
 import { createHash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,6 +13,7 @@ import type { Presented } from '../../base/world/caller.ts';
 import { type Campo, type Lidos, oneOf, readCampos, textOf } from '../../base/world/campos.ts';
 import { municipalMoment } from '../../base/world/gather-facts.ts';
 import type { Refused } from '../../base/world/idempotency.ts';
+import { ENSAIO_DIAS, wasDiscarded } from '../../base/world/relogio.ts';
 import type { World } from '../../base/world/world.ts';
 import { CADASTRO_LIDO_MS, ENSAIO_PREFIX, SANDBOX_SLUG } from '../../fiscal/ambiente.ts';
 import { type Decimal, formatDecimal, readDecimal } from '../../fiscal/decimal.ts';
@@ -24,7 +26,6 @@ import { type Conta, importRegistro, REGISTROS, type RegistroNome } from '../cad
 import type { MudancaDeEnsaio, NovoEnsaio } from './ensaios.rows.ts';
 import { changeInTurn } from './vagas.ts';
 
-export const ENSAIO_DIAS = 30;
 /** Of one network in a day, and of everybody at once. */
 export const ENSAIOS_POR_DIA = 20;
 const ENSAIOS_MAX = 2_000;
@@ -312,16 +313,6 @@ export async function resetAmbiente(
 /** False: somebody else has thrown it away before. */
 export function discardAmbiente({ store }: Pick<World, 'store'>, { tenant }: Municipio): Promise<boolean> {
   return store.ensaios.delete(tenant);
-}
-
-/** Whether it was a sandbox of one's own, and is gone. A database that does not answer has not taken it away. */
-export async function wasDiscarded(
-  { store }: Pick<World, 'store'>,
-  { tenant, ensaioAte }: Municipio,
-): Promise<boolean> {
-  if (ensaioAte === undefined) return false;
-  const found = await store.municipios.readFresh(tenant).catch(() => 'unknown');
-  return found === undefined;
 }
 
 // Registers.

@@ -2,20 +2,21 @@
  * The owner of a sandbox of his own on its pages: his key is in a cookie of these pages alone, which no other site sends, and what he asks
  * for by a button is sent to the sandbox as any integrator sends it.
  */
+
 import { randomUUID } from 'node:crypto';
 import { API_HEADERS } from '../../base/http/attend.ts';
 import { siteIn } from '../../base/http/caller.ts';
 import type { HttpAnswer, HttpRequest } from '../../base/http/message.ts';
 import { type Door, findMunicipio, siteOf, type Visit } from '../../base/http/visit.ts';
 import { type Form, noForm, readForm } from '../../base/pages/forms.ts';
-import { worldOf } from '../../base/world/relogio.ts';
+import { ENSAIO_DIAS, worldOf } from '../../base/world/relogio.ts';
 import type { World } from '../../base/world/world.ts';
 import { municipioRoutes } from '../../doors/rest/municipio-routes.ts';
 import { ENSAIO_PATH } from '../../published/paths.ts';
 import { framePage, relativePath } from '../../published/site/frame.ts';
 import { html, PAGE_POLICY } from '../../published/site/page-shell.ts';
 import type { Municipio } from '../notas/queries.ts';
-import { type AmbientePublico, admitOwner, ENSAIO_DIAS } from './ambientes.ts';
+import { type AmbientePublico, admitOwner } from './ambientes.ts';
 import { novoPage } from './ensaio.page.ts';
 
 const HEADERS: Readonly<Record<string, string>> = {

@@ -1,10 +1,11 @@
 /** The last requests to a sandbox of one's own, for its owner: what was sent and what was answered. */
+
 import { isUtf8 } from 'node:buffer';
 import type { Municipio } from '../../base/book/municipios.ts';
 import { municipalMoment } from '../../base/world/gather-facts.ts';
+import { wasDiscarded } from '../../base/world/relogio.ts';
 import type { World } from '../../base/world/world.ts';
 import { isoMoment } from '../../fiscal/moment.ts';
-import { wasDiscarded } from './ambientes.ts';
 import { REQUISICOES_BYTES, REQUISICOES_MAX, type Requisicao } from './ensaios.rows.ts';
 
 export const REQUISICOES_GUARDADAS = REQUISICOES_MAX;

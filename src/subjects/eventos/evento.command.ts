@@ -12,16 +12,7 @@ import {
   textOf,
   type Values,
 } from '../../base/terminal/command.ts';
-import {
-  columns,
-  eventoLines,
-  eventosTable,
-  faultLines,
-  jsonText,
-  printable,
-  problemasTable,
-  trailRows,
-} from '../../base/terminal/text.ts';
+import { columns, eventoLines, faultLines, jsonText, printable, trailRows } from '../../base/terminal/text.ts';
 import { EVENTO_PROBLEMAS } from '../../fiscal/evento.ts';
 import { groupDigits } from '../../fiscal/group-digits.ts';
 import { CORPO_OPTIONS, corpoOf, faultsOfOptions, tiposHelp } from './corpo.command.ts';
@@ -39,6 +30,7 @@ import {
 } from './operate.ts';
 import { arquivarEventos, type FiltroDeProblemas, listEventosComProblema, type Problemas } from './problem.ts';
 import type { EventoPublico } from './queries.ts';
+import { eventosTable, problemasTable } from './tables.command.ts';
 
 const MUNICIPIO = { municipio: { takes: 'SLUG', help: 'município do evento' } } as const;
 const JSON_WHOLE = { json: { help: 'os objetos inteiros, em JSON' } } as const;

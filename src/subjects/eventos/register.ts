@@ -4,7 +4,7 @@
  *   read → signature → note → body → author → whose certificate → what stands on the note → store
  *
  * What it does to the note, and whether the national environment takes it, is found out after it was answered
- * (`delivery/eventos.ts`). The issuance rules of the note are not asked again (specification, Events).
+ * (`deliver.job.ts`). The issuance rules of the note are not asked again (specification, Events).
  */
 
 import type { Municipio } from '../../base/book/municipios.ts';

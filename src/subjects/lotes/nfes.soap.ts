@@ -4,7 +4,9 @@
  *
  * A failure is answered with a fault of SOAP, in the version of the request. The fault shows one sentence and nothing of the cause.
  */
+
 import type { IncomingHttpHeaders } from 'node:http';
+import type { SoapAnswer } from '../../base/http/message.ts';
 import { ESCOPOS, type RequestQuota } from '../../base/http/quotas.ts';
 import { charsetContradiction } from '../../base/world/sent-documents.ts';
 import type { World } from '../../base/world/world.ts';
@@ -18,17 +20,6 @@ import { wsdlOf, xsdOf } from './wsdl.soap.ts';
 export const SOAP_PATH = '/soap/nfes';
 
 type Versao = RespostaSoap['versao'];
-
-export type SoapAnswer = {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  /** A long one is made while it is sent. */
-  readonly body: string | AsyncIterable<string>;
-  /** The question found nothing, and counts as a miss (D-40). */
-  readonly isMiss: boolean;
-  /** Codes of the messages, for the line in the log; undefined: it has none. */
-  readonly erro?: string;
-};
 
 const MEDIA_TYPES: Readonly<Record<Versao, string>> = { '1.1': 'text/xml', '1.2': 'application/soap+xml' };
 const READ_TYPES = new Set(['text/xml', 'application/xml', 'application/soap+xml']);

@@ -2,7 +2,7 @@
  * The six operations of the legacy port: a document of ABRASF 1.00 goes in, the document that answers it comes out. A mistake
  * of the sender is answered in the model (`ListaMensagemRetorno`); a mistake of ours is thrown.
  *
- * A lot is only received here; its RPS become notes in the worker (`delivery/lotes.ts`).
+ * A lot is only received here; its RPS become notes in the worker (`lotes.job.ts`).
  */
 import { createHash } from 'node:crypto';
 import type { Municipio } from '../../base/book/municipios.ts';

@@ -2,6 +2,7 @@
  * A document that somebody has before them: known whatever it came in, every fault at its line, all certain corrections put in, in the console
  * and at the public address; and a note as who has its key sees it.
  */
+
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
@@ -9,9 +10,9 @@ import { balcao, bancada, CANCELAMENTO } from '../../../test/support/eventos.ts'
 import { NO_SUCH_KEY } from '../../../test/support/notas.ts';
 import { enter, makeUsuario, type Pessoa, startTestPainel } from '../../../test/support/painel.ts';
 import { startTestService } from '../../../test/support/service.ts';
+import { findMunicipio } from '../../base/world/municipios.ts';
 import { exampleJson, exampleXml } from '../../fiscal/rules/example.ts';
 import { type Conferido, conferir } from './conferir.ts';
-import { findMunicipio } from './queries.ts';
 
 const service = await startTestService({ worker: false });
 const painel = await startTestPainel(service);

@@ -44,11 +44,6 @@ export type NotaReading = {
   readonly proxima: number | undefined;
 };
 
-/** The municipality of an address, or undefined when there is none with that slug. */
-export function findMunicipio(world: World, slug: string): Promise<Municipio | undefined> {
-  return world.store.municipios.findBySlug(slug);
-}
-
 /** The rates of the IBS and the CBS in force; those that the program ships where the database does not answer. */
 export function tabelaEmVigor({ store }: World): Promise<TabelaIbsCbs> {
   return store.aliquotas.readTabela().catch(tabelaEmbarcada);
