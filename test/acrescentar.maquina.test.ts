@@ -257,7 +257,7 @@ function commandsInCopy(env: NodeJS.ProcessEnv, commands: readonly (readonly str
 }
 
 test('a setting of a municipality is added at the places of the list: it is kept, shown, refused and taken away', async () => {
-  followsList('Uma configuração de um município', A_SETTING);
+  followsList('A setting of a municipality', A_SETTING);
   for (const edit of A_SETTING) apply(edit);
   const where = ['--ibge', '3509502', '--ambiente', 'homologacao'];
   const [help, created, first, refused, other, second, taken, third] = commandsInCopy(
@@ -307,7 +307,7 @@ describe('beside a service of the copy', () => {
   };
 
   test('a type of event is added at the places of the list: its own tests and those of the table of errors hold', () => {
-    followsList('Um tipo de evento', AN_EVENT);
+    followsList('A type of event', AN_EVENT);
     for (const edit of AN_EVENT) apply(edit);
     const tests = ['tipos-evento', 'conflitos-evento', 'pedido-evento', 'layout/evento', 'errors'];
     const files = tests.map((name) => path.join(copy, `src/fiscal/${name}.test.ts`));
@@ -321,14 +321,14 @@ describe('beside a service of the copy', () => {
   });
 
   test('a column of a note is added at the places of the list: it is stored, read back and described', async () => {
-    followsList('Uma coluna de uma nota', A_COLUMN);
+    followsList('A column of a note', A_COLUMN);
     const chave = await issuedBy(current);
     const read = (await (await fetch(`${base}/${chave}`)).json()) as { nota: { codigo_servico: string } };
     assert.equal(read.nota.codigo_servico, /<cTribNac>(\d{6})</.exec(current)![1]);
   });
 
   test('a layout of the DPS is added at the places of the list: its documents are issued beside those of 1.01, by its own elements', async () => {
-    followsList('Outra versão do leiaute, ao lado da 1.01', A_LAYOUT);
+    followsList('Another version of the layout', A_LAYOUT);
     const next = current
       .replace('versao="1.01"', 'versao="1.02"')
       .replace(/<verAplic>.*<\/verAplic>/, '')

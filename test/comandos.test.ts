@@ -1,5 +1,5 @@
 /**
- * What statements may say so that Citus takes them (CONTRIBUTING): the rules themselves, by examples that Citus 13.2 refuses and takes, and
+ * What statements may say so that Citus takes them (src/base/pg/README.md): the rules themselves, by examples that Citus 13.2 refuses and takes, and
  * every statement that is declared. Those that are sent are looked at in each test file (`support/sent.ts`).
  */
 import assert from 'node:assert/strict';

@@ -1,6 +1,6 @@
 /**
  * What a statement must not say, so that Citus takes it as PostgreSQL does: read off its syntax by the parser of PostgreSQL itself. The
- * rules stand in CONTRIBUTING.md. Every statement that the code sends in a test is held to them at the end of its file.
+ * rules stand in src/base/pg/README.md. Every statement that the code sends in a test is held to them at the end of its file.
  */
 import { loadModule, parseSync } from 'libpg-query';
 import { shippedMigrations, statementsOf } from '../../src/base/pg/migrations.ts';

@@ -1,4 +1,4 @@
-/** What a migration must not say, because it would hold up a service whose tables are full. The rules stand in CONTRIBUTING.md. */
+/** What a migration must not say, because it would hold up a service whose tables are full. The rules stand in src/base/pg/README.md. */
 import { type Passo, passosOf, statementsOf } from '../../src/base/pg/migrations.ts';
 
 /** Tables with a row or a few a municipality, or a person of its console: whatever is done to them is done at once. */

@@ -1,6 +1,6 @@
 /**
  * The migrations as their files say them. A file is one migration; lines `-- passo` part its steps, and what stands in a step tells its
- * kind. CONTRIBUTING.md has the rules, `test/migracoes.test.ts` holds every file to them.
+ * kind. README.md has the rules, `test/migracoes.test.ts` holds every file to them.
  */
 import { readdir, readFile } from 'node:fs/promises';
 
