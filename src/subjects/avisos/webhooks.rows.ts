@@ -56,10 +56,11 @@ const INSERT = insertRows<NovoWebhook>('insert_webhook', 'webhooks', [
 const FIND = `select ${COLUMNS} from webhooks where tenant = $1 and id = $2`;
 const LIST_OF_PARTES = `select ${COLUMNS} from webhooks where tenant = $1 and id > $2 and documento <> '' order by id limit $3`;
 const LIST = `select ${COLUMNS} from webhooks where tenant = $1 and ($2::text is null or documento = $2) order by criado_em, id`;
-/** Whose an address is: the root of a CNPJ, a CPF in full, or nobody's but the municipality's. As the index has it. */
+/** Whose an address is: the root of a CNPJ, a CPF in full, or nobody's but the municipality's. */
 export const RAIZ = 'left(documento, case length(documento) when 14 then 8 else 11 end)';
-const COUNT = `select count(*)::int as da_raiz, (count(*) filter (where documento = $3))::int as do_documento
-  from webhooks where tenant = $1 and ${RAIZ} = $2`;
+/** An index of its own would be taken for looks at what is due: the documents of a root stand together in theirs. */
+const COUNT = `select count(*)::int as da_raiz, (count(*) filter (where documento = $3::text))::int as do_documento
+  from webhooks where tenant = $1 and documento between rpad($2::text, length($3::text), '0') and rpad($2::text, length($3::text), 'Z') and ${RAIZ} = $2`;
 /** Another address has yet to prove what the one before it had. */
 const CHANGE = `update webhooks set url = coalesce($4, url), tipos = coalesce($5::text[], tipos), descricao = coalesce($6, descricao),
     ativo = coalesce($7, ativo), pendente = pendente or coalesce($4 <> url, false), falhas = case when $7 or $4 <> url then 0 else falhas end,
