@@ -9,8 +9,8 @@ const FULL_MS = 1_000;
 const WAIT_MAX_MS = 10 * MINUTE_MS;
 /** Addresses of so many owners have to fail in a row, and none to succeed, before it is their host that fails. */
 const DONOS_PARA_PARAR = 3;
-/** Owners that are remembered for their last message, which the destination took. */
-const SERVED_MAX = 256;
+/** Owners that are remembered for their last message, which the destination took or did not. */
+const OWNERS_MAX = 256;
 /** An owner that does not come back for so long after its moment loses its place in the line. */
 const LATE_MS = 5_000;
 /** A destination of which nothing was heard for so long is forgotten. */
@@ -115,7 +115,7 @@ function putOff(destino: Destino, pedido: Pedido, ms: number): Vez {
 
 /** In how long to ask again, where there is no turn now. */
 function whyNotNow(destino: Destino, pedido: Pedido): Vez | undefined {
-  const { ofOwners, questions, deDonos, served } = destino;
+  const { ofOwners, questions, deDonos, served, failed } = destino;
   const { dono, agora, isDesafio } = pedido;
   const isServed = served.has(dono);
   // Others that fail stop nobody whose own messages are taken.
@@ -125,9 +125,9 @@ function whyNotNow(destino: Destino, pedido: Pedido): Vez | undefined {
   }
   const { share, ahead } = turnsAt(destino, dono, agora);
   const isPaused = destino.pausedUntil > 0;
-  // While it fails one message finds out whether it is back, of each owner in turn; one of each that it served goes on.
+  // While it fails one message finds out whether it is back, of who failed after the others; one of each that it served goes on.
   const [places, most] = !isPaused ? [AVISO_SIMULTANEOS, share] : isServed ? [AVISO_SIMULTANEOS, 1] : [1, 1];
-  const isFull = destino.underway + (isPaused && isServed ? 0 : ahead) >= places;
+  const isFull = destino.underway + (isPaused && !failed.has(dono) ? 0 : ahead) >= places;
   if (isFull || (ofOwners.get(dono) ?? 0) >= most) return putOff(destino, pedido, FULL_MS);
   if (!isDesafio) return undefined;
   const own = deDonos.get(dono) ?? new Questions(AVISO_CONFIRMAR_DE_UM, agora);
@@ -156,11 +156,11 @@ function conclude(destino: Destino, { dono, agora, isDesafio }: Pedido, veredito
   if (isDesafio) return;
   served.delete(dono);
   if (veredito === 'answered') {
-    if (served.size >= SERVED_MAX) served.delete(served.keys().next().value!);
+    if (served.size >= OWNERS_MAX) served.delete(served.keys().next().value!);
     served.add(dono);
     return;
   }
-  if (failed.size < DONOS_PARA_PARAR) failed.add(dono);
+  if (failed.size < OWNERS_MAX) failed.add(dono);
   if (failed.size < DONOS_PARA_PARAR) return;
   // Those that were under way together are one round.
   if (agora < destino.pausedUntil) return;
