@@ -232,7 +232,7 @@ describe('what the pages say', () => {
       ...['Reference', 'Signature', 'pedRegEvento', 'X-Forwarded-*'],
       ...Object.keys(VARIABLES),
       ...['pg_dump', 'pg_restore', 'pg_promote', 'pg_dropcluster', 'target_session_attrs'],
-      'default_transaction_read_only',
+      ...['default_transaction_read_only', 'search_path'],
       'NODE_COMPILE_CACHE',
       ...[
         'synchronous_commit',
