@@ -10,6 +10,7 @@ import { OPERACOES } from '../subjects/lotes/porto.ts';
 import { PEDIDO_MAX_MINUTES } from '../subjects/partes/tokens.ts';
 import { comOBancoTable } from './com-o-banco.ts';
 import { code, table, writeBraces } from './markdown.ts';
+import { tentouMarkdown } from './o-que-se-tentou.ts';
 import type { DescribedRoute } from './openapi/described.ts';
 import {
   ARQUIVOS_PATH,
@@ -443,6 +444,12 @@ ${comOBancoTable()}
 - **Uma conta do console posta por SQL** entra como quem ela diz ser; o que ela faz fica na trilha, com esse nome.
 - **Código posto no banco** (um gatilho) muda o que o serviço grava e lê. \`verificar\` nomeia o gatilho, a regra, a política, a visão, a função ou o operador que lá está quando confere; de um que já se tirou, o que ele mudou na linha depois de contada é achado; o que a linha dizia quando foi contada, não.
 - **O que ainda o encobre, com a chave e tudo**: o que a última coluna da tabela não acha; e quem manda no próprio servidor do banco (um módulo dele, o programa trocado), que responde o que quer a quem confere. O que só o selo acha pede que os selos se guardem fora.
+
+## O que se tentou
+
+Quem tinha o código aberto, e uma máquina para experimentar, tentou o que segue em 28 e 29/11/2026. A corrente de auditoria tem a sua tabela, acima.
+
+${tentouMarkdown()}
 
 ## Endereço por endereço
 
