@@ -79,6 +79,7 @@ async function askWhetherWanted(world: World, municipio: Municipio, webhook: Tak
   const deixado: Deixado = {
     ...leave(after, 0, 0, {
       isGone,
+      isRefused: isGone && isNotWanted(resposta),
       // An address that does not answer leaves the quick lane.
       isQuick: isPutOff ? undefined : isWanted && after - at < QUICK_MS,
       problema: undefined,
@@ -177,7 +178,7 @@ async function tellAddress(
   await Promise.all(Array.from({ length: MESSAGES_AT_ONCE }, next));
   if (isNewer) world.log.warn({ tenant, webhook: webhook.id }, NEWER.problema);
   const isQuick = resultados.length === 0 ? undefined : !isGone && falhas === 0 && slowestMs < QUICK_MS;
-  const left = leave(now(), webhook.falhas, falhas, { isGone, problema, isQuick });
+  const left = leave(now(), webhook.falhas, falhas, { isGone, isRefused: isGone, problema, isQuick });
   // The turn of its host comes later: that is no failure of its own.
   const turnAt = putOffMs === undefined ? undefined : now() + putOffMs;
   const deixado = turnAt === undefined ? left : { ...left, paradoAte: Math.max(turnAt, left.paradoAte ?? 0) };
@@ -287,7 +288,7 @@ function leave(
   now: number,
   before: number,
   falhas: number,
-  own: Pick<Deixado, 'isGone' | 'problema' | 'isQuick'>,
+  own: Pick<Deixado, 'isGone' | 'isRefused' | 'problema' | 'isQuick'>,
 ): Deixado {
   const isStopped = falhas >= FALHAS_PARA_PARAR;
   const waitS = Math.min(AVISO_PARADO_MAX_S, 5 * 2 ** Math.min(20, falhas - FALHAS_PARA_PARAR));

@@ -156,9 +156,14 @@ const FORGET = `delete from entregas where tenant = $1 and webhook = $2 and orde
 
 /** Of an address that wants nothing more nothing waits; its owner may have it sent again. */
 const END = `update entregas set estado = 'morta' where tenant = $1 and webhook = $2 and estado = 'pendente'`;
-/** Nobody takes an address that is switched off, who would forget what was told to it. */
-const FORGET_OFF = `delete from entregas e using webhooks w
-  where e.tenant = $1 and w.tenant = $1 and w.id = e.webhook and not w.ativo and e.criada_em < $2`;
+/** Rows deleted at once. */
+const FORGET_STEP = 10_000;
+/** Addresses that are switched off are taken by nobody; the oldest rows of each are looked at. */
+const FORGET_OFF = `delete from entregas e using (
+    select w.id, y.ordem from webhooks w cross join lateral (select x.ordem, x.criada_em from entregas x
+        where x.tenant = $1 and x.webhook = w.id order by x.ordem limit 2000) y
+      where w.tenant = $1 and not w.ativo and y.criada_em < $2 limit ${FORGET_STEP}) v
+  where e.tenant = $1 and e.webhook = v.id and e.ordem = v.ordem`;
 
 const RELEASE_CHANGED = 'update webhooks set claims = null, reservado_ate = null where tenant = $1 and id = $2';
 
@@ -168,8 +173,10 @@ export type Deixado = {
   readonly paradoAte: number | undefined;
   /** It answers again after it was not tried for a while: what waits for it goes at once. */
   readonly isBack: boolean;
-  /** It asks for nothing to be sent to it any more, or has never proved that it wants to. */
+  /** It is switched off: it asks for nothing more, or has never proved that it wants messages. */
   readonly isGone: boolean;
+  /** Its answer was that it wants nothing more (410): nothing waits for it. */
+  readonly isRefused: boolean;
   /** It has yet to prove that it wants messages, and is asked at `paradoAte`. */
   readonly isPendente: boolean;
   /** Undefined: nothing was told to it. */
@@ -229,8 +236,18 @@ export function entregaStore(pool: Db) {
         const [held] = (await client.query<{ pendente: boolean; alterado: boolean }>(HOLD, [tenant, id, token])).rows;
         if (held === undefined) return false;
         if (resultados.length > 0) await client.query(WRITE, [tenant, id, ...RESULTS.valuesOf(resultados)]);
-        const { falhas, paradoAte, isBack, isGone, isPendente, isQuick, problema, desistirAntes, esquecerAntes } =
-          deixado;
+        const {
+          falhas,
+          paradoAte,
+          isBack,
+          isGone,
+          isRefused,
+          isPendente,
+          isQuick,
+          problema,
+          desistirAntes,
+          esquecerAntes,
+        } = deixado;
         if (isBack || held.alterado) await client.query(ALL_NOW, [tenant, id, new Date(now)]);
         if (paradoAte !== undefined) await client.query(LATE, [tenant, id, new Date(desistirAntes)]);
         await client.query(FORGET, [tenant, id, new Date(esquecerAntes)]);
@@ -241,7 +258,7 @@ export function entregaStore(pool: Db) {
           await client.query(RELEASE_CHANGED, [tenant, id]);
           return true;
         }
-        if (isGone) await client.query(END, [tenant, id]);
+        if (isRefused) await client.query(END, [tenant, id]);
         const isWaiting = paradoAte !== undefined && (due !== null || isPendente);
         const proxima = isWaiting ? new Date(paradoAte) : due;
         const values = [falhas, proxima, !isGone, problema ?? null, new Date(now), isQuick ?? null, isPendente];
@@ -249,9 +266,8 @@ export function entregaStore(pool: Db) {
         if (isGone || isPendente !== held.pendente) await tellWebhook(client, tenant, id);
         return true;
       }),
-    /** Deletes what was to be told before a moment (milliseconds) to addresses that are switched off. */
-    forgetOff: async (tenant: string, before: number): Promise<void> => {
-      await pool.query(FORGET_OFF, [tenant, new Date(before)]);
-    },
+    /** Deletes what was to be told before a moment (milliseconds) to addresses that are switched off; whether there may be more. */
+    forgetOff: async (tenant: string, before: number): Promise<boolean> =>
+      (await pool.query(FORGET_OFF, [tenant, new Date(before)])).rowCount === FORGET_STEP,
   };
 }

@@ -2,6 +2,7 @@
 
 import type { Municipio } from '../../base/book/municipios.ts';
 import type { Delivered } from '../../base/delivery/deliver.ts';
+import { tellTrouble } from '../../base/world/store-trouble.ts';
 import type { World } from '../../base/world/world.ts';
 import { AMBIENTES } from '../../fiscal/ambiente.ts';
 import { MUDANCAS_GUARDA_DIAS } from '../../fiscal/mudanca.ts';
@@ -18,6 +19,8 @@ const GATHER_MS = 400;
 const LEFT_MS = 2_000;
 const TELL_LEFT_EVERY_MS = 60_000;
 
+const OLD_ROWS = 'não foi possível esquecer entregas antigas de endereços desligados; tenta-se de novo em uma hora';
+
 /** When a municipality's turn to forget comes, by the clock of `performance.now`. */
 const forgetAt = new Map<string, number>();
 
@@ -27,9 +30,12 @@ export async function placeMudancas(world: World, { tenant, ambiente, guardaDias
   if (deixadas > 0) tellLeft(world, tenant, deixadas);
   if (performance.now() >= (forgetAt.get(tenant) ?? Number.NEGATIVE_INFINITY)) {
     const dias = guardaDias ?? AMBIENTES[ambiente].guardaDias ?? MUDANCAS_GUARDA_DIAS;
-    await store.entregas.forgetOff(tenant, now() - AVISO_GUARDA_DIAS.mostrar * DAY_MS);
     const isMore = await store.mudancas.forget(tenant, now() - (dias || MUDANCAS_GUARDA_DIAS) * DAY_MS);
-    if (!isMore) forgetAt.set(tenant, performance.now() + FORGET_EVERY_MS);
+    // Placing goes on, whatever becomes of old rows.
+    const isMoreOff = await store.entregas
+      .forgetOff(tenant, now() - AVISO_GUARDA_DIAS.mostrar * DAY_MS)
+      .catch((error: unknown) => tellTrouble(world.log, error, { tenant }, OLD_ROWS) ?? false);
+    if (!isMore && !isMoreOff) forgetAt.set(tenant, performance.now() + FORGET_EVERY_MS);
   }
   const pauseMs = postas > 0 ? GATHER_MS : deixadas > 0 ? LEFT_MS : 0;
   return { delivered: postas, isFull: false, pauseMs };

@@ -137,12 +137,12 @@ export async function countAttempt({ store }: EntradaWorld, login: string, rede:
     ...ofNetworks(rede),
     { rede: whose, tamanho: ATTEMPTS.login, custo: 1 },
   ];
-  return takeInTurn(store, buckets);
+  return takeInTurn(store, 'entrada', buckets);
 }
 
 /** Counts a way to the identity provider, of which nothing but the network is known: seconds to wait; undefined: go on. */
 export function countQuestion({ store }: EntradaWorld, rede: string): Promise<number | undefined> {
-  return takeInTurn(store, ofNetworks(rede));
+  return takeInTurn(store, 'provedor', ofNetworks(rede));
 }
 
 const ofNetworks = (rede: string): readonly Tomada[] =>
@@ -150,10 +150,11 @@ const ofNetworks = (rede: string): readonly Tomada[] =>
 
 async function takeInTurn(
   { contagens }: EntradaWorld['store'],
+  contagem: string,
   buckets: readonly Tomada[],
 ): Promise<number | undefined> {
   for (const bucket of buckets) {
-    const [taken] = await contagens.take('entrada', [bucket]);
+    const [taken] = await contagens.take(contagem, [bucket]);
     if (!taken!.coube) return Math.ceil(MINUTE_MS / 1000 / bucket.tamanho);
   }
   return undefined;
@@ -230,9 +231,12 @@ export async function provePasskey(
   const { conta, sessao } = visitor;
   const challenge = await store.sessoes.takeChallenge(sessao.impressao);
   if (challenge === undefined) return { problem: WRONG_PASSKEY };
-  const tries = { rede: `passkey ${conta.id}`, tamanho: ATTEMPTS.loginHere, custo: 1 };
-  const [taken] = await store.contagens.take('entrada', [tries]);
-  if (!taken!.coube) return { problem: tooOften(MINUTE_MS / 1000 / tries.tamanho) };
+  const tries = networksOf(from.rede).map(({ name, times }) => ({
+    ...{ rede: `passkey ${conta.id} ${name}`, custo: 1 },
+    tamanho: ATTEMPTS.loginHere * times,
+  }));
+  const wait = await takeInTurn(store, 'entrada', tries);
+  if (wait !== undefined) return { problem: tooOften(wait) };
   const keys = conta.passkeys.map((key) => ({ ...key, chave: new Uint8Array(key.chave) }));
   const proved = await verifyPasskey(place, challenge, answer, keys);
   if (proved === undefined) {

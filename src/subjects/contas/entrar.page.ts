@@ -331,8 +331,10 @@ function parseAnswer(text: string): unknown {
 // Identity provider.
 
 async function askProvider(visit: Visited): Promise<Answer> {
-  const { world, from, params, visitor } = visit;
+  const { world, from, params, visitor, request } = visit;
   if (world.provider === undefined) return NO_PROVIDER;
+  // A picture of another site leads nobody to the provider, and spends no question of the network.
+  if (![undefined, 'document'].includes(request.headers['sec-fetch-dest'] as string)) return { goTo: '/entrar' };
   const wait = await countQuestion(world, from.rede);
   if (wait !== undefined) return signInPage(visit, tooOften(wait));
   if (params.convite !== undefined && (await readConvite(world, params.convite)) === undefined) return NO_INVITATION;
