@@ -282,7 +282,7 @@ describe('a body above 32 KiB', () => {
         'err' in about ? [about.err as Error & { code?: string }] : [],
       );
       const [err] = errors.filter(({ code }) => code === '42P01');
-      assert.match(err?.stack ?? '', /aside|store/);
+      assert.match(err?.stack ?? '', /aside|issue\.rows/);
     } finally {
       await service.pool.query('alter table numeracao_fora rename to numeracao');
     }

@@ -30,9 +30,11 @@ function groupOf(file: string): string {
 
 /** Runs with the preload, and says what was loaded. */
 async function loadedBy(run: (env: NodeJS.ProcessEnv) => Promise<void>): Promise<Partida> {
-  const file = path.join(await freshDataDir(), 'carregados');
+  const folder = await freshDataDir();
+  const file = path.join(folder, 'carregados');
   const preload = `--import ${path.join(ROOT, 'test/support/partida.mjs')}`;
-  await run({ NFSE_TEST_LOADED: file, NODE_OPTIONS: preload, DATABASE_URL: databaseUrlOf(await freshDatabase()) });
+  const own = { NFSE_DATA_DIR: folder, DATABASE_URL: databaseUrlOf(await freshDatabase()) };
+  await run({ NFSE_TEST_LOADED: file, NODE_OPTIONS: preload, ...own });
   const files = (JSON.parse(readFileSync(file, 'utf8')) as [string, number][])
     .map(([url, bytes]) => ({ group: groupOf(fileURLToPath(url)), bytes }))
     .filter(({ group }) => group !== 'test/support')

@@ -43,6 +43,10 @@ export const COM_O_BANCO = {
   refazer: ['tirar uma nota com as suas entradas, e refazer os elos até o fim', 'chave'],
   refazerEsperar: ['o mesmo, e esperar pela entrada seguinte, com a qual o serviço autentica o fim que acha', 'chave'],
   semLugares: ['o mesmo, e tirar antes o autenticador do fim e os dos lugares', 'chave'],
+  lugaresDeNovo: [
+    'tirar uma nota com as suas entradas, e o lugar de todas as outras, que o serviço então dá de novo',
+    'chave',
+  ],
   semChave: [
     'mudar uma linha que muda, pôr uma entrada que a conta, e tirar o autenticador de todas as entradas, dos lugares e do fim',
     'chave',
@@ -61,7 +65,7 @@ export const COM_O_BANCO = {
   cortar: ['voltar a corrente e as linhas, juntas, a um fim que a corrente já teve', 'selo'],
   recomecar: [
     'mudar o que se queira, e apagar a corrente inteira com os selos, que o serviço então começa de novo',
-    'selo',
+    'chave',
   ],
   recomecarNota: [
     'o mesmo, com uma coluna da nota que a NFS-e guardada diz (partes, valores, datas, números)',

@@ -86,6 +86,7 @@ export async function takeChave(config: Config, { store, log, isCommand }: Opene
     return true;
   });
   if (isHeld) {
+    if (!isCommand) await dateChave(config, log);
     for (const warning of await exposedFiles([file])) log.warn(warning);
     return;
   }
@@ -97,13 +98,26 @@ export async function takeChave(config: Config, { store, log, isCommand }: Opene
   try {
     await makeFolder(path.dirname(file));
     const isBeside = await store.auditoria.hasEntradas();
-    await makeChave(file, Date.now() + (isBeside ? UPGRADING_MS : 0));
+    await makeChave(file, isBeside ? Date.now() + UPGRADING_MS : 0);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'EEXIST') return log.warn(`${whyUnmade(file)} (${code}).`);
   }
   await holdOwnChaves(config);
   if (hasOther) log.warn(whyOther(file));
+}
+
+/** A file from before `# desde` gets one as a service begins: processes of that version go on for a while beside it. */
+async function dateChave(config: Config, log: Logger): Promise<void> {
+  const file = fileOf(config);
+  const text = await readFile(file, 'utf8');
+  if (text.split('\n').some((line) => SINCE.test(line.trim()))) return;
+  try {
+    await writeFileFor(file, `# desde ${new Date(Date.now() + UPGRADING_MS).toISOString()}\n${text}`);
+  } catch (error) {
+    log.warn(`${whyUndated(file)} (${(error as NodeJS.ErrnoException).code}).`);
+  }
+  await holdOwnChaves(config);
 }
 
 /** Whole under its name, or not at all: of two that begin at once one makes it, and the other reads it. `since`: milliseconds. */
@@ -125,5 +139,7 @@ const whyLacking = (file: string): string =>
   `a corrente de auditoria deste banco é autenticada por uma chave que este comando não tem: não há ${file}. Dê o comando na máquina que serve, com o NFSE_DATA_DIR do serviço, ou ponha ali uma cópia do auditoria.chave dela (chmod 600). Nada foi gravado`;
 const whyUnmade = (file: string): string =>
   `a corrente de auditoria fica sem chave, e quem escreve no banco escreve também entradas dela: ${file} não pôde ser feito. Dê em NFSE_DATA_DIR uma pasta em que o serviço grave, e que fique`;
+const whyUndated = (file: string): string =>
+  `${file} não diz desde quando a chave vale, e o serviço não pôde escrevê-lo nele: vale a data do arquivo. Deixe-o ser escrito uma vez pelo usuário do serviço`;
 const whyOther = (file: string): string =>
   `esta máquina não tinha a chave da auditoria, e fez uma nova, ${file}; este banco já tem entradas de outra. Se outra máquina serve o mesmo banco, ponha nas duas o mesmo arquivo; se a anterior se perdeu, o que é de antes fica dito assim`;

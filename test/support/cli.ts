@@ -1,5 +1,7 @@
 /** The commands of an operator without a process of their own: the program's table of commands in this one. */
 
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import type { Db } from '../../src/base/pg/open.ts';
 import { type CliWorld, runCli } from '../../src/doors/cli/cli.ts';
 import { readConfig, serviceUrlOf } from '../../src/wiring/config.ts';
@@ -35,7 +37,8 @@ export async function nfseHere(
  * the program does for each command.
  */
 export function nfseBeside(args: readonly string[], given: NodeJS.ProcessEnv): Promise<Said> {
-  const env = { ...given };
+  // A folder of data in the project, left by somebody, is nobody's here.
+  const env = { NFSE_DATA_DIR: path.join(tmpdir(), 'nfse-sem-dados'), ...given };
   let file: string | undefined;
   const readSettled = (): ReturnType<typeof readConfig> => {
     takeSettings(readSettingsFile(file), env);

@@ -157,9 +157,14 @@ function signLugar({ id, octetos }: Chave, tenant: string, { lugar, elo }: Fim, 
   return Buffer.concat([id, createHmac('sha256', octetos).update(said).digest(), base]);
 }
 
+/** Nothing tells any more what is from before a key: of a database that another service may have written. */
+export function forgetPrazo(): void {
+  prazo = {};
+}
+
 /** What an end that somebody else has left is remembered by, with the place that is given after it. */
 export function baseOf(tenant: string, fim: FimDito): Buffer {
-  if ((fim.lugar === 0 && fim.elo === null) || autoriaOfFim(tenant, fim) === 'propria') return OWN_END;
+  if (autoriaOfFim(tenant, fim) === 'propria') return OWN_END;
   return Buffer.concat([fim.autenticador ?? NO_END, NO_END], AUTENTICADOR_BYTES);
 }
 

@@ -178,12 +178,14 @@ export async function listSemAbertura(pool: Db): Promise<readonly string[]> {
   return rows.length === 0 || (await isWaiting(pool)) ? [] : rows.map(({ tenant }) => tenant);
 }
 
-const BEGUN = `insert into auditoria_ate (tenant, aberta_em) select tenant, $2::timestamptz from municipios where tenant = $1
+const BEGUN = `insert into auditoria_ate (tenant, aberta_em, autenticador) select tenant, $2::timestamptz, $3::bytea from municipios where tenant = $1
   on conflict (tenant) do nothing`;
 
 /** Begins the chain of a municipality that is just made: its entries tell all there will be, and nothing is told after them as a beginning. */
 export async function beginCorrente(client: PoolClient, tenant: string, now: number): Promise<void> {
   const begins = !(await isWaiting(client));
-  if (begins) await client.query(BEGUN, [tenant, new Date(now)]);
+  // A chain that somebody begins anew has no such beginning.
+  const beginning = autenticadorOfFim(tenant, { lugar: 0, elo: null });
+  if (begins) await client.query(BEGUN, [tenant, new Date(now), beginning]);
   await insertRegistradas(client, tenant, MARKED, { which: 'true' }, [], begins ? ABERTA : null);
 }

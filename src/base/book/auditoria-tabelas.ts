@@ -76,8 +76,7 @@ export const AUDITADAS = {
   lotes: auditada(
     'lotes',
     'id',
-    `id mes protocolo prestador numero_lote impressao:b situacao aberto recebido_em:t processado_em:t mensagens simular refeito
-    requisicao`,
+    `id mes protocolo prestador numero_lote impressao:b situacao aberto recebido_em:t processado_em:t mensagens simular refeito`,
     'lote',
   ),
   documentos_lotes: auditada('documentos_lotes', 'lote mes', 'lote mes recebido:b confianca', 'lote'),
@@ -227,6 +226,7 @@ export const SEM_ENTRADA: Readonly<Record<string, string>> = {
   ensaio_requisicoes: 'últimas requisições de um ambiente de ensaio de terceiros',
   migracoes_andamento: 'até onde foi uma migração',
   codigos_em_producao: 'segue dos municípios: nenhum endereço tem dois em produção, e a chave o garante',
+  'lotes.requisicao': 'de que requisição veio, para quem procura; a nota dele a conta',
   'webhooks.falhas': 'o que houve com as últimas tentativas',
   'webhooks.proxima': 'quando se tenta de novo',
   'webhooks.claims': 'quem o tem em mãos',

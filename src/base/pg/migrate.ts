@@ -66,6 +66,11 @@ export async function migrate(
   return applied;
 }
 
+/** Brings an older schema up to this program; one that is current stays untouched. Throws as {@link migrate} does. */
+export async function updateSchema(pool: Db): Promise<void> {
+  if ((await missingOf(pool, await shippedMigrations())).length > 0) await migrate(pool);
+}
+
 /** Where it cannot be done just now nobody is hindered: the months that are there last for weeks, and the worker tries each day. */
 async function makeMesesAhead(pool: Db, tell: Tell): Promise<void> {
   try {

@@ -121,12 +121,12 @@ export class PelaChave {
   judgeLugar(tenant: string, { lugar, momento, elo, autenticador_lugar }: Lugar, anterior: Buffer) {
     const dito = { lugar, elo, autenticador: autenticador_lugar };
     const { autoria, fim } = autoriaOfLugar(tenant, dito, anterior);
+    this.em = Math.max(this.em, Date.parse(momento));
     if (autoria === 'propria') {
       this.hasLugares = true;
       return fim === 'trazida' || this.mayEnd(fim, lugar) ? undefined : 'fim_trocado';
     }
     if (autoria === 'outra') this.seeOutra(lugar, autenticador_lugar!);
-    this.em = Math.max(this.em, Date.parse(momento));
     const before = { prazo: this.prazo.lugares, isFirst: !this.hasLugares };
     return this.mayBe(autoria, lugar, before) ? undefined : 'lugar_alheio';
   }

@@ -3,6 +3,8 @@
  * finding is a sentence for the operator; nothing of a document is in it.
  */
 
+import { updateSchema } from '../../base/pg/migrate.ts';
+import { openPool } from '../../base/pg/open.ts';
 import { Client, type ClientConfig } from '../../base/pg/pg.ts';
 import { AMBIENTES } from '../../fiscal/ambiente.ts';
 import { conferirEm } from '../auditoria/conferir.rows.ts';
@@ -81,10 +83,21 @@ type Relation = { readonly nome: string; readonly oid: number };
 
 /** `isThorough`: reads every page of every table and index as well, which takes as long as the disk. */
 export async function judgeCopia(connection: ClientConfig, isThorough: boolean, show: Show): Promise<Juizo> {
+  await updateRecovered(connection);
   return connected(connection, async (client) => {
     const problemas = isThorough ? await verifyAs(connection, client, show) : [];
     return judgeRows(client, problemas, show);
   });
+}
+
+/** A copy from before an update has the tables of then, and the service updates them as it starts. */
+async function updateRecovered(connection: ClientConfig): Promise<void> {
+  const pool = openPool(connection, () => undefined);
+  try {
+    await updateSchema(pool);
+  } finally {
+    await pool.end();
+  }
 }
 
 type Show = (part: number, what: string) => void;

@@ -3,11 +3,13 @@
  * database (`restaurar`). What was issued after the moment is with providers and in the national environment, so nothing is served before
  * its numbers are passed over (D-661).
  */
+
 import { randomBytes } from 'node:crypto';
 import { chmod, chown, mkdir, mkdtemp, readdir, rename, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Autoria } from '../../base/book/auditoria-chave.ts';
+import { forgetPrazo } from '../../base/book/auditoria-chave.ts';
 import { readSistema, STAGING } from '../../base/pg/embedded.ts';
 import { AMBIENTES } from '../../fiscal/ambiente.ts';
 import { findRunningSettings } from './ajustes.files.ts';
@@ -250,6 +252,8 @@ async function bringToLife(
   const judge = (file: string) => judgeArquivo(file, manifesto.sistema);
   const caminho = await findWay(pasta, copia, identities, momento, judge);
   const isPropria = tellAutoria(copia, caminho, tell);
+  // The key of this machine says nothing of when another service began.
+  if (!isPropria) forgetPrazo();
   for (const falta of caminho.faltas) tell(`AVISO  ${falta}`);
   refuseLater(copia, caminho, momento);
   await needEntry(path.dirname(cluster), programa);

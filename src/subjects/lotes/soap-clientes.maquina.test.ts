@@ -29,7 +29,7 @@ import { startTestService } from '../../../test/support/service.ts';
 import { installed, toolOr } from '../../../test/support/tools.ts';
 import { until } from '../../../test/support/until.ts';
 
-const HERE = path.join(import.meta.dirname, 'soap-clientes');
+const HERE = path.resolve(import.meta.dirname, '../../../test/soap-clientes');
 const NAMES =
   'RecepcionarLoteRps ConsultarSituacaoLoteRps ConsultarLoteRps ConsultarNfsePorRps ConsultarNfse CancelarNfse';
 

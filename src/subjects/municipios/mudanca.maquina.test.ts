@@ -239,7 +239,7 @@ describe('a municipality moves to another service', () => {
     };
     await importing(other, [file, '--como', 'destino'], /já existe o município destino/);
     await importing(other, [file, '--como', 'docs'], /reservado/);
-    await importing(other, [path.join(import.meta.dirname, 'tidy.test.ts')], /danificado/);
+    await importing(other, [import.meta.filename], /danificado/);
     const folder = await freshFolder();
     const whole = await readFile(file);
     const damaged = path.join(folder, 'damaged');
