@@ -109,7 +109,8 @@ function putOff(destino: Destino, pedido: Pedido, ms: number): Vez {
   const own = joinLine(destino, pedido);
   const turns = Math.max([...destino.line.keys()].indexOf(dono) + 1, own.ids.size);
   const adiadoMs = Math.min(WAIT_MAX_MS, ms * turns);
-  own.backAt = own.ids.size === 1 ? agora + adiadoMs : Math.min(own.backAt, agora + adiadoMs);
+  const backAt = agora + adiadoMs;
+  own.backAt = own.ids.size === 1 || own.backAt <= agora ? backAt : Math.min(own.backAt, backAt);
   return { adiadoMs };
 }
 

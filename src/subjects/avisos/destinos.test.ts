@@ -115,6 +115,21 @@ test('of many owners that are slow each has its turn, and one that comes later w
   assert.ok(honestAt !== undefined && honestAt <= 20_000 + 3 * SLOW_MS + 5_000, `at ${honestAt} ms`);
 });
 
+test('an owner with two addresses that comes back at each of its moments keeps its place in the line', () => {
+  const { begun, putOffMs } = host();
+  const [one] = Array.from({ length: AVISO_SIMULTANEOS }, (_, at) => begun(`e${at}`));
+  putOffMs('a/2');
+  let at = putOffMs('a/1');
+  let other = putOffMs('b');
+  while (at < 20_000) {
+    at += putOffMs('a/1', at);
+    while (other < at) other += putOffMs('b', other);
+  }
+  one!.end('answered');
+  assert.ok(putOffMs('b', at) > 0, 'the place is of the first');
+  begun('a/1', at);
+});
+
 test('others that fail stop nobody whose own messages are taken; one that fails besides is stopped as well', () => {
   const { begun, putOffMs, send } = host();
   send('well', 0, 'answered');
