@@ -11,8 +11,10 @@ const WAIT_MAX_MS = 10 * MINUTE_MS;
 const DONOS_PARA_PARAR = 3;
 /** Owners that are remembered for their last message, which the destination took or did not. */
 const OWNERS_MAX = 256;
-/** An owner that does not come back for so long after its moment loses its place in the line. */
+/** No place of the host is kept for an owner that is later than this. */
 const LATE_MS = 5_000;
+/** An owner that is later than this loses its place in the line: longer than a batch of slow addresses. */
+const GONE_MS = 40_000;
 /** A destination of which nothing was heard for so long is forgotten. */
 const FORGET_MS = 15 * MINUTE_MS;
 
@@ -86,13 +88,13 @@ type Vez = Begun | { readonly adiadoMs: number };
 /** Messages of one owner under way at once, and owners that go first: those that come back by now and may have a turn. */
 function turnsAt(destino: Destino, dono: string, agora: number): { readonly share: number; readonly ahead: number } {
   const { line, ofOwners } = destino;
-  for (const [other, { backAt }] of line) if (agora > backAt + LATE_MS) line.delete(other);
+  for (const [other, { backAt }] of line) if (agora > backAt + GONE_MS) line.delete(other);
   const others = [...line].filter(([other]) => other !== dono);
   const owners = new Set([...ofOwners.keys(), ...line.keys(), dono]).size;
   const share = others.length === 0 ? AVISO_SIMULTANEOS : Math.ceil(AVISO_SIMULTANEOS / owners);
   const before = line.has(dono) ? [...line.keys()].indexOf(dono) : others.length;
   const mayGo = ([other, { backAt }]: (typeof others)[number]): boolean =>
-    backAt <= agora + FULL_MS && (ofOwners.get(other) ?? 0) < share;
+    backAt <= agora + FULL_MS && agora <= backAt + LATE_MS && (ofOwners.get(other) ?? 0) < share;
   return { share, ahead: others.slice(0, before).filter(mayGo).length };
 }
 

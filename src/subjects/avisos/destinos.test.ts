@@ -130,6 +130,32 @@ test('an owner with two addresses that comes back at each of its moments keeps i
   begun('a/1', at);
 });
 
+test('an owner that is late by a slow batch has its place in the line, and keeps no place of the host from others', () => {
+  const { begun, putOffMs } = host();
+  const all = Array.from({ length: AVISO_SIMULTANEOS }, (_, at) => begun(`e${at}`));
+  const back = putOffMs('a');
+  const late = back + 30_000;
+  putOffMs('b', late - 2_000);
+  all[0]!.end('answered');
+  begun('b', late);
+  putOffMs('c', late - 2_000);
+  putOffMs('a', late);
+  all[1]!.end('answered');
+  assert.ok(putOffMs('c', late + 1_000) > 0, 'the place is of the first');
+  begun('a', late + 1_000);
+});
+
+test('an owner that does not come back for longer loses its place in the line', () => {
+  const { begun, putOffMs } = host();
+  const all = Array.from({ length: AVISO_SIMULTANEOS }, (_, at) => begun(`e${at}`));
+  const late = putOffMs('a') + 60_000;
+  putOffMs('b', late - 2_000);
+  putOffMs('a', late);
+  all[0]!.end('answered');
+  assert.ok(putOffMs('a', late + 1_000) > 0);
+  begun('b', late + 1_000);
+});
+
 test('others that fail stop nobody whose own messages are taken; one that fails besides is stopped as well', () => {
   const { begun, putOffMs, send } = host();
   send('well', 0, 'answered');
