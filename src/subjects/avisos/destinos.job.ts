@@ -2,11 +2,19 @@
  * Limits for each destination host and network address, over all municipalities: messages at once and questions a minute, with turns among
  * owners. A failing host is paused for all that it does not serve well. The state is kept in the memory of the sending process.
  */
-import { AVISO_CONFIRMAR_DE_UM, AVISO_CONFIRMAR_POR_MINUTO, AVISO_PARADO_MAX_S, AVISO_SIMULTANEOS } from './tempos.ts';
+import {
+  AVISO_CONFIRMAR_DE_UM,
+  AVISO_CONFIRMAR_POR_MINUTO,
+  AVISO_PARADO_MAX_S,
+  AVISO_RESPOSTA_S,
+  AVISO_SIMULTANEOS,
+} from './tempos.ts';
 
 const MINUTE_MS = 60_000;
 const FULL_MS = 1_000;
-const WAIT_MAX_MS = 10 * MINUTE_MS;
+/** By then all messages that are under way have ended; the line keeps the order of those that come back together. */
+const FULL_MAX_MS = 1_000 * AVISO_RESPOSTA_S;
+const QUESTION_MAX_MS = 10 * MINUTE_MS;
 /** Addresses of so many owners have to fail in a row, and none to succeed, before it is their host that fails. */
 const DONOS_PARA_PARAR = 3;
 /** Owners that are remembered for their last message, which the destination took or did not. */
@@ -89,13 +97,13 @@ type Vez = Begun | { readonly adiadoMs: number };
 function turnsAt(destino: Destino, dono: string, agora: number): { readonly share: number; readonly ahead: number } {
   const { line, ofOwners } = destino;
   for (const [other, { backAt }] of line) if (agora > backAt + GONE_MS) line.delete(other);
-  const others = [...line].filter(([other]) => other !== dono);
-  const owners = new Set([...ofOwners.keys(), ...line.keys(), dono]).size;
-  const share = others.length === 0 ? AVISO_SIMULTANEOS : Math.ceil(AVISO_SIMULTANEOS / owners);
-  const before = line.has(dono) ? [...line.keys()].indexOf(dono) : others.length;
-  const mayGo = ([other, { backAt }]: (typeof others)[number]): boolean =>
-    backAt <= agora + FULL_MS && agora <= backAt + LATE_MS && (ofOwners.get(other) ?? 0) < share;
-  return { share, ahead: others.slice(0, before).filter(mayGo).length };
+  const others = [...line].filter(([other, { backAt }]) => other !== dono && agora <= backAt + LATE_MS);
+  const back = others.filter(([, { backAt }]) => backAt <= agora + FULL_MS).map(([other]) => other);
+  const owners = new Set([...ofOwners.keys(), ...back, dono]).size;
+  const share = others.length === 0 ? AVISO_SIMULTANEOS : Math.ceil(AVISO_SIMULTANEOS / Math.max(2, owners));
+  const all = [...line.keys()];
+  const before = line.has(dono) ? new Set(all.slice(0, all.indexOf(dono))) : line;
+  return { share, ahead: back.filter((other) => before.has(other) && (ofOwners.get(other) ?? 0) < share).length };
 }
 
 /** Its place in the line of those that were put off. */
@@ -106,11 +114,11 @@ function joinLine({ line }: Destino, { id, dono, agora }: Pedido): Waiting {
   return own;
 }
 
-function putOff(destino: Destino, pedido: Pedido, ms: number): Vez {
+function putOff(destino: Destino, pedido: Pedido, ms: number, maxMs: number): Vez {
   const { dono, agora } = pedido;
   const own = joinLine(destino, pedido);
   const turns = Math.max([...destino.line.keys()].indexOf(dono) + 1, own.ids.size);
-  const adiadoMs = Math.min(WAIT_MAX_MS, ms * turns);
+  const adiadoMs = Math.min(maxMs, ms * turns);
   const backAt = agora + adiadoMs;
   own.backAt = own.ids.size === 1 || own.backAt <= agora ? backAt : Math.min(own.backAt, backAt);
   return { adiadoMs };
@@ -131,13 +139,13 @@ function whyNotNow(destino: Destino, pedido: Pedido): Vez | undefined {
   // While it fails one message finds out whether it is back, of who failed after the others; one of each that it served goes on.
   const [places, most] = !isPaused ? [AVISO_SIMULTANEOS, share] : isServed ? [AVISO_SIMULTANEOS, 1] : [1, 1];
   const isFull = destino.underway + (isPaused && !failed.has(dono) ? 0 : ahead) >= places;
-  if (isFull || (ofOwners.get(dono) ?? 0) >= most) return putOff(destino, pedido, FULL_MS);
+  if (isFull || (ofOwners.get(dono) ?? 0) >= most) return putOff(destino, pedido, FULL_MS, FULL_MAX_MS);
   if (!isDesafio) return undefined;
   const own = deDonos.get(dono) ?? new Questions(AVISO_CONFIRMAR_DE_UM, agora);
   deDonos.set(dono, own);
   // One owner that asks too often makes nobody else wait.
   if (own.isSpent(agora)) return { adiadoMs: own.eachMs };
-  return questions.isSpent(agora, ahead) ? putOff(destino, pedido, questions.eachMs) : undefined;
+  return questions.isSpent(agora, ahead) ? putOff(destino, pedido, questions.eachMs, QUESTION_MAX_MS) : undefined;
 }
 
 function count(destino: Destino, dono: string, more: 1 | -1): void {

@@ -156,6 +156,39 @@ test('an owner that does not come back for longer loses its place in the line', 
   begun('b', late + 1_000);
 });
 
+test('a burst of two hundred owners is over soon at a host that answers quickly', () => {
+  const { ask } = host();
+  const backAt = new Map(Array.from({ length: 200 }, (_, at) => [`o${at}`, 0]));
+  let underway: Begun[] = [];
+  let ms = 0;
+  for (; backAt.size > 0; ms += 100) {
+    for (const one of underway) one.end('answered');
+    underway = [];
+    for (const [id, back] of backAt) {
+      if (back > ms) continue;
+      const vez = ask(id, ms);
+      if ('adiadoMs' in vez) backAt.set(id, ms + vez.adiadoMs);
+      else {
+        underway.push(vez);
+        backAt.delete(id);
+      }
+    }
+  }
+  assert.ok(ms < 100_000, `the last at ${ms} ms`);
+});
+
+test('the part of an owner is not made smaller by others that come back later', () => {
+  const { begun, putOffMs } = host();
+  const all = Array.from({ length: AVISO_SIMULTANEOS }, (_, at) => begun(`e${at}`));
+  for (let at = 0; at < 8; at += 1) assert.ok(putOffMs(`o${at}`) >= (at + 1) * 1_000);
+  for (const one of all) one.end('answered');
+  // Two of them come back within a second.
+  for (let at = 0; at < 6; at += 1) begun('a', 1_000);
+  assert.ok(putOffMs('a', 1_000) > 0);
+  begun('o0', 1_000);
+  begun('o1', 2_000);
+});
+
 test('others that fail stop nobody whose own messages are taken; one that fails besides is stopped as well', () => {
   const { begun, putOffMs, send } = host();
   send('well', 0, 'answered');
