@@ -57,7 +57,7 @@ class Questions {
 }
 
 /** An owner that was put off. `ids`: its addresses that were, since its last turn. */
-type Waiting = { readonly ids: Set<string>; backAt: number };
+type Waiting = { readonly ids: Set<string>; readonly since: number; backAt: number };
 
 type Destino = {
   underway: number;
@@ -67,7 +67,7 @@ type Destino = {
   /** The same of each owner of addresses there. */
   readonly deDonos: Map<string, Questions>;
   /** Owners that were put off, in their order: each comes back after the one before it. */
-  readonly line: Map<string, Waiting>;
+  line: Map<string, Waiting>;
   /** Owners whose last message was taken. */
   readonly served: Set<string>;
   /** Owners of addresses that failed, while none succeeded. */
@@ -89,8 +89,8 @@ export type Pedido = {
 /** How a destination did: as a whole it failed, or it answered. */
 export type Veredito = 'failed' | 'answered';
 
-/** `takeBack`: nothing was sent, so that nothing is spent. */
-export type Begun = { end(veredito: Veredito): void; takeBack(): void };
+/** `takeBack`: nothing was sent, so that nothing is spent; another destination of the same message has put it off for so long. */
+export type Begun = { end(veredito: Veredito): void; takeBack(adiadoMs: number): void };
 type Vez = Begun | { readonly adiadoMs: number };
 
 /** Messages of one owner under way at once, and owners that go first: those that come back by now and may have a turn. */
@@ -108,10 +108,16 @@ function turnsAt(destino: Destino, dono: string, agora: number): { readonly shar
 
 /** Its place in the line of those that were put off. */
 function joinLine({ line }: Destino, { id, dono, agora }: Pedido): Waiting {
-  const own = line.get(dono) ?? { ids: new Set(), backAt: agora };
+  const own = line.get(dono) ?? { ids: new Set(), since: agora, backAt: agora };
   line.set(dono, own);
   own.ids.add(id);
   return own;
+}
+
+/** Gives an owner the place back that it had in the line. */
+function returnTo(destino: Destino, dono: string, own: Waiting): void {
+  destino.line.delete(dono);
+  destino.line = new Map([[dono, own] as const, ...destino.line].sort(([, a], [, b]) => a.since - b.since));
 }
 
 function putOff(destino: Destino, pedido: Pedido, ms: number, maxMs: number): Vez {
@@ -212,11 +218,13 @@ export function openDestinos() {
       const asked = isDesafio ? [destino.questions, destino.deDonos.get(dono)!] : [];
       for (const one of asked) one.take(1);
       count(destino, dono, 1);
+      const own = destino.line.get(dono);
       destino.line.delete(dono);
       return {
-        takeBack: () => {
+        takeBack: (adiadoMs) => {
           for (const one of asked) one.take(-1);
           count(destino, dono, -1);
+          if (own !== undefined) returnTo(destino, dono, { ...own, backAt: agora + adiadoMs });
         },
         end: (veredito) => {
           count(destino, dono, -1);

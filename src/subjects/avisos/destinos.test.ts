@@ -221,8 +221,20 @@ test('five owners that fail on purpose cost the others of the host no more than 
 
 test('a turn that is taken back has spent nothing', () => {
   const { begun } = host();
-  for (let at = 0; at < 100; at += 1) begun('a', 0, true).takeBack();
+  for (let at = 0; at < 100; at += 1) begun('a', 0, true).takeBack(1_000);
   for (let at = 0; at < AVISO_SIMULTANEOS; at += 1) begun(`m${at}`);
+});
+
+test('a turn that is taken back gives the place in the line back, until the moment that was told', () => {
+  const { begun, putOffMs } = host();
+  const all = Array.from({ length: AVISO_SIMULTANEOS }, (_, at) => begun(`e${at}`));
+  putOffMs('a');
+  putOffMs('b');
+  all[0]!.end('answered');
+  // An address of the network puts it off for ten seconds.
+  begun('a', 1_000).takeBack(10_000);
+  assert.ok(putOffMs('b', 10_500) > 0, 'the place is of the first');
+  begun('a', 11_000);
 });
 
 test('a host that fails for several is left alone by all, longer each time, and one message finds out that it is back', () => {

@@ -192,7 +192,7 @@ export function avisoPoster({
     for (const { address } of found) {
       const vez = destinos.begin(`${keyOf(address)} `, pedido);
       if ('adiadoMs' in vez) {
-        for (const begun of [ofHost, ...ofAddresses]) begun.takeBack();
+        for (const begun of [ofHost, ...ofAddresses]) begun.takeBack(vez.adiadoMs);
         return vez;
       }
       ofAddresses.push(vez);
