@@ -109,6 +109,15 @@ export async function tablesReadBy(db: Pick<Db, 'query'>, statement: string): Pr
   };
 }
 
+/** How many times the part of a statement that runs most often is executed. */
+export async function loopsOf(db: Pick<Db, 'query'>, text: string, values: readonly unknown[]): Promise<number> {
+  const { rows } = await db.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(`explain (analyze, format json) ${text}`, [
+    ...values,
+  ]);
+  const nodes = nodesOf(rows[0]!['QUERY PLAN'][0].Plan) as ExecutedPlan[];
+  return Math.max(...nodes.map((node) => node['Actual Loops']));
+}
+
 export async function noneScans(pool: Db, statements: Statements, tenants: readonly [string, string]): Promise<void> {
   for (const { nodes, told } of await plansOf(pool, statements, tenants)) {
     assert.ok(!nodes.some((node) => node['Node Type'] === 'Seq Scan'), told);

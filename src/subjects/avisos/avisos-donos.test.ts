@@ -3,12 +3,15 @@ import assert from 'node:assert/strict';
 import { createServer, type ServerResponse } from 'node:http';
 import { describe, test } from 'node:test';
 import { onEnd } from '../../../test/support/cleanup.ts';
+import { freshPool } from '../../../test/support/database.ts';
 import { request } from '../../../test/support/http.ts';
+import { loopsOf, recorded, type Statements } from '../../../test/support/plans.ts';
 import { ownPort } from '../../../test/support/ports.ts';
 import { startTestService } from '../../../test/support/service.ts';
 import { until } from '../../../test/support/until.ts';
 import { makeToken } from '../../base/world/token.ts';
 import { cnpjIsValid } from '../../fiscal/chave.ts';
+import { createStore } from '../../wiring/store.ts';
 import { avisoPoster } from './post.job.ts';
 import { AVISO_SIMULTANEOS } from './tempos.ts';
 import { WEBHOOKS_MAX, WEBHOOKS_POR_RAIZ } from './webhooks.ts';
@@ -113,16 +116,17 @@ test('a receiver that is slow for one owner has places for another one as soon a
   for (const answer of await Promise.all(all)) assert.deepEqual(answer, { status: 204 });
 });
 
+const INSERT = `insert into webhooks (tenant, id, documento, url, tipos, segredo, criado_em, pendente, proxima)
+  select $1, $2 || i, $3 || lpad(i::text, 6, '0'), 'https://erp.exemplo.com.br/a', '{}', '\\x00', now(), true, $4::timestamptz
+  from generate_series(1, $5::int) i`;
+
 test('an address that is new is told before the thousands that another owner made up', async () => {
   const tenant = 'vila';
   await store.municipios.create({ tenant, ambiente: 'producao', codigoIbge: '3509502' }, clock.now);
-  const insert = `insert into webhooks (tenant, id, documento, url, tipos, segredo, criado_em, pendente, proxima)
-    select $1, $2 || i, $3 || lpad(i::text, 6, '0'), 'https://erp.exemplo.com.br/a', '{}', '\\x00', now(), true, $4::timestamptz
-    from generate_series(1, $5::int) i`;
   // Nobody tells them meanwhile: that would be a moment later.
   const later = clock.now + 3_600_000;
-  await pool.query(insert, [tenant, 'e', '99888777', new Date(later), 5_000]);
-  await pool.query(insert, [tenant, 'novo', '11222333', new Date(later + 1_000), 1]);
+  await pool.query(INSERT, [tenant, 'e', '99888777', new Date(later), 5_000]);
+  await pool.query(INSERT, [tenant, 'novo', '11222333', new Date(later + 1_000), 1]);
   const now = later + 2_000;
   const take = async () => {
     const asked = { now, until: now + 40_000, max: 8, pace: 'slow' } as const;
@@ -131,6 +135,21 @@ test('an address that is new is told before the thousands that another owner mad
   };
   assert.deepEqual((await take()).toSorted(), [...Array(7).fill('e'), 'novo']);
   // What is under way counts: another one comes after one of theirs, not after all.
-  await pool.query(insert, [tenant, 'outro', '22333444', new Date(now), 3]);
+  await pool.query(INSERT, [tenant, 'outro', '22333444', new Date(now), 3]);
   assert.equal((await take()).filter((id) => id === 'outro').length, 3);
+});
+
+test('addresses are taken in one walk over those that are due, though the database has no statistics of them', async () => {
+  const fresh = await freshPool();
+  const statements: Statements = new Map();
+  const recording = createStore(recorded(fresh, statements));
+  const now = clock.now;
+  await recording.municipios.create({ tenant: TENANT, ambiente: 'producao', codigoIbge: '3550308' }, now);
+  await fresh.query(INSERT, [TENANT, 'e', '99888777', new Date(now - 1_000), 1_000]);
+  statements.clear();
+  const asked = { now, until: now + 40_000, max: 8, pace: 'slow', token: crypto.randomUUID() } as const;
+  assert.equal((await recording.entregas.take(TENANT, asked)).length, 8);
+  const [[text, values]] = [...statements] as [[string, readonly unknown[]]];
+  const loops = await loopsOf(fresh, text, values);
+  assert.ok(loops <= 8, `${loops} times`);
 });

@@ -92,20 +92,26 @@ export type EntregaDevida = EntregaRow & Traced;
 /** How an address answers: quickly, by now, or not, or that is not known yet. */
 export type Pace = 'quick' | 'slow';
 
+/** Processes that find enough at the same moment, each by passing over what others hold. */
+const TAKERS = 4;
+
 /**
  * Each owner has one turn after the other, and those under way are turns of its own. Among them those that failed least go first: an address
- * that is new does not wait for those that hang.
+ * that is new does not wait for those that hang. Rows are locked by their names: a join with the turns would compare all with all.
  */
 const TAKE = `with turns as (
-    select id, row_number() over (partition by ${RAIZ} order by coalesce(reservado_ate > $2, false) desc, falhas, proxima) as vez
+    select id, falhas, proxima, coalesce(reservado_ate > $2, false) as reservado,
+      row_number() over (partition by ${RAIZ} order by coalesce(reservado_ate > $2, false) desc, falhas, proxima) as vez
     from webhooks where tenant = $1 and rapido = $6 and ativo and proxima <= $2
+  ), first as (
+    select array(select id from turns where not reservado order by vez, falhas, proxima limit ${TAKERS} * $5::int) as ids
   ), due as (
-    select w.id from webhooks w join turns on turns.id = w.id where w.tenant = $1 and w.rapido = $6 and w.ativo and w.proxima <= $2
-      and (w.reservado_ate is null or w.reservado_ate <= $2)
+    select w.id from webhooks w where w.tenant = $1 and w.id = any ((select ids from first)::text[])
+      and w.rapido = $6 and w.ativo and w.proxima <= $2 and (w.reservado_ate is null or w.reservado_ate <= $2)
       and exists (select 1 from municipios m where m.tenant = $1 and not m.fechado)
-    order by turns.vez, w.falhas, w.proxima limit $5 for update of w skip locked
+    order by array_position((select ids from first), w.id) limit $5::int for update of w skip locked
   )
-  update webhooks w set claims = $3, reservado_ate = $4, alterado = false from due where w.tenant = $1 and w.id = due.id
+  update webhooks w set claims = $3, reservado_ate = $4, alterado = false where w.tenant = $1 and w.id = any (array(select id from due))
   returning w.id, w.documento, w.url, w.falhas, w.pendente, w.segredo, w.segredo_anterior, w.anterior_ate`;
 
 const COLUMNS = `e.ordem::text, e.nota::text, e.mudanca, e.cursor, e.estado, e.tentativas, e.due_at, e.criada_em, e.entregue_em, e.registro, e.traceparent`;
