@@ -1,6 +1,6 @@
 /**
- * What somebody can do who has the database (its address and password), and what of it a verification of the audit chain finds. The test
- * `src/subjects/auditoria/auditoria-colunas.test.ts` does each of these and compares the answers with the rows.
+ * Attacks by access to the database (its address and password), and whether a verification of the audit chain finds them.
+ * `src/subjects/auditoria/auditoria-colunas.test.ts` does each of them and compares the answers with the rows.
  */
 import { table } from './markdown.ts';
 

@@ -1,4 +1,4 @@
-/** What attackers with the source, and with SQL, tried on accounts, webhooks and copies, by kinds: the page of security shows it. */
+/** Attacks that were tried on accounts, webhooks and copies, by kinds; the page of security shows them. */
 
 type Especie = { readonly titulo: string; readonly tentou: readonly string[]; readonly emendou: readonly string[] };
 

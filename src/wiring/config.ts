@@ -1,4 +1,4 @@
-/** What the environment says, read once at start by the rows of `base/terminal/variables.ts`, before anything is opened. Nobody else reads `process.env`. */
+/** The environment, read once at start by the rows of `base/terminal/variables.ts`, before anything is opened. Nothing else reads `process.env`. */
 import { type BlockList, isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';

@@ -149,7 +149,7 @@ try {
       withConfig(async (config, log) => {
         const { openCopias } = await import('./copias.ts');
         const { holdOwnChaves } = await import('./auditoria-chave.ts');
-        // Who only reads copies goes on without: their author is not known then.
+        // A command that only reads copies goes on without the key: their author is unknown then.
         await holdOwnChaves(config).catch((error: Error) => log.warn(error.message));
         return work(openCopias(config, log, tell, () => needData(config)));
       }, 'warn'),

@@ -50,7 +50,7 @@ import { titularStore } from '../subjects/partes/titular.rows.ts';
 import { tokenStore } from '../subjects/partes/tokens.rows.ts';
 import { vigiaStore } from '../subjects/vigia/vigia.rows.ts';
 
-/** What is remembered, by subject. */
+/** Rows by subject. */
 export type Store = ReturnType<typeof createStore>;
 
 /** A group of issuances takes milliseconds; one that takes this long waits for a database that is not well. */

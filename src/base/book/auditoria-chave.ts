@@ -1,6 +1,6 @@
 /**
- * The key by which this process shows that an entry of the audit chain is its own, and that the chain ends, and each entry stands, where it left it. It stands in a
- * file, and never in the database: whoever has only the database can write an entry, and not what goes with it (D-761).
+ * The key of this process authenticates the entries, the places and the end of the audit chain. It stands in a file, never in the database:
+ * access to the database alone writes an entry, and not its authenticator (D-761).
  */
 import { createHmac, hash } from 'node:crypto';
 import { RESUMO_BYTES, ZERO } from './auditoria-hash.ts';
@@ -162,7 +162,7 @@ export function forgetPrazo(): void {
   prazo = {};
 }
 
-/** What an end that somebody else has left is remembered by, with the place that is given after it. */
+/** A foreign end, as the place that is given after it remembers it. */
 export function baseOf(tenant: string, fim: FimDito): Buffer {
   if (autoriaOfFim(tenant, fim) === 'propria') return OWN_END;
   return Buffer.concat([fim.autenticador ?? NO_END, NO_END], AUTENTICADOR_BYTES);
@@ -179,7 +179,7 @@ export function autenticadorOfTrazida(tenant: string, fim: Fim): Buffer | null {
   return autenticadorOfLugar(tenant, fim, BROUGHT);
 }
 
-/** Who has given a place. `fim`: whose the end was that it stood on; `trazida`: everything up to here. */
+/** The author of a place. `fim`: of the end that it stood on; `trazida`: the whole chain up to here. */
 export type LugarJulgado = { readonly autoria: Autoria; readonly fim: Autoria | 'trazida' };
 
 export function autoriaOfLugar(tenant: string, lugar: FimDito, anterior: Buffer): LugarJulgado {

@@ -27,7 +27,7 @@ export type Trailed = Ref &
     readonly para: string;
     readonly mensagem?: string | null | undefined;
     readonly quem?: string | null | undefined;
-    /** What the ADN answered, to which the move is due; where this service judged the note, its program (`julgamento`). */
+    /** The answer of the ADN that led to the move; where this service judged the note, its program (`julgamento`). */
     readonly resposta?: string | undefined;
     /** How the row stands after it; undefined: what else is told says so. */
     readonly dito: Standing['dito'] | undefined;

@@ -1,6 +1,6 @@
 /**
- * Whose turn it is. A lane delivers batches of one kind of one tenant, one after the other, and gives its place back when somebody waits:
- * who was served longest ago goes first. Each kind has places of its own, and of each production and rehearsals (`base/world/lugares.ts`).
+ * Turns of delivery. A lane delivers batches of one kind of one tenant, one after the other, and gives its place back when another one waits.
+ * The tenant served longest ago goes first. Each kind has places, apart for production and rehearsals (`base/world/lugares.ts`).
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';

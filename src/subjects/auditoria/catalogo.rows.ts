@@ -1,6 +1,6 @@
 /**
- * What stands in the catalog of the database so that a verification reads something else than the service does, or the service writes
- * something else than it is told. The service itself makes tables and indexes, and nothing of this.
+ * Objects of the catalog by which a verification reads other rows than the service, or the service writes other values than it is told.
+ * The service itself makes tables and indexes alone.
  */
 import { digestOf } from '../../base/book/auditoria-hash.ts';
 import { namesOfTables } from '../../base/pg/migrations.ts';

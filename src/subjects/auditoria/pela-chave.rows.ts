@@ -1,4 +1,4 @@
-/** What the key of this process says of the entries of a chain that is verified: which are the service's, which are from before, which are nobody's. */
+/** Judges the entries of a chain by the key of this process: its own, from before it, or of another author. */
 
 import {
   type Autoria,
@@ -12,7 +12,7 @@ import { rowInSql } from '../../base/book/auditoria-tabelas.ts';
 import type { ClientBase } from '../../base/pg/pg.ts';
 import type { Achado } from './aceites.rows.ts';
 
-/** What the key of this process says of the entries. `desde`: the place of the first one by it, 0 without a place; `outras`: keys that are not known here. */
+/** Counts by the key. `desde`: the place of the first entry by it, 0 without a place; `outras`: keys that are not known here. */
 export type ContaDaChave = {
   readonly conhecidas: number;
   readonly desde: number | undefined;
@@ -52,7 +52,7 @@ const POSTERIORES = [
   `select ${rowInSql('atos').item} as item from atos t where t.tenant = $1 and t.em > $2 order by t.em, t.id limit 1`,
 ];
 
-/** Of which the entry is by the key, whatever moment somebody has given it: whoever takes authenticators away takes them from these too. */
+/** Items whose entry must be by the key, whatever moment the entry has been given. */
 export async function readPosteriores(client: Client, tenant: string): Promise<ReadonlySet<string>> {
   const { entradas } = prazoDasChaves();
   const items = new Set<string>();

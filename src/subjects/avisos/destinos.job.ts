@@ -80,7 +80,7 @@ type Destino = {
 export type Pedido = {
   /** Of the registered address. */
   readonly id: string;
-  /** Whose it is. */
+  /** The owner. */
   readonly dono: string;
   readonly agora: number;
   readonly isDesafio: boolean;
@@ -142,7 +142,7 @@ function whyNotNow(destino: Destino, pedido: Pedido): Vez | undefined {
   }
   const { share, ahead } = turnsAt(destino, dono, agora);
   const isPaused = destino.pausedUntil > 0;
-  // While it fails one message finds out whether it is back, of who failed after the others; one of each that it served goes on.
+  // A failing host is tried by one message, of an owner that failed after the others; owners that it served go on.
   const [places, most] = !isPaused ? [AVISO_SIMULTANEOS, share] : isServed ? [AVISO_SIMULTANEOS, 1] : [1, 1];
   const isFull = destino.underway + (isPaused && !failed.has(dono) ? 0 : ahead) >= places;
   if (isFull || (ofOwners.get(dono) ?? 0) >= most) return putOff(destino, pedido, FULL_MS, FULL_MAX_MS);
@@ -161,7 +161,7 @@ function count(destino: Destino, dono: string, more: 1 | -1): void {
   else destino.ofOwners.set(dono, own);
 }
 
-/** What an answer, or none, says of a destination. */
+/** Effect of an answer, or of none, on a destination. */
 function conclude(destino: Destino, { dono, agora, isDesafio }: Pedido, veredito: Veredito): void {
   const { failed, served } = destino;
   if (veredito === 'answered') {

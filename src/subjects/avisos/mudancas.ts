@@ -177,7 +177,7 @@ async function lookForMudancas(
   return changed.map(({ key }) => key);
 }
 
-/** Who waits for a note to be decided, by its key, and for changes of a document, by `keyOfEspera`. */
+/** Waiting requests: for a note to be decided, by its key, and for changes of a document, by `keyOfEspera`. */
 export function openWaits(world: Pick<World, 'store'>): Readonly<Record<'notas' | 'mudancas', Waits>> {
   return {
     notas: new Waits((tenant, chaves) => world.store.notas.listDecided(tenant, chaves)),

@@ -56,7 +56,7 @@ const INSERT = insertRows<NovoWebhook>('insert_webhook', 'webhooks', [
 const FIND = `select ${COLUMNS} from webhooks where tenant = $1 and id = $2`;
 const LIST_OF_PARTES = `select ${COLUMNS} from webhooks where tenant = $1 and id > $2 and documento <> '' order by id limit $3`;
 const LIST = `select ${COLUMNS} from webhooks where tenant = $1 and ($2::text is null or documento = $2) order by criado_em, id`;
-/** Whose an address is: the root of a CNPJ, a CPF in full, or nobody's but the municipality's. */
+/** Owner of an address: the root of a CNPJ, a whole CPF, or the municipality itself. */
 export const RAIZ = 'left(documento, case length(documento) when 14 then 8 else 11 end)';
 /** An index of its own would be taken for looks at what is due: the documents of a root stand together in theirs. */
 const COUNT = `select count(*)::int as da_raiz, (count(*) filter (where documento = $3::text))::int as do_documento

@@ -6,7 +6,7 @@ import type { Conta } from './contas.rows.ts';
 
 type AcessoWorld = Pick<World, 'store' | 'now' | 'log'>;
 
-/** What the trail takes in a minute of one account; the rest is in the log alone. `ACESSOS_MAX`: of each kind of act at the entrance. */
+/** Acts a minute that the trail takes of one account; the rest is in the log. `ACESSOS_MAX`: of each kind at the entrance. */
 const REFUSED_MAX = 60;
 const ACESSOS_MAX = 10;
 

@@ -348,10 +348,7 @@ async function askProvider(visit: Visited): Promise<Answer> {
   }
 }
 
-/**
- * What is kept of somebody who is at the provider. `convite`: of the link from which they went there; `antes`: of the session that was open, whose
- * cookie does not come back from another site.
- */
+/** Kept while somebody is at the provider. `convite`: the link they came from; `antes`: the session that was open, whose cookie stays behind. */
 type Question = { readonly kept: string; readonly convite?: string | undefined; readonly antes?: string | undefined };
 
 const NO_PROVIDER: PageShown = {

@@ -1,4 +1,4 @@
-/** What copies say of themselves, authenticated by a key of the service: another author is told, and a change is refused (D-805). */
+/** Authenticates statements of copies by a key of the service: another author is told, a change is refused (D-805). */
 import { type Autoria, autenticadorOfCopia, autoriaOfCopia } from '../../base/book/auditoria-chave.ts';
 
 /** In hexadecimal; null: written without a key. */

@@ -164,7 +164,7 @@ function tellApagadas({ copias, segmentos, bytes, desde }: Apagadas, { tell }: C
 function listar(world: CliWorld, values: Values): Promise<number> {
   return run(world, async (copias, conta) => {
     const isJson = values.json === true;
-    // What a program reads has nothing else in it.
+    // Output for programs has nothing else in it.
     const show = isJson ? () => undefined : conta.show;
     const { copias: all, problemas, arquivamentos } = await listarCopias(copias, { ...conta, show });
     if (isJson) {

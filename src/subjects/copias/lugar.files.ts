@@ -25,7 +25,7 @@ export type Manifesto = Omit<Base, 'iniciada' | 'concluida'> & {
   /** Of the cluster, with the log that came along. */
   readonly bytes: number;
   readonly arquivos: readonly Arquivo[];
-  /** What the server had that keeps the copy from being brought back, as it is told then. */
+  /** Objects of the server that keep the copy from being brought back, as that tells them. */
   readonly recusas: readonly string[];
   readonly autenticador: string | null;
 };
@@ -123,7 +123,7 @@ const isText = (value: unknown, form: RegExp): boolean => typeof value === 'stri
 const NAME = /^[^\0-]{1}[^\0]{0,62}$/;
 const SEGMENT_BYTES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024].map((megabytes) => megabytes * 2 ** 20);
 
-/** What names files, programs and places in the log: a copy may have come from anywhere. */
+/** Names of files, programs and places in the log are checked: a copy may have come from anywhere. */
 function isWellFormed(one: Manifesto): boolean {
   const isArquivo = ({ nome, bytes, sha256 }: Arquivo): boolean =>
     isText(nome, /^(?:base\.tar|backup_manifest)\.gz(?:\.age)?$/) && isCount(bytes) && isText(sha256, /^[0-9a-f]{64}$/);

@@ -1,4 +1,4 @@
-/** Beside each file of the archived log lies what it was as it was written, so that a changed one is found without the key that opens it. */
+/** Digests beside the files of the archived log: a changed file is found without the key that opens it. */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import path from 'node:path';

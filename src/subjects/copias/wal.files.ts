@@ -235,7 +235,7 @@ async function whenComplete(
   return last === undefined ? undefined : (julgados.get(last)?.em ?? (await stat(arquivos.get(last)!)).mtime);
 }
 
-/** What is wrong with single files of the log, each judged once: `judge` tells it of them afterwards. */
+/** Faults of single files of the log, each judged once: `judge` tells them afterwards. */
 export async function judgeLog(
   pasta: string,
   sistema: string,

@@ -51,7 +51,7 @@ export function guardaStore(pool: Db) {
 /** A month of the westernmost municipalities ends so much later. */
 const WESTERN_MS = 5 * 3_600_000;
 
-/** Deletes what those of these tenants that are sandboxes of one's own have up to a month, which their clocks may be set back to. */
+/** Deletes the rows that sandboxes among these tenants have up to a month: their clocks may be set back to it. */
 export async function forgetEnsaios(client: PoolClient, tenants: readonly string[], mes: number): Promise<void> {
   const before = new Date(Date.UTC(Math.floor(mes / 100), mes % 100) + WESTERN_MS);
   const { rows } = await client.query<{ tenant: string }>(ENSAIOS, [tenants]);

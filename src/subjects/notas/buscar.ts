@@ -68,7 +68,7 @@ export type PaginaDeNotas = {
   readonly avisos: readonly string[];
 };
 
-/** What names a note by itself, or the notes of one request. */
+/** Names of one note, or of the notes of one request. */
 type Nomeadas = { readonly por: 'chave' | 'protocolo' | 'dps' | 'requisicao'; readonly valor: string };
 
 type Lida = { readonly nomeadas?: Nomeadas; readonly palavras: readonly string[]; readonly asked: NotasProcuradas };
