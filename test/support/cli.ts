@@ -1,7 +1,5 @@
 /** The commands of an operator without a process of their own: the program's table of commands in this one. */
 
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import type { Db } from '../../src/base/pg/open.ts';
 import { type CliWorld, runCli } from '../../src/doors/cli/cli.ts';
 import { readConfig, serviceUrlOf } from '../../src/wiring/config.ts';
@@ -9,7 +7,7 @@ import { createLog } from '../../src/wiring/log.ts';
 import { openStore } from '../../src/wiring/open-store.ts';
 import { describeSettings, readSettingsFile, takeSettings } from '../../src/wiring/settings.ts';
 import { createStore } from '../../src/wiring/store.ts';
-import type { Said } from './process.ts';
+import { ownData, type Said } from './process.ts';
 
 type Registry = CliWorld['registry'];
 
@@ -37,8 +35,7 @@ export async function nfseHere(
  * the program does for each command.
  */
 export function nfseBeside(args: readonly string[], given: NodeJS.ProcessEnv): Promise<Said> {
-  // A folder of data in the project, left by somebody, is nobody's here.
-  const env = { NFSE_DATA_DIR: path.join(tmpdir(), 'nfse-sem-dados'), ...given };
+  const env = { ...ownData(given), ...given };
   let file: string | undefined;
   const readSettled = (): ReturnType<typeof readConfig> => {
     takeSettings(readSettingsFile(file), env);

@@ -22,6 +22,10 @@ export type ServiceProcess = {
   end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null>;
 };
 
+/** The data folder of services and commands of this process on a database that they are given: the key of the audit chain. */
+export const ownData = ({ DATABASE_URL }: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  DATABASE_URL === undefined ? {} : { NFSE_DATA_DIR: path.join(tmpdir(), `nfse-dados-de-${process.pid}`) };
+
 /** A data folder of the test's own, taken away when the file ends. */
 export async function freshDataDir(): Promise<string> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'nfse-dados-'));
@@ -69,6 +73,7 @@ export async function startServiceProcess(
       NFSE_LOG_LEVEL: 'warn',
       NFSE_ESPERA_AO_ENCERRAR: '0',
       NFSE_PROCESSOS: '1',
+      ...ownData(env),
       ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -111,7 +116,7 @@ export function nfse(args: readonly string[], env: NodeJS.ProcessEnv, cwd = ROOT
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [path.join(ROOT, 'src/main.js'), ...args], {
       cwd,
-      env: { ...process.env, ...env },
+      env: { ...process.env, ...ownData(env), ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let [out, err] = ['', ''];
