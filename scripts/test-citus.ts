@@ -4,6 +4,16 @@
  */
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
+import { chooseFiles } from './choose-tests.ts';
+
+const TESTS = chooseFiles({ places: [], circle: 'both' });
+
+/** The file of a test, wherever it stands. */
+function findTest(name: string): string {
+  const file = TESTS.find((one) => path.basename(one) === `${name}.test.ts`);
+  if (file === undefined) throw new Error(`${name}: there is no such test`);
+  return file;
+}
 
 const ROOT = path.resolve(import.meta.dirname, '..');
 const FILES = [
@@ -14,7 +24,7 @@ const FILES = [
   ...['mudanca.maquina', 'no-perdido.maquina', 'quedas-citus.maquina'],
   ...['ambientes', 'ensaio-cadastros', 'painel-cadastros', 'painel-municipio'],
   ...['simulation', 'simulation.maquina'],
-].map((name) => `test/${name}.test.ts`);
+].map(findTest);
 const FOLDERS = ['test/journeys'];
 
 if (process.env.NFSE_TEST_CITUS === undefined) {
