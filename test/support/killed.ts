@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { ROOT } from './process.ts';
+import { ownData, ROOT } from './process.ts';
 
 /** Its exit code; null where it was killed, as soon as `when` said so. */
 export async function nfseKilled(
@@ -12,7 +12,7 @@ export async function nfseKilled(
 ): Promise<number | null> {
   const child = spawn(process.execPath, [path.join(ROOT, 'src/main.js'), ...args], {
     cwd: ROOT,
-    env: { ...process.env, ...env },
+    env: { ...process.env, ...ownData(env), ...env },
     stdio: 'ignore',
   });
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve));

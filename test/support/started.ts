@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { onEnd } from './cleanup.ts';
-import { ROOT } from './process.ts';
+import { ownData, ROOT } from './process.ts';
 import { until } from './until.ts';
 
 export type Started = {
@@ -20,6 +20,7 @@ export function start(command: readonly string[], env: NodeJS.ProcessEnv): Start
     NFSE_LOG_LEVEL: 'warn',
     NFSE_PROCESSOS: '1',
     npm_config_update_notifier: 'false',
+    ...ownData(env),
     ...env,
   };
   // A group of its own, by which whatever it left behind is ended.
