@@ -100,8 +100,8 @@ test('a PostgreSQL of your own by DATABASE_URL: nothing else changes', async () 
   onEnd(() => server.stop());
   const { host, port, user, password, database } = server.connection;
   const DATABASE_URL = `postgres://${user}:${encodeURIComponent(password!)}@${host}:${port}/${database}`;
-  const unused = path.join(await freshDataDir(), 'never');
-  const service = await startServiceProcess({ DATABASE_URL, NFSE_DATA_DIR: unused });
+  const own = { DATABASE_URL, NFSE_DATA_DIR: path.join(await freshDataDir(), 'never') };
+  const service = await startServiceProcess(own);
   assert.ok(!service.output().includes(password!), 'the password is not printed');
   const issued = await emit(service.address, exampleXml());
   assert.equal(issued.status, 201);
@@ -109,9 +109,9 @@ test('a PostgreSQL of your own by DATABASE_URL: nothing else changes', async () 
   assert.doesNotMatch(service.output(), /NFSE_BASE_URL/);
   assert.equal(await service.end('SIGINT'), 0);
 
-  const made = await nfse(['municipio', 'criar', 'exemplo', '--ibge', '3550308'], { DATABASE_URL });
+  const made = await nfse(['municipio', 'criar', 'exemplo', '--ibge', '3550308'], own);
   assert.equal(made.code, 0, made.err);
-  const warned = await startServiceProcess({ DATABASE_URL });
+  const warned = await startServiceProcess(own);
   const warning = /"municipios":\["exemplo"\].*NFSE_BASE_URL não está definida/;
   await untilTrue(() => warning.test(warned.output()), 'the warning is in the log');
   assert.equal(await warned.end('SIGINT'), 0);
