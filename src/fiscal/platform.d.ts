@@ -1,4 +1,4 @@
-/** Parts of the platform that have no effect and that the law uses. Anything else of Node or of a browser is unknown to its compiler. */
+/** Classes of the platform that the law uses: they have no effect. Its compiler knows nothing else of Node or a browser. */
 declare class TextDecoder {
   constructor(encoding: string, options: { readonly fatal: boolean });
   decode(octets: Uint8Array): string;

@@ -111,7 +111,7 @@ async function placeSome(client: PoolClient, tenant: string): Promise<number> {
 
 const KEEP_TRAZIDA = 'update auditoria set autenticador_lugar = $3 where tenant = $1 and lugar = $2';
 
-/** The chain of a municipality that this transaction brings from another service goes on by the key of this one: what it is now stays so. */
+/** Continues an imported chain by the key of this service. Its last place is authenticated, so that nothing before it changes unseen. */
 export async function adoptCorrente(client: PoolClient, tenant: string): Promise<void> {
   while ((await placeSome(client, tenant)) > 0);
   const ate = await takeAte(client, tenant);

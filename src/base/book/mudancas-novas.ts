@@ -43,7 +43,7 @@ export function readMudou(line: string): Mudou | undefined {
   };
 }
 
-/** A row as a transaction wrote it. `traceparents`: a line for each of its changes, empty of one that is not traced; null where none is. */
+/** A row as a transaction wrote it. `traceparents`: a line a change, empty without a trace; null: no change has one. */
 export type Nova = { readonly id: string; readonly mudancas: string; readonly traceparents: string | null };
 
 /** The changes of rows, and the rows that are left to a newer version: what it alone reads, and what would overtake that of the same item. */

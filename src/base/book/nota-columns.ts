@@ -64,7 +64,7 @@ const COLUMNS = {
   tabela_aliquotas: orNull(WHOLE),
   /** `cStat` of the NFS-e; null of notes from before it was kept. */
   codigo_situacao_nfse: orNull(WHOLE),
-  /** Of the request that brought it; of a lot, all its notes have one. Null of notes from before it was kept. */
+  /** Id of the request that brought the note; notes of a lot share one. Null: issued before it was kept. */
   requisicao: orNull(UUID),
 } as const;
 

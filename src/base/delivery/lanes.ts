@@ -1,5 +1,5 @@
 /**
- * Turns of delivery. A lane delivers batches of one kind of one tenant, one after the other, and gives its place back when another one waits.
+ * Turns of delivery. A lane delivers batches of one kind of one tenant, and gives its place back when another lane waits.
  * The tenant served longest ago goes first. Each kind has places, apart for production and rehearsals (`base/world/lugares.ts`).
  */
 import { randomUUID } from 'node:crypto';

@@ -31,7 +31,7 @@ async function perform(world: World, quota: Quota | undefined, call: AsideCall):
 }
 
 const NEVER = { wait: async () => false };
-/** Nobody waits with a long body. */
+/** A request with a long body never waits for a change. */
 const NO_WAITS = { notas: NEVER, mudancas: NEVER };
 
 const LONG_QUESTION = `Uma consulta tem até ${ASIDE_BYTES / 1024} KiB: envie só os elementos do modelo.`;

@@ -523,7 +523,7 @@ describe('a database that is changed by hand', () => {
   };
   const BEFORE_THE_KEY = `a.em - interval '1000 days'`;
 
-  /** What somebody does besides, before the service gives the next place. */
+  /** Attacks on the places, made before the service gives the next one. */
   const WAITED = {
     refazerEsperar: () => Promise.resolve(),
     semLugares: async (client: PoolClient) => {

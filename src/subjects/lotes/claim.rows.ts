@@ -25,7 +25,7 @@ export type ClaimedLote = Ref &
     readonly tentativas: number;
     readonly recebido_em: Date;
     readonly simular: string | null;
-    /** Of the request that brought it; null of lots from before it was kept. */
+    /** Id of the request that brought the lot; null: received before it was kept. */
     readonly requisicao: string | null;
     readonly recebido: Buffer;
   };

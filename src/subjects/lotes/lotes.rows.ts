@@ -32,7 +32,7 @@ type LoteNovo = Pick<LoteRow, 'protocolo' | 'prestador' | 'numero_lote'> & {
   readonly rps: readonly (IdentificacaoRps & { readonly guardado: Guardado })[];
   /** What the local authority is asked to play with its notes, in the sandbox (D-60). */
   readonly simular: string | undefined;
-  /** Of the request that brought it. */
+  /** Id of the request that brought the lot. */
   readonly requisicao: string | undefined;
 };
 
