@@ -15,7 +15,7 @@ const isLong = process.env.NFSE_TEST_LONGO !== undefined;
 
 async function serviceBehindProxy() {
   const proxy = await startProxy(await freshDatabase());
-  const service = await startTestService({ connection: proxy.connection });
+  const service = await startTestService({ connection: proxy.connection, isPatient: false });
   return { proxy, service };
 }
 

@@ -63,9 +63,9 @@ export async function freshPool(): Promise<ReturnType<typeof openPool>> {
   return poolOn(await freshDatabase());
 }
 
-/** One more pool on a database, as another process has it. It is patient: the machine may be slow. */
-export async function poolOn(connection: ClientConfig): Promise<ReturnType<typeof openPool>> {
-  const pool = openPool(connection, () => undefined, true);
+/** One more pool on a database, as another process has it. It is patient, since the machine may be slow, or as patient as a service. */
+export async function poolOn(connection: ClientConfig, isPatient = true): Promise<ReturnType<typeof openPool>> {
+  const pool = openPool(connection, () => undefined, isPatient);
   onEnd(() => pool.end());
   await migrate(pool);
   return pool;

@@ -59,7 +59,7 @@ export async function startProxy(
       if (proxy.way === 'swallowed' || isDeaf) return;
       if (proxy.way === 'late') {
         late.push(bytes);
-        setTimeout(() => near.write(late.shift()!), askedAt + LATE_MS - performance.now());
+        setTimeout(() => near.write(late.shift()!), Math.max(0, askedAt + LATE_MS - performance.now()));
       } else near.write(bytes);
     });
     near.on('end', () => {

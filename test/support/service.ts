@@ -28,24 +28,25 @@ export type TestService = {
   stopWorker(): Promise<void>;
 };
 
-/**
- * `worker: false` leaves notes as they were issued; `connection`: a database that others have too, as processes do; `transmission`:
- * how notes leave, in place of the local authority.
- */
-/** What is kept of the program with what it judges. */
+/** The name of the program that is kept with each judgement. */
 export const PROGRAMA = '0.1.0 c0ffee123456';
 
+/**
+ * `worker: false` leaves notes as they were issued; `connection`: a database that others have too, as processes do; `isPatient: false`:
+ * connections are given up as early as a service does; `transmission`: how notes leave, in place of the local authority.
+ */
 export async function startTestService(
   options: {
     worker?: boolean;
     clock?: { now: number };
     connection?: ClientConfig;
+    isPatient?: boolean;
     transmission?: World['transmission'];
     privateAvisos?: boolean;
     postAviso?: World['postAviso'];
   } = {},
 ): Promise<TestService> {
-  const pool = await (options.connection === undefined ? freshPool() : poolOn(options.connection));
+  const pool = await (options.connection === undefined ? freshPool() : poolOn(options.connection, options.isPatient));
   const store = createStore(pool);
   const clock = options.clock ?? { now: NOON };
   const logged: { about: object; message: string }[] = [];
