@@ -230,3 +230,23 @@ describe('a municipality that is brought from another service', () => {
     assert.ok((await found()).includes('entrada_de_outra_chave'), "without it they are nobody's");
   });
 });
+
+test('the key is known of a database as soon as a process with it has written, before any place is given', async () => {
+  const store = createStore(await freshPool());
+  const written = async () => [await store.auditoria.hasEntradas(), await store.auditoria.hasChave()];
+  const write = (tenant: string) =>
+    store.municipios.create({ tenant, ambiente: 'homologacao', codigoIbge: undefined }, Date.now());
+  assert.deepEqual(await written(), [false, false]);
+  holdChaves([]);
+  await write('sem-chave');
+  assert.deepEqual(await written(), [true, false]);
+  holdChaves([Buffer.alloc(CHAVE_BYTES, 3)]);
+  try {
+    await write('com-chave');
+    assert.deepEqual(await written(), [true, true]);
+    while ((await store.auditoria.place('com-chave')) > 0);
+    assert.deepEqual(await written(), [true, true]);
+  } finally {
+    holdChaves([]);
+  }
+});
