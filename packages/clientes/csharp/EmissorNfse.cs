@@ -1697,7 +1697,7 @@ namespace EmissorNfse
         public string origem_moc { get; }
         /// <summary>Página do código.</summary>
         public string doc_url { get; }
-        /// <summary>Exemplos na página do código. Pode ser nulo.</summary>
+        /// <summary>Exemplos na página do código, no primeiro erro que o traz. Pode ser nulo.</summary>
         public string exemplo_ref { get; }
         /// <summary>Linha do documento enviado, a partir de 1. Pode ser nulo.</summary>
         public long? linha { get; }

@@ -2059,7 +2059,7 @@ public final class EmissorNfse {
         public final String origem_moc;
         /** Página do código. */
         public final String doc_url;
-        /** Exemplos na página do código. Pode ser nulo. */
+        /** Exemplos na página do código, no primeiro erro que o traz. Pode ser nulo. */
         public final String exemplo_ref;
         /** Linha do documento enviado, a partir de 1. Pode ser nulo. */
         public final Long linha;

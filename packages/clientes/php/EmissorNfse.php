@@ -1499,7 +1499,7 @@ final class Erro
     public readonly string $origem_moc;
     /** Página do código. */
     public readonly string $doc_url;
-    /** Exemplos na página do código. */
+    /** Exemplos na página do código, no primeiro erro que o traz. */
     public readonly ?string $exemplo_ref;
     /** Linha do documento enviado, a partir de 1. */
     public readonly ?int $linha;

@@ -1164,7 +1164,7 @@ class Erro(_Modelo):
     origem_moc: str
     #: Página do código.
     doc_url: str
-    #: Exemplos na página do código.
+    #: Exemplos na página do código, no primeiro erro que o traz.
     exemplo_ref: Optional[str]
     #: Linha do documento enviado, a partir de 1.
     linha: Optional[int]

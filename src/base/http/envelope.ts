@@ -21,7 +21,7 @@ export const ENVELOPE_SHAPES = {
     mensagem: field.text('O que está errado e como se corrige.'),
     origem_moc: field.text('De onde vem a regra.'),
     doc_url: field.address('Página do código.'),
-    exemplo_ref: orAbsent(field.address('Exemplos na página do código.')),
+    exemplo_ref: orAbsent(field.address('Exemplos na página do código, no primeiro erro que o traz.')),
     ...PLACE,
     encontrado: orAbsent(field.text('O que veio.')),
     esperado: orAbsent(field.text('O que se esperava; uma lista longa vem só no primeiro erro que a tem.')),
@@ -72,20 +72,26 @@ export function envelopeOf(refusal: Refusal, site: string, timestamp: string, ca
 /** An error as `erros` lists it. */
 type Erro = ReturnType<typeof erroOf>;
 
-/** Faults as `erros` lists them, wherever they are answered. */
+/** Faults as `erros` lists them, wherever they are answered: a long list, and the examples of a code, are told once. */
 export function errosOf(faults: readonly Fault[], site: string): readonly Erro[] {
   const written = new Set<string>();
+  const once = (text: string | undefined): string | undefined => {
+    if (text === undefined || written.has(text)) return undefined;
+    written.add(text);
+    return text;
+  };
   return faults.map((fault) => {
     const erro = erroOf(fault, site);
-    const { esperado } = erro;
-    if (esperado === undefined || esperado.length <= ESPERADO_REPEATED_MAX) return erro;
-    if (written.has(esperado)) return { ...erro, esperado: undefined };
-    written.add(esperado);
-    return erro;
+    const isLong = (erro.esperado?.length ?? 0) > ESPERADO_REPEATED_MAX;
+    return {
+      ...erro,
+      exemplo_ref: once(erro.exemplo_ref),
+      esperado: isLong ? once(erro.esperado) : erro.esperado,
+    };
   });
 }
 
-/** A longer list is written once in an answer, which would otherwise be hundreds of times its request. */
+/** A longer list, repeated, would make an answer hundreds of times its request. */
 const ESPERADO_REPEATED_MAX = 120;
 
 /** HTTP status of a refusal: that of its first fault's code. */

@@ -1197,7 +1197,7 @@ export type Erro = {
     readonly origem_moc: string;
     /** Página do código. */
     readonly doc_url: string;
-    /** Exemplos na página do código. */
+    /** Exemplos na página do código, no primeiro erro que o traz. */
     readonly exemplo_ref?: string;
     /** Linha do documento enviado, a partir de 1. */
     readonly linha?: number;
