@@ -49,7 +49,7 @@ describe('a batch', () => {
     batches[0]!.finish();
     assert.equal(await first, 'a1');
     for (const answer of await Promise.all(late)) {
-      assert.ok(answer instanceof StoreUnavailable && answer.kind === 'slow', String(answer));
+      assert.ok(answer instanceof StoreUnavailable && answer.kind === 'queued', String(answer));
     }
     await begun(2);
     assert.deepEqual(batches[1]!.jobs, [5]);

@@ -36,7 +36,7 @@ export function groupCommit<Job, Result>(
     const since = performance.now() - QUEUED_MAX_MS;
     const isLate = ({ at }: Waiting): boolean => at < since;
     for (const { reject } of queue.splice(0, queue.findLastIndex(isLate) + 1)) {
-      reject(new StoreUnavailable('slow', 'the batches before it took too long'));
+      reject(new StoreUnavailable('queued', 'the batches before it took too long'));
     }
   }
 

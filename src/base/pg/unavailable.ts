@@ -3,7 +3,7 @@
 /**
  * `gone`: it does not answer; `restarting`: it is about to be there again; `closed`: it is asked for a municipality that is; the others are
  * about what it does not take just now. `node_gone`: a node of a Citus does not answer, and its tenants wait while others go on.
- * `archived`: the archive of past months cannot be read.
+ * `archived`: the archive of past months cannot be read. `queued`: others are written first, and its turn did not come.
  */
 export type Unavailability =
   | 'gone'
@@ -17,6 +17,7 @@ export type Unavailability =
   | 'denied'
   | 'archived'
   | 'slow'
+  | 'queued'
   | 'locked'
   | 'conflict';
 

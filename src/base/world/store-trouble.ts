@@ -32,6 +32,11 @@ const TROUBLES: Readonly<Record<Unavailability, StoreTrouble>> = {
   denied: { mensagem: 'O banco de dados não deixa este serviço entrar.', esperaS: STORE_WAIT_S },
   archived: { mensagem: 'O arquivo dos meses encerrados não pode ser lido agora.', esperaS: ARCHIVE_WAIT_S },
   slow: { mensagem: 'O banco de dados demorou demais.', esperaS: STORE_WAIT_S },
+  queued: {
+    mensagem:
+      'O que chegou antes ao mesmo município ainda está sendo gravado. Nada do que foi enviado agora foi gravado.',
+    esperaS: STORE_WAIT_S,
+  },
   locked: { mensagem: 'Outra gravação ocupa os dados de que esta precisa.', esperaS: LOCK_WAIT_S },
   conflict: { mensagem: 'Outra gravação dos mesmos dados chegou no mesmo momento.', esperaS: LOCK_WAIT_S },
 };
