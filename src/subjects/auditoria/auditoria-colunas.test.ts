@@ -611,6 +611,18 @@ describe('a database that is changed by hand', () => {
       create trigger nada before insert on notas_${MES} for each row execute function nada()`,
       `notas_${MES}`,
     ],
+    'gatilho de um mês de outro nome': [
+      `create function nada() returns trigger language plpgsql as 'begin return null; end';
+      alter table notas_${MES} rename to outro_nome;
+      create trigger nada before insert on outro_nome for each row execute function nada()`,
+      'outro_nome',
+    ],
+    'tabela herdeira': ['create table mais () inherits (atos)', 'mais'],
+    'função de outro esquema': [
+      `create schema outro; create function outro.sha256(text) returns bytea language sql as 'select null::bytea';
+      set local search_path = public, outro`,
+      'pg_proc',
+    ],
     função: [
       `create function sha256(text) returns bytea language sql as 'select sha256(convert_to($1, ''UTF8''))'`,
       'pg_proc',
@@ -638,10 +650,26 @@ describe('a database that is changed by hand', () => {
         [tabela],
         `${what}: ${JSON.stringify(achados)}`,
       );
-      assert.match(describeAchado(found[0]!), /: .*(drop|alter table .* disable|tire-a|tire o esquema) ?/);
+      assert.match(describeAchado(found[0]!), /: .*(drop|alter table .* disable|no inherit|tire-a|tire o esquema) ?/);
     }
     // Everything that the service made itself, by whatever migration, is its own.
     assert.deepEqual((await service.store.auditoria.verify(SLUG, [])).achados, []);
+  });
+
+  test('rows of another database among those of a table are named', async () => {
+    const fora = `create foreign data wrapper fora; create server fora foreign data wrapper fora; create foreign table mais`;
+    const roads = {
+      'tabela herdeira public.mais': `${fora} (like atos) server fora; alter foreign table mais inherit atos`,
+      'tabela de fora public.mais': `create table meses_ (tenant text) partition by list (tenant); alter table fila rename to fila_;
+        alter table meses_ rename to fila; ${fora} partition of fila for values in ('outro') server fora`,
+    };
+    for (const [objeto, text] of Object.entries(roads)) {
+      const found = await changing((client) => client.query(text), readPlainly);
+      assert.deepEqual(
+        found.map(({ tabela, chave }) => [tabela, ...chave]),
+        [['mais', objeto]],
+      );
+    }
   });
 
   test('a policy that comes while somebody verifies ends the verification', async () => {
