@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { chmod, mkdir, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import {
   type Casa,
   casaOf,
@@ -112,13 +113,25 @@ describe('the author of a copy', { skip: noServer, timeout: 600_000 }, () => {
     assert.match(said, /até 20.* pode-se voltar com a cópia/);
   });
 
+  test('is told of a history that somebody added, by which the way back would end early', async () => {
+    const copias = await likeIt(casa.copias);
+    const { fim } = JSON.parse(await readFile(await manifestIn(copias), 'utf8'));
+    const [high, low] = fim.split('/');
+    const later = `${high}/${(Number.parseInt(low, 16) + 0x0100_0000).toString(16).toUpperCase()}`;
+    const history = gzipSync(`1\t${later}\tno recovery target specified\n`);
+    await writeFile(path.join(copias, sistema, 'wal/0000000A.history.gz'), history);
+    const { code, out, err } = await casaOf(casa.dataDir, copias).copia('conferir');
+    assert.equal(code, 3, out + err);
+    assert.match(out, /AVISO {2}o arquivo 0000000A\.history do WAL: é de outro serviço, ou de antes da chave/);
+  });
+
   test('is another service, or nobody knows: it is told, and the command ends with 3', async () => {
     const nowhere = path.join(await folderFor('nada'), 'dados');
     const lost = casaOf(nowhere, casa.copias);
     for (const { code, out, err } of [await lost.copia('conferir'), await restore(lost)]) {
       assert.equal(code, 3, out + err);
       assert.match(out, /AVISO {2}a cópia \d{8}T\d{6}Z é de outro serviço, ou de outra chave: .*auditoria\.chave/);
-      assert.match(out, /AVISO {2}\d+ segmentos do WAL .* de outra chave/);
+      assert.match(out, /AVISO {2}\d+ arquivos do WAL .* de outra chave/);
     }
     await mkdir(nowhere, { recursive: true });
     await writeFile(path.join(nowhere, 'auditoria.chave'), `${'ab'.repeat(32)}\n`, { mode: 0o600 });

@@ -287,15 +287,18 @@ function tellAutoria({ manifesto }: Copia, { julgados }: Caminho, tell: Conta['t
   const autoria = autoriaOfDito('manifesto', manifesto);
   const others = [...julgados].filter(([, one]) => one.autoria !== 'propria');
   const [first] = others;
-  const ofLog = `${others.length} segmentos do WAL (o primeiro é ${first?.[0]})`;
+  const ofLog =
+    others.length === 1
+      ? `o arquivo ${first?.[0]} do WAL`
+      : `${others.length} arquivos do WAL (o primeiro é ${first?.[0]})`;
   if (autoria !== 'propria') tell(`AVISO  a cópia ${manifesto.id} ${FROM_ELSEWHERE(autoria)}`);
   if (first === undefined) return autoria === 'propria';
   // A server of one's own archives by a command of its own, which has no key.
   if (!manifesto.embutido && others.every(([, one]) => one.autoria === 'sem_chave')) {
-    tell(`AVISO  ${ofLog}, arquivados pelo seu PostgreSQL, não levam autenticador: não se sabe se alguém os trocou.`);
+    tell(`AVISO  ${ofLog}, do seu PostgreSQL, sem autenticador: não se sabe se alguém trocou algum.`);
     return autoria === 'propria';
   }
-  tell(`AVISO  ${ofLog}, cada um ${FROM_ELSEWHERE(first[1].autoria)}`);
+  tell(`AVISO  ${ofLog}: ${FROM_ELSEWHERE(first[1].autoria)}`);
   return false;
 }
 

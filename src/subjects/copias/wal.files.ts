@@ -159,7 +159,7 @@ export type Caminho = {
   /** Names as PostgreSQL asks for them → files. */
   readonly arquivos: ReadonlyMap<string, string>;
   readonly segmentos: readonly string[];
-  /** By the same names; none where nobody was asked to judge. */
+  /** Of the segments and of the history that leads to them, by the same names; none where nobody was asked to judge. */
   readonly julgados: ReadonlyMap<string, Julgado>;
   /** When the last of them was complete: there is no later moment to go back to. Undefined: the copy stands alone. */
   readonly ate: Date | undefined;
@@ -195,7 +195,7 @@ export async function findWay(
   const ate = await readAte(folder);
   const branches = await readBranches(arquivos, manifesto, identities, judge);
   const chosen = chooseLinha(branches, manifesto, ate, momento);
-  const julgados = new Map<string, Julgado>();
+  const julgados = new Map(chosen.julgados);
   const own = { folder, linha: chosen.linha, arquivos, julgados };
   const at = (segment: bigint): string => {
     const linha = chosen.since.findLast(({ from }) => from <= segment)!.linha;
@@ -255,7 +255,12 @@ export async function judgeLog(
   };
 }
 
-type Branch = { readonly linha: number; readonly since: readonly { readonly linha: number; readonly from: bigint }[] };
+/** `julgados`: its history file, by its name, where it was judged. */
+type Branch = {
+  readonly linha: number;
+  readonly since: readonly { readonly linha: number; readonly from: bigint }[];
+  readonly julgados?: readonly (readonly [string, Julgado])[];
+};
 
 /** The timelines that begin on the way of a copy, by their history files. */
 async function readBranches(
@@ -268,8 +273,8 @@ async function readBranches(
   for (const [name, file] of arquivos) {
     const other = Number.parseInt(name.slice(0, 8), 16);
     if (!HISTORY.test(name) || other <= linha) continue;
-    const problema = (await judge?.(file))?.problema;
-    if (problema !== undefined) throw new CopiaRecusada(`${problema}.`);
+    const julgado = await judge?.(file);
+    if (julgado?.problema !== undefined) throw new CopiaRecusada(`${julgado.problema}.`);
     const text = (await unseal(file, identities, collectUpTo(HISTORY_MAX))).toString();
     const parents = [...text.matchAll(/^(\d+)\t([0-9A-F]+\/[0-9A-F]+)/gm)].map(([, parent, lsn]) => ({
       parent: Number(parent),
@@ -279,7 +284,8 @@ async function readBranches(
     if (at < 0 || parents[at]!.from < segmentOf(fim, segmento)) continue;
     const later = parents.slice(at);
     const since = later.map(({ from }, place) => ({ linha: later[place + 1]?.parent ?? other, from }));
-    branches.push({ linha: other, since: [{ linha, from: 0n }, ...since] });
+    const julgados = julgado === undefined ? [] : [[name, julgado] as const];
+    branches.push({ linha: other, since: [{ linha, from: 0n }, ...since], julgados });
   }
   return branches.sort((a, b) => a.linha - b.linha);
 }
