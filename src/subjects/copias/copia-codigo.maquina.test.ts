@@ -134,6 +134,9 @@ test('what would run by itself is told, and nothing of it runs, nor keeps a clea
     'grant execute on function pg_catalog.lower(text) to public',
     'vacuum full',
     'create database outro',
+    // As PostgreSQL leaves one whose removal was interrupted.
+    'create database a_meio',
+    `update pg_database set datconnlimit = -2 where datname = 'a_meio'`,
   ]) {
     await client.query(text);
   }
