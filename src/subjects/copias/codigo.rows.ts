@@ -103,7 +103,9 @@ type Banco = { readonly cluster: string; readonly banco: string; readonly args: 
 
 /** The other databases of the cluster. One whose removal was interrupted (-2) takes no session ever again. */
 export const readOutros = (programa: Programa, asked: Banco): Promise<readonly string[]> =>
-  askSingle(programa, asked, ['select datname from pg_database where datname <> current_database() and datconnlimit <> -2']);
+  askSingle(programa, asked, [
+    'select datname from pg_database where datname <> current_database() and datconnlimit <> -2',
+  ]);
 
 /** Kinds and names of what would run. `chamadas`: functions that PostgreSQL's own views call. */
 export async function findCodigo(

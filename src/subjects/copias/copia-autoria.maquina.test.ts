@@ -128,11 +128,14 @@ describe('the author of a copy', { skip: noServer, timeout: 600_000 }, () => {
   test('is another service, or nobody knows: it is told, and the command ends with 3', async () => {
     const nowhere = path.join(await folderFor('nada'), 'dados');
     const lost = casaOf(nowhere, casa.copias);
+    const noted = () => readFile(path.join(casa.copias, sistema, 'conferida.json'), 'utf8');
+    const before = await noted();
     for (const { code, out, err } of [await lost.copia('conferir'), await restore(lost)]) {
       assert.equal(code, 3, out + err);
       assert.match(out, /AVISO {2}a cópia \d{8}T\d{6}Z é de outro serviço, ou de outra chave: .*auditoria\.chave/);
       assert.match(out, /AVISO {2}\d+ arquivos do WAL .* de outra chave/);
     }
+    assert.equal(await noted(), before, 'nobody knows what was verified');
     await mkdir(nowhere, { recursive: true });
     await writeFile(path.join(nowhere, 'auditoria.chave'), `${'ab'.repeat(32)}\n`, { mode: 0o600 });
     assert.equal((await lost.copia('listar')).code, 0);

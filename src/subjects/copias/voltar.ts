@@ -73,7 +73,7 @@ export async function conferirCopia(world: CopiasWorld, asked: Asked, conta: Con
     try {
       const juizo = await judgeCopia(recovered.connection, true, conta.show);
       const { ultima } = recovered;
-      if (juizo.problemas.length === 0) {
+      if (juizo.problemas.length === 0 && isPropria) {
         await noteConferida(pasta, copia.manifesto, world.now()).catch(({ message }: Error) =>
           conta.tell(`AVISO  não se pôde anotar na pasta das cópias que esta foi conferida: ${message}`),
         );

@@ -165,8 +165,7 @@ async function closeMes(pool: Db, mes: number, work: Work): Promise<number | und
     if (row !== undefined && row.eliminado_em !== null) throw new ArquivoRecusado(ELIMINATED(mes));
     if (row === undefined) throw new ArquivoRecusado(`O mês ${nameOfMes(mes)} não tem tabelas neste banco.`);
     if (row.arquivado_em !== null) return undefined;
-    await runTransaction(pool, (client) => forgetEnsaiosOf(client, mes));
-    for (const [tenant, linhas] of await countLinhas(pool, mes)) {
+    for (const [tenant, linhas] of await runTransaction(pool, (client) => countWithoutEnsaios(client, mes))) {
       const last = await findLast(pool, tenant, mes);
       if (last !== undefined && isMissing(last, linhas)) throw new ArquivoRecusado(ONLY_IN_FILE(last));
       if (last !== undefined && last.trazido_em === null && isSame(last.linhas, linhas)) {
@@ -184,10 +183,10 @@ async function closeMes(pool: Db, mes: number, work: Work): Promise<number | und
   throw new ArquivoRecusado(`Algo continua a ser escrito em ${nameOfMes(mes)}; repita quando nada se mover nele.`);
 }
 
-/** A file is never deleted, and a sandbox of one's own is soon: nothing of it comes into one. */
-async function forgetEnsaiosOf(client: PoolClient, mes: number): Promise<void> {
-  const tenants = [...(await countLinhas(client, mes)).keys()];
-  await forgetEnsaios(client, tenants, mes);
+/** Counts a month, of which nothing of a sandbox of one's own stays: no file may hold it, since files are never deleted. */
+async function countWithoutEnsaios(client: PoolClient, mes: number): Promise<ReadonlyMap<string, Linhas>> {
+  const counts = await countLinhas(client, mes);
+  return (await forgetEnsaios(client, [...counts.keys()], mes)) ? countLinhas(client, mes) : counts;
 }
 
 /** Files that a command announced, and was killed before it had read them back: those that are whole count, the others are no more. */
@@ -245,10 +244,10 @@ async function emptyMes(pool: Db, mes: number, now: () => number): Promise<numbe
         const [row] = (await client.query('select arquivado_em from meses where mes = $1 for update', [mes])).rows;
         if (row?.arquivado_em !== null) return undefined;
         await client.query('set local enable_seqscan = on');
-        await forgetEnsaiosOf(client, mes);
+        const counts = await countWithoutEnsaios(client, mes);
         const underWay = await readEmAndamento(client, mes);
         if (underWay.length > 0) throw new ArquivoRecusado(`Há o que está em andamento em ${nameOfMes(mes)}.`);
-        for (const [tenant, linhas] of await countLinhas(client, mes)) {
+        for (const [tenant, linhas] of counts) {
           const last = await findLast(client, tenant, mes);
           if (last === undefined || last.trazido_em !== null || !isSame(last.linhas, linhas)) return undefined;
         }

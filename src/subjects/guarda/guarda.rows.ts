@@ -51,14 +51,15 @@ export function guardaStore(pool: Db) {
 /** A month of the westernmost municipalities ends so much later. */
 const WESTERN_MS = 5 * 3_600_000;
 
-/** Deletes the rows that sandboxes among these tenants have up to a month: their clocks may be set back to it. */
-export async function forgetEnsaios(client: PoolClient, tenants: readonly string[], mes: number): Promise<void> {
+/** Deletes the rows that sandboxes among these tenants have up to a month, to which their clocks may be set back; whether there are any. */
+export async function forgetEnsaios(client: PoolClient, tenants: readonly string[], mes: number): Promise<boolean> {
   const before = new Date(Date.UTC(Math.floor(mes / 100), mes % 100) + WESTERN_MS);
   const { rows } = await client.query<{ tenant: string }>(ENSAIOS, [tenants]);
   for (const { tenant } of rows) {
     while ((await forgetNotas(client, tenant, before, mes)) > 0);
     while ((await forgetLotes(client, tenant, before)) > 0);
   }
+  return rows.length > 0;
 }
 
 /** Questions asked across tenants. */
