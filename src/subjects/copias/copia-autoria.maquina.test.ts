@@ -128,7 +128,7 @@ describe('the author of a copy', { skip: noServer, timeout: 600_000 }, () => {
   test('is another service, or nobody knows: it is told, and the command ends with 3', async () => {
     const nowhere = path.join(await folderFor('nada'), 'dados');
     const lost = casaOf(nowhere, casa.copias);
-    const noted = () => readFile(path.join(casa.copias, sistema, 'conferida.json'), 'utf8');
+    const noted = () => readFile(path.join(casa.copias, sistema, 'conferida.json'), 'utf8').catch(() => undefined);
     const before = await noted();
     for (const { code, out, err } of [await lost.copia('conferir'), await restore(lost)]) {
       assert.equal(code, 3, out + err);
