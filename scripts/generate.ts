@@ -16,7 +16,7 @@ import { DESCRIBED_DOOR, GUARDED_DOOR } from '../src/doors/rest/described-door.t
 import { errorsMarkdown } from '../src/published/errors/markdown.ts';
 import { layoutMarkdown } from '../src/published/layout/markdown.ts';
 import { XSDS } from '../src/published/layout/xsd.ts';
-import { describeApi } from '../src/published/openapi/openapi.ts';
+import { describeApiShortly } from '../src/published/openapi/openapi.ts';
 import { securityMarkdown } from '../src/published/security.ts';
 import { soapMarkdown } from '../src/published/soap.ts';
 import { statesMarkdown } from '../src/published/states.ts';
@@ -39,7 +39,7 @@ const FILES: readonly Generated[] = [
   { path: 'docs/soap.md', make: soapMarkdown },
   { path: 'docs/seguranca.md', make: () => securityMarkdown(GUARDED_DOOR) },
   ...Object.entries(XSDS).map(([name, make]) => ({ path: `docs/${name}`, make })),
-  { path: 'docs/openapi.json', make: () => `${JSON.stringify(describeApi(DESCRIBED_DOOR), null, 1)}\n` },
+  { path: 'docs/openapi.json', make: () => `${JSON.stringify(describeApiShortly(DESCRIBED_DOOR), null, 1)}\n` },
   { path: 'deploy/alertas.yml', make: alertRules },
   { path: 'deploy/grafana/nfse.json', make: grafanaBoard },
   { path: 'packages/cliente/src/tipos.ts', make: clienteTipos },

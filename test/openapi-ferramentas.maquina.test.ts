@@ -10,15 +10,21 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, r
 import path from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
+import { EXAMPLE_SITE } from '../src/published/openapi/examples.ts';
+import { openapiText } from '../src/published/openapi/openapi.ts';
 import { onEnd } from './support/cleanup.ts';
 import { ROOT } from './support/process.ts';
 
-const DESCRIPTION = path.join(ROOT, 'docs/openapi.json');
 const INSTALL_WITHIN_MS = 900_000;
 
 const tools = installed();
 const work = tools && mkdtempSync(path.join(tools, 'feito-'));
-if (work !== undefined) onEnd(async () => rmSync(work, { recursive: true }));
+/** As it is served, with the examples. */
+const DESCRIPTION = path.join(work ?? '', 'openapi.json');
+if (work !== undefined) {
+  onEnd(async () => rmSync(work, { recursive: true }));
+  writeFileSync(DESCRIPTION, openapiText(EXAMPLE_SITE));
+}
 
 /**
  * The folder with the packages of the lock file, installed once for each content of it. Undefined, with the reason printed,

@@ -18,7 +18,7 @@ import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { ALL_RULES } from '../src/fiscal/rules/rules.ts';
 import { exemploDe, TIPOS_EVENTO } from '../src/fiscal/tipos-evento.ts';
 import { EXAMPLE_SITE } from '../src/published/openapi/examples.ts';
-import { describeApi, openapiText } from '../src/published/openapi/openapi.ts';
+import { describeApi, describeApiShortly, openapiText } from '../src/published/openapi/openapi.ts';
 import { exampleDoor, exampleService, makeExemplos, PRODUCTION_SLUG, send } from './support/exemplos.ts';
 import { type Corpus, caseOf } from './support/fuzz.ts';
 import { ask, request } from './support/http.ts';
@@ -96,7 +96,11 @@ describe('the document', () => {
     const text = await response.text();
     assert.deepEqual(JSON.parse(text), JSON.parse(JSON.stringify(document)));
     const committed = readFileSync(new URL('../docs/openapi.json', import.meta.url), 'utf8');
-    assert.deepEqual(JSON.parse(committed), JSON.parse(JSON.stringify(document)), 'run npm run generate');
+    assert.deepEqual(
+      JSON.parse(committed),
+      JSON.parse(JSON.stringify(describeApiShortly(DESCRIBED_DOOR))),
+      'run npm run generate',
+    );
 
     const again = await fetch(`${service.address}/openapi.json`, {
       headers: { 'If-None-Match': response.headers.get('etag')! },

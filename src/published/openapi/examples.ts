@@ -28,6 +28,30 @@ export type Exemplo = {
 
 export const EXEMPLOS: readonly Exemplo[] = exemplos;
 
+type Part = 'corpo' | 'resposta';
+
+const placeOfValue = ({ id, nome }: Exemplo, part: Part): string => `exemplos.json#/${id}/${nome}/${part}`;
+
+/** The value of an example by its place: the committed description does not repeat what `exemplos.json` holds. */
+export function recordedValue(one: Exemplo, part: Part): Json {
+  return { externalValue: placeOfValue(one, part) };
+}
+
+/** Puts the recorded values in their places. */
+export function inlineValues(description: Json): Json {
+  const values = new Map<unknown, unknown>(
+    EXEMPLOS.flatMap((one) => [
+      [placeOfValue(one, 'corpo'), one.pedido.corpo],
+      [placeOfValue(one, 'resposta'), one.resposta],
+    ]),
+  );
+  return JSON.parse(JSON.stringify(description), (_key, found) => {
+    if (!values.has(found?.externalValue)) return found;
+    const { externalValue, ...said } = found;
+    return { ...said, value: values.get(externalValue) };
+  });
+}
+
 export function examplesOf(id: string): readonly Exemplo[] {
   return EXEMPLOS.filter((one) => one.id === id);
 }
@@ -48,13 +72,13 @@ export function answersOf(examples: readonly Exemplo[]): Json {
 
 /** An answer as an example; a refusal shows the refused body. */
 function answerExample(one: Exemplo): Json {
-  const { titulo, pedido, resposta } = one;
+  const { titulo, pedido } = one;
   const { corpo } = pedido;
   const described =
     corpo === undefined || !isRefusal(one)
       ? {}
       : { description: ['O corpo enviado:', '', '```', bodyText(corpo), '```'].join('\n') };
-  return { summary: titulo, ...described, value: resposta };
+  return { summary: titulo, ...described, ...recordedValue(one, 'resposta') };
 }
 
 /** A body as it is sent, a JSON one on several lines. */

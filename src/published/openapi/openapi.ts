@@ -11,7 +11,7 @@ import { VERSOES } from '../../fiscal/layout/layouts.ts';
 import { DOCS_PATH, ERROS_PATH } from '../paths.ts';
 import { projectText } from '../project-text.ts';
 import type { DescribedDoor, Json } from './described.ts';
-import { EXAMPLE_SITE, sharedExamples } from './examples.ts';
+import { EXAMPLE_SITE, inlineValues, sharedExamples } from './examples.ts';
 import { headerComponents } from './headers.ts';
 import { corpoSchemas, eventoSchemas } from './json-schema.ts';
 import { CLIENT_CERTIFICATE, OWNER_KEY, pathsOf, TAGS, TOKEN } from './operations.ts';
@@ -24,8 +24,8 @@ const VERSION = '1.0.0';
 const OPENAPI = '3.1.0';
 const TITLE = 'Emissor de NFS-e';
 
-/** The generated file without white space. */
-const text = once(() => JSON.stringify(JSON.parse(projectText('docs/openapi.json'))));
+/** The generated file with its examples, without white space. */
+const text = once(() => JSON.stringify(inlineValues(JSON.parse(projectText('docs/openapi.json')))));
 
 /**
  * The description as it is served; `site`: the address of the service as the reader knows it. The generated file is served:
@@ -36,8 +36,13 @@ export function openapiText(site: string): string {
   return text().replaceAll(EXAMPLE_SITE, () => escaped);
 }
 
-/** The description with the address of the examples. */
+/** The description with the address of the examples, and with their values. */
 export function describeApi(door: DescribedDoor): Json {
+  return inlineValues(describeApiShortly(door));
+}
+
+/** The description as it is committed: the values of its examples stand in `exemplos.json`. */
+export function describeApiShortly(door: DescribedDoor): Json {
   return {
     openapi: OPENAPI,
     info: {
