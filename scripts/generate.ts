@@ -22,7 +22,6 @@ import { soapMarkdown } from '../src/published/soap.ts';
 import { statesMarkdown } from '../src/published/states.ts';
 import { clientePacote } from './cliente-pacote.ts';
 import { clienteTipos } from './cliente-tipos.ts';
-import { CLIENTES } from './clientes-modelos.ts';
 import { conformidadeMarkdown } from './conformidade.ts';
 import { grafanaBoard } from './grafana.ts';
 
@@ -43,8 +42,6 @@ const FILES: readonly Generated[] = [
   { path: 'deploy/alertas.yml', make: alertRules },
   { path: 'deploy/grafana/nfse.json', make: grafanaBoard },
   { path: 'packages/cliente/src/tipos.ts', make: clienteTipos },
-  // Parts of files that are otherwise written by hand.
-  ...CLIENTES,
 ];
 
 /** Folders in which every file is generated; `make` gives their texts by name, or by their path in the folder. */

@@ -14,6 +14,7 @@ import { checkSignature } from '../src/documents/signed.ts';
 import { readXml } from '../src/documents/xml.ts';
 import { dpsIdOf } from '../src/fiscal/chave.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
+import { clienteText, type NomeDeCliente } from '../src/published/clientes/modelos.ts';
 import { makePki } from '../src/subjects/municipios/make-pki.ts';
 import { Transmissions } from '../src/wiring/adn-access.ts';
 import { onEnd } from './support/cleanup.ts';
@@ -29,7 +30,6 @@ import { montarPalco, simuladorAqui } from './support/simulador.ts';
 import { installed, toolOr } from './support/tools.ts';
 
 const HERE = path.join(import.meta.dirname, 'clientes-linguagens');
-const CLIENTES = path.join(ROOT, 'packages/clientes');
 const SENHA = 'Segredo 1';
 const SENHA_COM_ACENTO = 'Ção 1';
 const MUNICIPIO = 'sao-paulo';
@@ -105,8 +105,8 @@ function jsonOf(): string {
 /** How the program of a language comes to run. */
 type Linguagem = {
   readonly nome: string;
-  /** The client, in `packages/clientes`, and as the service hands it out. */
-  readonly cliente: string;
+  /** The client, as the service hands it out. */
+  readonly cliente: NomeDeCliente;
   /** The program of the test, and the name of that of the page, whose language stands beside its block. */
   readonly programa: string;
   readonly exemplo: readonly [bloco: string, arquivo: string];
@@ -285,7 +285,8 @@ for (const linguagem of LINGUAGENS) {
   };
 
   describe(nome, async () => {
-    const sources = [path.join(HERE, programa), path.join(CLIENTES, cliente)] as const;
+    const handedOut = inFolder(`entregue/${cliente}`, clienteText(cliente));
+    const sources = [path.join(HERE, programa), handedOut] as const;
     const command = skip === false ? await prepare(...sources, folderOf('programa')) : [];
     const ask = async (...args: readonly string[]): Promise<readonly string[]> => {
       const { code, out, err } = await run([...command, ...args], { env });

@@ -27,20 +27,21 @@ if (work !== undefined) {
 }
 
 /**
- * The folder with the packages of the lock file, installed once for each content of it. Undefined, with the reason printed,
- * where the registry of packages is out of reach.
+ * The folder with the programs, installed once for each change of the asked versions. Undefined, with the reason printed, where the
+ * registry of packages is out of reach.
  */
 function installed(): string | undefined {
   const from = path.join(import.meta.dirname, 'openapi-ferramentas');
-  const lock = readFileSync(path.join(from, 'package-lock.json'));
-  const name = `openapi-ferramentas-${createHash('sha256').update(lock).digest('hex').slice(0, 16)}`;
+  const asked = createHash('sha256');
+  for (const file of ['package.json', '.npmrc']) asked.update(readFileSync(path.join(from, file)));
+  const name = `openapi-ferramentas-${asked.digest('hex').slice(0, 16)}`;
   const folder = path.join(ROOT, 'node_modules/.cache/nfse', name);
   if (existsSync(folder)) return folder;
   const begun = `${folder}-${process.pid}`;
   mkdirSync(path.dirname(folder), { recursive: true });
   cpSync(from, begun, { recursive: true });
   const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'];
-  const { status, stderr } = spawnSync('npm', ['ci', ...options], {
+  const { status, stderr } = spawnSync('npm', ['install', ...options], {
     cwd: begun,
     encoding: 'utf8',
     timeout: INSTALL_WITHIN_MS,
@@ -50,7 +51,7 @@ function installed(): string | undefined {
     return folder;
   }
   rmSync(begun, { recursive: true });
-  console.warn(`npm ci failed: the description is not tried with others' programs. ${stderr.slice(-500)}`);
+  console.warn(`npm install failed: the description is not tried with others' programs. ${stderr.slice(-500)}`);
   return undefined;
 }
 

@@ -14,6 +14,7 @@ import { DOOR_FACTS } from '../src/doors/rest/site-facts.ts';
 import { moedaOf } from '../src/fiscal/catalogs/catalogs.ts';
 import { ERRORS, errorOf } from '../src/fiscal/errors.ts';
 import { T } from '../src/fiscal/layout/simple-types.ts';
+import { clienteText, NOMES_DOS_CLIENTES } from '../src/published/clientes/modelos.ts';
 import { ERROS_PATH, REFERENCE_PATH } from '../src/published/paths.ts';
 import { LAW_FACTS } from '../src/published/site/facts.ts';
 import { ARQUIVOS, ATAQUES } from '../src/published/site/files.ts';
@@ -148,9 +149,8 @@ test('a page that there is not is a page for a person and an envelope for a prog
   }
 });
 
-/** Where the files lie that are offered as they are. */
-const CLIENTES = ['php', 'python', 'java', 'csharp'].map((linguagem) => `packages/clientes/${linguagem}`);
-const FOLDERS = ['examples', 'docs/site/exemplos', 'docs', ...CLIENTES];
+/** The folders of the files that are offered as they are. */
+const FOLDERS = ['examples', 'docs/site/exemplos', 'docs'];
 
 describe('the files that pages offer', () => {
   test('are those of the project, with the address of the service', async () => {
@@ -163,7 +163,9 @@ describe('the files that pages offer', () => {
     for (const name of Object.keys(ARQUIVOS)) {
       const answer = await fetch(`${address}/docs/arquivos/${name}`);
       assert.equal(answer.status, 200, name);
-      const text = readFileSync(local[name]!, 'utf8').replaceAll('http://127.0.0.1:8080', address);
+      const cliente = NOMES_DOS_CLIENTES.find((one) => path.basename(one) === name);
+      const own = cliente === undefined ? readFileSync(local[name]!, 'utf8') : clienteText(cliente);
+      const text = own.replaceAll('http://127.0.0.1:8080', address);
       assert.equal(Buffer.from(await answer.arrayBuffer()).toString(), text, name);
     }
   });

@@ -1,4 +1,7 @@
 /** The files that pages offer. */
+import path from 'node:path';
+import { once } from '../../fiscal/catalogs/table.ts';
+import { clienteText, NOMES_DOS_CLIENTES } from '../clientes/modelos.ts';
 import { XSDS } from '../layout/xsd.ts';
 import { projectText } from '../project-text.ts';
 
@@ -57,10 +60,12 @@ export const ARQUIVOS: Files = {
     'assinatura-lote.xml',
     'cancelamento-nfse.xml',
   ]),
-  ...filesIn('packages/clientes/php', ['EmissorNfse.php']),
-  ...filesIn('packages/clientes/python', ['emissor_nfse.py']),
-  ...filesIn('packages/clientes/java', ['EmissorNfse.java']),
-  ...filesIn('packages/clientes/csharp', ['EmissorNfse.cs']),
+  ...Object.fromEntries(
+    NOMES_DOS_CLIENTES.map((name) => [
+      path.basename(name),
+      { type: typeOf(name), text: once(() => clienteText(name)) },
+    ]),
+  ),
   ...Object.fromEntries(
     ATAQUES.map((name) => [
       `ataques-${name}.json`,

@@ -1,12 +1,13 @@
 /**
- * The generated part of the clients in other languages (`packages/clientes`): where the operations are, and the fields of their answers,
- * made of the public description. Each language is a way to write one list of models; everything else of a client is written by hand.
+ * The clients in other languages (`packages/clientes`) as they are handed out: operations, and fields of their answers, are made of the
+ * public description as a file is asked for. Each language writes one list of models; the rest of a client is written by hand.
  */
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { DESCRIBED_DOOR } from '../src/doors/rest/described-door.ts';
-import { describeApi } from '../src/published/openapi/openapi.ts';
-import { writeCsharp, writeJava, writePhp, writePython } from './clientes-linguagens.ts';
+import { once } from '../../fiscal/catalogs/table.ts';
+import { EXAMPLE_SITE } from '../openapi/examples.ts';
+import { openapiText } from '../openapi/openapi.ts';
+import { projectText } from '../project-text.ts';
+import { writeCsharp, writeJava, writePhp, writePython } from './linguagens.ts';
+import type { Campo, Modelo, Operacao } from './modelo.ts';
 
 type Schema = {
   readonly type?: string | readonly string[];
@@ -32,29 +33,6 @@ type Described = {
 type Description = {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
-};
-
-export type Campo = {
-  readonly nome: string;
-  readonly sobre: string;
-  /** `modelo`: one of the list, by its name; `livre`: whatever JSON it is. */
-  readonly tipo: 'texto' | 'inteiro' | 'booleano' | 'livre' | 'modelo';
-  readonly modelo?: string;
-  readonly isLista: boolean;
-  /** Whether it may be null, or not come at all. */
-  readonly isNulo: boolean;
-};
-export type Modelo = { readonly nome: string; readonly sobre: string; readonly campos: readonly Campo[] };
-export type Operacao = {
-  readonly nome: string;
-  readonly metodo: string;
-  readonly caminho: string;
-  /** Repeated under one key it is answered as it was. */
-  readonly isRepetivel: boolean;
-  /** In production for one party alone, who is known by the certificate of the connection. */
-  readonly comCertificado: boolean;
-  /** The header of the signature of a JSON body. */
-  readonly assinatura: string | undefined;
 };
 
 /** What these clients can ask, and the name of the model of its answer. */
@@ -95,30 +73,21 @@ const WRITERS = {
   'java/EmissorNfse.java': writeJava,
   'csharp/EmissorNfse.cs': writeCsharp,
 };
-const BEGIN = 'GERADO por scripts/clientes-modelos.ts da descrição OpenAPI; não se edita daqui';
-const END = 'GERADO até aqui';
+const FOLDER = 'packages/clientes';
+/** The generated part stands below this line of each file. */
+const MARK = 'GERADO da descrição OpenAPI, ao ser entregue pelo serviço; não se edita daqui';
 
-/** The files that hold a generated part, as they are to be. */
-export const CLIENTES = Object.entries(WRITERS).map(([name, write]) => {
-  const path = `packages/clientes/${name}`;
-  return { path, make: () => replacePart(path, write(operations(), models())) };
-});
+export type NomeDeCliente = keyof typeof WRITERS;
+export const NOMES_DOS_CLIENTES = Object.keys(WRITERS) as readonly NomeDeCliente[];
 
-function replacePart(path: string, part: string): string {
-  const text = readFileSync(fileURLToPath(new URL(`../${path}`, import.meta.url)), 'utf8');
-  const lines = text.split('\n');
-  const [begin, end] = [BEGIN, END].map((mark) => lines.findIndex((line) => line.includes(mark)));
-  if (begin === undefined || end === undefined || begin < 0 || end < begin)
-    throw new Error(`${path} has no marked part`);
-  return [...lines.slice(0, begin + 1), '', part.trimEnd(), '', ...lines.slice(end)].join('\n');
+/** A whole client, by its path in `packages/clientes`. */
+export function clienteText(name: NomeDeCliente): string {
+  const [before, after, ...others] = projectText(`${FOLDER}/${name}`).split(MARK);
+  if (after === undefined || others.length > 0) throw new Error(`${FOLDER}/${name} has no marked place`);
+  return `${before}${MARK}\n\n${WRITERS[name](operations(), models()).trimEnd()}\n${after}`;
 }
 
-let described: Description | undefined;
-
-function description(): Description {
-  described ??= describeApi(DESCRIBED_DOOR) as unknown as Description;
-  return described;
-}
+const description = once((): Description => JSON.parse(openapiText(EXAMPLE_SITE)));
 
 function asked(): readonly { readonly path: string; readonly method: string; readonly operation: Described }[] {
   const all = Object.entries(description().paths).flatMap(([path, byMethod]) =>

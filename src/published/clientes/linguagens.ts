@@ -1,5 +1,5 @@
 /** The list of models and operations of the clients as each language writes it. Published names stay as they are. */
-import type { Campo, Modelo, Operacao } from './clientes-modelos.ts';
+import type { Campo, Modelo, Operacao } from './modelo.ts';
 
 type Write = (operacoes: readonly Operacao[], modelos: readonly Modelo[]) => string;
 
