@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { type SpawnOptions, spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { pemOf } from '../src/documents/pki.ts';
@@ -285,9 +285,11 @@ for (const linguagem of LINGUAGENS) {
   };
 
   describe(nome, async () => {
-    const handedOut = inFolder(`entregue/${cliente}`, clienteText(cliente));
-    const sources = [path.join(HERE, programa), handedOut] as const;
-    const command = skip === false ? await prepare(...sources, folderOf('programa')) : [];
+    const own = folderOf('programa');
+    const sources = [path.join(own, programa), path.join(own, path.basename(cliente))] as const;
+    copyFileSync(path.join(HERE, programa), sources[0]);
+    writeFileSync(sources[1], clienteText(cliente));
+    const command = skip === false ? await prepare(...sources, own) : [];
     const ask = async (...args: readonly string[]): Promise<readonly string[]> => {
       const { code, out, err } = await run([...command, ...args], { env });
       assert.equal(code, 0, out + err);

@@ -2,7 +2,7 @@
 /** What an integrator's program does with the PHP client: the argument tells which part, the output is a line for each step. */
 declare(strict_types=1);
 
-require __DIR__ . '/../../packages/clientes/php/EmissorNfse.php';
+require __DIR__ . '/EmissorNfse.php';
 
 use EmissorNfse\{Certificado, CertificadoRecusado, Cliente, ErroDoEmissor, Indeterminado, XmlRecusado};
 use function EmissorNfse\{assinarXml, identificadorDaDps};

@@ -2,7 +2,6 @@
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / 'packages/clientes/python'))
 sys.dont_write_bytecode = True
 from emissor_nfse import (Certificado, CertificadoRecusado, Cliente, ErroDoEmissor, Indeterminado, XmlRecusado, assinar_xml,  # noqa: E402
                           identificador_da_dps)
