@@ -1,5 +1,5 @@
 /**
- * The documents of a note: the received document and the NFS-e. Both stand whole in their row when a note is stored, and are compressed
+ * The documents of a note: the received document and the NFS-e. Both stand whole in their row when a note is stored. They are compressed
  * together some days after its end (D-370). Readers get them whole in either case.
  */
 import { type NotaEstado, PROVISORIOS, RASCUNHOS } from '../../fiscal/nota.ts';
@@ -227,7 +227,7 @@ export function compressPapers(papers: Papers, pack: typeof packPapers = packPap
   return holdsPapers(pacote, papers) ? { ...pacote, partes: partesOf(papers.nfse.toString()) } : undefined;
 }
 
-/** Groups of a note by which notes are searched, each with its first elements, which include its document and its registration. */
+/** Groups of a note by which notes are searched. The first elements of a group include its document and its registration. */
 const PARTES = ['<toma>', '<interm>'];
 const FIRST_ELEMENTS = /(?:<[A-Za-z]+>[^<]*<\/[A-Za-z]+>){0,3}/y;
 

@@ -83,7 +83,7 @@ export const EVENTO_COLUMNS = [
 export const EVENTO_READ = `${listColumns('e', EVENTO_COLUMNS)}, ${QUEUED}, n.chave_acesso, n.numero_protocolo, n.estado as nota_estado,
   q.due_at as nota_due_at, q.claims as nota_claims`;
 export const QUEUES = `${joinQueue('evento', 'e')} ${joinQueue('nota', 'n', 'q')}`;
-/** The nota `n` of an event `e`, of whatever month. This join is for readings of few events. */
+/** The nota `n` of an event `e`, in any month. This join is for readings of few events. */
 export const JOIN_NOTA = 'join notas n on n.tenant = $1 and n.mes = e.mes_nota and n.id = e.nota';
 
 /** Query that reads eventos. The condition refers to `eventos e`, and its values begin at $2. */

@@ -2,7 +2,7 @@
  * Answers to requests with an idempotency key, so that a repetition gets the same one (D-19). The transaction that stores the nota or the
  * evento takes the key. A crash therefore leaves both or neither. The flows decide whether a request is a repetition.
  *
- * A key is taken before every other lock, and several keys in one order, so that no lock holder waits for a key.
+ * A key is taken before every other lock, and several keys in one order. No lock holder therefore waits for a key.
  */
 import { ANSWERS_KEPT_HOURS } from '../../fiscal/ambiente.ts';
 import type { Aviso, Fault } from '../../fiscal/fault.ts';

@@ -1,6 +1,6 @@
 /**
- * Reads and writes rows of a tenant, or of a table without tenants, unchanged: from one database into a file or another database. They
- * travel in the text form of PostgreSQL, one line a row, without the tenant, in the order of their keys. The same rows are therefore the
+ * Reads and writes rows of a tenant, or of a table without tenants, unchanged: from one database into a file or another database. Rows
+ * travel in the text form of PostgreSQL, one line each, without the tenant, in the order of their keys. The same rows are therefore the
  * same bytes in any database, and their digest proves completeness.
  */
 import { createHash } from 'node:crypto';

@@ -135,9 +135,9 @@ export async function createMes(client: PoolClient, mes: number): Promise<void> 
 const ROWS_DESCRIBED = 500;
 
 /**
- * Gives the planner statistics of an empty partition: all rows are of its month, and each is unique by its keys. Without them it would rate
- * any index with the month as high as a whole key. The sample rows are never visible to others and are deleted; the statistics stay until
- * the next ones.
+ * Gives the planner statistics of an empty partition: all rows are of its month, and each is unique by its keys. The planner would
+ * otherwise rate any index with the month as high as a whole key. The sample rows are never visible to others and are deleted; the
+ * statistics stay until the next ones.
  */
 async function describeMes(client: PoolClient, table: string, mes: number): Promise<void> {
   const partition = `${table}_${mes}`;

@@ -77,7 +77,7 @@ export function readNovas(rows: readonly Nova[]): {
   };
 }
 
-/** The item of a line, and the place of the change among its moves, as far as they can be read. */
+/** The item of a line, and the place of the change among its moves, as far as readable. */
 function placeOf(line: string): { readonly key: string; readonly at: number } {
   const [letter, id, , movimento] = line.split(' ');
   return { key: `${letter} ${id}`, at: Number(movimento) || 0 };

@@ -152,7 +152,7 @@ export async function automaticNumbers(
   jobs: number,
 ): Promise<AutomaticNumbers> {
   const series = new Map<string, SerieOfGroup>();
-  // At most `jobs` free numbers are below the number of a note, and the group itself takes `jobs`.
+  // The free numbers below the number of a note are at most `jobs`, and the group itself takes `jobs`.
   const needed = BigInt(2 * jobs);
   let size = 2n * needed;
   let short = wanted;

@@ -8,8 +8,8 @@ import type { AnnouncedClaim } from './claim-notas.ts';
 const CHARACTERS_MAX = 16_000_000;
 
 /**
- * Called after each commit with the documents of a tenant that it stored, by nota, and the claim under which they were announced. The
- * commit of a claim without notas is uncertain.
+ * Called after each commit with the documents that it stored, by nota, and the claim under which they were announced. The commit of a claim
+ * without notas is uncertain.
  */
 export type OnStored = (
   tenant: string,

@@ -1,6 +1,6 @@
 /**
- * Refusals on connections whose bytes are no HTTP request, or stopped coming.
- * The parser reports only the packet in which it gave up; the request line may have come in an earlier one.
+ * Refusals on connections whose bytes are no HTTP request, or stopped coming. The parser reports only the packet in which it failed; an
+ * earlier packet may hold the request line.
  */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
@@ -48,7 +48,7 @@ export function watchHeads(server: Server, isTls: boolean, isReading: (socket: S
     });
   });
   return {
-    /** Drops the head of a connection, which has become a request. What stands behind it in its packet is the next head. */
+    /** Drops the head of a connection once it has become a request. The rest of its packet is the next head. */
     forget: (socket: Socket, hasBody: boolean): void => {
       const head = heads.get(socket);
       const end = hasBody ? undefined : head?.lastIndexOf(HEAD_END);
@@ -56,10 +56,10 @@ export function watchHeads(server: Server, isTls: boolean, isReading: (socket: S
       if (next.length === 0) heads.delete(socket);
       else heads.set(socket, next);
     },
-    /** Path of the unreadable request, as far as what came shows one; at most `max` characters. */
+    /** Path of the unreadable request, as far as the received bytes show one; at most `max` characters. */
     urlIn: (socket: Socket, { rawPacket, bytesParsed = 0 }: BrokenHttp, max: number): string | undefined => {
       const head = heads.get(socket);
-      // A kept head holds the failing request alone. Without one, it is the last request line before the failure.
+      // A kept head belongs to the failing request alone. The path otherwise comes from the last request line before the failure.
       const target =
         head === undefined
           ? lastTarget(rawPacket ?? NOTHING, bytesParsed)
@@ -77,14 +77,14 @@ function lastTarget(bytes: Buffer, end: number): string | undefined {
   return [...bytes.toString('latin1').matchAll(REQUEST_LINE)].findLast(({ index }) => index <= end)?.[1];
 }
 
-/** Answers what no route does. `allow` names the methods of the path. Never rejects. */
+/** Answers requests that match no route. `allow` names the methods of the path. Never rejects. */
 export type OnTrouble = (trouble: Trouble, request: HttpRequest, allow: string | undefined) => Promise<HttpAnswer>;
 
 /** `lastOf`: the last exchange of a connection. */
 export function answerBroken(lastOf: Pick<WeakMap<Socket, Exchange>, 'get'>, heads: Heads, onTrouble: OnTrouble) {
   /** Connections that were answered here, and what ends each after its answer. */
   const refused = new WeakMap<Socket, NodeJS.Timeout | undefined>();
-  /** Writes an answer and ends the connection. `url`: what was asked for, as far as it is known. */
+  /** Writes an answer and ends the connection. `url`: the requested address, as far as it is known. */
   const write = async (socket: Socket, trouble: Trouble, allow: string | undefined, url = ''): Promise<void> => {
     if (refused.has(socket) || !socket.writable) return;
     refused.set(socket, undefined);
@@ -99,7 +99,7 @@ export function answerBroken(lastOf: Pick<WeakMap<Socket, Exchange>, 'get'>, hea
   /** Answers a connection on which Node could not read HTTP. */
   const answer = async (error: BrokenHttp, socket: Socket): Promise<void> => {
     if (refused.has(socket) && socket.bytesRead <= DISCARD_MAX_BYTES) {
-      // What is still on its way is dropped: closed with unread bytes, the connection would lose the answer.
+      // Further bytes are dropped. A connection closed with unread bytes would lose the answer.
       refused.get(socket)?.refresh();
       return;
     }
@@ -114,21 +114,21 @@ export function answerBroken(lastOf: Pick<WeakMap<Socket, Exchange>, 'get'>, hea
     else if (exchange === undefined || exchange.response.writableFinished) {
       await write(socket, trouble, undefined, url);
     } else {
-      // The answer to what came before is still to be written, and nobody may take ours for it.
+      // The answer to the previous request must be written first, so that the client does not mistake this answer for it.
       exchange.response.once('finish', () => void write(socket, trouble, undefined, url));
     }
   };
   return { answer, write };
 }
 
-/** In the middle of a body the request's own answer says what went wrong, unless that answer does not depend on the body. */
+/** A failure within a body is reported by the request's own answer, unless that answer does not depend on the body. */
 function breakBody(exchange: Exchange, trouble: Trouble, socket: Socket): void {
   const { response } = exchange;
   exchange.broken = trouble === 'timeout' ? 'timeout' : 'malformed';
   exchange.endReading?.();
   if (response.writableFinished) socket.destroySoon();
   else response.once('finish', () => socket.destroySoon());
-  // An answer that was waiting for the rest of the body waits no longer.
+  // An answer that was waiting for the rest of the body is written now.
   if (exchange.answerNow !== undefined) exchange.answerNow();
   else if (response.headersSent) response.end();
 }
