@@ -53,7 +53,7 @@ const NONE_ANNOUNCED = { fresh: [], stale: [] };
 
 /**
  * Places for batches, and their holders. `onBatch`: called for its tenant when a batch begins, because there may be more rows. It is also
- * called when a batch has ended, because that may have made other rows due. After trouble it is also called when the pause ends.
+ * called when a batch has ended, because that may have made other rows due. A pause after trouble ends with a call as well.
  */
 export class Lanes {
   private readonly world: World;

@@ -12,7 +12,7 @@ type Network = { bytes: number; readonly bodies: Set<Body> };
 
 export type Incoming = ReturnType<ReturnType<typeof openBodies>['begin']>;
 
-/** Counts the bodies that are coming in. Beyond `max` bytes the oldest body of the network with the most bytes gives way. */
+/** Counts the bodies that are coming in. The oldest body of the network with the most bytes gives way beyond `max` bytes. */
 export function openBodies(max: number) {
   const networks = new Map<string, Network>();
   let total = 0;

@@ -114,14 +114,14 @@ export function answerBroken(lastOf: Pick<WeakMap<Socket, Exchange>, 'get'>, hea
     else if (exchange === undefined || exchange.response.writableFinished) {
       await write(socket, trouble, undefined, url);
     } else {
-      // The answer to the previous request must be written first, so that the client does not mistake this answer for it.
+      // The answer to the previous request is written first. Otherwise the client would mistake this answer for it.
       exchange.response.once('finish', () => void write(socket, trouble, undefined, url));
     }
   };
   return { answer, write };
 }
 
-/** A failure within a body is reported by the request's own answer, unless that answer does not depend on the body. */
+/** The request's own answer reports a failure within its body, unless that answer does not depend on the body. */
 function breakBody(exchange: Exchange, trouble: Trouble, socket: Socket): void {
   const { response } = exchange;
   exchange.broken = trouble === 'timeout' ? 'timeout' : 'malformed';

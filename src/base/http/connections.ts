@@ -8,7 +8,7 @@ import { networksOf } from '../world/redes.ts';
 /** Connections that are being closed still count for Node. */
 const CLOSING_MAX = 100;
 
-/** Beyond `max` the oldest connection of the largest network is closed. The new one is closed instead if its network has as many. */
+/** Closes the oldest connection of the largest network beyond `max`. The new one is closed instead if its network has as many. */
 export function shareConnections(server: Server, max: number): void {
   const open = new Map<string, Set<Socket>>();
   let count = 0;

@@ -1,6 +1,6 @@
 /**
- * Ends the HTTP server without losing an answer. A server that stops listening resets the connections that it has not accepted yet, and
- * Node accepts one in each turn of its loop. Requests are therefore held back at the end, until all connections are accepted.
+ * Ends the HTTP server without losing an answer. A server that stops listening resets the connections that it has not accepted yet. Node
+ * accepts one connection in each turn of its loop. Requests are therefore held back at the end, until all connections are accepted.
  */
 import type { Server as HttpServer } from 'node:http';
 import type { Socket, Server as TcpServer } from 'node:net';

@@ -1,4 +1,4 @@
-/** One HTTP request and its answer, as the rest of the code sees them, and the obstacles between a request and its route. */
+/** One HTTP request, its answer, and the obstacles between a request and its route. */
 import type { IncomingHttpHeaders } from 'node:http';
 
 export type BodyTrouble = 'body_too_large' | 'malformed' | 'timeout' | 'gone';
