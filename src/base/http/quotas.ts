@@ -49,7 +49,7 @@ export function openQuotas(buckets: Buckets): Quotas {
   return { of: (municipio, address, weight = 1) => quotaOf(buckets, municipio, address, weight) };
 }
 
-/** Refusals for excess that are stored for a network address, in all personal sandboxes together, in a window of its limits. */
+/** Refusals for excess that are stored for a network address, over all personal sandboxes, in a window of its limits. */
 export const EXCESS_KEPT = 100;
 
 /** The common key of all personal sandboxes; no municipality has this name. */

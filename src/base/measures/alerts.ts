@@ -15,7 +15,7 @@ export type Alert = {
   readonly rotulos?: Labels;
 };
 
-/** The error rate of issuances alone. Failed look-ups by strangers do not dilute it. */
+/** The share of requests that were answered with 5xx. A stranger's query that finds nothing is no such error. */
 const ERROS = 'sum(rate(nfse_requisicoes_total{status=~"5.."}[5m])) / sum(rate(nfse_requisicoes_total[5m]))';
 const EMISSAO = `rota=~".*/nfse(/v101)?",metodo="POST"`;
 

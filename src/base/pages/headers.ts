@@ -3,7 +3,7 @@ import type { HttpRequest } from '../http/message.ts';
 
 /** Cookie of the session. The prefix requires `Secure` and `Path=/` without `Domain`, so that no other site can set it. */
 export const SESSION = '__Host-nfse-painel';
-/** Cookie of a visitor on the way to the identity provider, who comes back from another site: `Lax`. */
+/** Cookie of a visitor on the way to the identity provider. The visitor returns from another site, hence `Lax`. */
 export const PASSING = '__Host-nfse-ida';
 
 const POLICY = [

@@ -40,7 +40,7 @@ export function readSettingsText(bytes: Uint8Array): SettingsText {
   return { assignments: [...assignments.values()], faults };
 }
 
-/** Undefined if the text is no UTF-8, or begins with a byte order mark, which systemd adds to the first name. */
+/** Undefined if the text is no UTF-8, or has a byte order mark. systemd would add that mark to the first name. */
 function decodeText(bytes: Uint8Array): string | undefined {
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
