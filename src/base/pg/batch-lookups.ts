@@ -1,4 +1,4 @@
-/** Combines look-ups of the same turn of the event loop into one statement a tenant, so that the issuance path does not wait row by row. */
+/** Combines look-ups of the same turn of the event loop into one statement a tenant. The issuance path need not wait row by row. */
 
 /** `load` returns the values found for the keys; a missing key is undefined. */
 export function batchLookups<Value>(

@@ -84,7 +84,7 @@ export class FrugalPool extends Pool {
     return setTimeout(() => undefined, 2 * this.options.connectionTimeoutMillis!);
   }
 
-  /** Waits in the list of the pool after a refusal, and goes on to the next server if one is unusable. */
+  /** Waits in the list of the pool after a refusal. An unusable server is left for the next one. */
   async #connectElse(first: Error, began: number): Promise<PoolClient> {
     const waitMax = this.options.connectionTimeoutMillis!;
     const failures = new Map<Server, Error>();

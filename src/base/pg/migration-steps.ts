@@ -148,7 +148,7 @@ async function makeIndex(bench: Bench, { sql, index, table }: Omit<Of<'index'>, 
   }
 }
 
-/** An index of a table that is kept by month is dropped with those of its months, at once and under a brief lock. */
+/** Drops an index. The index of a monthly table goes with those of its months, at once and under a brief lock. */
 async function runRemoval(bench: Bench, index: string): Promise<void> {
   const { client } = bench;
   const text = `select relkind = 'I' as "isMonthly" from pg_class where oid = to_regclass($1)`;

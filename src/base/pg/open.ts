@@ -18,8 +18,8 @@ const IDLE_MAX_MS = 5_000;
 const KEEP_ALIVE_MS = 5_000;
 
 /**
- * A condition that makes the planner take a list of ids for a single row, since it cannot estimate this equality. Each id is then looked up
- * by its whole key. Otherwise any index of the tenant would look cheaper for many rows, and all its notas would be read (measured).
+ * A condition whose result the planner cannot estimate, so that it takes a list of ids for a single row. Each id is then looked up by its
+ * whole key. Otherwise any index of the tenant would look cheaper for many rows, and all its notas would be read (measured).
  */
 export const ONE_BY_ONE = 'where x.id + 0 = x.id';
 

@@ -1,6 +1,6 @@
 /**
- * Statements that a connection parses and plans once, and keeps under a name. Each finds its rows by whole keys, so one plan is right for
- * every value and every size of a table (D-358). All others have no name and are planned each time, for their values.
+ * Statements that a connection parses and plans once, and keeps under a name. Each finds its rows by whole keys. One plan is therefore
+ * right for every value and every size of a table (D-358). All others have no name and are planned each time, for their values.
  */
 import type { QueryConfig } from './pg.ts';
 

@@ -20,8 +20,8 @@ const MEANING = {
 };
 
 /**
- * Planner settings. Every statement of ours looks each row up by its whole key, so scans and joins that need them are off. Named statements
- * (`planned.ts`) are planned once. `force_generic_plan` would also plan unnamed ones without their values.
+ * Planner settings. Every statement of ours looks each row up by its whole key. Scans and joins that need them are therefore off. Named
+ * statements (`planned.ts`) are planned once. `force_generic_plan` would also plan unnamed ones without their values.
  */
 const PLANS = {
   plan_cache_mode: 'auto',

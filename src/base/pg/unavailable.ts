@@ -108,7 +108,7 @@ const NO_PASSWORD = /^SASL: .*client password must be a /;
 /** Messages of Citus about a node lost at the end of a transaction, under the code of an internal error. */
 const OF_CITUS = /^(?:could not commit transaction for shard|failure on connection marked as essential)/;
 
-/** Message of Citus about a shard that was moved or split just before a statement used it, under the same code. */
+/** Message of Citus about a shard that was moved or split just before a statement used it. It has the same code. */
 const OF_A_MOVE = /^could not find valid entry for shard /;
 
 /** Message of PgBouncer about too many clients. Its code (08P01) covers all of its refusals. */

@@ -35,7 +35,7 @@ const DEAD_LOOKS = 8 * LOOKS_A_SECOND;
 const SLOW_LOOKS = 35 * LOOKS_A_SECOND;
 /** Pause after a refused connection, and between further attempts. */
 const ONE_MORE_LOOKS = 2 * LOOKS_A_SECOND;
-/** Consecutive unanswered questions after which a server counts as gone for work that may take an hour and would start again. */
+/** Consecutive unanswered questions after which a server counts as gone. They apply to work that may take an hour and would start again. */
 const QUESTIONS_OF_THE_PATIENT = 10;
 
 type Watched = {
