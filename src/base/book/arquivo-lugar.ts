@@ -7,7 +7,7 @@ import type { Escrito, Rascunho } from './arquivo-rascunho.ts';
 
 /** Files by their names, `slug/2026-01-0123456789ab.nfse`. A failure to reach the place is thrown; a missing file is undefined. */
 export type ArquivoLugar = {
-  /** As the operator has written it. */
+  /** The place in the operator's own words. */
   readonly lugar: string;
   /** Throws if the place is missing or refuses access. The callers check this before hours of work. */
   ensure(): Promise<void>;

@@ -121,7 +121,7 @@ function senderOf({ nome, endpoint, regiao, chave, segredo, sessao }: Bucket): S
       body: body ?? null,
       headers: { ...headers, 'X-Amz-Content-Sha256': hash('sha256', body ?? '') },
     });
-    // A signal of AbortSignal.timeout is forgotten when memory is collected, as nobody else holds it.
+    // The garbage collector may drop a signal of AbortSignal.timeout, because no other object refers to it.
     const end = new AbortController();
     const timer = setTimeout(() => end.abort(TOO_LONG), isLarge === true ? LARGE_MAX_MS : SMALL_MAX_MS);
     const answer = await fetch(signed, { redirect: 'error', signal: end.signal })

@@ -31,7 +31,7 @@ export function arquivoOf(pool: Db): ArquivoLugar | undefined {
   return lugares.get(pool);
 }
 
-/** Files whose index heads are kept: the first key of every index page, 40 kB for a million notes. */
+/** Maximum number of opened files in memory. Each keeps the first key of every index page, 40 kB for a million notes. */
 const OPEN_MAX = 100;
 const opened = new Map<string, Aberto>();
 

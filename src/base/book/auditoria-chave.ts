@@ -1,6 +1,6 @@
 /**
- * Authenticates entries, places and the end of the audit chain by the key of this process. The key stands in a file, never in the
- * database: access to the database alone writes an entry without its authenticator (D-761).
+ * Authenticates entries, places and the end of the audit chain by the key of this process. The key is in a file, never in the database. An
+ * attacker with access to the database alone can only write entries without authenticator (D-761).
  */
 import { createHmac, hash } from 'node:crypto';
 import { RESUMO_BYTES, ZERO } from './auditoria-hash.ts';

@@ -91,8 +91,8 @@ const GIVE_BACK = planOnce(
 );
 
 /**
- * Claims notas that were announced before and are held by no process. The search covers the one whose reception number is the lowest. An
- * announced nota has at least one attempt, so a backlog of untried notas is not read.
+ * Claims notas that were announced before and are held by no process. A nota whose search must begin the earliest comes first. An announced
+ * nota has at least one attempt, so a backlog of untried notas is not read.
  */
 const LEASE_ANUNCIADAS = planOnce(
   'lease_anunciadas',

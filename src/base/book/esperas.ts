@@ -16,7 +16,7 @@ const ESPERAS = ['reserva', 'reservaDeLote', 'nota', 'substituta', 'evento', 'ev
 /** The longest wait of each kind, in milliseconds. */
 type Esperas = Readonly<Record<(typeof ESPERAS)[number], number>>;
 
-/** Every kind, so that the index on what is due finds a moment. */
+/** Every kind, so that the index on due rows is used. */
 const ANY_TIPO = `f.tipo in (${quoteWords(TIPOS)})`;
 
 /** End of a claim that begins now. The parameters from $3 on are moments: now and the longest wait of each kind. */

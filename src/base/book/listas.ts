@@ -211,8 +211,8 @@ function textsOf(row: Readonly<Record<string, Value>>, columns: readonly string[
 type LinhaLida = LinhaDatada & Readonly<Record<string, Value>>;
 
 /**
- * Merges the periods of a file. They replace all stored periods of their key. If the file had a refused line of that key, only overlapping
- * stored periods are deleted.
+ * Merges the periods of a file. They replace all stored periods of their key. A refused line in the file limits the deletion to overlapping
+ * stored periods of its key.
  */
 export function listaMerger({ table, key, told, types = {}, absent }: ListaDeArquivo) {
   // A new line has empty arrays in the absent columns.

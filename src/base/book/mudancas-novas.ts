@@ -9,8 +9,8 @@ import type { Ref } from './fila.ts';
 type Item = 'nota' | 'evento';
 
 /**
- * A change of state. `movimento`: its number among the moves of its row; `em`: milliseconds; `para`: the new state. `estadoDaNota`: the
- * state of the nota when an evento changed that has a place in its order.
+ * A change of state. `movimento`: its number among the moves of its row; `em`: milliseconds; `para`: the new state. `estadoDaNota`: for an
+ * evento, the state of its nota at that moment, known once the change has its place.
  */
 export type Mudou = Ref &
   Traced & {

@@ -1,6 +1,6 @@
 /**
- * Numbers without gaps: of the notes of a provider, and of the DPS that bring none. Such a DPS takes the number of its note. If the sender
- * has used that one, it takes the next free one of its series (D-18, D-100).
+ * Numbers without gaps: of the notes of a provider, and of the DPS that bring none. Such a DPS takes the number of its note. A number that
+ * the sender has used is skipped for the next free one of the series (D-18, D-100).
  *
  * Numbers in use are read as runs, in windows, under the lock of the provider's sequence. A series remembers the end of its automatic
  * numbers, so that no run is read twice.

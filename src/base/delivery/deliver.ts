@@ -188,7 +188,7 @@ async function exchangeBatch<Row extends Claimed, More extends Kind, One extends
   const announced = unanswered().filter(({ found }) => !kind.unsent.includes(found));
   const known = announced.length === 0 ? new Map<string, AdnKnowledge>() : await find(batch, announced);
   for (const row of announced) noteUndecided(batch, row, known.get(kind.keyOf(row)));
-  // A row whose question got no answer is not signed.
+  // A row is not signed if the question about it got no answer.
   if (transmission.adn.wantsDocuments) {
     const signing = async () => signDocuments(await kind.read(on, unanswered()), transmission.signer, kind);
     batch.documents = await inSpan('assinar', {}, signing, { only: keysOf(batch, unanswered()) });

@@ -1,4 +1,4 @@
-/** A visit from its arrival to its answer and its line in the log. Every failure is answered, a bug included (D-02). */
+/** Handles a visit from its arrival to its answer and its line in the log. Every failure is answered, a bug included (D-02). */
 
 import { isoMoment } from '../../fiscal/moment.ts';
 import { countRequest } from '../measures/counters.ts';
@@ -14,7 +14,7 @@ import { refuseAfterBug, refuseForStore, refuseUnknownMunicipio } from './refusa
 import type { Outcome, Refused, Route } from './route.ts';
 import { type Door, siteOf, type Visit, type Work } from './visit.ts';
 
-/** Every answer leaves through here. `route`: the pattern of the path, where the request has one. */
+/** Every answer leaves through here. `route`: the pattern of the path, if the request has one. */
 export function attend(door: Door, request: HttpRequest, route: string | undefined, work: Work): Promise<HttpAnswer> {
   // Pages and health checks belong to no trace.
   if (route?.startsWith(OF_A_MUNICIPIO) !== true) return answerVisit(door, request, route, work);

@@ -23,19 +23,19 @@ function troubleOf({ code = '' }: BrokenHttp): Trouble {
   return CLIENT_ERRORS[code] ?? 'malformed';
 }
 
-/** A client that broke off the TLS handshake, or is gone, cannot be answered. */
+/** A client that aborted the TLS handshake, or is gone, cannot be answered. */
 function isUnanswerable({ code = '' }: BrokenHttp): boolean {
   return code === 'ECONNRESET' || code === 'EPROTO' || code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_');
 }
 
-/** Method and target of a request line, at the start of a text or after what was read before it. */
+/** Method and target of a request line, at the start of a text or after earlier lines. */
 const REQUEST_LINE = /(?:^|\n)[A-Za-z]+ +((?:\/|[a-z][a-z0-9+.-]*:\/\/)[^\s]*)/gi;
-/** As much of a head as may hold its request line, with a target of the longest kind. */
+/** Bytes of a head that are kept, enough for a request line with the longest target. */
 const HEAD_KEPT_BYTES = 4_096;
 
 export type Heads = ReturnType<typeof watchHeads>;
 
-/** `isReading`: whether a body is still being read on a connection, so that what comes is no head. */
+/** `isReading`: whether a body is still being read on a connection, so that further bytes are no head. */
 export function watchHeads(server: Server, isTls: boolean, isReading: (socket: Socket) => boolean) {
   const heads = new WeakMap<Socket, Buffer>();
   server.on(isTls ? 'secureConnection' : 'connection', (socket: Socket) => {
@@ -82,7 +82,7 @@ export type OnTrouble = (trouble: Trouble, request: HttpRequest, allow: string |
 
 /** `lastOf`: the last exchange of a connection. */
 export function answerBroken(lastOf: Pick<WeakMap<Socket, Exchange>, 'get'>, heads: Heads, onTrouble: OnTrouble) {
-  /** Connections that were answered here, and what ends each after its answer. */
+  /** Connections that were answered here, and the timer that ends each after its answer. */
   const refused = new WeakMap<Socket, NodeJS.Timeout | undefined>();
   /** Writes an answer and ends the connection. `url`: the requested address, as far as it is known. */
   const write = async (socket: Socket, trouble: Trouble, allow: string | undefined, url = ''): Promise<void> => {

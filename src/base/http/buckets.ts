@@ -20,7 +20,7 @@ type Bucket = { left: number; size: number; refillMs: number; at: number; moved:
  */
 const MOVE_EVERY_MS = 1_000;
 
-/** How many keys each table of a door may have: about 10 MiB of senders, 1 MiB of addresses. */
+/** Maximum number of keys in each table of a door: about 10 MiB of senders, 1 MiB of addresses. */
 export const KEYS_MAX = { quotas: 50_000, misses: 10_000, looks: 10_000 } as const;
 
 export type Buckets = {
@@ -33,7 +33,7 @@ export type Buckets = {
 
 export type OwnBuckets = ReturnType<typeof openBuckets>;
 
-/** `now`: milliseconds of a clock that only goes forward. `keysMax`: beyond it the key unused for longest is forgotten. */
+/** `now`: milliseconds of a monotonic clock. `keysMax`: beyond it the key unused for longest is forgotten. */
 export function openBuckets(now: () => number, keysMax: number) {
   const buckets = new Map<string, Bucket>();
   const refill = (bucket: Bucket, { size, refillMs }: Measure): number => {

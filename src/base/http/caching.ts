@@ -6,7 +6,6 @@ import type { HttpAnswer, HttpRequest } from './message.ts';
 /** A length at which two answers never share a tag. */
 const TAG_LENGTH = 22;
 
-/** The `ETag` of a body. */
 export function tagOf(body: string | Buffer): string {
   return `"${hash('sha256', body, 'base64url').slice(0, TAG_LENGTH)}"`;
 }

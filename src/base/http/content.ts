@@ -11,7 +11,7 @@ import type { Call, MediaType } from './route.ts';
 /** A refusal of the request itself: the fault, and the header concerned. */
 export type Misfit = { readonly fault: Fault; readonly campo: string };
 
-/** The content that a route takes, and the page that helps a sender of national content. */
+/** The content types of a route, and the page that helps a sender of national content. */
 type Taking = { readonly takes: readonly MediaType[]; readonly nacional?: string | undefined };
 
 /** The fault of the headers of a body, found before the body is read. */

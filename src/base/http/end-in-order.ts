@@ -59,7 +59,6 @@ export function endInOrder(server: HttpServer, isTls: boolean, isIdle: (socket: 
     isEnding: () => ending,
     /** Resolves when a request may go on; undefined: at once. */
     held: () => holding?.until,
-    /** How many connections are open. */
     countOpen: () => open,
     /** Every answer ends its connection after this call. */
     begin: (): void => {

@@ -17,7 +17,7 @@ export const DISCARD_MAX_BYTES = 256 * 1024 * 1024;
 /** A sender that still owes a body is answered after this silence. A sender that was answered, and had announced its body, is cut off. */
 export const LINGER_MS = 1_000;
 
-/** The raw pair, and what must be known about it when the connection fails. */
+/** The raw pair, and the state that is needed when the connection fails. */
 export type Exchange = {
   readonly incoming: IncomingMessage;
   readonly response: ServerResponse;
@@ -31,7 +31,7 @@ export type Exchange = {
   answerNow: (() => void) | undefined;
 };
 
-/** Whether the request has come whole and its answer is written. */
+/** Whether the request is complete and its answer is written. */
 export function isAnswered(exchange: Exchange | undefined): boolean {
   return exchange?.incoming.complete === true && exchange.response.writableFinished;
 }
@@ -166,7 +166,7 @@ export function ownHeaders(request: HttpRequest, answer: HttpAnswer): Record<str
   };
 }
 
-/** A request id of the caller's own is logged beside ours only when it looks like this. */
+/** Form of a caller's own request id; only such an id is logged beside ours. */
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
 const HOST = 'host';
@@ -245,7 +245,7 @@ function peerCertificatesOf(socket: Socket): readonly Buffer[] {
   const chain: Buffer[] = [];
   if (!('encrypted' in socket)) return chain;
   let one = (socket as TLSSocket).getPeerCertificate(true);
-  // The last of a chain names itself as its issuer.
+  // The last certificate of a chain names itself as its issuer.
   while (one?.raw !== undefined && chain.length < PEER_CHAIN_MAX && !chain.some((known) => known.equals(one.raw))) {
     chain.push(one.raw);
     one = one.issuerCertificate;

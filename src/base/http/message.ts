@@ -48,7 +48,7 @@ export type HttpAnswer = {
 export type SoapAnswer = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** A long one is made while it is sent. */
+  /** A long body is made while it is sent. */
   readonly body: string | AsyncIterable<string>;
   /** The query found nothing, and counts as a miss (D-40). */
   readonly isMiss: boolean;

@@ -53,7 +53,7 @@ function comparePaths(asked: readonly string[], known: readonly string[]): numbe
 /** Two paths below this likeness have little in common. */
 const NEARNESS_MIN = 0.4;
 
-/** `POST /{municipio}/api/v1/nfse/v101`, the nearest first; of one method alone when it is given. */
+/** Addresses in the form `POST /{municipio}/api/v1/nfse/v101`, the nearest first; of one method alone if it is given. */
 export function findNearPaths(url: string, known: readonly Known[]): readonly string[] {
   const asked = segmentsOf(url);
   if (asked === undefined) return [];

@@ -28,7 +28,7 @@ export type RequestQuota = Omit<Quota, 'enter'> & {
   isSpent(): RefusedByFlow | undefined;
   /** The limit that refused, and the seconds until it no longer does; undefined: none refused. */
   refused: { readonly escopo: Escopo; readonly waitS: number } | undefined;
-  /** Whether the owner of a personal sandbox sees this refusal for excess. */
+  /** Whether this refusal for excess is stored for the owner of a personal sandbox, within a limit. */
   keepsExcess(): Promise<boolean>;
   headers(): Readonly<Record<string, string>>;
 };

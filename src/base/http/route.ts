@@ -87,7 +87,7 @@ export type Registro = { readonly nota?: string; readonly evento?: string };
 export type Accepted<Body> = {
   readonly body: Body;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Additions to the log line of a request: numbers without personal data that open nothing. */
+  /** Additions to the log line of a request: numbers that contain no personal data and give no access. */
   readonly registro?: Registro;
   /** The answer counts as a miss (D-40). A refusal with 404 always does. */
   readonly isMiss?: boolean;

@@ -1,4 +1,4 @@
-/** Which route takes a request, by its method and its path. The only importer of find-my-way. */
+/** Finds the route of a request by its method and its path. Only this file imports find-my-way. */
 import findMyWay from 'find-my-way';
 import type { HttpAnswer, HttpRequest, Trouble } from './message.ts';
 

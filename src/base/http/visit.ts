@@ -25,7 +25,7 @@ export type RestDoorOptions = {
   readonly tls?: TlsKeys | undefined;
   /** Absent: a certificate can only come with the connection itself. */
   readonly certificateHeader?: CertificateHeader | undefined;
-  /** One line a request. */
+  /** Whether each request gets a line in the log. */
   readonly accessLog: boolean;
   /** Answers requests with large bodies in another thread; absent: this thread answers them. */
   readonly aside?: Aside | undefined;

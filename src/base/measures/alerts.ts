@@ -6,7 +6,7 @@ import { AUSENTE, absences } from './presence.ts';
 export type Alert = {
   readonly nome: string;
   readonly gravidade: Gravidade;
-  /** PromQL. */
+  /** Expression in PromQL. */
   readonly expr: string;
   readonly durante: string;
   readonly oQue: string;

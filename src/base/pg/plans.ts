@@ -45,7 +45,7 @@ export function renewPlans(pool: Pool): void {
     const plans = kept.get(client);
     if (plans !== undefined && plans.timesGrown === timesGrown && now - plans.since < PLANS_KEPT_MS) return;
     kept.set(client, { timesGrown, since: now });
-    // The statement goes first on the connection. If it fails, so does the next one.
+    // The statement goes first on the connection. Its failure is also one of the next statement.
     if (plans !== undefined) client.query('discard plans').catch(() => undefined);
   });
   pool.on('release', () => {

@@ -53,7 +53,7 @@ async function askAnew(server: ServerState): Promise<boolean> {
   }
 }
 
-/** A committed trial ends the doubt. If temporary tables are forbidden, only the next write can tell. */
+/** A committed trial ends the doubt. Only the next write can tell if temporary tables are forbidden. */
 async function tryToWrite(pool: Db, server: ServerState): Promise<void> {
   try {
     await runPipeline(pool, async (client) => ({ result: undefined, writes: TRIAL.map((text) => client.query(text)) }));

@@ -38,7 +38,9 @@ export const PORT_DEFAULT = 8080;
 export const PAINEL_PORT_DEFAULT = 8081;
 const VIGIA_PORT_DEFAULT = 8083;
 
-/** Connections for one batch of issuances a tenant and its readings, and for deliveries. */
+/**
+ * Default number of connections of a part of the service. Issuances and deliveries of a tenant use one at a time, and readings use others.
+ */
 const CONNECTIONS_DEFAULT = 12;
 
 export const VARIABLES = {

@@ -80,7 +80,6 @@ export function findMunicipio({ store }: Pick<World, 'store'>, slug: string): Pr
   return store.municipios.findBySlug(slug);
 }
 
-/** Creates a municipality. */
 export async function createMunicipio(
   world: RegistryWorld,
   slug: string,

@@ -5,7 +5,7 @@
 import type { EventoRow } from '../book/evento-rows.ts';
 import type { NotaRow } from '../book/nota-columns.ts';
 
-/** A claim that was just made, or is about to be, is settled within a second. */
+/** A new or imminent claim is settled within a second. */
 const SOON_MS = 1_000;
 /** Limit for an overdue row (an outage, or no transmitting process), and for a row that another event may wake. */
 const UNFORESEEN_MAX_MS = 60_000;
