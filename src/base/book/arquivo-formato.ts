@@ -1,6 +1,7 @@
 /**
- * The file in which a month of a municipality is archived, as `docs/site/arquivo.md` describes it for other programs: a line that says what it is, a line
- * of JSON with all that is needed to read on, the records, an index of fixed width, and a line of JSON that says where the index is.
+ * The file in which a month of a municipality is archived. `docs/site/arquivo.md` describes the format for other programs. The first line
+ * names the format, and a line of JSON says all that a reader needs. The records and an index of fixed width follow. The last line, of
+ * JSON, says where the index is.
  */
 import { createHash, hash } from 'node:crypto';
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
@@ -31,7 +32,7 @@ export type Registro = {
   readonly linhas: Readonly<Record<string, readonly Linha[]>>;
 };
 
-/** What the second line says. `anterior`: SHA-256 of the file of the municipality that was written before. */
+/** The second line of the file. `anterior`: SHA-256 of the file of the municipality that was written before. */
 export type Cabecalho = {
   readonly formato: 1;
   readonly municipio: string;
@@ -41,7 +42,7 @@ export type Cabecalho = {
   readonly anterior: string | null;
 };
 
-/** What the last line says: where the index is, the first key of each of its pages, and how many rows there are of each table. */
+/** The last line: place of the index, first key of each index page, and number of rows of each table. */
 type Rodape = {
   readonly indice: number;
   readonly registros: number;
@@ -49,10 +50,10 @@ type Rodape = {
   readonly linhas: Readonly<Record<string, number>>;
 };
 
-/** A part of a file by its place. Throws where it cannot be had whole. */
+/** Reads a part of a file by its place. Throws if the whole part cannot be read. */
 export type ReadRange = (at: number, length: number) => Promise<Buffer>;
 
-/** A file whose words do not fit together. */
+/** The parts of the file contradict each other. */
 export class ArquivoDanificado extends Error {}
 
 const COMPRESSED = { params: { [constants.ZSTD_c_compressionLevel]: 9, [constants.ZSTD_c_checksumFlag]: 1 } };
@@ -65,7 +66,7 @@ function unpack(bytes: Uint8Array, dicionario: number): Buffer {
   return zstdDecompressSync(bytes, { dictionary: dictionaryOf(dicionario) });
 }
 
-/** The first two lines. They name the dictionary of every record, whole. */
+/** The first two lines. They contain every dictionary that a record names, whole. */
 export function writeHead(cabecalho: Cabecalho): Buffer {
   const dicionarios = Array.from({ length: DICIONARIO }, (_, before) => [
     before + 1,
@@ -78,7 +79,7 @@ export function writeHead(cabecalho: Cabecalho): Buffer {
 /** Columns that are compressed already, by the dictionary that their row names. */
 const PACKED = 'pacote';
 
-/** Length of the JSON (4), the JSON, and what it says to follow: each a frame of zstd. */
+/** Length of the JSON (4), the JSON, and the documents whose lengths the JSON states. Each is a frame of zstd. */
 function writeRegistro({ tipo, id, linhas }: Registro): Buffer {
   const parts: Buffer[] = [];
   const told = Object.entries(linhas).map(([table, rows]) => {
@@ -126,7 +127,10 @@ function keyOf(tipo: TipoDeRegistro, id: bigint): Buffer {
   return key;
 }
 
-/** What a file is made of, in the order of its keys; `append` gets every part of it in order, `appendIndex` the index, which is to follow. */
+/**
+ * Produces the parts of a file, whose records come in the order of their keys. The caller writes each part in order, and the index after
+ * all records.
+ */
 export class ArquivoWriter {
   readonly linhas: Record<string, number> = {};
   private readonly pages: Buffer[] = [];
@@ -158,7 +162,7 @@ export class ArquivoWriter {
     return { bytes, entry };
   }
 
-  /** What follows the index. */
+  /** The bytes after the index. */
   end(): Buffer {
     const rodape: Rodape = {
       indice: this.at,
@@ -172,7 +176,7 @@ export class ArquivoWriter {
   }
 }
 
-/** What is known of a file once it was opened: enough to find any record by two readings. */
+/** The data that is kept of an opened file. It is enough to find any record by two readings. */
 export type Aberto = {
   readonly cabecalho: Cabecalho & { readonly dicionario: number };
   readonly rodape: Omit<Rodape, 'paginas'>;
@@ -181,7 +185,7 @@ export type Aberto = {
 
 const HEAD_STEP = 65_536;
 
-/** Reads what is needed to find records. Throws {@link ArquivoDanificado} where it is no such file. */
+/** Reads what is needed to find records. Throws {@link ArquivoDanificado} if the file has another format. */
 export async function openArquivo(read: ReadRange, size: number): Promise<Aberto> {
   const tail = await read(size - TAIL_BYTES, TAIL_BYTES);
   if (!tail.subarray(8).equals(END)) throw new ArquivoDanificado('o arquivo não termina como devia');
@@ -204,7 +208,7 @@ export async function openArquivo(read: ReadRange, size: number): Promise<Aberto
   }
 }
 
-/** Reads one record by its key; undefined where the file has none. */
+/** Reads one record by its key; undefined if the file has none. */
 export async function findRegistro(
   read: ReadRange,
   { cabecalho, rodape, pages }: Aberto,

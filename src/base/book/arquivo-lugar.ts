@@ -1,27 +1,30 @@
-/** Where the files of the archive lie: what a folder (`arquivo-pasta.ts`) and a bucket (`arquivo-s3.ts`) have in common. Files are written once. */
+/**
+ * The place of the archive's files: the interface of a folder (`arquivo-pasta.ts`) and of a bucket (`arquivo-s3.ts`). Files are written
+ * once.
+ */
 import type { ReadRange } from './arquivo-formato.ts';
 import type { Escrito, Rascunho } from './arquivo-rascunho.ts';
 
-/** Files by their names, `slug/2026-01-0123456789ab.nfse`. Whatever cannot be reached is thrown; what is not there is undefined. */
+/** Files by their names, `slug/2026-01-0123456789ab.nfse`. A failure to reach the place is thrown; a missing file is undefined. */
 export type ArquivoLugar = {
-  /** As the operator has written it. */
+  /** The place in the operator's own words. */
   readonly lugar: string;
-  /** Throws where it is not there, or lets nobody in: asked before hours of work. */
+  /** Throws if the place is missing or refuses access. The callers check this before hours of work. */
   ensure(): Promise<void>;
-  /** A file that is none of the archive yet. */
+  /** A file that has no name in the archive yet. */
   create(tenant: string): Promise<Rascunho>;
-  /** Gives what was written its name, for good. Another of this name stays: it has the same hash. */
+  /** Gives the written file its final name. An existing file of this name stays, since it has the same hash. */
   publish(written: Escrito, nome: string): Promise<void>;
-  /** Writes a small file, in place of one of this name. */
+  /** Writes a small file and replaces one of this name. */
   writeBeside(nome: string, content: string | Buffer): Promise<void>;
   readBeside(nome: string): Promise<Buffer | undefined>;
   sizeOf(nome: string): Promise<number | undefined>;
-  /** Names of all that is in it. */
+  /** Names of all files of the place. */
   list(): Promise<readonly string[]>;
   /** Opens a file for some readings. */
   reading<Result>(nome: string, work: (read: ReadRange) => Promise<Result>): Promise<Result>;
-  /** Of a file that was never registered: what there is of it, by halves too. */
+  /** Removes a file that was never registered, and any incomplete part of it. */
   remove(nome: string): Promise<void>;
-  /** Deletes drafts of commands that were killed before this moment, in milliseconds; how many. */
+  /** Deletes drafts of commands that were killed before this moment, in milliseconds. Returns their number. */
   removeDrafts(before: number): Promise<number>;
 };

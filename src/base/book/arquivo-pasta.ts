@@ -4,10 +4,10 @@ import path from 'node:path';
 import type { ArquivoLugar } from './arquivo-lugar.ts';
 import { createRascunho, readWhole, removeRascunhos } from './arquivo-rascunho.ts';
 
-/** Of a file: its account writes, and its group reads. */
+/** Mode of a file: its account writes, and its group reads. */
 const MODE = 0o640;
 
-/** The folder must be there: one that is made in place of a disk that is not mounted would fill the wrong disk. */
+/** The folder must exist. A folder made in place of an unmounted disk would fill the wrong disk. */
 export function arquivoFolder(folder: string): ArquivoLugar {
   const placeOf = (nome: string): string => path.join(folder, nome);
   return {
@@ -65,7 +65,7 @@ export function arquivoFolder(folder: string): ArquivoLugar {
   };
 }
 
-/** Undefined where there is no such file. */
+/** Undefined if there is no such file. */
 async function orUndefined<Result>(work: Promise<Result>): Promise<Result | undefined> {
   return work.catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;
@@ -73,7 +73,7 @@ async function orUndefined<Result>(work: Promise<Result>): Promise<Result | unde
   });
 }
 
-/** A name lasts when its folder was synced. */
+/** A new name survives a crash only after its folder was synced. */
 async function syncFolders(...folders: readonly string[]): Promise<void> {
   for (const folder of folders) {
     const handle = await open(folder, 'r');
@@ -81,7 +81,7 @@ async function syncFolders(...folders: readonly string[]): Promise<void> {
   }
 }
 
-/** What root writes is of the account whose folder it is, which must be able to read it. */
+/** Gives a file written by root to the owner of the folder, so that the owner can read it. */
 async function giveToNeighbour(handle: FileHandle, folder: string): Promise<void> {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = await stat(folder);

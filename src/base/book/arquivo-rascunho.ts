@@ -1,23 +1,23 @@
-/** A file of the archive while it is written, on a disk of this machine: its records first, and its index, which grows beside them. */
+/** A file of the archive while it is written, on a disk of this machine. The index grows in a file of its own beside the records. */
 import { createHash, randomUUID } from 'node:crypto';
 import { type FileHandle, open, readdir, rm, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
 
-/** Parts of a file go to the disk together when they are so many bytes. */
+/** Bytes that are gathered before a part of a file is written to the disk. */
 const WRITTEN_TOGETHER = 1024 * 1024;
-/** Of a command that was killed. */
+/** Names of drafts. A killed command leaves its drafts behind. */
 const NAME = /^nfse-[0-9a-f-]{36}\.(?:corpo|indice)\.parcial$/;
 
-/** A file that was written whole and synced, and has no name of the archive yet. `sha256`: of all of it. */
+/** A file that was written whole and synced, and has no name in the archive yet. `sha256`: of the whole file. */
 export type Escrito = { readonly file: string; readonly bytes: number; readonly sha256: Buffer };
 
 export type Rascunho = {
   append(bytes: Buffer): Promise<void>;
-  /** Is written behind everything else. */
+  /** Adds to the index, which follows everything else. */
   appendIndex(bytes: Buffer): Promise<void>;
   /** Writes the index and the end, and syncs. */
   finish(end: Buffer): Promise<Escrito>;
-  /** Leaves nothing behind. */
+  /** Removes both files of the draft. */
   drop(): Promise<void>;
 };
 
@@ -48,7 +48,7 @@ class Part {
   }
 }
 
-/** `folder`: where it grows; it must be there. `mode`: who may read it. */
+/** `folder`: where the draft grows; it must exist. `mode`: permissions of the files. */
 export async function createRascunho(folder: string, mode: number): Promise<Rascunho> {
   const name = randomUUID();
   const make = async (kind: string): Promise<Part> => {
@@ -88,7 +88,7 @@ export async function createRascunho(folder: string, mode: number): Promise<Rasc
   };
 }
 
-/** Fills `into` from this place of the file on. */
+/** Fills `into` with the bytes of the file from this place on. */
 export async function readWhole(handle: FileHandle, into: Buffer, at: number): Promise<Buffer> {
   for (let got = 0; got < into.length; ) {
     const { bytesRead } = await handle.read(into, got, into.length - got, at + got);
@@ -98,7 +98,7 @@ export async function readWhole(handle: FileHandle, into: Buffer, at: number): P
   return into;
 }
 
-/** Deletes the drafts in a folder that nobody has written to since this moment, in milliseconds; how many. */
+/** Deletes the drafts of a folder that were not written to since this moment, in milliseconds. Returns their number. */
 export async function removeRascunhos(folder: string, before: number): Promise<number> {
   let removed = 0;
   for (const name of await readdir(folder)) {
@@ -106,7 +106,7 @@ export async function removeRascunhos(folder: string, before: number): Promise<n
     const file = path.join(folder, name);
     const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }));
     if (mtimeMs >= before) continue;
-    // In a folder of all accounts it may be another's.
+    // The draft may belong to another account if the folder is shared.
     await rm(file).then(
       () => (removed += 1),
       () => undefined,

@@ -1,6 +1,6 @@
 /**
- * The archive in a bucket of a store that speaks S3: of Amazon, MinIO, Ceph, Swift and others, addressed by path. A file is written on a
- * disk of this machine and then sent whole, or in parts; it is read by ranges. Only this file knows the client, which signs requests.
+ * The archive in a bucket of a store that speaks S3 (Amazon, MinIO, Ceph, Swift and others), addressed by path. A file is written on a disk
+ * of this machine and then sent whole, or in parts. Readings ask for ranges. Only this file uses the client, which signs requests.
  */
 import { hash } from 'node:crypto';
 import { open } from 'node:fs/promises';
@@ -9,11 +9,11 @@ import { AwsClient } from 'aws4fetch';
 import type { ArquivoLugar } from './arquivo-lugar.ts';
 import { createRascunho, readWhole, removeRascunhos } from './arquivo-rascunho.ts';
 
-/** `prefixo`: what the names begin with, without a slash at its end; may be empty. */
+/** `prefixo`: the beginning of all names, without a slash at its end; may be empty. */
 export type Bucket = {
   readonly nome: string;
   readonly prefixo: string;
-  /** Without a slash at its end. */
+  /** The address has no slash at its end. */
   readonly endpoint: string;
   readonly regiao: string;
   readonly chave: string;
@@ -21,19 +21,19 @@ export type Bucket = {
   readonly sessao: string | undefined;
 };
 
-/** Of a request that carries little. A range is some kilobytes. */
+/** Time limit of a request with a small body. A range is some kilobytes. */
 const SMALL_MAX_MS = 5_000;
-/** Of one that carries a part, or puts parts together. */
+/** Time limit of a request that carries a part, or joins parts. */
 const LARGE_MAX_MS = 180_000;
 const TOO_LONG = new Error('passou do tempo');
-/** A store asks for patience now and then: what carries much has more of it. Each pause is four times the one before. */
+/** A store asks for patience now and then. Large requests are attempted more often. Each pause is four times the one before. */
 const ATTEMPTS_MAX = { small: 2, large: 5 };
 const AGAIN_MS = 200;
-/** After such a failure readings are refused at once for so long: else all who ask would wait, one behind the other. */
+/** Requests are refused at once for so long after such a failure. Otherwise all callers would wait, one behind the other. */
 const PAUSE_MS = 2_000;
-/** Requests at once; the others wait for their turn. */
+/** Requests that run at once; the others wait for their turn. */
 const AT_ONCE_MAX = 32;
-/** A file is sent in parts of so many bytes, or as large as its size asks: a store takes ten thousand. */
+/** Size of the parts in which a file is sent. A large file has larger parts, since a store takes ten thousand at most. */
 const PART_BYTES = 16 * 1024 * 1024;
 const PARTS_MAX = 10_000;
 
@@ -46,10 +46,10 @@ type Asked = {
 };
 type Answer = { readonly status: number; readonly headers: Headers; readonly body: Buffer };
 
-/** The store does not answer, or says that it cannot now. */
+/** The store does not answer, or says that it cannot answer now. */
 class SemResposta extends Error {}
 
-/** Sends requests; `key`: the whole name of an object, or nothing for the bucket. */
+/** Sends requests; `key`: the whole name of an object, or empty for the bucket. */
 type Send = (method: Method, key: string, asked?: Asked) => Promise<Answer>;
 
 export function arquivoBucket(bucket: Bucket): ArquivoLugar {
@@ -100,7 +100,7 @@ export function arquivoBucket(bucket: Bucket): ArquivoLugar {
   };
 }
 
-/** Sends signed requests, a few at a time, each with an end. Whatever is answered comes back; what is not is thrown. */
+/** Sends signed requests, a few at a time, each with a time limit. Any answer is returned; a missing answer is thrown. */
 function senderOf({ nome, endpoint, regiao, chave, segredo, sessao }: Bucket): Send {
   const client = new AwsClient({
     accessKeyId: chave,
@@ -121,7 +121,7 @@ function senderOf({ nome, endpoint, regiao, chave, segredo, sessao }: Bucket): S
       body: body ?? null,
       headers: { ...headers, 'X-Amz-Content-Sha256': hash('sha256', body ?? '') },
     });
-    // A signal of AbortSignal.timeout is forgotten when memory is collected, as nobody else holds it.
+    // The garbage collector may drop a signal of AbortSignal.timeout, because no other object refers to it.
     const end = new AbortController();
     const timer = setTimeout(() => end.abort(TOO_LONG), isLarge === true ? LARGE_MAX_MS : SMALL_MAX_MS);
     const answer = await fetch(signed, { redirect: 'error', signal: end.signal })
@@ -154,7 +154,7 @@ function senderOf({ nome, endpoint, regiao, chave, segredo, sessao }: Bucket): S
     });
 }
 
-/** Runs so many at a time, in their order. */
+/** Runs at most `max` tasks at a time, in their order. */
 function turnsOf(max: number) {
   const waiting: (() => void)[] = [];
   let under = 0;
@@ -171,7 +171,7 @@ function turnsOf(max: number) {
   };
 }
 
-/** The code of the socket, or what was said. */
+/** The code of the socket, or the message of the error. */
 function causeOf(error: unknown): string {
   const { message, cause } = error as Error & { readonly cause?: { readonly code?: string; message?: string } };
   return cause?.code ?? cause?.message ?? message;
@@ -182,7 +182,7 @@ function accepted(answer: Answer, statuses: readonly number[]): Answer {
   throw new Error(describeRefusal(answer));
 }
 
-/** Of an error that stands in the body the code; its other words may name who asked. */
+/** Only the code of an error is taken from the body, since its other words may name the caller. */
 function describeRefusal({ status, body }: Answer): string {
   const code = /<Code>([A-Za-z0-9]{1,60})<\/Code>/.exec(body.toString('latin1'))?.[1];
   return `o S3 responde ${status}${code === undefined ? '' : ` ${code}`}`;
@@ -193,7 +193,7 @@ async function sizeOf(send: Send, key: string): Promise<number | undefined> {
   return status === 404 ? undefined : Number(headers.get('content-length'));
 }
 
-/** Elements of this name, as they stand. */
+/** Contents of the elements of this name, unchanged. */
 function textsOf({ body }: Answer, element: string): readonly string[] {
   return [...body.toString('utf8').matchAll(new RegExp(`<${element}>([^<]*)</${element}>`, 'g'))].map((one) => one[1]!);
 }
@@ -210,11 +210,14 @@ async function listKeys(send: Send, prefix: string): Promise<readonly string[]> 
   }
 }
 
-/** It is there already: a name has the hash of its file, so it is the same one. */
+/** The object exists already. A name contains the hash of its file, so the object is the same. */
 const IS_THERE = 412;
 const NOT_KNOWN = 501;
 
-/** Nothing is written over. A store that knows no such condition (Swift, of a small file) gets it without: who is here has looked before. */
+/**
+ * Never overwrites an object. Some stores reject the condition (Swift, for a small file) and get the request without it; callers looked
+ * before.
+ */
 async function sendNew(send: Send, method: Method, key: string, asked: Asked): Promise<Answer> {
   const answer = await send(method, key, { ...asked, headers: { 'If-None-Match': '*' } });
   return answer.status === NOT_KNOWN ? send(method, key, asked) : answer;
@@ -245,7 +248,7 @@ async function sendParts(send: Send, key: string, { bytes, read }: Parts): Promi
     }
     const body = Buffer.from(`<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`);
     const answer = await sendNew(send, 'POST', key, { query: { uploadId }, body, isLarge: true });
-    // What goes wrong after a while is told under 200; and of an answer that was lost the second one knows no upload.
+    // A late failure comes with status 200. A repetition after a lost answer finds no upload. The size of the object then decides.
     const isDone = answer.status === 200 && textsOf(answer, 'Code').length === 0;
     if (!isDone && (await sizeOf(send, key)) !== bytes) throw new Error(describeRefusal(answer));
     if (answer.status === IS_THERE) await send('DELETE', key, { query: { uploadId } });
@@ -255,7 +258,7 @@ async function sendParts(send: Send, key: string, { bytes, read }: Parts): Promi
   }
 }
 
-/** Parts that were sent of a file cost their room until somebody gives them up. Not every store lists them. */
+/** Parts of an abandoned upload take space until they are aborted. Some stores do not list them. */
 async function abortUploads(send: Send, key: string): Promise<void> {
   const answer = await send('GET', '', { query: { uploads: '', prefix: key } });
   if (answer.status !== 200) return;

@@ -1,6 +1,6 @@
 /**
- * What was archived, as questions need it: one record of the file of its month. A row that is missing in the database is looked for here; a
- * month that stands in the database costs nothing.
+ * Reads archived rows for queries: one record of the file of its month. A row that is missing in the database is looked up here. A month
+ * that is still in the database costs nothing.
  */
 import { hash } from 'node:crypto';
 import type { Db } from '../pg/open.ts';
@@ -21,24 +21,24 @@ import type { Ref } from './fila.ts';
 
 const lugares = new WeakMap<Db, ArquivoLugar>();
 
-/** Says where the months of a pool's database are archived: in a folder, by its absolute path, or in a bucket. */
+/** Sets where the months of a pool's database are archived: a folder, by its absolute path, or a bucket. */
 export function useArquivo(pool: Db, lugar: string | Bucket): void {
   lugares.set(pool, typeof lugar === 'string' ? arquivoFolder(lugar) : arquivoBucket(lugar));
 }
 
-/** Undefined where nobody has said. */
+/** Undefined if no place was set. */
 export function arquivoOf(pool: Db): ArquivoLugar | undefined {
   return lugares.get(pool);
 }
 
-/** Kept of each file: the first key of every page of its index, 40 kB for a million notes. */
+/** Maximum number of opened files in memory. Each keeps the first key of every index page, 40 kB for a million notes. */
 const OPEN_MAX = 100;
 const opened = new Map<string, Aberto>();
 
 const LAST = `select nome, bytes from arquivos where tenant = $1 and mes = $2 and pronto_em is not null
   order by geracao desc limit 1`;
 
-/** A record of the month in which something was; undefined where the month was not archived, or has no such record. */
+/** An archived record of this month. Undefined if the month was not archived, or has no such record. */
 export async function readArquivado(
   pool: Db,
   tenant: string,
@@ -75,12 +75,12 @@ export function linhasOf(registro: Registro | undefined, table: string): readonl
   return registro?.linhas[table] ?? [];
 }
 
-/** How a certificate is named in a file: the first half of its SHA-256 would do for all that there are. */
+/** The id of a certificate in a file. The first octets of its SHA-256 are enough to tell all certificates apart. */
 export function certificateId(impressao: Buffer): bigint {
   return impressao.readBigUInt64BE(0);
 }
 
-/** A certificate that the papers of a note were compressed without. `impressao`: as JSON has it, `\x…`. */
+/** A certificate that was left out when the papers of a note were compressed. `impressao`: as JSON has it, `\x…`. */
 export async function readCertificado(pool: Db, tenant: string, mes: number, impressao: string): Promise<Buffer> {
   const print = Buffer.from(impressao.slice(2), 'hex');
   const ref = { id: String(certificateId(print)), mes };
@@ -98,14 +98,14 @@ type EventoArquivado = {
   readonly xml: Buffer;
 };
 
-/** The documents of an event that was archived. Throws where they are nowhere. */
+/** The documents of an event that was archived. Throws if no archive has them. */
 export async function readEventoArquivado(pool: Db, tenant: string, ref: Ref): Promise<EventoArquivado> {
   const found = await findEventoArquivado(pool, tenant, ref);
   if (found !== undefined) return found;
   throw new Error(`os documentos do evento ${ref.id} não estão no banco nem num arquivo; restaure-os de uma cópia`);
 }
 
-/** The same; undefined where there are none. */
+/** The documents of an archived event; undefined if there are none. */
 export async function findEventoArquivado(pool: Db, tenant: string, ref: Ref): Promise<EventoArquivado | undefined> {
   const [found] = linhasOf(await readArquivado(pool, tenant, 'evento', ref), 'documentos_eventos');
   if (found === undefined) return undefined;
@@ -113,13 +113,13 @@ export async function findEventoArquivado(pool: Db, tenant: string, ref: Ref): P
   return { recebido, recebido_assinatura: found.colunas.recebido_assinatura as string | null, xml: xml! };
 }
 
-/** A move as JSON has it, but for its moment. */
+/** A move as JSON has it, except for its moment. */
 type Archived = Readonly<Record<'de' | 'gatilho' | 'para' | 'mensagem' | 'quem', unknown>> & {
   readonly movimento: number;
   readonly em: Date;
 };
 
-/** The moves that a note or an event had when its month was archived; none where it was not. */
+/** The moves that a note or an event had when its month was archived; empty if the month was not archived. */
 export async function readTrailArquivada(
   pool: Db,
   tenant: string,

@@ -1,4 +1,4 @@
-/** What was done by hand, in the console or by a command: by whom, when, to what and why. Notes and events have trails of their own. */
+/** Acts by hand, in the console or by a command: by whom, when, to what and why. Notes and events have trails of their own. */
 import { randomUUID } from 'node:crypto';
 import { type Db, dropNul, runTransaction } from '../pg/open.ts';
 import type { PoolClient } from '../pg/pg.ts';
@@ -6,10 +6,10 @@ import { planOnce } from '../pg/planned.ts';
 import { insertRows } from '../pg/sql.ts';
 import { insertRegistradas } from './auditoria-entradas.ts';
 
-/** Where an act was done. */
+/** The place where an act was done: the console or a command. */
 export type Via = 'painel' | 'comando';
 
-/** Kinds of things that acts are done to. `acesso`: entering and being refused; its key is a login. */
+/** Kinds of things that acts are done to. `acesso`: signing in and being refused; its key is a login. */
 export type Objeto =
   | 'prestador'
   | 'lista'
@@ -26,14 +26,14 @@ export type Objeto =
   | 'auditoria'
   | 'titular';
 
-/** An act to be written down. `em`: milliseconds. `antes`, `depois`: what it changed, in the terms of the thing. */
+/** An act to be stored. `em`: milliseconds. `antes`, `depois`: the changed values, by the field names of the thing. */
 export type NovoAto = {
   readonly em: number;
   readonly quem: string;
   readonly via: Via;
   readonly objeto: Objeto;
   readonly chave: string;
-  /** Past participle, as `bloqueado`. */
+  /** A past participle, such as `bloqueado`. */
   readonly acao: string;
   readonly motivo?: string | undefined;
   readonly antes?: object | undefined;
@@ -53,7 +53,7 @@ export type Ato = {
   readonly depois: unknown;
 };
 
-/** Which acts: all conditions together. `before`: the last one of the page before. */
+/** Filter of acts: all conditions together. `before`: the last act of the page before. */
 export type FiltroDeAtos = {
   readonly quem?: string | undefined;
   readonly objeto?: string | undefined;
@@ -80,7 +80,7 @@ const INSERT = insertRows<NovoAto & { readonly id: string }>('insert_atos', 'ato
 /** Name of the act that eliminates a month; the chain's verification looks for it. Its key is the month. */
 export const MES_ELIMINADO = 'mês eliminado';
 
-/** Writes acts down in the transaction that does them. */
+/** Stores acts in the transaction that does them. */
 export async function insertAtos(client: PoolClient, tenant: string, atos: readonly NovoAto[]): Promise<void> {
   if (atos.length === 0) return;
   const rows = atos.map((ato) => ({ ...ato, id: randomUUID() }));
@@ -104,7 +104,7 @@ const LIST = planOnce(
 
 export function atoStore(pool: Db) {
   return {
-    /** Writes down acts that change no other row. */
+    /** Stores acts that change no other row. */
     record: (tenant: string, atos: readonly NovoAto[]): Promise<void> =>
       runTransaction(pool, (client) => insertAtos(client, tenant, atos)),
     /** Acts of a tenant, the newest first. */

@@ -1,21 +1,21 @@
 /**
- * Authenticates entries, places and the end of the audit chain by the key of this process. The key stands in a file, never in the
- * database: access to the database alone writes an entry without its authenticator (D-761).
+ * Authenticates entries, places and the end of the audit chain by the key of this process. The key is in a file, never in the database. An
+ * attacker with access to the database alone can only write entries without authenticator (D-761).
  */
 import { createHmac, hash } from 'node:crypto';
 import { RESUMO_BYTES, ZERO } from './auditoria-hash.ts';
 
 export const CHAVE_BYTES = 32;
-/** By which of several keys: the beginning of its SHA-256. */
+/** Length of the identifier of a key: the beginning of its SHA-256. */
 const ID_BYTES = 8;
 const BLOCK_BYTES = 64;
 
 type Chave = { readonly id: Buffer; readonly octetos: Buffer };
 
-/** From when on (milliseconds) entries, and the places given to them, are all by a key of the file; undefined: nothing says so. */
+/** Moments (milliseconds) from which all entries and all places are authenticated by a key of the file; undefined: not stated. */
 export type Prazo = { readonly entradas?: number; readonly lugares?: number };
 
-/** Of this process; the first one writes, all of them are known. */
+/** The keys of this process. The first one writes; all of them are recognised. */
 let chaves: readonly Chave[] = [];
 let prazo: Prazo = {};
 let absence: string | undefined;
@@ -24,14 +24,14 @@ function idOfChave(octetos: Buffer): string {
   return hash('sha256', octetos, 'buffer').toString('hex', 0, ID_BYTES);
 }
 
-/** Keys from a file, of {@link CHAVE_BYTES} each; none: entries are written without. */
+/** Sets the keys that were read from a file, of {@link CHAVE_BYTES} each. Entries are written without authenticator if there are none. */
 export function holdChaves(octetos: readonly Buffer[], since: Prazo = {}): void {
   chaves = octetos.map((one) => ({ id: Buffer.from(idOfChave(one), 'hex'), octetos: one }));
   prazo = since;
   absence = undefined;
 }
 
-/** This process may not write entries: the chain has a key, which is not here. `why`: in Portuguese, and how to mend it. */
+/** This process may not write entries: the chain has a key, which is missing here. `why`: the reason and the remedy, in Portuguese. */
 export function lackChave(why: string): void {
   absence = why;
 }
@@ -40,7 +40,7 @@ export function lacksChave(): boolean {
   return absence !== undefined;
 }
 
-/** The key of one entry: whoever comes to know it knows no other. */
+/** The key of one entry, which does not disclose any other key. */
 function keyOfEntrada({ octetos }: Chave, tenant: string, id: string): Buffer {
   return createHmac('sha256', octetos).update(`entrada\n${tenant}\n${id}`).digest();
 }
@@ -72,7 +72,10 @@ const pad = (key: Buffer, octet: number): Buffer => {
   return block.map((one) => one ^ octet) as Buffer;
 };
 
-/** What the database needs to make it of rows that are not in hand ({@link autenticadorInSql}): of this one entry, and of no other. */
+/**
+ * The key material with which the database authenticates this entry alone. Its rows are read by the statement itself
+ * ({@link autenticadorInSql}).
+ */
 export function feitioOf(tenant: string, id: string): Buffer | null {
   const chave = own();
   if (chave === undefined) return null;
@@ -80,7 +83,7 @@ export function feitioOf(tenant: string, id: string): Buffer | null {
   return Buffer.concat([chave.id, pad(key, 0x36), pad(key, 0x5c)]);
 }
 
-/** SQL: HMAC-SHA-256 as RFC 2104 has it. `feitio`: a parameter with {@link feitioOf}. */
+/** SQL: HMAC-SHA-256 as defined by RFC 2104. `feitio`: a parameter with {@link feitioOf}. */
 export function autenticadorInSql(feitio: string, sobre: string, itens: string, resumos: string): string {
   const part = (from: number, octets: number): string => `substring(${feitio} from ${from} for ${octets})`;
   const said = `'${VERSION}' || chr(10) || coalesce(${sobre}, '') || chr(10) || octet_length(${itens})::text || chr(10) || ${itens}`;
@@ -88,7 +91,7 @@ export function autenticadorInSql(feitio: string, sobre: string, itens: string, 
   return `${part(1, ID_BYTES)} || sha256(${part(ID_BYTES + BLOCK_BYTES + 1, BLOCK_BYTES)} || ${inner})`;
 }
 
-/** `outra`: by a key that is not known here; `falsa`: by a known one, and not over this. */
+/** `outra`: by a key that is unknown here; `falsa`: the key is known, but the authenticator does not match. */
 export type Autoria = 'propria' | 'sem_chave' | 'outra' | 'falsa';
 
 function judge(autenticador: Buffer | null, expected: (chave: Chave) => Buffer): Autoria {
@@ -98,12 +101,12 @@ function judge(autenticador: Buffer | null, expected: (chave: Chave) => Buffer):
   return expected(chave).equals(autenticador) ? 'propria' : 'falsa';
 }
 
-/** Whose an entry is. */
+/** The author of an entry. */
 export function autoriaOf(tenant: string, entrada: Dita & { readonly autenticador: Buffer | null }): Autoria {
   return judge(entrada.autenticador, (chave) => sign(chave, tenant, entrada));
 }
 
-/** Identifiers of the keys that are known here. */
+/** Identifiers of the keys of this process. */
 export function knownChaves(): readonly Buffer[] {
   return chaves.map(({ id }) => id);
 }
@@ -120,7 +123,7 @@ function signFim({ id, octetos }: Chave, tenant: string, { lugar, elo }: Fim): B
   return Buffer.concat([id, mac.digest()]);
 }
 
-/** Authenticator of a chain's end that this process moved on. */
+/** Authenticator of a chain's end that this process wrote. */
 export function autenticadorOfFim(tenant: string, fim: Fim): Buffer | null {
   const chave = own();
   return chave === undefined ? null : signFim(chave, tenant, fim);
@@ -135,7 +138,7 @@ function signCopia({ id, octetos }: Chave, dito: string): Buffer {
   return Buffer.concat([id, createHmac('sha256', key).update(dito).digest()]);
 }
 
-/** Authenticator of what is said of a copy, by a key derived for that; null without a key. */
+/** Authenticator of a statement about a copy, by a key derived for that use; null without a key. */
 export function autenticadorOfCopia(dito: string): Buffer | null {
   const [chave] = chaves;
   return chave === undefined ? null : signCopia(chave, dito);
@@ -148,7 +151,7 @@ export function autoriaOfCopia(dito: string, autenticador: Buffer | null): Autor
 const AUTENTICADOR_BYTES = ID_BYTES + RESUMO_BYTES;
 const OWN_END: Buffer = Buffer.alloc(0);
 const NO_END = Buffer.alloc(AUTENTICADOR_BYTES);
-/** The chain up to here came from another service, and is what it was then. */
+/** The chain up to this place came from another service, unchanged since. */
 const BROUGHT = Buffer.of(1);
 export const BROUGHT_BYTES = AUTENTICADOR_BYTES + BROUGHT.length;
 
@@ -157,29 +160,29 @@ function signLugar({ id, octetos }: Chave, tenant: string, { lugar, elo }: Fim, 
   return Buffer.concat([id, createHmac('sha256', octetos).update(said).digest(), base]);
 }
 
-/** Nothing tells any more what is from before a key: of a database that another service may have written. */
+/** Forgets the moments from which everything must be authenticated. Another service may have written this database. */
 export function forgetPrazo(): void {
   prazo = {};
 }
 
-/** A foreign end, as the place that is given after it remembers it. */
+/** A foreign end, as the place that follows it stores it; empty if the end is authentic. */
 export function baseOf(tenant: string, fim: FimDito): Buffer {
   if (autoriaOfFim(tenant, fim) === 'propria') return OWN_END;
   return Buffer.concat([fim.autenticador ?? NO_END, NO_END], AUTENTICADOR_BYTES);
 }
 
-/** Authenticator of a place that this process has given; null without a key. `base`: by {@link baseOf}. */
+/** Authenticator of a place that this process gave; null without a key. `base`: by {@link baseOf}. */
 export function autenticadorOfLugar(tenant: string, fim: Fim, base = OWN_END): Buffer | null {
   const chave = own();
   return chave === undefined ? null : signLugar(chave, tenant, fim, base);
 }
 
-/** The same, of the last place of a chain that is brought from another service. */
+/** Authenticator of the last place of a chain that is imported from another service. */
 export function autenticadorOfTrazida(tenant: string, fim: Fim): Buffer | null {
   return autenticadorOfLugar(tenant, fim, BROUGHT);
 }
 
-/** The author of a place. `fim`: of the end that it stood on; `trazida`: the whole chain up to here. */
+/** The author of a place. `fim`: the author of the end on which the place was built; `trazida`: the whole chain up to here was imported. */
 export type LugarJulgado = { readonly autoria: Autoria; readonly fim: Autoria | 'trazida' };
 
 export function autoriaOfLugar(tenant: string, lugar: FimDito, anterior: Buffer): LugarJulgado {

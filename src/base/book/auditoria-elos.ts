@@ -1,6 +1,6 @@
 /**
- * Gives entries their place in the audit chain, and with it the hash that ties each to the one before: some seconds after they were written
- * at most, by whoever holds the row of the tenant. Begins a chain by telling the rows that were there before it.
+ * Gives entries their place in the audit chain, and the hash that links each to the one before. This happens some seconds after they were
+ * written, in the process that locks the tenant's row. A new chain begins with the rows that existed before it.
  */
 import { randomBytes } from 'node:crypto';
 import { type Db, runTransaction } from '../pg/open.ts';
@@ -18,12 +18,12 @@ import { eloOf, momentoOf, RESUMO_BYTES, raizOf, splitFolhas, ZERO } from './aud
 import { readPagina } from './auditoria-linhas.ts';
 import { VISTAS, type Vista } from './auditoria-tabelas.ts';
 
-/** Placed in one transaction. */
+/** Entries that get a place in one transaction. */
 export const PLACED_MAX = 50;
 const SAL_BYTES = 32;
 
 const BEGIN = `insert into auditoria_ate (tenant) select tenant from municipios where tenant = $1 on conflict (tenant) do nothing`;
-/** Who gives places just now is left to it. */
+/** A row that another process holds is skipped: that process gives the places. */
 const TAKE =
   'select lugar::float8 as lugar, elo, autenticador, abrindo, aberta_em from auditoria_ate where tenant = $1 for update skip locked';
 const SEM_LUGAR = `select id, ${momentoOf('em')} as momento, coalesce(sobre, '') as sobre, itens, resumos from auditoria
@@ -61,7 +61,7 @@ type Ate = {
   readonly aberta_em: Date | null;
 };
 
-/** Holds the end of the chain of a tenant; undefined: somebody else does. Its first entries make the row. */
+/** Locks the end of the chain of a tenant; undefined: another process holds it. The first entries create the row. */
 async function takeAte(client: PoolClient, tenant: string): Promise<Ate | undefined> {
   const take = async (): Promise<Ate | undefined> => (await client.query<Ate>(TAKE, [tenant])).rows[0];
   const taken = await take();
@@ -77,9 +77,9 @@ type SemLugar = {
   readonly resumos: Buffer;
 };
 
-/** Gives places to entries that were committed, the oldest first; how many, {@link PLACED_MAX} at most. */
+/** Gives places to committed entries, the oldest first. Returns their number, {@link PLACED_MAX} at most. */
 export async function placeEntradas(pool: Db, tenant: string): Promise<number> {
-  // Where the chain has a key that is not here, who has it gives the places.
+  // A process without the key of the chain leaves the places to one that has it.
   if (lacksChave()) return 0;
   return runTransaction(pool, (client) => placeSome(client, tenant));
 }
@@ -90,7 +90,7 @@ async function placeSome(client: PoolClient, tenant: string): Promise<number> {
   const { rows } = await client.query<SemLugar>(SEM_LUGAR, [tenant]);
   let { lugar } = ate;
   let elo = ate.elo ?? ZERO;
-  // An end that is not the service's goes on, and is told for ever by the first place after it.
+  // A foreign end does not stop the chain. The first place after it records that end permanently.
   let base: Buffer | undefined = baseOf(tenant, ate);
   const placed: Placed[] = [];
   for (const { id, momento, sobre, itens, resumos } of rows) {
@@ -111,7 +111,7 @@ async function placeSome(client: PoolClient, tenant: string): Promise<number> {
 
 const KEEP_TRAZIDA = 'update auditoria set autenticador_lugar = $3 where tenant = $1 and lugar = $2';
 
-/** Continues an imported chain by the key of this service. Its last place is authenticated, so that nothing before it changes unseen. */
+/** Continues an imported chain with the key of this service. Its last place is authenticated, so that a change before it is detected. */
 export async function adoptCorrente(client: PoolClient, tenant: string): Promise<void> {
   while ((await placeSome(client, tenant)) > 0);
   const ate = await takeAte(client, tenant);
@@ -121,22 +121,25 @@ export async function adoptCorrente(client: PoolClient, tenant: string): Promise
   await client.query(ADVANCE, [tenant, lugar, elo, autenticadorOfFim(tenant, { lugar, elo })]);
 }
 
-/** Rows told in one transaction as a chain begins. Who wants to change one of them waits for its end: some milliseconds. */
+/** Rows told in one transaction as a chain begins. A change to one of them waits for its end, some milliseconds. */
 const OPENED_AT_ONCE = 500;
-/** What the chain says of rows that were there before it, and of one once more when all of them are told: nothing is told so after that. */
+/** Texts of the entries for rows that existed before the chain, and of the mark after the last of them. No such entry follows the mark. */
 export const ABERTURA = 'abertura';
 export const ABERTA = 'aberta';
-/** The mark tells the row of the municipality, the only one that every chain finds: an entry without rows is not written. */
+/** The mark contains the row of the municipality, the only one that every chain finds. An entry without rows is not written. */
 const MARKED: Vista = 'municipios';
 
-/** After whatever waits for a place, be the clock put back meanwhile. */
+/** The mark is dated after all entries without a place, even if the clock was set back meanwhile. */
 const COMES_LAST = `update auditoria set em = (select max(w.em) + interval '1 microsecond' from auditoria w where w.tenant = $1 and w.lugar is null)
   where tenant = $1 and lugar is null and sobre = '${ABERTA}'`;
 
-/** Where the beginning of a chain has come to: a place in {@link VISTAS}, and the last key. */
+/** Progress of a chain's beginning: a place in {@link VISTAS}, and the last key. */
 type Abrindo = { readonly vista: Vista; readonly depois: readonly string[] | undefined };
 
-/** Tells a part of the rows that were there before the chain; whether there may be more, as where somebody else holds its end. `now`: milliseconds. */
+/**
+ * Tells a part of the rows that existed before the chain. Returns whether there may be more, also while another process holds its end.
+ * `now`: milliseconds.
+ */
 export function openEtapa(pool: Db, tenant: string, now: number): Promise<boolean> {
   return runTransaction(pool, async (client) => {
     const ate = await takeAte(client, tenant);
@@ -160,15 +163,18 @@ export function openEtapa(pool: Db, tenant: string, now: number): Promise<boolea
 
 const FIRST: Abrindo = { vista: VISTAS[0]!, depois: undefined };
 
-/** Whose chain has not told all rows that were there before it, asked across tenants. Of sandboxes of one's own none is asked for. */
+/** Tenants whose chain has not told all earlier rows yet, asked across tenants. Personal sandboxes are left out. */
 const SEM_ABERTURA = `select m.tenant from municipios m left join auditoria_ate a on a.tenant = m.tenant
   where m.ensaio_ate is null and a.aberta_em is null order by m.tenant`;
 
-/** A table that is whole on each node is asked by itself: Citus joins it with none across tenants in every form. */
+/** A reference table is queried by itself. Citus cannot join it across tenants in every form. */
 const EM_ESPERA = `select exists (select 1 from migracoes g where g.nome like '%-auditoria.sql' and g.aplicada_em > now() - interval '15 minutes'
   and g.aplicada_em > (select min(f.aplicada_em) from migracoes f) + interval '15 minutes') as espera`;
 
-/** In a database from before the chain it begins a while after the migration: processes of the version before still write without entries. */
+/**
+ * A database that existed before the chain waits a while after the migration. Processes of the previous version still write without
+ * entries.
+ */
 async function isWaiting(client: Pick<PoolClient, 'query'>): Promise<boolean> {
   return (await client.query<{ espera: boolean }>(EM_ESPERA)).rows[0]!.espera;
 }
@@ -181,10 +187,10 @@ export async function listSemAbertura(pool: Db): Promise<readonly string[]> {
 const BEGUN = `insert into auditoria_ate (tenant, aberta_em, autenticador) select tenant, $2::timestamptz, $3::bytea from municipios where tenant = $1
   on conflict (tenant) do nothing`;
 
-/** Begins the chain of a municipality that is just made: its entries tell all there will be, and nothing is told after them as a beginning. */
+/** Begins the chain of a municipality that was just made. Its entries tell every row, so no earlier rows are left to tell. */
 export async function beginCorrente(client: PoolClient, tenant: string, now: number): Promise<void> {
   const begins = !(await isWaiting(client));
-  // A chain that somebody begins anew has no such beginning.
+  // The authenticator distinguishes this beginning from one that an attacker makes later.
   const beginning = autenticadorOfFim(tenant, { lugar: 0, elo: null });
   if (begins) await client.query(BEGUN, [tenant, new Date(now), beginning]);
   await insertRegistradas(client, tenant, MARKED, { which: 'true' }, [], begins ? ABERTA : null);

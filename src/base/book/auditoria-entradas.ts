@@ -1,6 +1,7 @@
 /**
- * Entries of the audit chain, written in the transaction that writes what they tell: one row a transaction, without a place and without
- * looking at any other (D-664). What is in hand is digested here; the rest by the statement itself, so that no entry costs a wait.
+ * Writes entries of the audit chain in the transaction that writes their rows: one entry a transaction. An entry gets no place here and
+ * reads no other entry (D-664). Rows in memory are digested here; the statement digests the others itself, so that no entry costs a round
+ * trip.
  */
 import { randomUUID } from 'node:crypto';
 import type { PoolClient, QueryConfig } from '../pg/pg.ts';
@@ -17,7 +18,7 @@ const INSERT = planOnce(
     select m.tenant, $2::uuid, $3::text, $4::text, $5::bytea, $6::bytea from municipios m where m.tenant = $1`,
 );
 
-/** Writes what is told of rows that are in hand. */
+/** Writes an entry about rows that are in memory. */
 export async function insertEntrada(
   client: Client,
   tenant: string,
@@ -32,8 +33,8 @@ export async function insertEntrada(
 }
 
 /**
- * SQL: an entry with what is in hand ($4, $5), and rows of a table as they stand; `from`: which, as `t`, with parameters from $6 on. `feitio`:
- * the parameter of which its authenticator is made.
+ * SQL: an entry of the leaves in memory ($4, $5) and of rows of a table as stored. `from`: which rows, as `t`, with parameters from $6 on.
+ * `feitio`: the parameter with the key material of its authenticator.
  */
 function withRows(vista: Vista, from: string, feitio: string): string {
   const { item, resumo } = rowInSql(vista);
@@ -48,12 +49,12 @@ function withRows(vista: Vista, from: string, feitio: string): string {
 
 const ANY = new Map<string, string>();
 
-/** Which rows: a condition on `t`, or where `t` is taken from; with parameters from $6 on. */
+/** Selects rows: a condition on `t`, or a source of `t`; with parameters from $6 on. */
 export type Quais = ({ readonly which: string } | { readonly from: string }) & { readonly values?: readonly unknown[] };
 
 /**
- * Writes how rows of a table stand now. This transaction has written them, or holds them: another one may not be about to. `others`: what is
- * told besides.
+ * Writes how rows of a table stand now. This transaction must have written or locked them, so that no other one can change them. `others`:
+ * further leaves of the entry.
  */
 export async function insertRegistradas(
   client: Client,
@@ -75,8 +76,8 @@ export async function insertRegistradas(
 }
 
 /**
- * SQL: a `delete` of a table, under an alias, that answers the keys of what it took away, and each as `item`, for {@link folhasApagadas}.
- * Citus lets `returning` itself call nothing that depends on settings (D-682).
+ * SQL: a `delete` of a table, under an alias. The statement returns the keys of the deleted rows, and each as `item`, for
+ * {@link folhasApagadas}. Citus allows no function in `returning` that depends on settings (D-682).
  */
 export function takeAway(vista: Vista, deletion: string, alias = 't'): string {
   const keys = AUDITADAS[vista].chave.filter((column) => column !== 'tenant').map((column) => `${alias}.${column}`);
@@ -84,7 +85,7 @@ export function takeAway(vista: Vista, deletion: string, alias = 't'): string {
     select t.*, ${rowInSql(vista, 't').item} as item from t`;
 }
 
-/** Of rows that a statement has just taken away ({@link takeAway}). */
+/** Leaves of rows that a statement has just deleted ({@link takeAway}). */
 export function folhasApagadas(rows: readonly { readonly item: string }[]): readonly Folha[] {
   return rows.map(({ item }) => {
     const [vista, ...chave] = JSON.parse(item) as [Vista, ...string[]];

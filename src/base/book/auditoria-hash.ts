@@ -1,10 +1,13 @@
 /**
- * The hashes of the audit chain, which anybody can reckon again with `sha256sum` and `openssl`: of a row, of an entry with many rows, of the
- * chain. Of a row alone it is shown that it was in an entry, without a word of the others (D-665).
+ * The hashes of the audit chain: of a row, of an entry with many rows, of the chain. Anybody can recompute them with `sha256sum` and
+ * `openssl`. The membership of one row in an entry can be proved without showing the others (D-665).
  */
 import { createHash, hash } from 'node:crypto';
 
-/** What an entry says of a row: its key as a line, and the digest of what it says, in hexadecimal, of which many are cheaper than of buffers. */
+/**
+ * A row in an entry: its key as a line, and the digest of its text. The digest is hexadecimal, since many strings are cheaper than many
+ * buffers.
+ */
 export type Folha = { readonly item: string; readonly resumo: string };
 
 /** Octets of a digest. */
@@ -12,32 +15,32 @@ export const RESUMO_BYTES = 32;
 const SAL_BYTES = 16;
 export const ZERO = Buffer.alloc(RESUMO_BYTES);
 
-/** Of what a row says. */
+/** Digest of the text of a row. */
 export function resumoOf(texto: string): string {
   return hash('sha256', texto);
 }
 
-/** Of a document, by which a row names it. */
+/** Digest of a document, by which a row names it. */
 export function digestOf(bytes: Uint8Array | string): string {
   return hash('sha256', bytes);
 }
 
-/** What stands before each digest of an entry, so that nobody guesses what he is not shown: of so many, from one seed. */
+/** Salts, one before each digest of an entry, from one seed. They keep anybody from guessing rows that are not shown. */
 function salesOf(sal: Buffer, many: number): Buffer {
   return createHash('shake256', { outputLength: SAL_BYTES * many })
     .update(sal)
     .digest();
 }
 
-/** Where what is hashed next is put together: of an entry with many rows this is most of the work. */
+/** Buffer for the next hash input. A new one for each row would be most of the work of a large entry. */
 let together = Buffer.alloc(1024);
 const LEAF = 0;
 const ROOT = Buffer.of(1);
 
-/** Octet by octet, as latin1. */
+/** A leaf octet by octet, as latin1. */
 function folhaOf(sales: Buffer, place: number, { item, resumo }: Folha): string {
   const head = 1 + SAL_BYTES + RESUMO_BYTES;
-  // No letter has more octets in UTF-8.
+  // No UTF-16 unit takes more than three octets in UTF-8.
   if (together.length < head + 3 * item.length) together = Buffer.alloc(2 * (head + 3 * item.length));
   together[0] = LEAF;
   sales.copy(together, 1, place * SAL_BYTES, (place + 1) * SAL_BYTES);
@@ -55,12 +58,12 @@ function folhasDe(sal: Buffer, folhas: readonly Folha[]): Buffer {
   return all;
 }
 
-/** Over all rows of an entry. */
+/** Root hash over all rows of an entry. */
 export function raizOf(sal: Buffer, folhas: readonly Folha[]): Buffer {
   return folhas.length === 0 ? ZERO : createHash('sha256').update(ROOT).update(folhasDe(sal, folhas)).digest();
 }
 
-/** What leads from one row of an entry to its root, in hexadecimal: what stands before its digest, and the leaves around its own. */
+/** Proof from one row of an entry to its root, in hexadecimal: the salt of its leaf, and the leaves before and after. */
 export type Caminho = { readonly sal: string; readonly antes: string; readonly depois: string };
 
 export function caminhoOf(sal: Buffer, folhas: readonly Folha[], of: number): Caminho {
@@ -72,7 +75,7 @@ export function caminhoOf(sal: Buffer, folhas: readonly Folha[], of: number): Ca
   };
 }
 
-/** What the hash of the chain says of an entry. `em`: as {@link MOMENTO} writes it. */
+/** The input of the chain's hash about an entry. `em`: as {@link MOMENTO} writes it. */
 export type Elo = {
   readonly lugar: number;
   readonly raiz: string;
@@ -86,7 +89,7 @@ export type Elo = {
 export const momentoOf = (column: string): string =>
   `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
-/** What is hashed for a place of the chain, with the hash before it in hexadecimal. */
+/** The text that is hashed for a place of the chain, with the previous hash in hexadecimal. */
 function textOfElo(anterior: string, { lugar, raiz, folhas, em, id, sobre }: Elo): string {
   return ['nfse-auditoria-1', lugar, anterior, raiz, folhas, em, id, sobre, ''].join('\n');
 }
@@ -95,7 +98,7 @@ export function eloOf(anterior: Buffer, elo: Elo): Buffer {
   return hash('sha256', textOfElo(anterior.toString('hex'), elo), 'buffer');
 }
 
-/** The rows of an entry as they are kept. */
+/** The rows of an entry as they are stored. */
 export function joinFolhas(folhas: readonly Folha[]): { readonly itens: string; readonly resumos: Buffer } {
   return {
     itens: folhas.map(({ item }) => item).join('\n'),
@@ -103,7 +106,7 @@ export function joinFolhas(folhas: readonly Folha[]): { readonly itens: string; 
   };
 }
 
-/** Undefined: somebody has cut something off, or put something there. */
+/** Undefined: items and digests differ in number, since the entry was altered. */
 export function splitFolhas(itens: string, resumos: Buffer): readonly Folha[] | undefined {
   const lines = itens.split('\n');
   if (lines.length * RESUMO_BYTES !== resumos.length) return undefined;

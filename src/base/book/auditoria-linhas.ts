@@ -1,4 +1,4 @@
-/** Rows of a municipality as the audit chain tells them, a page at a time in the order of their keys: to begin a chain, and to verify one. */
+/** Reads rows of a municipality as the audit chain tells them, in pages by their keys: to begin a chain, and to verify one. */
 
 import { type ClientBase, escapeLiteral } from '../pg/pg.ts';
 import { digestOf, type Folha } from './auditoria-hash.ts';
@@ -6,7 +6,7 @@ import { AUDITADAS, type Auditada, folhaOf, rowInSql, textoOf, type Vista } from
 import { partesOf } from './documentos.ts';
 import { openPacote } from './pacote.ts';
 
-/** `depois`: after which the next page begins; undefined: there is none. `danificadas`: documents that do not come out of their pack. */
+/** `depois`: the key after which the next page begins; undefined: there is none. `danificadas`: documents that cannot be decompressed. */
 export type Pagina = {
   readonly folhas: readonly Folha[];
   readonly depois: readonly string[] | undefined;
@@ -25,11 +25,11 @@ type DocumentoRow = Row & {
   readonly certificado_recebido: Buffer | null;
 };
 
-/** What a row of documents brings that stand compressed. */
+/** Further columns for documents that are stored compressed. */
 const COMPRESSED = `, t.recebido_assinatura, t.confianca::text as confianca, t.partes, t.pacote, t.dicionario, num_nonnulls(t.recebido, t.nfse) as inteiros,
       (select c.der from certificados c where c.tenant = $1 and c.impressao = t.certificado) as certificado_recebido`;
 
-/** `lock`: as `for share`, so that no row is told as it was before somebody tells how it is. */
+/** `lock`: such as `for share`, so that no row changes before its entry is written. */
 export async function readPagina(
   client: Pick<ClientBase, 'query'>,
   tenant: string,
@@ -45,7 +45,7 @@ export async function readPagina(
   const resumo = `encode(${octetos}, 'hex')`;
   const columns = chave.map((column) => `t.${column}`).join(', ');
   const isDocumentos = vista === 'documentos';
-  // As literals they have the types of the columns, and lead into the index.
+  // Literals have the types of the columns, so that the index is used.
   const after = depois === undefined ? '' : ` and (${columns}) > (${depois.map(escapeLiteral).join(', ')})`;
   const text = `select ${item} as item, array[${chave.map((column) => `t.${column}::text`).join(', ')}] as chave,
       ${isDocumentos ? `case when t.pacote is null then ${resumo} end` : resumo} as resumo${isDocumentos ? COMPRESSED : ''}
@@ -61,7 +61,7 @@ export async function readPagina(
   return { folhas, depois: rows.length < max ? undefined : rows.at(-1)!.chave, danificadas };
 }
 
-/** Undefined: it does not open, or what a search looks in is not what stands in the note. */
+/** Undefined: the pack does not open, or its search text differs from the note. */
 function folhaOfCompressed(row: DocumentoRow): Folha | undefined {
   const [nota, mes] = row.chave as [string, string];
   try {
@@ -78,7 +78,7 @@ function folhaOfCompressed(row: DocumentoRow): Folha | undefined {
   }
 }
 
-/** What one row says, as it was digested; undefined: it is not there. `chave`: as text, in the order of the key. */
+/** The text of one row, as it was digested; undefined: the row is missing. `chave`: as text, in the order of the key. */
 export async function readTexto(
   client: Pick<ClientBase, 'query'>,
   tenant: string,

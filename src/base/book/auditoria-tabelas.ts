@@ -1,12 +1,15 @@
 /**
- * What of the rows of a municipality the audit chain tells: tables and columns, and how a row is written as the text whose digest stands in
- * an entry. What is not told stands here as well, each with its reason; a test finds a column that is in neither list (D-666).
+ * The tables and columns of a municipality that the audit chain tells, and the digested text of a row. Columns that are not told are listed
+ * here as well, each with its reason. A test finds a column that is in neither list (D-666).
  */
 import { SETTINGS } from '../../fiscal/settings.ts';
 import { resumoOf } from './auditoria-hash.ts';
 import { NOTA_TYPES } from './nota-columns.ts';
 
-/** How a value is written: as PostgreSQL does, a moment in microseconds, a day, a digest of bytes; false and 0 of some as if they were not there. */
+/**
+ * Forms in which a value is written: as in PostgreSQL, a moment in microseconds, a day, a digest of bytes. `logico` and `zero` leave out
+ * false and 0.
+ */
 type Forma = 'texto' | 'momento' | 'dia' | 'bytes' | 'logico' | 'zero';
 
 type Coluna = { readonly nome: string; readonly forma: Forma };
@@ -15,9 +18,9 @@ export type Auditada = {
   readonly tabela: string;
   /** The primary key without the tenant. */
   readonly chave: readonly string[];
-  /** In the order of their names. */
+  /** Columns in the order of their names. */
   readonly colunas: readonly Coluna[];
-  /** Of what a row is a part, with which it goes: it is known by the first column of the key. */
+  /** The thing that a row belongs to and is deleted with; the first column of the key identifies it. */
   readonly familia: 'nota' | 'evento' | 'lote' | undefined;
 };
 
@@ -37,17 +40,17 @@ function auditada(tabela: string, chave: string, names: string, familia?: Audita
 }
 
 const SETTING_NAMES = SETTINGS.map(([, { column, sql }]) => (sql === 'boolean' ? `${column}:l` : column)).join(' ');
-/** What an issuance fills, but for what a move may change. */
+/** Columns that an issuance fills, except those that a move may change. */
 const NOTA_NAMES = NOTA_TYPES.filter(([nome]) => nome !== 'tabela_aliquotas')
   .map(([nome, sql]) => (sql === 'timestamptz' ? `${nome}:t` : sql === 'date' ? `${nome}:d` : nome))
   .join(' ');
 const MOVIMENTO = 'mes movimento em:t de gatilho para mensagem quem resposta';
 
-/** By the name that an entry gives them. */
+/** Audited tables by their name in an entry. */
 export const AUDITADAS = {
-  /** What of a note stays as it was issued. */
+  /** Columns of a note that never change. */
   notas: auditada('notas', 'id mes', `id mes numero_dps prestador_cpf_cnpj ${NOTA_NAMES}`, 'nota'),
-  /** What the moves of a note change. */
+  /** Columns of a note that its moves change. */
   notas_estado: auditada(
     'notas',
     'id mes',
@@ -55,7 +58,7 @@ export const AUDITADAS = {
     assinatura:b certificado:b`,
     'nota',
   ),
-  /** By their content, in whatever form they stand. */
+  /** Documents by their content, independent of their storage form. */
   documentos: auditada('documentos', 'nota mes', 'nota mes recebido:b nfse:b recebido_assinatura confianca', 'nota'),
   trilha_notas: auditada('trilha_notas', 'nota mes movimento', `nota ${MOVIMENTO}`, 'nota'),
   eventos: auditada(
@@ -150,8 +153,8 @@ export type Vista = keyof typeof AUDITADAS;
 export const VISTAS = Object.keys(AUDITADAS) as readonly Vista[];
 
 /**
- * Rows that nothing changes once they are written: one that is told again was changed by other means, and what was told first counts. The
- * documents of a note that was held are written once more as it is released.
+ * Rows that never change once they are written. A second entry about such a row shows a foreign change, and the first entry counts. An
+ * exception: the documents of a held note are written again on its release.
  */
 const UMA_VEZ: ReadonlySet<Vista> = new Set([
   ...(['notas', 'documentos', 'trilha_notas', 'documentos_eventos', 'trilha_eventos', 'documentos_lotes'] as const),
@@ -163,8 +166,8 @@ export function isUmaVez(item: string): boolean {
 }
 
 /**
- * By which act a row goes: of none; with its month; or, of a register, by one that stands beside it in the chain. Of the others none is asked:
- * tokens run out, addresses are taken back by their owners, a draft of a file is deleted by whoever comes next.
+ * The act that may delete a row: none; the elimination of its month; or, for a register, an act that stands beside it in the chain. The
+ * other rows need none. Tokens expire, owners withdraw addresses, and any later process deletes a draft of a file.
  */
 export type Apagavel = 'nunca' | 'mes' | 'ato' | 'livre';
 
@@ -175,7 +178,7 @@ const POR_ATO: ReadonlySet<string> = new Set<Vista>([
   ...(['deducoes_admitidas', 'regimes_especiais', 'nao_incidencias', 'correlacoes_legadas', 'retencoes'] as const),
 ]);
 
-/** Of a line that says that something was taken away ({@link apagada}). */
+/** The rule for a line that tells a deletion ({@link apagada}). */
 export function apagavelOf(item: string): Apagavel {
   const [name] = JSON.parse(item.slice(1)) as [string];
   if (LIVRES.has(name)) return 'livre';
@@ -184,7 +187,8 @@ export function apagavelOf(item: string): Apagavel {
 }
 
 /**
- * What no entry tells, by `table` or `table.column`, and why. Of those in the first part the verification reckons itself what must be there.
+ * Rows and columns that no entry tells, by `table` or `table.column`, and why. The verification computes the expected content of the first
+ * part itself.
  */
 export const SEM_ENTRADA: Readonly<Record<string, string>> = {
   identidades: 'segue das notas: a verificação compara linha por linha',
@@ -200,7 +204,7 @@ export const SEM_ENTRADA: Readonly<Record<string, string>> = {
   'documentos.dicionario': 'com que se abre o pacote',
   'documentos.certificado': 'com que se abre o pacote',
   'documentos.partes': 'segue da nota: a verificação o refaz',
-  // Here it is nobody's loss.
+  // The tables below hold no records: their loss harms nobody.
   auditoria_ate: 'o fim da corrente, que a verificação compara; e quando se verificou',
   fila: 'o que há a fazer: prazos, reservas e tentativas; o que falta nela a verificação acha pelo estado de notas, eventos e lotes',
   idempotencia: 'respostas guardadas por algumas horas para quem repete um pedido',
@@ -249,7 +253,7 @@ function textInSql({ nome, forma }: Coluna, alias: string): string {
   return `${column}::text`;
 }
 
-/** SQL: what an entry says of a row of a table, under an alias. */
+/** SQL: item, text and digest of a row of a table, under an alias. */
 export function rowInSql(
   vista: Vista,
   alias = 't',
@@ -258,7 +262,7 @@ export function rowInSql(
   const names = colunas.map(({ nome }) => `'${nome}'`).join(', ');
   const values = colunas.map((coluna) => textInSql(coluna, alias)).join(', ');
   const texto = `'${vista}' || chr(10) || json_strip_nulls(json_object(array[${names}], array[${values}]))::text`;
-  // The tenant, which is in no text, is the whole key of one table.
+  // The tenant appears in no text, and is the whole key of one table.
   const keys = chave
     .filter((column) => column !== 'tenant')
     .map((column) => textInSql(colunas.find(({ nome }) => nome === column) ?? { nome: column, forma: 'texto' }, alias));
@@ -269,17 +273,20 @@ export function rowInSql(
   };
 }
 
-/** SQL: what a row of a table says, its columns in their order, for {@link folhaOfSaid}. Citus lets `returning` call no more (D-682). */
+/**
+ * SQL: the values of a row of a table, in the order of its columns, for {@link folhaOfSaid}. Citus allows no other call in `returning`
+ * (D-682).
+ */
 export function saidInSql(vista: Vista, alias: string): string {
   return `array[${(AUDITADAS[vista] as Auditada).colunas.map((coluna) => textInSql(coluna, alias)).join(', ')}]`;
 }
 
-/** How a row is named in an entry. `chave`: as text, in the order of its key. */
+/** The name of a row in an entry. `chave`: as text, in the order of its key. */
 export function itemOf(vista: Vista, chave: readonly string[]): string {
   return JSON.stringify([vista, ...chave]);
 }
 
-/** What a row says, where it was just made: its columns as they will stand in the database, as text. */
+/** The text of a row that was just made: its columns as the database will store them. */
 export function textoOf(vista: Vista, valores: Readonly<Record<string, string | null | undefined>>): string {
   const said: Record<string, string> = {};
   for (const { nome } of (AUDITADAS[vista] as Auditada).colunas) {
@@ -298,7 +305,7 @@ export function folhaOf(
   return { item: itemOf(vista, chave), resumo: resumoOf(textoOf(vista, valores)) };
 }
 
-/** A row as an entry has it, of which a statement has answered {@link saidInSql}. */
+/** A row as an entry has it, of which a statement returned {@link saidInSql}. */
 export function folhaOfSaid(
   vista: Vista,
   said: readonly (string | null)[],
@@ -314,7 +321,7 @@ export function momentText(instant: number): string {
   return `${instant}000`;
 }
 
-/** Rows that were taken away lawfully: one, by its table and key, or all of a note, an event or a lot. */
+/** Leaf of a lawful deletion: one row, by its table and key, or all rows of a note, an event or a lot. */
 export function apagada(
   of: Vista | 'nota' | 'evento' | 'lote',
   chave: readonly string[],
@@ -323,7 +330,7 @@ export function apagada(
   return { item, resumo: resumoOf(`apagada\n${item}`) };
 }
 
-/** With what a row of an entry belongs together, so that it is taken away with it. */
+/** The family of a row of an entry, whose rows are deleted together. */
 export function familiaOf(item: string): string {
   const [name, first] = JSON.parse(item.startsWith('-') ? item.slice(1) : item) as [string, string];
   const familia = name in AUDITADAS ? (AUDITADAS[name as Vista] as Auditada).familia : name;

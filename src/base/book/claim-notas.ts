@@ -1,4 +1,4 @@
-/** The worker's side of the notas: taking what is due, and writing what came of it. */
+/** The worker's side of the notas: claiming due notas, and storing the outcome. */
 import { randomUUID } from 'node:crypto';
 import { movesTo } from '../../fiscal/machine.ts';
 import { NOTA_MOVES, type NotaEstado, type NotaMove } from '../../fiscal/nota.ts';
@@ -16,23 +16,23 @@ import { isSameParty } from './substituicao.ts';
 /** A nota that the worker holds for a while. */
 export type ClaimedNota = Pick<NotaRow, 'id' | 'mes' | 'chave_acesso' | 'id_dps' | 'simular' | 'data_emissao'> &
   Traced & {
-    /** Where it was found: a nota that was already announced is asked about before it is sent again. */
+    /** The state in which it was found. A nota that was already announced is asked about before it is sent again. */
     readonly found: NotaEstado;
     readonly tentativas: number;
-    /** A reception number above which its own is: the highest known when it was first announced, or what was looked through since. */
+    /** A lower bound of its reception number: the highest number known at the first announcement, or the end of the last search. */
     readonly nsu_antes: string;
-    /** The highest that is known now. */
+    /** The highest reception number that is known now. */
     readonly nsu_agora: string;
-    /** Key of the nota that it replaces; null also where that is another party's. */
+    /** Key of the nota that it replaces; null also if that nota belongs to another party. */
     readonly substitui: string | null;
   };
 
 export type Claim = { readonly token: string; readonly notas: readonly ClaimedNota[] };
 
-/** Leave to announce notas as they are stored, and so to claim them: by a token, from a moment to another (milliseconds). */
+/** Permission to announce notas, and so to claim them, as they are stored. The claim has a token, a beginning and an end (milliseconds). */
 export type Announcement = { readonly token: string; readonly at: number; readonly until: number };
 
-/** Asked before so many notas of a tenant are stored; undefined: nobody would send them at once, and they become due. */
+/** Called before so many notas of a tenant are stored. Undefined: nothing would send them at once, and they become due. */
 export type Announce = (tenant: string, notas: number) => Announcement | undefined;
 
 /** A claim that began as its notas were stored. `nsu`: the highest reception number known then. */
@@ -44,7 +44,7 @@ export type AnnouncedClaim = Pick<Announcement, 'token' | 'at'> & {
   >[];
 };
 
-/** The same notas as if they had been claimed when they were due. */
+/** The same notas in the form of a normal claim of due notas. */
 export function claimedNotas({ nsu, notas }: AnnouncedClaim): readonly ClaimedNota[] {
   const same = {
     found: 'emitida',
@@ -58,13 +58,16 @@ export function claimedNotas({ nsu, notas }: AnnouncedClaim): readonly ClaimedNo
 }
 
 export type NotaSettlement = Settlement<NotaMove> & {
-  /** Reception number up to which it was looked for in vain: the next look begins there, whoever takes it. */
+  /** Reception number up to which a search found nothing. The next search begins there, in any process. */
   readonly lugar?: string | undefined;
 };
 
 const { from: ANNOUNCED_FROM, to: ANNOUNCED } = movesTo<NotaMove>(NOTA_MOVES, 'anuncio');
 
-/** Announces notas of a month ($2) that were taken from the queue, but for those that somebody holds, and tells where each was found. */
+/**
+ * Announces notas of a month ($2) that were taken from the queue, except those that another process holds. Returns the state in which each
+ * was found.
+ */
 const ANNOUNCE = planMonthly(
   'announce_notas',
   `with found as (
@@ -80,7 +83,7 @@ const ANNOUNCE = planMonthly(
     t.simular, t.substitui, t.data_emissao, ${returningEstado('nota', 't')}`,
 );
 
-/** Puts back into the queue what was taken and not announced; that was no attempt. */
+/** Puts rows back into the queue that were taken and not announced. Their attempt is not counted. */
 const GIVE_BACK = planOnce(
   'give_notas_back',
   `update fila f set due_at = $3, claims = null, tentativas = f.tentativas - 1 from unnest($2::bigint[]) as x (id)
@@ -88,8 +91,8 @@ const GIVE_BACK = planOnce(
 );
 
 /**
- * Takes what was announced before and nobody has, from the one on that has to be looked for the furthest back. Whatever was announced was
- * an attempt: of a backlog that was never tried no nota is read.
+ * Claims notas that were announced before and are held by no process. A nota whose search must begin the earliest comes first. An announced
+ * nota has at least one attempt, so a backlog of untried notas is not read.
  */
 const LEASE_ANUNCIADAS = planOnce(
   'lease_anunciadas',
@@ -106,7 +109,9 @@ const LEASE_ANUNCIADAS = planOnce(
 
 type Announced = Omit<ClaimedNota, 'tentativas' | 'traceparent'> & Standing & { readonly movimentos: number };
 
-/** Takes notas from the queue and announces their sending, in one commit. One that somebody holds delays no other, and stays due. */
+/**
+ * Takes notas from the queue and announces their sending, in one commit. A nota that another process holds delays no other, and stays due.
+ */
 function claimNotas(
   pool: Db,
   tenant: string,
@@ -142,7 +147,7 @@ function claimNotas(
 
 export function notaClaims(pool: Db) {
   return {
-    /** Takes due notas under a token of one's own and announces the sending, in one commit. */
+    /** Takes due notas under a token of its own and announces the sending, in one commit. */
     claim: async (
       tenant: string,
       now: number,
@@ -154,7 +159,7 @@ export function notaClaims(pool: Db) {
       const notas = await claimNotas(pool, tenant, now, (client) => leaseDue(client, tenant, 'nota', lease));
       return { token, notas };
     },
-    /** Takes under the same token all else that was announced and nobody holds: one look at what the ADN received is for all. */
+    /** Takes all other announced notas that no process holds, under the same token. One query of the ADN's receptions serves them all. */
     claimAnunciadas: (
       tenant: string,
       token: string,
@@ -170,7 +175,7 @@ export function notaClaims(pool: Db) {
         async (client) => (await client.query<Leased>(LEASE_ANUNCIADAS(values))).rows,
       );
     },
-    /** Writes the outcome of the notas that still carry the token; returns how many did. */
+    /** Stores the outcome of the notas that still carry the token; returns their number. */
     settle: createSettle<NotaSettlement, Pick<NotaRow, 'id_dps' | 'chave_acesso'>>(pool, 'nota', {
       columns: [['lugar bigint', ({ lugar }) => lugar ?? null]],
       set: [

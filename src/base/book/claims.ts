@@ -1,4 +1,4 @@
-/** What notas and eventos that move have alike: their trail, and how what came of a claim is written. What differs stands in their files. */
+/** Common parts of notas and eventos with moves: their trail, and storing the outcome of a claim. Their own files hold the differences. */
 import type { Move } from '../../fiscal/machine.ts';
 import { count, nameMunicipio } from '../measures/counters.ts';
 import { type Db, dropNul, ONE_BY_ONE, runPipeline, writeUnlocked } from '../pg/open.ts';
@@ -14,7 +14,7 @@ import { groupByMes, isOfTipo, type Ref } from './fila.ts';
 import { insertNovas } from './mudancas-novas.ts';
 import { advanceRecepcao, insertCertificados, printOf, type Recebida } from './recepcoes.ts';
 
-/** What has moves. */
+/** Kinds of rows that have moves. */
 export type Item = 'nota' | 'evento';
 
 /** A move as the trail keeps it. `movimento`: its number among those of its row; `em`: milliseconds. */
@@ -27,9 +27,9 @@ export type Trailed = Ref &
     readonly para: string;
     readonly mensagem?: string | null | undefined;
     readonly quem?: string | null | undefined;
-    /** The answer of the ADN that led to the move; where this service judged the note, its program (`julgamento`). */
+    /** The answer of the ADN that led to the move. A note judged by this service has the judging program instead (`julgamento`). */
     readonly resposta?: string | undefined;
-    /** How the row stands after it; undefined: what else is told says so. */
+    /** State of the row after the move; undefined: another entry tells it. */
     readonly dito: Standing['dito'] | undefined;
   };
 
@@ -58,25 +58,25 @@ function folhaOfMove(item: Item, move: Trailed): Folha {
   return folhaOf(`trilha_${item}s`, [id, String(mes), String(movimento)], { [item]: id, ...said, ...texts });
 }
 
-/** What the audit chain tells of how a nota or an evento stands. */
+/** The audited table with the state of a nota or an evento. */
 const ESTADO = { nota: 'notas_estado', evento: 'eventos' } as const satisfies Readonly<Record<Item, Vista>>;
 
-/** A row as a statement has left it, by {@link returningEstado}. */
+/** A row after a statement, by {@link returningEstado}. */
 export type Standing = Ref & { readonly dito: readonly (string | null)[] };
 
-/** SQL, a column that each statement returns that writes a nota or an evento: how it stands then, as the audit chain tells it. */
+/** SQL: a column returned by each statement that writes a nota or an evento. The column is the new state, as the audit chain tells it. */
 export function returningEstado(item: Item, alias: string): string {
   return `${saidInSql(ESTADO[item], alias)} as dito`;
 }
 
-/** How rows stand, for an entry of the audit chain. */
+/** Leaves about the state of rows, for an entry of the audit chain. */
 export function folhasOfStanding(item: Item, rows: readonly Pick<Standing, 'dito'>[]): readonly Folha[] {
   return rows.map(({ dito }) => folhaOfSaid(ESTADO[item], dito));
 }
 
 /**
- * Writes moves into the trail of their rows, for who follows what changes, and into the audit chain with the rows as they have left them, in
- * the transaction that made them. `besides`: what that tells of them otherwise.
+ * Writes moves into the trail of their rows, and into the audit chain with the rows after them. This happens in the transaction that made
+ * the moves. `besides`: further leaves of the same entry.
  */
 export async function insertTrail(
   client: PoolClient,
@@ -96,7 +96,7 @@ export async function insertTrail(
   countMoves(tenant, item, moves);
 }
 
-/** What a transaction has moved that is undone afterwards, which is rare, was counted all the same. */
+/** Moves of a transaction that is rolled back later, a rare case, stay counted. */
 function countMoves(tenant: string, item: Item, moves: readonly Trailed[]): void {
   const municipio = nameMunicipio(tenant);
   for (const [estado, some] of Map.groupBy(moves, ({ para }) => para))
@@ -110,7 +110,7 @@ export type Step<Estado, Trigger> = {
   readonly gatilho: Trigger;
   readonly para: Estado;
   readonly mensagem: string | null;
-  /** Who made it by hand; null where nobody did, or nobody was told. */
+  /** The person who made the move by hand; null if there was none, or none was named. */
   readonly quem: string | null;
 };
 
@@ -131,30 +131,30 @@ export function trailReader<One extends Step<string, string>>(pool: Db, item: It
   };
 }
 
-/** What came of a row that was claimed. */
+/** The outcome of a row that was claimed. */
 export type Settlement<Of extends Move = Move> = Ref & {
   readonly move: Of;
   /** Milliseconds; undefined exactly when the move's `due` is `never`. */
   readonly dueAt: number | undefined;
-  /** What was answered before is forgotten. */
+  /** An earlier answer is overwritten. */
   readonly mensagem_retorno?: string | undefined;
-  /** What the ADN holds now: its reception number, and the signature under which it was sent. */
+  /** The copy that the ADN holds now: its reception number, and the signature under which it was sent. */
   readonly recebida?: Recebida | undefined;
-  /** What the ADN answered of it, as it came. */
+  /** The answer of the ADN about the row, unchanged. */
   readonly resposta?: string | undefined;
 };
 
 type Settling<One, Moved> = {
-  /** What a settlement brings besides. */
+  /** Further columns of a settlement. */
   readonly columns: readonly ArrayColumn<One>[];
-  /** What is set besides, of the row `t` by its settlement `x`. */
+  /** Further assignments to the row `t` from its settlement `x`. */
   readonly set: readonly string[];
-  /** Columns of `t` that `after` is told. */
+  /** Columns of `t` that are passed to `after`. */
   readonly returning?: readonly string[];
-  /** Sent before the settlements, so that locks are taken in order, and right after them; both travel with them. */
+  /** Statements before the settlements, so that locks are taken in order, and right after them. Both travel with the settlements. */
   readonly before?: (client: PoolClient, on: Settled<One>) => Promise<unknown>;
   readonly beside?: (client: PoolClient, on: Settled<One>) => Promise<void>;
-  /** Writes what the settlements that were made do to others. */
+  /** Writes the effects of the stored settlements on other rows. */
   readonly after?: (client: PoolClient, on: Settled<One>, moved: readonly MovedRow<Moved>[]) => Promise<Writes>;
 };
 
@@ -183,7 +183,10 @@ function trailedOf<One extends Settlement>(
   }));
 }
 
-/** Settles notas or eventos that still carry a token, or one of several, by a statement a month for those at rest then, and one for others; how many. */
+/**
+ * Settles notas or eventos that still carry a token, or one of several. One statement a month serves rows that come to rest, and one the
+ * others. Returns their number.
+ */
 export function createSettle<One extends Settlement, Moved = unknown>(pool: Db, item: Item, of: Settling<One, Moved>) {
   const { columns, set, returning = [], before, beside, after } = of;
   const rows = unnestRows<One>(
@@ -202,8 +205,8 @@ export function createSettle<One extends Settlement, Moved = unknown>(pool: Db, 
     5,
   );
   const held = `${ONE_BY_ONE} and f.tenant = $1 and ${isOfTipo(item)} and f.id = x.id and f.claims = any ($2::uuid[])`;
-  // Who does not hold the row of the queue writes nothing. Of both kinds in one statement the planner would take the list for two rows, and
-  // read the whole month once sooner than by its keys.
+  // A process that no longer holds the row of the queue writes nothing. One statement for both kinds would be misplanned: the planner would
+  // expect two rows, and read the whole month instead of its keys.
   const statementOf = (name: string, leave: string): Planned =>
     planMonthly(
       `settle_${item}s_${name}`,
@@ -245,7 +248,7 @@ export function createSettle<One extends Settlement, Moved = unknown>(pool: Db, 
       return runPipeline(
         pool,
         async (client) => {
-          // All are sent in this order, and awaited together.
+          // All statements are sent in this order, and awaited together.
           const inserted = insertCertificados(client, tenant, received);
           const first = before?.(client, on);
           const settled = settle(client, [tokens].flat(), on);

@@ -1,13 +1,13 @@
-/** Buckets that all processes and machines on one database take from. They fill by its clock. */
+/** Buckets that all processes and machines on one database take from. The clock of the database fills them. */
 import type { Db } from '../pg/open.ts';
 import { type Planned, planOnce } from '../pg/planned.ts';
 import { unnestRows } from '../pg/sql.ts';
 
-/** `rede`: whose bucket. `tamanho`: what it holds at most. */
+/** `rede`: owner of the bucket. `tamanho`: its capacity. */
 export type Tomada = { readonly rede: string; readonly tamanho: number; readonly custo: number };
 export type Tomado = { readonly resta: number; readonly coube: boolean };
 
-/** All buckets here are full again after this. */
+/** Every bucket here is full again after this time. */
 export const CHEIO_EM_MS = 60_000;
 const CHEIO_EM_S = CHEIO_EM_MS / 1_000;
 
@@ -20,11 +20,14 @@ const TOMADAS = unnestRows<Tomada>(
   2,
 );
 
-/** What there is in a bucket; what is asked of it came as the difference. No parameter: Citus loses those of an `on conflict`. */
+/**
+ * Current content of a bucket. The cost comes as the difference of two columns. Parameters are avoided, because Citus loses those of an `on
+ * conflict`.
+ */
 const FILLED = `least(excluded.tamanho, c.resta + greatest(0, excluded.em - c.em) * excluded.tamanho / ${CHEIO_EM_S})`;
 const COST = '(excluded.tamanho - excluded.resta)';
 
-/** `otherwise`: what is left where there is not enough. In one order, so that no two wait for each other. */
+/** `otherwise`: the content that remains if it is too small. The fixed order prevents deadlocks. */
 const taking = (name: string, otherwise: string) =>
   planOnce(
     name,
@@ -49,9 +52,9 @@ export function contagemStore(pool: Db) {
     return tomadas.map(({ rede }) => found.get(rede)!);
   };
   return {
-    /** Takes from each bucket that has enough; the results in the order of the takings. */
+    /** Takes from each bucket that has enough. The results have the order of the requests. */
     take: (contagem: string, tomadas: readonly Tomada[]) => run(TAKE, contagem, tomadas),
-    /** Takes of each what there is, though it be less. */
+    /** Takes the cost from each bucket, or its whole content if that is less. */
     spend: (contagem: string, tomadas: readonly Tomada[]) => run(SPEND, contagem, tomadas),
     /** Deletes the buckets that are full again. */
     forget: async (): Promise<void> => {

@@ -1,6 +1,6 @@
 /**
- * The documents of a note: what was received, and the NFS-e. Both stand whole in their row where a note is stored, and some days after its
- * end compressed together (D-370). They leave the store whole, in whatever form they stand.
+ * The documents of a note: the received document and the NFS-e. Both stand whole in their row when a note is stored. They are compressed
+ * together some days after its end (D-370). Readers get them whole in either case.
  */
 import { type NotaEstado, PROVISORIOS, RASCUNHOS } from '../../fiscal/nota.ts';
 import { type Db, ONE_BY_ONE, runTransaction } from '../pg/open.ts';
@@ -13,16 +13,16 @@ import type { Ref } from './fila.ts';
 import { type Certificado, DICIONARIO, holdsPapers, openPacote, packPapers } from './pacote.ts';
 import { keepCertificados } from './recepcoes.ts';
 
-/** Of `documentos d`, for {@link withNfse}. */
+/** Columns of `documentos d`, for {@link withNfse}. */
 export const NFSE = 'd.nfse, d.pacote, d.dicionario';
-/** Of `documentos d`, for {@link withPapers}; $1 is the tenant. */
+/** Columns of `documentos d`, for {@link withPapers}; $1 is the tenant. */
 export const PAPERS = `${NFSE}, d.recebido,
   (select c.der from certificados c where c.tenant = $1 and c.impressao = d.certificado) as certificado_recebido`;
-/** Of `notas n` and its `documentos d`, for {@link withShown}: text where it is text, since bytes come as twice as many digits. */
+/** Columns of `notas n` and its `documentos d`, for {@link withShown}. Text is read as text, since bytes come as twice as many digits. */
 export const SHOWN = `convert_from(d.nfse, 'UTF8') as nfse, d.pacote, d.dicionario,
   case when n.estado in (${quoteWords(PROVISORIOS)}) then d.recebido end as recebido,
   (select c.der from certificados c where c.tenant = $1 and c.impressao = d.certificado) as certificado_recebido`;
-/** Of `documentos d`: the text of a note in which its parties are searched, or of a compressed one what {@link partesOf} keeps of it. */
+/** Search text of `documentos d`: the text of a note, or the excerpt that {@link partesOf} keeps of a compressed one. */
 export const SEARCHED = "coalesce(d.partes, convert_from(d.nfse, 'UTF8'))";
 
 /** A row with {@link NFSE}. */
@@ -42,10 +42,10 @@ export type ShownColumns = Omit<PapersColumns, 'nfse'> & { readonly nfse: string
 
 type Papers = { readonly recebido: Buffer; readonly nfse: Buffer };
 
-/** Whose documents they are, and where they are kept. */
+/** The owner of the documents, and the database that holds them. */
 type Owner = { readonly pool: Db; readonly tenant: string };
 
-/** The row with its note. `nota`: for whoever has to find the row, should it be damaged. */
+/** The row with its NFS-e. `nota`: names the note in the error about a damaged row. */
 export async function withNfse<Row extends NfseColumns & Ref>(
   of: Owner,
   row: Row,
@@ -70,10 +70,10 @@ export async function withPapers<Row extends PapersColumns & Ref>(
   return { ...others, ...papers };
 }
 
-/** What is shown of a note: of an authorised one the NFS-e, of any other the received bytes as well. */
+/** The shown documents of a note: the NFS-e alone if it is authorised, otherwise the received bytes as well. */
 type Shown = { readonly nfse: string; readonly recebido: Buffer | null };
 
-/** The row with what is shown of its note. */
+/** The row with the shown documents of its note. */
 export async function withShown<Row extends ShownColumns & Ref & { readonly estado: NotaEstado }>(
   of: Owner,
   row: Row,
@@ -90,7 +90,7 @@ export async function withShown<Row extends ShownColumns & Ref & { readonly esta
   return { ...others, nfse: both.nfse.toString('utf8'), recebido: both.recebido };
 }
 
-/** A row whose documents are there: of a month that was archived those of its file. */
+/** A row with its documents; they come from the file if the month was archived. */
 async function present<Row extends NfseColumns & Ref>(of: Owner, row: Row, nota: string): Promise<Row> {
   if (row.nfse !== null || row.pacote !== null) return row;
   const { bytes, colunas } = await readArquivada(of, row, nota);
@@ -107,7 +107,7 @@ async function readArquivada({ pool, tenant }: Owner, { id, mes }: Ref, nota: st
   throw new Error(`os documentos da nota ${nota} não estão no banco nem num arquivo; restaure-os de uma cópia`);
 }
 
-/** Of an archived note, the text in which its parties are searched, as {@link SEARCHED}. */
+/** The text of an archived note in which its parties are searched, as {@link SEARCHED}. */
 export async function readSearched(of: Owner, ref: Ref): Promise<string> {
   const { colunas, bytes } = await readArquivada(of, ref, ref.id);
   return typeof colunas.partes === 'string' ? colunas.partes : bytes.nfse!.toString('utf8');
@@ -121,24 +121,24 @@ function opened<Document>(nota: string, open: () => Document): Document {
   }
 }
 
-/** What the sandbox stores is deleted, and not compressed. */
+/** Notes of the sandbox are deleted and never compressed. */
 const COMPRESSED_AFTER_MS = 7 * 86_400_000;
-/** Looked at in one transaction: some tens of milliseconds. */
+/** Notes that one transaction reads: some tens of milliseconds. */
 const STEP_MAX = 100;
-/** Compressed between two turns of the event loop. */
+/** Notes compressed between two turns of the event loop. */
 const PER_TURN = 20;
 
-/** A question asked across tenants: months that are over for so long, or not yet, in which a tenant may have documents to be compressed. */
+/** A query across tenants: months with notes older than $1 that may still have documents to compress. */
 const WITH_OLD_NOTES = `select m.tenant, s.mes from municipios m cross join meses s
     left join documentos_comprimidos c on c.tenant = m.tenant and c.mes = s.mes
     where m.ambiente = 'producao' and (select n.data_emissao from notas n
       where n.tenant = m.tenant and n.mes = s.mes and n.id > coalesce(c.ate, 0) order by n.id limit 1) < $1
     order by m.tenant, s.mes`;
 
-/** `pack`: how both documents of a note become one. What does not come out of it again as it was stays whole. */
+/** `pack`: joins and compresses both documents of a note. Documents that it cannot restore unchanged stay whole. */
 export function documentoStore(pool: Db, pack: typeof packPapers = packPapers) {
   return {
-    /** Compresses a part of what is old enough; whether there may be more. `now`: milliseconds. */
+    /** Compresses a part of the old documents. Returns whether there may be more. `now`: milliseconds. */
     compress: async (now: number): Promise<boolean> => {
       const before = new Date(now - COMPRESSED_AFTER_MS);
       const { rows } = await pool.query<OfMes>(WITH_OLD_NOTES, [before]);
@@ -148,7 +148,7 @@ export function documentoStore(pool: Db, pack: typeof packPapers = packPapers) {
           failures.push(error);
         });
       }
-      // One tenant's trouble is told, and is not another's.
+      // An error of one tenant is thrown after all tenants had their turn.
       if (failures.length > 0) throw failures[0];
       return rows.length > 0;
     },
@@ -159,10 +159,10 @@ type OfMes = { readonly tenant: string; readonly mes: number };
 
 const BEGIN =
   'insert into documentos_comprimidos (tenant, mes, ate) values ($1, $2, 0) on conflict (tenant, mes) do nothing';
-/** Another process that compresses notes of the tenant is left to it. */
+/** Skips the row if another process compresses notes of the tenant. */
 const TAKE = 'select ate from documentos_comprimidos where tenant = $1 and mes = $2 for update skip locked';
 const ADVANCE = 'update documentos_comprimidos set ate = $3 where tenant = $1 and mes = $2';
-/** A note that is not at its end stays as it is, and is not looked at again: there are few. */
+/** A note that is not at its end stays whole and is not read again, since such notes are few. */
 const NEXT = `select n.id, n.data_emissao < $4 as velha, d.recebido, d.nfse
     from (select id, data_emissao, estado from notas where tenant = $1 and mes = $2 and id > $3 order by id limit ${STEP_MAX}) n
     left join lateral (select recebido, nfse from documentos where tenant = $1 and mes = $2 and nota = n.id and pacote is null
@@ -221,13 +221,13 @@ async function compressStep(
   if (last !== undefined) await client.query(ADVANCE, [tenant, mes, last.id]);
 }
 
-/** Both documents together; undefined of some that would not come out as they went in. */
+/** Both documents together; undefined if they cannot be restored unchanged. */
 export function compressPapers(papers: Papers, pack: typeof packPapers = packPapers) {
   const pacote = pack(papers);
   return holdsPapers(pacote, papers) ? { ...pacote, partes: partesOf(papers.nfse.toString()) } : undefined;
 }
 
-/** Groups of a note by which notes are searched, each with its first elements, where its document and its registration are. */
+/** Groups of a note by which notes are searched. The first elements of a group include its document and its registration. */
 const PARTES = ['<toma>', '<interm>'];
 const FIRST_ELEMENTS = /(?:<[A-Za-z]+>[^<]*<\/[A-Za-z]+>){0,3}/y;
 

@@ -1,4 +1,4 @@
-/** An event as it is read, with what is told of its nota. */
+/** An event as it is read, with columns of its nota. */
 
 import { mesOfChave } from '../../fiscal/chave.ts';
 import type { ErrosAdn } from '../../fiscal/erros-adn.ts';
@@ -15,42 +15,42 @@ export type EventoRow = Ref & {
   /** `id` and month of its nota. */
   readonly nota: string;
   readonly mes_nota: number;
-  /** Of its nota, these two. */
+  /** Columns of its nota. */
   readonly chave_acesso: string;
   readonly numero_protocolo: string;
-  /** Where its nota is. */
+  /** State of its nota. */
   readonly nota_estado: NotaEstado;
-  /** Of its nota: when it wants attention, and who has it. */
+  /** Moment at which its nota is due, and the token that claims it. */
   readonly nota_due_at: Date | null;
   readonly nota_claims: string | null;
   readonly codigo_tipo_evento: string;
   readonly numero_sequencial: number;
-  /** Processed, it cancels the nota: only one such event of a nota may be under way. */
+  /** The event cancels the nota once it is processed. Only one such event of a nota may be in progress. */
   readonly cancela: boolean;
   readonly estado: EventoEstado;
-  /** Since when it is in its state. */
+  /** Moment at which its state began. */
   readonly desde: Date;
   /** Null when nothing more happens by itself: in `erro`, when no retry is left. */
   readonly due_at: Date | null;
-  /** Who has it; null when nobody does. */
+  /** Token that claims the event; null when it is not claimed. */
   readonly claims: string | null;
   readonly reprocessamentos_count: number;
   readonly ultimo_reprocessamento_em: Date | null;
-  /** Kept while it is sent in vain in between. */
+  /** The moment survives failed sendings in between. */
   readonly aguardando_desde: Date | null;
   readonly criado_em: Date;
-  /** When the authority gave its final word. */
+  /** Moment of the authority's final answer. */
   readonly processado_em: Date | null;
   readonly codigo_retorno: string | null;
   readonly mensagem_retorno: string | null;
   readonly erros_adn: ErrosAdn | null;
   /** CPF or CNPJ. */
   readonly autor: string;
-  /** By the names of the JSON body. */
+  /** Fields by the names of the JSON body. */
   readonly campos: Readonly<Record<string, string>>;
   /** The reception number that the ADN gave it. */
   readonly nsu_recepcao: string | null;
-  /** When an operator has seen to its refusal. */
+  /** Moment at which an operator dealt with its refusal. */
   readonly arquivado_em: Date | null;
 };
 
@@ -79,14 +79,14 @@ export const EVENTO_COLUMNS = [
   'arquivado_em',
 ] as const satisfies readonly (keyof EventoRow)[];
 
-/** Of `eventos e`, its nota `n` and the {@link QUEUES} of both. */
+/** Columns of `eventos e`, its nota `n` and the {@link QUEUES} of both. */
 export const EVENTO_READ = `${listColumns('e', EVENTO_COLUMNS)}, ${QUEUED}, n.chave_acesso, n.numero_protocolo, n.estado as nota_estado,
   q.due_at as nota_due_at, q.claims as nota_claims`;
 export const QUEUES = `${joinQueue('evento', 'e')} ${joinQueue('nota', 'n', 'q')}`;
-/** The nota `n` of an event `e`, of whatever month: only where few events are read. */
+/** The nota `n` of an event `e`, in any month. This join is for readings of few events. */
 export const JOIN_NOTA = 'join notas n on n.tenant = $1 and n.mes = e.mes_nota and n.id = e.nota';
 
-/** The text of a reading of eventos; the condition speaks of `eventos e`, and its values begin at $2. */
+/** Query that reads eventos. The condition refers to `eventos e`, and its values begin at $2. */
 function selectEventos(condition: string): string {
   return `select ${EVENTO_READ} from eventos e ${JOIN_NOTA} ${QUEUES} where e.tenant = $1 and ${condition}`;
 }
@@ -107,7 +107,7 @@ const OF_NOTA = planMonthly(
   5,
 );
 
-/** Of a type, and of a number among those. */
+/** Filter by a type, and by a number among the events of that type. */
 type Which = { readonly codigo?: string | undefined; readonly sequencial?: number | undefined };
 
 /** Eventos of a nota by its key, newest first, or those of a type by their sequence; undefined when there is no such nota. */
@@ -124,7 +124,7 @@ export async function readEventosOf(
 
 const OPEN_CANCELAMENTO = planOnce('cancelamento_aberto', selectEventos('e.nota = $2 and e.cancela and e.aberto'));
 
-/** The cancellation of a nota that is under way. */
+/** The cancellation of a nota that is in progress. */
 export async function openCancelamento(pool: Db, tenant: string, nota: string): Promise<EventoRow | undefined> {
   return (await pool.query<EventoRow>(OPEN_CANCELAMENTO([tenant, nota]))).rows[0];
 }
@@ -135,7 +135,7 @@ const THAT_NAMES = planOnce(
     and e.estado not in (${quoteWords(EVENTO_EM_VAO)})`),
 );
 
-/** An event of a nota that names another as its substitute, unless it surely came to nothing. */
+/** An event of a nota that names another as its substitute, unless the event certainly failed. */
 export async function eventoThatNames(
   client: PoolClient,
   tenant: string,

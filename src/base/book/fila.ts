@@ -1,6 +1,6 @@
 /**
- * The queue: what the worker has to do, a row each, which is gone when nothing more is. `due_at` says when it wants attention, `claims` who
- * has it and alone writes its outcome.
+ * The queue: one row for each task of the worker, deleted when the task is done. `due_at` is the moment at which it is due. `claims` is the
+ * token of the claim, whose holder alone writes the outcome.
  */
 
 import { ONE_BY_ONE } from '../pg/open.ts';
@@ -10,21 +10,21 @@ import { insertRows } from '../pg/sql.ts';
 import type { Traced } from '../traces/traces.ts';
 
 export const TIPOS = ['nota', 'evento', 'lote'] as const;
-/** Of what a row of the queue speaks. */
+/** Kinds of things in the queue. */
 export type Tipo = (typeof TIPOS)[number];
 
-/** How something is known whose rows are kept by month: `mes` as 202611. */
+/** Reference to a row of a table that is kept by month: `mes` as 202611. */
 export type Ref = { readonly id: string; readonly mes: number };
 
-/** Something to be done. Moments in milliseconds. */
+/** A task. Moments in milliseconds. */
 export type ToDo = Ref &
   Traced & {
     readonly dueAt: number;
-    /** The token of a claim that begins with it, which is an attempt. */
+    /** The token of a claim that begins with it. The claim counts as an attempt. */
     readonly claims?: string | undefined;
   };
 
-/** Columns of `fila f` that are read with what it speaks of: null at rest. */
+/** Columns of `fila f` that are read with the row of a task; null at rest. */
 export const QUEUED = 'f.due_at, f.claims';
 /** Joins the row of the queue, if there is one, to the row of an alias. */
 export function joinQueue(tipo: Tipo, alias: string, f = 'f'): string {
@@ -32,8 +32,8 @@ export function joinQueue(tipo: Tipo, alias: string, f = 'f'): string {
 }
 
 /**
- * SQL: rows of a kind, for who looks for them by `id`. As an expression it leads nobody to the index on what is due, nor to the key without
- * the id: where there are no statistics, tenant and kind would seem to be one row, and all that is in the queue would be read for each.
+ * SQL: rows of a kind, for queries by `id`. The expression hides the kind from the planner. Otherwise it would use the index on due rows,
+ * or the key without the id. Tenant and kind look like one row without statistics, and the whole queue would be read for each id.
  */
 export function isOfTipo(tipo: Tipo, f = 'f'): string {
   return `${f}.tipo || '' = '${tipo}'`;
@@ -58,7 +58,7 @@ const ENQUEUE = insertRows<ToDo & { readonly tipo: Tipo }>(
   'on conflict (tenant, id, tipo) do update set due_at = excluded.due_at, claims = excluded.claims',
 );
 
-/** Puts into the queue, or makes due anew what is in it, and takes it from whoever has it. */
+/** Puts rows into the queue, or makes them due anew and ends their claim. */
 export function enqueue(client: PoolClient, tenant: string, tipo: Tipo, rows: readonly ToDo[]): Promise<unknown> {
   return client.query(
     ENQUEUE(
@@ -75,7 +75,7 @@ const DEQUEUE = eachTipo((tipo) =>
   ),
 );
 
-/** Takes out of the queue, whoever has it. */
+/** Deletes rows from the queue, claimed or not. */
 export function dequeue(client: PoolClient, tenant: string, tipo: Tipo, ids: readonly string[]): Promise<unknown> {
   return client.query(DEQUEUE[tipo]([tenant, ids]));
 }
@@ -95,7 +95,10 @@ const LEASE = eachTipo((tipo) =>
 
 export type Leased = Ref & Traced & { readonly tentativas: number };
 
-/** Takes what has been due the longest under a token, until a moment (milliseconds); every taking is an attempt. Of a closed municipality nothing. */
+/**
+ * Claims the rows that have been due the longest under a token, until a moment (milliseconds). Every claim is an attempt. A closed
+ * municipality yields nothing.
+ */
 export async function leaseDue(
   client: Pick<PoolClient, 'query'>,
   tenant: string,
@@ -110,7 +113,7 @@ export async function leaseDue(
   return (await client.query<Leased>(LEASE[tipo]([tenant, new Date(now), token, new Date(until), max]))).rows;
 }
 
-/** What is of one month together, since a statement speaks of one. */
+/** Groups rows by month, since a statement serves one month. */
 export function groupByMes<One extends { readonly mes: number }>(
   all: readonly One[],
 ): ReadonlyMap<number, readonly One[]> {

@@ -1,4 +1,4 @@
-/** What becomes of others when a nota is decided: of the events that wait for it, and of the notas that replace it. */
+/** Effects of the decision about a nota: on the events that wait for it, and on the notas that replace it. */
 import { EVENTO_ANTES_DO_ENVIO, EVENTO_MOVES, type EventoMove, type EventoTrigger } from '../../fiscal/evento.ts';
 import { movesTo } from '../../fiscal/machine.ts';
 import type { NotaEstado } from '../../fiscal/nota.ts';
@@ -12,8 +12,7 @@ import { dequeue, enqueue, groupByMes, isOfTipo, type Ref } from './fila.ts';
 import { freeDps } from './identidades.ts';
 
 /**
- * Makes a nota that waits for the end of the one that it replaces due at once. A nota that somebody holds, or is about to, keeps its own
- * time, which is near.
+ * Makes a nota due at once that waits for the end of the one that it replaces. A claimed or locked nota keeps its own time, which is near.
  */
 const WAKE_SUBSTITUTAS = planOnce(
   'wake_substitutas',
@@ -25,7 +24,7 @@ const WAKE_SUBSTITUTAS = planOnce(
   where f.tenant = $1 and ${isOfTipo('nota')} and f.id = w.id`,
 );
 
-/** Makes due what replaces notas of these keys, in the transaction that brought them to their end. */
+/** Makes the substitutes of notas with these keys due. This happens in the transaction that brought the notas to their end. */
 export function wakeSubstitutas(
   client: PoolClient,
   tenant: string,
@@ -36,7 +35,7 @@ export function wakeSubstitutas(
   return [client.query(WAKE_SUBSTITUTAS([tenant, new Date(now), chaves]))];
 }
 
-/** What follows when notas were refused, or withdrawn: series and number are free (D-20), and what replaces them need not wait. */
+/** Effects of refused or withdrawn notas: series and number are free (D-20), and their substitutes need not wait. */
 export function followRefusal(
   client: PoolClient,
   tenant: string,
@@ -48,7 +47,7 @@ export function followRefusal(
   return [freeDps(client, tenant, refused), ...wakeSubstitutas(client, tenant, now, chaves)];
 }
 
-/** In both statements the literal states are those of the partial index. */
+/** The literal states in both statements are those of the partial index. */
 const BEFORE_SENDING = `e.estado = any ($STATES::text[]) and e.estado in (${quoteWords(EVENTO_ANTES_DO_ENVIO)})`;
 
 const HAS_WAITING = planOnce(
@@ -56,7 +55,7 @@ const HAS_WAITING = planOnce(
   `select 1 from eventos e where e.tenant = $1 and ${BEFORE_SENDING.replace('$STATES', '$2')} limit 1`,
 );
 
-/** Why an event was waived whose nota was refused, or withdrawn; the nota's own words follow. */
+/** Reason for waiving an event whose nota was refused or withdrawn; the message of the nota follows. */
 const OF_REFUSED_NOTA = 'A nota foi recusada, e o evento não tem o que mudar';
 
 /** $8: the month of the notas. */
@@ -77,15 +76,15 @@ const MOVE_WAITING = planMonthly(
   8,
 );
 
-/** What a decision about a nota does to its events that were not sent yet. */
+/** Effects of a decision about a nota on its events that were not sent yet. */
 const ON_DECISION = [
   { estado: 'autorizada', on: 'autorizacao_nota' },
   { estado: 'recusada', on: 'recusa_nota' },
 ] as const satisfies readonly { readonly estado: NotaEstado; readonly on: EventoTrigger }[];
 
 /**
- * Wakes or waives the events of notas in the transaction that settles these. `decided`: where each nota should have come to; the events of
- * one that somebody else holds stay. Mostly there are none: one look into an empty index.
+ * Wakes or waives the events of notas in the transaction that settles the notas. `decided`: the state that each nota should have; events of
+ * a nota in another state stay. Mostly there are no events, and the cost is one look into an empty index.
  */
 export async function moveWaitingEventos(
   client: PoolClient,

@@ -1,6 +1,6 @@
 /**
- * What signatures were judged by: authorities and revocation lists as they were. Each is stored once, when a signature is first judged by
- * it, and documents name it by a number: a note costs four bytes.
+ * Authorities and revocation lists by which signatures were judged, unchanged. Each is stored once, when a signature is first judged by it,
+ * and documents refer to it by a number. A note costs four bytes.
  */
 
 import { type Db, runTransaction } from '../pg/open.ts';
@@ -19,23 +19,23 @@ type Fundamento = {
   readonly listas: readonly Guardado[];
 };
 
-/** As it was kept: documents in DER. */
+/** A stored basis of judgement: documents in DER. */
 type FundamentoGuardado = {
-  /** When something was first judged by it. */
+  /** Moment at which a signature was first judged by it. */
   readonly em: Date;
   readonly cadeia: readonly Buffer[];
   readonly listas: readonly Buffer[];
 };
 
-/** What this process has stored is looked at again after so long: the municipality may have been deleted and made anew. */
+/** A remembered entry expires after this time, because the municipality may have been deleted and made anew. */
 const STORED_FRESH_MS = 3_600_000;
-/** Remembered at most: a few for each municipality. */
+/** Maximum number of remembered entries: a few for each municipality. */
 const STORED_MAX = 100_000;
 
 export function fundamentoStore(pool: Db) {
   const stored = new Map<string, { readonly done: Promise<number>; readonly at: number }>();
   return {
-    /** Stores what is not there yet, and gives its number. `now`: milliseconds. */
+    /** Stores a basis that is missing, and returns its number. `now`: milliseconds. */
     keep: (tenant: string, fundamento: Fundamento, now: number): Promise<number> => {
       const key = `${tenant}/${fundamento.impressao.toString('hex')}`;
       const before = stored.get(key);
@@ -56,15 +56,15 @@ export function fundamentoStore(pool: Db) {
 const LISTS_THERE = 'select impressao from listas_revogados where tenant = $1 and impressao = any ($2::bytea[])';
 const INSERT_LIST = `insert into listas_revogados (tenant, impressao, der)
   values ($1, $2, $3) on conflict (tenant, impressao) do nothing`;
-/** Who numbers holds the row of the municipality; issuing does not wait for it. */
+/** A writer of numbers locks the row of the municipality. Issuing does not wait for this lock. */
 const LOCK = 'select 1 from municipios where tenant = $1 for no key update';
 const THERE = 'select id from fundamentos where tenant = $1 and impressao = $2';
-/** Not a value that is a question, which Citus refuses. */
+/** The values come from a `select`, because Citus refuses a subquery as a value. */
 const INSERT = `insert into fundamentos (tenant, id, impressao, em, cadeia, listas)
   select m.tenant, coalesce((select max(f.id) from fundamentos f where f.tenant = $1), 0) + 1, $2::bytea, $3::timestamptz, $4::bytea[], $5::bytea[]
   from municipios m where m.tenant = $1 returning id`;
 
-/** Lists have megabytes: one that is there is not sent. */
+/** Lists have megabytes, so a stored list is not sent again. */
 async function insertFundamento(
   client: PoolClient,
   tenant: string,

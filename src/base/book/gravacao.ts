@@ -1,6 +1,7 @@
 /**
- * Whether a database takes writes of anybody who does not insist. Closed, it goes on answering questions, and the service says 503 to the
- * rest by itself (25006). The mark is a setting of the database, so it holds for every process, outlives a crash, and needs no table.
+ * Closes or opens a database for writing. A closed database answers queries and refuses writes with 25006, which the service turns into
+ * 503. Only a session that asks for `read write` explicitly may write. The mark is a setting of the database: it holds for every process,
+ * survives a crash, and needs no table.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from '../pg/open.ts';
@@ -8,13 +9,13 @@ import { escapeIdentifier, type PoolClient } from '../pg/pg.ts';
 
 const SETTING = 'default_transaction_read_only';
 const LOOK_EVERY_MS = 250;
-/** Looks in a row that find nobody: a session that was just let in is seen only then. */
+/** Consecutive looks that find no session. A session that was just accepted becomes visible only then. */
 const QUIET_LOOKS = 4;
 const LOOKS_MAX = 120;
 
 type Session = { readonly pid: number; readonly who: string };
 
-/** Sessions that began before $1, which do not know of the setting. Those that only show who is there ask nothing. */
+/** Sessions that began before $1, which do not know the setting. Sessions that only show their presence run no statements. */
 const BEFORE = `select pid, concat_ws(', ', coalesce(nullif(application_name, ''), 'sem nome'), 'usuário ' || usename, 'pid ' || pid) as who
   from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'
     and application_name not like '%-presente' and backend_start < $1`;
@@ -26,7 +27,7 @@ export function gravacaoStore(pool: Db) {
         where d.datname = current_database() and s.setrole = 0 and '${SETTING}=on' = any (s.setconfig)`;
       return (await pool.query(text)).rowCount === 1;
     },
-    /** From when this resolves nobody writes who does not insist. Throws an Error in Portuguese where a session cannot be ended. */
+    /** No process writes by default once this resolves. Throws an Error in Portuguese if a session cannot be ended. */
     close: (): Promise<void> =>
       onOne(pool, async (client) => {
         await alter(client, `set ${SETTING} = on`);
@@ -41,18 +42,18 @@ async function onOne(pool: Db, work: (client: PoolClient) => Promise<void>): Pro
   try {
     await work(client);
   } finally {
-    // Of the others of its pool some were ended; it begins anew as well.
+    // Some other sessions of its pool were ended; this one is replaced as well.
     client.release(true);
   }
 }
 
 async function alter(client: PoolClient, how: string): Promise<void> {
   const { rows } = await client.query<{ name: string }>('select current_database() as name');
-  // A session of a closed database is allowed this too.
+  // A session of a closed database may do this too.
   await client.query(`begin read write; alter database ${escapeIdentifier(rows[0]!.name)} ${how}; commit`);
 }
 
-/** The setting is for sessions that begin: the others are ended, and who had them begins anew. */
+/** The setting applies to new sessions. The others are ended, and their owners connect again. */
 async function endSessions(client: PoolClient): Promise<void> {
   const { rows } = await client.query<{ now: Date }>('select clock_timestamp() as now');
   const find = async (): Promise<readonly Session[]> => (await client.query<Session>(BEFORE, [rows[0]!.now])).rows;

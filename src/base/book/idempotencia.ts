@@ -1,8 +1,8 @@
 /**
- * Answers to requests that came with a key, so that a repetition gets the same one (D-19). The transaction that stores the nota or the
- * evento takes the key: after any crash there are both or neither. What a repetition is, the flows decide.
+ * Answers to requests with an idempotency key, so that a repetition gets the same one (D-19). The transaction that stores the nota or the
+ * evento takes the key. A crash therefore leaves both or neither. The flows decide whether a request is a repetition.
  *
- * A key is taken before every other lock, and several in one order: nobody who holds a lock waits for a key.
+ * A key is taken before every other lock, and several keys in one order. No lock holder therefore waits for a key.
  */
 import { ANSWERS_KEPT_HOURS } from '../../fiscal/ambiente.ts';
 import type { Aviso, Fault } from '../../fiscal/fault.ts';
@@ -15,16 +15,16 @@ import { NFSE, type NfseColumns, withNfse } from './documentos.ts';
 import { groupByMes, type Ref } from './fila.ts';
 
 const KEPT_MS = ANSWERS_KEPT_HOURS * 3_600_000;
-/** Deleted by one statement. */
+/** Keys that one statement deletes. */
 const FORGOTTEN_MAX = 1_000;
-/** A longer refusal is not kept: a repetition of the request makes it again. */
+/** A longer refusal is not stored: a repetition of the request produces it again. */
 const REFUSAL_CHARS_MAX = 65_536;
 
 /** A request that came with a key. */
 export type KeyedRequest = {
-  /** SHA-256 of whose the key is and of the key. */
+  /** SHA-256 of the owner of the key and of the key. */
   readonly impressao: Buffer;
-  /** Address below the municipality. */
+  /** Path below the municipality. */
   readonly rota: string;
   /** SHA-256 of the body. */
   readonly corpo: Buffer;
@@ -32,32 +32,32 @@ export type KeyedRequest = {
   readonly criado_em: number;
 };
 
-/** The same, with what its answer says beside the nota or the evento. */
+/** The request, with the remarks of its answer beside the nota or the evento. */
 export type KeyedSuccess = KeyedRequest & { readonly avisos: readonly Aviso[] };
 
 type KeyedRefusal = KeyedRequest & { readonly status: number; readonly faults: readonly [Fault, ...Fault[]] };
 
 type NotaIssued = { readonly chave_acesso: string; readonly numero_protocolo: string; readonly nfse: string };
 
-/** An answer that was given, and to what. */
+/** An answer that was given, and its request. */
 type KeptAnswer = (KeyedSuccess & ({ readonly nota: NotaIssued } | { readonly evento: string })) | KeyedRefusal;
 
 export function idempotenciaStore(pool: Db) {
   const answers = batchLookups<AnswerRow>((tenant, keys) => readAnswers(pool, tenant, keys));
   return {
-    /** The answer under a key, while it is kept. `now`: milliseconds. */
+    /** The stored answer under a key. `now`: milliseconds. */
     findAnswer: async (tenant: string, impressao: Buffer, now: number): Promise<KeptAnswer | undefined> => {
       const found = await answers(tenant, impressao.toString('hex'));
       return found !== undefined && +found.criado_em > now - KEPT_MS ? answerOf(found) : undefined;
     },
-    /** Whether the refusal is kept now: not when there is an answer under its key already. */
+    /** Returns whether the refusal is stored now; false if its key already has an answer. */
     keepRefusal: async (tenant: string, { status, faults, ...request }: KeyedRefusal): Promise<boolean> => {
       const recusa = JSON.stringify(faults);
       if (recusa.length > REFUSAL_CHARS_MAX) return true;
       const alone: Writes = { query: (asked) => writeAlone(pool, asked) };
       return (await takeKeys(alone, tenant, [{ ...request, status, recusa }])).size === 1;
     },
-    /** Deletes a part of what is past its time; whether there may be more. */
+    /** Deletes a part of the expired answers. Returns whether there may be more. */
     forget: async (now: number): Promise<boolean> => {
       const before = new Date(now - KEPT_MS);
       const { rows } = await pool.query<{ tenant: string }>(WITH_OLD_ANSWERS, [before]);
@@ -69,14 +69,14 @@ export function idempotenciaStore(pool: Db) {
   };
 }
 
-/** A question asked across tenants. */
+/** A query across tenants. */
 const WITH_OLD_ANSWERS = `select m.tenant from municipios m cross join lateral (select 1 from idempotencia i
   where i.tenant = m.tenant and i.criado_em <= $1 limit 1) i`;
 
-/** As `ONE_BY_ONE` (`open.ts`), of keys. */
+/** The form of `ONE_BY_ONE` (`open.ts`) for keys. */
 const KEY_BY_KEY = `where x.id || ''::bytea = x.id`;
 
-/** A key that another transaction is taking again is left to that transaction. */
+/** A key that another transaction is taking again is skipped. */
 const FORGET = `delete from idempotencia k using unnest(array(select i.impressao from idempotencia i
     where i.tenant = $1 and i.criado_em <= $2 order by i.criado_em limit $3 for update skip locked)) as x (id)
   ${KEY_BY_KEY} and k.tenant = $1 and k.impressao = x.id`;
@@ -89,7 +89,7 @@ const READ = planOnce(
   ${KEY_BY_KEY}`,
 );
 
-/** Of the notas of a month ($2). */
+/** Query for the notas of a month ($2). */
 const READ_NOTAS = planMonthly(
   'kept_notas',
   `select n.id, n.mes, n.chave_acesso, n.numero_protocolo, ${NFSE} from unnest($3::bigint[]) as x (id)
@@ -110,7 +110,7 @@ type AnswerRow = Omit<KeyedRequest, 'criado_em'> & {
   readonly nota?: NotaIssued | undefined;
 };
 
-/** By the key in hexadecimal. */
+/** Answers by their key in hexadecimal. */
 async function readAnswers(pool: Db, tenant: string, keys: readonly string[]): Promise<ReadonlyMap<string, AnswerRow>> {
   const values = [tenant, keys.map((hex) => Buffer.from(hex, 'hex'))];
   const { rows } = await pool.query<AnswerRow>(READ(values));
@@ -118,7 +118,7 @@ async function readAnswers(pool: Db, tenant: string, keys: readonly string[]): P
   return new Map(rows.map((row) => [row.hex, { ...row, nota: row.id === null ? undefined : notas.get(row.id) }]));
 }
 
-/** The notas with which keys are answered, by `id`. */
+/** The notas that are the answers of keys, by `id`. */
 async function readNotas(
   pool: Db,
   tenant: string,
@@ -146,11 +146,11 @@ function answerOf(row: AnswerRow): KeptAnswer {
   return { ...request, nota: nota!, avisos: avisos! };
 }
 
-/** What a key is to answer with: one of the three. */
+/** The answer of a key: a nota, an evento or a refusal. */
 export type KeyEntry = KeyedRequest & {
   readonly status: number;
   readonly nota?: bigint;
-  /** Of the nota. */
+  /** Month of the nota. */
   readonly mes?: number;
   readonly evento?: bigint;
   readonly avisos?: readonly Aviso[];
@@ -173,8 +173,8 @@ const ENTRIES: readonly ArrayColumn<KeyEntry>[] = [
 const NAMES = ENTRIES.map(([column]) => column.split(' ')[0]!);
 
 /**
- * A key that another transaction is taking is waited for. A key that was taken is missing in the answer; nothing fails, and a group of
- * issuances goes on without it.
+ * The statement waits for a key that another transaction is taking. A key that is taken already is missing in the result. Nothing fails,
+ * and a group of issuances continues without it.
  */
 const TAKE = insertRows<KeyEntry>(
   'take_keys',
@@ -185,10 +185,10 @@ const TAKE = insertRows<KeyEntry>(
   returning encode(i.impressao, 'hex') as hex`,
 );
 
-/** A transaction, or what makes one of each statement. */
+/** A transaction, or an object that runs each statement in its own one. */
 type Writes = { query(asked: QueryConfig): Promise<QueryResult> };
 
-/** Takes the keys that are free, or past their time; those that were got, in hexadecimal. Of two that are the same the first. */
+/** Takes the keys that are free or expired, and returns them in hexadecimal. The first of two equal keys wins. */
 export async function takeKeys(db: Writes, tenant: string, entries: readonly KeyEntry[]): Promise<Set<string>> {
   const byKey = new Map<string, KeyEntry>();
   for (const entry of entries) {
@@ -206,7 +206,7 @@ const GIVE_BACK = planOnce(
     ${KEY_BY_KEY} and i.tenant = $1 and i.impressao = x.id`,
 );
 
-/** In the transaction that took them: nothing came of what they were taken for. */
+/** Deletes the keys in the transaction that took them, when their requests came to nothing. */
 export function giveKeysBack(client: PoolClient, tenant: string, keys: readonly Buffer[]): Promise<unknown> {
   return client.query(GIVE_BACK([tenant, keys]));
 }

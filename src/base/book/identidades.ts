@@ -1,4 +1,7 @@
-/** Which DPS are notes, of all months: what keeps one from becoming two. Taken as a note is issued, free again when it is refused (D-20). */
+/**
+ * Identifiers of DPS that are notes, of all months, so that no DPS becomes two notes. An identifier is taken when a note is issued, and
+ * free again when it is refused (D-20).
+ */
 
 import type { PoolClient } from '../pg/pg.ts';
 import { planOnce } from '../pg/planned.ts';
@@ -26,10 +29,10 @@ const COLUMNS: readonly ArrayColumn<Identidade>[] = [
 const TAKE = insertRows('take_dps', 'identidades', COLUMNS, 'on conflict (tenant, id_dps) do nothing returning nota');
 const INSERT = insertRows('insert_identidades', 'identidades', COLUMNS);
 
-/** `own`: ids of notes whose identifiers were free, and are theirs now; `holders`: by identifier, the notes that have the others. */
+/** `own`: ids of notes whose identifiers were free and are now taken. `holders`: the notes that hold the other identifiers. */
 export type TakenDps = { readonly own: ReadonlySet<bigint>; readonly holders: Map<string, DpsHolder> };
 
-/** Takes identifiers for notes that are to be made. Of two with one identifier the first gets it, and the other has no holder yet. */
+/** Takes identifiers for notes that are to be made. The first of two notes with one identifier gets it, and the other has no holder yet. */
 export async function takeDps(client: PoolClient, tenant: string, wanted: readonly Identidade[]): Promise<TakenDps> {
   if (wanted.length === 0) return { own: new Set(), holders: new Map() };
   const { rows } = await client.query<{ nota: string }>(TAKE(tenant, wanted));
@@ -38,7 +41,7 @@ export async function takeDps(client: PoolClient, tenant: string, wanted: readon
   return { own, holders: others.length === 0 ? new Map() : await findHolders(client, tenant, others) };
 }
 
-/** Takes identifiers that must be free: a note that has one makes the transaction fail. */
+/** Takes identifiers that must be free. The transaction fails if a note has one. */
 export function insertIdentidades(
   client: PoolClient,
   tenant: string,
@@ -54,7 +57,7 @@ const FREE = planOnce(
     where x.id_dps || '' = x.id_dps and i.tenant = $1 and i.id_dps = x.id_dps and i.nota = x.nota`,
 );
 
-/** Sets identifiers free that these notes have. */
+/** Frees the identifiers of these notes. */
 export function freeDps(
   client: PoolClient,
   tenant: string,
@@ -72,7 +75,7 @@ const TAKEN = planOnce(
 const HOLDERS =
   'select id, id_dps, mes, chave_acesso, numero_protocolo from notas where tenant = $1 and mes = any ($2) and id = any ($3)';
 
-/** The notas that have these identifiers of DPS. */
+/** The notas that hold these identifiers of DPS. */
 async function findHolders(
   client: PoolClient,
   tenant: string,

@@ -1,4 +1,4 @@
-/** Imports of registers, and undoing the last one: what each changed is kept, a row as it was and as it was left. */
+/** Imports of registers, and undoing the last one. Every changed row is kept as it was before and after the import. */
 
 import { type Db, dropNul, runTransaction } from '../pg/open.ts';
 import type { PoolClient } from '../pg/pg.ts';
@@ -8,7 +8,7 @@ import { insertAtos, type NovoAto } from './atos.ts';
 import { folhasApagadas, insertEntrada, insertRegistradas, takeAway } from './auditoria-entradas.ts';
 import type { Vista } from './auditoria-tabelas.ts';
 
-/** Held by whoever writes a register. Notes go on, since what they lock of the row is less. `$1` is the tenant. */
+/** Lock of a writer of a register. Issuing goes on, since a note takes a weaker lock on the row. `$1` is the tenant. */
 export const LOCK_REGISTRY = 'select 1 from municipios where tenant = $1 for no key update';
 
 /** An import that is being written. `registro`: which register; `em`: milliseconds. */
@@ -27,10 +27,10 @@ export type ImportacaoFeita = {
   readonly quem: string;
 };
 
-/** A table of a register, by what its rows are known; with `inicio` among it, the periods of the rest do not overlap. */
+/** A table of a register and the key of its rows. Periods do not overlap if the key contains `inicio`. */
 export type RegisterTable = { readonly table: Vista; readonly key: readonly string[] };
 
-/** `mudadas`: keys of rows that somebody has changed since, because of which nothing was undone. */
+/** `mudadas`: keys of rows that were changed since the import, so that nothing was undone. */
 export type Desfeita = { readonly linhas: number } | { readonly mudadas: readonly string[] } | 'nenhuma';
 
 const INSERT = insertRows<Importacao>(
@@ -50,14 +50,14 @@ const INSERT = insertRows<Importacao>(
   },
 );
 
-/** Only the last import of a register can be undone, so of those before it nothing is kept. */
+/** Only the last import of a register can be undone, so changes of earlier ones are not kept. */
 const FORGET = `delete from mudancas_importadas m using importacoes i
   where m.tenant = $1 and i.tenant = $1 and i.id = m.importacao and i.registro = $2`;
 
-/** Rows that are told of in a refusal. */
+/** Maximum number of rows that a refusal lists. */
 const MUDADAS_MAX = 20;
 
-/** Writes down that an import is made, in its transaction. */
+/** Stores that an import is made, in its transaction. */
 export async function keepImportacao(client: PoolClient, tenant: string, importacao: Importacao): Promise<void> {
   await client.query(FORGET, [tenant, importacao.registro]);
   await client.query(INSERT(tenant, [importacao]));
@@ -80,10 +80,10 @@ async function findLast(db: Pick<Db, 'query'>, tenant: string, registro: string)
 
 export function importacaoStore(pool: Db) {
   return {
-    /** The last import of a register; undefined where there is none, or it was undone. */
+    /** The last import of a register; undefined if there is none, or it was undone. */
     findLast: (tenant: string, registro: string): Promise<ImportacaoFeita | undefined> =>
       findLast(pool, tenant, registro),
-    /** Takes one row out by hand. `key`: its columns and what they say. */
+    /** Deletes one row by hand. `key`: its key columns and their values. */
     removeRow: (tenant: string, table: Vista, key: Readonly<Record<string, string>>, ato: NovoAto): Promise<void> =>
       runTransaction(pool, async (client) => {
         await client.query(LOCK_REGISTRY, [tenant]);
@@ -95,7 +95,7 @@ export function importacaoStore(pool: Db) {
         await insertEntrada(client, tenant, folhasApagadas(rows));
         await insertAtos(client, tenant, [ato]);
       }),
-    /** Brings all rows of the last import back to what they were. */
+    /** Restores all rows of the last import. */
     undo: (
       tenant: string,
       registro: string,
@@ -131,7 +131,7 @@ export function importacaoStore(pool: Db) {
   };
 }
 
-/** What the import did to a table: `l`, with the row as a row, `r`. `$1` is the tenant, `$2` the import. */
+/** The changes of an import to a table: `l`, with the row as a record, `r`. `$1` is the tenant, `$2` the import. */
 const changesOf = ({ table }: RegisterTable, row: string): string =>
   `mudancas_importadas l cross join lateral jsonb_populate_record(null::${table}, ${row}) r`;
 const whichChanges = ({ table }: RegisterTable): string =>
@@ -142,7 +142,7 @@ const sameKey = ({ key }: RegisterTable, besides?: string): string =>
     .map((column) => `s.${column} = r.${column}`)
     .join(' and ');
 
-/** Rows that are no longer as the import left them. */
+/** Rows that were changed since the import. */
 async function findChanged(
   client: PoolClient,
   tenant: string,
@@ -159,7 +159,7 @@ async function findChanged(
 
 type Removed = { readonly item: string };
 
-/** How many rows were brought back. */
+/** Restores the rows of a table and returns their number. */
 async function putBack(client: PoolClient, tenant: string, importacao: string, of: RegisterTable): Promise<number> {
   const { table, key } = of;
   const columns = await listOwnColumns(client, table);
@@ -179,14 +179,14 @@ async function putBack(client: PoolClient, tenant: string, importacao: string, o
   return (removed.rowCount ?? 0) + (restored.rowCount ?? 0);
 }
 
-/** Columns that a row is written with, without the tenant. */
+/** Columns that are written for a row, without the tenant. */
 async function listOwnColumns(client: PoolClient, table: string): Promise<readonly string[]> {
   const text = `select attname from pg_attribute
     where attrelid = $1::regclass and attnum > 0 and not attisdropped and attgenerated = '' and attname <> 'tenant'`;
   return (await client.query<{ attname: string }>(text, [table])).rows.map(({ attname }) => attname);
 }
 
-/** Somebody has added a period where one comes back. The message is its key. */
+/** A period that was added since overlaps a restored one. The message is the key of the added row. */
 class Overlap extends Error {}
 
 async function refuseOverlaps(

@@ -1,7 +1,7 @@
 /**
- * Rows of a tenant, or of a table that is nobody's, as they are: out of one database, into a file or another database, and read again. They
- * travel in the text form of PostgreSQL, a line a row, without the tenant, in the order of their keys; so the same rows are the same bytes
- * in any database, and a digest of them says that nothing is missing.
+ * Reads and writes rows of a tenant, or of a table without tenants, unchanged: from one database into a file or another database. Rows
+ * travel in the text form of PostgreSQL, one line each, without the tenant, in the order of their keys. The same rows are therefore the
+ * same bytes in any database, and their digest proves completeness.
  */
 import { createHash } from 'node:crypto';
 import { copyIn, copyOut } from '../pg/copy.ts';
@@ -17,10 +17,10 @@ import { closeWritten } from './municipios.ts';
 /** `sha256`: of the lines, in hexadecimal. */
 export type Resumo = { readonly linhas: number; readonly sha256: string };
 
-/** How much has passed since it was last told. */
+/** Reports the amount since the last report. */
 export type Passed = (bytes: number, linhas: number) => void;
 
-/** Rows as they pass: some whole and some broken lines. */
+/** Passes rows on, in pieces with whole and broken lines. */
 export async function* digestRows(
   rows: AsyncIterable<Buffer>,
   done: (resumo: Resumo) => void,
@@ -40,14 +40,14 @@ export async function* digestRows(
 
 export const LINE_END = 10;
 
-/** Reads rows to their end for nothing but their digest. */
+/** Reads rows to their end to compute their digest. */
 export async function readResumo(rows: AsyncIterable<Buffer>, note?: Passed): Promise<Resumo> {
   let resumo: Resumo | undefined;
   for await (const _ of digestRows(rows, (read) => (resumo = read), note));
   return resumo!;
 }
 
-/** One transaction on the rows. Of a table with rows of tenants a tenant is named, of any other none. */
+/** One transaction on the rows. A tenant is named for a table with rows of tenants, and for no other. */
 export class Linhas {
   private readonly client: PoolClient;
 
@@ -77,7 +77,7 @@ export class Linhas {
   }
 
   read({ nome, colunas, chave }: Tabela, tenant?: string): AsyncIterable<Buffer> {
-    // Texts are in one order wherever they lie, whatever the database sorts by.
+    // The collation "C" gives texts the same order in every database.
     const order = chave.map(
       (coluna) => escapeIdentifier(coluna.nome) + (/^(text|character)/.test(coluna.tipo) ? ' collate "C"' : ''),
     );
@@ -87,7 +87,7 @@ export class Linhas {
     );
   }
 
-  /** How many rows were written. */
+  /** Writes rows and returns their number. */
   write({ nome, colunas }: Tabela, tenant: string | undefined, rows: AsyncIterable<Buffer>): Promise<number> {
     const names = tenant === undefined ? listNames(colunas) : `${TENANT}, ${listNames(colunas)}`;
     const whole = tenant === undefined ? rows : withTenant(tenant, rows);
@@ -103,7 +103,7 @@ export class Linhas {
     return Number((await this.client.query<{ count: string }>(text)).rows[0]!.count);
   }
 
-  /** Rows that some worker has in its hands at this moment. */
+  /** Counts rows that a worker holds at this moment. */
   async countClaimed({ nome, colunas }: Tabela, tenant: string): Promise<number> {
     const names = new Set(colunas.map((coluna) => coluna.nome));
     if (!names.has('claims') || !names.has('due_at')) return 0;
@@ -111,12 +111,12 @@ export class Linhas {
     return (await this.client.query<{ count: number }>(text, [tenant])).rows[0]!.count;
   }
 
-  /** The municipality that was written is closed; the tenant that is in production under its code, or undefined: none. */
+  /** Closes the written municipality. Returns the tenant that is in production under its code, or undefined. */
   closeMunicipio(tenant: string): Promise<string | undefined> {
     return closeWritten(this.client, tenant);
   }
 
-  /** The chain of a municipality that was written goes on here ({@link adoptCorrente}). */
+  /** Continues the chain of the written municipality ({@link adoptCorrente}). */
   adoptCorrente(tenant: string): Promise<void> {
     return adoptCorrente(this.client, tenant);
   }
@@ -150,27 +150,30 @@ async function* withTenant(tenant: string, rows: AsyncIterable<Buffer>): AsyncGe
 }
 
 /**
- * Rows come in the order of an index: a table without statistics would be read by several processes and sorted on the disk. Reading a
- * million notes took the temporary space of all their documents so.
+ * Rows come in the order of an index. Otherwise a table without statistics would be read by several processes and sorted on the disk. A
+ * reading of a million notes then took the temporary space of all their documents.
  */
 const PLANS = `set local enable_sort = off; set local enable_seqscan = off; set local enable_bitmapscan = off;
   set local max_parallel_workers_per_gather = 0; set local jit = off`;
 
-/** What is meant by the text of a value, and no limit of time: a file or another database may keep a statement waiting. */
+/**
+ * Settings that fix the text form of values. They also remove the time limits, because a file or another database may keep a statement
+ * waiting.
+ */
 const SETTINGS = `set local timezone = 'UTC'; set local datestyle = 'ISO'; set local intervalstyle = 'postgres'; set local bytea_output = 'hex';
   set local extra_float_digits = 1; set local statement_timeout = 0;
   set local idle_in_transaction_session_timeout = 0`;
 
-/** Reading sees one moment. Writing is allowed where a database is closed to it by default (`gravacao.ts`). */
+/** Reading sees one moment. Writing is allowed although a database may be closed to it by default (`gravacao.ts`). */
 const MODES = {
   read: 'isolation level repeatable read, read only',
   write: 'isolation level read committed, read write',
 } as const;
 
-/** Who comes after a waiting lock waits too. */
+/** Limit of the wait for a lock. A waiting lock request blocks every later one. */
 const MES_LOCK_MS = 2_000;
 
-/** One transaction on a connection of its own, which may take as long as it needs. */
+/** One transaction without time limit on a connection of its own. */
 async function inTransaction<Result>(
   pool: Db,
   mode: keyof typeof MODES,
@@ -184,19 +187,19 @@ async function inTransaction<Result>(
     await client.query(`begin ${MODES[mode]}; ${SETTINGS}; ${PLANS}; set local lock_timeout = ${lockMs}`);
     const result = await work(client);
     const { command } = await client.query('commit');
-    // A transaction that had failed is ended by `commit` too, and says so only here.
+    // A failed transaction also accepts `commit`; only the command of the result shows the rollback.
     if (command !== 'COMMIT') throw new Error('the transaction was rolled back');
     return result;
   } finally {
-    // Whatever is under way ends with the connection.
+    // Closing the connection ends any unfinished statement.
     client.release(true);
     await own.end();
   }
 }
 
 /**
- * Everything as it is at one moment, however long it is looked at; once more from the beginning where a month was closed, brought back or
- * eliminated meanwhile: a table that is emptied at once (`truncate`) is empty for those too who see a moment before.
+ * Reads everything as of one moment, without time limit. The reading starts again if a month was closed, restored or eliminated meanwhile.
+ * A table emptied by `truncate` is empty even for a snapshot that is older.
  */
 export async function readSnapshot<Result>(pool: Db, work: (client: PoolClient) => Promise<Result>): Promise<Result> {
   for (;;) {
@@ -206,7 +209,7 @@ export async function readSnapshot<Result>(pool: Db, work: (client: PoolClient) 
   }
 }
 
-/** Of which months the database has not all. */
+/** Months that are archived or eliminated, as text. */
 async function readFechados(pool: Db): Promise<string> {
   const text = `select coalesce(string_agg(concat_ws(' ', mes, arquivado_em, eliminado_em), ', ' order by mes), '') as fechados
     from meses where arquivado_em is not null or eliminado_em is not null`;
@@ -220,21 +223,21 @@ export function linhasStore(pool: Db) {
     lockMs?: number,
   ): Promise<Result> => inTransaction(pool, mode, (client) => work(new Linhas(client)), lockMs);
   return {
-    /** Everything as it is at one moment. */
+    /** Reads everything as of one moment. */
     read: <Result>(work: (linhas: Linhas) => Promise<Result>): Promise<Result> => inLinhas('read', work),
-    /** What changes where a month is closed, brought back or eliminated. */
+    /** A text that changes when a month is closed, restored or eliminated. */
     readFechados: (): Promise<string> => readFechados(pool),
-    /** All that `work` writes, or nothing where it throws. */
+    /** Commits everything that `work` writes, or nothing if it throws. */
     write: <Result>(work: (linhas: Linhas) => Promise<Result>): Promise<Result> => inLinhas('write', work),
-    /** Makes the months that rows of another database need here, each alone. */
+    /** Makes the months for the rows of another database, each in its own transaction. */
     makeMeses: async (meses: readonly number[]): Promise<void> => {
       for (const mes of meses) await inLinhas('write', (linhas) => linhas.makeMes(mes), MES_LOCK_MS);
     },
-    /** Statistics of all tables, which a database that was just filled has not. */
+    /** Collects statistics of all tables, which a freshly filled database lacks. */
     analyze: async (): Promise<void> => {
       for (const { nome } of await readTabelas(pool)) await pool.query(`analyze ${escapeIdentifier(nome)}`);
     },
-    /** On the disk, in bytes. */
+    /** Size on the disk, in bytes. */
     size: async (): Promise<number> => {
       const text = 'select pg_database_size(current_database())::text as size';
       return Number((await pool.query<{ size: string }>(text)).rows[0]!.size);

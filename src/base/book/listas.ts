@@ -1,4 +1,7 @@
-/** The dated lists that a municipality keeps. One more is a row here, a migration, and the reading of its file in `subjects/cadastros/listas.ts`. */
+/**
+ * The dated lists that a municipality keeps. A further list needs a row here, a migration, and a reader of its file in
+ * `subjects/cadastros/listas.ts`.
+ */
 import { type Decimal, parseDecimal } from '../../fiscal/decimal.ts';
 import type { Vigencia } from '../../fiscal/moment.ts';
 import { batchLookups } from '../pg/batch-lookups.ts';
@@ -16,9 +19,9 @@ export type ListaNome = 'servicos' | 'beneficios' | 'deducoes' | 'regimes' | 'na
 
 type Lista = {
   readonly table: Vista;
-  /** By which a line is known, beside its beginning; an empty text is everybody. */
+  /** Key columns of a line, without its beginning. An empty text stands for all parties. */
   readonly key: readonly string[];
-  /** What it says, and the type of each column that is no text. */
+  /** Data columns, and the type of each column that is no text. */
   readonly told: readonly string[];
   readonly types?: Readonly<Record<string, string>>;
 };
@@ -51,10 +54,10 @@ const LISTAS: Readonly<Record<ListaNome, Lista>> = {
   nao_incidencias: { table: 'nao_incidencias', key: ['codigo_tributacao_nacional', 'documento'], told: [] },
 };
 
-/** As a file has it: without the columns that are `absent`. */
+/** A list as a file contains it: without the columns that are `absent`. */
 type ListaDeArquivo = Lista & { readonly absent: readonly string[] };
 
-/** Where a list is kept, and by what its lines are known. */
+/** The table of a list, and the key of its lines. */
 export function tableOfLista(nome: ListaNome): RegisterTable {
   const { table, key } = LISTAS[nome];
   return { table, key: [...key, 'inicio'] };
@@ -63,10 +66,12 @@ export function tableOfLista(nome: ListaNome): RegisterTable {
 /** Tables of the lists. */
 export const LISTA_TABLES: readonly string[] = Object.values(LISTAS).map(({ table }) => table);
 
-/** A line of a file, by its columns: days `YYYY-MM-DD`, decimals as text, several values as an array, and undefined for empty. */
+/**
+ * A line of a file, by its columns. Days are `YYYY-MM-DD`, decimals are text, several values are an array, and an empty value is undefined.
+ */
 export type Entrada = LinhaDatada & Readonly<Record<string, string | number | readonly string[] | undefined>>;
 
-/** `iguais`: lines that were there before just like this. */
+/** `iguais`: lines that existed already, unchanged. */
 export type ContagemLista = Contagem & { readonly retirados: number };
 
 /** A line as the database gives it. */
@@ -78,8 +83,8 @@ export type Linha = Readonly<Record<string, string | readonly string[] | null>> 
 export function listaStore(pool: Db) {
   return {
     /**
-     * Of one tenant one merge at a time. Of a key that the file names, the lines are those of the file; `columns`: that it has, and what it does
-     * without stays.
+     * Merges a file into a list; one merge of a tenant runs at a time. The lines of a key in the file replace the stored ones. `columns`:
+     * those of the file; other columns keep their values.
      */
     import: <Result>(
       nome: ListaNome,
@@ -91,13 +96,13 @@ export function listaStore(pool: Db) {
       const told = lista.told.filter((column) => columns.includes(column));
       return stageImport(pool, kindOf(tenant, { ...lista, told, absent: lista.told.filter(isNone(told)) }), work);
     },
-    /** The whole list, in the order of key and date. */
+    /** All lines of a list, in the order of key and date. */
     list: async (nome: ListaNome, tenant: string): Promise<readonly Linha[]> => {
       const { table, key } = LISTAS[nome];
       const text = `select ${columnsOf(nome)} from ${table} s where tenant = $1 order by ${listColumns('s', [...key, 'inicio'])}`;
       return (await pool.query<Linha>(text, [tenant])).rows;
     },
-    /** How many lines each list has. */
+    /** Number of lines of each list. */
     count: async (tenant: string): Promise<Readonly<Record<ListaNome, number>>> => {
       const counts = Object.entries(LISTAS).map(
         ([nome, { table }]) => `(select count(*)::int from ${table} where tenant = $1) as ${nome}`,
@@ -108,7 +113,7 @@ export function listaStore(pool: Db) {
   };
 }
 
-/** Which lists a municipality keeps at all: one statement for all of them, kept for a moment. */
+/** The lists that a municipality keeps at all. One statement asks for all of them, and the answer is cached for a moment. */
 export type Mantidas = (tenant: string) => Promise<Readonly<Record<ListaNome, boolean>>>;
 
 export function listasMantidas(pool: Db): Mantidas {
@@ -128,12 +133,14 @@ export function columnsOf(nome: ListaNome): string {
   return listColumns('s', [...key, ...told, 'inicio::text', 'fim::text']);
 }
 
-/** What a line says, and when. */
+/** The content of a line, and its period. */
 export function lineOf<Said>(linha: Linha, read: (linha: Linha) => Said): Said & Vigencia {
   return { ...read(linha), inicio: linha.inicio, fim: linha.fim ?? undefined };
 }
 
-/** The lines of a key, in the order of the list: one statement for all who ask in the same turn, kept for a moment. */
+/**
+ * The lines of a key, in the order of the list. One statement serves all callers of the same turn, and its answers are cached for a moment.
+ */
 export function lookUpLines<Said>(
   pool: Db,
   nome: ListaNome,
@@ -146,7 +153,8 @@ export function lookUpLines<Said>(
     key.map((column, place) => [`${column} text`, (parts) => parts[place]]),
     2,
   );
-  // Each key looks its own lines up: a plain join reads all of a tenant for many keys. One by one, as `ONE_BY_ONE` (`open.ts`).
+  // Each key is looked up by itself, since a plain join reads all lines of a tenant for many keys. The condition corresponds to
+  // `ONE_BY_ONE` (`open.ts`).
   const text = `select s.* from ${keys.relation} cross join lateral (
       select ${columnsOf(nome)} from ${lista.table} s where s.tenant = $1 and ${equateColumns('s', 'x', key)} offset 0
     ) s where x.${key[0]} || '' = x.${key[0]} order by ${listColumns('s', [...lista.key, 'inicio'])}`;
@@ -202,9 +210,12 @@ function textsOf(row: Readonly<Record<string, Value>>, columns: readonly string[
 
 type LinhaLida = LinhaDatada & Readonly<Record<string, Value>>;
 
-/** Of a key that the file names, the periods are those of the file. Where a line of it was refused, only what overlaps them goes. */
+/**
+ * Merges the periods of a file. They replace all stored periods of their key. A refused line in the file limits the deletion to overlapping
+ * stored periods of its key.
+ */
 export function listaMerger({ table, key, told, types = {}, absent }: ListaDeArquivo) {
-  // A new line has nothing in them.
+  // A new line has empty arrays in the absent columns.
   const born = absent.filter((column) => types[column] === 'text[]').map((column) => [column, "'{}'::text[]"]);
   const merger = rowMerger<LinhaLida>({
     table,
@@ -222,7 +233,7 @@ export function listaMerger({ table, key, told, types = {}, absent }: ListaDeArq
   ): Promise<ContagemLista> => {
     const keys = about.map((one) => one.split(' '));
     const found = await merger.read(client, tenant, key, keys);
-    // Lines without a beginning are none of the list.
+    // Lines without a beginning do not enter the list.
     const dated = rows.filter(({ inicio }) => inicio !== undefined);
     const wanted = new Map(dated.map((row) => [merger.keyOf(row), row]));
     const retired = found.filter((stored) => {
@@ -235,7 +246,7 @@ export function listaMerger({ table, key, told, types = {}, absent }: ListaDeArq
   };
 }
 
-/** Of a line that has a beginning. */
+/** Whether a line with a beginning overlaps a stored one. */
 function overlaps({ inicio, fim }: LinhaLida, stored: StoredRow): boolean {
   const [from, until] = [stored.inicio as string, stored.fim as string | null];
   return (until === null || inicio! <= until) && (fim === undefined || from <= fim);

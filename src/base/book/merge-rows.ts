@@ -1,4 +1,4 @@
-/** Brings the rows of a tenant to what a file says: those that are there are read, and only what differs is written. */
+/** Makes the rows of a tenant equal to those of a file: existing rows are read, and only differences are written. */
 
 import type { PoolClient } from '../pg/pg.ts';
 import { equateColumns, unnestRows } from '../pg/sql.ts';
@@ -6,7 +6,7 @@ import { folhasApagadas, insertRegistradas, takeAway } from './auditoria-entrada
 import type { Folha } from './auditoria-hash.ts';
 import type { Vista } from './auditoria-tabelas.ts';
 
-/** A column as a line has it, or as the database gives it. */
+/** A column of a line, or a value from the database. */
 export type Value = string | number | boolean | readonly string[] | null | undefined;
 
 /** A row of the database, days `YYYY-MM-DD`. */
@@ -14,34 +14,34 @@ export type StoredRow = Readonly<Record<string, Value>>;
 
 export type Table<Row> = {
   readonly table: Vista;
-  /** What a row is known by beside the tenant. */
+  /** Key columns of a row, without the tenant. */
   readonly key: readonly string[];
-  /** What it says. */
+  /** Data columns of a row. */
   readonly told: readonly string[];
-  /** Columns of the key that the database makes. */
+  /** Columns of the key that the database generates. */
   readonly generated?: readonly string[];
-  /** What a new row has besides, each in SQL; what the file tells of it comes first. */
+  /** Further columns of a new row, each in SQL. A value of the file takes precedence. */
   readonly born?: Readonly<Record<string, string>>;
-  /** Of the columns that are no text. */
+  /** Types of the columns that are no text. */
   readonly types?: Readonly<Record<string, string>>;
   readonly tell: (column: string) => (row: Row) => Value;
 };
 
-/** What an import does to one row: without `antes` it is new, without `depois` it is taken away. */
+/** The change of one row by an import: a row without `antes` is new, and one without `depois` is deleted. */
 export type Mudanca = { readonly tabela: string; readonly antes?: StoredRow; readonly depois?: StoredRow };
 
-/** How an import is written. */
+/** Options of writing an import. */
 export type Writing = {
-  /** Nothing is written: what would be is only told. */
+  /** Nothing is written; the changes are only reported. */
   readonly isRehearsal: boolean;
-  /** Under which what was there before is kept, so that the import can be undone. */
+  /** Id of the import under which the earlier rows are kept for undoing. */
   readonly importacao: string | undefined;
   readonly tell: (mudanca: Mudanca) => void;
 };
 
 export type Contagem = { readonly novos: number; readonly alterados: number; readonly iguais: number };
 
-/** Several values travel as one text, since the arrays of one parameter would need one length; none has a space in it. */
+/** Several values travel as one text, since the arrays of one parameter must have one length. No value contains a space. */
 const LIST = 'text[]';
 
 export function rowMerger<Row>({ table, key, told, generated = [], born = {}, types = {}, tell }: Table<Row>) {
@@ -73,18 +73,18 @@ export function rowMerger<Row>({ table, key, told, generated = [], born = {}, ty
   const deletion = `delete from ${table} s using ${gone.relation} where s.tenant = $1 and ${equateColumns('s', 'x', key)}`;
   const remove = takeAway(table, deletion, 's');
   const tellWritten = tellRows(table, key, typeOf);
-  // Not an update, which without statistics may be planned to read all of a tenant for each row.
+  // An `update` is avoided: without statistics its plan may read all rows of a tenant for each row.
   const write = `insert into ${table} (${['tenant', ...sent, ...Object.keys(born)].join(', ')})
     select ${['m.tenant', ...sent.map(got), ...Object.values(born)].join(', ')} from municipios m cross join ${whole.relation} where m.tenant = $1
     on conflict (tenant, ${key.join(', ')}) do update set ${told.map((column) => `${column} = excluded.${column}`).join(', ')}`;
   return {
-    /** The rows of which `by`, columns of the key, are among `keys`. */
+    /** Reads the rows whose key columns `by` are among `keys`. */
     read: readByKeys(table, columnsRead),
     readAll: async (client: PoolClient, tenant: string): Promise<readonly StoredRow[]> =>
       (await client.query<StoredRow>(`select ${columnsRead} from ${table} s where s.tenant = $1`, [tenant])).rows,
     keyOf: (row: Row): string => keys.map((read) => read(row)).join(' '),
     storedKeyOf: (row: StoredRow): string => key.map((column) => row[column]).join(' '),
-    /** Writes what differs from what was `found`, by keys, and takes away what is `retired`. */
+    /** Writes the rows that differ from `found`, by keys, and deletes the `retired` ones. */
     write: async (
       client: PoolClient,
       tenant: string,
@@ -128,7 +128,7 @@ function readByKeys(table: Vista, columnsRead: string) {
       by.map((column, place) => [`${column} text`, (parts) => parts[place]]),
       2,
     );
-    // Each key looks its own rows up, as in `lookUpLines` (`listas.ts`).
+    // Each key is looked up by itself, as in `lookUpLines` (`listas.ts`).
     const text = `select s.* from ${wanted.relation} cross join lateral (
       select ${columnsRead} from ${table} s where s.tenant = $1 and ${equateColumns('s', 'x', by)} offset 0
       ) s where x.${by[0]} || '' = x.${by[0]}`;
@@ -136,7 +136,7 @@ function readByKeys(table: Vista, columnsRead: string) {
   };
 }
 
-/** Tells the audit chain of rows that were just written, and of others that were taken away. */
+/** Writes entries of the audit chain about written and deleted rows. */
 function tellRows(table: Vista, key: readonly string[], typeOf: (column: string) => string) {
   const keys = unnestRows<StoredRow>(
     key.map((column) => [`${column} ${typeOf(column)}`, (row) => row[column]]),
@@ -149,7 +149,7 @@ function tellRows(table: Vista, key: readonly string[], typeOf: (column: string)
     insertRegistradas(client, tenant, table, { from, values: keys.valuesOf(rows) }, removed);
 }
 
-/** Keeps rows as they stand, whole and in the types of the database; of one that is not there nothing. */
+/** Keeps current rows whole and in the types of the database. A missing row leaves nothing. */
 function keepRows(table: string, key: readonly string[], typeOf: (column: string) => string) {
   const keys = unnestRows<StoredRow>(
     key.map((column) => [`${column} ${typeOf(column)}`, (row) => row[column]]),

@@ -1,16 +1,16 @@
 /**
- * The months of what grows with every note. Such a table is one partition a month, which is made ahead, or when something comes of a month
- * that has none; one that is full is left alone, and may be taken away as a whole.
+ * The months of tables that grow with every note. Such a table has one partition a month, made ahead or when the first row of a month
+ * arrives. A full partition is left alone, and may be removed as a whole.
  */
 import { type Db, runTransaction } from '../pg/open.ts';
 import type { PoolClient } from '../pg/pg.ts';
 
 type Monthly = {
-  /** How a partition is stored, which these do not inherit. */
+  /** Storage options of a partition, which partitions do not inherit. */
   readonly storage?: string;
-  /** Columns that each tell the rows of a tenant apart, or nearly, with their values in the row `i` of the month `mes`. */
+  /** Columns that are unique, or nearly, among the rows of a tenant. Each has its value in the row `i` of the month `mes`. */
   readonly keys: Readonly<Record<string, string>>;
-  /** The others that a row must have, beside tenant and month. */
+  /** Further mandatory columns, beside tenant and month. */
   readonly others?: Readonly<Record<string, string>>;
 };
 
@@ -19,7 +19,7 @@ const MOVIMENTO = { movimento: '1', em: 'now()', gatilho: "''", para: "''" };
 /** Tables that are kept by month. */
 const MONTHLY: Readonly<Record<string, Monthly>> = {
   notas: {
-    // A move finds room for the row beside itself, so that no index is written.
+    // A move finds room for the new row version in the same page, so that no index is written.
     storage: 'fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05',
     keys: {
       id: 'i',
@@ -33,8 +33,8 @@ const MONTHLY: Readonly<Record<string, Monthly>> = {
     },
   },
   documentos: {
-    // Documents of less than a page stand in their row: out of line they are pieces of 2 kB, each with a row and an index entry of its own.
-    // A row that was compressed leaves a page free, which is wanted again before a fifth of all rows are compressed.
+    // Documents of less than a page stay in their row. Out of line they would be pieces of 2 kB, each with a row and an index entry. A
+    // compressed row frees a page. Vacuum must reclaim it before a fifth of all rows are compressed, the default threshold.
     storage: 'toast_tuple_target = 8160, autovacuum_vacuum_scale_factor = 0.01',
     keys: { nota: 'i' },
     others: { recebido: "''", nfse: "''" },
@@ -47,10 +47,10 @@ const MONTHLY: Readonly<Record<string, Monthly>> = {
 
 export const MONTHLY_TABLES: readonly string[] = Object.keys(MONTHLY);
 
-/** Months after the current one that are made ahead. */
+/** Months after the current one that are made in advance. */
 const AHEAD = 2;
 
-/** What is kept of a pool's database: months that have partitions, as far as this process knows. */
+/** Cache for a pool's database: months that have partitions, as far as this process knows. */
 const known = new WeakMap<Db, Set<number>>();
 
 /** The month (`202611`) of a moment in milliseconds, in UTC. */
@@ -70,7 +70,7 @@ export function mesesBetween(from: number, until: number): readonly number[] {
   return meses;
 }
 
-/** Those of these months of which this process does not know that they have partitions. */
+/** The months among these whose partitions are unknown to this process. */
 function unknownMeses(pool: Db, meses: Iterable<number>): readonly number[] {
   const all = known.get(pool);
   return [...new Set(meses)].filter((mes) => !all?.has(mes));
@@ -78,7 +78,7 @@ function unknownMeses(pool: Db, meses: Iterable<number>): readonly number[] {
 
 const FORBIDDEN = '42501';
 
-/** The role of the service may not make tables, and the one that may has not made those of a month. */
+/** The role of the service may not create tables, and the owner's role has not created those of a month. */
 export class MesesForbidden extends Error {
   constructor(mes: number) {
     const name = `${Math.floor(mes / 100)}-${String(mes % 100).padStart(2, '0')}`;
@@ -88,7 +88,7 @@ export class MesesForbidden extends Error {
   }
 }
 
-/** Makes the partitions that are missing of these months. One that this process knows costs nothing. Throws {@link MesesForbidden}. */
+/** Creates the missing partitions of these months. A known month costs nothing. Throws {@link MesesForbidden}. */
 export async function ensureMeses(pool: Db, meses: Iterable<number>): Promise<void> {
   if (unknownMeses(pool, meses).length === 0) return;
   const { rows } = await pool.query<{ mes: number }>('select mes from meses');
@@ -104,14 +104,17 @@ export async function ensureMeses(pool: Db, meses: Iterable<number>): Promise<vo
   }
 }
 
-/** Makes the current month and some ahead, weeks before they are needed. `now`: milliseconds. Throws {@link MesesForbidden}. */
+/** Creates the current month and some later ones, weeks before they are needed. `now`: milliseconds. Throws {@link MesesForbidden}. */
 export async function ensureMesesAhead(pool: Db, now: number): Promise<void> {
   const meses = [mesOf(now)];
   while (meses.length <= AHEAD) meses.push(monthAfter(meses.at(-1)!));
   await ensureMeses(pool, meses);
 }
 
-/** Whoever makes the same month waits for the row, and finds it done. Attaching keeps nobody from the other months. */
+/**
+ * Creates a month. A second transaction for the same month waits for the row, and finds the work done. Attaching does not block the other
+ * months.
+ */
 export async function createMes(client: PoolClient, mes: number): Promise<void> {
   const { rowCount } = await client.query('insert into meses (mes) values ($1) on conflict (mes) do nothing', [mes]);
   if (rowCount === 0) return;
@@ -122,19 +125,19 @@ export async function createMes(client: PoolClient, mes: number): Promise<void> 
     await client.query(`alter table ${partition} alter column tenant set statistics 0`);
     await client.query(`alter table ${table} attach partition ${partition} for values in (${mes})`);
   }
-  // What is emptied in the part of a transaction that made it is known as empty; otherwise as a table of which nobody knows.
+  // A table that is truncated in the subtransaction that filled it counts as empty. Otherwise its statistics would count as unknown.
   await client.query('savepoint criado');
   for (const table of Object.keys(MONTHLY)) await describeMes(client, table, mes);
   await client.query('release savepoint criado');
 }
 
-/** Rows of as many tenants, so that of a distributed table each part has some. */
+/** Number of rows, one tenant each, so that each shard of a distributed table gets some. */
 const ROWS_DESCRIBED = 500;
 
 /**
- * Tells the planner of a partition without rows that they will all be of its month, and each known by its keys. It could see neither, and
- * would take any index with the month in it for as good as a whole key. It looks at rows that nobody else sees; they are taken away, and
- * what it saw stays until there are others.
+ * Gives the planner statistics of an empty partition: all rows are of its month, and each is unique by its keys. The planner would
+ * otherwise rate any index with the month as high as a whole key. The sample rows are never visible to others and are deleted; the
+ * statistics stay until the next ones.
  */
 async function describeMes(client: PoolClient, table: string, mes: number): Promise<void> {
   const partition = `${table}_${mes}`;

@@ -1,18 +1,18 @@
 /**
- * How much a municipality issues and refuses, counted in this process and written behind the answers: a statement a municipality every few
- * seconds, whatever was issued. What a process that dies had not yet written is missing from a plot, and nowhere else.
+ * Numbers of issued and refused notes of a municipality, counted in this process and written after the answers. One statement a
+ * municipality is sent every few seconds, independent of the volume. Counts that a crash loses are missing only in the plots.
  */
 import type { Db } from '../pg/open.ts';
 import { insertRows } from '../pg/sql.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-/** What one row of `emissoes` is about. */
+/** Period of one row of `emissoes`. */
 const EMISSOES_MS = 5 * MINUTE_MS;
-/** How long counts wait at least; and longer where many municipalities have some, so that they are few statements a second. */
+/** Counts wait at least this long. The wait grows with the number of municipalities, so that the statements stay few a second. */
 const FLUSH_MS = 5_000;
 const FLUSH_EACH_MS = 20;
-/** Rows are kept so long. */
+/** Retention time of the rows. */
 const KEPT_MS = 31 * 24 * HOUR_MS;
 
 type Emissao = { readonly inicio: number; readonly notas: number };
@@ -50,7 +50,7 @@ const EMISSOES =
 const RECUSAS = `select codigo, sum(quantas)::float8 as quantas from recusas where tenant = $1 and hora >= $2
     group by codigo order by quantas desc, codigo`;
 
-/** What was counted and is not yet written, of one municipality. */
+/** Counts of one municipality that are not yet written. */
 type Contado = { readonly emissoes: Map<number, number>; readonly recusas: Map<string, Recusa> };
 
 export function movimentoStore(pool: Db) {
@@ -73,7 +73,7 @@ export function movimentoStore(pool: Db) {
     recusas.set(key, { hora, codigo, quantas: (recusas.get(key)?.quantas ?? 0) + quantas });
   };
 
-  /** Of one municipality; what cannot be written now is counted again for the next time. */
+  /** Writes the counts of one municipality. Counts that cannot be written now are kept for the next time. */
   const write = async (tenant: string, { emissoes, recusas }: Contado): Promise<void> => {
     const notas = [...emissoes].map(([inicio, count]): Emissao => ({ inicio, notas: count }));
     const refused = [...recusas.values()];
@@ -89,7 +89,7 @@ export function movimentoStore(pool: Db) {
     }
   };
 
-  /** Deletes what is old, once an hour at most. `now`: the newest of what was counted. */
+  /** Deletes old rows, once an hour at most. `now`: the newest counted moment. */
   const forget = async (tenant: string, now: number): Promise<void> => {
     if (now - (forgottenAt.get(tenant) ?? Number.NEGATIVE_INFINITY) < HOUR_MS) return;
     forgottenAt.set(tenant, now);
@@ -110,18 +110,18 @@ export function movimentoStore(pool: Db) {
   return {
     /** Counts notes that were issued at a moment (milliseconds). */
     countNotas: (tenant: string, notas: number, at: number): void => addNotas(tenant, notas, at - (at % EMISSOES_MS)),
-    /** Counts a request that was refused, under each of its codes. */
+    /** Counts a refused request, under each of its codes. */
     countRecusa: (tenant: string, codigos: Iterable<string>, at: number): void => {
       for (const codigo of new Set(codigos)) addRecusa(tenant, at - (at % HOUR_MS), codigo, 1);
     },
-    /** Writes what was counted so far, as far as the database takes it. */
+    /** Writes the counts so far, as far as the database accepts them. */
     flush,
-    /** What was issued since a moment, by the five minutes; those without a note are left out. */
+    /** Notes issued since a moment, by periods of five minutes; empty periods are left out. */
     listEmissoes: async (tenant: string, since: number): Promise<readonly Emissao[]> => {
       const { rows } = await pool.query<{ inicio: Date; notas: number }>(EMISSOES, [tenant, new Date(since)]);
       return rows.map(({ inicio, notas }) => ({ inicio: +inicio, notas }));
     },
-    /** What was refused since a moment, by code, the most frequent first. */
+    /** Refusals since a moment, by code, the most frequent first. */
     listRecusas: async (tenant: string, since: number): Promise<readonly Omit<Recusa, 'hora'>[]> =>
       (await pool.query<Omit<Recusa, 'hora'>>(RECUSAS, [tenant, new Date(since)])).rows,
   };

@@ -1,16 +1,16 @@
-/** Changes of notas and eventos on their way to those who follow them: written with the moves that made them, in one row a transaction. */
+/** Changes of notas and eventos for their subscribers. They are written with the moves that made them, in one row a transaction. */
 import { randomUUID } from 'node:crypto';
 import type { PoolClient } from '../pg/pg.ts';
 import { insertRows } from '../pg/sql.ts';
 import type { Traced } from '../traces/traces.ts';
 import type { Ref } from './fila.ts';
 
-/** What has changed: a nota, or an evento. */
+/** Kind of the changed row: a nota, or an evento. */
 type Item = 'nota' | 'evento';
 
 /**
- * A change of state. `movimento`: its number among the moves of its row; `em`: milliseconds; `para`: the state that it led to;
- * `estadoDaNota`: of an evento that has its place, the state of its nota as it changed.
+ * A change of state. `movimento`: its number among the moves of its row; `em`: milliseconds; `para`: the new state. `estadoDaNota`: for an
+ * evento, the state of its nota at that moment, known once the change has its place.
  */
 export type Mudou = Ref &
   Traced & {
@@ -32,7 +32,7 @@ const LINE =
   /^(?<letter>[ne]) (?<id>\d+) (?<mes>\d{6}) (?<movimento>\d+) (?<em>-?\d+) (?<para>\w+)(?: (?<estadoDaNota>\w+))?$/;
 const ITEMS: Readonly<Record<string, Item>> = { n: 'nota', e: 'evento' };
 
-/** Undefined: a newer version wrote the line. Read by halves it would be told wrong, or lost. */
+/** Undefined: a newer version wrote the line. A partial reading would report it wrongly, or lose it. */
 export function readMudou(line: string): Mudou | undefined {
   const found = LINE.exec(line)?.groups;
   if (found === undefined) return undefined;
@@ -43,10 +43,13 @@ export function readMudou(line: string): Mudou | undefined {
   };
 }
 
-/** A row as a transaction wrote it. `traceparents`: a line a change, empty without a trace; null: no change has one. */
+/** A row as a transaction wrote it. `traceparents`: one line a change, empty without a trace; null: no change has one. */
 export type Nova = { readonly id: string; readonly mudancas: string; readonly traceparents: string | null };
 
-/** The changes of rows, and the rows that are left to a newer version: what it alone reads, and what would overtake that of the same item. */
+/**
+ * The changes of rows, and the rows that are left to a newer version. Those are the rows that only it can read, and rows that would
+ * overtake them for the same item.
+ */
 export function readNovas(rows: readonly Nova[]): {
   readonly mudadas: readonly Mudou[];
   readonly left: readonly Nova[];
@@ -74,7 +77,7 @@ export function readNovas(rows: readonly Nova[]): {
   };
 }
 
-/** What a line is of, and its place among the moves of that, as far as it can be read. */
+/** The item of a line, and the place of the change among its moves, as far as readable. */
 function placeOf(line: string): { readonly key: string; readonly at: number } {
   const [letter, id, , movimento] = line.split(' ');
   return { key: `${letter} ${id}`, at: Number(movimento) || 0 };
@@ -90,7 +93,7 @@ export const INSERT_NOVAS = insertRows<Nova>('insert_mudancas_novas', 'mudancas_
   ['traceparents text', ({ traceparents }) => traceparents],
 ]);
 
-/** Writes what moves have changed. One that leads back to where it came from, as a sending that is put off, changes nothing. */
+/** Writes the changes of moves. A move that returns to its own state, such as a postponed sending, is no change. */
 export async function insertNovas(
   client: PoolClient,
   tenant: string,

@@ -1,4 +1,4 @@
-/** The tenants, and what each has set: its ambiente, whom it trusts, how it reaches the ADN. Files by their paths alone. */
+/** The tenants and their settings: ambiente, trusted authorities, connection to the ADN. Files are stored as paths only. */
 import type { Aliquota } from '../../fiscal/aliquotas-ibs-cbs.ts';
 import { type Municipio, type NovoMunicipio, SETTINGS, settingsOf, withSettings } from '../../fiscal/settings.ts';
 import { cacheReads } from '../pg/cache-reads.ts';
@@ -11,16 +11,16 @@ import { LISTA_TABLES } from './listas.ts';
 
 export type { AcessoAdn, Confianca, Municipio } from '../../fiscal/settings.ts';
 
-/** `desde`: since when it is this one; `vistoEm`: when it was last met, to the minute. Milliseconds. */
+/** `desde`: beginning of the problem; `vistoEm`: its latest occurrence, to the minute. Milliseconds. */
 type TransmissionProblem = { readonly problema: string; readonly desde: number; readonly vistoEm: number };
 
-/** A problem that lasts is written again this often, so that it is seen to last, and what another process wrote is mended. */
+/** A lasting problem is written again this often. Its duration stays visible, and a wrong value from another process is replaced. */
 const PROBLEM_FRESH_MS = 60_000;
-/** Far beyond any sentence of ours; an answer from outside may be part of one. */
+/** The limit is far above our own texts; an external answer may be part of one. */
 const PROBLEM_CHARS_MAX = 2_000;
 
 const COLUMNS = SETTINGS.map(([, { column }]) => column).join(', ');
-/** After the tenant, in the order of {@link SETTINGS}: the ambiente is $2, the code $3. */
+/** Parameters after the tenant, in the order of {@link SETTINGS}: the ambiente is $2, the code $3. */
 const PARAMETERS = SETTINGS.map(([, { sql }], place) => `$${place + 2}::${sql}`).join(', ');
 const AFTER = SETTINGS.length + 2;
 const READ = `${COLUMNS}, relogio_ms, exige_cadastro, ensaio_ate, aliquotas_ibs_cbs`;
@@ -35,9 +35,9 @@ export function municipioStore(pool: Db) {
   const bySlug = cacheReads(readFresh);
   return {
     findBySlug: bySlug,
-    /** As it is at this moment, whatever was read before. */
+    /** Reads the current settings, without cache. */
     readFresh,
-    /** All but the sandboxes of one's own, in the order of their slugs. */
+    /** All tenants except personal sandboxes, in the order of their slugs. */
     list: async (): Promise<readonly Municipio[]> => {
       const { rows } = await pool.query<Row>(
         `select tenant, ${READ} from municipios where ensaio_ate is null order by tenant`,
@@ -46,7 +46,7 @@ export function municipioStore(pool: Db) {
     },
     /** Another tenant in production with this IBGE code. */
     findInProducao: (codigoIbge: string, except: string) => findInProducao(pool, codigoIbge, except),
-    /** Opens a tenant; false when there is one already, which stays as it is, or another in production under its code. */
+    /** Creates a tenant. False if it exists already, which stays unchanged, or if another is in production under its code. */
     create: (municipio: NovoMunicipio, now: number, atos: readonly NovoAto[] = []): Promise<boolean> =>
       unlessTaken(pool, async (client) => {
         const text = `insert into municipios (tenant, ${COLUMNS}, criado_em) values ($1, ${PARAMETERS}, $${AFTER}::timestamptz)
@@ -58,7 +58,7 @@ export function municipioStore(pool: Db) {
         await insertAtos(client, municipio.tenant, atos);
         return true;
       }),
-    /** Writes all that a tenant has set; false when there is no such tenant, or another in production under its code. */
+    /** Writes all settings of a tenant. False if there is no such tenant, or another is in production under its code. */
     update: (municipio: Municipio, atos: readonly NovoAto[] = []): Promise<boolean> =>
       unlessTaken(pool, async (client) => {
         const { rows } = await client.query<{ same: boolean }>(
@@ -67,7 +67,7 @@ export function municipioStore(pool: Db) {
           [municipio.tenant, municipio.ambiente, municipio.codigoIbge],
         );
         if (rows[0] === undefined) return false;
-        // Two that share a code from before can still be mended in everything else.
+        // Two tenants that have shared a code since earlier versions can still change everything else.
         if (!(await takeCode(client, municipio)) && !rows[0].same) throw new CodeTaken();
         const text = `update municipios set (${COLUMNS}) = (${PARAMETERS}) where tenant = $1`;
         await client.query(text, valuesOf(municipio));
@@ -81,14 +81,14 @@ export function municipioStore(pool: Db) {
       const { rows } = await pool.query<{ issued: boolean }>(text, [tenant]);
       return rows[0]!.issued;
     },
-    /** Takes a tenant away with its registry and settings; false when it has numbered a note, or when there is none. */
+    /** Deletes a tenant with its registry and settings; false when it has numbered a note, or when there is none. */
     delete: (tenant: string): Promise<boolean> => runTransaction(pool, (client) => deleteUnused(client, tenant)),
     /**
-     * Notes why the notes of a tenant wait, in Portuguese; undefined: they do not. Called after every delivery, it writes a change, and
-     * otherwise at most once a minute. `isVague`: a known problem says more, and stays. `at`: milliseconds.
+     * Stores why the notes of a tenant wait, in Portuguese; undefined: they do not. It is called after every delivery, and writes a change,
+     * otherwise at most once a minute. `isVague`: a known problem is more specific and stays. `at`: milliseconds.
      */
     noteProblem: problemNotes(pool),
-    /** What was told last, while it lasts. */
+    /** The current problem, if there is one. */
     findProblem: async (tenant: string): Promise<TransmissionProblem | undefined> => {
       const text = 'select problema, desde, visto_em from transmissoes where tenant = $1 and problema is not null';
       const { rows } = await pool.query<{ problema: string; desde: Date; visto_em: Date }>(text, [tenant]);
@@ -104,10 +104,10 @@ export function municipioStore(pool: Db) {
 }
 
 async function deleteUnused(client: PoolClient, tenant: string): Promise<boolean> {
-  // An issuance adds rows that name the tenant: it waits for this lock, or this lock waits for it.
+  // An issuance adds rows that reference the tenant. One of the two waits for the lock of the other.
   const { rowCount } = await client.query('select 1 from municipios where tenant = $1 for update', [tenant]);
   if (rowCount === 0) return false;
-  // A sequence without a note counts too: a process may hold a block of it, which a namesake would number again.
+  // A sequence without a note counts too. A process may hold a block of it, and a new tenant of that name would number the same again.
   const text = `select exists (select 1 from numeracao where tenant = $1)
     or exists (select 1 from sequencias where tenant = $1) or exists (select 1 from notas where tenant = $1) as used`;
   const { rows } = await client.query<{ used: boolean }>(text, [tenant]);
@@ -117,7 +117,7 @@ async function deleteUnused(client: PoolClient, tenant: string): Promise<boolean
 }
 
 function problemNotes(pool: Db) {
-  /** What this process wrote last of each tenant. */
+  /** The last problem that this process wrote for each tenant. */
   const written = new Map<string, { readonly problema: string | undefined; readonly at: number }>();
   return async (tenant: string, problem: string | undefined, at: number, isVague = false): Promise<void> => {
     const before = written.get(tenant);
@@ -126,7 +126,7 @@ function problemNotes(pool: Db) {
     written.set(tenant, { problema, at });
     const moment = new Date(at);
     try {
-      // A delivery does not wait for this statement: the problem is written again soon.
+      // A delivery must not wait for this statement, since the problem is written again soon.
       const short = { lockMs: SHORT_LOCK_MS };
       if (problema === undefined) await writeAlone(pool, { text: SOLVED, values: [tenant, moment] }, short);
       else await writeAlone(pool, { text: PROBLEM, values: [tenant, problema, moment, isVague] }, short);
@@ -144,7 +144,7 @@ async function findInProducao(db: Pick<Db, 'query'>, codigoIbge: string, except:
 }
 
 /**
- * Closes a municipality whose row was just written in this transaction, and takes its code. Undefined; or, where that is another's, the
+ * Closes a municipality whose row was just written in this transaction, and takes its code. Undefined if the code was free; otherwise the
  * tenant in production under it.
  */
 export async function closeWritten(client: PoolClient, tenant: string): Promise<string | undefined> {
@@ -154,12 +154,12 @@ export async function closeWritten(client: PoolClient, tenant: string): Promise<
   return (await takeCode(client, municipio)) ? undefined : findInProducao(client, municipio.codigoIbge!, tenant);
 }
 
-/** Tells the audit chain what a municipality has set, in the transaction that writes it. */
+/** Writes the settings of a municipality into the audit chain, in the transaction that changes them. */
 export function tellMunicipio(client: PoolClient, tenant: string): Promise<void> {
   return insertRegistradas(client, tenant, 'municipios', { which: 'true' });
 }
 
-/** Another is in production under the code: nothing is written. */
+/** Another tenant is in production under the code, so that nothing is written. */
 class CodeTaken extends Error {}
 
 async function unlessTaken(pool: Db, work: (client: PoolClient) => Promise<boolean>): Promise<boolean> {
@@ -172,8 +172,8 @@ async function unlessTaken(pool: Db, work: (client: PoolClient) => Promise<boole
 }
 
 /**
- * A municipality numbers its notes in one place: two tenants in production under one code would accept the same DPS twice. So the codes in
- * production have a table of their own, whose key is no tenant's. Whoever leaves a code frees it. Rehearsals may share one.
+ * Takes the code of a municipality. Two tenants in production under one code would accept the same DPS twice. The codes in production
+ * therefore have a table of their own, whose key has no tenant. A tenant that leaves a code frees it. Sandboxes may share one.
  */
 async function takeCode(client: PoolClient, { tenant, ambiente, codigoIbge }: NovoMunicipio): Promise<boolean> {
   const code = ambiente === 'producao' ? codigoIbge : undefined;
@@ -187,7 +187,7 @@ async function takeCode(client: PoolClient, { tenant, ambiente, codigoIbge }: No
   return (await client.query<{ tenant: string }>(whose, [code])).rows[0]?.tenant === tenant;
 }
 
-/** Tables that have something of a tenant without notes, those that name others first. */
+/** Tables that may have rows of a tenant without notes. Tables that reference others come first. */
 const OWNED = [
   'documentos_lotes',
   'lotes_rps',
@@ -228,7 +228,7 @@ const OWNED = [
   'municipios',
 ];
 
-/** Writes nothing of a tenant that was deleted meanwhile. */
+/** Writes nothing for a tenant that was deleted meanwhile. */
 const PROBLEM = `insert into transmissoes as t (tenant, problema, desde, visto_em)
   select tenant, $2::text, $3::timestamptz, $3::timestamptz from municipios where tenant = $1
   on conflict (tenant) do update set visto_em = excluded.visto_em,
@@ -259,7 +259,7 @@ function municipioOf({ tenant, ...row }: Row): Municipio {
   };
 }
 
-/** In the order of the tenant and {@link SETTINGS}. A column that is on or off is never null. */
+/** Values in the order of the tenant and {@link SETTINGS}. A boolean column is never null. */
 function valuesOf(municipio: NovoMunicipio): unknown[] {
   const values = settingsOf(municipio);
   const columns = SETTINGS.map(([name, { sql, write }]) => {

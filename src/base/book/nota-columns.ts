@@ -1,6 +1,6 @@
 /**
- * The columns of `notas` that an issuance fills, one row each: how the value is written, its SQL type, and its type when read. Of these
- * rows the types, the insert and the reading are made. State, due date and claim are set by the statements that move a note.
+ * The columns of `notas` that an issuance fills, one entry each: conversion of the value, SQL type, and type when read. The types, the
+ * insert and the query are derived from these entries. State, due date and claim are set by the statements that move a note.
  */
 import type { NotaEstado } from '../../fiscal/nota.ts';
 import type { ArrayColumn } from '../pg/sql.ts';
@@ -8,14 +8,14 @@ import type { Traced } from '../traces/traces.ts';
 import { SHOWN, type ShownColumns } from './documentos.ts';
 import { joinQueue, QUEUED } from './fila.ts';
 
-/** `Written`: what an issuance brings; `Read`: what a reading gives. */
+/** `Written`: type of an issuance's value; `Read`: type of a value that was read. */
 type Column<Written, Read> = {
   readonly sql: 'text' | 'numeric' | 'int' | 'date' | 'timestamptz' | 'uuid';
-  /** What the database is handed. */
+  /** The value that is sent to the database. */
   readonly write: (value: Written) => string | number | null | undefined;
-  /** Read as text, where the driver would make something else of it. */
+  /** The column is read as text, because the driver would convert it otherwise. */
   readonly readsText?: true;
-  /** Only the type counts; never set. */
+  /** Only the type matters; the property is never set. */
   readonly read?: Read;
 };
 
@@ -25,7 +25,7 @@ const TEXT: Column<string, string> = { sql: 'text', write: asIs };
 const DECIMAL: Column<string, string> = { sql: 'numeric', write: asIs };
 const WHOLE: Column<number, number> = { sql: 'int', write: asIs };
 const UUID: Column<string, string> = { sql: 'uuid', write: asIs };
-/** `YYYY-MM-DD`. */
+/** Form `YYYY-MM-DD`. */
 const DAY: Column<string, string> = { sql: 'date', write: asIs, readsText: true };
 /** Written as milliseconds. */
 const MOMENT: Column<number, Date> = { sql: 'timestamptz', write: (instant) => new Date(instant).toISOString() };
@@ -48,23 +48,23 @@ const COLUMNS = {
   prestador_inscricao_municipal: orNull(TEXT),
   tomador_cpf_cnpj: orNull(TEXT),
   tomador_razao_social: orNull(TEXT),
-  /** Null also of notes from before it was kept. */
+  /** The column is also null for notes from before it existed. */
   intermediario_cpf_cnpj: orNull(TEXT),
   valor_servico: DECIMAL,
   valor_issqn: orNull(DECIMAL),
   valor_base_calculo: orNull(DECIMAL),
   aliquota_issqn: orNull(DECIMAL),
-  /** What the local authority is asked to play, in the sandbox (D-60). */
+  /** Scenario that the local authority is asked to simulate, in the sandbox (D-60). */
   simular: orNull(TEXT),
-  /** Code of the national list; null of notes from before it was kept. */
+  /** Code of the national list; null for notes from before the column existed. */
   servico: orNull(TEXT),
   /** Key of the nota that it replaces. */
   substitui: orNull(TEXT),
-  /** Version of the table of rates by which it was judged; null of those that came before there were any. */
+  /** Version of the table of rates by which the note was judged; null for notes from before the first table. */
   tabela_aliquotas: orNull(WHOLE),
-  /** `cStat` of the NFS-e; null of notes from before it was kept. */
+  /** `cStat` of the NFS-e; null for notes from before the column existed. */
   codigo_situacao_nfse: orNull(WHOLE),
-  /** Id of the request that brought the note; notes of a lot share one. Null: issued before it was kept. */
+  /** Id of the request that brought the note; notes of a lot share one. Null: issued before the column existed. */
   requisicao: orNull(UUID),
 } as const;
 
@@ -79,24 +79,24 @@ export type NotaNova = { readonly [Each in Exclude<Name, Optional>]: WrittenOf<C
   readonly [Each in Optional]?: WrittenOf<Columns[Each]>;
 } & {
   readonly recebido: Uint8Array;
-  /** Of a JSON body: the value of its signature header. */
+  /** Value of the signature header of a JSON body. */
   readonly recebido_assinatura?: string | undefined;
-  /** By what its signature was judged, see `fundamentos.ts`. */
+  /** Basis on which its signature was judged, see `fundamentos.ts`. */
   readonly confianca?: number | undefined;
-  /** By which program it was judged, and what that remarked; kept with its first move. */
+  /** The program that judged it, and the remarks of that program; kept with its first move. */
   readonly julgamento?: string | undefined;
   readonly nfse: string;
-  /** Why it is held back: no rate is published for what it has. It has a `tabela_aliquotas` then. */
+  /** Reason for holding the note: no rate is published for its content. Such a note has a `tabela_aliquotas`. */
   readonly retencao?: string | undefined;
 };
 
-/** Names of what an issuance fills. */
+/** Names of the columns that an issuance fills. */
 export type NotaColumn = Name;
 
 /** A nota as it is read. */
 export type NotaRow = { readonly [Each in Name]: ReadOf<Columns[Each]> } & {
   readonly id: string;
-  /** When it was issued, as 202611. */
+  /** Month of issuance, as 202611. */
   readonly mes: number;
   readonly estado: NotaEstado;
   readonly numero_dps: string;
@@ -104,23 +104,23 @@ export type NotaRow = { readonly [Each in Name]: ReadOf<Columns[Each]> } & {
   readonly data_autorizacao: Date | null;
   readonly data_cancelamento: Date | null;
   readonly mensagem_retorno: string | null;
-  /** What was received; null where the note was authorised, and is shown in its place. */
+  /** The received document; null for an authorised note, whose NFS-e is shown instead. */
   readonly recebido: Buffer | null;
   readonly nfse: string;
-  /** When it wants attention; null at rest. */
+  /** Moment at which it is due; null at rest. */
   readonly due_at: Date | null;
-  /** Who has it; null when nobody does. */
+  /** Token that claims it; null when it is not claimed. */
   readonly claims: string | null;
-  /** Value of the municipality's signature, and the certificate that made it; null where nothing was signed. */
+  /** Value of the municipality's signature, and the certificate that made it; null if nothing was signed. */
   readonly assinatura: Buffer | null;
   readonly certificado_der: Buffer | null;
 };
 
 const ROWS = Object.entries(COLUMNS) as [Name, Column<NotaNova[Name], unknown>][];
-/** What an issuance fills, and of which type each is in the database. */
+/** Columns that an issuance fills, and their types in the database. */
 export const NOTA_TYPES: readonly (readonly [nome: string, sql: string])[] = ROWS.map(([name, { sql }]) => [name, sql]);
 
-/** What an issuance fills, as the database will give it as text; null is left out. A moment is in microseconds. */
+/** Values of an issuance in the text form of the database; null is left out. A moment is in microseconds. */
 export function textsOf(nota: NotaNova): Readonly<Record<string, string>> {
   const texts: Record<string, string> = {};
   for (const [name, { sql }] of ROWS) {
@@ -142,13 +142,13 @@ function withCents(decimal: string): string {
   return `${whole}.${places.padEnd(2, '0')}`;
 }
 
-/** Of `notas n`, what an issuance fills. */
+/** Columns of `notas n` that an issuance fills. */
 export const SELECTED = ROWS.map(([name, { readsText }]) => (readsText ? `n.${name}::text` : `n.${name}`)).join(', ');
 
-/** A nota as its row has it. */
+/** A nota as its row contains it. */
 export type StoredNota = Omit<NotaRow, keyof ShownColumns> & ShownColumns;
 
-/** The text of a reading of the notas of a month ($2), one a value ($3) of a column that is unique in it. */
+/** Query for notas of a month ($2), one for each value ($3) of a column that is unique in it. */
 export function selectNotas(column: 'id' | Name): string {
   return `select n.id, n.mes, n.estado, n.numero_dps, n.prestador_cpf_cnpj, n.data_autorizacao, n.data_cancelamento,
       n.mensagem_retorno, ${QUEUED}, n.assinatura, ${SELECTED}, ${SHOWN},
@@ -159,7 +159,7 @@ export function selectNotas(column: 'id' | Name): string {
     where x.valor || '' = x.valor`;
 }
 
-/** A nota with its numbers. `claims`: the claim that begins as it is stored, where its sending is announced with that. */
+/** A nota with its numbers. `claims`: the claim that begins when it is stored, if its sending is announced at the same time. */
 export type NumberedNota = {
   readonly nota: NotaNova;
   readonly numero: bigint;

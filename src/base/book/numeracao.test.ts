@@ -1,6 +1,6 @@
 /**
- * Numbers of DPS that bring none: the next free one of their series from the number of the note on, whatever the sender's own hand has
- * taken, however much of it, and whoever issues beside (D-18, D-100).
+ * Numbers of DPS without a number: the next free one of their series, at or above the number of the note. This holds for any set of numbers
+ * used by the sender, and with concurrent issuances (D-18, D-100).
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -57,7 +57,7 @@ test('a statement that finds no municipality is one to send again, as where Citu
 
 type Numbered = { readonly nNFSe: number; readonly nDPS: number };
 
-/** Issues one note; undefined where the number was in use, or the document could not be made. */
+/** Issues one note; undefined if the number was in use, or the document could not be made. */
 async function issued(by: Store, tenant: string, job: Issuance): Promise<Numbered | undefined> {
   const result = await by.notas.issue(tenant, job);
   if (!('nota' in result)) return undefined;
@@ -65,7 +65,7 @@ async function issued(by: Store, tenant: string, job: Issuance): Promise<Numbere
   return { nNFSe: Number(row.numero_dps), nDPS: Number(row.numero_dps_nacional) };
 }
 
-/** The national environment refuses everything that is due; the numbers are free again. */
+/** The national environment refuses all due notas, and their numbers are free again. */
 async function refuseAll(tenant: string): Promise<void> {
   const { token, notas } = await store.notas.claim(tenant, NOW, NOW + 60_000, 1000);
   const move = notaMove('transmitida', 'recusa')!;
@@ -248,7 +248,7 @@ describe('all at once, in two processes', () => {
   });
 });
 
-/** `notas`: of one series, in the order of their notes; nothing was freed. */
+/** `notas`: notes of one series in their order, with no number freed. */
 function assertNextFree(notas: readonly (Numbered & { readonly what: unknown })[]): void {
   const inUse = new Set(notas.map(({ nDPS }) => nDPS));
   assert.equal(inUse.size, notas.length, 'no number twice');
@@ -267,7 +267,7 @@ function assertNextFree(notas: readonly (Numbered & { readonly what: unknown })[
 describe('a hundred thousand numbers taken by hand', () => {
   const TAKEN = 100_000;
 
-  /** Notes 1 to 100,000 of the provider, with the numbers after `behind`. */
+  /** Occupies the numbers of 100,000 notes of the provider, beginning after `behind`. */
   async function takenByHand(count = TAKEN, behind = count): Promise<string> {
     const tenant = await newTenant();
     await pool.query(
@@ -326,7 +326,7 @@ describe('a hundred thousand numbers taken by hand', () => {
   });
 });
 
-/** The same pool; `onSent` is told of every statement that matches. */
+/** A pool around the same database; `onSent` is called for every matching statement. */
 function counting(of: Db, text: RegExp, onSent: () => void): Db {
   const statements: Statements = new Map();
   statements.set = function set(statement, values) {

@@ -1,9 +1,9 @@
 /**
- * Numbers without gaps: of the notes of a provider, and of the DPS that bring none. Such a DPS takes the number of its note, or the next
- * free one of its series where the sender has used that one (D-18, D-100).
+ * Numbers without gaps: of the notes of a provider, and of the DPS that bring none. Such a DPS takes the number of its note. A number that
+ * the sender has used is skipped for the next free one of the series (D-18, D-100).
  *
- * Numbers in use are read as runs, in windows, under the lock of the provider's sequence. A series remembers how far its automatic numbers
- * have got: no run is read twice.
+ * Numbers in use are read as runs, in windows, under the lock of the provider's sequence. A series remembers the end of its automatic
+ * numbers, so that no run is read twice.
  */
 import { dpsIdInSerie, NDPS_WIDTH } from '../../fiscal/chave.ts';
 import type { Db } from '../pg/open.ts';
@@ -12,9 +12,9 @@ import { planOnce } from '../pg/planned.ts';
 import { unnestRows } from '../pg/sql.ts';
 import { MunicipioClosed } from '../pg/unavailable.ts';
 
-/** A window grows by this from one to the next, so that a run of any length is read in a few. */
+/** Growth factor from one window to the next, so that a run of any length is read in a few. */
 const WINDOW_GROWTH = 8n;
-/** Numbers that are looked at for who only asks. */
+/** Numbers that a query without issuance looks at. */
 const LOOK_AHEAD = 1024n;
 
 const ADVANCE = planOnce(
@@ -27,8 +27,8 @@ const ADVANCE = planOnce(
 );
 
 /**
- * Adds to the sequences and locks them, in one order for everybody so that groups of two processes cannot cross. Throws of a municipality
- * that is closed: whoever takes no number issues nothing, whatever it was told before (D-477).
+ * Advances the sequences and locks them, always in one order, so that groups of two processes cannot deadlock. Throws for a closed
+ * municipality. A process that takes no number issues nothing, even if its state of the municipality is outdated (D-477).
  */
 export async function advanceNumbers(
   client: PoolClient,
@@ -41,7 +41,10 @@ export async function advanceNumbers(
   return new Map(rows.map(({ prestador, ultimo }) => [prestador, BigInt(ultimo)]));
 }
 
-/** Of these providers, those whose sequence somebody holds just now. The others are locked for as long as the question takes. */
+/**
+ * The providers among these whose sequence another transaction holds just now. The other sequences are locked for the duration of the
+ * statement.
+ */
 export async function heldSequences(
   pool: Db,
   tenant: string,
@@ -56,17 +59,17 @@ export async function heldSequences(
   return new Set(known!.rows.map(({ prestador }) => prestador).filter((prestador) => !isFree.has(prestador)));
 }
 
-/** One series of one provider whose numbers are given here. */
+/** One series of one provider whose numbers are assigned here. */
 type Wanted = {
   readonly serie: string;
   readonly prestador: string;
-  /** Numbers that the provider's sequence was advanced by in this transaction. */
+  /** Number of notes by which this transaction advanced the provider's sequence. */
   readonly avancado: bigint;
-  /** Where to look on; undefined: at the number of the first note, or where the series has got to. */
+  /** Beginning of the window; undefined: the number of the first note, or the position of the series. */
   readonly desde?: bigint;
 };
 
-/** `ultimo`: the provider's last NFS-e number before; `emUso`: runs inside the window, in order, both ends inside. */
+/** `ultimo`: the provider's last NFS-e number before. `emUso`: runs inside the window, in order, including both ends. */
 type Window = { readonly ultimo: bigint; readonly desde: bigint; readonly emUso: (readonly [bigint, bigint])[] };
 
 const WANTED = unnestRows<Wanted>(
@@ -79,7 +82,7 @@ const WANTED = unnestRows<Wanted>(
   3,
 );
 
-/** $2: numbers in the window. The identifier ends in a number of fixed width, so that its order is that of the numbers. */
+/** $2: numbers in the window. The identifier ends in a number of fixed width, so that its order is the order of the numbers. */
 const WINDOWS = planOnce(
   'numbers_in_use',
   `with wanted as (
@@ -118,7 +121,7 @@ async function readWindows(
   return windows;
 }
 
-/** What a series has to give to the DPS without number of a group. Numbers from `ate` on were not looked at. */
+/** Free numbers of a series for the DPS without number of a group. Numbers from `ate` on were not read. */
 type SerieOfGroup = {
   readonly prestador: string;
   proximo: bigint;
@@ -130,17 +133,17 @@ type SerieOfGroup = {
 type SerieGoesOn = readonly [serie: string, proximo: bigint];
 
 export type AutomaticNumbers = {
-  /** The next number of a series that is free from `numero` on; `isTaken` tells identifiers taken in this very group. */
+  /** The next free number of a series from `numero` on; `isTaken` checks identifiers taken in the same group. */
   next(serie: string, numero: bigint, isTaken: (idDps: string) => boolean): bigint;
-  /** That number is taken. */
+  /** Marks a number as taken. */
   take(serie: string, nDPS: bigint): void;
-  /** Where the series go on that are ahead of the number of their provider's next note. */
+  /** Positions of the series that are ahead of the number of their provider's next note. */
   ahead(nextOf: (prestador: string) => bigint): readonly SerieGoesOn[];
 };
 
 /**
- * The numbers that a group of so many `jobs` may need, of each series with DPS without one. It is asked after {@link advanceNumbers} in one
- * transaction, which may still be under way.
+ * The numbers that a group of so many `jobs` may need, for each series with unnumbered DPS. This follows {@link advanceNumbers} in one
+ * transaction, whose statements may still be running.
  */
 export async function automaticNumbers(
   client: PoolClient,
@@ -149,7 +152,7 @@ export async function automaticNumbers(
   jobs: number,
 ): Promise<AutomaticNumbers> {
   const series = new Map<string, SerieOfGroup>();
-  // Of the free ones at most `jobs` are below the number of a note, and `jobs` are taken in the group itself.
+  // The free numbers below the number of a note are at most `jobs`, and the group itself takes `jobs`.
   const needed = BigInt(2 * jobs);
   let size = 2n * needed;
   let short = wanted;
@@ -195,7 +198,7 @@ function nextFree(
   const { emUso } = state;
   let next = state.proximo > numero ? state.proximo : numero;
   for (;;) {
-    // Neither numbers nor notes of a provider go back, so a run that was passed is behind for good.
+    // Numbers and notes of a provider only grow, so a passed run stays behind.
     while (state.passed < emUso.length && emUso[state.passed]![1] < next) state.passed += 1;
     const run = emUso[state.passed];
     if (run !== undefined && run[0] <= next) next = run[1] + 1n;
@@ -213,18 +216,18 @@ const REMEMBER = planOnce(
     where m.tenant = $1 on conflict (tenant, serie) do update set proximo = excluded.proximo`,
 );
 
-/** Remembers where series go on. */
+/** Stores the positions of series. */
 export function rememberSeries(client: PoolClient, tenant: string, series: readonly SerieGoesOn[]): Promise<unknown> {
   return client.query(REMEMBER([tenant, series.map(([serie]) => serie), series.map(([, proximo]) => proximo)]));
 }
 
-/** What the next DPS without number of a series would take, for who only asks: issuing decides under a lock. */
+/** The numbers that the next DPS without number of a series would take. This is only a forecast: issuing decides under a lock. */
 export type NextNumbers = {
   /** Number of the NFS-e. */
   readonly nNFSe: bigint;
-  /** Undefined when all of the next thousand are in use: issuing alone looks further. */
+  /** Undefined when all of the next thousand are in use; only issuing looks further. */
   readonly nDPS: bigint | undefined;
-  /** The highest number that the automatic ones of this series have reached, or reach with the next note. */
+  /** The highest automatic number of this series, including the next note. */
   readonly alcancado: bigint;
 };
 

@@ -1,4 +1,4 @@
-/** What stands on notas: by which a new event is judged, and by which a local authority judges. */
+/** Events on notas by which a new event is judged, and by which a local authority judges. */
 import { mesOfChave, mesOfProtocolo } from '../../fiscal/chave.ts';
 import { EVENTO_ESTADOS, type EventoEstado, standsOnNota } from '../../fiscal/evento.ts';
 import { RASCUNHOS } from '../../fiscal/nota.ts';
@@ -10,31 +10,33 @@ import type { EventoRow } from './evento-rows.ts';
 import { groupByMes, type Ref } from './fila.ts';
 import type { NotaRow } from './nota-columns.ts';
 
-/** An event that others are judged by: processed, waived, or the cancellation under way. Any other event under way is in nobody's way. */
+/**
+ * An event by which others are judged: processed, waived, or the cancellation in progress. Any other event in progress has no influence.
+ */
 export type EventoOnNota = Pick<EventoRow, OfEvento> & {
-  /** Something more happens by itself; of an event in `erro`, that a retry is left. */
+  /** A further step will happen by itself; for an event in `erro`: a retry is left. */
   readonly isDue: boolean;
 };
 type OfEvento = 'id' | 'codigo_tipo_evento' | 'numero_sequencial' | 'estado' | 'autor' | 'campos';
 
-/** What registering an event needs to know of its nota. */
+/** Data of a nota that registering an event needs. */
 export type NotaForEvento = Pick<NotaRow, OfNota> & {
-  /** The document, which alone names the intermediary. */
+  /** The document, the only place that names the intermediary. */
   readonly nfse: Buffer;
-  /** In the order in which they were processed, then the cancellation under way. */
+  /** Events in the order of their processing, then the cancellation in progress. */
   readonly eventos: readonly EventoOnNota[];
-  /** Keys of its party's notas that replace it and still wait, for the event on it as a rule. */
+  /** Keys of the same party's notas that replace it and still wait, usually for the event on it. */
   readonly substitutas: readonly string[];
 };
 
 type OfNota = 'id' | 'mes' | 'chave_acesso' | 'numero_protocolo' | 'estado' | 'prestador_cpf_cnpj' | 'tomador_cpf_cnpj';
 
-/** States of events that others may be judged by. */
+/** States of events that may affect the judgement of others. */
 const MAY_STAND = (Object.keys(EVENTO_ESTADOS) as EventoEstado[]).filter((estado) =>
   standsOnNota(estado, { soAqui: true }),
 );
 
-/** The events of the nota `n` that others are judged by. */
+/** The events of the nota `n` by which others are judged. */
 const ON_NOTA = `(select coalesce(json_agg(json_build_object('id', e.id::text, 'codigo_tipo_evento', e.codigo_tipo_evento,
       'numero_sequencial', e.numero_sequencial, 'estado', e.estado, 'isDue', e.aberto, 'autor', e.autor,
       'campos', e.campos) order by e.processado_em nulls last, e.ordem), '[]')
@@ -44,11 +46,11 @@ const ON_NOTA = `(select coalesce(json_agg(json_build_object('id', e.id::text, '
       select * from eventos where tenant = $1 and nota = n.id and cancela and aberto
     ) e) as eventos`;
 
-/** Of the nota `n`: those of its party that replace it. */
+/** The notas of the same party that replace the nota `n`. */
 const SUBSTITUICOES = `(select coalesce(json_agg(json_build_object('id', s.nota::text, 'mes', s.mes) order by s.nota), '[]')
     from substituicoes s where s.tenant = $1 and s.substituida = n.chave_acesso) as substituicoes`;
 
-/** The text of a reading of one nota; the condition speaks of `notas n` and of `$2`, and $3 is its month. */
+/** Query for one nota; the condition refers to `notas n` and to `$2`, and $3 is its month. */
 function selectNotaForEvento(condition: string): string {
   return `select n.id, n.mes, n.chave_acesso, n.numero_protocolo, n.estado, n.prestador_cpf_cnpj, n.tomador_cpf_cnpj,
       ${NFSE}, ${ON_NOTA}, ${SUBSTITUICOES}
@@ -85,7 +87,7 @@ const DRAFTS = planMonthly(
   ${ONE_BY_ONE} and n.estado in (${quoteWords(RASCUNHOS)}) order by n.id`,
 );
 
-/** Keys of those that are not at their end. */
+/** Keys of the notas that are not at their end. */
 async function readDrafts(pool: Db, tenant: string, notas: readonly Ref[]): Promise<readonly string[]> {
   const read = [...groupByMes(notas)].map(async ([mes, some]) => {
     const query = DRAFTS([tenant, mes, some.map(({ id }) => id)]);

@@ -1,4 +1,4 @@
-/** Whatever is compressed comes out as it was, without the certificate that is kept elsewhere, or says that it is damaged. */
+/** Compressed documents come out unchanged, without the certificate that is kept elsewhere, or are reported as damaged. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
@@ -9,7 +9,7 @@ const BASE64 = CERTIFICATE.toString('base64');
 const DPS = `<DPS><infDPS Id="D"></infDPS><Signature><X509Certificate>${BASE64}</X509Certificate></Signature></DPS>`;
 const NFSE = '<NFSe><infNFSe><nNFSe>9</nNFSe></infNFSe></NFSe>';
 
-/** What was left out of the received bytes; what comes out is what went in. */
+/** Packs and opens a pair of documents, checks that they are unchanged, and returns the certificate that was left out. */
 function packed(recebido: Buffer, nfse = Buffer.from(NFSE)): Buffer | undefined {
   const { bytes, certificado } = packPapers({ recebido, nfse });
   const opened = openPacote(bytes, DICIONARIO);
@@ -18,7 +18,7 @@ function packed(recebido: Buffer, nfse = Buffer.from(NFSE)): Buffer | undefined 
   return certificado?.der;
 }
 
-/** What comes out of damaged bytes in place of what went in; undefined: nothing does. */
+/** The text that damaged bytes yield in place of the original; undefined: the damage is detected. */
 function damage(bytes: Buffer): string | undefined {
   let text: string;
   try {
@@ -53,7 +53,7 @@ describe('compressed documents', () => {
     for (let place = 0; place < bytes.length; place += 1) {
       const damaged = Buffer.from(bytes);
       damaged[place]! ^= 0x40;
-      // A bit of padding means nothing; any other is noticed.
+      // Padding bits have no meaning; a change of any other bit is detected.
       assert.equal(damage(damaged), undefined, `octet ${place}`);
       assert.throws(() => openPacote(bytes.subarray(0, place), DICIONARIO), `cut at ${place}`);
     }

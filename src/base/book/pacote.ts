@@ -1,28 +1,28 @@
 /**
- * The received bytes and the note that was made of them, compressed together by a dictionary of words that all of them have, and without
- * the signer's certificate, which is kept once for all its notes. Any bytes go in, and come out as they were.
+ * The received bytes and the note made of them, compressed together with a dictionary of their common words. The signer's certificate is
+ * left out and kept once for all its notes. Any bytes are accepted and come out unchanged.
  */
 import { hash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 
-/** What came, and what was made of it. */
+/** The received document and the note made of it. */
 export type Papers = { readonly recebido: Buffer; readonly nfse: Buffer };
 
 export type Certificado = { readonly impressao: Buffer; readonly der: Buffer };
 
 export type Pacote = {
   readonly bytes: Buffer;
-  /** What was left out of the received bytes. */
+  /** The certificate that was left out of the received bytes. */
   readonly certificado: Certificado | undefined;
 };
 
-/** By which documents are compressed from now on. Those of before are read by theirs, so none is ever changed or taken away. */
+/** Dictionary of new documents. Older documents need their own, so no dictionary is ever changed or removed. */
 export const DICIONARIO = 1;
 /** Level 9 saves 6 % more and takes nearly twice as long. */
 const LEVEL = 3;
 
-/** Four octets each: how many received bytes there are, and the place in them of the certificate (0: of none). */
+/** Four octets each: number of received bytes, and position of the certificate in them (0: none). */
 const HEAD_BYTES = 8;
 const [CERTIFICATE, CERTIFICATE_END] = [Buffer.from('<X509Certificate>'), Buffer.from('</X509Certificate>')];
 
@@ -34,13 +34,13 @@ export function dictionaryOf(number: number): Buffer {
   return known;
 }
 
-/** All of them, by the names of their files: without them nobody reads what is compressed. */
+/** All dictionaries, by the names of their files. Nothing compressed can be read without them. */
 export function dicionarios(): ReadonlyMap<string, Buffer> {
   const names = readdirSync(new URL('./dicionarios/', import.meta.url)).sort();
   return new Map(names.map((name) => [`dicionarios/${name}`, dictionaryOf(Number.parseInt(name, 10))]));
 }
 
-/** 60 µs; on the thread pool it takes three times as long. */
+/** Takes 60 µs; the thread pool would take three times as long. */
 export function packPapers({ recebido, nfse }: Papers): Pacote {
   const found = findCertificate(recebido);
   const received = found === undefined ? [recebido] : [recebido.subarray(0, found.from), recebido.subarray(found.to)];
@@ -54,7 +54,7 @@ export function packPapers({ recebido, nfse }: Papers): Pacote {
   return { bytes, certificado: found?.certificado };
 }
 
-/** `received`: gives the received bytes, with the certificate that was left out of them. */
+/** `received`: returns the received bytes, including the certificate that was left out. */
 export function openPacote(bytes: Buffer, dicionario: number) {
   const block = zstdDecompressSync(bytes, { dictionary: dictionaryOf(dicionario) });
   const [end, at] = [HEAD_BYTES + block.readUInt32LE(0), HEAD_BYTES + block.readUInt32LE(4)];
@@ -69,7 +69,7 @@ export function openPacote(bytes: Buffer, dicionario: number) {
   };
 }
 
-/** Whether both documents come out as they went in: asked before the whole ones are given up. */
+/** Whether both documents come out unchanged. The whole ones are deleted only after this check. */
 export function holdsPapers({ bytes, certificado }: Pacote, { recebido, nfse }: Papers): boolean {
   try {
     const inside = openPacote(bytes, DICIONARIO);
@@ -79,7 +79,7 @@ export function holdsPapers({ bytes, certificado }: Pacote, { recebido, nfse }: 
   }
 }
 
-/** Where a certificate stands in Base64 as we would write it. */
+/** Finds a certificate whose Base64 has the form that we would write. */
 function findCertificate(recebido: Buffer): { from: number; to: number; certificado: Certificado } | undefined {
   const start = recebido.indexOf(CERTIFICATE);
   const from = start + CERTIFICATE.length;

@@ -1,4 +1,4 @@
-/** The municipal registry: establishments and what a provider's first DPS adds in the sandbox. */
+/** The municipal registry: establishments, and providers that their first DPS adds in the sandbox. */
 import type { Prestador } from '../../fiscal/facts.ts';
 import { batchLookups } from '../pg/batch-lookups.ts';
 import { cacheReads } from '../pg/cache-reads.ts';
@@ -71,7 +71,7 @@ function prestadorOf(row: Row): Prestador {
   };
 }
 
-/** A provider that came with a note, and when. */
+/** A provider that a note brought, and the moment of the note. */
 type Brought = { readonly prestador: Prestador; readonly em: number };
 
 const BROUGHT = unnestRows<Brought>(
@@ -96,14 +96,14 @@ const INSERT = planOnce(
   on conflict (tenant, documento, inscricao_comparavel) do nothing returning documento, inscricao_comparavel as inscricao`,
 );
 
-/** Each by its whole key, as in `lookUpLines` (`listas.ts`). */
+/** Each row is looked up by its whole key, as in `lookUpLines` (`listas.ts`). */
 const THESE = `from unnest($6::text[], $7::text[]) as x (documento, inscricao) cross join lateral (
     select * from prestadores p where p.tenant = $1 and p.documento = x.documento and p.inscricao_comparavel = x.inscricao offset 0
   ) t`;
 
 /**
- * Inserts the providers that the notes of this transaction bring; a known one stays as it is. While an import is being merged a later note
- * brings them, because this one would wait for its rows.
+ * Inserts the providers that the notes of this transaction bring; a known one stays unchanged. During an import nothing is inserted,
+ * because the transaction would wait for its rows. A later note brings the provider then.
  */
 export async function insertPrestadoresOfDps(
   client: PoolClient,

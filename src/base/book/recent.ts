@@ -1,15 +1,15 @@
 /**
- * Documents that this process has just stored, for the worker beside it, which would read them back a moment later (measured: half of the
- * database's time under load). A document that is not here is read.
+ * Documents that this process has just stored, for its worker. The worker would otherwise read them back a moment later (measured: half of
+ * the database's time under load). A document that is missing here is read from the database.
  */
 import type { AnnouncedClaim } from './claim-notas.ts';
 
-/** Characters kept, about two seconds of the fastest issuing measured. */
+/** Number of characters kept, about two seconds of the fastest issuing measured. */
 const CHARACTERS_MAX = 16_000_000;
 
 /**
- * Told of each commit: documents of a tenant that it has just stored, by nota, and the claim under which they were announced. A claim
- * without notas is one of which nobody knows whether it was committed.
+ * Called after each commit with the documents that it stored, by nota, and the claim under which they were announced. The commit of a claim
+ * without notas is uncertain.
  */
 export type OnStored = (
   tenant: string,
@@ -19,7 +19,7 @@ export type OnStored = (
 
 export type Recent = {
   put(tenant: string, id: string, text: string): void;
-  /** The text of a document, which is then no longer kept. */
+  /** Returns the text of a document and forgets it. */
   take(tenant: string, id: string): string | undefined;
 };
 

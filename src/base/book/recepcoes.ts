@@ -1,18 +1,18 @@
-/** What the national environment has taken of a tenant's notas and eventos: under which certificates, and up to which number. */
+/** Receptions of a tenant's notas and eventos in the national environment: their certificates, and the highest number. */
 import { hash } from 'node:crypto';
 import type { PoolClient } from '../pg/pg.ts';
 import { planOnce } from '../pg/planned.ts';
 
-/** Of one document: the reception number that it was given, and the signature under which it was sent. */
+/** Reception of one document: its reception number, and the signature under which it was sent. */
 export type Recebida = {
   readonly nsu: string | undefined;
   readonly assinatura: { readonly valor: Buffer; readonly certificado: Buffer } | undefined;
 };
 
-/** Of a batch there is one certificate, the same buffer in every row: it is hashed once. */
+/** Hashes of certificates. All rows of a batch have the same buffer, so that it is hashed once. */
 const PRINTS = new WeakMap<Buffer, Buffer>();
 
-/** The SHA-256 of a certificate that signed, by which rows name it. */
+/** The SHA-256 of a signing certificate, by which rows name it. */
 export function printOf(certificado: Buffer): Buffer {
   const print = PRINTS.get(certificado) ?? hash('sha256', certificado, 'buffer');
   PRINTS.set(certificado, print);
@@ -26,7 +26,7 @@ const INSERT_CERTIFICADOS = planOnce(
   where m.tenant = $1 on conflict (tenant, impressao) do nothing`,
 );
 
-/** Before the rows, in the same transaction: a certificate that a row names is there. */
+/** Inserts certificates before the rows that name them, in the same transaction. */
 export function insertCertificados(
   client: PoolClient,
   tenant: string,
@@ -40,7 +40,7 @@ export function insertCertificados(
   );
 }
 
-/** In one order: of two transactions with the same ones neither waits for the other in turn. */
+/** Inserts certificates in one order, so that two transactions with the same ones cannot deadlock. */
 export function keepCertificados(
   client: PoolClient,
   tenant: string,
@@ -58,7 +58,7 @@ const ADVANCE_RECEPCAO = planOnce(
   on conflict (tenant) do update set nsu = greatest(r.nsu, excluded.nsu)`,
 );
 
-/** After them: a lost answer is looked for from a number that was certainly given before it was sent. */
+/** Stores the highest number after the rows. A lost answer is searched from a number that was certainly assigned before the sending. */
 export function advanceRecepcao(
   client: PoolClient,
   tenant: string,

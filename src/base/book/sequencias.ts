@@ -1,21 +1,21 @@
 /**
- * Numbers that may have gaps, as the document number of the environment (nDFSe, also the `id` of a note). They are taken in blocks, so that
- * no transaction holds a row of the whole tenant.
+ * Numbers that may have gaps, such as the document number of the environment (nDFSe, also the `id` of a note). They are taken in blocks, so
+ * that no transaction holds a row of the whole tenant.
  */
 import { type Db, type TransactionOptions, writeAlone } from '../pg/open.ts';
 import { NotWritten } from '../pg/unavailable.ts';
 
-/** The sequences that there are: of notas and eventos together, and of lots. */
+/** The existing sequences: notas and eventos together, and lots. */
 export const SEQUENCIAS = ['nDFSe', 'lotes'] as const;
 
-/** Numbers taken at a time. What is left of a block when a process ends is a gap. */
+/** Numbers taken at a time. The rest of a block becomes a gap when the process ends. */
 const BLOCK = 1024n;
 
 type Block = { next: bigint; end: bigint };
 
 const blocks = new WeakMap<Db, Map<string, Block>>();
 
-/** The first of `count` consecutive numbers of a tenant's sequence, from 1. */
+/** Reserves `count` consecutive numbers of a tenant's sequence, from 1, and returns the first. */
 export async function reserveSequence(
   pool: Db,
   tenant: string,

@@ -1,6 +1,7 @@
 /**
- * An import waits in the memory of its process until it is known whole, and is then written in one transaction: no table of a session's own,
- * no setting of it, and no statement but of one tenant. What is there is read in blocks of whole keys, and what differs is written (D-420).
+ * An import stays in the memory of its process until it is complete, and is then written in one transaction. It needs no temporary table,
+ * no session setting, and no statement across tenants. Existing rows are read in blocks of whole keys, and only differences are written
+ * (D-420).
  */
 import { createHash } from 'node:crypto';
 import { type Db, runTransaction } from '../pg/open.ts';
@@ -10,92 +11,98 @@ import { insertAtos, type NovoAto } from './atos.ts';
 import { type Importacao, keepImportacao, LOCK_REGISTRY } from './importacoes.ts';
 import type { Mudanca, Writing } from './merge-rows.ts';
 
-/** One line that will not be taken. `motivo` is for the operator, or says what only the whole file shows: `contradiz` (the same thing said twice) or `sobrepoe` (periods that overlap). */
+/**
+ * One refused line. `motivo` is for the operator, or names a fault that only the whole file shows. `contradiz`: the same key twice with
+ * different content; `sobrepoe`: periods that overlap.
+ */
 export type Recusada = { readonly linha: number; readonly motivo: string; readonly outra: number | undefined };
 
 export type NovaRecusa = {
   readonly linha: number;
   readonly motivo: string;
-  /** Whom the line is about, where that can be read, its columns with a space between: of whom something was refused, nothing is taken away. */
+  /** Key columns of the line with a space between, if readable. Stored rows of a key with a refused line are not deleted. */
   readonly chave: string | undefined;
 };
 
 export type Staging<Row, Counts> = {
   add(rows: readonly Row[]): Promise<void>;
   refuse(lines: readonly NovaRecusa[]): Promise<void>;
-  /** Refuses the lines that disagree with earlier ones; resolves with the number of all lines refused. */
+  /** Refuses the lines that contradict earlier ones. Returns the number of all refused lines. */
   check(): Promise<number>;
-  /** Refused lines in their order, beginning after a line. */
+  /** Refused lines in their order, after a given line. */
   refusedAfter(linha: number, max: number): Promise<readonly Recusada[]>;
-  /** What writing it now would do, without doing it. */
+  /** The effect of writing now, without writing. */
   rehearse(): Promise<Ensaio<Counts>>;
-  /** Writes what was not refused, all of it or nothing. Throws {@link RegistroMudou}. */
+  /** Writes the accepted lines, all or nothing. Throws {@link RegistroMudou}. */
   merge(escrita?: Escrita<Counts>): Promise<Counts>;
 };
 
-/** `mudancas`: the first of them. `marca`: the same where, and only where, writing does the same. */
+/** `mudancas`: the first changes. `marca`: equal exactly if writing has the same effect. */
 export type Ensaio<Counts> = {
   readonly counts: Counts;
   readonly mudancas: readonly Mudanca[];
   readonly marca: string;
 };
 
-/** What is written down of a merge, in its transaction. */
+/** Data that is stored with a merge, in its transaction. */
 export type Escrita<Counts> = {
   readonly tenant: string;
-  /** Under this it can be undone. */
+  /** Import id under which the merge can be undone. */
   readonly importacao?: Importacao | undefined;
-  /** `marca` of a rehearsal: where the merge would no longer do the same, nothing is written. */
+  /** `marca` of a rehearsal. A merge with another effect writes nothing. */
   readonly asRehearsed?: string | undefined;
   readonly atos: (done: Ensaio<Counts>) => readonly NovoAto[];
 };
 
-/** Between a rehearsal and the writing somebody else has changed what the import is about. */
+/** The register was changed between a rehearsal and the writing. */
 export class RegistroMudou extends Error {}
 
-/** Changes that a rehearsal shows. */
+/** Maximum number of changes that a rehearsal shows. */
 const MUDANCAS_MAX = 500;
 
-/** A line of a file, with the period that it speaks of. Days are `YYYY-MM-DD`; without a beginning there is no period. */
+/** A line of a file, with its period. Days are `YYYY-MM-DD`; a line without a beginning has no period. */
 export type LinhaDatada = {
   readonly linha: number;
   readonly inicio?: string | undefined;
   readonly fim?: string | undefined;
 };
 
-/** Lines of whole keys: of whom there is one here, there are all. What was said twice is here twice. */
+/** Lines of whole keys: all lines of each key are in one block. Repeated lines are kept. */
 export type Block<Row> = {
-  /** Whom the lines are about, each once. */
+  /** Keys of the lines, each once. */
   readonly about: readonly string[];
   readonly rows: readonly Row[];
-  /** Of whom other lines were refused. */
+  /** Keys with refused lines. */
   readonly recusadas: ReadonlySet<string>;
 };
 
-/** How the lines of one kind of file are known, checked and written. */
+/** Identification, checks and writing of the lines of one kind of file. */
 export type Kind<Row, Counts> = {
-  /** Whom a line is about, as {@link NovaRecusa} has it. The periods of one do not overlap. */
+  /** Key of a line, as in {@link NovaRecusa}. The periods of one key do not overlap. */
   readonly about: (row: Row) => string;
-  /** What of it: two lines about the same must say the same. */
+  /** Identity of a line within its key: two lines of the same identity must have the same content. */
   readonly known: (row: Row) => string;
-  /** All that a line says, as one text. */
+  /** The content of a line, as one text. */
   readonly said: (row: Row) => string;
-  /** Lines that do not fit what is there. */
+  /** Lines that contradict the stored data. */
   readonly misfits?: (rows: readonly Row[]) => Promise<readonly NovaRecusa[]>;
-  /** Stops other imports of the same, until the end of the transaction, and no reader. */
+  /** Blocks other imports of the same register until the end of the transaction, and no reader. */
   readonly lock: (client: PoolClient) => Promise<unknown>;
   readonly merge: (client: PoolClient, blocks: Iterable<Block<Row>>, writing: Writing) => Promise<Counts>;
 };
 
-/** An import waits for another one; the usual limit is for statements of milliseconds. */
+/** An import may wait for another one; the usual limit is for statements of milliseconds. */
 const STATEMENT_TIMEOUT_MS = 600_000;
-/** Lines of a block, and a few more, since those about one stay together. */
+/** Number of lines of a block; a few more, since the lines of one key stay together. */
 const BLOCK_LINES = 5_000;
 
-/** Of a table without statistics the planner takes a tenant for a few rows, and would keep them all to go through again and again. */
+/**
+ * Settings of a merge. The planner expects few rows of a tenant without statistics, and would materialise all of them and scan them
+ * repeatedly.
+ */
 const SETTINGS = `set local statement_timeout = ${STATEMENT_TIMEOUT_MS}; set local enable_material = off`;
 
-/** Of a statement that selects from `municipios m`: no row while an import is being written, which would have to be waited for. */
+/** Clause for a statement that selects from `municipios m`. It yields no row while an import is being written, instead of waiting. */
 export const UNLESS_IMPORTING = 'for share of m skip locked';
 
 export function lockRegistry(client: PoolClient, tenant: string): Promise<unknown> {
@@ -179,14 +186,14 @@ export async function stageImport<Row extends LinhaDatada, Counts, Result>(
   });
 }
 
-/** By whom they are about, and then in the order of the file. */
+/** Rows by their key, and then in the order of the file. */
 function sortRows<Row extends LinhaDatada>(rows: readonly Row[], about: (row: Row) => string): Row[] {
   const keyed = rows.map((row): [string, Row] => [about(row), row]);
   keyed.sort(([a, one], [b, other]) => (a < b ? -1 : a > b ? 1 : one.linha - other.linha));
   return keyed.map(([, row]) => row);
 }
 
-/** Lines about the same, which stand together, by their places; the end is not one of them. */
+/** Groups of lines with the same key, which are adjacent, by their places; the end is exclusive. */
 function* groupsOf<Row>(
   rows: readonly Row[],
   about: (row: Row) => string,
@@ -201,7 +208,7 @@ function* groupsOf<Row>(
 
 type RecusaComOutra = NovaRecusa & { readonly outra: number };
 
-/** The lines about the same that disagree with earlier ones; of those that contradict one, the period is not compared. */
+/** The lines of a key that conflict with earlier ones. A contradicting line is not compared by period. */
 function checkGroup<Row extends LinhaDatada>(
   group: readonly Row[],
   kind: Kind<Row, unknown>,
@@ -217,7 +224,7 @@ function checkGroup<Row extends LinhaDatada>(
   ];
 }
 
-/** Lines that say something else than the first line of what they are known by. */
+/** Lines whose content differs from the first line of the same identity. */
 function findContradictions<Row extends LinhaDatada>(
   group: readonly Row[],
   { about, known, said }: Kind<Row, unknown>,
@@ -230,10 +237,10 @@ function findContradictions<Row extends LinhaDatada>(
   });
 }
 
-/** Later than every day. */
+/** A day later than all others. */
 const FOREVER = '9999-12-31';
 
-/** Lines whose period begins before an earlier one has ended. Of those that end last the first line is named. */
+/** Lines whose period begins before an earlier one has ended. The line named in the refusal is the first of those with the latest end. */
 function findOverlaps<Row extends LinhaDatada>(
   group: readonly Row[],
   { about }: Kind<Row, unknown>,

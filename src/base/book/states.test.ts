@@ -1,4 +1,4 @@
-/** The words of the machines, as the statements and the code outside `fiscal` have them. */
+/** The words of the state machines, as statements and code outside `fiscal` use them. */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -22,11 +22,11 @@ const ESTADOS = new Set<string>([
   ...ESTADOS_DO_ENDERECO,
   ...ESTADOS_EXPORTACAO,
 ]);
-/** Files of statements. */
+/** Files that contain SQL statements. */
 const IS_SQL = /^base\/(pg|book)\/|\.(rows|files)\.ts$/;
 const TRIGGERS = new Set<string>([...NOTA_MOVES, ...EVENTO_MOVES].map(({ on }) => on));
 
-/** What stands in quotes, one or several, after a name and a comparison; `case` compares by `when`. */
+/** Quoted words, one or several, after a name and a comparison; `case` compares by `when`. */
 function comparedWith(names: string, text: string): readonly (readonly string[])[] {
   const list = "\\(?((?:'\\w+'(?:, *)?)+)";
   const compared = text.matchAll(new RegExp(`\\b(?:${names})\\b *(?:=|<>|in|not in|===|!==) *${list}`, 'g'));
@@ -38,7 +38,7 @@ function comparedWith(names: string, text: string): readonly (readonly string[])
 
 const found = files.flatMap((file) => {
   const text = readFileSync(path.join(SRC, file), 'utf8');
-  // In a statement a move has its states under other names too.
+  // A statement about a move uses further names for its states.
   const names = IS_SQL.test(file) ? 'estado|nota_estado|found|para|de' : 'estado|nota_estado';
   const states = comparedWith(names, text).map((words) => ({ file, words, of: ESTADOS }));
   const triggers = comparedWith('gatilho', text).map((words) => ({ file, words, of: TRIGGERS }));

@@ -18,7 +18,7 @@ function claimOf(token: string, notas: number, at = NOW): AnnouncedClaim {
   return { token, at, nsu: '7', notas: each };
 }
 
-/** Claims, and what was told of leave. */
+/** Claims, and the calls of `onLeave`. */
 function queue() {
   const told: (readonly [tenant: string, notas: number])[] = [];
   return { told, claims: new AnnouncedClaims((...leave) => void told.push(leave)) };

@@ -1,6 +1,6 @@
 /**
- * Notas whose sending was announced as they were stored, on their way to a lane (D-366). Each waits briefly or is given back: to be due,
- * and asked about, like anything that was announced and not sent.
+ * Notas whose sending was announced as they were stored, on their way to a lane (D-366). Each waits briefly for a lane, or is given back.
+ * It is then due, and asked about, like any nota that was announced and not sent.
  */
 import { randomUUID } from 'node:crypto';
 import { LIMITS } from '../../adn/limits.ts';
@@ -8,18 +8,21 @@ import type { Announce, AnnouncedClaim } from '../book/claim-notas.ts';
 import { LEASE_MS } from './backoff.ts';
 
 /**
- * A claim is taken by a lane within this time of its announcement, or given back. What is left of it is longer than asking, sending and
- * asking again may take (`LIMITS` of the ADN).
+ * A lane takes a claim within this time of its announcement; otherwise the claim is given back. The rest of its lease suffices for asking,
+ * sending and asking again (`LIMITS` of the ADN).
  */
 const WAIT_MAX_MS = 3_000;
-/** Notas of a batch: as many as the national environment is sent at once. */
+/** Notas of a batch: as many as the national environment accepts at once. */
 const BATCH_MAX = LIMITS.lotDocumentsMax * LIMITS.lotsAtOnce;
-/** Notas of a tenant that may be announced between two batches, and wait. */
+/** Notas of a tenant that may be announced between two batches and wait. */
 const WAITING_MAX = 2 * BATCH_MAX;
-/** Leave ends after this time: nothing is announced for a worker that stands still, or finds no way to send. */
+/** Permission ends after this time, so that nothing is announced for a worker that is stuck or cannot send. */
 const LEAVE_MS = 2_000;
 
-/** Claims that wait for a lane. `onLeave`: told how many more notas of a tenant may be announced, in place of what it was told before. */
+/**
+ * Claims that wait for a lane. `onLeave`: called with the number of further notas of a tenant that may be announced. It replaces the
+ * earlier number.
+ */
 export class AnnouncedClaims {
   private readonly waiting = new Map<string, AnnouncedClaim[]>();
   private readonly onLeave: (tenant: string, notas: number) => void;
@@ -34,12 +37,12 @@ export class AnnouncedClaims {
     else claims.push(claim);
   }
 
-  /** Tenants that have some. */
+  /** Tenants with waiting claims. */
   tenants(): readonly string[] {
     return [...this.waiting.keys()];
   }
 
-  /** The claims of a batch, the oldest first; `stale`: those that are to be given back, by their tokens. */
+  /** The claims of a batch, the oldest first; `stale`: tokens of the claims that must be given back. */
   take(tenant: string, now: number): { readonly fresh: readonly AnnouncedClaim[]; readonly stale: readonly string[] } {
     const claims = this.waiting.get(tenant) ?? [];
     const fresh: AnnouncedClaim[] = [];
@@ -47,7 +50,7 @@ export class AnnouncedClaims {
     let notas = 0;
     while (claims.length > 0 && notas < BATCH_MAX) {
       const claim = claims.shift()!;
-      // A claim without notas may not have been committed; a clock that was set says nothing of the time that is left.
+      // A claim without notas may not have been committed. A clock that was changed says nothing about the time left.
       if (claim.notas.length === 0 || Math.abs(now - claim.at) > WAIT_MAX_MS) stale.push(claim.token);
       else fresh.push(claim);
       notas += claim.notas.length;
@@ -56,30 +59,30 @@ export class AnnouncedClaims {
     return { fresh, stale };
   }
 
-  /** All of them, by tenant and their tokens. */
+  /** Removes all claims; returns their tokens by tenant. */
   takeAll(): readonly (readonly [tenant: string, tokens: readonly string[]])[] {
     const all = [...this.waiting].map(([tenant, claims]) => [tenant, claims.map(({ token }) => token)] as const);
     this.waiting.clear();
     return all;
   }
 
-  /** For as many notas as may wait, or for none. */
+  /** Permits as many notas as may still wait, or none. */
   giveLeave(tenant: string, isWelcome: boolean): void {
     const waiting = (this.waiting.get(tenant) ?? []).reduce((sum, { notas }) => sum + notas.length, 0);
     this.onLeave(tenant, isWelcome ? Math.max(0, WAITING_MAX - waiting) : 0);
   }
 }
 
-/** Leave that a worker gives to announce notas, by tenant, as whoever stores them keeps it. */
+/** Permissions of a worker to announce notas, by tenant. The process that stores notas keeps them. */
 export class Leaves {
   private readonly given = new Map<string, { readonly until: number; notas: number }>();
 
-  /** In place of what was given before. */
+  /** Replaces the earlier permission. */
   give(tenant: string, notas: number): void {
     this.given.set(tenant, { until: performance.now() + LEAVE_MS, notas });
   }
 
-  /** The worker is gone. */
+  /** Ends all permissions when the worker is gone. */
   clear(): void {
     this.given.clear();
   }

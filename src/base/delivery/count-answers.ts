@@ -1,4 +1,4 @@
-/** Counts what came of documents that were delivered, under the name of each answer. */
+/** Counts the outcomes of delivered documents, under the name of each answer. */
 import type { EventoAnswer, NotaAnswer } from '../../adn/adn.ts';
 import { ownOf } from '../../fiscal/own.ts';
 import { count, nameMunicipio } from '../measures/counters.ts';
@@ -16,7 +16,7 @@ const NAMES: Readonly<Record<NotaAnswer['kind'] | EventoAnswer['kind'], string>>
   not_understood: 'nao_entendida',
 };
 
-/** `kinds`: one for each document; undefined: the ADN said nothing of it. */
+/** `kinds`: one for each document; undefined: the ADN gave no answer about it. */
 export function countAnswers(
   documento: 'nota' | 'evento',
   tenant: string,

@@ -1,6 +1,7 @@
 /**
- * One delivery of a batch, of a kind of document made for this file: what is asked, signed, sent, written and told, and in which order.
- * The kinds that there are, with the real store: `test/deliver.test.ts`, `src/subjects/eventos/send-evento.test.ts` and the two `test/deliver-copia…`.
+ * Delivery of one batch, with a kind of document made for this file: which questions, signatures, sendings, writes and logs happen, and in
+ * which order. The existing kinds are tested with the real store. See `test/deliver.test.ts`, `src/subjects/eventos/send-evento.test.ts`
+ * and the two `test/deliver-copia…`.
  */
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, verify } from 'node:crypto';
@@ -16,7 +17,7 @@ import { type Delivered, type DeliveryKind, deliver, type Outcome } from './deli
 
 const NOW = Date.parse('2026-11-21T15:00:00Z');
 const MES = 202611;
-/** Nothing is left to chance: every wait has its least length, three quarters of the whole. */
+/** Random parts are fixed: every wait has its least length, three quarters of the whole. */
 const FIRST_WAIT_MS = 750;
 
 const keys = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -39,20 +40,20 @@ const MOVES = [
 
 type Scene = {
   readonly rows: readonly Row[];
-  /** What the environment says when it is asked, and to what is sent, by id. */
+  /** Answers of the environment to questions and to sendings, by id. */
   readonly known: Readonly<Record<string, AdnKnowledge>>;
   readonly replies: Readonly<Record<string, Reply>>;
   readonly foregone: Readonly<Record<string, Reply>>;
   readonly outcomes: Readonly<Record<string, Outcome<Settlement>>>;
-  /** What the circuit says each time that it is looked at. */
+  /** Pauses that the circuit returns, one for each call. */
   readonly pauses: readonly number[];
   readonly wantsDocuments: boolean;
   readonly signer: Signer | undefined;
   readonly isFull: boolean;
   readonly problem: string | undefined;
-  /** How many of the settlements are written; all of them unless it is said. */
+  /** Number of settlements that are written; all of them if undefined. */
   readonly written: number | undefined;
-  /** Whether the kind has something to do at the end. */
+  /** Whether the kind has an `end` step. */
   readonly hasEnd: boolean;
 };
 
@@ -79,7 +80,7 @@ const keyOf = (id: string): string => `chave-${id}`;
 const byKey = <One>(all: Readonly<Record<string, One>>): Map<string, One> =>
   new Map(Object.entries(all).map(([id, one]) => [keyOf(id), one]));
 
-/** A delivery, and everything that it did, step by step. */
+/** Runs a delivery and records all its steps. */
 async function run(changes: Partial<Scene>) {
   const scene = { ...SCENE, ...changes };
   const pauses = [...scene.pauses];
@@ -195,7 +196,7 @@ describe('what was never announced', () => {
       { id: 'a', answer: ACCEPTED, now: NOW, isAway: false },
       { id: 'b', answer: { kind: 'unavailable', why: 'fora' }, now: NOW, isAway: false },
     ]);
-    // The signature that went out is the one that is kept.
+    // The stored signature is the one that was sent.
     const [, info, value] = /<SignedInfo>(.*)<\/SignedInfo><SignatureValue>(.*)<\/Sig/.exec(shared.get('a')!)!;
     const valor = Buffer.from(value!.replace(/<.*/, ''), 'base64');
     const text = `<SignedInfo xmlns="http://www.w3.org/2000/09/xmldsig#">${info}</SignedInfo>`;
@@ -208,7 +209,7 @@ describe('what was never announced', () => {
         dueAt: undefined,
         recebida: { nsu: '41', assinatura: { valor, certificado: CERTIFICATE } },
       },
-      // Waits double from one second on.
+      // The wait doubles from one second on.
       { id: 'b', mes: MES, move: MOVES[1], dueAt: NOW + 2 * FIRST_WAIT_MS, lugar: undefined },
     ]);
     assert.deepEqual(logged, []);
@@ -361,7 +362,7 @@ describe('what the environment says to have when it is sent', () => {
       [resposta, undefined],
       'what was said of each is kept',
     );
-    // No copy was shown: what went out now is what is kept.
+    // No copy was shown, so that the signature just sent is stored.
     assert.deepEqual(settlements[0]!.recebida!.assinatura!.certificado, CERTIFICATE);
     assert.deepEqual(logged, []);
   });

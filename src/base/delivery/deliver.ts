@@ -1,8 +1,8 @@
 /**
- * Delivers what is due of one tenant, notas or eventos: announces, asks, signs, sends and settles.
+ * Delivers the due documents of one tenant, notas or eventos: announces, asks, signs, sends and settles.
  *
- * Claiming commits the announcement. A document that was announced before may have arrived: the ADN is asked about it first, and it is
- * sent again only when the ADN does not have it. Settling writes only rows that still carry our claim.
+ * Claiming commits the announcement. A document that was announced before may have arrived: the ADN is asked about it first. It is sent
+ * again only when the ADN does not have it. Settling writes only rows that still carry our claim.
  */
 import type { Adn, AdnAnswer, AdnKnowledge } from '../../adn/adn.ts';
 import { type Move, requireMove } from '../../fiscal/machine.ts';
@@ -17,10 +17,10 @@ import { backoff, MISCONFIGURED_PAUSE_MS } from './backoff.ts';
 import { countAnswers } from './count-answers.ts';
 import { type Document, recover, type Signable, signDocuments } from './documents.ts';
 
-/** Before looking again whether the files of a municipality are in order. */
+/** Pause before the files of a municipality are checked again. */
 const PROBLEM_PAUSE_MS = 30_000;
 
-/** `isFull`: there may be more that is due. `pauseMs`: not before that long. `isDoubtful`: one batch at a time. */
+/** `isFull`: more rows may be due. `pauseMs`: least time until the next batch. `isDoubtful`: one batch at a time. */
 export type Delivered = {
   readonly delivered: number;
   readonly isFull: boolean;
@@ -37,14 +37,17 @@ type Kind = { readonly kind: string; readonly resposta?: string };
 type Accepted = Extract<AdnAnswer, { kind: 'accepted' }>;
 type Misconfigured = Extract<AdnAnswer, { kind: 'misconfigured' }>;
 
-/** What a batch takes: what is due, under `token`, and what was claimed as it was stored; nothing that is due where `isDue` is false. */
+/**
+ * Input of a batch: due rows, claimed under `token`, and rows that were claimed as they were stored. No due rows are taken if `isDue` is
+ * false.
+ */
 export type Taking = {
   readonly token?: string | undefined;
   readonly announced?: readonly AnnouncedClaim[];
   readonly isDue?: boolean;
 };
 
-/** What it took, under which tokens. */
+/** Rows that a batch took, and their tokens. */
 export type Taken<Row> = {
   readonly tokens: readonly string[];
   readonly rows: readonly Row[];
@@ -54,11 +57,11 @@ export type Taken<Row> = {
 /** A row that is claimed. */
 type Claimed = Ref & Traced & { readonly found: string; readonly tentativas: number };
 
-/** An answer that a document may get: one of the contract, or one that only its kind has. */
+/** Possible answers about a document: those of the contract, and those that only its kind has. */
 type Answer<More> = AdnAnswer | More;
 export type Answers<More> = ReadonlyMap<string, Answer<More>>;
 
-/** The trigger that a row gets, and when it is tried again where that is not after the usual backoff. */
+/** The trigger of a row, and the moment of the next attempt if it differs from the usual backoff. */
 export type Outcome<One extends Settlement> = Omit<One, keyof Ref | 'move' | 'dueAt' | 'recebida' | 'lugar'> & {
   readonly on: One['move']['on'];
   readonly waitMs?: number;
@@ -72,27 +75,27 @@ export type Exchange<Row, More> = {
   readonly share: (rows: readonly Row[], xmlOf: (row: Row) => Uint8Array | undefined) => Promise<Answers<More>>;
 };
 
-/** What differs between the kinds of documents that are delivered. */
+/** Differences between the kinds of delivered documents. */
 export type DeliveryKind<Row extends Claimed, More extends Kind, One extends Settlement> = Signable & {
   /** Name of a row in the log, and messages of the log in Portuguese. */
   readonly item: 'nota' | 'evento';
   readonly messages: Readonly<Record<'untransmitted' | 'another' | 'unshown' | 'lost', string>>;
   readonly moves: readonly Move[];
-  /** The state of what was announced, from which every outcome is a move. */
+  /** The announced state, in which every outcome begins. */
   readonly announced: string;
-  /** States in which the ADN surely has nothing of a row. */
+  /** States in which the ADN certainly has nothing of a row. */
   readonly unsent: readonly string[];
-  /** The answer of a row under whose key the ADN shows another document. */
+  /** The answer for a row under whose key the ADN shows another document. */
   readonly another: Answer<More>;
   /** Key or identifier by which the ADN knows the document. */
   readonly keyOf: (row: Row) => string;
-  /** Runs while nothing can be sent. `problem`: what an operator must mend; undefined while the ADN answers nobody. */
+  /** Runs while nothing can be sent. `problem`: a fault that an operator must repair; undefined while the ADN is unreachable. */
   readonly rest: (on: On, problem: string | undefined) => Promise<void>;
   readonly claim: (on: On, adn: Adn, taking: Taking) => Promise<Taken<Row>>;
   readonly open: (on: On, adn: Adn, rows: readonly Row[]) => Promise<Exchange<Row, More>>;
   /** Documents by id. */
   readonly read: (on: On, rows: readonly Row[]) => Promise<ReadonlyMap<string, string>>;
-  /** `isAway`: the environment answers nobody at the moment. */
+  /** `isAway`: the environment is unreachable at the moment. */
   readonly outcomeOf: (
     on: On,
     row: Row,
@@ -100,11 +103,11 @@ export type DeliveryKind<Row extends Claimed, More extends Kind, One extends Set
     at: { readonly now: number; readonly isAway: boolean },
   ) => Outcome<One>;
   readonly settle: (on: On, tokens: readonly string[], now: number, settlements: readonly One[]) => Promise<number>;
-  /** Runs at the end, with all answers; `isTried`: the ADN was asked for something. */
+  /** Runs at the end, with all answers; `isTried`: the ADN received a request. */
   readonly end?: (on: On, answers: Answers<More>, isTried: boolean) => Promise<void>;
 };
 
-/** A batch under way: answers, reception numbers and what is held by key, documents by id. */
+/** A batch in progress: answers, reception numbers and stored copies by key, documents by id. */
 type Batch<Row extends Claimed, More extends Kind, One extends Settlement> = {
   readonly kind: DeliveryKind<Row, More, One>;
   readonly on: On;
@@ -112,7 +115,7 @@ type Batch<Row extends Claimed, More extends Kind, One extends Settlement> = {
   readonly exchange: Exchange<Row, More>;
   readonly rows: readonly Row[];
   readonly answers: Map<string, Answer<More>>;
-  /** Up to which reception number a row was looked for in vain. */
+  /** The reception number up to which a search for a row found nothing. */
   readonly places: Map<string, string | undefined>;
   readonly held: Map<string, Recebida>;
   documents: ReadonlyMap<string, Document>;
@@ -134,7 +137,7 @@ export async function deliver<Row extends Claimed, More extends Kind, One extend
     return { ...NOTHING, pauseMs: PROBLEM_PAUSE_MS };
   }
   const { adn } = transmission;
-  // While the environment is unreachable nothing is announced, sent or counted (D-52).
+  // Nothing is announced, sent or counted while the environment is unreachable (D-52).
   const pauseMs = adn.pauseMs();
   if (pauseMs > 0) {
     await kind.rest(on, undefined);
@@ -176,7 +179,7 @@ async function deliverClaimed<Row extends Claimed, More extends Kind, One extend
   };
 }
 
-/** Asks about what may have arrived, and sends what did not. */
+/** Asks about documents that may have arrived, and sends the missing ones. */
 async function exchangeBatch<Row extends Claimed, More extends Kind, One extends Settlement>(
   batch: Batch<Row, More, One>,
 ): Promise<{ readonly wasAsked: boolean; readonly wasSent: boolean }> {
@@ -185,7 +188,7 @@ async function exchangeBatch<Row extends Claimed, More extends Kind, One extends
   const announced = unanswered().filter(({ found }) => !kind.unsent.includes(found));
   const known = announced.length === 0 ? new Map<string, AdnKnowledge>() : await find(batch, announced);
   for (const row of announced) noteUndecided(batch, row, known.get(kind.keyOf(row)));
-  // A row whose question got no answer is not signed.
+  // A row is not signed if the question about it got no answer.
   if (transmission.adn.wantsDocuments) {
     const signing = async () => signDocuments(await kind.read(on, unanswered()), transmission.signer, kind);
     batch.documents = await inSpan('assinar', {}, signing, { only: keysOf(batch, unanswered()) });
@@ -215,7 +218,7 @@ function keysOf<Row extends Claimed, More extends Kind, One extends Settlement>(
   return new Set(rows.map(kind.keyOf));
 }
 
-/** Asks which document the environment has, where it answered that it has one under the key of what was sent. */
+/** Asks which document the environment has, if it answered that the key of a sent document is taken. */
 async function askAboutTaken<Row extends Claimed, More extends Kind, One extends Settlement>(
   batch: Batch<Row, More, One>,
   sent: readonly Row[],
@@ -226,7 +229,7 @@ async function askAboutTaken<Row extends Claimed, More extends Kind, One extends
   const known = await find(batch, taken);
   for (const row of taken) {
     const knowledge = known.get(kind.keyOf(row));
-    // A question without an answer is no failure of the row, which may have arrived: it is asked again.
+    // A question without an answer is not a failure of the row, which may have arrived. The question is repeated.
     noteUndecided(batch, row, knowledge);
     noteKnown(batch, row, knowledge);
     if (knowledge === undefined || knowledge.kind === 'absent') {
@@ -243,19 +246,19 @@ function noteUndecided<Row extends Claimed, More extends Kind, One extends Settl
   if (knowledge === undefined || knowledge.kind === 'known') return;
   places.set(kind.keyOf(row), knowledge.place);
   if (knowledge.kind !== 'unavailable') return;
-  // A look that is to go on makes the row due at once.
+  // An unfinished search makes the row due at once.
   const { why, goesOn } = knowledge;
   answers.set(kind.keyOf(row), { kind: 'unavailable', why, ...(goesOn ? { at: 0 } : {}) });
 }
 
-/** What is kept of the answer where the environment was asked, and showed the document; `before`: what it had answered to the sending. */
+/** Stored text of an answer if the environment was asked and showed the document. `before`: its earlier answer to the sending. */
 function describeShown(nsu: string | undefined, before: string | undefined): string {
   const number = nsu === undefined ? '' : `, sob o número ${nsu}`;
   const shown = `consulta\nPerguntado, o ADN mostrou o documento${number}.`;
   return before === undefined ? shown : `${before}\n${shown}`;
 }
 
-/** Takes a document that the environment shows for ours only when it is what we wrote. */
+/** Accepts a document that the environment shows as ours only if its content is the one we wrote. */
 function noteKnown<Row extends Claimed, More extends Kind, One extends Settlement>(
   { kind, on, answers, documents, held }: Batch<Row, More, One>,
   row: Row,
@@ -274,7 +277,7 @@ function noteKnown<Row extends Claimed, More extends Kind, One extends Settlemen
   if (copy !== undefined) held.set(key, copy);
 }
 
-/** Writes what came of every row, from the state in which claiming announced it. */
+/** Writes the outcome of every row, from the announced state. */
 async function settleBatch<Row extends Claimed, More extends Kind, One extends Settlement>(
   { kind, on, transmission, rows, answers, places, held, documents }: Batch<Row, More, One>,
   tokens: readonly string[],
@@ -296,7 +299,7 @@ async function settleBatch<Row extends Claimed, More extends Kind, One extends S
         : { lugar: places.get(key) };
     const said = answer?.resposta === undefined ? {} : { resposta: answer.resposta };
     const settlement: Settlement = { id: row.id, mes: row.mes, move, dueAt: due, ...columns, ...more, ...said };
-    // Columns that only a kind has are in `columns`.
+    // Columns that only one kind has are in `columns`.
     return settlement as One;
   });
   const written = await inSpan('gravar', {}, () => kind.settle(on, tokens, now, settlements));

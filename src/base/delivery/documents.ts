@@ -1,4 +1,4 @@
-/** Documents as they go out, and as the national environment shows them when it is asked. */
+/** Documents as they are sent, and as the national environment returns them. */
 import { setImmediate as turn } from 'node:timers/promises';
 import type { AdnKnowledge } from '../../adn/adn.ts';
 import type { SignedProfile } from '../../documents/signature-shape.ts';
@@ -7,12 +7,12 @@ import { type Signer, signCanonical } from '../../documents/signing.ts';
 import { readXml } from '../../documents/xml.ts';
 import type { Recebida } from '../book/recepcoes.ts';
 
-/** `assinatura`: undefined where nothing leaves the host, and nothing is signed (D-35). */
+/** `assinatura`: undefined if nothing leaves the host, and nothing is signed (D-35). */
 export type Document = { readonly xml: Buffer; readonly assinatura: Recebida['assinatura'] };
 
-/** Where a kind of document is signed. */
+/** Place of the signature in a kind of document. */
 export type Signable = {
-  /** The part that the signature is over, in its canonical form, and the identifier of that part. */
+  /** The signed part, in its canonical form, and the identifier of that part. */
   readonly partOf: (xml: string) => { readonly canonical: string; readonly id: string };
   readonly withSignature: (xml: string, element: string) => string;
   readonly profile: SignedProfile;
@@ -33,7 +33,7 @@ export async function signDocuments(
       id,
       signer === undefined ? { xml: Buffer.from(xml), assinatura: undefined } : sign(xml, signer, kind),
     );
-    // Answers that came meanwhile are looked at before the next ones are signed.
+    // Answers that arrived meanwhile are handled before the next documents are signed.
     if (documents.size % SIGNED_PER_TURN === 0) await turn();
   }
   return documents;
@@ -47,8 +47,8 @@ function sign(xml: string, signer: Signer, { partOf, withSignature }: Signable):
 }
 
 /**
- * What the environment holds of a document whose answer was lost, by its own copy, which a renewed certificate may have signed. `another`:
- * the copy is not ours.
+ * The environment's own copy of a document whose answer was lost. A renewed certificate may have signed it. `another`: the copy is not
+ * ours.
  */
 export function recover(
   { nsu, xml }: Extract<AdnKnowledge, { kind: 'known' }>,

@@ -20,15 +20,15 @@ import type { Delivered, Taking } from './deliver.ts';
 const TROUBLE_MS = 1_000;
 export type Kind = {
   readonly kind: Fila;
-  /** Batches of one tenant at once: while one waits for its answers the next is signed. */
+  /** Concurrent batches of one tenant: the next is signed while one waits for its answers. */
   readonly lanes: number;
   readonly deliver: (world: World, municipio: Municipio, taking: Taking) => Promise<Delivered>;
 };
 
-/** Beyond so many open lanes of a room no tenant has a second one: the rest of the places is for who has none. */
+/** Number of open lanes in a room below which a tenant may have a second one. The remaining places are for tenants without a lane. */
 const SECOND_LANES_BELOW = 14;
 
-/** A lane that may be opened, or is. `isDue`: not only what was announced as it was stored. */
+/** A lane that may be opened, or is open. `isDue`: the queue has due rows, and not only announced ones. */
 export type Turn = {
   readonly of: Kind;
   readonly tenant: string;
@@ -42,18 +42,18 @@ const SIDES = (Object.keys(FILAS) as Fila[]).flatMap((fila) =>
   (Object.keys(AMBIENTES) as Ambiente[]).map((ambiente) => [fila, ambiente] as const),
 );
 
-/** As the measures name it. */
+/** The name in the metrics. */
 function nameOf(fila: Fila, ambiente: Ambiente): string {
   return ambiente === 'producao' ? fila : `${fila}_de_ensaio`;
 }
 
-/** A batch that takes longer says that what is announced now would wait too long for a lane. */
+/** A slower batch shows that newly announced notas would wait too long for a lane. */
 const QUICK_MS = 1_000;
 const NONE_ANNOUNCED = { fresh: [], stale: [] };
 
 /**
- * Places for batches, and who has them. `onBatch`: called for its tenant when a batch begins, because there may be more than it takes, and when
- * it has ended, because it may have made something else due; after trouble also when its pause ends.
+ * Places for batches, and their holders. `onBatch`: called for its tenant when a batch begins, because there may be more rows. It is also
+ * called when a batch has ended, because that may have made other rows due. A pause after trouble ends with a call as well.
  */
 export class Lanes {
   private readonly world: World;
@@ -61,20 +61,20 @@ export class Lanes {
   private readonly onBatch: (tenant: string) => void;
   private isClosed = false;
   private readonly running = new Set<Promise<void>>();
-  /** Lanes open by key. */
+  /** Number of open lanes by key. */
   private readonly open = new Map<string, number>();
   private readonly salas = Object.fromEntries(
     Object.entries(FILAS).map(([fila, lugares]) => [fila, new Sala(lugares)]),
   ) as Readonly<Record<Fila, Sala>>;
-  /** Keys of which no second lane is opened for now. */
+  /** Keys that get no second lane for now. */
   private readonly doubtful = new Set<string>();
-  /** What is not worth a look before a moment, on the clock of `performance.now`. */
+  /** Keys that pause until a moment, on the clock of `performance.now`. */
   private readonly pauses = new Map<string, number>();
-  /** When a key had its last turn, by the number of that turn. */
+  /** Number of the last turn of each key. */
   private readonly served = new Map<string, number>();
   private turnsTaken = 0;
   private readonly endLooking: () => void;
-  /** Due and without a lane, in the order of their turns, by side of a room. */
+  /** Due turns without a lane, in their order, by side of a room. */
   private readonly waiting = new Map<string, Turn[]>();
 
   constructor(world: World, announced: AnnouncedClaims, onBatch: (tenant: string) => void) {
@@ -84,7 +84,7 @@ export class Lanes {
     this.endLooking = lookAt(() => this.look());
   }
 
-  /** Takes note of what is due now, and opens what there is a place for. `isAll`: nothing else is due. */
+  /** Records the turns that are due now, and opens lanes as far as there are places. `isAll`: nothing else is due. */
   offer(turns: readonly Turn[], isAll: boolean): void {
     const keys = new Set(turns.map(({ key }) => key));
     const others = isAll ? [] : [...this.waiting.values()].flat().filter(({ key }) => !keys.has(key));
@@ -112,7 +112,7 @@ export class Lanes {
     this.isClosed = true;
   }
 
-  /** When those under way have ended; what nobody has begun is given back. */
+  /** Resolves when the batches in progress have ended. Claims that no batch has begun are given back. */
   async end(): Promise<void> {
     await Promise.all(this.running);
     this.endLooking();
@@ -184,7 +184,7 @@ export class Lanes {
     }
   }
 
-  /** Batch after batch while nobody waits for the place. */
+  /** Runs batch after batch while no other turn waits for the place. */
   private async runLane(turn: Turn): Promise<void> {
     const { of, tenant, key, ambiente } = turn;
     let { isDue } = turn;
@@ -192,7 +192,7 @@ export class Lanes {
     try {
       while (!this.isClosed) {
         const municipio = await this.world.store.municipios.findBySlug(tenant);
-        // What was announced of a closed one keeps its claim until that ends by itself.
+        // Announced notas of a closed municipality keep their claim until its lease ends.
         if (municipio === undefined || (municipio.fechado === true && of.kind !== 'auditoria')) return;
         this.turnsTaken += 1;
         this.served.set(key, this.turnsTaken);
@@ -207,7 +207,7 @@ export class Lanes {
         tokens = [];
         const isQuick = performance.now() - began < QUICK_MS && this.waitingIn(of.kind, ambiente).length === 0;
         const isWell = !isFull && pauseMs === 0 && !isDoubtful && stale.length === 0;
-        // What is announced is due again by the clock of the machine.
+        // Permission depends on the clock of the machine, by which announced notas become due again.
         const isByOurClock = municipio.relogioMs === undefined;
         if (of.kind === 'notas') this.announced.giveLeave(tenant, isQuick && isWell && isByOurClock);
         this.pause(key, pauseMs);
@@ -231,7 +231,9 @@ export class Lanes {
     }
   }
 
-  /** Ends the claims of a batch that failed, or was not begun, as soon as the database answers: its rows need not wait for the lease. */
+  /**
+   * Ends the claims of a batch that failed, or was not begun, as soon as the database answers. Its rows then need not wait for the lease.
+   */
   private async endClaims(tenant: string, tokens: readonly string[]): Promise<void> {
     if (tokens.length === 0) return;
     const until = performance.now() + LEASE_MS;

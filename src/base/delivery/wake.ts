@@ -1,11 +1,11 @@
-/** The one way to wake the worker: whoever has made something due rings, wherever the worker sleeps. */
+/** The only way to wake the worker. Code that makes rows due rings; the worker may sleep in another thread or process. */
 
 export type Alarm = {
-  /** For a tenant, or for whoever it may be. */
+  /** Rings for a tenant, or for all tenants. */
   ring(tenant?: string): void;
-  /** Forgets that it rang, and tells for whom: that is about to be looked at. Undefined: for whoever it may be. */
+  /** Clears the ring, and returns its tenants, which the caller then serves. Undefined: all tenants. */
   hush(): readonly string[] | undefined;
-  /** Until it rings, or for so long; not at all where it has rung. */
+  /** Sleeps until a ring, at most so long; returns at once after a ring. */
   sleep(ms: number): Promise<void>;
 };
 
@@ -41,7 +41,7 @@ export function createAlarm(): Alarm {
   };
 }
 
-/** Rings once for all tenants for whom something is made due in one turn of the event loop: the bell may hang in another thread. */
+/** Rings once for all tenants whose rows became due in one turn of the event loop. The bell may be in another thread. */
 export function ringOnce(ring: (tenants: readonly string[]) => void): (tenant: string) => void {
   const tenants = new Set<string>();
   return (tenant) => {

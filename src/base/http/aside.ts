@@ -1,7 +1,7 @@
 /**
- * A thread of their own answers the requests with a large body, one after the other. The serving thread only passes the bytes on. It
- * takes a tenth of a second to read the longest honest DPS, or a lot of five hundred RPS. The serving thread would answer no other
- * request in that time (D-243).
+ * A separate thread answers the requests with a large body, one after the other. The serving thread only passes the bytes on. The longest
+ * honest DPS, or a lot of five hundred RPS, takes a tenth of a second to read. The serving thread would answer no other request in that
+ * time (D-243).
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Municipio } from '../book/municipios.ts';

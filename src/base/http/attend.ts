@@ -1,4 +1,4 @@
-/** A visit from its arrival to its answer and its line in the log. Every failure is answered, a bug included (D-02). */
+/** Handles a visit from its arrival to its answer and its line in the log. Every failure is answered, a bug included (D-02). */
 
 import { isoMoment } from '../../fiscal/moment.ts';
 import { countRequest } from '../measures/counters.ts';
@@ -14,7 +14,7 @@ import { refuseAfterBug, refuseForStore, refuseUnknownMunicipio } from './refusa
 import type { Outcome, Refused, Route } from './route.ts';
 import { type Door, siteOf, type Visit, type Work } from './visit.ts';
 
-/** Every answer leaves through here. `route`: the pattern of the path, where the request has one. */
+/** Every answer leaves through here. `route`: the pattern of the path, if the request has one. */
 export function attend(door: Door, request: HttpRequest, route: string | undefined, work: Work): Promise<HttpAnswer> {
   // Pages and health checks belong to no trace.
   if (route?.startsWith(OF_A_MUNICIPIO) !== true) return answerVisit(door, request, route, work);
@@ -24,7 +24,7 @@ export function attend(door: Door, request: HttpRequest, route: string | undefin
   return inRequest(`${method} ${route}`, headers.traceparent, about, answering);
 }
 
-/** What the patterns of the routes below a municipality begin with. */
+/** Beginning of all route patterns below a municipality. */
 const OF_A_MUNICIPIO = '/:municipio';
 
 async function answerVisit(
@@ -52,7 +52,7 @@ async function answerVisit(
 
 async function answerFailure(door: Door, visit: Visit, error: unknown): Promise<HttpAnswer> {
   const { municipio, request } = visit;
-  // What is written to a sandbox that its owner throws away in the same moment finds no place any more.
+  // A request to a sandbox fails if its owner discards it at the same moment.
   if (municipio !== undefined && (await wasDiscarded(door.world, municipio)))
     return refuse(door, visit, refuseUnknownMunicipio(municipio.tenant));
   const trouble = await logFailure(door, visit, error);
@@ -70,7 +70,7 @@ function logVisit(
   const client = clientOf(request, options.trustProxy);
   const about = { request: id, client, client_request: sentId, method, route, status, ms, tenant: municipio?.tenant };
   const line = { ...about, ...registro };
-  // A balancer asks every few seconds.
+  // A load balancer sends these every few seconds.
   if (PROBES.has(route ?? '')) world.log.debug?.(line, 'request');
   else world.log.info(line, 'request');
 }
@@ -95,7 +95,7 @@ export const API_HEADERS: Readonly<Record<string, string>> = { 'Cache-Control': 
 export const JSON_TYPE: Readonly<Record<string, string>> = { 'Content-Type': 'application/json; charset=utf-8' };
 const TEXT_TYPE: Readonly<Record<string, string>> = { 'Content-Type': 'text/plain; charset=utf-8' };
 
-/** `status`: of the answer when all is well. */
+/** `status`: of the answer when the request succeeds. */
 export function writeOutcome(
   door: Door,
   visit: Visit,
@@ -126,7 +126,7 @@ export function writeOutcome(
   return { status, headers: { ...API_HEADERS, ...JSON_TYPE, ...headers }, body: text };
 }
 
-/** Kept by its asker alone, who asks each time whether it still holds. */
+/** Cacheable only by the client itself, which must revalidate each time. */
 const REVALIDATED = 'private, no-cache';
 
 /** A refusal in its envelope, with the time of the municipality. */
@@ -142,7 +142,7 @@ export function refuse(door: Door, visit: Visit, { refusal, campo, status, em, h
   };
 }
 
-/** `to`: relative to the address that was asked for, so that it holds behind any other. */
+/** `to`: relative to the requested address, so that it works behind any public address. */
 export function redirect(status: 307 | 308, to: string): HttpAnswer {
   return { status, headers: { ...API_HEADERS, Location: to }, body: '' };
 }

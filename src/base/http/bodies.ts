@@ -1,10 +1,10 @@
 /**
- * Bodies that are still coming in: together they may take so much memory, however slowly they come (D-289). Short bodies are not
- * counted, nor is a body that has come whole.
+ * Limits the memory of all bodies that are still coming in, however slowly they come (D-289). Short bodies and complete bodies are not
+ * counted.
  */
 import { networksOf } from '../world/redes.ts';
 
-/** Shorter bodies are not counted: even one on each connection takes less than the bytes of all together. */
+/** Shorter bodies are not counted: one on each connection takes less memory than the limit. */
 export const SHORT_BODY_BYTES = 32 * 1024;
 
 type Body = { bytes: number; readonly end: () => void };
@@ -12,7 +12,7 @@ type Network = { bytes: number; readonly bodies: Set<Body> };
 
 export type Incoming = ReturnType<ReturnType<typeof openBodies>['begin']>;
 
-/** Counts the bodies that are coming in. Beyond `max` bytes the oldest of the network that has most gives way. */
+/** Counts the bodies that are coming in. The oldest body of the network with the most bytes gives way beyond `max` bytes. */
 export function openBodies(max: number) {
   const networks = new Map<string, Network>();
   let total = 0;

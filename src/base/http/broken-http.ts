@@ -1,6 +1,6 @@
 /**
- * Refusals on connections whose bytes are no HTTP request, or stopped coming.
- * The parser reports only the packet in which it gave up; the request line may have come in an earlier one.
+ * Refusals on connections whose bytes are no HTTP request, or stopped coming. The parser reports only the packet in which it failed; an
+ * earlier packet may hold the request line.
  */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
@@ -23,19 +23,19 @@ function troubleOf({ code = '' }: BrokenHttp): Trouble {
   return CLIENT_ERRORS[code] ?? 'malformed';
 }
 
-/** A client that broke off the TLS handshake, or is gone, cannot be answered. */
+/** A client that aborted the TLS handshake, or is gone, cannot be answered. */
 function isUnanswerable({ code = '' }: BrokenHttp): boolean {
   return code === 'ECONNRESET' || code === 'EPROTO' || code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_');
 }
 
-/** Method and target of a request line, at the start of a text or after what was read before it. */
+/** Method and target of a request line, at the start of a text or after earlier lines. */
 const REQUEST_LINE = /(?:^|\n)[A-Za-z]+ +((?:\/|[a-z][a-z0-9+.-]*:\/\/)[^\s]*)/gi;
-/** As much of a head as may hold its request line, with a target of the longest kind. */
+/** Bytes of a head that are kept, enough for a request line with the longest target. */
 const HEAD_KEPT_BYTES = 4_096;
 
 export type Heads = ReturnType<typeof watchHeads>;
 
-/** `isReading`: whether a body is still being read on a connection, so that what comes is no head. */
+/** `isReading`: whether a body is still being read on a connection, so that further bytes are no head. */
 export function watchHeads(server: Server, isTls: boolean, isReading: (socket: Socket) => boolean) {
   const heads = new WeakMap<Socket, Buffer>();
   server.on(isTls ? 'secureConnection' : 'connection', (socket: Socket) => {
@@ -48,7 +48,7 @@ export function watchHeads(server: Server, isTls: boolean, isReading: (socket: S
     });
   });
   return {
-    /** Drops the head of a connection, which has become a request. What stands behind it in its packet is the next head. */
+    /** Drops the head of a connection once it has become a request. The rest of its packet is the next head. */
     forget: (socket: Socket, hasBody: boolean): void => {
       const head = heads.get(socket);
       const end = hasBody ? undefined : head?.lastIndexOf(HEAD_END);
@@ -56,10 +56,10 @@ export function watchHeads(server: Server, isTls: boolean, isReading: (socket: S
       if (next.length === 0) heads.delete(socket);
       else heads.set(socket, next);
     },
-    /** Path of the unreadable request, as far as what came shows one; at most `max` characters. */
+    /** Path of the unreadable request, as far as the received bytes show one; at most `max` characters. */
     urlIn: (socket: Socket, { rawPacket, bytesParsed = 0 }: BrokenHttp, max: number): string | undefined => {
       const head = heads.get(socket);
-      // A kept head holds the failing request alone. Without one, it is the last request line before the failure.
+      // A kept head belongs to the failing request alone. The path otherwise comes from the last request line before the failure.
       const target =
         head === undefined
           ? lastTarget(rawPacket ?? NOTHING, bytesParsed)
@@ -77,14 +77,14 @@ function lastTarget(bytes: Buffer, end: number): string | undefined {
   return [...bytes.toString('latin1').matchAll(REQUEST_LINE)].findLast(({ index }) => index <= end)?.[1];
 }
 
-/** Answers what no route does. `allow` names the methods of the path. Never rejects. */
+/** Answers requests that match no route. `allow` names the methods of the path. Never rejects. */
 export type OnTrouble = (trouble: Trouble, request: HttpRequest, allow: string | undefined) => Promise<HttpAnswer>;
 
 /** `lastOf`: the last exchange of a connection. */
 export function answerBroken(lastOf: Pick<WeakMap<Socket, Exchange>, 'get'>, heads: Heads, onTrouble: OnTrouble) {
-  /** Connections that were answered here, and what ends each after its answer. */
+  /** Connections that were answered here, and the timer that ends each after its answer. */
   const refused = new WeakMap<Socket, NodeJS.Timeout | undefined>();
-  /** Writes an answer and ends the connection. `url`: what was asked for, as far as it is known. */
+  /** Writes an answer and ends the connection. `url`: the requested address, as far as it is known. */
   const write = async (socket: Socket, trouble: Trouble, allow: string | undefined, url = ''): Promise<void> => {
     if (refused.has(socket) || !socket.writable) return;
     refused.set(socket, undefined);
@@ -99,7 +99,7 @@ export function answerBroken(lastOf: Pick<WeakMap<Socket, Exchange>, 'get'>, hea
   /** Answers a connection on which Node could not read HTTP. */
   const answer = async (error: BrokenHttp, socket: Socket): Promise<void> => {
     if (refused.has(socket) && socket.bytesRead <= DISCARD_MAX_BYTES) {
-      // What is still on its way is dropped: closed with unread bytes, the connection would lose the answer.
+      // Further bytes are dropped. A connection closed with unread bytes would lose the answer.
       refused.get(socket)?.refresh();
       return;
     }
@@ -114,21 +114,21 @@ export function answerBroken(lastOf: Pick<WeakMap<Socket, Exchange>, 'get'>, hea
     else if (exchange === undefined || exchange.response.writableFinished) {
       await write(socket, trouble, undefined, url);
     } else {
-      // The answer to what came before is still to be written, and nobody may take ours for it.
+      // The answer to the previous request is written first. Otherwise the client would mistake this answer for it.
       exchange.response.once('finish', () => void write(socket, trouble, undefined, url));
     }
   };
   return { answer, write };
 }
 
-/** In the middle of a body the request's own answer says what went wrong, unless that answer does not depend on the body. */
+/** The request's own answer reports a failure within its body, unless that answer does not depend on the body. */
 function breakBody(exchange: Exchange, trouble: Trouble, socket: Socket): void {
   const { response } = exchange;
   exchange.broken = trouble === 'timeout' ? 'timeout' : 'malformed';
   exchange.endReading?.();
   if (response.writableFinished) socket.destroySoon();
   else response.once('finish', () => socket.destroySoon());
-  // An answer that was waiting for the rest of the body waits no longer.
+  // An answer that was waiting for the rest of the body is written now.
   if (exchange.answerNow !== undefined) exchange.answerNow();
   else if (response.headersSent) response.end();
 }

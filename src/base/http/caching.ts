@@ -3,15 +3,14 @@ import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { HttpAnswer, HttpRequest } from './message.ts';
 
-/** Enough that two answers never share one. */
+/** A length at which two answers never share a tag. */
 const TAG_LENGTH = 22;
 
-/** The `ETag` of a body. */
 export function tagOf(body: string | Buffer): string {
   return `"${hash('sha256', body, 'base64url').slice(0, TAG_LENGTH)}"`;
 }
 
-/** A body with its `tag` and its own headers; 304 without a body where the caller has this version. */
+/** A body with its `tag` and its own headers; 304 without a body if the caller has this version. */
 export function answerCacheable(
   { headers }: HttpRequest,
   body: string | Buffer,

@@ -1,20 +1,20 @@
-/** The client and the address by which it asks, read off the connection or off the headers of the one trusted proxy. */
+/** The client and the requested address, taken from the connection or from the headers of the one trusted proxy. */
 import { type BlockList, isIP } from 'node:net';
 import type { PresentedCertificate } from '../world/caller.ts';
 import { bareAddress } from '../world/redes.ts';
 import type { HttpRequest } from './message.ts';
 
-/** What may be repeated in an address: a name or an IPv4 address, or IPv6 in brackets, and a port. */
+/** Host values that may be repeated in an address: a name or an IPv4 address, or IPv6 in brackets, and a port. */
 const HOST = /^(?:[A-Za-z0-9](?:[A-Za-z0-9._-]{0,251}[A-Za-z0-9])?|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
 
-/** `https://nfse.exemplo.gov.br`, as the caller wrote it; undefined when its Host header is no such thing. */
+/** `https://nfse.exemplo.gov.br`, as the caller wrote it; undefined if its Host header has another form. */
 export function siteIn({ headers, encrypted }: HttpRequest, trustProxy: boolean): string | undefined {
   const host = (trustProxy ? lastValueOf(headers['x-forwarded-host']) : undefined) ?? headers.host;
   if (host === undefined || !HOST.test(host)) return undefined;
   const proto = trustProxy ? lastValueOf(headers['x-forwarded-proto']) : undefined;
   const isHttps = proto === 'https' || (proto === undefined && encrypted);
   const site = `${isHttps ? 'https' : 'http'}://${host}`;
-  // A port above 65535, or numbers that are no address, have the form as well.
+  // A port above 65535, or an invalid numeric address, matches the pattern as well.
   return URL.canParse(site) ? site : undefined;
 }
 
@@ -30,21 +30,21 @@ function removePort(text: string): string {
   return bracketed ?? dotted ?? text;
 }
 
-/** Without the zone, which may be any text, and an IPv4 address as such. */
+/** An address without the zone, which may be any text. A mapped IPv4 address becomes plain IPv4. */
 function plainAddress(address: string): string {
   return bareAddress(address.replace(/%.*$/s, ''));
 }
 
-/** A header in which a proxy writes the certificate of its client, and the addresses from which that is believed. */
+/** A header in which a proxy passes the certificate of its client, and the proxy addresses that are trusted. */
 export type CertificateHeader = {
-  /** In lower case. */
+  /** Name in lower case. */
   readonly name: string;
   readonly proxies: BlockList;
 };
 
 /**
- * The certificate that came with a request. From a proxy it is the one that the proxy writes down, never the proxy's own; from
- * anybody else the header is passed over, because everybody can write one.
+ * The certificate of a request. A request through a proxy has the one that the proxy passes on, never the proxy's own. The header is
+ * ignored from any other sender, because anybody can write one.
  */
 export function certificateIn(
   request: HttpRequest,
@@ -61,7 +61,7 @@ export function certificateIn(
   return chain.length > 0 ? { kind: 'tls', chain } : { kind: 'none', canShow: hasTls || header !== undefined };
 }
 
-/** `Authorization: Bearer …` (RFC 6750). Another scheme is none of ours, and is passed over. */
+/** `Authorization: Bearer …` (RFC 6750). Another scheme is ignored. */
 export function tokenIn({
   headers,
 }: Pick<HttpRequest, 'headers'>): { readonly kind: 'token'; readonly value: string } | undefined {
@@ -75,7 +75,7 @@ function isAmong(addresses: BlockList, address: string): boolean {
   return family !== 0 && addresses.check(bare, family === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** The nearest proxy writes last; what stands before it came from outside. */
+/** The nearest proxy appends last; earlier values came from outside. */
 function lastValueOf(header: string | readonly string[] | undefined): string | undefined {
   if (header === undefined) return undefined;
   const text = typeof header === 'string' ? header : header.join(',');

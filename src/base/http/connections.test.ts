@@ -19,7 +19,7 @@ after(() => {
   server.close();
 });
 
-/** A connection from an address of this machine, once it was taken up: what it says comes back, or it is closed. */
+/** Opens a connection from an address of this machine. It resolves once the server echoes or closes it. */
 async function from(localAddress: string): Promise<Socket> {
   const { port } = server.address() as AddressInfo;
   const socket = connect({ host: '127.0.0.1', localAddress, port });
@@ -43,7 +43,7 @@ test('who holds all connections gives of them to who has fewer, the oldest first
     held.map(({ closed: is }) => is),
     [true, true, true, false, false, false],
   );
-  // Three, two and one are open: what is one's own is not taken from another who has as much.
+  // Three, two and one are open. A network loses no connection to another network that has as many.
   assert.deepEqual(answered([await from('127.0.0.1')]), [false]);
   held[3]!.destroy();
   await once(held[3]!, 'close');

@@ -1,6 +1,6 @@
 /**
- * The open connections are limited and shared among networks (D-289): one network cannot hold all of them. A proxy in front counts as
- * one network, and has to share among its own clients.
+ * The open connections are limited and shared among networks (D-289): one network cannot hold all of them. A proxy in front counts as one
+ * network, and must share among its own clients.
  */
 import type { Server, Socket } from 'node:net';
 import { networksOf } from '../world/redes.ts';
@@ -8,7 +8,7 @@ import { networksOf } from '../world/redes.ts';
 /** Connections that are being closed still count for Node. */
 const CLOSING_MAX = 100;
 
-/** Beyond `max` the oldest connection of the network that has most is closed, or the new one where that has as many. */
+/** Closes the oldest connection of the largest network beyond `max`. The new one is closed instead if its network has as many. */
 export function shareConnections(server: Server, max: number): void {
   const open = new Map<string, Set<Socket>>();
   let count = 0;

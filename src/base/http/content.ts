@@ -1,6 +1,6 @@
 /**
- * Bodies and their headers: whether a body is of the kind that its route takes (E003), and how a DPS is read off a request.
- * What the body means is not judged here.
+ * Bodies and their headers: whether a route takes a body of this kind (E003), and how a DPS is read from a request. The meaning of the body
+ * is not judged here.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Fault } from '../../fiscal/fault.ts';
@@ -8,10 +8,10 @@ import { SIMULAR_HEADER } from '../../fiscal/simular.ts';
 import { charsetContradiction, DPS_SIGNATURE_HEADER, type SentDps } from '../world/sent-documents.ts';
 import type { Call, MediaType } from './route.ts';
 
-/** A refusal of the request itself: the fault, and the header that it is about. */
+/** A refusal of the request itself: the fault, and the header concerned. */
 export type Misfit = { readonly fault: Fault; readonly campo: string };
 
-/** The content that a route takes, and the page that helps a sender of national content. */
+/** The content types of a route, and the page that helps a sender of national content. */
 type Taking = { readonly takes: readonly MediaType[]; readonly nacional?: string | undefined };
 
 /** The fault of the headers of a body, found before the body is read. */
@@ -38,7 +38,7 @@ function after(sentence: string | undefined): string {
   return sentence === undefined ? '' : ` ${sentence}`;
 }
 
-/** All that a route takes; of two names for XML the first will do. */
+/** All types that a route takes; the first of two names for XML suffices. */
 function adviseTypes(takes: readonly MediaType[]): string {
   const xml = takes.find((one) => one.endsWith('/xml'));
   const ways = [
@@ -49,12 +49,14 @@ function adviseTypes(takes: readonly MediaType[]): string {
   return `Envie ${ways.join('; ou ')}.`;
 }
 
-/** Without its parameters. */
+/** The media type without its parameters. */
 export function mediaTypeOf(headers: IncomingHttpHeaders): string | undefined {
   return headers['content-type']?.replace(/;.*$/s, '').trim().toLowerCase();
 }
 
-/** A body that is plainly JSON although it was announced as XML, or the reverse, or of another encoding. All else is for its reader to judge. */
+/**
+ * A body that is plainly JSON although it was announced as XML, or the reverse, or of another encoding. Its reader judges everything else.
+ */
 export function bodyMisfit(
   headers: IncomingHttpHeaders,
   body: Buffer,
@@ -81,13 +83,13 @@ export function bodyMisfit(
   return misfitOf('Content-Type', `${mensagem}${after(nacional)}`, first);
 }
 
-/** The packing of the national environment that stands alone in a body; in Portuguese. */
+/** A packed form of the national environment that is sent as the whole body; in Portuguese. */
 function packedAs(body: Buffer): string | undefined {
   if (body[0] === 0x1f && body[1] === 0x8b) return 'um gzip';
   return /^"?H4sI/.test(body.toString('latin1', 0, 5)) ? 'um gzip em Base64' : undefined;
 }
 
-/** How far to look for the first character that is not white space. */
+/** Number of bytes searched for the first character that is not white space. */
 const SPACE_MAX = 1_024;
 
 function firstCharacter(body: Buffer): string | undefined {
@@ -99,7 +101,7 @@ function firstCharacter(body: Buffer): string | undefined {
   return undefined;
 }
 
-/** A media type as sent may be anything that a header may hold. */
+/** Longest part of a media type that a message repeats, since its sender may write anything. */
 const TYPE_SHOWN_MAX = 80;
 
 function quoteType(type: string): string {
@@ -121,7 +123,7 @@ export function readSentDps({
   return { kind: 'json', body, simular, quota, requisicao, assinatura: headerOf({ headers }, DPS_SIGNATURE_HEADER) };
 }
 
-/** A header that should come once, however often it came. */
+/** A header that should come once; repeated values are joined. */
 export function headerOf({ headers }: Pick<Call, 'headers'>, name: string): string | undefined {
   const value = headers[name.toLowerCase()];
   return Array.isArray(value) ? value.join(', ') : value;

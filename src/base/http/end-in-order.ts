@@ -1,25 +1,25 @@
 /**
- * How the HTTP server ends without losing an answer that it owes. A server that stops listening resets the connections that it has
- * not accepted yet, and Node accepts one in each turn of its loop. So requests are held back at the end, until all are accepted.
+ * Ends the HTTP server without losing an answer. A server that stops listening resets the connections that it has not accepted yet. Node
+ * accepts one connection in each turn of its loop. Requests are therefore held back at the end, until all connections are accepted.
  */
 import type { Server as HttpServer } from 'node:http';
 import type { Socket, Server as TcpServer } from 'node:net';
 
 /**
- * How long new connections are served after a SIGTERM, by default. A load balancer that looks every two seconds has noticed twice by
- * then, and `docker stop` waits ten seconds in all.
+ * Time for which new connections are served after a SIGTERM, by default. A load balancer that checks every two seconds has noticed twice by
+ * then. `docker stop` waits ten seconds in all.
  */
 export const DRAIN_DEFAULT_S = 5;
 /** Requests are held back no longer than this. */
 export const HOLD_MAX_MS = 1_000;
-/** So many turns of the loop without a new connection mean that all are accepted. */
+/** All connections are accepted after so many turns of the loop without a new one. */
 const QUIET_TURNS = 10;
 /** A connection without a request within this time is closed. */
 const SILENT_MAX_MS = 3_000;
-/** Time for the requests under way once the server has stopped accepting; longer than an issuance ever takes. */
+/** Time for the requests in progress once the server has stopped accepting; longer than any issuance takes. */
 export const CLOSE_MAX_MS = 15_000;
 
-/** Resolves when nobody has connected for some turns of the loop: who did is accepted. */
+/** Resolves after some turns of the loop without a new connection. All earlier ones are accepted then. */
 export async function untilNobodyComes(server: TcpServer): Promise<void> {
   let came = 0;
   const count = (): void => {
@@ -35,7 +35,7 @@ export async function untilNobodyComes(server: TcpServer): Promise<void> {
   server.off('connection', count);
 }
 
-/** Connections that come to a server, and how they end. `isIdle`: whether one has had its answers and nothing is under way on it. */
+/** Connections that come to a server, and their end. `isIdle`: whether all requests of a connection were answered. */
 export function endInOrder(server: HttpServer, isTls: boolean, isIdle: (socket: Socket) => boolean) {
   let ending = false;
   let holding: { readonly until: Promise<void>; readonly release: () => void } | undefined;
@@ -59,9 +59,8 @@ export function endInOrder(server: HttpServer, isTls: boolean, isIdle: (socket: 
     isEnding: () => ending,
     /** Resolves when a request may go on; undefined: at once. */
     held: () => holding?.until,
-    /** How many connections are open. */
     countOpen: () => open,
-    /** From now on each answer ends its connection. */
+    /** Every answer ends its connection after this call. */
     begin: (): void => {
       ending = true;
     },
@@ -71,8 +70,8 @@ export function endInOrder(server: HttpServer, isTls: boolean, isIdle: (socket: 
       holding ??= { until: promise, release: resolve };
     },
     /**
-     * To be called when nobody connects any more. Resolves when what was under way has ended or was cut off. `lingerMs`: how long an idle
-     * connection may still bring a request; without it idle ones are closed at once.
+     * Must be called when no new connections come. Resolves when the requests in progress have ended or were cut off. `lingerMs`: how long
+     * an idle connection may still bring a request; without it idle ones are closed at once.
      */
     finish: async (lingerMs = 0): Promise<void> => {
       ending = true;
@@ -88,7 +87,7 @@ export function endInOrder(server: HttpServer, isTls: boolean, isIdle: (socket: 
       }
       clearTimeout(silent);
       clearTimeout(cut);
-      // Ends what the server of HTTP still does by the clock.
+      // Stops the timers of the HTTP server.
       server.close(() => undefined);
     },
   };

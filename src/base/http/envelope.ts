@@ -1,6 +1,6 @@
 /**
- * The error envelope (D-03): the first fault is its head, all of them are listed. What a fault says is the fault's own;
- * what a code says (origin, page, examples) is read off the public error table.
+ * The error envelope (D-03): the first fault is its head, all of them are listed. A fault supplies its own texts. The public error table
+ * supplies those of its code (origin, page, examples).
  */
 
 import { errorOf, hasExamples, statusOf } from '../../fiscal/errors.ts';
@@ -44,7 +44,7 @@ export const ENVELOPE_SHAPES = {
   } satisfies FieldsOf<ReturnType<typeof avisosOf>[number] & typeof PLACE>,
 } as const;
 
-/** Of every refusal. */
+/** Fields of every refusal. */
 export const ENVELOPE_FIELDS = {
   codigo_erro: field.errorCode('Código do primeiro erro. Decida por ele e pelo status HTTP.'),
   mensagem: field.text('O primeiro erro em uma frase; o texto pode mudar.'),
@@ -64,7 +64,7 @@ export function envelopeOf(refusal: Refusal, site: string, timestamp: string, ca
     detalhes: head.detalhes ?? detailsOf(refusal, site),
     timestamp,
     campo: campo ?? head.campo,
-    // Flows cut their lists already; this holds for whatever comes some other way.
+    // Flows limit their lists already; this limit covers faults of other sources.
     erros: errosOf(limitFaults(refusal.faults), site),
   };
 }
@@ -72,7 +72,7 @@ export function envelopeOf(refusal: Refusal, site: string, timestamp: string, ca
 /** An error as `erros` lists it. */
 type Erro = ReturnType<typeof erroOf>;
 
-/** Faults as `erros` lists them, wherever they are answered: a long list, and the examples of a code, are told once. */
+/** Faults as `erros` lists them in every answer. A long list, and the examples of a code, appear once. */
 export function errosOf(faults: readonly Fault[], site: string): readonly Erro[] {
   const written = new Set<string>();
   const once = (text: string | undefined): string | undefined => {
@@ -91,7 +91,7 @@ export function errosOf(faults: readonly Fault[], site: string): readonly Erro[]
   });
 }
 
-/** A longer list, repeated, would make an answer hundreds of times its request. */
+/** Longest list that may be repeated. A longer one would make an answer hundreds of times its request. */
 const ESPERADO_REPEATED_MAX = 120;
 
 /** HTTP status of a refusal: that of its first fault's code. */
@@ -132,7 +132,7 @@ function pageOf(codigo: string, site: string): string {
   return `${site}${ERROS_PATH}/${codigo}`;
 }
 
-/** The `detalhes` of a fault that brings none: how many faults there are, where, and the page of the code. */
+/** The `detalhes` of a fault that brings none: number of faults, their place, and the page of the code. */
 function detailsOf({ faults }: Refusal, site: string): string {
   const [head] = faults;
   const count = countOf(faults);

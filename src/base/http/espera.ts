@@ -1,10 +1,10 @@
-/** `espera`: seconds that a question waits for something to happen, so that its sender need not ask again and again. */
+/** `espera`: seconds that a query waits for something to happen, so that its sender need not poll. */
 import type { Fault } from '../../fiscal/fault.ts';
 import { quoted } from '../../fiscal/fault.ts';
 import type { Asker } from '../world/esperar.ts';
 import { networksOf } from '../world/redes.ts';
 
-/** Below what proxies and clients usually wait for an answer. */
+/** The limit is below the usual time-outs of proxies and clients. */
 export const ESPERA_MAX_S = 55;
 
 /** Milliseconds; 0 without the parameter. */
@@ -18,7 +18,7 @@ export function readEspera(query: URLSearchParams): number | Fault {
   return { codigo: 'E0002', xpath: '', mensagem, campo: 'espera', encontrado, esperado };
 }
 
-/** Who waits: under a name, from the largest network that is counted together. */
+/** The waiting client: its name, and the largest network that is counted together. */
 export function askerOf({ client }: { readonly client: string }, who: string): Asker {
   return { who, rede: networksOf(client).at(-1)!.name };
 }

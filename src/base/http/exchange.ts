@@ -1,4 +1,4 @@
-/** One request and its answer on the wire: the body is read and the answer written, whichever comes first. */
+/** One request and its answer on the wire. The answer may be written before the body is read. */
 
 import { randomUUIDv7 } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -10,18 +10,18 @@ import { type Incoming, openBodies, SHORT_BODY_BYTES } from './bodies.ts';
 import type { BodyTrouble, HttpAnswer, HttpRequest, Trouble } from './message.ts';
 
 /**
- * An unwanted body is read and dropped up to here. Many clients read no answer before their whole body is sent, and a
- * connection closed earlier looks like a broken network to them.
+ * An unwanted body is read and dropped up to this size. Many clients read no answer before their whole body is sent. A connection closed
+ * earlier looks like a broken network to them.
  */
 export const DISCARD_MAX_BYTES = 256 * 1024 * 1024;
-/** A sender that still owes a body and is silent for this long has its answer; one that was answered, and has announced its body, is cut off. */
+/** A sender that still owes a body is answered after this silence. A sender that was answered, and had announced its body, is cut off. */
 export const LINGER_MS = 1_000;
 
-/** The raw pair, and what must be known about it when the connection fails. */
+/** The raw pair, and the state that is needed when the connection fails. */
 export type Exchange = {
   readonly incoming: IncomingMessage;
   readonly response: ServerResponse;
-  /** Why the rest of the body will not come; the connection then ends with the answer. */
+  /** Reason why the rest of the body will not come; the connection then ends with the answer. */
   broken: BodyTrouble | undefined;
   /** The body was announced with `Expect: 100-continue`, and no `100 Continue` was sent yet. */
   isHeldBack: boolean;
@@ -31,13 +31,13 @@ export type Exchange = {
   answerNow: (() => void) | undefined;
 };
 
-/** Whether the request has come whole and its answer is written. */
+/** Whether the request is complete and its answer is written. */
 export function isAnswered(exchange: Exchange | undefined): boolean {
   return exchange?.incoming.complete === true && exchange.response.writableFinished;
 }
 
 const NO_BODY = Buffer.alloc(0);
-/** Bodies that are still coming may take so much memory, of this process as of all its doors. */
+/** Memory limit of all bodies that are still coming to this process, through all its doors. */
 const COMING_MAX_BYTES = 256 * 1024 * 1024;
 const coming = openBodies(COMING_MAX_BYTES);
 
@@ -84,7 +84,7 @@ function readBody(exchange: Exchange, max: number): Promise<Buffer | BodyTrouble
   });
 }
 
-/** A body as one buffer. A piece is a view of the block that came: it is copied where most of that block is something else. */
+/** A body as one buffer. A piece is a view of the received block: it is copied if most of that block is something else. */
 function joinPieces(pieces: readonly Buffer[], size: number): Buffer {
   const [first] = pieces;
   if (pieces.length === 1 && first !== undefined && first.buffer.byteLength <= 2 * size) return first;
@@ -108,9 +108,9 @@ export function send(exchange: Exchange, request: HttpRequest, answer: HttpAnswe
 }
 
 /**
- * The answer is written when its sender has sent everything. Behind a proxy an earlier one is lost where the proxy fails at sending on, or
- * leaves a connection with half a body in it to the next request (D-644). Who sends nothing for a while, or waits for `100 Continue`, is
- * answered at once, on a connection that ends: it is read on, because closed with unread bytes in it the answer would be lost.
+ * The answer is written when its sender has sent everything. A proxy may lose an earlier answer if it fails while sending. It may also
+ * leave a connection with half a body to the next request (D-644). A sender that is silent for a while, or waits for `100 Continue`, is
+ * answered at once. That connection then ends after the rest was read, because unread bytes would lose the answer.
  */
 function answerAfterBody(
   exchange: Exchange,
@@ -127,18 +127,18 @@ function answerAfterBody(
     write(false);
     response.end();
   };
-  // What came while the machine stood still is read before its sender counts as silent.
+  // Bytes that came while the machine was suspended are read before the sender counts as silent.
   const silence = setTimeout(() => {
     const before = size;
     setImmediate(() => (size === before ? onSilence() : silence.refresh()));
   }, LINGER_MS);
-  // A client that waits for `100 Continue` need not send its body now, and many send it all the same.
+  // A client that waits for `100 Continue` need not send its body now, but many do.
   const onSilence = isHeldBack ? exchange.answerNow : () => write(false);
   if (isHeldBack) write(false);
   incoming.on('data', (chunk: Buffer) => {
     size += chunk.length;
     silence.refresh();
-    // Who is cut off has had the answer long before.
+    // A sender that is cut off has received the answer long before.
     if (size > DISCARD_MAX_BYTES / 2) write(false);
     if (size > DISCARD_MAX_BYTES) incoming.socket.destroy();
   });
@@ -166,7 +166,7 @@ export function ownHeaders(request: HttpRequest, answer: HttpAnswer): Record<str
   };
 }
 
-/** A request id of the caller's own is logged beside ours only when it looks like this. */
+/** Form of a caller's own request id; only such an id is logged beside ours. */
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
 const HOST = 'host';
@@ -194,7 +194,7 @@ export function findObstacle({ url, rawHeaders, httpVersion }: IncomingMessage):
   return undefined;
 }
 
-/** Scheme and authority of a request target that has them (RFC 9112, 3.2.2): what every server must take, and proxies send. */
+/** Scheme and authority of a request target in absolute form (RFC 9112, 3.2.2). Every server must accept it, and proxies send it. */
 const AUTHORITY = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i;
 
 /** A request target as path and query. */
@@ -221,7 +221,7 @@ export function requestOf(exchange: Exchange, params: Readonly<Record<string, st
   };
 }
 
-/** Stands in for a request that could not be read. `url`: as far as it is known, or empty. */
+/** A substitute for a request that could not be read. `url`: as far as it is known, or empty. */
 export function unreadRequest(socket: Socket, url: string): HttpRequest {
   return {
     id: randomUUIDv7(),
@@ -238,14 +238,14 @@ export function unreadRequest(socket: Socket, url: string): HttpRequest {
   };
 }
 
-/** Deeper than any chain of ICP-Brasil. */
+/** The limit exceeds any chain of ICP-Brasil. */
 const PEER_CHAIN_MAX = 8;
 
 function peerCertificatesOf(socket: Socket): readonly Buffer[] {
   const chain: Buffer[] = [];
   if (!('encrypted' in socket)) return chain;
   let one = (socket as TLSSocket).getPeerCertificate(true);
-  // The last of a chain names itself as its issuer.
+  // The last certificate of a chain names itself as its issuer.
   while (one?.raw !== undefined && chain.length < PEER_CHAIN_MAX && !chain.some((known) => known.equals(one.raw))) {
     chain.push(one.raw);
     one = one.issuerCertificate;

@@ -1,6 +1,6 @@
 /**
- * HTTP as the rest of the room sees it: a request comes in, an answer goes out, and whatever keeps a request from its
- * route is a trouble to be answered like any other. Limits and time-outs of the server are decided here.
+ * HTTP as the rest of the code sees it: a request comes in, an answer goes out. An obstacle to reaching the route is a trouble, which is
+ * answered as well. Limits and time-outs of the server are set here.
  */
 import { constants } from 'node:crypto';
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
@@ -19,23 +19,23 @@ import { type Found, type HttpRoute, openRouter } from './router.ts';
 /** An `import` of node:http would load the undici inside Node, which its exports name. */
 const { createServer } = process.getBuiltinModule('node:http');
 
-/** The parser reads more, so that headers beyond the limit are refused with their municipality known. */
+/** The parser accepts more than the limit, so that the refusal of long headers can name the municipality. */
 const HEADERS_PARSED_MAX_BYTES = 8 * HEADERS_MAX_BYTES;
-/** Honest headers come in one packet or a few. A client that takes longer only holds the connection. */
+/** Honest headers come in one packet or a few. A slower client only holds the connection. */
 const HEADERS_TIMEOUT_MS = 15_000;
 /** The largest body takes 50 s on a line of 160 kbit/s. */
 export const REQUEST_TIMEOUT_MS = 60_000;
-/** How often the two time-outs above are looked at. */
+/** Interval at which Node checks the two time-outs above. */
 const TIMEOUT_LOOK_MS = 5_000;
 /** Longer than the 60 s of the usual proxies: the proxy closes first, and never sends into a closing connection. */
 export const KEEP_ALIVE_MS = 75_000;
 /** A connection without a byte in either direction; longer than any statement of the database may take. */
 const SILENCE_MS = 120_000;
-/** Far more than integrators hold, and within the open files that a Linux process usually has. */
+/** The limit is far above the needs of integrators, and within the open files that a Linux process usually has. */
 export const CONNECTIONS_MAX = 10_000;
 
 export type HttpOptions = {
-  /** Certificate and key in PEM: connections are TLS, and who connects may present a certificate. Absent: plain HTTP. */
+  /** Certificate and key in PEM: connections are TLS, and a client may present a certificate. Absent: plain HTTP. */
   readonly tls?: TlsKeys | undefined;
   readonly routes: readonly HttpRoute[];
   readonly onTrouble: OnTrouble;
@@ -46,16 +46,16 @@ export type HttpOptions = {
 export type TlsKeys = { readonly cert: string; readonly key: string };
 
 export type HttpServer = {
-  /** `http://127.0.0.1:8080`, with `https` where there is TLS: where it listens, as a client on this host would write it. */
+  /** `http://127.0.0.1:8080`, with `https` for TLS: the listening address, as a client on this host would write it. */
   readonly address: string;
   /**
-   * Serves `drainMs` milliseconds longer, ending each connection with its next answer; then stops accepting, lets what is under way
-   * finish, and cuts off what does not.
+   * Serves `drainMs` milliseconds longer, ending each connection with its next answer. Then the server stops accepting, waits for the
+   * requests in progress, and cuts off the rest.
    */
   close(drainMs?: number): Promise<void>;
 };
 
-/** A server of its own connections. */
+/** A server that accepts its own connections. */
 export async function listenHttp({ host, port, socket, ...options }: HttpOptions & Place): Promise<HttpServer> {
   const { server, ending } = answerHttp(options);
   return {
@@ -65,24 +65,24 @@ export async function listenHttp({ host, port, socket, ...options }: HttpOptions
       if (drainMs > 0) await pause(drainMs);
       ending.hold();
       await untilNobodyComes(server);
-      // The close of the TCP server: that of the HTTP server also cuts off connections that are about to ask.
+      // The close of the TCP server. The one of the HTTP server would also cut off connections that are about to send a request.
       TcpServer.prototype.close.call(server);
       await ending.finish();
     },
   };
 }
 
-/** The answering of connections that another process has accepted. */
+/** Answers connections that another process has accepted. */
 export type HandedHttp = ReturnType<typeof answerHanded>;
 
 export function answerHanded(options: HttpOptions) {
   const { server, ending } = answerHttp(options);
-  // From then on Node looks after the time-outs of its connections.
+  // Node checks the time-outs of connections after this event.
   server.emit('listening');
   return {
     ...ending,
     take: (socket: Socket): void => {
-      // As Node has them: a server of HTTP ends its connections itself, one of TLS lets them end.
+      // The value that Node itself sets: an HTTP server ends its connections, a TLS server allows them to end.
       socket.allowHalfOpen = options.tls === undefined;
       server.emit('connection', socket);
     },
@@ -122,14 +122,14 @@ function answerHttp({ tls, routes, onTrouble, connectionsMax }: HttpOptions) {
           : onTrouble(found.trouble, request, found.allow));
       send(exchange, request, answer, ending.isEnding() || turns.isCrowded(socket));
     } catch {
-      // Routes and troubles answer their own bugs; without an answer to give, the connection ends.
+      // Routes and troubles answer their own bugs; the connection ends if there is no answer.
       response.destroy();
     }
   };
   const take = (incoming: IncomingMessage, response: ServerResponse): void =>
     void serve(incoming, response, findRoute(incoming.method, incoming.url ?? ''));
   server.on('request', take);
-  // `readBody` asks the sender to go on, so that a body which would be refused is never sent.
+  // `readBody` asks the sender to continue, so that a refused body is never sent.
   server.on('checkContinue', take);
   server.on('checkExpectation', (incoming, response) => void serve(incoming, response, { trouble: 'expectation' }));
   server.on('connect', ({ method, url = '' }, socket: Socket) => {
@@ -140,7 +140,7 @@ function answerHttp({ tls, routes, onTrouble, connectionsMax }: HttpOptions) {
   return { server, ending };
 }
 
-/** How Node reads HTTP, with TLS or without. */
+/** Configuration of Node's HTTP server, with TLS or without. */
 function openServer(tls: TlsKeys | undefined): Server {
   const options: ServerOptions = {
     maxHeaderSize: HEADERS_PARSED_MAX_BYTES,
@@ -148,14 +148,14 @@ function openServer(tls: TlsKeys | undefined): Server {
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: TIMEOUT_LOOK_MS,
-    // Looked at in `findObstacle`, because Node refuses in its own words.
+    // `findObstacle` checks this, because Node refuses with its own message.
     requireHostHeader: false,
   };
-  // Each municipality decides which authorities it trusts, so any certificate is let in here and judged later.
-  // A session that is taken up again has lost the authorities that came with the certificate, so there are none.
+  // Each municipality decides which authorities it trusts, so any certificate is accepted here and judged later. A resumed session has lost
+  // the authorities that came with the certificate, so session tickets are off.
   const asking = { requestCert: true, rejectUnauthorized: false, secureOptions: constants.SSL_OP_NO_TICKET };
   const server = tls === undefined ? createServer(options) : createTlsServer({ ...options, ...tls, ...asking });
-  // Headers are limited by their size; limited by their number, some would be dropped unread.
+  // The size of the headers is limited. A limit on their number would silently drop some.
   server.maxHeadersCount = 0;
   server.setTimeout(SILENCE_MS);
   return server;

@@ -1,17 +1,17 @@
-/** Where a server of HTTP listens. */
+/** The listening address of an HTTP server. */
 import { once } from 'node:events';
 import type { AddressInfo, Server } from 'node:net';
 
 export type Place = {
   readonly host: string;
   readonly port: number;
-  /** A socket that listens already, by its number, in place of host and port. */
+  /** Number of a socket that listens already, in place of host and port. */
   readonly socket?: number | undefined;
 };
 
-/** Listens, and resolves with the address as a client on this host would write it: `http://127.0.0.1:8080`, with `https` where there is TLS. */
+/** Listens, and resolves with the address as a client on this host would write it: `http://127.0.0.1:8080`, with `https` for TLS. */
 export async function listen(server: Server, { host, port, socket }: Place, isTls: boolean): Promise<string> {
-  // 'localhost' would be one of two addresses, by the order in which this machine names them.
+  // 'localhost' may be either of two addresses, depending on the name resolution of this machine.
   server.listen(socket === undefined ? { host: host === 'localhost' ? '127.0.0.1' : host, port } : { fd: socket });
   await once(server, 'listening');
   return addressOf(server.address() as AddressInfo, isTls ? 'https' : 'http');

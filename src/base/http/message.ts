@@ -1,4 +1,4 @@
-/** One HTTP request and its answer, as the rest of the room sees them, and what may keep a request from its route. */
+/** One HTTP request, its answer, and the obstacles between a request and its route. */
 import type { IncomingHttpHeaders } from 'node:http';
 
 export type BodyTrouble = 'body_too_large' | 'malformed' | 'timeout' | 'gone';
@@ -15,29 +15,32 @@ export type Trouble =
   | 'headers_too_large';
 
 export type HttpRequest = {
-  /** Made by the service, so that no caller chooses under which one the log has the request. It begins with its moment, by which it is found. */
+  /** Id made by the service, so that no caller chooses the id in the log. It begins with its moment, by which it is found. */
   readonly id: string;
-  /** The `X-Request-Id` that the request came with, where it is fit for the log. */
+  /** The `X-Request-Id` of the request, if it is suitable for the log. */
   readonly sentId: string | undefined;
   /** Milliseconds on the clock of `performance`. */
   readonly began: number;
   readonly method: string;
-  /** Path and query as sent, still encoded. Empty when what came was no request. */
+  /** Path and query as sent, still encoded. Empty if the bytes were no request. */
   readonly url: string;
   readonly params: Readonly<Record<string, string>>;
   readonly headers: IncomingHttpHeaders;
   readonly encrypted: boolean;
   readonly remoteAddress: string;
-  /** What the client showed in the TLS handshake, in DER, its own first; unverified, and empty where it showed none. */
+  /** Certificates that the client presented in the TLS handshake, in DER, its own first; unverified, and possibly empty. */
   peerCertificates(): readonly Buffer[];
-  /** The body, to be asked for once. A body longer than `max` bytes is not read to its end; `crowded`: too much comes in at once. */
+  /**
+   * Reads the body; it may be called once. A body longer than `max` bytes is not read to its end; `crowded`: too many bodies come in at
+   * once.
+   */
   readBody(max: number): Promise<Buffer | BodyTrouble | 'crowded'>;
 };
 
 export type HttpAnswer = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** A long body is made while it is sent, as fast as it is read; such an answer has no Content-Length. */
+  /** A long body is made while it is sent, as fast as the client reads; such an answer has no Content-Length. */
   readonly body: string | Buffer | AsyncIterable<string | Buffer>;
 };
 
@@ -45,10 +48,10 @@ export type HttpAnswer = {
 export type SoapAnswer = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** A long one is made while it is sent. */
+  /** A long body is made while it is sent. */
   readonly body: string | AsyncIterable<string>;
-  /** The question found nothing, and counts as a miss (D-40). */
+  /** The query found nothing, and counts as a miss (D-40). */
   readonly isMiss: boolean;
-  /** Codes of the messages, for the line in the log; undefined: it has none. */
+  /** Codes of the messages, for the log line; undefined: there is none. */
   readonly erro?: string;
 };

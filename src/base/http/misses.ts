@@ -1,46 +1,43 @@
 /**
- * How often a client may learn that something is not there (D-40). Keys and protocol numbers open what they name, so guessing must be
- * slow. Only questions that found nothing are counted. Other clients behind the same address still get what exists (D-216).
+ * Limits how often a client may learn that something does not exist (D-40). A key or protocol number gives access to its note, so guessing
+ * must be slow. Only queries that found nothing are counted. Other clients behind the same address still get existing notes (D-216).
  */
 import { CHEIO_EM_MS } from '../world/contagens.ts';
 import { type Network, networksOf } from '../world/redes.ts';
 import { type Buckets, KEYS_MAX, type Measure } from './buckets.ts';
 
-/** Mistyped keys, or a program that looks for its last notes, stay far below. */
+/** Mistyped keys, or a program that looks for its last notes, stay far below this limit. */
 export const MISSES_MAX = 60;
 const MISSES: Measure = { size: MISSES_MAX, refillMs: CHEIO_EM_MS };
 /**
- * Beyond those, questions are still looked up, this many a minute: far more than the programs of one address ask by mistake. Beyond
- * that they are looked up one after the other at this pace, so that guessing the nine random digits of a key takes months.
+ * Queries beyond that limit are still looked up, this many a minute: far more than the programs of one address ask by mistake. Further ones
+ * are looked up one after the other at this pace. Guessing the nine random digits of a key then takes months.
  */
 export const LOOKS_MAX = 6_000;
 const LOOKS: Measure = { size: LOOKS_MAX, refillMs: CHEIO_EM_MS };
 const TURN_MS = LOOKS.refillMs / LOOKS.size;
-/** A question that would wait longer for its turn is refused. */
+/** A query that would wait longer for its turn is refused. */
 const TURN_MAX_MS = 10_000;
 
 export type Misses = ReturnType<typeof countMisses>;
 
-/**
- * `now`: milliseconds of a clock that only goes forward. `processes`: how many answer questions of one address, each at its share of the
- * pace.
- */
+/** `now`: milliseconds of a monotonic clock. `processes`: number of processes that answer one address, each at its share of the pace. */
 export function countMisses(
   now: () => number,
   { misses, looks }: { readonly misses: Buckets; readonly looks: Buckets },
   processes = 1,
 ) {
   const turnMs = TURN_MS * processes;
-  /** By network without looks left: when the last question that waits has its turn. */
+  /** Moment of the last assigned turn, by network without looks left. */
   const turns = new Map<string, number>();
   return {
-    /** Takes a turn: milliseconds until the question may be looked up; undefined where too many of the client wait already. */
+    /** Takes a turn: milliseconds until the query may be looked up; undefined if too many queries of the client wait already. */
     turnOf: (address: string): number | undefined => {
       if (looks.size === 0) return 0;
       const at = now();
       const next = networksOf(address).flatMap(({ name, times }) => {
         const last = turns.get(name) ?? at;
-        // No question goes before one that waits.
+        // No query overtakes a waiting one.
         if (last <= at && looks.left(name, multiply(LOOKS, times)) >= 1) {
           turns.delete(name);
           return [];
@@ -56,12 +53,12 @@ export function countMisses(
       return wait;
     },
     /**
-     * Counts a miss. The result is the seconds until the client may learn of one again; undefined: it may learn of this one. `cost`: 1
-     * for what must not be guessed, less for what may be asked for in good faith.
+     * Counts a miss. The result is the seconds until the client may learn of one again; undefined: it may learn of this one. `cost`: 1 for
+     * data that must not be guessed, less for queries that may be made in good faith.
      */
     count: async (address: string, cost: number): Promise<number | undefined> => {
       const networks = networksOf(address);
-      // A host that misses too much takes nothing from the bucket of its neighbours.
+      // A host with too many misses takes nothing from the bucket of its neighbours.
       const short = await misses.take(
         networks.map(({ name, times }) => ({ key: name, measure: multiply(MISSES, times), cost })),
       );

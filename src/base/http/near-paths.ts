@@ -1,10 +1,10 @@
-/** Finds the addresses nearest to one that does not exist, for the answer that says so. */
+/** Finds the addresses nearest to one that does not exist, for the refusal. */
 import { nearestName } from '../../fiscal/layout/strange-tag.ts';
 import { writeBraces } from '../../published/markdown.ts';
 
 type Known = { readonly method: string; readonly path: string };
 
-/** Most addresses that an answer names. */
+/** Maximum number of addresses that an answer names. */
 const NAMED_MAX = 3;
 /** A longer path is not compared. */
 const SEGMENTS_MAX = 12;
@@ -26,9 +26,9 @@ function segmentsOf(url: string): readonly string[] | undefined {
     : own;
 }
 
-/** The likeness of two segments, from 0 to 1; a parameter is like what may stand in its place. */
+/** The likeness of two segments, from 0 to 1; a parameter resembles its possible values. */
 function compareSegments(asked: string, known: string): number {
-  // A parameter takes what looks like a number or a key, and hardly a word.
+  // A parameter resembles a number or a key more than a word.
   if (known.startsWith(':')) return /\d/.test(asked) ? 0.9 : 0.3;
   const word = asked.toLowerCase();
   if (word === known) return 1;
@@ -50,10 +50,10 @@ function comparePaths(asked: readonly string[], known: readonly string[]): numbe
   return above.at(-1)! / Math.max(asked.length, known.length);
 }
 
-/** Two paths below this likeness have little more in common than that they are addresses. */
+/** Two paths below this likeness have little in common. */
 const NEARNESS_MIN = 0.4;
 
-/** `POST /{municipio}/api/v1/nfse/v101`, the nearest first; of one method alone when it is given. */
+/** Addresses in the form `POST /{municipio}/api/v1/nfse/v101`, the nearest first; of one method alone if it is given. */
 export function findNearPaths(url: string, known: readonly Known[]): readonly string[] {
   const asked = segmentsOf(url);
   if (asked === undefined) return [];

@@ -1,4 +1,4 @@
-/** The parameters of a query: those that an address does not have, or has twice, and how all that is wrong with them is told at once. */
+/** Finds unknown and repeated parameters of a query, and reports all of its faults at once. */
 import { type Fault, quoted } from '../../fiscal/fault.ts';
 import type { Refused } from './route.ts';
 
@@ -9,7 +9,7 @@ export function findStrangeParams(query: URLSearchParams, names: readonly string
   for (const campo of new Set(query.keys())) {
     const shown = quoted(campo);
     if (!names.includes(campo)) {
-      // Those that there are stand beside the first alone: an answer is not many times its question.
+      // The valid names are listed only in the first fault, so that an answer is not many times its request.
       const isFirst = !faults.some(({ esperado }) => esperado === list);
       const mensagem = `${what} não tem o parâmetro "${shown}".${isFirst ? ` Os que ele tem são: ${list}.` : ''}`;
       const those = isFirst ? { encontrado: shown, esperado: list } : {};
@@ -22,14 +22,14 @@ export function findStrangeParams(query: URLSearchParams, names: readonly string
   return faults;
 }
 
-/** Of at least one fault. */
+/** Refusal for at least one fault. */
 export function refuseParams(faults: readonly Fault[]): Refused {
   const [first, ...rest] = faults as readonly [Fault, ...Fault[]];
   const detalhes = `São ${faults.length} parâmetros; todos estão na lista erros.`;
   return { refusal: { faults: [rest.length === 0 ? first : { ...first, detalhes }, ...rest] }, status: 400 };
 }
 
-/** A whole number from 1 on; undefined: there is none. */
+/** A whole number from 1 on; undefined: the parameter is missing. */
 export function numberIn(text: string | null, max: number): number | 'outside' | undefined {
   if (text === null) return undefined;
   if (!/^[1-9]\d{0,8}$/.test(text)) return 'outside';

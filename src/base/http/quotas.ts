@@ -1,6 +1,6 @@
 /**
- * How much a network address and a provider may send to a municipality (D-263): by the limits of its ambiente, or by its own. Answers
- * say what is left in the RateLimit fields of draft-ietf-httpapi-ratelimit-headers-11. Counting costs two look-ups in a table.
+ * Limits of a network address and of a provider in a municipality (D-263): those of its ambiente, or its own. Answers state the remaining
+ * amounts in the RateLimit fields of draft-ietf-httpapi-ratelimit-headers-11. Counting costs two look-ups in a table.
  */
 import { AMBIENTES, BYTES_POR_DOCUMENTO } from '../../fiscal/ambiente.ts';
 import type { Municipio } from '../book/municipios.ts';
@@ -22,18 +22,18 @@ type Escopo = keyof typeof ESCOPOS;
 
 export type RequestQuota = Omit<Quota, 'enter'> & {
   enter(documentos?: number): Promise<RefusedByFlow | undefined>;
-  /** Says how long the body is, by which a document counts as more than one. */
+  /** Sets the length of the body, by which a document may count as more than one. */
   measure(bytes: number): void;
-  /** The refusal where the address has nothing left: the body need not be read. */
+  /** The refusal if the address has nothing left: the body need not be read. */
   isSpent(): RefusedByFlow | undefined;
-  /** The limit that refused, and the seconds until it would not; undefined: none refused. */
+  /** The limit that refused, and the seconds until it no longer does; undefined: none refused. */
   refused: { readonly escopo: Escopo; readonly waitS: number } | undefined;
-  /** In a sandbox of one's own: whether this refusal of too much is kept for its owner. */
+  /** Whether this refusal for excess is stored for the owner of a personal sandbox, within a limit. */
   keepsExcess(): Promise<boolean>;
   headers(): Readonly<Record<string, string>>;
 };
 
-/** An answer with the headers that say what is left of the limits and, where one refused, when to come again. */
+/** Adds headers to an answer: the remaining amounts and, after a refusal, the time of the next attempt. */
 export function addLimits<Made extends object>(quota: RequestQuota | undefined, made: Made): Made {
   if (quota === undefined) return made;
   const { refused } = quota;
@@ -42,17 +42,17 @@ export function addLimits<Made extends object>(quota: RequestQuota | undefined, 
   return { ...made, headers: { ...headers, ...later, ...quota.headers() } };
 }
 
-/** `weight`: what one document of the request counts as. */
+/** `weight`: cost of one document of the request. */
 export type Quotas = { of(municipio: Municipio, address: string, weight?: number): RequestQuota };
 
 export function openQuotas(buckets: Buckets): Quotas {
   return { of: (municipio, address, weight = 1) => quotaOf(buckets, municipio, address, weight) };
 }
 
-/** Refusals of too much that are kept of a network address, in all sandboxes of one's own, a window of its limits. */
+/** Refusals for excess that are stored for a network address, over all personal sandboxes, in a window of its limits. */
 export const EXCESS_KEPT = 100;
 
-/** Sandboxes of one's own together, as no municipality is called. */
+/** The common key of all personal sandboxes; no municipality has this name. */
 const OWN_SANDBOXES = 'ensaio-*';
 
 /** A bucket by its key, and its measure. */
@@ -62,13 +62,13 @@ function quotaOf(buckets: Buckets, municipio: Municipio, address: string, weight
   const { tenant, ambiente } = municipio;
   const { limites, signatureRefuses } = AMBIENTES[ambiente];
   const refillMs = limites.janelaS * 1_000;
-  // Who makes many sandboxes may send no more to all of them than to one (D-612).
+  // A client with many sandboxes may send no more to all of them than to one (D-612).
   const place = municipio.ensaioAte === undefined ? tenant : OWN_SANDBOXES;
   const networks = networksOf(address);
   const ofAddress: Counted[] = [];
   let ofPrestador: Counted[] = [];
   let bytes = 0;
-  /** Documents of this request that its address was counted for. */
+  /** Documents of this request that were counted for its address. */
   let entered = 0;
 
   const count = (escopo: Escopo, who: string, size: number): Counted[] => {
@@ -91,7 +91,7 @@ function quotaOf(buckets: Buckets, municipio: Municipio, address: string, weight
     if (short === undefined) return undefined;
     const one = counted[short.place]!;
     const { size } = one.measure;
-    // A request that comes again is counted from its first document.
+    // A repeated request is counted from its first document.
     return refuse(one, short.waitMs + (Math.min(before, size) * refillMs) / size);
   };
   const takeOne = async (what: string, size: number): Promise<boolean> => {
@@ -140,19 +140,19 @@ function quotaOf(buckets: Buckets, municipio: Municipio, address: string, weight
   return quota;
 }
 
-/** In documents. */
+/** Cost in documents. */
 function costOf(documentos: number, bytes: number): number {
   return Math.max(documentos, Math.ceil(bytes / BYTES_POR_DOCUMENTO));
 }
 
-/** `size`: of the measure that is spent. */
+/** `size`: of the exhausted measure. */
 export function refuseTooMuch({ ambiente }: Pick<Municipio, 'ambiente'>, escopo: Escopo, size: number, waitS: number) {
   const janela = AMBIENTES[ambiente].limites.janelaS === 60 ? 'minuto' : 'dia';
   const mensagem = `Vieram documentos demais ${ESCOPOS[escopo]}: o limite é de ${size} por ${janela}, um documento conta como um a cada ${BYTES_POR_DOCUMENTO / 1024} KiB, e uma validação sem emitir como um décimo. Nada foi feito. Envie de novo em ${waitS} s. Os limites estão em /docs/limites.`;
   return { faults: [{ codigo: 'E703', xpath: '', mensagem }], status: 429, esperaS: waitS } as const;
 }
 
-/** `r`: what is left; `t`: seconds until the bucket is full again. */
+/** `r`: the remaining amount; `t`: seconds until the bucket is full again. */
 function headersOf(buckets: Buckets, counted: readonly Counted[]): Readonly<Record<string, string>> {
   if (counted.length === 0) return {};
   const policies = counted.map(

@@ -1,6 +1,4 @@
-/**
- * What the door itself refuses, in words for the sender. A status that is not the usual one of its code is given here.
- */
+/** Refusals of the door itself, with texts for the sender. A status that differs from the usual one of its code is given here. */
 
 import { ENSAIO_PREFIX } from '../../fiscal/ambiente.ts';
 import { parseDpsId, whyNoChave } from '../../fiscal/chave.ts';
@@ -13,7 +11,7 @@ import type { Misfit } from './content.ts';
 import type { Trouble } from './message.ts';
 import type { Refused } from './route.ts';
 
-/** So many characters of an unknown slug are repeated in the message. */
+/** Longest part of an unknown slug that the message repeats. */
 const SLUG_SHOWN_MAX = 63;
 
 export function refuseUnknownMunicipio(slug: string): Refused {
@@ -38,7 +36,7 @@ export function refuseTooManyMisses(waitS: number): Refused {
   return refuseWith('E703', mensagem, { status: 429, headers: { 'Retry-After': String(waitS) } });
 }
 
-/** The sentence of both doors for what cannot be done just now. */
+/** The sentence of both doors for a temporary failure. */
 export function sayUnavailable(reason: string, waitS: number): string {
   return `O serviço não pode atender agora. ${reason} Envie de novo em ${waitS} s.`;
 }
@@ -52,19 +50,19 @@ export function refuseForStore({ mensagem, esperaS }: StoreTrouble): Refused {
   return refuseUnavailable(mensagem, esperaS);
 }
 
-/** `mensagem`: what took too much of the processor, and what to do about it. */
+/** `mensagem`: the reason for the long processor time, and the remedy. */
 export function refuseTooDear(mensagem: string): Refused {
   return refuseWith('E003', mensagem, { status: 413 });
 }
 
-/** A bug leaves no trace in the answer but the id of the request. */
+/** A bug appears in the answer only through the id of the request. */
 export function refuseAfterBug(requestId: string): Refused {
   const mensagem = 'O serviço falhou ao processar a requisição. O erro está registrado.';
   const detalhes = `Se a mesma requisição falhar de novo, informe ao suporte o X-Request-Id ${requestId}.`;
   return refusalOf({ codigo: 'E999', xpath: '', mensagem, detalhes }, {});
 }
 
-/** `allow`: the methods that the path has. `url`: as it was asked for, where that may be near to another; `nearby`: those addresses. */
+/** `allow`: the methods of the path. `url`: the requested address, if similar ones may exist; `nearby`: those addresses. */
 export function refuseTrouble(
   trouble: Trouble,
   allow: string | undefined,
@@ -87,14 +85,14 @@ function hintOf(url: string, nearby: readonly string[]): string {
   return nearby.length === 0 ? '' : ` O que existe perto: ${nearby.join(', ')}.`;
 }
 
-/** Where the protocol number stands in the place of the key: only the registration has that address. */
+/** Addresses with the protocol number in place of the key; only registration has such an address. */
 const EVENTOS_POR_PROTOCOLO = /^\/[^/]+\/api\/v1\/nfse\/(?:v101\/)?protocolo\/[^/]+\/eventos(?:[/?]|$)/;
 const EVENTOS_PELA_CHAVE =
   'Pelo número de protocolo os eventos se registram, com POST …/nfse/protocolo/{numero_protocolo}/eventos. Consultam-se pela chave de acesso, que GET …/nfse/protocolo/{numero_protocolo} diz: GET …/nfse/{chave_acesso}/eventos, …/eventos/{tipo_evento} e …/eventos/{tipo_evento}/{num_seq_evento}.';
 
-/** Near the legacy port. */
+/** Addresses similar to that of the legacy port. */
 const SOAP = /^\/[^/]+\/soap(?:[/?]|$)/i;
-/** Of a sandbox that is there no more, or never was. */
+/** Hint for a sandbox that no longer exists, or never did. */
 const ENSAIO_HINT = `Um ambiente só seu some depois de ${ENSAIO_DIAS} dias, ou quando o dono o joga fora: confira as letras, ou faça outro com POST /integracao/api/v1/ambientes.`;
 
 export const SOAP_HINT =
@@ -140,7 +138,7 @@ const TROUBLES: Readonly<Record<Trouble, { codigo?: string; status: number; mens
     status: 408,
     mensagem: 'A requisição não chegou inteira no tempo de espera. Envie de novo.',
   },
-  // Only the log shows this status; 499 is what other servers write there.
+  // Only the log shows this status; other servers use 499 there.
   gone: { status: 499, mensagem: 'A conexão foi fechada antes de o corpo chegar inteiro.' },
 };
 
@@ -167,7 +165,7 @@ export function refuseMissingToken(): Refused {
   return refuseWith('E601', mensagem, { campo: 'id' });
 }
 
-/** `isMaking`: it was asked for a new one. */
+/** `isMaking`: the request was for a new one. */
 export function refuseNoAmbiente(isMaking: boolean): Refused {
   const mensagem = isMaking
     ? 'Um ambiente próprio se pede em /integracao/api/v1/ambientes, e em nenhum outro município.'
@@ -198,7 +196,7 @@ export function refuseMissingExportacao(): Refused {
   return refuseWith('E601', mensagem, { campo: 'id_exportacao' });
 }
 
-/** `motivo`: why it came to nothing; undefined: it is under way. */
+/** `motivo`: reason of its failure; undefined: the export is in progress. */
 export function refuseWithoutArquivo(motivo: string | undefined): Refused {
   if (motivo !== undefined) {
     return refuseWith('E601', `Esta exportação terminou sem arquivo. ${motivo}`, { campo: 'id_exportacao' });
@@ -216,10 +214,10 @@ export function refuseMissingDps(id: string): Refused {
   return refuseWith('E601', mensagem, { campo: 'id' });
 }
 
-/** A shorter text without a number is a word: its sender took this address for another one. */
+/** A shorter text without a number is a word: its sender confused this address with another one. */
 const CHAVE_WORD_MAX = 20;
 
-/** Why there is no note with a key, as far as the key itself shows. */
+/** Reason why no note has a key, as far as the key itself shows it. */
 function describeMissingChave(chave: string): string {
   if (chave.length < CHAVE_WORD_MAX && !/\d{3}/.test(chave)) {
     return 'Neste endereço vai a chave de acesso, de 50 posições. A emissão é POST /{municipio}/api/v1/nfse/v101.';

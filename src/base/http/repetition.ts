@@ -1,4 +1,4 @@
-/** Requests that may be repeated under an `Idempotency-Key` (D-19): how the key is read, and how a repetition is answered. */
+/** Requests that may be repeated under an `Idempotency-Key` (D-19): reading the key, and answering a repetition. */
 import type { IncomingHttpHeaders } from 'node:http';
 import {
   IDEMPOTENCY_HEADER,
@@ -10,10 +10,10 @@ import type { Misfit } from './content.ts';
 import { headerOf } from './content.ts';
 import type { Call, Refused } from './route.ts';
 
-/** D-19. A UUID has 36. */
+/** Limit of D-19. A UUID has 36. */
 export const KEY_CHARS_MAX = 255;
 
-/** The fault of the header of the key, where the request has one. */
+/** The fault in the header of the key, if any. */
 export function keyMisfit(headers: IncomingHttpHeaders): Misfit | undefined {
   const value = headerOf({ headers }, IDEMPOTENCY_HEADER);
   if (value === undefined) return undefined;
@@ -30,16 +30,16 @@ function misfitOfKey(problem: string): Misfit {
   return { fault: { codigo: 'E003', xpath: '', mensagem }, campo: IDEMPOTENCY_HEADER };
 }
 
-/** The key of a request, as its flow takes it. `rota`: the address below the municipality, with what it names. */
+/** The key of a request, for its flow. `rota`: the path below the municipality, with its values. */
 export function readKey({ headers, quota }: Pick<Call, 'headers' | 'quota'>, rota: string): SentKey | undefined {
   const key = headerOf({ headers }, IDEMPOTENCY_HEADER);
   return key === undefined ? undefined : { key, rota, quota };
 }
 
-/** By status, where the flow does not say: of what is under way, and of what is full until its owner makes room. */
+/** Default waits by status: for a request in progress, and for a limit that only its owner can clear. */
 const AGAIN_S: Readonly<Record<number, number>> = { 409: 1, 429: 3_600 };
 
-/** A refusal of a flow that repetitions go through, as the door answers it. */
+/** The door's refusal for one of a flow with repetitions. */
 export function refuseAsFlow({ faults, status, esperaS, em, isRepeated }: RefusedByFlow): Refused {
   const waitS = esperaS ?? AGAIN_S[status ?? 0];
   const again = waitS === undefined ? {} : { 'Retry-After': String(waitS) };

@@ -1,4 +1,4 @@
-/** A row of the route table: what an address says of itself, what a request to it brings, and the four kinds of answer. */
+/** A row of the route table: description of an address, data of a request to it, and the four kinds of answer. */
 
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Refusal } from '../../fiscal/fault.ts';
@@ -14,12 +14,12 @@ export type MediaType = 'application/xml' | 'text/xml' | 'application/json' | 't
 
 export type Route = DescribedRoute & {
   readonly takes?: readonly MediaType[];
-  /** Said to who sends what the national API takes, with every refusal of the kind of body: a sentence in Portuguese. */
+  /** Sentence for senders of national API content, in Portuguese. Every refusal of the kind of body contains it. */
   readonly nacional?: string;
   readonly handle: (call: Call) => Promise<Outcome>;
 };
 
-/** A row whose answer has the fields it announces; the compiler compares. */
+/** A row whose answer must have the announced fields; the compiler checks this. */
 export function defineRoute<const Own extends Fields>(
   route: Omit<Route, 'fields' | 'handle'> & {
     readonly fields: Own;
@@ -46,61 +46,61 @@ export type Call = {
   readonly requisicao: string;
   /** The parameters of the path. */
   readonly params: Readonly<Record<string, string>>;
-  /** As sent, with its question mark; empty where the address has none. */
+  /** The query as sent, with its question mark; empty if the address has none. */
   readonly search: string;
   readonly headers: IncomingHttpHeaders;
-  /** Empty where the route takes none. */
+  /** Empty if the route takes no body. */
   readonly body: Buffer;
   /** `https://nfse.exemplo.gov.br`: the address of the service as the caller knows it. */
   readonly site: string;
-  /** The certificate or the token that came with the request, for the routes that are for one party alone. */
+  /** The certificate or the token of the request, for the routes that are for one party alone. */
   readonly shown: () => Presented;
-  /** Network address of who asks; empty in the thread of the large bodies. */
+  /** Network address of the client; empty in the thread of the large bodies. */
   readonly client: string;
-  /** What a question may wait for. */
+  /** Waiting lists of queries. */
   readonly waits: CallWaits;
-  /** Where it stores something. */
+  /** Present if the route stores something. */
   readonly quota?: Quota | undefined;
 };
 
-/** Who waits: for a note to be decided, for changes of a document. */
+/** Waiting lists: for the decision of a note, and for changes of a document. */
 export type CallWaits = Readonly<Record<'notas' | 'mudancas', Pick<Waits, 'wait'>>>;
 
 export type Refused = {
   readonly refusal: Refusal;
   /** The field or parameter that the refusal is about. */
   readonly campo?: string;
-  /** Where it is not the one of the first fault's code. */
+  /** Status, if it differs from that of the first fault's code. */
   readonly status?: number | undefined;
-  /** When it was made, in milliseconds; without it, now. */
+  /** Moment of the refusal, in milliseconds; undefined: now. */
   readonly em?: number | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   readonly isMiss?: boolean;
-  /** What the envelope has beside its own fields. */
+  /** Fields of the envelope beside its own. */
   readonly beside?: Readonly<Record<string, unknown>>;
 };
 
-/** Numbers by which the municipality knows what was made: of the note (`nNFSe`), of the event. */
+/** Numbers of the result in the municipality: of the note (`nNFSe`), of the event. */
 export type Registro = { readonly nota?: string; readonly evento?: string };
 
 /** `body` undefined: an answer without one; a text is answered as `text/plain`. */
 export type Accepted<Body> = {
   readonly body: Body;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Additions to the log line of a request: numbers without personal data that open nothing. */
+  /** Additions to the log line of a request: numbers that contain no personal data and give no access. */
   readonly registro?: Registro;
   /** The answer counts as a miss (D-40). A refusal with 404 always does. */
   readonly isMiss?: boolean;
 };
 
-/** JSON that is kept as it was written. It has a tag, so that a client with this version does not get it again. */
+/** JSON that is sent as it was written. A tag lets a client with this version avoid a second transfer. */
 export type Written = {
   readonly written: { readonly bytes: Buffer; readonly tag: string };
   /** Value of `Cache-Control`. */
   readonly keeping: string;
 };
 
-/** A document that is no JSON. */
+/** A document in another format than JSON. */
 export type Served = {
   readonly served: Buffer;
   readonly type: string;
@@ -116,7 +116,7 @@ export type Streamed = {
 
 export type Outcome = Refused | Written | Served | Streamed | Accepted<object | string | undefined>;
 
-/** `proxima`: moment in milliseconds; undefined: nothing more changes by itself. */
+/** `proxima`: moment in milliseconds; undefined: no further change by itself. */
 export function retryAfter(world: Pick<World, 'now'>, proxima: number | undefined): Readonly<Record<string, string>> {
   if (proxima === undefined) return {};
   return { 'Retry-After': String(Math.max(1, Math.ceil((proxima - world.now()) / 1000))) };

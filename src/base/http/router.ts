@@ -1,8 +1,8 @@
-/** Which route takes a request, by its method and its path. The only importer of find-my-way. */
+/** Finds the route of a request by its method and its path. Only this file imports find-my-way. */
 import findMyWay from 'find-my-way';
 import type { HttpAnswer, HttpRequest, Trouble } from './message.ts';
 
-/** What a route does; it never rejects. */
+/** Work of a route; it never rejects. */
 type Handle = (request: HttpRequest) => Promise<HttpAnswer>;
 
 export type HttpRoute = {
@@ -11,30 +11,30 @@ export type HttpRoute = {
   readonly handle: Handle;
 };
 
-/** The route of a request, or what keeps the request from one. `allow`: the methods that its path has. */
+/** The route of a request, or the trouble that prevents it. `allow`: the methods of its path. */
 export type Found =
   | { readonly handle: Handle; readonly params: Readonly<Record<string, string>> }
   | { readonly trouble: Trouble; readonly allow?: string };
 
-/** What a path has: by method what it does, and the names of the methods. */
+/** Handlers of a path by method, and the names of the methods. */
 type Path = { readonly handles: ReadonlyMap<string, Handle>; readonly allow: string };
 
 /** The methods of HTTP. The answer to any other method names the methods of the whole service. */
 const METHODS: ReadonlySet<string> = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT', 'TRACE']);
 const NO_QUERY = {};
 
-/** `paramMax`: characters of one segment of a path. A GET answers HEAD as well, unless a row of its own does. */
+/** `paramMax`: characters of one segment of a path. A GET route also answers HEAD, unless HEAD has its own row. */
 export function openRouter(
   routes: readonly HttpRoute[],
   paramMax: number,
 ): (method: string | undefined, url: string) => Found {
-  // The routes read their queries themselves.
+  // The routes parse their queries themselves.
   const router = findMyWay({ maxParamLength: paramMax, onBadUrl: ignore, querystringParser: () => NO_QUERY });
   const allow = namesOf(new Set(routes.flatMap(methodsOf)));
   for (const [path, rows] of Map.groupBy(routes, (row) => row.path)) {
     const handles = new Map(rows.flatMap((row) => methodsOf(row).map((method) => [method, row.handle])));
     for (const row of rows) handles.set(row.method, row.handle);
-    // Every path stands under one method, so that another method of it is told from a path that there is not.
+    // Every path is registered under one method, so that a wrong method differs from an unknown path.
     router.on('GET', path, ignore, { handles, allow: namesOf(handles.keys()) } satisfies Path);
   }
   return (method = '', url) => {

@@ -1,22 +1,23 @@
 /**
- * Buckets that several processes take from. The count is kept elsewhere, by the process that watches or in the database; each process has a
- * copy, which is never behind what it took itself. While much is left it takes from its copy and reports a moment later; near the end it asks, so that a limit holds exactly.
+ * Buckets that several processes take from. The count is kept by the watching process or in the database. Each process has a copy, which
+ * always includes its own takings. It takes from its copy and reports a moment later while much is left. It asks the count when little is
+ * left, so that a limit is exact.
  */
 import type { Buckets, OwnBuckets, Short, Wanted } from './buckets.ts';
 
-/** What all other processes take between two reports, at most. Smaller limits are always asked about. */
+/** Upper limit of the takings of all other processes between two reports. Smaller limits always need a question to the count. */
 const NEAR = 1_000;
-/** How long a process keeps to itself what it took. */
+/** Longest time before a process reports its takings. */
 const REPORT_MS = 100;
 
-/** The answer of the count: what it refused for, if it did, and what is left of each bucket. */
+/** The answer of the count: the shortage that caused a refusal, if any, and the amount left in each bucket. */
 export type Taken = { readonly short?: Short | undefined; readonly left: readonly number[] };
 
-/** How a copy reaches the count. */
+/** Access of a copy to the count. */
 export type Count = {
-  /** Undefined: it cannot be asked now. */
+  /** Undefined: the count is unreachable. */
   ask(wanted: readonly Wanted[]): Promise<Taken | undefined>;
-  /** May answer what is left; of a count that does not, what others took is told otherwise. */
+  /** May return the amounts left. Other counts announce the takings of others separately. */
   report(spent: readonly Wanted[]): undefined | Promise<readonly number[] | undefined>;
 };
 
@@ -26,7 +27,7 @@ export function takeCounted(buckets: OwnBuckets, wanted: readonly Wanted[]): Tak
   return { short, left: wanted.map(({ key, measure }) => buckets.left(key, measure)) };
 }
 
-/** Buckets that are counted elsewhere. `own`: the copy, into which what others took is spent as it is told. */
+/** Buckets that are counted elsewhere. `own`: the copy; reported takings of others are spent in it. */
 export function copyBuckets(own: OwnBuckets, count: Count): Buckets {
   let spent = new Map<string, Wanted>();
   const learn = (wanted: readonly Wanted[], left: readonly number[]): void => {
@@ -51,7 +52,7 @@ export function copyBuckets(own: OwnBuckets, count: Count): Buckets {
     }
   };
   const ask = async (wanted: readonly Wanted[]): Promise<Short | undefined> => {
-    // The count must know of all that was taken here.
+    // The count must first know all local takings.
     void report();
     const taken = await count.ask(wanted);
     if (taken === undefined) return own.take(wanted);
@@ -61,7 +62,7 @@ export function copyBuckets(own: OwnBuckets, count: Count): Buckets {
   return {
     left: own.left,
     take: (wanted) => {
-      // The others can only have taken more.
+      // The other processes can only have taken more.
       const short = own.shortOf(wanted);
       if (short !== undefined) return short;
       if (wanted.some(({ key, measure, cost }) => own.left(key, measure) - cost < NEAR)) return ask(wanted);

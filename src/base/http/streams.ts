@@ -1,9 +1,9 @@
-/** Answers that are written while they are read: a table as CSV, or a line of JSON for each of its rows. */
+/** Answers that are written while their rows are read: a table as CSV, or a line of JSON for each row. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { STREAM_TYPES, type StreamType } from '../world/escrever-tabela.ts';
 import type { Streamed } from './route.ts';
 
-/** The type that the caller asks for by name; undefined: JSON. */
+/** The type that the caller names; undefined: JSON. */
 export function preferredType(
   { accept = '' }: Pick<IncomingHttpHeaders, 'accept'>,
   types: readonly StreamType[] = STREAM_TYPES,
@@ -22,7 +22,7 @@ export function streamed(
   return { streamed: inPieces(lines), type: `${type}; charset=utf-8`, headers: { ...file, ...headers } };
 }
 
-/** Lines are short: many travel together. */
+/** Size of a piece; lines are short, and many are sent together. */
 const PIECE_CHARACTERS = 64 * 1024;
 
 async function* inPieces(lines: AsyncIterable<string>): AsyncGenerator<string> {

@@ -1,4 +1,4 @@
-/** What the door has and counts, and what it finds out about one request. */
+/** State and counts of the door, and its knowledge about one request. */
 
 import type { Municipio } from '../book/municipios.ts';
 import type { Presented } from '../world/caller.ts';
@@ -17,21 +17,21 @@ import type { Quotas } from './quotas.ts';
 import type { CallWaits, Registro } from './route.ts';
 
 export type RestDoorOptions = {
-  /** Public address of the service; without it the caller's Host header says it. */
+  /** Public address of the service; undefined: the caller's Host header determines it. */
   readonly baseUrl?: string | undefined;
-  /** There is one proxy in front, and its X-Forwarded-* headers are believed. */
+  /** One proxy is in front, and its X-Forwarded-* headers are trusted. */
   readonly trustProxy: boolean;
   /** Certificate and key in PEM; absent: plain HTTP. */
   readonly tls?: TlsKeys | undefined;
-  /** Absent: a certificate is presented in the connection itself, or not at all. */
+  /** Absent: a certificate can only come with the connection itself. */
   readonly certificateHeader?: CertificateHeader | undefined;
-  /** One line a request. */
+  /** Whether each request gets a line in the log. */
   readonly accessLog: boolean;
-  /** Answers requests with large bodies in another thread; absent: they are answered here. */
+  /** Answers requests with large bodies in another thread; absent: this thread answers them. */
   readonly aside?: Aside | undefined;
-  /** How many processes answer at this address; absent: this one. */
+  /** Number of processes that answer at this address; absent: this one. */
   readonly processes?: number;
-  /** Counts that are kept elsewhere; absent: quotas by this process, misses and looks by all on one database. */
+  /** Counts that are kept elsewhere. Absent: this process counts quotas, and all processes on one database share misses and looks. */
   readonly buckets?: Partial<Record<keyof typeof KEYS_MAX, Buckets>>;
 };
 
@@ -39,36 +39,36 @@ export type Door = {
   readonly world: World;
   readonly options: RestDoorOptions;
   readonly misses: Misses;
-  /** The trouble that keeps the database from being written to; undefined: there is none. */
+  /** The trouble that prevents writing to the database; undefined: none. */
   readonly storeTrouble: () => Promise<StoreTrouble | undefined>;
-  /** The municipalities of which this machine lacks files. */
+  /** The municipalities whose files are missing on this machine. */
   readonly lacking: () => Promise<readonly string[]>;
   readonly quotas: Quotas;
   readonly waits: Readonly<Record<keyof CallWaits, Waits>>;
-  /** The municipalities as they were last found, so that an error still says whose it is. */
+  /** The municipalities as last read, so that an error can name the municipality. */
   readonly lastKnown: Map<string, Municipio>;
   address: string;
-  /** Requests with a flow, just now. */
+  /** Requests of flows in progress. */
   readonly underWay: Sala;
   closing: boolean;
 };
 
 export type Visit = {
   readonly request: HttpRequest;
-  /** Pattern of the path, never the path: keys and protocol numbers open what they name. */
+  /** Pattern of the path, never the path itself, since keys and protocol numbers give access. */
   readonly route: string | undefined;
   municipio: Municipio | undefined;
   /** The result for the log line: error codes, and numbers of notes and events. */
   registro?: Registro & { readonly erro?: string };
 };
 
-/** What answers a visit. */
+/** The code that answers a visit. */
 export type Work = (visit: Visit) => Promise<HttpAnswer> | HttpAnswer;
 
 /** The form of a slug in the table of municipalities. Any other text is not looked up. */
 const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
-/** Throws when the store does. */
+/** Throws if the store does. */
 export async function findMunicipio(door: Door, visit: Visit, slug: string): Promise<Municipio | undefined> {
   if (!SLUG.test(slug)) return undefined;
   visit.municipio = door.lastKnown.get(slug);
@@ -83,7 +83,7 @@ export function siteOf({ options, address }: Door, request: HttpRequest): string
   return options.baseUrl ?? siteIn(request, options.trustProxy) ?? address;
 }
 
-/** What came with a request to show who asks: a token, which goes before the certificate of the connection. */
+/** Proof of identity of a request: a token, which takes precedence over the certificate of the connection. */
 export function presentedIn({ options }: Door, request: HttpRequest): Presented {
   return tokenIn(request) ?? certificateIn(request, options.certificateHeader, options.tls !== undefined);
 }
@@ -92,24 +92,24 @@ export function queryOf(request: HttpRequest): URLSearchParams {
   return new URLSearchParams(searchOf(request));
 }
 
-/** The query of a request as it was sent, with its question mark; empty where there is none. */
+/** The query of a request as it was sent, with its question mark, or empty. */
 export function searchOf({ url }: HttpRequest): string {
   const place = url.indexOf('?');
   return place < 0 ? '' : url.slice(place);
 }
 
-/** Where a request with this body is answered, if not here. */
+/** The thread for a request with this body, if another one answers it. */
 export function asideOf({ options }: Door, body: Buffer): Aside | undefined {
   return body.length > ASIDE_BYTES ? options.aside : undefined;
 }
 
-/** Seconds after which a request that was crowded out may come again. */
+/** Seconds after which a request that found no place may be repeated. */
 export const CROWD_WAIT_S = 1;
 export const CROWDED_SERVICE = 'Há requisições demais em andamento.';
 export const CROWDED_BODIES = 'Há corpos demais chegando ao mesmo tempo, e este não chegou a tempo.';
 export const CROWDED_QUESTIONS = 'Há consultas demais em andamento deste endereço de rede.';
 
-/** Does a piece of work in one of the places of the door; undefined: all are taken. */
+/** Does work in one of the places of the door; undefined: all are taken. */
 export async function workInPlace<Result>(
   { underWay }: Door,
   { ambiente }: Pick<Municipio, 'ambiente'>,

@@ -1,4 +1,4 @@
-/** The alerts of Prometheus: those made of the checks, and those of what only a series over time shows. */
+/** The alerts of Prometheus: those derived from the checks, and those that need a series over time. */
 import { CHECKS, type Check, GRAVIDADES, type Gravidade } from './checks.ts';
 import type { Labels } from './metrics.ts';
 import { AUSENTE, absences } from './presence.ts';
@@ -6,16 +6,16 @@ import { AUSENTE, absences } from './presence.ts';
 export type Alert = {
   readonly nome: string;
   readonly gravidade: Gravidade;
-  /** PromQL. */
+  /** Expression in PromQL. */
   readonly expr: string;
   readonly durante: string;
   readonly oQue: string;
   readonly fazer: string;
-  /** Of the rule itself, beside its severity. */
+  /** Labels of the rule, beside its severity. */
   readonly rotulos?: Labels;
 };
 
-/** Only what was asked of the service counts: questions of a stranger that find nothing are none of these. */
+/** The share of requests that were answered with 5xx. A stranger's query that finds nothing is no such error. */
 const ERROS = 'sum(rate(nfse_requisicoes_total{status=~"5.."}[5m])) / sum(rate(nfse_requisicoes_total[5m]))';
 const EMISSAO = `rota=~".*/nfse(/v101)?",metodo="POST"`;
 
@@ -90,7 +90,7 @@ const OVER_TIME: readonly Alert[] = [
   },
 ];
 
-/** One rule a measure: what is missing is not judged by the alert of its name. */
+/** One rule for each measure. A missing measure is not judged by the alert of its name. */
 const ABSENT: readonly Alert[] = absences().map(({ medida, expr }) => ({
   ...AUSENTE,
   ...{ gravidade: 'desconhecido', expr, durante: '5m', rotulos: { medida } },
@@ -137,12 +137,12 @@ groups:
 ${rules.join('')}`;
 }
 
-/** As Alertmanager's users route it: what cannot be seen is looked at, and calls nobody at night. */
+/** Severity in the terms of Alertmanager's users. An unknown state is a warning, and calls nobody at night. */
 export function severityOf(gravidade: Gravidade): 'critical' | 'warning' {
   return gravidade === 'critico' ? 'critical' : 'warning';
 }
 
-/** Labels as Prometheus fills them in. */
+/** A text with label placeholders in the form of Prometheus. */
 function templateOf(text: string): string {
   return text.replaceAll(/\{(\w+)\}/g, '{{ $labels.$1 }}');
 }

@@ -1,12 +1,12 @@
 /**
- * What is wrong, and from which value on: one row a trouble. `nfse saude`, `/health/detalhe` and the alerts of `deploy/alertas.yml` are all made
- * of these rows, so that none of them knows of a trouble that the others do not. What can only be seen over time is an alert alone.
+ * The troubles and their limits: one row each. `nfse saude`, `/health/detalhe` and the alerts of `deploy/alertas.yml` are all derived from
+ * these rows, so that all know the same troubles. A trouble that only shows over time is an alert alone.
  */
 import type { GaugeName, Labels, Sample } from './metrics.ts';
 
-/** `desconhecido`: it cannot be said whether something is wrong. */
+/** `desconhecido`: the state cannot be determined. */
 export type Gravidade = 'aviso' | 'critico' | 'desconhecido';
-/** In the order of what they are worth. */
+/** Severities in descending order. */
 export const GRAVIDADES: readonly Gravidade[] = ['critico', 'aviso', 'desconhecido'];
 
 const MINUTE_S = 60;
@@ -18,29 +18,29 @@ const CERTIFICADO_AVISO_DIAS = 30;
 const CERTIFICADO_CRITICO_DIAS = 7;
 const LISTA_AVISO_DIAS = 3;
 
-/** How a value is judged. */
+/** Ways of judging a value. */
 type Way =
-  /** The gauge as it is. */
+  /** The value of the gauge. */
   | { readonly como: 'valor' }
-  /** Seconds since the moment that it names; until that moment. */
+  /** Seconds since the moment in the gauge, or until that moment. */
   | { readonly como: 'idade' | 'prazo' }
-  /** Its share of another gauge. */
+  /** The ratio of the gauge to another one. */
   | { readonly como: 'parte'; readonly de: GaugeName };
 
-/** `acima`, `abaixo`: on which side of the limit it is wrong. */
+/** `acima`, `abaixo`: the bad side of the limit. */
 type Limits = { readonly lado: 'acima' | 'abaixo' } & Readonly<Partial<Record<Gravidade, number>>>;
 
 export type Check = Way &
   Limits & {
-    /** Of the check, and of the alert that is made of it. */
+    /** Name of the check, and of the alert derived from it. */
     readonly nome: string;
     readonly medida: GaugeName;
-    /** How long it lasts before the alert fires. */
+    /** Duration of the trouble before the alert fires. */
     readonly durante: string;
-    /** What is wrong; `{municipio}` is the label of that name. */
+    /** Description of the trouble; `{municipio}` is the label of that name. */
     readonly oQue: string;
     readonly fazer: string;
-    /** In what the value is told. */
+    /** Unit in which the value is shown. */
     readonly unidade: 's' | '%' | '';
   };
 
@@ -387,7 +387,7 @@ export const CHECKS: readonly Check[] = [
   },
 ];
 
-/** A trouble that was found. `valor`: what it was judged by. */
+/** A trouble that was found. `valor`: the judged value. */
 export type Finding = {
   readonly check: Check;
   readonly gravidade: Gravidade;
@@ -395,7 +395,7 @@ export type Finding = {
   readonly valor: number;
 };
 
-/** The value that a check judges a gauge by; undefined: what it needs besides is not known. `now`: milliseconds. */
+/** The value by which a check judges a gauge; undefined: another gauge that it needs is missing. `now`: milliseconds. */
 export function judgedValue(
   check: Check,
   { value, labels }: Sample,
@@ -414,7 +414,7 @@ function isSame(one: Labels, other: Labels): boolean {
   return Object.keys(one).every((name) => one[name] === other[name]);
 }
 
-/** All that is wrong, the gravest first. */
+/** All troubles, the most severe first. */
 export function judge(samples: readonly Sample[], now: number): readonly Finding[] {
   const found = CHECKS.flatMap((check) =>
     samples
@@ -434,7 +434,7 @@ function isBeyond({ lado, ...limits }: Check, gravidade: Gravidade, valor: numbe
   return lado === 'acima' ? valor > limit : valor < limit;
 }
 
-/** A text with the labels in their places. */
+/** A text with its label placeholders filled in. */
 export function fillLabels(text: string, labels: Labels): string {
   return text.replaceAll(/\{(\w+)\}/g, (whole, name) => labels[name] ?? whole);
 }

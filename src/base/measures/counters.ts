@@ -1,6 +1,7 @@
 /**
- * What a thread has counted since it began, and what it knows when asked; the only importer of prom-client, and of its parts alone:
- * the whole brings OpenTelemetry, eighty modules more. Counting is an addition in memory. Snapshots of several threads and processes are added up, so that one reading is of the whole service.
+ * Counts of a thread since its start, and its current gauges. Only this file imports prom-client, and only parts of it, since the whole
+ * package loads OpenTelemetry with eighty modules. Counting is an addition in memory. Snapshots of several threads and processes are added
+ * up, so that one reading covers the whole service.
  */
 import { createRequire } from 'node:module';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -18,7 +19,7 @@ import {
   type Sample,
 } from './metrics.ts';
 
-/** As prom-client writes a registry down; it travels between threads and processes. */
+/** A registry in the form of prom-client; it is sent between threads and processes. */
 export type Snapshot = readonly {
   readonly name: string;
   readonly type: unknown;
@@ -39,7 +40,7 @@ for (const [name, { kind, labels, help, buckets }] of Object.entries<Metric>(MET
   if (kind === 'histogram') counters.set(name, new Histogram({ ...settings, buckets: [...buckets!] }));
 }
 
-/** Adds one event. */
+/** Adds to a counter, one by default. */
 export function count(name: CountedName, labels: Labels, more = 1): void {
   (counters.get(name) as prometheus.Counter).inc(labels, more);
 }
@@ -51,22 +52,22 @@ export function observe(name: CountedName, labels: Labels, value: number): void 
 
 const METHODS: ReadonlySet<string> = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']);
 
-/** Counts a request that was answered. `route`: the pattern of its path, where it has one. `ms`: how long it took. */
+/** Counts a request that was answered. `route`: the pattern of its path, if any. `ms`: its duration. */
 export function countRequest(
   porta: 'publica' | 'painel',
   { method, route, status, ms }: { method: string; route: string | undefined; status: number; ms: number },
 ): void {
-  // A client may write any name there.
+  // A client may send any method name.
   const metodo = METHODS.has(method) ? method : 'outro';
   const rota = route ?? 'nenhuma';
   count('nfse_requisicoes_total', { porta, metodo, rota, status: String(status) });
   observe('nfse_requisicao_duracao_seconds', { porta, metodo, rota }, ms / 1_000);
 }
 
-/** Those that this thread has told by their names. */
+/** Municipalities that this thread has used as labels. */
 const named = new Set<string>();
 
-/** As a municipality is called in a label. */
+/** The name of a municipality in a label. */
 export function nameMunicipio(tenant: string): string {
   if (tenant.startsWith(ENSAIO_PREFIX)) return ENSAIOS;
   if (named.has(tenant)) return tenant;
@@ -75,21 +76,21 @@ export function nameMunicipio(tenant: string): string {
   return tenant;
 }
 
-/** What is looked at when a snapshot is taken. */
+/** Reads gauges when a snapshot is taken. */
 export type Look = () => Iterable<Sample>;
 const looks = new Set<Look>();
 
-/** Has something looked at whenever somebody asks; the result ends that. */
+/** Registers a reader of gauges; the returned function removes it. */
 export function lookAt(look: Look): () => void {
   looks.add(look);
   return () => void looks.delete(look);
 }
 
-/** How late the loop is to look, in nanoseconds, once a thread has begun to measure it. */
+/** Delay of the event loop in nanoseconds, once a thread has begun to measure it. */
 let delay: ReturnType<typeof monitorEventLoopDelay> | undefined;
 const DELAY_LOOK_MS = 20;
 
-/** Begins to measure how late this thread is. */
+/** Begins to measure the delay of this thread's event loop. */
 export function watchLoop(): void {
   delay ??= monitorEventLoopDelay({ resolution: DELAY_LOOK_MS });
   delay.enable();
@@ -97,18 +98,18 @@ export function watchLoop(): void {
 
 const NS = 1e9;
 
-/** As it was last seen: two readings at one moment see the same. */
+/** The last measured delay, so that two readings at one moment get the same. */
 let late = 0;
 
 function lookAtLoop(processo: string, parte: string): readonly Sample[] {
   if (delay === undefined) return [];
-  // What is measured is the time between two looks.
+  // The histogram measures the time between two samples, so the sampling interval is subtracted.
   if (delay.count > 0) late = Math.max(0, delay.percentile(99) / NS - DELAY_LOOK_MS / 1_000);
   delay.reset();
   return [{ name: 'nfse_laco_atraso_seconds', labels: { processo, parte }, value: late }];
 }
 
-/** What this thread has counted, and what it sees now. `processo`, `parte`: which it is, for gauges that say so. */
+/** The counts of this thread, and its gauges now. `processo`, `parte`: labels of this thread, for gauges that have them. */
 export async function takeSnapshot(processo: string, parte: string): Promise<Snapshot> {
   const found = [...looks].flatMap((look) => [...look()]);
   const samples = [...found, ...lookAtLoop(processo, parte)].map((sample) => {
@@ -120,7 +121,7 @@ export async function takeSnapshot(processo: string, parte: string): Promise<Sna
   return [...(counted as unknown as Snapshot), ...gauges(samples)];
 }
 
-/** Gauges as a snapshot has them. */
+/** Gauges in the form of a snapshot. */
 export function gauges(samples: readonly Sample[]): Snapshot {
   return [...Map.groupBy(samples, ({ name }) => name)].map(([name, some]) => ({
     name,
@@ -131,13 +132,13 @@ export function gauges(samples: readonly Sample[]): Snapshot {
   }));
 }
 
-/** Counters added, histograms added; of a gauge that several tell under the same labels the highest. */
+/** Adds counters and histograms. A gauge with several values under the same labels keeps the highest. */
 export async function addUp(snapshots: readonly Snapshot[]): Promise<Snapshot> {
   const all = AggregatorRegistry.aggregate(snapshots as unknown as object[][] as object[]);
   return (await all.getMetricsAsJSON()) as unknown as Snapshot;
 }
 
-/** What goes on counting when the one who counted is gone. */
+/** The counters of a snapshot, which stay valid after their process has ended. */
 export function countedIn(snapshot: Snapshot): Snapshot {
   return snapshot.filter(({ type }) => type !== 'gauge');
 }
@@ -153,7 +154,7 @@ export function samplesIn(snapshot: Snapshot): readonly Sample[] {
 
 export const METRICS_TYPE = Registry.PROMETHEUS_CONTENT_TYPE;
 
-/** The text that Prometheus reads. */
+/** The snapshot in the text format of Prometheus. */
 export function writeSnapshot(snapshot: Snapshot): Promise<string> {
   return AggregatorRegistry.aggregate([snapshot] as unknown as object[]).metrics();
 }

@@ -1,6 +1,6 @@
 /**
- * What the service measures, one row a metric: its name by the conventions of Prometheus, its kind, its labels, and what it says. `/metrics`,
- * the page for operators and the checks of a board are made of it. Every label is bounded: a route is its pattern, never an address.
+ * The metrics of the service, one row each: name by the conventions of Prometheus, kind, labels, and meaning. `/metrics`, the page for
+ * operators and the checks are derived from these rows. Every label is bounded: a route is its pattern, never an address.
  */
 
 type Kind = 'counter' | 'gauge' | 'histogram';
@@ -8,19 +8,19 @@ type Kind = 'counter' | 'gauge' | 'histogram';
 export type Metric = {
   readonly kind: Kind;
   readonly labels: readonly string[];
-  /** For the operator: Portuguese, and also the HELP of the metric. */
+  /** Text for the operator in Portuguese, also the HELP of the metric. */
   readonly help: string;
-  /** Upper bounds, of a histogram. */
+  /** Upper bounds of a histogram. */
   readonly buckets?: readonly number[];
 };
 
-/** Seconds, from a look into memory to the longest wait that a question may ask for. */
+/** Seconds, from a look into memory to the longest wait that a query may ask for. */
 const REQUEST_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const ADN_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const COMMIT_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];
 const GROUP_BUCKETS = [1, 2, 5, 10, 20, 50, 100, 200];
 
-/** Counted in memory, by the part that does it. */
+/** Counters in memory, in each part of the service. */
 const COUNTED = {
   nfse_requisicoes_total: {
     kind: 'counter',
@@ -73,7 +73,7 @@ const COUNTED = {
   },
 } as const satisfies Readonly<Record<string, Metric>>;
 
-/** Looked at when somebody asks, in the part that knows it; every part says which it is. */
+/** Gauges that a part of the service reads on request; every part names itself in labels. */
 const OF_PARTS = {
   nfse_parte_responde: {
     kind: 'gauge',
@@ -153,7 +153,7 @@ const OF_PARTS = {
   },
 } as const satisfies Readonly<Record<string, Metric>>;
 
-/** Of the whole service, looked at in the database, the files and the disk. */
+/** Gauges of the whole service, read from the database, the files and the disk. */
 const OF_ALL = {
   nfse_versao_info: { kind: 'gauge', labels: ['versao'], help: 'Sempre 1; a versão está no rótulo.' },
   nfse_inicio_timestamp_seconds: { kind: 'gauge', labels: [], help: 'Quando o serviço foi iniciado.' },
@@ -276,19 +276,19 @@ export type CountedName = keyof typeof COUNTED;
 export type GaugeName = keyof typeof OF_PARTS | keyof typeof OF_ALL;
 export type Labels = Readonly<Record<string, string>>;
 
-/** What is looked at together, and known together. */
+/** Groups of gauges that one reading finds together. */
 export type Leitura = 'banco' | 'tamanho' | 'arquivos' | 'disco';
 
-/** Whether a gauge is a moment: one that was read long ago is as true as it was. */
+/** Whether a gauge is a moment. An old reading of a moment stays true. */
 export function isMoment(name: GaugeName): boolean {
   return name.endsWith('_timestamp_seconds');
 }
 
-/** A gauge as it was found. */
+/** A gauge as it was read. */
 export type Sample = { readonly name: GaugeName; readonly labels: Labels; readonly value: number };
 
-/** Municipalities that are told by their names; all others are one, so that no scrape grows with their number. */
+/** Municipalities with a label of their own. All others share one, so that a scrape does not grow with their number. */
 export const MUNICIPIOS_MAX = 200;
-/** What all further municipalities are called, and all sandboxes of one's own. */
+/** Labels for all further municipalities, and for all personal sandboxes. */
 export const OUTROS = 'outros';
 export const ENSAIOS = 'ensaios';

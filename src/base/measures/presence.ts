@@ -1,6 +1,6 @@
 /**
- * When a measure that an alert needs has to be there. A series that vanishes keeps its alert quiet, so that its absence is judged as well: by
- * `nfse saude` and `/health/detalhe` as unknown, by Prometheus as an alert.
+ * Conditions under which a measure that an alert needs must exist. A vanished series keeps its alert quiet, so its absence is judged as
+ * well. `nfse saude` and `/health/detalhe` report it as unknown, and Prometheus as an alert.
  */
 import type { Check } from './checks.ts';
 import { type GaugeName, type Labels, METRICS, type MetricName, type Sample } from './metrics.ts';
@@ -11,7 +11,10 @@ const read = (leitura: string): Condition => ['nfse_leitura_em_dia', { leitura }
 const ofProducao: Condition = ['nfse_municipios', { ambiente: 'producao' }];
 const ofAnybody: Condition = ['nfse_municipios', {}];
 
-/** `quando`: it is there where all of these are; of every process that is watched where there are none. `pode`: why it may be missing at any time. */
+/**
+ * `quando`: the measure must exist if all of these hold; without conditions, in every watched process. `pode`: reason why it may be missing
+ * at any time.
+ */
 export type Presence =
   | { readonly quando: readonly Condition[] }
   | { readonly leitura?: Condition; readonly pode: string };
@@ -69,7 +72,7 @@ export const PRESENCE: Readonly<Partial<Record<MetricName, Presence>>> = {
   },
 };
 
-/** As the absence of a measure is told. */
+/** Texts about a missing measure. */
 export const AUSENTE = {
   nome: 'NfseMedidaAusente',
   oQue: 'A medida {medida} falta, e devia ser dita: o alerta que depende dela não dispara, nem que haja motivo.',
@@ -83,7 +86,7 @@ const isAbove = (samples: readonly Sample[], [medida, rotulos]: Condition): bool
       name === medida && value > 0 && Object.entries(rotulos).every(([label, one]) => labels[label] === one),
   );
 
-/** Whether what would show a measure is not read. A look that this process does not take is no concern of it. */
+/** Whether the reading that yields a measure fails. A reading that this process does not perform is ignored. */
 function isUnread(check: Check, samples: readonly Sample[]): boolean {
   return neededBy(check.medida).some(
     ([name, { leitura }]) =>
@@ -92,12 +95,12 @@ function isUnread(check: Check, samples: readonly Sample[]): boolean {
   );
 }
 
-/** Whether a measure could not be seen: it is not there and has to be, or a look that would show it is not taken. */
+/** Whether a measure is unknown: it is missing although required, or its reading fails. */
 export function isUnseen(check: Check, samples: readonly Sample[]): boolean {
   return absentOf(check, samples) !== undefined || (!isThere(check.medida, samples) && isUnread(check, samples));
 }
 
-/** The measure of a check that has to be there and is not. */
+/** The required measure of a check that is missing. */
 export function absentOf(check: Check, samples: readonly Sample[]): GaugeName | undefined {
   const needed = check.como === 'parte' ? [check.medida, check.de] : [check.medida];
   return needed.find((medida) => {
@@ -117,7 +120,7 @@ function neededBy(medida: GaugeName): readonly Condition[] {
   return presence.leitura === undefined ? [] : [presence.leitura];
 }
 
-/** The measures that have to be there, and in PromQL the processes of which one is missing. Each process is asked by itself. */
+/** The required measures, each with a PromQL expression for the processes without it. Each process is judged by itself. */
 export function absences(): readonly { readonly medida: MetricName; readonly expr: string }[] {
   return Object.entries(PRESENCE).flatMap(([name, presence]) => {
     if (!('quando' in presence)) return [];

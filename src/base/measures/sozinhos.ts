@@ -1,20 +1,20 @@
-/** Work that runs without being asked, each with its measure, its alert and its page. */
+/** Work that runs by itself, each with its measure, its alert and its page. */
 import type { MetricName } from './metrics.ts';
 
 export type Sozinho = {
-  /** As the worker, or whoever does it, calls it. */
+  /** Name of the work in the worker, or in the code that does it. */
   readonly trabalho: string;
   readonly oQue: string;
   readonly medida: MetricName;
   readonly alerta: string;
-  /** In `docs/site`, with its section. */
+  /** Page in `docs/site`, with its section. */
   readonly pagina: string;
 };
 
 const row = (trabalho: string, oQue: string, medida: MetricName, alerta: string, pagina: string): Sozinho => ({
   ...{ trabalho, oQue, medida, alerta, pagina },
 });
-/** Work repeated by the clock has one measure, with its name as a label. */
+/** Periodic work has one measure, with its name as a label. */
 const repetido = (trabalho: string, oQue: string, pagina: string): Sozinho =>
   row(trabalho, oQue, 'nfse_trabalho_atraso_seconds', 'NfseTrabalhoAtrasado', pagina);
 

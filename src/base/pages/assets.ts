@@ -1,4 +1,4 @@
-/** The style and the scripts of the console, as files of its own: the policy of its pages admits nothing else. */
+/** The style and the scripts of the console, as separate files, because the policy of its pages allows nothing inline. */
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +11,7 @@ const SCRIPT = 'text/javascript; charset=utf-8';
 
 const read = (url: URL | string): string => readFileSync(fileURLToPath(url), 'utf8');
 
-/** By their names, what each is. htmx brings the live parts; without scripts the pages work by links and forms. */
+/** Files by their names. htmx updates parts of a page; without scripts the pages work by links and forms. */
 const ASSETS = {
   'painel.css': { type: CSS, text: STYLE },
   'htmx.js': { type: SCRIPT, text: read(import.meta.resolve('htmx.org/dist/htmx.min.js')) },
@@ -25,7 +25,7 @@ const VERSIONS = Object.fromEntries(
   Object.entries(ASSETS).map(([name, { text }]) => [name, hash('sha256', text, 'base64url').slice(0, VERSION_LENGTH)]),
 ) as Readonly<Record<Name, string>>;
 
-/** Address of a file: another one when the file changes, so that it may be kept for a year. */
+/** Address of a file. It changes with the file, so that the file may be cached for a year. */
 export function assetPath(name: Name): string {
   return `/estatico/${VERSIONS[name]}/${name}`;
 }

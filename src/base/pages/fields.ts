@@ -1,9 +1,9 @@
-/** The parts of which forms and pages of the console are made. */
+/** The parts of forms and pages of the console. */
 import { BRASILIA, brazilianMoment, momentIn } from '../../fiscal/moment.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
 import { pathIn } from './visit.ts';
 
-/** Name under which a form brings the token of its session. */
+/** Name of the field with the token of the session. */
 export const TOKEN_FIELD = 'formulario';
 
 export type Field = {
@@ -11,19 +11,19 @@ export type Field = {
   readonly label: string;
   readonly type?: 'text' | 'password' | 'search' | 'date' | 'file' | 'email' | 'number';
   readonly value?: string | undefined;
-  /** What to know before filling it in. */
+  /** Advice before filling it in. */
   readonly help?: string | undefined;
-  /** What is wrong with what was filled in. */
+  /** The fault in the entered value. */
   readonly problem?: string | undefined;
   readonly required?: boolean;
   readonly autocomplete?: string;
-  /** By their values, what each is called. */
+  /** Choices by their values, with their labels. */
   readonly choices?: readonly (readonly [value: string, label: string])[];
   readonly rows?: number;
   readonly maxlength?: number;
   readonly inputmode?: 'numeric' | 'text';
   readonly autofocus?: boolean;
-  /** Tells it from a field of the same name in another form of the page. */
+  /** Distinguishes it from a field of the same name in another form of the page. */
   readonly of?: string;
 };
 
@@ -31,7 +31,7 @@ const given = (name: string, value: string | undefined): Inserted =>
   value === undefined ? undefined : html` ${{ html: name }}="${value}"`;
 const flag = (name: string, isSet: boolean | undefined): Inserted => (isSet ? html` ${{ html: name }}` : undefined);
 
-/** A label, its field, what to know of it and what is wrong with it. */
+/** A label, its field, its advice and its fault. */
 export function field(one: Field): Html {
   const { name, label, help, problem, required } = one;
   const id = one.of === undefined ? `campo-${name}` : `campo-${name}-${one.of}`;
@@ -64,12 +64,12 @@ function inputOf({ name, type = 'text', value = '', choices, rows, ...more }: Fi
 export type Boxes = {
   readonly name: string;
   readonly legend: string;
-  /** By their values, what each means. */
+  /** Choices by their values, with their meanings. */
   readonly choices: readonly (readonly [value: string, label: Inserted])[];
   readonly ticked: readonly string[];
 };
 
-/** Boxes to tick, any number of them. */
+/** Check boxes, any number of which may be ticked. */
 export function boxes({ name, legend, choices, ticked }: Boxes): Html {
   const lines = choices.map(
     ([value, label]) =>
@@ -80,24 +80,24 @@ ${lines}</fieldset>
 `;
 }
 
-/** A sentence, of which what stands between backquotes is a name. */
+/** A sentence whose parts between backquotes are names. */
 export function withNames(text: string): Inserted {
   return text.split('`').map((part, place) => (place % 2 === 0 ? part : html`<code>${part}</code>`));
 }
 
 export type FormShown = {
   readonly action: string;
-  /** Token of the session; undefined: of nobody who is inside. */
+  /** Token of the session; undefined: nobody is signed in. */
   readonly token: string | undefined;
   readonly fields: Inserted;
   readonly button: string;
-  /** A button that does what cannot be taken back. */
+  /** The button does something irreversible. */
   readonly isGrave?: boolean;
   readonly hasFiles?: boolean;
   readonly beside?: Html;
 };
 
-/** A form that is posted. */
+/** A form with the method POST. */
 export function form({ action, token, fields, button, isGrave, hasFiles, beside }: FormShown): Html {
   return html`<form method="post" action="${action}"${hasFiles ? html` enctype="multipart/form-data"` : undefined}>
 ${tokenField(token)}${fields}<p class="botoes"><button${isGrave ? html` class="grave"` : undefined}>${button}</button>${beside}</p>
@@ -109,7 +109,7 @@ export function tokenField(token: string | undefined): Html {
   return token === undefined ? html`` : html`<input type="hidden" name="${TOKEN_FIELD}" value="${token}">\n`;
 }
 
-/** What a form brings along without showing it. */
+/** Hidden fields of a form. */
 export function carried(values: readonly (readonly [name: string, value: string])[]): Html {
   return html`${values.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">\n`)}`;
 }
@@ -118,7 +118,7 @@ export function notice(kind: 'bom' | 'aviso' | 'erro', text: Inserted): Html {
   return html`<div class="recado ${kind}" role="${kind === 'erro' ? 'alert' : 'status'}">${text}</div>\n`;
 }
 
-/** A table that scrolls by itself on a narrow screen. `numeric`: places of columns of numbers. */
+/** A table that scrolls by itself on a narrow screen. `numeric`: positions of columns of numbers. */
 export function table(
   caption: string,
   head: readonly Inserted[],
@@ -135,7 +135,7 @@ ${rows.map((cells) => html`<tr>${cells.map((cell, place) => html`<td${side(place
 `;
 }
 
-/** Names and what each is. */
+/** A list of names and values. */
 export function facts(rows: readonly (readonly [name: string, value: Inserted])[]): Html {
   const shown = rows.filter(([, value]) => value !== undefined && value !== '');
   return html`<dl class="fatos">
@@ -147,29 +147,29 @@ export function link(to: string, text: Inserted): Html {
   return html`<a href="${to}">${text}</a>`;
 }
 
-/** A moment as an account reads it, which is of no municipality. */
+/** A moment in the time of Brasília, for pages that belong to no municipality. */
 export function momentOf(instant: Date): string {
   return brazilianMoment(momentIn(BRASILIA, +instant));
 }
 
-/** What is done seldom, behind its name. */
+/** A rare action, folded behind its name. */
 export function folded(summary: string, body: Inserted, isOpen = false): Html {
   return html`<details class="dobra"${flag('open', isOpen)}><summary>${summary}</summary>
 ${body}</details>
 `;
 }
 
-/** A sentence in a cell, which a narrow screen does not make a column of words. */
+/** A sentence in a cell, with a minimum width on a narrow screen. */
 export function wide(text: Inserted): Html {
   return html`<div class="largo">${text}</div>`;
 }
 
-/** Words for who hears the page. */
+/** Text for screen readers only. */
 export function hidden(text: string): Html {
   return html`<span class="oculto">${text}</span>`;
 }
 
-/** The way to the next page of a list that was cut. */
+/** The link to the next page of a truncated list. */
 export function nextPage(
   slug: string,
   path: string,

@@ -1,13 +1,13 @@
-/** What a browser sends by a form: its fields and its files. */
+/** The content of a form that a browser sends: its fields and its files. */
 const URLENCODED = 'application/x-www-form-urlencoded';
 const MULTIPART = 'multipart/form-data';
 
 type SentFile = { readonly name: string; readonly content: Buffer };
 
 export type Form = {
-  /** The first value of a field, '' where it was not sent. */
+  /** The first value of a field; '' if it was not sent. */
   text(name: string): string;
-  /** All values of a field, as of boxes that were ticked. */
+  /** All values of a field, such as ticked boxes. */
   texts(name: string): readonly string[];
   /** A file that was chosen. */
   file(name: string): SentFile | undefined;
@@ -15,12 +15,12 @@ export type Form = {
 
 export const noForm: Form = { text: () => '', texts: () => [], file: () => undefined };
 
-/** Without NUL, which no database takes, and without halves of characters. */
+/** The text without NUL, which databases reject, and without lone surrogates. */
 export function cleanText(text: string): string {
   return text.replaceAll('\0', '').toWellFormed();
 }
 
-/** Reads a form by the type that it was sent as; or a sentence in Portuguese. */
+/** Reads a form by its content type. Returns a sentence in Portuguese on failure. */
 export async function readForm(type: string | undefined, body: Buffer): Promise<Form | { readonly problem: string }> {
   if (type === undefined && body.length === 0) return noForm;
   const kind = (type ?? '').split(';', 1)[0]!.trim().toLowerCase();
@@ -35,7 +35,7 @@ export async function readForm(type: string | undefined, body: Buffer): Promise<
   }
   const files = new Map<string, SentFile>();
   for (const [name, value] of data) {
-    // A browser sends a field of files that was left empty as a file without name or content.
+    // A browser sends an empty file field as a file without name or content.
     if (typeof value === 'string' || (value.name === '' && value.size === 0) || files.has(name)) continue;
     files.set(name, { name: cleanText(value.name), content: Buffer.from(await value.arrayBuffer()) });
   }

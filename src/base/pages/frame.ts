@@ -1,4 +1,4 @@
-/** The frame of every page of the console: the bar, the menu of a municipality, and what was said once. */
+/** The frame of every page of the console: the bar, the menu of a municipality, and the message that is shown once. */
 
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
 import { formTokenOf, type Visitor } from '../../subjects/contas/entrada.ts';
@@ -7,7 +7,7 @@ import { assetPath } from './assets.ts';
 import { notice, tokenField } from './fields.ts';
 import { type PageShown, pathIn } from './visit.ts';
 
-/** Pages of a municipality, in the order of the menu, and who sees them there. */
+/** Pages of a municipality, in the order of the menu, and the role that sees them there. */
 export const MENU = [
   { here: 'hoje', path: '/hoje', name: 'Hoje', papel: 'leitura' },
   { here: 'notas', path: '/notas', name: 'Notas', papel: 'leitura' },
@@ -28,7 +28,7 @@ type Around = {
   readonly recado: string | undefined;
 };
 
-/** A whole page as HTML. `around` undefined: of nobody who is known. */
+/** A whole page as HTML. `around` undefined: the visitor is unknown. */
 export function framePage({ title, main, here }: PageShown, around: Around | undefined): string {
   const { visitor, slug, recado } = around ?? { visitor: undefined, slug: undefined, recado: undefined };
   const isInside = visitor?.sessao.etapa === 'inteira';

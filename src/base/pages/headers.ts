@@ -1,9 +1,9 @@
-/** Headers of the console: its cookies, and what a browser may do with its pages. */
+/** Headers of the console: its cookies, and the permissions of its pages in a browser. */
 import type { HttpRequest } from '../http/message.ts';
 
-/** The session. Without `Domain`, with `Secure` and `Path=/`: no other site of the same name can set it. */
+/** Cookie of the session. The prefix requires `Secure` and `Path=/` without `Domain`, so that no other site can set it. */
 export const SESSION = '__Host-nfse-painel';
-/** Somebody on the way to the identity provider, who comes back from another site: `Lax`. */
+/** Cookie of a visitor on the way to the identity provider. The visitor returns from another site, hence `Lax`. */
 export const PASSING = '__Host-nfse-ida';
 
 const POLICY = [
@@ -34,7 +34,7 @@ export function cookiesOf({ headers }: HttpRequest): ReadonlyMap<string, string>
 
 const COOKIE = 'Path=/; Secure; HttpOnly';
 
-/** Sets the cookie of a session; an empty token takes it away, and undefined leaves it. */
+/** Sets the cookie of a session; an empty token deletes it, and undefined leaves it. */
 export function sessionCookie(token: string | undefined): Readonly<Record<string, string>> {
   if (token === undefined) return {};
   return { 'Set-Cookie': `${SESSION}=${token}; ${COOKIE}; SameSite=Strict${token === '' ? '; Max-Age=0' : ''}` };
@@ -47,7 +47,7 @@ export function passingCookie(token: string | undefined): Readonly<Record<string
   return { 'Set-Cookie': `${PASSING}=${token}; ${COOKIE}; SameSite=Lax; Max-Age=${token === '' ? 0 : PASSING_S}` };
 }
 
-/** Whether a page asks for a part of itself again (htmx). */
+/** Whether a page requests a part of itself again (htmx). */
 export function asksForPart({ headers }: HttpRequest): boolean {
   return headers['hx-request'] === 'true';
 }

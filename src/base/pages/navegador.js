@@ -1,4 +1,4 @@
-/* What the console does in a browser besides htmx: passkeys. */
+/* Script of the console in a browser, besides htmx: passkeys. */
 (() => {
   const post = async (path, body) => {
     const token = document.querySelector('[data-passkey]').dataset.formulario;

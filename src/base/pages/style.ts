@@ -1,4 +1,4 @@
-/** The style of the console: the colours of the documentation, the parts of a desk. */
+/** The style of the console, in the colours of the documentation. */
 export const STYLE = `
 :root { --text: #1c2024; --quiet: #57626d; --line: #d9dfe5; --paper: #fff; --sheet: #f3f5f8; --link: #0b5cad;
   --bad: #b3261e; --good: #1a6b36; --warn: #855600; --edge: #7b8895; --mark: #ffe9a8; --on: #fff; }

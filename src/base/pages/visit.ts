@@ -1,4 +1,4 @@
-/** What a request to the console is once it was looked at: where it comes from, who asks, and what is answered. */
+/** A request to the console after its checks: its origin, its visitor, and the possible answers. */
 
 import type { Html } from '../../published/site/page-shell.ts';
 import type { Importacoes } from '../../subjects/cadastros/importar-arquivo.ts';
@@ -12,19 +12,19 @@ import type { Papel } from '../world/papeis.ts';
 import type { World } from '../world/world.ts';
 import type { Form } from './forms.ts';
 
-/** What the console is opened with. */
+/** Setup of the console. */
 export type PainelSetup = World & {
-  /** Where the console is opened, which passkeys and forms are held against. */
+  /** Public place of the console, with which passkeys and forms must agree. */
   readonly place: Place;
-  /** Who else says who somebody is; undefined: nobody. */
+  /** The external identity provider; undefined: none. */
   readonly provider: Provider | undefined;
-  /** Folder of the database, where it is one of this machine. */
+  /** Folder of the database, if it is on this machine. */
   readonly dados?: string | undefined;
-  /** Public address of the service, as the settings of this machine have it. */
+  /** Public address of the service, from the settings of this machine. */
   readonly baseUrl: string | undefined;
 };
 
-/** What the pages of the console may touch. */
+/** Objects that the pages of the console may use. */
 export type PainelWorld = PainelSetup & { readonly exportacoes: Exportacoes; readonly importacoes: Importacoes };
 
 /** A request as every page sees it. */
@@ -34,49 +34,49 @@ export type Visit = {
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   readonly from: From;
-  /** Of a POST. */
+  /** Form of a POST. */
   readonly form: Form;
 };
 
-/** A request of somebody who has given a password, or all. */
+/** A request whose visitor has given a password, or is fully signed in. */
 export type Inside = Visit & { readonly visitor: Visitor };
 
-/** A request about a municipality, of somebody with a role in it. */
+/** A request about a municipality, whose visitor has a role in it. */
 export type InMunicipio = Inside & { readonly slug: string; readonly papel: Papel };
 
-/** Who acts by a form, with the reason that it has. */
+/** The author of an act by a form, and its reason. */
 export function byHand({ visitor, form }: Inside): PorMao {
   return { quem: visitor.conta.login, via: 'painel', motivo: form.text('motivo').trim() || undefined };
 }
 
-/** A page in the frame of the console. `here`: the entry of the menu that it belongs to. */
+/** A page in the frame of the console. `here`: the menu entry to which it belongs. */
 export type PageShown = {
   readonly title: string;
   readonly main: Html;
   readonly here?: string;
   readonly status?: number;
-  /** After so many seconds the browser asks again: something is under way. */
+  /** The browser reloads after so many seconds, because work is in progress. */
   readonly refreshS?: number;
 };
 
 export type Answer =
   | PageShown
-  /** `recado`: what the next page says once. `token`: the cookie of a new session; '' takes it away. */
+  /** `recado`: message that the next page shows once. `token`: the cookie of a new session; '' deletes it. */
   | { readonly goTo: string; readonly recado?: string; readonly token?: string; readonly passing?: string }
   | { readonly json: object; readonly status?: number; readonly token?: string }
   | { readonly file: string | Buffer | AsyncIterable<string | Buffer>; readonly type: string; readonly name?: string };
 
-/** Who may ask: anybody; who has given a password; who is in; who has at least this role in the municipality of the path. */
+/** Required visitor: anybody; one who has given a password; one who is signed in; one with at least this role in the municipality. */
 export type Quem = 'todos' | 'entrando' | 'dentro' | Papel;
 
 export type Row = {
   readonly method: 'GET' | 'POST';
-  /** With `:municipio`, where `quem` is a role. */
+  /** Path, with `:municipio` if `quem` is a role. */
   readonly path: string;
   readonly quem: Quem;
-  /** Handles whatever `quem` has let in: the makers below type it. */
+  /** Handles a request that passed `quem`; the functions below set its type. */
   readonly handle: (call: InMunicipio) => Promise<Answer>;
-  /** Octets of its form at most, where not as usual. */
+  /** Maximum octets of its form, if they differ from the usual limit. */
   readonly bodyMax?: number;
 };
 

@@ -1,11 +1,11 @@
-/** Look-ups of one turn are one statement a tenant. */
+/** Look-ups of one turn form one statement a tenant. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { batchLookups } from './batch-lookups.ts';
 
 type Load = { readonly tenant: string; readonly keys: readonly string[] };
 
-/** Knows every key that does not begin with `no`. */
+/** Finds every key that does not begin with `no`. */
 function recorded(failing: (load: Load) => boolean = () => false): {
   load: (tenant: string, key: string) => Promise<string | undefined>;
   loads: Load[];

@@ -1,6 +1,6 @@
-/** Makes look-ups of the same turn of the event loop one statement a tenant: the issuance path awaits no row at a time. */
+/** Combines look-ups of the same turn of the event loop into one statement a tenant. The issuance path need not wait row by row. */
 
-/** `load` answers a map of what it found among the keys; a key that is not in it is undefined. */
+/** `load` returns the values found for the keys; a missing key is undefined. */
 export function batchLookups<Value>(
   load: (tenant: string, keys: readonly string[]) => Promise<ReadonlyMap<string, Value>>,
 ): (tenant: string, key: string) => Promise<Value | undefined> {

@@ -1,18 +1,18 @@
 /**
- * Keeps for a moment what every request reads and what seldom changes: a municipality, its services, an establishment. Every process sees a
- * change within that moment.
+ * Caches briefly the rarely changed data that every request reads: a municipality, its services, an establishment. Every process sees a
+ * change after that time.
  */
 import { CADASTRO_LIDO_MS } from '../../fiscal/ambiente.ts';
 
-/** At most this many keys, so that made-up addresses cannot fill the memory. */
+/** Maximum number of keys, so that invented addresses cannot fill the memory. */
 const KEYS_MAX = 20_000;
 
-/** Of values of very different sizes: how much is kept of them all together, besides the number of keys. */
+/** Limit on the total weight of the cached values, besides the number of keys, for values of very different sizes. */
 export type Bound<Value> = { readonly weightOf: (value: Value) => number; readonly max: number };
 
 type Entry<Value> = { readonly at: number; readonly value: Promise<Value>; weight: number };
 
-/** `isKept`: whether a value may be answered again; what is about to appear (a provider's first note) should not. */
+/** `isKept`: whether a value may be reused. A value about to change (before a provider's first note) should not be. */
 export function cacheReads<Value>(
   load: (...key: readonly string[]) => Promise<Value>,
   isKept: (value: Value) => boolean = () => true,

@@ -1,4 +1,4 @@
-/** The name of a constraint, as PostgreSQL gives it, and as messages of Citus 13.2 have it. */
+/** Names of constraints, as PostgreSQL reports them, and as messages of Citus 13.2 contain them. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { constraintOf } from './constraint.ts';
@@ -27,7 +27,7 @@ describe('the constraint of an error', () => {
         'a_m',
       ],
       ['23514', 'new row for relation "m_102008" violates check constraint "m_n_check"', 'm_n_check'],
-      // As a server whose language is Portuguese, or French, says it.
+      // Messages of a server whose language is Portuguese or French.
       ['23505', 'duplicar valor da chave viola a restrição de unicidade "eventos_ordem_1102022"', 'eventos_ordem'],
       ['23505', 'la valeur d’une clé dupliquée rompt la contrainte unique «\u00a0e_x_102022\u00a0»', 'e_x'],
     ] as const) {

@@ -1,6 +1,6 @@
-/** Which constraint refused a row: the one place that reads it off an error. */
+/** The constraint that refused a row; only this file reads it from an error. */
 
-/** Names that the message of a SQLSTATE has between quotes before the constraint's: that of the table, where it names one. */
+/** Number of quoted names before the constraint's in the message of a SQLSTATE: the table, if the message names one. */
 const NAMES_BEFORE: Readonly<Record<string, number>> = {
   '23503': 1,
   '23505': 0,
@@ -8,15 +8,15 @@ const NAMES_BEFORE: Readonly<Record<string, number>> = {
   '23P01': 0,
 };
 
-/** Quotes as the languages of the server write them. */
+/** Quotation marks of the server's languages. */
 const QUOTED = /["«“„]([^"«»“”„]+)["»“”]/g;
 
-/** Citus numbers the shards from 102008 on, and puts the number behind the names of what lies in one. */
+/** Shard number of Citus, from 102008 on, at the end of the names of objects in a shard. */
 const SHARD = /_\d{6,}$/;
 
 /**
- * The name by which the schema knows the constraint or the unique index; undefined of any other error. Citus gives no field for it,
- * only a message, with the name that it has on the shard.
+ * The name of the constraint or the unique index in the schema; undefined for any other error. Citus fills no field for it. Its message
+ * contains the name, as it is on the shard.
  */
 export function constraintOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;

@@ -1,7 +1,7 @@
-/** Whether the server waits for its disk: what it was told not to wait for, a note that was answered may be lost by. */
+/** Whether the server waits for its disk. An answered note may be lost through a write without such a wait. */
 import type { Db } from './open.ts';
 
-/** What is lost without each, in Portuguese. */
+/** Consequence of each setting that is off, in Portuguese. */
 const LOSS = {
   fsync: 'uma queda de energia ou do sistema perde notas já respondidas com 201, e pode estragar o banco inteiro',
   full_page_writes: 'uma queda de energia ou do sistema pode estragar páginas do banco',
@@ -10,7 +10,7 @@ const LOSS = {
 
 type Setting = keyof typeof LOSS;
 
-/** As `pg_settings` says where a value comes from: for these, what takes it back is no matter of the whole server. */
+/** Remedies by the source of a value in `pg_settings`. These sources do not concern the whole server. */
 const OF_ONE: Readonly<Record<string, (name: Setting) => string>> = {
   database: (name) => `alter database … reset ${name}, e reinicie o serviço`,
   user: (name) => `alter role … reset ${name}, e reinicie o serviço`,
@@ -21,7 +21,7 @@ const OF_ONE: Readonly<Record<string, (name: Setting) => string>> = {
 
 const ofServer = (name: Setting): string => `alter system set ${name} = on; select pg_reload_conf();`;
 
-/** One sentence a setting that was turned off, in Portuguese, with what to change; none where 201 means that a note is on the disk. */
+/** One sentence for each setting that is off, in Portuguese, with the remedy; empty if 201 means that a note is on the disk. */
 export async function durabilityWarnings(pool: Db): Promise<readonly string[]> {
   const { rows } = await pool.query<{ name: Setting; source: string }>(
     `select name, source from pg_settings where name = any ($1) and setting = 'off' order by name`,

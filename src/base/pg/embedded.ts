@@ -1,4 +1,4 @@
-/** The embedded PostgreSQL as this project names it; its server is the work of `packages/postgres-embutido`. */
+/** The embedded PostgreSQL with the names of this project; `packages/postgres-embutido` runs its server. */
 import {
   type EmbeddedOptions,
   type EmbeddedServer,
@@ -14,10 +14,10 @@ import { EmbutidoMudo } from './unavailable.ts';
 
 export type { EmbeddedServer };
 
-/** The database, its user and the files beside its data are called so. */
+/** Name of the database, of its user and of the files beside its data. */
 export const NAME = 'nfse';
 
-/** Folders beside the data begin so in which a copy is brought to life, before it comes to its place. */
+/** Prefix of folders beside the data in which a backup is restored before it moves to its place. */
 export const STAGING = 'restauracao-';
 
 type Options = Pick<EmbeddedOptions, 'dataDir' | 'log' | 'transport' | 'archives'>;
@@ -32,14 +32,14 @@ export async function openEmbedded(options: Options): Promise<EmbeddedServer> {
   }
 }
 
-/** Where the cluster of a data folder lies, and the program that serves it, without starting it. */
+/** Finds the cluster of a data folder, and its server program, without starting it. */
 export const findEmbedded = (dataDir: string, log: Logger) => findServer(NAME, dataDir, log);
 
-/** The turn to make copies into a folder: of the processes of this machine one has it; undefined for the others. */
+/** Exclusive right to make backups in a folder, among the processes of this machine; undefined: another process has it. */
 export const takeCopyTurn = (folder: string) => takeTurn({ name: `${NAME}-copia`, location: folder });
 
-/** The turn to take the log that its server has left to the copies. */
+/** Exclusive right to add the log files of its server to the backups. */
 export const takeLogTurn = (logFolder: string) => takeTurn({ name: `${NAME}-wal`, location: logFolder });
 
-/** The number that initdb drew for a cluster, read off its files. */
+/** The system identifier that initdb drew for a cluster, read from its files. */
 export const readSistema = (location: string): Promise<string> => systemIdOf(location);

@@ -1,4 +1,4 @@
-/** A pool that was refused all its connections, in a process that does nothing else. */
+/** A pool whose connections were all refused, in a process without other work. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { test } from 'node:test';

@@ -1,6 +1,6 @@
 /**
- * A pool that makes do with the connections that a role, a database, a server or a pooler allows: who is refused a new one waits for one
- * that there is, or that is granted meanwhile. And one that goes from server to server, where several may have the database.
+ * A pool that works with the connections that a role, a database, a server or a pooler allows. A caller whose new connection was refused
+ * waits for an existing one, or for one that is allowed meanwhile. The pool also changes servers, if several may have the database.
  */
 import { Pool, type PoolClient, type PoolConfig } from './pg.ts';
 import type { Server } from './servers.ts';
@@ -8,16 +8,18 @@ import { StoreUnavailable } from './unavailable.ts';
 
 type Callback = Parameters<Pool['connect']>[0];
 
-/** What the pool has to know of its connections. */
+/** Information about the pool's connections. */
 export type Overview = {
-  /** Connections that the server let in, and that are there still. */
+  /** Number of accepted connections that are still open. */
   countOpen(): number;
-  /** Whether who was refused tries again, here or at another server. `failures`: its own so far. Throws what is to be told of all servers. */
+  /**
+   * Whether a refused caller tries again, here or at another server. `failures`: its own so far. Throws the combined error of all servers.
+   */
   isWorthwhile(error: Error, failures: Map<Server, Error>): boolean;
 };
 
 export class FrugalPool extends Pool {
-  /** What it opens where nobody hinders it. */
+  /** Maximum number of connections without refusals. */
   readonly #most = this.options.max;
   readonly #overview: Overview;
 
@@ -26,21 +28,21 @@ export class FrugalPool extends Pool {
     this.#overview = overview;
   }
 
-  /** Whether it was refused a connection, and has not been allowed all since. */
+  /** Whether a connection was refused, and the full number is not allowed again yet. */
   get isRefused(): boolean {
     return this.options.max < this.#most;
   }
 
-  /** To be told before the pool hears that it was refused one more: it would try again for the next who waits. */
+  /** Must be called before the pool learns of the refusal, or it would try again for its next waiting caller. */
   heedRefusal(): void {
     this.options.max = this.#overview.countOpen();
   }
 
-  /** To be told now and then, since nobody says when more are allowed. */
+  /** Must be called now and then, since no message says when more connections are allowed. */
   tryOneMore(): void {
     if (!this.isRefused) return;
     this.options.max += 1;
-    // Who waits is heard when a connection is given back.
+    // The pool serves its waiting list when a connection is released.
     if (this.waitingCount > 0)
       super.connect().then(
         (client) => client.release(),
@@ -48,7 +50,7 @@ export class FrugalPool extends Pool {
       );
   }
 
-  /** Another server allows what it allows. */
+  /** Another server has its own limit. */
   forgetRefusal(): void {
     this.options.max = this.#most;
   }
@@ -77,12 +79,12 @@ export class FrugalPool extends Pool {
     }
   }
 
-  /** The line of the pool keeps no process from ending that does nothing else. */
+  /** A timer that keeps the process alive, because the waiting list of the pool does not. */
   #hold(): NodeJS.Timeout {
     return setTimeout(() => undefined, 2 * this.options.connectionTimeoutMillis!);
   }
 
-  /** Waits in the line of the pool where it was refused, and goes on to the next server where one is no good. */
+  /** Waits in the list of the pool after a refusal. An unusable server is left for the next one. */
   async #connectElse(first: Error, began: number): Promise<PoolClient> {
     const waitMax = this.options.connectionTimeoutMillis!;
     const failures = new Map<Server, Error>();

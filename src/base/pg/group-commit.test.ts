@@ -1,4 +1,4 @@
-/** Group commit without a database: who shares a batch, who waits, who fails. */
+/** Group commit without a database: sharing a batch, waiting, and failing. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from '../../../test/support/seed.ts';
@@ -8,12 +8,12 @@ import { StoreUnavailable } from './unavailable.ts';
 
 type Batch = { readonly key: string; readonly jobs: readonly number[]; finish(): void; fail(error: Error): void };
 
-/** Turns of the event loop, more than any batch needs to begin or to end. */
+/** Waits for many turns of the event loop, more than any batch needs to begin or to end. */
 async function turns(): Promise<void> {
   for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** A commit that is under way until the test ends it. */
+/** Commits that stay open until the test ends them. */
 function heldCommits(max = 100): {
   issue: (key: string, job: number) => Promise<string>;
   batches: Batch[];
@@ -307,6 +307,6 @@ test('how many are in a batch, and its seconds, are counted, also of one that fa
   assert.deepEqual(await run('a', [1, 2, 3]), [1, 2, 3]);
   await assert.rejects(run('a', [1]), /the disk is full/);
   assert.equal((await summed('nfse_gravacao_grupo_documentos')) - documents, 4);
-  // The sum holds measures of other files, and loses digits to them.
+  // The sum includes measures of other files, and loses digits of precision.
   assert.ok(Math.abs((await summed('nfse_gravacao_duracao_seconds')) - seconds - 2) < 1e-9);
 });

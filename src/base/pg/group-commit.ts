@@ -1,23 +1,23 @@
 /**
- * Group commit: jobs that arrive during a commit go into the next one together, and each is answered after its commit. One batch a key is
- * under way at a time: two of one tenant would only wait for each other's locks.
+ * Group commit: jobs that arrive during a commit go into the next one together, and each is answered after its commit. One batch a key runs
+ * at a time, since two of one tenant would only wait for each other's locks.
  */
 
 import { observe } from '../measures/counters.ts';
 import { StoreUnavailable } from './unavailable.ts';
 
-/** A job that no batch has taken by then is refused: nothing of it is stored, and its sender may come again. */
+/** A job that waits longer for a batch is refused: nothing of it is stored, and its sender may repeat it. */
 export const QUEUED_MAX_MS = 20_000;
 
 export type Commits<Job, Result> = {
   (key: string, job: Job): Promise<Result>;
-  /** How long the batch has been under way that began first, in milliseconds. */
+  /** Duration of the oldest running batch, in milliseconds. */
   longest(): number;
 };
 
 /**
- * Runs jobs of one key in batches of at most `max`; results in the order of the jobs. `failsAll`: a failure that the waiting jobs would
- * meet as well. `gather`: a batch waits for this before it begins, and takes what came meanwhile; undefined: it begins at once.
+ * Runs jobs of one key in batches of at most `max`; results have the order of the jobs. `failsAll`: a failure that the waiting jobs would
+ * meet as well. `gather`: a batch waits for this before it begins, and includes the jobs that came meanwhile. Undefined: it begins at once.
  */
 export function groupCommit<Job, Result>(
   run: (key: string, jobs: readonly Job[]) => Promise<readonly Result[]>,
@@ -25,13 +25,13 @@ export function groupCommit<Job, Result>(
   failsAll: (error: unknown, key: string) => boolean = () => false,
   gather: () => Promise<unknown> | undefined = () => undefined,
 ): Commits<Job, Result> {
-  /** `at`: since when, on the clock of `performance.now`. */
+  /** `at`: beginning of the wait, on the clock of `performance.now`. */
   type Waiting = { at: number; job: Job; resolve: (result: Result) => void; reject: (error: unknown) => void };
   const queues = new Map<string, Waiting[]>();
-  /** When the batches began that are under way, oldest first. */
+  /** Beginnings of the running batches, oldest first. */
   const begun = new Map<string, number>();
 
-  /** The oldest stand first. */
+  /** Refuses late jobs; the oldest are at the front. */
   function refuseLate(queue: Waiting[]): void {
     const since = performance.now() - QUEUED_MAX_MS;
     const isLate = ({ at }: Waiting): boolean => at < since;
@@ -43,7 +43,7 @@ export function groupCommit<Job, Result>(
   async function drain(key: string, queue: Waiting[]): Promise<void> {
     while (queue.length > 0) {
       const gathering = gather();
-      // Awaited only where there is something: a batch begins in the turn in which it may.
+      // The wait happens only if necessary, so that a batch otherwise begins in the same turn.
       if (gathering !== undefined) await gathering;
       refuseLate(queue);
       const batch = queue.splice(0, max);
@@ -75,7 +75,7 @@ export function groupCommit<Job, Result>(
       }
       const fresh: Waiting[] = [{ at: performance.now(), job, resolve, reject }];
       queues.set(key, fresh);
-      // One turn later, so that what is read from the sockets in this turn shares the first commit too.
+      // The start is one turn later, so that requests read from the sockets in this turn share the first commit.
       setImmediate(() => void drain(key, fresh));
     });
   const longest = (): number => {
@@ -85,7 +85,7 @@ export function groupCommit<Job, Result>(
   return Object.assign(commit, { longest });
 }
 
-/** A way to run a batch, with how many there are in each and how long it takes counted. */
+/** A batch runner that records the size and the duration of each batch. */
 export function measureGroups<Job, Result>(
   documento: 'nota' | 'evento',
   run: (key: string, jobs: readonly Job[]) => Promise<readonly Result[]>,

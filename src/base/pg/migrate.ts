@@ -1,6 +1,6 @@
 /**
- * Brings the schema to the version of the program while older processes go on serving: one process at a time, in steps that lock briefly.
- * Each step is remembered, so that the next process goes on where one was killed.
+ * Brings the schema to the version of the program while older processes continue to serve. One process works at a time, in steps with brief
+ * locks. Each step is recorded, so that the next process continues after an interrupted one.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { importShipped } from '../../subjects/cadastros/aliquotas.rows.ts';
@@ -15,13 +15,13 @@ import { isPooled, needSession, refuseUndeclared, settleRole } from './pooled.ts
 import { isLocked } from './unavailable.ts';
 import { serverOf } from './watch.ts';
 
-/** PostgreSQL that the service is tested with, as the server numbers itself. */
+/** Oldest tested version of PostgreSQL, in the server's own numbering. */
 const VERSION_MIN = 150_000;
-/** How often whoever waits for another process's migration looks, and says so. */
+/** Interval at which a process looks for the end of another one's migration, and interval of its messages. */
 const TURN_EVERY_MS = 250;
 const TURN_TELL_MS = 10_000;
 
-/** The database has been brought to a version that this program does not know. */
+/** The schema of the database has a version that this program does not know. */
 export class NewerSchemaError extends Error {
   constructor(names: readonly string[]) {
     super(
@@ -30,12 +30,12 @@ export class NewerSchemaError extends Error {
   }
 }
 
-/** What every database has that a program of before the first release made. */
+/** Migration that every database of a program before the first release has. */
 const OF_BEFORE = '001-notas.sql';
 
-/** The database was made before anything was released, with a schema of its own from which no way leads on. */
+/** The database is from before the first release, with a schema that cannot be migrated. */
 export class UnreleasedSchemaError extends Error {
-  /** `place`: the database, as the operator names it; `wayOut`: how to begin another, a sentence. */
+  /** `place`: name of the database for the operator; `wayOut`: a sentence on how to begin another. */
   constructor(place: string, wayOut: string) {
     super(
       `${place} foi feito por um programa de antes da versão 0.1.0, a primeira publicada, e não se converte: o que há nele só esse programa lê. ${wayOut}`,
@@ -44,9 +44,9 @@ export class UnreleasedSchemaError extends Error {
 }
 
 /**
- * Applies the missing migrations, imports the rates that the program ships where there are none, makes the months ahead, and returns the
- * names applied. Processes that start at once wait for each other. `tell` gets lines for the operator. Throws {@link NewerSchemaError},
- * {@link UnreleasedSchemaError}, and the reason of `signal`. `all`: the migrations, by the test that brings its own.
+ * Applies the missing migrations and returns their names. It also imports the shipped rates into an empty table, and creates the coming
+ * months. Processes that start together wait for each other. `tell` gets lines for the operator. Throws {@link NewerSchemaError},
+ * {@link UnreleasedSchemaError}, and the reason of `signal`. `all`: the migrations, for a test that brings its own.
  */
 export async function migrate(
   pool: Db,
@@ -66,12 +66,12 @@ export async function migrate(
   return applied;
 }
 
-/** Brings an older schema up to this program; one that is current stays untouched. Throws as {@link migrate} does. */
+/** Brings an older schema to this program's version; a current one stays untouched. Throws as {@link migrate} does. */
 export async function updateSchema(pool: Db): Promise<void> {
   if ((await missingOf(pool, await shippedMigrations())).length > 0) await migrate(pool);
 }
 
-/** Where it cannot be done just now nobody is hindered: the months that are there last for weeks, and the worker tries each day. */
+/** A failure here does not stop the service: the existing months last for weeks, and the worker tries each day. */
 async function makeMesesAhead(pool: Db, tell: Tell): Promise<void> {
   try {
     await ensureMesesAhead(pool, Date.now());
@@ -81,7 +81,7 @@ async function makeMesesAhead(pool: Db, tell: Tell): Promise<void> {
   }
 }
 
-/** Migrations in the database that this program does not know: a newer one has brought it forward meanwhile. */
+/** Migrations in the database that are unknown to this program, because a newer one has applied them meanwhile. */
 export async function newerMigrations(pool: Db): Promise<readonly string[]> {
   const known = new Set((await shippedMigrations()).map(({ nome }) => nome));
   return (await listApplied(pool)).filter((name) => !known.has(name));
@@ -131,7 +131,7 @@ async function applyMissing(
     turn = await own.connect();
     await createLists(turn);
     await takeTurn(turn, tell, signal);
-    // Another process may have done some or all of it while this one waited.
+    // Another process may have done a part of it or all while this one waited.
     const missing = await missingOf(turn, all);
     if (missing.length === all.length) await applyAtOnce(turn, missing);
     else if (missing.length > 0) {
@@ -146,13 +146,13 @@ async function applyMissing(
     throw (await unsuitableOf(own, error)) ?? error;
   } finally {
     signal?.removeEventListener('abort', leave);
-    // The turn ends with the transaction, and so with the connection, however the process ends.
+    // The turn ends with the transaction, and so with the connection, even if the process is killed.
     turn?.release(true);
     await own.end();
   }
 }
 
-/** What there is to do about a database that does not take the schema; undefined: it is not the database. */
+/** A remedy for a database that does not accept the schema; undefined: the cause is another one. */
 async function unsuitableOf(own: Db, error: unknown): Promise<Error | undefined> {
   const { code, message } = error as { readonly code?: string; readonly message: string };
   if (code !== FORBIDDEN && code !== ALREADY_THERE) return undefined;
@@ -171,8 +171,9 @@ const FORBIDDEN = '42501';
 const ALREADY_THERE = '42P07';
 
 /**
- * One process at a time, by a lock that an open transaction holds: behind a pooler too, and no crash outlives it. Requests touch no such
- * table. A process that waits asks again and again: a session in a queue has a snapshot, which an index made concurrently waits for.
+ * Lets one process migrate at a time, by a lock that an open transaction holds. The lock works behind a pooler too, and does not survive a
+ * crash. Requests never use this table. A waiting process polls: a session in the lock queue has a snapshot, for which a concurrent index
+ * build waits.
  */
 async function takeTurn(turn: Client, tell: Tell, signal: AbortSignal | undefined): Promise<void> {
   for (let waits = 0; ; waits += 1) {
@@ -189,7 +190,7 @@ async function takeTurn(turn: Client, tell: Tell, signal: AbortSignal | undefine
   }
 }
 
-/** Nobody has used the database yet: one transaction. */
+/** The database is still unused, so that one transaction applies everything. */
 async function applyAtOnce(turn: Client, all: readonly Migration[]): Promise<void> {
   for (const text of atOnce(all)) await turn.query(text);
   const names = all.map(({ nome }) => nome);
@@ -211,7 +212,7 @@ async function applyInSteps(
   );
   const client = await openMigrationClient(own);
   try {
-    // Not by the transaction that holds the turn: on a node of Citus it would keep the snapshot, which an index made concurrently waits for.
+    // The transaction that holds the turn is not used. Its snapshot on a node of Citus would block a concurrent index build.
     const { rows } = await client.query<{ nome: string; passo: number }>(
       `select nome, passo from migracoes_andamento where tenant = ''`,
     );
@@ -237,8 +238,8 @@ async function checkVersion(pool: Db): Promise<void> {
 }
 
 /**
- * The lists of what is applied. A migration under way has a row for each step (tenant empty), and for each tenant, and each month of a
- * table that is kept by month, the place that a step in batches has reached. Of two processes at once one may fail all the same.
+ * Creates the tables of applied migrations. An unfinished migration has a row for each step, with an empty tenant. A step in batches has a
+ * row for each tenant and month with the place that it has reached. One of two simultaneous processes may still fail here.
  */
 async function createLists(client: Client): Promise<void> {
   const lists = [

@@ -1,6 +1,6 @@
 /**
- * One step of a migration on tables that are full and in use, and how it is remembered. A table that is kept by month is gone through month
- * by month, so that nobody waits for all of them: above all not who makes the next month.
+ * Runs one step of a migration on full tables in use, and records it. A table that is kept by month is processed month by month, so that no
+ * transaction waits for all months. This matters most for the creation of the next month.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Bench, describeRest, runPatiently, runWatched, TELL_EVERY_MS } from './migration-watch.ts';
@@ -15,12 +15,12 @@ type Of<Kind> = Extract<Passo, { readonly kind: Kind }>;
 
 type Step = { readonly nome: string; readonly place: number; readonly isLast: boolean };
 
-/** Rows that one transaction of a step in batches changes: who waits for one of them waits a fraction of a second. */
+/** Rows that one transaction of a step in batches changes. Another transaction waits for one of them a fraction of a second. */
 const BATCH_ROWS = 1_000;
 
 /**
- * Connections without the time-out of the service, since a statement may take an hour here, and without its plans, which are made for
- * single rows.
+ * Connections without the time-out of the service, since a statement may take an hour here. The planner settings for single rows are left
+ * out as well.
  */
 export function openMigrationPool(pool: Db): Db {
   const { host, port, user, password, database, connectionString, ssl, servers, isPooled, ownOptions } =
@@ -39,26 +39,26 @@ export function openMigrationPool(pool: Db): Db {
     },
     'endless',
   );
-  // A connection that is lost between two statements must not end the process: the next statement says so.
+  // A connection that is lost between two statements must not end the process; the next statement fails instead.
   own.on('error', () => undefined);
   own.on('connect', (client) => void client.on('error', () => undefined));
   return own;
 }
 
-/** A statement that takes off the limits of a session or of the transaction, also one that versions before 17 do not know. */
+/** A statement that removes the limits of a session or of the transaction. It also works on versions before 17, which lack one of them. */
 export function withoutLimits(of: 'session' | 'transaction'): string {
   return `select set_config(name, '0', ${of === 'transaction'}) from pg_settings
     where name in ('transaction_timeout', 'idle_in_transaction_session_timeout', 'statement_timeout')`;
 }
 
-/** One of them. */
+/** A single connection without limits. */
 export async function openMigrationClient(own: Db): Promise<PoolClient> {
   const client = await own.connect();
   await client.query(withoutLimits('session'));
   return client;
 }
 
-/** Does one step and remembers it. Throws what the database says; what was done of the step before is kept. */
+/** Does one step and records it. Throws the error of the database; earlier steps are kept. */
 export async function takeStep(bench: Bench, step: Step & { readonly passo: Passo }): Promise<void> {
   const { passo } = step;
   switch (passo.kind) {
@@ -88,7 +88,7 @@ async function runBrief(bench: Bench, step: Step, statements: readonly string[])
   );
 }
 
-/** Of a month that was looked through before, and of the whole table when all months were, the server looks at nothing. */
+/** The server skips a month that is validated already, and the whole table once all months are. */
 async function runValidation(bench: Bench, step: Step, passo: Of<'validation'>): Promise<void> {
   const { client, tell } = bench;
   const { table, constraint } = passo;
@@ -103,8 +103,8 @@ async function runValidation(bench: Bench, step: Step, passo: Of<'validation'>):
 }
 
 /**
- * On a table that is kept by month, which takes no index made concurrently: a form of it that is valid when each month has its own. A month
- * that is made meanwhile brings it along.
+ * Creates an index, which cannot be built concurrently on a table that is kept by month. The parent index becomes valid when each month has
+ * its own. A month that is created meanwhile gets one automatically.
  */
 async function runIndex(bench: Bench, passo: Of<'index'>): Promise<void> {
   const { client } = bench;
@@ -119,17 +119,17 @@ async function runIndex(bench: Bench, passo: Of<'index'>): Promise<void> {
     if (there === undefined) {
       await makeIndex(bench, { sql: withHead(`concurrently ${own} on ${month}`), index: own, table: month });
     }
-    // One that is there already has the server look once more whether all are.
+    // Attaching an index that is attached already makes the server check again whether all are.
     await runPatiently(bench, () => client.query(`alter index ${index} attach partition ${own}`));
   }
   if ((await validityOf(client, index)) === true) return;
   throw new Error(`os meses de ${table} mudaram enquanto o índice ${index} era feito; rode de novo, ela continua`);
 }
 
-/** What stays of a creation that was broken off is an index that nobody may use: it is taken away, and made anew. */
+/** An interrupted creation leaves an invalid index, which is dropped and built again. */
 async function makeIndex(bench: Bench, { sql, index, table }: Omit<Of<'index'>, 'kind'>): Promise<void> {
   const { client, tell } = bench;
-  // The server goes on making an index whose asker was killed: until it is done, nobody knows what will be left.
+  // The server continues the build of a killed client. The result is certain only after its end.
   await runWatched(bench, () => client.query(`begin; lock table ${table} in share update exclusive mode; commit`));
   const isValid = await validityOf(client, index);
   if (isValid === true) return;
@@ -142,13 +142,13 @@ async function makeIndex(bench: Bench, { sql, index, table }: Omit<Of<'index'>, 
   try {
     await runWatched(bench, () => client.query(sql));
   } catch (error) {
-    // It would hinder writers all the same, an index of unique keys above all.
+    // An invalid index still slows writers, and a unique one may block them.
     await client.query(removal).catch(() => undefined);
     throw error;
   }
 }
 
-/** One of a table that is kept by month goes with those of its months, at once and by a brief lock. */
+/** Drops an index. The index of a monthly table goes with those of its months, at once and under a brief lock. */
 async function runRemoval(bench: Bench, index: string): Promise<void> {
   const { client } = bench;
   const text = `select relkind = 'I' as "isMonthly" from pg_class where oid = to_regclass($1)`;
@@ -168,7 +168,7 @@ async function validityOf(client: Client, index: string): Promise<boolean | unde
   return rows[0]?.indisvalid;
 }
 
-/** The months of a table, as tables; undefined where it is not kept by month. */
+/** The months of a table, as tables; undefined if it is not kept by month. */
 async function monthsOf(client: Client, table: string): Promise<readonly string[] | undefined> {
   const { rows } = await client.query<{ months: readonly string[] }>(
     `select array(select inhrelid::regclass::text from pg_inherits where inhparent = c.oid and not inhdetachpending order by 1) as months
@@ -178,7 +178,7 @@ async function monthsOf(client: Client, table: string): Promise<readonly string[
   return rows[0]?.months;
 }
 
-/** What a month has of an index of its table. */
+/** The index of a month that belongs to an index of its table. */
 async function indexOfMonth(client: Client, index: string, month: string): Promise<string | undefined> {
   const { rows } = await client.query<{ own: string }>(
     `select indexrelid::regclass::text as own from pg_index join pg_inherits on inhrelid = indexrelid
@@ -208,13 +208,13 @@ async function runBatches(bench: Bench, step: Step, passo: Of<'batches'>): Promi
         );
         told = now;
       }
-      // The machine is the service's: at most half of the time is ours.
+      // The service needs the machine, so the migration takes half of the time at most.
       await sleep(now - start);
     }
   }
 }
 
-/** Rows that an index has in the order of their keys. `mes`: 0 where the table is not kept by month. */
+/** A range of rows in the order of an index. `mes`: 0 if the table is not kept by month. */
 type Reach = { readonly tenant: string; readonly mes: number };
 
 async function reachesOf(client: Client, { isMonthly }: Of<'batches'>): Promise<readonly Reach[]> {
@@ -223,7 +223,7 @@ async function reachesOf(client: Client, { isMonthly }: Of<'batches'>): Promise<
   return (await client.query<Reach>(text)).rows;
 }
 
-/** The next rows after the place that was reached; resolves with how many there were. */
+/** Processes the next rows after the place reached, and returns their number. */
 async function runBatch(
   client: Client,
   { nome, place }: Step,
@@ -250,7 +250,7 @@ async function runBatch(
   return count;
 }
 
-/** A step that is done; with the last one the migration is, and nothing of it need be remembered but its name. */
+/** Records a finished step. The last step ends the migration, of which only the name is kept. */
 async function remember(client: Client, { nome, place, isLast }: Step): Promise<void> {
   if (!isLast) {
     await client.query(`insert into migracoes_andamento (tenant, nome, passo) values ('', $1, $2)`, [nome, place]);
@@ -268,7 +268,7 @@ async function sizeOf(client: Client, table: string): Promise<string> {
   return (await client.query<{ size: string }>(text, [table])).rows[0]!.size;
 }
 
-/** As the last statistics have it. */
+/** Estimate from the last statistics. */
 async function rowsOf(client: Client, table: string): Promise<number> {
   const text = `select sum(reltuples) filter (where relkind = 'r')::float as count from (${WHOLE}) x join pg_class using (oid)`;
   return (await client.query<{ count: number | null }>(text, [table])).rows[0]!.count ?? 0;

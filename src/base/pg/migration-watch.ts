@@ -1,39 +1,36 @@
-/**
- * Work on tables that are full and in use: how it waits for locks, and what it tells meanwhile. What it does is said in
- * `migration-steps.ts`.
- */
+/** Work on full tables in use: waiting for locks, and messages meanwhile. `migration-steps.ts` defines the steps themselves. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from './open.ts';
 import type { ClientBase as Client, QueryResult } from './pg.ts';
 
-/** Gets a line for the operator. */
+/** Receives a line for the operator. */
 export type Tell = (text: string) => void;
 
 export type Bench = {
-  /** For looking on; the steps run elsewhere. */
+  /** Pool for observation; the steps run elsewhere. */
   readonly pool: Db;
   readonly client: Client;
   readonly tell: Tell;
-  /** Ends the pauses. */
+  /** Aborts the pauses. */
   readonly signal: AbortSignal | undefined;
 };
 
 /**
- * Who comes after a waiting lock waits too: so the wait is short. It is longer than the second (deadlock_timeout) after which the server
- * ends a vacuum in the way.
+ * Limit of the wait for a lock; it is short, because a waiting lock request blocks every later one. It is longer than one second
+ * (deadlock_timeout), after which the server cancels a blocking vacuum.
  */
 const LOCK_TIMEOUT_MS = 2_000;
-/** Of who waits for a lock: whom for. Twice within the wait. */
+/** Interval of the query for the blocking sessions, twice within the wait. */
 const LOOK_EVERY_MS = 900;
 const RETRY_FIRST_MS = 500;
 const RETRY_MAX_MS = 8_000;
-/** A lock that was not to be had, and a deadlock. */
+/** Codes of a lock time-out and of a deadlock. */
 const WORTH_WAITING = new Set(['55P03', '40P01']);
 
 export const TELL_EVERY_MS = 5_000;
 
 async function inTransaction<Result>(client: Client, work: (pid: number) => Promise<Result>): Promise<Result> {
-  // What the session was opened with may not come through a pooler.
+  // Settings of the session may not pass a pooler, so that they are set here.
   const begun: unknown = await client.query(
     `begin; set local statement_timeout = 0; set local lock_timeout = ${LOCK_TIMEOUT_MS}; select pg_backend_pid() as pid`,
   );
@@ -47,7 +44,7 @@ async function inTransaction<Result>(client: Client, work: (pid: number) => Prom
   }
 }
 
-/** Does the work in a transaction, again and again while what it needs is locked, with pauses in which those whom it held up go on. */
+/** Runs the work in a transaction, and repeats it while a lock is missing. Blocked sessions continue in the pauses. */
 export async function runPatiently<Result>(
   { pool, client, tell, signal }: Bench,
   work: () => Promise<Result>,
@@ -70,13 +67,13 @@ export async function runPatiently<Result>(
   }
 }
 
-/** Whom $1 waits for. Of sessions of others a role may see less. */
+/** Sessions that block $1. A role may see less of the sessions of others. */
 const BLOCKERS = `(select string_agg(case when b.pid = 0 then 'uma transação preparada (pg_prepared_xacts)' else
     concat_ws(', ', coalesce(nullif(a.application_name, ''), 'sem nome'), 'usuário ' || a.usename, 'pid ' || b.pid,
       a.state || ' há ' || round(extract(epoch from now() - a.xact_start)) || ' s') end, '; ')
   from unnest(pg_blocking_pids($1)) as b (pid) left join pg_stat_activity a on a.pid = b.pid)`;
 
-/** What this session waits for at this moment, and for whom; undefined: for no lock. */
+/** The lock and the blocking sessions that this session waits for at this moment; undefined: none. */
 async function lockOf(pool: Db, pid: number): Promise<string | undefined> {
   const { rows } = await pool.query<{ table: string | null; blockers: string | null }>(
     `select (select relation::regclass::text from pg_locks where pid = $1 and not granted and locktype = 'relation') as table,
@@ -89,7 +86,7 @@ async function lockOf(pool: Db, pid: number): Promise<string | undefined> {
   return `${one.table === null ? 'uma linha' : `a tabela ${one.table}`} está em uso, espera por ${one.blockers}`;
 }
 
-/** Tells, while `work` takes time, how far it is and whom it waits for. */
+/** Reports the progress of long `work` and the sessions that block it. */
 export async function runWatched<Result>({ pool, client, tell }: Bench, work: () => Promise<Result>): Promise<Result> {
   const pid = (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]!.pid;
   const began = performance.now();
@@ -110,7 +107,7 @@ export async function runWatched<Result>({ pool, client, tell }: Bench, work: ()
   }
 }
 
-/** The phases of an index made concurrently, with the part of the whole that each takes, and where in it the server is. */
+/** Phases of a concurrent index build, with the share of each in the whole, and the progress within the phase. */
 const PHASES: readonly (readonly [name: string, share: number])[] = [
   ['initializing', 0],
   ['waiting for writers before build', 0],
@@ -140,7 +137,7 @@ async function stateOf(pool: Db, pid: number, seconds: number): Promise<string> 
   return `${Math.round(whole * 100)}% em ${Math.round(seconds)} s${describeRest(seconds, whole)}${waits}`;
 }
 
-/** How long it will take yet, from how long a part of it took; nothing where that says nothing. */
+/** Estimated remaining time from the time of a part; empty if the part is too small. */
 export function describeRest(seconds: number, part: number): string {
   if (!(part > 0.01 && part <= 1)) return '';
   const rest = (seconds * (1 - part)) / part;

@@ -1,24 +1,24 @@
 /**
- * The migrations as their files say them. A file is one migration; lines `-- passo` part its steps, and what stands in a step tells its
- * kind. README.md has the rules, `test/migracoes.test.ts` holds every file to them.
+ * The migrations from their files. A file is one migration; lines `-- passo` separate its steps, and the statements of a step determine its
+ * kind. README.md has the rules, and `test/migracoes.test.ts` checks every file against them.
  */
 import { readdir, readFile } from 'node:fs/promises';
 
 const FOLDER = new URL('./migrations/', import.meta.url);
 
 export type Passo =
-  /** Statements that lock briefly, in one transaction. */
+  /** Statements with brief locks, in one transaction. */
   | { readonly kind: 'brief'; readonly statements: readonly string[] }
   /** One `alter table … validate constraint …`, which reads all rows. */
   | { readonly kind: 'validation'; readonly sql: string; readonly table: string; readonly constraint: string }
-  /** One `create index concurrently`, which admits no transaction. */
+  /** One `create index concurrently`, which cannot run in a transaction. */
   | { readonly kind: 'index'; readonly sql: string; readonly index: string; readonly table: string }
   /** One `drop index concurrently if exists`. */
   | { readonly kind: 'removal'; readonly index: string }
   /**
-   * `-- lotes: <table> [mes] <key>`: one statement for a range of rows, in many short transactions. $1 is the tenant, $2 the key before
-   * the first row, $3 the key of the last one, and of a table that is kept by month $4 the month. The key is a bigint, and the
-   * column that comes next in an index that begins with the tenant (and the month).
+   * `-- lotes: <table> [mes] <key>`: one statement for a range of rows, in many short transactions. $1 is the tenant, $2 the key before the
+   * first row, $3 the key of the last one. $4 is the month, if the table is kept by month. The key is a bigint, and the next column of an
+   * index that begins with the tenant (and the month).
    */
   | {
       readonly kind: 'batches';
@@ -36,7 +36,7 @@ export async function shippedMigrations(): Promise<readonly Migration[]> {
   return Promise.all(names.map(async (nome) => migrationOf(nome, await readFile(new URL(nome, FOLDER), 'utf8'))));
 }
 
-/** Names of the tables that they make, and of the one that keeps them. */
+/** Names of the tables that they create, and of the table that records them. */
 export async function namesOfTables(): Promise<readonly string[]> {
   const made = (await shippedMigrations()).flatMap(({ sql }) => [
     ...sql.matchAll(/^create table (?:if not exists )?(\w+)/gim),
@@ -66,7 +66,7 @@ function passoOf(text: string): Passo {
   return { kind: 'brief', statements };
 }
 
-/** Without comments, on one line each; a body between $$ and a text between quotes stay as they are. */
+/** Statements without comments, on one line each. A body between $$ and a quoted text stay unchanged. */
 export function statementsOf(sql: string): readonly string[] {
   const bodies: string[] = [];
   const keep = (part: string): string => (part.startsWith('--') ? '' : `«${bodies.push(part) - 1}»`);
@@ -82,7 +82,7 @@ export function statementsOf(sql: string): readonly string[] {
     .filter((one) => one !== '');
 }
 
-/** All statements for a database without a row: nothing to go round, nothing to fill. */
+/** All statements for a database without rows, without batches and concurrent builds. */
 export function atOnce(migrations: readonly Migration[]): readonly string[] {
   return migrations.flatMap(({ passos }) => passos.flatMap(sentAtOnce));
 }

@@ -1,4 +1,4 @@
-/** The pool on PostgreSQL, embedded or given by DATABASE_URL, and the transactions on it. `migrate.ts` brings the schema up to date. */
+/** The pool on PostgreSQL, embedded or named by DATABASE_URL, and the transactions on it. `migrate.ts` brings the schema up to date. */
 import { noteCoordinators } from './distributed.ts';
 import type { Pool, PoolClient, QueryConfig, QueryResult, QueryResultRow } from './pg.ts';
 import type { Planned } from './planned.ts';
@@ -8,29 +8,29 @@ import { optionsOf, SESSION } from './session.ts';
 import { isLocked, type Unavailability, UncertainCommit, unavailabilityOf } from './unavailable.ts';
 import { causeOf, openWatchedPool, serverOf } from './watch.ts';
 
-/** Connections of a pool that is not told how many: one batch of issuances a tenant at a time, the worker, and readings beside them. */
+/** Default size of a pool: one batch of issuances a tenant at a time, the worker, and readings beside them. */
 const CONNECTIONS_MAX = 12;
-/** How long a connection is waited for, a granted one or a free one. */
+/** Limit of the wait for a connection, new or free. */
 const CONNECT_MAX_MS = 10_000;
-/** Of what one part of the service does not use, another that was refused one gets it while it waits. */
+/** Idle time after which a connection is closed. Another part of the service that was refused one can then get it. */
 const IDLE_MAX_MS = 5_000;
-/** An idle connection is probed by the system after this, so that firewalls remember it and its end is noticed. */
+/** The system probes an idle connection after this time, so that firewalls keep it open and its end is noticed. */
 const KEEP_ALIVE_MS = 5_000;
 
 /**
- * A list of ids as a relation that the planner takes for a single row, since it knows nothing of this equality. So each id is looked up by
- * its whole key. For many rows any index of the tenant would look cheaper, and all its notas would be read (measured).
+ * A condition whose result the planner cannot estimate, so that it takes a list of ids for a single row. Each id is then looked up by its
+ * whole key. Otherwise any index of the tenant would look cheaper for many rows, and all its notas would be read (measured).
  */
 export const ONE_BY_ONE = 'where x.id + 0 = x.id';
 
 export type Db = Pool;
 
-/** A text from outside may hold U+0000, which no column takes. */
+/** A text from outside may contain U+0000, which no column accepts. */
 export function dropNul(text: string | undefined): string | null {
   return text?.replaceAll('\0', '') ?? null;
 }
 
-/** A pool that sends the statements of a transaction without waiting between them. `isPatient`: for work by hand. */
+/** A pool that sends the statements of a transaction without waiting between them. `isPatient`: for commands of an operator. */
 export function openPool(connection: Connection, onError: (error: Error) => void, isPatient = false): Db {
   const settings = {
     ...connection,
@@ -48,39 +48,39 @@ export function openPool(connection: Connection, onError: (error: Error) => void
   pool.on('error', onError);
   renewPlans(pool);
   noteCoordinators(pool, connection.isPooled);
-  // Nor must one that is lost while it is in use: its statements fail, and the pool replaces it.
+  // A connection that is lost in use must not end the process either: its statements fail, and the pool replaces it.
   pool.on('connect', (client) => void client.on('error', () => undefined));
   return pool;
 }
 
-/** Reads what a tenant has under a value ($2). */
+/** Reads the rows of a tenant for a value ($2). */
 function rowsReader<Row extends QueryResultRow>(pool: Db, ask: Planned) {
   return async (tenant: string, value: string): Promise<readonly Row[]> =>
     (await pool.query<Row>(ask([tenant, value]))).rows;
 }
 
-/** The same, of one row. */
+/** Reads a single row of a tenant for a value ($2). */
 export function rowReader<Row extends QueryResultRow>(pool: Db, ask: Planned) {
   const read = rowsReader<Row>(pool, ask);
   return async (tenant: string, value: string): Promise<Row | undefined> => (await read(tenant, value))[0];
 }
 
 /**
- * Set with `begin` for the transaction, so that it holds behind a pooler and costs no wait. Who holds a row for longer is stuck; who is
- * gone in a transaction is ended by the server, which would keep its locks for hours.
+ * Settings sent with `begin` for the transaction, so that they work behind a pooler and cost no wait. A session that holds a row for longer
+ * is stuck. The server ends an idle transaction, whose locks it would otherwise keep for hours.
  */
 const BEGIN = 'set local idle_in_transaction_session_timeout = 10000; set local lock_timeout =';
 const LOCK_TIMEOUT_MS = 2_000;
-/** Where somebody was found to hold something: who waits there keeps others waiting. */
+/** Limit of the wait after a lock was found to be held, because this wait delays others. */
 export const SHORT_LOCK_MS = 250;
-/** Of a group of which so many wait for somebody, the rest is left to another time. */
+/** Number of locked members of a group after which the rest is left for later. */
 export const LOCKED_MAX = 8;
 
-/** Failures that are nobody's own: the next transaction meets them too. */
+/** Failures that concern the server, so that the next transaction meets them too. */
 const OF_THE_SERVER: ReadonlySet<Unavailability> = new Set(['full', 'exhausted', 'crowded', 'read_only']);
 
 export type TransactionOptions = {
-  /** How long a lock is waited for, in milliseconds; then the transaction ends with `locked`. 0: as long as a statement may take. */
+  /** Limit of the wait for a lock, in milliseconds; afterwards the transaction ends with `locked`. 0: as long as a statement may take. */
   readonly lockMs?: number;
 };
 
@@ -93,15 +93,15 @@ export async function runTransaction<Result>(
   return runPipeline(pool, async (client) => ({ result: await work(client), writes: [] }), options);
 }
 
-/** What a transaction came to, which may be one of the writes that nobody has awaited yet. */
+/** The result of a transaction, which may be one of the writes not awaited yet. */
 export type Pipelined<Result> = {
   readonly result: Result | Promise<Result>;
   readonly writes: readonly Promise<unknown>[];
 };
 
 /**
- * The same, with fewer waits: `begin` travels with the first statements of `work`, and `commit` with the writes that it does not await. A
- * write that fails makes the server roll back, and its error is thrown.
+ * Runs a transaction with fewer waits. `begin` travels with the first statements of `work`, and `commit` with its pending writes. A write
+ * that fails makes the server roll back, and its error is thrown.
  */
 export async function runPipeline<Result>(
   pool: Db,
@@ -112,7 +112,7 @@ export async function runPipeline<Result>(
   let broken: Error | undefined;
   let isDemoted = false;
   let isCommitSent = false;
-  // As it was told to commit: of a write that fails before, the server answers that it rolled back.
+  // Whether the commit itself failed by a lost node. The server answers a commit after a failed write with a rollback instead.
   let isNodeLost = false;
   try {
     const begun = client.query(`begin isolation level read committed; ${BEGIN} ${lockMs}`);
@@ -123,7 +123,7 @@ export async function runPipeline<Result>(
       isNodeLost = unavailabilityOf(error) === 'node_gone';
     });
     const [ended] = await Promise.all([commit, ...writes]);
-    // A transaction that had failed is ended by `commit` too, and says so only here.
+    // A failed transaction also accepts `commit`; only the command of the result shows the rollback.
     if (ended.command !== 'COMMIT') throw new Error('the transaction was rolled back');
     return result;
   } catch (failure) {
@@ -134,28 +134,31 @@ export async function runPipeline<Result>(
     await client.query('rollback').catch((lost: Error) => {
       broken = lost;
     });
-    // A connection that still answers has rolled the transaction back.
+    // The server has rolled back if the connection still answers.
     if (isCommitSent && (broken !== undefined || isNodeLost)) throw new UncertainCommit(error);
     throw error;
   } finally {
-    // Another server may have the address by now: a new connection finds out.
+    // Another server may have taken over the address, so a new connection is opened.
     client.release(broken ?? isDemoted);
   }
 }
 
-/** A write that fails after `begin` has failed is awaited by nobody; its failure must not end the process. */
+/** No caller awaits a write that fails after `begin` has failed; its failure must not end the process. */
 function catchWrites<Work extends { readonly writes: readonly Promise<unknown>[] }>(done: Work): Work {
   for (const write of done.writes) write.catch(() => undefined);
   return done;
 }
 
-/** Whether the server takes writes is then tried (`readiness.ts`): that a small one was taken says nothing of the room for others. */
+/**
+ * Notes that the server refused a write, so that writing is tested (`readiness.ts`). A small successful write does not prove that there is
+ * room for others.
+ */
 function noteRefusal(pool: Db, error: unknown): void {
   const server = serverOf(pool);
   if (server !== undefined && OF_THE_SERVER.has(unavailabilityOf(error) as Unavailability)) server.refusesWrites = true;
 }
 
-/** One statement in a transaction of its own, so that what is said of locks holds for it: the three travel together. */
+/** One statement in a transaction of its own, so that the lock limits apply to it. All three statements travel together. */
 export async function writeAlone<Row extends QueryResultRow>(
   pool: Db,
   query: QueryConfig,
@@ -168,7 +171,7 @@ export async function writeAlone<Row extends QueryResultRow>(
   return runPipeline(pool, work, options);
 }
 
-/** Writes all together, or each by itself where somebody holds one of them; how many, as `write` counts them. */
+/** Writes all together, or one by one if another transaction locks one of them. Returns their number, as `write` counts them. */
 export async function writeUnlocked<One>(
   all: readonly One[],
   write: (some: readonly One[], options?: TransactionOptions) => Promise<number>,

@@ -1,6 +1,6 @@
 /**
- * The one door to the `pg` library: every other file that talks to PostgreSQL imports it from here. It adds one thing: a connection that
- * names no password has that of the file of `PGPASSFILE`, or `~/.pgpass`. `pg` reads it too, until its next version, and warns of that.
+ * Only this file imports the `pg` library; every other file imports it from here. It adds one thing: a connection without a password uses
+ * the one from the file of `PGPASSFILE`, or `~/.pgpass`. `pg` still reads that file too, until its next version, and warns about it.
  */
 import { defaults } from 'pg';
 import readPassword from 'pgpass';

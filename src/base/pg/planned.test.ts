@@ -1,4 +1,4 @@
-/** Which statements a connection knows by a name. */
+/** Which statements have a name on a connection. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { PLANNED, planMonthly } from './planned.ts';

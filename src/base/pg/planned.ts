@@ -1,27 +1,27 @@
 /**
- * Statements that a connection reads and plans once, and knows by a name. Each finds its rows by whole keys, so one plan is right for every
- * value and every size of a table (D-358). All others have no name and are planned each time, for their values.
+ * Statements that a connection parses and plans once, and keeps under a name. Each finds its rows by whole keys. One plan is therefore
+ * right for every value and every size of a table (D-358). All others have no name and are planned each time, for their values.
  */
 import type { QueryConfig } from './pg.ts';
 
 const texts = new Map<string, (mes: number) => string>();
 
-/** Text of each statement by its name, for the test that looks at their plans (`test/planos.test.ts`). `mes`: of those that speak of one. */
+/** Text of each statement by its name, for the test of their plans (`test/planos.test.ts`). `mes`: for monthly statements. */
 export const PLANNED: ReadonlyMap<string, (mes: number) => string> = texts;
 
-/** A statement that was declared: what it is asked with these values. */
+/** A declared statement: makes a query with these values. */
 export type Planned = (values: unknown[]) => QueryConfig;
 
-/** Declares a statement. Its columns are named one by one: one that gets another column while it is known fails from then on. */
+/** Declares a statement. Its columns must be listed one by one, because a prepared statement fails once its result has another column. */
 export function planOnce(name: string, text: string): Planned {
   texts.set(name, () => text);
   return (values) => ({ name, text, values });
 }
 
 /**
- * Declares a statement that speaks of one month: the value at `place` (from 1, as in `$2`). It is written into the text, so that its plan
- * knows no other month: with the month as a value the server finds a plan for any month dear, and plans each time. Statements of
- * months long ago are asked seldom and have no name: each connection would keep one for every month that anybody asks for.
+ * Declares a statement for one month: the value at `place` (from 1, as in `$2`). The month is written into the text, so that the plan reads
+ * no other month. A month as a parameter makes a generic plan look expensive to the server, which then plans each time. Statements for old
+ * months are rare and have no name; each connection would otherwise keep one for every requested month.
  */
 export function planMonthly(name: string, text: string, place = 2): Planned {
   const parts = text.split(/(\$\d+)/).map((part) => (/^\$\d+$/.test(part) ? Number(part.slice(1)) : part));
@@ -43,10 +43,10 @@ export function planMonthly(name: string, text: string, place = 2): Planned {
   };
 }
 
-/** Months whose statements have names: a year of those before, in which nearly all that is asked for stands, and those made ahead. */
+/** Months whose statements have names: the past year, with nearly all requested rows, and the months created in advance. */
 const [BEFORE_MESES, AHEAD_MESES] = [13, 2];
 
-/** Whether a month is one of these by the clock: a key that somebody made up may name any. */
+/** Whether a month is one of these by the clock. An invented key may name any month. */
 function isOfNow(mes: number): boolean {
   const now = new Date();
   const months = (Math.floor(mes / 100) - now.getUTCFullYear()) * 12 + (mes % 100) - now.getUTCMonth() - 1;

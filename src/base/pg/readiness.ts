@@ -1,20 +1,20 @@
-/** Whether the database takes writes. While writes succeed nothing is written to find out; what failed last is tried again. */
+/** Whether the database accepts writes. No test is made while writes succeed; after a failure the failed operation is tried again. */
 import { type Db, runPipeline } from './open.ts';
 import { Client } from './pg.ts';
 import { IS_READ_ONLY } from './servers.ts';
 import { StoreUnavailable, unavailabilityOf } from './unavailable.ts';
 import { type ServerState, serverOf } from './watch.ts';
 
-/** Of the one connection that is opened to see whether one can be. */
+/** Time limit of the connection that is opened as a test. */
 const OPEN_MAX_MS = 1_500;
 
-/** A table of the session's own, which needs new room on the disk; it is gone with the transaction. */
+/** A temporary table, which needs new room on the disk and is dropped with the transaction. */
 const TRIAL = [
   'create temp table prova_de_escrita (dado text) on commit drop',
   `insert into prova_de_escrita select repeat('0', 1000) from generate_series(1, 1000)`,
 ];
 
-/** Throws what keeps the database from being written to. */
+/** Throws the obstacle to writing. */
 export async function checkWriting(pool: Db): Promise<void> {
   const server = serverOf(pool);
   if (server?.absence !== undefined) throw server.absence();
@@ -23,7 +23,7 @@ export async function checkWriting(pool: Db): Promise<void> {
   if (server?.refusesWrites) await tryToWrite(pool, server);
 }
 
-/** A connection that takes no writes is not used again: the address may be another server's by now. */
+/** A read-only connection is not used again, because the address may belong to another server by now. */
 async function isReadOnly(pool: Db): Promise<boolean> {
   const client = await pool.connect();
   let isLeft = true;
@@ -53,7 +53,7 @@ async function askAnew(server: ServerState): Promise<boolean> {
   }
 }
 
-/** The trial that commits ends the doubt. Where a table of one's own is not allowed, nobody can tell before the next write does. */
+/** A committed trial ends the doubt. Only the next write can tell if temporary tables are forbidden. */
 async function tryToWrite(pool: Db, server: ServerState): Promise<void> {
   try {
     await runPipeline(pool, async (client) => ({ result: undefined, writes: TRIAL.map((text) => client.query(text)) }));

@@ -1,31 +1,31 @@
-/** Servers that may have the database, of which one takes writes: how each is reached, and what is said when none does (D-410). */
+/** Servers that may have the database, of which one accepts writes: their addresses, and the error if none does (D-410). */
 import type { Client, PoolConfig } from './pg.ts';
 import { isSqlState, StoreUnavailable, type Unavailability, unavailabilityOf } from './unavailable.ts';
 
-/** One that may have it. `name`: for the operator, as `host:port`. */
+/** A server that may have it. `name`: for the operator, as `host:port`. */
 export type Server = { readonly name: string; readonly connectionString: string };
 
-/** How a database is reached. */
+/** Connection parameters of a database. */
 export type Connection = PoolConfig & {
-  /** Where there are several, what differs in each. */
+  /** The servers with their own parameters, if there are several. */
   readonly servers?: readonly Server[];
-  /** A PgBouncer stands between (`pooled.ts`). */
+  /** A PgBouncer is in between (`pooled.ts`). */
   readonly isPooled?: boolean;
-  /** Settings that the operator gives to each session, as `-c work_mem=8MB`. */
+  /** Settings of the operator for each session, such as `-c work_mem=8MB`. */
   readonly ownOptions?: string | undefined;
 };
 
-/** True of a server that replays another's log, and of one that was told to take no writes. */
+/** True on a replica, and on a server that is configured to be read-only. */
 export const IS_READ_ONLY = `(pg_is_in_recovery() or current_setting('transaction_read_only') = 'on')`;
 
-/** What a server says of itself with the first connection, and when it changes. */
+/** Parameters that a server reports at the first connection, and when they change. */
 const READS_ONLY: ReadonlySet<string> = new Set(['in_hot_standby', 'default_transaction_read_only']);
 
 type Reports = {
   on(event: 'parameterStatus', heard: (report: { parameterName: string; parameterValue: string }) => void): void;
 };
 
-/** Tells whether the server of a connection takes writes, by its reports, which cost nothing; `onLoss`: it takes none any more. */
+/** Tells whether the server of a connection accepts writes, from its free reports. `onLoss`: called when it no longer does. */
 export function followReports(connection: Reports, onLoss: () => void): { readonly isReadOnly: boolean } {
   const on = new Set<string>();
   connection.on('parameterStatus', ({ parameterName, parameterValue }) => {
@@ -43,10 +43,10 @@ export function followReports(connection: Reports, onLoss: () => void): { readon
   };
 }
 
-/** What a server that was asked is good for: `there`: it says something, and not what; an error: nothing, or that it is not there yet. */
+/** Result of a question to a server. `there`: it answers, but not with its state; an error: it does not answer, or is not ready. */
 export type Answer = 'writes' | 'reads' | 'there' | Error;
 
-/** Asks over a client of its own, which is ended. Never rejects. */
+/** Asks over a separate client, which is ended. Never rejects. */
 export async function askServer(client: Client): Promise<Answer> {
   client.on('error', () => undefined);
   try {
@@ -57,7 +57,7 @@ export async function askServer(client: Client): Promise<Answer> {
     const isThere = isSqlState((error as { code?: unknown }).code) && unavailabilityOf(error) !== 'restarting';
     return isThere ? 'there' : (error as Error);
   } finally {
-    // A socket that was given up is at its end already.
+    // A socket that was destroyed is already at its end.
     client.end().catch(() => undefined);
   }
 }
@@ -66,9 +66,9 @@ export function takesNoWrites(): StoreUnavailable {
   return new StoreUnavailable('read_only', 'só aceita leituras: é uma réplica, ou foi posto assim');
 }
 
-/** None of several servers takes writes. The message says why of each, for the operator. */
+/** None of several servers accepts writes. The message gives the reason for each, for the operator. */
 export class NoServer extends StoreUnavailable {
-  /** Whether each is away or replays the log of another: the same is met by whoever comes until one is there. */
+  /** Whether each server is unreachable or a replica. Every caller then gets the same error until one is back. */
   readonly isOutage: boolean;
 
   constructor(failures: ReadonlyMap<Server, Error>) {

@@ -1,13 +1,13 @@
-/** What a session of ours is set to: a connection brings it along, or the role has it where a pooler stands between (`pooled.ts`). */
+/** Settings of our sessions. A connection sends them, or the role has them behind a pooler (`pooled.ts`). */
 
 import type { Connection } from './servers.ts';
 
-/** A statement of ours takes milliseconds; one that takes this long is stuck and must not hold a caller for ever. */
+/** Our statements take milliseconds; one that takes this long is stuck and must not block a caller for ever. */
 const STATEMENT_TIMEOUT_MS = 30_000;
 
 /**
- * All that the meaning of a statement and of its answer hangs on: a role may have been given anything, and `pg` reads ISO dates alone. Names are
- * written as the server writes them.
+ * Settings on which the meaning of statements and results depends. A role may have other ones, and `pg` parses ISO dates alone. Names have
+ * the spelling of the server.
  */
 const MEANING = {
   DateStyle: 'ISO',
@@ -20,8 +20,8 @@ const MEANING = {
 };
 
 /**
- * Every statement of ours looks each row up by its whole key, so scans and the joins that need them are off. Statements with a name
- * (`planned.ts`) are planned once; not `force_generic_plan`, which would have those without a name planned for no value as well.
+ * Planner settings. Every statement of ours looks each row up by its whole key. Scans and joins that need them are therefore off. Named
+ * statements (`planned.ts`) are planned once. `force_generic_plan` would also plan unnamed ones without their values.
  */
 const PLANS = {
   plan_cache_mode: 'auto',
@@ -31,16 +31,16 @@ const PLANS = {
   jit: 'off',
 };
 
-/** What holds for whoever asks as the service does, on any node. */
+/** Settings of all sessions that query like the service, on any node. */
 export const SETTINGS: Readonly<Record<string, string>> = { ...MEANING, ...PLANS };
 
-/** For the statements of the service, all but those of migrations and imports. */
+/** Settings for the statements of the service, except migrations and imports. */
 export const SESSION: Readonly<Record<string, string>> = {
   ...SETTINGS,
   statement_timeout: String(STATEMENT_TIMEOUT_MS),
 };
 
-/** Settings as a connection brings them, and what its statements mean; before them the operator's own, which yield where both say something. */
+/** Settings in the form of a connection option. The operator's own ones come first, so that ours take precedence. */
 export function optionsOf(
   settings: Readonly<Record<string, string>>,
   { ownOptions = '' }: Pick<Connection, 'ownOptions'>,

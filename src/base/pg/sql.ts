@@ -1,24 +1,24 @@
-/** Pieces of SQL that are made of lists: of words, of columns, and of rows that travel as one array a column. */
+/** Pieces of SQL made from lists: of words, of columns, and of rows that travel as one array a column. */
 
 import type { QueryConfig } from './pg.ts';
 import { planOnce } from './planned.ts';
 
-/** Words of ours, as of a machine, as a list in SQL. */
+/** Fixed words, such as states, as a list in SQL. */
 export function quoteWords(words: readonly string[]): string {
   return words.map((word) => `'${word}'`).join(', ');
 }
 
-/** `e.a, e.b` */
+/** Form `e.a, e.b`. */
 export function listColumns(alias: string, columns: readonly string[]): string {
   return columns.map((column) => `${alias}.${column}`).join(', ');
 }
 
-/** `e.a = f.a and e.b = f.b` */
+/** Form `e.a = f.a and e.b = f.b`. */
 export function equateColumns(one: string, other: string, columns: readonly string[]): string {
   return columns.map((column) => `${one}.${column} = ${other}.${column}`).join(' and ');
 }
 
-/** Name and type of a column, as `documento text`, and what a row has in it. */
+/** Name and type of a column, as `documento text`, and its value in a row. */
 export type ArrayColumn<Row> = readonly [column: string, value: (row: Row, place: number) => unknown];
 
 /** Rows as the relation `x` of a statement, whose parameters for them begin at `$first`. */
@@ -34,12 +34,15 @@ export function unnestRows<Row>(columns: readonly ArrayColumn<Row>[], first: num
   };
 }
 
-/** What JSON has for a value of a column. */
+/** The JSON form of a column's value. */
 function jsonOf(value: unknown): unknown {
   return value instanceof Uint8Array ? `\\x${Buffer.from(value).toString('hex')}` : value;
 }
 
-/** Half of a surrogate pair, which JSON writes and no text of the database takes; a list of texts has the replacement of UTF-8 for it. */
+/**
+ * Half of a surrogate pair, which JSON can contain and no text of the database can. The replacement character of UTF-8 takes its place, as
+ * in an array of texts.
+ */
 const HALF = /\\ud[89a-f]/;
 
 /** Rows as one text, for {@link insertRows}. */
@@ -50,9 +53,10 @@ function writeRows(rows: readonly (readonly unknown[])[]): string {
 }
 
 /**
- * Declares the insert of many rows of a tenant ($1), which travel as JSON ($2), a list of columns each; `more`: what follows, as `on
- * conflict`; `computed`: columns that the statement fills. Both speak of `x`, and of parameters from $3 on. From the tenant's own row it is
- * one task on one server where the schema is distributed. A tenant that does not exist inserts nothing.
+ * Declares the insert of many rows of a tenant ($1), which travel as JSON ($2), one list of columns each. `more`: the rest of the
+ * statement, such as `on conflict`. `computed`: columns that the statement fills. Both refer to `x`, and to parameters from $3 on. A
+ * distributed schema runs it as one task on one server, since it starts from the tenant's own row. A tenant that does not exist inserts
+ * nothing.
  */
 export function insertRows<Row>(
   name: string,

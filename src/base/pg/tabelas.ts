@@ -1,6 +1,6 @@
 /**
- * The tables as the catalog of the database says them, for what copies rows from one database into another: which have rows of a tenant,
- * their columns, in which order they can be filled. Nothing here names a table but the lists of migrations.
+ * The tables of the database from its catalog, for copying rows into another database. The result says which have rows of tenants, their
+ * columns, and the order in which they can be filled. No table is named here except the lists of migrations.
  */
 import type { ClientBase } from './pg.ts';
 
@@ -8,17 +8,17 @@ type Coluna = { readonly nome: string; readonly tipo: string };
 
 export type Tabela = {
   readonly nome: string;
-  /** Its key begins with the tenant; the others are national, or the service's own. */
+  /** Its key begins with the tenant; the other tables are national, or the service's own. */
   readonly isOfTenant: boolean;
-  /** What is written to it; without the tenant, where it has rows of tenants. */
+  /** Columns to write, without the tenant in tables with rows of tenants. */
   readonly colunas: readonly Coluna[];
-  /** Of the primary key, likewise; one that the database reckons itself is none of the above. */
+  /** Columns of the primary key, likewise without the tenant. Generated columns are not among the columns to write. */
   readonly chave: readonly Coluna[];
 };
 
 type Row = Omit<Tabela, 'isOfTenant'> & { readonly refere: readonly string[] };
 
-/** Who is applied where is not copied, nor which months there are. Of an extension that lies in our schema nothing is ours. */
+/** The tables of our schema. Lists of migrations and months are not copied, and tables of extensions are not ours. */
 const TABLES = `select c.relname as nome,
     (select coalesce(json_agg(json_build_object('nome', a.attname, 'tipo', format_type(a.atttypid, a.atttypmod)) order by a.attnum), '[]')
       from pg_attribute a where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = '') as colunas,
@@ -32,7 +32,7 @@ const TABLES = `select c.relname as nome,
     and not exists (select 1 from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')
   order by c.relname`;
 
-/** All tables, each after those that it refers to. */
+/** All tables, each after those that it references. */
 export async function readTabelas(client: Pick<ClientBase, 'query'>): Promise<readonly Tabela[]> {
   const { rows } = await client.query<Row>(TABLES);
   return inOrder(rows).map(({ nome, colunas, chave }) => {
@@ -45,7 +45,7 @@ export async function readTabelas(client: Pick<ClientBase, 'query'>): Promise<re
 
 export const TENANT = 'tenant';
 
-/** Tables, each after those among them that its foreign keys name. */
+/** Sorts tables, each after those among them that its foreign keys reference. */
 export function inOrder<One extends { readonly nome: string; readonly refere: readonly string[] }>(
   found: readonly One[],
 ): readonly One[] {
@@ -60,7 +60,7 @@ export function inOrder<One extends { readonly nome: string; readonly refere: re
   return sorted;
 }
 
-/** What keeps rows of `theirs` out of `ours`, in Portuguese: another table, another column. Undefined: nothing. */
+/** The differences that keep rows of `theirs` out of `ours`, in Portuguese: another table, another column. Undefined: none. */
 export function describeDifference(theirs: readonly Tabela[], ours: readonly Tabela[]): string | undefined {
   const shown = (tabelas: readonly Tabela[]): readonly string[] =>
     tabelas.flatMap(({ nome, colunas }) => colunas.map((coluna) => `${nome}.${coluna.nome} ${coluna.tipo}`));

@@ -1,17 +1,17 @@
-/** Transactions that go one after another: what one of them has read still stands when it writes. */
+/** Transactions that run one after another, so that data read by one is still valid when it writes. */
 import { createHash } from 'node:crypto';
 import { type Db, runTransaction } from './open.ts';
 import type { PoolClient } from './pg.ts';
 
-/** The row of a turn, held until the transaction ends, among all processes. It is forgotten as every count is. */
+/** The lock row of a turn among all processes, held until the transaction ends. It is deleted like every count. */
 const TAKE = `insert into contagens (contagem, rede, tamanho, resta, em, coube)
   values ('vez', $1, 1, 1, extract(epoch from clock_timestamp())::float8, true)
   on conflict (contagem, rede) do update set em = excluded.em`;
 
-/** By database: the last transaction of this process about a thing. */
+/** The last transaction of this process about a subject, by database. */
 const allLast = new WeakMap<Db, Map<string, Promise<unknown>>>();
 
-/** Runs `work` alone among those about the same thing. In this process they wait without a connection. */
+/** Runs `work` alone among the transactions about the same subject. Transactions of this process wait without a connection. */
 export async function inTurn<Result>(
   pool: Db,
   about: string,

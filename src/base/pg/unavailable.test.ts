@@ -1,4 +1,4 @@
-/** What a repetition cures: every code of the classes that PostgreSQL names so, what `pg` says without a code, and sockets. */
+/** Failures that a repetition cures: every code of the relevant classes of PostgreSQL, messages of `pg` without a code, and sockets. */
 import assert from 'node:assert/strict';
 import { connect as dial } from 'node:net';
 import { test } from 'node:test';
@@ -13,11 +13,11 @@ const CURABLE = [
   ...['53000', '53100', '53200', '53300', '53400'],
   ...['57P01', '57P02', '57P03', '57P04', '57P05', '57014', '25006', '25P03'],
   ...['40000', '40002', '40001', '40003', '40P01', '55P03'],
-  // Who may enter, and where to, is changed by whoever runs the server (D-295).
+  // Access rights and the database's name are changed by the administrator of the server (D-295).
   ...['28000', '28P01', '3D000'],
 ];
 
-/** Data, constraints, syntax, privileges, bugs, and Node's own mistakes with files. */
+/** Data, constraints, syntax, privileges, bugs, and file errors of Node. */
 const OTHERS = ['22001', '22P02', '23505', '23503', '42P01', '42601', '42501', '55000', 'P0001', 'XX000'];
 
 test('by SQLSTATE', () => {
@@ -56,7 +56,7 @@ test('what is no failure of the database is none of these', () => {
 test('as sockets say it, who are really asked', async () => {
   const said = (options: { port: number } | { path: string } | { host: string; port: number }): Promise<Error> =>
     new Promise((resolve) => dial(options as { port: number }).once('error', resolve));
-  // Nobody listens on the port of discard, there is no such folder, and no such host (RFC 2606).
+  // The discard port has no listener, the folder does not exist, and neither does the host (RFC 2606).
   for (const options of [{ port: 9 }, { path: '/nonexistent/.s.PGSQL.5432' }, { host: 'banco.invalid', port: 5432 }]) {
     const error = await said(options);
     assert.equal(unavailabilityOf(error), 'gone', error.message);

@@ -1,9 +1,9 @@
 /**
- * A pool whose connections are watched, since a connection that dies in silence says nothing. After a while of silence the server is asked
- * over a connection of its own. Without an answer the server is gone: every connection is given up, and requests fail at once until it
- * answers again.
+ * A pool that watches its connections, since a connection that dies in silence gives no sign. The server is asked over a separate
+ * connection after a while of silence. It counts as gone without an answer: every connection is destroyed, and requests fail at once until
+ * it answers again.
  *
- * Time is counted in looks, not by the clock: a process that stood still blames nobody.
+ * Time is counted in looks, not by the clock, so that a suspended process blames no server.
  */
 import type { Socket } from 'node:net';
 import { FrugalPool, type Overview } from './frugal-pool.ts';
@@ -22,48 +22,48 @@ import { StoreUnavailable, unavailabilityOf } from './unavailable.ts';
 
 const LOOK_EVERY_MS = 250;
 const LOOKS_A_SECOND = 1_000 / LOOK_EVERY_MS;
-/** Silence after which the server is asked whether it is there. */
+/** Silence after which the server is asked for a sign of life. */
 const DOUBT_LOOKS = 2 * LOOKS_A_SECOND;
-/** The question is answered within milliseconds. */
+/** Limit of silence in the answer, which usually takes milliseconds. */
 const QUESTION_LOOKS = LOOKS_A_SECOND;
-/** Between two questions to a server that answers, and to one that does not. */
+/** Pauses between two questions: to a server that answers, and to one that does not. */
 const ASK_AGAIN_LOOKS = 2 * LOOKS_A_SECOND;
 const RETURN_LOOKS = LOOKS_A_SECOND / 2;
-/** Silence of one connection to a server that answers others: statements of ours take milliseconds, a disk may take seconds. */
+/** Silence of one connection to a server that answers others. Our statements take milliseconds, but a disk may take seconds. */
 const DEAD_LOOKS = 8 * LOOKS_A_SECOND;
-/** Of what may be long, which the server ends itself after half a minute. */
+/** Silence allowed for long statements, which the server itself ends after half a minute. */
 const SLOW_LOOKS = 35 * LOOKS_A_SECOND;
-/** After the server let no more connections in, and between one more and the next. */
+/** Pause after a refused connection, and between further attempts. */
 const ONE_MORE_LOOKS = 2 * LOOKS_A_SECOND;
-/** Questions without an answer, one after the other, by which a server is gone for work that may take an hour and begins again. */
+/** Consecutive unanswered questions after which a server counts as gone. They apply to work that may take an hour and would start again. */
 const QUESTIONS_OF_THE_PATIENT = 10;
 
 type Watched = {
-  /** Undefined where there is but one. */
+  /** Undefined if there is only one server. */
   readonly server: Server | undefined;
-  /** It is not used again. */
+  /** The connection must not be used again. */
   isLeft: boolean;
-  /** Somebody waits for it: it connects, or is in use. */
+  /** The connection is being opened, or is in use. */
   isAwaited: boolean;
-  /** The server let it in. */
+  /** The server accepted the connection. */
   isOpen: boolean;
-  /** Bytes that it has ever heard, and for how many looks no more of them. */
+  /** Bytes received so far, and the number of looks without further ones. */
   bytes: number;
   silent: number;
   limit: number;
-  /** The first refusal since it is in use: what follows in a transaction is refused for being after it (25P02). */
+  /** The first refusal in the current use. Later statements of the transaction are only refused with 25P02. */
   refusal: Error | undefined;
 };
 
 const watched = new WeakMap<object, Watched>();
 
-/** What this client is asked until it is given back takes as long as it takes: its own limits are on the server. */
+/** Removes the silence limit of this client until it is released; its own limits are on the server. */
 export function mayTakeLong(client: ClientBase): void {
   const one = watched.get(client);
   if (one !== undefined) one.limit = Number.POSITIVE_INFINITY;
 }
 
-/** Why a statement was refused, where it says no more than that one before it was. */
+/** The cause of a refused statement, if the error only says that an earlier one failed. */
 export function causeOf(error: unknown, client: ClientBase): unknown {
   const isAfter = (error as { code?: string }).code === AFTER_REFUSAL;
   return (isAfter ? watched.get(client)?.refusal : undefined) ?? error;
@@ -71,7 +71,7 @@ export function causeOf(error: unknown, client: ClientBase): unknown {
 
 const AFTER_REFUSAL = '25P02';
 
-/** What is known of the server of a pool. */
+/** State of a pool's server. */
 export type ServerState = Pick<
   ServerWatch,
   'absence' | 'refusesConnections' | 'refusesWrites' | 'config' | 'leave' | 'leaveReader'
@@ -79,12 +79,12 @@ export type ServerState = Pick<
 
 const servers = new WeakMap<Pool, ServerState>();
 
-/** Undefined of what is no pool of ours. */
+/** Undefined for a foreign pool. */
 export function serverOf(pool: Pool): ServerState | undefined {
   return servers.get(pool);
 }
 
-/** How long is waited: as a request can, as a command that the server itself limits, or as long as the server answers anybody. */
+/** Limits of waiting: of a request, of a command that the server itself limits, or none while the server answers others. */
 export type Patience = 'request' | 'command' | 'endless';
 
 const LIMITS: Readonly<Record<Patience, number>> = {
@@ -93,15 +93,15 @@ const LIMITS: Readonly<Record<Patience, number>> = {
   endless: Number.POSITIVE_INFINITY,
 };
 
-/** A server is asked whether it is there. */
+/** A server that is being asked. */
 type Asked = {
   readonly client: Client;
-  /** Bytes of its answer so far, and for how many looks no more of them. */
+  /** Bytes of its answer so far, and the number of looks without further ones. */
   bytes: number;
   looks: number;
 };
 
-/** All that may have the database are asked. `isHeard`: another connection heard something meanwhile. */
+/** All servers that may have the database are asked. `isHeard`: another connection received data meanwhile. */
 type Question = { readonly asked: readonly Asked[]; isHeard: boolean };
 
 export function openWatchedPool(config: Connection, patience: Patience): Pool {
@@ -123,24 +123,24 @@ export function openWatchedPool(config: Connection, patience: Patience): Pool {
   return pool;
 }
 
-/** Looks at the connections of one pool while there are any, or while the server is gone. */
+/** Checks the connections of one pool while there are any, or while the server is gone. */
 class ServerWatch implements Overview {
-  /** It answers nothing, or none of several takes writes: makes the error for who comes meanwhile. */
+  /** The server does not answer, or none of several accepts writes: makes the error for callers meanwhile. */
   absence: (() => StoreUnavailable) | undefined;
-  /** What failed when it was last tried: opening a connection where there was no other, writing. */
+  /** Operations that failed at the last attempt: opening a connection while there was no other, and writing. */
   refusesConnections = false;
   refusesWrites = false;
   pool: FrugalPool | undefined;
   private readonly connection: Connection;
   private readonly servers: readonly Server[];
-  /** The one of several that new connections go to. */
+  /** The server among several to which new connections go. */
   private current: Server | undefined;
   private readonly limit: number;
   private readonly questionsMax: number;
   private readonly clients = new Map<Client, Watched>();
   private timer: NodeJS.Timeout | undefined;
   private question: Question | undefined;
-  /** Questions without an answer, one after the other. */
+  /** Number of consecutive questions without an answer. */
   private unanswered = 0;
   private restLooks = 0;
   private oneMoreLooks = 0;
@@ -153,7 +153,7 @@ class ServerWatch implements Overview {
     this.questionsMax = patience === 'endless' ? QUESTIONS_OF_THE_PATIENT : 1;
   }
 
-  /** How the server is reached that new connections go to. */
+  /** Connection parameters of the current server. */
   get config(): PoolConfig {
     return configOf(this.connection, this.current);
   }
@@ -162,7 +162,7 @@ class ServerWatch implements Overview {
     return this.clients.values().reduce((count, { isOpen }) => count + Number(isOpen), 0);
   }
 
-  /** A new connection of the pool; to a server that is gone it is refused at once. */
+  /** Registers a new connection of the pool; it is refused at once if the server is gone. */
   add(client: Client): void {
     if (this.absence !== undefined) {
       refuse(client, this.absence);
@@ -203,21 +203,21 @@ class ServerWatch implements Overview {
     this.begin();
   }
 
-  /** A connection is taken for a use, or given back: what was known of its silence is of the use before. */
+  /** Resets the state of a connection that is taken or released, because its silence belonged to the earlier use. */
   renew(client: ClientBase, isAwaited: boolean): void {
     const one = watched.get(client);
     if (one === undefined) return;
     Object.assign(one, { isAwaited, silent: 0, limit: this.limit, refusal: undefined });
-    // The pool does not keep what is at its end.
+    // The pool does not keep a connection that has ended.
     if (!isAwaited && one.isLeft) (client as Client).end().catch(() => undefined);
   }
 
-  /** Ends every connection, in the midst of what it is asked, as the end of the process would. */
+  /** Destroys every connection, even in use, as the end of the process would. */
   readonly leave = (): void => {
     for (const one of this.clients.keys()) giveUp(one);
   };
 
-  /** The server of this connection was found to take no writes: where another may, no connection to it is used again. */
+  /** The server of this connection proved read-only. Its connections are not used again, if another server may accept writes. */
   readonly leaveReader = (client: object): void => {
     const server = watched.get(client)?.server;
     if (server === undefined) return;
@@ -245,13 +245,13 @@ class ServerWatch implements Overview {
     throw none;
   }
 
-  /** A connection to one of several servers is had where that takes writes, and otherwise fails. */
+  /** Opens a connection to one of several servers, and fails if that server is read-only. */
   private connectToWriter(client: Client, server: Server): void {
     const reports = followReports(connectionOf(client), () => this.leaveReader(client));
     checkOnceConnected(client, server, (met) => met(reports.isReadOnly ? takesNoWrites() : undefined));
   }
 
-  /** The reports of a pooler may be old. */
+  /** Opens a connection through a pooler, whose reports may be outdated. */
   private connectThroughPooler(client: Client, server: Server | undefined): void {
     prepareForPooler(client);
     checkOnceConnected(client, server, (met) => {
@@ -261,7 +261,7 @@ class ServerWatch implements Overview {
     });
   }
 
-  /** Until a question finds a server, who comes fails at once. */
+  /** Callers fail at once until a question finds a server. */
   private beginAbsence(absence: () => StoreUnavailable): void {
     this.absence = absence;
     this.unanswered = this.questionsMax;
@@ -273,7 +273,7 @@ class ServerWatch implements Overview {
     this.timer ??= setInterval(() => this.look(), LOOK_EVERY_MS).unref();
   }
 
-  /** Who has none waits for the first. */
+  /** Time until the next attempt; it is shorter while the pool has no connection. */
   private oneMoreAfter(): number {
     return this.countOpen() === 0 ? RETURN_LOOKS : ONE_MORE_LOOKS;
   }
@@ -294,7 +294,7 @@ class ServerWatch implements Overview {
     this.timer = undefined;
   }
 
-  /** Gives up who is silent for too long. */
+  /** Destroys connections that are silent for too long. */
   private lookAtClients(): { readonly isHeard: boolean; readonly isDoubted: boolean } {
     let isHeard = false;
     let isDoubted = false;
@@ -312,7 +312,7 @@ class ServerWatch implements Overview {
     return { isHeard, isDoubted };
   }
 
-  /** Asks every server that may have the database over a connection of its own. */
+  /** Asks every server that may have the database over a separate connection. */
   private ask(): void {
     const all = this.servers.length === 0 ? [undefined] : this.servers;
     const clients = all.map((server) => new Client(configOf({ ...this.connection, pipeline: false }, server)));
@@ -328,7 +328,7 @@ class ServerWatch implements Overview {
     });
   }
 
-  /** Why there is no server to go on with; undefined: there is one, and connections to others are given up. */
+  /** Error if there is no usable server; undefined: there is one, and connections to others are destroyed. */
   private judge(answers: readonly Answer[]): (() => StoreUnavailable) | undefined {
     const { current, servers: all } = this;
     if (current === undefined) return answers[0] instanceof Error ? silence : undefined;
@@ -340,7 +340,7 @@ class ServerWatch implements Overview {
       for (const [client, { server }] of this.clients) if (server !== writer) giveUp(client);
       return undefined;
     }
-    // What it is nobody knows: it may be the one.
+    // A server in an unknown state may be the writable one.
     if (answers.includes('there')) return undefined;
     const failures = answers.map((answer, place) => [all[place]!, answer instanceof Error ? answer : takesNoWrites()]);
     return () => new NoServer(new Map(failures as [Server, Error][]));
@@ -349,10 +349,10 @@ class ServerWatch implements Overview {
 
 type Connected = (error?: Error | null) => void;
 
-/** Where the connection was to lead that failed so. */
+/** The server of a failed connection. */
 const serverOfFailure = new WeakMap<Error, Server>();
 
-/** What it is connected to is looked at before anybody gets it; a failure is told as one to connect. */
+/** Checks a new connection before it is given out; a failed check counts as a failed connection. */
 function checkOnceConnected(client: Client, server: Server | undefined, check: (met: Connected) => void): void {
   const connect = client.connect.bind(client) as (callback: Connected) => void;
   const connectChecked = (callback: Connected): void => {
@@ -376,7 +376,7 @@ function configOf({ servers: _all, ...connection }: Connection, server: Server |
   return server === undefined ? connection : { ...connection, connectionString: server.connectionString };
 }
 
-/** A question takes several turns of ours and messages of the server: one that gets on is slow, and not given up. */
+/** A question takes several turns of ours and messages of the server. A slow but progressing one is not aborted. */
 function lookAtQuestion(question: Question, isHeard: boolean): void {
   question.isHeard ||= isHeard;
   for (const asked of question.asked) {
@@ -387,7 +387,7 @@ function lookAtQuestion(question: Question, isHeard: boolean): void {
   }
 }
 
-/** Its pool is told at once that it cannot connect. */
+/** The pool learns at once that this client cannot connect. */
 function refuse(client: Client, absence: () => StoreUnavailable): void {
   const connect = (callback: (error: Error) => void): void => process.nextTick(callback, absence());
   Object.assign(client, { connect });
@@ -397,7 +397,7 @@ function silence(): StoreUnavailable {
   return new StoreUnavailable('gone', 'the database answers nothing');
 }
 
-/** What waits for it fails; the pool opens another. */
+/** Waiting statements of the connection fail, and the pool opens another one. */
 function giveUp(client: Client): void {
   socketOf(client).destroy(silence());
 }
@@ -407,7 +407,7 @@ function socketOf(client: Client): Socket {
   return connectionOf(client).stream;
 }
 
-/** What is asked in one turn is sent in one piece, so that the server is woken once for it (D-391). */
+/** Statements of one turn are sent in one piece, so that the server is woken once for them (D-391). */
 function sendByTurns(client: Client): void {
   const query = client.query.bind(client);
   let held: Socket | undefined;

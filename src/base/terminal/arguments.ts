@@ -1,4 +1,4 @@
-/** Reads what follows the name of a command by the options of the command, and lists everything that does not fit. */
+/** Reads the arguments after the name of a command by its options, and lists all faults. */
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { ownOf } from '../../fiscal/own.ts';
 import type { Command, Option, Options, Values } from './command.ts';
@@ -12,7 +12,7 @@ export function readArguments(
   typed: readonly string[],
 ): Arguments | { readonly problems: readonly string[] } {
   const { options = {} } = command;
-  // Not strict: Node's messages are in English and name the first problem only.
+  // The strict mode is off: Node's messages are in English and name the first problem only.
   const { values, positionals, tokens } = parseArgs({
     args: [...typed],
     options: toNodeOptions(options),
@@ -25,7 +25,7 @@ export function readArguments(
     if (token.kind !== 'option') continue;
     const { name, rawName, value, inlineValue } = token;
     const option = ownOf<Option>(options, name);
-    // Nothing here has a short name, so a single hyphen is always a slip; node sees each letter of it as an option.
+    // No option has a short name, so a single hyphen is always a mistake. Node reads each of its letters as an option.
     if (option === undefined || !rawName.startsWith('--')) {
       problems.add(describeUnknown(typed[token.index]!.split('=', 1)[0]!, Object.keys(options)));
     } else if (option.takes === undefined && inlineValue) problems.add(`A opção ${rawName} não leva valor.`);
@@ -37,7 +37,7 @@ export function readArguments(
       problems.add(`${describeMissingValue(rawName, option.takes)}${way}`);
     }
   }
-  // What follows an unknown option may be its value, so arguments are counted only when all options are known.
+  // A word after an unknown option may be its value, so arguments are counted only when all options are known.
   const all = problems.size > 0 ? [...problems] : countProblems(command, positionals);
   return all.length > 0 ? { problems: all } : { values: values as Values, args: positionals };
 }
@@ -52,7 +52,7 @@ function describeMissingValue(rawName: string, takes: string | undefined): strin
   return `Falta o valor da opção ${rawName}: ${rawName} ${takes}.`;
 }
 
-/** The options in the form that `parseArgs` of Node takes. */
+/** The options in the form of Node's `parseArgs`. */
 function toNodeOptions(options: Options): NonNullable<ParseArgsConfig['options']> {
   const rows = Object.entries(options).map(([name, { takes, isRepeated = false }]) => [
     name,

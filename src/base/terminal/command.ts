@@ -1,4 +1,4 @@
-/** What a command of the terminal is, and the little that several of them need. */
+/** The definition of a terminal command, and helpers that several commands need. */
 import { readFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import type { CopiasWorld } from '../../subjects/copias/world.ts';
@@ -10,48 +10,51 @@ import type { SettingsText } from './settings-file.ts';
 export type Terminal = {
   out(text: string): void;
   err(text: string): void;
-  /** Whether a line may be written over. */
+  /** Whether a line may be overwritten. */
   readonly isTerminal: boolean;
-  /** Characters of a line of the terminal; undefined: nobody looks. */
+  /** Width of the terminal in characters; undefined: the output is no terminal. */
   readonly columns?: number | undefined;
-  /** Where the service of this machine listens, by the environment of the command. */
+  /** Address of the service on this machine, by the environment of the command. */
   serviceUrl(): string;
-  /** Where the service of this machine, or its `nfse transmitir`, says how it is, likewise; undefined: nowhere. */
+  /** Address at which the service of this machine, or its `nfse transmitir`, reports its state; undefined: none. */
   vigia(quem: Vigiado): Vigia | undefined;
-  /** Where the console of this machine is opened, likewise. */
+  /** Address of the console on this machine. */
   painelUrl(): string;
 };
 
-/** Where the service says how it is to who watches it; `certificado`: the one that it shows, in PEM, where it speaks TLS itself. */
+/** Address at which the service reports its state to monitors. `certificado`: its own one in PEM, if it speaks TLS itself. */
 export type Vigia = { readonly url: string; readonly certificado: string | undefined };
 
-/** What of a machine may be watched. */
+/** Programs of a machine that may be watched. */
 export type Vigiado = 'servico' | 'transmitir';
 
-/** What `transmitir` has running. `vigia`: where it is watched, or why it is not; undefined: nobody wants it. */
+/** Running parts of `transmitir`. `vigia`: its monitoring address, or why it has none; undefined: not configured. */
 export type Transmitting = Pick<Running, 'location'> & {
   readonly vigia: { readonly address: string } | { readonly problem: string } | undefined;
 };
 
-/** What asks a program to end in order. */
+/** Signals that ask a program to end in order. */
 export type EndSignal = 'SIGINT' | 'SIGTERM';
 
-/** What `serve` has running. */
+/** Running parts of `serve`. */
 export type Running = {
   readonly address: string;
   readonly location: string;
-  /** The console: where it is, and the link for its first administrator while there is none; or why it is not open; undefined: it is off. */
+  /**
+   * The console: its address, and the invitation link while there is no administrator; or the reason why it is not open. Undefined: it is
+   * off.
+   */
   readonly painel:
     | { readonly address: string; readonly convite: string | undefined }
     | { readonly problem: string }
     | undefined;
-  /** How long it serves on after a SIGTERM, in milliseconds. */
+  /** Time for which it still serves after a SIGTERM, in milliseconds. */
   readonly drainMs: number;
-  /** Puts new processes in the place of those that answer, one by one. */
+  /** Replaces the answering processes by new ones, one by one. */
   restart(): void;
 };
 
-/** What the simulator is started with. Ports: 0 chooses a free one. */
+/** Options of the simulator. Ports: 0 chooses a free one. */
 export type SimuladorAsked = {
   readonly host: string;
   readonly porta: number;
@@ -68,62 +71,62 @@ type SimuladorRunning = {
   readonly address: string;
   readonly controle: string;
   readonly documentos: number;
-  /** Bytes of an unfinished record that were dropped at the start. */
+  /** Bytes of an incomplete record that were dropped at the start. */
   readonly descartado: number;
 };
 
-/** What there is to know of the settings of this command. */
+/** The settings of this command. */
 export type SettingsKnown = {
   readonly file: string;
-  /** Undefined: there is no such file. */
+  /** Undefined: the file does not exist. */
   readonly text: SettingsText | undefined;
-  /** The environment as the command was given it. */
+  /** The environment of the command. */
   readonly env: NodeJS.ProcessEnv;
-  /** What is wrong with the settings together, where each of them is right. */
+  /** A conflict between settings that are each valid. */
   readonly problem: string | undefined;
   readonly warnings: readonly string[];
 };
 
 export type CliWorld = Terminal & {
-  /** How this program is called where it was started, for lines that are copied into another terminal. */
+  /** The name by which this program was started, for lines that are copied into another terminal. */
   readonly calledAs: string;
-  /** Names the settings file of this command in place of the usual one; before anything else is asked for. */
+  /** Sets the settings file of this command in place of the usual one. It must be called before any other method. */
   useSettings(file: string): void;
   settings(): Promise<SettingsKnown>;
   /**
-   * Starts the service, calls back, and takes it down in the way of the signal with which the callback ends. `asked` ends an update of the
-   * database that comes before, which may take an hour; its reason is thrown.
+   * Starts the service, calls back, and ends it by the signal that the callback returns. `asked` aborts the preceding update of the
+   * database, which may take an hour; its reason is thrown.
    */
   serve(waitForEnd: (service: Running) => Promise<EndSignal>, asked: AbortSignal): Promise<void>;
-  /** The same for a worker without doors. */
+  /** The same for a worker without HTTP doors. */
   transmit(waitForEnd: (running: Transmitting) => Promise<void>, asked: AbortSignal): Promise<void>;
   migrate(): Promise<{ readonly applied: readonly string[]; readonly location: string }>;
   /**
-   * Opens the database, beside a running service or without one, and closes it when the callback ends. `isBeginning`: creates a database
-   * that is not there; otherwise that is an error.
+   * Opens the database, beside a running service or without one, and closes it when the callback ends. `isBeginning`: creates a missing
+   * database; otherwise that is an error.
    */
   registry<Result>(work: (registry: RegistryWorld) => Promise<Result>, isBeginning?: boolean): Promise<Result>;
-  /** What the commands of copies work on; opens no database by itself. */
+  /** Tools of the backup commands; no database is opened. */
   copias<Result>(work: (copias: CopiasWorld) => Promise<Result>): Promise<Result>;
-  /** Opens two databases by their addresses, the second one new; without the first, that of the environment. */
+  /** Opens two databases by their addresses, the second one new. The environment names the first one if `de` is undefined. */
   databases<Result>(
     de: DatabaseUrl | undefined,
     para: DatabaseUrl,
     work: (source: RegistryWorld, target: RegistryWorld) => Promise<Result>,
   ): Promise<Result>;
   /**
-   * Writes what helps whoever helps; the file must not be there. Throws what the system says of it. `falhou`: the code with which the database
-   * was not reached.
+   * Writes a diagnostic file for support; the file must not exist. Throws the error of the system. `falhou`: the code of the failure to
+   * reach the database.
    */
   diagnose(arquivo: string): Promise<{ readonly bytes: number; readonly falhou: string | undefined }>;
   readonly simulador: {
     ajuda(): Promise<{
-      /** Every fault that it knows, with its meaning. */
+      /** Every fault that it can simulate, with its meaning. */
       readonly faltas: readonly (readonly [string, string])[];
-      /** Every address of its control, with what it does. */
+      /** Every address of its control interface, with its effect. */
       readonly controle: readonly (readonly [string, string])[];
     }>;
-    /** Starts it, calls back, and takes it down when the callback ends. */
+    /** Starts it, calls back, and ends it when the callback ends. */
     start(asked: SimuladorAsked, waitForEnd: (running: SimuladorRunning) => Promise<void>): Promise<void>;
   };
 };
@@ -131,7 +134,7 @@ export type CliWorld = Terminal & {
 export type Values = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 
 export type Option = {
-  /** What it takes, as the help names it; none: it takes nothing. */
+  /** Name of its value in the help; undefined: it takes none. */
   readonly takes?: string | undefined;
   readonly help: string;
   /** It may be given several times. */
@@ -145,14 +148,14 @@ export type Options = Readonly<Record<string, Option>>;
 export type Command = {
   /** One word, or two: `municipio criar`. */
   readonly name: string;
-  /** What it takes besides options, as the help names it: `ARQUIVO`, `SLUG ID`, or `[ID …]` for any number. Absent: nothing. */
+  /** Arguments besides options, in the form of the help: `ARQUIVO`, `SLUG ID`, or `[ID …]` for any number. Absent: none. */
   readonly arguments?: string;
   readonly summary: string;
-  /** By their names without hyphens, in the order of the help. */
+  /** Options by their names without hyphens, in the order of the help. */
   readonly options?: Options;
-  /** What the help says below the options, in their two columns. */
+  /** Two-column lines of the help below the options. */
   readonly notes?: readonly (readonly [string, string])[];
-  /** Lines that the help has after that. */
+  /** Further lines at the end of the help. */
   readonly moreHelp?: (world: CliWorld) => readonly string[] | Promise<readonly string[]>;
   run(world: CliWorld, values: Values, args: readonly string[]): Promise<number>;
 };
@@ -169,7 +172,7 @@ export function textsOf(values: Values, name: string): readonly string[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** A file as it is, byte for byte: what was signed is what is sent. */
+/** The bytes of a file unchanged, so that the sent bytes are the signed ones. */
 export async function bytesOf(file: string): Promise<Uint8Array> {
   try {
     return await readFile(file);
@@ -180,19 +183,19 @@ export async function bytesOf(file: string): Promise<Uint8Array> {
   }
 }
 
-/** Runs what is not done without a reason. */
+/** Runs a command that requires a reason. */
 export function withMotivo(world: Terminal, values: Values, run: () => Promise<number>): Promise<number> | number {
   const isGiven = textOf(values, 'motivo') !== undefined;
   return isGiven ? run() : askedWrongly(world, 'Falta --motivo TEXTO: diga por quê; fica na trilha.\n');
 }
 
-/** The exit code of a command that was asked wrongly; says how. */
+/** Writes the problem of wrong arguments, and returns the exit code. */
 export function askedWrongly(terminal: Terminal, problem: string): number {
   terminal.err(problem);
   return 2;
 }
 
-/** Runs for the municipality of `--municipio`; without one the exit code is 2. `why`: what it is needed for, for the operator. */
+/** Runs for the municipality of `--municipio`; without one the exit code is 2. `why`: its purpose, for the operator. */
 export async function inMunicipio(
   terminal: Terminal,
   values: Values,
@@ -203,7 +206,7 @@ export async function inMunicipio(
   return municipio === undefined ? askedWrongly(terminal, `Falta --municipio SLUG: ${why}.\n`) : run(municipio);
 }
 
-/** The exit code of a command whose request was refused; says why. */
+/** Writes why a request was refused, and returns the exit code. */
 export function refuseAsked(terminal: Terminal, problem: string): number {
   terminal.err(`${problem}\n`);
   return 1;
@@ -211,17 +214,17 @@ export function refuseAsked(terminal: Terminal, problem: string): number {
 
 export const JSON_OPTION = { json: { help: 'o mesmo que sem ela, em JSON' } } as const satisfies Options;
 
-/** The name under which this machine knows who gives the command. */
+/** The user name of the operator on this machine. */
 export function nameOperator(): string {
   try {
     return userInfo().username;
   } catch {
-    // In a container the user may have a number and no name.
+    // The user of a container may have a number and no name.
     return `uid ${process.getuid?.()}`;
   }
 }
 
-/** Who gives the command, with the reason of `--motivo`: what the trail has of it. */
+/** The operator and the reason of `--motivo`, for the trail. */
 export function byHand(values: Values): PorMao {
   return { quem: nameOperator(), via: 'comando', motivo: textOf(values, 'motivo') };
 }

@@ -1,4 +1,4 @@
-/** `DATABASE_URL`: what libpq takes of it, one server or several, and what is said of a wrong one. */
+/** `DATABASE_URL`: the accepted forms of libpq, one server or several, and the messages about a wrong one. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readDatabaseUrl } from './database-url.ts';

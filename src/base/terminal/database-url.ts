@@ -1,15 +1,15 @@
 /**
- * `DATABASE_URL` as libpq has it, with one server or several: `postgres://u:p@h1:5432,h2:5432/banco?target_session_attrs=read-write`. What is
- * told of a wrong one never repeats it, since it may hold a password.
+ * `DATABASE_URL` in the form of libpq, with one server or several: `postgres://u:p@h1:5432,h2:5432/banco?target_session_attrs=read-write`.
+ * Messages about a wrong address never repeat it, since it may hold a password.
  */
 
-/** A database that one server has, or one of several. */
+/** A database on one server, or on one of several. */
 export type DatabaseUrl = {
   /** Servers and database, for the operator; without user and password. */
   readonly location: string;
-  /** One for each server. `name`: as `host:port`. */
+  /** One entry for each server. `name`: as `host:port`. */
   readonly servers: readonly { readonly name: string; readonly connectionString: string }[];
-  /** Settings of a session that the operator gives besides ours, as `-c work_mem=8MB`. */
+  /** Session settings of the operator besides ours, such as `-c work_mem=8MB`. */
   readonly options: string | undefined;
 };
 
@@ -18,18 +18,20 @@ const ESCAPES = 'Na senha, escreva : / ? # @ e a vírgula como %3A %2F %3F %23 %
 const INVALID = ` não é um endereço válido. ${ESCAPES} Exemplo: postgres://usuario:senha@host:5432/banco`;
 const PORT_DEFAULT = 5432;
 
-/** Who is, where, and what else, of an address whose middle may be a list. */
+/** The parts of an address whose hosts may be a list: user, hosts, path and query. */
 const PARTS =
   /^(?<before>postgres(?:ql)?:\/\/(?:[^/?#]*@)?)(?<hosts>[^/?#@]*)(?<path>\/[^?#@]*)?(?:\?(?<query>[^#]*))?$/;
 
 /** A server among several: a name, an IPv4, an IPv6 in brackets or the folder of a socket with %2F, and a port. */
 const SERVER = /^(?<host>\[[0-9a-fA-F:.]+\]|[^:[\]\s]+)(?::(?<port>\d{1,5}))?$/;
 
-/** Says in libpq which of several servers is meant, and what may be said: the service writes, whether or not it is said. */
+/**
+ * The libpq parameter that selects one of several servers, and its allowed values. The service always selects the one that accepts writes.
+ */
 const WANTED = 'target_session_attrs';
 const WRITES = ['read-write', 'primary'];
 
-/** Reads the text. Throws what is wrong with it, in Portuguese, to follow the name of the variable. */
+/** Reads the text. Throws its fault in Portuguese, as a text that follows the name of the variable. */
 export function readDatabaseUrl(text: string): DatabaseUrl {
   const { before, hosts, path = '', query } = PARTS.exec(text)?.groups ?? {};
   if (before === undefined || hosts === undefined) throw new Error(INVALID);
@@ -43,7 +45,7 @@ export function readDatabaseUrl(text: string): DatabaseUrl {
   return { location: `${hosts}${path}`, servers, options: asked.get('options') ?? undefined };
 }
 
-/** In the address they would take the place of ours. */
+/** Removes `options` from the address, where they would replace ours. */
 function withoutOptions(query: string | undefined): string {
   const others = query?.split('&').filter((one) => !one.startsWith('options=')) ?? [];
   return others.length === 0 ? '' : `?${others.join('&')}`;

@@ -1,6 +1,6 @@
 /**
- * What the commands that speak to a running service share. It reads the file to be sent, waits as patiently as a person, and tells how a
- * call ended.
+ * Common parts of the commands that call a running service. They read the file to send, wait as patiently as a person, and report the end
+ * of a call.
  */
 import {
   AindaEmAndamento,
@@ -18,11 +18,11 @@ const EXAMPLE_URL = 'http://127.0.0.1:8080';
 const DEFAULT_URL_HELP = `o serviço desta máquina, na porta de PORT, ou ${EXAMPLE_URL}`;
 const DEFAULT_TENANT = 'integracao';
 
-/** The national environment promises no time. After this the command says so, with the address to ask at. */
+/** The national environment promises no time. The command then gives up, and says where to ask later. */
 const PATIENCE_MS = 60_000;
 const POLL_FIRST_MS = 100;
 const POLL_MAX_MS = 5_000;
-/** Without a connection the command ends at once; a call whose outcome is unknown is repeated a few times. */
+/** A failed connection ends the command at once; a call whose outcome is unknown is repeated a few times. */
 const INSISTENCE = { tentativas: 5, prazoMs: PATIENCE_MS, primeiraEsperaMs: 500, semConexao: false };
 
 /** Exit codes besides 0: refused by the service or the ADN; accepted and not yet concluded; unknown whether accepted. */
@@ -30,13 +30,13 @@ export const REFUSED = 1;
 export const WAITING = 3;
 const DOUBT = 4;
 
-/** The options that name a service and a municipality of it. */
+/** The options that select a service and a municipality. */
 export const DESTINATION = {
   url: { takes: 'URL', help: `endereço do serviço (padrão: ${DEFAULT_URL_HELP})` },
   municipio: { takes: 'SLUG', help: `município (padrão ${DEFAULT_TENANT})` },
 } as const satisfies Options;
 
-/** The key with which a command is repeated whose outcome is unknown. */
+/** The key for repeating a command whose outcome is unknown. */
 export const REPETITION = {
   repeticao: {
     takes: 'CHAVE',
@@ -44,7 +44,7 @@ export const REPETITION = {
   },
 } as const satisfies Options;
 
-/** The service that the options name, and the key of a repetition; a text: what was asked wrongly. */
+/** The service that the options name, and the key of a repetition. A text: the fault of the options. */
 export function readSending(terminal: Terminal, values: Values): Sending | string {
   const url = textOf(values, 'url') ?? terminal.serviceUrl();
   const problem = whyNoUrl(url);
@@ -61,7 +61,7 @@ export function readSending(terminal: Terminal, values: Values): Sending | strin
   };
 }
 
-/** What is wrong with a value of `--url`, as a line for the terminal. */
+/** The fault of a `--url` value, as a line for the terminal. */
 function whyNoUrl(url: string): string | undefined {
   if (!/^https?:\/\/./.test(url) || !URL.canParse(url)) {
     return `--url ${url} não é um endereço. Exemplo: ${EXAMPLE_URL}\n`;
@@ -79,7 +79,7 @@ export type Asked = { readonly cliente: Cliente; readonly municipio: string; rea
 
 type Sending = Asked & { readonly repeticao: { readonly chave?: string } };
 
-/** How to follow a note or an event: each reading writes over the line of the last; without a terminal only the end is written. */
+/** Options for following a note or an event. Each reading overwrites the previous line; without a terminal only the end is written. */
 export function followOptions<Reading>(terminal: Terminal) {
   const aCada = ({ situacao, repousa, decorridoMs }: Andamento<Reading>): void => {
     const line = `  situação   ${situacao} (${(decorridoMs / 1000).toFixed(1)} s)`;
@@ -89,7 +89,7 @@ export function followOptions<Reading>(terminal: Terminal) {
   return { prazoMs: PATIENCE_MS, primeiraEsperaMs: POLL_FIRST_MS, esperaMaximaMs: POLL_MAX_MS, aCada };
 }
 
-/** The last reading; undefined when it took longer than {@link PATIENCE_MS}, and `late` was written. */
+/** The last reading; undefined if it took longer than {@link PATIENCE_MS}, and `late` was written. */
 export async function waitForRest<Reading>(
   terminal: Terminal,
   following: Promise<Reading>,
@@ -105,7 +105,7 @@ export async function waitForRest<Reading>(
   }
 }
 
-/** Writes why a call failed; the exit code. `refusal`: describes a refusal. */
+/** Writes why a call failed, and returns the exit code. `refusal`: describes a refusal. */
 export function tellFailure(
   terminal: Terminal,
   error: unknown,
@@ -128,7 +128,7 @@ export function tellFailure(
   throw explainSilence(error, base);
 }
 
-/** An error for a person where the service did not answer; any other error as it is. */
+/** A readable error for a service that did not answer; any other error unchanged. */
 export function explainSilence(error: unknown, base: string): unknown {
   if (!(error instanceof NaoEntregue)) return error;
   const { status, codigo, message } = error;
@@ -140,7 +140,10 @@ export function explainSilence(error: unknown, base: string): unknown {
   return new Error(`${base}: ${message}`);
 }
 
-/** The options of a command that checks a file here, or asks a service. `knowing`: what the service adds; `here`: what is used without it. */
+/**
+ * The options of a command that checks a file locally, or asks a service. `knowing`: additional data of the service; `here`: the local
+ * substitute.
+ */
 export function checkOptions(knowing: string, here: string) {
   return {
     municipio: {
@@ -156,7 +159,7 @@ export function checkOptions(knowing: string, here: string) {
   } as const satisfies Options;
 }
 
-/** The file to check and, where the options name one, the service to ask; a text: what was asked wrongly. */
+/** The file to check and, if the options name one, the service to ask. A text: the fault of the options. */
 export async function readCheck(
   terminal: Terminal,
   values: Values,
@@ -169,7 +172,7 @@ export async function readCheck(
   return typeof sent === 'string' ? sent : { sent, service };
 }
 
-/** Header in which the signature of a JSON body travels. */
+/** Header with the signature of a JSON body. */
 export const CAMPO = 'X-DPS-Assinatura';
 
 export type SentFile =
@@ -181,7 +184,10 @@ export type SentFile =
       readonly assinatura: string | undefined;
     };
 
-/** A file as an integrator sends it, XML or JSON by its beginning. `cms`: file with the signature of a JSON body. A text: asked wrongly. */
+/**
+ * A file as an integrator sends it, XML or JSON by its beginning. `cms`: file with the signature of a JSON body. A text: the fault of the
+ * options.
+ */
 export async function readSentFile(file: string, cms: string | undefined): Promise<SentFile | string> {
   const body = await bytesOf(file);
   const isJson = tipoDoCorpo(body) === 'json';
@@ -190,13 +196,13 @@ export async function readSentFile(file: string, cms: string | undefined): Promi
   return { kind: 'json', body, assinatura: cms === undefined ? undefined : await readSignature(cms) };
 }
 
-/** The signature beside a file, as the client takes it. */
+/** The signature beside a file, in the form of the client. */
 export function signatureOf(sent: SentFile): { readonly assinatura?: string } {
   return sent.kind === 'json' && sent.assinatura !== undefined ? { assinatura: sent.assinatura } : {};
 }
 
 const DER_SEQUENCE = 0x30;
-/** After the tag of a SEQUENCE, a length in long form: no text has this octet second, and a CMS always. */
+/** Long form of a length, after the tag of a SEQUENCE. A CMS always has this second octet, and no text has it. */
 const DER_LONG = 0x80;
 
 async function readSignature(file: string): Promise<string> {

@@ -1,9 +1,9 @@
-/** Which of the names that there are was probably meant by one that there is not. */
+/** Finds the existing name that a mistyped one probably means. */
 
-/** A text with more slips than this is taken for no name. */
+/** A text with more slips than this resembles no name. */
 const SLIPS_MAX = 3;
 
-/** The name that was probably meant, when there is one. */
+/** The name that was probably meant, if any. */
 export function findNearest(typed: string, names: readonly string[]): string | undefined {
   const bare = (text: string): string => text.replace(/^-+/, '').toLowerCase();
   const wanted = bare(typed);

@@ -1,19 +1,19 @@
 /**
- * The text of a settings file (`/etc/nfse.env`): a strict part of what systemd reads as `EnvironmentFile=`, so that what is taken here means the
- * same there. What systemd passes over in silence, or reads otherwise than it looks, is a fault with its line. Nothing is expanded.
+ * The text of a settings file (`/etc/nfse.env`): a strict subset of the `EnvironmentFile=` format of systemd, with the same meaning. A line
+ * that systemd ignores silently, or reads in an unexpected way, is a fault with its number. Nothing is expanded.
  */
 import { findNearest } from './nearest.ts';
 import { VARIABLES } from './variables.ts';
 
-/** A name that the file sets. Its value is shown to nobody here. */
+/** A name that the file sets. Its value is never shown. */
 type Assignment = { readonly name: string; readonly value: string; readonly line: number };
 
-/** What is wrong, in Portuguese and without any value. `line`: undefined of the whole file, or of what is no line of it. */
+/** A fault in Portuguese, without any value. `line`: undefined for a fault of the whole file. */
 export type SettingsFault = { readonly line: number | undefined; readonly what: string };
 
 export type SettingsText = { readonly assignments: readonly Assignment[]; readonly faults: readonly SettingsFault[] };
 
-/** `linha 3: …` */
+/** Form `linha 3: …`. */
 export function faultText({ line, what }: SettingsFault): string {
   return line === undefined ? what : `linha ${line}: ${what}`;
 }
@@ -40,7 +40,7 @@ export function readSettingsText(bytes: Uint8Array): SettingsText {
   return { assignments: [...assignments.values()], faults };
 }
 
-/** Undefined where it is no UTF-8, or begins with a mark that systemd takes for a part of the first name. */
+/** Undefined if the text is no UTF-8, or has a byte order mark. systemd would add that mark to the first name. */
 function decodeText(bytes: Uint8Array): string | undefined {
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -58,7 +58,7 @@ function readLine(whole: string): Line {
   if (/[\u0000-\u0008\u000b-\u001f\u007f\uFEFF]/.test(text))
     return { fault: 'tem um caractere de controle. Retire-o.' };
   if (text === '') return undefined;
-  // Some versions of systemd let such a comment go on in the next line.
+  // Some versions of systemd continue such a comment in the next line.
   if (/^[#;]/.test(text)) return text.endsWith('\\') ? { fault: 'o comentário termina em \\. Retire-a.' } : undefined;
   const at = text.indexOf('=');
   if (at < 0) return { fault: 'falta o sinal de igual. Escreva NOME=valor, ou comece por # um comentário.' };
@@ -71,7 +71,7 @@ function readLine(whole: string): Line {
 
 function nameFaultOf(name: string): string | undefined {
   if (/^export[ \t]/.test(name)) return 'export não se usa aqui. Escreva só NOME=valor.';
-  // What follows may be a part of a secret, so it is not repeated.
+  // The text may be a part of a secret, so it is not repeated.
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) return 'antes do sinal de igual não está um nome. Escreva NOME=valor.';
   if (name.startsWith('NODE_'))
     return `${name} é do Node, que a lê antes deste arquivo. Ponha-a no ambiente: no systemd, systemctl edit nfse, com Environment=.`;
@@ -79,7 +79,7 @@ function nameFaultOf(name: string): string | undefined {
   return `não existe o ajuste ${name}.${nearestText(name)} nfse config mostra todos.`;
 }
 
-/** ` Seria PORT?`, or nothing. */
+/** The text ` Seria PORT?`, or nothing. */
 export function nearestText(name: string): string {
   const near = findNearest(name, Object.keys(VARIABLES));
   return near === undefined ? '' : ` Seria ${near}?`;

@@ -1,4 +1,4 @@
-/** Tables of the terminal: as wide as they must be, and no wider than who looks has room for. */
+/** Tables of the terminal: as wide as necessary, and no wider than the terminal. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { tableLines } from './text.ts';

@@ -1,7 +1,7 @@
-/** How answers are written at a terminal: columns, JSON, faults, trails and events. */
+/** Forms of output at a terminal: columns, JSON, faults, trails and events. */
 import type { Fault } from '../../fiscal/fault.ts';
 
-/** Two columns, the left one as wide as it must be. */
+/** Two columns, the left one as wide as its longest text. */
 export function columns(rows: readonly (readonly [string, string])[]): string[] {
   const width = Math.max(...rows.map(([left]) => left.length));
   return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`);
@@ -11,7 +11,7 @@ export function jsonText(value: object): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }
 
-/** A change of state, as a command tells it. */
+/** A change of state in the output of a command. */
 type TrailStep = {
   readonly em: string;
   readonly de: string | null;
@@ -21,7 +21,7 @@ type TrailStep = {
   readonly quem: string | null;
 };
 
-/** One row for each change of state of a note or an event: when, from what to what, by whom and why. */
+/** One row for each change of state of a note or an event: moment, states, author and reason. */
 export function trailRows(trilha: readonly TrailStep[]): readonly string[] {
   return columns(
     trilha.map(({ em, de, gatilho, para, mensagem, quem }) => [
@@ -31,7 +31,7 @@ export function trailRows(trilha: readonly TrailStep[]): readonly string[] {
   );
 }
 
-/** The published fields of an event by their names, without the empty ones. `after`: rows of the command's own. */
+/** The published fields of an event by their names, without the empty ones. `after`: additional rows of the command. */
 export function eventoLines(
   evento: Readonly<Record<string, unknown>>,
   after: readonly (readonly [string, string])[] = [],
@@ -57,8 +57,9 @@ export function printable(text: string): string {
 }
 
 /**
- * Columns as wide as their longest cell, one line a row. `width`: of a terminal: columns of several words are cut until it fits; what is copied
- * (keys, documents) stays whole. Undefined: nobody looks, and nothing is cut. `cuttable`: places of columns that are cut as well.
+ * Columns as wide as their longest cell, one line a row. `width`: of a terminal. Columns of several words are cut to fit it; text for
+ * copying (keys, documents) stays whole. Undefined: no terminal, and nothing is cut. `cuttable`: positions of further columns that may be
+ * cut.
  */
 export function tableLines(
   rows: readonly (readonly string[])[],
@@ -87,18 +88,18 @@ export function tableLines(
 
 const CELL_MIN = 8;
 
-/** A moment of ISO 8601 as a table has it: `2026-11-27 10:30`, in the time in which it was written. */
+/** A moment of ISO 8601 in the form of a table: `2026-11-27 10:30`, in its original time zone. */
 export function shortMoment(iso: string): string {
   return iso.slice(0, 16).replace('T', ' ');
 }
 
-/** A fault as the service tells it, or as a flow found it here. */
+/** A fault from the service, or from a local flow. */
 export type FaultText = Pick<
   Fault,
   'codigo' | 'xpath' | 'mensagem' | 'campo' | 'linha' | 'coluna' | 'encontrado' | 'esperado' | 'correcao'
 >;
 
-/** Faults as lines, with the place first, as compilers write it. */
+/** Faults as lines, with the place first, as in compiler messages. */
 export function faultLines(faults: readonly FaultText[]): string {
   return faults.map(faultLine).join('\n');
 }

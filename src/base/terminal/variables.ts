@@ -1,7 +1,7 @@
 /**
- * The environment variables of the service, one row each: what it says, what counts without it, and how its text is read. The
- * settings of `wiring/config.ts`, `nfse --help` and the operator's page are made of these rows. A wrong text is told in Portuguese, with
- * the way to mend it.
+ * The environment variables of the service, one row each: its meaning, its default, and the reader of its text. The settings of
+ * `wiring/config.ts`, `nfse --help` and the operator's page are derived from these rows. The message about a wrong text is in Portuguese,
+ * with the remedy.
  */
 import { BlockList, isIP } from 'node:net';
 import path from 'node:path';
@@ -13,15 +13,15 @@ export class ConfigError extends Error {}
 
 export type Variable<Value> = {
   readonly help: string;
-  /** What counts where nothing is said, as text. */
+  /** The default, as text. */
   readonly usual?: string;
-  /** What else there is to know of its values. */
+  /** Further information about its values. */
   readonly more?: string;
-  /** What whoever helps is shown of it: the value, or the origin of an address; otherwise whether it is set. */
+  /** Content that a diagnostic file shows: the value, or the origin of an address. Undefined: only whether it is set. */
   readonly shows?: 'valor' | 'origem';
   /** Throws a {@link ConfigError}. `name`: of the variable. */
   readonly parse: (text: string, name: string) => Value;
-  /** It holds a secret, and this is what may be shown of it. */
+  /** The value is secret; the result may be shown instead. */
   mask?(value: Value): string;
 };
 
@@ -38,7 +38,9 @@ export const PORT_DEFAULT = 8080;
 export const PAINEL_PORT_DEFAULT = 8081;
 const VIGIA_PORT_DEFAULT = 8083;
 
-/** One batch of issuances a tenant at a time, and readings beside them; deliveries, likewise. */
+/**
+ * Default number of connections of a part of the service. Issuances and deliveries of a tenant use one at a time, and readings use others.
+ */
 const CONNECTIONS_DEFAULT = 12;
 
 export const VARIABLES = {
@@ -108,7 +110,7 @@ export const VARIABLES = {
   },
   NFSE_CLIENT_CERT_PROXIES: {
     help: 'endereços ou redes dos proxies em que se confia para isso',
-    // A proxy on the same machine.
+    // The default is a proxy on the same machine.
     usual: '127.0.0.1,::1',
     parse: proxiesOf,
   },
@@ -205,7 +207,7 @@ export const VARIABLES = {
   },
 } as const satisfies Readonly<Record<string, Variable<unknown>>>;
 
-/** Each variable and what it is for, with what counts without it. */
+/** Each variable, its purpose and its default. */
 export const VARIABLES_HELP: readonly (readonly [name: string, help: string])[] = Object.entries<Variable<unknown>>(
   VARIABLES,
 ).map(([name, { help, usual, more }]) => [
@@ -213,7 +215,7 @@ export const VARIABLES_HELP: readonly (readonly [name: string, help: string])[] 
   usual === undefined ? help : `${help} (padrão ${usual}${more === undefined ? '' : `; ${more}`})`,
 ]);
 
-/** Each variable as whoever helps may see it: no secret, no path, and of an address no more than its origin. */
+/** Each variable in the form for support: no secret, no path, and only the origin of an address. */
 export function describeSettings(env: NodeJS.ProcessEnv): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Object.entries<Variable<unknown>>(VARIABLES).map(([name, row]) => [name, describeSetting(row, name, env[name])]),
@@ -233,12 +235,12 @@ function describeSetting({ usual, parse, shows }: Variable<unknown>, name: strin
 
 const DRAIN_MAX_S = 600;
 
-/** A folder, or a bucket with what the names in it begin with. */
+/** A folder, or a bucket with the prefix of its names. */
 function arquivoOf(text: string, name: string): string | { readonly nome: string; readonly prefixo: string } {
   if (path.isAbsolute(text)) return text;
   const [, nome, prefixo = ''] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,62})(?:\/([\w./-]*?)\/*)?$/.exec(text) ?? [];
   if (nome !== undefined) return { nome, prefixo };
-  // The text itself is not repeated: who has a key of S3 may have written it there.
+  // The text itself is not repeated: it may contain a key of S3.
   throw new ConfigError(
     `${name} não é um caminho absoluto, nem um balde. Exemplos: /srv/nfse-arquivo, s3://nfse-arquivo/producao`,
   );
@@ -256,7 +258,7 @@ function secondsOf(text: string, name: string): number {
   throw new ConfigError(`${name}=${text} não serve. Use um número de segundos, de 0 a ${DRAIN_MAX_S}.`);
 }
 
-/** More than this the connections that a database allows would not be enough for. */
+/** More processes would need more connections than a database allows. */
 const PROCESSES_MAX = 16;
 
 function processesOf(text: string, name: string): number {
@@ -265,7 +267,7 @@ function processesOf(text: string, name: string): number {
   throw new ConfigError(`${name}=${text} não serve. Use um número de processos, de 1 a ${PROCESSES_MAX}.`);
 }
 
-/** More than this is for several services. */
+/** A larger number is meant for several services. */
 const CONNECTIONS_MAX = 500;
 
 function connectionsOf(text: string, name: string): number {
@@ -288,7 +290,7 @@ function portOf(text: string, name: string): number {
   throw new ConfigError(`${name}=${text} não é uma porta. Use um número de 0 a 65535; 0 escolhe uma livre.`);
 }
 
-/** An origin that browsers keep the cookie of. */
+/** An origin for which browsers keep the cookie. */
 function painelUrlOf(text: string, name: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && url.hostname === 'localhost');
@@ -324,13 +326,13 @@ function proxiesOf(text: string, name: string): BlockList {
   return addresses;
 }
 
-/** An address, or a network as `10.0.0.0/8`. */
+/** An address, or a network such as `10.0.0.0/8`. */
 function addProxy(addresses: BlockList, text: string, name: string): void {
   const [address = '', bits] = text.split('/');
   const family = isIP(address);
   const max = family === 6 ? 128 : 32;
   const prefix = bits === undefined ? max : /^\d{1,3}$/.test(bits) ? Number(bits) : -1;
-  // A network of everybody would let anybody say who they are.
+  // A network of all addresses would let anybody claim any identity.
   if (family === 0 || prefix < 1 || prefix > max) {
     throw new ConfigError(`${name}: "${text}" não é um endereço IP nem uma rede. Exemplo: 127.0.0.1,10.0.0.0/8`);
   }

@@ -1,9 +1,9 @@
 /**
- * Traces (OpenTelemetry): the steps of a piece of work, and how long each took. Until `beginTracing` nothing of it is loaded, and each of
- * these functions does the work and nothing else. What is not sampled leaves no span, and nothing of it is passed on.
+ * Traces (OpenTelemetry): the steps of a piece of work, and their durations. These functions only run the work before `beginTracing`, which
+ * loads the library. Work that is not sampled has no span, and no trace is passed on.
  *
- * Work may serve several traces at once, as a commit or a lot serves many notes: each trace has a span of its own for it. What is said in a
- * span is never personal: no document, no name, no key of a note, no text of an error.
+ * Work may serve several traces at once, as a commit or a lot serves many notes. Each trace then has its own span of the work. A span
+ * contains no personal data: no document, no name, no key of a note, no text of an error.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type * as Api from '@opentelemetry/api';
@@ -11,31 +11,31 @@ import type * as Api from '@opentelemetry/api';
 type Span = Api.Span;
 type Context = Api.Context;
 
-/** What a span says of its work. */
+/** Attributes of a span. */
 export type About = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** The trace that something belongs to, as `traceparent` of W3C Trace Context; absent: it is not traced. */
+/** The trace of a request or row, as `traceparent` of W3C Trace Context; absent: it is not traced. */
 export type Traced = { readonly traceparent?: string | null | undefined };
 
-/** Spans of the work under way, by what it is for, as the caller calls that. */
+/** Spans of the current work, by the caller's keys of its items. */
 type Spans = ReadonlyMap<string, Span>;
 
-/** A span that is for one thing alone. */
+/** Key of a span for work with a single item. */
 const ALONE = '';
 
 let api: typeof Api | undefined;
 let tracer: Api.Tracer | undefined;
-/** A context of our own: the one of the API is looked up anew at each step, also of what is not sampled. */
+/** A context of our own. The one of the API would be looked up at each step, even without sampling. */
 const current = new AsyncLocalStorage<Spans | undefined>();
 
-/** To be called before the first work, when what takes the spans is registered. */
+/** Must be called before the first work, after the exporter of spans is registered. */
 export async function beginTracing(): Promise<void> {
   const loaded = await import('@opentelemetry/api');
   tracer = loaded.trace.getTracer('emissor-nfse');
   api = loaded;
 }
 
-/** Work that somebody else asked for; `traceparent`: as it came, which may be anything. */
+/** Runs work for a request; `traceparent`: as received, with any content. */
 export function inRequest<Result>(name: string, traceparent: unknown, about: About, work: () => Result): Result {
   if (api === undefined) return work();
   const span = startSpan(name, contextOf(api, traceparent), about, api.SpanKind.SERVER);
@@ -43,8 +43,8 @@ export function inRequest<Result>(name: string, traceparent: unknown, about: Abo
 }
 
 /**
- * Work for things of several traces, some of none; `keyOf`: what each is called. Where none is traced, the work is outside of any trace:
- * what began it, it may not be for.
+ * Runs work for items of several traces, some of none; `keyOf`: the key of an item. Work whose items have no trace runs outside of any
+ * trace, even inside another one, which it may not serve.
  */
 export function inTraces<Row extends Traced, Result>(
   name: string,
@@ -60,13 +60,13 @@ export function inTraces<Row extends Traced, Result>(
 }
 
 type StepOptions = {
-  /** It asks another server. */
+  /** The step calls another server. */
   readonly isCall?: boolean;
-  /** For which of the things that the work around it is for; absent: for all. */
+  /** Keys of the items that the step serves; absent: all items of the surrounding work. */
   readonly only?: ReadonlySet<string> | undefined;
 };
 
-/** A step of the work under way. */
+/** Runs a step of the current work. */
 export function inSpan<Result>(
   name: string,
   about: About,
@@ -82,20 +82,20 @@ export function inSpan<Result>(
   return runIn(api, startSpans(name, parents, about, isCall ? SpanKind.CLIENT : SpanKind.INTERNAL), work);
 }
 
-/** Adds to the spans of the work under way, or to that of one of the things that it is for. */
+/** Adds attributes to the spans of the current work, or to the span of one item. */
 export function noteInSpan(about: About, key?: string): void {
   const spans = api === undefined ? undefined : current.getStore();
   if (spans === undefined) return;
   for (const [own, span] of spans) if (key === undefined || key === own) span.setAttributes(about);
 }
 
-/** The work under way came to a failure that is answered rather than thrown. */
+/** Marks the current work as failed, if the failure is answered and not thrown. */
 export function noteFailure(): void {
   const spans = api === undefined ? undefined : current.getStore();
   for (const span of spans?.values() ?? []) span.setStatus({ code: api!.SpanStatusCode.ERROR });
 }
 
-/** What is passed on, so that others join the trace of the work under way; of several, the first. */
+/** The trace to pass on, so that other servers join it; the first one of several. */
 export function traceparentNow(): string | undefined {
   const [first] = (api === undefined ? undefined : current.getStore())?.values() ?? [];
   if (api === undefined || first === undefined) return undefined;
@@ -104,7 +104,7 @@ export function traceparentNow(): string | undefined {
   return carrier.traceparent;
 }
 
-/** Malformed, it says nothing. */
+/** A malformed value yields no trace. */
 function contextOf({ propagation, ROOT_CONTEXT }: typeof Api, traceparent: unknown): Context {
   return typeof traceparent === 'string' ? propagation.extract(ROOT_CONTEXT, { traceparent }) : ROOT_CONTEXT;
 }
@@ -113,7 +113,7 @@ function startSpan(name: string, parent: Context, attributes: About, kind: Api.S
   return tracer!.startSpan(name, { attributes, kind }, parent);
 }
 
-/** A span in each trace that is sampled. Those after the first are linked to it, which is the one that is passed on. */
+/** A span in each sampled trace. Later ones are linked to the first, which is passed on. */
 function startSpans(name: string, parents: ReadonlyMap<string, Context>, about: About, kind: Api.SpanKind): Spans {
   const spans = new Map<string, Span>();
   let first: Span | undefined;
@@ -127,7 +127,7 @@ function startSpans(name: string, parents: ReadonlyMap<string, Context>, about: 
   return spans;
 }
 
-/** Outside of any trace. */
+/** Runs the work outside of any trace. */
 function runOutside<Result>(work: () => Result): Result {
   return current.getStore() === undefined ? work() : current.run(undefined, work);
 }
@@ -162,7 +162,7 @@ function runIn<Result>({ SpanStatusCode }: typeof Api, spans: Spans, work: () =>
   }, fail) as Result;
 }
 
-/** The code or the name of an error; its text may quote what it was about. */
+/** The code or the name of an error; its text may contain personal data. */
 function typeOf(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
   const { code } = error as NodeJS.ErrnoException;

@@ -1,12 +1,9 @@
-/** What the operator of every municipality should know of the rates of the IBS and the CBS: shown, logged, and to be counted. */
+/** Warnings for the operator of every municipality about the rates of the IBS and the CBS: shown, logged, and counted. */
 import { percentualEmPalavras, semAliquota } from '../../fiscal/aliquotas-ibs-cbs.ts';
 import { BRASILIA, brazilianDate, momentIn } from '../../fiscal/moment.ts';
 import type { World } from './world.ts';
 
-/**
- * Rows of the table of rates that are not there for a competence that has come, or comes within sixty days.
- * The day is the one in Brasília.
- */
+/** Missing rows of the table of rates, for a competence that has begun, or begins within sixty days. The day is the one in Brasília. */
 export async function avisosDeAliquotas({ store, now }: Pick<World, 'store' | 'now'>): Promise<readonly string[]> {
   const hoje = momentIn(BRASILIA, now()).date;
   return semAliquota(await store.aliquotas.readTabela(), hoje).map(({ tributo, desde }) => {

@@ -1,30 +1,30 @@
-/** What works in a municipality as it is set, though perhaps not as it was meant: told to whoever looks at it or changes it. */
+/** Remarks on settings of a municipality that work but may not be intended. They are shown when the settings are displayed or changed. */
 import { AMBIENTES } from '../../fiscal/ambiente.ts';
 import { formatDecimal } from '../../fiscal/decimal.ts';
 import { ISS_MAX, isUnusualIss } from '../../fiscal/iss.ts';
 import { type Municipio, SETTINGS, type SettingName } from '../../fiscal/settings.ts';
 import type { Via } from '../book/atos.ts';
 
-/** In production the addresses of the answers should not be whatever the request says in `Host`. */
+/** A remark if the addresses in answers depend on the `Host` of the request in production. */
 export function remarksOnAddress(baseUrl: string | undefined, { ambiente }: Municipio, via: Via): readonly string[] {
   if (baseUrl !== undefined || ambiente !== 'producao') return [];
   return [via === 'painel' ? SEM_BASE_URL : `${SEM_BASE_URL} ${HERE_TOO}`];
 }
 
-/** What a setting is called where it is changed: an option of the command, or a field of the page. */
+/** The name of a setting: an option of the command, or a field of the page. */
 function calledSetting(name: SettingName, via: Via): string {
   const [, { option, title }] = SETTINGS.find(([one]) => one === name)!;
   return via === 'painel' ? `«${title}»` : `--${option}`;
 }
 
-/** A command sees its own environment, and not that of the service. */
+/** A command reads its own environment, and not that of the service. */
 const HERE_TOO = 'Se o serviço já a tem, este comando não a vê: defina-a também onde ele roda.';
 
-/** Told by the commands of a municipality and at the start of the service. */
+/** The commands of a municipality and the start of the service show this text. */
 export const SEM_BASE_URL =
   'NFSE_BASE_URL não está definida: os endereços nas respostas (Location, doc_url, a descrição do porto SOAP) seguem o cabeçalho Host de cada requisição. Defina-a com o endereço público, como NFSE_BASE_URL=https://nfse.exemplo.gov.br.';
 
-/** `isNamed`: a rate was told now; otherwise the one that there was is taken away. `servicos`: lines of the list of services. */
+/** `isNamed`: a rate was set now; otherwise the existing one was removed. `servicos`: number of lines of the list of services. */
 export function remarksOnAliquota(
   { aliquotaPadrao }: Municipio,
   servicos: number,
@@ -46,7 +46,7 @@ export function remarksOnAliquota(
   return avisos;
 }
 
-/** Without any rate registered, a taxable DPS must bring its own where the law is applied as in production. */
+/** A remark on a missing rate. A taxable DPS must then bring its own if the law is applied as in production. */
 export function remarksOnMissingAliquota(
   { tenant, ambiente, aliquotaPadrao, regrasNacionais }: Municipio,
   servicos: number,
@@ -63,7 +63,7 @@ export function remarksOnMissingAliquota(
   ];
 }
 
-/** What works, though perhaps not as it was meant. */
+/** Remarks on settings that work but may not be intended. */
 export function remarksOnSettings(municipio: Municipio, via: Via): string[] {
   const { ambiente, guardaDias } = municipio;
   const kept =

@@ -1,7 +1,7 @@
 /**
- * Who asks, where the answer is for one party alone (D-41): the certificate that came with the connection is read, valid
- * today, vouched for by an authority that the municipality trusts, and of that party; or a token, which was given for it, is in
- * force. How either came in is the door's affair.
+ * Identifies the caller, if the answer is for one party alone (D-41). A certificate of the connection must be readable, valid today, and
+ * held by that party. Its issuer must descend from an authority that the municipality trusts. A token must belong to that party and be in
+ * force. The door obtains both.
  */
 import {
   type Certificate,
@@ -22,41 +22,41 @@ import { municipalMoment } from './gather-facts.ts';
 import { type Escopo, printOfToken } from './token.ts';
 import type { World } from './world.ts';
 
-/** What came with a request to show who asks, as it came. */
+/** The unverified proof of identity of a request. */
 export type Presented = PresentedCertificate | { readonly kind: 'token'; readonly value: string };
 
-/** The client certificate that came with it. */
+/** The client certificate of a request. */
 export type PresentedCertificate =
-  /** `canShow`: whether the service, as it is set up, could have been shown one. */
+  /** `canShow`: whether the configuration of the service allows a client certificate. */
   | { readonly kind: 'none'; readonly canShow: boolean }
   /** Certificates of the TLS handshake in DER, the client's own first. */
   | { readonly kind: 'tls'; readonly chain: readonly Uint8Array[] }
-  /** Value of the header in which a trusted proxy writes it. */
+  /** Value of the header in which a trusted proxy passes it. */
   | { readonly kind: 'header'; readonly value: string };
 
-/** Whether anybody may read a note by its DPS, or only its parties: the identifier of a DPS can be guessed (D-41). */
+/** Whether anybody may read a note by its DPS, or only its parties. The identifier of a DPS can be guessed (D-41). */
 export function isDpsQueryOpen({ consultaDps, ambiente }: Municipio): boolean {
   return consultaDps === undefined ? AMBIENTES[ambiente].dpsQueryIsOpen : consultaDps === 'publica';
 }
 
-/** Whom an answer is for, in words. */
+/** The party for whom an answer is intended, in words. */
 export type Audience = {
-  /** As a caller knows them, after "do": `prestador`. */
+  /** Name of the party after "do": `prestador`. */
   readonly parte: string;
-  /** What everybody else is refused: a sentence. */
+  /** Sentence of the refusal to all others. */
   readonly recusa: string;
-  /** Whether a token shows them as well as a certificate. */
+  /** Whether a token is accepted as well as a certificate. */
   readonly comToken?: true;
 };
 
-/** Whoever asks. `holder`: undefined where a certificate does not say whose it is. */
+/** The identified caller. `holder`: undefined if a certificate does not name its holder. */
 export type Caller = {
   readonly holder: Holder | undefined;
-  /** Absent: known by a token. */
+  /** Absent: the caller used a token. */
   readonly certificate?: Certificate;
 };
 
-/** Whoever asks, by a certificate or by a token that is for `escopo`, or why nobody is recognised. */
+/** Identifies the caller by a certificate or by a token with `escopo`. Returns a refusal if that fails. */
 export async function callerOf(
   world: World,
   municipio: Municipio,
@@ -99,7 +99,7 @@ const UNKNOWN_TOKEN =
   'O token apresentado não é deste município. Confira se veio inteiro, e se foi pedido neste mesmo endereço; um token de um município não vale em outro.';
 const NEW_TOKEN = 'Peça um novo com POST …/api/v1/token.';
 
-/** The certificate of whoever asks, or why nobody is recognised by it. */
+/** The certificate of the caller, or the refusal if it proves nothing. */
 function callerByCertificate(
   world: World,
   municipio: Municipio,
@@ -117,7 +117,7 @@ function callerByCertificate(
   return fault === undefined ? certificate : { faults: [fault, ...more] };
 }
 
-/** The refusal of a caller who holds none of these documents. It does not say which they are. */
+/** The refusal of a caller who holds none of these documents. The documents are not disclosed. */
 export function strangerTo(
   documentos: readonly string[],
   { holder, certificate }: Caller,
@@ -143,7 +143,7 @@ function certificatesOf(shown: PresentedCertificate): Read | undefined {
 }
 
 function whyNone(shown: PresentedCertificate, { ambiente, tenant }: Municipio, comToken = false): string {
-  // Where a token is had for the asking, nobody has to set up the service.
+  // A client gets a token on request here, so that the service needs no setup.
   if (shown.kind === 'none' && !shown.canShow && comToken && ambiente === 'homologacao') {
     return `Nenhum token veio: peça um com POST /${tenant}/api/v1/token, e o corpo {"documento":"…"}.`;
   }
@@ -161,7 +161,7 @@ function refuse(codigo: string, mensagem: string): Refusal {
   return { faults: [fault] };
 }
 
-/** A client certificate as it is answered to its holder. */
+/** A client certificate in the answer to its holder. */
 export type CertificadoApresentado = {
   readonly titular: string;
   readonly documento: string | null;

@@ -1,4 +1,4 @@
-/** What a short body is told of fields that it does not have. */
+/** Answers to a short body with unknown fields. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { oneOf, readCampos } from './campos.ts';

@@ -1,12 +1,12 @@
-/** Reads a short body of JSON field by field, and tells all that is wrong with it at once: which field, what stands in it, what is expected. */
+/** Reads a short body of JSON field by field, and reports all faults at once: the field, its value, and the expected value. */
 import { readJson } from '../../documents/json.ts';
 import { type Fault, quoted } from '../../fiscal/fault.ts';
 import type { JsonValue } from '../../fiscal/layout/json-value.ts';
 import type { Refused } from './idempotency.ts';
 
-/** A field of a body. `read`: undefined where the value is none of those that it may have. */
+/** A field of a body. `read`: undefined if the value is not allowed. */
 export type Campo<Value> = {
-  /** What it may be, in Portuguese, after "espera-se". */
+  /** The allowed values, in Portuguese, after "espera-se". */
   readonly esperado: string;
   readonly read: (value: JsonValue) => Value | undefined;
   readonly isRequired?: true;
@@ -15,7 +15,7 @@ export type Campo<Value> = {
 export type Campos = Readonly<Record<string, Campo<unknown>>>;
 
 type ValueOf<One> = One extends Campo<infer Value> ? Value : never;
-/** What was read: a field that is not required may be missing. */
+/** The values read; an optional field may be missing. */
 export type Lidos<Of extends Campos> = {
   readonly [Name in keyof Of]: Of[Name] extends { readonly isRequired: true }
     ? ValueOf<Of[Name]>
@@ -26,7 +26,7 @@ export function textOf(value: JsonValue): string | undefined {
   return value.kind === 'string' ? value.text : undefined;
 }
 
-/** A text that is one of these. */
+/** A text from a fixed list. */
 export function oneOf<const Word extends string>(words: readonly Word[]): Campo<Word> {
   return {
     esperado: `um de: ${words.join(', ')}`,
@@ -34,7 +34,7 @@ export function oneOf<const Word extends string>(words: readonly Word[]): Campo<
   };
 }
 
-/** Some texts, each one of these, at least one, none twice. */
+/** A list of distinct texts from a fixed list, at least one. */
 export function someOf<const Word extends string>(words: readonly Word[]): Campo<readonly Word[]> {
   return {
     esperado: `uma lista com um ou mais de: ${words.join(', ')}`,
@@ -47,7 +47,7 @@ export function someOf<const Word extends string>(words: readonly Word[]): Campo
   };
 }
 
-/** A whole number between two. */
+/** A whole number in a range. */
 export function wholeBetween(min: number, max: number): Campo<number> {
   return {
     esperado: `um número inteiro de ${min} a ${max}`,
@@ -62,7 +62,7 @@ export function required<Value>(campo: Campo<Value>): Campo<Value> & { readonly 
   return { ...campo, isRequired: true };
 }
 
-/** The fields of a body, or every fault of it. An empty body is one without fields. */
+/** The fields of a body, or all its faults. An empty body has no fields. */
 export function readCampos<const Of extends Campos>(
   body: Uint8Array,
   campos: Of,
@@ -81,7 +81,7 @@ export function readCampos<const Of extends Campos>(
     const shown = quoted(name);
     if (campo === undefined) {
       const esperado = Object.keys(campos).join(', ');
-      // Those that there are stand beside the first alone: an answer is not many times its question.
+      // The valid names are listed only in the first fault, so that an answer is not many times its request.
       const isFirst = !faults.some(({ codigo }) => codigo === 'E003');
       const mensagem = `O corpo não tem o campo "${shown}".${isFirst ? ` Os que ele tem são: ${esperado}.` : ''}`;
       const those = isFirst ? { encontrado: shown, esperado } : {};

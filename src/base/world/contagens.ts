@@ -1,6 +1,6 @@
 /**
- * A count of what was not found that all processes and machines on one database keep together, so that who guesses gets no more where there
- * are more of them. Only who misses costs a statement. While the database does not take it, each process counts alone.
+ * A common count of misses for all processes and machines on one database. A client that guesses gains nothing from their number. Only a
+ * miss costs a statement. Each process counts alone while the database is unavailable.
  */
 import { CHEIO_EM_MS, type Tomada, type Tomado } from '../book/contagens.ts';
 import { tellTrouble } from './store-trouble.ts';
@@ -8,7 +8,7 @@ import type { World } from './world.ts';
 
 export { CHEIO_EM_MS } from '../book/contagens.ts';
 
-/** What is counted: questions that found nothing, and those beyond them that were looked up all the same. */
+/** Counted events: queries that found nothing, and further ones that were still looked up. */
 export type Contagem = 'faltas' | 'buscas';
 
 type Wanted = { readonly key: string; readonly measure: { readonly size: number }; readonly cost: number };
@@ -33,7 +33,7 @@ export function countTogether(world: World, contagem: Contagem) {
     }
   };
   return {
-    /** Takes from all or from none. Undefined: it cannot be asked now. */
+    /** Takes from all or from none. Undefined: the database cannot be asked now. */
     ask: async (wanted: readonly Wanted[]): Promise<Taken | undefined> => {
       const taken = await take(wanted, 'take');
       if (taken === undefined) return undefined;
@@ -45,7 +45,7 @@ export function countTogether(world: World, contagem: Contagem) {
       const { measure, cost } = wanted[place]!;
       return { short: { place, waitMs: ((cost - left[place]!) * CHEIO_EM_MS) / measure.size }, left };
     },
-    /** Spends what was taken already; what is left then. */
+    /** Spends amounts that were taken already, and returns the amounts left. */
     report: async (spent: readonly Wanted[]): Promise<readonly number[] | undefined> =>
       (await take(spent, 'spend'))?.map(({ resta }) => resta),
   };

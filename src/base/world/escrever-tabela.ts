@@ -1,19 +1,19 @@
 /**
- * Tables that leave as a file: as CSV, of one dialect (`documents/write-csv.ts`), or a line of JSON for each row. They are written while the
- * rows are read.
+ * Tables that are exported as a file: as CSV, in one dialect (`documents/write-csv.ts`), or as a line of JSON for each row. They are
+ * written while the rows are read.
  */
 import { writeCsv } from '../../documents/write-csv.ts';
 
 export const STREAM_TYPES = ['text/csv', 'application/x-ndjson'] as const;
 export type StreamType = (typeof STREAM_TYPES)[number];
 
-/** The columns that are numbers, in whichever table; all others are text. Days are AAAA-MM-DD, moments ISO 8601. */
+/** The numeric columns of all tables; other columns are text. Days are AAAA-MM-DD, moments ISO 8601. */
 const NUMEROS: ReadonlySet<string> = new Set([
   ...['id', 'numero_dps', 'codigo_situacao_nfse', 'valor_servico', 'valor_issqn', 'valor_base_calculo'],
   ...['aliquota_issqn', 'id_evento', 'numero_sequencial', 'reprocessamentos_count', 'aliquota', 'reducao', 'linha'],
 ]);
 
-/** A table as CSV, a line at a time; cells as the service writes them elsewhere. */
+/** A table as CSV, a line at a time; the cells have the service's usual form. */
 export function writeTabela(
   columns: readonly string[],
   rows: AsyncIterable<readonly string[]> | Iterable<readonly string[]>,
@@ -51,7 +51,7 @@ async function* cellsOf(
 const DAY = /^(\d\d)\/(\d\d)\/(\d{4})$/;
 const SPACED_MOMENT = /^(\S{10}) (\S{8}) ([+-]\d\d)(\d\d)$/;
 
-/** The answers in JSON write a day, and most moments, in forms of their own (D-05). */
+/** The JSON answers write days, and most moments, in forms of their own (D-05). */
 function isoOf(column: string, text: string): string {
   if (!column.startsWith('data_')) return text;
   return text.replace(DAY, '$3-$2-$1').replace(SPACED_MOMENT, '$1T$2$3:$4');

@@ -1,19 +1,19 @@
 /**
- * Requests that wait for something to happen instead of asking again and again. What they wait for is looked up together: one question for
- * all who wait in a municipality, a few times a second, however many they are.
+ * Requests that wait for something to happen instead of polling. One query serves all waiting requests of a municipality, a few times a
+ * second.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Municipio } from '../book/municipios.ts';
 import { SALAS, Sala } from './lugares.ts';
 
-/** Of these keys of a municipality, those of which it has happened. */
+/** Returns those keys of a municipality whose event has happened. */
 export type Look = (tenant: string, keys: readonly string[]) => Promise<readonly string[]>;
 
 const LOOK_EVERY_MS = 250;
-/** Of one network there wait no more than half of those that others leave places for, and under one name so many. */
+/** Maximum number of waiting requests under one name. One network may take half of the places that others leave free. */
 const WAITING_EACH_MAX = 8;
 
-/** `who`: under whose name; `rede`: from which network. */
+/** `who`: name of the waiting client; `rede`: its network. */
 export type Asker = { readonly who: string; readonly rede: string };
 
 type Waiter = { readonly key: string; readonly wake: (hasHappened: boolean) => void };
@@ -22,7 +22,7 @@ export class Waits {
   private readonly look: Look;
   private readonly waiting = new Map<string, Set<Waiter>>();
   private readonly sala = new Sala(SALAS.esperas);
-  /** By network in an ambiente, and by name in a municipality. */
+  /** Numbers of waiting requests, by network in an ambiente, and by name in a municipality. */
   private readonly counts = new Map<string, number>();
   private isEnded = false;
 
@@ -31,8 +31,8 @@ export class Waits {
   }
 
   /**
-   * Resolves when it has happened (true), after `ms`, or at once where too many wait already. A look that fails ends the waiting of those
-   * whom it was for: they ask themselves, and are told.
+   * Resolves when the event has happened (true), after `ms`, or at once if too many wait already. A look that fails ends the wait of its
+   * requests. They then query by themselves and get the error.
    */
   async wait(
     { tenant, ambiente }: Pick<Municipio, 'tenant' | 'ambiente'>,
@@ -67,7 +67,7 @@ export class Waits {
     return this.counts.get(name) ?? 0;
   }
 
-  /** Nobody waits any longer. */
+  /** Ends all waits. */
   end(): void {
     this.isEnded = true;
     for (const here of this.waiting.values()) for (const { wake } of here) wake(false);

@@ -1,9 +1,9 @@
-/** A municipality that is closed: whatever would write something of it begins here (D-436), and is asked once more where it writes (D-477). */
+/** A closed municipality. Every writing flow checks this at its beginning (D-436), and again in the statement that writes (D-477). */
 
 import type { Municipio } from '../book/municipios.ts';
 import { MunicipioClosed } from '../pg/unavailable.ts';
 
-/** Throws what every door tells as 503, with when to come again. */
+/** Throws the error that every door answers with 503 and a time to retry. */
 export function needOpen({ tenant, fechado }: Municipio): void {
   if (fechado === true) throw new MunicipioClosed(tenant);
 }

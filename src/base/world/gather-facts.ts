@@ -1,8 +1,8 @@
 /**
- * Read before judging: the provider, the municipality, today. Refuses with E101, E102 and E103; nothing is written
- * here, the provider that the sandbox creates is stored with its first note.
+ * Reads the facts for the judgement: the provider, the municipality, today. Refuses with E101, E102 and E103. Nothing is written here; the
+ * provider that the sandbox creates is stored with its first note.
  *
- * What the registry and other notes say is a party's. For a document that its provider did not sign they are not looked at (D-226).
+ * Data of the registry and of other notes belongs to a party. It is not read for a document that its provider did not sign (D-226).
  */
 import { aliquotaAmong } from '../../fiscal/aliquota.ts';
 import { AMBIENTES } from '../../fiscal/ambiente.ts';
@@ -26,22 +26,22 @@ import type { Municipio } from '../book/municipios.ts';
 import type { EventoOnNota } from '../book/on-notas.ts';
 import type { World } from './world.ts';
 
-/** An instant in milliseconds as a municipality tells it. */
+/** An instant in milliseconds in the time zone of a municipality. */
 export function municipalMoment(codigoIbge: string | undefined, instant: number): Moment {
   return momentIn(zoneOf(codigoIbge), instant);
 }
 
-/** An instant in milliseconds as the municipality tells it that issued the note of a key. */
+/** An instant in milliseconds in the time zone of the municipality that issued the note of a key. */
 export function momentOfNota(chave: string, instant: number): Moment {
   return municipalMoment(chave.slice(0, 7), instant);
 }
 
-/** An instant as people read it, in the time of the municipality that issued the note of a key. */
+/** An instant in readable form, in the time zone of the municipality that issued the note of a key. */
 export function tellMoment(chave: string, instant: Date): string {
   return brazilianMoment(momentOfNota(chave, instant.getTime()));
 }
 
-/** An event as the others on its note are judged by it. */
+/** An event in the form in which the others on its note are judged by it. */
 export function toEventoNaNota(evento: Omit<EventoOnNota, 'isDue'>): EventoComEstado & Pick<EventoOnNota, 'id'> {
   const { id, codigo_tipo_evento, numero_sequencial, estado, autor, campos } = evento;
   return { id, codigo: codigo_tipo_evento, numero_sequencial, estado, autor, campos };
@@ -50,7 +50,7 @@ export function toEventoNaNota(evento: Omit<EventoOnNota, 'isDue'>): EventoComEs
 export type Gathered = {
   readonly facts: Facts;
   readonly novoPrestador: Prestador | undefined;
-  /** What the registry has against the provider (E101, E102, E103); the facts then speak of a stand-in. */
+  /** Faults of the provider in the registry (E101, E102, E103); the facts then contain a stand-in. */
   readonly faults: readonly Fault[];
 };
 
@@ -71,7 +71,7 @@ export async function gatherFacts(
   return { facts, novoPrestador: found.novo ? found.prestador : undefined, faults: found.faults };
 }
 
-/** The facts that anybody may know; of the provider what the document itself says. `instant` in milliseconds. */
+/** The facts that anybody may know; those of the provider come from the document itself. `instant` in milliseconds. */
 export async function factsForStranger(
   world: Pick<World, 'store'>,
   municipio: Municipio,
@@ -84,10 +84,10 @@ export async function factsForStranger(
   return { facts, novoPrestador: undefined, faults: [] };
 }
 
-/** Known facts, the others not known, and what the registry has against the provider. */
+/** Known facts, with the others marked as unknown, and the provider's faults in the registry. */
 type GatheredKnown = Pick<Gathered, 'facts' | 'faults'>;
 
-/** The answer to a question that takes time; undefined where it reads what is not known. */
+/** The answer to an asynchronous question; undefined if it reads an unknown value. */
 export async function answerInTime<Answer>(
   question: () => Promise<Answer>,
 ): Promise<{ readonly answer: Answer } | undefined> {
@@ -99,7 +99,7 @@ export async function answerInTime<Answer>(
   }
 }
 
-/** The facts about a document of which something is not known, as far as they can be asked for (D-720). */
+/** The facts about a document with unknown parts, as far as they can be looked up (D-720). */
 export async function gatherKnown(
   world: Pick<World, 'store'>,
   municipio: Municipio,
@@ -122,7 +122,7 @@ export async function gatherKnown(
   return { facts: knownPart<Facts>(facts), faults: found?.answer.faults ?? [] };
 }
 
-/** The same as anybody may know them. */
+/** The facts about such a document that anybody may know. */
 export async function knownForStranger(
   world: Pick<World, 'store'>,
   municipio: Municipio,
@@ -133,7 +133,7 @@ export async function knownForStranger(
   return { facts: knownPart<Facts>({ ...(await openKnown(world, municipio, dps, instant)), ...asSaidKnown(dps) }) };
 }
 
-/** The facts about a document of a stranger for which nothing is asked of the database. */
+/** The facts about a stranger's document that need no database. */
 export function knownUnasked(municipio: Municipio, marked: Dps, instant: number): Facts {
   const { value: dps } = watch(marked);
   return knownPart<Facts>({ ...settledFacts(municipio), ...todayKnown(municipio, dps, instant), ...asSaidKnown(dps) });
@@ -172,7 +172,7 @@ function todayKnown({ codigoIbge }: Municipio, dps: Dps, instant: number): Parti
   return place === undefined ? {} : { hoje: municipalMoment(place.answer, instant).date };
 }
 
-/** The parts of a DPS by which the list of services is asked, and the time. */
+/** The parts of a DPS that select from the list of services, and the time zone. */
 type Asked = { readonly cTribNac: string; readonly cTribMun: string | undefined; readonly cLocEmi: string };
 
 function askedOf({ cLocEmi, serv }: Dps): Asked {
@@ -235,7 +235,7 @@ function nomeadoBy({ prest, serv, valores }: Dps): NomeadoPelaDps {
   };
 }
 
-/** The note that a DPS replaces. Only the provider's own notes are looked for. */
+/** The note that a DPS replaces. Only the provider's own notes are searched. */
 async function replacedNota(
   world: Pick<World, 'store'>,
   { tenant }: Municipio,
@@ -249,7 +249,7 @@ async function replacedNota(
     : { estado: nota.estado, eventos: listStanding(nota.eventos.map(toEventoNaNota)) };
 }
 
-/** The provider of a DPS. With faults it is a stand-in, so that a dry run can go on and tell the rest. */
+/** The provider of a DPS. It is a stand-in if there are faults, so that a dry run can continue and report the rest. */
 export type Found = {
   readonly prestador: Prestador;
   readonly novo: boolean;
@@ -258,7 +258,7 @@ export type Found = {
 
 async function findPrestador(world: Pick<World, 'store'>, municipio: Municipio, dps: Dps): Promise<Found> {
   const documento = dps.prest.CNPJ ?? dps.prest.CPF;
-  // Without CNPJ or CPF there is nobody to look for; the rule of `prest` says so (E002).
+  // A missing CNPJ and CPF is a fault of the rule for `prest` (E002), and nothing is looked up.
   if (documento === undefined) return acceptPrestador(describePrestador('', '', dps));
   const settings = AMBIENTES[municipio.ambiente];
   const establishments = await world.store.prestadores.listOf(municipio.tenant, documento);
@@ -268,7 +268,7 @@ async function findPrestador(world: Pick<World, 'store'>, municipio: Municipio, 
       : refusePrestador(dps, describeUnregistered(dps));
   }
   if (!settings.checksAuthorization && municipio.exigeCadastro !== true) {
-    // A registration that is nobody's is let pass here, and one of the provider's is meant.
+    // An unknown registration passes here, and one of the provider's is assumed.
     const named = ofRegistration(establishments, dps.prest.IM);
     const candidates = named.length > 0 ? named : establishments;
     return acceptPrestador(candidates.find((one) => one.autorizado) ?? candidates[0]!);
@@ -276,7 +276,7 @@ async function findPrestador(world: Pick<World, 'store'>, municipio: Municipio, 
   return chooseAuthorized(establishments, dps);
 }
 
-/** An authorised establishment is preferred; a municipal registration that was sent must be one of the provider's. */
+/** An authorised establishment is preferred; a municipal registration in the document must be one of the provider's. */
 function chooseAuthorized(establishments: readonly Prestador[], dps: Dps): Found {
   const xpath = '/DPS/infDPS/prest';
   const im = dps.prest.IM;
@@ -291,7 +291,7 @@ function chooseAuthorized(establishments: readonly Prestador[], dps: Dps): Found
   return refusePrestador(dps, NAO_AUTORIZADO);
 }
 
-/** The registry's fault for a provider none of whose establishments may issue. */
+/** The registry's fault for a provider without any establishment that may issue. */
 export const NAO_AUTORIZADO: Fault = {
   codigo: 'E102',
   xpath: '/DPS/infDPS/prest',
@@ -352,7 +352,7 @@ function describePrestador(documento: string, razaoSocial: string, dps: Dps): Pr
   };
 }
 
-/** The provider as the document has it: authorised, and in the Simples Nacional for ever or never. */
+/** The provider as the document describes it: authorised, and in the Simples Nacional for ever or never. */
 function prestadorAsSaid(dps: Dps): Prestador {
   const stated = describePrestador(dps.prest.CNPJ ?? dps.prest.CPF ?? '', dps.prest.xNome ?? '', dps);
   const isOptanteAsSaid = dps.prest.regTrib.opSimpNac !== NAO_OPTANTE;

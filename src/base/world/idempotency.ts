@@ -1,8 +1,8 @@
 /**
- * A request that may come twice (D-19): with a key of its sender's, the second one gets the answer of the first.
+ * A request that may come twice (D-19): if its sender gave a key, the second one gets the answer of the first.
  *
- * A key belongs to the CNPJ or CPF in whose name it comes, the provider of a DPS or the author of an event, and counts from when it is known who asks: nothing is looked for, answered
- * or kept under it before the signature holds. What is refused before that leaves no mark.
+ * A key belongs to the CNPJ or CPF in whose name it comes: the provider of a DPS or the author of an event. It applies only once the
+ * signature is verified: nothing is looked up, answered or stored under it before. An earlier refusal leaves no trace.
  */
 import { hash } from 'node:crypto';
 import { statusOf } from '../../fiscal/errors.ts';
@@ -15,31 +15,31 @@ import { tellTrouble } from './store-trouble.ts';
 import type { World } from './world.ts';
 
 export const IDEMPOTENCY_HEADER = 'Idempotency-Key';
-/** Says that the answer is the first one's. */
+/** Marks an answer as that of the first request. */
 export const REPEATED_HEADER = 'X-NFSe-Repetida';
 
-/** Whether one more refusal may be kept for a repetition. */
+/** Whether one more refusal may be stored for a repetition. */
 export type RefusalKeeping = { keepsRefusal(): boolean | Promise<boolean> };
 
-/** As it came: `rota` is the address below the municipality. */
+/** The key as received. `rota`: the path below the municipality. */
 export type SentKey = {
   readonly key: string;
   readonly rota: string;
-  /** Undefined: every refusal of the document is kept. */
+  /** Undefined: every refusal of the document is stored. */
   readonly quota?: RefusalKeeping | undefined;
 };
 
-/** A refusal as it is answered. `status`: where it is not that of the first fault's code. */
+/** A refusal in its answer. `status`: if it differs from that of the first fault's code. */
 export type Refused = Refusal & {
   readonly status?: number;
-  /** In how many seconds the same request may be taken; without it, of one with status 429: once something else was done. */
+  /** Seconds after which the same request may be accepted. Absent with status 429: another action must come first. */
   readonly esperaS?: number;
-  /** When it was made, in milliseconds; without it, now. */
+  /** Moment of the refusal, in milliseconds; undefined: now. */
   readonly em?: number;
   readonly isRepeated?: true;
 };
 
-/** What there is to answer already. */
+/** An earlier answer that must be repeated. */
 export type Before =
   | Refused
   | {
@@ -48,22 +48,22 @@ export type Before =
     }
   | { readonly evento: EventoRow; readonly avisos: readonly Aviso[] };
 
-/** Work that was not done, since there is an answer to give already. */
+/** The work was skipped, because there is an earlier answer. */
 export type Ended = { readonly before: Before };
 
-/** One request with a key, on its way. */
+/** One request with a key, in progress. */
 export type Turn = {
-  /** To be called when it is known who asks. `documento`: CNPJ or CPF in whose name; an answer to give ends the work. */
+  /** Must be called when the author is known. `documento`: the author's CNPJ or CPF. A returned answer ends the work. */
   begin(documento: string | undefined, body: Uint8Array): Promise<Before | undefined>;
-  /** What is to be stored with the note or the event. */
+  /** The data to store with the note or the event. */
   success(avisos: readonly Aviso[]): KeyedSuccess;
-  /** The answer of whoever was first, when storing found that somebody was. */
+  /** The answer of the first request, if storing found that there was one. */
   before(): Promise<Before>;
 };
 
 /**
- * Does a piece of work in the turn of its key, and keeps a refusal of the document. Without a key it does just the work.
- * `before`: what the work ended with instead of doing it again.
+ * Does work in the turn of its key, and stores a refusal of the document. It only does the work if there is no key. `before`: the earlier
+ * answer that replaced the work.
  */
 export async function inTurn<Done>(
   world: World,
@@ -87,7 +87,7 @@ export async function inTurn<Done>(
       return answerUnder(world, tenant, request);
     },
     success: (avisos) => ({ ...begun!.request, avisos }),
-    // The time for which an answer is kept may just have ended.
+    // The retention time of the answer may just have ended.
     before: async () => (await answerUnder(world, tenant, begun!.request)) ?? IN_PROGRESS,
   };
   try {
@@ -98,7 +98,7 @@ export async function inTurn<Done>(
   }
 }
 
-/** Gives back the refusal, kept if it is to be; or what stands under the key already, if something does. */
+/** Returns the refusal, stored if appropriate, or the answer that already exists under the key. */
 async function keepRefusal(
   world: World,
   tenant: string,
@@ -115,13 +115,13 @@ async function keepRefusal(
       if (before !== undefined) return { before };
     }
   } catch (error) {
-    // The refusal is given all the same: a repetition makes it again.
+    // The refusal is answered all the same, because a repetition produces it again.
     tellTrouble(world.log, error, { tenant }, 'uma recusa não pôde ser guardada para a repetição da requisição');
   }
   return { faults, status, em };
 }
 
-/** Requests of this process that have begun and not been answered; those of another meet in the database. */
+/** Unanswered requests of this process. Requests of other processes are detected in the database. */
 const allUnderWay = new WeakMap<Store, Map<string, KeyedRequest>>();
 
 function underWayIn(store: Store): Map<string, KeyedRequest> {
@@ -134,7 +134,7 @@ function isRefused(done: unknown): done is Refused {
   return typeof done === 'object' && done !== null && 'faults' in done;
 }
 
-/** Codes of what is found in the registry, which is mended there: the same document may be taken the next time. */
+/** Codes of faults in the registry. The registry may be corrected, and the same document accepted the next time. */
 const OF_THE_REGISTRY: ReadonlySet<string> = new Set(['E101', 'E102', 'E103']);
 
 /** Whether the same document would be refused again, so that the refusal may be repeated. */
@@ -156,7 +156,7 @@ async function answerUnder(world: World, tenant: string, request: KeyedRequest):
   return { evento, avisos: answer.avisos };
 }
 
-/** The refusal of a key that was used for something else. */
+/** The refusal of a key that was used for another request. */
 function otherUse(first: KeyedRequest, { rota, corpo }: KeyedRequest): Refused | undefined {
   if (first.rota === rota && first.corpo.equals(corpo)) return undefined;
   const where = first.rota === rota ? 'com outro corpo' : 'em outro endereço';
@@ -164,7 +164,7 @@ function otherUse(first: KeyedRequest, { rota, corpo }: KeyedRequest): Refused |
   return { faults: [aboutKey('E003', mensagem)], status: 422 };
 }
 
-/** The answer to a repetition that comes before the first one is answered. */
+/** The answer to a repetition that arrives before the first one is answered. */
 export const IN_PROGRESS: Refused = {
   faults: [
     aboutKey(

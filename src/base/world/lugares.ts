@@ -1,12 +1,12 @@
 /**
- * Rooms of work, in which what is dear or long has a bounded number of places: those of production, and those of rehearsals. Sandboxes are
- * free and anybody makes them, so that nothing real waits in a line in which their number counts (D-810).
+ * Rooms for expensive or long work, with a limited number of places: those of production, and those of rehearsals. Anybody can create
+ * sandboxes for free. Real work therefore never waits in a line whose length depends on their number (D-810).
  */
 import type { Ambiente } from '../../fiscal/ambiente.ts';
 
 type Lugares = Readonly<Record<Ambiente, number>>;
 
-/** Queues of the worker, in batches at once. A batch that waits for an answer holds no database connection. */
+/** Queues of the worker, in simultaneous batches. A batch that waits for an answer holds no database connection. */
 export const FILAS = {
   notas: { producao: 20, homologacao: 4 },
   eventos: { producao: 6, homologacao: 2 },
@@ -23,15 +23,15 @@ export type Fila = keyof typeof FILAS;
 /** All rooms of a process. */
 export const SALAS = {
   ...FILAS,
-  /** Requests with a flow at once; more would only wait in line for the database, each with its body in memory. */
+  /** Simultaneous requests with a flow. More would only wait for the database, each with its body in memory. */
   pedidos: { producao: 1_000, homologacao: 500 },
-  /** Requests that wait for something to happen, of each kind of thing: each holds a place for requests. */
+  /** Requests that wait for an event, for each kind of event; each also holds a place for requests. */
   esperas: { producao: 250, homologacao: 150 },
-  /** Large bodies that wait for the thread that answers them one after the other, the two sides in turn. */
+  /** Large bodies that wait for the thread that answers them one after the other, from the two sides in turn. */
   corpos_grandes: { producao: 32, homologacao: 32 },
-  /** Of the signature debugger: hundredths of the processor. */
+  /** Hundredths of the processor for the signature debugger. */
   verificacoes: { producao: 10, homologacao: 10 },
-  /** Municipalities whose new names are learned in one turn of the upkeep, by chance. */
+  /** Municipalities whose new names one turn of the upkeep learns, chosen at random. */
   nomes: { producao: 4, homologacao: 2 },
 } as const satisfies Readonly<Record<string, Lugares>>;
 
@@ -44,7 +44,7 @@ export class Sala {
     this.lugares = lugares;
   }
 
-  /** Takes a place; false: all of that side are taken. */
+  /** Takes a place; false: all places of that side are taken. */
   enter(ambiente: Ambiente): boolean {
     if (this.left(ambiente) <= 0) return false;
     this.taken[ambiente] += 1;

@@ -1,6 +1,6 @@
 /**
- * The files that a municipality names, as they are at this moment: whether each is there, can be read and holds what it
- * should. What is found is for the operator, in Portuguese; no key and no password is ever part of it.
+ * Checks the files that a municipality names: whether each exists, is readable and has the right content. The findings are for the
+ * operator, in Portuguese; they never contain a key or a password.
  */
 
 import { readdir, readFile, stat } from 'node:fs/promises';
@@ -20,32 +20,32 @@ import { openTrust, type Trust, type Verdict } from '../../documents/trust.ts';
 import { BRASILIA, brazilianDate, momentIn } from '../../fiscal/moment.ts';
 import type { AcessoAdn, Confianca } from '../book/municipios.ts';
 
-/** `problems` forbid, `avisos` do not. */
+/** `problems` prevent the change, `avisos` do not. */
 export type Inspection = { readonly problems: readonly string[]; readonly avisos: readonly string[] };
 
-/** What the certificate of a municipality says of itself; the document masked. */
+/** Contents of the municipality's certificate; the document is masked. */
 export type CertificadoShown = {
   readonly titular: string;
   readonly documento: string | undefined;
   readonly emissor: string;
-  /** `DD/MM/AAAA`. */
+  /** Form `DD/MM/AAAA`. */
   readonly inicio: string;
   readonly fim: string;
-  /** Whole days until it ends; negative: since it has ended. */
+  /** Whole days until it expires; negative: since it expired. */
   readonly dias: number;
-  /** Names from the certificate to whom it goes back to, as far as they are known here. */
+  /** Names from the certificate up to its root, as far as they are known here. */
   readonly cadeia: readonly string[];
 };
 
 const DAY_MS = 86_400_000;
-/** An operator needs about this long to buy a new certificate. */
+/** Time that an operator needs to buy a new certificate. */
 const RENEWAL_MS = 30 * DAY_MS;
-/** Larger than any list of authorities. */
+/** The limit exceeds any list of authorities. */
 const PEM_BYTES_MAX = 16 * 1024 * 1024;
 
 /**
- * The directories of anchors and of revocation lists. `named`: those that were told now, and must be of use. `now`: also whether revocation is
- * checked for each authority, as an operator asks who signs nothing here.
+ * Checks the directories of anchors and of revocation lists. `named`: settings given now, which must be usable. `now`: also checks whether
+ * each authority has a revocation list, for an operator who does not sign here.
  */
 export async function inspectConfianca(
   confianca: Confianca,
@@ -66,13 +66,13 @@ export async function inspectConfianca(
   ];
   if (problems.length > 0) return { problems, avisos: [] };
   const avisos: string[] = [];
-  // The judge itself tells what it will leave aside.
+  // The judge itself reports the files that it will ignore.
   const trust = openTrust(confianca, { warn: (_fields, message) => void avisos.push(message) });
   if (now !== undefined) trust.warnOfLists(now);
   return { problems, avisos };
 }
 
-/** A directory that is there and readable; of the files in it, if there are any, at least one is of use. */
+/** The directory must exist and be readable; at least one of its files, if any, must be usable. */
 async function directoryProblems(
   directory: string,
   option: string,
@@ -85,7 +85,7 @@ async function directoryProblems(
       const file = path.join(directory, name);
       if ((await stat(file)).isFile() && isOne(await readFile(file))) return [];
     }
-    // Lists come later than the directory; anchors must be there before anybody can be believed.
+    // Lists may come later than the directory; no certificate is trusted without anchors.
     if (names.length === 0 && option === '--revogados') return [];
     return [`${option}: a pasta ${directory} não tem ${what}, em PEM ou DER.`];
   } catch (error) {
@@ -111,7 +111,7 @@ function isCrl(bytes: Buffer): boolean {
 
 const DER_SEQUENCE = 0x30;
 
-/** The files by which a municipality reaches the ADN, and its certificate. `now`: milliseconds. */
+/** Checks the files for access to the ADN, and its certificate. `now`: milliseconds. */
 export async function inspectAdn(
   { ca, chaves }: AcessoAdn,
   confianca: Confianca,
@@ -147,7 +147,7 @@ async function caProblems(ca: string): Promise<readonly string[]> {
   }
 }
 
-/** Times are compared with those of the certificate as they are: no grace. */
+/** Times are compared with those of the certificate without tolerance. */
 function validityOf({ inicio, fim }: Certificate, now: number): Inspection {
   if (now < inicio) {
     return { problems: [`O certificado do município só vale a partir de ${dayOf(inicio)}.`], avisos: [] };
@@ -167,7 +167,7 @@ function validityOf({ inicio, fim }: Certificate, now: number): Inspection {
 
 const FOR_CLIENTS: readonly string[] = [PURPOSE.clientAuth, PURPOSE.anyExtendedKeyUsage];
 
-/** The municipality's own trust, and the national one. Neither warns of its files. */
+/** The municipality's own trust, and the national one. Neither warns about its files. */
 export function openOwnTrusts(confianca: Confianca): readonly Trust[] {
   const silent = { warn: () => undefined };
   return [confianca, { ...confianca, ancoras: undefined }].map((settings) => openTrust(settings, silent));
@@ -177,7 +177,7 @@ function judgeOwn({ certificate, chain }: ChainedSigner, confianca: Confianca, n
   return openOwnTrusts(confianca).map((trust) => trust.judge(certificate, now, chain));
 }
 
-/** Why the ADN may turn a certificate away. A rehearsal may have reasons of its own, so nothing of it forbids. */
+/** Reasons for which the ADN may refuse a certificate. A rehearsal may use such a certificate on purpose, so none of them is a problem. */
 function unfitness(
   { certificate }: ChainedSigner,
   confianca: Confianca,
@@ -220,7 +220,7 @@ function describeCertificado(
 ): CertificadoShown {
   const { titular, holder, emissor, inicio, fim } = certificate;
   const documento = holder === undefined ? undefined : `${holder.tipo} ${maskedDocument(holder.documento)}`;
-  // By custom the name of the holder ends with the document, which is shown masked.
+  // The name of the holder usually ends with the document, which is shown masked.
   const named = titular.replace(HOLDERS_DOCUMENT, '');
   const known = verdicts.find((one) => one.kind === 'trusted');
   const above = known === undefined ? chain.map((one) => one.titular) : known.cadeia.slice(1);

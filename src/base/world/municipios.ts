@@ -1,6 +1,6 @@
 /**
- * Opening a municipality and changing what it has set. Everything is checked at once and told together; nothing is
- * stored while there is a problem. Of files only the paths are kept, absolute, because the service may run elsewhere.
+ * Creates a municipality and changes its settings. All settings are checked and reported together; nothing is stored while there is a
+ * problem. Files are stored as absolute paths only, because the service may run elsewhere.
  */
 import path from 'node:path';
 import { SANDBOX_SLUG } from '../../fiscal/ambiente.ts';
@@ -33,61 +33,60 @@ import { type CertificadoShown, type Inspection, inspectAdn, inspectConfianca } 
 import type { PorMao } from './operator.ts';
 import type { World } from './world.ts';
 
-/** What the registry may touch: it works beside a running service, or without one. */
+/** Access of the registry, which works beside a running service or without one. */
 export type RegistryWorld = Pick<World, 'store' | 'now'> & {
-  /** Of the console; a command has nobody to wake. */
+  /** Wakes the worker after a change in the console; a command has no worker to wake. */
   readonly wake?: World['wake'];
-  /** Public address of the service, as the settings of this machine have it. */
+  /** Public address of the service, from the settings of this machine. */
   readonly baseUrl?: string | undefined;
   readonly avisosPrivados?: boolean;
 };
 
-/** Settings as the operator writes them: paths may be relative, and what takes no text is on. */
+/** Settings as the operator writes them: paths may be relative, and a setting without text is on. */
 export type Asked = {
   readonly written: Readonly<Partial<Record<SettingName, string | true>>>;
-  /** What is taken away. */
+  /** Settings to remove. */
   readonly without: readonly SettingName[];
 };
 
 export type Configured =
   | {
       readonly municipio: Municipio;
-      /** As it was; undefined when it was opened just now. */
+      /** The previous state; undefined if it was just created. */
       readonly antes?: Municipio;
       readonly avisos: readonly string[];
-      /** That of the municipality, when it was named just now. */
+      /** The certificate of the municipality, if it was given in this change. */
       readonly certificado: CertificadoShown | undefined;
     }
   | { readonly problems: readonly Recusa[] };
 
-/** What is wrong with what was asked; of a setting the sentence follows its name. */
+/** A fault in the requested settings; the sentence follows the name of its setting. */
 export type Recusa = { readonly campo?: SettingName; readonly texto: string };
 
 const refusing = (texto: string): Recusa => ({ texto });
 
-/** First segments of the service's own addresses, today's and those it may come to need. */
+/** First segments of the service's own addresses, present and possible future ones. */
 export const RESERVED_SLUGS: ReadonlySet<string> = new Set(
   'admin api assets console docs erros favicon health login logout metrics nfse openapi public soap static status wsdl'.split(
     ' ',
   ),
 );
 
-/** Also the check of the column. */
+/** The column has the same check. */
 const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
-/** The municipality of an address, or undefined when there is none with that slug. */
+/** The municipality with this slug, or undefined if there is none. */
 export function findMunicipio({ store }: Pick<World, 'store'>, slug: string): Promise<Municipio | undefined> {
   return store.municipios.findBySlug(slug);
 }
 
-/** Opens a municipality. */
 export async function createMunicipio(
   world: RegistryWorld,
   slug: string,
   asked: Asked,
   by: PorMao,
 ): Promise<Configured> {
-  // What older municipalities did not choose stays off for them (D-228).
+  // Settings with a default of on apply to new municipalities only (D-228).
   const atFirst = SETTINGS.flatMap(([name, { isOnAtFirst }]) => (isOnAtFirst ? [[name, true]] : []));
   const blank = withSettings(slug, { ambiente: 'producao', ...Object.fromEntries(atFirst) });
   const slugIs = slugProblem(slug);
@@ -99,13 +98,13 @@ export async function createMunicipio(
   if (all.length > 0) return { problems: all };
   const act = actOn(world, slug, by, 'criado', changesOf(undefined, configured.municipio));
   if (await world.store.municipios.create(configured.municipio, world.now(), [act])) return configured;
-  // Another command may have been quicker by a moment.
+  // Another command may have created it a moment earlier.
   const [sharedNow] = await sharedCode(world, configured.municipio);
   const there = `Já existe o município ${slug}. Para mudá-lo: nfse municipio alterar ${slug} …`;
   return { problems: [refusing(sharedNow ?? there)] };
 }
 
-/** Changes what is named and leaves the rest. */
+/** Changes the given settings and leaves the rest. */
 export async function alterMunicipio(
   world: RegistryWorld,
   slug: string,
@@ -128,12 +127,15 @@ export async function alterMunicipio(
     const everybodys = slug === SANDBOX_SLUG ? [SANDBOX_IS_EVERYBODYS] : [];
     return { ...configured, antes: current, avisos: [...everybodys, ...configured.avisos] };
   }
-  // Another command was quicker by a moment: it took the code, or the municipality away.
+  // Another command was a moment earlier: it took the code, or deleted the municipality.
   await municipioNamed(world, slug);
   return { problems: (await sharedCode(world, municipio)).map(refusing) };
 }
 
-/** Whoever administers a municipality in the console does not run the machine, whose files may be those of others. */
+/**
+ * Refuses settings that need access to the machine. The administrator of a municipality in the console does not run the machine, whose
+ * files may be those of others.
+ */
 function keptFrom({ written, without }: Asked): readonly Recusa[] {
   return SETTINGS.flatMap(([name, { byCommand }]) =>
     byCommand && (written[name] !== undefined || without.includes(name))
@@ -142,10 +144,10 @@ function keptFrom({ written, without }: Asked): readonly Recusa[] {
   );
 }
 
-/** A setting that differs, with its title and how it was and is shown. Secrets are shown by the files that hold them. */
+/** A changed setting: its title, its previous form and its new form. A secret is shown by the file that holds it. */
 export type Mudanca = readonly [titulo: string, antes: string | undefined, depois: string];
 
-/** Each setting that changed. `antes` undefined: all of them. */
+/** All changed settings. `antes` undefined: all settings. */
 export function changesOf(antes: Municipio | undefined, depois: Municipio): readonly Mudanca[] {
   return SETTINGS.flatMap((setting) => {
     const [title, after] = showSetting(setting, depois);
@@ -164,7 +166,7 @@ function actOn(world: RegistryWorld, slug: string, by: PorMao, acao: string, cha
 
 const SANDBOX_IS_EVERYBODYS = `${SANDBOX_SLUG} é o ambiente de integração de todos: a mudança vale para quem quer que teste nele. Para um ensaio só seu: nfse municipio criar SLUG --ibge CÓDIGO --ambiente homologacao.`;
 
-/** That a municipality would issue under two addresses: each would number the same notes, and take the same DPS. */
+/** A problem if another municipality is in production under the code. Both would number the same notes, and accept the same DPS. */
 async function sharedCode(world: RegistryWorld, municipio: Municipio): Promise<readonly string[]> {
   const { tenant, ambiente, codigoIbge } = municipio;
   if (ambiente !== 'producao' || codigoIbge === undefined) return [];
@@ -179,12 +181,12 @@ async function sharedCode(world: RegistryWorld, municipio: Municipio): Promise<r
 export type Removal = {
   readonly municipio: Municipio;
   readonly nome: string | undefined;
-  /** Establishments of the registry, and lines of each list, that go with it. */
+  /** Establishments of the registry, and lines of each list, that are deleted with it. */
   readonly prestadores: number;
   readonly listas: Readonly<Record<ListaNome, number>>;
 };
 
-/** What taking a municipality away would take, or why it stays. Throws an Error in Portuguese when there is none. */
+/** The data that a deletion would remove, or the reason against it. Throws an Error in Portuguese if there is no such municipality. */
 export async function removalOf(world: RegistryWorld, slug: string): Promise<Removal | { readonly problem: string }> {
   const municipio = await municipioNamed(world, slug);
   if (slug === SANDBOX_SLUG) return { problem: `${SANDBOX_SLUG} é o ambiente de integração de todos, e fica.` };
@@ -200,10 +202,10 @@ async function countsOf({ store }: RegistryWorld, tenant: string): Promise<Pick<
   return { prestadores, listas };
 }
 
-/** Takes a municipality away, with its registry and settings; the files that it names stay where they are. */
+/** Deletes a municipality with its registry and settings; the files that it names stay. */
 export async function removeMunicipio(world: RegistryWorld, { municipio }: Removal): Promise<string | undefined> {
   if (await world.store.municipios.delete(municipio.tenant)) {
-    // Whoever opens another one of this name gives the roles in it anew.
+    // A new municipality of this name must grant its roles anew.
     await world.store.contas.forgetPapeis(municipio.tenant);
     return undefined;
   }
@@ -215,7 +217,7 @@ function hasNotes(slug: string): string {
   return `O município já emitiu notas, que ficam guardadas: não se exclui. Para que deixe de transmitir: nfse municipio alterar ${slug} --sem-adn`;
 }
 
-/** Keys carry the municipality's code, and numbers of one ambiente must not mix with those of the other. */
+/** Keys contain the municipality's code, and numbers of one ambiente must not mix with those of the other. */
 async function whyFixed(world: RegistryWorld, slug: string): Promise<string | undefined> {
   if (slug === SANDBOX_SLUG)
     return `${SANDBOX_SLUG} é o ambiente de integração de todos: ambiente e código IBGE não mudam.`;
@@ -223,9 +225,9 @@ async function whyFixed(world: RegistryWorld, slug: string): Promise<string | un
   return 'O município já emitiu notas: ambiente e código IBGE não mudam mais.';
 }
 
-/** The municipality of a slug. Throws an Error in Portuguese when there is none. */
+/** The municipality of a slug. Throws an Error in Portuguese if there is none. */
 export async function municipioNamed(world: RegistryWorld, slug: string): Promise<Municipio> {
-  // Also before the service was ever started.
+  // This also works before the first start of the service.
   if (slug === SANDBOX_SLUG) {
     await world.store.municipios.create({ tenant: slug, ambiente: 'homologacao', codigoIbge: undefined }, world.now());
   }
@@ -236,7 +238,7 @@ export async function municipioNamed(world: RegistryWorld, slug: string): Promis
   throw new Error(`não existe o município ${slug}. nfse municipio listar mostra os que existem.`);
 }
 
-/** Why a slug cannot be a municipality's, in Portuguese. */
+/** Reason why a slug is invalid for a municipality, in Portuguese. */
 export function slugProblem(slug: string): string | undefined {
   if (!SLUG.test(slug)) {
     return `O endereço "${slug}" não serve: use de 1 a 63 letras minúsculas sem acento, algarismos e hífen, começando por letra ou algarismo. Exemplo: sao-paulo.`;
@@ -252,7 +254,7 @@ type Applied = Omit<Inspection, 'problems'> & {
   readonly certificado: CertificadoShown | undefined;
 };
 
-/** The municipality as it would be, and what is wrong with what was named. */
+/** The municipality after the change, and the problems of the given settings. */
 async function applyAsked(world: RegistryWorld, current: Municipio, asked: Asked, via: Via): Promise<Applied> {
   const { written } = asked;
   const problems: Recusa[] = [];
@@ -261,7 +263,8 @@ async function applyAsked(world: RegistryWorld, current: Municipio, asked: Asked
   const speaksOfRate = written.aliquotaPadrao !== undefined || asked.without.includes('aliquotaPadrao');
   const [{ servicos }, trust, adn] = await Promise.all([
     world.store.listas.count(municipio.tenant),
-    // A folder that is away must not stop another change; but lists are of use or not by the anchors that the municipality has.
+    // Only folders given now must be usable, so that a missing one does not prevent another change. Lists are judged with the current
+    // anchors.
     inspectConfianca(confianca, {
       named: (['ancoras', 'revogados'] as const).filter((name) => written[name] !== undefined),
       now: world.now(),
@@ -287,7 +290,10 @@ async function applyAsked(world: RegistryWorld, current: Municipio, asked: Asked
 
 type Refuse = (problem: string, campo?: SettingName) => void;
 
-/** A municipality with what was asked. A refused value leaves the old one, but for the ADN's address, so that its keys are judged too. */
+/**
+ * A municipality with the requested settings. A refused value keeps the old one, except for the ADN's address, so that its keys are checked
+ * too.
+ */
 function withAsked(current: Municipio, asked: Asked, refuse: Refuse): Municipio {
   const { written, without } = asked;
   const given: Record<string, unknown> = {};
@@ -350,7 +356,7 @@ function chavesOf(
   const before = current !== undefined && 'pfx' in current ? current : undefined;
   const pfx = adnPfx ?? before?.pfx;
   if (pfx === undefined) {
-    // Nothing was said of the keys: those in use stay, a password in a file may be theirs.
+    // Nothing was given about the keys: the current ones stay, and a password file may belong to them.
     if (current !== undefined) return senha === undefined ? current : { ...current, senhaArquivo: senha };
     refuse(
       'Falta o certificado do município: --adn-certificado com --adn-chave, ou --adn-pfx com --adn-senha-arquivo.',
@@ -380,24 +386,24 @@ function pemOf(
 
 export type MunicipioShown = {
   readonly municipio: Municipio;
-  /** `São Paulo/SP`; undefined for the sandbox. */
+  /** Form `São Paulo/SP`; undefined for the sandbox. */
   readonly nome: string | undefined;
   readonly certificado: CertificadoShown | undefined;
   /** Establishments of the registry, and lines of each list. */
   readonly prestadores: number;
   readonly listas: Readonly<Record<ListaNome, number>>;
-  /** Undefined when nothing waits for the national environment. */
+  /** Undefined if no note waits for the national environment. */
   readonly espera: Espera | undefined;
-  /** Notes that wait for a rate; undefined when there are none. `desde`: when the oldest was issued. */
+  /** Notes that wait for a rate; undefined if there are none. `desde`: issue of the oldest. */
   readonly retidas: { readonly notas: number; readonly desde: string; readonly motivos: readonly string[] } | undefined;
-  /** What the worker met last, as long as it lasts. */
+  /** The worker's latest problem, while it lasts. */
   readonly transmissao: { readonly problema: string; readonly desde: string; readonly vistoEm: string } | undefined;
 } & Inspection;
 
-/** Moments as `DD/MM/AAAA HH:MM:SS`, by the clocks of the municipality. */
+/** Moments as `DD/MM/AAAA HH:MM:SS`, in the time zone of the municipality. */
 type Espera = {
   readonly notas: number;
-  /** When the oldest was issued. */
+  /** Issue of the oldest one. */
   readonly desde: string;
   /** Undefined: at any moment now. */
   readonly proxima: string | undefined;
@@ -414,7 +420,7 @@ export async function listMunicipios(world: RegistryWorld): Promise<readonly Mun
   return Promise.all((await world.store.municipios.list()).map(listed));
 }
 
-/** With the files as they are now. Throws an Error in Portuguese when there is no such municipality. */
+/** A municipality with the current state of its files. Throws an Error in Portuguese if there is no such municipality. */
 export async function showMunicipio(world: RegistryWorld, slug: string, via: Via = 'comando'): Promise<MunicipioShown> {
   const municipio = await municipioNamed(world, slug);
   const { tenant } = municipio;

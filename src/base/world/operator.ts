@@ -1,31 +1,31 @@
-/** Words, reasons and trails that a municipality's work by hand with its notes and its events has in common. */
+/** Common texts, reasons and trails of manual acts on notes and events. */
 import { isoMoment } from '../../fiscal/moment.ts';
 import type { Via } from '../book/atos.ts';
 import { momentOfNota } from './gather-facts.ts';
 
-/** What was asked cannot be done: sentences in Portuguese for the operator. */
+/** The request is impossible: sentences in Portuguese for the operator. */
 export type Problem = { readonly problem: string };
 
 export function noNota(slug: string): string {
   return `Não há nota com esta chave de acesso em ${slug}. Confira a chave e o município.`;
 }
 
-/** A sentence with a small letter first, as it goes on after a colon. */
+/** A sentence whose first letter is lower case, to follow a colon. */
 export function lowerFirst(sentence: string): string {
   return `${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}`;
 }
 
-/** Of `mensagem_retorno`, where the integrator reads it. */
+/** Limit of `mensagem_retorno`, in which the integrator reads the reason. */
 export const MOTIVO_MAX = 255;
 
-/** `instead`: what to do about one that is empty. */
+/** `instead`: advice about an empty reason. */
 export function readMotivo(
   { motivo: given, via }: Pick<PorMao, 'motivo' | 'via'>,
   instead = 'Escreva-o, ou retire a opção.',
 ): { readonly motivo: string | undefined } | Problem {
   const motivo = given?.trim();
   const called = via === 'painel' ? 'O motivo' : '--motivo';
-  // A field of a form that was left empty says nothing.
+  // An empty form field counts as no reason.
   if (motivo === '' && via === 'painel') return { motivo: undefined };
   if (motivo === '') return { problem: `${called} está vazio. ${instead}` };
   if (motivo !== undefined && motivo.length > MOTIVO_MAX) {
@@ -34,7 +34,7 @@ export function readMotivo(
   return { motivo };
 }
 
-/** The reason of an act that is not done without one. */
+/** The mandatory reason of an act. */
 export function needMotivo(by: Pick<PorMao, 'motivo' | 'via'>): { readonly motivo: string } | Problem {
   const missing = { problem: 'Falta o motivo. Escreva por quê: fica na trilha.' };
   if (!by.motivo?.trim()) return missing;
@@ -42,13 +42,16 @@ export function needMotivo(by: Pick<PorMao, 'motivo' | 'via'>): { readonly motiv
   return 'problem' in read ? read : { motivo: read.motivo! };
 }
 
-/** Who does something by hand, where, and why: by their name on the machine or their login, and no more is kept of a person. */
+/**
+ * The author of a manual act, the interface, and the reason. The author is a user name on the machine or a login; no other personal data is
+ * kept.
+ */
 export type PorMao = { readonly quem: string; readonly via: Via; readonly motivo?: string | undefined };
 
-/** A step of a trail, with its moment as it is shown. */
+/** A step of a trail, with its moment as text. */
 export type Passo<Step> = Omit<Step, 'em'> & { readonly em: string };
 
-/** A trail in the time of the municipality that issued the note. */
+/** A trail in the time zone of the municipality that issued the note. */
 export function presentTrail<Step extends { readonly em: Date }>(
   chave: string,
   trail: readonly Step[],

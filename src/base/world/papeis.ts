@@ -1,9 +1,9 @@
-/** What somebody may do in the console for a municipality. Each role includes those before it. */
+/** The permissions of a person in the console for a municipality. Each role includes those before it. */
 import { PAPEIS, type Papel } from '../book/papeis.ts';
 
 export { PAPEIS, type Papel } from '../book/papeis.ts';
 
-/** What each role is for, as its giver reads it. */
+/** The purpose of each role, for the person who grants it. */
 export const PAPEIS_HELP: Readonly<Record<Papel, string>> = {
   leitura: 'vê notas, eventos, cadastros, avisos e tokens',
   atendimento: 'também exporta buscas, reúne as provas de uma nota e pede que um evento seja reprocessado',
@@ -11,7 +11,7 @@ export const PAPEIS_HELP: Readonly<Record<Papel, string>> = {
   administracao: 'também muda o município, os endereços de aviso e os usuários, e revoga tokens',
 };
 
-/** Whether a role is one, or more than it. */
+/** Whether a role includes another one. */
 export function mayAs(papel: Papel, needed: Papel): boolean {
   return PAPEIS.indexOf(papel) >= PAPEIS.indexOf(needed);
 }
@@ -20,7 +20,7 @@ export function isPapel(text: string): text is Papel {
   return PAPEIS.some((papel) => papel === text);
 }
 
-/** Whether a role acts, and so asks for a second factor: all but the one that only reads. */
+/** Whether a role can act, and therefore needs a second factor: all except the read-only one. */
 export function needsSecondFactor(papeis: Readonly<Record<string, Papel>>): boolean {
   return Object.values(papeis).some((papel) => papel !== 'leitura');
 }

@@ -1,15 +1,15 @@
-/** What a request may still store, as far as whoever took it in keeps count of that (D-263). */
+/** The amount that a request may still store. The thread that received the request keeps the count (D-263). */
 import type { RefusalKeeping, Refused } from './idempotency.ts';
 
-/** A refusal: not now. The count may be another thread's to keep. */
+/** A refusal, or undefined. Another thread may keep the count. */
 type Answer = Refused | undefined | Promise<Refused | undefined>;
 
 export type Quota = RefusalKeeping & {
   /**
-   * Counts what a request brings against its address, before anything is done with it. `documentos`: 1 until more is known; called again with
-   * more, only the rest is counted.
+   * Counts a request against its address before any work. `documentos`: 1 until the number is known; a later call with more counts only the
+   * difference.
    */
   enter(documentos?: number): Answer;
-  /** Counts the same for a provider, once it is known that it is the provider who asks. */
+  /** Counts the same for a provider, once the provider is known to be the author. */
   take(prestador: string | undefined, documentos?: number): Answer;
 };

@@ -1,15 +1,15 @@
-/** Networks by which addresses are counted, at every door alike. */
+/** Networks by which all doors count addresses. */
 
-/** Addresses that are counted together, and as how many single addresses they may count. */
+/** Addresses that are counted together, and the number of single addresses that they may count as. */
 export type Network = { readonly name: string; readonly times: number };
 
 /**
- * One host has a whole /64 of IPv6 addresses, and a rented /48 has 65,536 such networks. Together they count as sixteen: strangers
- * run fewer programs than that within one /48.
+ * One host has a whole /64 of IPv6 addresses, and a rented /48 has 65,536 such networks. Such a /48 counts as sixteen hosts: strangers run
+ * fewer programs within one /48.
  */
 export const SITE_TIMES = 16;
 
-/** The networks of an address, from the smallest to the largest; of IPv4 the address alone. */
+/** The networks of an address, from the smallest to the largest; an IPv4 address stands alone. */
 export function networksOf(address: string): readonly Network[] {
   if (!address.includes(':')) return [{ name: address, times: 1 }];
   const groups = groupsOf(address);

@@ -1,8 +1,8 @@
 /**
- * A document as it came in: opened, its signature judged, its faults placed in the text that was sent (D-24).
+ * A document as received: it is opened, its signature judged, and its faults located in the sent text (D-24).
  *
- * A DPS is brought to where nothing knows any more whether it came as XML or JSON. In production a signature must hold (D-30). In the
- * sandbox one that was sent is checked too, and the remarks say what production would have answered (D-32).
+ * A DPS gets a form that no longer depends on XML or JSON. A signature must hold in production (D-30). The sandbox also checks a given
+ * signature, and its remarks state the answer of production (D-32).
  */
 import { type CmsReading, verifyCms } from '../../documents/cms.ts';
 import type { Fundamento } from '../../documents/fundamento.ts';
@@ -30,7 +30,7 @@ import type { World } from './world.ts';
 
 export { charsetContradiction } from '../../documents/encoding.ts';
 
-/** Headers in which the signature of a JSON body comes: of a DPS, and of the request of an event. */
+/** Headers with the signature of a JSON body: of a DPS, and of the request of an event. */
 export const DPS_SIGNATURE_HEADER = 'X-DPS-Assinatura';
 export const EVENTO_SIGNATURE_HEADER = 'X-Evento-Assinatura';
 
@@ -40,59 +40,59 @@ export type SentDps = {
   /** Value of `X-NFSe-Simular`, which the sandbox alone reads (D-60). */
   readonly simular?: string | undefined;
   readonly quota?: Quota | undefined;
-  /** The `X-Request-Id` of the answer to the request that brought it. */
+  /** The `X-Request-Id` of the answer to the request with this document. */
   readonly requisicao?: string | undefined;
 } & (
   | { readonly kind: 'xml'; readonly body: Uint8Array }
-  /** What an RPS became: signed as an RPS, and verified when its lot was received. */
+  /** A DPS that was converted from an RPS. The RPS was signed, and was verified when its lot was received. */
   | { readonly kind: 'rps'; readonly body: Uint8Array }
   | {
       readonly kind: 'json';
       readonly body: Uint8Array;
-      /** Value of the signature header, as it came. */
+      /** Value of the signature header, as received. */
       readonly assinatura: string | undefined;
     }
 );
 
-/** Either the faults of production, or the remarks that the sandbox makes of them. */
+/** Either the faults of production, or the corresponding remarks of the sandbox. */
 export type SignatureVerdict = {
   readonly faults: readonly Fault[];
   readonly avisos: readonly Aviso[];
-  /** What the verdict rests on; undefined where nobody signed, or is not trusted. */
+  /** The basis of the verdict; undefined if there is no signature, or no trust. */
   readonly fundamento?: Fundamento | undefined;
 };
 
 const WITHOUT_REMARK: SignatureVerdict = { faults: [], avisos: [] };
 
-/** A DPS that was read. `declarado`: what its JSON body declares of what is reckoned here. */
+/** A DPS that was read. `declarado`: values of its JSON body that this service calculates. */
 export type ReadDps = Exclude<DpsReading, { faults: unknown }> & { readonly declarado?: Declarado };
 
-/** A DPS that has faults of structure, each in its place. */
+/** A DPS with faults of structure, each located. */
 export type UnreadDps = {
   readonly faults: readonly Fault[];
-  /** The part that could be read, with marks where something is not known. */
+  /** The readable part, with marks for unknown values. */
   readonly rest?: { readonly marked: Dps; readonly declarado?: Declarado };
 };
 
 export type OpenedDps = {
-  /** Who signed it, and whether that holds. `at`: when it was received, in milliseconds. */
+  /** Judges the signer and the signature. `at`: when it was received, in milliseconds. */
   readonly verify: (world: World, municipio: Municipio, at: number) => SignatureVerdict;
   /** The typed document, or all its structural faults. */
   readonly read: () => ReadDps | UnreadDps;
-  /** CNPJ or CPF of the provider as it stands, before anything is judged. */
+  /** CNPJ or CPF of the provider as written, before any judgement. */
   readonly prestador: string | undefined;
   /** The same faults with line and column and, for JSON, the name of the field. */
   readonly place: <Told extends Fault | Aviso>(told: readonly Told[]) => readonly Told[];
-  /** Steps of a calculation in the names that the sender knows. */
+  /** Steps of a calculation with the field names of the sender. */
   readonly nameSteps: <Step extends { readonly campo: string; readonly formula: string }>(
     steps: readonly Step[],
   ) => readonly (Step & { readonly campo_json?: string })[];
 };
 
-/** Where it was sent to, as far as a JSON body leaves that open. */
+/** The destination of a document, as far as a JSON body does not state it. */
 export type Destination = Pick<Municipio, 'ambiente' | 'codigoIbge'>;
 
-/** Refuses what cannot be judged at all: E201 and E110 for XML, E003 for JSON. */
+/** Refuses documents that cannot be judged at all: E201 and E110 for XML, E003 for JSON. */
 export function openDps(sent: SentDps, destination: Destination): OpenedDps | Refusal {
   return sent.kind === 'json' ? openJson(sent, destination) : openXml(sent, destination);
 }
@@ -137,20 +137,20 @@ function openJson(sent: SentDps & { kind: 'json' }, { ambiente, codigoIbge }: De
   };
 }
 
-/** Where signatures are required, the municipality and the environment are signed with the rest. */
+/** The signed content must include the municipality and the environment if signatures are required. */
 function lugarOf(ambiente: Ambiente, codigoIbge: string | undefined): Readonly<Record<string, string>> {
   const { tpAmb, signatureRefuses } = AMBIENTES[ambiente];
   if (!signatureRefuses) return {};
   return { tipo_ambiente: tpAmb, ...(codigoIbge === undefined ? {} : { municipio_emissor: codigoIbge }) };
 }
 
-/** The faults of a document that is no longer open, in their places. */
+/** The faults of a document that is no longer open, located. */
 export function reopenToPlace(sent: SentDps, destination: Destination, faults: readonly Fault[]): readonly Fault[] {
   const opened = openDps(sent, destination);
   return 'faults' in opened ? faults : opened.place(faults);
 }
 
-// Who signed it, and whether the signature holds.
+// Judgement of signer and signature.
 
 /** Faults E901 to E906. `at`: when it was received, in milliseconds. */
 function verifyDps(world: World, municipio: Municipio, reading: XmlDocumentReading, at: number): SignatureVerdict {
@@ -161,7 +161,7 @@ function verifyDps(world: World, municipio: Municipio, reading: XmlDocumentReadi
   return { ...verdictOf(municipio, faults), fundamento };
 }
 
-/** A signature that comes in a header is a CMS over the exact bytes of the body (D-24). */
+/** A signature in a header is a CMS over the exact bytes of the body (D-24). */
 type SignedBody = { readonly body: Uint8Array; readonly assinatura: string | undefined };
 
 /** Faults E9002, E9003, E9006 and E9007. `prestador`: CNPJ or CPF that the body names. */
@@ -186,13 +186,13 @@ function verdictOnCorpo(
   return { ...verdictOf(municipio, faults), fundamento };
 }
 
-/** What the signature of a request is worth before it is known who has to have made it: E9002, E9003 and E9006. */
+/** Verdict on the signature of a request before its author is known: E9002, E9003 and E9006. */
 export type EventoSignature = SignatureVerdict & {
-  /** The same for the certificate as that of a party (E9007). `parte`: `tomador`, as a sender knows it. */
+  /** Verdict on the certificate as that of a party (E9007). `parte`: `tomador`, in the sender's terms. */
   readonly ofParty: (documento: string, parte: string) => SignatureVerdict;
 };
 
-/** The signature of the request of an event, which names nobody itself: its author follows from the type and the note. */
+/** The signature of the request of an event. The request names no author; the type and the note determine the author. */
 export function verifyEvento(
   world: World,
   municipio: Municipio,
@@ -212,7 +212,7 @@ export function verifyEvento(
   };
 }
 
-/** The signature of a JSON body with all its faults and those of the certificate that made it. `campo`: the header. */
+/** The signature of a JSON body with all its faults and those of its certificate. `campo`: the header. */
 export function readCorpoSignature(
   body: Uint8Array,
   header: string | undefined,
@@ -227,13 +227,13 @@ export function readCorpoSignature(
   const reading = verifyCms(header, body, campo);
   const { faults, certificate, extra } = reading;
   if (certificate === undefined) return reading;
-  // The certificates that came along may stand between the signer and an anchor.
+  // The certificates in the CMS may link the signer to an anchor.
   const helped: Trust = { ...trust, judge: (one, when) => trust.judge(one, when, extra) };
   const asked = { documento, parte: 'prestador', trust: helped, at, xpath: '' };
   return { ...reading, faults: [...faults, ...signerFaults(certificate, asked, CMS_CODES)] };
 }
 
-/** Only the sandbox takes what is not signed. */
+/** Only the sandbox accepts unsigned documents. */
 function isLetPass({ ambiente }: Municipio, isSigned: boolean): boolean {
   return !isSigned && !AMBIENTES[ambiente].signatureRefuses;
 }
@@ -249,11 +249,11 @@ function verdictOf({ ambiente }: Municipio, faults: readonly Fault[]): Signature
 }
 
 export type DpsSignature = SignatureReading & {
-  /** CNPJ or CPF of the provider as it stands in the document. */
+  /** CNPJ or CPF of the provider as written in the document. */
   readonly prestador: string | undefined;
 };
 
-/** The signature of a DPS, with all its faults and those of the certificate that made it: what production decides by. */
+/** The signature of a DPS, with all its faults and those of its certificate, by which production decides. */
 export function readDpsSignature(reading: XmlDocumentReading, trust: Trust, at: number): DpsSignature {
   const signature = checkSignature(reading, DPS_PROFILE);
   const { faults, certificate } = signature;
@@ -263,7 +263,7 @@ export function readDpsSignature(reading: XmlDocumentReading, trust: Trust, at: 
   return { ...signature, prestador, faults: [...faults, ...signerFaults(certificate, question, XML_CODES)] };
 }
 
-/** The CNPJ or CPF of the provider as it stands, before the layout is judged. */
+/** The CNPJ or CPF of the provider as written, before the layout is judged. */
 function documentOfPrest(root: Elemento): string | undefined {
   const prest = root.name === 'DPS' ? childOf(childOf(root, 'infDPS'), 'prest') : undefined;
   return (childOf(prest, 'CNPJ') ?? childOf(prest, 'CPF'))?.text.trim();
@@ -273,16 +273,16 @@ function childOf(element: Elemento | undefined, name: string): Elemento | undefi
   return element?.children.find((child) => child.name === name);
 }
 
-/** D-24: the CNPJ or CPF that a JSON body names as its provider, before anything in it is judged. An event names nobody. */
+/** D-24: the CNPJ or CPF that a JSON body names as its provider, before its content is judged. An event names none. */
 export function prestadorIn(body: JsonValue): string | undefined {
   if (body.kind !== 'object') return undefined;
   const named = body.members.find(({ name }) => name === 'prestador_cpf_cnpj')?.value;
   return named?.kind === 'string' ? named.text.replace(/[./\-\s]/g, '').toUpperCase() : undefined;
 }
 
-// What the faults of a DPS say of it, and where in the text they stand.
+// Texts of the faults of a DPS, and their places in the sent text.
 
-/** E110: only what is in `LAYOUTS` is issued. The reader of the structure judges a root that is no DPS. */
+/** E110: only the layouts in `LAYOUTS` are accepted. The reader of the structure judges a root that is no DPS. */
 function versionFault(root: Elemento): Fault | undefined {
   if (root.name !== 'DPS' || layoutOf(root) !== undefined) return undefined;
   const versao = attributeOf(root, 'versao');
@@ -298,12 +298,12 @@ function versionFault(root: Elemento): Fault | undefined {
     mensagem: `${problem} Envie o leiaute ${DPS_VERSAO} completo, com versao="${DPS_VERSAO}".${advice}`,
     ...(versao === undefined ? {} : { encontrado: versao }),
     esperado: DPS_VERSAO,
-    // With another version alone the same number would say another operation.
+    // The correction is left out if changing the version alone would give the same number another meaning.
     ...(renumbered === undefined ? { correcao: `versao="${DPS_VERSAO}"` } : {}),
   };
 }
 
-/** Of a DPS of another layout: both meanings of its `tribISSQN`, where it has two. */
+/** Both meanings of `tribISSQN` in a DPS of another layout, if it has two. */
 export function tributacaoRenumerada(root: Elemento): string | undefined {
   let at: Elemento | undefined = root;
   for (const name of ['infDPS', 'valores', 'trib', 'tribMun', 'tribISSQN']) {
@@ -312,7 +312,7 @@ export function tributacaoRenumerada(root: Elemento): string | undefined {
   return at && describeTribIssqn100(at.text.trim());
 }
 
-/** The same faults with line and column of the element they are about, or of the one that misses it. */
+/** The same faults with line and column of their element, or of the parent of a missing one. */
 export function placeFaults<Told extends Fault | Aviso>(
   faults: readonly Told[],
   reading: XmlDocumentReading,
@@ -324,7 +324,7 @@ export function placeFaults<Told extends Fault | Aviso>(
   );
 }
 
-/** Whether a body is a JSON one: no XML begins with a brace. */
+/** Whether a body is JSON, since no XML begins with a brace. */
 export function isJson(body: Uint8Array): boolean {
   for (const byte of body) {
     if (byte === BRACE) return true;

@@ -1,4 +1,4 @@
-/** How failures are told in the log: what keeps coming fills no disk, and a mistake of ours is never swallowed. */
+/** Log entries about failures: repeated ones do not fill the disk, and a bug of ours is never suppressed. */
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { StoreUnavailable } from '../pg/unavailable.ts';

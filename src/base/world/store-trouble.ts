@@ -1,20 +1,20 @@
 /**
- * What is said of a failure that a repetition cures, in the words of every door: what stands in the way, and when to come again.
- * Anything else is a mistake of ours, and is not told.
+ * Messages about failures that a repetition cures, for every door: the obstacle, and the time of the next attempt. Any other failure is a
+ * bug of ours, and has no message.
  */
 import { NoServer } from '../pg/servers.ts';
 import { type Unavailability, UncertainCommit, unavailabilityOf } from '../pg/unavailable.ts';
 import type { Log, World } from './world.ts';
 
-/** `esperaS`: seconds after which it is worth sending again. */
+/** `esperaS`: seconds after which a repetition is useful. */
 export type StoreTrouble = { readonly mensagem: string; readonly esperaS: number };
 
-/** A database comes back within seconds, or not by itself; a lock is let go sooner. */
+/** A database comes back within seconds, or not by itself; a lock is released sooner. */
 export const STORE_WAIT_S = 5;
 const LOCK_WAIT_S = 2;
-/** A disk is mounted again by somebody. */
+/** A person must mount a disk again. */
 const ARCHIVE_WAIT_S = 60;
-/** To move takes minutes. */
+/** Moving a municipality takes minutes. */
 const CLOSED_WAIT_S = 30;
 
 const TROUBLES: Readonly<Record<Unavailability, StoreTrouble>> = {
@@ -41,11 +41,11 @@ const TROUBLES: Readonly<Record<Unavailability, StoreTrouble>> = {
   conflict: { mensagem: 'Outra gravação dos mesmos dados chegou no mesmo momento.', esperaS: LOCK_WAIT_S },
 };
 
-/** Where nobody can say what became of it. */
+/** The outcome of the commit is unknown. */
 const MAY_BE_STORED =
   'O que foi enviado pode ter sido gravado: envie de novo o mesmo, com o mesmo número ou a mesma Idempotency-Key, e nada se duplica.';
 
-/** Undefined where the same would fail again. */
+/** Undefined if a repetition would fail again. */
 export function storeTroubleOf(error: unknown): StoreTrouble | undefined {
   const kind = unavailabilityOf(error);
   if (kind === undefined) return undefined;
@@ -53,18 +53,18 @@ export function storeTroubleOf(error: unknown): StoreTrouble | undefined {
   return error instanceof UncertainCommit ? { ...trouble, mensagem: `${trouble.mensagem} ${MAY_BE_STORED}` } : trouble;
 }
 
-/** As {@link storeTroubleOf}, of a database that does not say what it wants. */
+/** Result of {@link storeTroubleOf}, with `gone` as the default for an unknown error of the database. */
 export function troubleOfStore(error: unknown): StoreTrouble {
   return storeTroubleOf(error) ?? TROUBLES.gone;
 }
 
-/** Whether it is over when the database is there again. What takes too long may take as long the next time. */
+/** Whether the failure ends when the database is back. A slow statement may be as slow the next time. */
 export function isPassing(error: unknown): boolean {
   const kind = unavailabilityOf(error);
   return kind !== undefined && kind !== 'slow';
 }
 
-/** What keeps the database from being written to just now; undefined: nothing. */
+/** The current obstacle to writing to the database; undefined: none. */
 export async function askStore(world: World): Promise<StoreTrouble | undefined> {
   try {
     await world.store.ping();
@@ -74,15 +74,15 @@ export async function askStore(world: World): Promise<StoreTrouble | undefined> 
   }
 }
 
-/** Of one kind of trouble there is at most a line in this time. */
+/** Each kind of trouble gets one line at most in this time. */
 const TELL_EVERY_MS = 5_000;
 
-/** How often each kind came since it was told last. */
+/** Number of occurrences of each kind since its last line. */
 const countsOf = new WeakMap<Log, Map<string, number>>();
 
 /**
- * Logs a failure: a database that cannot be used just now comes back, so it is told once, without a place in the program, and then how
- * often it came; anything else wants somebody's attention each time. `message`: goes on after what stands in the way, in Portuguese.
+ * Logs a failure. A temporary failure of the database is logged once, without a stack trace, and then with its count. Any other failure
+ * needs attention and is logged each time. `message`: follows the obstacle, in Portuguese.
  */
 export function tellTrouble(log: Log, error: unknown, about: object, message: string): void {
   const trouble = storeTroubleOf(error);
@@ -90,7 +90,10 @@ export function tellTrouble(log: Log, error: unknown, about: object, message: st
   else tellSeldom(log, { ...about, ...causeOf(error) }, `${trouble.mensagem} Por isso ${message}`);
 }
 
-/** The first at once; of those that follow, their number. `message`: says the kind, and nothing of one occurrence. */
+/**
+ * Logs the first occurrence at once, and later the number of the following ones. `message`: names the kind, without details of one
+ * occurrence.
+ */
 export function tellSeldom(log: Log, about: object, message: string): void {
   const counts = countsOf.get(log) ?? new Map<string, number>();
   countsOf.set(log, counts);
@@ -109,7 +112,7 @@ export function tellSeldom(log: Log, about: object, message: string): void {
   setTimeout(tell, TELL_EVERY_MS).unref();
 }
 
-/** The code of the database or the socket, where there is one; of several servers, what each said. */
+/** The code of the database or the socket, if any; the message of each server if there are several. */
 function causeOf(error: unknown): { readonly code: string | undefined } | { readonly motivo: string } {
   if (error instanceof NoServer) return { motivo: error.message };
   if (unavailabilityOf(error) === 'archived') return { motivo: (error as Error).message };

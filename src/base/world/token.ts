@@ -1,7 +1,7 @@
-/** Tokens that stand for a CNPJ or CPF: a secret that nobody can guess, known here by its digest alone. */
+/** Tokens that stand for a CNPJ or CPF: a secret that cannot be guessed, stored here as a digest only. */
 import { createHash, randomBytes } from 'node:crypto';
 
-/** What a token may be used for. None issues or registers: what binds is signed. */
+/** The permitted uses of a token. No token issues or registers, since binding acts are signed. */
 export const ESCOPOS = {
   consultar: 'Listar e consultar notas, eventos e mudanças do documento.',
   webhooks: 'Cadastrar, mudar e retirar endereços de aviso do documento.',
@@ -9,7 +9,7 @@ export const ESCOPOS = {
 
 export type Escopo = keyof typeof ESCOPOS;
 
-/** So that one that lies where it should not is recognised by who looks for secrets. */
+/** Prefix by which secret scanners recognise a leaked token. */
 const PREFIX = 'nfse_';
 const SECRET_BYTES = 32;
 const ID_BYTES = 9;
@@ -21,7 +21,7 @@ export function makeToken(): NewToken {
   return { id: `tok_${randomBytes(ID_BYTES).toString('base64url')}`, token, impressao: printOfToken(token) };
 }
 
-/** SHA-256 of a token as it came. */
+/** SHA-256 of a token as received. */
 export function printOfToken(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }

@@ -1,6 +1,6 @@
 /**
- * Work that takes longer than a page may: begun from the console, looked at while it goes on, kept for an hour. It belongs to one process, to
- * one municipality and to who began it, has a folder of its own, and ends with the process.
+ * Work that takes longer than a page may: it is begun from the console, shown in progress, and kept for an hour. It belongs to one process,
+ * to one municipality and to its author. It has its own folder, and ends with the process.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -15,32 +15,32 @@ export type Trabalho<Data> = {
   /** Login. */
   readonly quem: string;
   readonly folder: string;
-  /** Whether something is going on now. */
+  /** Whether the work is running now. */
   isRunning: boolean;
-  /** What went wrong, for nobody but the log; undefined: nothing. */
+  /** Whether the work has failed; the cause is in the log. */
   hasFailed: boolean;
   readonly signal: AbortSignal;
   readonly data: Data;
 };
 
 export type Trabalhos<Data> = {
-  /** Undefined: so many are running that another must wait. */
+  /** Undefined: too many are running, so that this one must wait. */
   begin(municipio: string, quem: string, data: Data): Promise<Trabalho<Data> | undefined>;
-  /** Lets one that has just begun work in the background. */
+  /** Runs newly begun work in the background. */
   run(trabalho: Trabalho<Data>, work: () => Promise<void>): void;
-  /** The same for one that had come to rest; false: so many are running that it must wait. */
+  /** Runs finished work again; false: too many are running, so that it must wait. */
   again(trabalho: Trabalho<Data>, work: () => Promise<void>): boolean;
   find(municipio: string, quem: string, id: string): Trabalho<Data> | undefined;
   close(): Promise<void>;
 };
 
-/** At once in one process: each reads the database as fast as it goes. */
+/** Maximum number running in one process, because each reads the database at full speed. */
 const RUNNING_MAX = 2;
 const KEPT_MS = 3_600_000;
 
 export const TOO_MANY = 'Já se fazem dois trabalhos destes neste console. Espere que um termine, e peça de novo.';
 
-/** `what`: what fails, in a line of the log. */
+/** `what`: name of the work in a log line about its failure. */
 export function openTrabalhos<Data>({ log }: Pick<World, 'log'>, what: string): Trabalhos<Data> {
   const kept = new Map<string, { readonly trabalho: Trabalho<Data>; readonly stop: AbortController }>();
   const drop = async (id: string): Promise<void> => {

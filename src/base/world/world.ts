@@ -1,30 +1,30 @@
-/** What a flow may touch: the one parameter that all of them share. */
+/** Services and data that a flow may use: the one parameter that all flows share. */
 import type { Adn } from '../../adn/adn.ts';
 import type { Signer } from '../../documents/signing.ts';
 import type { Trust } from '../../documents/trust.ts';
 import type { Store } from '../../wiring/store.ts';
 import type { Municipio } from '../book/municipios.ts';
 
-/** A message to an address that somebody has registered. */
+/** A message to a registered address. */
 export type PedidoDeAviso = {
-  /** Of the address, which shares what it may with all others of its host. */
+  /** Id of the address. All addresses of one host share its limits. */
   readonly id: string;
-  /** Whose it is: a document of a municipality, or the municipality. */
+  /** Owner of the address: a document of a municipality, or the municipality. */
   readonly dono: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly corpo: string;
-  /** Milliseconds since 1970, which no sandbox moves. */
+  /** Milliseconds since 1970, from the real clock and not from that of a sandbox. */
   readonly agora: number;
-  /** Rehearsals take nothing of what production may. */
+  /** Messages of rehearsals take no capacity from production. */
   readonly isEnsaio: boolean;
-  /** It asks whether messages are wanted, and nobody has said so yet. */
+  /** The message asks whether messages are wanted, and the address has not confirmed yet. */
   readonly isDesafio: boolean;
 };
 
 /**
- * What came of a message: the status that was answered, with the beginning of the body where it was asked whether messages are wanted; why
- * there is none, in Portuguese; or in how long it is the turn of its host, to which nothing was sent.
+ * Outcome of a message: the status of the answer, with the beginning of the body if it was a confirmation request. Otherwise the reason why
+ * there is none, in Portuguese, or the time until the host's turn, with nothing sent.
  */
 export type RespostaDeAviso =
   | { readonly status: number; readonly corpo?: string }
@@ -34,7 +34,7 @@ export type RespostaDeAviso =
 export type PostAviso = (pedido: PedidoDeAviso) => Promise<RespostaDeAviso>;
 
 export type Log = {
-  /** What is of use to nobody but a developer; absent: it is not kept. */
+  /** Details for developers only; absent: they are not logged. */
   debug?(about: object, message: string): void;
   info(about: object, message: string): void;
   warn(about: object, message: string): void;
@@ -43,7 +43,7 @@ export type Log = {
 
 export type Transmission = {
   readonly adn: Adn;
-  /** Who signs what is shared; undefined where nothing leaves the host (D-35). */
+  /** Signer of the transmitted documents; undefined if nothing leaves the host (D-35). */
   readonly signer: Signer | undefined;
 };
 
@@ -52,21 +52,21 @@ export type NoTransmission = { readonly problem: string };
 
 export type World = {
   readonly store: Store;
-  /** How notes of a municipality reach the national environment, or why they cannot. */
+  /** The connection of a municipality's notes to the national environment, or the reason for its absence. */
   readonly transmission: (municipio: Municipio) => Promise<Transmission | NoTransmission>;
-  /** Whose certificates a municipality believes. */
+  /** The certificates that a municipality trusts. */
   readonly trust: (municipio: Municipio) => Trust;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** Decimal digits from a cryptographic source, at most 14 at a time. */
   readonly randomDigits: (count: number) => string;
   readonly log: Log;
-  /** Version and commit of this program, kept with what it judges; where it is undefined, that is not kept. */
+  /** Version and commit of this program, stored with its judgements. Undefined: they are not stored. */
   readonly programa?: string;
-  /** Sends one message to an address that somebody has registered. */
+  /** Sends one message to a registered address. */
   readonly postAviso: PostAviso;
-  /** Whether addresses of one's own network are told as well, and without TLS. */
+  /** Whether addresses of the own network, and addresses without TLS, get messages as well. */
   readonly avisosPrivados?: boolean;
-  /** Called after something of a tenant was made due (a note, an event, a lot), so that the worker need not wait for its next look. */
+  /** Called after a row of a tenant was made due (a note, an event, a lot). The worker then need not wait for its next look. */
   readonly wake: (tenant: string) => void;
 };
