@@ -1,6 +1,6 @@
 /**
- * `nfse assinar` signs with the files of an A1 certificate. It signs a DPS, a lot of RPS or a request of the legacy port, or makes the
- * header of a JSON body.
+ * `nfse assinar` signs a DPS, a lot of RPS or a request of the legacy port. For a JSON body it makes the value of the header. The key comes
+ * from the files of an A1 certificate.
  */
 import path from 'node:path';
 import {

@@ -1,6 +1,6 @@
 /**
- * The signature debugger as an address. It finds the kind of signature in a request, limits the processor time, and answers with the report
- * or the bare canonical form.
+ * The signature debugger as an address. It finds the kind of signature in a request and limits the processor time. The answer is the
+ * report, or the bare canonical form.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { mediaTypeOf } from '../../base/http/content.ts';
