@@ -1,5 +1,5 @@
 /**
- * `nfse assinar` signs a DPS, a lot of RPS or a request of the legacy port. For a JSON body it makes the value of the header. The key comes
+ * `nfse assinar` signs a DPS, a lot of RPS or a request of the legacy port. A JSON body gets the value of the header instead. The key comes
  * from the files of an A1 certificate.
  */
 import path from 'node:path';

@@ -1,6 +1,6 @@
 /**
  * Finds objects of the catalog that falsify reads or writes. A verification would read other rows than the service does, or the service
- * would write other values than it is given. The service itself makes tables and indexes alone.
+ * would write other values than intended. The service itself makes tables and indexes alone.
  */
 import { digestOf } from '../../base/book/auditoria-hash.ts';
 import { namesOfTables } from '../../base/pg/migrations.ts';
@@ -23,7 +23,7 @@ const RELACOES = `select n.nspname as esquema, c.relname as nome, c.relkind::tex
     join pg_namespace n on n.oid = c.relnamespace
   where n.nspname = any ($1::text[]) and c.relname = any ($2::text[]) and c.relkind not in ('i', 'I') order by 1, 2`;
 
-/** Tables of the service ($2) in its schema ($1), with all their partitions and inheriting tables of any name and place. */
+/** Tables of the service ($2) in its schema ($1), with all partitions and inheriting tables of any name and place. */
 const TABELAS = `select c.oid, c.relname, c.relrowsecurity, c.relkind, c.relnamespace, null::oid as acima from pg_class c
     join pg_namespace n on n.oid = c.relnamespace
   where n.nspname = $1 and c.relkind in ('r', 'p') and c.relname = any ($2::text[])
@@ -90,7 +90,7 @@ export async function readPlainly(client: Client): Promise<readonly Estranho[]> 
     found.push({ tabela, chave: [objeto], como: `${efeito}; ${remedio}`, visto: digestOf(texto) });
   }
   await client.query(`set local search_path = pg_catalog, ${escapeIdentifier(esquema)}, pg_temp`);
-  // A policy that exists is reported, and the rows that it lets through are read. Without row security the read would fail.
+  // A policy that exists is reported, and the rows that it lets through are read. The read would fail without row security.
   const isHidden = objetos.some(({ objeto }) => objeto === 'segurança por linha');
   if (!isHidden) await client.query('set local row_security = off');
   return found;

@@ -331,7 +331,7 @@ class Conferencia {
     }
   }
 
-  /** A rehearsal may forget all rows. Elsewhere rows of a month may go once it, or an earlier month of the same object, was eliminated. */
+  /** A rehearsal may forget all rows. Elsewhere rows of a month may go once that month or an earlier one was eliminated. */
   private mayGo(meses: readonly number[]): boolean {
     const { isRehearsal, eliminados } = this.regras ?? { isRehearsal: false, eliminados: [] };
     return isRehearsal || (eliminados.length > 0 && meses.every((mes) => eliminados.some((one) => one <= mes)));

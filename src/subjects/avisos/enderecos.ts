@@ -34,9 +34,12 @@ export function isPublicAddress(address: string): boolean {
   return GIVEN_V6.check(address, 'ipv6') && !INSIDE_V6.check(address, 'ipv6');
 }
 
-/** Names that the public DNS never has (RFC 6761, 6762, 7686, 8375, 9476 and ICANN's `internal`), even if a name server resolves them. */
+/**
+ * Names that the public DNS never has, even if a name server resolves them. RFC 6761, 6762, 7686, 8375 and 9476 reserve them; ICANN
+ * reserves `internal`.
+ */
 const OF_NO_DNS = /(^|\.)(localhost|local|internal|invalid|test|example|onion|alt|home\.arpa)\.?$/i;
-/** At least two labels, each of 1 to 63 characters. */
+/** Two labels or more, each of 1 to 63 characters. */
 const NAME = /^(?=.{1,253}\.?$)[^.]{1,63}(\.[^.]{1,63})+\.?$/;
 
 /** The reason why nothing will ever be sent to this address; undefined: none is known. */
