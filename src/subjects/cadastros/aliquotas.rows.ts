@@ -198,7 +198,7 @@ async function linhasEmVigor(
 }
 
 /**
- * Refusals of lines that overlap the table. A line replaces the row that begins on the same day, and must not touch a day of any other row.
+ * Refusals of lines that overlap the table. A line replaces the row that begins on the same day. It must not touch a day of any other row.
  */
 function misfitsOf(
   rows: readonly EntradaAliquota[],

@@ -1,4 +1,4 @@
-/** The rates of the IBS and the CBS as an operator imports them, and the answers of a service that lacks a rate. */
+/** The rates of the IBS and the CBS as an operator imports them. A service that lacks a rate says so in its answers. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -229,7 +229,7 @@ function bareCodigo(text: string): string {
   return text.replace(/[\s./-]/g, '');
 }
 
-/** The reason why a text is no code of a service in the national list, as the end of a sentence. */
+/** The reason why a text is no service code of the national list, as the end of a sentence. */
 function whyNoService(codigo: string): string | undefined {
   const servico = servicoOf(codigo);
   if (/^\d{5}$/.test(codigo) && servicoOf(`0${codigo}`)?.emissivel)
