@@ -176,7 +176,7 @@ export async function distribute(pool: Db, { nos, fragmentos, tell }: Distribuir
   try {
     await client.query('set statement_timeout = 0');
     for (const no of await joinNos(client, nos)) tell(`o nó ${nameNo(no)} entrou`);
-    // Citus would otherwise do this with the first shard on a node, in a way that does not support unlogged tables.
+    // Citus would otherwise do this with the first shard on a node, which fails for unlogged tables.
     await client.query(`select replicate_reference_tables('block_writes')`);
     await setOnAllNodes(client);
     const tabelas = await readTabelas(client);

@@ -1,4 +1,4 @@
-/** Gives a municipality a shard of its own, and moves that shard to another node, while the municipality goes on issuing. */
+/** Gives a municipality a shard of its own, and moves that shard to another node while the municipality goes on issuing. */
 
 import type { Db } from '../../base/pg/open.ts';
 import type { PoolClient } from '../../base/pg/pg.ts';
@@ -68,7 +68,7 @@ async function moveShard(
   ]);
 }
 
-/** The hash values at which a shard is split so that one tenant is alone, and the node for the parts. */
+/** The hash values that cut out one tenant from a shard, and the node for the parts. */
 const SPLIT = `select citus_split_shard_by_split_points(s.shardid, array_remove(array[
       case when h.value > s.shardminvalue::bigint then (h.value - 1)::text end,
       case when h.value < s.shardmaxvalue::bigint then h.value::text end], null),

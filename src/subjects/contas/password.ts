@@ -81,7 +81,8 @@ function isRepetition(folded: string): boolean {
 }
 
 /**
- * Why a password cannot be chosen, in Portuguese. `about`: what others know of its owner, as the login and the municipality. Undefined: it can.
+ * The reason why a password cannot be chosen, in Portuguese; undefined: it can. `about`: data of its owner that others know, such as the
+ * login and the municipality.
  */
 export async function whyWeak(password: string, about: readonly string[]): Promise<string | undefined> {
   const length = [...password].length;
