@@ -1,4 +1,4 @@
-/** Gives a municipality a shard of its own, and moves that shard to another node while the municipality goes on issuing. */
+/** Gives a municipality a shard of its own, and moves that shard to another node. The municipality goes on issuing meanwhile. */
 
 import type { Db } from '../../base/pg/open.ts';
 import type { PoolClient } from '../../base/pg/pg.ts';

@@ -1,4 +1,4 @@
-/** Unpacks a copy into a folder of its own, and compares it with the manifest of the server that wrote it. */
+/** Unpacks a copy into a folder of its own. The files are compared with the manifest of the server that wrote the copy. */
 import type { SpawnOptions } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chown, mkdir, open } from 'node:fs/promises';

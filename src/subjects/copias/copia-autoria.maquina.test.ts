@@ -104,7 +104,7 @@ describe('the author of a copy', { skip: noServer, timeout: 600_000 }, () => {
     const said = await harmed(async (copias) => {
       file = await segmentIn(copias);
       const handle = await open(file, 'r+');
-      // The byte is the time stamp of gzip, which no check compares.
+      // The byte belongs to gzip's time stamp, which decompression ignores.
       await handle.write(Buffer.of(1), 0, 1, 4);
       await handle.close();
     });

@@ -181,7 +181,7 @@ async function isAbandoned(file: string): Promise<boolean> {
   return Date.now() - began > UNFINISHED_MAX_MS;
 }
 
-/** Writes the manifest and names the copy by its first moment, with a number if another copy began in the same second. */
+/** Writes the manifest and names the copy by its first moment. The name gets a number if another copy began in the same second. */
 export async function publishCopia(fresh: string, about: Dito): Promise<Copia> {
   for (let place = 1; ; place += 1) {
     const id = nameCopia(about.iniciada, place);

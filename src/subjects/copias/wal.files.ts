@@ -176,7 +176,7 @@ async function filesOf(folder: string): Promise<readonly string[]> {
 /** Judges a file of the log. */
 export type Juiz = (file: string) => Promise<Julgado>;
 
-/** `momento`: the way follows the timeline that was in use then. Without `judge`, every existing file is good. */
+/** `momento`: the way follows the timeline that was in use then. `judge` undefined: every existing file is good. */
 export async function findWay(
   pasta: string,
   { manifesto }: Copia,
@@ -202,7 +202,8 @@ export async function findWay(
     return nameSegment(linha, segment, manifesto.segmento);
   };
   const first = segmentOf(manifesto.inicio, manifesto.segmento);
-  // The history of a new timeline is archived long before its first segment, so segments of the earlier timelines are on the way too.
+  // The history of a new timeline is archived long before its first segment. Segments of the earlier timelines are therefore on the way
+  // too.
   const isOnTheWay = (name: string): boolean => SEGMENT.test(name) && at(numberOf(name, manifesto.segmento)) === name;
   const end = [...arquivos.keys(), ate?.segmento ?? '']
     .filter(isOnTheWay)
