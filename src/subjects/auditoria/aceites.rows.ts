@@ -58,7 +58,7 @@ export function idOfAchado({ tipo, tabela, chave, lugar, visto }: Achado): strin
 const ACEITES = `select a.chave, a.em, a.quem, coalesce(a.motivo, '') as motivo from atos a
   where a.tenant = $1 and a.objeto = 'auditoria' and a.acao = '${ACEITO}' order by a.em desc, a.id`;
 
-/** Acceptances by finding; the newest one of each. */
+/** Acceptances by finding; the earliest one of each. */
 export async function readAceites(
   client: Pick<ClientBase, 'query'>,
   tenant: string,

@@ -92,7 +92,7 @@ export type Veredito = 'failed' | 'answered';
 export type Begun = { end(veredito: Veredito): void; takeBack(adiadoMs: number): void };
 type Vez = Begun | { readonly adiadoMs: number };
 
-/** Concurrent messages of one owner, and the number of owners that go first. Those come back by now and may have a turn. */
+/** Limit of concurrent messages of one owner, and number of waiting owners that come back by now and go first. */
 function turnsAt(destino: Destino, dono: string, agora: number): { readonly share: number; readonly ahead: number } {
   const { line, ofOwners } = destino;
   for (const [other, { backAt }] of line) if (agora > backAt + GONE_MS) line.delete(other);

@@ -257,7 +257,7 @@ function send(
   const signed = signAviso(segredos, { id, em: Math.floor(agora / 1000), corpo });
   const headers = { 'Content-Type': 'application/json', 'User-Agent': 'nfse-avisos', ...signed };
   const isEnsaio = ambiente === 'homologacao';
-  // Documents are not proved in a rehearsal, so the owner is the tenant's own.
+  // Documents are not proved in a rehearsal, so the tenant is a part of the owner's name.
   const dono = isEnsaio || documento === '' ? `${tenant} ${raizOf(documento)}` : raizOf(documento);
   return postAviso({ id: webhook, dono, url, headers, corpo, agora, isEnsaio, isDesafio });
 }

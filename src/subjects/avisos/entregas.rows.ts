@@ -89,7 +89,7 @@ export type Taken = Pick<WebhookRow, 'id' | 'documento' | 'url' | 'falhas' | 'pe
 /** A message that is due; the trace is that of the change. */
 export type EntregaDevida = EntregaRow & Traced;
 
-/** Speed of an address: quick by its latest answers, otherwise slow; a new address is quick. */
+/** Speed of an address: quick if its latest answers were; slow otherwise, and as long as it is unknown. */
 export type Pace = 'quick' | 'slow';
 
 /** Processes that find enough work at the same moment, each by skipping the rows that others hold. */

@@ -46,7 +46,7 @@ export type ServicoMunicipalItem = {
 export type ListaMunicipal = {
   readonly itens: readonly ServicoMunicipalItem[];
   readonly paginacao: Paginacao;
-  /** The reason why the list is missing or nothing can be found; else null. */
+  /** The replacement of a missing list, or the reason why nothing can be found; else null. */
   readonly observacao: string | null;
 };
 

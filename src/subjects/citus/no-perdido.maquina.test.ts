@@ -16,7 +16,7 @@ import { placesOf } from './mover.rows.ts';
 
 const TENANTS = ['alfa', 'beta', 'gama', 'delta', 'epsilon', 'zeta', 'eta', 'teta'];
 
-/** The answer for a hanging node does not name it as the cause. */
+/** `who`: the expected message; the answer for a hanging node may not name the node as the cause. */
 function assertLost(
   { status, headers, body }: Answer,
   who = /O nó do banco de dados em que está este município não responde\./,

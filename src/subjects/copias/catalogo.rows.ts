@@ -23,7 +23,7 @@ const [OID, REGPROC, NAME, TEXT, NODES, OIDS, ACL] = [26, 24, 19, 25, 194, 30, 1
 
 type Catalogo = {
   readonly id: string;
-  /** Column with the name, and column of its schema: a row with a schema other than PostgreSQL's own is skipped. */
+  /** Columns with the row's name and schema. A user's row is suspect only within PostgreSQL's own schema. */
   readonly nome?: string;
   readonly esquema?: string;
   readonly tipo: string;

@@ -387,7 +387,7 @@ async function passOver(
   });
 }
 
-/** The later of the clock and the moments in the folder of copies: a clock that was set back must not lead to given numbers. */
+/** The latest of the clock and the moments in the folder of copies: a clock that was set back must not lead to given numbers. */
 async function latestMoment(world: CopiasWorld, sistema: string): Promise<number> {
   const pasta = needPasta(world);
   const { copias } = await listCopias(pasta);
