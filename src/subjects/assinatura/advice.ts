@@ -1,6 +1,6 @@
 /**
- * What to tell the author of a signing program: the verdict in one sentence, and the steps that mend what was found. The
- * faults themselves say what is wrong and where; a step says only what to do.
+ * Advice for the author of a signing program: the verdict in one sentence, and the steps that correct the faults. The faults themselves say
+ * what is wrong and where; a step says only what to do.
  */
 import { ENVELOPED, REQUIRED } from '../../documents/algorithms.ts';
 import { adviseDigest } from '../../documents/signed.ts';
@@ -26,7 +26,7 @@ type Known = {
   readonly calculado: string | undefined;
 };
 
-/** In the order in which they are to be taken, each once. Empty when there is nothing to mend. */
+/** Steps in the order in which they are to be taken, each once. Empty when there is nothing to correct. */
 export function stepsFor(faults: readonly Fault[], known: Known): readonly string[] {
   const steps = faults.flatMap((fault) => (fault.codigo === 'E901' ? stepsToSign(known) : stepFor(fault, known)));
   if (known.root !== undefined && known.root !== 'DPS') {
@@ -42,7 +42,7 @@ export function stepsFor(faults: readonly Fault[], known: Known): readonly strin
   return [...new Set(steps)];
 }
 
-/** From nothing to a signature, for whoever writes the program that makes it. */
+/** Steps that lead from an unsigned document to a signed one. */
 function stepsToSign({ calculado }: Known): string[] {
   const digest =
     calculado === undefined
@@ -57,12 +57,12 @@ function stepsToSign({ calculado }: Known): string[] {
   ];
 }
 
-/** What the fault says to change; without that what its code says, where all are mended alike, or else its message. */
+/** The correction that the fault itself names; else the advice of its code, if one advice fits all cases; else its message. */
 function stepFor({ codigo, xpath, mensagem, change }: Fault, { calculado }: Known): string {
   if (change !== undefined) return change;
   if (OF_CERTIFICATE.has(codigo)) return errorOf(codigo)?.comoResolver ?? mensagem;
   return xpath.endsWith('/DigestValue') && calculado !== undefined ? adviseDigest(calculado) : mensagem;
 }
 
-/** Whose the certificate is and whether it is still valid is mended in the same way by everybody. */
+/** Codes of the certificate's holder and validity, for which one advice fits all cases. */
 const OF_CERTIFICATE: ReadonlySet<string> = new Set(['E903', 'E906', 'E9006', 'E9007']);

@@ -1,4 +1,7 @@
-/** `nfse assinar`: the signature of a DPS, of a lot of RPS or of a request of the legacy port, or the header of a JSON body, with the files of an A1 certificate. */
+/**
+ * `nfse assinar` signs a DPS, a lot of RPS or a request of the legacy port. A JSON body gets the value of the header instead. The key comes
+ * from the files of an A1 certificate.
+ */
 import path from 'node:path';
 import {
   askedWrongly,
@@ -36,7 +39,6 @@ export const ASSINAR: Command = {
   },
 };
 
-/** Whether any option names a certificate or its secret. */
 export function hasKeyOptions(values: Values): boolean {
   return Object.keys(KEY_OPTIONS).some((name) => values[name] !== undefined);
 }

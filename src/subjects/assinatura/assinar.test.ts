@@ -1,4 +1,4 @@
-/** `nfse pki` and `nfse assinar` as somebody types them; xmlsec1 and openssl read what comes out. */
+/** `nfse pki` and `nfse assinar` as a user types them; xmlsec1 and openssl read the output. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ const PROVIDER = '11222333000181';
 
 type Said = { readonly code: number; readonly out: string; readonly err: string };
 
-/** What the program would print and end with. */
+/** The output and the exit code of the program. */
 async function nfse(...args: readonly string[]): Promise<Said> {
   let [out, err] = ['', ''];
   const world = {
@@ -37,7 +37,7 @@ const folder = freshFolder();
 const pasta = path.join(folder, 'pki');
 const at = (...names: readonly string[]): string => path.join(pasta, ...names);
 const pfxOf = (name: string): string[] => ['--pfx', at(`${name}.pfx`), '--senha-arquivo', at('senha.txt')];
-/** The same as PEM, which is opened in no time. */
+/** The same as PEM, which opens faster. */
 const signerOf = (name: string): string[] => ['--certificado', at(`${name}.pem`), '--chave', at(`${name}.key`)];
 
 let count = 0;
@@ -139,7 +139,7 @@ describe('nfse assinar, a document of the legacy port', () => {
   const pedido = readFileSync(path.join(site, 'exemplos/cancelamento-nfse.xml'), 'utf8');
   const xmlsec1 = toolOr('xmlsec1', 'xmlsec1');
 
-  /** What the port makes of it, and what xmlsec1 does. */
+  /** Both the legacy port and xmlsec1 accept the signature. */
   function assertGood(xml: string, parent: string, signed: string): void {
     const reading = readXml(Buffer.from(xml));
     assert.ok('root' in reading);

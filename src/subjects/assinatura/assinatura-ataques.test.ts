@@ -1,6 +1,6 @@
 /**
- * The attacks on signatures (`ataques/`) against the readers of signatures alone: what a case is refused with must not hang on what
- * the service looks at later. The whole way is tried by `ataques.test.ts`.
+ * The attacks on signatures (`ataques/`) against the readers of signatures alone. The refusal of a case must not depend on later checks of
+ * the service. `ataques.test.ts` tries the whole path.
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

@@ -1,6 +1,5 @@
 /**
- * Whose certificate signed, whether it was valid, and whether anybody vouches for it: the right code each, several at
- * once, over documents that are signed correctly.
+ * Holder, validity and trust of the certificate: the right code for each fault, several at once, over documents that are signed correctly.
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -32,7 +31,7 @@ const CERTIFICATE_AT = '/DPS/Signature/KeyInfo/X509Data/X509Certificate';
 
 const authorities = await testAuthorities(NOW);
 const { folder, confianca, issuing, issuingKeys, ownKeys, company, person, lasting, year, past, future } = authorities;
-/** Of the same name as ours, with another key. */
+/** A root with the same name as ours and another key. */
 const strangeRoot = rootAuthority('AC Raiz de Teste', authorities.strangeKeys, lasting);
 const own = company(PROVIDER_CNPJ);
 const revoked = company(PROVIDER_CNPJ);
@@ -47,7 +46,7 @@ type Case = {
   readonly party: Party;
   readonly patch?: Patch;
   readonly at?: number;
-  /** In the codes of XML; of CMS they are the ones beside. Empty: accepted. */
+  /** Codes of an XML signature; {@link AS_CMS} translates them to those of CMS. Empty: accepted. */
   readonly codes: readonly (keyof typeof AS_CMS)[];
   readonly says?: readonly RegExp[];
 };
@@ -180,7 +179,7 @@ const CASES: readonly Case[] = [
   },
 ];
 
-/** The name of a certificate's subject, behind version, serial, algorithm, issuer and validity. */
+/** The name of a certificate's subject, which follows version, serial, algorithm, issuer and validity. */
 function subjectOf(der: Buffer): Buffer {
   return readAsn1(der).children[0]!.children[5]!.raw;
 }
@@ -211,7 +210,7 @@ describe('the certificate of a signature', () => {
       for (const { xpath, mensagem, encontrado = '', esperado = '' } of faults) {
         assert.equal(xpath, CERTIFICATE_AT);
         assert.match(mensagem, /^\S.*\.$/);
-        // No document of anybody in full.
+        // No message shows a full CPF or CNPJ.
         for (const secret of [PROVIDER_CNPJ, OTHER_CNPJ, BRANCH_CNPJ, CPF, OTHER_CPF, '12345678909']) {
           assert.ok(!`${mensagem} ${encontrado} ${esperado}`.includes(secret), mensagem);
         }
@@ -295,7 +294,7 @@ describe('the certificate of a signature', () => {
       );
       return partyOf(ownKeys, readFileSync(path.join(folder, 'certificado.der')));
     };
-    // openssl dates it by the clock of this machine, and this is later, however long the making takes.
+    // openssl dates the certificate by the clock of this machine. One day later is within its validity, however long its making takes.
     const at = Date.now() + DAY_MS;
     for (const string of ['UTF8', 'PRINTABLESTRING', 'OCT', 'BMP', 'IA5STRING']) {
       assert.deepEqual(faultsOf(signedBy(exampleXml(), made(PROVIDER_CNPJ, string)), at), [], string);

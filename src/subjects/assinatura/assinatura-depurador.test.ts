@@ -1,6 +1,6 @@
 /**
- * The signature debugger through its two doors, the address and the command, against signatures that openssl, xmlsec1 and
- * xml-crypto made and canonical forms that xmllint and xml-crypto write.
+ * The signature debugger by HTTP and by command. The signatures are made by openssl, xmlsec1 and xml-crypto, the canonical forms by xmllint
+ * and xml-crypto.
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -57,7 +57,7 @@ const list = pki.revoke({
 });
 writeFileSync(path.join(revogados, 'raiz.crl'), list);
 
-/** An authority that must not sign lists, and the list that it signed. */
+/** An authority that must not sign revocation lists, and the list that it signed. */
 const mute = pki.issue({
   subject: '/O=ICP-Brasil/CN=AC Muda',
   extensions: ['basicConstraints=critical,CA:TRUE', 'keyUsage=critical,keyCertSign'],
@@ -106,7 +106,7 @@ function ask(body: Body, headers: Readonly<Record<string, string>> = {}, tenant 
   });
 }
 
-/** The answer of a question that could be answered, with nothing in it that is nobody's business. */
+/** The report of a request that succeeds; it contains no private data. */
 async function report(
   body: Body,
   headers?: Readonly<Record<string, string>>,
@@ -133,7 +133,7 @@ function sha256(bytes: string | Uint8Array, encoding: 'hex' | 'base64'): string 
   return createHash('sha256').update(bytes).digest(encoding);
 }
 
-/** By xml-crypto. */
+/** The canonical form that xml-crypto writes. */
 function canonicalElement(xml: string, name: string): string {
   const element = new DOMParser().parseFromString(xml, 'text/xml').getElementsByTagNameNS('*', name)[0]!;
   return new ExclusiveCanonicalization().process(element as unknown as Element, {});
@@ -228,7 +228,7 @@ describe('a signature that holds', () => {
   });
 });
 
-/** With this canonicalisation wherever one is named. */
+/** A document signed by xmlsec1; every algorithm of canonicalisation in it is the given one. */
 function signedByXmlsec(xmlsec1: string, c14n: string): Buffer {
   const id = /<infDPS Id="([^"]+)"/.exec(UNSIGNED)![1];
   const template =
@@ -342,7 +342,7 @@ describe('a document that is not signed, or not as it should be arranged', () =>
     const [element] = /<infDPS[\s\S]*<\/infDPS>/.exec(UNSIGNED)!;
     const [xmlns] = /xmlns="[^"]+"/.exec(UNSIGNED)!;
     const alone = fileOf('infdps.xml', element.replace('<infDPS', `<infDPS ${xmlns}`));
-    // The tool ends what it writes as lines end.
+    // xmllint ends its output with a newline.
     assert.equal(execFileSync(xmllint, ['--exc-c14n', alone]).toString('utf8').trimEnd(), answer.forma_canonica);
   });
 
@@ -392,7 +392,7 @@ describe('a document that is not signed, or not as it should be arranged', () =>
 
   test('beside a comment or an instruction all the rest is still read, and each thing that is wrong is told', async () => {
     const declared = /<DigestValue>([^<]+)</.exec(SIGNED)![1];
-    // The canonical form leaves out comments and keeps instructions, which would change SignedInfo.
+    // The canonical form leaves out comments but keeps processing instructions, which would change SignedInfo.
     const places = {
       '<!-- x -->': ['<infDPS', '<DigestValue>', '<X509Certificate>'],
       '<?x y?>': ['<infDPS', '<KeyInfo>'],
@@ -432,7 +432,7 @@ describe('a document that is not signed, or not as it should be arranged', () =>
     const moved = await report(before);
     assert.deepEqual([codesOf(moved), moved.resumo.confere, moved.valor.confere], [['E902'], true, true]);
     assert.deepEqual(moved.o_que_mudar, ['Ponha Signature no fim de DPS: a mudança de lugar não desfaz a assinatura.']);
-    // What the step says, done.
+    // The advice of the step is followed.
     assert.equal((await report(SIGNED)).valida, true);
 
     const altered = await report(before.replace('Maria', 'Marta'));
@@ -485,7 +485,7 @@ describe('a JSON body', () => {
 
   const made = new Map<string, string>();
 
-  /** Detached, in DER, by openssl, which is asked once for each. */
+  /** A detached signature in DER by openssl, which runs once for each signature. */
   function cms(body: Body, signer = provider, options: readonly string[] = []): string {
     const question = JSON.stringify([sha256(body, 'hex'), signer.file, options]);
     const cms = made.get(question) ?? signedByOpenssl(body, signer, options);
@@ -582,7 +582,7 @@ describe('a JSON body', () => {
     const answer = await report(BODY, signed(cms(BODY, ofMiddle, ['-certfile', middle.file])));
     const { cadeia, revogado, sem_lista_de_revogados } = answer.certificado;
     assert.deepEqual(cadeia, ['EMPRESA LONGE', 'AC do Meio', 'AC Raiz de Teste']);
-    // Of the authority in between there is no list.
+    // The authority in between has no revocation list.
     assert.deepEqual([revogado, sem_lista_de_revogados], [null, ['AC do Meio']]);
     assert.equal(answer.valida, true);
   });
@@ -604,7 +604,7 @@ describe('nfse assinatura', () => {
   const TRUST = ['--ancoras', ancoras, '--revogados', revogados];
   const signedFile = fileOf('assinada.xml', SIGNED);
 
-  /** A process of its own, for what it writes and how it ends; the many cases go without. */
+  /** A separate process, to test output and exit code; the many other cases run in this process. */
   const asProcess = (...args: readonly string[]): Promise<Said> => nfse(['assinatura', ...args], {});
   const run = (...args: readonly string[]): Promise<Said> => nfseHere(['assinatura', ...args]);
 
@@ -754,7 +754,7 @@ test('rehearsals that used up theirs leave production its own', async () => {
   assert.equal((await ask(SIGNED, {}, 'integracao')).status, 200);
 });
 
-// The log is looked at once all tests of this file have ended, in any order.
+// The log is checked after all tests of this file have ended, in any order.
 onEnd(() => {
   const text = JSON.stringify(logged);
   assert.ok(text.includes(PATH));

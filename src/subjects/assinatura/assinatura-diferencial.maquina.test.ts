@@ -1,6 +1,6 @@
 /**
- * Signed documents changed in every way we know, put to xmlsec1 as well: what it refuses we refuse, and what we accept says what was
- * signed. NFSE_TEST_LONGO=1 tries twelve thousand.
+ * Signed documents are changed in every way we know and given to xmlsec1 as well. A document that xmlsec1 refuses is refused here, and an
+ * accepted document says what was signed. NFSE_TEST_LONGO=1 tries twelve thousand.
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -12,9 +12,9 @@ import { chance, type Doc, documents, inFolder, verdict } from '../../../test/su
 import { XMLSEC, xmlsecVerdicts } from '../../../test/support/xmlsec.ts';
 import { canonicalInfDps } from '../../documents/xml.ts';
 
-/** Of each way. */
+/** Runs of each way. */
 const RUNS = LONG ? 3_000 : 60;
-/** Files that wait for a verdict at a time. */
+/** Files that one process of xmlsec1 verifies. */
 const BATCH = 500;
 
 type Changed = { readonly bytes: Buffer; readonly done: string };
@@ -22,7 +22,7 @@ type Changed = { readonly bytes: Buffer; readonly done: string };
 const TABLE = Object.values(MUTATIONS).flat();
 const OTHERS = documents.map(({ signed }) => signed);
 
-/** The ways, each with what it made of a document; undefined where it made nothing of it. */
+/** The ways to change a document; undefined where the way changed nothing. */
 const WAYS: Readonly<Record<string, (doc: Doc) => Changed | undefined>> = {
   'a row of the table of mutations': (doc) => {
     const { name, make } = chance.pick(TABLE);

@@ -1,7 +1,6 @@
 /**
- * Nobody can keep the service busy with a signature: documents of a megabyte, each made to be slow for one of the steps,
- * are answered within a second of the processor, and in few words. Where the processor is slow, the second is as long as what a
- * megabyte of ordinary documents costs on it makes it.
+ * No signature can keep the service busy. Each document has a megabyte and makes one of the steps slow. The answer takes at most one second
+ * of processor time, and few words. A slow processor has a longer limit, derived from the cost of a megabyte of ordinary documents.
  */
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
@@ -30,30 +29,30 @@ import { exampleXml } from '../../fiscal/rules/example.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00-03:00');
 const CPU_MAX_MS = 1_000;
-/** What a megabyte made to be slow may cost more than one of ordinary documents. */
+/** Highest cost of such a megabyte, as a multiple of the cost of a megabyte of ordinary documents. */
 const TIMES_ORDINARY_MAX = 25;
 const ANSWER_MAX = 20_000;
-/** Of the value itself, and of RSA-PSS for each of four digests over each of four texts. */
+/** Verifications: the value itself, and RSA-PSS for each of four digests over each of four texts. */
 const VERIFIED_MAX = 1;
 const VERIFIED_PSS_MAX = 16;
 const DEAR_BITS = 3_072;
 /** Forms in which a small document is compared, each in two encodings. */
 const NEAR_TEXTS_MAX = 40;
-/** A large one: as it is, once more for its other digests, and in Latin-1. */
+/** Forms of a large document: as it is, once more for its other digests, and in Latin-1. */
 const LARGE_TEXTS_MAX = 3;
-/** A certificate is named by its digest. */
+/** Highest size of SignedInfo; a certificate is named by its digest. */
 const SIGNED_INFO_MAX = 8_192;
 
 const { provider, root } = await testParties(NOW);
 const DOCUMENTS: Readonly<Record<string, () => string>> = {
   ...dearDocuments(signedBy(exampleXml(), provider), provider.base64),
   'a key that is dear to use': () => dearKey(() => Buffer.alloc(DEAR_BITS / 8, 1)),
-  // One byte of the block alone says RSA-PSS (RFC 8017, 9.1.1).
+  // One byte of the block is enough to announce RSA-PSS (RFC 8017, 9.1.1).
   'RSA-PSS over nothing, by a key that is dear to use': () =>
     dearKey((key) => rsaOfBlock(key, Buffer.alloc(DEAR_BITS / 8, 1).fill(0xbc, DEAR_BITS / 8 - 1))),
 };
 
-/** With the largest exponent that OpenSSL takes. */
+/** Keys with the largest exponent that OpenSSL takes. */
 const dearKeys = once(() => generateKeyPairSync('rsa', { modulusLength: DEAR_BITS, publicExponent: 0xffff_ffff }));
 
 function dearKey(value: (key: KeyObject) => Buffer): string {
@@ -62,7 +61,7 @@ function dearKey(value: (key: KeyObject) => Buffer): string {
   return signedBy(exampleXml(), party, { value: () => value(keys.privateKey) });
 }
 
-/** As the door does it. */
+/** The same check as the service makes on a received document. */
 function answerTo(bytes: Buffer): readonly Fault[] {
   const reading = readXml(bytes);
   return 'fault' in reading ? [reading.fault] : placeFaults(checkSignature(reading, DPS_PROFILE).faults, reading);
@@ -90,7 +89,7 @@ describe('a megabyte made to be slow', () => {
       };
       const counts = await counted(() => assertCostsLess(answer, CPU_MAX_MS, name, onSlowMachineMs));
       const { parses, verified, digestedBytes, canonical } = runs === 1 ? counts : await counted(answer);
-      // One form of the whole for all that is read and signed, and one more where a near miss is looked for in the inclusive one.
+      // One parse serves all that is read and signed. A second one serves the search for a near miss in the inclusive form.
       assert.ok(parses <= (bytes.length > NEAR_BYTES_MAX ? 1 : 2), `${parses} parses`);
       assert.ok(verified <= VERIFIED_MAX + (/PSS/.test(name) ? VERIFIED_PSS_MAX : 0), `${verified} values verified`);
       const texts = bytes.length > NEAR_BYTES_MAX ? LARGE_TEXTS_MAX : NEAR_TEXTS_MAX;

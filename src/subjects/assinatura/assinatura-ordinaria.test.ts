@@ -1,6 +1,6 @@
 /**
- * The ordinary signature (D-355): where one is recognised by its text, the look at each element finds the same parts and nothing wrong, and all that
- * is said of the signature is the same. Documents are changed where no signature covers them, and signed over what a signer may write.
+ * The ordinary signature (D-355), which is recognised by its text. The inspection of each element then finds the same parts and no fault,
+ * and the report is the same. Documents are changed where no signature covers them, and signed over all that a signer may write.
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -34,7 +34,7 @@ const certificate = readCertificate(provider.der);
 assert.ok(!('problem' in certificate));
 const signer = { key: provider.keys.privateKey, certificate };
 
-/** The document with our signature over its element of a name, before the end of the root. */
+/** The document with our signature over its element of the given name, placed before the end of the root. */
 function signed(xml: string, name = 'infDPS'): string {
   const reading = readXml(Buffer.from(xml));
   assert.ok('root' in reading, xml);
@@ -50,7 +50,7 @@ const saidOf = ({ perfil, certificate: one, ...rest }: SignatureReading): object
   perfil: perfil(),
 });
 
-/** Whether the signature of a document is recognised by its text; then the look at each element finds the same, and nothing wrong. */
+/** Whether the signature of a document is recognised by its text. The inspection of each element must then find the same, and no fault. */
 function isOrdinary(xml: string | Buffer, profile: SignedProfile = DPS_PROFILE): boolean {
   const reading = readXml(Buffer.from(xml));
   if ('fault' in reading) return false;
@@ -142,7 +142,7 @@ describe('what is not ordinary is looked at', () => {
     'space between the elements': signedBy(example, provider, { space: '\n' }),
     'another Id in the Reference': ordinary.replace(/URI="#[^"]*"/, 'URI="#DPS1"'),
   };
-  /** A quote in the identifier, and a Reference that says what then would stand there. */
+  /** A quote in the identifier, and a Reference whose text then reads as another attribute. */
   NOT_ORDINARY['an identifier that holds an attribute'] = ordinary
     .replace(/<infDPS Id="[^"]*"/, '<infDPS Id="a&quot; b=&quot;c"')
     .replace(/URI="#[^"]*"/, 'URI="#a" b="c"');
@@ -201,7 +201,7 @@ describe(`both ways say the same (seed ${SEED})`, () => {
   });
 
   test('of signed documents that are mutated and rearranged', () => {
-    // Each is parsed and written by a library of JavaScript.
+    // Each document is parsed and written by a JavaScript library, which is slow.
     const runs = RUNS / 5;
     let taken = 0;
     for (let run = 0; run < runs; run += 1) {
@@ -232,7 +232,7 @@ describe(`both ways say the same (seed ${SEED})`, () => {
     const from = ordinary.indexOf('</infDPS>');
     let taken = 0;
     for (let run = 0; run < RUNS; run += 1) {
-      // What the signature covers is a digest's affair; most is tried around it.
+      // A change within the signed part is found by the digest; most changes are tried around it.
       const place =
         chance.below(4) === 0
           ? chance.below(from)

@@ -1,6 +1,6 @@
 /**
- * Signatures that nearly fit, as programs in use make them: each is told as what it is, so that whoever wrote the program
- * stops searching. And values that were made without the key.
+ * Signatures that nearly fit, as programs in use make them. The answer names each mistake, so that the author of the program stops
+ * searching. Values that were made without the key are tried too.
  */
 import assert from 'node:assert/strict';
 import { constants, generateKeyPairSync, hash, sign } from 'node:crypto';
@@ -51,7 +51,7 @@ describe('forged without the key', () => {
           const free = BigInt(8 * (256 - block.length));
           const wanted = BigInt(`0x${block.toString('hex')}`);
           const rest = cubeRoot((wanted << free) | ((1n << free) - 1n));
-          // The beginning of the cube is the block; what is free takes the error of the root.
+          // The beginning of the cube is the block; the free bits absorb the error of the root.
           if (padding < 100) assert.equal((rest ** 3n) >> free, wanted);
           return Buffer.from(rest.toString(16).padStart(512, '0'), 'hex');
         },
@@ -71,7 +71,7 @@ describe('forged without the key', () => {
   }
 });
 
-// What nearly fits, as programs in use make it.
+// Signatures that nearly fit, as programs in use make them.
 
 const XSI = 'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"';
 const withXsi = (xml: string): string => xml.replace('<DPS ', `<DPS ${XSI} `);
@@ -84,17 +84,17 @@ const [SPREAD, TIGHT] = [PLAIN, tight(PLAIN)];
 const canonicalOf = (xml: string): string => canonicalByXmlCrypto(xml);
 const hex256 = (text: string): string => hash('sha256', text, 'hex');
 
-/** An element of the text as it stands, without a word of canonicalisation. */
+/** An element of the text as it stands, without any canonicalisation. */
 const asItStands = (xml: string): string => elementOf('infDPS').exec(xml)![0];
 
 type Near = {
   readonly name: string;
   readonly xml: string;
   readonly bent: Bent;
-  /** What is sent in place of what was signed. */
+  /** Replaces the signed document by the one that is sent. */
   readonly sent?: (signed: string) => string;
   readonly says: RegExp;
-  /** Of a value; otherwise of the digest. */
+  /** The mistake is in the signature value; otherwise in the digest. */
   readonly isValue?: boolean;
 };
 

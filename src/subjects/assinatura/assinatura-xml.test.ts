@@ -1,6 +1,6 @@
 /**
- * XML signatures made by others verify, and whatever is done to one afterwards does not: each document of many, changed
- * in each of many ways, is refused with the right code and a message that names what is wrong. xmlsec1 is asked as well.
+ * XML signatures made by others verify, and no changed document does. Each of many documents, changed in each of many ways, is refused. The
+ * refusal has the right code and a message that names the fault. xmlsec1 is asked as well.
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -50,9 +50,9 @@ import { signXml } from '../../documents/signing.ts';
 import { canonicalInfDps } from '../../documents/xml.ts';
 import { exampleXml } from '../../fiscal/rules/example.ts';
 
-/** Documents that a mutation is tried on in an everyday run; others each time. */
+/** Documents on which a mutation is tried in an everyday run; each run takes others. */
 const SAMPLE = LONG ? DOCUMENTS : 5;
-/** Mutated documents of each kind that xmlsec1 is asked about: a process each. */
+/** Mutated documents of each kind that xmlsec1 is asked about; each takes a process. */
 const ASKED = LONG ? 20 : 1;
 const XMLLINT = toolOr('xmllint', 'libxml2-utils');
 const OPENSSL = toolOr('openssl', 'openssl');
@@ -60,13 +60,13 @@ const KEY_PEM = inFolder('chave.pem', provider.keyPem);
 
 const accepted: string[] = [];
 
-/** Accepted by us, and remembered to be put to xmlsec1. */
+/** The document is accepted here, and kept for xmlsec1. */
 function assertAccepted(bytes: Buffer, what: string): void {
   assertAcceptedHere(bytes, what);
   accepted.push(inFolder(`aceito-${accepted.length}.xml`, bytes));
 }
 
-/** All of them in one process, which ends at the first that does not verify. */
+/** One process verifies all files; it ends at the first that does not verify. */
 function assertXmlsecAccepts(files: readonly string[]): void {
   const run = spawnSync(XMLSEC!, [...XMLSEC_VERIFY, ...files], { encoding: 'utf8' });
   assert.equal(run.status, 0, run.stderr.slice(-2_000));
@@ -149,7 +149,7 @@ test(`signed by others (seed ${SEED})`, async (t) => {
       };
       for (const transforms of Object.values(TRANSFORM_LISTS)) {
         const xml = exampleXml({ 'serv/cServ/xDescServ': 'Ação & "aspas" <tag>' });
-        // The element alone, with the namespace that it has from the root.
+        // The element alone, with the namespace that it inherits from the root.
         const alone = xml.replace(/[\s\S]*(<infDPS)([\s\S]*<\/infDPS>)[\s\S]*/, `$1 xmlns="${NAMESPACE}"$2`);
         const signed = signedBy(xml, provider, {
           transforms,
@@ -269,7 +269,7 @@ test('a changed document is refused', async (t) => {
   });
 });
 
-// Wrapping: what was signed stays in the document and verifies, and what would be read is something else.
+// Wrapping: the signed element stays in the document and verifies, but a reader would take another element.
 
 /** Parts of a signed document, and an infDPS that nobody signed. */
 type Wrapping = {
@@ -327,7 +327,7 @@ const WRAPPINGS: readonly (readonly [name: string, wrap: (parts: Wrapping) => st
   ],
 ];
 
-/** What the new element calls itself. */
+/** The identifier of the new element. */
 const IDENTITIES: Readonly<Record<string, (tag: string, id: string) => string>> = {
   'the same Id': (tag) => tag,
   'another Id': (tag) => tag.replace(/(DPS\d+)\d/, '$19'),
@@ -340,9 +340,9 @@ const IDENTITIES: Readonly<Record<string, (tag: string, id: string) => string>> 
     tag.replace(/(DPS\d+)\d/, '$19').replace(/>$/, ` id="${id}">`),
 };
 
-/** The one of them by which xmlsec1 is fooled: the signed element is then the only one that its `URI` may mean. */
+/** The identity by which xmlsec1 is fooled: the signed element is then the only one that its `URI` may mean. */
 const FOOLING = 'another Id';
-/** Shapes by which xmlsec1 must be fooled; it is asked no more once so many were found. */
+/** Shapes by which xmlsec1 must be fooled; it is not asked again once so many were found. */
 const REAL_SHAPES_MIN = 6;
 
 test(`wrapped (seed ${SEED})`, async (t) => {

@@ -1,6 +1,6 @@
 /**
- * `nfse assinatura`: the signature debugger at a terminal. By itself it reads the file here, with the trust that the
- * options name; with a municipality it asks the service, which knows whom that municipality trusts.
+ * `nfse assinatura`: the signature debugger at a terminal. It reads the file on this machine, with the trust that the options name. If a
+ * municipality is given, it asks the service, which knows whom that municipality trusts.
  */
 import { Recusado } from '../../../packages/cliente/src/index.ts';
 import { askedWrongly, type Command, type Terminal, textOf, type Values } from '../../base/terminal/command.ts';
@@ -33,7 +33,7 @@ export const ASSINATURA: Command = {
 type Report = Omit<SignatureReport, 'faults'> & { readonly erros: SignatureReport['faults'] };
 type Failure = { readonly problem: string; readonly code: number };
 
-/** Exit code 0: production would accept it, or the canonical form was written; 1: it would not; 2: asked wrongly. */
+/** Exit code 0: production would accept it, or the canonical form was written; 1: production would refuse it; 2: wrong usage. */
 async function assinatura(terminal: Terminal, values: Values, file: string): Promise<number> {
   const [ancoras, revogados] = [textOf(values, 'ancoras'), textOf(values, 'revogados')];
   const namesService = values.url !== undefined || values.municipio !== undefined;
@@ -57,7 +57,7 @@ async function assinatura(terminal: Terminal, values: Values, file: string): Pro
   return report.valida ? 0 : 1;
 }
 
-/** What the operator can do with this command about the findings. */
+/** Hints at other uses of this command that help with the findings. */
 function findHints(
   file: string,
   sent: SentFile,
@@ -121,7 +121,7 @@ function writeCanonical(terminal: Terminal, { forma_canonica, veredito, assinatu
 
 // The report as text.
 
-/** `confere` is `info` for what is only shown, and null for what could not be checked. */
+/** `confere` is `info` for a line that is only shown, and null for a check that was not possible. */
 type Check = readonly [confere: boolean | null | 'info', what: string, detail: string];
 
 const MARKS = new Map<Check[0], string>([
@@ -193,7 +193,7 @@ function digestChecks({ assinatura: kind, resumo, atributos_assinados: attribute
 
 function valueCheck({ valor, algoritmos, assinatura: kind, atributos_assinados: attributes }: Report): Check {
   const over = kind === 'XML' ? 'SignedInfo' : attributes === null ? 'o corpo' : 'os atributos assinados';
-  // The value was checked with the required algorithm alone; with another one it may be by the same key.
+  // The value was checked with the required algorithm alone; it may be valid under the algorithm that the document declares.
   const other = algoritmos.find(({ onde, confere }) => onde.endsWith('/SignatureMethod') && confere === false);
   const findings = new Map<boolean | null, string>([
     [true, `feito pela chave do certificado sobre ${over}`],
@@ -208,7 +208,7 @@ function valueCheck({ valor, algoritmos, assinatura: kind, atributos_assinados: 
   return [valor.confere, 'valor da assinatura', findings.get(valor.confere)!];
 }
 
-/** The attribute that declares the digest has been report as such. */
+/** The attribute that declares the digest is left out, because the digest has its own line. */
 function attributeChecks({ atributos_assinados: attributes, resumo }: Report): Check[] {
   return (attributes ?? [])
     .filter(({ nome, valor }) => nome !== 'messageDigest' || valor !== resumo?.declarado)
@@ -252,7 +252,7 @@ function certificateChecks({ certificado, prestador }: Report): Check[] {
   ];
 }
 
-/** `2027-11-21T11:34:55-03:00` as people write it. */
+/** Formats `2027-11-21T11:34:55-03:00` as day, month, year and time. */
 function moment(iso: string): string {
   return iso.replace(/^(\d+)-(\d+)-(\d+)T([\d:]{8}).*$/, '$3/$2/$1 $4');
 }

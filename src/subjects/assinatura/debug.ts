@@ -1,10 +1,8 @@
 /**
- * The signature debugger: what was digested, what was declared, what the certificate says, and whether production would
- * accept it. For whoever writes the program that signs, so it is answered for unsigned documents as well, and in the
- * sandbox as production would.
- *
- * It judges nothing by itself: the verdict is the one of `sent-documents.ts` and of `cms.ts`. Nothing is stored. Of a
- * certificate no full CPF or CNPJ is shown; the canonical form is the sender's own text.
+ * The signature debugger reports the digested text, the declared digest, the certificate and the verdict of production. Its users write
+ * programs that sign. It therefore answers for unsigned documents too, and judges in the sandbox as production would.
+ * It judges nothing by itself: the verdict is the one of `sent-documents.ts` and of `cms.ts`. Nothing is stored. No full CPF or CNPJ of a
+ * certificate is shown; the canonical form is the sender's own text.
  */
 
 import { hash } from 'node:crypto';
@@ -39,11 +37,11 @@ import { stepsFor, verdictOf } from './advice.ts';
 
 export type { TrustLog } from '../../documents/trust.ts';
 
-/** Escaping makes of a body four times its length at most (`>` is `&gt;`); only namespaces blown up make more. */
+/** Escaping (`>` is `&gt;`) makes a body at most four times as long; only repeated namespaces make it longer. */
 const FORM_CHARACTERS_MAX = 5 * 1024 * 1024;
-/** What an attribute or a digest may be quoted with: a SHA-512 in Base64 has 88 characters. */
+/** Characters quoted of an attribute or a digest: a SHA-512 in Base64 has 88. */
 const SHOWN_MAX = 128;
-/** A document that is wrong in more places is no more helpful to hear about. */
+/** A longer list of faults does not help its reader. */
 const FAULTS_MAX = 50;
 
 /** A document with its signature inside, or a body with it in a header. */
@@ -68,7 +66,7 @@ export type AlgorithmLine = {
 /** Signed attribute of a CMS. */
 export type AttributeLine = { readonly oid: string; readonly nome: string; readonly valor: string };
 
-/** In the names and the order of the public answer; `faults` become its `erros`. null: not reached, or not there. */
+/** The names and the order are those of the public answer; `faults` become its `erros`. null: not reached, or absent. */
 export type SignatureReport = {
   /** Whether production would accept it. */
   readonly valida: boolean;
@@ -83,9 +81,9 @@ export type SignatureReport = {
   readonly resumo: {
     readonly algoritmo: string;
     readonly codificacao: 'base64' | 'hexadecimal';
-    /** null: none, or not one alone that could be read. */
+    /** null: there is none, or more than one, or it is unreadable. */
     readonly declarado: string | null;
-    /** null: there is not one element alone to digest. */
+    /** null: there is no element to digest, or more than one. */
     readonly calculado: string | null;
     readonly confere: boolean | null;
   } | null;
@@ -115,13 +113,13 @@ export type CertificateReport = {
   readonly confiavel: boolean;
   readonly cadeia: readonly string[] | null;
   readonly motivo: string | null;
-  /** null: nobody could tell. */
+  /** null: the status could not be found out. */
   readonly revogado: boolean | null;
-  /** The authorities of the chain whose lists are missing for that. null: there is no chain. */
+  /** The authorities of the chain whose revocation lists are missing. null: there is no chain. */
   readonly sem_lista_de_revogados: readonly string[] | null;
 };
 
-/** Whom to believe, and when. */
+/** The trusted authorities, and the time of the judgement. */
 type Judgement = {
   readonly trust: Trust;
   /** Milliseconds. */
@@ -129,7 +127,7 @@ type Judgement = {
   readonly zone: string;
 };
 
-/** As this municipality would judge it in production; a refusal (E201) when the body is no XML at all. */
+/** The judgement of this municipality in production; a refusal (E201) when the body is not XML. */
 export function debugSignature(world: World, municipio: Municipio, sent: SentSignature): SignatureReport | Refusal {
   return reportOf(sent, {
     trust: world.trust(municipio),
@@ -138,7 +136,7 @@ export function debugSignature(world: World, municipio: Municipio, sent: SentSig
   });
 }
 
-/** The same without a service: with folders of one's own, or the national roots. `at` in milliseconds. */
+/** The same without a service, with the user's own folders or the national roots. `at` in milliseconds. */
 export function debugSignatureOffline(
   sent: SentSignature,
   settings: TrustSettings,
@@ -190,13 +188,13 @@ function reportOfXml(reading: XmlDocumentReading, judgement: Judgement): Signatu
   };
 }
 
-/** Also of a document that is not signed, or wrongly arranged: where there is one element to sign, this is its form. */
+/** The form of the one element to sign, also when the document is unsigned or its signature is misplaced. */
 function canonicalOfOnly(reading: XmlDocumentReading): string | undefined {
   const [element, another] = reading.root.children.filter(({ name }) => name === DPS_PROFILE.signed);
   return element === undefined || another !== undefined ? undefined : reading.canonicalOf(element);
 }
 
-/** What a signature declares wherever it stands; undefined when several declare different digests. */
+/** The digest that a signature declares, wherever it stands; undefined when several declare different digests. */
 function declaredIn(root: Elemento): string | undefined {
   const found = new Set<string>();
   const walk = (element: Elemento, isInside: boolean): void => {
@@ -209,7 +207,7 @@ function declaredIn(root: Elemento): string | undefined {
   return found.size === 1 ? [...found][0] : undefined;
 }
 
-/** The lines of the profile as they were found; all that is required, when there is no signature to look at. */
+/** The lines of the profile as they were found; all required lines, when there is no signature. */
 function linesOf({ perfil, faults }: DpsSignature, { root }: XmlDocumentReading): readonly AlgorithmLine[] {
   const found = perfil();
   if (found.length > 0) {
@@ -220,7 +218,7 @@ function linesOf({ perfil, faults }: DpsSignature, { root }: XmlDocumentReading)
       confere: !faults.some(({ xpath }) => xpath === onde || xpath.startsWith(`${onde}/@`)),
     }));
   }
-  // Wrongly arranged, it was not looked into.
+  // A misplaced signature was not read.
   if (faults[0]?.codigo !== 'E901') return [];
   const base = `/${root.name}/Signature/SignedInfo`;
   const lines = [
@@ -283,11 +281,11 @@ function textOf(body: Uint8Array): string | undefined {
   }
 }
 
-// What both have.
+// Parts that both kinds of report share.
 
 type Form = Pick<SignatureReport, 'forma_canonica' | 'forma_canonica_bytes' | 'forma_canonica_sha256'>;
 
-/** `bytes` where they are not those of the text. */
+/** `bytes` are given only when they differ from those of the text. */
 function formOf(text: string | undefined, bytes?: Uint8Array): Form {
   const digested = bytes ?? text;
   return {

@@ -1,8 +1,8 @@
 /**
- * `nfse assinar`: what a provider's program does before it sends. A document in XML (a DPS, a lot of RPS or the request of a
- * cancellation) gets its `Signature`; a JSON body gets the value of the header that goes with it. What a file is, is read off its content.
- *
- * Nothing is judged but what would make the signature useless: its certificate out of validity, or of somebody else.
+ * `nfse assinar`: the step that a provider's program takes before it sends. A document in XML (a DPS, a lot of RPS or the request of a
+ * cancellation) gets its `Signature`. A JSON body gets the value of the header that goes with it. The kind of a file is read from its
+ * content.
+ * The only faults reported are those that make the signature useless: a certificate out of validity, or of another holder.
  */
 import { isHeldBy, maskedDocument } from '../../documents/certificate.ts';
 import { signCms } from '../../documents/cms-sign.ts';
@@ -20,7 +20,7 @@ export type SignedDocument = {
   /** `xml`: the whole document; `json`: the value of the header, one line of Base64. */
   readonly kind: 'xml' | 'json';
   readonly text: string;
-  /** What would be refused all the same, and what was replaced, in Portuguese. */
+  /** Faults that lead to a refusal despite the signature, and signatures that were replaced, in Portuguese. */
   readonly avisos: readonly string[];
 };
 
@@ -36,7 +36,7 @@ export async function signDocument(bytes: Uint8Array, files: KeyFiles, agora: nu
 }
 
 function kindOf(bytes: Uint8Array): 'xml' | 'json' {
-  // Of an XML in UTF-16 every other byte is zero.
+  // Every other byte of an XML in UTF-16 is zero.
   const start = Buffer.from(bytes.subarray(0, 256))
     .toString('latin1')
     .replace(/^(ï»¿|ÿþ|þÿ)/, '')
@@ -50,7 +50,7 @@ function kindOf(bytes: Uint8Array): 'xml' | 'json' {
   );
 }
 
-/** Where the documents in XML name the provider. */
+/** Paths at which the documents in XML name the provider. */
 const XML_PROVIDER_PATHS = [
   ['infDPS', 'prest', 'CNPJ'],
   ['infDPS', 'prest', 'CPF'],
@@ -69,7 +69,7 @@ function providerOfXml(bytes: Uint8Array): string | undefined {
   return undefined;
 }
 
-/** The ways a JSON body may name the provider; an event names nobody that could be compared here. */
+/** Paths at which a JSON body may name the provider; an event names nobody that could be compared here. */
 const PROVIDER_PATHS = [
   ['prestador_cpf_cnpj'],
   ['prest', 'CNPJ'],

@@ -1,6 +1,6 @@
 /**
- * The signature debugger as an address: which kind of signature a request brings, how much of the processor such
- * questions may take, and the answer, or the bare canonical form.
+ * The signature debugger as an address. It finds the kind of signature in a request and limits the processor time. The answer is the
+ * report, or the bare canonical form.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { mediaTypeOf } from '../../base/http/content.ts';
@@ -19,13 +19,13 @@ import {
   type SignatureReport,
 } from './debug.ts';
 
-/** Processor time that is saved up: several hundred questions at once. */
+/** Highest processor time that accumulates: enough for several hundred requests at once. */
 const SAVED_MAX_MS = 4_000;
 
 /**
- * Anybody may ask, and a signature that does not hold is compared with all that its author may have meant: some
- * milliseconds for a DPS, some tenths of a second for the worst megabyte. So these questions have a share of the
- * processor together, and issuing always has the rest. `now`: milliseconds of a clock that only goes forward.
+ * Anybody may ask. A signature that does not hold is compared with all that its author may have meant. This takes some milliseconds for a
+ * DPS, and some tenths of a second for the worst megabyte. These requests therefore share one part of the processor, and issuing always has
+ * the rest. `now`: milliseconds of a monotonic clock.
  */
 export function openBudget(now: () => number, share: number) {
   let saved = SAVED_MAX_MS;
@@ -36,12 +36,12 @@ export function openBudget(now: () => number, share: number) {
     saved = Math.min(SAVED_MAX_MS, saved + (at - then) * share);
   };
   return {
-    /** Seconds to wait; undefined: a question may be put. */
+    /** Seconds to wait; undefined: a request may be answered now. */
     waitOf: (): number | undefined => {
       refill();
       return saved > 0 ? undefined : Math.max(1, Math.ceil(-saved / share / 1000));
     },
-    // The time is known only afterwards, so the last question may overdraw the budget.
+    // The time is known only afterwards, so the last request may overdraw the budget.
     spend: (ms: number): void => {
       refill();
       saved -= ms;
@@ -50,7 +50,7 @@ export function openBudget(now: () => number, share: number) {
 }
 
 const openBudgetOf = (ambiente: Ambiente) => openBudget(() => performance.now(), SALAS.verificacoes[ambiente] / 100);
-/** The remaining share of each side; neither takes from the other. */
+/** The remaining budget of each side; neither side uses the budget of the other. */
 export const budgets = { producao: openBudgetOf('producao'), homologacao: openBudgetOf('homologacao') };
 
 export const VERIFICACAO_FIELDS = {

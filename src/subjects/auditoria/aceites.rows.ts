@@ -1,13 +1,16 @@
 /**
- * Findings of the audit chain that an operator has looked into and answers for. An acceptance is an act like any other, told by the chain
- * itself; it holds for what was found then, and for nothing that is changed later (D-688).
+ * Findings of the audit chain that an operator has investigated and accepted. An acceptance is an act like any other, recorded in the chain
+ * itself. It covers the finding as it was then, and no later change (D-688).
  */
 
 import { digestOf } from '../../base/book/auditoria-hash.ts';
 import type { ClientBase } from '../../base/pg/pg.ts';
 import type { Diferenca } from './baldes.rows.ts';
 
-/** What is wrong. `lugar`: of the entry, or of the one that last told the row; `em`: its moment, as the chain writes it. */
+/**
+ * A fault that a verification found. `lugar`: place of the entry, or of the last entry about the row; `em`: its moment, as the chain writes
+ * it.
+ */
 export type Achado = {
   readonly tipo:
     | 'entrada_alterada'
@@ -33,20 +36,20 @@ export type Achado = {
   readonly chave?: readonly string[] | undefined;
   readonly lugar?: number | undefined;
   readonly em?: string | undefined;
-  /** Of a column: what it and the document have, without the values, in Portuguese. */
+  /** The difference between a column and the document, without the values, in Portuguese. */
   readonly como?: string | undefined;
-  /** What is there instead, as a digest. */
+  /** Digest of the stored content. */
   readonly visto?: string | undefined;
 };
 
-/** What the act of an acceptance is called. Its key is the finding ({@link idOfAchado}). */
+/** Name of the act of an acceptance. Its key is the finding ({@link idOfAchado}). */
 export const ACEITO = 'achado aceito';
 
 export type Aceite = { readonly em: string; readonly quem: string; readonly motivo: string };
 
 const ID_LENGTH = 16;
 
-/** By what was found, and what stands there instead. */
+/** Identifier made from the finding and the digest of the stored content. */
 export function idOfAchado({ tipo, tabela, chave, lugar, visto }: Achado): string {
   const said = [tipo, tabela ?? null, chave ?? null, lugar ?? null, visto ?? null];
   return digestOf(JSON.stringify(said)).slice(0, ID_LENGTH);
@@ -55,7 +58,7 @@ export function idOfAchado({ tipo, tabela, chave, lugar, visto }: Achado): strin
 const ACEITES = `select a.chave, a.em, a.quem, coalesce(a.motivo, '') as motivo from atos a
   where a.tenant = $1 and a.objeto = 'auditoria' and a.acao = '${ACEITO}' order by a.em desc, a.id`;
 
-/** By the finding, the first one of each. */
+/** Acceptances by finding; the earliest one of each. */
 export async function readAceites(
   client: Pick<ClientBase, 'query'>,
   tenant: string,

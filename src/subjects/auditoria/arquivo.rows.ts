@@ -1,6 +1,6 @@
 /**
- * Rows that stand in files of the archive instead of the database, as the audit chain tells them: each file is read once, some hundred
- * records at a time, and its rows are digested as the database would digest them (D-687).
+ * Verifies rows that are in files of the archive instead of the database against the audit chain. Each file is read once, some hundred
+ * records at a time. Its rows are digested as the database would digest them (D-687).
  */
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
@@ -24,24 +24,23 @@ import type { Db } from '../../base/pg/open.ts';
 import type { ClientBase } from '../../base/pg/pg.ts';
 import { NAMES } from '../guarda/arquivo-registros.rows.ts';
 
-/** A file that has the rows of a month. `linhas`: of how many it was told. */
+/** A file with the rows of a month. `linhas`: the number of rows that the chain recorded for it. */
 export type ArquivoLido = {
   readonly nome: string;
   readonly linhas: number;
-  /** Why it was not read to its end, in Portuguese. */
+  /** The reason why it was not read to its end, in Portuguese. */
   readonly problema: string | undefined;
-  /** It is not what was written; otherwise it could not be reached. */
+  /** The content differs from the written one; otherwise the file could not be reached. */
   readonly isDanificado: boolean;
-  /** It is not in the archive. */
   readonly isAusente: boolean;
 };
 
-/** What is done with what a file says. `damaged`: documents that do not come out of their pack. */
+/** Receives the content of a file. `damaged`: documents that cannot be taken out of their pack. */
 export type Leitor = {
   readonly found: (item: string, resumo: string) => Promise<void> | undefined;
-  /** Of a file from before the chain: only what it says of the file as a whole can be compared. */
+  /** A row of a file that is older than the chain, which may record only the file as a whole. */
   readonly older: (item: string, resumo: string) => Promise<void> | undefined;
-  /** A note that was held as it was issued. */
+  /** A note that was held when it was issued. */
   readonly held: (nota: string, mes: string) => Promise<void> | undefined;
   readonly damaged: (item: string) => void;
   readonly passed: (linhas: number) => void;
@@ -53,20 +52,20 @@ type Conhecido = {
   readonly bytes: number;
   readonly linhas: Readonly<Record<string, number>>;
   readonly sha256: Buffer;
-  /** It was written before all rows of the database had been told. */
+  /** The file was written before the chain had recorded all rows of the database. */
   readonly isOlder: boolean;
 };
 
-/** The file that counts of each month that is in the archive. */
+/** The current file of each month that is in the archive. */
 const ARQUIVADOS = `select distinct on (a.mes) a.nome, a.mes, a.bytes::float8 as bytes, a.linhas, a.sha256,
     coalesce(a.criado_em < (select e.aberta_em from auditoria_ate e where e.tenant = $1), true) as "isOlder"
   from arquivos a join meses m on m.mes = a.mes and m.arquivado_em is not null
   where a.tenant = $1 and a.pronto_em is not null order by a.mes, a.geracao desc`;
 
-/** What may be missing in the database of a table and month, since the file that has it was not read: by `table month`. */
+/** Rows that may be missing in the database because the file that has them was not read, by `table month`. */
 export type NaoLidas = Map<string, { left: number }>;
 
-/** Reads all files of a tenant. `lugar` undefined: nobody has said where the archive is, and none is read. */
+/** Reads all files of a tenant. `lugar` undefined: the place of the archive is unknown, and no file is read. */
 export async function readArquivos(
   client: Pick<ClientBase, 'query'>,
   tenant: string,
@@ -131,10 +130,10 @@ const ANOTHER = 'não tem o SHA-256 que foi registrado';
 type Contador = Pick<Leitor, 'found' | 'held' | 'damaged'>;
 type Certificados = (impressao: string) => Promise<Buffer | null>;
 
-/** Held at a time: some megabytes. */
+/** Certificates held in memory at a time: some megabytes. */
 const CERTIFICATES_MAX = 1_000;
 
-/** Those that documents were compressed without, which stand at the end of the file. */
+/** Certificates that were left out of compressed documents and stand at the end of the file. */
 function certificatesOf(read: ReadRange, aberto: Aberto): Certificados {
   const known = new Map<string, Buffer | null>();
   return async (hex) => {
@@ -161,7 +160,7 @@ async function tellLinha(vista: Vista, linha: Linha, certificados: Certificados,
   if (isHeld) await leitor.held(chave[0]!, chave[1]!);
 }
 
-/** As `readTexto` (auditoria-linhas.ts) answers, of a row of a month in the archive: of its file one record is read, and no other. */
+/** Answers as `readTexto` (auditoria-linhas.ts) does, for a row of a month in the archive. Only one record of its file is read. */
 export async function readTextoArquivado(
   pool: Db,
   tenant: string,
@@ -170,7 +169,7 @@ export async function readTextoArquivado(
 ): Promise<string | undefined> {
   const { familia } = AUDITADAS[vista] as Auditada;
   if (familia === undefined || !NAMES.includes(vista)) return undefined;
-  // Their keys begin with what they are of, and its month.
+  // The keys begin with the id of the parent object and its month.
   const [id, mes] = [chave[0]!, Number(chave[1])];
   const registro = await readArquivado(pool, tenant, familia, { id, mes });
   const linha = linhasOf(registro, vista).find((one) => isDeepStrictEqual(chaveOf(vista, one), chave));
@@ -182,12 +181,12 @@ export async function readTextoArquivado(
 
 type Valores = Readonly<Record<string, string | undefined>>;
 
-/** As text, in the order of the key. */
+/** The key's columns as text, in the order of the key. */
 function chaveOf(vista: Vista, { colunas }: Linha): readonly string[] {
   return (AUDITADAS[vista] as Auditada).chave.map((column) => String(colunas[column] ?? ''));
 }
 
-/** What the chain tells of a row; undefined: its documents do not come out of their pack. */
+/** The values of a row that the chain records; undefined: its documents cannot be taken out of their pack. */
 async function readValores(vista: Vista, linha: Linha, certificados: Certificados): Promise<Valores | undefined> {
   const plain = valoresOf(vista, linha);
   if (linha.bytes.pacote === undefined) return plain;
@@ -195,7 +194,7 @@ async function readValores(vista: Vista, linha: Linha, certificados: Certificado
   return documents && { ...plain, ...documents };
 }
 
-/** The columns that the chain tells, as it writes them. */
+/** The columns that the chain records, in the form in which it writes them. */
 function valoresOf(vista: Vista, { colunas, bytes }: Linha): Valores {
   const valores: Record<string, string | undefined> = {};
   for (const { nome, forma } of (AUDITADAS[vista] as Auditada).colunas) {
@@ -209,7 +208,7 @@ function valoresOf(vista: Vista, { colunas, bytes }: Linha): Valores {
   return valores;
 }
 
-/** The documents of a pack by their digests; undefined: they do not come out of it, or are not what a search looks in. */
+/** Digests of the documents of a pack; undefined: they cannot be unpacked, or differ from the text that searches use. */
 async function openDocuments({ colunas, bytes }: Linha, certificados: Certificados): Promise<Valores | undefined> {
   const { certificado, dicionario, partes } = colunas;
   const der = typeof certificado === 'string' ? await certificados(certificado.slice(2)) : null;
@@ -226,11 +225,11 @@ async function openDocuments({ colunas, bytes }: Linha, certificados: Certificad
 
 const MOMENT = /^(.{19})(?:\.(\d{1,6}))?(Z|[+-]\d\d(?::?\d\d)?)$/;
 
-/** A moment as PostgreSQL's JSON has it, in microseconds since 1970. */
+/** A moment in PostgreSQL's JSON format, in microseconds since 1970. */
 function microsecondsOf(text: string): string {
   const [, second, fraction = '', zone] = MOMENT.exec(text) ?? [];
   const whole = Date.parse(`${second}${zone?.length === 3 ? `${zone}:00` : zone}`);
-  // It is none, and so no moment of any entry.
+  // The text is no moment, so it equals no moment of an entry.
   if (Number.isNaN(whole)) return text;
   return String(BigInt(whole) * 1_000n + BigInt(fraction.padEnd(6, '0')));
 }

@@ -1,4 +1,4 @@
-/** A finding that an operator answers for: it is no alarm any more, is named by every verification, and covers nothing that comes later. */
+/** An operator accepts a finding: it raises no more alarms, is named by every verification, and covers no later finding. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -22,7 +22,7 @@ test('a finding of the audit chain that is accepted', async (t) => {
   const folder = freshFolder();
   const verificar = (...more: readonly string[]) => nfseBeside(['auditoria', 'verificar', SLUG, ...more], env);
   const aceitar = (...more: readonly string[]) => nfseBeside(['auditoria', 'aceitar', SLUG, ...more], env);
-  /** The identifiers of what is found and nobody has answered for. */
+  /** The identifiers of findings that are not accepted. */
   const found = async (): Promise<readonly string[]> => {
     const { code, out } = await verificar('--json');
     const json = JSON.parse(out);

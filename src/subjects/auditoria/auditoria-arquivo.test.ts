@@ -1,6 +1,6 @@
 /**
- * Months in the archive are verified against the audit chain row by row: files that somebody has written anew, hashes and all, as well as
- * those that are cut, gone or not to be reached.
+ * Months in the archive are verified against the audit chain row by row. The files were rewritten with matching hashes, or are cut, missing
+ * or unreachable.
  */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -32,7 +32,7 @@ const SLUG = 'integracao';
 const DAY_MS = 86_400_000;
 
 type Row = { colunas: Record<string, unknown>; bytes: Record<string, Buffer> };
-/** A record as a test changes it. */
+/** A record that a test can change. */
 type Mutavel = { tipo: Registro['tipo']; id: bigint; linhas: Record<string, Row[]> };
 
 function copyOf({ tipo, id, linhas }: Registro): Mutavel {
@@ -59,7 +59,7 @@ describe('a month in the archive, before the audit chain', () => {
     await store.municipios.update({ ...(await store.municipios.readFresh(SLUG))!, guardaDias: 0 });
     const { provider } = await testParties(NOON);
     const here = balcao(address, SLUG);
-    // Compressed without its certificate, and two of which one is cancelled; and a note of a lot.
+    // A note compressed without its certificate, two of which one is cancelled, and a note of a lot.
     const signed = await emit(
       address,
       signedBy(exampleXml({ serie: '1', nDPS: '1' }).replace(/>\s+</g, '><'), provider),
@@ -92,7 +92,7 @@ describe('a month in the archive, before the audit chain', () => {
 
   const verify = () => service.store.auditoria.verify(SLUG, []);
 
-  /** The file anew, with hashes that fit, and the database told its length as the chain does not see it. */
+  /** Writes the file anew, with matching hashes, and gives the database its length without an entry in the chain. */
   async function written(change: (registros: Mutavel[]) => readonly Registro[]): Promise<void> {
     const read: ReadRange = async (at, length) => good.subarray(at, at + length);
     const aberto = await openArquivo(read, good.length);
@@ -107,7 +107,7 @@ describe('a month in the archive, before the audit chain', () => {
     await service.pool.query('update arquivos set bytes = $1', [whole.length]);
   }
 
-  /** What is found beside the row of `arquivos`, which no longer has the length that was told. */
+  /** Findings beside the row of `arquivos`, whose length differs from the recorded one. */
   async function found(): Promise<readonly string[]> {
     const { achados } = await verify();
     const others = achados.filter(({ tabela, chave }) => !(tabela === 'arquivos' && chave?.length === 2));
@@ -228,7 +228,7 @@ describe('a month in the archive, before the audit chain', () => {
   test('a file that is damaged is one finding, and not one a row', async () => {
     const broken = Buffer.from(good);
     const read: ReadRange = async (at, length) => good.subarray(at, at + length);
-    // In the first record.
+    // The damaged byte lies in the first record.
     const { cabecalho } = await openArquivo(read, good.length);
     broken[writeHead(cabecalho).length + 20]! ^= 1;
     writeFileSync(file, broken);
@@ -273,12 +273,12 @@ describe('a month in the archive, before the audit chain', () => {
     const { pool, store } = service;
     const changeTo = async (ambiente: string): Promise<void> => {
       await pool.query('update municipios set ambiente = $1', [ambiente]);
-      // Told by the chain, as if the service had changed it.
+      // The chain records the change, as if the service had made it.
       await store.municipios.update((await store.municipios.readFresh(SLUG))!);
     };
     renameSync(file, `${file}.fora`);
     try {
-      // A rehearsal's file may be deleted; a production's may not.
+      // A file of a rehearsal may be deleted; one of production may not.
       assert.equal((await verify(env)).code, 0);
       await changeTo('producao');
       const { code, out } = await verify(env);

@@ -1,4 +1,4 @@
-/** What whoever owns the database tries so that a verification finds nothing. */
+/** Attempts of the database's owner to make a verification find nothing. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -17,9 +17,9 @@ import { conferirAuditoria, sealDays } from './auditoria.ts';
 
 const SLUG = 'integracao';
 
-/** When a chain begins: as its municipality is made, or, of one that a version before has made, with all that it has by then. */
+/** The two times at which a chain may begin: together with its municipality, or later, in a database of the previous version. */
 const BEGINNINGS = ['with its municipality', 'when there are notes'] as const;
-/** As a version before has made it: nothing says that the chain was begun. */
+/** Makes the state of the previous version, in which the chain has not begun. */
 const NOT_BEGUN = ['auditoria', 'auditoria_ate'].map((tabela) => `delete from ${tabela} where tenant = $1`);
 
 for (const beginning of BEGINNINGS) {
@@ -35,7 +35,7 @@ for (const beginning of BEGINNINGS) {
     };
 
     beforeEach(async () => {
-      // Without a worker, which would begin the chain at a moment of its own.
+      // A worker would begin the chain at another moment.
       service = await startTestService({ worker: false });
       const here = balcao(service.address, SLUG);
       if (beginning === 'when there are notes') for (const text of NOT_BEGUN) await service.pool.query(text, [SLUG]);
@@ -71,7 +71,7 @@ for (const beginning of BEGINNINGS) {
 }
 
 describe('what somebody changes between the entry that tells it and the beginning of the chain', () => {
-  /** What of it is told once more as the chain begins. */
+  /** Changes to rows that the chain records once more when it begins. */
   const CHANGES = [
     ['notas', 'update notas set valor_servico = 7 where tenant = $1'],
     ['notas_estado', `update notas set mensagem_retorno = 'x' where tenant = $1`],
@@ -87,7 +87,7 @@ describe('what somebody changes between the entry that tells it and the beginnin
     return (await auditoria.verify(SLUG, [])).achados.map(({ tipo, tabela }) => `${tipo} ${tabela}`);
   };
 
-  /** With a note, a setting and its act, all told. */
+  /** A note, a setting and its act, all recorded in the chain. */
   beforeEach(async () => {
     service = await startTestService({ worker: false });
     for (const text of NOT_BEGUN) await service.pool.query(text, [SLUG]);
@@ -162,7 +162,7 @@ test('a seal is of the municipality: by its certificate, or by one of before of 
   const { store, world, clock } = await startTestService({ worker: false });
   const folder = freshFolder();
   const ancoras = freshFolder();
-  // The other authority has the same name, and gives a certificate of the same holder.
+  // The other authority has the same name, and issues a certificate for the same holder.
   const [own, others] = [await testParties(clock.now, DECADES), await testParties(clock.now, DECADES)];
   writeFileSync(path.join(ancoras, 'raiz.pem'), pemOf('CERTIFICATE', own.root.certificate));
   const signsWith = async (party: Party | undefined): Promise<void> => {
@@ -204,12 +204,12 @@ describe('a municipality that is brought from another service', () => {
     const { store, clock, world } = await startTestService({ worker: false });
     await store.municipios.create({ tenant: 'origem', ambiente: 'homologacao', codigoIbge: undefined }, clock.now);
     while ((await store.auditoria.place('origem')) > 0);
-    // It has no place yet as it leaves.
+    // The entry has no place yet when it is exported.
     await store.municipios.update({ ...(await store.municipios.readFresh('origem'))!, limiteEndereco: 5 });
     const file = path.join(freshFolder(), 'origem.nfse');
     await exportMunicipio(world, 'origem', file, andamento);
 
-    // Made before anything else was.
+    // The database of the destination is made after the key.
     holdChaves([ours], { entradas: 0, lugares: 0 });
     const pool = await freshPool();
     const there = createStore(pool);

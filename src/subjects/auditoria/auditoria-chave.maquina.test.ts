@@ -1,4 +1,6 @@
-/** The key of the audit chain as processes have it: made by whoever serves, the same in each of its threads, and missed by a command without it. */
+/**
+ * The key of the audit chain in several processes: the server makes it, all of its threads have the same one, and a command can lack it.
+ */
 import assert from 'node:assert/strict';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -41,7 +43,7 @@ test('the key of the audit chain', { timeout: 600_000 }, async (t) => {
   await t.test('is a file of the service alone, by which all of its processes and commands write', async () => {
     assert.equal(statSync(file).mode & 0o777, 0o600);
     const since = /^# desde (\S+)$/m.exec(readFileSync(file, 'utf8'))?.[1] ?? '';
-    // Nothing was in the database before it.
+    // The database has no entry older than the key.
     assert.ok(Date.parse(since) <= Date.now(), since);
     const done = await alter(env, '70');
     assert.equal(done.code, 0, done.err);

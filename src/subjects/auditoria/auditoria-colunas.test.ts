@@ -1,6 +1,7 @@
 /**
- * Somebody with the database changes it by SQL: each column of each table, one after the other, rows that are taken away or put in, and the
- * chain itself. What of it the verification finds is counted; what it does not is on the list that says why (`SEM_ENTRADA`).
+ * An attacker with access to the database changes it by SQL. The test changes each column of each table, one after the other. It also
+ * deletes rows, inserts rows and changes the chain itself. The test counts the changes that the verification finds; the list `SEM_ENTRADA`
+ * explains the others.
  */
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
@@ -38,13 +39,13 @@ const DER = Buffer.from('um certificado');
 const PRINT = hash('sha256', DER);
 const DAY_MS = 86_400_000;
 const CHAVE = Buffer.alloc(CHAVE_BYTES, 7);
-/** When it was made: before everything else, by the clock of the service and by that of the database. */
+/** The moment of the key: before everything else, by the clock of the service and by that of the database. */
 const FEITA = Math.min(NOON, Date.now()) - DAY_MS;
 const PRAZO: Prazo = { entradas: FEITA, lugares: FEITA };
 /** Another municipality of the same service. */
 const OUTRA = 'outra';
 
-/** Rows of tables that no request of this test fills, from before the chain. $1 is the municipality. */
+/** Rows of tables that no request of this test fills, older than the chain. $1 is the municipality. */
 const FILL = [
   `insert into certificados select $1, decode('${PRINT}', 'hex'), decode('${DER.toString('hex')}', 'hex')`,
   `update notas set certificado = decode('${PRINT}', 'hex'), assinatura = '\\x01' where tenant = $1`,
@@ -77,17 +78,17 @@ const FILL = [
   `insert into arquivos (tenant, mes, geracao, nome, bytes, sha256, linhas, criado_em) select $1, 202001, 1, 'a', 1, sha256('a'), '{}', now()`,
 ];
 
-/** Nobody who changes a database by hand is kept by a check or a reference. */
+/** Constraints are dropped, as an attacker could do. */
 const FREE = `select 'alter table ' || conrelid::regclass || ' drop constraint ' || quote_ident(conname) as sql from pg_constraint
   where contype in ('c', 'f') and conparentid = 0 and connamespace = current_schema()::regnamespace and conrelid <> 0
     and not (select relispartition from pg_class where oid = conrelid)`;
 
-/** Tables without entries of which the verification reckons what must be there. */
+/** Tables without entries; the verification derives their expected rows. */
 const RECKONED: ReadonlySet<string> = new Set(
   'auditoria auditoria_ate identidades substituicoes retidas certificados listas_revogados numeracao fila'.split(' '),
 );
 
-/** Tables whose rows stand in entries, by what entries call them. */
+/** Tables whose rows are recorded in entries, with their names in entries. */
 const AUDITED: ReadonlyMap<string, readonly string[]> = new Map(
   [...Map.groupBy(Object.entries(AUDITADAS), ([, { tabela }]) => tabela)].map(([tabela, vistas]) => [
     tabela,
@@ -95,15 +96,15 @@ const AUDITED: ReadonlyMap<string, readonly string[]> = new Map(
   ]),
 );
 
-/** What entries tell of rows that nothing changes once they are written. */
+/** Names of rows that never change once they are written. */
 const UNCHANGING: ReadonlySet<string> = new Set(
   'notas documentos trilha_notas documentos_eventos trilha_eventos documentos_lotes atos fundamentos auditoria_selos'.split(
     ' ',
   ),
 );
-/** What goes without an act: what runs out, and what its owner takes back. */
+/** Rows deleted without an act: they expire, or their owner removes them. */
 const GOING_FREELY: ReadonlySet<string> = new Set('tokens webhooks arquivos importacoes'.split(' '));
-/** What goes by an act: registers, and the hold of a month. */
+/** Rows deleted only by an act: registers, and the hold of a month. */
 const GOING_BY_ACT: ReadonlySet<string> = new Set(
   `prestadores simples_nacional servicos_municipais beneficios_municipais deducoes_admitidas regimes_especiais nao_incidencias
   correlacoes_legadas retencoes`.split(/\s+/),
@@ -112,11 +113,11 @@ const GOING_BY_ACT: ReadonlySet<string> = new Set(
 /** One column of the first row of a table. */
 type Change = { readonly tabela: Tabela; readonly nome: string; readonly tipo: string };
 
-/** Another value of a column than the one that is there. */
+/** A value of a column that differs from the stored one. */
 function otherThan(nome: string, tipo: string): string {
   if (tipo === 'boolean') return `not coalesce(${nome}, false)`;
   if (tipo === 'integer[]') return `array_append(${nome}, 7)`;
-  // A month that has partitions.
+  // The next month has partitions too.
   if (nome === 't.mes') return `${nome} + 1`;
   if (/^(integer|bigint|smallint|numeric)/.test(tipo)) return `coalesce(${nome}, 0) + 100`;
   if (tipo.startsWith('timestamp')) return `coalesce(${nome}, now()) + interval '1 microsecond'`;
@@ -133,7 +134,7 @@ describe('a database that is changed by hand', () => {
   let service: TestService;
   let tabelas: readonly Tabela[];
 
-  /** What is found once `change` was made, in a transaction that is rolled back: each test finds the database as it was. */
+  /** Findings after `change`, in a transaction that is rolled back, so that each test finds the database as it was. */
   const tryChange = (change: (client: PoolClient) => Promise<unknown>): Promise<readonly string[]> =>
     changing(change, (client) => foundIn(client, []));
 
@@ -152,7 +153,7 @@ describe('a database that is changed by hand', () => {
     }
   };
 
-  /** By whoever has these keys, and seals. */
+  /** Findings of a verifier that has these keys and seals. */
   const foundIn = async (
     client: PoolClient,
     chaves: readonly Buffer[],
@@ -170,11 +171,11 @@ describe('a database that is changed by hand', () => {
   const trying = (text: string, values: readonly unknown[] = []): Promise<readonly string[]> =>
     tryChange((client) => client.query(text, [SLUG, ...values]));
 
-  /** An end that the chain once had, and the last one, of which somebody keeps a seal elsewhere. */
+  /** An earlier end of the chain, and the last one, whose seal is kept elsewhere. */
   let antes: Record<string, unknown>;
   let kept: Fim;
 
-  // Other files of this process have none.
+  // Other files of this process have no key.
   after(() => holdChaves([]));
   before(async () => {
     holdChaves([CHAVE], PRAZO);
@@ -201,13 +202,13 @@ describe('a database that is changed by hand', () => {
     } as const;
     await store.atos.record(SLUG, [{ ...ato, antes: { a: 1 }, depois: { a: 2 } }]);
     for (const { sql } of (await pool.query<{ sql: string }>(FREE)).rows) await pool.query(sql);
-    // It compresses what production stored.
+    // Only documents of production are compressed.
     await pool.query(`update municipios set ambiente = 'producao' where tenant = $1`, [SLUG]);
     for (const text of FILL) await pool.query(text, [SLUG]);
     await store.documentos.compress(clock.now + 8 * DAY_MS);
     await pool.query(`delete from auditoria where tenant = $1`, [SLUG]);
     await pool.query(`delete from auditoria_ate where tenant = $1`, [SLUG]);
-    // As the service begins one.
+    // The chain begins here as the service begins one.
     const beginning = autenticadorOfFim(SLUG, { lugar: 0, elo: null });
     await pool.query('insert into auditoria_ate (tenant, autenticador) values ($1, $2)', [SLUG, beginning]);
     while (await store.auditoria.openEtapa(SLUG, clock.now));
@@ -247,7 +248,7 @@ describe('a database that is changed by hand', () => {
     assert.notEqual(rows[0]!.now, rows[0]!.old, `${tabela.nome}.${nome}`);
   };
 
-  /** Those of some changes, made together in rows of different tables, that are found by what entries call their tables. */
+  /** Makes changes together in rows of different tables. The result has those that the verification finds by the names of their tables. */
   const findTogether = async (changes: readonly Change[]): Promise<readonly Change[]> => {
     const said = await tryChange(async (client) => {
       for (const change of changes) await alter(client, change);
@@ -262,7 +263,7 @@ describe('a database that is changed by hand', () => {
     const isTried = ({ tabela: { nome } }: Change): boolean => !(nome in SEM_ENTRADA) || RECKONED.has(nome);
     const nameOf = ({ tabela, nome }: Change): string => `${tabela.nome}.${nome}`;
     const tried = columns.filter(isTried);
-    // An entry tells a row by itself, so what is changed in others hides nothing of it.
+    // An entry records each row by itself, so changes of other rows hide nothing.
     const inEntries = tried.filter(({ tabela }) => AUDITED.has(tabela.nome));
     const rounds = Map.groupBy(inEntries, ({ tabela, nome }) => tabela.colunas.findIndex((one) => one.nome === nome));
     for (const round of rounds.values()) {
@@ -295,7 +296,7 @@ describe('a database that is changed by hand', () => {
     }
   });
 
-  /** An entry of one's own, of all rows of a table: as they stand now, or as gone. */
+  /** A forged entry for all rows of a table: as they stand now, or as deleted. */
   const tellByHand = (client: PoolClient, vista: Vista, isGone: boolean, which = 'true'): Promise<unknown> => {
     const { item, resumo } = rowInSql(vista);
     const gone = {
@@ -338,7 +339,7 @@ describe('a database that is changed by hand', () => {
     const said = await tryChange(takeAll);
     const going = VISTAS.filter((vista) => !GOING_FREELY.has(vista));
     assert.deepEqual(foundOf(said, 'apagada_sem_ato'), going);
-    // An act beside it says so in the trail, for everybody to read.
+    // An act beside it shows the deletion in the trail, where everybody can read it.
     const told = await tryChange(async (client) => {
       await takeAll(client);
       await client.query(
@@ -456,7 +457,7 @@ describe('a database that is changed by hand', () => {
     assert.ok((await tryChange(leftOut(1))).includes('linha_nao_segue notas'));
   });
 
-  /** A row once more, with some of its columns otherwise. */
+  /** Copies a row, with other values in some of its columns. */
   const copyRow = (client: PoolClient, tabela: string, which: string, others: string): Promise<unknown> =>
     client.query(
       `insert into ${tabela} select (jsonb_populate_record(t, jsonb_build_object(${others}))).* from ${tabela} t where t.tenant = $1 and ${which}`,
@@ -466,7 +467,7 @@ describe('a database that is changed by hand', () => {
   const FORGED = `t.id = 1000 + ${FOURTH}`;
   const UNUSED = "'9' || substr";
 
-  /** Every act that somebody may answer for a finding with, written by hand. */
+  /** Forged acts that accept every finding. */
   const acceptAll = async (client: PoolClient, isTold: boolean): Promise<void> => {
     await client.query('update notas set valor_servico = 7 where tenant = $1 and numero_dps = 4', [SLUG]);
     const { achados } = await conferirEm(client, SLUG, { comparar: contraditasOf });
@@ -479,7 +480,7 @@ describe('a database that is changed by hand', () => {
     if (isTold) await tellByHand(client, 'atos', false, `t.objeto = 'auditoria'`);
   };
 
-  /** The act is taken away with its entry, and what comes after it is tied anew. */
+  /** The act is deleted with its entry, and the later entries are linked anew. */
   const relink = async (client: PoolClient): Promise<void> => {
     await client.query(`delete from atos where tenant = $1 and acao = 'primeiro'`, [SLUG]);
     const gone = 1 + Number(antes.lugar);
@@ -490,7 +491,7 @@ describe('a database that is changed by hand', () => {
 
   type FimLido = { readonly lugar: number; readonly elo: Buffer };
 
-  /** Entries after a place are tied to an end before it, one after the other; the last. */
+  /** Links the entries after a place to an earlier end, one after the other; returns the new end. */
   const tieAnew = async (client: PoolClient, { lugar, elo }: FimLido, after: number): Promise<FimLido> => {
     const { rows } = await client.query(
       `select id, ${momentoOf('em')} as em, coalesce(sobre, '') as sobre, encode(raiz, 'hex') as raiz,
@@ -507,10 +508,10 @@ describe('a database that is changed by hand', () => {
     return fim;
   };
 
-  /** A row and its entry by hand, and of all entries and the end the same authenticator; `em`: when they were written. */
+  /** Forges a row and its entry, and gives all entries and the end the same authenticator; `em`: their moment. */
   const disown = async (client: PoolClient, autenticador: Buffer | null, em = 'a.em'): Promise<void> => {
     await TRIED.contarMovel(client);
-    // The seal of the database would tell.
+    // The seal of the database would reveal the change.
     await client.query('delete from auditoria_selos where tenant = $1', [SLUG]);
     await client.query(`delete from auditoria where tenant = $1 and itens like '["auditoria_selos"%'`, [SLUG]);
     await client.query(
@@ -523,7 +524,7 @@ describe('a database that is changed by hand', () => {
   };
   const BEFORE_THE_KEY = `a.em - interval '1000 days'`;
 
-  /** Attacks on the places, made before the service gives the next one. */
+  /** Attacks on the places, made before the service gives the next place. */
   const WAITED = {
     refazerEsperar: () => Promise.resolve(),
     semLugares: async (client: PoolClient) => {
@@ -541,7 +542,7 @@ describe('a database that is changed by hand', () => {
     },
   } as const satisfies Partial<Record<ComOBanco, (client: PoolClient) => Promise<unknown>>>;
 
-  /** The NFS-e of a note that was put in says what its row says. */
+  /** Makes the NFS-e of a forged note agree with the row. */
   const forgeDocument = async (client: PoolClient): Promise<void> => {
     const { rows } = await client.query(
       `select d.nfse, d.pacote, d.dicionario, n.chave_acesso as chave, n.id_dps from documentos d
@@ -560,7 +561,7 @@ describe('a database that is changed by hand', () => {
     );
   };
 
-  /** By what somebody finds a column of a note that was changed, where no entry can tell it any more. */
+  /** Counts the columns of a changed note that the comparison with the NFS-e finds when no entry can. */
   test('each column of a note beside its NFS-e', async (t) => {
     const notas = tabelas.find(({ nome }) => nome === 'notas')!;
     const by: [string, string][] = [];
@@ -597,7 +598,7 @@ describe('a database that is changed by hand', () => {
     assert.deepEqual(torn, [undefined, undefined, undefined, undefined]);
   });
 
-  /** Each of them, by the table of which it is told. */
+  /** Objects that hide rows, each with the table that the finding names. */
   const HIDING = {
     política: [`create policy so_um on notas using (numero_dps > 1)`, 'notas'],
     'segurança por linha': ['alter table atos enable row level security', 'atos'],
@@ -652,7 +653,7 @@ describe('a database that is changed by hand', () => {
       );
       assert.match(describeAchado(found[0]!), /: .*(drop|alter table .* disable|no inherit|tire-a|tire o esquema) ?/);
     }
-    // Everything that the service made itself, by whatever migration, is its own.
+    // Objects that the service made in any of its migrations are its own.
     assert.deepEqual((await service.store.auditoria.verify(SLUG, [])).achados, []);
   });
 
@@ -688,7 +689,7 @@ describe('a database that is changed by hand', () => {
   });
 
   const ofMunicipio = `a.tenant = $1 and a.itens = '["municipios"]' and a.sobre is null`;
-  /** What a row of the municipality is, as the row of another or as before. */
+  /** Changes to a row of the municipality, as a row of another one or as an earlier state. */
   const TRIED: Readonly<
     Record<
       Exclude<ComOBanco, keyof typeof WAITED | 'antesDoServico' | 'antesDoLugar' | 'recomecar' | 'recomecarNota'>,
@@ -829,9 +830,9 @@ describe('a database that is changed by hand', () => {
     assert.notDeepEqual(await changing(writtenAt("now() + interval '1 hour'"), found), []);
   });
 
-  /** Tables that those write who wait for the service, and the service itself. */
+  /** Tables that are written by attacks that wait for the service, and by the service itself. */
   const WRITTEN = ['atos', 'municipios', 'auditoria', 'auditoria_ate', 'auditoria_selos'];
-  /** Everything is as it was before, once `work` is done. */
+  /** Runs `work` and restores the previous state. */
   const puttingBack = async (work: () => Promise<void>): Promise<void> => {
     const { pool } = service;
     await pool.query(`create schema antes`);

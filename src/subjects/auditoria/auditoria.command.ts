@@ -1,4 +1,4 @@
-/** `nfse auditoria …`: the audit chain of a municipality verified, and its seals taken out. */
+/** `nfse auditoria …` verifies the audit chain of a municipality and exports its seals. */
 
 import {
   askedWrongly,
@@ -56,10 +56,10 @@ export const AUDITORIA_COMMANDS: readonly Command[] = [
   },
 ];
 
-/** How often a terminal is written over. */
+/** Shortest interval between two updates of the progress line. */
 const TELL_EVERY_MS = 250;
 
-/** A line of progress, which is wiped at the end. */
+/** Shows a line of progress, which is wiped at the end. */
 async function showing<Result>(world: CliWorld, work: (tell: Andamento) => Promise<Result>): Promise<Result> {
   let toldAt = 0;
   const done = await work((what, passed, all) => {
@@ -83,7 +83,7 @@ function aceitar(world: CliWorld, values: Values, slug: string, ids: readonly st
   });
 }
 
-/** As `EX_TEMPFAIL`: the same command says more later, or where what is missing is given. */
+/** 75 is `EX_TEMPFAIL`: the same command finds more later, or once the missing part is given. */
 const EXITS = { confere: 0, nao_confere: 1, ainda_nao: 75 } as const satisfies Readonly<
   Record<ContaDaCorrente['situacao'], number>
 >;

@@ -1,11 +1,11 @@
-/** Gives what was written its place in the audit chain of a municipality. */
+/** Gives waiting entries their places in the audit chain of a municipality. */
 
 import { PLACED_MAX } from '../../base/book/auditoria-elos.ts';
 import type { Municipio } from '../../base/book/municipios.ts';
 import type { Delivered } from '../../base/delivery/deliver.ts';
 import type { World } from '../../base/world/world.ts';
 
-/** So long entries gather: placed together they cost one commit. */
+/** Time in which entries gather: placed together they cost one commit. */
 const GATHER_MS = 400;
 
 export async function placeAuditoria({ store }: World, { tenant }: Municipio): Promise<Delivered> {

@@ -1,4 +1,4 @@
-/** The audit chain of a municipality: what was written, told in an order that nobody changes unseen (D-664 to D-671). */
+/** The audit chain of a municipality records all writes in an order that cannot be changed undetected (D-664 to D-671). */
 
 import { autoriaOf, knownChaves } from '../../base/book/auditoria-chave.ts';
 import { listSemAbertura, openEtapa, placeEntradas } from '../../base/book/auditoria-elos.ts';
@@ -18,9 +18,9 @@ import { type Db, runTransaction } from '../../base/pg/open.ts';
 import { readTextoArquivado } from './arquivo.rows.ts';
 import { type Conferencias, type Conferida, conferirCorrente, type Fim, type Selo } from './conferir.rows.ts';
 
-/** A seal that is to be kept. Moments in milliseconds. */
+/** A new seal. Moments in milliseconds. */
 export type NovoSelo = {
-  /** `YYYY-MM-DD`, in the municipality. */
+  /** `YYYY-MM-DD`, in the time zone of the municipality. */
   readonly dia: string;
   readonly lugar: number;
   readonly texto: string;
@@ -28,27 +28,30 @@ export type NovoSelo = {
   readonly em: number;
 };
 
-/** What can be said of a chain at once. Moments are of the clock of the database, but for those of seals and verifications. */
+/**
+ * The state of a chain, as far as it is known without a verification. Moments are of the database's clock, except those of seals and
+ * verifications.
+ */
 export type EstadoDaCorrente = {
   readonly lugar: number;
-  /** Since when the oldest entry waits for its place; null: none does. */
+  /** The moment since which the oldest entry waits for its place; null: none waits. */
   readonly semLugarDesde: Date | null;
   readonly abertaEm: Date | null;
   readonly ultimoSelo: { readonly dia: string; readonly em: Date } | null;
   readonly conferida: { readonly em: Date; readonly ate: number; readonly achados: number } | null;
 };
 
-/** That a row was in an entry, and the entry in the chain up to a seal: what whoever has only this reckons again. */
+/** Proof that a row was in an entry, and the entry in the chain up to a seal. A verifier recomputes it from this alone. */
 export type Prova = Caminho & {
   readonly tabela: Vista;
   readonly chave: readonly string[];
-  /** SHA-256 of it is what the entry says of the row. */
+  /** Text whose SHA-256 the entry records for the row. */
   readonly texto: string;
   readonly item: string;
   readonly entrada: Elo;
   /** The hash before the entry. */
   readonly anterior: string;
-  /** The first that seals it; undefined: none was made since. */
+  /** The first seal after the entry; undefined: none was made since. */
   readonly selo: Selo | undefined;
 };
 
@@ -67,10 +70,10 @@ type State = {
   readonly selo: { readonly dia: string; readonly em: string } | null;
 };
 
-/** Of `auditoria w`: whoever orders by `lugar` alone would sort what is shown, and use no index. */
+/** Columns of `auditoria w`. The prefix matters: `order by lugar` would sort by the output column and use no index. */
 const ELO = `w.lugar::float8 as lugar, id, ${momentoOf('em')} as em, coalesce(sobre, '') as sobre, encode(raiz, 'hex') as raiz,
   octet_length(resumos) / ${RESUMO_BYTES} as folhas`;
-/** By the ends that were moved on, and by entries whose place nobody has given yet. */
+/** Looks at authenticated ends and at entries without a place. */
 const POR_CHAVE = [
   'select 1 from auditoria_ate where autenticador is not null limit 1',
   'select 1 from auditoria where lugar is null and autenticador is not null limit 1',
@@ -81,7 +84,7 @@ export function auditoriaStore(pool: Db) {
   return {
     /** See {@link placeEntradas}. */
     place: (tenant: string): Promise<number> => placeEntradas(pool, tenant),
-    /** Those whose chain has not told yet what was there before it. */
+    /** Tenants whose chain has not yet recorded the rows that existed before it. */
     listSemAbertura: (): Promise<readonly string[]> => listSemAbertura(pool),
     /** See {@link openEtapa}. */
     openEtapa: (tenant: string, now: number): Promise<boolean> => openEtapa(pool, tenant, now),
@@ -100,7 +103,7 @@ export function auditoriaStore(pool: Db) {
       const text = `select lugar::float8 as lugar, encode(elo, 'hex') as elo from auditoria_ate where tenant = $1 and lugar > 0`;
       return (await pool.query<Fim>(text, [tenant])).rows[0];
     },
-    /** Keeps a seal; of a day that has one it stays. */
+    /** Stores a seal; a seal that the day already has stays. */
     keepSelo: (tenant: string, { dia, lugar, texto, assinatura, em }: NovoSelo): Promise<void> =>
       runTransaction(pool, async (client) => {
         const text = `insert into auditoria_selos (tenant, dia, lugar, texto, assinatura, em) values ($1, $2, $3, $4, $5, $6)
@@ -122,7 +125,7 @@ export function auditoriaStore(pool: Db) {
     /** See {@link conferirCorrente}. */
     verify: (tenant: string, kept: readonly Fim[], com: Omit<Conferencias, 'kept'> = {}): Promise<Conferida> =>
       conferirCorrente(pool, tenant, { kept, ...com }),
-    /** Keeps when a chain was verified, and how much was found. `now`: milliseconds. */
+    /** Stores the time of a verification and the number of its findings. `now`: milliseconds. */
     noteVerified: async (tenant: string, now: number, ate: number, achados: number): Promise<void> => {
       const text = `update auditoria_ate set conferida_em = $2, conferida_ate = $3, achados = $4 where tenant = $1`;
       await pool.query(text, [tenant, new Date(now), ate, achados]);
@@ -132,7 +135,7 @@ export function auditoriaStore(pool: Db) {
       proofOf(pool, tenant, { tabela, chave, from }),
     /** The place of the first entry of a moment (milliseconds), or somewhat before. */
     findLugar: (tenant: string, desde: number): Promise<number> => firstLugarSince(pool, tenant, desde - CLOCKS_MS),
-    /** Entries by their places, the first and the last with those between. */
+    /** Entries by their places; both ends are included. */
     readElos: async (tenant: string, from: number, to: number): Promise<readonly Elo[]> => {
       const text = `select ${ELO} from auditoria w where w.tenant = $1 and w.lugar between $2 and $3 order by w.lugar`;
       return (await pool.query<Elo>(text, [tenant, from, to])).rows;
@@ -140,10 +143,10 @@ export function auditoriaStore(pool: Db) {
   };
 }
 
-/** How far the clocks of the service and of the database may differ, and entries be placed out of the order of their moments. */
+/** Largest difference between the clocks of service and database, and largest disorder of entries against their moments. */
 const CLOCKS_MS = 600_000;
 
-/** The first entry of a moment (milliseconds) or a later one, by halves: places follow moments. */
+/** Binary search for the first entry at or after a moment (milliseconds): places follow moments. */
 async function firstLugarSince(pool: Db, tenant: string, since: number): Promise<number> {
   type Row = { readonly lugar: number; readonly em: Date };
   const end = 'select coalesce(max(lugar), 0)::float8 as lugar from auditoria where tenant = $1 and lugar is not null';
@@ -159,7 +162,7 @@ async function firstLugarSince(pool: Db, tenant: string, since: number): Promise
   return low;
 }
 
-/** From a place on, or before it, the nearest first; after a place of these. */
+/** Two searches around a place: from it onwards, then backwards, each nearest first. $4 continues after the last result. */
 const FIND = ['>= $3 and w.lugar > $4 order by w.lugar', '< $3 and w.lugar < $4 order by w.lugar desc'].map(
   (where) => `select itens, resumos, sal, autenticador, ${ELO} from auditoria w
     where w.tenant = $1 and position($2::bytea in w.resumos) > 0 and w.lugar ${where} limit 1`,
@@ -173,7 +176,7 @@ type Encontrada = Elo & {
   readonly autenticador: Buffer | null;
 };
 
-/** Entries that tell a row by a digest, the nearest first. */
+/** Entries that record a row by its digest, the nearest first. */
 async function* eachEntrada(pool: Db, tenant: string, resumo: string, from: number): AsyncGenerator<Encontrada> {
   for (const [place, find] of FIND.entries()) {
     for (let after: number = FIRST[place]!; ; ) {
@@ -186,24 +189,24 @@ async function* eachEntrada(pool: Db, tenant: string, resumo: string, from: numb
   }
 }
 
-/** Whether any entry before a place is by a key that is known here. */
+/** Whether any entry before a place has a key that is known here. */
 const KEYED_BEFORE = `select true from auditoria w where w.tenant = $1 and w.lugar < $2
   and substring(w.autenticador from 1 for 8) = any ($3::bytea[]) order by w.lugar limit 1`;
 
-/** Whether this service wrote an entry, as far as the key says: it has its authenticator, or is from before the key. */
+/** Whether this service wrote an entry, as far as the key shows: it has its authenticator, or is older than the key. */
 async function isOwn(pool: Db, tenant: string, entrada: Encontrada): Promise<boolean> {
   const autoria = autoriaOf(tenant, entrada);
   if (autoria === 'propria' || knownChaves().length === 0) return true;
   return (await pool.query(KEYED_BEFORE, [tenant, entrada.lugar, knownChaves()])).rowCount === 0;
 }
 
-/** `from`: the place from which on it is looked for. */
+/** `from`: the place at which the search starts. */
 type Provada = { readonly tabela: Vista; readonly chave: readonly string[]; readonly from: number };
 
 /**
- * What shows that a row is as an entry tells it; undefined: it is neither in the database nor in the archive, or no entry with a place tells
- * it so. The entry is looked for from a place on, and then among all before: of a row from before the chain it is later, and of a clock that
- * was wrong it may be anywhere.
+ * Proof that a row is as an entry records it. Undefined: the row is neither in the database nor in the archive, or no entry with a place
+ * records it. The search goes from a place onwards, then through all earlier entries. A row older than the chain has a later entry. A wrong
+ * clock may have put the entry anywhere.
  */
 async function proofOf(pool: Db, tenant: string, { tabela, chave, from }: Provada): Promise<Prova | undefined> {
   const texto =
@@ -228,7 +231,7 @@ async function proofOf(pool: Db, tenant: string, { tabela, chave, from }: Provad
   return undefined;
 }
 
-/** What stands before an entry, and the first seal after it. */
+/** The hash before an entry, and the first seal after it. */
 async function sealedOf(pool: Db, tenant: string, lugar: number): Promise<Pick<Prova, 'anterior' | 'selo'>> {
   const before = `select encode(elo, 'hex') as elo from auditoria where tenant = $1 and lugar = $2`;
   const [previous] = (await pool.query<{ elo: string }>(before, [tenant, lugar - 1])).rows;

@@ -1,4 +1,4 @@
-/** The audit chain as the operator has it: verified by command, sealed with the certificate, and a row shown to have been told in it. */
+/** The audit chain as the operator uses it: verified by command, sealed with the certificate, and a row proved to be recorded in it. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { createHash, hash } from 'node:crypto';
@@ -21,7 +21,7 @@ import type { Prova } from './auditoria.rows.ts';
 import { sealDays } from './auditoria.ts';
 import { Baldes } from './baldes.rows.ts';
 
-/** What is written for a while goes there, to the end of a test. */
+/** Temporary files go to `folder` until the end of a test. */
 function inTmp(t: TestContext, folder: string): void {
   const { TMPDIR } = process.env;
   process.env.TMPDIR = folder;
@@ -46,7 +46,7 @@ const sha256 = (...parts: readonly (string | Buffer)[]): Buffer => {
   return sum.digest();
 };
 
-/** As somebody reckons it who has the page and no program of ours: from the text of the row to the hash that the seal names. */
+/** Recomputes the proof as a reader would who has the page and none of our programs: from the text of the row to the hash in the seal. */
 function reckon({
   texto,
   sal,
@@ -158,7 +158,7 @@ test('the audit chain of a municipality', async (t) => {
       ['notas_estado', [id, String(MES)]],
       ['trilha_notas', [id, String(MES), '2']],
     ] as const) {
-      // From whatever moment on it is looked for.
+      // The search may start at any moment.
       for (const desde of [0, Date.now() - 3_600_000, Date.now() + 10 * DAY_MS]) {
         const from = await store.auditoria.findLugar(SLUG, desde);
         const prova = (await store.auditoria.proofOf(SLUG, tabela, key, from))!;
@@ -191,7 +191,7 @@ test('the audit chain of a municipality', async (t) => {
       byNfse.out,
       /^notas \d+ \d+ valor_servico: a coluna não diz o que a NFS-e guardada diz: a coluna e a NFS-e trazem valores diferentes \[/m,
     );
-    // What no NFS-e says.
+    // A column that the NFS-e does not contain.
     await pool.query(
       `update notas n set valor_servico = o.valor_servico from notas o where n.tenant = $1 and o.tenant = $1 and o.numero_dps = 1 and n.chave_acesso = $2`,
       [SLUG, chave],
@@ -215,14 +215,14 @@ test('what cannot be said yet is no finding, and has an exit code of its own', a
     assert.equal(done.code, code, done.out);
     for (const word of words) assert.match(done.out, word);
   };
-  // As a version before has made it.
+  // The state that the previous version left.
   for (const tabela of ['auditoria', 'auditoria_ate'])
     await pool.query(`delete from ${tabela} where tenant = $1`, [SLUG]);
   const NOT_YET = /\nAinda não se pode dizer: .* Dê o mesmo comando de novo depois\.\n$/;
   await said(75, /^ainda não: a corrente ainda conta o que já estava no banco/m, NOT_YET);
   assert.equal((await store.auditoria.readState(SLUG))!.conferida, null);
   while (await store.auditoria.openEtapa(SLUG, clock.now));
-  // What was written just now has a place in a moment.
+  // An entry that was written just now gets its place in a moment.
   await said(0, /[1-9]\d* ainda sem lugar/);
   await pool.query(`update auditoria set em = em - interval '2 minutes' where lugar is null`);
   await said(75, /^ainda não: \d+ entradas esperam há mais de um minuto por um lugar .*nfse serve/m, NOT_YET);
@@ -233,7 +233,7 @@ test('what cannot be said yet is no finding, and has an exit code of its own', a
   await pool.query(`update municipios set limite_endereco = null`);
   while ((await store.auditoria.place(SLUG)) > 0);
   await said(0, /\nConfere: nada foi mudado/);
-  // Where nothing can be written down, nothing was compared.
+  // The comparison needs a writable temporary folder.
   await pool.query(`update municipios set limite_endereco = 7`);
   inTmp(t, path.join(freshFolder(), 'não há'));
   const { code, out } = await verificar();
@@ -283,10 +283,10 @@ test('entries of processes that write at once, and of those who place them, come
   let isDone = false;
   let written = 0;
   const placing = stores.map(async ({ auditoria }) => {
-    // Its session may be the one that dies.
+    // The placing session may be the one that dies.
     while (!isDone) await auditoria.place(SLUG).catch(() => undefined);
   });
-  // Each act is of its own; the rate is one row that all of them write.
+  // Each act is a row of its own; the rate is one row that all of them write.
   const ato = { quem: 'fulano', via: 'comando', objeto: 'municipio', chave: SLUG, acao: 'alterado' } as const;
   const writing = stores.flatMap((store, of) =>
     Array.from({ length: 4 }, async (_, hand) => {
@@ -300,7 +300,7 @@ test('entries of processes that write at once, and of those who place them, come
           () => 1,
           () => 0,
         );
-        // Some of them die in the middle of it.
+        // Some sessions die in the middle of a write.
         if (turn % 10 === 9) {
           await pools[of]!.query(`select pg_terminate_backend(pid) from pg_stat_activity
             where datname = current_database() and pid <> pg_backend_pid() and query like 'update municipios%' limit 1`).catch(

@@ -1,6 +1,6 @@
 /**
- * The audit chain as the operator has it: sealed each day with the municipality's certificate, verified from end to end, and its seals taken
- * out, so that whoever keeps them elsewhere can show that the chain was not written anew (D-668, D-669).
+ * The audit chain as the operator uses it. It is sealed each day with the municipality's certificate and verified from end to end. Its
+ * seals can be exported, so that their holder can show that the chain was not rewritten (D-668, D-669).
  */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -36,7 +36,9 @@ const noMunicipio = (slug: string): Problem => ({
   problem: `Não há município ${slug}: nfse municipio listar diz quais há.`,
 });
 
-/** Seals the day before today of each municipality that has a certificate, where that was not done. One's trouble is not another's. */
+/**
+ * Seals yesterday's chain of each municipality that has a certificate and no seal for that day. A failure of one does not stop the others.
+ */
 export async function sealDays(world: Pick<World, 'store' | 'now' | 'log'>): Promise<void> {
   for (const municipio of await world.store.municipios.list()) {
     if (municipio.adn === undefined) continue;
@@ -75,33 +77,33 @@ function textOfSelo(
   return `${JSON.stringify({ ...said, em: new Date(em).toISOString() })}\n`;
 }
 
-/** Throws where the certificate is not valid then. */
+/** Throws if the certificate is not valid at that moment. */
 function signSelo(texto: string, signer: ChainedSigner, em: number): Buffer {
   const { inicio, fim } = signer.certificate;
   if (em < inicio || em > fim) throw new Error('o certificado do município não vale agora');
   return signCms(Buffer.from(texto), signer);
 }
 
-/** A file with a seal that somebody has kept, and what came of it. */
+/** A file with a seal that was kept elsewhere, and the result of its verification. */
 type SeloConferido = { readonly selo: string; readonly problema: string | undefined };
 
 export type ContaDaCorrente = Omit<Conferida, 'selos' | 'abertaEm' | 'esperando' | 'arquivos' | 'naoComparadas'> & {
   readonly aberta_em: string | null;
-  /** Files of the archive, whose rows were verified too, but where there is a problem. */
+  /** Files of the archive; their rows were verified too, except in files with a problem. */
   readonly arquivos: readonly { readonly nome: string; readonly linhas: number; readonly problema: string | null }[];
   readonly selos: readonly { readonly dia: string; readonly lugar: number; readonly problema: string | null }[];
   readonly guardados: readonly SeloConferido[];
   readonly situacao: Situacao;
   /** Checks that cannot be made yet, each with its remedy, in Portuguese. */
   readonly ainda_nao: readonly string[];
-  /** Whether everything was looked at, and nothing was found. */
+  /** Whether everything was verified, without a finding. */
   readonly confere: boolean;
 };
 
-/** Findings come before checks that cannot be made yet. */
+/** Findings take precedence over checks that cannot be made yet. */
 type Situacao = 'confere' | 'nao_confere' | 'ainda_nao';
 
-/** Verifies the chain of a municipality, and seals that were kept elsewhere, by their files. */
+/** Verifies the chain of a municipality, and the given files of seals that were kept elsewhere. */
 export async function conferirAuditoria(
   { store, now }: RegistryWorld,
   slug: string,
@@ -120,7 +122,7 @@ export async function conferirAuditoria(
     ...{ andamento, isSelo: isSelo(faultOf), comparar: contraditasOf },
   });
   const { selos: stored, abertaEm, esperando, arquivos: doArquivo, naoComparadas, ...conferida } = verified;
-  // Files of rehearsals are no fiscal documents: whoever does not want them deletes them.
+  // Files of rehearsals are no fiscal documents, so anybody may delete them.
   const mayGo = AMBIENTES[municipio.ambiente].guardaDias !== undefined;
   const arquivos = doArquivo.map(({ nome, linhas, problema, isAusente }) => {
     return { nome, linhas, problema: (isAusente && mayGo ? undefined : problema) ?? null };
@@ -129,7 +131,7 @@ export async function conferirAuditoria(
     new Set(some.flatMap(({ tipo, lugar }) => (tipo === 'selo_alterado' ? [lugar] : [])));
   const broken = brokenIn(conferida.achados);
   const invalid = new Set(conferida.achados.flatMap(({ tipo, chave }) => (tipo === 'selo_invalido' ? chave : [])));
-  // Of a seal that somebody brings it is said whatever was answered for.
+  // A seal that was kept elsewhere is reported as broken even if the finding was accepted.
   const brokenAtAll = brokenIn([...conferida.achados, ...conferida.aceitos]);
   const selos = stored.map((selo) => {
     const own = invalid.has(selo.dia) || faultOf(selo) === UNKNOWN_SIGNER ? faultOf(selo) : undefined;
@@ -140,7 +142,7 @@ export async function conferirAuditoria(
     selo,
     problema: problema ?? (fim !== undefined && brokenAtAll.has(fim.lugar) ? NOT_THROUGH : undefined),
   }));
-  // Those of the database are findings themselves.
+  // Faults of the database's own seals are findings already.
   const faults = guardados.filter(({ problema }) => problema !== undefined && problema !== UNKNOWN_SIGNER).length;
   const unread = doArquivo.filter(({ isDanificado }, place) => !isDanificado && arquivos[place]!.problema !== null);
   const ainda_nao = [
@@ -173,12 +175,12 @@ const notKeyed = ({ outras }: ContaDaChave): string =>
 const NOT_KNOWN =
   'não se sabe quem assinou os selos: configure o certificado do município, ou dê o comando como o usuário do serviço, que o lê';
 
-/** What was found, and that somebody has answered for. */
+/** The findings that were accepted. */
 export type Aceitos = { readonly aceitos: readonly AchadoDito[] };
 
 /**
- * Answers for findings, by their `id`: the chain is verified once more, so that nothing is accepted but what is there now. Each becomes an
- * act, which the chain tells, and every later verification names it.
+ * Accepts findings by their `id`. The chain is verified once more, so that only present findings are accepted. Each becomes an act, which
+ * the chain records, and every later verification names it.
  */
 export async function aceitarAchados(
   { store, now }: RegistryWorld,
@@ -221,10 +223,10 @@ const NOT_THROUGH = 'a corrente não passa por ele: foi reescrita, ou encurtada'
 
 type DeSelo = Pick<Selo, 'texto' | 'assinatura' | 'lugar' | 'dia'>;
 
-/** What is wrong with a seal by itself; undefined: nothing. */
+/** Names the fault of a seal by itself; undefined: none. */
 type FaltaDeSelo = (selo: DeSelo) => string | undefined;
 
-/** With the certificate by which the municipality signs now, and its authorities. */
+/** Judges by the certificate with which the municipality signs now, and by its authorities. */
 async function judgeSelos(municipio: Municipio): Promise<FaltaDeSelo> {
   const { tenant, adn, confianca } = municipio;
   const own = adn && (await loadSigner(adn.chaves).catch(() => undefined))?.certificate;
@@ -236,7 +238,7 @@ async function judgeSelos(municipio: Municipio): Promise<FaltaDeSelo> {
     if (said?.municipio !== tenant || said.lugar !== lugar || said.dia !== dia) return 'o texto não é o deste selo';
     if (own === undefined) return UNKNOWN_SIGNER;
     if (certificate.fingerprint === own.fingerprint) return undefined;
-    // One of before: of the same holder, and of an authority that is trusted.
+    // An earlier certificate must have the same holder and a trusted authority.
     const em = Date.parse(said.em);
     const isHolders = own.holder !== undefined && certificate.holder?.documento === own.holder.documento;
     const isTrusted = isHolders && trusts.some((trust) => trust.judge(certificate, em, extra).kind === 'trusted');
@@ -270,7 +272,7 @@ function readTexto(texto: string): Dito | undefined {
 
 type SeloLido = SeloConferido & { readonly fim?: { readonly lugar: number; readonly elo: string } };
 
-/** The text of a seal in a file, with its signature beside; either may be named. A file that is not there says nothing of the chain. */
+/** Reads the text of a seal and the signature beside it; either file may be named. A missing file says nothing of the chain. */
 async function readSelo(named: string, faultOf: FaltaDeSelo): Promise<SeloLido | Problem> {
   const file = named.replace(/\.p7s$/, '.json');
   const beside = file.replace(/\.json$/, '.p7s');
@@ -294,7 +296,7 @@ async function readSelo(named: string, faultOf: FaltaDeSelo): Promise<SeloLido |
   }
 }
 
-/** Writes the seals of a municipality into a folder, a text and a signature each; how many there are. */
+/** Writes the seals of a municipality into a folder, a text and a signature each; returns their number. */
 export async function exportarSelos(
   { store }: RegistryWorld,
   slug: string,
@@ -344,7 +346,7 @@ const TITLES: Readonly<Record<Achado['tipo'], string>> = {
   arquivo_danificado: 'o arquivo do mês não é o que foi escrito, e não se lê até o fim',
 };
 
-/** A finding as a person reads it. */
+/** A finding as text for a person. */
 export function describeAchado({ tipo, tabela, chave, lugar, em, como }: Achado): string {
   const row = tabela === undefined ? '' : `${tabela} ${(chave ?? []).join(' ')}: `;
   const entry =

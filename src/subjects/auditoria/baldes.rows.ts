@@ -1,6 +1,6 @@
 /**
- * What the entries of a chain say of rows, beside what the rows say: more than fits into memory. Both are written into some files by what
- * the rows belong to, and compared file by file.
+ * Compares the entries of a chain with the rows, although both are larger than memory. Both are distributed over some files by the object
+ * that the rows belong to, and compared file by file.
  */
 import { hash } from 'node:crypto';
 import { appendFile, mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -8,36 +8,36 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { apagavelOf, familiaOf, isUmaVez, itemOf } from '../../base/book/auditoria-tabelas.ts';
 
-/** Of a million notes each is some megabytes. */
+/** Number of files: each has some megabytes for a million notes. */
 const FILES = 128;
-/** Held of a file before it is written. */
+/** Buffered bytes of a file before they are written. */
 const HELD_BYTES = 64 * 1024;
 
-/** What was found of a row. `lugar`: of the entry that last told it, 0: it has none yet; undefined: there is no entry. */
+/** A difference in a row. `lugar`: place of the last entry about the row; 0: it has no place yet; undefined: there is no entry. */
 export type Diferenca = {
   readonly tipo: 'linha_alterada' | 'linha_apagada' | 'linha_sem_entrada' | 'linha_recontada' | 'apagada_sem_ato';
   readonly item: string;
   readonly lugar: number | undefined;
-  /** The digest of what is there. */
+  /** The digest of the stored row. */
   readonly visto?: string;
 };
 
 type Dita = { readonly resumo: string; readonly lugar: number; readonly isAbertura: boolean };
 
-/** Whether what goes with its month may be gone: of which months its rows were. */
+/** Whether rows that go with their month may be gone, given the months of these rows. */
 export type JulgarApagada = (meses: readonly number[]) => boolean;
 
 export class Baldes {
   private folder: string | undefined;
   private readonly held: string[][] = Array.from({ length: FILES }, () => []);
   private readonly sizes: number[] = Array.from({ length: FILES }, () => 0);
-  /** How much each file must have: one that has lost something would be compared as what is left of it. */
+  /** Bytes that each file must have; a shortened file would otherwise be compared as if it were whole. */
   private readonly written: number[] = Array.from({ length: FILES }, () => 0);
   private isLacking = false;
-  /** Why not all rows were compared, in Portuguese: of those that were not nothing is said. */
+  /** The reason why not all rows were compared, in Portuguese; nothing is said of the others. */
   falha: string | undefined;
 
-  /** They are gone when `work` is done. */
+  /** The files are deleted when `work` is done. */
   static async use<Result>(work: (baldes: Baldes) => Promise<Result>): Promise<Result> {
     const baldes = new Baldes();
     try {
@@ -47,23 +47,26 @@ export class Baldes {
     }
   }
 
-  /** What an entry says, in the order of their places; those without a place come last, with 0. `isAbertura`: as the chain begins. */
+  /**
+   * Adds an entry, in the order of the places; entries without a place come last, with 0. `isAbertura`: the entry belongs to the beginning
+   * of the chain.
+   */
   say(item: string, resumo: string, lugar: number, isAbertura: boolean): Promise<void> | undefined {
     return this.put(item, `${isAbertura ? OPENING : ''}${lugar}\t${resumo}\t${item}\n`);
   }
 
-  /** That a note was held, so that its documents are told once more. */
+  /** Marks a note as held: its documents are recorded once more. */
   hold(nota: string, mes: string): Promise<void> | undefined {
     const item = itemOf('documentos', [nota, mes]);
     return this.put(item, `${HELD}\t\t${item}\n`);
   }
 
-  /** A row that is there. To be called after all that is said. */
+  /** Adds a stored row. It must be called after all entries were added. */
   find(item: string, resumo: string): Promise<void> | undefined {
     return this.put(item, `-\t${resumo}\t${item}\n`);
   }
 
-  /** The same, of a row that the chain need not have told: it stands in a file that is older than the chain. */
+  /** The same for a row that the chain need not have recorded: it stands in a file that is older than the chain. */
   findOlder(item: string, resumo: string): Promise<void> | undefined {
     return this.put(item, `~\t${resumo}\t${item}\n`);
   }
@@ -98,7 +101,7 @@ export class Baldes {
     this.falha ??= `em ${this.folder ?? tmpdir()}, ${code ?? message}`;
   }
 
-  /** Undefined: it is not as it was written, and is compared with nothing. */
+  /** Undefined: the file differs from the written one, and is not compared. */
   private async read(which: number): Promise<string | undefined> {
     const wanted = this.written[which]!;
     if (wanted === 0) return '';
@@ -112,7 +115,7 @@ export class Baldes {
     }
   }
 
-  /** All differences, file by file. `mayDiffer`: whether the beginning may tell rows that change otherwise than an entry before it. */
+  /** All differences, file by file. `mayDiffer`: whether the beginning may record changeable rows otherwise than an earlier entry. */
   async *compare(mayGo: JulgarApagada, mayDiffer: boolean): AsyncGenerator<Diferenca> {
     for (let which = 0; which < FILES; which += 1) await this.flush(which);
     for (let which = 0; which < FILES && !this.isLacking; which += 1) {
@@ -141,7 +144,7 @@ function heldIn(text: string): ReadonlySet<string> {
   return new Set([...readLines(text)].flatMap(([place, , item]) => (place === HELD ? [item] : [])));
 }
 
-/** What was told, by what it belongs to, so that it goes as a whole. */
+/** Recorded rows, grouped by the object that they belong to, so that the group can be deleted as a whole. */
 class Ditas {
   private readonly said = new Map<string, Map<string, Dita>>();
   private readonly held: ReadonlySet<string>;
@@ -154,7 +157,9 @@ class Ditas {
     this.mayDiffer = mayDiffer;
   }
 
-  /** Whether it may be told: as the chain begins no row otherwise than before, and again no row that never changes. */
+  /**
+   * Whether the entry may be recorded. The beginning must not change a recorded row, and an unchangeable row must not be recorded again.
+   */
   tell(item: string, dita: Dita): boolean {
     const familia = familiaOf(item);
     const before = this.said.get(familia)?.get(item);
@@ -173,7 +178,7 @@ class Ditas {
     return true;
   }
 
-  /** Whether it may be gone. */
+  /** Whether the deletion is allowed. */
   takeAway(item: string, mayGo: JulgarApagada): boolean {
     const familia = familiaOf(item);
     const rows = this.said.get(familia);
@@ -199,7 +204,7 @@ class Ditas {
   }
 }
 
-/** The month of a row, where it has one in its key. */
+/** The month of a row, if its key has one. */
 function mesesOf(item: string): readonly number[] {
   const [, , mes] = JSON.parse(item) as readonly string[];
   return mes !== undefined && /^\d{6}$/.test(mes) ? [Number(mes)] : [];
@@ -207,7 +212,7 @@ function mesesOf(item: string): readonly number[] {
 
 function* compareLines(text: string, mayGo: JulgarApagada, mayDiffer: boolean): Generator<Diferenca> {
   const ditas = new Ditas(heldIn(text), mayDiffer);
-  /** A month that is being brought back from its file is in both. */
+  /** Rows seen so far: a month that is being restored from its file is in both places. */
   const found = new Map<string, string>();
   for (const [place, resumo, item] of readLines(text)) {
     if (place === HELD) continue;

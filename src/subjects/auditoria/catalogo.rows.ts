@@ -1,6 +1,6 @@
 /**
- * Objects of the catalog by which a verification reads other rows than the service, or the service writes other values than it is told.
- * The service itself makes tables and indexes alone.
+ * Finds objects of the catalog that falsify reads or writes. A verification would read other rows than the service does, or the service
+ * would write other values than intended. The service itself makes tables and indexes alone.
  */
 import { digestOf } from '../../base/book/auditoria-hash.ts';
 import { namesOfTables } from '../../base/pg/migrations.ts';
@@ -8,7 +8,7 @@ import { type ClientBase, escapeIdentifier } from '../../base/pg/pg.ts';
 
 type Client = Pick<ClientBase, 'query'>;
 
-/** `como`: what it does, and by which statement it is taken away, in Portuguese; `visto`: what it is, as a digest. */
+/** `como`: its effect, and the statement that removes it, in Portuguese; `visto`: digest of its definition. */
 export type Estranho = {
   readonly tabela: string;
   readonly chave: readonly string[];
@@ -23,13 +23,13 @@ const RELACOES = `select n.nspname as esquema, c.relname as nome, c.relkind::tex
     join pg_namespace n on n.oid = c.relnamespace
   where n.nspname = any ($1::text[]) and c.relname = any ($2::text[]) and c.relkind not in ('i', 'I') order by 1, 2`;
 
-/** Tables of the service ($2) in its schema ($1), and all that is part of them or inherits from them, whatever its name and place. */
+/** Tables of the service ($2) in its schema ($1), with all partitions and inheriting tables of any name and place. */
 const TABELAS = `select c.oid, c.relname, c.relrowsecurity, c.relkind, c.relnamespace, null::oid as acima from pg_class c
     join pg_namespace n on n.oid = c.relnamespace
   where n.nspname = $1 and c.relkind in ('r', 'p') and c.relname = any ($2::text[])
   union select c.oid, c.relname, c.relrowsecurity, c.relkind, c.relnamespace, case when not c.relispartition then i.inhparent end
     from t join pg_inherits i on i.inhparent = t.oid join pg_class c on c.oid = i.inhrelid where c.relkind in ('r', 'p', 'f')`;
-/** An extension's own is not meant. Citus has triggers of its own, which PostgreSQL's catalog holds. */
+/** Objects of an extension are excluded. Citus has triggers of its own, which PostgreSQL's catalog holds. */
 const NOT_OF_EXTENSION = (catalog: string, oid: string): string =>
   `not exists (select 1 from pg_depend d where d.classid = '${catalog}'::regclass and d.objid = ${oid} and d.deptype = 'e')`;
 const OBJETOS = `with recursive t as (${TABELAS}), t_com_nome as (
@@ -66,8 +66,8 @@ type Objeto = Readonly<Record<'tabela' | 'objeto' | 'efeito' | 'remedio' | 'text
 const TIPOS: Readonly<Record<string, string>> = { v: 'visão', m: 'visão materializada', f: 'tabela de fora' };
 
 /**
- * Finds them, and has the rest of the transaction read the tables of the service and no others: whatever the session looks in first, and
- * with no row hidden by a policy that comes meanwhile.
+ * Finds such objects, and makes the rest of the transaction read only the tables of the service. The search path of the session does not
+ * matter, and no policy that is created meanwhile can hide a row.
  */
 export async function readPlainly(client: Client): Promise<readonly Estranho[]> {
   const { caminho } = (await client.query<{ caminho: readonly string[] }>(CAMINHO)).rows[0]!;
@@ -90,7 +90,7 @@ export async function readPlainly(client: Client): Promise<readonly Estranho[]> 
     found.push({ tabela, chave: [objeto], como: `${efeito}; ${remedio}`, visto: digestOf(texto) });
   }
   await client.query(`set local search_path = pg_catalog, ${escapeIdentifier(esquema)}, pg_temp`);
-  // Where there is a policy it is told, and what it lets through is read: not one line would be otherwise.
+  // A policy that exists is reported, and the rows that it lets through are read. The read would fail without row security.
   const isHidden = objetos.some(({ objeto }) => objeto === 'segurança por linha');
   if (!isHidden) await client.query('set local row_security = off');
   return found;

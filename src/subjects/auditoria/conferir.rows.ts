@@ -1,6 +1,6 @@
 /**
- * Verifies the audit chain of a municipality against its rows, all as they stand at one moment: that each entry is what its hash says and
- * follows the one before, and that each row is what the last entry about it says. Memory is bounded, however much there is.
+ * Verifies the audit chain of a municipality against its rows, in one snapshot. Each entry must match its hash and follow the one before.
+ * Each row must match the last entry about it. Memory is bounded for any number of rows.
  */
 import { arquivoOf } from '../../base/book/arquivo.ts';
 import type { ArquivoLugar } from '../../base/book/arquivo-lugar.ts';
@@ -21,36 +21,36 @@ import { findNaoSegue } from './derivadas.rows.ts';
 import { type CompararNota, findContraditas } from './notas.rows.ts';
 import { type ContaDaChave, PelaChave, readPosteriores, readTrazida, type Testemunhos } from './pela-chave.rows.ts';
 
-/** `id`: by which an operator names it. */
+/** `id`: the name by which an operator accepts it. */
 export type AchadoDito = Achado & { readonly id: string };
-/** Somebody has answered for it. */
+/** A finding that an operator has accepted. */
 type AchadoAceito = AchadoDito & { readonly aceite: Aceite };
 
 type Client = Pick<ClientBase, 'query'>;
 
-/** An end of the chain that somebody has kept: the hash of a place. */
+/** An end of the chain that was kept: the hash of a place. */
 export type Fim = { readonly lugar: number; readonly elo: string };
 
 export type Conferida = {
   readonly entradas: number;
   readonly semLugar: number;
-  /** Those among them that have waited for longer than it takes to place one. */
+  /** Entries without a place that have waited longer than a placement takes. */
   readonly esperando: number;
   readonly linhas: number;
-  /** Rows of files of the archive that could not be read to their end: nobody knows how they are. */
+  /** Rows in files of the archive that could not be read to their end; their state is unknown. */
   readonly noArquivo: number;
-  /** Why not all rows could be compared with what entries say, in Portuguese; undefined: all were. */
+  /** The reason why not all rows could be compared with the entries, in Portuguese; undefined: all were compared. */
   readonly naoComparadas: string | undefined;
-  /** The files of the archive, whose rows are verified as those of the database are. */
+  /** The files of the archive, whose rows are verified like those of the database. */
   readonly arquivos: readonly ArquivoLido[];
   readonly chave: ContaDaChave;
-  /** When all rows from before the chain had been told; null: they are not yet, and those that are not are no finding. */
+  /** The moment at which all rows older than the chain had been recorded; null: not yet, and rows without an entry are no finding. */
   readonly abertaEm: Date | null;
   readonly fim: Fim | undefined;
-  /** The first ones that nobody has answered for; `total`: how many of them there are. */
+  /** The first findings that are not accepted; `total`: their number. */
   readonly achados: readonly AchadoDito[];
   readonly total: number;
-  /** Those that somebody has, as long as they are as they were then. */
+  /** Accepted findings that are unchanged since. */
   readonly aceitos: readonly AchadoAceito[];
   /** Seals of the database, and whether the chain goes through each. */
   readonly selos: readonly Selo[];
@@ -64,10 +64,10 @@ export type Selo = {
   readonly assinatura: Buffer;
 };
 
-/** What has passed so far, of how much: entries, then rows. */
+/** Progress: the number done of the number expected; entries first, then rows. */
 export type Andamento = (what: 'entradas' | 'linhas', done: number, all: number | undefined) => void;
 
-/** Whether a seal is what was signed, which needs more than is known of it here. */
+/** Whether the signature of a seal is right, which this module cannot judge. */
 export type JulgarSelo = (selo: Omit<Selo, 'elo'>) => boolean;
 
 const ACHADOS_MAX = 1_000;
@@ -75,10 +75,10 @@ const ENTRIES_AT_ONCE = 100;
 const ROWS_AT_ONCE = 1_000;
 const HELD_AT_ONCE = 50_000;
 
-/** Ordered by the column, not by what is shown of it: an index has that order. */
+/** Ordered by the table's column instead of the output column, so that the index serves the order. */
 const PLACED = `select w.lugar::float8 as lugar, id, ${momentoOf('em')} as momento, coalesce(sobre, '') as sobre, itens, resumos, sal, raiz, elo, autenticador, autenticador_lugar
   from auditoria w where w.tenant = $1 and w.lugar > $2 order by w.lugar limit ${ENTRIES_AT_ONCE}`;
-/** Longer than a service takes that is at work, whatever else it has to do. */
+/** Time that a running service never exceeds, however busy it is. */
 const PLACED_WITHIN = "interval '1 minute'";
 const UNPLACED = `select id, ${momentoOf('em')} as momento, coalesce(sobre, '') as sobre, itens, resumos, autenticador,
     em < now() - ${PLACED_WITHIN} as "isWaiting" from auditoria
@@ -87,7 +87,7 @@ const ATE = 'select lugar::float8 as lugar, elo, autenticador, aberta_em from au
 const SELOS = `select to_char(dia, 'YYYY-MM-DD') as dia, lugar::float8 as lugar, texto, assinatura from auditoria_selos
   where tenant = $1 order by lugar`;
 const MOMENTOS = `select lugar::float8 as lugar, ${momentoOf('em')} as momento from auditoria where tenant = $1 and lugar = any ($2::bigint[])`;
-/** Joins and sorts may be planned as they please again. */
+/** Gives the planner its freedom for joins and sorts back. */
 const PLANNED_FREELY = 'set local enable_sort = on; set local enable_seqscan = on; set local enable_bitmapscan = on';
 
 type Entrada = {
@@ -119,20 +119,23 @@ type Regras = { readonly isRehearsal: boolean; readonly eliminados: readonly num
 const REGRAS = `select m.ambiente = 'homologacao' as "isRehearsal", array(select replace(a.chave, '-', '')::int from atos a
     where a.tenant = $1 and a.objeto = 'guarda' and a.acao = '${MES_ELIMINADO}' and a.chave ~ '^\\d{4}-\\d\\d$') as eliminados
   from municipios m where m.tenant = $1`;
-/** Notes that were held as they were issued. */
+/** Notes that were held when they were issued. */
 const RETIDAS = `select t.nota, t.mes from trilha_notas t where t.tenant = $1 and t.movimento = 1 and t.para = 'retida' and t.nota > $2::bigint
   order by t.nota limit ${HELD_AT_ONCE}`;
 
-/** Whether the database is older than the chain: a process of the version before may have changed rows beside it until it was begun (D-764). */
+/**
+ * Whether the database is older than the chain. A process of the previous version may have changed rows beside the chain before it began
+ * (D-764).
+ */
 const IS_OLDER = `select exists (select 1 from migracoes g where g.nome like '%-auditoria.sql'
   and g.aplicada_em > (select min(f.aplicada_em) from migracoes f) + interval '15 minutes') as "isOlder"`;
 
 type Apagada = { readonly item: string; readonly lugar: number; readonly em: number };
 
-/** How far an act and what it takes away may be apart, in one transaction. */
+/** Longest time between an act and the deletion that it explains, in one transaction. */
 const BESIDE_MS = 900_000;
 
-/** Deletions without an act beside them, as the chain is gone through. */
+/** Deletions without an act near them, collected while the chain is read. */
 class SemAto {
   private ato = Number.NEGATIVE_INFINITY;
   private waiting: Apagada[] = [];
@@ -154,7 +157,7 @@ class SemAto {
   }
 }
 
-/** Found so far. */
+/** Findings so far. */
 class Achados {
   readonly first: Achado[] = [];
   readonly aceitos: (Achado & { readonly aceite: Aceite })[] = [];
@@ -176,7 +179,7 @@ class Achados {
   }
 }
 
-/** One verification: what is looked at, and what was found. */
+/** The state of one verification: its sources and its findings. */
 class Conferencia {
   private readonly client: Client;
   private readonly tenant: string;
@@ -209,7 +212,7 @@ class Conferencia {
     this.andamento = andamento;
   }
 
-  /** The chain, entry by entry. `kept`: ends that it must go through. */
+  /** Reads the chain, entry by entry. `kept`: ends that it must go through. */
   async readChain(ate: Ate | undefined, kept: readonly Fim[]): Promise<void> {
     const wanted = Map.groupBy(kept, ({ lugar }) => lugar);
     let before: Buffer = ZERO;
@@ -220,7 +223,7 @@ class Conferencia {
         const { lugar } = entrada;
         for (let missing = last + 1; missing < lugar; missing += 1) {
           this.achados.add({ tipo: 'entrada_ausente', lugar: missing });
-          // Many in a row are told as one that is missing and the next that does not follow.
+          // A long gap is reported as one missing entry, and the next one that does not follow.
           if (missing - last > ENTRIES_AT_ONCE) break;
         }
         this.checkEntrada(entrada, before);
@@ -249,7 +252,7 @@ class Conferencia {
   private checkEntrada(entrada: Entrada, before: Buffer): void {
     const { lugar, id, momento, sobre, itens, resumos, sal, raiz, elo } = entrada;
     const em = momento;
-    // As they stand: changed once more it is another finding.
+    // The digest of the entry as it stands: one more change makes another finding.
     const visto = (): string => digestOf(JSON.stringify([entrada, before]));
     const folhas = splitFolhas(itens, resumos);
     if (folhas === undefined || sal === null || raiz === null || !raizOf(sal, folhas).equals(raiz)) {
@@ -290,13 +293,13 @@ class Conferencia {
     this.entradas += 1;
     const tipo = this.chave.judge(autoriaOf(this.tenant, entrada), entrada);
     if (tipo !== undefined) {
-      // An entry that is not the service's changes nothing: the one before it counts.
+      // A foreign entry changes nothing: the one before it counts.
       const said = [lugar, momento, sobre, itens, resumos.toString('hex'), autenticador?.toString('hex')];
       this.achados.add({ tipo, lugar, em: momento, visto: digestOf(JSON.stringify(said)) });
       return;
     }
     if (this.isAberta && (sobre === ABERTURA || sobre === ABERTA)) {
-      // It would tell rows as somebody has left them: what was told before counts.
+      // A repeated beginning would record rows that an attacker changed: the earlier entries count.
       this.achados.add({ tipo: 'abertura_repetida', lugar, em: momento, visto: digestOf(JSON.stringify(entrada)) });
       return;
     }
@@ -310,7 +313,7 @@ class Conferencia {
     }
   }
 
-  /** Deletions that need an act beside them, and notes of which the documents were written twice. */
+  /** Reads deletions that need an act beside them, and notes whose documents were written twice. */
   async readRegras(): Promise<void> {
     const { rows } = await this.client.query<Regras>(REGRAS, [this.tenant]);
     this.regras = rows[0];
@@ -328,13 +331,13 @@ class Conferencia {
     }
   }
 
-  /** A rehearsal forgets; of the others what belongs to a month goes with one that was eliminated, in its own or a later one. */
+  /** A rehearsal may forget all rows. Elsewhere rows of a month may go once that month or an earlier one was eliminated. */
   private mayGo(meses: readonly number[]): boolean {
     const { isRehearsal, eliminados } = this.regras ?? { isRehearsal: false, eliminados: [] };
     return isRehearsal || (eliminados.length > 0 && meses.every((mes) => eliminados.some((one) => one <= mes)));
   }
 
-  /** All rows that are there. */
+  /** Reads all stored rows. */
   async readRows(): Promise<void> {
     for (const vista of VISTAS) {
       let depois: readonly string[] | undefined;
@@ -349,7 +352,7 @@ class Conferencia {
     }
   }
 
-  /** Those that files of the archive have instead of the database. */
+  /** Reads the rows that are in files of the archive instead of the database. */
   async readArquivos(lugar: ArquivoLugar | undefined): Promise<void> {
     const { arquivos, naoLidas } = await readArquivos(this.client, this.tenant, lugar, {
       found: (item, resumo) => this.baldes.find(item, resumo),
@@ -379,7 +382,7 @@ class Conferencia {
   checkSelos(selos: readonly Omit<Selo, 'elo'>[], isSelo: JulgarSelo): void {
     for (const selo of selos.filter((one) => !isSelo(one))) {
       const { dia, lugar, texto, assinatura } = selo;
-      // As it stands: changed once more it is another finding.
+      // The digest of the seal as it stands: one more change makes another finding.
       const visto = digestOf(JSON.stringify([texto, assinatura.toString('hex')]));
       this.achados.add({ tipo: 'selo_invalido', tabela: 'auditoria_selos', chave: [dia], lugar, visto });
     }
@@ -388,7 +391,7 @@ class Conferencia {
   async compare(abertaEm: Date | null, mayDiffer: boolean): Promise<void> {
     for await (const { tipo, item, lugar, visto } of this.baldes.compare((meses) => this.mayGo(meses), mayDiffer)) {
       const named = nameOf(item);
-      // No more is missing of a month than its file says that it has; the month is second in these keys.
+      // The missing rows of a month are at most those that its file records; the month is second in these keys.
       const inFile = tipo === 'linha_apagada' ? this.naoLidas.get(`${named.tabela} ${named.chave[1]}`) : undefined;
       if (inFile !== undefined && inFile.left > 0) {
         inFile.left -= 1;
@@ -401,7 +404,7 @@ class Conferencia {
     }
   }
 
-  /** With the moment of each entry that is named. */
+  /** The findings, each with the moment of its entry. */
   async tell(): Promise<Pick<Conferida, 'achados' | 'aceitos'>> {
     const { first, aceitos } = this.achados;
     const all = [...first, ...aceitos].flatMap(({ lugar, em }) => (em === undefined ? (lugar ?? []) : []));
@@ -420,7 +423,7 @@ function isItem(item: string): boolean {
   try {
     const read: unknown = JSON.parse(item.startsWith('-') ? item.slice(1) : item);
     const isKey = Array.isArray(read) && read.length > 0 && read.every((part) => typeof part === 'string');
-    // As we write it, and in no other way: what is between is of whoever changed it.
+    // The text must be exactly as the service writes it; any other characters come from an attacker.
     return isKey && item.replace(/^-/, '') === JSON.stringify(read);
   } catch {
     return false;
@@ -443,12 +446,12 @@ type Com = {
 
 export type Conferencias = Omit<Com, 'lugar'>;
 
-/** `kept`: ends of the chain that somebody has kept elsewhere. */
+/** `kept`: ends of the chain that were kept elsewhere. */
 export function conferirCorrente(pool: Db, tenant: string, com: Conferencias): Promise<Conferida> {
   return readSnapshot(pool, (client) => conferirEm(client, tenant, { ...com, lugar: arquivoOf(pool) }));
 }
 
-/** The same, in a transaction that sees one moment. `lugar`: of the archive; undefined: its files are not read. */
+/** The same, in a transaction with one snapshot. `lugar`: place of the archive; undefined: its files are not read. */
 export function conferirEm(
   client: Client,
   tenant: string,
@@ -480,7 +483,7 @@ export function conferirEm(
   });
 }
 
-/** The hash that a seal names; empty where the text is none of ours. */
+/** The hash that a seal names; empty if the text is not a seal of ours. */
 export function eloOfTexto(texto: string): Buffer {
   try {
     const { elo } = JSON.parse(texto) as { readonly elo?: unknown };

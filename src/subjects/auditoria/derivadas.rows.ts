@@ -1,4 +1,7 @@
-/** Rows that no entry of the audit chain tells, because they follow from others that are told: what of them does not follow (D-666). */
+/**
+ * Finds rows that contradict the recorded rows from which they must follow. No entry of the audit chain records them, because they are
+ * derived (D-666).
+ */
 import { MES_ELIMINADO } from '../../base/book/atos.ts';
 import type { ClientBase } from '../../base/pg/pg.ts';
 import { quoteWords } from '../../base/pg/sql.ts';
@@ -7,36 +10,36 @@ import { ADVANCED } from '../copias/numeros.rows.ts';
 /** A row that does not follow, or is missing, by its table and key. */
 export type NaoSegue = { readonly tabela: string; readonly chave: string };
 
-/** At most so many of each. */
+/** Highest number of findings of each kind. */
 const EACH_MAX = 1_000;
 
 /** States in which a nota has a row in the queue. */
 const A_FAZER = quoteWords(['emitida', 'transmitida']);
-/** As `isSameParty` (`substituicao.ts`) has it. */
+/** Same parties, by the rule of `isSameParty` (`substituicao.ts`). */
 const partyOf = (chave: string): string =>
   `substr(${chave}, 9, case when substr(${chave}, 9, 1) = '2' then 9 else 15 end)`;
 
 const inQueue = (tipo: string): string =>
   `exists (select 1 from fila f where f.tenant = $1 and f.id = t.id and f.tipo = '${tipo}' and f.mes = t.mes)`;
 
-/** Up to where the numbers of a provider, by `x` or `n`, were moved ahead after a restoration: an act says so, which is told. */
+/** The number up to which a provider's numbers, by `x` or `n`, were moved ahead after a restoration. A recorded act says so. */
 const ADIANTADO = `select max((a.depois->>'ultimo')::bigint) from atos a where a.tenant = $1 and a.objeto = 'prestador'
   and a.chave = coalesce(x.prestador, n.prestador) and a.acao = '${ADVANCED}'`;
 
-/** How many numbers of a provider, of `p`, were left out after restorations between two notes: acts say so. */
+/** Numbers of a provider, by `p`, that were left out after restorations between two notes. Recorded acts say so. */
 const PULADOS = `coalesce((select sum((a.depois->>'ultimo')::bigint - (a.antes->>'ultimo')::bigint) from atos a
     where a.tenant = $1 and a.objeto = 'prestador' and a.chave = p.prestador and a.acao = '${ADVANCED}'
       and (a.antes->>'ultimo')::bigint >= p.antes and (a.depois->>'ultimo')::bigint < p.numero), 0)`;
 
-/** A rehearsal forgets notes, and of a month that was eliminated they are gone, as an act says which is told: others have no gaps. */
+/** Whether a gap in the numbers is a fault. A rehearsal forgets notes, and an eliminated month has none, as a recorded act says. */
 const KEEPS_ALL = `exists (select 1 from municipios m where m.tenant = $1 and m.ambiente = 'producao')
   and not exists (select 1 from atos a where a.tenant = $1 and a.objeto = 'guarda' and a.acao = '${MES_ELIMINADO}')`;
 
-/** Only a sandbox of one's own has what is held looked at again though no table is newer. */
+/** Only a user's own sandbox retries held notes when no rate table is newer. */
 const IS_RETRIED = `(r.tabela_aliquotas = 0
   and exists (select 1 from municipios m where m.tenant = $1 and m.ensaio_ate is not null))`;
 
-/** By the table, rows `chave` that are not as they must be. $1 is the tenant. */
+/** Queries by table; each finds rows `chave` that are not as they must be. $1 is the tenant. */
 const CHECKS: readonly (readonly [tabela: string, text: string])[] = [
   [
     'identidades',
@@ -135,7 +138,7 @@ const CHECKS: readonly (readonly [tabela: string, text: string])[] = [
   ],
 ];
 
-/** What of a tenant does not follow, some of each kind at most. */
+/** Rows of a tenant that do not follow, at most some of each kind. */
 export async function findNaoSegue(client: Pick<ClientBase, 'query'>, tenant: string): Promise<readonly NaoSegue[]> {
   const found: NaoSegue[] = [];
   for (const [tabela, text] of CHECKS) {

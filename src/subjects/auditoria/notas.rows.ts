@@ -1,4 +1,4 @@
-/** Rows of notes beside the NFS-e that is kept of each, some at a time: what the document says otherwise than the row (D-765). */
+/** Compares rows of notes with their stored NFS-e, some at a time, and reports the differences (D-765). */
 import { digestOf } from '../../base/book/auditoria-hash.ts';
 import { NOTA_TYPES } from '../../base/book/nota-columns.ts';
 import { openPacote } from '../../base/book/pacote.ts';
@@ -6,13 +6,13 @@ import type { ClientBase } from '../../base/pg/pg.ts';
 
 type Linha = Readonly<Record<string, string | null>>;
 
-/** What an NFS-e says otherwise than the columns of its row, which come as text. Throws where it does not read. */
+/** Compares the NFS-e with the columns of its row, which are given as text. Throws if the NFS-e cannot be read. */
 export type CompararNota = (
   linha: Linha,
   nfse: Uint8Array,
 ) => readonly { readonly coluna: string; readonly como: string }[];
 
-/** `coluna` undefined: the NFS-e does not read. `visto`: the digest of both sides. */
+/** `coluna` undefined: the NFS-e cannot be read. `visto`: the digest of both sides. */
 export type NotaContradita = {
   readonly chave: readonly [id: string, mes: string];
   readonly coluna: string | undefined;
@@ -20,7 +20,7 @@ export type NotaContradita = {
   readonly visto: string;
 };
 
-/** Some megabytes. */
+/** Notes read at a time: some megabytes. */
 const AT_ONCE = 200;
 
 const COLUMNS = [['numero_dps', 'bigint'], ['prestador_cpf_cnpj', 'text'], ...NOTA_TYPES]
@@ -37,7 +37,7 @@ type Row = { readonly id: string; readonly mes: string; readonly nfse: Buffer | 
   readonly linha: Linha;
 };
 
-/** Of the notes whose documents stand in the database. */
+/** Compares the notes whose documents stand in the database. */
 export async function* findContraditas(
   client: Pick<ClientBase, 'query'>,
   tenant: string,

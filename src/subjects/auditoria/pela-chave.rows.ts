@@ -39,20 +39,20 @@ type Client = Pick<ClientBase, 'query'>;
 const TRAZIDAS = `select lugar::float8 as lugar, elo, autenticador_lugar as autenticador from auditoria w
   where w.tenant = $1 and octet_length(w.autenticador_lugar) = ${BROUGHT_BYTES} and w.lugar is not null order by w.lugar desc limit 100`;
 
-/** Up to which place a chain was brought from another service; 0: it was not. */
+/** The last place of the part that was imported from another service; 0: none was. */
 export async function readTrazida(client: Client, tenant: string): Promise<number> {
   type Row = { readonly lugar: number; readonly elo: Buffer | null; readonly autenticador: Buffer };
   const { rows } = await client.query<Row>(TRAZIDAS, [tenant]);
   return rows.find((row) => autoriaOfLugar(tenant, row, ZERO).autoria === 'propria')?.lugar ?? 0;
 }
 
-/** The first note and the first act that are later than the moment from which on all is by the key: by their lines. */
+/** Items of the first note and the first act after the moment since which every entry must have the key. */
 const POSTERIORES = [
   `select ${rowInSql('notas').item} as item from notas t where t.tenant = $1 and t.data_emissao > $2 order by t.data_emissao, t.id limit 1`,
   `select ${rowInSql('atos').item} as item from atos t where t.tenant = $1 and t.em > $2 order by t.em, t.id limit 1`,
 ];
 
-/** Items whose entry must be by the key, whatever moment the entry has been given. */
+/** Items whose entry must have the key, even if the entry claims an earlier moment. */
 export async function readPosteriores(client: Client, tenant: string): Promise<ReadonlySet<string>> {
   const { entradas } = prazoDasChaves();
   const items = new Set<string>();
@@ -68,18 +68,18 @@ export type Testemunhos = { readonly trazida: number; readonly posteriores: Read
 
 /** Judges the entries of a chain by the key, in their order. */
 export class PelaChave {
-  /** The first entry by a key that is known here; undefined: there is none. */
+  /** Place of the first entry by a key that is known here; undefined: there is none. */
   desde: number | undefined;
   autenticas = 0;
-  /** From before that: of them seals alone show that they are what they were. */
+  /** Number of entries older than the key; only seals show that they are unchanged. */
   antes = 0;
-  /** By keys that are not known here. */
+  /** Keys that are not known here. */
   private readonly outras = new Set<string>();
   private readonly prazo = prazoDasChaves();
-  /** Up to here the chain came from another service, and what it was then the key says. */
+  /** Last place of the imported part; the key's authenticator fixes that part as it was then. */
   private readonly trazida: number;
   private hasLugares = false;
-  /** Its own moment an entry may be given by anybody: the latest so far counts. */
+  /** Latest moment so far. The moment of a single entry proves nothing, since anybody can write it. */
   private em = 0;
 
   private readonly posteriores: ReadonlySet<string>;
@@ -93,7 +93,10 @@ export class PelaChave {
     return lugar > 0 && lugar <= this.trazida;
   }
 
-  /** Whether what the key did not make may be lawful: from another service, or from before the key. `isFirst`: nothing was by it before. */
+  /**
+   * Whether an entry without the key's authenticator may be lawful: imported from another service, or older than the key. `isFirst`: no
+   * earlier entry has the key.
+   */
   private mayBe(autoria: Autoria, lugar: number, { prazo, isFirst }: { prazo: number | undefined; isFirst: boolean }) {
     if (this.isTrazida(lugar)) return true;
     const isInTime = prazo === undefined ? isFirst : this.em <= prazo;
@@ -117,7 +120,7 @@ export class PelaChave {
     return AUTORIAS[autoria];
   }
 
-  /** Names the fault of the place of an entry, before the entry is judged; undefined: there is none. `anterior`: the hash before it. */
+  /** Names the fault of an entry's place, before the entry is judged; undefined: there is none. `anterior`: the hash before it. */
   judgeLugar(tenant: string, { lugar, momento, elo, autenticador_lugar }: Lugar, anterior: Buffer) {
     const dito = { lugar, elo, autenticador: autenticador_lugar };
     const { autoria, fim } = autoriaOfLugar(tenant, dito, anterior);
@@ -131,7 +134,7 @@ export class PelaChave {
     return this.mayBe(autoria, lugar, before) ? undefined : 'lugar_alheio';
   }
 
-  /** Whether the end of the chain may be, or have been, as it is. */
+  /** Whether the end of the chain is, or was, acceptable. */
   mayEnd(autoria: Autoria, lugar: number): boolean {
     return autoria === 'propria' || this.mayBe(autoria, lugar, this.before());
   }

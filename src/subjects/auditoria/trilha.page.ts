@@ -1,4 +1,4 @@
-/** The trail of the municipality: who did what, when and why. */
+/** The trail of the municipality as a page: the author, the time and the reason of each act. */
 
 import { field, link, nextPage, table } from '../../base/pages/fields.ts';
 import { type Answer, forRole, type InMunicipio, type PageShown, pathIn, type Row } from '../../base/pages/visit.ts';
@@ -65,7 +65,7 @@ ${field({ name: 'quem', label: 'Quem', value: busca.quem })}${field({
   };
 }
 
-/** What was done to one thing. */
+/** The acts on one object. */
 export function actsTable(atos: readonly AtoLido[]): Html {
   if (atos.length === 0) return html`<p>Nada foi feito à mão ainda.</p>\n`;
   return table(

@@ -1,4 +1,4 @@
-/** The trail of a municipality as it is read: what was done by hand, by whom, when and why. */
+/** The trail of a municipality for its readers: the author, the time and the reason of each manual act. */
 
 import type { Ato, FiltroDeAtos, Objeto } from '../../base/book/atos.ts';
 import { writeTabela } from '../../base/world/escrever-tabela.ts';
@@ -10,7 +10,7 @@ import { addDays, brazilianMoment, isDay, isoMoment, startOfDay } from '../../fi
 
 type TrilhaWorld = Pick<World, 'store' | 'now'>;
 
-/** What acts are done to, as people call it. */
+/** Names of the objects of acts, as users call them. */
 export const OBJETOS: Readonly<Record<Objeto, string>> = {
   prestador: 'Prestador',
   lista: 'Lista de serviços',
@@ -28,7 +28,7 @@ export const OBJETOS: Readonly<Record<Objeto, string>> = {
   acesso: 'Acesso ao console',
 };
 
-/** What is looked for, as it is written; empty texts ask for nothing. Days in the time of the municipality, the last one included. */
+/** A search as it is typed; empty texts are no condition. Days in the time of the municipality, the last one included. */
 export type BuscaNaTrilha = {
   readonly quem?: string;
   readonly objeto?: string;
@@ -43,19 +43,19 @@ export type AtoLido = Omit<Ato, 'em' | 'objeto'> & {
   /** The same as ISO 8601. */
   readonly instante: string;
   readonly objeto: string;
-  /** Name and value, before and after, of what it changed. */
+  /** Name and value, before and after, of each change. */
   readonly mudancas: readonly (readonly [nome: string, antes: string, depois: string])[];
 };
 
 export type PaginaDaTrilha = {
   readonly atos: readonly AtoLido[];
-  /** Where the next page begins; undefined: there is none. */
+  /** The start of the next page; undefined: there is none. */
   readonly seguinte: string | undefined;
 };
 
 const PAGE = 50;
 
-/** A page of the trail, the newest first, or what is wrong with the search by field. `depois`: `seguinte` of the page before. */
+/** A page of the trail, the newest first, or the faults of the search by field. `depois`: `seguinte` of the page before. */
 export async function listTrilha(
   world: TrilhaWorld,
   slug: string,
@@ -74,7 +74,7 @@ export async function listTrilha(
   };
 }
 
-/** All that a search finds, as CSV. Undefined: the search cannot be read. */
+/** All results of a search, as CSV. Undefined: the search cannot be read. */
 export async function exportTrilha(
   world: TrilhaWorld,
   slug: string,
@@ -127,7 +127,7 @@ const NO_DAY = 'Escreva o dia como AAAA-MM-DD, por exemplo 2026-11-30.';
 
 const CURSOR = /^(\d{1,15})_([0-9a-f-]{36})$/;
 
-/** One that nobody gave begins at the newest. */
+/** A cursor that the service did not give starts at the newest act. */
 function readCursor(text: string | undefined): FiltroDeAtos['before'] {
   const [, em, id] = CURSOR.exec(text ?? '') ?? [];
   return em === undefined || id === undefined ? undefined : { em: Number(em), id };
@@ -144,7 +144,7 @@ function readAto({ em, objeto, ...ato }: Ato, codigoIbge: string | undefined): A
   };
 }
 
-/** Names that differ between what was and what is. */
+/** Names whose value changed. */
 function listChanges(antes: unknown, depois: unknown): AtoLido['mudancas'] {
   const [was, is] = [antes, depois].map((value) =>
     value === null ? {} : (value as Readonly<Record<string, unknown>>),

@@ -1,4 +1,4 @@
-/** Signatures of what is told to addresses, held against an implementation of others. */
+/** Signatures of webhook messages, compared with another implementation. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
@@ -12,7 +12,7 @@ const others = new Webhook(writeSegredo(segredo));
 const CORPO = '{"type":"nota.autorizada","data":{"nome":"São João"}}';
 type Headers = Record<string, string>;
 
-/** What the others say of a message, by the same clock. */
+/** Whether the other implementation accepts a message at the same time of the clock. */
 function othersTake(headers: Headers, corpo: string): boolean {
   try {
     others.verify(corpo, headers);
@@ -90,7 +90,7 @@ test('the bounds of the time are inside, and one good signature among others is 
 test('a body that is no text is held byte for byte, and a header that came twice is none', () => {
   const corpo = Buffer.from([0xff, 0x00, 0xfe]);
   const headers = signAviso([segredo], { id: 'a', em: S, corpo: corpo.toString() });
-  // The replacement of bytes that are no text must not pass for them.
+  // Bytes that are no UTF-8 must not be equal to their replacement characters.
   assert.equal(verifyAviso(segredo, { headers, corpo }, NOW), 'assinatura_alheia');
   const twice = { ...headers, 'webhook-id': ['a', 'a'] };
   assert.equal(verifyAviso(segredo, { headers: twice, corpo }, NOW), 'falta_cabecalho');

@@ -1,31 +1,31 @@
-/** How what is told to an address is signed (Standard Webhooks 1.0): by a secret that its receiver has as well. */
+/** Signature of a webhook message (Standard Webhooks 1.0), by a secret that the receiver has too. */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
 const SECRET_BYTES = 32;
 const PREFIX = 'whsec_';
 const VERSION = 'v1,';
 
-/** How far the moment of a message may be from the clock of its receiver, in seconds, either way. */
+/** Largest difference between the moment of a message and the receiver's clock, in seconds, either way. */
 export const AVISO_MOMENTO_MAX_S = 300;
-/** Signatures of one message that are looked at: there are two while a secret takes the place of another. */
+/** Signatures of one message that are checked: there are two while a secret is being replaced. */
 const ASSINATURAS_MAX = 16;
 
 export function makeSegredo(): Buffer {
   return randomBytes(SECRET_BYTES);
 }
 
-/** As its receiver is given it, once. */
+/** The text of a secret, which its receiver gets once. */
 export function writeSegredo(segredo: Uint8Array): string {
   return PREFIX + Buffer.from(segredo).toString('base64');
 }
 
-/** The secret of such a text; undefined of any other. */
+/** The secret of such a text; undefined for any other text. */
 export function readSegredo(text: string): Buffer | undefined {
   const [, base64] = /^whsec_([A-Za-z0-9+/]{22,88}={0,2})$/.exec(text) ?? [];
   return base64 === undefined ? undefined : Buffer.from(base64, 'base64');
 }
 
-/** The headers of a message under each of these secrets; `em`: seconds since 1970. */
+/** The headers of a message, signed with each of these secrets; `em`: seconds since 1970. */
 export function signAviso(
   segredos: readonly Uint8Array[],
   { id, em, corpo }: { readonly id: string; readonly em: number; readonly corpo: string },
@@ -38,13 +38,13 @@ function signOne(segredo: Uint8Array, id: string, em: string, corpo: string | Ui
   return VERSION + createHmac('sha256', segredo).update(`${id}.${em}.`).update(corpo).digest('base64');
 }
 
-/** A message as its receiver has it: headers by their names in small letters, and the body byte for byte. */
+/** A received message: headers by their lower-case names, and the body byte for byte. */
 export type AvisoRecebido = {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly corpo: Uint8Array;
 };
 
-/** What keeps a message from being ours and of now, in the order in which it is looked at. */
+/** Faults of a message, in the order of the checks. */
 export type FaltaDeAviso =
   | 'falta_cabecalho'
   | 'momento_ilegivel'
@@ -53,7 +53,7 @@ export type FaltaDeAviso =
   | 'falta_assinatura'
   | 'assinatura_alheia';
 
-/** What is wrong with a message under a secret; undefined: its signature holds. `agora`: milliseconds. */
+/** The fault of a message under a secret; undefined: its signature holds. `agora`: milliseconds. */
 export function verifyAviso(
   segredo: Uint8Array,
   { headers, corpo }: AvisoRecebido,
@@ -71,7 +71,7 @@ export function verifyAviso(
   return signed.some((one) => isSame(Buffer.from(one), expected)) ? undefined : 'assinatura_alheia';
 }
 
-/** In the same time whatever differs; how long a signature is nobody has to guess. */
+/** Takes the same time wherever the bytes differ; the length of a signature is no secret. */
 function isSame(one: Buffer, other: Buffer): boolean {
   return one.length === other.length && timingSafeEqual(one, other);
 }

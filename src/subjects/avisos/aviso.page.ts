@@ -1,4 +1,4 @@
-/** One address that is told what changes: how it fares, what is done about it, and what was told to it. */
+/** The page of one webhook address: its state, the actions on it, and its messages. */
 
 import {
   carried,
@@ -107,7 +107,7 @@ function about(call: InMunicipio, { webhook, pendentes, mortas, ate }: Shown): H
   ])}`;
 }
 
-// What is done about it.
+// The actions on the address.
 
 function actions(call: InMunicipio, webhook: WebhookPublico): Html {
   const { slug, visitor, request } = call;
@@ -147,7 +147,7 @@ ${webhook.ativo ? about : undefined}${turn}${act(
 )}${act('retirar', 'Retirar', true, 'O endereço, as suas entregas e o que esperava por ele são apagados. Para só parar, desligue-o.', confirm)}`;
 }
 
-// What was told to it.
+// The messages of the address.
 
 async function entregas(call: InMunicipio, { webhook, mortas }: Shown, mayAct: boolean): Promise<Html> {
   const { world, slug, query } = call;
@@ -230,7 +230,7 @@ function resend({ slug, visitor }: InMunicipio, webhook: WebhookPublico, id: str
 ${tokenField(formTokenOf(visitor))}${carried([['entrega', id]])}<button class="simples">Reenviar${hidden(` a entrega ${id}`)}</button></form>`;
 }
 
-/** Does something to the address, and says so on its page. */
+/** Acts on the address and shows the result on its page. */
 async function actOn<Done extends object>(
   call: InMunicipio,
   act: (id: string, by: PorMao) => Promise<Done | Problem>,

@@ -1,6 +1,6 @@
 /**
- * Attacks on whoever tells addresses what changes: receivers that hang, trickle, send without end or lead inside, names whose servers never
- * answer, and addresses by the hundred that keep others waiting.
+ * Attacks on the webhook sender. Receivers hang, trickle, send without end or lead inside. Name servers never answer, and hundreds of
+ * addresses delay the others.
  */
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
@@ -19,7 +19,7 @@ import { exampleXml } from '../../fiscal/rules/example.ts';
 import { avisoPoster } from './post.job.ts';
 import { AVISO_RESPOSTA_S } from './tempos.ts';
 
-/** Sends one message by it, as to an address that has proved that it wants some. */
+/** Sends one message, as to an address that has proved that it wants messages. */
 const posting = (options: Parameters<typeof avisoPoster>[0]) => {
   const post = avisoPoster(options);
   return (url: string, headers: Readonly<Record<string, string>> = {}) =>
@@ -29,7 +29,7 @@ const posting = (options: Parameters<typeof avisoPoster>[0]) => {
 const PRESTADOR = '11222333000181';
 const API = '/integracao/api/v1';
 
-/** A server that does with each connection what it is told. */
+/** A server that treats each connection as `onConnection` says. */
 async function listen(onConnection: (socket: Socket) => void): Promise<number> {
   const open = new Set<Socket>();
   const server = createServer((socket) => {
@@ -131,7 +131,7 @@ describe('a receiver', () => {
 
 type Zone = Readonly<Record<string, { readonly a?: readonly string[]; readonly aaaa?: readonly Buffer[] } | 'mute'>>;
 
-/** A name server that knows these names, and says nothing of those that are mute. */
+/** A name server that knows these names, and does not answer for those that are mute. */
 async function nameServer(zone: Zone): Promise<{ readonly at: string; readonly asked: string[] }> {
   const asked: string[] = [];
   const socket = createSocket('udp4');
@@ -178,7 +178,7 @@ describe('a name', () => {
     });
     const post = posting({ isPrivateAllowed: false, servers: [dns.at] });
     for (const name of ['um', 'varios', 'seis', 'misto']) {
-      // A question whose answer is late is asked again.
+      // A query whose answer is late is repeated.
       await unlessStoodStill(async () => {
         dns.asked.length = 0;
         const answer = await post(`https://${name}.exemplo/`);
@@ -255,7 +255,7 @@ describe('addresses that hang', () => {
     const hanging = await listen(() => {
       reached += 1;
     });
-    // As the addresses of a hundred documents with ten each would be, without asking for each.
+    // Rows like the addresses of a hundred documents with ten each, without a request for each.
     await pool.query(`insert into webhooks (tenant, id, documento, url, tipos, segredo, criado_em, proxima)
       select 'integracao', 'wh_' || i, lpad(i::text, 14, '0'), 'http://127.0.0.1:${hanging}/', '{}', '\\x00', now(), '2026-01-01'
       from generate_series(1, 1000) i`);

@@ -1,4 +1,4 @@
-/** Whether an address wants messages: what reaches one that never said so, how it says so, and what becomes of it when it does not. */
+/** Whether an address wants messages: the question before the proof, the proof, and the end of an address without one. */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { describe, test } from 'node:test';
@@ -22,7 +22,7 @@ const service = await startTestService();
 const { address, clock, world } = service;
 const looks = countCalls(service.store, 'listDue');
 
-/** What is answered to a question. */
+/** The answer to a question. */
 type Answer = { readonly status: number; readonly body?: string };
 type Answering = (desafio: string, text: string) => Answer;
 
@@ -69,7 +69,7 @@ const yes: Answering = (desafio) => (desafio === '' ? { status: 204 } : { status
 const call = bindCall(address, API);
 
 let raiz = 30_000_000;
-/** A document of its own, whom nobody has asked who it is: this is the sandbox. Its questions are those of a minute of its own. */
+/** A party with a document of its own; the sandbox asks for no proof of identity. Its questions come in a minute of their own. */
 async function party() {
   clock.now += 61_000;
   raiz += 1;
@@ -98,7 +98,7 @@ async function issue(prestador: string): Promise<string> {
   return body.chave_acesso;
 }
 
-/** What is due has its turn: by the next look but one what the look before it found is under way. */
+/** Due deliveries are sent: at the next look but one, all that the first look found is under way. */
 async function untilLookedAt(): Promise<void> {
   for (let look = 0; look < 3; look += 1) {
     const looked = looks(1);
@@ -157,7 +157,7 @@ describe('an address that nobody asked for messages', () => {
     await until(async () => victim.questions() >= AVISO_CONFIRMAR_POR_MINUTO || undefined, 'those of a minute');
     await untilLookedAt();
     assert.equal(victim.questions(), AVISO_CONFIRMAR_POR_MINUTO);
-    // Nobody who waits has failed.
+    // An address that waits has no failure.
     const failed = (
       await Promise.all(parties.map(async ({ token }) => (await call('GET', 'webhooks', token)).body.webhooks))
     )
@@ -174,7 +174,7 @@ describe('an address that nobody asked for messages', () => {
     for (const [place, seconds] of AVISO_CONFIRMAR_S.entries()) {
       await until(async () => (await one.look(id)).falhas === place + 1 || undefined, `question ${place + 1}`);
       clock.now += seconds * 1_000 - 1;
-      // What is issued meanwhile is no reason to ask.
+      // A note that is issued meanwhile causes no question.
       await issue(one.documento);
       await untilLookedAt();
       assert.equal(victim.questions(), place + 1);
@@ -210,7 +210,7 @@ describe('an address that wants messages', () => {
       await until(async () => (await one.look(id)).falhas === 1 || undefined, 'it was not ready');
       const chave = await issue(one.documento);
       here.answer((desafio, text) => (desafio === '' ? { status: 204 } : answering(desafio, text)));
-      // A trial asks at once.
+      // A trial causes a question at once.
       await call('POST', `webhooks/${id}/ensaio`, one.token);
       await until(async () => here.told().length === 4 || undefined, `${what}: all of it comes`);
       assert.equal(here.questions(), 2);

@@ -1,4 +1,4 @@
-/** What one holder of a token may take from others by addresses of the branches that it makes up: in production, where a token is proved. */
+/** The limits of one holder of a token who registers addresses for invented branches, in production, where tokens are proved. */
 import assert from 'node:assert/strict';
 import { createServer, type ServerResponse } from 'node:http';
 import { describe, test } from 'node:test';
@@ -79,7 +79,7 @@ describe('the token of one branch', () => {
       made.reduce((sum, one) => sum + one, 0),
       WEBHOOKS_POR_RAIZ,
     );
-    // Somebody else, and the municipality, have theirs.
+    // Another party, and the municipality, have their own limits.
     const other = await tokenOf('11222333000181');
     assert.equal((await call(other, 'POST', '', { url })).status, 201);
   });
@@ -123,7 +123,7 @@ const INSERT = `insert into webhooks (tenant, id, documento, url, tipos, segredo
 test('an address that is new is told before the thousands that another owner made up', async () => {
   const tenant = 'vila';
   await store.municipios.create({ tenant, ambiente: 'producao', codigoIbge: '3509502' }, clock.now);
-  // Nobody tells them meanwhile: that would be a moment later.
+  // One hour later: the service sends no messages at that moment.
   const later = clock.now + 3_600_000;
   await pool.query(INSERT, [tenant, 'e', '99888777', new Date(later), 5_000]);
   await pool.query(INSERT, [tenant, 'novo', '11222333', new Date(later + 1_000), 1]);
@@ -134,7 +134,7 @@ test('an address that is new is told before the thousands that another owner mad
     return taken.map(({ id }) => id.replace(/\d+$/, ''));
   };
   assert.deepEqual((await take()).toSorted(), [...Array(7).fill('e'), 'novo']);
-  // What is under way counts: another one comes after one of theirs, not after all.
+  // Addresses under way count as turns: a new owner comes after one of theirs, not after all.
   await pool.query(INSERT, [tenant, 'outro', '22333444', new Date(now), 3]);
   assert.equal((await take()).filter((id) => id === 'outro').length, 3);
 });

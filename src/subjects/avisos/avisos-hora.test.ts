@@ -1,6 +1,6 @@
 /**
- * An address that is away for an hour of the worker's clock, and what comes of it by the published times alone: nobody switches anything on
- * again. The clock is in the hand of the test; the database, the worker and the receiver are real, and an implementation of others verifies.
+ * An address is away for an hour of the worker's clock. It recovers by the published times alone, and nobody switches it on again. The test
+ * sets the clock; the database, the worker and the receiver are real. Another implementation verifies the signatures.
  */
 import assert from 'node:assert/strict';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
@@ -19,7 +19,7 @@ import { exampleXml } from '../../fiscal/rules/example.ts';
 const TENANT = 'integracao';
 const API = `/${TENANT}/api/v1`;
 const HOUR_S = 3_600;
-/** As docs/site/webhooks.md publishes them, in seconds: between two attempts of a message, and of an address that fails at most. */
+/** Times of docs/site/webhooks.md, in seconds: between attempts of a message, and the most between attempts of a failing address. */
 const PUBLISHED_S = [5, 60, 300, 1_800];
 const STOPPED_MAX_S = 300;
 const NOTES = 120;
@@ -35,7 +35,7 @@ type Mudanca = { readonly id: string; readonly tipo: string; readonly chave_aces
 /** `atS`: seconds since the test began, by the clock of the worker. */
 type Attempt = { readonly id: string; readonly data: Mudanca; readonly atS: number; readonly isTaken: boolean };
 
-/** Who is told. `answer`: its status, by what it is told; undefined: nobody is at its address. */
+/** A receiver. `answer`: its status for a message; undefined: nothing listens at its address. */
 async function openReceiver(answer: (data: Mudanca) => number = () => 204) {
   const attempts: Attempt[] = [];
   const problems: string[] = [];
@@ -60,7 +60,7 @@ async function openReceiver(answer: (data: Mudanca) => number = () => 204) {
     });
     return new Promise<typeof server>((resolve) => server.listen(port, '127.0.0.1', () => resolve(server)));
   };
-  // It comes back at its port.
+  // The receiver comes back at the same port.
   const port = await ownPort();
   let server = await listen(port, answer);
   const leave = (): Promise<void> =>
@@ -72,7 +72,7 @@ async function openReceiver(answer: (data: Mudanca) => number = () => 204) {
   return {
     ...{ url: `http://127.0.0.1:${port}/nfse`, attempts, problems, leave },
     know: (segredo: string) => (verifier = new Webhook(segredo)),
-    /** The program behind its door is away: every message is answered 503. */
+    /** The program behind its proxy is away: every message is answered 503. */
     openDoor: async () => {
       server = await listen(port, () => 503);
     },
@@ -101,7 +101,7 @@ async function openParty(documento: string, url: string, know: (segredo: string)
   return { token: token as string, path: `webhooks/${webhook.id}`, look };
 }
 
-/** All that waits for an address. */
+/** All pending deliveries of an address. */
 async function entregasOf(path: string, token: string) {
   const all = [];
   for (let cursor: string | null = ''; cursor !== null; ) {
@@ -127,7 +127,7 @@ async function issue(prestador = PRESTADOR): Promise<string> {
   return body.chave_acesso;
 }
 
-/** Who verifies looks at the clock as well: at that of the service. */
+/** The verifier gets the time of the service's clock. */
 function verify(verifier: Webhook, text: string, headers: IncomingHttpHeaders) {
   const own = mock.method(Date, 'now', () => clock.now);
   try {
@@ -137,7 +137,7 @@ function verify(verifier: Webhook, text: string, headers: IncomingHttpHeaders) {
   }
 }
 
-/** What is due has its turn: by the next look but one what the look before it found is under way. */
+/** Due deliveries are sent: at the next look but one, all that the first look found is under way. */
 async function untilLookedAt(): Promise<void> {
   for (let look = 0; look < 3; look += 1) {
     const looked = looks(1);
@@ -151,7 +151,7 @@ function pass(seconds: number): void {
   world.wake(TENANT);
 }
 
-/** Follows what changes by its cursor. */
+/** Reads the changes by a cursor. */
 function follow(token: string) {
   const told: Mudanca[] = [];
   let cursor = '';
@@ -182,7 +182,7 @@ test(`an address that is away for an hour gets all of it by the retries alone`, 
   await until(async () => receiver.attempts.length === LIFE.length || undefined, 'it is told while it is there');
   await receiver.leave();
 
-  // One note, until the address is known to be away: its first message after the published times.
+  // One note, while the address is not yet known to be away: its first message is repeated at the published times.
   const wasAwayS = (clock.now - began) / 1_000;
   const chaves = [first, await issue()];
   const failed = (count: number) =>
@@ -200,7 +200,7 @@ test(`an address that is away for an hour gets all of it by the retries alone`, 
   };
   for (const seconds of PUBLISHED_S.slice(0, 2)) await tryAfter(seconds);
 
-  // From then on the address is tried, ever less often, while notes are issued.
+  // The address is then tried less and less often, while notes are issued.
   for (let probe = 0; triedS.at(-1)! + STOPPED_MAX_S < HOUR_S; probe += 1) {
     const isLate = triedS.at(-1)! > HOUR_S / 2;
     if (isLate && receiver.attempts.length === LIFE.length) await receiver.openDoor();
@@ -215,17 +215,17 @@ test(`an address that is away for an hour gets all of it by the retries alone`, 
   const cancelled = chaves[20]!;
   await follower.untilTold(cancelled, 'nota.cancelada');
   assert.ok(receiver.attempts.every(({ isTaken, data }) => isTaken === (data.chave_acesso === first)));
-  // What it misses is there for who asks.
+  // The changes that it misses can be read by HTTP.
   const missed = follower.told.filter(({ chave_acesso }) => chave_acesso !== first);
   assert.equal(missed.length, (NOTES - 1) * LIFE.length + CANCELLED.length);
-  // Its own log has the attempts at their moments.
+  // The log of each delivery has the attempts at their moments.
   const loggedS = (await entregasOf(path, token))
     .flatMap(({ registro }: { registro: readonly { em: string }[] }) => registro)
     .map(({ em }: { em: string }) => (Date.parse(em) - began) / 1_000 - wasAwayS)
     .toSorted((one: number, other: number) => one - other);
   assert.deepEqual(loggedS, triedS);
 
-  // It is there again, and nobody says so.
+  // The receiver comes back without any call to the service.
   await receiver.leave();
   pass(HOUR_S - triedS.at(-1)!);
   await receiver.comeBack();
@@ -233,7 +233,7 @@ test(`an address that is away for an hour gets all of it by the retries alone`, 
   const whole = NOTES * LIFE.length + CANCELLED.length;
   const taken = () => receiver.attempts.filter(({ isTaken }) => isTaken);
   await until(async () => new Set(taken().map(({ id }) => id)).size === whole || undefined, 'all of it came');
-  // What came is written down after the receiver has answered.
+  // A delivery is recorded after the receiver has answered.
   await until(async () => (await look()).pendentes === 0 || undefined, 'all of it is written down as delivered');
   t.diagnostic(`tentativas aos ${triedS.join(', ')} s; ${taken().length} avisos aceitos`);
   assert.deepEqual(receiver.problems, []);
@@ -250,7 +250,7 @@ test(`an address that is away for an hour gets all of it by the retries alone`, 
       `${chave} in order`,
     );
     const tipos = got.map(({ data }) => data.tipo);
-    // The last two of an event are of one moment.
+    // The last two changes of an event have the same moment.
     const wanted = chave === cancelled ? [...LIFE, ...CANCELLED].toSorted() : LIFE;
     assert.deepEqual(chave === cancelled ? tipos.toSorted() : tipos, wanted);
   }
@@ -296,7 +296,7 @@ test('a message that alone is not taken is tried after the published times, and 
   assert.deepEqual(gaps, [0, ...PUBLISHED_S]);
   for (const one of of(poison)) assert.deepEqual([one.id, one.data], [id, data], 'the same in each attempt');
 
-  // With nobody else told in between the address counts as away; what is issued then comes all the same.
+  // The failing address counts as away, although no other address is served in between. Later notes arrive all the same.
   for (let falhas = 1; falhas < 3; falhas += 1) {
     await isLogged(falhas);
     pass(7_200 * 5);

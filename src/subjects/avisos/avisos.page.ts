@@ -1,4 +1,4 @@
-/** Addresses that are told what changes: those of the municipality, those of its providers to look at, and writing one down. */
+/** Webhook addresses in the console: those of the municipality, those of its providers (read only), and the form for a new one. */
 
 import { boxes, field, form, link, nextPage, notice, table, wide, withNames } from '../../base/pages/fields.ts';
 import {
@@ -32,7 +32,7 @@ export const PATH = '/avisos';
 
 export const pathOf = (slug: string, id: string): string => pathIn(slug, `${PATH}/${encodeURIComponent(id)}`);
 
-/** An address, whole for who looks after it. What comes after its host may hold a secret of its receiver. */
+/** The full address for its administrator, else the host alone. The path may contain a secret of the receiver. */
 export function addressOf({ papel }: Pick<InMunicipio, 'papel'>, { url, documento }: WebhookPublico): Html {
   const { origin, href } = new URL(url);
   if (documento === null && mayAs(papel, 'administracao')) return html`<code class="largo">${url}</code>`;
@@ -88,7 +88,7 @@ function listed(call: InMunicipio, caption: string, rows: readonly WebhookPublic
   );
 }
 
-// Writing one down.
+// The form for a new address.
 
 const KINDS = { nota: 'Notas', evento: 'Eventos' } as const;
 
@@ -179,7 +179,7 @@ async function create(call: InMunicipio): Promise<Answer> {
   return 'problems' in made ? newPage(call, { written, problems: made.problems }) : secretPage(call, made);
 }
 
-/** The secret, which is shown this once. */
+/** The secret, which is shown only once. */
 export function secretPage(
   { slug }: InMunicipio,
   { webhook, segredo }: { readonly webhook: WebhookPublico; readonly segredo: string },

@@ -1,4 +1,4 @@
-/** What is told to addresses (webhooks): real receivers, whose signatures an implementation of others verifies, and receivers that fail. */
+/** Webhook messages to real receivers, whose signatures another implementation verifies, and to receivers that fail. */
 import assert from 'node:assert/strict';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { describe, type TestContext, test } from 'node:test';
@@ -25,7 +25,7 @@ const { address, pool, clock } = service;
 
 type Received = { readonly headers: IncomingHttpHeaders; readonly text: string; readonly at: number };
 
-/** A receiver that keeps what it gets. `answer`: by what it answers to the n-th message, from 0; undefined: nothing, ever. */
+/** A receiver that keeps its messages. `answer`: status for the n-th message, from 0; undefined: it never answers. */
 async function receiver(
   answer: (place: number, text: string) => number | undefined | Promise<number> = () => 204,
   at?: number,
@@ -46,7 +46,7 @@ async function receiver(
       response.writeHead(status, status === 302 ? { Location: 'http://127.0.0.1:1/' } : {}).end();
     });
   });
-  // One that leaves comes back at its port.
+  // A receiver that went away comes back at its port.
   const port = at ?? (await ownPort());
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   const stop = (): Promise<void> =>
@@ -80,13 +80,13 @@ function untilActive(token: string, id: string): Promise<unknown> {
   }, 'it has said that it wants messages');
 }
 
-/** Who verifies looks at the clock as well: at that of the service. */
+/** The verifier gets the time of the service's clock. */
 function byTheClock(t: TestContext): void {
   t.mock.method(Date, 'now', () => clock.now);
 }
 
 let raiz = 20_000_000;
-/** The provider of one test: the notes of another test may still be told when it ends. */
+/** A provider for one test: messages about another test's notes may still be sent when it ends. */
 function newPrestador(): string {
   raiz += 1;
   return cnpjCheckDigits(String(raiz));
@@ -123,7 +123,7 @@ describe('an address', () => {
       assert.equal(headers['webhook-id'], `${TENANT}.${told.data.id}`);
       assert.throws(() => verifier.verify(`${text} `, headers as Record<string, string>));
     }
-    // What is told is what who asks is told.
+    // The messages equal the changes that HTTP answers.
     const last = JSON.parse(here.received.at(-1)!.text);
     const { mudancas } = (await call('GET', 'mudancas?limite=10000', token)).body;
     assert.deepEqual(
@@ -168,7 +168,7 @@ describe('an address', () => {
     await until(async () => here.received[0], 'the one message');
     assert.deepEqual(typesOf(here.received, chave), ['nota.autorizada']);
     assert.equal(there.received.length, 0);
-    // Nothing of the one can be seen or moved by the other, nor by a token that is not for this.
+    // Neither party sees or changes the other's address, and a token without this scope cannot either.
     const asking = await tokenOf(prestador, ['consultar']);
     for (const [method, path, body] of [
       ['GET', `webhooks/${own.id}`],
@@ -232,7 +232,7 @@ describe('an address', () => {
       return entregas.length === 3 || undefined;
     }, 'all of it waits');
     const back = await receiver(() => 200, down.port);
-    // The clock stands still: no attempt comes by itself.
+    // The clock stands still, so no attempt comes by itself.
     assert.equal((await call('PATCH', `webhooks/${id}`, token, { ativo: true })).status, 200);
     await until(async () => (back.received.length === 3 ? true : undefined), 'all of it came');
     assert.deepEqual(typesOf(back.received, chave), WHOLE_LIFE);
@@ -252,7 +252,7 @@ describe('an address', () => {
       });
       const { id } = await register(token, here.url);
       await untilActive(token, id);
-      // As one that has failed for long: it is tried one message at a time, hours apart.
+      // The address has failed for long: it is tried with one message at a time, hours apart.
       await pool.query('update webhooks set falhas = 12 where id = $1', [id]);
       const chave = await issue(prestador);
       await isAsked.promise;
@@ -263,7 +263,7 @@ describe('an address', () => {
       assert.equal((await call('PATCH', `webhooks/${id}`, token, { ativo: true })).status, 200);
       isBack = true;
       release.resolve(answer);
-      // The clock stands still: no attempt comes by itself.
+      // The clock stands still, so no attempt comes by itself.
       await until(async () => (here.received.length === 3 ? true : undefined), 'all of it came');
       assert.deepEqual(typesOf(here.received, chave), WHOLE_LIFE);
       const { webhook } = await until(async () => {
@@ -281,7 +281,7 @@ describe('an address', () => {
     const token = await tokenOf(prestador);
     let [poison, isMended] = ['', false];
     const here = await receiver((_place, text) => {
-      // The first note that comes, be it before who issued it knows its key.
+      // The first note that arrives is refused; it may arrive before its issuer knows its key.
       poison ||= JSON.parse(text).data.chave_acesso;
       return text.includes(poison) && !isMended ? 500 : 200;
     });
@@ -292,7 +292,7 @@ describe('an address', () => {
     const other = await issue(prestador);
     await until(async () => here.received[0], 'the other came');
     assert.deepEqual(typesOf(here.received, other), ['nota.autorizada']);
-    // What the other was answered is written after it came.
+    // The answer for the other note is stored after the message arrived.
     const entrega = await until(async () => {
       const { entregas } = (await call('GET', `webhooks/${id}/entregas?estado=pendente`, token)).body;
       return entregas.length === 1 && entregas[0].tentativas > 0 ? entregas[0] : undefined;
@@ -300,7 +300,7 @@ describe('an address', () => {
     assert.equal(entrega.tentativas, 1);
     assert.equal(Date.parse(entrega.proxima_tentativa) - clock.now, AVISO_TENTATIVAS_S[0]! * 1000);
     assert.deepEqual([entrega.registro[0].status, entrega.registro[0].problema], [500, null]);
-    // After three days it is given up, and told again when it is asked for.
+    // The delivery is given up after three days, and sent again on request.
     clock.now += AVISO_GUARDA_DIAS.tentar * DAY_MS + 1_000;
     service.world.wake(TENANT);
     await until(async () => {

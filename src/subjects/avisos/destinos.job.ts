@@ -1,6 +1,6 @@
 /**
- * Limits for each destination host and network address, over all municipalities: messages at once and questions a minute, with turns among
- * owners. A failing host is paused for all that it does not serve well. The state is kept in the memory of the sending process.
+ * Limits for each destination host and network address, over all municipalities: concurrent messages and questions a minute, shared among
+ * owners. A failing host is paused for the owners that it does not serve well. The state is kept in the memory of the sending process.
  */
 import {
   AVISO_CONFIRMAR_DE_UM,
@@ -12,18 +12,18 @@ import {
 
 const MINUTE_MS = 60_000;
 const FULL_MS = 1_000;
-/** By then all messages that are under way have ended; the line keeps the order of those that come back together. */
+/** All messages under way have ended by then; owners that come back together keep the order of the line. */
 const FULL_MAX_MS = 1_000 * AVISO_RESPOSTA_S;
 const QUESTION_MAX_MS = 10 * MINUTE_MS;
-/** Addresses of so many owners have to fail in a row, and none to succeed, before it is their host that fails. */
+/** So many owners must fail in a row, and none succeed, before their host counts as failing. */
 const DONOS_PARA_PARAR = 3;
-/** Owners that are remembered for their last message, which the destination took or did not. */
+/** Owners that are remembered for the result of their last message. */
 const OWNERS_MAX = 256;
-/** No place of the host is kept for an owner that is later than this. */
+/** The host keeps no place for an owner that is later than this. */
 const LATE_MS = 5_000;
 /** An owner that is later than this loses its place in the line: longer than a batch of slow addresses. */
 const GONE_MS = 40_000;
-/** A destination of which nothing was heard for so long is forgotten. */
+/** A destination that was unused for so long is forgotten. */
 const FORGET_MS = 15 * MINUTE_MS;
 
 /** A budget of questions a minute. */
@@ -38,7 +38,7 @@ class Questions {
     this.reckonedAt = agora;
   }
 
-  /** Milliseconds from one to the next, once those of a minute are used up. */
+  /** Milliseconds from one question to the next, once those of a minute are used up. */
   get eachMs(): number {
     return MINUTE_MS / this.perMinute;
   }
@@ -56,19 +56,19 @@ class Questions {
   }
 }
 
-/** An owner that was put off. `ids`: its addresses that were, since its last turn. */
+/** An owner that was put off. `ids`: its addresses that were put off since its last turn. */
 type Waiting = { readonly ids: Set<string>; readonly since: number; backAt: number };
 
 type Destino = {
   underway: number;
-  /** The same of each owner that has some. */
+  /** Messages under way by owner. */
   readonly ofOwners: Map<string, number>;
   readonly questions: Questions;
-  /** The same of each owner of addresses there. */
+  /** Question budgets by owner of addresses there. */
   readonly deDonos: Map<string, Questions>;
   /** Owners that were put off, in their order: each comes back after the one before it. */
   line: Map<string, Waiting>;
-  /** Owners whose last message was taken. */
+  /** Owners whose last message was accepted. */
   readonly served: Set<string>;
   /** Owners of addresses that failed, while none succeeded. */
   readonly failed: Set<string>;
@@ -78,22 +78,21 @@ type Destino = {
 };
 
 export type Pedido = {
-  /** Of the registered address. */
+  /** The registered address. */
   readonly id: string;
-  /** The owner. */
   readonly dono: string;
   readonly agora: number;
   readonly isDesafio: boolean;
 };
 
-/** How a destination did: as a whole it failed, or it answered. */
+/** The result for a destination as a whole: it failed, or it answered. */
 export type Veredito = 'failed' | 'answered';
 
-/** `takeBack`: nothing was sent, so that nothing is spent; another destination of the same message has put it off for so long. */
+/** `takeBack`: nothing was sent, so nothing is spent. Another destination of the same message delays it for `adiadoMs`. */
 export type Begun = { end(veredito: Veredito): void; takeBack(adiadoMs: number): void };
 type Vez = Begun | { readonly adiadoMs: number };
 
-/** Messages of one owner under way at once, and owners that go first: those that come back by now and may have a turn. */
+/** Limit of concurrent messages of one owner, and number of waiting owners that come back by now and go first. */
 function turnsAt(destino: Destino, dono: string, agora: number): { readonly share: number; readonly ahead: number } {
   const { line, ofOwners } = destino;
   for (const [other, { backAt }] of line) if (agora > backAt + GONE_MS) line.delete(other);
@@ -106,7 +105,7 @@ function turnsAt(destino: Destino, dono: string, agora: number): { readonly shar
   return { share, ahead: back.filter((other) => before.has(other) && (ofOwners.get(other) ?? 0) < share).length };
 }
 
-/** Its place in the line of those that were put off. */
+/** Joins the line of the owners that were put off. */
 function joinLine({ line }: Destino, { id, dono, agora }: Pedido): Waiting {
   const own = line.get(dono) ?? { ids: new Set(), since: agora, backAt: agora };
   line.set(dono, own);
@@ -114,7 +113,7 @@ function joinLine({ line }: Destino, { id, dono, agora }: Pedido): Waiting {
   return own;
 }
 
-/** Gives an owner the place back that it had in the line. */
+/** Gives an owner back its earlier place in the line. */
 function returnTo(destino: Destino, dono: string, own: Waiting): void {
   destino.line.delete(dono);
   destino.line = new Map([[dono, own] as const, ...destino.line].sort(([, a], [, b]) => a.since - b.since));
@@ -130,26 +129,26 @@ function putOff(destino: Destino, pedido: Pedido, ms: number, maxMs: number): Ve
   return { adiadoMs };
 }
 
-/** In how long to ask again, where there is no turn now. */
+/** The delay until the next try; undefined: there is a turn now. */
 function whyNotNow(destino: Destino, pedido: Pedido): Vez | undefined {
   const { ofOwners, questions, deDonos, served, failed } = destino;
   const { dono, agora, isDesafio } = pedido;
   const isServed = served.has(dono);
-  // Others that fail stop nobody whose own messages are taken.
+  // Failures of others stop no owner whose own messages are accepted.
   if (agora < destino.pausedUntil && !isServed) {
     joinLine(destino, pedido).backAt = destino.pausedUntil;
     return { adiadoMs: destino.pausedUntil - agora };
   }
   const { share, ahead } = turnsAt(destino, dono, agora);
   const isPaused = destino.pausedUntil > 0;
-  // A failing host is tried by one message, of an owner that failed after the others; owners that it served go on.
+  // A failing host is tried with one message, of an owner that failed after the others. Owners that it served go on.
   const [places, most] = !isPaused ? [AVISO_SIMULTANEOS, share] : isServed ? [AVISO_SIMULTANEOS, 1] : [1, 1];
   const isFull = destino.underway + (isPaused && !failed.has(dono) ? 0 : ahead) >= places;
   if (isFull || (ofOwners.get(dono) ?? 0) >= most) return putOff(destino, pedido, FULL_MS, FULL_MAX_MS);
   if (!isDesafio) return undefined;
   const own = deDonos.get(dono) ?? new Questions(AVISO_CONFIRMAR_DE_UM, agora);
   deDonos.set(dono, own);
-  // One owner that asks too often makes nobody else wait.
+  // One owner that asks too often delays nobody else.
   if (own.isSpent(agora)) return { adiadoMs: own.eachMs };
   return questions.isSpent(agora, ahead) ? putOff(destino, pedido, questions.eachMs, QUESTION_MAX_MS) : undefined;
 }
@@ -169,7 +168,7 @@ function conclude(destino: Destino, { dono, agora, isDesafio }: Pedido, veredito
     destino.rounds = 0;
     destino.pausedUntil = 0;
   }
-  // Of one that nobody has proved nothing is concluded for others.
+  // An unproved address decides nothing for others.
   if (isDesafio) return;
   served.delete(dono);
   if (veredito === 'answered') {
@@ -179,7 +178,7 @@ function conclude(destino: Destino, { dono, agora, isDesafio }: Pedido, veredito
   }
   if (failed.size < OWNERS_MAX) failed.add(dono);
   if (failed.size < DONOS_PARA_PARAR) return;
-  // Those that were under way together are one round.
+  // Messages that were under way together are one round.
   if (agora < destino.pausedUntil) return;
   destino.pausedUntil = agora + 1_000 * Math.min(AVISO_PARADO_MAX_S, 5 * 2 ** destino.rounds);
   destino.rounds = Math.min(20, destino.rounds + 1);
@@ -207,7 +206,7 @@ export function openDestinos() {
     return destino;
   };
   return {
-    /** A turn of what is sent to a destination, or in how long to ask again. */
+    /** A turn for a message to a destination, or the delay until the next try. */
     begin(key: string, pedido: Pedido): Vez {
       const { dono, agora, isDesafio } = pedido;
       sweep(agora);

@@ -1,4 +1,4 @@
-/** What a host may get, whoever registered what leads there. */
+/** The limits of a host, for any owners of the addresses that lead to it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Begun, openDestinos, type Veredito } from './destinos.job.ts';
@@ -6,10 +6,10 @@ import { AVISO_CONFIRMAR_DE_UM, AVISO_CONFIRMAR_POR_MINUTO, AVISO_SIMULTANEOS } 
 
 const T0 = Date.parse('2026-11-29T12:00:00Z');
 
-/** A host, asked by addresses of their own. */
+/** A host, reached by several addresses. */
 function host() {
   const { begin } = openDestinos();
-  /** Each address has an owner of its own; `a/1` and `a/2` have one. */
+  /** Each address has an owner of its own; `a/1` and `a/2` have the same owner. */
   const ask = (id: string, atMs = 0, isDesafio = false) =>
     begin('host', { id, dono: id.split('/')[0]!, agora: T0 + atMs, isDesafio });
   const begun = (id: string, atMs = 0, isDesafio = false): Begun => {
@@ -34,9 +34,9 @@ test('so many questions go in a minute, and the others come one by one after the
     waits,
     waits.map((_, at) => (at + 1) * eachMs),
   );
-  // As each comes back at its moment it has its turn.
+  // Each question that comes back at its moment has its turn.
   for (const [at, wait] of waits.entries()) begun(`x${at}`, wait, true).end('answered');
-  // Messages have nothing to do with it.
+  // The limit of questions does not limit messages.
   begun('other');
 });
 
@@ -45,7 +45,7 @@ test('an owner that has its addresses asked without end makes nobody else wait',
   for (let at = 0; at < AVISO_CONFIRMAR_DE_UM; at += 1) begun(`a/${at}`, 0, true).end('failed');
   for (let at = 0; at < 1_000; at += 1) assert.ok(putOffMs(`a/${at % 10}`, 0, true) <= 60_000 / AVISO_CONFIRMAR_DE_UM);
   begun('b', 0, true).end('answered');
-  // For an hour, twenty times a second.
+  // One hour, twenty times a second.
   let asked = 0;
   for (let ms = 50; ms < 3_600_000; ms += 50) {
     const vez = ask(`a/${(ms / 50) % 10}`, ms, true);
@@ -81,7 +81,7 @@ test('one owner has half of the places at most while another waits, several a pa
     assert.ok(putOffMs('a') > 0, 'what ended is kept for the other');
     begun('b', 1_000);
   }
-  // Then it is one to one.
+  // Turns then alternate between both owners.
   assert.ok(putOffMs('b') > 0);
   all.at(-1)!.end('answered');
   putOffMs('b', 1_000);
@@ -231,7 +231,7 @@ test('a turn that is taken back gives the place in the line back, until the mome
   putOffMs('a');
   putOffMs('b');
   all[0]!.end('answered');
-  // An address of the network puts it off for ten seconds.
+  // A network address delays the message for ten seconds.
   begun('a', 1_000).takeBack(10_000);
   assert.ok(putOffMs('b', 10_500) > 0, 'the place is of the first');
   begun('a', 11_000);

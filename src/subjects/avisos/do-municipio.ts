@@ -1,6 +1,6 @@
 /**
- * Addresses of a municipality that are told what changes, looked after by hand: in the console and by command. Each act is in the trail.
- * Addresses of providers are looked at here, and changed by nobody but their owners.
+ * Webhook addresses of a municipality, managed in the console and by command. Each act is in the trail. Addresses of providers can only be
+ * read here; their owners change them.
  */
 import type { Municipio } from '../../base/book/municipios.ts';
 import type { Refused } from '../../base/world/idempotency.ts';
@@ -28,7 +28,7 @@ import {
 /** Addresses of parties in a page of the console. */
 const AVISOS_POR_PAGINA = 100;
 
-/** An address as it is written by hand. */
+/** An address as it is typed. */
 export type AvisoEscrito = {
   readonly url: string;
   /** Kinds of changes; none: all of them. */
@@ -36,12 +36,12 @@ export type AvisoEscrito = {
   readonly descricao?: string | undefined;
 };
 
-/** What keeps an address from being stored: sentences by the fields that they are about; '' of none. */
+/** Reasons why an address is not stored: sentences by field; the key '' is for no field. */
 export type AvisoRecusado = { readonly problems: Readonly<Record<string, string>> };
 
 export type ComSegredo = { readonly webhook: WebhookPublico; readonly segredo: string };
 
-/** Those of a municipality and of its parties, or of one document. Throws an Error in Portuguese when there is no such municipality. */
+/** Addresses of a municipality and of its parties, or of one document. Throws an Error in Portuguese if the municipality does not exist. */
 export async function listAvisos(
   world: RegistryWorld,
   slug: string,
@@ -51,7 +51,7 @@ export async function listAvisos(
   return listWebhooks(world, municipio, documento === undefined ? undefined : bareDocumento(documento));
 }
 
-/** A page of those of its parties. `seguinte`: where the next one begins. */
+/** A page of the addresses of its parties. `seguinte`: the start of the next page. */
 export async function listAvisosDePartes(
   world: RegistryWorld,
   slug: string,
@@ -61,7 +61,7 @@ export async function listAvisosDePartes(
   return { webhooks, seguinte: webhooks.length === AVISOS_POR_PAGINA ? webhooks.at(-1)!.id : undefined };
 }
 
-/** An address of whomever, with what waits for it; undefined: there is none. */
+/** An address of any owner, with the number of its deliveries; undefined: there is none. */
 export async function showAviso(
   world: RegistryWorld,
   slug: string,
@@ -72,7 +72,7 @@ export async function showAviso(
   return webhook && { webhook, ...(await countEntregas(world, municipio, id)) };
 }
 
-/** What was told to an address and is to be, the newest first. */
+/** Deliveries of an address, the newest first. */
 export async function listEntregasDoAviso(
   world: RegistryWorld,
   slug: string,
@@ -104,7 +104,7 @@ export async function cadastrarAviso(
   return created;
 }
 
-/** Changes where it leads, what it is told, and its name. */
+/** Changes its URL, its kinds of changes, and its description. */
 export async function alterarAviso(
   world: RegistryWorld,
   slug: string,
@@ -122,7 +122,7 @@ export async function alterarAviso(
   return changed;
 }
 
-/** Switches an address on, which is tried at once then, or off. */
+/** Switches an address on or off; an address that is switched on is tried at once. */
 export function ligarAviso(
   world: RegistryWorld,
   slug: string,
@@ -150,7 +150,7 @@ export function trocarSegredo(
   });
 }
 
-/** Takes an address away, with all that was to be told to it. */
+/** Deletes an address and all its deliveries. */
 export function retirarAviso(
   world: RegistryWorld,
   slug: string,
@@ -177,7 +177,7 @@ export function ensaiarAviso(
   });
 }
 
-/** Tells again what had come to its end in vain, one or all; how many. */
+/** Sends deliveries again that were given up, one or all; returns their number. */
 export function reenviarAvisos(
   world: RegistryWorld,
   slug: string,
@@ -194,13 +194,13 @@ export function reenviarAvisos(
   );
 }
 
-/** What is sent to an address that is off stays where it is. */
+/** A message to an address that is off would stay unsent. */
 const IS_OFF: Problem = { problem: 'O endereço está desligado. Ligue-o antes.' };
 
-/** `acao`: what the trail calls it. */
+/** `acao`: name of the act in the trail. */
 type Act = { readonly slug: string; readonly id: string; readonly acao: string; readonly by: PorMao };
 
-/** Does something to an address of the municipality's own, and writes it down where it did. `act` undefined: it was gone by then. */
+/** Acts on an address of the municipality and records the act if it was done. `act` undefined: the address was deleted meanwhile. */
 async function actOn<Done extends object>(
   world: RegistryWorld,
   { slug, id, acao, by }: Act,
@@ -223,7 +223,7 @@ function noAviso(slug: string, id: string): Problem {
   return { problem: `Não há o endereço de aviso ${id} em ${slug}.` };
 }
 
-/** A command has nobody to wake: the service looks every second. */
+/** A command has no worker to wake: the service looks every second. */
 function awake(world: RegistryWorld): RegistryWorld & { readonly wake: (tenant: string) => void } {
   return { ...world, wake: world.wake ?? (() => undefined) };
 }

@@ -1,13 +1,13 @@
-/** Addresses to which nothing is ever told, however they are written: told when one is registered, and again before anything is sent. */
+/** Addresses to which nothing is ever sent, in any notation. The check runs at registration, and again before each message. */
 import { BlockList, isIP } from 'node:net';
 
-/** Networks of IPv4 that are not of the public Internet (IANA special-purpose registry), and those in which others hide. */
+/** Networks of IPv4 outside the public Internet (IANA special-purpose registry), and those that embed other addresses. */
 const V4 = [
   ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24'],
   ...['192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24'],
   ...['224.0.0.0/4', '240.0.0.0/4'],
 ];
-/** Of IPv6 only this is given out (RFC 4291): IPv4 that is mapped or translated, NAT64 and what is local lie outside. */
+/** The only allocated range of IPv6 (RFC 4291); mapped or translated IPv4, NAT64 and local addresses lie outside. */
 const V6_GIVEN = '2000::/3';
 /** Special networks within it: Teredo and its neighbours, documentation, 6to4. */
 const V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
@@ -25,21 +25,24 @@ function listOf(family: 'ipv4' | 'ipv6', networks: readonly string[]): BlockList
   return list;
 }
 
-/** Whether an address of the network is one of the public Internet. */
+/** Whether a network address belongs to the public Internet. */
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address);
   if (family === 4) return !INSIDE.check(address);
-  // One with a zone (`%eth0`) is of a link.
+  // An address with a zone (`%eth0`) is local to a link.
   if (family !== 6 || address.includes('%')) return false;
   return GIVEN_V6.check(address, 'ipv6') && !INSIDE_V6.check(address, 'ipv6');
 }
 
-/** Names that the public DNS never has (RFC 6761, 6762, 7686, 8375, 9476 and ICANN's `internal`), whatever a name server makes of them. */
+/**
+ * Names that the public DNS never has, even if a name server resolves them. RFC 6761, 6762, 7686, 8375 and 9476 reserve them; ICANN
+ * reserves `internal`.
+ */
 const OF_NO_DNS = /(^|\.)(localhost|local|internal|invalid|test|example|onion|alt|home\.arpa)\.?$/i;
-/** At least two labels, each of 1 to 63 letters. */
+/** Two labels or more, each of 1 to 63 characters. */
 const NAME = /^(?=.{1,253}\.?$)[^.]{1,63}(\.[^.]{1,63})+\.?$/;
 
-/** Why nothing will ever be told to this address; undefined: it is worth a try. */
+/** The reason why nothing will ever be sent to this address; undefined: none is known. */
 export function whyNeverTold({ protocol, hostname, port }: URL, isPrivateAllowed: boolean): string | undefined {
   if (port === '0') return 'à porta 0 ninguém se conecta';
   if (isPrivateAllowed) return undefined;

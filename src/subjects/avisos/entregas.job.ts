@@ -1,6 +1,6 @@
 /**
- * Tells what changed to the addresses that asked for it, signed (Standard Webhooks). One that does not answer is tried again for three days,
- * and costs nobody else anything; of a note nothing is told before what came earlier.
+ * Sends changes to the addresses that are registered for them, signed (Standard Webhooks). An address that does not answer is tried again
+ * for three days, and delays no other one. Changes of a note are sent in their order.
  */
 
 import { randomBytes, randomUUID } from 'node:crypto';
@@ -24,20 +24,20 @@ import { AVISO_CONFIRMAR_S, AVISO_GUARDA_DIAS, AVISO_PARADO_MAX_S, AVISO_TENTATI
 import type { EntregaRow } from './webhooks.rows.ts';
 
 const DAY_MS = 86_400_000;
-/** Addresses at once in a batch, and messages of each. */
+/** Concurrent addresses of a batch, and messages of each. */
 const ADDRESSES = 8;
 const MESSAGES_AT_ONCE = 4;
 const MESSAGES_MAX = 200;
 /**
- * No message is begun after this, so that the last one ends within the lease: an answer is waited for for 15 seconds. Quick addresses give
- * their place back sooner, and are slow ones from the first answer on that takes long, until all of theirs are quick again.
+ * No message is begun after this, so that the last one ends within the lease: the answer may take 15 seconds. A batch of quick addresses
+ * ends sooner. An address becomes slow with the first slow answer, and quick again after a batch of quick answers.
  */
 const BEGIN_WITHIN_MS = { quick: 10_000, slow: 15_000 } as const;
 const QUICK_MS = 2_000;
-/** For as long an address is told nothing when who told it has died. */
+/** Time for which an address gets no message after its process has died. */
 const LEASE_MS = 40_000;
 
-/** Tells one batch of a tenant, to its quick addresses or to the others. */
+/** Sends one batch of a tenant, to its quick addresses or to the others. */
 export async function tellAvisos(
   pace: Pace,
   world: World,
@@ -58,8 +58,8 @@ export async function tellAvisos(
 }
 
 /**
- * Asks an address to return a random value. Nothing else is sent before it does.
- * A status alone proves nothing: many servers answer 200 to every request.
+ * Asks an address to return a random value. Nothing else is sent before it does. A status alone proves nothing: many servers answer 200 to
+ * every request.
  */
 async function askWhetherWanted(world: World, municipio: Municipio, webhook: Taken, token: string): Promise<number> {
   const { store, now } = world;
@@ -146,12 +146,12 @@ async function tellAddress(
       const aviso = avisoOf(tenant, entrega, known, webhook.documento);
       const at = now();
       if (aviso === 'newer') {
-        // It stays for a process that knows it, and what comes later of the same note waits for it.
+        // The delivery stays for a process that knows the change, and later changes of the same note wait for it.
         resultados.push({ ...resultOf(entrega, NEWER, at, at), isDead: false, dueAt: at + NEWER_WAIT_MS });
         isNewer = true;
         return;
       }
-      // What a rehearsal has forgotten is told to nobody.
+      // A change that a rehearsal has forgotten is not sent.
       const sentAt = performance.now();
       const resposta = aviso === undefined ? FORGOTTEN : await sendTraced(world, municipio, webhook, entrega, aviso);
       if ('adiadoMs' in resposta) {
@@ -166,7 +166,7 @@ async function tellAddress(
         falhas += 1;
         problema = describe(resposta);
         isGone ||= isNotWanted(resposta);
-        // What comes later of the same note waits for this.
+        // Later changes of the same note wait for this one.
         return;
       }
     }
@@ -179,7 +179,7 @@ async function tellAddress(
   if (isNewer) world.log.warn({ tenant, webhook: webhook.id }, NEWER.problema);
   const isQuick = resultados.length === 0 ? undefined : !isGone && falhas === 0 && slowestMs < QUICK_MS;
   const left = leave(now(), webhook.falhas, falhas, { isGone, isRefused: isGone, problema, isQuick });
-  // The turn of its host comes later: that is no failure of its own.
+  // A delayed turn of the host is no failure of the address.
   const turnAt = putOffMs === undefined ? undefined : now() + putOffMs;
   const deixado = turnAt === undefined ? left : { ...left, paradoAte: Math.max(turnAt, left.paradoAte ?? 0) };
   await store.entregas.settle(tenant, webhook, token, now(), resultados, deixado);
@@ -221,7 +221,7 @@ function avisoOf(
   return { id: `${tenant}.${data.id}`, corpo: JSON.stringify({ type: data.tipo, timestamp: data.em, data }) };
 }
 
-/** The receiver is told nothing of the trace: it may be another party's than the one that began it. */
+/** No trace header is sent: the receiver may be another party than the one that began the trace. */
 function sendTraced(
   world: World,
   municipio: Municipio,
@@ -257,7 +257,7 @@ function send(
   const signed = signAviso(segredos, { id, em: Math.floor(agora / 1000), corpo });
   const headers = { 'Content-Type': 'application/json', 'User-Agent': 'nfse-avisos', ...signed };
   const isEnsaio = ambiente === 'homologacao';
-  // In a rehearsal nobody has proved whose document it is.
+  // Documents are not proved in a rehearsal, so the tenant is a part of the owner's name.
   const dono = isEnsaio || documento === '' ? `${tenant} ${raizOf(documento)}` : raizOf(documento);
   return postAviso({ id: webhook, dono, url, headers, corpo, agora, isEnsaio, isDesafio });
 }
@@ -283,7 +283,7 @@ function resultOf(
   return { ordem, tentativa, em: ended, isDelivered, isDead, dueAt };
 }
 
-/** How an address is left after a batch. */
+/** The state of an address after a batch. */
 function leave(
   now: number,
   before: number,

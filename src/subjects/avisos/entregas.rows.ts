@@ -1,6 +1,6 @@
 /**
- * Telling what changes: the rows are written with the places of the changes, an address is taken by one worker at a time, and what came of
- * its attempts is written. Of a note nothing is told before what is told earlier of it.
+ * Deliveries of changes to webhook addresses. The rows are written in the transaction that gives the changes their places. One worker at a
+ * time takes an address and stores the results of its attempts. Changes of a note are sent in their order.
  */
 
 import { type Db, runTransaction } from '../../base/pg/open.ts';
@@ -9,10 +9,10 @@ import { insertRows, unnestRows } from '../../base/pg/sql.ts';
 import type { Traced } from '../../base/traces/traces.ts';
 import { ALL_NOW, type EntregaRow, RAIZ, type Tentativa, tellWebhook, type WebhookRow } from './webhooks.rows.ts';
 
-/** After so many failures in a row one message is tried at a time. */
+/** One message at a time is tried after so many failures in a row. */
 export const FALHAS_PARA_PARAR = 3;
 
-/** A change that was given its place. `cursor`: the place of the reader of a document once he has it. */
+/** A change that was given its place. `cursor`: the cursor of the document's reader after this change. */
 export type Contada = Traced & {
   readonly documento: string;
   readonly nota: string;
@@ -45,12 +45,12 @@ const INSERT = insertRows<NovaEntrega>(
 );
 
 const LISTENING = `select id, documento, tipos from webhooks where tenant = $1 and ativo and (documento = '' or documento = any ($2::text[]))`;
-/** One that fails, or has yet to prove itself, keeps the moment at which it is tried again. */
+/** An address that fails, or is not yet proved, keeps the moment of its next attempt. */
 const RING = `update webhooks set proxima = case when (falhas >= ${FALHAS_PARA_PARAR} or pendente) and proxima is not null then proxima
     else least(coalesce(proxima, $3), $3) end
   where tenant = $1 and id = any ($2::text[])`;
 
-/** Writes what is to be told of changes, in the transaction that gives them their places. `now`: milliseconds. */
+/** Writes the deliveries of changes, in the transaction that gives them their places. `now`: milliseconds. */
 export async function insertEntregas(
   client: PoolClient,
   tenant: string,
@@ -66,7 +66,7 @@ export async function insertEntregas(
       (one) =>
         (documento === '' || one.documento === documento) && (tipos.length === 0 || tipos.includes(one.tipo as never)),
     );
-    // To the municipality a change is told once, with the place of its first party, which is the provider.
+    // The municipality gets a change once, with the place of its first party, which is the provider.
     const once =
       documento === ''
         ? [...Map.groupBy(wanted, ({ ordem }) => ordem).values()].map(([first]) => first as Contada)
@@ -89,15 +89,15 @@ export type Taken = Pick<WebhookRow, 'id' | 'documento' | 'url' | 'falhas' | 'pe
 /** A message that is due; the trace is that of the change. */
 export type EntregaDevida = EntregaRow & Traced;
 
-/** How an address answers: quickly, by now, or not, or that is not known yet. */
+/** Speed of an address: quick if its latest answers were; slow otherwise, and as long as it is unknown. */
 export type Pace = 'quick' | 'slow';
 
-/** Processes that find enough at the same moment, each by passing over what others hold. */
+/** Processes that find enough work at the same moment, each by skipping the rows that others hold. */
 const TAKERS = 4;
 
 /**
- * Each owner has one turn after the other, and those under way are turns of its own. Among them those that failed least go first: an address
- * that is new does not wait for those that hang. Rows are locked by their names: a join with the turns would compare all with all.
+ * Each owner has one turn after the other; addresses under way count as turns of their owner. Addresses with the fewest failures go first,
+ * so that a new one does not wait for those that hang. Rows are locked by id: a join with the turns would compare all with all.
  */
 const TAKE = `with turns as (
     select id, falhas, proxima, coalesce(reservado_ate > $2, false) as reservado,
@@ -121,7 +121,7 @@ const DUE = `select ${COLUMNS} from entregas e where e.tenant = $1 and e.webhook
   order by e.ordem limit $4`;
 const OLDEST = `select ${COLUMNS} from entregas e where e.tenant = $1 and e.webhook = $2 and e.estado = 'pendente' order by e.ordem limit 1`;
 
-/** What came of one message. `dueAt`: of one that is tried again; `isDead`: it is not, ever. Moments in milliseconds. */
+/** The result of one message. `dueAt`: moment of the next attempt; `isDead`: there is none. Moments in milliseconds. */
 export type Resultado = {
   readonly ordem: string;
   readonly tentativa: Tentativa;
@@ -152,7 +152,7 @@ const WRITE = `update entregas e set estado = x.estado, tentativas = e.tentativa
 const LATE = `update entregas set estado = 'morta' where tenant = $1 and webhook = $2 and ordem = any (array(
     select ordem from entregas where tenant = $1 and webhook = $2 and estado = 'pendente' and criada_em < $3 order by ordem limit 5000))`;
 const NEXT = `select min(due_at) as due from entregas where tenant = $1 and webhook = $2 and estado = 'pendente'`;
-/** One that is switched off proves itself anew. */
+/** An address that is switched off must prove itself anew. */
 const RELEASE = `update webhooks set claims = null, reservado_ate = null, falhas = $3, proxima = $4, ativo = ativo and $5, pendente = $9 or not $5,
     problema = coalesce($6, problema), problema_em = case when $6::text is null then problema_em else $7 end,
     rapido = coalesce($8, rapido)
@@ -160,11 +160,11 @@ const RELEASE = `update webhooks set claims = null, reservado_ate = null, falhas
 const FORGET = `delete from entregas where tenant = $1 and webhook = $2 and ordem = any (array(
     select ordem from entregas where tenant = $1 and webhook = $2 and estado <> 'pendente' and criada_em < $3 order by ordem limit 2000))`;
 
-/** Of an address that wants nothing more nothing waits; its owner may have it sent again. */
+/** No delivery waits for an address that wants no more messages; its owner may have them sent again. */
 const END = `update entregas set estado = 'morta' where tenant = $1 and webhook = $2 and estado = 'pendente'`;
 /** Rows deleted at once. */
 const FORGET_STEP = 10_000;
-/** Addresses that are switched off are taken by nobody; the oldest rows of each are looked at. */
+/** No worker takes an address that is switched off, so this deletes its oldest rows. */
 const FORGET_OFF = `delete from entregas e using (
     select w.id, y.ordem from webhooks w cross join lateral (select x.ordem, x.criada_em from entregas x
         where x.tenant = $1 and x.webhook = w.id order by x.ordem limit 2000) y
@@ -173,29 +173,29 @@ const FORGET_OFF = `delete from entregas e using (
 
 const RELEASE_CHANGED = 'update webhooks set claims = null, reservado_ate = null where tenant = $1 and id = $2';
 
-/** How an address is left. `falhas`: in a row, by now; `paradoAte`: it is not tried before (milliseconds). */
+/** The state of an address after a batch. `falhas`: failures in a row; `paradoAte`: no attempt before it (milliseconds). */
 export type Deixado = {
   readonly falhas: number;
   readonly paradoAte: number | undefined;
-  /** It answers again after it was not tried for a while: what waits for it goes at once. */
+  /** The address answers again after a pause: its waiting deliveries are sent at once. */
   readonly isBack: boolean;
-  /** It is switched off: it asks for nothing more, or has never proved that it wants messages. */
+  /** The address is switched off: it refused further messages, or never proved that it wants any. */
   readonly isGone: boolean;
-  /** Its answer was that it wants nothing more (410): nothing waits for it. */
+  /** The answer was a refusal of all messages (410): no delivery waits for it. */
   readonly isRefused: boolean;
-  /** It has yet to prove that it wants messages, and is asked at `paradoAte`. */
+  /** The address is not yet proved, and is asked at `paradoAte`. */
   readonly isPendente: boolean;
-  /** Undefined: nothing was told to it. */
+  /** Undefined: nothing was sent to it. */
   readonly isQuick: boolean | undefined;
   readonly problema: string | undefined;
-  /** What was to be told before this is given up (milliseconds), and what was told before that is forgotten. */
+  /** Older waiting deliveries are given up (milliseconds), and older finished ones are deleted. */
   readonly desistirAntes: number;
   readonly esquecerAntes: number;
 };
 
 export function entregaStore(pool: Db) {
   return {
-    /** Takes addresses of a pace for which there is something to be told, under a token, until a moment. Moments in milliseconds. */
+    /** Takes addresses of a pace with due deliveries, under a token, until a moment. Moments in milliseconds. */
     take: async (
       tenant: string,
       {
@@ -214,8 +214,8 @@ export function entregaStore(pool: Db) {
     ): Promise<readonly Taken[]> =>
       (await pool.query<Taken>(TAKE, [tenant, new Date(now), token, new Date(until), max, pace === 'quick'])).rows,
     /**
-     * What is due for an address, in order. Of one that fails one message alone: the first that is due, so that one that is never taken holds up
-     * no other, or else the oldest.
+     * Due deliveries of an address, in order. A failing address gets one message alone. It is the first due one, so that a message that is
+     * always refused delays no other; otherwise the oldest.
      */
     listDue: async (
       tenant: string,
@@ -228,7 +228,7 @@ export function entregaStore(pool: Db) {
       if (rows.length > 0 || !isStopped) return rows;
       return (await pool.query<EntregaDevida>(OLDEST, [tenant, id])).rows;
     },
-    /** Writes what came of it, and leaves the address to whoever comes next. False: somebody else has it by now. */
+    /** Stores the results and releases the address. False: another process has taken it meanwhile. */
     settle: (
       tenant: string,
       { id }: Pick<Taken, 'id'>,
@@ -238,7 +238,7 @@ export function entregaStore(pool: Db) {
       deixado: Deixado,
     ): Promise<boolean> =>
       runTransaction(pool, async (client) => {
-        // Whoever writes what is to be told holds the same row: what is looked at below is all that there is.
+        // Writers of deliveries hold the same row, so the next query sees all of them.
         const [held] = (await client.query<{ pendente: boolean; alterado: boolean }>(HOLD, [tenant, id, token])).rows;
         if (held === undefined) return false;
         if (resultados.length > 0) await client.query(WRITE, [tenant, id, ...RESULTS.valuesOf(resultados)]);
@@ -259,7 +259,7 @@ export function entregaStore(pool: Db) {
         await client.query(FORGET, [tenant, id, new Date(esquecerAntes)]);
         const [next] = (await client.query<{ due: Date | null }>(NEXT, [tenant, id])).rows;
         const due = next?.due ?? null;
-        // Whatever became of it is about the address as it was; how it is left is its owner's word.
+        // The owner changed the address meanwhile: the results are about the old one, and the owner's state stays.
         if (held.alterado) {
           await client.query(RELEASE_CHANGED, [tenant, id]);
           return true;
@@ -272,7 +272,7 @@ export function entregaStore(pool: Db) {
         if (isGone || isPendente !== held.pendente) await tellWebhook(client, tenant, id);
         return true;
       }),
-    /** Deletes what was to be told before a moment (milliseconds) to addresses that are switched off; whether there may be more. */
+    /** Deletes deliveries from before a moment (milliseconds) of addresses that are switched off; returns whether there may be more. */
     forgetOff: async (tenant: string, before: number): Promise<boolean> =>
       (await pool.query(FORGET_OFF, [tenant, new Date(before)])).rowCount === FORGET_STEP,
   };

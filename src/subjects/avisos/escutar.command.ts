@@ -1,4 +1,4 @@
-/** `nfse webhook escutar`: a receiver for developing. It prints what arrives and whether its signature holds, and keeps nothing. */
+/** `nfse webhook escutar`: a receiver for developers. It prints each message and the result of its signature check, and stores nothing. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { askedWrongly, type Command, type Terminal, textOf, type Values } from '../../base/terminal/command.ts';
@@ -12,7 +12,7 @@ const { createServer } = process.getBuiltinModule('node:http');
 const DEFAULT_PORT = '9000';
 const PORT_MAX = 65_535;
 const HOST = '127.0.0.1';
-/** Far above any message of ours. */
+/** Far above the size of any message of ours. */
 const BODY_MAX_BYTES = 1024 * 1024;
 
 const DITO: Readonly<Record<FaltaDeAviso, string>> = {
@@ -63,7 +63,7 @@ function readAsked(values: Values): Asked | string {
   return { porta: Number(porta), segredo, isJson: values.json === true };
 }
 
-/** Listens, and says where. What is about the listener itself goes beside the lines of JSON, not among them. */
+/** Starts the listener and prints its address. Text about the listener itself goes to stderr, apart from the lines of JSON. */
 export async function openReceptor(
   terminal: Pick<Terminal, 'out' | 'err'>,
   { porta, segredo, isJson }: Asked,
@@ -104,7 +104,7 @@ export async function openReceptor(
   };
 }
 
-/** Takes a message and answers it; undefined of what is none. */
+/** Reads a message and answers it; undefined if the request is no message. */
 async function receive(request: IncomingMessage, response: ServerResponse): Promise<Buffer | undefined> {
   if (request.method !== 'POST') {
     response.writeHead(405, { Allow: 'POST' }).end();
@@ -121,14 +121,14 @@ async function receive(request: IncomingMessage, response: ServerResponse): Prom
     parts.push(part);
   }
   const corpo = Buffer.concat(parts);
-  // Asked whether messages are wanted, it says so by giving the value back.
+  // The answer to the question whether messages are wanted is the value itself.
   const desafio = (readJsonOf(corpo)?.data as { desafio?: unknown } | undefined)?.desafio;
   if (typeof desafio === 'string') response.writeHead(200, { 'Content-Type': 'text/plain' }).end(desafio);
   else response.writeHead(204).end();
   return corpo;
 }
 
-/** A message as it is printed. */
+/** The printed form of a message. */
 function tellAviso(
   { headers }: IncomingMessage,
   corpo: Buffer,

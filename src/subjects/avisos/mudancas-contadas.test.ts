@@ -1,4 +1,4 @@
-/** What a change tells: the same, to the byte, whenever it is told and by whichever way. */
+/** The text of a change is the same to the byte, at any time and by any channel. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { cnpjCheckDigits } from '../../../test/support/cnpj.ts';
@@ -33,7 +33,7 @@ const work = bancada(world);
 
 const place = (): Promise<unknown> => store.mudancas.append(TENANT, clock.now);
 
-/** Tells all that is due, however long its attempts were put off. */
+/** Sends all due deliveries, even those that were put off. */
 async function tell(): Promise<readonly Aviso[]> {
   const from = avisados.length;
   await pool.query('update entregas set due_at = $1', [new Date(clock.now)]);
@@ -54,7 +54,7 @@ async function newPrestador() {
   return {
     cnpj,
     follow: (query = '') => request(address, `${API}/mudancas?${query}`, { headers: authorization }),
-    /** Each change as its line is written. */
+    /** Each change as a line of NDJSON. */
     lines: async (): Promise<readonly string[]> => {
       const ndjson = { ...authorization, Accept: 'application/x-ndjson' };
       const { body } = await request(address, `${API}/mudancas?limite=10000`, { headers: ndjson });
@@ -63,7 +63,7 @@ async function newPrestador() {
     register: async (url: string) => {
       const asked = { method: 'POST', headers: { ...headers, ...authorization }, body: JSON.stringify({ url }) };
       assert.equal((await request(address, `${API}/webhooks`, asked)).status, 201);
-      // It proves first that it wants messages.
+      // The address must first prove that it wants messages.
       await tell();
     },
   };
@@ -101,7 +101,7 @@ describe('what a change tells', () => {
       ['nota.autorizada', 'autorizada', null],
       ['evento.pendente', 'autorizada', null],
       ['evento.enviado', 'autorizada', null],
-      // In one transaction with the cancellation, which is told after it.
+      // The event changes in one transaction with the cancellation, which comes after it.
       ['evento.processado', 'cancelada', null],
       ['nota.cancelada', 'cancelada', null],
     ]);
@@ -112,7 +112,7 @@ describe('what a change tells', () => {
       whole,
     );
 
-    // Lines of a version that did not write it down tell the same.
+    // Lines of a version that did not store the state read the same.
     const shorten = "regexp_replace(mudancas, '^(e( \\S+){5}) \\S+$', '\\1', 'gn')";
     const { rowCount } = await pool.query(
       `update mudancas set mudancas = ${shorten} where tenant = $1 and documento = $2 and mudancas <> ${shorten}`,
@@ -130,7 +130,7 @@ describe('what a change tells', () => {
       nota.chave_acesso,
     ]);
     const [{ id }] = rows as [{ id: string }];
-    // As if it had been held for a rate first.
+    // The state of a note that was first held for a rate.
     const held = 'Falta publicar a alíquota do IBS.';
     await pool.query("update notas set estado = 'retida', mensagem_retorno = $2 where tenant = $1 and id = $3", [
       ...[TENANT, held, id],
@@ -153,7 +153,7 @@ describe('what a change tells', () => {
   });
 });
 
-/** Changes as a version that is still to come may write them, of a note and its event. */
+/** Lines that a later version may write, for a note and its event. */
 const FUTURE: readonly (readonly [name: string, line: (id: string, movimento: number) => string])[] = [
   ['a kind of its own', (id, movimento) => `p ${id} 202611 ${movimento} 1764000000000 pago`],
   ['a field more', (id, movimento) => `n ${id} 202611 ${movimento} 1764000000000 cancelada autorizada motivo=1`],
@@ -233,7 +233,7 @@ describe('a process that is older than the one beside it', () => {
       for (let turn = 0; turn < 3; turn += 1) await placeMudancas(world, municipio);
       assert.deepEqual(typesOf(await lines()), ISSUED);
       assert.deepEqual((await pool.query(kept, [TENANT, line(id, 9)])).rows, before);
-      // Said once for a while, of all of them.
+      // One warning for all of them within the interval.
       assert.match(service.logged.map(({ message }) => message).join(), /versão mais nova/);
       await pool.query('delete from mudancas_novas where tenant = $1', [TENANT]);
     });
@@ -278,12 +278,12 @@ describe('a process that is older than the one beside it', () => {
         );
         assert.match(body.mensagem, /versão mais nova/);
       }
-      // Of the note nothing is sent that comes later, and what is not sent stays to be sent.
+      // No later change of the note is sent, and the unsent delivery stays pending.
       const mine = (all: readonly Aviso[]) =>
         all.filter(({ url }) => url.includes(cnpj)).map(({ corpo }) => JSON.parse(corpo).type);
       assert.deepEqual(mine(await tell()), ['nota.emitida']);
       assert.deepEqual(mine(await tell()), []);
-      // A process that knows it goes on from there.
+      // A process that knows the line goes on from there.
       const known = `n ${id} 202611 2 ${clock.now} transmitida`;
       const values = [TENANT, line(id, 2), known];
       await pool.query('update mudancas set mudancas = replace(mudancas, $2, $3) where tenant = $1', values);

@@ -1,4 +1,4 @@
-/** Gives what has changed its place, for those who follow a CNPJ or CPF, and forgets what was told long ago. */
+/** Gives changes their places, for the readers of a CNPJ or CPF, and deletes old changes. */
 
 import type { Municipio } from '../../base/book/municipios.ts';
 import type { Delivered } from '../../base/delivery/deliver.ts';
@@ -9,10 +9,10 @@ import { MUDANCAS_GUARDA_DIAS } from '../../fiscal/mudanca.ts';
 import { AVISO_GUARDA_DIAS } from './tempos.ts';
 
 const DAY_MS = 86_400_000;
-/** How often a municipality's old changes are looked for, in this process. */
+/** Interval at which this process looks for a municipality's old changes. */
 const FORGET_EVERY_MS = 3_600_000;
 
-/** So long changes gather for one block: whoever waits for them hardly sees it, and a block costs what ten small ones do. */
+/** Time in which changes gather for one block. Waiting readers hardly notice it, and one block costs as much as ten small ones. */
 const GATHER_MS = 400;
 
 /** Pause before changes of a newer version are looked at again. */
@@ -21,7 +21,7 @@ const TELL_LEFT_EVERY_MS = 60_000;
 
 const OLD_ROWS = 'não foi possível esquecer entregas antigas de endereços desligados; tenta-se de novo em uma hora';
 
-/** When a municipality's turn to forget comes, by the clock of `performance.now`. */
+/** Moment of a municipality's next deletion, by the clock of `performance.now`. */
 const forgetAt = new Map<string, number>();
 
 export async function placeMudancas(world: World, { tenant, ambiente, guardaDias }: Municipio): Promise<Delivered> {
@@ -31,7 +31,7 @@ export async function placeMudancas(world: World, { tenant, ambiente, guardaDias
   if (performance.now() >= (forgetAt.get(tenant) ?? Number.NEGATIVE_INFINITY)) {
     const dias = guardaDias ?? AMBIENTES[ambiente].guardaDias ?? MUDANCAS_GUARDA_DIAS;
     const isMore = await store.mudancas.forget(tenant, now() - (dias || MUDANCAS_GUARDA_DIAS) * DAY_MS);
-    // Placing goes on, whatever becomes of old rows.
+    // A failure to delete old rows does not stop the placing.
     const isMoreOff = await store.entregas
       .forgetOff(tenant, now() - AVISO_GUARDA_DIAS.mostrar * DAY_MS)
       .catch((error: unknown) => tellTrouble(world.log, error, { tenant }, OLD_ROWS) ?? false);
@@ -41,10 +41,10 @@ export async function placeMudancas(world: World, { tenant, ambiente, guardaDias
   return { delivered: postas, isFull: false, pauseMs };
 }
 
-/** When it is told again that changes of a municipality are left, by the clock of `performance.now`. */
+/** Moment of the next warning about a municipality's left changes, by the clock of `performance.now`. */
 const tellAt = new Map<string, number>();
 
-/** While the service is updated a newer process places them; where none is left that could, somebody has to know. */
+/** A newer process places such changes during an update. The warning is for the case that none is left. */
 function tellLeft({ log }: World, tenant: string, deixadas: number): void {
   if (performance.now() < (tellAt.get(tenant) ?? Number.NEGATIVE_INFINITY)) return;
   tellAt.set(tenant, performance.now() + TELL_LEFT_EVERY_MS);

@@ -1,7 +1,7 @@
 /**
- * What has changed of the notas and eventos of a CNPJ or CPF, in one order for good. Transactions that overlap are committed in any order,
- * so none gives a place to what it changes: it leaves the changes beside (`mudancas-novas.ts`), and who finds them committed gives them
- * places, a block at a time, each under the lock of the tenant's row. Whoever has read to a place has read all that will ever be before it.
+ * Changes of the notas and eventos of a CNPJ or CPF, in one permanent order. Overlapping transactions commit in any order, so none of them
+ * gives places. Each writes its changes aside (`mudancas-novas.ts`). A worker gives committed changes their places, a block at a time,
+ * under the lock of the tenant's row. A reader that has read up to a place has therefore read all changes that will ever precede it.
  */
 
 import { groupByMes, type Ref } from '../../base/book/fila.ts';
@@ -22,17 +22,17 @@ import { PARTES_DA_NOTA, type ParteDaNota } from '../../fiscal/mudanca.ts';
 import type { NotaEstado } from '../../fiscal/nota.ts';
 import { type Contada, insertEntregas } from './entregas.rows.ts';
 
-/** How far somebody has read: all of the blocks before `bloco`, and so many of his changes of that one. */
+/** Position of a reader: all blocks before `bloco`, and `lidas` of the reader's changes in that block. */
 export type Lugar = { readonly bloco: number; readonly lidas: number };
 
-/** A place as its reader keeps it. */
+/** A place in the form that its reader keeps. */
 export function writeLugar({ bloco, lidas }: Lugar): string {
   return `m${bloco}-${lidas}`;
 }
 
 /**
- * A change as its reader is told it, in the same words whenever he asks. `ate`: his place once he has it; `estado`: of the nota, as the change
- * was made; `mensagem`: what was said with it. Of nota and evento it has what never changes.
+ * A change as its reader gets it, in the same words at any time. `ate`: the place after it; `estado`: state of the nota when the change was
+ * made; `mensagem`: the message with it. Nota and evento have only the fields that never change.
  */
 export type Mudanca = Mudou & {
   readonly ate: Lugar;
@@ -64,7 +64,7 @@ type EventoDaMudanca = {
   readonly numero_sequencial: number;
 };
 
-/** `isNewer`: the next change is told by a newer version alone. */
+/** `isNewer`: only a newer version can read the next change. */
 type Lidas = {
   readonly mudancas: readonly Mudanca[];
   readonly ate: Lugar | undefined;
@@ -72,10 +72,10 @@ type Lidas = {
   readonly isNewer: boolean;
 };
 
-/** How many changes were given their places, and how many rows were left to a newer version. */
+/** Number of changes that got places, and number of rows left to a newer version. */
 type Postas = { readonly postas: number; readonly deixadas: number };
 
-/** The blocks that are there: places before `maisAntigo` were forgotten, and none after `ultimo` was given. */
+/** The stored blocks: places before `maisAntigo` were forgotten, and none after `ultimo` was given. */
 export type Blocos = { readonly ultimo: number; readonly maisAntigo: number };
 
 const [EMITIDA, RETIDA, RECUSADA, CANCELADA] = [
@@ -88,20 +88,20 @@ const PROCESSADO = 'processado' satisfies EventoEstado;
 
 /** Changes in a block. */
 const BLOCK_MAX = 2_000;
-/** Places that the changes of a block may have among all that is told to an address: more than there are. */
+/** Delivery places of the changes of a block: more than a block ever has. */
 const ORDENS_POR_BLOCO = 10_000;
 
-/** The block of a change by its place among all that is told to an address. */
+/** The block of a change by its delivery place. */
 export function blocoOfOrdem(ordem: string): number {
   return Math.floor(Number(ordem) / ORDENS_POR_BLOCO);
 }
 
-/** Rows read at a time: of who issues much a row has a block of changes, and of others one. */
+/** Rows read at a time. A row of a large issuer has a block of changes, other rows have one change. */
 const [ROWS_FIRST, ROWS_MAX] = [8, 512];
 
 const BEGIN = `insert into mudancas_ate (tenant, bloco) select tenant, 0 from municipios where tenant = $1 and not fechado
   on conflict (tenant) do nothing`;
-/** Who gives places just now is left to it. `conta`: somebody is told what changes. */
+/** A row that another process holds is skipped. `conta`: there are active webhook addresses. */
 const TAKE = `select bloco, exists (select 1 from webhooks w where w.tenant = $1 and w.ativo) as conta from mudancas_ate where tenant = $1
   and exists (select 1 from municipios m where m.tenant = $1 and not m.fechado) for update skip locked`;
 const TAKE_NOVAS = 'delete from mudancas_novas where tenant = $1 returning id, mudancas, traceparents';
@@ -127,8 +127,8 @@ const EVENTOS = planOnce(
 );
 
 /**
- * The states of notas at moments: by their trails, of which the moves of an archived month may be away. Of what happened at the moment itself
- * a cancellation is taken by the evento alone that makes it.
+ * The states of notas at moments, by their trails; the moves of an archived month may be missing. A cancellation at the moment itself
+ * counts only for the evento that makes it.
  */
 const ESTADOS = planMonthly(
   'estados_das_mudancas',
@@ -164,7 +164,7 @@ const LIST = planOnce(
 
 const BLOCOS = planOnce('blocos', 'select bloco, mais_antigo from mudancas_ate where tenant = $1');
 
-/** Of these documents ($2), each with a block ($3), the places of those of whom there is something in it or after it. */
+/** The places of those documents ($2) that have changes in their block ($3) or after it. */
 const CHANGED = planOnce(
   'documentos_mudados',
   `select x.place::int from unnest($2::text[], $3::bigint[]) with ordinality as x (documento, bloco, place) cross join lateral (
@@ -179,7 +179,7 @@ const FORGOTTEN = 'update mudancas_ate set mais_antigo = $2 where tenant = $1 an
 type Known = {
   readonly notas: ReadonlyMap<string, NotaDaMudanca>;
   readonly eventos: Eventos;
-  /** Of eventos whose lines do not have it. */
+  /** States for eventos whose lines do not have them. */
   readonly estados: ReadonlyMap<Mudou, string>;
   readonly mensagens: ReadonlyMap<Mudou, string | null>;
 };
@@ -188,10 +188,10 @@ type Eventos = ReadonlyMap<string, EventoDaMudanca>;
 
 export function mudancaStore(pool: Db) {
   return {
-    /** Gives places to all changes of a tenant that were committed. None where somebody else is about to. `now`: milliseconds. */
+    /** Gives places to all committed changes of a tenant; none if another process holds the tenant. `now`: milliseconds. */
     append: (tenant: string, now: number): Promise<Postas> =>
       runTransaction(pool, (client) => appendNovas(client, tenant, now)),
-    /** The changes of a document from a place on, `max` at most. `ate`: place after what was read; `isAll`: there was no more. */
+    /** The changes of a document from a place on, at most `max`. `ate`: place after the last read change; `isAll`: there was no more. */
     list: async (tenant: string, documento: string, { bloco, lidas }: Lugar, max: number): Promise<Lidas> => {
       const found: (Mudou & { readonly ate: Lugar })[] = [];
       let from = bloco;
@@ -219,14 +219,14 @@ export function mudancaStore(pool: Db) {
         }
       }
       const known = await readKnown(pool, tenant, found);
-      // What a rehearsal has forgotten is no change of anything any more.
+      // A change whose nota a rehearsal has forgotten is left out.
       const mudancas = found.flatMap((mudou) => {
         const told = tellOf(known, mudou);
         return told === undefined ? [] : [{ ...mudou, ...told }];
       });
       return { mudancas, ate: found.at(-1)?.ate, isAll: !more, isNewer };
     },
-    /** What there is to know of changes, by their lines; undefined of one that a newer version alone tells. One that is forgotten is left out. */
+    /** The data of changes, by their lines; undefined for a line that only a newer version can read. Forgotten changes are left out. */
     resolve: async (
       tenant: string,
       lines: readonly string[],
@@ -249,7 +249,7 @@ export function mudancaStore(pool: Db) {
       const [row] = (await pool.query<{ bloco: string; mais_antigo: string }>(BLOCOS([tenant]))).rows;
       return { ultimo: Number(row?.bloco ?? 0), maisAntigo: Number(row?.mais_antigo ?? 1) };
     },
-    /** Those of these of whom something was told in the block or after it. */
+    /** Those that have changes in their block or after it. */
     listChanged: async <Of extends { readonly documento: string; readonly bloco: number }>(
       tenant: string,
       of: readonly Of[],
@@ -258,7 +258,7 @@ export function mudancaStore(pool: Db) {
       const { rows } = await pool.query<{ place: number }>(CHANGED([tenant, ...values]));
       return rows.map(({ place }) => of[place - 1]!);
     },
-    /** Deletes some of what was told before a moment (milliseconds); whether there may be more. */
+    /** Deletes some of the changes from before a moment (milliseconds); returns whether there may be more. */
     forget: (tenant: string, before: number): Promise<boolean> =>
       runTransaction(pool, (client) => forgetOldest(client, tenant, before)),
   };
@@ -272,7 +272,7 @@ async function forgetOldest(client: PoolClient, tenant: string, before: number):
   const old = rows.filter(({ em }) => +em < before);
   const [first, last] = [old[0], old.at(-1)];
   if (first === undefined || last === undefined) return false;
-  // A block has one moment, and goes whole: it is known by its number that it is gone.
+  // A block has one moment and is deleted whole, so its number shows that it is gone.
   const gone = (await client.query<{ bloco: string }>(FORGET, [tenant, first.em, last.em])).rows;
   const newest = Math.max(...gone.map(({ bloco }) => Number(bloco)));
   await client.query(FORGOTTEN, [tenant, newest + 1]);
@@ -319,7 +319,7 @@ async function appendNovas(client: PoolClient, tenant: string, now: number): Pro
 
 type Held = { readonly bloco: string; readonly conta: boolean };
 
-/** Holds the row of a tenant; undefined: somebody else does. Its first changes make the row. */
+/** Holds the row of a tenant; undefined: another process does. The first changes of a tenant create the row. */
 async function takeTenant(client: PoolClient, tenant: string): Promise<Held | undefined> {
   const take = async (): Promise<Held | undefined> => (await client.query<Held>(TAKE, [tenant])).rows[0];
   const taken = await take();
@@ -327,7 +327,7 @@ async function takeTenant(client: PoolClient, tenant: string): Promise<Held | un
   return (await client.query(BEGIN, [tenant])).rowCount === 0 ? undefined : take();
 }
 
-/** Whose a change is: the parties of its note; undefined of what was forgotten. */
+/** The parties of a change's nota; undefined if it was forgotten. */
 async function readPartes(
   client: PoolClient,
   tenant: string,
@@ -355,7 +355,7 @@ function notaOf(eventos: Eventos, { item, id, mes }: Mudou): Ref | undefined {
   return evento && { id: evento.nota, mes: evento.mes_nota };
 }
 
-/** Of changes of eventos without it, the state of the nota as each was made: the trail has it, whatever became of the nota since. */
+/** States of notas for changes of eventos whose lines lack them. The trail has the state at the moment of the change. */
 function readEstados(
   db: Pick<Db, 'query'>,
   tenant: string,
@@ -368,7 +368,7 @@ function readEstados(
   return readEach(db, { tenant, asked, eventos, planned: ESTADOS, keys }, ({ estado }: Row) => estado);
 }
 
-/** What was said with changes of notas: a refused one keeps it, and of others it stands in the trail. */
+/** Messages of changes of notas; a refused nota keeps its own, and the trail has the others. */
 function readMensagens(
   db: Pick<Db, 'query'>,
   tenant: string,
@@ -387,7 +387,7 @@ const NONE: Eventos = new Map();
 /** A row for the change at a place, from 1 on. */
 type Placed = { readonly place: number };
 
-/** Of each of these changes one value, by its nota and what else it is asked with. */
+/** One value for each of these changes, by its nota and further parameters. */
 async function readEach<Row extends Placed, Value>(
   db: Pick<Db, 'query'>,
   {
@@ -423,8 +423,8 @@ function idsOf(of: readonly { readonly id: string }[]): readonly string[] {
 }
 
 /**
- * By their moments, as the clocks of those who wrote them had it, and those of one nota or evento as they followed one another, whatever
- * the clocks say. Of what was found here no earlier move is still to come: it was committed before the next one could be made.
+ * Orders changes by the moments that their writers' clocks gave. The changes of one nota or evento keep their sequence, even against the
+ * clocks. No earlier move of a found change can follow: it was committed before the next one could be made.
  */
 export function inOrder(all: readonly Mudou[]): readonly Mudou[] {
   if (isInOrder(all)) return all;
@@ -442,13 +442,13 @@ export function inOrder(all: readonly Mudou[]): readonly Mudou[] {
   return moved.toSorted((one, other) => one.latest - other.latest || one.rank - other.rank).map(({ mudou }) => mudou);
 }
 
-/** Of one moment: a nota that is decided lets its eventos go, and an evento that is registered ends its nota. */
+/** Order within one moment: a decided nota releases its eventos, and a registered evento ends its nota. */
 function rankOf({ item, para }: Mudou): number {
   if (item === 'evento') return 1;
   return para === CANCELADA ? 2 : 0;
 }
 
-/** As it nearly always is. */
+/** The order is nearly always right already. */
 function isInOrder(all: readonly Mudou[]): boolean {
   const moved = new Map<string, number>();
   let [latest, rank] = [Number.NEGATIVE_INFINITY, 0];
@@ -464,7 +464,7 @@ function isInOrder(all: readonly Mudou[]): boolean {
   return true;
 }
 
-/** Each once: a provider may be its own taker. */
+/** Each document once: a provider may be its own taker. */
 function documentosOf(nota: PartesDaMudanca): ReadonlySet<string> {
   return new Set(PARTES_DA_NOTA.flatMap((papel) => nota[`${papel}_cpf_cnpj`] ?? []));
 }
@@ -491,7 +491,7 @@ function tellOf({ notas, eventos, estados, mensagens }: Known, mudou: Mudou): Co
   if (nota === undefined) return undefined;
   if (item === 'evento')
     return { nota, evento, estado: estadoDaNota ?? estados.get(mudou) ?? nota.estado, mensagem: null };
-  // A refused nota goes nowhere any more.
+  // A refused nota never changes again, so its own message counts.
   const mensagem = para === RECUSADA ? nota.mensagem_retorno : (mensagens.get(mudou) ?? null);
   return { nota, evento, estado: para, mensagem };
 }

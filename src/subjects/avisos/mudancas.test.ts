@@ -1,6 +1,6 @@
 /**
- * What has changed, in one order for good: transactions that overlap, are rolled back and die, several who give places at once, and one who
- * reads by his cursor. The same by HTTP, for who shows a token.
+ * Changes in one permanent order. Transactions overlap, are rolled back and die; several processes give places at once, and a reader
+ * follows by a cursor. The same by HTTP, with a token.
  */
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
@@ -66,7 +66,7 @@ test('what changes', async (t) => {
     assert.equal(new Set(told.map(({ id }) => id)).size, 3);
     const after = (await get(`mudancas?desde=${cursor}`, own)).body;
     assert.deepEqual([after.mudancas, after.mais], [[], false]);
-    // Whoever asks from the beginning is told the same, in the same order.
+    // A reader that starts from the beginning gets the same changes in the same order.
     const again = (await get('mudancas?limite=2', own)).body;
     assert.deepEqual(again.mudancas, told.slice(0, 2));
     assert.equal(again.mais, true);
@@ -97,7 +97,7 @@ test('what changes', async (t) => {
   await t.test('wakes who waits for it, and ends his waiting without it', async () => {
     const own = await tokenOf(PRESTADOR);
     const { cursor } = (await get('mudancas?desde=agora', own)).body;
-    // While the machine stands still the longest waiting may end.
+    // The longest waiting may end while the machine stands still.
     const looked = countCalls(store.mudancas, 'listChanged')(2);
     const waiting = until(async () => {
       const { body } = await get(`mudancas?desde=${cursor}&espera=50`, own);
@@ -185,12 +185,12 @@ test('of one moment a note lets its event go before it moves, and is cancelled a
   for (const mixed of [right, right.toReversed(), [right[2]!, right[0]!, right[3]!, right[1]!]]) {
     assert.deepEqual(inOrder(mixed), right);
   }
-  // A clock that went back makes moments one: the moves of a note stay in their order all the same.
+  // A clock that went back can make two moments equal; the moves of a note keep their order all the same.
   const back = [at('nota', '1', 1, 'cancelada', 20), at('nota', '1', 2, 'emitida', 5)];
   assert.deepEqual(inOrder(back.toReversed()), back);
 });
 
-/** As much as shows a gap between two commits, with the database answering within milliseconds. */
+/** Enough to show a gap between two commits, if the database answers within milliseconds. */
 const [WRITERS, ROUNDS] = [8, 25];
 
 test('nothing is missed and nothing told twice, though transactions overlap, roll back and are killed', async () => {
@@ -212,7 +212,7 @@ test('nothing is missed and nothing told twice, though transactions overlap, rol
   const uncertain = new Set<string>();
   let [isOver, isPlaced] = [false, false];
 
-  /** One note each: its moves follow one another, in transactions that stay open for a while. */
+  /** Each writer has one note, whose moves follow one another in transactions that stay open for a while. */
   const write = async (id: number): Promise<void> => {
     let movimento = 0;
     for (let round = 0; round < ROUNDS; round += 1) {
@@ -227,7 +227,7 @@ test('nothing is missed and nothing told twice, though transactions overlap, rol
           id,
         ]);
         const ref = { id: String(id), mes };
-        // The clocks of those who write disagree by seconds.
+        // The clocks of the writers disagree by seconds.
         const em = clock.now + randomInt(-5_000, 5_000);
         const move = {
           ...ref,
@@ -253,7 +253,7 @@ test('nothing is missed and nothing told twice, though transactions overlap, rol
         }
       } catch (error) {
         lost = error as Error;
-        // It was killed before it was told to commit.
+        // The session was killed before the commit; the outcome is unknown.
         uncertain.add(key);
       } finally {
         client.release(lost ?? false);
@@ -276,7 +276,7 @@ test('nothing is missed and nothing told twice, though transactions overlap, rol
       const { mudancas, ate } = await store.mudancas.list(tenant, PRESTADOR, from, randomInt(1, 20));
       told.push(...mudancas.map(({ id, movimento }) => `nota-${id}-${movimento}`));
       if (ate === undefined && isLast) return;
-      // What was placed before it was over is all that there is.
+      // This pass reads everything only if all changes were placed before it began.
       isLast = ate === undefined && isPlaced;
       from = ate ?? from;
       await pace(1);

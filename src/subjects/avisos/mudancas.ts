@@ -1,4 +1,4 @@
-/** What has changed of the notes and events of one CNPJ or CPF, in the order in which it is told once and for good. */
+/** Changes of the notes and events of one CNPJ or CPF, in one permanent order. */
 
 import type { Municipio } from '../../base/book/municipios.ts';
 import { Waits } from '../../base/world/esperar.ts';
@@ -13,13 +13,13 @@ import { papeisOf } from '../partes/notas.ts';
 import { type Lugar, type Mudanca, writeLugar } from './mudancas.rows.ts';
 import { voltaOfBloco } from './voltas.rows.ts';
 
-/** In the names and the order of the public answer. */
+/** The names and the order are those of the public answer. */
 export type MudancaPublica = {
-  /** The same however often it is told. */
+  /** The same in every answer and message. */
   readonly id: string;
   readonly tipo: TipoMudanca;
   readonly em: string;
-  /** Place of its reader once he has it. */
+  /** The cursor after this change. */
   readonly cursor: string | null;
   readonly papeis: readonly ParteDaNota[];
   readonly chave_acesso: string;
@@ -43,8 +43,8 @@ export type EventoMudado = {
 const TIPOS: ReadonlySet<string> = new Set(TIPOS_MUDANCA);
 
 /**
- * A change as everybody is told it; undefined: a newer version alone knows what it is. `cursor`: where it is told in an order; `bloco`: of its
- * place, which tells it from a move of the same number that a database made before it went back to a copy.
+ * The public form of a change; undefined: only a newer version can read it. `cursor`: only where changes are listed in order. `bloco`:
+ * block of its place. A database restored from a copy may repeat a move's number, and the block tells both apart.
  */
 export function mudancaPublica(
   mudou: Omit<Mudanca, 'ate'>,
@@ -84,18 +84,18 @@ export function mudancaPublica(
 
 export type PaginaDeMudancas = {
   readonly mudancas: readonly MudancaPublica[];
-  /** Place after them, to go on from. */
+  /** The cursor after them, to continue from. */
   readonly cursor: string;
-  /** Whether there is more by now. */
+  /** Whether there are more changes already. */
   readonly mais: boolean;
 };
 
-/** From now on, and from as far back as is told. */
+/** Start of a reader that wants new changes only. */
 export const DESDE_AGORA = 'agora';
 
 const CURSOR = /^m(\d{1,15})-(\d{1,9})$/;
 
-/** The place that somebody asks from, or why there is none. */
+/** The place of a reader's cursor, or the refusal. */
 export async function readDesde(
   { store }: Pick<World, 'store'>,
   { tenant }: Municipio,
@@ -131,10 +131,10 @@ function tellAt(mudou: Mudanca, documento: string): MudancaPublica | undefined {
   return mudancaPublica(mudou, documento, { cursor: writeLugar(mudou.ate), bloco: mudou.ate.bloco });
 }
 
-/** A page, which ends before a change that a newer version alone tells; the place after it; 'newer': it would begin with one. */
+/** A page, which ends before a change that only a newer version can read, with the place after it; 'newer': it would begin with one. */
 type PaginaLida = (PaginaDeMudancas & { readonly lugar: Lugar }) | 'newer';
 
-/** The changes of a document from a place on, at most so many. */
+/** The changes of a document from a place on, at most `max`. */
 export async function listMudancas(
   { store }: Pick<World, 'store'>,
   { tenant }: Municipio,
@@ -142,7 +142,7 @@ export async function listMudancas(
   from: Lugar,
   max: number,
 ): Promise<PaginaLida> {
-  // Looked at first: what is told up to here is all in the list that is read then.
+  // Read first: the list that is read next has all changes up to this block.
   const { ultimo } = await store.mudancas.readBlocos(tenant);
   const { mudancas, ate, isAll, isNewer } = await store.mudancas.list(tenant, documento, from, max);
   const told = mudancas.map((mudou) => tellAt(mudou, documento));
@@ -157,13 +157,13 @@ export async function listMudancas(
   return { mudancas: told as MudancaPublica[], cursor: writeLugar(lugar), mais: !isAll, lugar };
 }
 
-/** What who waits for changes of a document from a place on waits for, as a key. */
+/** Key of a request that waits for changes of a document after a place. */
 export function keyOfEspera(documento: string, { bloco, lidas }: Lugar): string {
-  // Of a block of which some were read there is more only in the next one, or it was told already.
+  // A partly read block gets no more changes, so a new one comes in a later block.
   return `${documento} ${lidas > 0 ? bloco + 1 : bloco}`;
 }
 
-/** Of these keys, those of whom there is something to be told. */
+/** The keys whose document has changes. */
 async function lookForMudancas(
   { store }: Pick<World, 'store'>,
   tenant: string,

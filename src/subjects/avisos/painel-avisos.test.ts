@@ -1,4 +1,4 @@
-/** Tokens and addresses of avisos in the console: who sees and who acts, what is shown once, and what a receiver gets of it. */
+/** Tokens and webhook addresses in the console: the rights to see and to act, the values shown once, and the messages to a receiver. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { onEnd } from '../../../test/support/cleanup.ts';
@@ -61,12 +61,12 @@ async function tokenOf(documento: string) {
   return answer.body as { id: string; token: string };
 }
 
-/** A receiver as the command opens it; each message as its line of JSON. */
+/** A receiver as the command opens it; each message is a line of JSON. */
 async function receptor(segredo?: string, port = 0) {
   const lines: { confere: boolean | null; problema: string | null; aviso: { type: string } }[] = [];
   const out = (text: string): void => {
     const line = JSON.parse(text);
-    // Questions are answered by the command itself.
+    // The command itself answers questions.
     if (line.aviso.type !== 'confirmacao') lines.push(line);
   };
   const asked = { porta: port, segredo: segredo === undefined ? undefined : readSegredo(segredo), isJson: true };
@@ -75,7 +75,7 @@ async function receptor(segredo?: string, port = 0) {
   return { ...opened, lines };
 }
 
-/** Until an address that was not there when it was registered has said that it wants messages, by the next question. */
+/** Waits until an address that was unreachable at registration has proved itself, at the next question. */
 function untilActive(id: string): Promise<unknown> {
   return until(async () => {
     const one = (await store.webhooks.list('integracao', '')).find((row) => row.id === id);
@@ -90,7 +90,7 @@ const secretIn = ({ html }: Shown): string => /<pre class="segredo">(whsec_[A-Za
 const idIn = ({ html }: Shown): string => /avisos\/(wh_[\w-]+)"/.exec(html)![1]!;
 const actsOf = (objeto: string, chave: string) => store.atos.list('integracao', { objeto, chave }, 50);
 
-/** A page opened first, so that the form that is sent comes from it. */
+/** Opens a page first, so that the form that is sent comes from it. */
 async function act(pessoa: Pessoa, id: string, path: string, fields: Record<string, string> = {}): Promise<Shown> {
   clock.now += 1_000;
   await pessoa.open(at(`/avisos/${id}`));
@@ -126,7 +126,7 @@ describe('tokens', () => {
     assert.equal((await ask()).status, 200);
     for (const pessoa of [leitor, operadora]) assert.equal((await pessoa.open(at(`/tokens/${id}`))).status, 403);
     assert.equal((await vizinha.open(at(`/tokens/${id}`))).status, 404);
-    // In her own municipality it is none either.
+    // The token does not exist in her own municipality either.
     assert.equal((await vizinha.open(at(`/tokens/${id}`, OTHER))).status, 404);
     await vizinha.open(at('/tokens', OTHER));
     assert.equal((await vizinha.send(at(`/tokens/${id}`, OTHER), { motivo: 'meu' })).status, 404);
@@ -175,7 +175,7 @@ describe('an address of the municipality', () => {
     assert.match(page.html, /respondeu 204/);
     assert.match(page.html, /<a href="\/m\/integracao\/notas\/\w{50}">nota\.autorizada<\/a>/);
     assert.match(page.html, /segredissimo/);
-    // Who does not look after it has the host alone, and the trail too.
+    // Other roles see the host alone, in the trail too.
     for (const pessoa of [leitor, operadora]) {
       for (const where of ['/avisos', `/avisos/${id}`, '/trilha']) {
         const { html, status } = await pessoa.open(at(where));
@@ -280,7 +280,7 @@ describe('an address of the municipality', () => {
       async () => (await store.webhooks.countEntregas('integracao', id, 'morta')) === 3 || undefined,
       'given up',
     );
-    // Three days later everybody enters again.
+    // All sessions have ended after three days.
     await enterAll();
     const seen = await leitor.open(at(`/avisos/${id}?estado=morta`));
     assert.match(seen.html, /<td>não se tenta mais<\/td>/);

@@ -1,7 +1,7 @@
 /**
- * Sends one message to an address that somebody else has chosen, in the turn of its host (`destinos.ts`). It may lead nowhere inside: names
- * are resolved here, an address that is not public is refused before anything is sent to it, and no redirection is followed. Names are asked
- * of the name servers by sockets of their own: those whose servers never answer take no thread from anybody (D-610).
+ * Sends one message to an address that a user has chosen, in the turn of its host (`destinos.ts`). It must not reach the internal network.
+ * Names are resolved here, an address that is not public is refused before a connection, and redirects are not followed. Each name is
+ * resolved by a socket of its own, so that silent name servers occupy no thread (D-610).
  */
 import { lookup, Resolver } from 'node:dns/promises';
 import https from 'node:https';
@@ -18,10 +18,10 @@ class NotPublic extends Error {}
 
 /** A name server that does not answer is asked twice. */
 const RESOLVING = { timeout: 2_500, tries: 2 };
-/** Interim answers (1xx) that are listened to. */
+/** Most interim answers (1xx) that are accepted. */
 const INTERIM_MAX = 5;
 
-/** The addresses of a name, all of them public; one that has another besides is refused whole. */
+/** The addresses of a name. A name with one address that is not public is refused as a whole. */
 async function resolvePublic(name: string, servers: readonly string[] | undefined) {
   const resolver = new Resolver(RESOLVING);
   if (servers !== undefined) resolver.setServers(servers);
@@ -43,10 +43,10 @@ type Resolve = (host: string) => Promise<readonly Found[]>;
 /** Lifetime of a resolved name, so that a batch resolves it once. */
 const FOUND_FOR_MS = 30_000;
 const FOUND_MAX = 1_000;
-/** Of the addresses of a name, those that are connected to. */
+/** Most addresses of a name that are tried. */
 const ADDRESSES_MAX = 4;
 
-/** Remembers what was found; what was not is asked for again. */
+/** Caches successful results; a failed name is resolved again. */
 function remember(resolve: Resolve): Resolve {
   const all = new Map<string, { readonly found: Promise<readonly Found[]>; readonly until: number }>();
   return (host) => {
@@ -70,20 +70,20 @@ function lookupOf(found: readonly Found[]): LookupFunction {
   };
 }
 
-/** One that is idle is kept for less than web servers keep theirs: Node does for five seconds. */
+/** An idle connection is kept for less time than web servers keep theirs: Node does for five seconds. */
 const KEPT = { keepAlive: true, timeout: 4_000, maxFreeSockets: 4 };
-/** Of an answer so much is read, so that the connection serves again, and no longer than this. */
+/** Part of an answer that is read so that the connection can be reused, and the longest time for it. */
 const BODY_MAX_BYTES = 16 * 1024;
 const BODY_MAX_MS = 1_000;
-/** Of the answer to a question the whole text, which has no more than what it was asked with. */
+/** Largest answer to a question: the value alone. */
 const ECHO_MAX_BYTES = 1024;
 
-/** Statuses by which a host says that it as a whole takes nothing now. */
+/** Statuses by which a host as a whole refuses messages for now. */
 const OF_THE_HOST = [429, 502, 503, 504];
-/** Failures of the address of the network, whichever host is asked for there. */
+/** Failures of the network address, for any host name there. */
 const OF_THE_ADDRESS = ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT'];
 
-/** `isOfAddress`: it came to no connection. */
+/** `isOfAddress`: no connection was made. */
 type Sent = RespostaDeAviso & { readonly isOfAddress?: boolean };
 
 type Agents = Readonly<Record<'http:' | 'https:', InstanceType<typeof http.Agent>>>;
@@ -143,7 +143,7 @@ function send(
     if (interim > INTERIM_MAX) giveUp('respondeu com avisos provisórios demais (1xx)');
   });
   request.on('error', (error: NodeJS.ErrnoException) => {
-    // A connection that was kept is closed by the other side when it likes; the message was not taken then.
+    // The other side may close an idle connection at any time; it did not get the message then.
     if (mayRepeat && !isAnswered && request.reusedSocket && error.code === 'ECONNRESET') {
       clearTimeout(timer);
       settle(send(agents, url, pedido, found, false));
@@ -155,7 +155,7 @@ function send(
   return promise;
 }
 
-/** `isPrivateAllowed`: addresses of one's own network are sent to as well, and without TLS. `servers`: of names, in place of the machine's. */
+/** `isPrivateAllowed`: private addresses are allowed, and http too. `servers`: name servers in place of the machine's. */
 export function avisoPoster({
   isPrivateAllowed,
   servers,
@@ -187,7 +187,7 @@ export function avisoPoster({
       ofHost.end('failed');
       return { problema: describe(error as NodeJS.ErrnoException) };
     }
-    // Any of them may be connected to.
+    // The connection may go to any of the addresses.
     const ofAddresses: Begun[] = [];
     for (const { address } of found) {
       const vez = destinos.begin(`${keyOf(address)} `, pedido);
@@ -197,7 +197,7 @@ export function avisoPoster({
       }
       ofAddresses.push(vez);
     }
-    // What cannot even be begun is a failure of this address alone.
+    // A request that cannot even begin is a failure of this address alone.
     const { isOfAddress = false, ...resposta }: Sent = await Promise.resolve()
       .then(() => send(agents, url, pedido, found))
       .catch((error: NodeJS.ErrnoException) => ({ problema: describe(error) }));
@@ -226,7 +226,7 @@ const TOLD: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'o certificado do endereço é de outro nome',
 };
 
-/** Nothing of the answer, and nothing of the network inside. */
+/** The text reveals nothing of the answer, and nothing of the internal network. */
 function describe(error: NodeJS.ErrnoException): string {
   if (error instanceof NotPublic) return 'o nome leva a um endereço que não é público';
   return TOLD[error.code ?? ''] ?? `a conexão falhou (${error.code ?? 'sem código'})`;

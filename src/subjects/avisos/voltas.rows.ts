@@ -1,9 +1,9 @@
-/** How what was told after a restoration is told from what was told before it. */
+/** Distinguishes changes sent after a restoration from those sent before it. */
 
-/** Numbers and blocks by which restorations lie apart at least. */
+/** Smallest distance between the numbers and blocks of two restorations. */
 export const POR_LINHA = 1_000_000;
 
-/** From this block of changes on a place was given after a restoration; without one nobody comes so far. */
+/** Places from this block on were given after a restoration; no database reaches it otherwise. */
 const VOLTA_DESDE = 1_000_000_000;
 
 /** Mark of changes after a restoration; undefined without one. */

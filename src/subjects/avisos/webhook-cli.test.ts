@@ -1,4 +1,4 @@
-/** `nfse token …` and `nfse webhook …` beside a running service, and the listener as whoever develops starts it. */
+/** `nfse token …` and `nfse webhook …` beside a running service, and the listener as a developer starts it. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,7 +20,7 @@ const PRESTADOR = '11222333000181';
 const service = await startTestService();
 const { pool, store, address, clock } = service;
 
-/** A command that is done. */
+/** A command that succeeds. */
 async function does(...args: readonly string[]): Promise<string> {
   const { code, out, err } = await nfseHere(args, pool, false, address, () => clock.now);
   assert.deepEqual([code, err], [0, ''], args.join(' '));

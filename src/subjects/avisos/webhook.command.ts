@@ -1,4 +1,4 @@
-/** `nfse webhook …`: the addresses that are told what changes in a municipality, and what came of it. */
+/** `nfse webhook …`: the webhook addresses of a municipality, and the results of their messages. */
 
 import {
   askedWrongly,
@@ -110,7 +110,7 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
   ESCUTAR,
 ];
 
-/** What a command that acts on one address has at hand. */
+/** The context of a command that acts on one address. */
 type At = {
   readonly world: CliWorld;
   readonly registry: RegistryWorld;
@@ -185,7 +185,7 @@ function rowOf(one: WebhookPublico): readonly string[] {
     one.documento === null ? 'município' : maskDocumento(one.documento),
     one.estado === 'ativo' ? (one.falhas > 0 ? `falhando (${one.falhas})` : 'ligado') : one.estado,
     one.tipos.join(', ') || 'tudo',
-    // What comes after the host may hold a secret of its receiver.
+    // The path may contain a secret of the receiver.
     one.documento === null ? printable(one.url) : new URL(one.url).origin,
     printable(one.ultimo_problema ?? ''),
   ];

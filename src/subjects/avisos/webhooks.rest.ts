@@ -1,4 +1,4 @@
-/** The addresses by which a party registers where it is told what changes, and sees what came of it. */
+/** Routes by which a party manages its webhook addresses and sees the results of their messages. */
 
 import { findStrangeParams, numberIn, refuseParams } from '../../base/http/params.ts';
 import { refuseMissingWebhook } from '../../base/http/refusals.ts';
@@ -82,7 +82,7 @@ const SENDS = {
   descricao: orAbsent(field.text('Um nome seu para ele.')),
 } as const;
 
-/** Who asks, and, of an address that names one, which. */
+/** The owner who asks, and the id of the named address. */
 type Asked = { readonly dono: string; readonly id: string; readonly query: URLSearchParams };
 
 async function readAsked(
@@ -109,7 +109,7 @@ async function list(call: Call) {
   return { body: { status: 'OK', webhooks: await listWebhooks(call.world, call.municipio, asked.dono) } };
 }
 
-/** What a row does with an address that is there. */
+/** The action of a route on an existing address. */
 type OnWebhook<Body> = (call: Call, asked: Asked, webhook: WebhookPublico) => Promise<Body | Refused | 'not_found'>;
 
 function onOne<Body extends object>(work: OnWebhook<Body>, names: readonly string[] = []) {

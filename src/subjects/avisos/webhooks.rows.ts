@@ -1,4 +1,4 @@
-/** Addresses that changes are told to, as whoever has them sees and changes them. */
+/** Webhook addresses as their owner sees and changes them. */
 
 import { folhasApagadas, insertEntrada, insertRegistradas, takeAway } from '../../base/book/auditoria-entradas.ts';
 import { type Db, runTransaction } from '../../base/pg/open.ts';
@@ -8,7 +8,7 @@ import { inTurn } from '../../base/pg/turn.ts';
 import { raizOf } from '../../fiscal/chave.ts';
 import type { TipoMudanca } from '../../fiscal/mudanca.ts';
 
-/** `documento`: empty where it is the municipality's own. Moments in milliseconds. */
+/** `documento`: empty if the address is the municipality's own. Moments in milliseconds. */
 export type NovoWebhook = {
   readonly id: string;
   readonly documento: string;
@@ -27,7 +27,7 @@ export type WebhookRow = {
   readonly tipos: readonly TipoMudanca[];
   readonly descricao: string | null;
   readonly ativo: boolean;
-  /** It has yet to prove that it wants messages. */
+  /** It has not yet proved that it wants messages. */
   readonly pendente: boolean;
   readonly criado_em: Date;
   readonly anterior_ate: Date | null;
@@ -48,7 +48,7 @@ const INSERT = insertRows<NovoWebhook>('insert_webhook', 'webhooks', [
   ['descricao text', ({ descricao }) => descricao ?? null],
   ['segredo bytea', ({ segredo }) => segredo],
   ['criado_em timestamptz', ({ criadoEm }) => new Date(criadoEm).toISOString()],
-  // It is asked at once whether it wants messages.
+  // The question whether it wants messages is due at once.
   ['pendente boolean', () => true],
   ['proxima timestamptz', ({ criadoEm }) => new Date(criadoEm).toISOString()],
 ]);
@@ -58,16 +58,18 @@ const LIST_OF_PARTES = `select ${COLUMNS} from webhooks where tenant = $1 and id
 const LIST = `select ${COLUMNS} from webhooks where tenant = $1 and ($2::text is null or documento = $2) order by criado_em, id`;
 /** Owner of an address: the root of a CNPJ, a whole CPF, or the municipality itself. */
 export const RAIZ = 'left(documento, case length(documento) when 14 then 8 else 11 end)';
-/** An index of its own would be taken for looks at what is due: the documents of a root stand together in theirs. */
+/**
+ * The planner would use a dedicated index for queries of due addresses too. The documents of a root are neighbours in the existing index.
+ */
 const COUNT = `select count(*)::int as da_raiz, (count(*) filter (where documento = $3::text))::int as do_documento
   from webhooks where tenant = $1 and documento between rpad($2::text, length($3::text), '0') and rpad($2::text, length($3::text), 'Z') and ${RAIZ} = $2`;
-/** Another address has yet to prove what the one before it had. */
+/** A changed URL must be proved anew. */
 const CHANGE = `update webhooks set url = coalesce($4, url), tipos = coalesce($5::text[], tipos), descricao = coalesce($6, descricao),
     ativo = coalesce($7, ativo), pendente = pendente or coalesce($4 <> url, false), falhas = case when $7 or $4 <> url then 0 else falhas end,
     proxima = case when $7 or $4 <> url then least(coalesce(proxima, $8), $8) else proxima end,
     alterado = alterado or coalesce($7, false) or coalesce($4 <> url, false), rapido = rapido and not coalesce($4 <> url, false)
   where tenant = $1 and id = $2 and documento = $3 returning ${COLUMNS}`;
-/** What waits for an address waits no longer. */
+/** Makes all pending deliveries of an address due now. */
 export const ALL_NOW = `update entregas set due_at = $3 where tenant = $1 and webhook = $2 and estado = 'pendente' and due_at > $3`;
 const ROTATE = `update webhooks set segredo_anterior = segredo, anterior_ate = $5, segredo = $4
   where tenant = $1 and id = $2 and documento = $3 returning ${COLUMNS}`;
@@ -80,13 +82,13 @@ const PENDENTES = `select count(*)::int as total from (select 1 from entregas
 const AGAIN = `update entregas set estado = 'pendente', due_at = $4, criada_em = $4 where tenant = $1 and webhook = $2
   and estado = 'morta' and ($3::bigint is null or ordem = $3)`;
 const SOON = `update webhooks set proxima = least(coalesce(proxima, $3), $3) where tenant = $1 and id = $2`;
-/** Trials have their moment as a place, below 0. */
+/** A trial has its moment as its place, below 0. */
 const TRIALS = 'select count(*)::int as total from entregas where tenant = $1 and webhook = $2 and ordem <= $3';
 const TRIAL = `insert into entregas (tenant, webhook, ordem, nota, estado, due_at, criada_em)
   select tenant, id, $3::bigint, $3::bigint, 'pendente', $4::timestamptz, $4::timestamptz from webhooks where tenant = $1 and id = $2
   on conflict (tenant, webhook, ordem) do nothing`;
 
-/** What came of an attempt, as it is kept. `em`: ISO 8601. */
+/** The stored result of an attempt. `em`: ISO 8601. */
 export type Tentativa = {
   readonly em: string;
   readonly ms: number;
@@ -110,7 +112,7 @@ export type EntregaRow = {
   readonly registro: readonly Tentativa[];
 };
 
-/** What is waiting is counted up to here. */
+/** Limit of the count of pending deliveries. */
 export const CONTADAS_MAX = 10_000;
 
 type Change = {
@@ -120,14 +122,14 @@ type Change = {
   readonly ativo?: boolean | undefined;
 };
 
-/** Tells the audit chain how an address stands that was just written. */
+/** Records the state of an address that was just written in the audit chain. */
 export function tellWebhook(client: PoolClient, tenant: string, id: string): Promise<void> {
   return insertRegistradas(client, tenant, 'webhooks', { which: 't.id = $6', values: [id] });
 }
 
 export function webhookStore(pool: Db) {
   return {
-    /** As it was registered, or what has as many as there may be: its document, or the root of it. */
+    /** The stored address, or the name of the limit that is reached: its document, or the root of it. */
     insert: (tenant: string, webhook: NovoWebhook, most: Most): Promise<WebhookRow | keyof Most> =>
       inTurn(pool, `webhooks ${tenant} ${raizOf(webhook.documento)}`, async (client) => {
         const { documento } = webhook;
@@ -141,13 +143,13 @@ export function webhookStore(pool: Db) {
       }),
     find: async (tenant: string, id: string): Promise<WebhookRow | undefined> =>
       (await pool.query<WebhookRow>(FIND, [tenant, id])).rows[0],
-    /** Those of a document, the oldest first; empty: those of the municipality; undefined: all. */
+    /** Addresses of a document, the oldest first; empty: those of the municipality; undefined: all. */
     list: async (tenant: string, documento: string | undefined): Promise<readonly WebhookRow[]> =>
       (await pool.query<WebhookRow>(LIST, [tenant, documento ?? null])).rows,
-    /** A page of those of documents, after an `id`. */
+    /** A page of the addresses of documents, after an `id`. */
     listOfPartes: async (tenant: string, depois: string, max: number): Promise<readonly WebhookRow[]> =>
       (await pool.query<WebhookRow>(LIST_OF_PARTES, [tenant, depois, max])).rows,
-    /** Undefined where the document has none of this `id`. One that is switched on again is tried at once. */
+    /** Undefined: the document has no address of this `id`. An address that is switched on again is tried at once. */
     change: (
       tenant: string,
       { id, documento }: Pick<WebhookRow, 'id' | 'documento'>,
@@ -161,7 +163,7 @@ export function webhookStore(pool: Db) {
         if (row !== undefined && ativo === true) await client.query(ALL_NOW, [tenant, id, new Date(now)]);
         return row;
       }),
-    /** Another secret; the one before signs as well until a moment (milliseconds). */
+    /** Another secret; the earlier one signs as well until a moment (milliseconds). */
     rotate: (
       tenant: string,
       { id, documento }: Pick<WebhookRow, 'id' | 'documento'>,
@@ -173,7 +175,7 @@ export function webhookStore(pool: Db) {
         if (rows[0] !== undefined) await tellWebhook(client, tenant, id);
         return rows[0];
       }),
-    /** Takes an address away with all that was to be told to it. */
+    /** Deletes an address and all its deliveries. */
     remove: async (tenant: string, { id, documento }: Pick<WebhookRow, 'id' | 'documento'>): Promise<boolean> => {
       const taken = takeAway('webhooks', 'delete from webhooks t where tenant = $1 and id = $2 and documento = $3');
       const isTaken = await runTransaction(pool, async (client) => {
@@ -185,29 +187,29 @@ export function webhookStore(pool: Db) {
       await pool.query('delete from entregas where tenant = $1 and webhook = $2', [tenant, id]);
       return true;
     },
-    /** What is and was to be told, the newest first, before an `ordem`. */
+    /** Deliveries of any state, the newest first, before an `ordem`. */
     listEntregas: async (
       tenant: string,
       webhook: string,
       { estado, before, max }: { readonly estado?: EstadoEntrega; readonly before?: string; readonly max: number },
     ): Promise<readonly EntregaRow[]> =>
       (await pool.query<EntregaRow>(ENTREGAS, [tenant, webhook, estado ?? null, before ?? null, max])).rows,
-    /** No further than to {@link CONTADAS_MAX}. */
+    /** Counts up to {@link CONTADAS_MAX}. */
     countEntregas: async (tenant: string, webhook: string, estado: 'pendente' | 'morta'): Promise<number> =>
       (await pool.query<{ total: number }>(PENDENTES, [tenant, webhook, estado, CONTADAS_MAX])).rows[0]!.total,
-    /** Tells again what had come to its end in vain, one or all; how many. */
+    /** Sends deliveries again that were given up, one or all; returns their number. */
     sendAgain: async (tenant: string, webhook: string, ordem: string | undefined, now: number): Promise<number> => {
       const again = (await pool.query(AGAIN, [tenant, webhook, ordem ?? null, new Date(now)])).rowCount ?? 0;
       if (again > 0) await pool.query(SOON, [tenant, webhook, new Date(now)]);
       return again;
     },
-    /** Something to be told that nothing has happened of; false: there were so many trials of the address since a moment (milliseconds). */
+    /** Adds a trial message; false: the limit of trials of the address since a moment (milliseconds) is reached. */
     addTrial: (tenant: string, webhook: string, now: number, most: Trials): Promise<boolean> =>
       addTrial(pool, [tenant, webhook], now, most),
   };
 }
 
-/** Addresses that there may be. */
+/** Highest numbers of addresses. */
 type Most = { readonly documento: number; readonly raiz: number };
 type Counted = { readonly do_documento: number; readonly da_raiz: number };
 
@@ -222,7 +224,7 @@ async function addTrial(
   const isAdded = await inTurn(pool, `ensaios ${of.join(' ')}`, async (client) => {
     const { rows } = await client.query<{ total: number }>(TRIALS, [...of, -since]);
     if (rows[0]!.total >= max) return false;
-    // Before all that there is to tell, and apart from every note.
+    // A trial is sent before all other deliveries, and belongs to no note.
     await client.query(TRIAL, [...of, -now, new Date(now)]);
     return true;
   });

@@ -1,4 +1,4 @@
-/** Addresses that are told what changes: of a CNPJ or CPF, by its token, or of the municipality, in the console and by command. */
+/** Webhook addresses: of a CNPJ or CPF, by its token, or of the municipality, in the console and by command. */
 import { randomBytes } from 'node:crypto';
 import type { Municipio } from '../../base/book/municipios.ts';
 import { isoMoment } from '../../fiscal/moment.ts';
@@ -22,7 +22,7 @@ type AvisosWorld = Pick<World, 'store' | 'now' | 'wake' | 'avisosPrivados'>;
 export const WEBHOOKS_MAX = 10;
 /** Addresses of all documents of one root of a CNPJ. */
 export const WEBHOOKS_POR_RAIZ = 100;
-/** How long a secret signs after it was changed: as long as its receiver takes to learn the new one. */
+/** Time for which a replaced secret still signs, while its receiver learns the new one. */
 export const SEGREDO_ANTERIOR_HORAS = 24;
 
 const URL_MAX = 2_000;
@@ -65,7 +65,7 @@ const CAMPOS_DA_ALTERACAO = { url, tipos, descricao, ativo };
 export const ESTADOS_DO_ENDERECO = ['pendente', 'ativo', 'desligado'] as const;
 type EstadoDoEndereco = (typeof ESTADOS_DO_ENDERECO)[number];
 
-/** In the names and the order of the public answer. */
+/** The names and the order are those of the public answer. */
 export type WebhookPublico = {
   readonly id: string;
   readonly documento: string | null;
@@ -76,7 +76,7 @@ export type WebhookPublico = {
   readonly estado: EstadoDoEndereco;
   readonly criado_em: string;
   readonly segredo_anterior_ate: string | null;
-  /** In a row, by now. */
+  /** Failures in a row. */
   readonly falhas: number;
   readonly ultimo_problema: string | null;
   readonly ultimo_problema_em: string | null;
@@ -99,12 +99,12 @@ export type TentativaPublica = {
   readonly problema: string | null;
 };
 
-/** Whose addresses: a document, or the municipality, which is the empty text. */
+/** Owner of addresses: a document, or the municipality, which is the empty text. */
 export type Dono = string;
 
 export const DO_MUNICIPIO: Dono = '';
 
-/** Registers an address. Its secret is answered this once. */
+/** Registers an address. Its secret is answered only this once. */
 export async function createWebhook(
   world: AvisosWorld,
   municipio: Municipio,
@@ -116,7 +116,7 @@ export async function createWebhook(
   return refuseNeverTold(world, read.lidos.url) ?? addWebhook(world, municipio, dono, read.lidos);
 }
 
-/** An address that could never be told is refused when it is written, not when something is sent. */
+/** An unusable address is refused at registration, not when a message is sent. */
 function refuseNeverTold({ avisosPrivados = false }: AvisosWorld, url: string): Refused | undefined {
   const why = whyNeverTold(new URL(url), avisosPrivados);
   if (why === undefined) return undefined;
@@ -156,7 +156,7 @@ export async function listWebhooks(
   return (await store.webhooks.list(municipio.tenant, dono)).map((row) => webhookPublico(municipio, row));
 }
 
-/** Those of its documents, and not the municipality's own, so many after one. */
+/** A page of the addresses of its documents, without the municipality's own, after an id. */
 export async function listWebhooksDePartes(
   { store }: Pick<World, 'store'>,
   municipio: Municipio,
@@ -203,7 +203,7 @@ export function removeWebhook(
   return store.webhooks.remove(tenant, { id, documento: dono });
 }
 
-/** One of a document, or of whomever without one; undefined: there is none of this `id`. */
+/** An address of a document, or of any owner if none is given; undefined: there is none of this `id`. */
 export async function findWebhook(
   { store }: Pick<World, 'store'>,
   municipio: Municipio,
@@ -213,10 +213,10 @@ export async function findWebhook(
   return row !== undefined && row.documento === (dono ?? row.documento) ? webhookPublico(municipio, row) : undefined;
 }
 
-/** Trials of an address in a minute: nobody is sent more by it than a person looks at. */
+/** Trials of an address in a minute: no more than a person reads, so that nobody is flooded. */
 export const ENSAIOS_POR_MINUTO = 10;
 
-/** Tells an address something of which nothing has happened, so that its receiver can be tried. */
+/** Sends a trial message to an address, so that its receiver can be tested. */
 export async function tryWebhook(
   { store, now, wake }: AvisosWorld,
   { tenant }: Municipio,
@@ -231,7 +231,7 @@ export async function tryWebhook(
   return undefined;
 }
 
-/** Tells again what had come to its end in vain: one, or all; how many. */
+/** Sends deliveries again that were given up: one, or all; returns their number. */
 export async function sendAgain(
   { store, now, wake }: AvisosWorld,
   { tenant }: Municipio,
@@ -253,7 +253,7 @@ type EntregasPedidas = {
   readonly max: number;
 };
 
-/** What is and was to be told to an address, the newest first. */
+/** Deliveries of an address, the newest first. */
 export async function listEntregas(
   world: Pick<World, 'store'>,
   municipio: Municipio,
@@ -264,13 +264,13 @@ export async function listEntregas(
   return { entregas: rows.map((row) => entregaPublica(municipio, row)), cursor };
 }
 
-/** A delivery with what it tells, and of which note. null: of a trial, or of what was forgotten. */
+/** A delivery with its kind of change and its note. null: a trial, or the change was forgotten. */
 export type EntregaContada = EntregaPublica & {
   readonly tipo: TipoMudanca | 'ensaio' | null;
   readonly chave_acesso: string | null;
 };
 
-/** The same, each with what it tells. */
+/** The same, each with its kind of change and its note. */
 export async function listEntregasContadas(
   world: Pick<World, 'store'>,
   municipio: Municipio,
@@ -304,7 +304,7 @@ async function readEntregas(
   return { rows, cursor: rows.length === max ? rows.at(-1)!.ordem : null };
 }
 
-/** How much waits for an address and how much was given up, no further than to a number that is told. */
+/** Number of pending and of given-up deliveries, each counted up to a limit that is answered too. */
 export async function countEntregas(
   { store }: Pick<World, 'store'>,
   { tenant }: Municipio,
@@ -317,7 +317,7 @@ export async function countEntregas(
   return { pendentes, mortas, ate: CONTADAS_MAX };
 }
 
-/** Writes an act of a municipality on its addresses into its trail. The address is named without what comes after its host. */
+/** Records an act of a municipality on its addresses in its trail. The address is named by its host alone. */
 export function recordAviso(
   { store, now }: AvisosWorld,
   { tenant }: Municipio,

@@ -1,4 +1,4 @@
-/** `nfse aliquotas …`: the rates of the IBS and the CBS, imported as a file for all municipalities of this service. */
+/** `nfse aliquotas …` imports the rates of the IBS and the CBS as a file for all municipalities of this service. */
 
 import {
   type CliWorld,

@@ -1,6 +1,6 @@
 /**
- * The rates of the IBS and the CBS: the table in force, its versions, and how a file is merged into it. They are national law: no statement
- * here names a tenant. Replaced rows stay with the version that replaced them, so that the rates of every note can be told.
+ * The rates of the IBS and the CBS: the table in force, its versions, and the merge of a file. They are national law: no statement here
+ * names a tenant. Replaced rows stay with the version that replaced them, so that the rates of every note can be found.
  */
 
 import type { Writing } from '../../base/book/merge-rows.ts';
@@ -27,13 +27,13 @@ export type EntradaAliquota = Omit<Aliquota, 'cClassTrib'> & {
   readonly c_class_trib: string;
 };
 
-/** `versao`: the one in force afterwards; the one before where nothing changed. */
+/** `versao`: the version in force afterwards; the earlier one if nothing changed. */
 export type ContagemAliquotas = {
   readonly versao: number;
   readonly novas: number;
   readonly alteradas: number;
   readonly iguais: number;
-  /** Of the new and the changed, those that speak of days that have passed. */
+  /** New and changed rows that concern days in the past. */
   readonly retroativas: number;
 };
 
@@ -55,7 +55,7 @@ type Row = Omit<Aliquota, 'cClassTrib' | 'fim'> & { readonly c_class_trib: strin
 const PLACE = ['tributo', 'c_class_trib', 'uf', 'municipio'];
 const KEY = [...PLACE, 'inicio'];
 const TOLD = ['fim', 'aliquota', 'fonte', 'ato'];
-/** Columns that are no text. */
+/** Columns of other types than text. */
 const OTHERS: Readonly<Record<string, string>> = { inicio: 'date', fim: 'date', aliquota: 'numeric' };
 const TYPES = Object.fromEntries([...KEY, ...TOLD].map((column) => [column, OTHERS[column] ?? 'text']));
 const COLUMNS = Object.keys(TYPES)
@@ -67,13 +67,13 @@ export function aliquotaStore(pool: Db) {
   const tabela = cacheReads(async (): Promise<TabelaIbsCbs> => {
     const { rows } = await pool.query<{ versao: number }>(VERSAO([]));
     const { versao } = rows[0]!;
-    // What a version is never changes, so only another one is read.
+    // A version never changes, so only another one is read.
     if (known?.versao !== versao) known = tabelaIbsCbs(versao, await linhasDa(pool, versao));
     return known;
   });
   const withOwn = new WeakMap<readonly Aliquota[], TabelaIbsCbs>();
   return {
-    /** The table in force, remembered for a moment. `proprias`: rows that count before its own. */
+    /** The table in force, cached for a moment. `proprias`: rows that take precedence over the national ones. */
     readTabela: async (proprias?: readonly Aliquota[]): Promise<TabelaIbsCbs> => {
       const nacional = await tabela();
       if (proprias === undefined) return nacional;
@@ -85,20 +85,20 @@ export function aliquotaStore(pool: Db) {
     },
     /** The rows that were in force in a version. */
     readVersao: (versao: number): Promise<readonly Aliquota[]> => linhasDa(pool, versao),
-    /** Every row that ever was, by tribute, classification, place and beginning. */
+    /** All rows, in force or replaced, by tribute, classification, place and beginning. */
     list: async (): Promise<readonly AliquotaGuardada[]> => {
       const text = `select ${COLUMNS}, a.versao, a.substituida from aliquotas_ibs_cbs a
         order by ${listColumns('a', KEY)}, a.versao`;
       const { rows } = await pool.query<Row & Pick<AliquotaGuardada, 'versao' | 'substituida'>>(text);
       return rows.map(({ versao, substituida, ...row }) => ({ ...aliquotaOf(row), versao, substituida }));
     },
-    /** From the first on. */
+    /** The oldest first. */
     listImports: async (): Promise<readonly ImportacaoDeAliquotas[]> => {
       const text =
         'select versao, em, arquivo, quem, novas, alteradas, retroativas from tabelas_aliquotas order by versao';
       return (await pool.query<ImportacaoDeAliquotas>(text)).rows;
     },
-    /** One merge at a time. `by.hoje`: the day before which a period has begun. */
+    /** One merge at a time. `by.hoje`: a period that begins before this day is retroactive. */
     import: <Result>(
       by: By,
       work: (staging: Staging<EntradaAliquota, ContagemAliquotas>) => Promise<Result>,
@@ -126,8 +126,8 @@ export function entradaOf({ cClassTrib, ...row }: Aliquota, linha: number): Entr
 }
 
 /**
- * Imports what the program ships of which the table never had a row: all of it where there was no import yet, and what a newer
- * program ships besides as a version of its own. Of two processes that start at once one does it.
+ * Imports the shipped rates whose tribute has no row in the table yet. The first import takes all of them; those of a newer program become
+ * a version of their own. One of two processes that start at once does it.
  */
 export async function importShipped(pool: Db, em: number): Promise<void> {
   if ((await missingLines(pool)).length === 0) return;
@@ -154,7 +154,7 @@ async function missingLines(db: Pick<Db, 'query'>): Promise<readonly EntradaAliq
     .map((one, place) => entradaOf(one, place + 1));
 }
 
-/** One merge at a time: the first version is there from the first start on. */
+/** Allows one merge at a time: the first version exists from the first start on. */
 const LOCK = 'select 1 from tabelas_aliquotas where versao = 1 for update';
 
 const LINES = unnestRows<EntradaAliquota>(
@@ -183,12 +183,12 @@ function kindOf(pool: Db, by: By): Kind<EntradaAliquota, ContagemAliquotas> {
   };
 }
 
-/** What a row says, in one spelling. */
+/** The content of a row, in one spelling. */
 export function saidOf({ fim, aliquota, fonte, ato }: Pick<Aliquota, 'fim' | 'aliquota' | 'fonte' | 'ato'>): string {
   return JSON.stringify([fim, String(parseRate(aliquota)), fonte, ato]);
 }
 
-/** The table as it is, by tribute, classification and place. */
+/** The table in force, by tribute, classification and place. */
 async function linhasEmVigor(
   db: Pick<Db, 'query'>,
 ): Promise<{ readonly versao: number; readonly linhas: ReadonlyMap<string, readonly EntradaAliquota[]> }> {
@@ -197,7 +197,9 @@ async function linhasEmVigor(
   return { versao, linhas: Map.groupBy(linhas, ({ chave }) => chave) };
 }
 
-/** A line of the file takes the place of the row that begins on the same day; of any other row it may not touch a day. */
+/**
+ * Refusals of lines that overlap the table. A line replaces the row that begins on the same day. It must not touch a day of any other row.
+ */
 function misfitsOf(
   rows: readonly EntradaAliquota[],
   { linhas }: Awaited<ReturnType<typeof linhasEmVigor>>,
@@ -217,12 +219,12 @@ function misfitsOf(
 
 function describeTouched({ inicio, fim, aliquota, ato }: EntradaAliquota): string {
   const until = fim === undefined ? 'em diante' : `até ${brazilianDate(fim)}`;
-  // As it was published, without the zeros of the column.
+  // The rate as it was published, without the zeros of the column.
   const percent = aliquota.replace(/\.?0+$/, '');
   return `o período se sobrepõe ao que já está na tabela, de ${brazilianDate(inicio)} ${until}, com ${percent} % (${ato}); se ele acaba antes, inclua no arquivo também a linha dele, com inicio ${inicio} e o fim que passa a ter`;
 }
 
-/** A file that says what the table says already makes no version. */
+/** A file that repeats the table makes no version. */
 async function mergeAliquotas(
   client: PoolClient,
   { em, hoje, arquivo, quem }: By,
@@ -256,7 +258,7 @@ async function mergeAliquotas(
   return { versao, ...counts };
 }
 
-/** Whether a line changes a rate, or how long it holds. */
+/** Whether a line changes a rate, or the time for which it holds. */
 function ratesDiffer(row: EntradaAliquota, stored: EntradaAliquota | undefined): boolean {
   return stored === undefined || stored.fim !== row.fim || parseRate(stored.aliquota) !== parseRate(row.aliquota);
 }

@@ -1,4 +1,4 @@
-/** The rates of the IBS and the CBS as an operator brings them in, and what the service says that lacks one. */
+/** The rates of the IBS and the CBS as an operator imports them. A service that lacks a rate says so in its answers. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -230,7 +230,7 @@ describe('nfse aliquotas importar', () => {
     const { out } = await run(['aliquotas', 'listar'], own);
     assert.match(out, /REDUTOR-COMPRA-GOV +todos +01\/01\/2026 em diante +0\.00 % +versão 3 /);
     assert.match(out, / 3 {2}.*a que acompanha o programa: 7 novas, 0 alteradas\n/);
-    // One that was replaced or ended is not brought back.
+    // A row that was replaced or ended is not restored.
     await importar(['REDUTOR-COMPRA-GOV,,,,2026-01-01,2026-12-31,0,fonte,ato'], own);
     await migrate(own);
     assert.equal(await versions(own), 4);

@@ -1,4 +1,6 @@
-/** Municipalities that are opened and changed beside the program's own service: what it sees of them, and what its log says of their files. */
+/**
+ * Municipalities that other processes open and change while a service runs: the service sees the changes, and its log reports their files.
+ */
 import assert from 'node:assert/strict';
 import { chmodSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -50,7 +52,7 @@ describe('beside a running service with the embedded server', () => {
     const dataDir = await readyDataDir();
     const beside = { NFSE_DATA_DIR: dataDir };
     const inData = (name: string): string => path.join(dataDir, name);
-    /** The program opens and closes the database of the folder; here it does so in this process, and twice in its own. */
+    /** The program opens and closes the database of the folder. Most commands run in this process, two in processes of their own. */
     const command = (...args: readonly string[]): Promise<Said> => checked(nfseBeside(args, beside));
     const program = (...args: readonly string[]): Promise<Said> => checked(nfse(args, beside, dataDir));
     const service = await startServiceProcess(beside);
@@ -72,7 +74,7 @@ describe('beside a running service with the embedded server', () => {
       });
       return status === 201 ? 'OK' : `${body.codigo_erro}`;
     };
-    /** Settings are remembered for two seconds. */
+    /** Settings are cached for two seconds. */
     const eventually = async (wanted: string, patch?: Parameters<typeof exampleXml>[0]): Promise<void> => {
       await until(async () => ((await send(patch)) === wanted ? true : undefined), `the answer ${wanted}`);
     };

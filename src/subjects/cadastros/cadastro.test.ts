@@ -1,6 +1,6 @@
 /**
- * A municipality as its operator opens, looks at and changes it, by commands on a database that DATABASE_URL names. Certificates are made by
- * openssl. `cadastro-processo.maquina.test.ts`: beside a running service.
+ * A municipality as its operator opens, reads and changes it, by commands on the database of DATABASE_URL. Certificates are made by
+ * openssl. `cadastro-processo.maquina.test.ts` tests the same beside a running service.
  */
 import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -42,7 +42,7 @@ let pool: ReturnType<typeof openPool>;
 const run = (...args: readonly string[]): Promise<Said> => nfseHere(args, pool);
 const beside = (...args: readonly string[]): Promise<Said> => nfseBeside(args, env);
 const spawned = (...args: readonly string[]): Promise<Said> => nfse(args, env, folder);
-/** All of the command, in words, when it did not end as it should. */
+/** The output of a command that did not end as expected. */
 const told = ({ code, out, err }: Said): string => `ended with ${code}\n${out}${err}`;
 
 const done = (...args: readonly string[]): Promise<string> => outOf(run(...args));
@@ -54,7 +54,7 @@ async function outOf(running: Promise<Said>): Promise<string> {
   return said.out;
 }
 
-/** Refused with all of these, and nothing else. */
+/** Refused with all of these problems, and no others. */
 async function refused(args: readonly string[], ...problems: readonly RegExp[]): Promise<void> {
   const said = await run(...args);
   assert.equal(said.code, 1, told(said));
@@ -403,7 +403,7 @@ describe('nfse municipio alterar', () => {
     await done('municipio', 'criar', 'listas', '--ibge', '4106902', '--ancoras', 'ancoras');
     const said = await done('municipio', 'alterar', 'listas', '--revogados', 'revogados');
     assert.doesNotMatch(said, /aviso .*lista\.crl/);
-    // And by no others: with the national ones, none of these authorities is known.
+    // Only these anchors count: the national ones include none of these authorities.
     const without = await done('municipio', 'alterar', 'listas', '--sem-ancoras', '--revogados', 'revogados');
     assert.match(without, /aviso .*lista\.crl: a LCR é de .*, cujo certificado não está na pasta de âncoras/);
     const empty = await done('municipio', 'alterar', 'listas', '--ancoras', 'ancoras', '--revogados', 'vazia');
@@ -550,7 +550,7 @@ describe('--regras-nacionais, --consulta-dps', () => {
     const settle = async (option: string, wanted: number): Promise<Answer> => {
       const said = await nfseHere(['municipio', 'alterar', 'integracao', ...option.split(' ')], service.pool);
       assert.equal(said.code, 0, told(said));
-      // What a running service remembers of a municipality it asks again after a moment.
+      // A running service refreshes its cached settings after a moment.
       return until(async () => {
         const answer = await emit(service.address, exampleXml({ 'serv/cServ/cTribMun': '000' }));
         return answer.status === wanted ? answer : undefined;
@@ -572,7 +572,7 @@ describe('a key that others may read', { skip: process.platform === 'win32' }, (
     const warned = (text: string): readonly string[] =>
       [...text.matchAll(/chmod 600 ([^\s"]+)/g)].map(([, name]) => name!);
     assert.deepEqual(warned(await done('municipio', 'criar', 'fechado', '--ibge', '3550704', ...ADN)), []);
-    // The folder keeps the others out until now.
+    // The folder's permissions have kept other users out so far.
     chmodSync(folder, 0o755);
     chmodSync(file('municipio.key'), 0o644);
     try {

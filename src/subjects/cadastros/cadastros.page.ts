@@ -1,4 +1,4 @@
-/** Registers of a municipality: all of them, the lines of each, one line changed by hand, and the register as a file. */
+/** Registers of a municipality: all of them, the lines of each, the form for one line, and the register as a file. */
 
 import { carried, field, folded, form, link, momentOf, notice, table } from '../../base/pages/fields.ts';
 import {
@@ -34,7 +34,7 @@ export const NO_REGISTRO: PageShown = {
 const listPath = (nome: RegistroNome): string =>
   nome === 'prestadores' ? '/cadastros/prestadores' : `/cadastros/lista/${nome}`;
 
-/** Lists, of which `:registro` of an address is one. */
+/** The list that `:registro` of the address names. */
 function listaOf({ params }: InMunicipio): Lista | undefined {
   const nome = params.registro!;
   return isRegistro(nome) && nome !== 'prestadores' ? nome : undefined;
@@ -55,7 +55,7 @@ ${cards}<div class="cartao">${link(pathIn(slug, '/cadastros/aliquotas'), 'Alíqu
   };
 }
 
-/** What can be done with a register as a whole. */
+/** Actions on a register as a whole. */
 export async function wholeActions(call: InMunicipio, nome: RegistroNome): Promise<Html> {
   const { world, slug, papel, visitor } = call;
   const mayChange = mayAs(papel, 'operacao');
@@ -125,7 +125,7 @@ function listed(slug: string, nome: Lista, lines: readonly LinhaDoRegistro[], ma
   );
 }
 
-/** Fields of a line. `of`: what to fill in, column by column. */
+/** Fields of a line, column by column. */
 export function columnFields(
   nome: RegistroNome,
   columns: readonly string[],

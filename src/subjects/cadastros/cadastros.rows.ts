@@ -1,4 +1,4 @@
-/** What the registers of a municipality have for one DPS. Each list may be long, so only the lines of its own keys are read. */
+/** The lines of a municipality's registers for one DPS. Each list may be long, so only the lines of its own keys are read. */
 
 import { decimalOf, lookUpLines, type Mantidas, setOf, textOf } from '../../base/book/listas.ts';
 import { cacheReads } from '../../base/pg/cache-reads.ts';
@@ -6,23 +6,23 @@ import type { Db } from '../../base/pg/open.ts';
 import { planOnce } from '../../base/pg/planned.ts';
 import type { Cadastros, FormaDeducao, TipoBeneficio } from '../../fiscal/cadastros.ts';
 
-/** By what a DPS is looked up. */
+/** The keys of a DPS for the look-up. */
 export type NomeadoPelaDps = {
   readonly nBM: string | undefined;
-  /** Absent where nothing but the benefit is asked for. */
+  /** Absent: only the benefit is looked up. */
   readonly operacao?: {
     readonly cTribNac: string;
     /** CNPJ or CPF of the provider. */
     readonly documento: string;
     /** `regEspTrib`. */
     readonly regime: string;
-    /** Whether anything is deducted. */
+    /** Whether the DPS has a deduction. */
     readonly deduz: boolean;
   };
 };
 
 const NADA: readonly never[] = [];
-/** Of `regEspTrib`: no special regime. */
+/** Value of `regEspTrib` for no special regime. */
 const SEM_REGIME = '0';
 
 const ADMITIDOS = planOnce(
@@ -86,7 +86,7 @@ export function cadastroStore(pool: Db, mantidas: Mantidas) {
   };
 }
 
-/** The lines of everybody, and those of a provider. */
+/** The lines for every provider, and those of one provider. */
 async function ofDocumento<Line>(
   lines: (tenant: string, ...key: readonly string[]) => Promise<readonly Line[]>,
   tenant: string,

@@ -1,6 +1,6 @@
 /**
- * What a municipality registers besides its services, from the file to the note: the files of `examples/`, the rules that then run, the
- * amounts of the layout (NFS-e 1.01, `valores/tpBM`), and that without a register nothing is asked and nothing changes.
+ * The registers of a municipality besides its services, from the file to the note. The files of `examples/`, the rules that then run, and
+ * the amounts of the layout (NFS-e 1.01, `valores/tpBM`) are tested. A municipality without a register needs nothing and changes nothing.
  */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -58,7 +58,7 @@ async function done(args: readonly string[]): Promise<string> {
   return out;
 }
 
-/** A rehearsal of São Paulo in which national rules refuse as in production, and a DPS need not be numbered. */
+/** A rehearsal of São Paulo in which national rules refuse as in production, and a DPS needs no number. */
 async function town(slug = `alfa${++opened}`): Promise<string> {
   const settings = ['--ibge', '3550308', '--ambiente', 'homologacao', '--regras-nacionais', 'recusar'];
   await done(['municipio', 'criar', slug, ...settings, '--sem-exigir-numero']);
@@ -182,7 +182,7 @@ describe('a registered benefit on the note', () => {
         'tpBM 3 vBC 750.00 pAliqAplic 5.00 vISSQN 37.50 vTotalRet 0.00 vLiq 1000.00',
       ],
       [DIFERENCIADA, 'tpBM 4 vBC 1000.00 pAliqAplic 2.00 vISSQN 20.00 vTotalRet 0.00 vLiq 1000.00'],
-      // Nothing is left of the base, by the formula of E1295, and nobody puts in a rate.
+      // The base is empty by the formula of E1295, and no rate is added.
       [ISENTA, 'tpBM 1 vCalcBM 1000.00 vBC 0.00 vISSQN 0.00 vTotalRet 0.00 vLiq 1000.00'],
       [
         { ...ISENTA, 'valores/vDescCondIncond/vDescIncond': '100.00' },
@@ -323,7 +323,7 @@ describe('a file of a register', () => {
   });
 });
 
-/** Rows of each file, and what is said of them. */
+/** Rows of each file, and the reasons of their refusals. */
 const WRONG: Readonly<Record<What, readonly (readonly [row: string, why?: RegExp])[]>> = {
   beneficios: [
     ['35503080400001,Certo,reducao_percentual,50.00,,,,2026-01-01,'],
@@ -358,7 +358,7 @@ const WRONG: Readonly<Record<What, readonly (readonly [row: string, why?: RegExp
     ['6,11222333000182,,2026-01-01,', /documento não é um CNPJ/],
     ['6,11444777000161,9,2026-01-01,', /servicos 9 não tem 6 algarismos/],
     ['5,11222333000181,,31/02/2026,', /inicio traz um dia que não existe/],
-    // Of the same regime and document; another of either is another line.
+    // The periods overlap for the same regime and document; another regime or document is another line.
     ['6,11222333000181,,2026-05-01,', /o período se sobrepõe ao da linha 2/],
     ['4,11222333000181,,2026-05-01,'],
     ['6,,,2026-05-01,'],

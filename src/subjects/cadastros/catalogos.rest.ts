@@ -1,8 +1,7 @@
 /**
- * The catalogs as addresses: what each may be asked by, what its items have, and pages that are written once.
- *
- * A page of a national list depends on the question alone, so it is kept as it was written, under the question as it was sent. A
- * page of the municipal list is put together each time, of items that are written once.
+ * The routes of the catalogs: their filters, their items, and pages that are serialized once.
+ * A page of a national list depends on the query alone. Its text is therefore cached under the query as it was sent. A page of the
+ * municipal list is built each time, from items that are serialized once.
  */
 
 import { tagOf } from '../../base/http/caching.ts';
@@ -26,9 +25,9 @@ export const FRESH_S = 3_600;
 /** Nine digits: more pages than any list has, and still an exact number. */
 const PAGINA_MAX = 999_999_999;
 
-/** For pages that are the same at every address. */
+/** Cache header of pages that are the same at every address. */
 const SHARED = `public, max-age=${FRESH_S}`;
-/** For pages that show the address by which they were asked for: only the asker keeps them. */
+/** Cache header of pages that contain the requested address: only the client may cache them. */
 const OWN = `private, max-age=${FRESH_S}`;
 
 export type Catalogo = {
@@ -36,7 +35,7 @@ export type Catalogo = {
   readonly summary: string;
   /** The shape of its items. */
   readonly item: ShapeName;
-  /** What each filter asks for. */
+  /** The meaning of each filter. */
   readonly filtros: Readonly<Record<string, string>>;
   readonly handle: (call: Call) => Promise<Refused | Written>;
 };
@@ -102,7 +101,7 @@ const NACIONAIS: { readonly [Nome in NomeDeCatalogo]: Nacional<Nome> } = {
   },
 };
 
-/** In the order of the specification's table. */
+/** The order is that of the specification's table. */
 export const CATALOGOS: readonly Catalogo[] = [
   DO_MUNICIPIO,
   ...Object.entries(NACIONAIS).map(([name, rest]): Catalogo => {
@@ -122,18 +121,18 @@ export const PAGINACAO_FIELD = field.shape(
   'pagina_atual, por_pagina, total de itens encontrados e total_paginas.',
 );
 
-// Pages written once
+// Cached pages
 
 /**
- * The kept pages in two generations. The younger holds the pages that were asked for since it began; when it is full, the elder is
- * dropped whole. That is cheaper than to know of each page when it was asked for last.
+ * The cache has two generations. The younger has the pages that were requested since it began; when it is full, the elder one is dropped
+ * whole. This is cheaper than a record of each page's last request.
  */
 let younger = new Map<string, Written>();
 let elder: ReadonlyMap<string, Written> = new Map();
 let youngerBytes = 0;
-/** Of one generation: about a hundred pages of the longest items, or a thousand of the shortest. */
+/** Size of one generation: about a hundred pages of the longest items, or a thousand of the shortest. */
 const GENERATION_MAX_BYTES = 8 * 1024 * 1024;
-/** What a page takes besides its bytes and its question. */
+/** Memory of an entry besides its bytes and its query. */
 const ENTRY_BYTES = 512;
 
 function recall(question: string): Written | undefined {
@@ -161,7 +160,7 @@ function writePage(json: string, keeping: string): Written {
 
 // National lists
 
-/** The items of each list as they stand on a page. */
+/** The JSON text of each list's items. */
 const TEXTS: Readonly<Record<string, () => readonly string[]>> = Object.fromEntries(
   Object.entries(CATALOGOS_NACIONAIS).map(([nome, catalogo]) => [
     nome,
@@ -187,7 +186,7 @@ async function askNacional(nome: NomeDeCatalogo, call: Call): Promise<Refused | 
 
 // The municipal list
 
-/** An item as it stands on a page, for as long as the item is kept. */
+/** The JSON text of an item, for as long as the item is cached. */
 const municipalTexts = new WeakMap<object, string>();
 
 function textOf(item: object): string {
@@ -207,11 +206,11 @@ async function askMunicipal({ world, municipio, search }: Call): Promise<Refused
   return writePage(`{"status":"OK","itens":[${itens.map(textOf).join(',')}],${rest}`, SHARED);
 }
 
-// What is asked
+// The query
 
 type Question = { readonly filtros: Asked; readonly pagina: Pagina };
 
-/** All that is wrong with the parameters, in the order in which they were sent. An empty filter is none. */
+/** Reads the query, or reports all faults of its parameters in the order in which they were sent. An empty filter counts as absent. */
 function readQuery(search: string, filters: readonly string[]): Question | Refused {
   const query = new URLSearchParams(search);
   const names = [...filters, ...Object.keys(PAGINA_PARAMS)];
@@ -278,7 +277,7 @@ function refuseUnknownTipo(name: string): Refused {
 
 export type MotivoItem = ReturnType<typeof motivoItem>;
 
-/** `campos_obrigatorios` are those without which no request of the type is accepted. */
+/** `campos_obrigatorios` are the fields that every request of the type needs. */
 function motivoItem(tipo: TipoEvento, site: string, base: string) {
   const { slug, codigo, descricao, autor, porOficio, campos } = tipo;
   return {

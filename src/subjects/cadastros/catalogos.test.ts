@@ -1,5 +1,5 @@
-// The catalogs over HTTP: each row of the specification's table, the envelope and its limits, the hour of cache, and what is
-// refused. How many items there are is what the README of the source tables says, and public knowledge where it has none.
+// The catalogs over HTTP: each row of the specification's table, the envelope and its limits, the cache time, and the refusals. The numbers
+// of items come from the README of the source tables, or from public knowledge.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -24,7 +24,7 @@ const TOTAIS = {
   moedas: 163,
 } as const;
 const OPCOES_DE_EVENTO = 38;
-/** As long as the store keeps what it read. */
+/** The store's cache time. */
 const FRESH_MS = 2_000;
 
 const service = await startTestService();
@@ -45,7 +45,7 @@ function catalogo(nome: string, query: Record<string, string> = {}, tenant = 'in
   return request(address, `/${tenant}/api/v1/catalogo/${nome}${search === '' ? '' : `?${search}`}`);
 }
 
-/** The items of a page that must be there. */
+/** The items of a page that must exist. */
 async function itens(nome: string, query: Record<string, string> = {}, tenant?: string): Promise<Answer['body'][]> {
   const answer = await catalogo(nome, query, tenant);
   assert.equal(answer.status, 200, JSON.stringify(answer.body));
@@ -152,7 +152,7 @@ describe('each row of the specification', () => {
         (await itens(nome, { descricao: 'programacao' }, 'exemplo')).map(({ codigo }) => codigo),
         ['102'],
       );
-      // Everyday words of the national service beside which the municipality puts its own.
+      // Everyday words of the national service to which the municipality assigns its own.
       assert.deepEqual(
         (await itens(nome, { descricao: 'pedreiro' }, 'exemplo')).map(({ codigo }) => codigo),
         ['103'],
@@ -215,7 +215,7 @@ describe('each row of the specification', () => {
       for (const codigo of ['010701', '01.07.01', '01 07 01'])
         assert.deepEqual(await codigos(nome, { codigo }), ['010701']);
       assert.deepEqual(await codigos(nome, { codigo: '0103' }), ['010301', '010302']);
-      // As LC 116 writes it: 10.10 has a code of its own, of which 1.01 is no beginning.
+      // Codes as LC 116 writes them: 10.10 has a code of its own, and 1.01 is no prefix of it.
       assert.deepEqual(await codigos(nome, { codigo: '1.01' }), ['010101']);
       assert.deepEqual(await codigos(nome, { codigo: '1.01.01' }), ['010101']);
       assert.deepEqual(await codigos(nome, { codigo: '10.10' }), ['101001']);
@@ -225,7 +225,7 @@ describe('each row of the specification', () => {
       assert.ok(deInformatica.length > 8 && deInformatica.every((codigo) => codigo.startsWith('01')));
       assert.deepEqual(await codigos(nome, { item: '14.14' }), ['141401', '141402', '141403', '141404']);
       assert.deepEqual(await codigos(nome, { item: '1', descricao: 'PROGRAMACAO' }), ['010201']);
-      // Words that the list does not use; with another filter they find less.
+      // Words that the list does not use; another filter reduces the results.
       const software = await codigos(nome, { descricao: 'software' });
       assert.ok(software.includes('010101') && software.includes('010501'), software.join(' '));
       assert.deepEqual(await codigos(nome, { descricao: 'software', item: '1.05' }), ['010501']);
@@ -254,7 +254,7 @@ describe('each row of the specification', () => {
       assert.equal(sum, TOTAIS.nbs);
       assert.equal(await total('nbs', { secao: 'VI' }), 0);
       assert.ok((await codigos('nbs', { descricao: 'edificacoes RESIDENCIAIS' })).includes('101011100'));
-      // In the ministry's list and not in Anexo B: nobody can send it.
+      // This code is in the ministry's list but not in Anexo B, so no DPS may carry it.
       assert.deepEqual(await codigos('nbs', { codigo: '109044000' }), []);
     },
 
@@ -266,7 +266,7 @@ describe('each row of the specification', () => {
       assert.deepEqual(await itens('municipios', { codigo_ibge: '3550308' }), [
         { codigo_ibge: '3550308', nome: 'São Paulo', uf: 'SP', fuso_horario: 'America/Sao_Paulo' },
       ]);
-      // Exact: a beginning is no code.
+      // The filter is exact: a prefix finds nothing.
       assert.equal(await total('municipios', { codigo_ibge: '355030' }), 0);
       // IBGE: 645 in São Paulo, 853 in Minas Gerais, one in the Distrito Federal.
       assert.equal(await total('municipios', { uf: 'sp' }), 645);
@@ -313,7 +313,7 @@ describe('each row of the specification', () => {
     motivos_evento: async () => {
       const { body, status } = await catalogo('motivos_evento');
       assert.equal(status, 200);
-      // Specification, "Events", in its order.
+      // The order is that of the specification, "Events".
       const slugs = SPECIFIED.map(([, slug]) => slug!);
       assert.deepEqual(
         body.itens.map(({ tipo_evento }: Answer['body']) => tipo_evento),
@@ -348,7 +348,7 @@ describe('each row of the specification', () => {
         content_type: 'application/json',
         cabecalho_da_assinatura: 'X-Evento-Assinatura',
       });
-      // Specification, Events: who may send these is no party of the note, and this channel refuses them (E9016).
+      // Specification, Events: the sender of these is no party of the note, and this channel refuses them (E9016).
       assert.deepEqual(
         body.itens
           .filter(({ endpoint }: Answer['body']) => endpoint === null)
@@ -484,7 +484,7 @@ describe('pages', () => {
 });
 
 describe('a filter that no item can pass', () => {
-  // Specification, "Catalogs": the filters match exactly or by words, and nothing is said of refusing a value of them.
+  // Specification, "Catalogs": the filters match exactly or by words, and the text does not mention refused values.
   for (const [nome, query, says] of [
     ['municipios', { codigo_ibge: 'abc' }, /codigo_ibge="abc".*7 algarismos/],
     ['municipios', { codigo_ibge: '355030' }, /codigo_ibge="355030".*7 algarismos/],
@@ -647,7 +647,7 @@ describe('motivos_evento and the reading of events agree', () => {
       request(address, `/integracao/api/v1/nfse/${note.chave_acesso}/eventos`, POST(payload));
     const FORM = /^(E002|E003|E0001|E0002|E0003|E0010|E203)$/;
     const types = await itens('motivos_evento');
-    // Registered last: after it the note takes nothing else.
+    // The events are registered from the last type to the first: after the first the note takes no more.
     for (const tipo of types.toReversed()) {
       const { aceito_neste_canal, campos_obrigatorios, exemplo_payload, enums } = tipo;
       assert.equal(exemplo_payload.tipo_evento, tipo.tipo_evento);

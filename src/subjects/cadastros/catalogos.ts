@@ -1,6 +1,6 @@
 /**
- * The municipal service list as a catalog: what of it is in force or will be, with what the national list says of each
- * service. The national lists need no flow; they are read where they lie (`../../fiscal/catalogs/itens.ts`).
+ * The municipal service list as a catalog: services in force now or later, with the national data of each. The national lists need no flow;
+ * they are read directly (`../../fiscal/catalogs/itens.ts`).
  */
 
 import type { Municipio } from '../../base/book/municipios.ts';
@@ -23,7 +23,7 @@ import { sinonimosOf } from '../../fiscal/catalogs/sinonimos.ts';
 import { formatDecimal } from '../../fiscal/decimal.ts';
 import type { ServicoVigente } from './servicos.rows.ts';
 
-/** In the names and the order of the public answer. Days are `YYYY-MM-DD`. */
+/** The names and the order are those of the public answer. Days are `YYYY-MM-DD`. */
 export type ServicoMunicipalItem = {
   /** The value of `cServ/cTribMun`. */
   readonly codigo: string;
@@ -33,7 +33,7 @@ export type ServicoMunicipalItem = {
   readonly codigo_tributacao_nacional: string;
   readonly descricao_nacional: string | null;
   readonly cnae_codigo: string | null;
-  /** Percent; null: none is registered, and the one of the DPS applies. */
+  /** Percent; null: none is registered, and the rate of the DPS applies. */
   readonly aliquota: string | null;
   readonly inicio_vigencia: string;
   readonly fim_vigencia: string | null;
@@ -46,14 +46,14 @@ export type ServicoMunicipalItem = {
 export type ListaMunicipal = {
   readonly itens: readonly ServicoMunicipalItem[];
   readonly paginacao: Paginacao;
-  /** What a municipality without a list has in its place, or why nothing can be found; else null. */
+  /** The replacement of a missing list, or the reason why nothing can be found; else null. */
   readonly observacao: string | null;
 };
 
 /** The filters of the municipal list (specification, "Catalogs"). */
 export const FILTROS_MUNICIPAIS = ['descricao', 'cnae_codigo'] as const;
 
-/** A page of the services that the municipality has in force today, or will have. */
+/** A page of the municipality's services in force today or later. */
 export async function listaMunicipal(
   world: World,
   municipio: Municipio,
@@ -76,13 +76,13 @@ export async function listaMunicipal(
 
 type Prepared = { readonly itens: readonly ServicoMunicipalItem[]; readonly search: Search };
 
-/** A list is made ready once, for as long as the store keeps it: it is that of one day. */
+/** Prepared lists, each for one day, made once for as long as the store caches the list. */
 const prepared = new WeakMap<readonly ServicoVigente[], Prepared>();
 
 function preparedOf(lines: readonly ServicoVigente[], hoje: string): Prepared {
   let made = prepared.get(lines);
   if (made === undefined) {
-    // Databases differ in what they put first.
+    // The sort order of databases differs.
     const servicos = lines.toSorted((one, other) => (one.codigo < other.codigo ? -1 : 1));
     made = { itens: servicos.map((line) => itemOf(line, hoje)), search: searchOf(servicos, FILTERS) };
     prepared.set(lines, made);
@@ -91,7 +91,7 @@ function preparedOf(lines: readonly ServicoVigente[], hoje: string): Prepared {
 }
 
 const FILTERS: Filters<ServicoVigente, (typeof FILTROS_MUNICIPAIS)[number]> = {
-  // The everyday words are those of the national service that the municipality puts beside its own.
+  // The everyday words are those of the national service to which the municipality assigns its own.
   descricao: {
     by: 'palavras',
     of: ({ descricao, cTribNac }) => `${descricao} ${sinonimosOf(servicoOf(cTribNac)?.subitem ?? '')}`,
@@ -129,7 +129,7 @@ function itemOf(line: ServicoVigente, hoje: string): ServicoMunicipalItem {
   };
 }
 
-/** D-61 for the sandbox; a municipality in production without a list is the same, but for its rate. */
+/** The sandbox (D-61); a municipality in production without a list differs only in its rate. */
 function withoutList({ aliquotaPadrao }: Municipio): string {
   const rate =
     aliquotaPadrao === undefined

@@ -1,4 +1,4 @@
-/** The correlation of the legacy port as an operator brings it in, and the settings of that port. */
+/** The correlation of the legacy port as an operator imports it, and the settings of that port. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

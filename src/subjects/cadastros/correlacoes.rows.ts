@@ -1,4 +1,4 @@
-/** What a municipality says of the codes of the legacy port: which national ones they are. */
+/** A municipality's correlation of the legacy port's codes with the national ones. */
 
 import type { RegisterTable } from '../../base/book/importacoes.ts';
 import type { ContagemLista } from '../../base/book/listas.ts';
@@ -8,7 +8,7 @@ import { cacheReads } from '../../base/pg/cache-reads.ts';
 import type { Db } from '../../base/pg/open.ts';
 import type { Correlacao } from '../../fiscal/abrasf/rps-values.ts';
 
-/** What a line says, and the column of each. */
+/** The fields of a line, and the column of each. */
 const COLUMNS: Readonly<Record<keyof Correlacao, string>> = {
   cTribNac: 'codigo_tributacao_nacional',
   cNBS: 'nbs',
@@ -31,7 +31,7 @@ const KEY = ['item', 'codigo_municipal'];
 
 export const CORRELACAO_TABLE: RegisterTable = { table: 'correlacoes_legadas', key: KEY };
 
-/** The file is the whole correlation: what it does not have goes. */
+/** The file is the whole correlation: lines that it does not have are deleted. */
 function kindOf(tenant: string): Kind<EntradaCorrelacao, ContagemLista> {
   const merger = rowMerger<EntradaCorrelacao>({
     table: CORRELACAO_TABLE.table,
@@ -84,7 +84,7 @@ export function correlacaoStore(pool: Db) {
       const text = `select ${columns} from correlacoes_legadas where tenant = $1 order by ${KEY.join(', ')}`;
       return (await pool.query<Record<string, string | null>>(text, [tenant])).rows;
     },
-    /** Of one tenant one merge at a time; the file is the whole correlation. */
+    /** One merge of a tenant at a time; the file is the whole correlation. */
     importCorrelacao: <Result>(
       tenant: string,
       work: (staging: Staging<EntradaCorrelacao, ContagemLista>) => Promise<Result>,

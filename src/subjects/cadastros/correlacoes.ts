@@ -1,6 +1,7 @@
 /**
- * The file with what a municipality adds to the RPS of the legacy port (D-70): for an item of the list, or for one of its own codes, the
- * national code, NBS and classification of IBS and CBS. The file is the whole correlation, and takes the place of the one before.
+ * The file of additions that a municipality makes to the RPS of the legacy port (D-70). A line gives the national code, the NBS and the
+ * classification of IBS and CBS. Its key is an item of the list, or one of the municipality's own codes. The file is the whole correlation,
+ * and replaces the earlier one.
  */
 
 import type { ContagemLista } from '../../base/book/listas.ts';
@@ -15,7 +16,7 @@ export const COLUNAS_CORRELACAO: Columns = {
   optional: ['codigo_tributacao_nacional', 'nbs', 'cst', 'cclasstrib', 'cindop', 'tipo_imunidade', 'numero_beneficio'],
 };
 
-/** How lines of the correlation are read and stored. */
+/** The reader and the storage of lines of the correlation. */
 export function prepareCorrelacao({ store }: RegistryWorld, tenant: string) {
   const reading: Reading<EntradaCorrelacao> = { read: linhaOf, keyOf: () => undefined };
   const stage: Stage<EntradaCorrelacao, ContagemLista> = (work) => store.lotes.importCorrelacao(tenant, work);
@@ -31,7 +32,7 @@ export async function correlacaoAsRows(world: RegistryWorld, slug: string): Prom
 
 const COLUNAS_DA_CORRELACAO = [...COLUNAS_CORRELACAO.required, ...COLUNAS_CORRELACAO.optional];
 
-/** Columns of the table that are called otherwise there. */
+/** Columns of the table whose names differ there. */
 const COLUMN_OF: Readonly<Record<string, string>> = {
   cclasstrib: 'c_class_trib',
   cindop: 'c_ind_op',

@@ -1,6 +1,6 @@
 /**
- * Lines of a register changed by hand, one at a time: read, judged and stored by the machine of the imports, with each problem at the column
- * that it is about.
+ * Changes lines of a register by hand, one at a time. The machinery of the imports reads, checks and stores them, and reports each problem
+ * with its column.
  */
 
 import type { Municipio } from '../../base/book/municipios.ts';
@@ -13,10 +13,10 @@ import { bareDocumento } from './import-prestadores.ts';
 import type { PrestadorListado } from './procurar-prestadores.rows.ts';
 import { type Mudanca, REGISTROS, type RegistroNome } from './registros.ts';
 
-/** A line by its columns; what is not there is empty. */
+/** A line by its columns; a missing column is empty. */
 export type Celulas = Readonly<Record<string, string>>;
 
-/** Sentences by column; under the empty name what is about no column. */
+/** Sentences by column; the empty name is for problems without a column. */
 export type ProblemasDaLinha = { readonly problems: Readonly<Record<string, string>> };
 
 export type LinhaDoRegistro = {
@@ -24,13 +24,13 @@ export type LinhaDoRegistro = {
   readonly id: string;
 };
 
-/** Columns that tell a line from all others. */
+/** Columns that identify a line. */
 function keyOf(nome: RegistroNome): readonly string[] {
   const { key, isWhole } = REGISTROS[nome];
   return isWhole ? key : [...key, 'inicio'];
 }
 
-/** Lines of a register, in its order: all, or those that have a text somewhere. */
+/** Lines of a register, in its order: all, or those that contain the words. */
 export async function linesOf(
   world: RegistryWorld,
   nome: RegistroNome,
@@ -46,7 +46,7 @@ export async function linesOf(
   return lines;
 }
 
-/** Whether all words stand somewhere in a line, whatever their accents and capitals. */
+/** Whether a line contains all words; accents and case are ignored. */
 function hasText(row: readonly string[], procurado: string): boolean {
   const plain = (text: string): string =>
     text
@@ -65,14 +65,14 @@ function idOf(nome: RegistroNome, cells: Celulas): string {
     .join(' ');
 }
 
-/** Lines that are stored together with this one: of a list those of its key, of a whole file all. */
+/** Lines that are stored together with this one: those of the same key, or all if the file is the whole register. */
 function groupOf(nome: RegistroNome, lines: readonly LinhaDoRegistro[], cells: Celulas): readonly LinhaDoRegistro[] {
   const { key, isWhole } = REGISTROS[nome];
   if (isWhole) return lines;
   return lines.filter((line) => key.every((column) => line.cells[column] === cells[column]));
 }
 
-/** Writes a line in the place of the one that `id` names, or as a new one. */
+/** Replaces the line that `id` names, or adds a new one. */
 export async function saveLine(
   world: RegistryWorld,
   nome: Exclude<RegistroNome, 'prestadores'>,
@@ -84,7 +84,7 @@ export async function saveLine(
   const municipio = await municipioNamed(world, slug);
   const read = readCells(world, nome, municipio, [cells]);
   if ('problems' in read) return read;
-  // As it is stored, by which it is compared with what is there.
+  // The cells as they are stored, for the comparison with existing lines.
   const stored = { ...cells, ...keyCells(nome, read.rows[0] as Readonly<Record<string, unknown>>) };
   const lines = await linesOf(world, nome, slug);
   const before = id === undefined ? undefined : lines.find((line) => line.id === id);
@@ -101,7 +101,7 @@ export async function saveLine(
   return storeLines(world, nome, slug, [cells, ...rest.map((line) => line.cells)], ato, by, isOwn);
 }
 
-/** Of a row of the database or of a file. */
+/** The key columns of a row of the database or of a file. */
 function keyCells(nome: RegistroNome, row: Readonly<Record<string, unknown>>): Celulas {
   return Object.fromEntries(keyOf(nome).map((column) => [column, String(row[column] ?? '')]));
 }
@@ -112,7 +112,7 @@ const MEANWHILE =
   'Enquanto isto estava aberto alguém mudou este cadastro. Nada foi gravado: volte à lista e altere de novo.';
 const MOVED = 'O que identifica a linha não se altera. Cadastre outra, e retire esta.';
 
-/** Takes a line out. */
+/** Deletes a line. */
 export async function removeLine(
   world: RegistryWorld,
   nome: Exclude<RegistroNome, 'prestadores'>,
@@ -135,8 +135,8 @@ export async function removeLine(
 export type PeriodoEscrito = { readonly inicio: string; readonly fim: string };
 
 /**
- * Writes an establishment. `isNew`: one that is there already is refused, and otherwise one that is not. `periods`: of the document, in the
- * place of those that it has; undefined: they stay.
+ * Stores an establishment. `isNew`: an existing one is refused; otherwise a missing one is refused. `periods`: replace all periods of the
+ * document; undefined: they stay.
  */
 export async function savePrestador(
   world: RegistryWorld,
@@ -172,7 +172,7 @@ export async function savePrestador(
 
 const ADDRESS = ['logradouro', 'numero', 'complemento', 'bairro', 'cep'] as const;
 
-/** An address is read whole, so a part of it comes with the rest that is there. */
+/** An address is read as a whole, so a part of it is completed with the stored rest. */
 function withAddress(cells: Celulas, before: PrestadorListado | undefined): Celulas {
   if (ADDRESS.every((column) => cells[column] === undefined)) return cells;
   return { ...Object.fromEntries(ADDRESS.map((column) => [column, before?.[column] ?? ''])), ...cells };
@@ -190,7 +190,7 @@ function actOf(nome: RegistroNome, { antes, depois, ...ato }: AtoDeLinha, by: Po
   return { ...by, em, objeto, ...ato, ...changesOf(antes, depois) } as const;
 }
 
-/** Of what was there and is there only what differs. */
+/** Only the fields that differ between the old and the new state. */
 function changesOf(antes: object | undefined, depois: object | undefined) {
   if (antes === undefined || depois === undefined) return { antes, depois };
   const [one, other] = [antes, depois] as [Record<string, unknown>, Record<string, unknown>];
@@ -199,7 +199,7 @@ function changesOf(antes: object | undefined, depois: object | undefined) {
   return { antes: pick(one), depois: pick(other) };
 }
 
-/** Lines as rows of the register, or what is wrong with them, by column. */
+/** Lines as rows of the register, or their problems by column. */
 function readCells(
   world: RegistryWorld,
   nome: RegistroNome,
@@ -216,7 +216,7 @@ function readCells(
   return Object.keys(problems).length > 0 ? { problems } : { rows };
 }
 
-/** `isMeant`: a change that was asked for; where another would be made, somebody has changed the register meanwhile. */
+/** `isMeant`: whether a change was asked for; any other one shows that the register was changed meanwhile. */
 async function storeLines(
   world: RegistryWorld,
   nome: RegistroNome,

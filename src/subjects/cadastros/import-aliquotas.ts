@@ -1,6 +1,6 @@
 /**
- * The file of rates of the IBS and the CBS, what each column may be, and the table as it stands. National law: the rates are
- * everybody's who is served here.
+ * The file of rates of the IBS and the CBS: the values of each column, and the table for display. The rates are national law, the same for
+ * all municipalities of the service.
  */
 
 import path from 'node:path';
@@ -46,10 +46,10 @@ export const COLUNAS_ALIQUOTA: Columns = {
 /** The same in the order of a file. */
 export const ORDEM_ALIQUOTA: readonly string[] = [...COLUNAS_ALIQUOTA.required, ...COLUNAS_ALIQUOTA.optional];
 
-/** Of `fonte` and `ato`, which a screen shows. */
+/** Limit of `fonte` and `ato`, which a screen shows. */
 const TEXT_MAX = 255;
 
-/** Merges a file; `quem`: the operator. Throws an Error in Portuguese when the file as a whole cannot be taken. */
+/** Merges a file; `quem`: the operator. Throws an Error in Portuguese if the whole file is refused. */
 export async function importAliquotas(
   world: RegistryWorld,
   request: FileRequest,
@@ -60,7 +60,7 @@ export async function importAliquotas(
   return readAliquotas<ContagemAliquotas>(request, (work) => world.store.aliquotas.import(by, work));
 }
 
-/** Makes a file the rates that a sandbox of one's own has beside the national ones: all of them. Throws as {@link importAliquotas} does. */
+/** Replaces all rates that a user's sandbox has beside the national ones. Throws as {@link importAliquotas} does. */
 export async function importAliquotasDeEnsaio(
   { store }: Pick<RegistryWorld, 'store'>,
   tenant: string,
@@ -68,11 +68,11 @@ export async function importAliquotasDeEnsaio(
 ): Promise<ImportOutcome<ContagemInteira>> {
   const stage: Stage<EntradaAliquota, ContagemInteira> = (work) => store.ensaios.importAliquotas(tenant, work);
   const outcome = await readAliquotas<ContagemInteira>(request, stage);
-  // A header alone is a register without lines.
+  // A file with only a header empties the register.
   return outcome.linhas > 0 ? outcome : { ...outcome, counts: await stage((staging) => staging.merge()) };
 }
 
-/** The rates that a sandbox has of its own at this moment, as cells of {@link ORDEM_ALIQUOTA}. */
+/** The current own rates of a sandbox, as cells of {@link ORDEM_ALIQUOTA}. */
 export async function aliquotasDeEnsaioAsRows(
   { store }: Pick<RegistryWorld, 'store'>,
   tenant: string,
@@ -84,7 +84,7 @@ export async function aliquotasDeEnsaioAsRows(
   });
 }
 
-/** The same as a file that could be sent again, a line at a time. */
+/** The same as a file that could be imported again, a line at a time. */
 export async function* exportAliquotasDeEnsaio(
   world: Pick<RegistryWorld, 'store'>,
   tenant: string,
@@ -133,7 +133,7 @@ function tributoOf(line: Line): LinhaIbsCbs {
   return tributo ?? 'CBS';
 }
 
-/** Words that the column may have. */
+/** Accepted words of the column. */
 export const TRIBUTO_EM_PALAVRAS = `${LINHAS_IBS_CBS.slice(0, -1).join(', ')} ou ${LINHAS_IBS_CBS.at(-1)!}`;
 
 function ufOf(line: Line, tributo: LinhaIbsCbs): string {
@@ -181,7 +181,7 @@ function rateOf(line: Line, tributo: LinhaIbsCbs): string {
   return '0';
 }
 
-/** Percentages that stand on the note as they are. A rate stands there rounded, and the share of the CBS does not stand there. */
+/** Whether the percentage stands on the note unchanged. The note has rates rounded, and no share of the CBS. */
 function isWritten(tributo: LinhaIbsCbs): boolean {
   return tributo === 'REDUTOR-COMPRA-GOV' || tributo.startsWith('CRED-PRES-');
 }
@@ -200,7 +200,7 @@ function textOf(line: Line, column: 'fonte' | 'ato'): string {
 /** A row as an operator reads it. */
 export type AliquotaShown = {
   readonly tributo: string;
-  /** Whose: `todos`, a state, a municipality. */
+  /** The place: `todos`, a state, a municipality. */
   readonly lugar: string;
   readonly cClassTrib: string;
   readonly inicio: string;
@@ -214,16 +214,16 @@ export type AliquotaShown = {
 };
 
 export type TabelaShown = {
-  /** The one in force; 0 where there is none. */
+  /** The version in force; 0: there is none. */
   readonly versao: number;
   readonly linhas: readonly AliquotaShown[];
   readonly substituidas: readonly AliquotaShown[];
   readonly importacoes: readonly (Omit<ImportacaoDeAliquotas, 'em'> & { readonly em: string })[];
-  /** What lacks a rate, in Portuguese. */
+  /** Missing rates, in Portuguese. */
   readonly avisos: readonly string[];
 };
 
-/** The table in force, what it replaced, and how it came to be. */
+/** The table in force, the replaced rows, and the imports. */
 export async function showAliquotas({ store, now }: RegistryWorld): Promise<TabelaShown> {
   const [guardadas, importacoes, avisos] = await Promise.all([
     store.aliquotas.list(),

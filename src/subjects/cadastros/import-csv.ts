@@ -1,8 +1,7 @@
 /**
- * How a file of the municipality comes into its registry: read line by line, every bad line told with its number and
- * reason, and then all of it or nothing; or, when asked so, all that is good.
- *
- * What the columns mean is in `import-prestadores.ts` and `listas.ts`.
+ * Imports a file of the municipality into its registry. It is read line by line, and every bad line is reported with its number and reason.
+ * Either all lines are stored, or none; on request all good ones are.
+ * The meaning of the columns is in `import-prestadores.ts` and `listas.ts`.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -25,21 +24,21 @@ import { isDay } from '../../fiscal/moment.ts';
 export type ImportRequest = FileRequest & {
   /** Slug of the municipality. */
   readonly municipio: string;
-  /** Who imports it: it can be undone, and stands in the trail. Absent: neither. */
+  /** The operator: the import can then be undone, and stands in the trail. Absent: neither. */
   readonly by?: PorMao;
-  /** What the file is called, where `arquivo` is a copy of it. */
+  /** The file's original name, if `arquivo` is a copy of it. */
   readonly nome?: string;
 };
 
 export type FileRequest = {
   readonly arquivo: string;
-  /** Take the good lines although there are bad ones; absent: it cannot be asked for. */
+  /** Stores the good lines although there are bad ones; absent: the import does not offer it. */
   readonly parcial?: boolean;
   /** File for all the refused lines. */
   readonly erros: string | undefined;
-  /** Nothing is written: the outcome has what would be. */
+  /** Nothing is stored: the outcome has the changes that would be made. */
   readonly previa?: boolean;
-  /** `marca` of a rehearsal: written only if it still does the same. */
+  /** `marca` of a rehearsal: stored only if the changes are still the same. */
   readonly comoNaPrevia?: string | undefined;
   readonly onProgress: (progress: ImportProgress) => void;
 };
@@ -56,14 +55,14 @@ export type LinhaRecusada = { readonly linha: number; readonly motivo: string };
 export type ImportOutcome<Counts> = {
   readonly codificacao: CsvFile['codificacao'];
   readonly separador: CsvFile['separador'];
-  /** Lines with something in them, the header not counted. */
+  /** Lines that are not empty, without the header. */
   readonly linhas: number;
   readonly recusadas: number;
-  /** The first of the refused ones. */
+  /** The first refused lines. */
   readonly primeiras: readonly LinhaRecusada[];
-  /** Undefined when nothing was written. */
+  /** Undefined: nothing was stored. */
   readonly counts: Counts | undefined;
-  /** What would be written, where that was asked for and there is a good line. */
+  /** The changes that would be made, if the preview was asked for and there is a good line. */
   readonly previa: Ensaio<Counts> | undefined;
 };
 
@@ -71,12 +70,12 @@ export type ImportOutcome<Counts> = {
 export const RECUSADAS_SHOWN_MAX = 100;
 const REPORT_PAGE = 5_000;
 
-/** One line being read. Each problem is a reason to refuse it; the reading goes on, so that all of them are told. */
+/** A line that is being read. Each problem is a reason to refuse it; the reading goes on, so that all of them are reported. */
 export type Line = {
   readonly linha: number;
-  /** Without the spaces around; empty also where the file has no such column. */
+  /** The trimmed text; also empty if the file has no such column. */
   text(column: string): string;
-  /** `problem`: what follows the name of the column in a sentence, in Portuguese. */
+  /** `problem`: the rest of the sentence after the name of the column, in Portuguese. */
   refuse(column: string, problem: string): void;
 };
 
@@ -87,13 +86,13 @@ export type Columns = {
 
 export type Reading<Row> = {
   read(line: Line): Row;
-  /** Whom a refused line is about, where that can be read. */
+  /** The document or code of a refused line, if it can be read. */
   keyOf(line: Line): string | undefined;
   /** Called for every refused line, once all of them are known. */
   forget?(linha: number): void;
 };
 
-/** Opens the file and compares its columns. Throws an Error in Portuguese. */
+/** Opens the file and checks its columns. Throws an Error in Portuguese. */
 export async function openTable(arquivo: string, { required, optional }: Columns): Promise<CsvFile> {
   const csv = await openCsv(arquivo);
   const names = csv.header.map((name) => name.toLowerCase());
@@ -128,10 +127,13 @@ function describeColumns(one: string, many: string, names: readonly string[]): s
   return names.length === 0 ? [] : [`${names.length === 1 ? one : many} ${names.join(', ')}`];
 }
 
-/** Runs `work` on a register of which nothing is staged yet. */
+/** Runs `work` on a register for which nothing is staged yet. */
 export type Stage<Row, Counts> = <Result>(work: (staging: Staging<Row, Counts>) => Promise<Result>) => Promise<Result>;
 
-/** What an import writes down in its transaction: itself, so that it can be undone, and an act. Nothing of one that nobody asked for. */
+/**
+ * The records of an import in its own transaction: the import itself, so that it can be undone, and an act. Undefined: no operator is
+ * named.
+ */
 export function escritaOf<Counts extends object>(
   tenant: string,
   registro: string,
@@ -150,7 +152,7 @@ export function escritaOf<Counts extends object>(
   };
 }
 
-/** Reads all lines into the staging tables, and writes them when none or only `parcial` ones are refused. */
+/** Reads all lines into the staging tables. Stores them if none is refused, or if `parcial` allows it. */
 export async function importTable<Row, Counts>(
   { arquivo, parcial, erros, onProgress, previa, comoNaPrevia }: FileRequest,
   csv: CsvFile,
@@ -189,7 +191,7 @@ export async function importTable<Row, Counts>(
   });
 }
 
-/** A line of which `cellOf` has what stands in a column. */
+/** A line whose cells `cellOf` gives. */
 export function lineOf(
   linha: number,
   cellOf: (column: string) => string | undefined,
@@ -202,7 +204,7 @@ export function lineOf(
   };
 }
 
-/** What one block of a file says, and the lines of it that are refused. */
+/** The rows of one block of a file, and its refused lines. */
 function readBlock<Row>(
   records: readonly (CsvRecord | CsvFault)[],
   place: ReadonlyMap<string, number>,
@@ -227,7 +229,7 @@ function readBlock<Row>(
   return { rows, refused };
 }
 
-/** The text of a column that a note will carry, as the layout admits it; undefined when it is empty. */
+/** The text of a column for the note, as the layout admits it; undefined: the column is empty. */
 export function layoutText(line: Line, column: string, type: SimpleType): string | undefined {
   const value = line.text(column);
   if (value === '') return undefined;
@@ -238,7 +240,7 @@ export function layoutText(line: Line, column: string, type: SimpleType): string
   return undefined;
 }
 
-/** As {@link layoutText}, refused when it is empty. */
+/** As {@link layoutText}, but an empty column is refused. */
 export function neededText(line: Line, column: string, type: SimpleType): string {
   if (line.text(column) === '') line.refuse(column, 'está vazio');
   return layoutText(line, column, type) ?? '';
@@ -248,7 +250,7 @@ const ISO = /^(\d{4})-(\d{2})-(\d{2})$/;
 const BRAZILIAN = /^(\d{2})\/(\d{2})\/(\d{4})$/;
 const YEAR_MIN = 1900;
 
-/** `YYYY-MM-DD`, from that or from `DD/MM/YYYY`; undefined when the column is empty or no date. */
+/** `YYYY-MM-DD`, from that or from `DD/MM/YYYY`; undefined: the column is empty or no date. */
 function dateOf(line: Line, column: string): string | undefined {
   const value = line.text(column);
   if (value === '') return undefined;
@@ -266,7 +268,7 @@ function dateOf(line: Line, column: string): string | undefined {
   return date;
 }
 
-/** Both days of a period; an end needs a beginning and does not stand before it. */
+/** Both days of a period; an end needs a beginning that is not later. */
 export function periodOf(line: Line, inicioColumn: string, fimColumn: string) {
   const [inicio, fim] = [dateOf(line, inicioColumn), dateOf(line, fimColumn)];
   if (fim !== undefined && line.text(inicioColumn) === '') line.refuse(fimColumn, `veio sem ${inicioColumn}`);
@@ -283,7 +285,7 @@ export function describeRecusada({ linha, motivo, outra }: Recusada): LinhaRecus
   return { linha, motivo: CONFLITOS[motivo]?.(outra) ?? motivo };
 }
 
-/** Before anything else: whether the report can be written, and is not the very file that is read. */
+/** Checks first that the report can be written, and is not the input file. */
 async function checkReport(erros: string, arquivo: string): Promise<void> {
   const [report, source] = await Promise.all([realpath(erros).catch(() => undefined), realpath(arquivo)]);
   if (report === source) throw new Error('--erros indica o próprio arquivo que se importa; escolha outro nome.');

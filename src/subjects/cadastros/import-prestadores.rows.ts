@@ -1,4 +1,4 @@
-/** Merges a file of establishments into the registry: what the file names becomes as it says, the rest stays. */
+/** Merges a file of establishments into the registry: the file replaces the establishments that it names, and the rest stays. */
 
 import type { RegisterTable } from '../../base/book/importacoes.ts';
 import { addCounts, type ContagemLista, listaMerger, NONE_COUNTED } from '../../base/book/listas.ts';
@@ -8,7 +8,7 @@ import type { Db } from '../../base/pg/open.ts';
 import type { PoolClient } from '../../base/pg/pg.ts';
 import { bareIm, ENDERECO_NAO_INFORMADO } from '../../fiscal/facts.ts';
 
-/** Columns that a file may do without; what it does without is not touched. A new provider is authorised. */
+/** Optional columns of a file; a column that it lacks is not changed. A new provider is authorised. */
 export const COLUNAS_OPCIONAIS = [
   'autorizado',
   'nome_fantasia',
@@ -27,7 +27,7 @@ export type ColunaOpcional = (typeof COLUNAS_OPCIONAIS)[number];
 export type EntradaPrestador = {
   readonly linha: number;
   readonly documento: string;
-  /** Empty where there is none. */
+  /** Empty: there is none. */
   readonly inscricao_municipal: string;
   readonly razao_social: string;
   /** Period of the Simples Nacional. */
@@ -41,7 +41,7 @@ export type ContagemPrestadores = Contagem & { readonly simples: ContagemLista }
 
 const ALWAYS = ['inscricao_municipal', 'razao_social'] as const;
 
-/** What stands in a row whose file has no such column, in SQL. */
+/** Values, in SQL, of columns that the file does not have. */
 const DEFAULTS: Readonly<Partial<Record<ColunaOpcional, string>>> = {
   autorizado: 'true',
   logradouro: `'${ENDERECO_NAO_INFORMADO.xLgr}'`,
@@ -58,7 +58,7 @@ export const PRESTADOR_TABLES: readonly [RegisterTable, RegisterTable] = [
 
 export function prestadorImport(pool: Db) {
   return {
-    /** `columns`: the optional ones that the file has; `hasSimples`: it has the periods. Of one tenant one merge at a time. */
+    /** `columns`: the optional ones that the file has; `hasSimples`: it has the periods. One merge of a tenant runs at a time. */
     import: <Result>(
       tenant: string,
       asked: Asked,
@@ -72,7 +72,7 @@ type Asked = { readonly columns: readonly ColunaOpcional[]; readonly hasSimples:
 function kindOf(tenant: string, { columns, hasSimples, now }: Asked): Kind<EntradaPrestador, ContagemPrestadores> {
   const told = [...ALWAYS, ...columns];
   const mergeEstablishments = establishmentMerger(columns, now);
-  /** Of a provider that the file names, the periods are those of the file. */
+  /** The file replaces all periods of each provider that it names. */
   const mergeSimples = listaMerger({ table: 'simples_nacional', key: ['documento'], told: [], absent: [] });
   return {
     about: ({ documento }) => documento,
@@ -124,7 +124,7 @@ function establishmentMerger(columns: readonly ColunaOpcional[], now: number) {
     );
     const found = new Map(stored.map((row) => [merger.storedKeyOf(row), row]));
     const wanted = new Map(block.rows.map((row) => [merger.keyOf(row), row]));
-    // What a first DPS had brought was a guess; the registry knows better now.
+    // A row that a first DPS created was a guess; the registry knows better now.
     const guessed = stored.filter((row) => row.origem === 'dps' && !wanted.has(merger.storedKeyOf(row)));
     return { ...(await merger.write(client, tenant, wanted, found, guessed, writing)), retirados: guessed.length };
   };

@@ -1,4 +1,4 @@
-/** The file of establishments: what each column may be, and whose it is. */
+/** The file of establishments: the values of each column, and the key of its lines. */
 
 import type { RegistryWorld } from '../../base/world/municipios.ts';
 import { cnpjIsValid, cpfIsValid } from '../../fiscal/chave.ts';
@@ -19,7 +19,7 @@ export const COLUNAS_PRESTADOR: Columns = {
 };
 
 /**
- * Nationally any text. Of the municipality's own we ask what others can read and write again, and something that can be compared
+ * National rules allow any text. The municipality's own must be text that others can read and write, and have a comparable part
  * (`inscricao_comparavel`).
  */
 const INSCRICAO: SimpleType = {
@@ -28,10 +28,10 @@ const INSCRICAO: SimpleType = {
   also: (value) => (/[0-9A-Za-z]/.test(value) ? undefined : 'não tem letras nem algarismos; deixe vazio quando não há'),
 };
 
-/** An address is given whole or not at all; a number may be missing, as it does in the street. */
+/** An address is given whole or not at all; a number may be missing, as in the street. */
 const ADDRESS = ['logradouro', 'bairro', 'cep'] as const;
 
-/** How lines with these columns are read and stored. Throws an Error in Portuguese. */
+/** The reader and the storage of lines with these columns. Throws an Error in Portuguese. */
 export function preparePrestadores({ store, now }: RegistryWorld, tenant: string, header: readonly string[]) {
   const columns = COLUNAS_OPCIONAIS.filter((column) => header.includes(column));
   const hasAddress = columns.includes('logradouro');
@@ -68,12 +68,12 @@ function prestadorOf(line: Line, columns: readonly ColunaOpcional[]): EntradaPre
   return { ...always, ...periodOf(line, 'simples_inicio', 'simples_fim'), ...optionalOf(line, columns) };
 }
 
-/** Without punctuation, letters in capitals. */
+/** The document without punctuation, letters in capitals. */
 export function bareDocumento(text: string): string {
   return text.replace(/[\s./-]/g, '').toUpperCase();
 }
 
-/** The document itself is not repeated: the line says where it is, and it may be a person's. */
+/** Messages do not repeat the document: the line shows its place, and it may be a person's. */
 function documentoOf(line: Line): string {
   const documento = bareDocumento(line.text('documento'));
   const problem = documentoProblem(documento);
@@ -91,7 +91,7 @@ function documentoProblem(documento: string): string | undefined {
     : whyNoDocumento(documento);
 }
 
-/** Why a text, with or without punctuation, is neither CNPJ nor CPF; what follows its name in a sentence. */
+/** The reason why a text, with or without punctuation, is neither CNPJ nor CPF, as the end of a sentence. */
 export function whyNoDocumento(text: string): string | undefined {
   const documento = bareDocumento(text);
   const { length } = documento;
@@ -146,7 +146,7 @@ function addressText(line: Line, column: (typeof ADDRESS)[number], type: typeof 
   return neededText(line, column, type);
 }
 
-/** `(11) 3333-4444` and `01001-000`, as people write them. */
+/** Removes punctuation as in `(11) 3333-4444` and `01001-000`. */
 function withoutPunctuation(line: Line): Line {
   return { ...line, text: (column) => line.text(column).replace(/[\s().+-]/g, '') };
 }

@@ -1,6 +1,6 @@
 /**
- * The municipality's files: establishments with their Simples Nacional periods, and services with their rates. What is
- * written, what is refused and why, that a file is taken whole or not at all, and that nobody who issues waits for it.
+ * The municipality's files: establishments with their Simples Nacional periods, and services with their rates. The tests check the stored
+ * rows, the refusals and their reasons. A file is taken whole or not at all, and no issuer waits for an import.
  */
 
 import assert from 'node:assert/strict';
@@ -67,14 +67,14 @@ function importar(what: What, slug: string, content: string | Buffer, ...more: r
   return nfseHere([what, 'importar', file(content), '--municipio', slug, ...more], pool);
 }
 
-/** Imports what must be taken, and answers what was said. */
+/** Imports a file that must be accepted, and returns the output. */
 async function taken(what: What, slug: string, content: string | Buffer, ...more: readonly string[]): Promise<string> {
   const said = await importar(what, slug, content, ...more);
   assert.equal(said.code, 0, said.out + said.err);
   return said.out;
 }
 
-/** The lines that were refused, as number and reason; nothing was written. */
+/** The refused lines, as number and reason; nothing was stored. */
 async function refused(
   what: What,
   slug: string,
@@ -351,7 +351,7 @@ describe('nfse prestador importar', () => {
       [A, '2020-01-01', null],
       [B, '2020-01-01', null],
     ]);
-    // What overlaps the file goes all the same.
+    // A stored period that overlaps the file is deleted all the same.
     const over = lines(PRESTADOR, `${A},A Nova,1,sim,2010-06-01,`, `${A},,2,sim,,`);
     assert.equal((await importar('prestador', slug, over, '--parcial')).code, 0);
     assert.deepEqual(
@@ -431,7 +431,7 @@ describe('nfse prestador importar', () => {
 });
 
 describe('many lines', () => {
-  /** Valid documents, no two of them the same root. */
+  /** Valid documents with different roots. */
   function documents(count: number): string[] {
     const found: string[] = [];
     for (let root = 10_000_000; found.length < count; root += 1) {
@@ -452,7 +452,7 @@ describe('many lines', () => {
     readonly Plans?: readonly Plan[];
   };
 
-  /** The same pool, whose connections ask before each statement over many lines how it is going to be done. */
+  /** The same pool; its connections ask for the plan of each statement over many lines before they run it. */
   function explained(pool: Db, plans: Plan[]): Db {
     const asking = (client: PoolClient): PoolClient =>
       new Proxy(client, {
@@ -481,7 +481,7 @@ describe('many lines', () => {
     });
   }
 
-  /** Tables that are read from their beginning to their end, and rows that are kept to be gone through again for each of others. */
+  /** Tables that are read by a sequential scan, and rows that a Materialize node scans again and again. */
   function wasteIn(plan: Plan): string[] {
     const { 'Node Type': node, 'Relation Name': table } = plan;
     const own = node === 'Seq Scan' ? [table!] : node === 'Materialize' ? [node] : [];
@@ -503,14 +503,14 @@ describe('many lines', () => {
     const said = await nfseHere(command(file(lines(PRESTADOR, ...good))), explained(pool, plans));
     assert.equal(said.code, 0, said.err);
     assert.match(said.out, /novos 20\.000, alterados 0, iguais 0/);
-    // Another beginning of each period: what stood there is taken away.
+    // Another beginning of each period: the stored periods are deleted.
     const later = good.map((line) => line.replace('2020-01-01', '2021-01-01'));
     const moved = await nfseHere(command(file(lines(PRESTADOR, ...later))), explained(pool, plans));
     assert.match(
       moved.out,
       /iguais 20\.000, retirados 0\.\nPeríodos do Simples Nacional de \S+: novos 6\.667, alterados 0, iguais 0, retirados 6\.667/,
     );
-    // How long it takes is the machine's affair; that a million take fifty times as long, and not its square, is ours.
+    // The duration depends on the machine. The plans must show linear cost: a million lines may take fifty times as long, not the square.
     assert.ok(plans.length >= 8, String(plans.length));
     for (const plan of plans) assert.deepEqual(wasteIn(plan), [], JSON.stringify(plan));
 
@@ -533,7 +533,7 @@ describe('many lines', () => {
   test('a note of a provider in them does not wait: neither for the reading nor for the writing', async () => {
     const { address, pool: own } = await startTestService({ worker: false });
     const holder = await own.connect();
-    // What an import holds while it writes: its rows, and the tenant's.
+    // The locks of an import while it writes: its rows, and the tenant's.
     await holder.query('begin');
     await holder.query(`select 1 from municipios where tenant = 'integracao' for no key update`);
     await addPrestador(holder, 'integracao', A, { im: '123456', nome: 'Do arquivo' });
@@ -610,7 +610,7 @@ describe('nfse servicos importar', () => {
       ),
     );
     const reasons: Record<number, RegExp> = {
-      // Of two that overlap the one that begins later.
+      // The refused line of two that overlap is the one that begins later.
       2: /^o período se sobrepõe ao da linha 8$/,
       3: /^codigo está vazio; descricao está vazio; codigo_tributacao_nacional está vazio; fim não é uma data .*; inicio está vazio$/,
       4: /^codigo tem mais de 20 posições.*; codigo_tributacao_nacional 999999 não existe na lista nacional; cnae_codigo não tem 7/,

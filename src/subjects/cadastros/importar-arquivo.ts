@@ -1,4 +1,4 @@
-/** An import as somebody at the console makes it: the file is looked at, what it would do is shown, and then it is done or left. */
+/** An import in the console: the file is read, its changes are shown, and then it is confirmed or left. */
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { RegistroMudou } from '../../base/book/staging.ts';
@@ -13,11 +13,11 @@ type Visto = {
   /** Name of the file, as its owner calls it. */
   readonly nome: string;
   progresso: ImportProgress | undefined;
-  /** What it would do. */
+  /** Preview of the changes. */
   previa: RegistroImported | undefined;
-  /** What it did. */
+  /** Result of the import. */
   feito: RegistroImported | undefined;
-  /** Why the file as a whole is not taken, or why it was not written: a sentence. */
+  /** The reason why the whole file is refused, or was not stored: a sentence. */
   problema: string | undefined;
 };
 
@@ -30,7 +30,7 @@ export function openImportacoes(world: Pick<World, 'log'>): Importacoes {
 
 type ImportWorld = Pick<World, 'store' | 'now'> & { readonly importacoes: Importacoes };
 
-/** Looks at a file; undefined: another must end first. */
+/** Starts the preview of a file; undefined: another import must end first. */
 export async function beginImport(
   world: ImportWorld,
   slug: string,
@@ -49,7 +49,7 @@ export async function beginImport(
   return one;
 }
 
-/** Does what was shown; false: another must end first. `parcial`: also where lines are refused. */
+/** Confirms the preview; false: another import must end first. `parcial`: also if lines are refused. */
 export function confirmImport(world: ImportWorld, one: Importacao, parcial: boolean, by: PorMao): boolean {
   const { data } = one;
   if (one.isRunning || data.feito !== undefined) return true;

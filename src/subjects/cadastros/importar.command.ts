@@ -1,4 +1,4 @@
-/** What the commands that import a file share: their options, the progress, and the account at the end. */
+/** Common parts of the commands that import a file: their options, the progress, and the account at the end. */
 
 import {
   type CliWorld,
@@ -30,11 +30,14 @@ export const IMPORT_OPTIONS = {
 const WHOSE_FILE = 'a que município o arquivo pertence';
 
 const BAR_CELLS = 30;
-/** How often a terminal is written over, and how often a plain line is added. */
+/** Shortest intervals between two updates of the bar, and between two plain lines. */
 const BAR_EVERY_MS = 100;
 const LINE_EVERY_MS = 5_000;
 
-/** Imports a file into the municipality of `--municipio`, and tells the result; the exit code. `account`: lines on what was stored. */
+/**
+ * Imports a file into the municipality of `--municipio` and prints the result; returns the exit code. `account`: lines about the stored
+ * rows.
+ */
 export function runImport<Outcome extends ImportOutcome<object>>(
   world: CliWorld,
   values: Values,
@@ -119,7 +122,7 @@ function tellRefused(
   else if (erros !== undefined) terminal.err(`  também em ${erros}\n`);
 }
 
-/** Progress at a terminal: a bar that is written over; elsewhere a line every few seconds. */
+/** Progress: at a terminal a bar that is overwritten, elsewhere a line every few seconds. */
 function progressOn(terminal: Terminal): { show(progress: ImportProgress): void; end(): void } {
   let etapa = '';
   let shownAt = performance.now();
@@ -160,7 +163,7 @@ function barOf({ etapa, linhas, bytes, bytesTotal }: ImportProgress): string {
   return `${bar} ${String(Math.floor(share * 100)).padStart(3)} %  ${linhas === 1 ? '1 linha' : `${groupDigits(linhas)} linhas`}`;
 }
 
-/** What an import would do: how many rows, and the first ones with what changes in each. */
+/** Prints the preview of an import: the number of rows, and the changes of the first ones. */
 export function tellPrevia(terminal: Terminal, contas: readonly string[], mudancas: readonly Mudanca[]): void {
   for (const conta of contas) terminal.out(`${conta}\n`);
   for (const mudanca of mudancas.slice(0, PREVIA_SHOWN_MAX)) {

@@ -1,4 +1,4 @@
-/** A register imported from a file: chosen, looked at, confirmed. */
+/** Import of a register from a file: choice, preview, confirmation. */
 
 import { carried, field, folded, form, link, notice, table } from '../../base/pages/fields.ts';
 import {
@@ -26,7 +26,7 @@ import {
   type RegistroNome,
 } from './registros.ts';
 
-/** A million providers with their addresses are less. */
+/** Larger than a million providers with their addresses. */
 const FILE_MAX = 128 * 1024 * 1024;
 /** Changes that the page shows; the rest is counted. */
 const SHOWN_MAX = 200;
@@ -188,7 +188,7 @@ function changesShown(
 ): Inserted {
   if (mudancas.length === 0) return undefined;
   const all = counts.reduce((sum, { novos, alterados, retirados }) => sum + novos + alterados + retirados, 0);
-  // What changes or goes is looked at before what is new.
+  // Changed and deleted rows come before new ones.
   const order = ['muda', 'sai', 'novo'];
   const told = mudancas
     .map(describeMudanca)

@@ -1,22 +1,22 @@
-/** What each list that a municipality keeps is called at a terminal: its services, its benefits. */
+/** Names and help texts of a municipality's lists at a terminal: its services, its benefits. */
 
 import type { Command } from '../../base/terminal/command.ts';
 import { FORMAS_DEDUCAO, TIPOS_BENEFICIO } from '../../fiscal/cadastros.ts';
 import type { ListaNome } from './listas.ts';
 import { columnsText, listCommand, registroCommands } from './registro.command.ts';
 
-/** What a list is called, and what an operator must know of it. */
+/** The names of a list, and the help for its operator. */
 type ListaCommands = {
   readonly nome: ListaNome;
   /** First word of its commands. */
   readonly comando: string;
-  /** What it lists, as a sentence says it: `serviços`. */
+  /** Its lines as a word in a sentence: `serviços`. */
   readonly palavra: string;
-  /** What it is, as the help says it. */
+  /** Its description in the help. */
   readonly resumo: string;
-  /** By what its lines are known, in the plural: `códigos`. */
+  /** The name of its keys in the plural: `códigos`. */
   readonly chaves: string;
-  /** What the columns say that their names do not. */
+  /** Explanations of columns whose names are not enough. */
   readonly colunas: readonly (readonly [coluna: string, diz: string])[];
 };
 

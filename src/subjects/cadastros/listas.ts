@@ -1,6 +1,6 @@
 /**
- * The dated lists of a municipality as files: what the columns of each may be, how a CSV comes into one, and how one becomes a CSV again.
- * They are kept by `base/book/listas.ts`.
+ * The dated lists of a municipality as files: the values of their columns, the import from CSV, and the export to CSV.
+ * `base/book/listas.ts` stores them.
  */
 
 import type { ContagemLista, Entrada, Linha, ListaNome } from '../../base/book/listas.ts';
@@ -21,18 +21,18 @@ export type { ListaNome } from '../../base/book/listas.ts';
 
 /** A list by its columns; those of the period are `inicio` and `fim`. */
 type ListaCsv = {
-  /** As in `Serviços de sao-paulo`. */
+  /** The title, as in `Serviços de sao-paulo`. */
   readonly titulo: string;
   readonly colunas: readonly string[];
-  /** Those that a file may do without: what stands there stays, and of a new line they are empty. */
+  /** Optional columns: the stored value stays if the file lacks one, and is empty in a new line. */
   readonly opcionais: readonly string[];
-  /** What a line says, without its number and its period; tells of it what is wrong. */
+  /** The values of a line, without its number and its period; reports its problems. */
   readonly read: (line: Line, municipio: Municipio) => Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** Columns by which a line is known, beside its beginning. */
+  /** Key columns of a line, besides its beginning. */
   readonly chaves: readonly string[];
-  /** What they say, with a space between; empty where they cannot be read. */
+  /** The values of the key columns, with a space between; empty if they cannot be read. */
   readonly chave: (line: Line) => string;
-  /** What an operator should look at in the lines that are not refused. */
+  /** Notices for the operator about accepted lines. */
   readonly reparos?: readonly Reparo[];
 };
 
@@ -49,14 +49,14 @@ export function colunasDa(nome: ListaNome): readonly string[] {
   return [...LISTAS_CSV[nome].colunas, ...PERIODO];
 }
 
-/** The same by whether a file may do without them. Without `fim` no period ends. */
+/** The same, split into required and optional columns. No period ends if the file lacks `fim`. */
 export function colunasDoArquivo(nome: ListaNome): Columns {
   const { colunas, opcionais } = LISTAS_CSV[nome];
   const required = [...colunas.filter((column) => !opcionais.includes(column)), 'inicio'];
   return { required, optional: [...opcionais, 'fim'] };
 }
 
-/** How lines of a list are read and stored. `seen`: in which of them there is something to look at. */
+/** The reader and the storage of lines of a list. `seen`: for each notice, its lines. */
 export function prepareLista(
   { store }: RegistryWorld,
   nome: ListaNome,
@@ -98,12 +98,12 @@ function cellOf(value: Linha[string] | undefined): string {
   return value == null ? '' : typeof value === 'string' ? value : value.join(' ');
 }
 
-// What the columns of each list may be.
+// The values of the columns of each list.
 
 /** A code longer than `cTribMun` serves the municipality alone. */
 const CODIGO = /^[0-9A-Za-z][0-9A-Za-z./-]{0,19}$/;
 
-/** It is `xTribMun` of the note, which cuts what is too long. */
+/** The text becomes `xTribMun` of the note, which cuts a text that is too long. */
 const DESCRICAO: SimpleType = { ...T.desc600, max: T.xDescServ.max };
 
 /** A rate that LC 116/2003 does not allow in general. */
@@ -126,7 +126,7 @@ export const LISTAS_CSV: Readonly<Record<ListaNome, ListaCsv>> = {
       descricao: neededText(line, 'descricao', DESCRICAO),
       codigo_tributacao_nacional: nationalOf(line),
       cnae_codigo: cnaeOf(line),
-      // Without a rate the one of the DPS applies.
+      // The rate of the DPS applies if this one is empty.
       aliquota: percentOf(line, 'aliquota'),
     }),
     chave: (line) => line.text('codigo'),
@@ -201,7 +201,7 @@ export const LISTAS_CSV: Readonly<Record<ListaNome, ListaCsv>> = {
   },
 };
 
-/** Without its first part a line has no key. */
+/** A line without its first part has no key. */
 function keyWithDocumento(line: Line, first: string): string {
   return first === '' ? '' : `${first} ${bareDocumento(line.text('documento'))}`;
 }
@@ -214,7 +214,7 @@ function codigoOf(line: Line): string {
   return codigo;
 }
 
-/** One code of the national list, needed. */
+/** One code of the national list, required. */
 function nationalOf(line: Line): string {
   const column = 'codigo_tributacao_nacional';
   const codigo = bareCodigo(line.text(column));
@@ -224,12 +224,12 @@ function nationalOf(line: Line): string {
   return codigo;
 }
 
-/** Without punctuation. */
+/** Removes punctuation. */
 function bareCodigo(text: string): string {
   return text.replace(/[\s./-]/g, '');
 }
 
-/** Why a text is no code of a service in the national list; what follows its name in a sentence. */
+/** The reason why a text is no service code of the national list, as the end of a sentence. */
 function whyNoService(codigo: string): string | undefined {
   const servico = servicoOf(codigo);
   if (/^\d{5}$/.test(codigo) && servicoOf(`0${codigo}`)?.emissivel)
@@ -247,10 +247,10 @@ function cnaeOf(line: Line): string | undefined {
   return cnae;
 }
 
-/** What a column of percentages may have at most, and how a sentence says it. */
+/** Highest percentage of each column, and its text in a sentence. */
 const PERCENT_MAX = { aliquota: [ALIQUOTA_DA_NOTA_MAX, '9,99'], reducao: [decimal('100.00'), '100'] } as const;
 
-/** A percentage with at most two decimals, as `5.00`; undefined when the column is empty. */
+/** A percentage with at most two decimals, as `5.00`; undefined: the column is empty. */
 function percentOf(line: Line, column: keyof typeof PERCENT_MAX): string | undefined {
   const text = line.text(column);
   if (text === '') return undefined;
@@ -299,12 +299,12 @@ function medidaOf(line: Line, column: 'reducao' | 'aliquota', tipo: TipoBenefici
   return value;
 }
 
-/** National codes, none of them meaning all. */
+/** National codes; none means all. */
 function servicosOf(line: Line): readonly string[] {
   return severalOf(line, 'servicos', bareCodigo, whyNoService);
 }
 
-/** The values of a cell, with spaces or semicolons between them; in order, each once. `called`: a wrong one in a sentence. */
+/** The values of a cell, separated by spaces or semicolons; sorted, each once. `called`: text for a wrong value in a sentence. */
 function severalOf(
   line: Line,
   column: string,

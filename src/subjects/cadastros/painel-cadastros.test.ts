@@ -1,4 +1,7 @@
-/** Registers looked after by hand and by file, at the terminal and in the console: seen before, written once, undone, and in the trail. */
+/**
+ * Registers changed by hand and by file, at the terminal and in the console. Changes are previewed, written once, undone, and recorded in
+ * the trail.
+ */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -16,7 +19,7 @@ const { store, clock, pool, world } = service;
 const folder = freshFolder();
 const IBGE = '3550308';
 
-/** CNPJ with right check digits (Receita Federal), of nobody. */
+/** CNPJ with right check digits (Receita Federal) that belong to nobody. */
 const [A, B, C] = ['11222333000181', '11444777000161', '12ABC34501DE35'] as const;
 
 let towns = 0;
@@ -46,7 +49,7 @@ async function done(slug: string, ...args: readonly string[]): Promise<string> {
   return out;
 }
 
-/** The register as its rows stand in the database, without when they came. */
+/** The register's rows in the database, without their creation time. */
 async function registerOf(slug: string): Promise<unknown> {
   const text = `select (to_jsonb(p) - 'criado_em') as linha from prestadores p where tenant = $1
     union all select to_jsonb(s) from simples_nacional s where tenant = $1 order by 1`;
@@ -259,7 +262,7 @@ describe('a file', () => {
       await done(slug, what, 'exportar', out);
       assert.equal((await cellsOf(out)).length, lines.length, what);
       assert.match(await done(slug, what, 'importar', out), /novos 0, alterados 0, iguais \d+, retirados 0/);
-      // What is undone is the last import, which changed nothing.
+      // The command undoes the last import, which changed nothing.
       assert.match(await done(slug, what, 'desfazer', '--motivo', 'errado'), /Voltaram ao que eram: 0\./);
     }
     await done(slug, 'correlacao', 'importar', file('item,codigo_municipal', '1.03,'));

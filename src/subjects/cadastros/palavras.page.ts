@@ -1,10 +1,10 @@
-/** What columns of the registers are called on pages, and what to know of each before filling it in. */
+/** Labels of register columns on pages, and the help for each field. */
 
 import type { Field } from '../../base/pages/fields.ts';
 import { FORMAS_DEDUCAO, TIPOS_BENEFICIO } from '../../fiscal/cadastros.ts';
 import type { RegistroNome } from './registros.ts';
 
-/** Of what each register is, for who has never seen one. */
+/** Description of each register, for new users. */
 export const SOBRE: Readonly<Record<RegistroNome, string>> = {
   prestadores: 'Quem pode emitir nota neste município, com inscrição, endereço e períodos do Simples Nacional.',
   servicos: 'A lista municipal de serviços e as suas alíquotas. Com ela, só se emite pelos códigos que estão na lista.',
@@ -64,7 +64,7 @@ const WORDS: Readonly<Record<string, Words>> = {
   simples_fim: { label: 'até', help: 'Vazio: continua.' },
 };
 
-/** `numero` of a benefit is none of a street. */
+/** Labels of columns that mean something else in a register: `numero` of a benefit is no street number. */
 const OWN: Readonly<Partial<Record<RegistroNome, Readonly<Record<string, Words>>>>> = {
   beneficios: {
     numero: { label: 'Número (nBM)', help: 'Quatorze algarismos, que começam com o código IBGE do município.' },

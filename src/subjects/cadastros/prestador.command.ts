@@ -1,4 +1,4 @@
-/** `nfse prestador …`: the register of providers of a municipality, looked at and looked after by hand and by file. */
+/** `nfse prestador …`: the register of providers of a municipality, read and changed by hand and by file. */
 
 import {
   askedWrongly,
@@ -29,7 +29,7 @@ const INSCRICAO = {
 };
 const WHICH = 'em que cadastro procurar';
 
-/** What the register says of an establishment, by the columns of its file. */
+/** Options for the data of an establishment, by the columns of its file. */
 const SAID: Options = {
   'razao-social': { takes: 'NOME', help: 'como sai na nota' },
   'nome-fantasia': { takes: 'NOME', help: 'nome fantasia' },
@@ -198,7 +198,7 @@ function salvar(world: CliWorld, values: Values, slug: string, documento: string
   });
 }
 
-/** Undefined: none is told, and those of the register stay. A sentence where one cannot be read. */
+/** Undefined: no period is given, and those of the register stay. A sentence: one of them cannot be read. */
 function readPeriods(texts: readonly string[]): readonly PeriodoEscrito[] | string | undefined {
   if (texts.length === 0) return undefined;
   if (texts.length === 1 && texts[0] === 'nenhum') return [];
@@ -213,7 +213,7 @@ function readPeriods(texts: readonly string[]): readonly PeriodoEscrito[] | stri
   return periods;
 }
 
-/** `done`: how the provider stands after it. */
+/** `done`: state of the provider after the act. */
 function operate(acao: AcaoDePrestador, summary: string, done: string): Command {
   return {
     name: `prestador ${acao}`,

@@ -1,4 +1,4 @@
-/** Providers of a municipality: the list, one of them, what is done about one. */
+/** Providers of a municipality: the list, one of them, and the actions on it. */
 
 import { carried, facts, field, folded, form, link, nextPage, notice, table } from '../../base/pages/fields.ts';
 import {
@@ -178,11 +178,11 @@ const operate = (acao: AcaoDePrestador): Row =>
     return { goTo, recado: ACOES[acao].feito };
   });
 
-// Changing and adding one.
+// Forms to change and to add a provider.
 
 const PERIOD_COLUMNS = ['simples_inicio', 'simples_fim'];
 const COLUMNS = REGISTROS.prestadores.order.filter((column) => !PERIOD_COLUMNS.includes(column));
-/** Empty lines for periods that come. */
+/** Empty lines for new periods. */
 const SPARE = 2;
 
 type Filled = {

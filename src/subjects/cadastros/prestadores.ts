@@ -1,4 +1,4 @@
-/** Providers of a municipality by hand: looked for, shown, blocked and taken out. Changing one goes through `editar-registro.ts`. */
+/** Providers of a municipality: search, display, blocking and removal. `editar.ts` changes their data. */
 
 import { needOpen } from '../../base/world/fechado.ts';
 import { municipioNamed, type RegistryWorld } from '../../base/world/municipios.ts';
@@ -17,7 +17,7 @@ export type BuscaDePrestador = {
 };
 
 const PAGE = 50;
-/** Of an export. */
+/** Providers read at a time for an export. */
 const BLOCK = 5_000;
 
 /** A page of the register, by document; `depois`: `seguinte` of the page before. */
@@ -56,7 +56,7 @@ function readPlace(text: string | undefined): readonly [string, string] | undefi
   return documento === undefined || documento === '' ? undefined : [documento, inscricao];
 }
 
-/** What the registry has of a document, with or without punctuation. Throws when there is no such municipality. */
+/** The registered establishments of a document, with or without punctuation. Throws if the municipality does not exist. */
 export async function showPrestador(
   world: RegistryWorld,
   slug: string,
@@ -66,10 +66,10 @@ export async function showPrestador(
   return world.store.prestadores.listOf(tenant, bareDocumento(documento));
 }
 
-/** `inscricao`: undefined: all establishments of the document. */
+/** `inscricao` undefined: all establishments of the document. */
 export type Alvo = { readonly documento: string; readonly inscricao?: string | undefined };
 
-/** What may be done to a provider by hand, beside changing what the register says of it. */
+/** Acts on a provider, besides changes of its data. */
 const ACOES = {
   bloquear: { acao: 'bloqueado', autorizado: false },
   desbloquear: { acao: 'desbloqueado', autorizado: true },
@@ -79,8 +79,8 @@ const ACOES = {
 export type AcaoDePrestador = keyof typeof ACOES;
 
 /**
- * Blocks a provider, so that its DPS are answered E102 (within seconds in every process), lets it issue again, or takes it out of the
- * register, after which they are answered E101. Notes that are issued stay. How many establishments that were.
+ * Blocks a provider, unblocks it, or deletes it from the register. DPS of a blocked provider are answered E102, within seconds in every
+ * process; those of a deleted one E101. Issued notes stay. Returns the number of establishments.
  */
 export async function operatePrestador(
   world: RegistryWorld,
@@ -118,7 +118,7 @@ export async function operatePrestador(
   };
 }
 
-/** The register as lines of its file: an establishment for each period of the Simples. */
+/** The register as lines of its file: one line for each establishment and each period of the Simples. */
 export async function* prestadoresAsRows(world: RegistryWorld, slug: string): AsyncGenerator<readonly string[]> {
   const { tenant } = await municipioNamed(world, slug);
   const columns = [...COLUNAS_PRESTADOR.required, ...COLUNAS_PRESTADOR.optional];

@@ -1,14 +1,14 @@
-/** The registry of providers as whoever looks after it sees it: page by page, and one changed by hand. */
+/** The registry of providers for its operator: pages of a search, and changes of single providers. */
 import { insertAtos, type NovoAto } from '../../base/book/atos.ts';
 import { folhasApagadas, insertEntrada, insertRegistradas, takeAway } from '../../base/book/auditoria-entradas.ts';
 import { lockRegistry } from '../../base/book/staging.ts';
 import { type Db, runTransaction } from '../../base/pg/open.ts';
 import type { PoolClient } from '../../base/pg/pg.ts';
 
-/** An establishment by the columns of its file. `simples`: periods, days `YYYY-MM-DD`, without an end null. */
+/** An establishment by the columns of its file. `simples`: periods in days `YYYY-MM-DD`; a null end: the period goes on. */
 export type PrestadorListado = {
   readonly documento: string;
-  /** Empty where there is none. */
+  /** Empty: there is none. */
   readonly inscricao_municipal: string;
   readonly razao_social: string;
   readonly nome_fantasia: string | null;
@@ -23,17 +23,17 @@ export type PrestadorListado = {
   readonly simples: readonly (readonly [inicio: string, fim: string | null])[];
 };
 
-/** All conditions together. `inicio`: how the document begins; either that or the registration. */
+/** All conditions together. `inicio`: prefix of the document; either that or the registration. */
 export type PrestadorProcurado = {
   readonly documento?: string | undefined;
   readonly inscricao?: string | undefined;
   readonly inicio?: string | undefined;
-  /** In capitals, without accents. */
+  /** Capital letters without accents. */
   readonly palavras?: readonly string[] | undefined;
   readonly autorizado?: boolean | undefined;
 };
 
-/** Letters as `wordsOf` writes them. Where the database has the locale C, `upper` leaves those with accents as they are. */
+/** Letters as `wordsOf` writes them. `upper` leaves accented letters unchanged in a database with the locale C. */
 const [ACCENTED, LETTERS] = ['ÁÀÂÃÄÉÈÊËÍÌÎÏÓÒÔÕÖÚÙÛÜÇÑ', 'AAAAAEEEEIIIIOOOOOUUUUCN'] as const;
 const PLAIN = `translate(upper(p.razao_social || ' ' || coalesce(p.nome_fantasia, '')), '${ACCENTED}${ACCENTED.toLowerCase()}', '${LETTERS}${LETTERS}')`;
 
@@ -46,13 +46,13 @@ const SEARCH = `select p.documento, p.inscricao_municipal, p.razao_social, p.nom
     and ($8::text[] is null or ${PLAIN} like all ($8))
   order by p.documento, p.inscricao_comparavel limit $9`;
 
-/** Establishments of a document, or one of them. */
+/** All establishments of a document, or one of them. */
 export type EstabelecimentosDe = { readonly documento: string; readonly inscricao: string | undefined };
 
 const WHICH = 'tenant = $1 and documento = $2 and ($3::text is null or inscricao_comparavel = $3)';
 
 export function procuraPrestadorStore(pool: Db) {
-  /** Does something to establishments, and writes down that it was done; how many they were. */
+  /** Acts on establishments and records the act; returns their number. */
   const act = (tenant: string, ato: NovoAto, work: (client: PoolClient) => Promise<number>): Promise<number> =>
     runTransaction(pool, async (client) => {
       await lockRegistry(client, tenant);
@@ -61,7 +61,7 @@ export function procuraPrestadorStore(pool: Db) {
       return count;
     });
   return {
-    /** By document and registration. `after`: the last of the page before. */
+    /** The order is by document and registration. `after`: the last one of the page before. */
     search: async (
       tenant: string,
       { documento, inscricao, inicio, palavras, autorizado }: PrestadorProcurado,
@@ -72,7 +72,7 @@ export function procuraPrestadorStore(pool: Db) {
       const asked = [documento, autorizado, inscricao, inicio, patterns].map((value) => value ?? null);
       return (await pool.query<PrestadorListado>(SEARCH, [tenant, ...(after ?? ['', '']), ...asked, max])).rows;
     },
-    /** Lets them issue, or no more. */
+    /** Allows or forbids them to issue. */
     authorize: (tenant: string, of: EstabelecimentosDe, autorizado: boolean, ato: NovoAto): Promise<number> =>
       act(tenant, ato, async (client) => {
         const text = `update prestadores set autorizado = $4 where ${WHICH} and autorizado <> $4`;
@@ -82,7 +82,7 @@ export function procuraPrestadorStore(pool: Db) {
         if (rowCount !== 0) await insertRegistradas(client, tenant, 'prestadores', { which, values });
         return rowCount ?? 0;
       }),
-    /** Takes them out of the register; with the last one of a document go its periods of the Simples. */
+    /** Deletes them from the register; the periods of the Simples are deleted with the last establishment of a document. */
     remove: (tenant: string, of: EstabelecimentosDe, ato: NovoAto): Promise<number> =>
       act(tenant, ato, async (client) => {
         type Removed = { readonly item: string };

@@ -1,4 +1,4 @@
-/** What can be done from the terminal with every register of a municipality: import, look first, undo, export. */
+/** Commands that every register of a municipality has: import, preview, undo, export. */
 import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -25,13 +25,13 @@ export type RegistroCommands = {
   readonly nome: RegistroNome;
   /** First word of its commands. */
   readonly comando: string;
-  /** `o cadastro de prestadores`: what is imported, undone and exported. */
+  /** `o cadastro de prestadores`: the object of import, undo and export. */
   readonly oQue: string;
   readonly resumo: string;
   readonly notes: readonly (readonly [string, string])[];
   /** Sentences after the counts. */
   readonly depois: string;
-  /** A refused line refuses all. */
+  /** One refused line refuses the whole file. */
   readonly isWhole?: true;
 };
 
@@ -104,13 +104,13 @@ async function exportar(
   return 0;
 }
 
-/** The columns of a file, and which of them it may do without. */
+/** The columns of a file, and the optional ones among them. */
 export function columnsText(nome: RegistroNome): string {
   const { columns, order } = REGISTROS[nome];
   return `${order.join(', ')} (opcionais: ${columns.optional.join(', ')})`;
 }
 
-/** Shows the lines of a register, all of them or those that have a text. */
+/** Shows the lines of a register, all of them or those that contain a text. */
 export function listCommand(nome: RegistroNome, name: string): Command {
   const { titulo, order } = REGISTROS[nome];
   return {

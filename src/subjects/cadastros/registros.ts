@@ -1,6 +1,6 @@
 /**
- * The registers that a municipality keeps, one row each: what a person calls it, its columns, and how its lines are read, stored and told.
- * Importing, changing by hand, exporting and undoing are the same for all of them.
+ * The registers of a municipality, one row each: its name for people, its columns, and its reading, storage and display. Import, manual
+ * change, export and undo are the same for all of them.
  */
 
 import type { ImportacaoFeita, RegisterTable } from '../../base/book/importacoes.ts';
@@ -33,7 +33,7 @@ export type { Mudanca } from '../../base/book/merge-rows.ts';
 
 export type RegistroNome = 'prestadores' | ListaNome | 'correlacao';
 
-/** What an import did, or would do, to one kind of row. */
+/** Numbers of rows of one kind that an import changed, or would change. */
 export type Conta = {
   /** `Estabelecimentos`, `Períodos do Simples Nacional`, or the title of the register. */
   readonly de: string;
@@ -43,7 +43,7 @@ export type Conta = {
   readonly retirados: number;
 };
 
-/** How lines are read and stored. `seen`: lines to look at; `avisos`: on the file as a whole. */
+/** The reader and the storage of lines. `seen`: lines with notices; `avisos`: notices on the file as a whole. */
 type Prepared = {
   readonly reading: Reading<unknown>;
   readonly stage: Stage<unknown, Counts>;
@@ -51,7 +51,7 @@ type Prepared = {
   readonly avisos?: readonly string[];
 };
 
-/** Each register reads what it stores, and nobody else looks into its rows. */
+/** Each register reads its own stored rows, and no other code looks into them. */
 function prepared<Row, Own extends Counts>(
   own: Omit<Prepared, 'reading' | 'stage'> & { readonly reading: Reading<Row>; readonly stage: Stage<Row, Own> },
 ): Prepared {
@@ -65,9 +65,9 @@ type Registro = {
   readonly columns: Columns;
   /** The same in the order of the file. */
   readonly order: readonly string[];
-  /** Columns by which a line is known, beside its beginning. */
+  /** Key columns of a line, besides its beginning. */
   readonly key: readonly string[];
-  /** The file is all of it, and what it does not have goes; otherwise what it does not name stays. */
+  /** The file is the whole register, and lines that it lacks are deleted; otherwise they stay. */
   readonly isWhole?: true;
   readonly tables: readonly [RegisterTable, ...RegisterTable[]];
   readonly prepare: (world: RegistryWorld, municipio: Municipio, header: readonly string[]) => Prepared;
@@ -129,7 +129,7 @@ export type RegistroImported = ImportOutcome<readonly Conta[]> & {
   readonly reparos: readonly string[];
 };
 
-/** Imports a file, or says what it would do. Throws an Error in Portuguese when the file as a whole cannot be taken. */
+/** Imports a file, or previews the changes. Throws an Error in Portuguese if the whole file is refused. */
 export async function importRegistro(
   world: RegistryWorld,
   nome: RegistroNome,
@@ -199,7 +199,7 @@ export async function lastImport(
   return world.store.importacoes.findLast(tenant, nome);
 }
 
-/** Brings a register back to what it was before its last import: how many rows that were. */
+/** Restores the state of a register before its last import; returns the number of rows. */
 export async function undoImport(
   world: RegistryWorld,
   nome: RegistroNome,
@@ -229,7 +229,7 @@ export async function undoImport(
   return done;
 }
 
-/** A change for people: what happens to which row, and where it differs. Texts; what is empty is empty. */
+/** A change as texts for people: the act, the row, and the fields that differ. An empty value is an empty text. */
 export function describeMudanca({ antes, depois }: Mudanca): {
   readonly acao: 'novo' | 'muda' | 'sai';
   readonly quem: string;

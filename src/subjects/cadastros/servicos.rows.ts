@@ -1,4 +1,4 @@
-/** The municipal service lists. They may be long, so a DPS asks for the lines of its own codes. */
+/** The municipal service lists. They may be long, so a DPS reads only the lines of its own codes. */
 
 import {
   columnsOf,
@@ -15,7 +15,7 @@ import { planOnce } from '../../base/pg/planned.ts';
 import type { ServicoMunicipal } from '../../fiscal/facts.ts';
 import type { Vigencia } from '../../fiscal/moment.ts';
 
-/** A line of the list, in force from `inicio` to `fim`, both inside, `YYYY-MM-DD`. */
+/** A line of the list, in force from `inicio` to `fim`, both included, `YYYY-MM-DD`. */
 export type ServicoVigente = ServicoMunicipal & Vigencia;
 
 type ServicosOfCodes = {
@@ -50,20 +50,20 @@ export function servicoStore(pool: Db, mantidas: Mantidas) {
         national(tenant, cTribNac),
         cTribMun === undefined ? [] : municipal(tenant, cTribMun),
       ]);
-      // What both found is one line all the same.
+      // A line that both queries found counts once.
       const others = ofMunicipal.filter((line) => line.cTribNac !== cTribNac);
       return { hasList: true, lines: [...ofNational, ...others] };
     },
     /**
-     * The list on a day `YYYY-MM-DD`, one line a code: the one in force, or else the next. Undefined: there is no list. Asked again soon,
-     * it is the same array.
+     * The list on a day `YYYY-MM-DD`, one line a code: the one in force, or else the next. Undefined: there is no list. A cached answer is
+     * the same array.
      */
     listInForce: async (tenant: string, hoje: string): Promise<readonly ServicoVigente[] | undefined> =>
       (await hasList(tenant)) ? inForce(tenant, hoje) : undefined,
   };
 }
 
-/** Lines kept of all municipal lists together, about 40 MB; most lists have some hundred. */
+/** Cached lines of all municipal lists together, about 40 MB; most lists have some hundred. */
 const IN_FORCE_MAX = 100_000;
 
 function servicoOf(row: Linha): ServicoMunicipal {

@@ -1,4 +1,4 @@
-/** `nfse banco …`: the database as its operator sees it, spread over the nodes of Citus, and a municipality moved among them. */
+/** `nfse banco …`: the database for its operator, its distribution over the nodes of Citus, and the move of a municipality. */
 
 import {
   askedWrongly,
@@ -100,7 +100,7 @@ async function mostrar(world: CliWorld, values: Values): Promise<number> {
   return banco.nos.every(({ responde }) => responde) ? 0 : 1;
 }
 
-/** Municipalities of which the list says each; the others are one line. */
+/** Municipalities that the list names; the others share one line. */
 const MUNICIPIOS_SHOWN = 30;
 
 function describeBanco(banco: Banco): string {

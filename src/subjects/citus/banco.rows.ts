@@ -1,4 +1,4 @@
-/** The database as its operator asks about it: engine, roles, lag, what lies where and how large it is. */
+/** The database for its operator: engine, roles, lag, and the place and size of its data. */
 
 import type { Db } from '../../base/pg/open.ts';
 import {
@@ -16,9 +16,9 @@ import { listNos, listSilentNos, type No, NodeProblem, nameNo } from './nos.rows
 type Replica = {
   readonly nome: string;
   readonly estado: string;
-  /** As `pg_stat_replication` has it: sync, quorum, potential, async. */
+  /** The value of `pg_stat_replication`: sync, quorum, potential, async. */
   readonly sincronia: string;
-  /** What it has not replayed yet. */
+  /** Log that it has not replayed yet. */
   readonly atrasoBytes: number;
   readonly atrasoMs: number;
 };
@@ -31,7 +31,7 @@ type NoVisto = No & {
 };
 
 type TabelaVista = Pick<Tabela, 'nome' | 'lugar' | 'distribuida' | 'falta'> & {
-  /** With its indexes and partitions, on all nodes. */
+  /** Size with indexes and partitions, on all nodes. */
   readonly bytes: number;
   readonly particoes: number;
 };
@@ -48,17 +48,17 @@ export type Banco = {
   readonly versao: string;
   readonly citus: string | undefined;
   readonly isReplica: boolean;
-  /** Of a server that replays another's log: since the last transaction that it has; null where there was none. */
+  /** Time since the last transaction of a server that replays another's log; null: there was none. */
   readonly atrasoMs: number | null;
   readonly replicas: readonly Replica[];
   readonly nos: readonly NoVisto[];
   readonly tabelas: readonly TabelaVista[];
-  /** The largest first; undefined where a node that has some does not answer. */
+  /** The largest first; undefined: a node with some of them does not answer. */
   readonly municipios: readonly MunicipioVisto[] | undefined;
 };
 
 const PAGE_BYTES = 8_192;
-/** Of each table so much is read at most. */
+/** Pages read of each table at most. */
 const SAMPLE_PAGES = 2_000;
 
 async function readBanco(db: Db): Promise<Banco> {
@@ -96,7 +96,7 @@ async function readReplicas(db: Db): Promise<readonly Replica[]> {
 
 type Size = Pick<TabelaVista, 'bytes' | 'particoes'>;
 
-/** By the name of the table; of a partition what it has counts for the table that it is of. */
+/** Sizes by the name of the table; a partition counts for its table. */
 async function readSizes(db: Db, citus: string | undefined): Promise<ReadonlyMap<string, Size>> {
   const shards = `select coalesce(pg_partition_root(table_name), table_name) as oid, shard_size as bytes from citus_shards`;
   const own = `select coalesce(pg_partition_root(c.oid), c.oid) as oid, pg_total_relation_size(c.oid) as bytes from pg_class c
@@ -154,7 +154,7 @@ export function bancoStore(db: Db) {
   return {
     fragmentos: FRAGMENTOS,
     read: () => readBanco(db),
-    /** Octets of the whole database; where it is distributed, those of the server that is asked. */
+    /** Bytes of the whole database; of the connected server only, if the database is distributed. */
     readBytes: async (): Promise<number> => {
       const text = 'select pg_database_size(current_database())::float8 as bytes';
       return (await db.query<{ bytes: number }>(text)).rows[0]!.bytes;
@@ -163,13 +163,13 @@ export function bancoStore(db: Db) {
     countServices: () => countServices(db),
     listNos: async (): Promise<readonly No[]> => ((await citusVersion(db)) === undefined ? [] : listNos(db)),
     listSilentNos: () => listSilentNos(db),
-    /** Undefined where the database is not distributed. */
+    /** Undefined: the database is not distributed. */
     placeOf: async (tenant: string): Promise<No | undefined> => {
       const isDistributed = (await readTabelas(db)).some(({ distribuida }) => distribuida);
       return isDistributed ? (await placesOf(db, [tenant]))[0] : undefined;
     },
     moveMunicipio: (asked: Mover) => moveMunicipio(db, asked),
-    /** What keeps a node from taking part, for the operator; undefined when all is done. */
+    /** The reason why a node cannot take part, for the operator; undefined: all is done. */
     distribute: async (asked: Distribuir): Promise<string | undefined> => {
       try {
         await distribute(db, asked);

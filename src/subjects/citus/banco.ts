@@ -1,4 +1,4 @@
-/** The operator's work on the database itself: how it is spread over nodes, how large it is, where a municipality lies. */
+/** The operator's work on the database itself: its distribution over nodes, its size, and the place of a municipality. */
 
 import type { RegistryWorld } from '../../base/world/municipios.ts';
 import type { Problem } from '../../base/world/operator.ts';
@@ -17,10 +17,10 @@ export type AskedDistribuicao = {
   readonly fragmentos: string | undefined;
 };
 
-/** What distributing would do. */
+/** The effect of a distribution. */
 export type Plano = {
   readonly novos: readonly string[];
-  /** Tables that are still on one server, in the order in which they go. */
+  /** Tables that are still on one server, in the order of their distribution. */
   readonly tabelas: readonly Tabela[];
   readonly prontas: number;
   readonly fragmentos: number;
@@ -28,7 +28,7 @@ export type Plano = {
 
 type Wanted = { readonly nos: readonly No[]; readonly fragmentos: number };
 
-/** Says what {@link distribuirBanco} would do, and changes nothing. */
+/** Describes the effect of {@link distribuirBanco}, and changes nothing. */
 export async function planDistribuicao(world: RegistryWorld, asked: AskedDistribuicao): Promise<Plano | Problem> {
   const wanted = readWanted(world, asked);
   if ('problem' in wanted) return wanted;
@@ -44,7 +44,7 @@ export async function planDistribuicao(world: RegistryWorld, asked: AskedDistrib
 const NO_NODES =
   'Nenhum nó é conhecido. Indique-os: --nos host:porta,host:porta, como o coordenador chega a eles e eles uns aos outros.';
 
-/** Distributes what is not; `tell` gets a line for each step. Who asks again after an end in the middle goes on where it ended. */
+/** Distributes the remaining tables; `tell` gets a line for each step. A repeated call continues after an interruption. */
 export async function distribuirBanco(
   world: RegistryWorld,
   asked: AskedDistribuicao,
@@ -67,7 +67,7 @@ export async function distribuirBanco(
 
 const REPEAT_MOVE = 'quando voltar, dê o mesmo comando de novo, e ele continua.';
 
-/** Moves a municipality to a node, with a shard of its own; gives the node where it was. */
+/** Moves a municipality to a node, in a shard of its own; returns the earlier node. */
 export async function moverMunicipio(
   world: RegistryWorld,
   asked: { readonly tenant: string; readonly para: string },
@@ -110,7 +110,7 @@ function readWanted(world: RegistryWorld, { nos, fragmentos }: AskedDistribuicao
   return { nos: named.flatMap(readNos), fragmentos: count };
 }
 
-/** One node as it is typed, `host` or `host:porta`; none where it is not one. */
+/** One node as it is typed, `host` or `host:porta`; empty if the text is invalid. */
 function readNos(text: string): readonly No[] {
   const [, host, porta] = /^([\w.-]+|\[[\da-fA-F:]+\])(?::(\d{1,5}))?$/.exec(text.trim()) ?? [];
   const number = Number(porta ?? PORTA);

@@ -1,7 +1,7 @@
 /**
- * The schema on Citus, read from the catalogue: a table whose primary key has `tenant` is distributed by it, beside all others of a tenant;
- * any other is a reference table, whole on every node, but for what is not even logged: that stays on the coordinator, so that no other
- * server is waited for. Partitions go with their parents. Nothing here names a table.
+ * The schema on Citus, read from the catalog. A table whose primary key has `tenant` is distributed by it, and colocated with the tenant's
+ * other tables. Any other table is a reference table, whole on every node. Unlogged tables stay on the coordinator, so that no write waits
+ * for another server. Partitions go with their parents. This module names no table.
  */
 import type { Tell } from '../../base/pg/migration-watch.ts';
 import type { Db } from '../../base/pg/open.ts';
@@ -18,17 +18,17 @@ type Lugar = 'tenant' | 'referencia' | 'coordenador';
 
 export type Tabela = {
   readonly nome: string;
-  /** Where its rows belong. */
+  /** The place where its rows belong. */
   readonly lugar: Lugar;
-  /** Otherwise all its rows are on the server that was asked. */
+  /** Otherwise all its rows are on the connected server. */
   readonly distribuida: boolean;
-  /** Whether it is to be distributed yet. */
+  /** Whether it must still be distributed. */
   readonly falta: boolean;
-  /** Of the rows that are on this server alone. */
+  /** Size of the rows that are on this server alone. */
   readonly bytes: number;
 };
 
-/** Of a database that is distributed for the first time. */
+/** Shards of a database that is distributed for the first time. */
 export const FRAGMENTOS = 32;
 
 const TABLES = `select c.relname as nome, (select coalesce(sum(pg_relation_size(relid)), 0) from pg_partition_tree(c.oid))::float as bytes,
@@ -73,7 +73,7 @@ async function listDistributed(db: Asker): Promise<readonly string[]> {
   return (await db.query<{ nome: string }>(text)).rows.map(({ nome }) => nome);
 }
 
-/** Distributes what a migration has made since the others were: left alone it would be on one server, and nobody would say so. */
+/** Distributes tables that a later migration created. They would otherwise stay on one server without notice. */
 export async function distributeEsquecidas(pool: Db, tell: Tell): Promise<void> {
   if ((await listEsquecidas(pool)).length > 0) await distribute(pool, { nos: [], fragmentos: FRAGMENTOS, tell });
 }
@@ -94,7 +94,7 @@ export async function countServices(db: Asker): Promise<number> {
   return rows[0]!.count;
 }
 
-/** Another process may do the same at this moment. */
+/** Tolerates another process that distributes the same table at this moment. */
 async function distributeOnce(db: Asker, tabela: Tabela, fragmentos: number): Promise<void> {
   try {
     await distributeTabela(db, tabela, fragmentos);
@@ -105,8 +105,8 @@ async function distributeOnce(db: Asker, tabela: Tabela, fragmentos: number): Pr
 }
 
 /**
- * Distributes one table beside those that are, or with as many shards as are asked for where it is the first. Its rows are copied, and
- * nobody writes to it meanwhile.
+ * Distributes one table, colocated with the others; the first one gets the given number of shards. Its rows are copied, and writes to it
+ * are blocked meanwhile.
  */
 async function distributeTabela(db: Asker, { nome, lugar }: Tabela, fragmentos: number): Promise<void> {
   if (lugar === 'referencia') {
@@ -126,26 +126,27 @@ async function distributeTabela(db: Asker, { nome, lugar }: Tabela, fragmentos: 
     ]);
 }
 
-/** Rows of a distributed table that stayed, unseen, on the server where they were. */
+/** Deletes the hidden rows of a distributed table that stayed on their earlier server. */
 async function discardLocal(db: Asker, { nome }: Tabela): Promise<void> {
   await db.query('select truncate_local_data_after_distributing_table($1::regclass)', [nome]);
 }
 
 const OF_CITUS = {
-  // The limits of a transaction (`begin` in `open.ts`) hold where its statements run: without it a held row is waited for on a node for ever.
+  // The limits of a transaction (`begin` in `open.ts`) must hold on the nodes too. A wait for a row lock on a node would otherwise never
+  // end.
   'citus.propagate_set_commands': 'local',
-  // A question to all shards goes over the connection that there is to each node: by itself Citus opens one for each shard, and closes it.
+  // A query of all shards uses the one connection to each node. Citus would otherwise open and close a connection for each shard.
   'citus.max_adaptive_executor_pool_size': '1',
-  // A node that stands still takes connections, and says nothing (milliseconds).
+  // A node that hangs accepts connections but does not answer (milliseconds).
   'citus.node_connection_timeout': '3000',
 };
 
-/** What a distributed database is set to, on every node. */
+/** Settings of a distributed database, on every node. */
 export const NODE_SETTINGS: Readonly<Record<string, string>> = { ...SETTINGS, ...OF_CITUS };
 
 /**
- * Sets for the database, on every node, what our connections bring: what a connection brings reaches no other node, and no server behind
- * a pooler. Throws what a node says.
+ * Sets the settings of our connections for the database, on every node. Settings of a connection reach no other node, and no server behind
+ * a pooler. Throws the error of a node.
  */
 export async function setOnAllNodes(db: Asker): Promise<void> {
   const commands = Object.entries(NODE_SETTINGS).map(
@@ -153,21 +154,21 @@ export async function setOnAllNodes(db: Asker): Promise<void> {
   );
   const { rows } = await db.query<{ success: boolean; result: string }>(
     'select success, result from run_command_on_all_nodes($1)',
-    // Each node sets its own: by itself Citus would take the setting to the others, which only the coordinator may.
+    // Each node sets its own value. Citus would otherwise propagate the setting, which only the coordinator may do.
     [`do $$ begin set local citus.enable_ddl_propagation = off; ${commands.join(' ')} end $$`],
   );
   for (const { success, result } of rows) if (!success) throw new Error(result);
 }
 
 export type Distribuir = {
-  /** Nodes to add; those that are known need not be named. */
+  /** Nodes to add; known nodes need not be named. */
   readonly nos: readonly No[];
   readonly fragmentos: number;
   /** Gets a line for the operator. */
   readonly tell: Tell;
 };
 
-/** Distributes what is not, over the nodes that are known and those that are named; whoever was killed in between calls it again. */
+/** Distributes the remaining tables over the known and the named nodes; a repeated call continues after an interruption. */
 export async function distribute(pool: Db, { nos, fragmentos, tell }: Distribuir): Promise<void> {
   needSession(pool);
   const client = await pool.connect();
@@ -175,7 +176,7 @@ export async function distribute(pool: Db, { nos, fragmentos, tell }: Distribuir
   try {
     await client.query('set statement_timeout = 0');
     for (const no of await joinNos(client, nos)) tell(`o nó ${nameNo(no)} entrou`);
-    // By itself Citus does so with the first shard that comes to a node, by a way that takes no unlogged table.
+    // Citus would otherwise do this with the first shard on a node, which fails for unlogged tables.
     await client.query(`select replicate_reference_tables('block_writes')`);
     await setOnAllNodes(client);
     const tabelas = await readTabelas(client);
@@ -186,7 +187,7 @@ export async function distribute(pool: Db, { nos, fragmentos, tell }: Distribuir
       const seconds = Math.round((performance.now() - began) / 1000);
       tell(`[${place + 1}/${left.length}] ${tabela.nome}: ${LUGARES[tabela.lugar]}, em ${seconds} s`);
     }
-    // Again those of a run that was killed, too.
+    // Rows that an interrupted run left behind are deleted too.
     for (const tabela of tabelas.filter(({ lugar, bytes }) => lugar !== 'coordenador' && bytes > 0))
       await discardLocal(client, tabela);
   } finally {

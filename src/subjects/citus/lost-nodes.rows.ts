@@ -1,6 +1,6 @@
 /**
  * Servers of a distributed schema that do not answer the coordinator, as far as one process has seen. Their tenants are left out, so that
- * nobody else waits for them; one of each is asked now and then whether its server is back.
+ * no other tenant waits for them. One tenant of each server serves to ask now and then whether its server is back.
  */
 
 import type { Db } from '../../base/pg/open.ts';
@@ -8,28 +8,28 @@ import { ENSAIO_PREFIX } from '../../fiscal/ambiente.ts';
 import { placesOf } from './mover.rows.ts';
 import { nameNo } from './nos.rows.ts';
 
-/** How long a list of all tenants is good. */
+/** Time for which a list of all tenants is valid. */
 const TENANTS_KEPT_MS = 60_000;
-/** Between two questions to a server that is lost. */
+/** Interval between two queries to a lost server. */
 const ASK_AGAIN_MS = 2_000;
-/** A server that stands still keeps the others from being read. */
+/** Limit of a read: a server that hangs blocks the answers of the others. */
 const READ_MAX_MS = 5_000;
 
-/** Of the shards whose server answers: their tenants, as JSON. */
+/** Tenants of the shards whose server answers, as JSON. */
 const TENANTS = `select result as tenants from run_command_on_shards('municipios', 'select json_agg(tenant) from %s')
   where success and result <> ''`;
 
 export class LostNodes {
   private readonly pool: Db;
   private readonly ask: (tenant: string) => Promise<void>;
-  /** Those that are known, with the server of each; empty: not asked for yet. */
+  /** Known tenants, with the server of each; empty: not looked up yet. */
   private readonly nodeOf = new Map<string, string>();
   private listAt = Number.NEGATIVE_INFINITY;
-  /** When each is asked again, and by which tenant. */
+  /** The moment of the next query to each lost server, and the tenant for it. */
   private readonly lost = new Map<string, { at: number; readonly tenant: string }>();
   private readonly passed = { others: 0, sandboxes: 0 };
 
-  /** `ask`: a question to the server of a tenant, which fails where that does not answer. */
+  /** `ask`: a query to the server of a tenant, which fails if the server does not answer. */
   constructor(pool: Db, ask: (tenant: string) => Promise<void>) {
     this.pool = pool;
     this.ask = ask;
@@ -40,17 +40,17 @@ export class LostNodes {
     return this.lost.size > 0;
   }
 
-  /** Whether the server of a tenant is one of those. */
+  /** Whether the server of a tenant is lost. */
   has(tenant: string): boolean {
     return this.lost.has(this.nodeOf.get(tenant) ?? '');
   }
 
-  /** These are tenants. */
+  /** Adds tenants to the known ones. */
   know(tenants: readonly string[]): void {
     for (const tenant of tenants) this.nodeOf.getOrInsert(tenant, '');
   }
 
-  /** The server of a tenant did not answer. Where tenants lie the coordinator itself knows. */
+  /** Notes that the server of a tenant did not answer. The coordinator itself knows the places of tenants. */
   async note(tenant: string): Promise<void> {
     this.know([tenant]);
     for (const place of await placesOf(this.pool, [...this.nodeOf.keys()]))
@@ -58,7 +58,7 @@ export class LostNodes {
     this.lost.set(this.nodeOf.get(tenant)!, { at: performance.now() + ASK_AGAIN_MS, tenant });
   }
 
-  /** Reads which tenants there are, where that was long ago. Those that cannot be read stay as they were. */
+  /** Reads the list of tenants if the last one is old. Tenants that cannot be read stay as they were. */
   async listTenants(): Promise<void> {
     if (performance.now() < this.listAt) return;
     this.listAt = performance.now() + TENANTS_KEPT_MS;
@@ -68,7 +68,7 @@ export class LostNodes {
     for (const { tenants } of rows) this.know(JSON.parse(tenants) as string[]);
   }
 
-  /** The next of the tenants whose servers answer, in turn: so many sandboxes of one's own, of which there may be thousands, and so many others. */
+  /** The next tenants whose servers answer, in turn: `count` sandboxes of users, of which there may be thousands, and `count` others. */
   nextOfOthers(count: number): readonly string[] {
     const here = [...this.nodeOf.keys()].filter((tenant) => !this.has(tenant));
     const [sandboxes, others] = [true, false].map((isOne) =>

@@ -1,4 +1,4 @@
-/** A municipality is given a shard of its own, and that shard another node, while it goes on issuing. */
+/** Gives a municipality a shard of its own, and moves that shard to another node. The municipality goes on issuing meanwhile. */
 
 import type { Db } from '../../base/pg/open.ts';
 import type { PoolClient } from '../../base/pg/pg.ts';
@@ -17,7 +17,7 @@ export type Place = No & {
 
 const TELL_EVERY_MS = 5_000;
 
-/** Where municipalities lie, or would lie, in a database that is distributed. */
+/** Places of municipalities, existing or new, in a distributed database. */
 export async function placesOf(db: Pick<Db, 'query'>, tenants: readonly string[]): Promise<readonly Place[]> {
   const { rows } = await db.query<Place>(
     `select t.tenant, s.shardid::text as shard, n.nodename as host, n.nodeport as porta, s.shardminvalue = s.shardmaxvalue as isolado
@@ -31,8 +31,8 @@ export async function placesOf(db: Pick<Db, 'query'>, tenants: readonly string[]
 }
 
 /**
- * What is written meanwhile is copied after it: writers wait for the last of it only. Whoever was killed in between calls it again; Citus
- * takes away by itself what was left half done. A cluster of one node has nowhere to move to: then this throws.
+ * Writes during the move are copied after it: writers wait only for the last of them. A repeated call continues after an interruption;
+ * Citus itself removes unfinished parts. Throws if the cluster has only one node.
  */
 export async function moveMunicipio(pool: Db, { tenant, para, tell }: Mover): Promise<void> {
   needSession(pool);
@@ -51,7 +51,7 @@ export async function moveMunicipio(pool: Db, { tenant, para, tell }: Mover): Pr
   }
 }
 
-/** A shard, and where it lies. */
+/** A shard and its node. */
 type Shard = No & { readonly shard: string };
 
 async function moveShard(
@@ -68,7 +68,7 @@ async function moveShard(
   ]);
 }
 
-/** The values at which a shard is split so that one of a tenant is between two of them, and the node that the parts are made on. */
+/** The hash values that cut out one tenant from a shard, and the node for the parts. */
 const SPLIT = `select citus_split_shard_by_split_points(s.shardid, array_remove(array[
       case when h.value > s.shardminvalue::bigint then (h.value - 1)::text end,
       case when h.value < s.shardmaxvalue::bigint then h.value::text end], null),
@@ -77,8 +77,8 @@ const SPLIT = `select citus_split_shard_by_split_points(s.shardid, array_remove(
   where s.shardid = $2 and n.nodename = $3 and n.nodeport = $4`;
 
 /**
- * Splits the shard of a tenant on another node, and brings its neighbours back. By itself Citus would split it where it is, and never end if a
- * row that it has were changed at the beginning (citusdata/citus#6790).
+ * Splits the shard of a tenant on another node, and brings its neighbours back. Citus would by default split it in place. That never ends
+ * if an existing row is changed at the beginning (citusdata/citus#6790).
  */
 async function isolate(client: PoolClient, { tenant, para, tell }: Mover, place: Place): Promise<void> {
   const others = (await listNos(client)).filter((no) => nameNo(no) !== nameNo(place));
@@ -93,7 +93,7 @@ async function isolate(client: PoolClient, { tenant, para, tell }: Mover, place:
 
 type Range = { readonly min: string; readonly max: string };
 const RANGE = 'select shardminvalue as min, shardmaxvalue as max from pg_dist_shard where shardid = $1';
-/** Of the parts of what was one shard those that a tenant is not in. */
+/** Parts of the earlier shard that do not contain the tenant. */
 const NEIGHBOURS = `select s.shardid::text as shard, n.nodename as host, n.nodeport as porta from pg_dist_shard s
     join pg_dist_placement p on p.shardid = s.shardid join pg_dist_node n on n.groupid = p.groupid and n.noderole = 'primary'
   where s.logicalrelid = 'municipios'::regclass and s.shardminvalue::int >= $2 and s.shardmaxvalue::int <= $3

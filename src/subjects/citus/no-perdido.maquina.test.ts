@@ -1,6 +1,6 @@
 /**
- * A node of a Citus dies, or stands still: its municipalities are told to come again, those of the others are issued and authorised, and what
- * was answered is there.
+ * A node of a Citus cluster dies or hangs. Its municipalities are told to try again; those of the other nodes are issued and authorised.
+ * All answered notes exist.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -16,7 +16,7 @@ import { placesOf } from './mover.rows.ts';
 
 const TENANTS = ['alfa', 'beta', 'gama', 'delta', 'epsilon', 'zeta', 'eta', 'teta'];
 
-/** Of one that stands still nobody says that it is the node. */
+/** `who`: the expected message; the answer for a hanging node may not name the node as the cause. */
 function assertLost(
   { status, headers, body }: Answer,
   who = /O nó do banco de dados em que está este município não responde\./,
@@ -35,7 +35,7 @@ test('a lost node', { timeout: 600_000, skip }, async (t) => {
   const before = await startTestService({ connection: coordinator!, worker: false });
   const nos = nodes.map(({ host, port }) => ({ host: host!, porta: port! }));
   await distribute(before.pool, { nos, fragmentos: 8, tell: () => undefined });
-  // Connections that began before it was distributed have no settings of it.
+  // Connections that began before the distribution lack its settings.
   const { address, pool, store, clock } = await startTestService({ connection: coordinator! });
   for (const tenant of TENANTS) await store.municipios.create(asSandbox(tenant), clock.now);
   const places = await placesOf(pool, TENANTS);
@@ -64,7 +64,7 @@ test('a lost node', { timeout: 600_000, skip }, async (t) => {
       await until(isAuthorised, `${of} ${chave}`);
     }
   };
-  /** Issues on both, and waits for what the other node has. */
+  /** Issues on both nodes, and waits for the authorisations of the other node. */
   const go = async (who?: RegExp): Promise<void> => {
     for (let round = 0; round < 3; round += 1) {
       const [refused] = await Promise.all([emit(lost), issue(there)]);
@@ -74,7 +74,7 @@ test('a lost node', { timeout: 600_000, skip }, async (t) => {
     const ready = await fetch(`${address}/health/ready`);
     assert.equal(ready.status, 200, await ready.text());
   };
-  /** Each session of the database that spoke to the node before says once more that it is lost. */
+  /** Each database session that used the lost node reports the loss once more before it works again. */
   const comeBack = async (): Promise<void> => {
     const issueAgain = async () => {
       const { status, body } = await emit(lost);
@@ -97,7 +97,7 @@ test('a lost node', { timeout: 600_000, skip }, async (t) => {
 
   await t.test('that stands still', async () => {
     citus.freeze(2);
-    // On a busy machine the server itself may end the statement first.
+    // The server itself may end the statement first on a busy machine.
     await go(/não responde\.|demorou demais\./);
     const moved = await nfseHere(['banco', 'mover', there, '--para', `${nos[1]!.host}:${nos[1]!.porta}`], pool);
     assert.equal(moved.code, 1, moved.out);

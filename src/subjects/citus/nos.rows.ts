@@ -4,12 +4,12 @@ import { Client, type ClientConfig, type PoolClient } from '../../base/pg/pg.ts'
 
 export type No = { readonly host: string; readonly porta: number };
 
-/** What keeps a node from being one of the cluster, for the operator. */
+/** The reason why a node cannot join the cluster, for the operator. */
 export class NodeProblem extends Error {}
 
 const CONNECT_MAX_MS = 10_000;
 
-/** Nodes that may hold shards, in the order in which they came; with `isCoordinator` the coordinator too. */
+/** Nodes that may hold shards, in the order in which they joined; with `isCoordinator` the coordinator too. */
 export async function listNos(db: Pick<Db, 'query'>, isCoordinator = false): Promise<readonly No[]> {
   const { rows } = await db.query<No>(
     `select nodename as host, nodeport as porta from pg_dist_node
@@ -20,8 +20,8 @@ export async function listNos(db: Pick<Db, 'query'>, isCoordinator = false): Pro
 }
 
 /**
- * Makes this server the coordinator of the database, and the named ones its nodes: the database and the extension are created where they
- * are missing. Nodes that are known stay. Resolves with those that are new. Throws {@link NodeProblem}.
+ * Makes this server the coordinator of the database, and the named ones its nodes. Creates the database and the extension on servers that
+ * lack them. Known nodes stay. Resolves with the new ones. Throws {@link NodeProblem}.
  */
 export async function joinNos(client: PoolClient, nos: readonly No[]): Promise<readonly No[]> {
   const { host, port, user, password, database, ssl } = client as unknown as Client & ClientConfig;
@@ -51,7 +51,7 @@ async function isCoordinatorKnown(client: PoolClient): Promise<boolean> {
 
 const LOOPBACK = /^(?:127\.|::1$|localhost$|\/)/;
 
-/** The address by which the nodes reach this server: that by which we do, unless it leads to the machine that asks. */
+/** The address at which the nodes reach this server: the same as ours, unless it is a loopback address. */
 function coordinatorFor(nos: readonly No[], host: string): string {
   if (!LOOPBACK.test(host)) return host;
   if (nos.every((no) => LOOPBACK.test(no.host))) return host.startsWith('/') ? '127.0.0.1' : host;
@@ -87,7 +87,7 @@ async function prepareNo(at: ClientConfig, database: string, name: string): Prom
   }
 }
 
-/** Those that do not answer the coordinator. */
+/** Nodes that do not answer the coordinator. */
 export async function listSilentNos(db: Pick<Db, 'query'>): Promise<readonly No[]> {
   const { rows } = await db.query<No>(
     `select n.nodename as host, n.nodeport as porta from pg_dist_node n

@@ -1,6 +1,7 @@
 /**
- * The nodes of a Citus die, one after the other, and its coordinator, while clients go on: who is of a lost node is told to come again, the
- * others notice nothing, and all that was answered is there, once. Part of `npm run test:citus`; NFSE_TEST_QUEDAS=N has more rounds.
+ * The nodes of a Citus cluster, and its coordinator, die one after the other while clients go on. Clients of a lost node are told to try
+ * again, and the others notice nothing. Every answered note exists exactly once. Part of `npm run test:citus`; NFSE_TEST_QUEDAS=N has more
+ * rounds.
  */
 import assert from 'node:assert/strict';
 import path from 'node:path';
@@ -32,22 +33,22 @@ import { moveMunicipio, placesOf } from './mover.rows.ts';
 const ROUNDS = Number(process.env.NFSE_TEST_QUEDAS ?? 4);
 const DRAWN = ASKED_SEED ?? SEED;
 const TENANTS = [SLUG, SANDBOX];
-/** Answers that are waited for while a node is lost: 201 to who is on another, 503 to who is on it. */
+/** Answers awaited while a node is lost: 201 for tenants on other nodes, 503 for those on it. */
 const MEANWHILE = 3;
 
 const skip = process.env.NFSE_TEST_CITUS === undefined && 'é de npm run test:citus, e sobe um Citus seu';
 
-/** Who dies, and whose rows it has. */
+/** The servers that die, and the tenants whose rows they have. */
 type Golpe = { readonly nome: string; readonly nos: readonly number[]; readonly lost: readonly string[] };
 
 type RodadaDeNos = Rodada & {
-  /** From the start of what had died until the next 201 to who had lost it. */
+  /** Time from the restart of the lost server until its tenant's next 201. */
   readonly atéEmitir: number;
 };
 
 const TIMED = { atéDizer: 'até dizer (s)', atéEmitir: 'até emitir outra vez (s)' } as const;
 
-/** The two tenants, each on a node of its own; the number of that node by tenant. */
+/** Puts the two tenants on a node each; returns the number of that node by tenant. */
 async function openApart(pool: Db, nodes: readonly ClientConfig[]): Promise<ReadonlyMap<string, number>> {
   const nos = nodes.map(({ host, port }) => ({ host: host!, porta: port! }));
   await distribute(pool, { nos, fragmentos: 8, tell: () => undefined });
@@ -74,7 +75,7 @@ function golpesOf(nodes: ReadonlyMap<string, number>): readonly Golpe[] {
   ];
 }
 
-/** From the blow until who was struck issues again. */
+/** One round: from the crash until the tenants of the lost server issue again. */
 async function strikeOnce(
   golpe: Golpe,
   citus: OwnCitus,
@@ -109,7 +110,7 @@ async function strikeOnce(
   };
 }
 
-/** Of one moment on each node: a transaction over several connections to a node would see several. */
+/** One snapshot on each node: a transaction over several connections to a node would see several. */
 async function connectTo(coordinator: ClientConfig): Promise<Client> {
   return until(async () => {
     const client = new Client({ ...coordinator, connectionTimeoutMillis: 2_000 });

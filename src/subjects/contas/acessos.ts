@@ -1,4 +1,4 @@
-/** Who entered the console, who tried, and who was refused what: written into the trail of each municipality that the account works for. */
+/** Entries, failed attempts and refusals of the console. Each is recorded in the trail of each municipality that the account works for. */
 
 import { tellTrouble } from '../../base/world/store-trouble.ts';
 import type { World } from '../../base/world/world.ts';
@@ -10,19 +10,19 @@ type AcessoWorld = Pick<World, 'store' | 'now' | 'log'>;
 const REFUSED_MAX = 60;
 const ACESSOS_MAX = 10;
 
-/** Writes down what an account did at the entrance. It is waited for by nobody, and fails for nobody. */
+/** Records an account's act at the entrance. No caller waits for the write, and its failure affects no caller. */
 export function recordAcesso(
   world: AcessoWorld,
   conta: Conta,
   acao: string,
   { rede }: { readonly rede: string },
 ): void {
-  // Without the name of a passkey: a flood of one kind of act hides none of another.
+  // The kind leaves out the name of a passkey: a flood of one kind of act hides none of another.
   const kind = acao.split(' ', 3).join(' ');
   void writeAcesso(world, conta, Object.keys(conta.papeis), { acao, depois: { rede } }, [kind, ACESSOS_MAX]);
 }
 
-/** Writes down that an account asked for what it may not: in the trail of `tenant`, or where it has none there, in those of its own. */
+/** Records a forbidden request of an account: in the trail of `tenant`, or of its own municipalities if none is given. */
 export async function recordRefusal(
   world: AcessoWorld,
   conta: Conta,

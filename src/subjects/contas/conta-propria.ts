@@ -1,4 +1,4 @@
-/** What somebody changes of their own account: password, one-time codes, passkeys. */
+/** Changes of a person's own account: password, one-time codes, passkeys. */
 
 import type { Problem } from '../../base/world/operator.ts';
 import { needsSecondFactor } from '../../base/world/papeis.ts';
@@ -22,25 +22,25 @@ import { describeSecret, makeSecret, stepOf } from './one-time-code.ts';
 import { askNewPasskey, readNewPasskey } from './passkey.ts';
 import { hashPassword, verifyPassword } from './password.ts';
 
-/** A secret for an app, which counts once a code of it was given. */
+/** A secret for an app, which is valid once one of its codes was given. */
 export type SecretShown = {
   readonly segredo: string;
   /** The address that an app reads, as a QR code: rows of modules. */
   readonly qr: readonly (readonly boolean[])[];
 };
 
-/** Where a session waits for a code, its challenge is the secret. */
+/** The challenge of a session that waits for a first code contains the secret. */
 const SECRET = /^totp:([A-Z2-7]+)$/;
 
 export async function offerSecret({ store, place }: EntradaWorld, { sessao, conta }: Visitor): Promise<SecretShown> {
   const offered = SECRET.exec(sessao.desafio ?? '')?.[1];
   const segredo = offered ?? makeSecret();
-  // The same one is shown again, so that who photographed it before a mistake need not do so twice.
+  // The same secret is shown again, so that a person who mistyped a code need not scan twice.
   if (offered === undefined) await store.sessoes.challenge(sessao.impressao, `totp:${segredo}`);
   return { segredo, qr: drawQr(describeSecret(segredo, conta.login, place.issuer)) };
 }
 
-/** Takes the offered secret by a code of it; the session is whole from then on, under another cookie. */
+/** Accepts the offered secret by one of its codes; the session is then complete, under another cookie. */
 export async function takeSecret(
   world: EntradaWorld,
   visitor: Visitor,
@@ -104,15 +104,15 @@ export async function takePasskey(
   return entered;
 }
 
-/** A session proved by password alone may add a factor only where there is none; a whole one, shortly after entering. */
+/** A session with a password alone may add a factor only if there is none; a complete one only shortly after entering. */
 export function mayEnroll({ sessao, conta }: Pick<Visitor, 'sessao' | 'conta'>, now: number): boolean {
   return sessao.etapa === 'inteira' ? isJustShown(sessao, now) : !hasFactor(conta);
 }
 
-/** A cookie alone, taken from a desk that was left, changes by nothing what proves the account. */
+/** A stolen cookie alone must not change the proofs of the account. */
 export const ENTER_ANEW = `Para mudar os segundos fatores, ou escolher a primeira senha, saia e entre de novo: vale por ${JUST_MINUTES} minutos.`;
 
-/** Takes a factor away, unless it is the last one of an account that acts. */
+/** Removes a factor, unless it is the last one of an account that needs one. */
 async function dropFactor(
   { store, now }: EntradaWorld,
   visitor: Visitor,
@@ -163,7 +163,7 @@ export async function dropSecret(world: EntradaWorld, visitor: Visitor, from: Fr
 
 export type TrocaDeSenha = { readonly atual: string; readonly senha: string; readonly repetida: string };
 
-/** Changes the password; all other sessions end. What is wrong, by field. */
+/** Changes the password; all other sessions end. Returns the problems by field. */
 export async function changePassword(
   world: EntradaWorld,
   visitor: Visitor,
@@ -197,7 +197,7 @@ export async function changePassword(
   return undefined;
 }
 
-/** Whether somebody has yet to get a second factor before anything else. */
+/** Whether the person must first set up a second factor. */
 export function mustEnroll({ conta, sessao }: Visitor): boolean {
   return !hasFactor(conta) && needsSecondFactor(conta.papeis) && sessao.fator === null;
 }

@@ -1,4 +1,4 @@
-/** The page of somebody's own account: password, second factors, open sessions. */
+/** The page of a person's own account: password, second factors, open sessions. */
 
 import { facts, field, form, hidden, momentOf, notice, table } from '../../base/pages/fields.ts';
 import { type Answer, forInside, type Inside, type PageShown, type Row } from '../../base/pages/visit.ts';

@@ -1,4 +1,7 @@
-/** Accounts of the console: who may enter, by what they prove who they are, and their roles. They are the installation's, not a tenant's. */
+/**
+ * Accounts of the console: the people who may enter, their proofs of identity, and their roles. They belong to the installation, not to a
+ * tenant.
+ */
 
 import { insertAtos, type NovoAto } from '../../base/book/atos.ts';
 import type { Papel } from '../../base/book/papeis.ts';
@@ -24,7 +27,7 @@ export type Conta = {
   /** PHC string of argon2id. */
   readonly senha: string | null;
   readonly totp: string | null;
-  /** In a row. */
+  /** Wrong codes in a row. */
   readonly codigos_errados: number;
   readonly oidc_emissor: string | null;
   readonly oidc_sujeito: string | null;
@@ -35,9 +38,9 @@ export type Conta = {
   /** Name of the person who made it; null: older than this column. */
   readonly criada_por: string | null;
   readonly passkeys: readonly PasskeyRow[];
-  /** By municipality: those that the person has accepted. */
+  /** Accepted roles by municipality. */
   readonly papeis: Readonly<Record<string, Papel>>;
-  /** By municipality: those that were given and not accepted yet. */
+  /** Roles by municipality that were given and not accepted yet. */
   readonly ofertas: Readonly<Record<string, Papel>>;
 };
 
@@ -64,7 +67,7 @@ const reading = (name: string, condition: string) =>
   planOnce(`conta_${name}`, `select ${COLUMNS} from contas c where ${condition}`);
 const BY_ID = reading('id', 'c.id = $1');
 const BY_LOGIN = reading('login', 'c.login = $1');
-/** Not planned: a link is opened once. */
+/** Not a prepared statement: a link is opened once. */
 const BY_CONVITE = `select ${COLUMNS} from contas c where c.id in (
     select x.id from contas x where x.convite = $1 and x.convite_expira_em > $2
     union all select r.conta from papeis r where r.convite = $1 and r.convite_expira_em > $2)`;
@@ -88,7 +91,7 @@ function contaOf({ passkeys, ...row }: Stored): Conta {
   return { ...row, passkeys: keys };
 }
 
-/** What may be set of an account; what is not named stays. */
+/** Fields of an account that may change; a missing field stays. */
 type Mudanca = {
   readonly senha?: string | null;
   readonly totp?: string | null;
@@ -122,7 +125,7 @@ type NovaConta = {
   readonly por: string | null;
 };
 
-/** Login of the account that waits for the first administrator; none that somebody can choose. */
+/** Login of the account that waits for the first administrator; no person can choose it. */
 export const PRIMEIRA = ':primeira';
 
 /** First proof of an account: a password, or an identity of the provider. */
@@ -144,7 +147,7 @@ function contasOn(db: Queries) {
   return {
     find: (id: string) => read(BY_ID([id])),
     findByLogin: (login: string) => read(BY_LOGIN([login])),
-    /** Of a link that still serves. */
+    /** The account of a link that is still valid. */
     findByConvite: (impressao: Uint8Array, now: number) => read({ text: BY_CONVITE, values: [impressao, iso(now)] }),
     /** The roles that a link lets its owner accept. */
     listOfertas: async (impressao: Uint8Array, now: number): Promise<readonly Oferta[]> =>
@@ -155,18 +158,17 @@ function contasOn(db: Queries) {
       const { rows } = await db.query<Stored>(`select ${COLUMNS} from contas c order by c.login`);
       return rows.map(contaOf);
     },
-    /** Changes what is named. */
     change: async (id: string, mudanca: Mudanca, now: number): Promise<void> => {
       const set = columnsOf(mudanca, now);
       const pairs = set.map(([column], place) => `${column} = $${place + 2}`);
       await db.query(`update contas set ${pairs.join(', ')} where id = $1`, [id, ...set.map(([, value]) => value)]);
     },
-    /** Counts a one-time code before it is tried; false: so many were wrong in a row that none is tried any more. */
+    /** Counts a one-time code before it is tried; false: too many were wrong in a row, and none is tried any more. */
     countCode: async (id: string, max: number): Promise<boolean> => {
       const text = 'update contas set codigos_errados = codigos_errados + 1 where id = $1 and codigos_errados < $2';
       return (await db.query(text, [id, max])).rowCount === 1;
     },
-    /** A role that counts at once; `papel` undefined: takes it away. */
+    /** Sets a role that is valid at once; `papel` undefined: removes it. */
     setPapel: async (conta: string, municipio: string, papel: Papel | undefined): Promise<void> => {
       if (papel === undefined) {
         await db.query('delete from papeis where conta = $1 and municipio = $2', [conta, municipio]);
@@ -176,7 +178,7 @@ function contasOn(db: Queries) {
         on conflict (conta, municipio) do update set papel = excluded.papel, aceito_em = excluded.aceito_em`;
       await db.query(text, [conta, municipio, papel]);
     },
-    /** Takes the roles of all accounts in a municipality away. */
+    /** Removes the roles of all accounts in a municipality. */
     forgetPapeis: async (municipio: string): Promise<void> => {
       await db.query('delete from papeis where municipio = $1', [municipio]);
     },
@@ -187,7 +189,7 @@ function contasOn(db: Queries) {
 function contasAlone(db: Queries) {
   return {
     ...contasOn(db),
-    /** Whether it was made; false: the login is another account's. With it the account that waits for a first administrator is gone. */
+    /** Whether it was created; false: the login is another account's. Deletes the account that waits for a first administrator. */
     create: async ({ id, login, nome, por }: NovaConta, now: number): Promise<boolean> => {
       const text = `insert into contas (id, login, nome, criada_em, criada_por) values ($1, $2, $3, $4, $5) on conflict do nothing`;
       if ((await db.query(text, [id, login, nome, iso(now), por])).rowCount !== 1) return false;
@@ -196,7 +198,7 @@ function contasAlone(db: Queries) {
       await db.query('delete from contas where login = $1', [PRIMEIRA]);
       return true;
     },
-    /** A role that counts once it is accepted by a link; the link before serves no more. */
+    /** Offers a role that becomes valid when a link accepts it; the earlier link is no longer valid. */
     offerPapel: async (
       conta: string,
       { municipio, papel, dado_por }: Oferta,
@@ -207,13 +209,13 @@ function contasAlone(db: Queries) {
           convite_expira_em = excluded.convite_expira_em, aceito_em = null`;
       await db.query(text, [conta, municipio, papel, dado_por, impressao, iso(expiraEm)]);
     },
-    /** Gives the roles of a link to whoever has shown who they are, whichever account the link was for. */
+    /** Gives the roles of a link to the account that was proved, even if the link was for another account. */
     acceptPapeis: async (conta: string, impressao: Uint8Array, now: number): Promise<void> => {
       const text = `update papeis set conta = $1, aceito_em = $3, convite = null, convite_expira_em = null
         where convite = $2 and convite_expira_em > $3 and aceito_em is null`;
       await db.query(text, [conta, impressao, iso(now)]);
     },
-    /** Gives an account its first proof, all that goes with it at once. False: it has one, or is blocked. */
+    /** Gives an account its first proof, with all fields at once. False: it has one, or is blocked. */
     takeConta: async (id: string, { login, nome, senha, oidc }: Tomada, now: number): Promise<boolean> => {
       const text = `update contas set login = $2, nome = $3, senha = $4, senha_em = $5, oidc_emissor = $6, oidc_sujeito = $7,
           convite = null, convite_expira_em = null
@@ -226,11 +228,11 @@ function contasAlone(db: Queries) {
       ];
       return (await db.query(text, [id, login, nome, ...proofs])).rowCount === 1;
     },
-    /** After a right one-time code. */
+    /** Resets the count after a right one-time code. */
     forgetCodes: async (id: string): Promise<void> => {
       await db.query('update contas set codigos_errados = 0 where id = $1 and codigos_errados > 0', [id]);
     },
-    /** Takes away by what an account proves who it is; its roles stay. */
+    /** Deletes all proofs of an account; its roles stay. */
     forgetProofs: async (conta: string): Promise<void> => {
       await db.query('delete from passkeys where conta = $1', [conta]);
       await db.query(
@@ -241,7 +243,7 @@ function contasAlone(db: Queries) {
   };
 }
 
-/** Accounts, with what proves them, while nobody else changes one. */
+/** Accounts with their proofs, while no other transaction changes one. */
 export type Contas = ReturnType<typeof contasAlone> & {
   readonly passkeys: ReturnType<typeof passkeyStore>;
   readonly sessoes: Sessoes;
@@ -251,7 +253,7 @@ export type Contas = ReturnType<typeof contasAlone> & {
 export function contaStore(pool: Db) {
   return {
     ...contasOn(pool),
-    /** Does something to accounts, all or nothing, while nobody else does: what is asked in it still stands when it is written. */
+    /** Runs work on accounts as one transaction, one at a time: conditions that it reads still hold when it writes. */
     alone: <Result>(work: (contas: Contas) => Promise<Result>): Promise<Result> =>
       inTurn(pool, 'contas', (client) =>
         work({

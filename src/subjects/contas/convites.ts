@@ -1,4 +1,4 @@
-/** Invitations: a link that serves once, by which somebody chooses the password of an account that was made for them. */
+/** Invitations: a link that is valid once, by which a person chooses the password of an account made for them. */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { Problem } from '../../base/world/operator.ts';
 import type { World } from '../../base/world/world.ts';
@@ -12,10 +12,10 @@ export type ContasWorld = Pick<World, 'store' | 'now'>;
 
 const TOKEN_BYTES = 32;
 const HOUR_MS = 3_600_000;
-/** A link is handed over by person, letter or message. */
+/** A link is handed over in person, by letter or by message. */
 export const CONVITE_MS = 72 * HOUR_MS;
 
-/** What is kept of a secret that somebody else has. */
+/** The stored hash of a secret. */
 export function printOf(secret: string): Buffer {
   return createHash('sha256').update(secret).digest();
 }
@@ -24,15 +24,15 @@ export function makeSecretText(): string {
   return randomBytes(TOKEN_BYTES).toString('base64url');
 }
 
-/** A link that serves once, and what is kept of it. */
+/** A link that is valid once, and its stored form. */
 export function makeConvite(now: number): { readonly secret: string; readonly convite: Convite } {
   const secret = makeSecretText();
   return { secret, convite: { impressao: printOf(secret), expiraEm: now + CONVITE_MS } };
 }
 
 /**
- * The secret of the link for the first administrator, anew at each start until it is used: administrator of every municipality that there
- * is. Undefined: there is an account, and with the first one the link before is gone.
+ * The secret of the link for the first administrator, new at each start until it is used. It makes an administrator of every existing
+ * municipality. Undefined: there is an account; the first one deletes the earlier link.
  */
 export async function inviteFirst({ store, now }: ContasWorld): Promise<string | undefined> {
   const municipios = await store.municipios.list();
@@ -50,19 +50,19 @@ export async function inviteFirst({ store, now }: ContasWorld): Promise<string |
   });
 }
 
-/** Whether it is the account that nobody has taken yet. */
+/** Whether it is the account that waits for the first administrator. */
 export function isFirst({ login }: Pick<Conta, 'login'>): boolean {
   return login === PRIMEIRA;
 }
 
-/** Whether somebody has something that proves the account. */
+/** Whether the account has a proof. */
 export function isTaken({ senha, oidc_sujeito }: Pick<Conta, 'senha' | 'oidc_sujeito'>): boolean {
   return senha !== null || oidc_sujeito !== null;
 }
 
 /**
- * What a link opens: an account, and the roles that it gives. `mayTake`: nobody has the account, and the link may give it its first proof; that
- * of another municipality may not where the account has roles already, which were given to somebody.
+ * The content of a link: an account, and the roles that it gives. `mayTake`: the account has no proof, and the link may give it its first.
+ * A link of another municipality may not if the account has roles, because they were given to another person.
  */
 export type ConviteAberto = {
   readonly conta: Conta;
@@ -89,13 +89,16 @@ async function readAberto(
   return mayTake || ofertas.length > 0 ? { conta, ofertas, mayTake } : undefined;
 }
 
-/** How the name of a person ends who made an account, or offered a role, by command. */
+/** Suffix of a person's name who made an account, or offered a role, by command. */
 export const BY_COMMAND = ', por comando';
 export function isByCommand(por: string | null): boolean {
   return por?.endsWith(BY_COMMAND) ?? false;
 }
 
-/** Whether an account was made by somebody who now works where its link is from, or by command: then the link shows what was written of it. */
+/**
+ * Whether an account was made by command, or by a person who now works for the link's municipality. The link then shows the data of the
+ * account.
+ */
 export async function isMadeHere(
   { store }: Pick<ContasWorld, 'store'>,
   { conta: { criada_por }, ofertas }: ConviteAberto,
@@ -106,11 +109,11 @@ export async function isMadeHere(
 }
 
 const LOGIN = /^[a-z0-9][a-z0-9._@+-]{2,99}$/;
-/** The page of an account would have the address of the form that makes one. */
+/** Reserved: the page of such an account would have the address of the form for new ones. */
 const PATH_OF_FORM = 'novo';
 const NOME_MAX = 100;
 
-/** A login in lower case, or why it cannot be one. */
+/** A login in lower case, or the reason why it is invalid. */
 export function readLogin(text: string): { readonly login: string } | Problem {
   const login = text.trim().toLowerCase();
   if (login === PATH_OF_FORM)
@@ -130,7 +133,7 @@ export function readNome(text: string): { readonly nome: string } | Problem {
 
 export type Aceite = {
   readonly nome: string;
-  /** Chosen by the first administrator, and by whoever does not have the account of the link; of others it stands. */
+  /** Chosen by the first administrator, and by a person who does not own the link's account; ignored otherwise. */
   readonly login: string;
   readonly senha: string;
   readonly repetida: string;
@@ -138,7 +141,7 @@ export type Aceite = {
 
 type Accepted = { readonly conta: Conta };
 
-/** Uses a link up by a password that is chosen: for the account that it is of, or, where somebody has that one, for a new one. */
+/** Uses up a link by a chosen password: for its own account, or for a new one if that account has an owner. */
 export async function acceptConvite(
   world: ContasWorld,
   secret: string,
@@ -178,12 +181,12 @@ export async function acceptConvite(
   });
 }
 
-/** Whether the person chooses a login: the account of the link waits for the first administrator, or is somebody's. */
+/** Whether the person chooses a login: the link's account waits for the first administrator, or has an owner. */
 export function choosesLogin({ conta, mayTake }: ConviteAberto): boolean {
   return isFirst(conta) || !mayTake;
 }
 
-/** Accepts the roles of a link for an account that the person has just shown to be theirs. */
+/** Accepts the roles of a link for an account that the person has just proved to own. */
 export async function acceptPapeis(
   { store, now }: ContasWorld,
   secret: string,
@@ -201,14 +204,14 @@ export async function acceptPapeis(
 export const JUST_MINUTES = 10;
 const JUST_MS = JUST_MINUTES * 60_000;
 
-/** Whether somebody has entered, with all that it takes, a moment ago. */
+/** Whether the person has entered completely a moment ago. */
 export function isJustShown({ etapa, criada_em }: Pick<Sessao, 'etapa' | 'criada_em'>, now: number): boolean {
   return etapa === 'inteira' && now - +criada_em <= JUST_MS;
 }
 
 export const SHOW_ANEW = `Para aceitar o papel, entre com essa conta e abra este link de novo em até ${JUST_MINUTES} minutos.`;
 
-/** Uses a link up by an identity of the provider: the account that has it, or the one of the link, where nobody has that one. */
+/** Uses up a link by an identity of the provider: for the account with that identity, else for the link's account. */
 export async function acceptProved(
   { store, now }: ContasWorld,
   secret: string,
@@ -240,7 +243,7 @@ export async function acceptProved(
   });
 }
 
-/** Gives the account the roles of the link, and writes that down where they are. */
+/** Gives the account the roles of the link, and records this in the trails of their municipalities. */
 async function finish(
   contas: Contas,
   id: string,
@@ -260,7 +263,7 @@ async function finish(
 export const CONVITE_SPENT =
   'Este link não serve mais: já foi usado, venceu ou foi trocado por outro. Peça um novo a quem administra os usuários, ou a quem opera o serviço (nfse usuario redefinir).';
 
-/** Describes the problems of a chosen password. `slugs`: the municipalities of its owner, whose names are tried first. */
+/** Describes the problems of a chosen password. `slugs`: the municipalities of its owner, which attackers try first. */
 export async function whySenha(
   { store }: Pick<ContasWorld, 'store'>,
   { senha, repetida }: { readonly senha: string; readonly repetida: string },

@@ -1,6 +1,6 @@
 /**
- * Rights that a condition gives, and limits, each asked for by hundreds at once: how many get through. `before` is how many did while what was
- * asked was looked up first and written afterwards; the table is printed with what the service does now.
+ * Conditional rights and limits, each requested by hundreds at once: the number that succeeds. `before` is the number from the time when a
+ * check and its write were separate steps. The table is printed with the service's present numbers.
  */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -38,7 +38,7 @@ const bytes = (value: object): Buffer => Buffer.from(JSON.stringify(value));
 /** Attempts to enter are counted by the minute. */
 const forgetAttempts = () => service.pool.query('delete from contagens');
 
-/** How many attempts are let through, of as many at once; counters dated an hour ahead get none back with time. */
+/** The number of attempts that pass, of as many at once; counters dated an hour ahead are not refilled with time. */
 async function countAttempts(asked: number, one: (place: number) => readonly [string, string]): Promise<number> {
   await forgetAttempts();
   const isLet = async (place: number) => (await countAttempt(world, ...one(place))) === undefined;
@@ -47,7 +47,7 @@ async function countAttempts(asked: number, one: (place: number) => readonly [st
   return counted([first, ...(await times(asked - 1, (place) => isLet(place + 1)))]);
 }
 
-/** Somebody who has given a password, or all. */
+/** A person who has given a password, or all factors. */
 async function visitorOf(login: string): Promise<Visitor> {
   await forgetAttempts();
   const entered = await signIn(world, { login, senha: SENHA }, FROM);
@@ -55,7 +55,7 @@ async function visitorOf(login: string): Promise<Visitor> {
   return (await readVisitor(world, entered.token))!;
 }
 
-/** Somebody whose account wants a second factor and has none yet. */
+/** A person whose account needs a second factor and has none yet. */
 async function makeWithoutFactor(login: string): Promise<void> {
   await makeUsuario(painel, login, { [AQUI]: 'operacao' });
   await service.pool.query('update contas set totp = null where login = $1', [login]);
@@ -63,12 +63,12 @@ async function makeWithoutFactor(login: string): Promise<void> {
 
 type Row = {
   readonly what: string;
-  /** At once. */
+  /** Requests at once. */
   readonly asked: number;
   readonly allowed: number;
-  /** What was counted before each became one condition. */
+  /** Successes before check and write became one statement. */
   readonly before: number;
-  /** How many got through. */
+  /** Returns the number of successes. */
   readonly run: (asked: number) => Promise<number>;
 };
 
@@ -164,7 +164,7 @@ const RIGHTS: readonly Row[] = [
     before: 3,
     run: async (asked) => {
       await makeWithoutFactor('sem-fator');
-      // Each has a session and a secret of its own, and shows a code of another step of it.
+      // Each has a session and a secret of its own, and gives a code of another time step.
       const sessions: (readonly [Visitor, string])[] = [];
       for (let place = 0; place < asked; place += 1) {
         const { token } = await visitorOf('sem-fator');

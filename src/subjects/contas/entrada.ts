@@ -1,4 +1,4 @@
-/** Entering the console: password, second factor, session, and how all of it ends. Who is refused learns nothing but what to do. */
+/** Entering the console: password, second factor, session, and the ends of sessions. A refusal reveals nothing but the next step. */
 import { createHmac } from 'node:crypto';
 import type { Tomada } from '../../base/book/contagens.ts';
 import type { Problem } from '../../base/world/operator.ts';
@@ -17,33 +17,33 @@ import type { Fator, NovaSessao, Sessao } from './sessoes.rows.ts';
 export type EntradaWorld = Pick<World, 'store' | 'now' | 'log'> & { readonly place: Place };
 
 const MINUTE_MS = 60_000;
-/** A desk that is left. */
+/** Limit of inactivity, for a desk that was left. */
 export const IDLE_MS = 30 * MINUTE_MS;
-/** A working day. */
+/** Length of a session: a working day. */
 export const SESSION_MS = 12 * 60 * MINUTE_MS;
-/** Between two steps of entering. */
+/** Limit between two steps of entering. */
 const STEP_MS = 10 * MINUTE_MS;
-/** How often it is written down that somebody is there. */
+/** Interval at which the last activity is recorded. */
 const SEEN_EVERY_MS = MINUTE_MS;
-/** More wrong codes in a row than fingers make. */
+/** More wrong codes in a row than typing errors explain. */
 const CODES_MAX = 20;
 
 /** Attempts a minute: of a login from one network, of a network, of a login from everywhere. */
 const ATTEMPTS = { loginHere: 6, rede: 30, login: 60 } as const;
 
-/** Where somebody comes from. */
+/** Origin of a visitor. */
 export type From = { readonly rede: string; readonly navegador: string };
 
-/** Somebody who has come to a step: `token` goes into the cookie. */
+/** A person who has completed a step: `token` goes into the cookie. */
 export type Entered = { readonly token: string; readonly conta: Conta; readonly etapa: 'segundo_fator' | 'inteira' };
 
-/** Who asks, as a request of the console shows it. */
+/** The person behind a request of the console. */
 export type Visitor = { readonly sessao: Sessao; readonly conta: Conta; readonly token: string };
 
 const WRONG =
   'Login ou senha não conferem, ou a conta está bloqueada. Confira os dois; quem administra os usuários pode redefinir a senha.';
 
-/** Whoever gives a login and a password; all refusals are alike, and take as long. */
+/** Enters with a login and a password; all refusals are alike, and take as long. */
 export async function signIn(
   world: EntradaWorld,
   { login, senha }: { readonly login: string; readonly senha: string },
@@ -56,14 +56,14 @@ export async function signIn(
   const isRight = await verifyPassword(senha, conta?.senha ?? undefined);
   if (conta === undefined) return { problem: WRONG };
   if (!isRight || conta.bloqueada_em !== null) {
-    // Nobody waits for it: an account that is there must not take longer than one that is not.
+    // The write is not awaited: an existing account must not take longer than a missing one.
     recordAcesso(world, conta, isRight ? 'recusado: conta bloqueada' : 'recusado: senha errada', from);
     return { problem: WRONG };
   }
   return (await enter(world, conta, from, undefined)) ?? { problem: WRONG };
 }
 
-/** Signs in a person whom the identity provider confirmed; `convite`: the secret of the link, where one was used. */
+/** Signs in a person whom the identity provider confirmed; `convite`: the secret of the link, if one was used. */
 export async function signInProved(
   world: EntradaWorld,
   person: ProvedPerson,
@@ -105,7 +105,7 @@ export function hasFactor({ totp, passkeys }: Conta): boolean {
   return totp !== null || passkeys.length > 0;
 }
 
-/** The account as it is, where what was proved for it still proves it: nobody has blocked it, or changed the proofs. */
+/** The current account if its proof still holds: it is not blocked, and its proofs are unchanged. */
 export async function stands(contas: Contas, { id, senha, oidc_sujeito }: Conta): Promise<Conta | undefined> {
   const conta = await contas.find(id);
   const isSame = conta?.bloqueada_em === null && conta.senha === senha && conta.oidc_sujeito === oidc_sujeito;
@@ -129,7 +129,7 @@ const NAVEGADOR_MAX = 200;
 export async function countAttempt({ store }: EntradaWorld, login: string, rede: string): Promise<number | undefined> {
   const whose = printOf(login).toString('base64url').slice(0, 22);
   const buckets = [
-    // Of all that a login may be tried no network has more than half, so that its owner is not kept out by one.
+    // One network has at most half of a login's attempts, so that it cannot lock the owner out.
     ...networksOf(rede).map(({ name, times }) => ({
       ...{ rede: `${whose} ${name}`, custo: 1 },
       tamanho: Math.min(ATTEMPTS.loginHere * times, ATTEMPTS.login / 2),
@@ -140,7 +140,7 @@ export async function countAttempt({ store }: EntradaWorld, login: string, rede:
   return takeInTurn(store, 'entrada', buckets);
 }
 
-/** Counts a way to the identity provider, of which nothing but the network is known: seconds to wait; undefined: go on. */
+/** Counts a visit to the identity provider, of which only the network is known: seconds to wait; undefined: go on. */
 export function countQuestion({ store }: EntradaWorld, rede: string): Promise<number | undefined> {
   return takeInTurn(store, 'provedor', ofNetworks(rede));
 }
@@ -162,7 +162,7 @@ async function takeInTurn(
 
 export const tooOften = (wait: number): string => `Houve tentativas demais. Espere ${wait} s e tente de novo.`;
 
-/** Who has the cookie; undefined: nobody any more. */
+/** The owner of the cookie; undefined: the session or the account is no longer valid. */
 export async function readVisitor({ store, now }: EntradaWorld, token: string): Promise<Visitor | undefined> {
   const sessao = await store.sessoes.find(printOf(token));
   if (sessao === undefined || sessao.conta === null || isOver(sessao, now())) return undefined;
@@ -177,7 +177,7 @@ function isOver({ etapa, criada_em, vista_em }: Sessao, now: number): boolean {
   return now - +criada_em > SESSION_MS || now - +vista_em > IDLE_MS;
 }
 
-/** What the forms of a session carry, so that no other page sends them. */
+/** The token in the forms of a session, so that no other page can send them. */
 export function formTokenOf({ token }: Pick<Visitor, 'token'>): string {
   return createHmac('sha256', token).update('formulário').digest('base64url');
 }
@@ -187,7 +187,7 @@ const WRONG_CODE =
 const CODES_SPENT =
   'Houve códigos errados demais em seguida, e esta conta já não entra por código. Entre com a passkey, ou peça a quem administra os usuários que redefina a conta.';
 
-/** The second factor by a one-time code: a new session, whole, in the place of the one before. */
+/** Proves the second factor by a one-time code: a new, complete session replaces the earlier one. */
 export async function proveCode(
   world: EntradaWorld,
   visitor: Visitor,
@@ -212,7 +212,7 @@ export async function proveCode(
   return { problem: WRONG_CODE };
 }
 
-/** What the browser is asked to prove with a passkey. */
+/** The challenge for the browser's passkey. */
 export async function askForPasskey({ store, place }: EntradaWorld, { sessao, conta }: Visitor): Promise<object> {
   const { options, challenge } = await askPasskey(place, conta.passkeys);
   await store.sessoes.challenge(sessao.impressao, challenge);
@@ -249,7 +249,7 @@ export async function provePasskey(
 
 export const SESSION_OVER = 'Esta sessão acabou, ou a conta mudou enquanto a página estava aberta. Entre de novo.';
 
-/** By what a session becomes whole. `fits`: what the account must still be; `write`: what goes with it, false where it cannot. */
+/** The proof that completes a session. `fits`: condition on the account; `write`: further writes, false if they fail. */
 type Promotion = {
   readonly fator: Fator;
   readonly passo?: number | undefined;
@@ -257,7 +257,7 @@ type Promotion = {
   readonly write?: (contas: Contas) => Promise<unknown>;
 };
 
-/** A whole session in the place of one that was not, under another cookie. Undefined: the code was used before, or the session is over. */
+/** Replaces a session by a complete one, under another cookie. Undefined: the code was used before, or the session is over. */
 export async function promote(
   { store, now, log }: EntradaWorld,
   { conta, sessao }: Visitor,
@@ -267,7 +267,7 @@ export async function promote(
   const token = await store.contas.alone(async (contas) => {
     const [found, open] = [await stands(contas, conta), await contas.sessoes.find(sessao.impressao)];
     if (found === undefined || open === undefined || fits?.(found) === false) return undefined;
-    // A proof that is given again makes a session no longer.
+    // A repeated proof does not prolong a session.
     const criada_em = open.etapa === 'inteira' ? open.criada_em : undefined;
     const nova = { conta: conta.id, etapa: 'inteira', fator, passo, criada_em, ...from } as const;
     const opened = await openSessao(contas, nova, now());
@@ -286,7 +286,7 @@ export async function signOut(world: EntradaWorld, { sessao, conta }: Visitor, f
   recordAcesso(world, conta, 'saiu', from);
 }
 
-/** Ends a session in whose place another one comes. */
+/** Ends a session that another one replaces. */
 export function endSessao({ store, now }: EntradaWorld, impressao: Uint8Array): Promise<void> {
   return store.sessoes.end(impressao, now());
 }
@@ -302,22 +302,22 @@ export async function listSessoes({ store, now }: EntradaWorld, { conta }: Visit
   return (await store.sessoes.list(conta.id, now() - IDLE_MS)).filter((sessao) => !isOver(sessao, now()));
 }
 
-/** Of sessions long over nothing is kept. */
+/** Sessions that ended long ago are deleted. */
 const FORGET_MS = 2 * SESSION_MS;
 
 export async function forgetSessoes({ store, now }: EntradaWorld): Promise<void> {
   await store.sessoes.forget(now() - FORGET_MS);
 }
 
-// On the way to the identity provider.
+// Visits to the identity provider.
 
-/** The token of somebody who is sent there; `kept`: what the answer is held against. */
+/** The token of a person who is sent to the provider; `kept`: data for the check of the answer. */
 export async function keepQuestion(world: EntradaWorld, kept: string, from: From): Promise<string> {
   const sessao = { conta: undefined, etapa: 'identidade', desafio: kept, ...from } as const;
   return (await openSessao(world.store, sessao, world.now()))!;
 }
 
-/** What was kept, once; undefined: nobody was sent, or too long ago. */
+/** The kept data, once; undefined: no visit was begun, or too long ago. */
 export async function takeQuestion({ store, now }: EntradaWorld, token: string): Promise<string | undefined> {
   const sessao = await store.sessoes.find(printOf(token));
   if (sessao?.etapa !== 'identidade' || isOver(sessao, now())) return undefined;
@@ -326,13 +326,13 @@ export async function takeQuestion({ store, now }: EntradaWorld, token: string):
   return kept;
 }
 
-/** Whoever has just used an invitation up; it was the first proof. */
+/** Enters after an accepted invitation, which was the first proof. */
 export function signInConvidado(world: EntradaWorld, conta: Conta, from: From): Promise<Entered | undefined> {
   recordAcesso(world, conta, 'aceitou o convite', from);
   return enter(world, conta, from, undefined);
 }
 
-/** Keeps what the next page of a session says once; undefined: it was said. */
+/** Keeps a message that the next page of a session shows once; undefined: it was shown. */
 export function tellOnce({ store }: EntradaWorld, { sessao }: Visitor, recado: string | undefined): Promise<unknown> {
   return store.sessoes.tell(sessao.impressao, recado);
 }

@@ -54,7 +54,7 @@ import {
   type Visitor,
 } from './entrada.ts';
 
-/** Where somebody goes who has come to a step. */
+/** The next page after a completed step. */
 function goOn({ token, etapa }: Entered): Answer {
   return { goTo: etapa === 'inteira' ? '/' : '/segundo-fator', token };
 }
@@ -110,7 +110,7 @@ ${mayTake ? undefined : ownAccount(visit, isOwner)}${choiceForm(visit, found, is
 const FIRST = html`<p>Esta é a primeira conta do console. Ela administra os municípios que há, e cria as contas das outras pessoas. Depois da
 senha vem o segundo fator.</p>`;
 
-/** The roles that the person is about to accept, and for which account. `isTold`: who made it may be said. */
+/** The roles that the person is about to accept, and the account for them. `isTold`: the creator's name may be shown. */
 function aboutInvitation({ conta, ofertas }: ConviteAberto, isTold: boolean): Html {
   const por = isTold
     ? conta.criada_por
@@ -125,7 +125,7 @@ function aboutInvitation({ conta, ofertas }: ConviteAberto, isTold: boolean): Ht
   ]);
 }
 
-/** How the owner of an account that is in use accepts a role: by showing it anew. */
+/** The owner of an account in use accepts a role by a new proof. */
 function ownAccount({ request }: Visited, isOwner: boolean): Html {
   const accept = isOwner
     ? form({ action: `${request.url}/aceitar`, token: undefined, fields: undefined, button: 'Aceitar o papel' })
@@ -174,7 +174,7 @@ function choiceForm(
   return html`${form({ action: path, token: undefined, fields, button: 'Criar a conta' })}${provider}`;
 }
 
-/** The fields of a new password, of whoever chooses one. */
+/** The fields of a new password. */
 export function passwordFields(problems: { readonly senha?: string; readonly repetida?: string }): readonly Html[] {
   const help =
     'Ao menos 12 caracteres. Três ou quatro palavras sem relação entre si são fáceis de lembrar; o seu nome, o do município e palavras como prefeitura não contam.';
@@ -239,7 +239,7 @@ ${leaveForm(token)}</div>`,
   };
 }
 
-/** A button that asks the browser for a passkey; hidden where it knows none. */
+/** A button that asks the browser for a passkey; hidden if the browser has no passkeys. */
 export function passkeyButton(kind: 'nova' | 'usada', token: string, text: string): Html {
   const path = kind === 'nova' ? '/conta/passkey' : '/segundo-fator/passkey';
   return html`<p><button type="button" hidden data-passkey="${kind}" data-opcoes="${path}/opcoes" data-resposta="${path}" data-formulario="${token}">${text}</button></p>
@@ -280,7 +280,7 @@ export const passkeyName = field({
   maxlength: 60,
 });
 
-/** The secret for an app, as a QR code and as text, and the form that takes a code of it. */
+/** The secret for an app, as a QR code and as text, and the form for one of its codes. */
 export async function secretForm({ world, visitor }: Inside, action: string): Promise<Html> {
   const { segredo, qr } = await offerSecret(world, visitor);
   const shown = segredo.match(/.{1,4}/g)!.join(' ');
@@ -299,14 +299,14 @@ ${qrPicture(qr)}</li>
 ${form({ action, token: formTokenOf(visitor), fields, button: 'Confirmar' })}`;
 }
 
-/** A QR code as one path, a square a module. */
+/** A QR code as one path, a square for each module. */
 function qrPicture(rows: readonly (readonly boolean[])[]): Html {
   const size = String(rows.length);
   const path = rows.map((row, y) => row.map((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : '')).join('')).join('');
   return html`<svg class="qr" viewBox="0 0 ${size} ${size}" role="img" aria-label="Código QR com o segredo, que também está escrito abaixo" shape-rendering="crispEdges"><path d="${path}"/></svg>`;
 }
 
-/** A page that says what was wrong, or the way on. */
+/** A page with the problem, or the next step. */
 async function goOnOr(
   result: Entered | Problem,
   page: (problem: string) => Promise<PageShown> | PageShown,
@@ -314,7 +314,7 @@ async function goOnOr(
   return 'problem' in result ? page(result.problem) : goOn(result);
 }
 
-/** The same, to a script. */
+/** The same, for a script. */
 function tellScript(result: Entered | Problem, to = '/'): Answer {
   if ('problem' in result) return { json: { problema: result.problem }, status: 422 };
   return { json: { ir: to }, token: result.token };
@@ -333,7 +333,7 @@ function parseAnswer(text: string): unknown {
 async function askProvider(visit: Visited): Promise<Answer> {
   const { world, from, params, visitor, request } = visit;
   if (world.provider === undefined) return NO_PROVIDER;
-  // A picture of another site leads nobody to the provider, and spends no question of the network.
+  // An image on another site must not start a visit to the provider, nor use up the network's limit.
   if (![undefined, 'document'].includes(request.headers['sec-fetch-dest'] as string)) return { goTo: '/entrar' };
   const wait = await countQuestion(world, from.rede);
   if (wait !== undefined) return signInPage(visit, tooOften(wait));
@@ -348,7 +348,7 @@ async function askProvider(visit: Visited): Promise<Answer> {
   }
 }
 
-/** Kept while somebody is at the provider. `convite`: the link they came from; `antes`: the session that was open, whose cookie stays behind. */
+/** Kept while the person is at the provider. `convite`: link of the invitation; `antes`: the earlier session, whose cookie stays behind. */
 type Question = { readonly kept: string; readonly convite?: string | undefined; readonly antes?: string | undefined };
 
 const NO_PROVIDER: PageShown = {
@@ -401,7 +401,7 @@ export const ENTRADA_ROUTES: readonly Row[] = [
   forAll('GET', '/convite/:convite', (visit) => invitationPage(visit)),
   forAll('POST', '/convite/:convite', acceptInvitation),
   forAll('POST', '/convite/:convite/aceitar', acceptRole),
-  // Only a form of our page accepts: a provider may answer a link of another site unasked.
+  // Only a form of our page accepts: a provider may answer a link of another site without a question to the person.
   forAll('POST', '/convite/:convite/provedor', askProvider),
   forEntering('GET', '/segundo-fator', async (call) =>
     call.visitor.sessao.etapa === 'inteira' && !mustEnroll(call.visitor) ? { goTo: '/' } : secondFactorPage(call),

@@ -1,4 +1,4 @@
-/** Passwords and one-time codes, against what others have published. */
+/** Passwords and one-time codes, compared with published values. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { stepOf } from './one-time-code.ts';

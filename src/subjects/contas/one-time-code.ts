@@ -3,7 +3,7 @@ import { Secret, TOTP } from 'otpauth';
 
 const SECRET_BYTES = 20;
 const PERIOD_S = 30;
-/** Steps before and after the one of now: clocks differ, and fingers are slow. */
+/** Accepted steps before and after the present one: clocks differ, and typing takes time. */
 const WINDOW = 1;
 
 /** A new secret, in Base32. */
@@ -15,12 +15,12 @@ function codesOf(secret: string, login: string, issuer: string): TOTP {
   return new TOTP({ issuer, label: login, secret: Secret.fromBase32(secret), period: PERIOD_S });
 }
 
-/** The address that an app reads from a QR code. `issuer`: under which it shows the codes. */
+/** The address that an app reads from a QR code. `issuer`: the name under which the app shows the codes. */
 export function describeSecret(secret: string, login: string, issuer: string): string {
   return codesOf(secret, login, issuer).toString();
 }
 
-/** The step that a code is of, by the clock; undefined: it is none of now. */
+/** The time step of a code; undefined: it belongs to no accepted step. */
 export function stepOf(code: string, secret: string, now: number): number | undefined {
   const token = code.replace(/\s/g, '');
   if (!/^\d{6}$/.test(token)) return undefined;

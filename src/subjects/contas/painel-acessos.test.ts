@@ -1,4 +1,4 @@
-/** Sessions, factors and links of the console in hostile hands: what still acts, what is counted, and what the trail takes of it. */
+/** Attacks with sessions, factors and links of the console: acts that still succeed, counted attempts, and records in the trail. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -22,7 +22,7 @@ const { world, origin } = painel;
 await world.store.municipios.create({ tenant: B, ambiente: 'homologacao', codigoIbge: '3550308' }, world.now());
 const { port } = new URL(origin);
 
-// Codes and attempts are anew in each test.
+// Each test starts with fresh codes and attempts.
 beforeEach(async () => {
   service.clock.now += 2 * MINUTE_MS;
   await service.pool.query('delete from contagens');
@@ -31,7 +31,7 @@ beforeEach(async () => {
 const tokenIn = (html: string): string => /name="formulario" value="([^"]*)"/.exec(html)![1]!;
 
 describe('a form that was begun before what its sender may do has changed', () => {
-  /** Sends a part of a form, waits until the console has looked at the session, does something, and sends the rest. */
+  /** Sends a part of a form, waits until the console has checked the session, runs `act`, and sends the rest. */
   async function sendAround(
     pessoa: Pessoa,
     path: string,
@@ -84,7 +84,7 @@ describe('a form that was begun before what its sender may do has changed', () =
 const acessosOf = async (login: string) =>
   (await world.store.atos.list(A, { objeto: 'acesso', chave: login }, 1_000)).map(({ acao }) => acao);
 const kept = async (login: string): Promise<boolean | undefined> => (await acessosOf(login)).length > 0 || undefined;
-/** Counters dated an hour ahead get none back on a slow machine. */
+/** Counters dated an hour ahead are not refilled on a slow machine. */
 const stopRefill = () => service.pool.query('update contagens set em = em + 3600');
 
 describe('the trail is not filled', () => {
@@ -210,7 +210,7 @@ describe('a session that has only its cookie to show', () => {
     await anew.open('/conta');
     await anew.send('/conta/codigo/retirar');
     assert.equal(await totp(), null);
-    // With a secret on its page, and not given in time.
+    // The secret is on the page, but its code comes too late.
     const segredo = /<code>([A-Z2-7 ]+)<\/code>/.exec((await anew.open('/conta/codigo')).html)![1]!.replaceAll(' ', '');
     service.clock.now += 11 * MINUTE_MS;
     const late = await anew.send('/conta/codigo', { codigo: codeAt(segredo, world.now()) });

@@ -1,4 +1,7 @@
-/** A role that a municipality gives to an account that is there: it counts once the person has accepted it, and nobody else's proofs get it. */
+/**
+ * A municipality gives a role to an existing account. The role is valid once the person has accepted it, and no proof of another person
+ * obtains it.
+ */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
 import { codeAt, enter, makeUsuario, Pessoa, SENHA, startTestPainel } from '../../../test/support/painel.ts';
@@ -17,7 +20,7 @@ const chefes = { a: 'chefe@a.gov.br', b: 'chefe@b.gov.br' } as const;
 const ofA = await makeUsuario(painel, chefes.a, { [A]: 'administracao' });
 const ofB = await makeUsuario(painel, chefes.b, { [B]: 'administracao' });
 
-// Codes and attempts are anew in each test.
+// Each test starts with fresh codes and attempts.
 beforeEach(async () => {
   service.clock.now += MINUTE_MS;
   await service.pool.query('delete from contagens');
@@ -28,7 +31,7 @@ function linkIn(text: string): string {
   return /\/convite\/[\w-]+/.exec(text)?.[0] ?? assert.fail(`no link in ${text}`);
 }
 
-/** The link with which a municipality gives a role, by its page. */
+/** The link with which a municipality gives a role, made on its page. */
 async function give(chefe: Pessoa, municipio: string, login: string, papel: Papel): Promise<string> {
   await chefe.open(`/m/${municipio}/usuarios/novo`);
   const { html } = await chefe.send(`/m/${municipio}/usuarios/novo`, { login, nome: 'Maria', papel });
@@ -37,7 +40,7 @@ async function give(chefe: Pessoa, municipio: string, login: string, papel: Pape
 
 const papeisOf = async (login: string) => (await world.store.contas.findByLogin(login))?.papeis;
 
-/** Enters with a password that was just chosen, and gets an app of codes. */
+/** Enters with a password that was just chosen, and sets up an app for codes. */
 async function enroll(pessoa: Pessoa, html: string): Promise<void> {
   const segredo = /<code>([A-Z2-7 ]+)<\/code>/.exec(html)![1]!.replaceAll(' ', '');
   assert.equal((await pessoa.send('/segundo-fator/codigo', { codigo: codeAt(segredo, world.now()) })).status, 200);
@@ -48,7 +51,7 @@ describe('an account that an administrator of another municipality made in advan
     const login = 'maria@b.gov.br';
     const chefe = await enter(painel, ofA);
     const linkOfA = await give(chefe, A, login, 'operacao');
-    // Who made it takes it as well: password and second factor.
+    // The creator of the account takes it over: password and second factor.
     const mallory = new Pessoa(painel);
     await mallory.open(linkOfA);
     await enroll(mallory, (await mallory.send(linkOfA, { login, nome: 'Maria', senha: SENHA, repetida: SENHA })).html);
@@ -108,7 +111,7 @@ describe('whoever has the account', () => {
     const told = await world.store.atos.list(B, { objeto: 'usuario', chave: olga.login }, 10);
     const accepted = told.find(({ acao }) => acao === 'papel aceito');
     assert.deepEqual([accepted?.quem, accepted?.depois], [olga.login, { papel: 'operacao' }]);
-    // A role that is accepted becomes another one at once.
+    // An accepted role can be changed at once, without a link.
     const more = await criarUsuario(world, { login: olga.login, nome: undefined, municipio: B, papel: 'leitura' }, BY);
     assert.ok('usuario' in more && more.convite === undefined);
     assert.equal((await papeisOf(olga.login))![B], 'leitura');
@@ -150,7 +153,7 @@ test('an administrator of one municipality does not rule an account by offering 
     assert.match(html, /também trabalha para outros municípios/);
   }
   await enter(painel, sara);
-  // Nor one that works nowhere just now.
+  // The same holds for an account that has no role at present.
   assert.equal(await retirarUsuario(world, sara.login, A, { ...BY, motivo: 'saiu' }), undefined);
   for (const act of ['bloquear', 'redefinir']) {
     const path = `/m/${B}/usuarios/${encodeURIComponent(sara.login)}/${act}`;

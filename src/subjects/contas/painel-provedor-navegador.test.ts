@@ -1,4 +1,4 @@
-/** Entering the console by an identity provider in a browser, which sends no strict cookie along from another site. */
+/** Entering the console by an identity provider in a browser, which sends no strict cookie with requests from another site. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openBrowser } from '../../../test/support/browser.ts';
@@ -13,7 +13,7 @@ const browser = await openBrowser();
 const ana = { email: 'ana@exemplo.gov.br', verificado: true, segundoFator: true };
 
 for (const scripts of [true, false]) {
-  // Another port is the same site; another name is another one, as the provider of a state is.
+  // Another port is the same site; another host name is another site, as the provider of a state is.
   for (const host of ['localhost', '127.0.0.1'] as const) {
     const skip = browser === undefined ? 'there is no Chromium' : false;
     const called = `somebody enters by a provider at ${host}, ${scripts ? 'with scripts' : 'without'}, and is not there after leaving`;

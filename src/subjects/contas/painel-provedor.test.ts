@@ -46,7 +46,7 @@ class Navegador {
 
 let painel: TestPainel;
 
-/** Enters as somebody whom the provider knows, by a link or as from the second time on. */
+/** Enters as a person whom the provider knows, by a link or, from the second time on, without one. */
 async function enterAs(nome: keyof typeof PESSOAS, convite?: string): Promise<Navegador> {
   const navegador = new Navegador();
   if (convite === undefined) await navegador.go(`${painel.origin}/entrar/provedor`);
@@ -64,7 +64,7 @@ describe('by the identity provider', () => {
     painel = await startTestPainel(service, openProvider(settings), port);
   });
 
-  /** The link of an account that is made for somebody. */
+  /** The link of an account that is made for a person. */
   async function invite(login: string, papel: Papel): Promise<string> {
     const asked = { login, nome: `Pessoa ${login}`, municipio: 'integracao', papel };
     const made = await criarUsuario(painel.world, asked, { quem: 'teste', via: 'comando' });

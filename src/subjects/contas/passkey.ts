@@ -1,19 +1,19 @@
 /**
- * Passkeys (WebAuthn) as a second factor: what the browser is asked, and whether its answer holds. The only importer of
- * @simplewebauthn/server, whose 300 modules are loaded when somebody first uses a passkey.
+ * Passkeys (WebAuthn) as a second factor: the challenge for the browser, and the check of its answer. The only importer of
+ * @simplewebauthn/server, whose 300 modules are loaded at the first use of a passkey.
  */
 import type { verifyAuthenticationResponse, verifyRegistrationResponse } from '@simplewebauthn/server';
 
-/** A key as it is kept. `id`: credential identifier in Base64url; `chave`: public key in COSE. */
+/** A stored key. `id`: credential identifier in Base64url; `chave`: public key in COSE. */
 export type Passkey = {
   readonly id: string;
   readonly chave: Uint8Array<ArrayBuffer>;
-  /** Uses that the authenticator counts; 0 where it counts none. */
+  /** Uses that the authenticator counts; 0: it counts none. */
   readonly contador: number;
   readonly transportes: readonly string[];
 };
 
-/** Where keys are made and used: the origin of the console. A key serves no other name. */
+/** The origin of the console, for which keys are made. A key is valid for no other name. */
 export type Place = { readonly origin: string; readonly issuer: string };
 
 type Known = Pick<Passkey, 'id' | 'transportes'>;
@@ -30,7 +30,7 @@ function nameOf({ origin }: Place): string {
 const listed = (known: readonly Known[]) =>
   known.map(({ id, transportes }) => ({ id, transports: transportes as Transport[] }));
 
-/** What the browser is to make a key of. `challenge`: to be kept until its answer. */
+/** The options with which the browser creates a key. `challenge`: to be kept until the answer. */
 export async function askNewPasskey(place: Place, login: string, nome: string, known: readonly Known[]) {
   const { generateRegistrationOptions } = await loadWebauthn();
   const options = await generateRegistrationOptions({
@@ -44,7 +44,7 @@ export async function askNewPasskey(place: Place, login: string, nome: string, k
   return { options, challenge: options.challenge };
 }
 
-/** The key that a browser has made; undefined: its answer does not hold. */
+/** The key that a browser has created; undefined: its answer does not hold. */
 export async function readNewPasskey(place: Place, challenge: string, answer: unknown): Promise<Passkey | undefined> {
   const { verifyRegistrationResponse: verify } = await loadWebauthn();
   const verified = await held(() =>
@@ -61,7 +61,7 @@ export async function readNewPasskey(place: Place, challenge: string, answer: un
   return { id, chave: publicKey, contador: counter, transportes: transports };
 }
 
-/** What the browser is asked to prove. */
+/** The options with which the browser proves a key. */
 export async function askPasskey(place: Place, known: readonly Known[]) {
   const { generateAuthenticationOptions } = await loadWebauthn();
   const options = await generateAuthenticationOptions({
@@ -72,7 +72,7 @@ export async function askPasskey(place: Place, known: readonly Known[]) {
   return { options, challenge: options.challenge };
 }
 
-/** The new count of the key that has proved itself; undefined: the answer does not hold, or the key was copied. */
+/** The new count of the proved key; undefined: the answer does not hold, or the key was copied. */
 export async function verifyPasskey(
   place: Place,
   challenge: string,
@@ -95,7 +95,7 @@ export async function verifyPasskey(
   return verified?.verified === true ? { id: key.id, contador: verified.authenticationInfo.newCounter } : undefined;
 }
 
-/** The library throws what is wrong with an answer; to whom it came it is a refusal. */
+/** The library throws the faults of an answer; callers treat them as a refusal. */
 async function held<Verified>(verify: () => Promise<Verified>): Promise<Verified | undefined> {
   try {
     return await verify();

@@ -1,19 +1,21 @@
-/** Passwords of people: what one must be, and how it is kept. Hashes are argon2id, as PHC strings. The only importer of the list of leaked ones. */
+/**
+ * Passwords of people: their rules and their storage. Hashes are argon2id, as PHC strings. The only importer of the list of leaked ones.
+ */
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 
 const derive = promisify(argon2);
 
-/** OWASP's first choice for argon2id: memory in KiB, passes, lanes. Raised here, older hashes still verify. */
+/** OWASP's first choice for argon2id: memory in KiB, passes, lanes. Older hashes still verify after an increase here. */
 const COST = { memory: 19_456, passes: 2, parallelism: 1 } as const;
 const SALT_BYTES = 16;
 const TAG_BYTES = 32;
 
 const LENGTH_MIN = 12;
-/** A longer one is no better, and only costs. */
+/** A longer one is not safer, and only costs time. */
 const LENGTH_MAX = 128;
 
-/** Letters alike to a person count as the same. */
+/** Folds letters that look alike to a person. */
 function fold(text: string): string {
   return text
     .normalize('NFD')
@@ -21,14 +23,14 @@ function fold(text: string): string {
     .toLowerCase();
 }
 
-/** What a person types is the same text on every keyboard. */
+/** Normalised, so that every keyboard gives the same bytes. */
 function bytesOf(password: string): Buffer {
   return Buffer.from(password.normalize('NFC'), 'utf8');
 }
 
 let leaked: Promise<ReadonlySet<string>> | undefined;
 
-/** Some fifty thousand passwords of known leaks; loaded when one is chosen. */
+/** Some fifty thousand passwords of known leaks; loaded when a password is chosen. */
 function leakedPasswords(): Promise<ReadonlySet<string>> {
   leaked ??= import('@zxcvbn-ts/language-common').then(
     ({ dictionary }) => new Set<string>(dictionary['passwords-common'].map(String)),
@@ -36,14 +38,14 @@ function leakedPasswords(): Promise<ReadonlySet<string>> {
   return leaked;
 }
 
-/** Shorter words stand in many good passwords. */
+/** Shorter words occur in many good passwords. */
 const WORD_MIN = 3;
-/** Fewer different letters are a pattern. */
+/** A password with fewer different letters is a pattern. */
 const LETTERS_MIN = 5;
-/** Characters that must be there besides what is tried first. */
+/** Characters that must remain besides the words that are tried first. */
 const OTHERS_MIN = 8;
 
-/** Words that are tried first at the console of a town hall, folded. */
+/** Words that attackers try first at the console of a town hall, folded. */
 const TRIED_HERE = `
 prefeitura prefeito municipio municipal municipais cidade governo secretaria fazenda brasil
 nfse nota fiscal fiscais eletronica servico issqn tributo tributa receita financas emissor
@@ -52,12 +54,12 @@ janeiro fevereiro marco abril maio junho julho agosto setembro outubro novembro 
   .trim()
   .split(/\s+/);
 
-/** By which other characters a letter is often written. */
+/** Other characters that often replace a letter. */
 const ALSO: Readonly<Record<string, string>> = {
   ...{ a: '4@', b: '8', e: '3&', g: '9', i: '1!|', l: '1|', o: '0', s: '5$', t: '7+', z: '2' },
 };
 
-/** Some of these words, the longest first, also as written with digits and signs. */
+/** Matches any of these words, the longest first, also as written with digits and signs. */
 function anyOf(words: readonly string[]): RegExp {
   const longestFirst = [...new Set(words)].toSorted((one, other) => other.length - one.length);
   const spelled = longestFirst.map((word) => word.replace(/./g, (letter) => `[${letter}${ALSO[letter] ?? ''}]`));
@@ -70,7 +72,7 @@ function wordsOf(text: string): readonly string[] {
   return [...words, words.join('')].filter((word) => word.length >= WORD_MIN);
 }
 
-/** Whether it is one piece again and again, shorter than a password may be; the last time may be cut short. */
+/** Whether the text repeats one piece that is shorter than a password may be; the last repetition may be cut short. */
 function isRepetition(folded: string): boolean {
   const most = Math.min(LENGTH_MIN - 1, Math.floor(folded.length / 2));
   return Array.from({ length: most }, (_, place) => place + 1).some(
@@ -79,7 +81,8 @@ function isRepetition(folded: string): boolean {
 }
 
 /**
- * Why a password cannot be chosen, in Portuguese. `about`: what others know of its owner, as the login and the municipality. Undefined: it can.
+ * The reason why a password cannot be chosen, in Portuguese; undefined: it can. `about`: data of its owner that others know, such as the
+ * login and the municipality.
  */
 export async function whyWeak(password: string, about: readonly string[]): Promise<string | undefined> {
   const length = [...password].length;
@@ -123,7 +126,6 @@ async function isMostlyLeaked(folded: string): Promise<boolean> {
 
 const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64').replace(/=+$/, '');
 
-/** The hash of a password, to be kept. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
   const tag = await derive('argon2id', { message: bytesOf(password), nonce: salt, tagLength: TAG_BYTES, ...COST });
@@ -133,15 +135,15 @@ export async function hashPassword(password: string): Promise<string> {
 
 const PHC = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([\w+/]+)\$([\w+/]+)$/;
 
-/** Of no password: who asks for an account that is not there waits as long as for one that is. */
+/** Hash of no password: a look-up of a missing account takes as long as one of an existing account. */
 const NOBODY = `$argon2id$v=19$m=${COST.memory},t=${COST.passes},p=${COST.parallelism}$${base64(Buffer.alloc(SALT_BYTES))}$${base64(Buffer.alloc(TAG_BYTES))}`;
 
-/** Whether it is the password of a kept hash; undefined: there is none, and it takes as long. */
+/** Whether the password matches the stored hash; undefined: there is none, and the check takes as long. */
 export async function verifyPassword(password: string, kept: string | undefined): Promise<boolean> {
   const [, memory, passes, parallelism, salt, tag] = PHC.exec(kept ?? NOBODY)!;
   const expected = Buffer.from(tag!, 'base64');
   const found = await derive('argon2id', {
-    // What is too long to be one is not hashed whole.
+    // A text that is too long for a password is not hashed whole.
     message: bytesOf(password.slice(0, 2 * LENGTH_MAX)),
     nonce: Buffer.from(salt!, 'base64'),
     tagLength: expected.length,

@@ -1,14 +1,14 @@
-/** Who somebody is, by an identity provider that speaks OpenID Connect (Keycloak, gov.br). The only importer of openid-client. */
+/** Identifies a person by an identity provider that speaks OpenID Connect (Keycloak, gov.br). The only importer of openid-client. */
 import type * as Oidc from 'openid-client';
 
 export type ProviderSettings = {
-  /** Address of the issuer, where its metadata is found. */
+  /** Address of the issuer, at which its metadata is found. */
   readonly emissor: string;
   readonly cliente: string;
   readonly segredo: string;
 };
 
-/** What the provider says of a person. */
+/** A person as the provider confirms them. */
 export type ProvedPerson = {
   readonly emissor: string;
   readonly sujeito: string;
@@ -16,22 +16,22 @@ export type ProvedPerson = {
   readonly hasSecondFactor: boolean;
 };
 
-/** What must be kept of a question until its answer; a text for the session. */
+/** Data of a request that must be kept until its answer; a text for the session. */
 type Asked = { readonly state: string; readonly nonce: string; readonly verifier: string };
 
 export type Provider = {
-  /** Where the browser is sent, and what is kept until it comes back. Throws where the provider does not answer. */
+  /** The address for the browser, and the data to keep until it comes back. Throws if the provider does not answer. */
   ask(back: string): Promise<{ readonly url: string; readonly kept: string }>;
-  /** Who has come back at `url`; undefined: the answer does not hold. */
+  /** The person who has come back at `url`; undefined: the answer does not hold. */
   read(url: string, kept: string): Promise<ProvedPerson | undefined>;
 };
 
 const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
-/** A provider; its metadata is read at the first question, and again after a failure. */
+/** A provider; its metadata is read at the first request, and again after a failure. */
 export function openProvider({ emissor, cliente, segredo }: ProviderSettings): Provider {
   const server = new URL(emissor);
-  // On this machine a provider is tried without TLS; nowhere else.
+  // A provider without TLS is allowed on this machine only, for tests.
   const isInsecure = server.protocol === 'http:' && LOOPBACK.test(server.hostname);
   const read = async () => {
     const oidc = await import('openid-client');

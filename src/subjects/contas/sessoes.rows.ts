@@ -1,10 +1,13 @@
-/** Who is inside the console, by SHA-256 of the cookie: the cookie itself is nowhere. On the coordinator alone, where the schema is distributed. */
+/**
+ * Sessions of the console, by the SHA-256 of the cookie, which itself is not stored. They stay on the coordinator if the schema is
+ * distributed.
+ */
 import type { Db } from '../../base/pg/open.ts';
 import { planOnce } from '../../base/pg/planned.ts';
 
-/** How far somebody has come: on the way from the identity provider, with a password, or in. */
+/** Progress of the entrance: returning from the identity provider, with a password, or complete. */
 type Etapa = 'identidade' | 'segundo_fator' | 'inteira';
-/** By what a second factor was given. */
+/** The kind of the second factor. */
 export type Fator = 'codigo' | 'passkey' | 'provedor';
 
 export type Sessao = {
@@ -28,9 +31,9 @@ export type NovaSessao = {
   readonly rede: string;
   readonly navegador: string;
   readonly desafio?: string | undefined;
-  /** The step of the one-time code that was given. */
+  /** The time step of the one-time code that was given. */
   readonly passo?: number | undefined;
-  /** Of the session that it takes the place of; undefined: now. */
+  /** Start of the session that it replaces; undefined: now. */
   readonly criada_em?: Date | undefined;
 };
 
@@ -59,11 +62,11 @@ export function sessaoStore(pool: Pick<Db, 'query'>) {
     see: async (impressao: Uint8Array, now: number): Promise<void> => {
       await pool.query('update sessoes set vista_em = $2 where impressao = $1', [impressao, iso(now)]);
     },
-    /** What the browser has yet to answer; undefined: nothing any more. */
+    /** Stores the challenge that the browser must answer; undefined: none. */
     challenge: async (impressao: Uint8Array, desafio: string | undefined): Promise<void> => {
       await pool.query('update sessoes set desafio = $2 where impressao = $1', [impressao, desafio ?? null]);
     },
-    /** What was to be answered, which is then forgotten. */
+    /** Returns the challenge and deletes it. */
     takeChallenge: async (impressao: Uint8Array): Promise<string | undefined> => {
       const text = `update sessoes s set desafio = null from (select impressao, desafio from sessoes where impressao = $1 for update) d
         where s.impressao = d.impressao returning d.desafio`;
@@ -78,7 +81,7 @@ export function sessaoStore(pool: Pick<Db, 'query'>) {
         iso(now),
       ]);
     },
-    /** Ends all sessions of an account but one; how many those were. */
+    /** Ends all sessions of an account but one; returns their number. */
     endAll: async (conta: string, except: Uint8Array | undefined, now: number): Promise<number> => {
       const text = `update sessoes set encerrada_em = $2, desafio = null where conta = $1 and encerrada_em is null
         and impressao <> coalesce($3::bytea, '')`;
@@ -90,7 +93,7 @@ export function sessaoStore(pool: Pick<Db, 'query'>) {
         order by vista_em desc`;
       return (await pool.query<Sessao>(text, [conta, iso(since)])).rows;
     },
-    /** Deletes what nobody has used since. */
+    /** Deletes sessions that were not used since. */
     forget: async (before: number): Promise<void> => {
       await pool.query('delete from sessoes where vista_em < $1', [iso(before)]);
     },

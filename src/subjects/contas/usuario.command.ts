@@ -1,4 +1,4 @@
-/** `nfse usuario …`: who enters the console of a municipality, and with which role. */
+/** `nfse usuario …`: the people who may enter the console of a municipality, and their roles. */
 
 import {
   askedWrongly,

@@ -1,4 +1,4 @@
-/** Who works for the municipality: accounts, their roles, and the links by which they begin. */
+/** The people who work for the municipality: accounts, their roles, and the links by which they begin. */
 
 import { facts, field, folded, form, link, momentOf, notice, table } from '../../base/pages/fields.ts';
 import {
@@ -121,7 +121,7 @@ async function createUsuario(call: InMunicipio): Promise<Answer> {
   return { goTo: pathIn(slug, LIST), recado: `${usuario.login} já trabalhava aqui, e agora tem o papel ${papel}.` };
 }
 
-/** The link, which is shown this once. */
+/** The link, which is shown only once. */
 function invitationPage({ slug, world }: InMunicipio, login: string, convite: string): PageShown {
   return {
     title: 'Link para a pessoa',
@@ -214,7 +214,7 @@ ${act('papel', 'Mudar o papel', false, html``, roleField(usuario.papeis[slug] ??
   };
 }
 
-/** Does something to an account, and says so on the page of `to`. */
+/** Acts on an account and shows the result on the page of `to`. */
 async function actOn(
   call: InMunicipio,
   act: (login: string, by: Quem) => Promise<Problem | undefined>,

@@ -1,4 +1,4 @@
-/** Accounts as whoever administers them sees and changes them: by municipality, from the console or by command. */
+/** Accounts as an administrator sees and changes them: by municipality, from the console or by command. */
 
 import { randomUUID } from 'node:crypto';
 import type { NovoAto } from '../../base/book/atos.ts';
@@ -18,7 +18,7 @@ import {
   readNome,
 } from './convites.ts';
 
-/** `conta`: of the asker, whose roles are asked for again when they are used; undefined: by command, which may all. */
+/** `conta`: account of the asker, whose roles are read again at the time of the act; undefined: by command, which may do all. */
 export type Quem = PorMao & { readonly conta?: string | undefined };
 
 export type Usuario = {
@@ -43,8 +43,8 @@ export async function listUsuarios({ store }: ContasWorld, municipio?: string): 
 }
 
 /**
- * Whether a municipality has only offered a role to an account that somebody has, or that another one made: it learns nothing more of it until
- * the role is accepted. `all`: the accounts of the municipality.
+ * Whether a municipality has only offered a role to an account that has an owner, or that another municipality made. It learns nothing more
+ * of the account until the role is accepted. `all`: the accounts of the municipality.
  */
 export function isOnlyOffered(
   { papeis, ofertas, situacao, criadoPor }: Usuario,
@@ -78,16 +78,16 @@ function usuarioOf(conta: Conta): Usuario {
 
 export type NovoUsuario = {
   readonly login: string;
-  /** Of an account that is there already, its own stands. */
+  /** An existing account keeps its own name. */
   readonly nome: string | undefined;
   readonly municipio: string;
   readonly papel: Papel;
 };
 
-/** `convite`: the secret of the link to hand over, by which the role is accepted; undefined where it was, and has become another one. */
+/** `convite`: the secret of the link by which the role is accepted; undefined: an accepted role was changed. */
 export type Criado = { readonly usuario: Usuario; readonly convite: string | undefined };
 
-/** Makes an account, or gives one that is there a role in a municipality. */
+/** Makes an account, or gives an existing one a role in a municipality. */
 export async function criarUsuario(world: ContasWorld, asked: NovoUsuario, by: Quem): Promise<Criado | Problem> {
   const { store, now } = world;
   const { municipio, papel } = asked;
@@ -120,7 +120,7 @@ function describeQuem({ quem, via }: PorMao): string {
   return via === 'comando' ? `${quem}${BY_COMMAND}` : quem;
 }
 
-/** Takes the role of an account in a municipality away; the account stays. */
+/** Removes the role of an account in a municipality; the account stays. */
 export function retirarUsuario(
   { store, now }: ContasWorld,
   login: string,
@@ -141,7 +141,7 @@ export function retirarUsuario(
   });
 }
 
-/** Why an account keeps the role that it has: nobody else administers the municipality. */
+/** The reason why an account keeps its role: it is the only administrator of the municipality. */
 async function whyKept(contas: Contas, { login, papeis }: Conta, municipio: string): Promise<Problem | undefined> {
   if (papeis[municipio] !== 'administracao') return undefined;
   const isOther = (one: Conta): boolean =>
@@ -152,7 +152,7 @@ async function whyKept(contas: Contas, { login, papeis }: Conta, municipio: stri
   };
 }
 
-/** Blocks an account, which ends its sessions, or lets it in again. */
+/** Blocks an account, which ends its sessions, or unblocks it. */
 export function bloquearUsuario(
   { store, now }: ContasWorld,
   login: string,
@@ -177,7 +177,7 @@ export function bloquearUsuario(
   });
 }
 
-/** Forgets by what an account proves who it is, and invites its owner anew: the secret of the link. */
+/** Deletes the proofs of an account, and invites its owner anew; returns the secret of the link. */
 export function redefinirUsuario(
   { store, now }: ContasWorld,
   login: string,
@@ -191,7 +191,7 @@ export function redefinirUsuario(
     await contas.sessoes.endAll(conta.id, undefined, now());
     const { secret, convite } = makeConvite(now());
     await contas.change(conta.id, { convite }, now());
-    // Of an account that has accepted nothing yet the same link accepts what the asker may give.
+    // If the account has accepted no role yet, the same link accepts the roles that the asker may give.
     const ofertas = Object.keys(conta.papeis).length > 0 ? [] : Object.entries(conta.ofertas);
     for (const [municipio, papel] of ofertas) {
       const oferta = { municipio, papel, dado_por: describeQuem(by) };
@@ -202,7 +202,7 @@ export function redefinirUsuario(
   });
 }
 
-/** Where an account works; before it has accepted anything, where it is asked to. */
+/** The municipalities of an account's roles, or of its offers if it has accepted none. */
 function municipiosOf({ papeis, ofertas }: Conta): readonly string[] {
   const accepted = Object.keys(papeis);
   return accepted.length > 0 ? accepted : Object.keys(ofertas);
@@ -210,7 +210,7 @@ function municipiosOf({ papeis, ofertas }: Conta): readonly string[] {
 
 type Governed = { readonly conta: Conta; readonly administra: (municipio: string) => boolean };
 
-/** An account that the asker may block or take over: of one that also works elsewhere only who administers all of it. */
+/** An account that the asker may block or take over. An account of several municipalities needs an asker who administers all of them. */
 async function governed(contas: Contas, login: string, by: Quem): Promise<Governed | Problem> {
   const read = readMotivo(by);
   if ('problem' in read) return read;
@@ -228,7 +228,7 @@ async function governed(contas: Contas, login: string, by: Quem): Promise<Govern
   return { conta, administra };
 }
 
-/** Which municipalities the asker administers now. */
+/** The municipalities that the asker administers now. */
 async function administeredBy(contas: Contas, { conta }: Quem): Promise<(municipio: string) => boolean> {
   if (conta === undefined) return () => true;
   const asker = await contas.find(conta);
@@ -236,7 +236,7 @@ async function administeredBy(contas: Contas, { conta }: Quem): Promise<(municip
   return (municipio) => Object.hasOwn(papeis, municipio) && mayAs(papeis[municipio]!, 'administracao');
 }
 
-/** Why somebody does nothing in a municipality: the reason is none, or the role that the page was opened with is gone. */
+/** The reason for a refusal in a municipality: no reason was given, or the asker has lost the role since the page was opened. */
 async function whyDenied(contas: Contas, by: Quem, municipio: string): Promise<Problem | undefined> {
   const read = readMotivo(by);
   if ('problem' in read) return read;

@@ -1,4 +1,6 @@
-/** Settings that a copy brings. None is in force while it is judged; those that run something are told before its server is started with them. */
+/**
+ * Settings in a copy. None is in force while the copy is judged. Those that run something are reported before a server starts with them.
+ */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 
@@ -10,7 +12,7 @@ const RUNS =
   /_command$|_librar(?:y|ies)$|^include(?:_dir|_if_exists)?$|^(?:config|hba|ident|external_pid)_file$|^(?:dynamic_library|extension_control)_path$|^jit_provider$|^primary_conninfo$/i;
 const LINE = /^\s*([A-Za-z_][\w.$]*)\s*=?\s*(.*)$/;
 const NOTHING = /^''\s*(?:#.*)?$/;
-/** As `file: setting`, each once. The file of the embedded server is written anew before each start. */
+/** Settings as `file: setting`, each once. The file of the embedded server is rewritten before each start. */
 export async function findRunningSettings(cluster: string): Promise<readonly string[]> {
   const found = new Set<string>();
   for (const name of ['postgresql.conf', SYSTEM_SETTINGS]) {

@@ -1,6 +1,6 @@
 /**
- * What the national environment has of a municipality that a restored database does not know: asked of it, as its list of what it received.
- * Asked as a database is restored, and again by who could not ask then.
+ * Notes and events that the national environment has and a restored database does not know. The environment is asked for the list of
+ * documents that it received. This happens during a restoration, and again later if the environment did not answer then.
  */
 
 import type { Municipio } from '../../base/book/municipios.ts';
@@ -11,25 +11,25 @@ import { parseEventoId } from '../../fiscal/layout/evento.ts';
 import type { EventoNomeado } from './numeros.rows.ts';
 import { CopiaRecusada, type CopiasWorld, type Passer } from './world.ts';
 
-/** An event that the environment has. `em`: when, as it says. */
+/** An event that the environment has. `em`: its moment, by the environment. */
 type EventoAlem = EventoNomeado & { readonly em: string | undefined };
 
-/** `ultimos`: of each provider of an unknown note, the highest number. */
+/** `ultimos`: the highest number of each provider of an unknown note. */
 export type AlemDoBanco = {
   readonly tenant: string;
   readonly chaves: readonly string[];
   readonly eventos: readonly EventoAlem[];
   readonly ultimos: ReadonlyMap<string, bigint>;
-  /** Documents after the last one known that are neither notes nor events. */
+  /** Documents after the last known one that are neither notes nor events. */
   readonly outros: number;
-  /** Why the environment could not be asked, in Portuguese. */
+  /** The reason why the environment could not be asked, in Portuguese. */
   readonly problem: string | undefined;
 };
 
 /** Keys that are looked up at a time. */
 const PAGE = 1_000;
 
-/** `nsu`: after which number it is asked. Undefined of a municipality that transmits nothing. */
+/** `nsu`: the last known reception number. Undefined: the municipality transmits nothing. */
 export async function findAlem(
   { transmission }: Pick<World, 'transmission'>,
   passer: Passer,
@@ -47,7 +47,7 @@ export async function findAlem(
   if (received === undefined) return unasked('este ADN não lista o que recebeu');
   const answer = await received(nsu);
   if ('problem' in answer) return unasked(answer.problem);
-  // What has no well-formed key is no note of ours.
+  // A document without a well-formed key is not a note of ours.
   const named = answer.chaves.filter((chave) => parseChave(chave) !== undefined);
   const told = answer.eventos.flatMap(({ id, em }): readonly EventoAlem[] => {
     const event = parseEventoId(id);
@@ -71,12 +71,12 @@ export async function findAlem(
 }
 
 export type Perguntar = { readonly municipio: string | undefined; readonly folga: bigint; readonly quem: string };
-/** `prestadores`: of how many the numbers were moved ahead. */
+/** `prestadores`: number of providers whose numbers were moved ahead. */
 export type Perguntado = AlemDoBanco & { readonly prestadores: number };
 
 /**
- * Asks again, on the database that is served: from the number on that was the highest as it was restored. Where the environment has more of
- * a provider than was given here, the numbers are moved ahead.
+ * Asks again, for the database in service, after the reception number that was the highest at the restoration. If the environment has
+ * higher numbers of a provider than this database, the provider's numbers are moved ahead.
  */
 export function perguntarAlem(
   world: CopiasWorld,

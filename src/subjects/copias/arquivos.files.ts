@@ -1,4 +1,4 @@
-/** A copy unpacked into a folder of its own, and compared with the manifest of the server that wrote it. */
+/** Unpacks a copy into a folder of its own. The files are compared with the manifest of the server that wrote the copy. */
 import type { SpawnOptions } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chown, mkdir, open } from 'node:fs/promises';
@@ -24,12 +24,12 @@ export type Progresso = (part: number, what: string) => void;
 
 type Listed = { readonly Path: string; readonly Size: number; readonly Checksum?: string };
 
-/** The lock of a socket that the embedded server has among its data: it would keep the restored one from starting. */
+/** The lock file of the embedded server's socket: it would keep the restored server from starting. */
 const SOCKET = /^\.s\.PGSQL\.\d+\.lock$/;
 /** Files of a cluster. Any other file stays in the copy. */
 const OF_A_CLUSTER =
   /^(?:PG_VERSION|backup_label|current_logfiles|postgresql(?:\.auto)?\.conf|pg_(?:hba|ident)\.conf|nfse\.(?:conf|password)|(?:base|global|pg_[a-z_]+)(?:\/.*)?)$/;
-/** The log of the copy is checked by its own checksums, as it is replayed, and no manifest names it. */
+/** The log of the copy is in no manifest; its own checksums are verified while it is replayed. */
 const LOG = /^pg_wal\//;
 const ELSEWHERE = /^(?:tablespace_map$|pg_tblspc\/.)/;
 

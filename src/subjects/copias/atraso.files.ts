@@ -1,4 +1,4 @@
-/** How far the continuous copy is behind: what the server has not archived, and what waits to be taken to the copies. */
+/** The lag of the continuous copy: log that the server has not archived, and segments that wait for the transfer to the copies. */
 
 import type { ClientBase } from '../../base/pg/pg.ts';
 import { type Espera, readEspera } from './wal.files.ts';
@@ -6,11 +6,11 @@ import { type Espera, readEspera } from './wal.files.ts';
 export type Atraso = Espera & {
   /** Whether the server archives its log at all. */
   readonly ligado: boolean;
-  /** The last try of the server to archive failed. */
+  /** The server's last attempt to archive failed. */
   readonly falha: boolean;
-  /** When the server last archived a segment. */
+  /** Moment at which the server last archived a segment. */
   readonly arquivadoEm: Date | null;
-  /** Of the log in the server's own folder, which grows while nothing is archived; null where the user may not know. */
+  /** Size of the log in the server's own folder, which grows while nothing is archived; null: the user may not read it. */
   readonly walBytes: number | null;
 };
 
@@ -18,7 +18,7 @@ const STATE = `select current_setting('archive_mode') <> 'off' as ligado, last_a
   coalesce(last_failed_time > coalesce(last_archived_time, '-infinity'), false) as falha from pg_stat_archiver`;
 const LOG_BYTES = `select case when has_function_privilege('pg_ls_waldir()', 'execute') then (select sum(size)::float8 from pg_ls_waldir()) end as bytes`;
 
-/** `logFolder`: where an embedded server leaves its log; undefined: its administrator takes it away. */
+/** `logFolder`: the folder in which an embedded server leaves its log; undefined: its administrator archives it. */
 export async function readAtraso(client: Pick<ClientBase, 'query'>, logFolder: string | undefined): Promise<Atraso> {
   const { rows } = await client.query<Pick<Atraso, 'ligado' | 'falha' | 'arquivadoEm'>>(STATE);
   const log = await client.query<{ bytes: number | null }>(LOG_BYTES);
@@ -26,11 +26,11 @@ export async function readAtraso(client: Pick<ClientBase, 'query'>, logFolder: s
   return { ...espera, ...rows[0]!, walBytes: log.rows[0]!.bytes };
 }
 
-/** Waiting for longer than this somebody should look. */
+/** Longest normal wait; beyond it an operator should look. */
 const LATE_MS = 5 * 60_000;
 const LOG_MAX_BYTES = 4 * 2 ** 30;
 
-/** What an operator should know of it, in Portuguese; none where all is well. */
+/** Warnings for the operator, in Portuguese; empty: all is well. */
 export function atrasoWarnings(
   { ligado, falha, desde, segmentos, bytes, walBytes }: Atraso,
   now: number,

@@ -1,10 +1,10 @@
-/** Authenticates statements of copies by a key of the service: another author is told, a change is refused (D-805). */
+/** Authenticates statements of copies by a key of the service: a foreign author is reported, a changed statement is refused (D-805). */
 import { type Autoria, autenticadorOfCopia, autoriaOfCopia } from '../../base/book/auditoria-chave.ts';
 
-/** In hexadecimal; null: written without a key. */
+/** Hexadecimal; null: written without a key. */
 type Autenticado = { readonly autenticador: string | null };
 
-/** One is never taken for the other. */
+/** Kind of a statement; it is authenticated too, so that no kind passes for another. */
 type Genero = 'manifesto' | 'resumo' | 'conferida';
 
 const textOf = (genero: Genero, dito: object): string => `${genero}\n${JSON.stringify(dito)}`;
@@ -13,7 +13,7 @@ export function authenticate<Dito extends object>(genero: Genero, dito: Dito): D
   return { ...dito, autenticador: autenticadorOfCopia(textOf(genero, dito))?.toString('hex') ?? null };
 }
 
-/** `dito`: as it was read, in the order in which it was written. */
+/** `dito`: the statement with its fields in the order in which they were written. */
 export function autoriaOfDito(genero: Genero, lido: object): Autoria {
   const { autenticador, ...dito } = lido as Partial<Autenticado>;
   const given = typeof autenticador === 'string' ? Buffer.from(autenticador, 'hex') : null;

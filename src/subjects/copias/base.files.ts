@@ -1,7 +1,7 @@
 /**
- * A copy of the whole cluster while it serves, by PostgreSQL's own BASE_BACKUP: the server chooses what belongs to it, verifies the checksums
- * of its pages on the way, adds the log that makes the copy whole, and writes a manifest with the SHA-256 of each file. Asked over the
- * replication protocol it is the same for the embedded server and for one of another machine.
+ * Copies the whole cluster while it serves, by PostgreSQL's own BASE_BACKUP. The server selects the files and verifies the checksums of its
+ * pages meanwhile. It adds the log that makes the copy consistent, and writes a manifest with the SHA-256 of each file. The replication
+ * protocol works the same for the embedded server and for one on another machine.
  */
 import { PassThrough } from 'node:stream';
 import { Client, type ClientConfig, Query } from '../../base/pg/pg.ts';
@@ -25,12 +25,12 @@ export type Base = {
   readonly arquiva: boolean;
 };
 
-/** What comes of a copy while it is made. `manifesto`: of the server; known when the tar file has ended. */
+/** The data of a copy while it is made. `manifesto`: of the server; known when the tar file has ended. */
 export type Vinda = {
   readonly sistema: string;
   readonly tar: PassThrough;
   readonly manifesto: () => Buffer;
-  /** Of the cluster, about; the log comes on top. */
+  /** Approximate size of the cluster, without the log. */
   readonly bytes: number;
 };
 
@@ -61,7 +61,7 @@ type About = {
   readonly tablespaces: string | null;
 };
 
-/** Makes a copy; `keep` has its bytes and resolves when they are where they belong. Throws {@link CopiaRecusada} where the server gives none. */
+/** Makes a copy; `keep` receives its bytes and resolves when they are stored. Throws {@link CopiaRecusada} if the server refuses. */
 export async function takeBase<Kept>(
   connection: ClientConfig,
   rotulo: string,
@@ -170,7 +170,7 @@ type Answer = { readonly linha: number; readonly inicio: string; readonly fim: s
 
 const LETTER = { archive: 0x6e, manifest: 0x6d, data: 0x64 } as const;
 
-/** The question and its answer on the wire: two tables, the copy, and one table. */
+/** The command and its answer on the wire: two tables, the copy, and one table. */
 class BaseBackup extends Query {
   readonly answer: Promise<Answer>;
   readonly vinda: Vinda;
@@ -200,7 +200,7 @@ class BaseBackup extends Query {
     this.vinda = { tar: this.tar, manifesto: () => Buffer.concat(this.manifest), sistema, bytes: Number(bytes) };
   }
 
-  /** Called by `pg` for each message of the copy; its buffer is used again. */
+  /** Called by `pg` for each message of the copy; `pg` reuses its buffer. */
   handleCopyData({ chunk }: { readonly chunk: Buffer }, { stream }: { readonly stream: NodeJS.ReadableStream }): void {
     const [letter] = chunk;
     if (letter === LETTER.manifest) this.isManifest = true;
@@ -209,7 +209,7 @@ class BaseBackup extends Query {
     const data = Buffer.from(chunk.subarray(1));
     if (this.isManifest) this.manifest.push(data);
     else if (!this.tar.destroyed && !this.tar.write(data)) {
-      // What was received already still comes.
+      // Data that was received already still arrives.
       if (this.isPaused) return;
       this.isPaused = true;
       stream.pause();

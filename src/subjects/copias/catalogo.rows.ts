@@ -1,6 +1,7 @@
 /**
- * PostgreSQL's own rows of its catalogs in a copy, compared with those of a new cluster of the same programs. A superuser can change them in
- * place, and then an ordinary function or type brings code: they are read off their files, before any session is had (D-806).
+ * Compares PostgreSQL's own catalog rows in a copy with those of a new cluster of the same programs. A superuser can change these rows in
+ * place, and then an ordinary function or type runs foreign code. The rows are therefore read from their files, before any session starts
+ * (D-806).
  */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -11,9 +12,9 @@ import { CopiaRecusada } from './cifra.files.ts';
 import { askSingle } from './codigo.rows.ts';
 import { type Coluna, type Linha, readFora, readLinhas } from './paginas.files.ts';
 
-/** From here on objects are of whoever uses the server. */
+/** Objects from this number on belong to the users of the server. */
 const OWN = 16_384;
-/** From here to there numbers are given as initdb comes to it: another machine, with other collations, has others. */
+/** Numbers from here to {@link OWN} are assigned by initdb in its own order. A machine with other collations has other ones. */
 const DRAWN = 12_000;
 const PG_CATALOG = 11;
 /** The folder of `template1`. */
@@ -22,20 +23,20 @@ const [OID, REGPROC, NAME, TEXT, NODES, OIDS, ACL] = [26, 24, 19, 25, 194, 30, 1
 
 type Catalogo = {
   readonly id: string;
-  /** Column with a name, and what the row is called: an own name of the schema of PostgreSQL. */
+  /** Columns with the row's name and schema. A user's row is suspect only within PostgreSQL's own schema. */
   readonly nome?: string;
   readonly esquema?: string;
   readonly tipo: string;
-  /** The columns that are compared; undefined: all but those that an administrator lawfully changes. */
+  /** The columns that are compared; undefined: all but those that an administrator may lawfully change. */
   readonly so?: readonly string[];
-  /** Whether a row that is no part of PostgreSQL would stand in the place of one that is. */
+  /** Whether a foreign row would take the place of a row of PostgreSQL. */
   readonly estranho?: (linha: Linha) => boolean;
 };
 
 const CLASS = 'oid relname relnamespace reltype relowner relam relkind relhasrules relhastriggers relrowsecurity';
 const ATTRIBUTE = 'attrelid attname atttypid attlen attnum attalign attbyval attisdropped atthasdef attgenerated';
 const INDEX = 'indexrelid indrelid indkey indclass indcollation indexprs indpred';
-/** Of functions and languages an administrator may alter these. */
+/** Columns of functions and languages that an administrator may alter. */
 const LAWFUL = ['procost', 'prorows', 'proparallel', 'lanpltrusted'];
 
 const CATALOGOS: Readonly<Record<string, Catalogo>> = {
@@ -90,23 +91,23 @@ const CATALOGOS: Readonly<Record<string, Catalogo>> = {
   pg_attrdef: { id: 'adrelid', tipo: 'valor padrão' },
 };
 
-/** As a table that `vacuum full` writes anew is called meanwhile. */
+/** Temporary name of a table that `vacuum full` rewrites. */
 const MEANWHILE = /^_?pg_temp_\d+$/;
 
 const numberOf = (value: Buffer | undefined): number => value?.readUInt32LE(0) ?? 0;
 const textOf = (value: Buffer | undefined): string => (value?.toString('utf8') ?? '').replace(/\0+$/, '');
-/** A function in C of a library that the programs have. */
+/** Whether a function is written in C and belongs to a library of the programs. */
 const isOfProgram = ({ prolang, probin }: Linha): boolean =>
   numberOf(prolang) === 13 && /^\$libdir\/[a-z0-9_-]+$/.test(textOf(probin));
 
 type Colunas = ReadonlyMap<string, { readonly oid: number; readonly columns: readonly Coluna[] }>;
-/** Of each catalog the rows of PostgreSQL's own, each as a text. */
+/** PostgreSQL's own rows of each catalog, each as a text. */
 type Originais = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** `chamadas`: functions that its own views call. */
+/** `chamadas`: functions that PostgreSQL's own views call. */
 export type Mudados = { readonly achados: readonly string[]; readonly chamadas: readonly string[] };
 
-/** Kinds and names of what is not as PostgreSQL brings it, in any database of a cluster that no server has. */
+/** Kinds and names of rows that differ from PostgreSQL's own, in any database of a cluster without a running server. */
 export async function findMudados(programa: Programa, cluster: string): Promise<Mudados> {
   const fresh = `${cluster}.novo`;
   await rm(fresh, { recursive: true, force: true });
@@ -152,7 +153,7 @@ async function compare(folder: string, colunas: Colunas, originais: Originais): 
   return found;
 }
 
-/** Numbers that initdb draws are all the same. */
+/** The text of a row; all numbers that initdb assigns become equal. */
 function sayLinha({ so }: Catalogo, columns: readonly Coluna[], linha: Linha): string {
   const compared = columns.filter(({ nome, tipo }) => so?.includes(nome) ?? (tipo !== ACL && !LAWFUL.includes(nome)));
   return compared.map(({ nome, tipo }) => sayValue(tipo, linha[nome])).join('|');
@@ -176,7 +177,7 @@ async function databasesOf(cluster: string): Promise<readonly string[]> {
   return (await readdir(base)).filter((name) => /^\d+$/.test(name)).map((name) => path.join(base, name));
 }
 
-/** Rows of a catalog in all files that it has had and that are there still. */
+/** Rows of a catalog in all of its files, past and present, that still exist. */
 async function linhasOf(folder: string, name: string, colunas: Colunas): Promise<readonly Linha[]> {
   const { oid, columns } = colunas.get(name)!;
   const { oid: pgClass, columns: ofClass } = colunas.get('pg_class')!;
@@ -203,7 +204,7 @@ async function linhasOf(folder: string, name: string, colunas: Colunas): Promise
 const MAP_MAGIC = 0x592717;
 const MAP_MAX = 64;
 
-/** Where the catalogs lie that tell where the others do. */
+/** The files of the catalogs that name the files of all others. */
 async function readMap(folder: string): Promise<ReadonlyMap<number, number>> {
   const file = path.join(folder, 'pg_filenode.map');
   const data = await readFile(file);
@@ -235,7 +236,7 @@ function readColunas(said: readonly string[]): Colunas {
   return colunas;
 }
 
-/** A cluster as the programs make it; nobody serves it. */
+/** Makes a new cluster with the same programs; no server runs on it. */
 async function makeFresh({ program, spawnOptions, account }: Programa, fresh: string): Promise<void> {
   await mkdir(fresh, { mode: 0o700 });
   await giveTo(fresh, account);

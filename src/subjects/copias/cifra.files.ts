@@ -1,6 +1,6 @@
 /**
- * How a copy lies in its folder: compressed by gzip and, where there is a key, encrypted by age to whoever has its other half. Both are read
- * by other programs too: `age -d -i CHAVE ARQUIVO | gunzip`. The one door to `age-encryption`, which is loaded where there is a key.
+ * Files of a copy are compressed by gzip. If there is a key, they are encrypted by age for the holder of its secret half. Other programs
+ * read both too: `age -d -i CHAVE ARQUIVO | gunzip`. This is the only importer of `age-encryption`, which is loaded when there is a key.
  */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -11,24 +11,24 @@ import type { ReadableStream } from 'node:stream/web';
 import { constants, createGunzip, createGzip } from 'node:zlib';
 import type { Decrypter, Encrypter } from 'age-encryption';
 
-/** What cannot be done with a copy as it is, or as it was asked; the message is for the operator. */
+/** An operation that a copy does not allow; the message is for the operator. */
 export class CopiaRecusada extends Error {}
 
-/** Of a file that was written. */
+/** Sizes and digest of a file that was written. */
 export type Escrito = { readonly bytes: number; readonly sha256: string; readonly claros: number };
 
-/** Texts of age: `age1…` of whoever may open a copy, `AGE-SECRET-KEY-…` of who opens one. */
+/** Texts of age: `age1…` is a recipient that may open a copy, `AGE-SECRET-KEY-…` an identity that opens one. */
 type Keys = readonly string[];
 
 const MODE = 0o600;
 const AGE_ENDING = '.age';
 
-/** What the name of a sealed file ends in. */
+/** The suffix of a sealed file's name. */
 export function endingOf(recipients: Keys): string {
   return recipients.length === 0 ? '.gz' : `.gz${AGE_ENDING}`;
 }
 
-/** The recipients of a file with one a line; a secret key is refused, for the machine that makes copies need not open them. */
+/** The recipients of a file, one a line. A secret key is refused: the machine that makes copies need not open them. */
 export async function readRecipients(file: string): Promise<Keys> {
   const lines = await readKeyFile(file, 'NFSE_COPIAS_CHAVE');
   if (lines.some((line) => line.startsWith('AGE-SECRET-KEY-'))) {
@@ -45,7 +45,7 @@ export async function readRecipients(file: string): Promise<Keys> {
   return lines;
 }
 
-/** The secret keys of a file as `age-keygen` writes it. */
+/** The secret keys of a file that `age-keygen` wrote. */
 export async function readIdentities(file: string): Promise<Keys> {
   const lines = await readKeyFile(file, '--chave');
   const age = await loadAge();
@@ -81,7 +81,7 @@ async function readKeyFile(file: string, given: string): Promise<Keys> {
   return keys;
 }
 
-/** Writes a new file, on the disk before this resolves. */
+/** Writes a new file, which is on the disk when this resolves. */
 export async function seal(file: string, plain: AsyncIterable<Uint8Array>, recipients: Keys): Promise<Escrito> {
   const encrypter = recipients.length === 0 ? undefined : await makeEncrypter(recipients);
   const hash = createHash('sha256');
@@ -119,7 +119,7 @@ async function writeAll(handle: Awaited<ReturnType<typeof open>>, piece: Uint8Ar
   for (let at = 0; at < piece.length; ) at += (await handle.write(piece, at)).bytesWritten;
 }
 
-/** What was sealed, handed on as it is opened; fails where a byte is another than was written. `sha256`: of the file, where it is known. */
+/** Opens a sealed file as a stream; fails if a byte was changed. `sha256`: of the file, if it is known. */
 export async function unseal<Result>(
   file: string,
   identities: Keys,
@@ -160,7 +160,7 @@ export async function unseal<Result>(
   return result as Result;
 }
 
-/** Reads the whole of what is opened: a small file may unpack into more than there is room for. */
+/** Collects the whole opened content, up to a limit: a small file may unpack into more than there is room for. */
 export const collectUpTo =
   (most: number) =>
   async (plain: AsyncIterable<Buffer>): Promise<Buffer> => {
@@ -174,7 +174,7 @@ export const collectUpTo =
     return Buffer.concat(pieces);
   };
 
-/** What an administrator archives with a command of their own may lie there as it is. */
+/** A file that an administrator archives with a command of their own may be uncompressed. */
 const isPacked = (file: string): boolean => /\.gz(?:\.age)?$/.test(file);
 
 function webOf(stored: AsyncIterable<Buffer>): globalThis.ReadableStream<Uint8Array> {

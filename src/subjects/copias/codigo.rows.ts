@@ -1,6 +1,6 @@
 /**
- * What of a recovered copy would run by itself, looked at before anything else is asked of it: by the one session of `postgres --single`, which
- * knows no log in, no event triggers and no settings of roles, and by the catalogs alone. The service itself makes tables and indexes (D-804).
+ * Finds code in a recovered copy that would run by itself, before any other query. It uses the single session of `postgres --single`,
+ * without login, event triggers or settings of roles. It reads the catalogs alone. The service itself makes tables and indexes (D-804).
  */
 import { spawn } from 'node:child_process';
 import { namesOfTables } from '../../base/pg/migrations.ts';
@@ -8,16 +8,16 @@ import { Client, type ClientConfig } from '../../base/pg/pg.ts';
 import type { Programa } from './arquivos.files.ts';
 import { CopiaRecusada } from './cifra.files.ts';
 
-/** From here on objects are of whoever uses the server; below it they are PostgreSQL's own. */
+/** Objects from this number on belong to the users of the server; those below are PostgreSQL's own. */
 const OWN = 16_384;
-/** Up to here PostgreSQL's own are the same wherever a version of it is. */
+/** PostgreSQL's own objects below this number are the same in every cluster of a version. */
 const DRAWN = 12_000;
-/** Functions that are not immutable, and do nothing but tell a moment, a random value or the next number. */
+/** Functions that are not immutable, but return only a moment, a random value, the next number or a formatted date. */
 const HARMLESS = ['now', 'transaction_timestamp', 'statement_timestamp', 'clock_timestamp', 'timeofday', 'random']
   .concat(['nextval', 'currval', 'gen_random_uuid', 'uuidv4', 'uuidv7', 'to_char', 'timezone', 'date', 'timestamptz'])
   .map((name) => `'${name}'`)
   .join(', ');
-/** Extensions of PostgreSQL's own programs, which are not of the copy, and the one that spreads tables over servers. */
+/** Extensions of PostgreSQL's own programs, which do not come from the copy, and the one that distributes tables over servers. */
 const EXTENSIONS = ['plpgsql', 'amcheck', 'pg_stat_statements', 'pg_buffercache', 'pgstattuple', 'pg_prewarm', 'citus']
   .concat(['citus_columnar', 'pg_trgm', 'btree_gin', 'btree_gist', 'unaccent', 'pgcrypto'])
   .map((name) => `'${name}'`)
@@ -28,17 +28,17 @@ const isOfExtension = (catalog: string, oid: string): string =>
   `exists (select 1 from pg_depend d join pg_extension x on x.oid = d.refobjid and d.refclassid = 'pg_extension'::regclass
     where d.classid = '${catalog}'::regclass and d.objid = ${oid} and d.deptype = 'e' and x.extname in (${EXTENSIONS}))`;
 const isOwn = (catalog: string, oid: string): string => `${oid} >= ${OWN} and not ${isOfExtension(catalog, oid)}`;
-/** SQL: the code of a function is a library of the program, not of the copy. */
+/** SQL: whether a function's code is a library of the program, not of the copy. */
 const isOfProgram = (p: string): string => `(${p}.prolang = 13 and ${p}.probin ~ '^\\$libdir/[a-z0-9_-]+$')`;
 const isOwnFunction = (p: string): string =>
   `${p}.oid >= ${OWN} and not (${isOfProgram(p)} and ${isOfExtension('pg_proc', `${p}.oid`)})`;
-/** Views of an extension that an administrator watches a server with. */
+/** Views of extensions with which an administrator monitors a server. */
 const WATCHING = "'pg_stat_statements', 'pg_stat_statements_info', 'pg_buffercache'";
-/** Settings of a role or a database that load something, or change what a session sees; those of time limits are lawful. */
+/** Settings of a role or a database that load something, or change the view of a session; those of time limits are lawful. */
 const SETTINGS =
   '^(session_preload_libraries|local_preload_libraries|dynamic_library_path|session_replication_role|row_security|event_triggers|jit_provider)=';
 
-/** SQL: expressions that are reckoned when a row is written or an index is looked at, each with the table that it is of. */
+/** SQL: expressions that are evaluated when a row is written or an index is checked, each with its table. */
 const EXPRESSIONS = `
   select 'valor padrão, ou coluna gerada,' as tipo, adrelid as tabela, adbin::text as arvore from pg_attrdef
   union all select 'restrição', conrelid, conbin::text from pg_constraint where conbin is not null and oid >= ${OWN} and conrelid <> 0
@@ -48,7 +48,7 @@ const EXPRESSIONS = `
   union all select 'partição', partrelid, partexprs::text from pg_partitioned_table where partexprs is not null
   union all select 'limite da partição', oid, relpartbound::text from pg_class where relpartbound is not null`;
 
-/** Each a query with one column of text: kind and name of what would run. */
+/** Queries with one column of text: kind and name of the code that would run. */
 const QUESTIONS: readonly string[] = [
   `select 'gatilho de evento (' || evtevent || ') ' || evtname from pg_event_trigger`,
   `select 'gatilho ' || t.tgname || ' em ' || c.relname from pg_trigger t join pg_class c on c.oid = t.tgrelid
@@ -86,12 +86,12 @@ const QUESTIONS: readonly string[] = [
     where (${isOwnFunction('p')} or p.oid < ${OWN} and p.provolatile <> 'i' and p.proname not in (${HARMLESS})) and c.oid >= ${OWN}`,
 ];
 
-/** Rows of text, in which anything may stand, as the session shows them. */
+/** Rows of arbitrary text, in the form in which the session prints them. */
 const ANSWER = /^\t 1: achado = "([0-9a-f]*)"\t\(typeid = 25/gm;
-/** Proves that the whole was read. */
+/** Last row, which proves that the whole output was read. */
 const END = 'fim';
 
-/** SQL: a view of PostgreSQL's own that reads or calls what none of them does. */
+/** SQL: views of PostgreSQL's own that read or call objects that no original view uses. */
 const visoesQuestion = (chamadas: readonly string[]): string =>
   `select distinct 'visão ' || c.relname || ' do PostgreSQL, que usa ' || a.m[1] || ' ' || a.m[2]
     from pg_rewrite r join pg_class c on c.oid = r.ev_class
@@ -101,13 +101,13 @@ const visoesQuestion = (chamadas: readonly string[]): string =>
 
 type Banco = { readonly cluster: string; readonly banco: string; readonly args: readonly string[] };
 
-/** The other databases of the cluster. One whose removal was interrupted (-2) takes no session ever again. */
+/** The other databases of the cluster. A database whose removal was interrupted (-2) never accepts a session again. */
 export const readOutros = (programa: Programa, asked: Banco): Promise<readonly string[]> =>
   askSingle(programa, asked, [
     'select datname from pg_database where datname <> current_database() and datconnlimit <> -2',
   ]);
 
-/** Kinds and names of what would run. `chamadas`: functions that PostgreSQL's own views call. */
+/** Kinds and names of code that would run. `chamadas`: functions that PostgreSQL's own views call. */
 export async function findCodigo(
   programa: Programa,
   { cluster, banco, args }: Banco,
@@ -119,7 +119,7 @@ export async function findCodigo(
   return askSingle(programa, { cluster, banco, args }, questions);
 }
 
-/** The same of the server that is copied, which runs already what it has. */
+/** The same for the copied server itself, which already runs its code. */
 export async function findCodigoVivo(connection: ClientConfig): Promise<readonly string[]> {
   const client = new Client({ ...connection, application_name: 'nfse-copia' });
   client.on('error', () => undefined);
@@ -142,7 +142,7 @@ async function questionsOf(): Promise<readonly string[]> {
   return QUESTIONS.map((text) => text.replace('$tabelas', `array[${tabelas}]::name[]`));
 }
 
-/** Asks a cluster that nobody serves; each question has one column of text. Throws {@link CopiaRecusada} where it cannot be asked. */
+/** Queries a cluster without a running server; each query has one column of text. Throws {@link CopiaRecusada} if that fails. */
 export async function askSingle(
   programa: Programa,
   { cluster, banco, args }: Banco,
@@ -161,7 +161,7 @@ export async function askSingle(
 
 const UNREAD = 'os catálogos da cópia não se leem até o fim, e nada dela foi posto a rodar. Use uma cópia de antes.';
 
-/** Runs the session of one; what it wrote. */
+/** Runs one `--single` session and returns its output. */
 function say({ program, spawnOptions }: Programa, args: readonly string[], input: string): Promise<string> {
   const child = spawn(program, args, { ...spawnOptions, stdio: ['pipe', 'pipe', 'pipe'] });
   const [out, err]: [Buffer[], string[]] = [[], []];

@@ -1,4 +1,4 @@
-/** A copy of a server whose administrator has set it up for other things: nothing of that reaches beyond the copy, or stands in its way. */
+/** A copy of a server that has special settings: none of them acts outside the copy, and none prevents its recovery. */
 import assert from 'node:assert/strict';
 import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -24,13 +24,13 @@ describe('settings that an administrator has left in the server', { skip: noServ
     const server = await openEmbedded({ dataDir: await readyDataDir(), log: quiet });
     onEnd(() => server.stop());
     const [folder, volta] = await Promise.all([folderFor('comandos'), folderFor('volta')]);
-    // The account that runs the server would leave its mark there.
+    // The folder is open to the server's account, so that a command of the settings could leave its mark there.
     await Promise.all([chmod(folder, 0o777), chmod(volta, 0o755)]);
     const touched = path.join(folder, 'tocado');
     const client = new Client(server.connection);
     await client.connect();
     const settings = {
-      // As a replica that was promoted has them: the first deletes what is in the archive.
+      // Settings of a promoted replica: the first one deletes the content of the archive.
       archive_cleanup_command: `touch ${touched}`,
       recovery_end_command: `touch ${touched}`,
       recovery_min_apply_delay: '1h',

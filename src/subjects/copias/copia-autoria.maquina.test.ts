@@ -1,4 +1,4 @@
-/** Who wrote a copy: this service by its key, another one, or somebody who changed it. */
+/** The author of a copy: this service by its key, another service, or a person who changed it. */
 import assert from 'node:assert/strict';
 import { chmod, mkdir, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -42,7 +42,7 @@ describe('the author of a copy', { skip: noServer, timeout: 600_000 }, () => {
     const [id] = await readdir(path.join(copias, sistema, 'copias'));
     return path.join(copias, sistema, 'copias', id!, 'manifesto.json');
   };
-  /** A segment that the way back needs, and the copy does not have. */
+  /** A segment that the way back needs and the copy does not contain. */
   const segmentIn = async (copias: string): Promise<string> => {
     const names = await readdir(path.join(copias, sistema, 'wal'));
     const segments = names.filter((name) => /^[0-9A-F]{24}\.gz$/.test(name)).toSorted();
@@ -65,7 +65,7 @@ describe('the author of a copy', { skip: noServer, timeout: 600_000 }, () => {
     assert.doesNotMatch(await casa.done('listar'), /PROBLEMA/);
   });
 
-  /** Changes something in a folder like that of the copies; what each command then says. */
+  /** Damages a duplicate of the folder of copies; returns the output of each command. */
   const harmed = async (harm: (copias: string) => Promise<unknown>): Promise<string> => {
     const copias = await likeIt(casa.copias);
     await harm(copias);
@@ -104,7 +104,7 @@ describe('the author of a copy', { skip: noServer, timeout: 600_000 }, () => {
     const said = await harmed(async (copias) => {
       file = await segmentIn(copias);
       const handle = await open(file, 'r+');
-      // The moment of packing, which nobody compares.
+      // The byte belongs to gzip's time stamp, which decompression ignores.
       await handle.write(Buffer.of(1), 0, 1, 4);
       await handle.close();
     });

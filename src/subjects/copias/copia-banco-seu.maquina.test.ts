@@ -1,4 +1,4 @@
-/** Copies of a PostgreSQL of the municipality's own: by its address alone, and from Debian's as it is installed there. */
+/** Copies of a municipality's own PostgreSQL: by its address alone, and of Debian's package as it is installed. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
@@ -16,7 +16,7 @@ import { Client } from '../../base/pg/pg.ts';
 const quiet = { info() {}, warn: console.error, error: console.error };
 const noServer = process.platform === 'win32' ? 'a copy is recovered where there is a shell' : false;
 
-/** Debian's own, of a version that is not the embedded one. */
+/** Debian's own server, of another version than the embedded one. */
 const BIN = '/usr/lib/postgresql/15/bin';
 const isRoot = process.getuid?.() === 0;
 const noDebian =
@@ -27,7 +27,7 @@ const noDebian =
       ? 'PostgreSQL 15 of Debian is not here'
       : false);
 
-/** Issues, copies while it is issued, judges, and restores into a folder. */
+/** Issues, makes a copy meanwhile, judges it, and restores it into a folder. */
 async function goThrough(
   url: string,
   connection: ConstructorParameters<typeof Client>[0],

@@ -1,4 +1,4 @@
-/** What a copy's files unpack into: no more than there is room for. */
+/** Files of a copy never unpack into more than there is room for. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** What a copy brings that would run where it is judged or restored: told by its name, and nothing of it runs. */
+/** Code in a copy that would run during the verification or the restoration: it is reported by name, and none of it runs. */
 import assert from 'node:assert/strict';
 import { chmod, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
@@ -13,10 +13,10 @@ import { Client } from '../../base/pg/pg.ts';
 const quiet = { info() {}, warn: console.error, error: console.error };
 const noServer = process.platform === 'win32' ? 'a copy is recovered where there is a shell' : false;
 
-/** What only a comparison with a new cluster tells. */
+/** A finding that only the comparison with a new cluster yields. */
 const FROM_WITHIN = /visão pg_group do PostgreSQL, que usa funcid \d+/;
 
-/** Each road: statements that lay it, and what is told of it. A mark shows that it was gone. */
+/** Each way to run code: statements that prepare it, and the report of it. A mark shows whether the code ran. */
 const ROADS = (mark: (name: string) => string): readonly (readonly [laid: readonly string[], told: RegExp])[] => [
   [
     [
@@ -125,16 +125,16 @@ test('what would run by itself is told, and nothing of it runs, nor keeps a clea
   });
   const service = await startServiceProcess(casa.env);
   await service.end('SIGINT');
-  // Of an administrator who watches: nobody calls it.
+  // Harmless objects of an administrator; nothing calls them.
   await client.query('create view visto as select tenant, count(*) from notas group by tenant');
   await client.query('create function de_fora(a text) returns text language sql as $$ select a $$');
   await client.query('create extension pg_stat_statements');
-  // What an administrator does to PostgreSQL's own, and another database of the server.
+  // Changes of an administrator to PostgreSQL's own objects, and another database of the server.
   for (const text of [
     'grant execute on function pg_catalog.lower(text) to public',
     'vacuum full',
     'create database outro',
-    // As PostgreSQL leaves one whose removal was interrupted.
+    // The state in which PostgreSQL leaves a database whose removal was interrupted.
     'create database a_meio',
     `update pg_database set datconnlimit = -2 where datname = 'a_meio'`,
   ]) {
@@ -157,7 +157,7 @@ test('what would run by itself is told, and nothing of it runs, nor keeps a clea
   const laid: string[] = [];
   const mark = (name: string): string => {
     const returns = { evento: 'event_trigger', gatilho: 'trigger' }[name] ?? 'text';
-    // Only where the copy is judged, and not in the database that is copied.
+    // The code runs only where the copy is judged, not in the copied database.
     laid.push(
       `create function ${name}() returns ${returns} language plpgsql immutable as $$ begin
       if current_setting('max_connections') = '40' then execute 'copy (select 1) to program ''touch ${folder}/${name}'''; end if;

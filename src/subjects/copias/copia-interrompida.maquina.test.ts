@@ -1,4 +1,4 @@
-/** A restoration that is under way, or was cut off: where its database is still missing, no new and empty one comes to be in its place. */
+/** A restoration under way, or one that was interrupted: no new, empty database takes the place of the missing one. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
@@ -17,7 +17,7 @@ test('a service does not begin anew beside a restoration that has not ended', {
   const service = await startServiceProcess(casa.env);
   await casa.done('fazer');
   await service.end('SIGINT');
-  // As power is lost between the two renames: the old one is put aside, the new one is not in its place.
+  // The state after a power loss between the two renames: the old database is set aside, the new one is not in its place.
   const staging = path.join(path.dirname(casa.location), 'restauracao-1-0a0b0c0d');
   await mkdir(staging);
   await rename(casa.location, `${casa.location}-guardado-20261128T101500Z`);

@@ -1,4 +1,4 @@
-/** A way back over a timeline of which nothing but its beginning was archived yet. */
+/** A way back over a timeline whose only archived file is its history. */
 import assert from 'node:assert/strict';
 import { chmod, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -24,7 +24,7 @@ test('what was archived before a restoration is not lost with what came after it
   const [sistema] = await readdir(casa.copias);
   const wal = path.join(casa.copias, sistema!, 'wal');
   await again.end('SIGINT');
-  // As on a server of one's own that was promoted: the disk dies as the history of the new timeline has been taken, and before any of its segments.
+  // A promoted server can leave this state: its disk dies after the transfer of the new timeline's history, and before its first segment.
   const names = await readdir(wal);
   assert.ok(names.includes('00000002.history.gz'), names.join());
   for (const name of names.filter((one) => one.startsWith('000000020'))) await rm(path.join(wal, name));

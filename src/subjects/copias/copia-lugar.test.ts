@@ -1,4 +1,4 @@
-/** The folder of copies: names of copies that begin in the same second, and what another machine is making. */
+/** The folder of copies: names of copies that begin in the same second, and unfinished copies of another machine. */
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { onEnd } from '../../../test/support/cleanup.ts';
 import { beginCopia, type Dito, listCopias, publishCopia } from './lugar.files.ts';
 
 const SISTEMA = '7123456789012345678';
-/** What else stands in a manifest says nothing of the name. */
+/** The other fields of a manifest do not affect the name. */
 const ABOUT: Omit<Dito, 'programa' | 'concluida'> = {
   formato: 1,
   sistema: SISTEMA,
@@ -36,7 +36,7 @@ async function folder(): Promise<string> {
   return pasta;
 }
 
-/** What another machine, which has a turn of its own, is making. */
+/** An unfinished copy of another machine, which has its own turn. */
 async function otherMachine(
   pasta: string,
   programa: string,
@@ -55,7 +55,7 @@ test('copies that began in the same second are all there, each under a name of i
     ids.push((await publishCopia(fresh, { ...ABOUT, programa, concluida: '2026-11-29T15:58:39.500Z' })).manifesto.id);
   }
   assert.deepEqual(ids, ['20261129T155839Z', '20261129T155839Z-2', '20261129T155839Z-3', '20261129T155839Z-4']);
-  // Of several machines, whose turns are not one.
+  // Copies of several machines, whose turns are independent.
   const fresh = await Promise.all(programs.slice(4).map((programa) => otherMachine(pasta, programa)));
   await Promise.all(
     fresh.map(({ made, programa }) =>

@@ -1,4 +1,4 @@
-/** How the copies of a server that is not the embedded one stand, as the service measures it. */
+/** The state of the copies of a server that is not the embedded one, as the service measures it. */
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
@@ -25,7 +25,7 @@ test('the age of the last copy and of the last one that was tried are measured, 
     NFSE_PAINEL_PORTA: String(await ownPort()),
     NFSE_VIGIA_PORTA: String(vigia),
   });
-  /** Seconds since 1970, by the name of the measure; a service looks as it starts. */
+  /** Seconds since 1970, by the name of the metric; a service measures at its start. */
   const measured = async (): Promise<ReadonlyMap<string, number>> => {
     const service = await startServiceProcess(casa.env);
     const found = await until(async () => {

@@ -1,4 +1,4 @@
-/** A copy is restored whole whatever the folder is called that it is restored in. */
+/** A copy is restored whole into a folder of any name. */
 import assert from 'node:assert/strict';
 import { chmod, mkdir } from 'node:fs/promises';
 import path from 'node:path';
@@ -8,7 +8,7 @@ import { readyDataDir, startServiceProcess } from '../../../test/support/process
 
 const noServer = process.platform === 'win32' ? 'a copy is recovered where there is a shell' : false;
 
-/** What a shell reads within quotes, and what PostgreSQL reads in a command. */
+/** Names with characters that a shell interprets within quotes, or PostgreSQL in a command. */
 const NAMES = ['com espaço', "a'b", 'a"b', 'a$HOME', 'a`id`', 'a\\b', '100%fim', '%p%r%%'];
 
 test('what was archived after the copy is there, whatever the folder is called', {

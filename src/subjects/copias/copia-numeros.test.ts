@@ -1,4 +1,4 @@
-/** Where the numbers of a restored database begin, whatever was given before it, and whatever the clock says. */
+/** The first numbers of a restored database, for all numbers given before it and all times of the clock. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { freshPool } from '../../../test/support/database.ts';
@@ -18,7 +18,7 @@ const passer = copiaNumeros(pool);
 
 type Standing = { readonly nDFSe: bigint; readonly lotes: bigint; readonly bloco: bigint };
 
-/** As a copy has it; undefined: it was made before the first note. */
+/** Sets the state of a copy; undefined: it was made before the first note. */
 async function put(tenant: string, copy: Standing | undefined): Promise<void> {
   await pool.query('delete from sequencias where tenant = $1', [tenant]);
   await pool.query('delete from mudancas_ate where tenant = $1', [tenant]);
@@ -47,7 +47,7 @@ async function restore(tenant: string, copy: Standing | undefined, volta: Volta)
 const AT: Standing = { nDFSe: 9_000_000n, lotes: 40n, bloco: 700n };
 const EARLIER: Standing = { nDFSe: 2049n, lotes: 3n, bloco: 9n };
 
-/** Restorations one after the other: of what copy, when, on which timeline, and how many numbers are given after it. */
+/** Restorations in sequence: the copy, its moment, its timeline, and the quantity of numbers given after it. */
 const ROWS: readonly (readonly [
   name: string,
   ...voltas: (readonly [copy: Standing | undefined, em: number, linha: number, given: bigint])[],
@@ -76,11 +76,11 @@ for (const [row, [name, ...voltas]] of ROWS.entries()) {
       for (const nome of ['nDFSe', 'lotes', 'bloco'] as const)
         assert.ok(start[nome] > before[nome], `${nome} begins at ${start[nome]}, and ${before[nome]} was given`);
       assert.ok(start.nDFSe > (copy?.nDFSe ?? 0n) && start.bloco > (copy?.bloco ?? 0n));
-      // What a change is called says of which of them it is.
+      // The name of a change shows its restoration.
       const epoch = voltaOfBloco(Number(start.bloco) + 1);
       assert.ok(!epochs.has(epoch), String(epoch));
       epochs.add(epoch);
-      // Blocks come at two and a half a second at most, and changes by hundreds in each.
+      // Blocks come at most two and a half times a second, with hundreds of changes in each.
       before = { nDFSe: start.nDFSe + given, lotes: start.lotes + given, bloco: start.bloco + given / 100n };
     }
   });
@@ -91,7 +91,7 @@ test('numbers fit the layout and are exact, whatever year the clock says', async
   for (const em of [0, NOW, NOW + 20 * YEAR_MS, NOW + 5_000 * YEAR_MS]) {
     const { nDFSe, bloco } = await restore('ano', AT, { em, linha: 900 });
     assert.ok(nDFSe > AT.nDFSe && nDFSe < DIGITS_13 / 2n + 10n ** 9n, `${nDFSe}`);
-    // A place among all that is told is ten thousand times its block.
+    // A place among all deliveries is ten thousand times its block.
     assert.ok(Number.isSafeInteger(Number(bloco) * 10_000) && bloco > AT.bloco, `${bloco}`);
   }
   assert.equal(await passer.readLinha(), 1);

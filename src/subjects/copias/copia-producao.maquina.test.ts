@@ -1,5 +1,5 @@
 /**
- * A production that goes back in time: what it issued after the moment is in the national environment and with providers. Nothing is served
+ * A production is restored to an earlier moment. Its later notes are with the providers and in the national environment. Nothing is served
  * before an operator has looked, and no number is given twice.
  */
 import assert from 'node:assert/strict';
@@ -58,7 +58,7 @@ describe('a production that goes back in time', { skip: noServer, timeout: 600_0
     await casa.done('fazer');
     const moment = new Date().toISOString();
     const after = await Promise.all(ofThree.map(issue));
-    // Events too: on a note that the copy knows, and on one that it does not.
+    // Events as well: on a note that the copy knows, and on one that it does not.
     for (const chave of [before[0]!, after[0]!]) {
       const registered = await nfse(
         ['evento', 'registrar', chave, '--municipio', SLUG, '--tipo', 'confirmacao_tacita'],
@@ -67,7 +67,7 @@ describe('a production that goes back in time', { skip: noServer, timeout: 600_0
       assert.equal(registered.code, 0, registered.err);
     }
     await untilSettled(client);
-    // Answered, and never sent: nobody can tell of these.
+    // Notes that were answered but never sent: no source can report them.
     await simulator.ask('/faltas', { method: 'PUT', body: JSON.stringify({ fora_do_ar: true }) });
     const unsent = await Promise.all(ofTwo.slice(10, 14).map(issue));
     await simulator.ask('/faltas', { method: 'PUT', body: JSON.stringify({ fora_do_ar: false }) });
@@ -79,7 +79,7 @@ describe('a production that goes back in time', { skip: noServer, timeout: 600_0
     await untilTrue(() => !isAlive(pids[0]!), 'the server is gone');
     await rm(casa.location, { recursive: true });
 
-    // The environment is away: a script is told by the exit code, and the operator what to do later.
+    // The environment is away: the exit code informs a script, and the output names the operator's next step.
     await simulator.ask('/faltas', { method: 'PUT', body: JSON.stringify({ fora_do_ar: true }) });
     const unasked = await casa.copia('restaurar', '--ate', moment);
     assert.equal(unasked.code, 3, unasked.out + unasked.err);
@@ -101,7 +101,7 @@ describe('a production that goes back in time', { skip: noServer, timeout: 600_0
     const out = await casa.done('restaurar', '--ate', moment, '--guardar-atual');
     assertEventos(out, [before[0]!, after[0]!]);
     const told = [...out.matchAll(/^ +(\d{50})$/gm)].map(([, chave]) => chave!);
-    // What was announced as the environment went away may have come to it.
+    // Notes that were announced when the environment went away may have reached it.
     for (const chave of after) assert.ok(told.includes(chave), `${chave} is told`);
     for (const chave of told) assert.ok([...after, ...unsent].includes(chave), `${chave} was issued after`);
     assert.match(out, /o ADN tem \d+ notas que este banco perdeu/);
@@ -120,7 +120,7 @@ describe('a production that goes back in time', { skip: noServer, timeout: 600_0
     assert.equal(opened.code, 0, opened.err);
     const first = signedDps(template, keys, 2_001, 1)[0]!;
     const fresh: string[] = [];
-    // The service has read the municipality a while ago, and reads it again.
+    // The service has a cached setting of the municipality, and reads it again.
     fresh.push(
       await until(async () => {
         const { status, body } = await issueAt(again.address, first);
@@ -141,7 +141,7 @@ describe('a production that goes back in time', { skip: noServer, timeout: 600_0
     const given = [...before, ...after, ...unsent, ...fresh].map(numberOf);
     assert.equal(new Set(given).size, given.length, given.toSorted().join('\n'));
 
-    // What was skipped is in the trail, and no fault of the next copy.
+    // Skipped numbers are in the trail, and are no fault of the next copy.
     const trail = await connectTo(casa.location);
     const { rows } = await trail.query(
       `select chave, antes, depois from atos where acao = 'numeração adiantada' order by chave`,

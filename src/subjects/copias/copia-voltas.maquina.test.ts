@@ -1,4 +1,4 @@
-/** Three ways back, to earlier and earlier moments, with one who follows and one who is told that never stop: nothing is given twice. */
+/** Three restorations, to earlier and earlier moments, while a reader of changes and a webhook receiver go on: nothing is given twice. */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { after, test } from 'node:test';
@@ -59,7 +59,7 @@ test('nothing is given twice by three restorations to earlier and earlier moment
   const { status } = await call('webhooks', token, { url: `http://127.0.0.1:${port}/avisos` });
   assert.equal(status, 201);
 
-  /** What the follower was told, in all: he goes on by his cursor, whatever is restored. */
+  /** All changes that the reader got: its cursor goes on after each restoration. */
   const followed: Told[] = [];
   let cursor = '';
   const follow = async (): Promise<void> => {
@@ -74,7 +74,7 @@ test('nothing is given twice by three restorations to earlier and earlier moment
 
   const ids = new Map<string, string>();
   const nDFSe = new Map<string, string>();
-  /** Who is to be told of all that a database has, and what it has for the first time. */
+  /** Issues and cancels notes, and waits until all changes were read and delivered. The new identifiers must be unique. */
   let phase = 0;
   const work = async (): Promise<Date> => {
     phase += 1;
@@ -108,7 +108,7 @@ test('nothing is given twice by three restorations to earlier and earlier moment
         assert.equal(nDFSe.get(number) ?? chave, chave, `the nDFSe ${number} is of two notes`);
         nDFSe.set(number, chave);
       }
-      // Whoever goes on by his cursor was told the last change of each note that this database has.
+      // The reader has the last change of each note in this database.
       const told = new Set(followed.map(({ chave_acesso, tipo }) => `${chave_acesso} ${tipo}`));
       const states = await client.query<{ chave_acesso: string; estado: string }>(
         `select chave_acesso, estado from notas where tenant = 'integracao' and prestador_cpf_cnpj = '${PRESTADOR}'`,

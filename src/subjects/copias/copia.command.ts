@@ -1,4 +1,4 @@
-/** `nfse copia …`: copies of the whole database, made while it serves, listed, tried, and put in its place. */
+/** `nfse copia …`: copies of the whole database, made while it serves, listed, verified, and restored. */
 import path from 'node:path';
 import {
   askedWrongly,
@@ -68,14 +68,14 @@ export const COPIA_COMMANDS: readonly Command[] = [
   },
 ];
 
-/** It was done, and something of it is not known: whoever gives the command in a script is to look. */
+/** The work was done, but a part of its result is unknown: a script should alert its operator. */
 const NOT_KNOWN = 3;
 
 const PERCENT = 100;
 const BAR = 30;
 const LINE_EVERY_MS = 5_000;
 
-/** A bar on a terminal; elsewhere a line in some seconds. */
+/** A bar on a terminal; elsewhere a line every few seconds. */
 function contaOn(terminal: Terminal): Conta & { end(): void } {
   let [told, drawn] = [performance.now(), ''];
   const wipe = (): void => {
@@ -109,7 +109,7 @@ function contaOn(terminal: Terminal): Conta & { end(): void } {
   };
 }
 
-/** What is refused is told, and is no failure of the program. */
+/** A refusal is printed, and is no failure of the program. */
 async function run(world: CliWorld, work: (copias: CopiasWorld, conta: Conta) => Promise<number>): Promise<number> {
   const conta = contaOn(world);
   try {
@@ -164,7 +164,7 @@ function tellApagadas({ copias, segmentos, bytes, desde }: Apagadas, { tell }: C
 function listar(world: CliWorld, values: Values): Promise<number> {
   return run(world, async (copias, conta) => {
     const isJson = values.json === true;
-    // Output for programs has nothing else in it.
+    // The output for programs contains nothing else.
     const show = isJson ? () => undefined : conta.show;
     const { copias: all, problemas, arquivamentos } = await listarCopias(copias, { ...conta, show });
     if (isJson) {
@@ -287,7 +287,7 @@ function perguntar(world: CliWorld, values: Values, municipio: string | undefine
   });
 }
 
-/** Notes and events that are told one by one. */
+/** Notes and events that are listed one by one. */
 const KEYS_TOLD = 20;
 
 function tellRestored(done: Restaurada, isElsewhere: boolean, { tell }: Conta): void {

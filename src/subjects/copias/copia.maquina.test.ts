@@ -1,6 +1,6 @@
 /**
- * Copies of the embedded database and the way back: to a moment while notes were being issued, after everything was killed, from copies that
- * were damaged. What is compared with was known before: answers that were given, and rows as they were at the moment.
+ * Copies of the embedded database and their restoration. They go to a moment while notes were being issued, follow a crash of everything,
+ * or start from damaged copies. The expected values were known before: answers that were given, and rows at the moment.
  */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
@@ -40,7 +40,7 @@ let casa: Casa;
 let emissao: Emissao;
 /** File with the secret key. */
 let chave: string;
-/** A moment at rest, and the rows of then; and one while notes were being issued. */
+/** A moment at rest with its rows, and a moment while notes were being issued. */
 let rest: { readonly at: string; readonly tables: ReadonlyMap<string, string> };
 let busy: number;
 let sistema: string;
@@ -85,7 +85,7 @@ describe('copies of the embedded database', { skip: noServer, timeout: 1_200_000
     await untilTrue(() => emissao.notas.length >= many + 40, 'more notes are issued');
     await again.stop();
     await untilArchived(client, casa.copias);
-    // More that is never archived, and then everything dies and the disk is gone.
+    // More notes that are never archived; then all processes die and the disk is gone.
     await emissao.more(4);
     await client.end();
     const pids = serverProcesses(casa.dataDir);
@@ -96,7 +96,7 @@ describe('copies of the embedded database', { skip: noServer, timeout: 1_200_000
     await rm(path.join(casa.dataDir, 'wal-pronto'), { recursive: true });
   });
 
-  /** Restores into a folder of its own, and asks the server that serves it. */
+  /** Restores into a folder of its own, and queries a server on it. */
   const restoredTo = async <Result>(at: string, ask: (client: Client) => Promise<Result>): Promise<Result> => {
     const dataDir = await folderFor('volta');
     await chmod(dataDir, 0o755);
@@ -136,7 +136,7 @@ describe('copies of the embedded database', { skip: noServer, timeout: 1_200_000
     const service = await startServiceProcess(casa.env);
     const client = await connectTo(casa.location);
     const { rows } = await client.query<{ n: number }>('select count(*)::int as n from notas');
-    // Four were never archived.
+    // Four notes were never archived.
     assert.equal(rows[0]!.n, emissao.notas.length - 4);
     const numbers = await client.query<{
       n: number;
@@ -200,7 +200,7 @@ describe('copies of the embedded database', { skip: noServer, timeout: 1_200_000
   });
 
   describe('a damaged copy is refused, and what is damaged is named', () => {
-    /** Does harm to a folder like that of the copies; what both commands then say. */
+    /** Damages a duplicate of the folder of copies; returns the output of both commands. */
     const harmed = async (harm: (copias: string, copia: string) => Promise<unknown>): Promise<string> => {
       const copias = await likeIt(casa.copias);
       await harm(copias, path.join(copias, sistema, 'copias', copiesIn(copias)[0]!));

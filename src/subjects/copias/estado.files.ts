@@ -1,15 +1,15 @@
-/** How the copies of a database stand: the last one, up to when the continuous one goes, and what is missing in it. */
+/** The state of a database's copies: the last copy, the end of the continuous one, and its gaps. */
 import { listCopias, readConferida, walOf } from './lugar.files.ts';
 import { findWay, type Juiz, readAte } from './wal.files.ts';
 
 export type Estado = {
-  /** When the last copy was done; ISO texts. */
+  /** End of the last copy; ISO texts. */
   readonly base: string | undefined;
   readonly ate: string | undefined;
   readonly segmento: string | undefined;
-  /** Portuguese; undefined: there is no copy, or its timelines are told by files that only the secret key opens. */
+  /** Portuguese; undefined: there is no copy, or only the secret key opens the files that describe its timelines. */
   readonly faltas: readonly string[] | undefined;
-  /** When a copy was last tried and found good. */
+  /** Moment at which a copy was last verified as good. */
   readonly conferida: Date | undefined;
 };
 
@@ -18,9 +18,9 @@ export async function readEstado(pasta: string, sistema: string, judge?: Juiz): 
   const last = copias.findLast(({ manifesto }) => manifesto.sistema === sistema);
   const ate = await readAte(walOf(pasta, sistema));
   const way = last && (await findWay(pasta, last, [], undefined, judge).catch(() => undefined));
-  // A copy with a hole reaches up to the hole.
+  // A copy with a gap reaches only up to the gap.
   const isBroken = way !== undefined && way.faltas.length > 0;
-  // A server of one's own notes nothing as it archives.
+  // A user's own server writes no note when it archives.
   const end = way?.ate?.toISOString();
   const reached = isBroken ? (end ?? last!.manifesto.concluida) : (ate?.em ?? end);
   return {

@@ -1,6 +1,6 @@
 /**
- * What a recovered copy is worth: PostgreSQL's own verification of tables and indexes, and what must hold of our rows whatever happened. Each
- * finding is a sentence for the operator; nothing of a document is in it.
+ * Judges a recovered copy by PostgreSQL's own verification of tables and indexes, and by invariants of our rows. Each finding is a sentence
+ * for the operator; it contains nothing of a document.
  */
 
 import { updateSchema } from '../../base/pg/migrate.ts';
@@ -12,18 +12,20 @@ import { ADVANCED } from './numeros.rows.ts';
 
 export type Juizo = {
   readonly problemas: readonly string[];
-  /** What was looked at, each a name and how many. */
+  /** The checked objects: a name and a number each. */
   readonly contado: readonly (readonly [string, number])[];
-  /** By kind, what waits to be sent once the municipalities are open. */
+  /** Jobs by kind that will be sent once the municipalities are open. */
   readonly fila: Readonly<Record<string, number>>;
 };
 
-/** Findings of one kind that are told one by one. */
+/** Findings of one kind that are listed one by one. */
 const TOLD_MAX = 5;
 
 type Finding = { readonly achado: string | null };
 
-/** Gaps that this very service has made after a restoration, and wrote down, are lawful. Rehearsals are deleted after a time, so only production counts. */
+/**
+ * Gaps that this service made and recorded after a restoration are lawful. Rehearsals are deleted after a time, so only production counts.
+ */
 const NUMBERS = `with n as (
     select tenant, prestador_cpf_cnpj as prestador, numero_dps as numero from notas where tenant = any ($1)
   ), salto as (
@@ -44,7 +46,7 @@ const NUMBERS = `with n as (
     from (select tenant, prestador, max(numero) as numero from n group by 1, 2) n
     left join numeracao u on u.tenant = n.tenant and u.prestador = n.prestador where u.ultimo is null or u.ultimo < n.numero`;
 
-/** What holds of rows, each a question whose rows are findings. $1: the municipalities in production. */
+/** Invariants of the rows; each query returns its findings. $1: the municipalities in production. */
 const LAWS: Readonly<Record<string, string>> = {
   'números das notas': NUMBERS,
   'chaves de acesso': `select format('%s: a chave %s é de %s notas', tenant, chave_acesso, count(*)) as achado
@@ -73,7 +75,7 @@ const LAWS: Readonly<Record<string, string>> = {
     where $1::text[] is not null and f.tipo = 'nota' and n.id is null`,
 };
 
-/** Of each table of the cluster's database every page, and of each index that every row is found by it. */
+/** Every page of each table in the cluster's database is checked, and each index must find every row. */
 const TABLES = `select c.oid::regclass::text as nome, c.oid from pg_class c
   where c.relkind in ('r', 'm', 't') and c.relpersistence = 'p' order by c.relpages desc`;
 const INDEXES = `select c.oid::regclass::text as nome, c.oid from pg_class c join pg_index i on i.indexrelid = c.oid join pg_am a on a.oid = c.relam
@@ -90,7 +92,7 @@ export async function judgeCopia(connection: ClientConfig, isThorough: boolean, 
   });
 }
 
-/** A copy from before an update has the tables of then, and the service updates them as it starts. */
+/** A copy from before an update has the earlier schema, which the service updates at its start. */
 async function updateRecovered(connection: ClientConfig): Promise<void> {
   const pool = openPool(connection, () => undefined);
   try {
@@ -113,7 +115,7 @@ async function connected<Result>(connection: ClientConfig, work: (client: Client
   }
 }
 
-/** Pages are looked at by the superuser that initdb made: on this server everybody may be anybody. */
+/** The superuser of initdb checks the pages: this server accepts any user. */
 async function verifyAs(connection: ClientConfig, client: Client, show: Show): Promise<readonly string[]> {
   const { rows } = await client.query<{ user: string }>('select rolname as user from pg_roles where oid = 10');
   return connected({ ...connection, ...rows[0]! }, (admin) => verifyPages(admin, show));
@@ -145,7 +147,7 @@ async function judgeRows(client: Client, before: readonly string[], show: Show):
   return { problemas, contado, fila: Object.fromEntries(fila.rows.map(({ tipo, n }) => [tipo, Number(n)])) };
 }
 
-/** Whether somebody had changed the rows by other means before they were copied. Entries that had no place yet are none of it. */
+/** Whether rows were changed by other means before they were copied. Entries that had no place yet are no finding. */
 async function judgeChains(client: Client, show: Show): Promise<readonly string[]> {
   const { rows } = await client.query<{ tenant: string }>('select tenant from auditoria_ate order by tenant');
   const problemas: string[] = [];
@@ -181,7 +183,7 @@ function tellSome(found: readonly string[]): readonly string[] {
 
 async function verifyPages(client: Client, show: Show): Promise<readonly string[]> {
   const problemas: string[] = [];
-  // The copy stays as it is: what is added for the look is taken back.
+  // The copy stays as it is: objects that are added for the check are rolled back.
   await client.query('begin');
   try {
     const can = await client.query(`select 1 from pg_available_extensions where name = 'amcheck'`);

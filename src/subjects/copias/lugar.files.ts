@@ -1,6 +1,7 @@
 /**
- * The folder of copies: one folder for each cluster (by the number that initdb drew), in it `copias`, a folder for each copy, and `wal`, the
- * archived log. A copy appears under its name whole and synced, by a rename, or not at all; its manifest says what it is made of.
+ * The folder of copies has one folder for each cluster, named by the number that initdb drew. Such a folder contains `copias`, with a
+ * folder for each copy, and `wal`, the archived log. A copy appears under its name by a rename, whole and synced, or not at all. Its
+ * manifest lists its parts.
  */
 import { lstat, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
@@ -11,32 +12,32 @@ import { CopiaRecusada } from './cifra.files.ts';
 
 type Arquivo = { readonly nome: string; readonly bytes: number; readonly sha256: string };
 
-/** What a copy says of itself. Moments are ISO texts, in UTC. */
+/** The description of a copy. Moments are ISO texts, in UTC. */
 export type Manifesto = Omit<Base, 'iniciada' | 'concluida'> & {
   readonly formato: 1;
   readonly id: string;
   readonly iniciada: string;
-  /** From this moment on one can go back with it. */
+  /** The copy can restore any moment from this one on. */
   readonly concluida: string;
   readonly programa: string;
   readonly embutido: boolean;
   readonly cifrada: boolean;
   readonly rotulo: string | null;
-  /** Of the cluster, with the log that came along. */
+  /** Size of the cluster, with the log that came along. */
   readonly bytes: number;
   readonly arquivos: readonly Arquivo[];
-  /** Objects of the server that keep the copy from being brought back, as that tells them. */
+  /** Objects of the server that prevent a restoration, as the restoration would report them. */
   readonly recusas: readonly string[];
   readonly autenticador: string | null;
 };
 
-/** Of a copy that has no name yet. */
+/** The description of a copy that has no name yet. */
 export type Dito = Omit<Manifesto, 'id' | 'autenticador'>;
 
 export type Copia = { readonly pasta: string; readonly manifesto: Manifesto };
 export type Lista = {
   readonly copias: readonly Copia[];
-  /** What lies there and is no copy, with why, for the operator. */
+  /** Entries of the folder that are no copies, with the reason, for the operator. */
   readonly problemas: readonly string[];
 };
 
@@ -53,7 +54,7 @@ const ID = /^\d{8}T\d{6}Z(-\d+)?$/;
 const copiasOf = (pasta: string, sistema: string): string => path.join(pasta, sistema, 'copias');
 export const walOf = (pasta: string, sistema: string): string => path.join(pasta, sistema, 'wal');
 
-/** The folder itself must be there: one that is made in place of a disk that is not mounted would fill the wrong disk. */
+/** The folder itself must exist: a new one at the place of an unmounted disk would fill the wrong disk. */
 export async function ensurePasta(pasta: string): Promise<void> {
   try {
     if ((await stat(pasta)).isDirectory()) return;
@@ -108,7 +109,7 @@ async function readManifesto(folder: string): Promise<Manifesto | string> {
 
 const SMALL_MAX = 2 ** 20;
 
-/** A file of ours that says something of others; nothing else is opened in its place. */
+/** Reads a small file of ours about other files; refuses anything else in its place. */
 export async function readSmall(file: string): Promise<string> {
   const found = await lstat(file);
   if (!found.isFile() || found.size > SMALL_MAX) throw new Error(`${file} is none of ours`);
@@ -140,13 +141,13 @@ function isWellFormed(one: Manifesto): boolean {
   );
 }
 
-/** A known key, and another text than it was given for. */
+/** The key is known, but the authenticator belongs to another text. */
 export const CHANGED = (file: string): string =>
   `${file} foi mudado depois de escrito: o autenticador, da chave deste serviço, é de outro conteúdo`;
 const BRING_BACK =
   'Traga de volta o arquivo de antes, se há outra cópia desta pasta; senão use outra cópia do banco, e veja quem pode gravar aqui.';
 
-/** A folder for a copy in the making. What was left half made is swept: `takeTurn` is had by whoever calls this, of this machine. */
+/** A folder for a new copy. Unfinished copies are deleted: the caller has the turn (`takeTurn`) of this machine. */
 export async function beginCopia(pasta: string, sistema: string): Promise<string> {
   const folder = copiasOf(pasta, sistema);
   await makeBelow(pasta, folder);
@@ -180,7 +181,7 @@ async function isAbandoned(file: string): Promise<boolean> {
   return Date.now() - began > UNFINISHED_MAX_MS;
 }
 
-/** Writes the manifest and gives the copy its name: by the moment at which it began, and a number where another began in the same second. */
+/** Writes the manifest and names the copy by its first moment. The name gets a number if another copy began in the same second. */
 export async function publishCopia(fresh: string, about: Dito): Promise<Copia> {
   for (let place = 1; ; place += 1) {
     const id = nameCopia(about.iniciada, place);
@@ -192,7 +193,7 @@ export async function publishCopia(fresh: string, about: Dito): Promise<Copia> {
   }
 }
 
-/** A folder that is there already has something in it, and is not replaced by a rename. */
+/** A folder that already exists is not empty, so a rename does not replace it. */
 async function isNamed(fresh: string, pasta: string): Promise<boolean> {
   try {
     await rename(fresh, pasta);
@@ -208,7 +209,7 @@ function nameCopia(iniciada: string, place: number): string {
   return `${iniciada.slice(0, 19).replaceAll(/[-:]/g, '')}Z${place === 1 ? '' : `-${place}`}`;
 }
 
-/** Under another name first: a copy that is deleted by halves is none. */
+/** The copy is renamed first: a partly deleted one must not count as a copy. */
 export async function removeCopia({ pasta }: Copia): Promise<void> {
   const doomed = path.join(path.dirname(pasta), `${DOOMED}${path.basename(pasta)}`);
   await rename(pasta, doomed);
@@ -228,13 +229,13 @@ export async function writeSynced(file: string, text: string): Promise<void> {
   await rename(partial, file);
 }
 
-/** A name lasts when its folder was synced. */
+/** A name is permanent once its folder was synced. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   await handle.sync().finally(() => handle.close());
 }
 
-/** The last copy that was tried, and found good. */
+/** The last copy that was verified as good. */
 type Conferida = { readonly copia: string; readonly em: string };
 
 const conferidaOf = (pasta: string, sistema: string): string => path.join(pasta, sistema, 'conferida.json');
@@ -244,7 +245,7 @@ export async function noteConferida(pasta: string, { id, sistema }: Manifesto, e
   await writeSynced(conferidaOf(pasta, sistema), `${JSON.stringify(authenticate('conferida', conferida))}\n`);
 }
 
-/** Undefined: nobody has tried one, or the note is not what was written. */
+/** Undefined: no copy was verified, or the note was changed. */
 export async function readConferida(pasta: string, sistema: string): Promise<Date | undefined> {
   try {
     const conferida: Conferida = { ...JSON.parse(await readSmall(conferidaOf(pasta, sistema))) };

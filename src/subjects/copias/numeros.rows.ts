@@ -1,6 +1,6 @@
 /**
- * What a database that goes back in time must not do again: numbers that it gave after that time are with providers and in the national
- * environment. They are passed over before anybody is served, and the municipalities in production stay closed until an operator opens them.
+ * Passes over numbers that a restored database must not give again: the providers and the national environment already have them. This
+ * happens before anything is served. The municipalities in production stay closed until an operator opens them.
  */
 import { insertAtos, type NovoAto } from '../../base/book/atos.ts';
 import { tellMunicipio } from '../../base/book/municipios.ts';
@@ -9,14 +9,15 @@ import { type Db, runTransaction } from '../../base/pg/open.ts';
 import { POR_LINHA } from '../avisos/voltas.rows.ts';
 
 /**
- * A restoration as what lies outside of the database knows it. `em`: the latest moment known, in milliseconds; `linha`: timeline of the
- * server, higher with each restoration over the same archive.
+ * A restoration, as sources outside the database know it. `em`: the latest moment known, in milliseconds; `linha`: timeline of the server,
+ * higher with each restoration over the same archive.
  */
 export type Volta = { readonly em: number; readonly linha: number };
 
 /**
- * Numbers that may have gaps go on from where the clock has them: a restoration before this one began at an earlier moment, and gave fewer
- * than these for each millisecond since. The timeline keeps two apart that the clock does not. `max`: what the clock leads to at most.
+ * Numbers that may have gaps go on at a start that the clock yields. An earlier restoration began at an earlier moment, and gave fewer than
+ * these numbers for each millisecond since. The timeline separates two restorations at the same time of the clock. `max`: limit of the
+ * clock's part.
  */
 const DESDE = Date.UTC(2026, 0, 1);
 const NUMEROS = { porMs: 2, max: 5_000_000_000_000 };
@@ -26,7 +27,7 @@ function startOf({ em, linha }: Volta, { porMs, max }: typeof NUMEROS): number {
   return Math.min(max, Math.max(0, Math.floor((em - DESDE) * porMs))) + linha * POR_LINHA;
 }
 
-/** What a numbering that was moved ahead is called in the trail; who judges numbers finds it there. */
+/** Name in the trail of a numbering that was moved ahead; the checks of numbers look it up. */
 export const ADVANCED = 'numeração adiantada';
 
 export type Adiantar = Pick<NovoAto, 'quem' | 'em' | 'motivo'> & {
@@ -34,10 +35,10 @@ export type Adiantar = Pick<NovoAto, 'quem' | 'em' | 'motivo'> & {
   readonly isProducao: boolean;
   /** The highest number of each provider's notes in the national environment. */
   readonly alem: ReadonlyMap<string, bigint>;
-  /** By how much each provider's numbers are moved ahead beyond that. */
+  /** Distance by which each provider's numbers are moved ahead beyond that. */
   readonly adiante: bigint;
   readonly volta: Volta;
-  /** The reception number after which the environment is asked what it has: it is kept, so that it can be asked later. */
+  /** The reception number after which the environment is asked; it is stored, so that the question can be repeated later. */
   readonly nsu: string;
 };
 
@@ -54,7 +55,7 @@ const HIGHEST_NSU = `select coalesce(greatest(
     (select max(nsu_recepcao) from notas where tenant = $1), (select max(nsu_antes) from notas where tenant = $1)), 0)::text as nsu`;
 const UNKNOWN = `select x.chave from unnest($2::text[]) as x (chave)
   where not exists (select 1 from notas n where n.tenant = $1 and n.chave_acesso = x.chave and n.mes = 200000 + substr(x.chave, 37, 4)::integer)`;
-/** Where a database was restored, the number that was the highest then: what came since hides nothing. */
+/** The highest reception number at the last restoration, if there was one; later documents hide nothing. */
 const RESTORED_NSU = `select a.depois->>'nsu' as nsu from atos a where a.tenant = $1 and a.objeto = 'municipio' and a.chave = $1
   and a.acao = 'restaurado' order by a.em desc limit 1`;
 const UNKNOWN_EVENTOS = `select x.place::int as place
@@ -62,7 +63,7 @@ const UNKNOWN_EVENTOS = `select x.place::int as place
   where not exists (select 1 from notas n join eventos e on e.tenant = $1 and e.nota = n.id and e.codigo_tipo_evento = x.codigo
       and e.numero_sequencial = x.sequencial
     where n.tenant = $1 and n.chave_acesso = x.chave and n.mes = 200000 + substr(x.chave, 37, 4)::integer) order by x.place`;
-/** $3: the start by clock and timeline; $4: what is passed over in any case. A sequence of which the copy has no number has given some since. */
+/** $3: the start by clock and timeline; $4: the smallest distance. A sequence without a number in the copy may have given some since. */
 const PASS_SEQUENCIAS = `insert into sequencias as s (tenant, nome, proximo) select $1, x.nome, $3::bigint from unnest($2::text[]) as x (nome)
   on conflict (tenant, nome) do update set proximo = greatest(s.proximo + $4::bigint, excluded.proximo)`;
 /** Cursors given before the restore stay valid: block numbers go on. */
@@ -75,17 +76,17 @@ const ADVANCE = `insert into numeracao as n (tenant, prestador, ultimo) select $
 
 export function copiaNumeros(pool: Db) {
   return {
-    /** The timeline of a server that takes writes. */
+    /** The timeline of a server that accepts writes. */
     readLinha: async (): Promise<number> => (await pool.query<{ linha: number }>(LINHA)).rows[0]!.linha,
-    /** Up to where the environment's reception numbers are surely known here: a note is stored before it is sent. */
+    /** The reception number up to which this database surely knows all documents: a note is stored before it is sent. */
     highestNsu: async (tenant: string): Promise<string> =>
       (await pool.query<{ nsu: string }>(HIGHEST_NSU, [tenant])).rows[0]!.nsu,
-    /** The number from which on a restored database is to be asked about; as {@link highestNsu} where none was restored. */
+    /** The reception number after which the environment is asked about a restored database; else as {@link highestNsu}. */
     restoredNsu: async (tenant: string): Promise<string> => {
       const [row] = (await pool.query<{ nsu: string | null }>(RESTORED_NSU, [tenant])).rows;
       return row?.nsu ?? (await pool.query<{ nsu: string }>(HIGHEST_NSU, [tenant])).rows[0]!.nsu;
     },
-    /** Of these events, those that are not here. Their keys are well-formed. */
+    /** The events that this database does not have. Their keys are well-formed. */
     unknownEventos: async <One extends EventoNomeado>(
       tenant: string,
       eventos: readonly One[],
@@ -98,12 +99,12 @@ export function copiaNumeros(pool: Db) {
       const { rows } = await pool.query<{ place: number }>(UNKNOWN_EVENTOS, [tenant, ...columns]);
       return rows.map(({ place }) => eventos[place - 1]!);
     },
-    /** Of these keys, those of no note here. */
+    /** The keys that no note of this database has. */
     unknownKeys: async (tenant: string, chaves: readonly string[]): Promise<readonly string[]> =>
       (await pool.query<{ chave: string }>(UNKNOWN, [tenant, chaves])).rows.map(({ chave }) => chave),
-    /** Passes over what may have been given, and closes a municipality that is in production. */
+    /** Passes over numbers that may have been given, and closes a municipality in production. */
     passOver: (asked: Adiantar): Promise<Adiantado> => runTransaction(pool, (client) => passOver(client, asked)),
-    /** Of each provider of which the environment has more than was given here, moves the numbers ahead; of how many. */
+    /** Moves the numbers ahead of each provider with higher numbers in the environment than here; returns their number. */
     passBeyond: (asked: Omit<Adiantar, 'isProducao' | 'nsu' | 'volta'>): Promise<number> =>
       runTransaction(pool, (client) => advance(client, asked, true)),
   };
@@ -125,7 +126,7 @@ async function passOver(client: Client, asked: Adiantar): Promise<Adiantado> {
   return { isFechado: closed.rowCount === 1, prestadores };
 }
 
-/** `isOnlyBeyond`: only of those of whom the environment has more. */
+/** `isOnlyBeyond`: only providers with higher numbers in the environment. */
 async function advance(
   client: Client,
   { tenant, alem, adiante, quem, em, motivo }: Omit<Adiantar, 'isProducao' | 'nsu' | 'volta'>,

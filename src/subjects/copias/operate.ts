@@ -1,4 +1,4 @@
-/** The operator's copies of the database: made while it serves, listed, and forgotten in their turn. The way back is `voltar-copia.ts`. */
+/** The operator's copies of the database: made while it serves, listed, and deleted in their turn. `voltar.ts` restores them. */
 import { Readable } from 'node:stream';
 import { BASE, SERVER_MANIFEST } from './arquivos.files.ts';
 import { takeBase } from './base.files.ts';
@@ -21,10 +21,10 @@ import type { Conta, CopiasWorld } from './world.ts';
 const NOWHERE =
   'NFSE_COPIAS não está definida. Dê a ela o caminho absoluto da pasta das cópias, a mesma para este comando e para o serviço, num disco que não é o dos dados.';
 
-/** `manter`: any moment of so many days can be gone back to afterwards; undefined: nothing is deleted. */
+/** `manter`: number of days of which any moment stays restorable; undefined: nothing is deleted. */
 export type Fazer = { readonly rotulo: string | undefined; readonly manter: number | undefined };
 
-/** What no way back of the days that are kept needs. `desde`: the earliest moment that is left. */
+/** Deleted files that no restoration within the kept days needs. `desde`: the earliest moment that is left. */
 export type Apagadas = {
   readonly copias: readonly string[];
   readonly segmentos: number;
@@ -45,7 +45,7 @@ export function needPasta({ pasta }: Pick<CopiasWorld, 'pasta'>): string {
   return pasta;
 }
 
-/** Makes a copy. Nobody else makes one into this folder meanwhile. */
+/** Makes a copy. No other process makes one into this folder meanwhile. */
 export async function fazerCopia(world: CopiasWorld, asked: Fazer, conta: Conta): Promise<Feita> {
   const pasta = needPasta(world);
   await ensurePasta(pasta);
@@ -148,8 +148,8 @@ const NOT_ARCHIVING_OWN =
   'o seu PostgreSQL não arquiva o WAL (archive_mode): só se volta ao momento de uma cópia, e o que se emite entre duas se perde com o disco.';
 
 /**
- * Deletes what no way back to a moment since `since` needs: copies before the last one that was whole by then, and the log before that one.
- * The newest copy stays, however old.
+ * Deletes all that no restoration to a moment since `since` needs: copies before the last one that was complete by then, and the log before
+ * that one. The newest copy always stays.
  */
 async function forget(pasta: string, sistema: string, since: Date): Promise<Apagadas> {
   const { copias } = await listCopias(pasta);
@@ -183,11 +183,11 @@ function explainDisk(error: unknown, pasta: string): unknown {
   return error;
 }
 
-/** How far the continuous copy is; told to the operator, and to whoever watches the service. */
+/** The end of the continuous copy, for the operator and for the monitoring of the service. */
 type Arquivamento = {
   readonly sistema: string;
   readonly segmento: string;
-  /** When the last one was complete. */
+  /** Moment at which the last segment was complete. */
   readonly em: string;
 };
 
@@ -197,7 +197,7 @@ export type Listadas = {
   readonly arquivamentos: readonly Arquivamento[];
 };
 
-/** Every file of the archived log is read, and compared with what was written. */
+/** Lists the copies. Every file of the archived log is read and compared with its digest. */
 export async function listarCopias(world: Pick<CopiasWorld, 'pasta'>, { show }: Conta): Promise<Listadas> {
   const pasta = needPasta(world);
   const { copias, problemas } = await listCopias(pasta);
@@ -208,7 +208,7 @@ export async function listarCopias(world: Pick<CopiasWorld, 'pasta'>, { show }: 
     const { ate, segmento, faltas: ofLast = [] } = await readEstado(pasta, sistema, log.judge);
     if (ate !== undefined) arquivamentos.push({ sistema, segmento: segmento ?? '', em: ate });
     const faltas = new Set(ofLast);
-    // Those before the last one lead to moments that it does not.
+    // Copies before the last one lead to moments that the last one does not reach.
     for (const copia of copias.filter(({ manifesto }) => manifesto.sistema === sistema)) {
       const way = await findWay(pasta, copia, [], undefined, log.judge).catch(() => undefined);
       for (const falta of way?.faltas ?? []) faltas.add(falta);

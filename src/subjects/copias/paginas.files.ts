@@ -1,9 +1,9 @@
-/** Rows of a table read off its file, all versions of them and without a server: nothing that the file says is run (D-806). */
+/** Reads the rows of a table from its file, in all their versions and without a server: no content of the file is executed (D-806). */
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { CopiaRecusada } from './cifra.files.ts';
 
-/** As `pg_attribute` has it: octets, or -1 of a length of its own; and `c`, `s`, `i` or `d`. */
+/** Length and alignment from `pg_attribute`: bytes, or -1 for a variable length; and `c`, `s`, `i` or `d`. */
 export type Coluna = { readonly nome: string; readonly tipo: number; readonly len: number; readonly align: string };
 
 /** Values by the names of their columns; undefined: null. */
@@ -15,18 +15,18 @@ const LOWER_AT = 12;
 const SIZE_AT = 18;
 const NORMAL = 1;
 const ALIGN: Readonly<Record<string, number>> = { c: 1, s: 2, i: 4, d: 8 };
-/** A value that lies in another table: its sizes, and where. */
+/** A pointer to a value in another table: its sizes, and its place. */
 const POINTER_BYTES = 18;
 const EXTERNAL = 0x01;
 const SIZE_MASK = 0x3fff_ffff;
-/** Above what PostgreSQL's own rows have. */
+/** Limits above the sizes of PostgreSQL's own rows. */
 const UNPACKED_MAX = 2 ** 20;
 const PIECES_MAX = 1_000;
 
-/** The value that lies elsewhere, by the number that its pointer has. */
+/** Values in another table, by the numbers in their pointers. */
 type Fora = ReadonlyMap<number, Buffer>;
 
-/** Rows of a file and of those that go on with it. */
+/** Rows of a file and of its continuation files. */
 export async function readLinhas(
   folder: string,
   file: string,
@@ -54,7 +54,7 @@ const CHUNK: readonly Coluna[] = [
   { nome: 'data', tipo: 17, len: -1, align: 'i' },
 ];
 
-/** Long values of a table, from the file of the table that has them in pieces. One that has a piece twice cannot be told. */
+/** Long values of a table, from its TOAST file. A value with a repeated piece is unreadable. */
 export async function readFora(folder: string, file: string): Promise<Fora> {
   const pieces = new Map<number, Buffer[]>();
   for (const { id, seq, data } of await readLinhas(folder, file, CHUNK)) {
@@ -85,7 +85,7 @@ function readLinha(tuple: Buffer, columns: readonly Coluna[], fora: Fora): Linha
   for (const [place, { nome, len, align }] of columns.entries()) {
     const isNull = place >= count || (hasNulls && (tuple.readUInt8(23 + (place >> 3)) & (1 << (place & 7))) === 0);
     if (isNull) continue;
-    // A short value stands where the one before it ended.
+    // A short value stands directly after the one before it.
     if (len >= 0 || tuple.readUInt8(at) === 0) at = Math.ceil(at / ALIGN[align]!) * ALIGN[align]!;
     const end = at + (len >= 0 ? len : lengthAt(tuple, at));
     if (end > tuple.length) throw new Error('tuple length');
@@ -101,7 +101,7 @@ function lengthAt(tuple: Buffer, at: number): number {
   return (first & 1) === 1 ? first >>> 1 : tuple.readUInt32LE(at) >>> 2;
 }
 
-/** A value without its head, wherever it lies and however it is packed. */
+/** A value without its header, wherever it is stored and however it is compressed. */
 function openValue(value: Buffer, fora: Fora): Buffer {
   const first = value[0]!;
   if (first === EXTERNAL) {
@@ -113,7 +113,7 @@ function openValue(value: Buffer, fora: Fora): Buffer {
   return (first & 3) === 2 ? unpack(value.subarray(4)) : value.subarray(4);
 }
 
-/** PostgreSQL's own packing; another one is left as it is. */
+/** Decompresses PostgreSQL's own format; another one is left as it is. */
 function unpack(packed: Buffer): Buffer {
   const about = packed.readUInt32LE(0);
   const size = about & SIZE_MASK;

@@ -9,7 +9,7 @@ import { CHANGED, readSmall, writeSynced } from './lugar.files.ts';
 
 const ENDING = '.resumo';
 
-/** `em`: when the file was complete, an ISO text. */
+/** `em`: moment at which the file was complete, an ISO text. */
 type Resumo = {
   readonly sistema: string;
   readonly nome: string;
@@ -20,13 +20,13 @@ type Resumo = {
 
 export const resumoOf = (file: string): string => `${file}${ENDING}`;
 
-/** Written before the file has its name. */
+/** The digest is written before the file gets its name. */
 export function writeResumo(file: string, sistema: string, em: Date, { bytes, sha256 }: Escrito): Promise<void> {
   const resumo: Resumo = { sistema, nome: path.basename(file), em: em.toISOString(), bytes, sha256 };
   return writeSynced(resumoOf(file), `${JSON.stringify(authenticate('resumo', resumo))}\n`);
 }
 
-/** `problema`: why the file is of no use, in Portuguese. Without a summary nothing is known of it. */
+/** `problema`: the reason why the file is useless, in Portuguese. A file without a digest cannot be judged. */
 export type Julgado = {
   readonly autoria: Autoria;
   readonly sha256: string | undefined;

@@ -1,6 +1,6 @@
 /**
- * An unpacked copy brought to life: recovered by a server that nobody else reaches, and handed to whoever judges it. The archived log is opened
- * piece by piece as that server asks for it.
+ * Starts a server on an unpacked copy, recovers it, and hands it to the caller that judges it. No other client reaches the server. The
+ * archived log is opened segment by segment as the server asks for it.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -30,7 +30,7 @@ import { CopiaRecusada, collectUpTo, unseal } from './cifra.files.ts';
 import { findCodigo, readOutros } from './codigo.rows.ts';
 import type { Caminho } from './wal.files.ts';
 
-/** What is asked of a recovery. `archives`: the log that the server writes from now on belongs to the archive. */
+/** The order for a recovery. `archives`: the log that the server writes from now on belongs to the archive. */
 export type Recuperar = {
   readonly cluster: string;
   readonly caminho: Caminho;
@@ -39,31 +39,34 @@ export type Recuperar = {
   readonly archives: boolean;
   readonly usuario: string;
   readonly banco: string;
-  /** Of PostgreSQL. */
+  /** Major version of PostgreSQL. */
   readonly major: number;
-  /** Is told what runs in other databases of a server that is not ours alone; undefined: it is refused. */
+  /** Receives the findings of other databases on a server that is not ours alone; undefined: they lead to a refusal. */
   readonly tellOutros: ((found: readonly string[]) => void) | undefined;
 };
 
 export type Recuperado = {
   readonly connection: ClientConfig;
-  /** Of the last transaction that was replayed, as PostgreSQL says it. */
+  /** Moment of the last transaction that was replayed, as PostgreSQL prints it. */
   readonly ultima: string | undefined;
-  /** Ends the server in order; its data is on the disk then. */
+  /** Stops the server in order; its data is then on the disk. */
   stop(): Promise<void>;
 };
 
-/** A restore command waits for so long for this process to lay down what it asks for. */
+/** Time for which a restore command waits for this process to provide the file. */
 const ASKED_MAX_S = 600;
 const POLL_MS = 25;
-/** PostgreSQL has no longer ones. */
+/** Largest segment that PostgreSQL supports. */
 const SEGMENT_MAX = 2 ** 30;
 const SOCKET_PREFIX = 'nfse-volta-';
 const STOP_MAX_MS = 120_000;
 
-/** Where the script finds its folder: in a command its name would be read by a shell, and by PostgreSQL (`%f`), and may have anything in it. */
+/**
+ * Environment variable with the script's folder. A name within a command would be interpreted by a shell, and by PostgreSQL (`%f`), and may
+ * contain anything.
+ */
 const FOLDER = 'NFSE_VOLTA';
-/** Asks for a segment by a file, and takes the answer. A number above 125 ends the recovery, where 1 says that there is no such segment. */
+/** Requests a segment by a file, and takes the answer. An exit code above 125 ends the recovery; 1 means that there is no such segment. */
 const FETCH = `asked="$${FOLDER}/$1"
 : > "$asked.quer"
 tries=0
@@ -79,8 +82,8 @@ mv "$asked.pronto" "$2"
 `;
 
 /**
- * Recovers a cluster, judges what of it would run, and only then hands out a server that takes sessions. Throws {@link CopiaRecusada} with what
- * stood in the way.
+ * Recovers a cluster, judges the code in it, and only then returns a server that accepts sessions. Throws {@link CopiaRecusada} with the
+ * obstacle.
  */
 export async function recoverCluster(programa: Programa, asked: Recuperar, show: Progresso): Promise<Recuperado> {
   if (process.platform === 'win32')
@@ -114,7 +117,7 @@ export async function recoverCluster(programa: Programa, asked: Recuperar, show:
   const connection = { host: socket, port: 5432, user: asked.usuario, database: asked.banco, options: OWN_OPTIONS };
   let run = start(...recovery);
   try {
-    // It is not asked, but listened to: a session would run what the copy has for one.
+    // The server's output is watched instead of a connection: a session would run code of the copy.
     await run.untilReady();
     if (momento === undefined) feeder.needLast();
     const ultima = run.lastMoment();
@@ -139,13 +142,13 @@ export async function recoverCluster(programa: Programa, asked: Recuperar, show:
   }
 }
 
-/** Lays the files of the recovery, and returns the settings that override the copy's. */
+/** Writes the files of the recovery, and returns the settings that override the copy's. */
 async function layRecovery({ account }: Programa, { cluster, archives, major }: Recuperar) {
   const folder = `${cluster}.trazer`;
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { mode: 0o700 });
   await giveTo(folder, account);
-  // A socket has room for a short path only.
+  // The path of a socket must be short.
   const short = existsSync('/tmp') ? '/tmp' : tmpdir();
   await sweepLeftovers(short, SOCKET_PREFIX);
   const socket = await mkdtemp(path.join(short, `${SOCKET_PREFIX}${process.pid}-`));
@@ -172,13 +175,13 @@ async function layRecovery({ account }: Programa, { cluster, archives, major }: 
   return { folder, socket, args, giveBack };
 }
 
-/** From this version on sessions may run an event trigger, and a setting keeps them from it. */
+/** Versions from this one on can run an event trigger at login, and have a setting that prevents it. */
 const EVENT_TRIGGERS_SINCE = 17;
 
 const argsOf = (settings: Readonly<Record<string, string>>): readonly string[] =>
   Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 
-/** First what is read of files alone: a session would trust it. */
+/** The files alone are judged first: a session would trust them. */
 async function judgeCodigo(
   programa: Programa,
   { cluster, banco, tellOutros }: Recuperar,
@@ -218,12 +221,12 @@ async function refuseElsewhere(cluster: string): Promise<void> {
     );
 }
 
-/** Over what roles and databases were set to. */
+/** Options that override settings of roles and databases. */
 const OWN_OPTIONS = '-c statement_timeout=0 -c lock_timeout=0 -c default_transaction_read_only=off';
 
 /**
- * Takes the settings of the copied server out of the cluster while it is recovered, and gives back what puts them there again: a replica that
- * was promoted still has the command that empties its archive, and another target than ours.
+ * Removes the settings of the copied server from the cluster during the recovery, and returns the function that restores them. A promoted
+ * replica still has the command that empties its archive, and another recovery target than ours.
  */
 async function setAside(cluster: string, folder: string): Promise<() => Promise<void>> {
   const [there, aside] = [cluster, folder].map((one) => path.join(one, SYSTEM_SETTINGS)) as [string, string];
@@ -239,7 +242,10 @@ async function setAside(cluster: string, folder: string): Promise<() => Promise<
   };
 }
 
-/** Over whatever the copied cluster was set to: nobody else reaches it, nothing of the machine it came from is needed, nothing leaves it. */
+/**
+ * Settings that override those of the copied cluster. No other client reaches it, it needs nothing of its old machine, and it sends nothing
+ * out.
+ */
 const PRIVATE: Readonly<Record<string, string>> = {
   listen_addresses: '',
   port: '5432',
@@ -247,7 +253,7 @@ const PRIVATE: Readonly<Record<string, string>> = {
   shared_preload_libraries: '',
   session_preload_libraries: '',
   local_preload_libraries: '',
-  // A worker of the server reckons expressions of the copy, or calls an address that it names.
+  // A worker of the server would evaluate expressions of the copy, or connect to an address that the copy names.
   autovacuum: 'off',
   autovacuum_freeze_max_age: '2000000000',
   autovacuum_multixact_freeze_max_age: '2000000000',
@@ -273,9 +279,9 @@ const PRIVATE: Readonly<Record<string, string>> = {
   fsync: 'on',
 };
 
-/** Lays down the segments that the server asks for, and the one after each. */
+/** Provides the segments that the server asks for, and the one after each. */
 class Feeder {
-  /** Why the log cannot be gone on with. */
+  /** The reason why the log cannot be continued. */
   problem: Error | undefined;
   private readonly folder: string;
   private readonly asked: Recuperar;
@@ -293,7 +299,10 @@ class Feeder {
     this.work = this.serve();
   }
 
-  /** Without a moment the way is gone to its end: a server that asked for less would have lost what follows, and said nothing. */
+  /**
+   * A recovery without a moment must reach the end of the log. A server that asked for fewer segments would have lost the rest without
+   * notice.
+   */
   needLast(): void {
     const last = this.asked.caminho.segmentos.at(-1);
     if (last === undefined || this.handed.has(last)) return;
@@ -318,7 +327,7 @@ class Feeder {
     const place = path.join(this.folder, name);
     if (['pronto', 'falta', 'erro'].some((ending) => existsSync(`${place}.${ending}`))) return;
     const { segmentos, arquivos, julgados } = this.asked.caminho;
-    // Beyond the way nothing is handed out: a segment after a gap would be of another story.
+    // Only segments of the way are provided: a segment after a gap would belong to another history.
     const file = /^[0-9A-F]{24}$/.test(name) && !segmentos.includes(name) ? undefined : arquivos.get(name);
     try {
       if (file === undefined) await this.lay(`${place}.falta`);
@@ -340,7 +349,7 @@ class Feeder {
     return this.put(target, await unseal(file, this.asked.identities, collectUpTo(SEGMENT_MAX), sha256));
   }
 
-  /** It has its name when it is whole and the server's: who waits for it takes it away at once. */
+  /** A file gets its name once it is complete and owned by the server: the waiting script takes it away at once. */
   private async put(target: string, content: Buffer | string): Promise<void> {
     const partial = `${target}.parcial`;
     await writeFile(partial, content, { mode: 0o600 });
@@ -352,7 +361,7 @@ class Feeder {
 const SAID_MAX = 200;
 const READY = 'LOG:  database system is ready to accept connections';
 
-/** The server's process, and what it says. */
+/** The server's process and its output. */
 class Run {
   private readonly child: ChildProcess;
   private readonly feeder: Feeder;
@@ -378,7 +387,7 @@ class Run {
     child.stderr!.setEncoding('utf8').on('data', (text: string) => {
       const lines = (rest + text).split('\n');
       rest = lines.pop()!;
-      // Who asks too soon is told so many times a second.
+      // Connections that come too early produce these lines many times a second.
       this.said.push(
         ...lines.filter((line) => !/FATAL: {2}the database system is|^DETAIL: {2}(Hot standby|Consistent)/.test(line)),
       );
@@ -386,7 +395,7 @@ class Run {
     });
   }
 
-  /** Takes sessions, and none was had. */
+  /** Waits until the server accepts sessions, without a session. */
   async untilReady(): Promise<void> {
     while (!this.said.includes(READY)) {
       if (this.isEnded) throw this.whyEnded();
@@ -404,7 +413,7 @@ class Run {
         const { rows } = await client.query<{ done: boolean }>('select not pg_is_in_recovery() as done');
         if (rows[0]!.done) return;
       } catch {
-        // It is not there yet; as long as the process is, it gets on.
+        // The server is not ready yet; it makes progress as long as the process lives.
       } finally {
         await client.end().catch(() => undefined);
       }
@@ -449,7 +458,7 @@ class Run {
   }
 }
 
-/** The account that runs the server has to pass every folder on the way. */
+/** The server's account must be able to enter every folder of the path. */
 export async function needEntry(folder: string, { spawnOptions, account }: Programa): Promise<void> {
   if (account === undefined) return;
   const child = spawn('/bin/sh', ['-c', 'cd "$0"', folder], { ...spawnOptions, stdio: 'ignore' });
@@ -461,8 +470,8 @@ export async function needEntry(folder: string, { spawnOptions, account }: Progr
 }
 
 /**
- * Takes away what a command that was killed has left in a folder, the server with it, where nobody works on it any more. In a folder that
- * everybody may write to only what is our own: a name laid there by somebody else could lead to any server.
+ * Deletes the remains of a killed command in a folder, with its server, unless the command is still running. A folder that everybody may
+ * write to is cleaned of our own files only: a name of another user could lead to any server.
  */
 export async function sweepLeftovers(parent: string, prefix: string): Promise<void> {
   const isOpen = ((await lstat(parent).catch(() => undefined))?.mode ?? 0) & 0o002;

@@ -1,6 +1,6 @@
 /**
- * Reads a tar file as PostgreSQL writes it in a base backup: plain files and folders with short names. Anything else, and a name that leads
- * out of the folder, is refused: a copy may have come from anywhere.
+ * Reads a tar file in the form that PostgreSQL writes for a base backup: plain files and folders with short names. Any other member is
+ * refused, and so is a name that leads out of the folder: a copy may have come from anywhere.
  */
 
 const BLOCK = 512;
@@ -16,7 +16,7 @@ export type Membro = { readonly nome: string; readonly isFolder: boolean; readon
 /** The message is for the operator. */
 class TarRecusado extends Error {}
 
-/** Calls for each member; what is not read of a file is passed over. */
+/** Calls `onMember` for each member; unread content is skipped. */
 export async function readTar(
   source: AsyncIterable<Buffer>,
   onMember: (membro: Membro, content: AsyncIterable<Buffer>) => Promise<void>,
@@ -25,7 +25,7 @@ export async function readTar(
   for (;;) {
     const header = await pieces.take(BLOCK);
     if (header === undefined) throw new TarRecusado('o arquivo tar acaba no meio');
-    // Two empty blocks are the end; what follows is filling.
+    // Two empty blocks are the end; the rest is padding.
     if (header.every((byte) => byte === 0)) break;
     const membro = readHeader(header);
     const content = pieces.read(membro.bytes);
@@ -67,7 +67,7 @@ class Pieces {
     this.source = source[Symbol.asyncIterator]();
   }
 
-  /** Exactly so many bytes; undefined where the stream has ended before. */
+  /** Exactly `length` bytes; undefined: the stream has ended before. */
   async take(length: number): Promise<Buffer | undefined> {
     const parts: Buffer[] = [];
     let missing = length;

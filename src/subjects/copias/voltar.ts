@@ -1,7 +1,7 @@
 /**
- * The way back: a copy is brought to life beside everything else, recovered, judged, and thrown away (`conferir`) or put in the place of the
- * database (`restaurar`). What was issued after the moment is with providers and in the national environment, so nothing is served before
- * its numbers are passed over (D-661).
+ * Restoration: a copy is unpacked beside the database, recovered and judged. It is then deleted (`conferir`), or replaces the database
+ * (`restaurar`). The providers and the national environment have the notes that were issued after the moment. Their numbers are therefore
+ * passed over before anything is served (D-661).
  */
 
 import { randomBytes } from 'node:crypto';
@@ -26,7 +26,7 @@ import { type Caminho, findWay, readAte, shipWal } from './wal.files.ts';
 import type { Conta, CopiasWorld, Lugar } from './world.ts';
 
 type Asked = {
-  /** Name of a copy; undefined: the newest that serves. */
+  /** Name of a copy; undefined: the newest suitable one. */
   readonly copia: string | undefined;
   /** File with the secret key of age. */
   readonly chave: string | undefined;
@@ -37,15 +37,15 @@ export type Conferida = {
   readonly caminho: Caminho;
   readonly juizo: Juizo;
   readonly ultima: string | undefined;
-  /** All of it was written by this service. */
+  /** This service wrote all of it. */
   readonly isPropria: boolean;
   readonly ms: number;
 };
 
-/** Above what one provider issues between its last sending and a disaster. */
+/** More than one provider issues between its last transmission and a disaster. */
 export const DEFAULT_FOLGA = 1_000n;
 
-/** Recovers a copy in a folder of its own to the end of the archived log, judges all of it, and leaves nothing. */
+/** Recovers a copy in a folder of its own to the end of the archived log. It judges the result and deletes it. */
 export async function conferirCopia(world: CopiasWorld, asked: Asked, conta: Conta): Promise<Conferida> {
   const pasta = needPasta(world);
   const began = performance.now();
@@ -89,18 +89,18 @@ export async function conferirCopia(world: CopiasWorld, asked: Asked, conta: Con
 
 export type Restaurar = Asked & {
   readonly momento: Date | undefined;
-  /** Moves the database that is there aside. */
+  /** Moves the existing database aside. */
   readonly isAside: boolean;
   /** A folder for the cluster; undefined: the place of the embedded one. */
   readonly para: string | undefined;
-  /** By how many numbers each provider's sequence is moved ahead. */
+  /** Distance by which each provider's sequence is moved ahead. */
   readonly folga: bigint | undefined;
   readonly quem: string;
 };
 
 export type Restaurada = Omit<Conferida, 'ms'> & {
   readonly location: string;
-  /** Where the database is that was there before. */
+  /** The place of the earlier database. */
   readonly guardado: string | undefined;
   readonly alem: readonly AlemDoBanco[];
   readonly fechados: readonly string[];
@@ -114,7 +114,7 @@ export async function restaurarCopia(world: CopiasWorld, asked: Restaurar, conta
   const began = performance.now();
   const target = await targetOf(world, asked);
   const { lugar, location } = target;
-  // What the server had left of its log is part of the way back.
+  // The log that the server left behind is part of the way back.
   if (asked.para === undefined) await shipTheRest(world, pasta, lugar);
   const copia = await chooseCopia(pasta, asked.copia, asked.momento, conta);
   const programa = await programaOf(lugar, copia);
@@ -149,7 +149,7 @@ export async function restaurarCopia(world: CopiasWorld, asked: Restaurar, conta
 
 type Target = { readonly lugar: Lugar; readonly location: string; readonly isFilled: boolean };
 
-/** Where it is to lie. Nothing that is there is touched, and nobody may serve it. */
+/** The target of the restoration. Existing files stay untouched, and no server may run there. */
 async function targetOf(world: CopiasWorld, { para, isAside }: Restaurar): Promise<Target> {
   if (para === undefined && !world.isEmbedded) {
     throw new CopiaRecusada(
@@ -218,7 +218,7 @@ function refuseEarlier({ manifesto: { id, concluida } }: Copia, momento: Date | 
   );
 }
 
-/** What serves the copy: of its own major version. */
+/** The program for the copy, of the copy's major version. */
 async function programaOf(lugar: Lugar, { manifesto: { versao } }: Copia): Promise<Programa> {
   const major = versao.split('.')[0]!.split(' ')[0]!;
   if (major === lugar.major) return lugar;
@@ -282,7 +282,10 @@ async function bringToLife(
   return { caminho, recovered, isPropria };
 }
 
-/** Whether all of it is known to be of this service. What is not is told, and not refused: a disaster may have taken the key as well. */
+/**
+ * Whether all of the copy is known to be of this service. Other parts are reported, not refused: a disaster may have destroyed the key as
+ * well.
+ */
 function tellAutoria({ manifesto }: Copia, { julgados }: Caminho, tell: Conta['tell']): boolean {
   const autoria = autoriaOfDito('manifesto', manifesto);
   const others = [...julgados].filter(([, one]) => one.autoria !== 'propria');
@@ -293,7 +296,7 @@ function tellAutoria({ manifesto }: Copia, { julgados }: Caminho, tell: Conta['t
       : `${others.length} arquivos do WAL (o primeiro é ${first?.[0]})`;
   if (autoria !== 'propria') tell(`AVISO  a cópia ${manifesto.id} ${FROM_ELSEWHERE(autoria)}`);
   if (first === undefined) return autoria === 'propria';
-  // A server of one's own archives by a command of its own, which has no key.
+  // A user's own server archives by its own command, which has no key.
   if (!manifesto.embutido && others.every(([, one]) => one.autoria === 'sem_chave')) {
     tell(`AVISO  ${ofLog}, do seu PostgreSQL, sem autenticador: não se sabe se alguém trocou algum.`);
     return autoria === 'propria';
@@ -314,7 +317,7 @@ function someOf(names: readonly string[]): string {
   return `${names.slice(0, SOME).join(', ')}${more}`;
 }
 
-/** A gap is refused only where the moment lies beyond it; without one, the operator says how far. */
+/** A gap is refused only if the moment lies beyond it; if no moment is given, the operator must choose one. */
 function refuseLater(
   { manifesto: { id, concluida } }: Copia,
   { ate, faltas }: Caminho,
@@ -333,7 +336,7 @@ function refuseLater(
   );
 }
 
-/** The cluster, and the segments on their way. */
+/** Room for the cluster, and for the segments on their way. */
 async function needRoom(folder: string, bytes: number): Promise<void> {
   const { bavail, bsize } = await statfs(folder);
   const needed = bytes + 512 * 1024 * 1024;
@@ -354,7 +357,7 @@ async function passOver(
   const motivo = `banco restaurado da cópia ${manifesto.id}${momento === undefined ? '' : `, até ${momento.toISOString()}`}`;
   return world.on(connection, async (opened, passer) => {
     const volta: Volta = { em, linha: await passer.readLinha() };
-    // What an earlier restoration gave beyond its copy, the environment need not have: each one goes further.
+    // The environment may lack numbers that an earlier restoration gave beyond its copy: each restoration goes further.
     const adiante = folga * BigInt(Math.max(1, volta.linha - 1));
     const municipios = await opened.store.municipios.list();
     const alem: AlemDoBanco[] = [];
@@ -384,7 +387,7 @@ async function passOver(
   });
 }
 
-/** The clock, and what the folder of copies knows to be past: a clock that was set back leads to no number that was given. */
+/** The latest of the clock and the moments in the folder of copies: a clock that was set back must not lead to given numbers. */
 async function latestMoment(world: CopiasWorld, sistema: string): Promise<number> {
   const pasta = needPasta(world);
   const { copias } = await listCopias(pasta);
@@ -393,7 +396,7 @@ async function latestMoment(world: CopiasWorld, sistema: string): Promise<number
   return Math.max(world.now(), ...known.map((one) => Date.parse(one)));
 }
 
-/** By renames: at every moment the old one is whole in one of two places, and the new one comes whole. */
+/** Replaces the database by renames: the old one is always whole in one of two places, and the new one appears whole. */
 async function putInPlace(
   cluster: string,
   { lugar, location, isFilled }: Target,

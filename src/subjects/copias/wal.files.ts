@@ -1,6 +1,6 @@
 /**
- * The archived log: taken from where the embedded server leaves it, kept beside the copies, and what of it a way back needs. A segment is a
- * file of a fixed size whose name says its place; every restoration begins a timeline of its own, and a history file says where.
+ * The archived log: its transfer from the embedded server, its storage beside the copies, and the part that a restoration needs. A segment
+ * is a file of a fixed size whose name is its place. Every restoration begins a new timeline, and a history file records the place.
  */
 import { createReadStream } from 'node:fs';
 import { readdir, rename, rm, stat, utimes } from 'node:fs/promises';
@@ -13,20 +13,20 @@ import { type Julgado, judgeArquivo, resumoOf, writeResumo } from './resumo.file
 
 const SEGMENT = /^[0-9A-F]{24}$/;
 const HISTORY = /^[0-9A-F]{8}\.history$/;
-/** As we write them, or as an administrator's own command has put them there. */
+/** Names of files that the service wrote, or that an administrator's own command put there. */
 const SEALED = /^([0-9A-F]{24}|[0-9A-F]{8}\.history)(?:\.gz(?:\.age)?)?$/;
-/** What the folder holds up to, written with each segment: a last one that is lost is missed by it. */
+/** The end of the folder's log, written with each segment: it reveals the loss of the last one. */
 const UP_TO = 'ultimo.json';
 const PARTIAL = '.parcial';
-/** To a file that is not whole after so long nobody writes any more. */
+/** An unfinished file of this age has no writer any more. */
 const LEFT_MS = 3_600_000;
 const HISTORY_MAX = 2 ** 20;
 const PER_LOG = 0x1_0000_0000n;
 
-/** `linhas`: since when each timeline is. Moments are ISO texts of this machine. */
+/** `linhas`: first moment of each timeline. Moments are ISO texts of this machine. */
 export type Ate = { readonly segmento: string; readonly em: string; readonly linhas: Readonly<Record<string, string>> };
 
-/** Segments that wait to be taken to the copies. */
+/** Segments that wait for the transfer to the copies. */
 export type Espera = { readonly segmentos: number; readonly bytes: number; readonly desde: Date | undefined };
 
 export async function readEspera(logFolder: string): Promise<Espera> {
@@ -48,7 +48,7 @@ async function listReady(logFolder: string): Promise<readonly string[]> {
     if (error.code === 'ENOENT') return [];
     throw error;
   });
-  // What the server notes of each base backup serves only who looks for one by hand.
+  // The server's note of each base backup only helps a manual search.
   for (const name of names.filter((one) => one.endsWith('.backup')))
     await rm(path.join(logFolder, name), { force: true });
   const files = names.filter((name) => SEGMENT.test(name) || HISTORY.test(name));
@@ -58,8 +58,8 @@ async function listReady(logFolder: string): Promise<readonly string[]> {
 const TURN_MS = 50;
 
 /**
- * Takes what is ready to the copies; how many. What fails stays where it is, and is tried again by whoever comes next. A service and its
- * commands do it one after the other.
+ * Transfers finished segments to the copies; returns their number. A segment whose transfer fails stays there, and the next call tries it
+ * again. A service and its commands do this one after the other.
  */
 export async function shipWal(
   logFolder: string,
@@ -84,7 +84,7 @@ export async function shipWal(
   }
 }
 
-/** Whether it was taken: where there are no turns, somebody else may have been there first. */
+/** Whether it was transferred: without turns, another process may have been first. */
 async function shipOne(
   name: string,
   ready: string,
@@ -113,7 +113,7 @@ async function shipOne(
   return true;
 }
 
-/** What somebody else has taken meanwhile stays noted. */
+/** A later segment that another process transferred meanwhile stays noted. */
 async function noteShipped(folder: string, name: string, mtime: Date): Promise<void> {
   const before = await readAte(folder);
   const linhas = { ...before?.linhas };
@@ -137,7 +137,7 @@ export async function readAte(folder: string): Promise<Ate | undefined> {
   }
 }
 
-/** Where a place in the log lies, counted in segments. */
+/** A place in the log, counted in segments. */
 function segmentOf(lsn: string, bytes: number): bigint {
   const [high, low] = lsn.split('/') as [string, string];
   return (BigInt(`0x${high}`) * PER_LOG + BigInt(`0x${low}`)) / BigInt(bytes);
@@ -152,22 +152,22 @@ function nameSegment(linha: number, number: bigint, bytes: number): string {
 const numberOf = (name: string, bytes: number): bigint =>
   BigInt(`0x${name.slice(8, 16)}`) * (PER_LOG / BigInt(bytes)) + BigInt(`0x${name.slice(16)}`);
 
-/** The archived log that a copy goes on with, as far as it is unbroken. */
+/** The archived log that continues a copy, up to the first gap. */
 export type Caminho = {
   readonly folder: string;
   readonly linha: number;
   /** Names as PostgreSQL asks for them → files. */
   readonly arquivos: ReadonlyMap<string, string>;
   readonly segmentos: readonly string[];
-  /** Of the segments and of the history that leads to them, by the same names; none where nobody was asked to judge. */
+  /** Judgements of the segments and of their history files, by the same names; empty if nothing was judged. */
   readonly julgados: ReadonlyMap<string, Julgado>;
-  /** When the last of them was complete: there is no later moment to go back to. Undefined: the copy stands alone. */
+  /** Moment at which the last segment was complete: no later moment can be restored. Undefined: the copy stands alone. */
   readonly ate: Date | undefined;
-  /** What is missing, in Portuguese; the way ends before it. */
+  /** Missing parts, in Portuguese; the way ends before them. */
   readonly faltas: readonly string[];
 };
 
-/** A name that leads elsewhere, or to no file, is none of the log. */
+/** A symbolic link or a folder is not a file of the log. */
 async function filesOf(folder: string): Promise<readonly string[]> {
   const found = await readdir(folder, { withFileTypes: true }).catch(() => []);
   return found.filter((one) => one.isFile()).map(({ name }) => name);
@@ -176,7 +176,7 @@ async function filesOf(folder: string): Promise<readonly string[]> {
 /** Judges a file of the log. */
 export type Juiz = (file: string) => Promise<Julgado>;
 
-/** `momento`: leads along the timeline that was in use then. Without `judge` a file is good where it is there. */
+/** `momento`: the way follows the timeline that was in use then. `judge` undefined: every existing file is good. */
 export async function findWay(
   pasta: string,
   { manifesto }: Copia,
@@ -202,7 +202,8 @@ export async function findWay(
     return nameSegment(linha, segment, manifesto.segmento);
   };
   const first = segmentOf(manifesto.inicio, manifesto.segmento);
-  // A new timeline has its history archived long before its first segment: those of the ones before it are on the way as well.
+  // The history of a new timeline is archived long before its first segment. Segments of the earlier timelines are therefore on the way
+  // too.
   const isOnTheWay = (name: string): boolean => SEGMENT.test(name) && at(numberOf(name, manifesto.segmento)) === name;
   const end = [...arquivos.keys(), ate?.segmento ?? '']
     .filter(isOnTheWay)
@@ -235,7 +236,7 @@ async function whenComplete(
   return last === undefined ? undefined : (julgados.get(last)?.em ?? (await stat(arquivos.get(last)!)).mtime);
 }
 
-/** Faults of single files of the log, each judged once: `judge` tells them afterwards. */
+/** Faults of single files of the log, each judged once: `judge` returns the results afterwards. */
 export async function judgeLog(
   pasta: string,
   sistema: string,
@@ -255,7 +256,7 @@ export async function judgeLog(
   };
 }
 
-/** `julgados`: its history file, by its name, where it was judged. */
+/** `julgados`: its history file, by its name, if it was judged. */
 type Branch = {
   readonly linha: number;
   readonly since: readonly { readonly linha: number; readonly from: bigint }[];
@@ -290,7 +291,7 @@ async function readBranches(
   return branches.sort((a, b) => a.linha - b.linha);
 }
 
-/** The newest, or the newest of those that were there at the moment. */
+/** The newest timeline, or the newest of those that existed at the moment. */
 function chooseLinha(
   branches: readonly Branch[],
   { linha }: Manifesto,
@@ -304,10 +305,10 @@ function chooseLinha(
   return branches.findLast(bornBefore)!;
 }
 
-/** What was deleted, in segments and octets. */
+/** Deleted segments, and bytes. */
 export type Podado = { readonly segmentos: number; readonly bytes: number };
 
-/** Deletes what no kept copy needs. Histories stay: they are small, and tell timelines apart. */
+/** Deletes all that no kept copy needs. Histories stay: they are small, and distinguish timelines. */
 export async function pruneWal(pasta: string, sistema: string, kept: readonly Copia[]): Promise<Podado> {
   const own = kept.filter(({ manifesto }) => manifesto.sistema === sistema);
   if (own.length === 0) return { segmentos: 0, bytes: 0 };
@@ -324,7 +325,7 @@ export async function pruneWal(pasta: string, sistema: string, kept: readonly Co
     const isOld = segment !== undefined && SEGMENT.test(segment) && segment.slice(8) < first;
     if (!isOld && !name.endsWith(PARTIAL)) continue;
     const found = await stat(file).catch(() => undefined);
-    // Somebody may be writing a file that has its last name yet to come.
+    // Another process may still be writing an unfinished file.
     if (found === undefined || (!isOld && Date.now() - found.mtimeMs < LEFT_MS)) continue;
     await rm(file, { force: true });
     await rm(resumoOf(file), { force: true });
