@@ -1,4 +1,4 @@
-/** Notes are searched by any known detail, in the API, at the terminal and in the console, and exported as a file. */
+/** Notes are searched by any known detail in the API, at the terminal and in the console. The result is exported as a file. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';

@@ -51,7 +51,7 @@ export type NaoReconhecido = { readonly problema: string };
 
 /** A correction may reveal further faults. */
 const ROUNDS_MAX = 6;
-/** Documents of this length in bytes, or longer, get fewer rounds of corrections. */
+/** Documents longer than this, in bytes, get one round of corrections. */
 const LONG = 200_000;
 
 /** Judges a DPS as issuance would. */
@@ -93,7 +93,7 @@ export async function conferirDocumento(
 
 // Recognition of the document.
 
-/** Each alternative ends at its first terminator, so that the expression never backtracks. */
+/** Each comment or instruction ends at its first end mark, so that the match never backtracks. */
 const BEFORE_ROOT =
   /^(?:\ufeff|\u00ef\u00bb\u00bf)?\s*(?:<\?(?:(?!\?>)[\s\S])*\?>\s*|<!--(?:(?!-->)[\s\S])*-->\s*|<!DOCTYPE[^>]*>\s*)*/;
 const ROOT = /^<(?:[\w.-]+:)?([\w.-]+)/;

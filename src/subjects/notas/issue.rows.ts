@@ -307,7 +307,7 @@ async function writeGroup(
   const news = made.rows.flatMap(({ job, nota }) =>
     job.novoPrestador === undefined ? [] : [{ prestador: job.novoPrestador, em: nota.data_emissao }],
   );
-  // A new provider is rare: its first note in a sandbox. The register then announces the provider.
+  // A new provider is rare: the first note of one in a sandbox. The insert itself tells which are new, and the audit chain records them.
   if (news.length > 0) await insertPrestadoresOfDps(client, tenant, news);
   const inserted = insertNotas(client, tenant, made.rows, announcement);
   return { result: { ...made, known: inserted.known }, writes: [...writes, ...inserted.writes] };
@@ -359,7 +359,7 @@ function listUnusedKeys(jobs: readonly Issuance[], results: readonly IssueResult
   });
 }
 
-/** The series of a group's DPS without number, each with the last number of its provider's sequence. */
+/** The series of a group's DPS without number, each with the count by which its provider's sequence was advanced. */
 function seriesOf(jobs: readonly Issuance[], advanced: ReadonlyMap<string, bigint>) {
   const series = new Map<string, string>();
   for (const { dps, prestador } of jobs) if ('serie' in dps) series.set(dps.serie, prestador);

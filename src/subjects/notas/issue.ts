@@ -1,7 +1,7 @@
 /**
  * The main job: a DPS becomes a stored nota, or all its faults are returned (D-11, D-720).
  *
- * open → verify → idempotency turn → read → facts → judge → store
+ * open → verify → idempotency turn → read → facts → judge → store.
  *
  * A note is numbered only after all rules hold, and answered only after the commit.
  */

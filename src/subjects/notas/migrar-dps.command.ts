@@ -1,6 +1,6 @@
 /**
- * `nfse migrar-dps`: unwraps a document of the national API, judges it with the facts of the sandbox, and rewrites it for this service.
- * Neither a service nor a database is needed.
+ * `nfse migrar-dps`: unwraps a document of the national API, judges it with the sandbox's facts, and rewrites it for this service. Neither
+ * a service nor a database is needed.
  */
 import { existsSync } from 'node:fs';
 import path from 'node:path';

@@ -22,7 +22,7 @@ const INSERT = insertRows<Nome>(
 const STEP = 50_000;
 /** Names in one statement, at most. */
 const NAMES = 2_000;
-/** Ids are reserved in blocks: a slow process may store a lower id after the mark has passed it. */
+/** Each process reserves ids in blocks: a slow one may store an id below the mark after the mark has passed it. */
 const BEHIND = 16_384;
 /** Size of the memory of recent names, which repeat often: the database is not asked about them. */
 const KNOWN = 2 ** 19;

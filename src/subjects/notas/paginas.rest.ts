@@ -1,6 +1,4 @@
-/**
- * Public pages for people: check a document as in the sandbox, migrate one from the national API, or show a note to the holder of its key.
- */
+/** Public pages for people: check a document as in the sandbox, migrate one from the national API, or show a note by its key. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { API_HEADERS, attend, refuse } from '../../base/http/attend.ts';
 import { clientOf } from '../../base/http/caller.ts';

@@ -86,7 +86,7 @@ const PARTIES: Audience = {
     'Neste município a consulta por DPS só atende ao prestador, ao tomador e ao intermediário da nota, pelo certificado deles; sem ele, use a chave de acesso, ou HEAD neste mesmo endereço para saber se a nota existe.',
 };
 
-/** The Brazilian documents of the three parties, who may read a note by its DPS. */
+/** The Brazilian documents of the three parties. These parties may read a note by its DPS. */
 function partiesOf({ nfse }: NotaRow): readonly string[] {
   const reading = readXml(Buffer.from(nfse));
   if ('fault' in reading) throw new Error('a note that we wrote does not read');

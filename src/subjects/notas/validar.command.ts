@@ -1,6 +1,6 @@
 /**
- * `nfse validar`: the dry run at a terminal. The program judges the file here with the facts of the sandbox, or asks the service when a
- * municipality is given. The service knows that municipality's registry, rates and anchors. Both print the same.
+ * `nfse validar`: the dry run at a terminal. The program judges the file here with the facts of the sandbox. It asks the service when a
+ * municipality is given: the service knows that municipality's registry, rates and anchors. Both print the same.
  */
 import { Recusado } from '../../../packages/cliente/src/index.ts';
 import { refuseTrouble } from '../../base/http/refusals.ts';
