@@ -82,8 +82,8 @@ const BEFORE_SENDING = quoteWords(EVENTO_ANTES_DO_ENVIO);
 const IS_DRAFT = `n.estado in (${DRAFTS})`;
 
 /**
- * SQL: whether a claim would take the due event `x` of the tenant `m`, to send it or to let it wait for its nota. An unsent nota is in the
- * queue or held, so that no monthly table is read.
+ * SQL: whether a claim would take the due event `x` of tenant `m`, to send it or leave it waiting. An unsent nota is in the queue or held,
+ * so that no monthly table is read.
  */
 export const EVENTO_IS_TAKEN = `(${isFirst('m.tenant', 'x')} or (x.estado = 'pendente' and (
     exists (select 1 from fila q where q.tenant = m.tenant and ${isOfTipo('nota', 'q')} and q.id = x.nota)

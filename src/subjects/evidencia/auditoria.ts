@@ -1,6 +1,6 @@
 /**
- * Proves that rows of a note are in the municipality's audit chain, and links them to a seal that the municipality signed. The proof is
- * small text files and a short script of `sha256sum` that calculates them again.
+ * Proves that rows of a note are in the municipality's audit chain, up to a seal that the municipality signed. The proof is small text
+ * files and a short script of `sha256sum` that calculates them again.
  */
 
 import type { Elo } from '../../base/book/auditoria-hash.ts';

@@ -1,6 +1,6 @@
 /**
  * The trust behind a signature's certificate, as files: the certificate, its authorities, and their revocation lists. The stored basis of
- * the original judgement is used. Without one the municipality's present trust is used, and the page says so.
+ * the original judgement is used. The municipality's present trust replaces a missing basis, and the page says so.
  */
 
 import type { Municipio } from '../../base/book/municipios.ts';
@@ -97,7 +97,7 @@ const UNKNOWN =
 
 const derOf = ({ der }: { readonly der: Buffer }): Buffer => der;
 
-/** Parses a stored list, which was valid when it was stored. */
+/** Parses a stored list; undefined: it does not read. */
 function readList(der: Buffer): Crl | undefined {
   const reading = readCrl(der);
   for (;;) {

@@ -20,7 +20,7 @@ const COMO = [
   'De quem é um certificado, quem o emitiu e até quando vale se lê com openssl x509 -in ARQUIVO -noout -subject -issuer -dates: o nome de um certificado da ICP-Brasil termina pelo CNPJ ou CPF do titular, que se compara com o do documento.',
 ];
 
-/** Checksum files that the page names before their content is verified. */
+/** The checks of the bundle as a whole: the signature of the digest list, and the digests. */
 export type Resumo = {
   readonly titulo: string;
   readonly paragrafos: readonly string[];

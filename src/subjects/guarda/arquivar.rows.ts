@@ -277,8 +277,8 @@ const END_OF_CHAIN = `select a.sha256 from arquivos a where a.tenant = $1
 type OfMes = { readonly tenant: string; readonly mes: number };
 
 /**
- * Writes a file to a disk, announces it in the database, moves it to its place, reads it back there, and signs it. The file counts only
- * then.
+ * Writes a file to a disk, announces it in the database, moves it into place, and reads it back there. The signature comes last, and makes
+ * the file count.
  */
 async function writeArquivo(pool: Db, lugar: ArquivoLugar, ofMes: OfMes, work: Work): Promise<Arquivado> {
   const { tenant, mes } = ofMes;

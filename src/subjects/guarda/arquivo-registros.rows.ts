@@ -32,7 +32,7 @@ export async function countLinhas(db: Pick<PoolClient, 'query'>, mes: number): P
 
 /** Records read together: a lot may have a megabyte. */
 export const STEP = 100;
-/** All rows of a tenant in the tables of a month, in the order of a file, and the certificates that they name. */
+/** All rows of a tenant in a month's tables, in the order of a file, and the named certificates. */
 export async function* registrosOf(pool: Db, tenant: string, mes: number): AsyncGenerator<Registro> {
   /** Certificates by digest; the bytes are present when the database may lack them. */
   const certificados = new Map<string, Buffer | undefined>();
@@ -64,7 +64,7 @@ export async function* registrosOf(pool: Db, tenant: string, mes: number): Async
   }
 }
 
-/** Replaces a row's compressed package by its documents, if these result from it exactly. */
+/** Compresses the documents of a row together, if they can be restored exactly. */
 function compressed(linha: Linha, certificados: Map<string, Buffer | undefined>): Linha {
   const { recebido, nfse } = linha.bytes;
   const { certificado: named } = linha.colunas;

@@ -48,7 +48,7 @@ const EVENTOS_OF = 'select mes, id from eventos where tenant = $1 and mes_nota =
 const LOTES_OF = 'select id from lotes where tenant = $1 and mes = $2';
 const PARTES_OF = ['prestador_cpf_cnpj', 'tomador_cpf_cnpj', 'intermediario_cpf_cnpj'];
 
-/** Other dependent tables, each before the table it depends on, with the condition of a tenant's ($1) rows of a month ($2). */
+/** Other dependent tables, each before the table it depends on. The condition selects the rows of a tenant ($1) and a month ($2). */
 const BESIDE: readonly (readonly [table: string, condition: string])[] = [
   [
     'nomes',

@@ -20,7 +20,7 @@ export type NotaDoPorto = Pick<NotaRow, OfNota | 'prestador_cpf_cnpj' | 'tomador
   readonly cancelamento_recebido: Buffer | null;
   /** State of the substitute; null: there is none, or it is not stored here. */
   readonly substituta_estado: NotaEstado | null;
-  /** Of a refused note: the note that now has its number, and the state of the note that it was meant to replace. */
+  /** Fields of a refused note: the note that now has its number, and the state of the note that it was meant to replace. */
   readonly numero_em: string | null;
   readonly substituida_estado: NotaEstado | null;
   /** Its number among those of the provider. */
@@ -102,7 +102,7 @@ const SUBSTITUTA = 'chave_acesso_substituta';
 
 /**
  * The cancelling events. The stored request of a substitution may be a whole lot, and is not read. The state is an expression, so that the
- * planner finds an event by its nota rather than by the index on processed ones.
+ * planner does not use the index on processed events: an event is found by its nota.
  */
 const CANCELAMENTOS = planOnce(
   'cancelamentos_do_porto',

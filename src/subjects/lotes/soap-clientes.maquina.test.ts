@@ -1,5 +1,5 @@
 /**
- * Independent clients run all six operations from the description alone, in both forms of the model, and read the notes by the schemas.
+ * Independent clients run all six operations from the description alone, in both forms of the model. They read the notes by the schemas.
  * These are PHP's SoapClient in both versions of SOAP, node-soap, Python's zeep, and Java. The Java client uses the port from wsimport
  * (JAX-WS reference implementation) and the classes from xjc; Debian has no Apache CXF.
  */

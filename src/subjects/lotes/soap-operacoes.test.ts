@@ -1,6 +1,6 @@
 /**
- * A hundred drawn operations are sent to the REST door as a DPS and to the legacy port as an RPS, each written independently. Both give the
- * same verdict, and the same amounts on the note. A third of the operations has a mistake.
+ * A hundred drawn operations are sent to the REST door as DPS and to the legacy port as RPS. Each document is written independently. Both
+ * give the same verdict, and the same amounts on the note. A third of the operations has a mistake.
  *
  * NFSE_TEST_SEMENTE=N draws the operations of a seed again.
  */

@@ -1,6 +1,6 @@
 /**
- * Answers of the legacy port for a program that knows only the model: unknown elements, messages in the model's words, notes with the
- * values of their RPS, and faults of the envelope and the connection.
+ * Answers of the legacy port for a program that knows only the model. The cases are unknown elements, messages in the model's words, and
+ * the RPS values on the notes. Faults of the envelope and of the connection are tested too.
  */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';

@@ -1,6 +1,6 @@
 /**
- * The file of a municipality: all its rows, in a form that needs no program of ours (D-435). It is a tar in zstd. The tables are text of
- * PostgreSQL (tab-separated lines, with a head of names), with a description as JSON and reading instructions.
+ * The file of a municipality: all its rows, in a form that needs no program of ours (D-435). It is a tar in zstd. The tables are PostgreSQL
+ * text (tab-separated lines, with a head of names), described in JSON, with reading instructions.
  */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
@@ -16,7 +16,7 @@ const VERSAO = 1;
 const PART_BYTES = 16 * 2 ** 20;
 /** The same with a line that is longer than any of ours. */
 const PART_BYTES_MAX = 8 * PART_BYTES;
-/** Level 3 takes twice as long and 6 four times, for a file of the same size (measured on 4,000 notes). */
+/** Level 3 takes twice as long and 6 four times, for a file of equal size (measured on 4,000 notes). */
 const LEVEL = 1;
 
 /** The manifest of the archive, before the tables. */

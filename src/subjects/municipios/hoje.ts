@@ -1,6 +1,6 @@
 /**
  * A municipality at a glance: its issuance, the notes that wait for the ADN, and each problem with its remedy and its place. Every open
- * page asks for this every few seconds, so its cost does not grow with the notes of a day.
+ * page asks for this every few seconds: the cost must not grow with a day's notes.
  */
 
 import { statfs } from 'node:fs/promises';

@@ -43,7 +43,7 @@ function settingOptions(isNew: boolean): Options {
   return Object.fromEntries(rows);
 }
 
-/** The options that remove a setting; for a new municipality, only those with a default. */
+/** The options that remove a setting; a new municipality has only those of settings that are on by default. */
 function removingOptions(isNew: boolean): Options {
   const rows = SETTINGS.flatMap(([, { option, without, isOnAtFirst }]) =>
     without === undefined || (isNew && !isOnAtFirst) ? [] : [[`sem-${option}`, { help: without }]],
