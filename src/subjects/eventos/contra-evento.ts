@@ -65,7 +65,10 @@ export async function findConflict(
   return { ...(found === undefined ? conflict : explainMissing(conflict, arriving, found)), ...AT_TIPO };
 }
 
-/** The last required event that is missing. Undefined: there is none, or it exists and the reason of the refusal is another. */
+/**
+ * The last event that the refused one requires, without effect so far. Undefined: there is none, or one is processed and the refusal has
+ * another reason.
+ */
 async function missedEvento(
   store: World['store'],
   tenant: string,

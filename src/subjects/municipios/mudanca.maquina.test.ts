@@ -51,7 +51,7 @@ async function freshFolder(): Promise<string> {
 }
 
 async function run(args: readonly string[], { env }: Place, code = 0): Promise<Said> {
-  // A new process costs most of a second; only `banco mudar` runs in this one, with its signal handlers.
+  // A new process costs most of a second; only `banco mudar` gets one, since it listens for signals.
   const said = await (args[0] === 'banco' ? nfse : nfseBeside)(args, env);
   assert.equal(said.code, code, `nfse ${args.join(' ')}\n${said.out}${said.err}`);
   return said;
