@@ -1,4 +1,7 @@
-/** A sandbox of one's own while many use it at once: issued in, moved, reset, thrown away. Nobody meets a mistake of ours, and nothing stays behind. */
+/**
+ * Many clients use one private sandbox at once: they issue, move its clock, reset it and delete it. No answer is an internal error, and no
+ * row stays behind.
+ */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -14,7 +17,7 @@ import { Upkeep } from '../../wiring/upkeep.ts';
 const DAY_MS = 86_400_000;
 const { address, store, pool, clock, world, logged } = await startTestService();
 
-/** Who issues at once. */
+/** Clients that issue at once. */
 const LANES = 8;
 
 type Own = { readonly slug: string; readonly chave: string };
@@ -43,7 +46,7 @@ const issue = ({ slug }: Own, xml: string): Promise<Answer> =>
     body: xml,
   });
 
-/** Issues and asks before, during and after `work`, by several at once; what was answered. */
+/** Issues and asks before, during and after `work`, by several clients at once; returns the answers. */
 async function busy(ambiente: Own, work: () => Promise<unknown>): Promise<readonly Answer[]> {
   const answers: Answer[] = [];
   let isDone = false;
@@ -61,7 +64,7 @@ async function busy(ambiente: Own, work: () => Promise<unknown>): Promise<readon
     }
   };
   const all = Promise.all(Array.from({ length: LANES }, one));
-  // How much a slow machine gets done in a time nobody knows.
+  // Waits for a number of further answers, since the speed of the machine is unknown.
   const more = async (count: number): Promise<void> => {
     const before = answers.length;
     await untilTrue(() => answers.length >= before + count, 'requests are answered');
@@ -115,7 +118,7 @@ describe('a sandbox that many use at once', () => {
     await until(async () => ((await rowsOf(ambiente.slug)).length === 0 ? true : undefined), 'nothing stays');
     const told = logged.filter(({ message }) => message === 'uma requisição de ensaio não foi guardada');
     assert.deepEqual(told, [], 'of what was thrown away nothing is missed');
-    // What is still on its way then finds no place either.
+    // Requests that are still on their way find no sandbox any more.
     await assertStays(async () => (await rowsOf(ambiente.slug)).length === 0, 500, 'nothing of it');
   });
 
@@ -155,7 +158,7 @@ describe('a sandbox that many use at once', () => {
   test('has its clock moved by several while notes are issued: it goes as far as they say together, and never back', async () => {
     const ambiente = await make();
     const answers = await busy(ambiente, async () => {
-      // Two changes at once: as many as a sandbox takes.
+      // Two changes at once: the most that a sandbox accepts.
       const change = async (settings: object): Promise<void> => {
         for (const body of [{ avancar: '1d' }, { avancar: '1d' }, { avancar: '1d' }, settings]) {
           const { status, body: told } = await own('PATCH', ambiente, '', body);
@@ -179,7 +182,7 @@ describe('a sandbox that many use at once', () => {
     const ambiente = await make();
     const back = await own('PATCH', ambiente, '', { relogio: '2026-01-02T00:00:00-03:00' });
     assert.deepEqual([back.status, back.body.campo], [400, 'relogio']);
-    // One that begins may begin anywhere.
+    // A reset may set any clock.
     const past = await own('POST', ambiente, '/reinicio', { relogio: '2026-01-02T00:00:00-03:00' });
     assert.match(past.body.ambiente.relogio, /^2026-01-02T00:00/);
     const forward = await own('PATCH', ambiente, '', { relogio: '2026-01-03T00:00:00-03:00' });

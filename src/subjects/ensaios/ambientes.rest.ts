@@ -1,4 +1,4 @@
-/** The addresses of the sandboxes of one's own: one is made in the shared sandbox, and kept by its owner below its own address. */
+/** The addresses of private sandboxes: one is made in the shared sandbox, and its owner manages it below its own address. */
 
 import { findStrangeParams, refuseParams } from '../../base/http/params.ts';
 import {
@@ -109,7 +109,7 @@ const RIGOR_SENDS = {
 } as const;
 const RELOGIO = field.moment('A hora que o ambiente passa a ter; dali em diante ela corre.');
 
-/** What the owner of a sandbox does with it. */
+/** An operation of the owner on the sandbox. */
 type OnOwn<Body> = (call: Call) => Promise<Body | Refused>;
 
 function byOwner<Body extends object>(work: OnOwn<Body>) {
@@ -156,7 +156,7 @@ const fill = byOwner(async ({ world, municipio, params, body }) => {
 
 const personas = byOwner(async () => ({ personas: listPersonas() }));
 
-/** The document as it is sent: its reader hands it on as it is. */
+/** The document as it is sent: the reader passes it on unchanged. */
 async function personaDocument(call: Call) {
   const { world, municipio, shown, params, search } = call;
   const admitted = await admitOwner(world, municipio, shown());
@@ -186,13 +186,13 @@ const showLast = byOwner(async ({ world, municipio, params }) => {
   return requisicao === undefined ? refuseMissingRequisicao() : { requisicao };
 });
 
-/** What is sent to these is no rehearsal of anything, and is not kept among the last requests. */
+/** Requests to these addresses are not kept among the last requests, since they rehearse nothing. */
 export const AMBIENTE_PATH = '/api/v1/ambiente';
 
 /** The address that takes the file of a register. */
 export const CADASTRO_PATH = `${AMBIENTE_PATH}/cadastros/:cadastro`;
 
-/** In documents: what a file brings stays, where each document is one row. */
+/** Cost in documents: an imported file stays stored, and a document is one row. */
 export const IMPORT_QUOTA_COST = 20;
 
 const OWN = { headers: [], missCost: 1, asksOwner: true } as const;

@@ -1,4 +1,4 @@
-/** A sandbox of one's own: made by anybody, kept by who has its key, with a clock that goes where its owner sets it. */
+/** A private sandbox: anybody makes one, the holder of its key manages it, and its clock follows the owner's settings. */
 
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
@@ -143,7 +143,7 @@ describe('a sandbox of one’s own', () => {
     assert.equal(old.status, 201, JSON.stringify(old.body));
     assert.equal(old.body.chave_acesso.slice(36, 40), '2612');
     assert.match(old.body.xml_nfse, /<dhProc>2026-12-31T23:5\d/);
-    // What the local authority answers in a day is answered when a day has passed here.
+    // An answer that the local authority delays by a day arrives after a day of this sandbox's clock.
     const slow = await request(address, `/${slug}/api/v1/nfse/v101`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/xml', 'X-NFSe-Simular': 'adn:atraso=12h' },
@@ -162,14 +162,14 @@ describe('a sandbox of one’s own', () => {
         return body.nota.status === 'autorizada' || undefined;
       }, `${chave_acesso} is authorised`);
     }
-    // Of 2027 no rate is published yet: the note waits for it, as in production.
+    // No rate of 2027 is published yet: the note waits for it, as in production.
     const held = await call('GET', `/${slug}/api/v1/nfse/${fresh.body.chave_acesso}`);
     assert.match(held.body.protocolo.mensagem_retorno, /alíquota/);
     const back = await call('PATCH', `/${slug}/api/v1/ambiente`, chave, { relogio: '2026-12-01T00:00:00-03:00' });
     assert.deepEqual([back.status, back.body.campo], [400, 'relogio']);
     const far = await call('PATCH', `/${slug}/api/v1/ambiente`, chave, { avancar: '9999d' });
     assert.equal(far.status, 400);
-    // The shared one has kept its time.
+    // The shared sandbox has kept its time.
     const shared = await issue('integracao', exampleXml({ nDPS: '12' }));
     assert.equal(shared.body.chave_acesso.slice(36, 40), '2611');
   });
@@ -243,7 +243,7 @@ describe('a sandbox of one’s own', () => {
     // 980.00 × 8.80 % = 86.24; IBS 0.05 + 0.05 % of 980.00 = 0.49 each; 1000.00 + 86.24 + 0.98
     assert.match(released, /<pIBSUF>0\.05<.*<pCBS>8\.80<.*<vTotNF>1087\.22<.*<vIBSUF>0\.49<.*<vCBS>86\.24</);
 
-    // The file is all that is its own; a rate of its own counts before the national one.
+    // The file replaces all own rates; an own rate precedes the national one.
     const again = await send(`${HEADER}\n${row('CBS', '10.00')}\n${row('IBS-UF', '0.10')}\n`);
     assert.deepEqual(again.body.contas, [{ ...conta, novos: 1, alterados: 1 }]);
     const { body } = await issue(slug, exampleXml({ nDPS: '2', dCompet: '2027-01-01' }));
@@ -356,7 +356,7 @@ describe('a sandbox of one’s own', () => {
     await issue(slug);
     assert.deepEqual(await store.ensaios.listExpired(clock.now + (ENSAIO_DIAS - 1) * DAY_MS, 10), []);
     assert.ok((await store.ensaios.listExpired(clock.now + (ENSAIO_DIAS + 1) * DAY_MS, 100)).includes(slug));
-    // Nothing else is ever taken away so.
+    // Only private sandboxes can be deleted in this way.
     assert.equal(await store.ensaios.delete('integracao'), false);
     assert.equal(await store.ensaios.empty('integracao', clock.now, 0), false);
   });
@@ -377,13 +377,13 @@ describe('a sandbox of one’s own', () => {
     assert.ok(refused.length > 0, 'so many a day');
     const { rows } = await pool.query<{ n: number }>('select count(*)::int as n from ensaios');
     assert.ok(rows[0]!.n <= ENSAIOS_POR_DIA, `${rows[0]!.n} were made`);
-    // Nothing is left of those that were not made.
+    // The refused sandboxes left no rows.
     const { rows: opened } = await pool.query<{ n: number }>(
       `select count(*)::int as n from municipios where tenant like 'ensaio-%'`,
     );
     assert.equal(opened[0]!.n, rows[0]!.n);
     for (const { status, body } of refused) assert.deepEqual([status, body.codigo_erro], [429, 'E703']);
-    // Sandboxes are counted per day and network: the other tests may make theirs again.
+    // Sandboxes are counted per day and network; this lets the other tests make theirs.
     await pool.query(`update ensaios set criado_em = criado_em - interval '1 day'`);
   });
 });

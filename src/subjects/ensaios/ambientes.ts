@@ -1,6 +1,6 @@
 /**
- * Sandboxes of one's own: whoever asks gets a municipality that is his for some days, with the personas in it and a clock that he sets. He
- * is known by its key, which is answered once.
+ * Private sandboxes: anybody gets a municipality for some days, with the personas and an adjustable clock. The owner is known by its key,
+ * which is shown once.
  */
 
 import { createHash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
@@ -26,29 +26,29 @@ import { type Conta, importRegistro, REGISTROS, type RegistroNome } from '../cad
 import type { MudancaDeEnsaio, NovoEnsaio } from './ensaios.rows.ts';
 import { changeInTurn } from './vagas.ts';
 
-/** Of one network in a day, and of everybody at once. */
+/** Limits of one network in a day, and of all networks at once. */
 export const ENSAIOS_POR_DIA = 20;
 const ENSAIOS_MAX = 2_000;
 const DAY_MS = 86_400_000;
 
-/** Letters and digits that nobody takes for one another. */
+/** Letters and digits that are not mistaken for one another. */
 const ALPHABET = 'abcdefghjkmnpqrstuvwxyz23456789';
 const SLUG_CHARACTERS = 6;
 const KEY_PREFIX = 'ensaio_';
 
-/** The first day of the schedule that there is law for. */
+/** The first day of the schedule with law in force. */
 const RELOGIO_MIN = Date.parse('2026-01-01T00:00:00-03:00');
 
-/** In the names and the order of the public answer. */
+/** The names and the order are those of the public answer. */
 export type AmbientePublico = {
   readonly municipio: string;
   readonly nome: string | null;
   readonly criado_em: string;
   readonly expira_em: string;
   readonly reiniciado_em: string | null;
-  /** What its clock says. */
+  /** The moment of the sandbox's clock. */
   readonly relogio: string;
-  /** How far it is ahead, in seconds. */
+  /** How far the clock is ahead, in seconds. */
   readonly adiantado_s: number;
   readonly regras_nacionais: 'recusa' | 'avisa' | null;
   readonly exige_cadastro: boolean;
@@ -95,7 +95,7 @@ const flag: Campo<boolean> = {
   read: (value) => (value.kind === 'boolean' ? value.text === 'true' : undefined),
 };
 
-/** Null: there is none. */
+/** Null: there is no rate. */
 const percent: Campo<Decimal | null> = {
   esperado: 'uma alíquota em percentual, de 0 a 100, como "2.00", ou null, que a tira',
   read: (value) => {
@@ -121,7 +121,7 @@ function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** Makes one. `rede`: network address of who asks. */
+/** Makes a sandbox. `rede`: network address of the client. */
 export async function createAmbiente(
   world: World,
   municipio: Municipio,
@@ -152,7 +152,7 @@ function refuseMore(isOfRede: boolean): Refused {
   return { faults: [{ codigo: 'E703', xpath: '', mensagem }], status: 429 };
 }
 
-/** Opens one at an address that nobody has. */
+/** Makes a sandbox at a free address. */
 async function openEnsaio(
   { store }: World,
   novo: Pick<NovoEnsaio, 'chave' | 'nome' | 'rede' | 'criadoEm'>,
@@ -169,12 +169,12 @@ async function openEnsaio(
   }
 }
 
-/** What every process remembers of a municipality is as old as that at most. */
+/** The cache of municipalities in every process is at most this old. */
 function untilSeen(): Promise<void> {
   return sleep(CADASTRO_LIDO_MS);
 }
 
-/** Whether somebody shows the key of a sandbox; `not_here`: it is none of one's own. */
+/** Whether a client shows the key of a sandbox; `not_here`: this is no private sandbox. */
 export async function admitOwner(
   { store }: Pick<World, 'store'>,
   { tenant, ensaioAte }: Municipio,
@@ -198,7 +198,7 @@ export async function showAmbiente(world: World, municipio: Municipio): Promise<
   return presentAmbiente(world, municipio, machineNow(world, municipio));
 }
 
-/** By the clock of the machine, of the world as a municipality sees it. */
+/** The clock of the machine, from the world with the municipality's clock. */
 function machineNow({ now }: Pick<World, 'now'>, { relogioMs = 0 }: Municipio): number {
   return now() - relogioMs;
 }
@@ -224,8 +224,8 @@ async function presentAmbiente({ store }: World, municipio: Municipio, machine: 
 }
 
 /**
- * Changes what is named. The clock goes forward only: what waits in it would otherwise wait for a moment that is long past. `gone`: it was
- * thrown away meanwhile.
+ * Changes the named settings. The clock goes forward only: otherwise waiting documents would wait for a moment that is long past. `gone`:
+ * the sandbox was deleted meanwhile.
  */
 export async function changeAmbiente(
   world: World,
@@ -253,7 +253,7 @@ async function writeAlteracao(
     const para = (lidos.relogio === undefined ? de : lidos.relogio - machine) + (lidos.avancar ?? 0);
     const misfit = isMoved ? clockMisfit(machine, de, para) : undefined;
     if (misfit !== undefined) return { faults: [misfit], status: 400 };
-    // Where somebody has moved it in between, it is moved from there.
+    // A clock that another request moved meanwhile is moved on from its new place.
     if (await store.ensaios.change(tenant, { relogio: isMoved ? { de, para } : undefined, ...rigorOf(lidos) })) break;
   }
   await untilSeen();
@@ -262,7 +262,7 @@ async function writeAlteracao(
   return changed === undefined ? 'gone' : presentAmbiente(world, changed, machine);
 }
 
-/** What keeps a clock from going from one advance to another; undefined: it begins, and may begin anywhere. */
+/** The fault of a change of the clock. `before` undefined: a reset, which may set any clock. */
 function clockMisfit(machine: number, before: number | undefined, relogioMs: number): Fault | undefined {
   const campo = 'relogio';
   if (before !== undefined && relogioMs < before) {
@@ -287,7 +287,7 @@ function rigorOf(lidos: Partial<Lidos<typeof RIGOR>>): MudancaDeEnsaio {
 
 const REINICIO = { relogio };
 
-/** Takes away all that was issued, registered and imported in it, and begins anew with the personas. */
+/** Removes everything that was issued, registered and imported, and begins anew with the personas. */
 export async function resetAmbiente(
   world: World,
   municipio: Municipio,
@@ -310,7 +310,7 @@ export async function resetAmbiente(
   });
 }
 
-/** False: somebody else has thrown it away before. */
+/** False: another request deleted it before. */
 export function discardAmbiente({ store }: Pick<World, 'store'>, { tenant }: Municipio): Promise<boolean> {
   return store.ensaios.delete(tenant);
 }
@@ -323,7 +323,7 @@ export type CadastroImportado = {
   readonly contas: readonly Conta[];
 };
 
-/** What a sandbox has of its own and a municipality has not: these are national. */
+/** The national rates: a sandbox may have its own, a municipality cannot. */
 export const ALIQUOTAS = 'aliquotas_ibs_cbs';
 export const ALIQUOTAS_TITULO = 'Alíquotas do IBS e da CBS';
 type CadastroDoAmbiente = RegistroNome | typeof ALIQUOTAS;
@@ -332,7 +332,10 @@ export const CADASTROS_DO_AMBIENTE: readonly CadastroDoAmbiente[] = [
   ALIQUOTAS,
 ];
 
-/** Imports a file into a register of a sandbox; undefined: there is no such register. Of bad lines each is told, and nothing is written then. */
+/**
+ * Imports a file into a register of a sandbox; undefined: there is no such register. One bad line stops the whole import, and the bad lines
+ * are reported.
+ */
 export async function importCadastro(
   world: World,
   municipio: Municipio,
@@ -369,13 +372,13 @@ async function fillCadastro(
       contas: counts ?? [],
     };
   } catch (error) {
-    // Why the file as a whole is not taken is told as such an error, in Portuguese.
+    // The reason to refuse the whole file is an error of this class, in Portuguese.
     if (!(error instanceof Error) || error.constructor !== Error) throw error;
     return { faults: [{ codigo: 'E003', xpath: '', mensagem: error.message }] };
   }
 }
 
-/** Each line with its reason, as far as they are told; with one of them nothing is written. */
+/** Reports the bad lines with their reasons, up to a limit; nothing was written. */
 function refuseLines(recusadas: number, linhas: number, primeiras: readonly LinhaRecusada[]): Refused {
   const detalhes = { linhas, recusadas, gravadas: 0 };
   const faults = primeiras.map(({ linha, motivo }, place) => {

@@ -1,15 +1,15 @@
-/** The registers of a sandbox of one's own as pages: a list of them, and each with its lines, its file, and what came of one that was sent. */
+/** The registers of a private sandbox as pages: their list, and each one with its lines, its file and the result of an upload. */
 import { groupDigits } from '../../fiscal/group-digits.ts';
 import { allowBreaks, type Html, html, type Inserted } from '../../published/site/page-shell.ts';
 import type { CadastroImportado } from './ambientes.ts';
 
 /** A register as its page shows it. */
 export type CadastroDaPagina = {
-  /** In addresses. */
+  /** The name in addresses. */
   readonly nome: string;
   readonly titulo: string;
   readonly sobre: string;
-  /** The file is all of it: what it does not name goes. */
+  /** The file replaces the whole register: rows that are absent from it are removed. */
   readonly isWhole: boolean;
   readonly colunas: readonly { readonly nome: string; readonly diz: string; readonly isNeeded: boolean }[];
 };
@@ -22,7 +22,7 @@ ${all.map(({ nome, titulo, sobre }) => html`<li><a href="${municipio}/cadastros/
 `;
 }
 
-/** What came of a file, or why none of it was taken. */
+/** The result of an uploaded file, or the reason of its refusal. */
 export type Envio =
   | { readonly feito: CadastroImportado }
   | { readonly problema: string; readonly recusadas?: readonly string[] };
@@ -35,7 +35,7 @@ type Shown = {
   /** There are more lines than are shown. */
   readonly isMore: boolean;
   readonly envio?: Envio | undefined;
-  /** What was sent and not taken, to be mended. */
+  /** The refused text, for correction. */
   readonly texto: string;
 };
 

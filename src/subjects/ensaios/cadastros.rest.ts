@@ -1,6 +1,6 @@
 /**
- * The registers on the pages of a sandbox of one's own: seen, taken away as a file, and sent, by the address that integrators send them to.
- * A register is a row of a table.
+ * The registers on the pages of a private sandbox: shown, downloaded, and uploaded by the integrators' address. A register is a row of a
+ * table.
  */
 
 import { API_HEADERS } from '../../base/http/attend.ts';
@@ -28,11 +28,11 @@ import { type Own, ownerOf, page, readFormUpTo, sendOwn } from './dono.rest.ts';
 
 /** Lines that a page shows; the file has all of them. */
 const SHOWN_MAX = 50;
-/** A text and a file, each as long as may be sent. */
+/** A form with a text and a file, each of the greatest allowed length. */
 const FORM_MAX_BYTES = 2 * BODY_MAX_BYTES + 16 * 1024;
 
 type Cadastro = CadastroDaPagina & {
-  /** Its first lines, one more than are shown. */
+  /** Its first lines, one more than the page shows. */
   readonly first: (own: Own, max: number) => Promise<readonly (readonly string[])[]>;
   readonly csv: (own: Own) => AsyncIterable<string>;
   /** The address that takes its file. */
@@ -55,7 +55,7 @@ function ofRegistro(nome: RegistroNome): Cadastro {
   };
 }
 
-/** What each column of the rates says; those that the file needs come first. */
+/** Descriptions of the columns of the rates; mandatory columns come first. */
 const COLUNAS_ALIQUOTA_DIZEM: Readonly<Record<string, string>> = {
   tributo: TRIBUTO_EM_PALAVRAS,
   inicio: 'O primeiro dia em que vale, de 2026 em diante',
@@ -82,13 +82,13 @@ const DE_ALIQUOTAS: Cadastro = {
   to: { path: CADASTRO_PATH, params: { cadastro: ALIQUOTAS } },
 };
 
-/** The registers, in the order in which the page has them. */
+/** The registers, in the order of the page. */
 export const CADASTROS_DO_ENSAIO: readonly Cadastro[] = [
   ...(Object.keys(REGISTROS) as RegistroNome[]).map(ofRegistro),
   DE_ALIQUOTAS,
 ];
 
-/** The owner, and the register that the address names; an answer where one of the two is missing. */
+/** The owner and the register that the address names; an answer when one of the two is missing. */
 async function cadastroOf(door: Door, visit: Visit): Promise<{ own: Own; cadastro: Cadastro } | HttpAnswer> {
   const own = await ownerOf(door, visit);
   if ('status' in own) return own;
@@ -150,13 +150,13 @@ export async function fillCadastro(door: Door, visit: Visit): Promise<HttpAnswer
   return answered(own, cadastro, texto, await send(door, visit, own, cadastro, content));
 }
 
-/** Sends a file as an integrator does, with the key of the owner, within the same limits. */
+/** Sends a file as an integrator does, with the owner's key and the same limits. */
 async function send(door: Door, visit: Visit, own: Own, { to }: Cadastro, content: Buffer): Promise<HttpAnswer> {
   const headers = { authorization: `Bearer ${own.chave}` };
   return (await sendOwn(door, visit, own, { ...to, content, type: 'text/csv', headers })).answer;
 }
 
-/** What the address of the API answers. */
+/** The answer of the API's address. */
 type Answered = CadastroImportado & {
   readonly mensagem: string;
   readonly detalhes: { readonly recusadas?: number };
@@ -184,7 +184,7 @@ function answered(own: Own, cadastro: Cadastro, texto: string, { status, body }:
 
 const NO_LINES = 'O arquivo não tem linha nenhuma depois do cabeçalho.';
 
-/** As a person sees a file; `content` may be in the encoding of Windows. */
+/** The text of a file for a person; `content` may be in the Windows encoding. */
 function textOf(content: Buffer): string {
   const utf8 = content.toString('utf8');
   return cleanText(utf8.includes('\uFFFD') ? content.toString('latin1') : utf8).replace(/^\uFEFF/, '');

@@ -1,6 +1,6 @@
 /**
- * The owner of a sandbox of his own on its pages: his key is in a cookie of these pages alone, which no other site sends, and what he asks
- * for by a button is sent to the sandbox as any integrator sends it.
+ * The owner of a private sandbox on its pages. The key is in a cookie of these pages alone, which other sites cannot send. A button sends
+ * its request to the sandbox as any integrator would.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -23,14 +23,14 @@ const HEADERS: Readonly<Record<string, string>> = {
   ...API_HEADERS,
   'Content-Type': 'text/html; charset=utf-8',
   'Content-Security-Policy': PAGE_POLICY,
-  // A form of a page that sends no referrer would come without its origin.
+  // A stricter policy would remove the origin from the requests of the forms.
   'Referrer-Policy': 'same-origin',
   'X-Robots-Tag': 'noindex',
 };
 
 const COOKIE = 'ensaio';
 const COOKIE_DAYS_S = ENSAIO_DIAS * 86_400;
-/** A form has some words. */
+/** A form has only a few words. */
 const FORM_MAX_BYTES = 16 * 1024;
 
 export const page = (text: string, status = 200, headers: Readonly<Record<string, string>> = {}): HttpAnswer => ({
@@ -39,7 +39,7 @@ export const page = (text: string, status = 200, headers: Readonly<Record<string
   body: text,
 });
 
-/** To another of these pages, relative to the one that was asked for. */
+/** Redirects to another of these pages, by a path relative to the present one. */
 export function goTo(from: string, to: string, headers: Readonly<Record<string, string>> = {}): HttpAnswer {
   return { status: 303, headers: { ...API_HEADERS, Location: relativePath(from, to), ...headers }, body: '' };
 }
@@ -61,7 +61,7 @@ function chaveIn({ headers }: HttpRequest, slug: string): string | undefined {
   return pairs.find((one) => one.startsWith(`${COOKIE}-${slug}=`))?.slice(COOKIE.length + slug.length + 2);
 }
 
-/** What a button sends. */
+/** The form that a button sends; an overlong one counts as empty. */
 export async function formOf(request: HttpRequest): Promise<Form> {
   const form = await readFormUpTo(request, FORM_MAX_BYTES);
   return form === 'too_long' ? noForm : form;
@@ -74,7 +74,7 @@ export async function readFormUpTo(request: HttpRequest, max: number): Promise<F
   return 'problem' in form ? noForm : form;
 }
 
-/** Where an owner stands: his sandbox as its world sees it, and his key. */
+/** The sandbox of an owner with its world, and the owner's key. */
 export type Own = {
   readonly municipio: Municipio;
   readonly world: World;
@@ -82,7 +82,7 @@ export type Own = {
   readonly here: string;
 };
 
-/** The owner of the sandbox that a page is about; an answer to whoever is not. */
+/** The owner of the sandbox that a page shows; an answer for anybody else. */
 export async function ownerOf(door: Door, visit: Visit): Promise<Own | HttpAnswer> {
   const { request } = visit;
   const slug = request.params.ambiente!;
@@ -98,7 +98,7 @@ export async function ownerOf(door: Door, visit: Visit): Promise<Own | HttpAnswe
   return askForKey(door, visit, slug);
 }
 
-/** What whoever shows no key sees, and whoever shows another's: of one that is gone there is none. */
+/** The page for a client with no key or a wrong key; it does not reveal whether a sandbox still exists. */
 export function askForKey(door: Door, { request }: Visit, ambiente: string): HttpAnswer {
   const site = siteOf(door, request);
   const [here = ENSAIO_PATH] = request.url.split('?');
@@ -108,7 +108,7 @@ export function askForKey(door: Door, { request }: Visit, ambiente: string): Htt
   return page(framePage('Abrir um ambiente', novoPage({ ambiente, problema, site, action }), here), 401);
 }
 
-/** Whether a browser says that a page of another site sends this; what is no browser says nothing, and has no cookie. */
+/** Whether a page of another site sent this request, by the browser's headers. Other programs send no such headers, and have no cookie. */
 function isFromElsewhere(request: HttpRequest, trustProxy: boolean): boolean {
   const { origin, 'sec-fetch-site': from } = request.headers;
   if (from !== undefined) return from !== 'same-origin' && from !== 'none';
@@ -124,7 +124,7 @@ const ELSEWHERE = html`
 
 export const titleOf = ({ nome, municipio }: AmbientePublico): string => (nome ? `${nome} (${municipio})` : municipio);
 
-/** What is sent. `path`: of the route, below the municipality. */
+/** A request to the sandbox. `path`: of the route, below the municipality. */
 type ToOwn = {
   readonly content: string | Buffer;
   readonly type: string;
@@ -133,7 +133,7 @@ type ToOwn = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** Sends something to the sandbox as any integrator does: the id of the request, and what was answered. */
+/** Sends a request to the sandbox as any integrator does; returns the id of the request and the answer. */
 export async function sendOwn(
   door: Door,
   visit: Visit,
@@ -157,7 +157,7 @@ export async function sendOwn(
   return { id: request.id, answer: await route.handle(request) };
 }
 
-/** What a page of another site sends does nothing, whatever the browser sends along. */
+/** A request from a page of another site is refused, even with the cookie. */
 export function guardPost(door: Door, visit: Visit, work: (visit: Visit) => Promise<HttpAnswer>): Promise<HttpAnswer> {
   const { request } = visit;
   if (request.method !== 'POST' || !isFromElsewhere(request, door.options.trustProxy)) return work(visit);

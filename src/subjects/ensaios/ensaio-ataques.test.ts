@@ -1,4 +1,4 @@
-/** Attacks from inside a sandbox of one's own, and by making many: what a stranger may fill, keep, see or move. */
+/** Attacks from inside a private sandbox, and by the creation of many: a stranger's means to fill, keep, see or move things. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, test } from 'node:test';
@@ -33,7 +33,7 @@ async function make(body?: object) {
   return { slug: made.ambiente.municipio as string, chave: made.chave as string };
 }
 
-/** The page of a request that is kept; it waits for one that is just being written. */
+/** The page of a kept request; the function waits until the request is written. */
 async function pageOf(slug: string, chave: string, id: string): Promise<string> {
   const headers = { Cookie: `ensaio-${slug}=${chave}` };
   const { status, text } = await ask(`${address}/docs/ensaio/${slug}/requisicoes/${id}`, { headers });
@@ -119,7 +119,7 @@ describe('a sandbox of one’s own', () => {
       assert.ok(!kept.includes(secret));
       assert.ok(!JSON.stringify(logged).includes(secret));
     }
-    // Nor is it shown again.
+    // The token is not shown again.
     const shown = await call('GET', `${api}/webhooks/${made.body.webhook.id}`, token);
     assert.doesNotMatch(JSON.stringify(shown.body), /whsec_|segredo"/);
     await call('DELETE', `${api}/webhooks/${made.body.webhook.id}`, token);
@@ -147,7 +147,7 @@ describe('a sandbox of one’s own', () => {
     const { requisicoes } = (await call('GET', `/${slug}/api/v1/ambiente/requisicoes`, chave)).body;
     const own = await call('GET', `/${slug}/api/v1/ambiente/requisicoes/${requisicoes[0].id}`, chave);
     assert.ok(own.body.requisicao.corpo.length > 60_000);
-    // Of the oldest neither is kept any more, which is no word that nothing was sent.
+    // The oldest request has lost its body and its answer; its page does not claim that nothing was sent.
     const { id } = requisicoes.at(-1);
     const old = (await call('GET', `/${slug}/api/v1/ambiente/requisicoes/${id}`, chave)).body.requisicao;
     assert.deepEqual([old.corpo, old.corpo_bytes, old.resposta], [null, null, null]);
@@ -160,7 +160,7 @@ describe('a sandbox of one’s own', () => {
     const unread = await call('POST', `/${slug}/api/v1/nfse/v101`, undefined, 'x', 'image/png');
     const seen = await pageOf(slug, chave, unread.headers.get('x-request-id')!);
     assert.match(seen, /antes que se lesse/);
-    // Two bytes a letter, and one before them: what is kept of it ends between the two.
+    // Each letter has two bytes after one single byte: the limit falls inside a letter, and the kept text ends before it.
     const long = await call(
       'POST',
       `/${slug}/api/v1/nfse/v101`,
@@ -207,7 +207,7 @@ describe('a sandbox of one’s own', () => {
     }
     const issued = await call('POST', '/integracao/api/v1/nfse/v101', undefined, exampleXml(), 'application/xml');
     assert.equal(issued.status, 201, JSON.stringify(issued.body));
-    // A token of the one is none in the other, of which it says nothing.
+    // A token of one sandbox is invalid in the other, and the answer reveals nothing about it.
     const { token } = (await call('POST', `/${slug}/api/v1/token`, undefined, { documento: A })).body;
     for (const tenant of ['integracao', other.slug]) {
       assert.equal((await call('GET', `/${tenant}/api/v1/notas`, token)).status, 401);
@@ -220,7 +220,7 @@ describe('a sandbox of one’s own', () => {
     const change = async () => {
       const { status } = await call('PATCH', `/${slug}/api/v1/ambiente`, chave, {});
       const answeredMs = performance.now() - began;
-      // Who is given a place keeps it for so long before he is answered.
+      // An accepted change holds its place for this time before its answer.
       return { status, decidedMs: status === 200 ? answeredMs - CADASTRO_LIDO_MS : answeredMs };
     };
     const changes = Array.from({ length: 300 }, change);
@@ -235,7 +235,7 @@ describe('a sandbox of one’s own', () => {
     const answers = await Promise.all(changes);
     const counted = [200, 429].map((one) => answers.filter(({ status }) => status === one).length);
     assert.equal(counted[0]! + counted[1]!, 300, counted.join());
-    // Two, where all come while those are there; on a slow machine the places are given anew meanwhile.
+    // Two changes succeed when all arrive during the first two; a slow machine frees places meanwhile.
     const lastMs = Math.max(...answers.map(({ decidedMs }) => decidedMs));
     const turns = 1 + Math.floor(lastMs / (CADASTRO_LIDO_MS - 10));
     assert.ok(counted[0]! >= 2 && counted[0]! <= 2 * turns, `${counted} within ${lastMs} ms`);
@@ -265,7 +265,7 @@ test('who makes many sandboxes may send no more to all of them than to one', asy
   assert.equal(await sent('ensaio-aaaaaa', '192.0.2.1', endereco - 10), undefined);
   assert.equal((await sent('ensaio-bbbbbb', '192.0.2.1', 11))?.status, 429);
   assert.equal(await sent('ensaio-bbbbbb', '192.0.2.2', 11), undefined);
-  // The shared one and the real ones count by themselves.
+  // The shared sandbox and the real municipalities have quotas of their own.
   assert.equal(await quotas.of(asSandbox('integracao'), '192.0.2.1').enter(11), undefined);
 });
 

@@ -1,6 +1,6 @@
 /**
- * Rigour and registers of a sandbox of one's own by its pages, as a browser without scripts sends them: a form, a file, and what is told of
- * it. What a page says is compared with what the API says and with what issuing does.
+ * Rigour and registers of a private sandbox on its pages, as a browser without scripts sends forms and files. The pages are compared with
+ * the API and with the result of issuing.
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -25,7 +25,7 @@ const pageAt = ({ at, slug, chave }: Made, below = '', init: RequestInit = {}) =
     headers: { Cookie: `ensaio-${slug}=${chave}` },
   });
 
-/** As a browser sends a form that has a field of files. */
+/** Sends a form with a file field, as a browser does. */
 async function send(
   made: Made,
   cadastro: string,
@@ -76,7 +76,7 @@ describe('the rigour of a sandbox on its page', () => {
       assert.match(page, new RegExp(`name="${nome}" value="sim" checked`));
     assert.match(page, /<option value="recusa" selected>/);
     assert.match(page, /id="aliquota_padrao"[^>]* value="2.50"/);
-    // A box that is not ticked is not sent.
+    // A browser does not send an unticked box.
     await switchBy(made, { acao: 'rigor', regras_nacionais: 'avisa', aliquota_padrao: '' });
     const after = await shown(made);
     assert.deepEqual([after.exige_numero, after.exige_cadastro, after.exige_nota_no_evento], [false, false, false]);
@@ -126,7 +126,7 @@ describe('the registers of a sandbox on their pages', () => {
     assert.match(pasted.text, /role="status"[\s\S]*Gravou-se 1 linha[\s\S]*Estabelecimentos: novos 1, alterados 0/);
     assert.equal(textIn(pasted.text), '');
     assert.match(pasted.text, /<td>Padaria São João Ltda<\/td>/);
-    // The same in the encoding of Windows, as a file; what stands in the text does not count.
+    // The same rows as a file in the Windows encoding; the file precedes the text field.
     const windows = Buffer.from(GOOD.replace('Padaria', 'Confeitaria'), 'latin1');
     const filed = await send(made, 'prestadores', { csv: 'x', arquivo: new Uint8Array(windows) });
     assert.match(filed.text, /novos 0, alterados 1/);
@@ -135,7 +135,7 @@ describe('the registers of a sandbox on their pages', () => {
     assert.equal(file.headers.get('content-disposition'), 'attachment; filename="prestadores.csv"');
     const csv = await file.text();
     assert.match(csv, /'88888888000191;Confeitaria São João Ltda;'123;/);
-    // What was taken away can be sent as it is, to another one as well.
+    // A downloaded file can be uploaded unchanged, to another sandbox as well.
     assert.match((await send(made, 'prestadores', { csv })).text, /Estabelecimentos: novos 0, alterados 0, iguais \d+/);
     const other = await make();
     assert.match((await send(other, 'prestadores', { csv })).text, /Estabelecimentos: novos 1, alterados 0/);
@@ -184,7 +184,7 @@ describe('the registers of a sandbox on their pages', () => {
   });
 
   test('count in the limits of the API, and take no more than it', async () => {
-    // The other tests come from the same network address, and keep their limits.
+    // The other tests share this network address, and need their quota.
     const { address } = await startTestService({ worker: false });
     const made = await make(address);
     const long = `${HEAD}\n${`99999999000191,8,${'x'.repeat(100)},sim\n`.repeat(9_000)}`;

@@ -1,6 +1,6 @@
 /**
- * The pages of a sandbox of one's own in a browser, as its owner has them: on a phone and on a desk, in the light and in the dark, with and
- * without scripts. Skipped, with the reason printed, where there is no Chromium. NFSE_TEST_IMAGENS names a folder for pictures.
+ * The pages of a private sandbox in a browser: on a phone and on a desktop, light and dark, with and without scripts. The test is skipped
+ * without Chromium, and prints the reason. NFSE_TEST_IMAGENS names a folder for pictures.
  */
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -27,7 +27,7 @@ const skip = browser === undefined ? 'there is no Chromium' : false;
 
 type Made = { readonly slug: string; readonly chave: string };
 
-/** Made by the button; the key as the page shows it. */
+/** Makes a sandbox by the button; the key is read from the page. */
 async function makeByButton(page: Page, nome: string): Promise<Made> {
   await page.open(address + ENSAIO_PATH);
   await page.fill('#nome', nome);
@@ -44,15 +44,15 @@ const heading = (page: Page): Promise<string> => page.evaluate(`document.querySe
 const mainText = (page: Page): Promise<string> => page.evaluate(`document.querySelector('main').innerText`);
 const openOwn = (page: Page, { slug }: Made): Promise<void> => page.open(`${address}${ENSAIO_PATH}/${slug}`);
 
-/** The form of a scenario, by what it sends. */
+/** The form of a scenario, found by the values that it sends. */
 const ofScenario = (cenario: string, forma: 'xml' | 'json'): string =>
   `form:has(input[value="${cenario}"]) button[value=${forma}]`;
 
-/** What was answered, as the page of a request shows it. */
+/** The answer that the page of a request shows. */
 const answered = async (page: Page): Promise<Record<string, string>> =>
   JSON.parse(await page.evaluate(`[...document.querySelectorAll('main pre.alto')].at(-1).textContent`));
 
-/** At both widths, in the light and in the dark. */
+/** Checks the page at both widths, light and dark. */
 async function look(page: Page, called: string): Promise<void> {
   for (const width of [PHONE, DESK]) {
     for (const isDark of [false, true]) {
@@ -70,7 +70,7 @@ async function look(page: Page, called: string): Promise<void> {
   await page.resize(DESK, 800);
 }
 
-/** Its document with nothing of value: told what to mend. */
+/** Sends the scenario's document without its value, which is refused with a correction. */
 async function sendBad({ slug }: Made): Promise<string> {
   const sent = await request(address, `/${slug}/api/v1/nfse/v101`, {
     method: 'POST',
@@ -81,7 +81,7 @@ async function sendBad({ slug }: Made): Promise<string> {
   return sent.headers.get('x-request-id')!;
 }
 
-/** Issues a scenario, and stands on the page of the request. */
+/** Issues a scenario; the browser then shows the page of the request. */
 async function issue(page: Page, made: Made, cenario: string, forma: 'xml' | 'json'): Promise<string> {
   await openOwn(page, made);
   await page.click(ofScenario(cenario, forma));
@@ -116,7 +116,7 @@ describe('a sandbox of one’s own in a browser', { skip }, async () => {
         assert.match(await mainText(page), /"prestador_cpf_cnpj"/);
         await untilStatus(made, nota, 'autorizada');
 
-        // What was sent from elsewhere is there with what to mend.
+        // A request from outside the pages is listed with its corrections.
         const id = await sendBad(made);
         await until(async () => (await store.ensaios.findRequisicao(made.slug, id)) && true, 'it is kept');
         await openOwn(page, made);
@@ -126,7 +126,7 @@ describe('a sandbox of one’s own in a browser', { skip }, async () => {
         await page.click('main ol a');
         await page.until(`location.pathname.startsWith('/docs/erros/E')`);
 
-        // Over the end of the year.
+        // The clock passes the end of the year.
         await openOwn(page, made);
         await page.fill('#dia', '2026-12-31');
         await page.fill('#hora', '23:55');
@@ -193,7 +193,7 @@ describe('a sandbox of one’s own in a browser', { skip }, async () => {
     await stranger.click('form:has(#chave) button');
     assert.equal(await heading(stranger), 'Meu');
     assert.equal(await stranger.evaluate('document.cookie'), '', 'no script sees the key');
-    // The key is in no address that was asked for.
+    // No requested address contains the key.
     for (const url of [...page.requests, ...stranger.requests]) assert.doesNotMatch(url, /ensaio_/);
   });
 
@@ -225,7 +225,7 @@ describe('a sandbox of one’s own in a browser', { skip }, async () => {
         assert.match(await mainText(page), /Serviços: novos 1[\s\S]*777[\s\S]*Aulas/);
         if (areOn) await look(page, 'cadastro-gravado');
 
-        // Another sandbox gets the file of this one, as it was taken away.
+        // Another sandbox takes the downloaded file of this one.
         const cookie = { Cookie: `ensaio-${made.slug}=${made.chave}` };
         const href = await page.evaluate<string>(`document.querySelector('a[download]').href`);
         const file = path.join(freshFolder(), 'servicos.csv');
@@ -269,7 +269,7 @@ describe('a sandbox of one’s own in a browser', { skip }, async () => {
     assert.equal(await heading(page), 'Esta requisição já não se guarda');
     await page.click('main a');
     assert.match(await heading(page), /Padaria/);
-    // A wrong clock, a wrong line and a page that is no more are answered with errors, of which a browser tells.
+    // The browser reports the error answers to a wrong clock, a wrong line and a missing page.
     const isExpected = (one: string): boolean => /status of (?:400|401|404|422)/.test(one);
     assert.deepEqual(
       page.complaints.filter((one) => !isExpected(one)),

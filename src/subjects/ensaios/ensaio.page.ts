@@ -1,4 +1,4 @@
-/** A sandbox of one's own as pages: how one is made, and what there is in it. */
+/** A private sandbox as pages: its creation and its content. */
 
 import { allowBreaks, type Html, html, type Inserted } from '../../published/site/page-shell.ts';
 import type { AmbientePublico } from './ambientes.ts';
@@ -7,13 +7,13 @@ import type { CenarioPublico, PersonaPublica } from './personas.ts';
 import type { RequisicaoPublica } from './requisicoes.ts';
 import { type RigorPedido, rigor } from './rigor.page.ts';
 
-/** What the last button came to. `rigor`: as it was asked for, and could not be. */
+/** The result of the last button. `rigor`: the settings that were asked for and refused. */
 export type Feito = { readonly problema?: string | undefined; readonly rigor?: RigorPedido };
 
 const problem = (problema: string | undefined): Inserted =>
   problema === undefined ? undefined : html`<div class="recado erro" role="alert">${problema}</div>\n`;
 
-/** `ambiente`: the name of one that somebody wants to open; `action`: where the forms go, if not to the page itself. */
+/** `ambiente`: the sandbox that somebody wants to open; `action`: target of the forms, by default the page itself. */
 type Novo = Feito & { readonly ambiente?: string; readonly site: string; readonly action?: string };
 
 export function novoPage({ problema, ambiente = '', site, action }: Novo): Html {
@@ -76,13 +76,13 @@ function clock({ relogio, adiantado_s }: AmbientePublico): Html {
 
 const SPANS: Readonly<Record<string, string>> = { '1h': '1 hora', '1d': '1 dia', '7d': '7 dias', '30d': '30 dias' };
 
-/** `31/12/2026, 23:55`: the moment as people say it; to the second on demand. */
+/** `31/12/2026, 23:55`: a moment as people write it; seconds are optional. */
 export function spoken(moment: string, seconds = false): string {
   const [, ano, mes, dia, hora, segundo] = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}:\d{2})(:\d{2})/.exec(moment) ?? [];
   return ano === undefined ? moment : `${dia}/${mes}/${ano}, ${hora}${seconds ? segundo : ''}`;
 }
 
-/** The status of an answer, good or not by its colour and by its number. */
+/** The status of an answer, with a colour for success or failure. */
 export function statusMark(status: number): Html {
   return html`<span class="marca ${status < 400 ? 'bom' : 'erro'}">${String(status)}</span>`;
 }
@@ -124,7 +124,7 @@ curl -s -H 'Content-Type: application/${tipo}' --data-binary @- \\
   ${to}`;
 }
 
-/** A query may be of any length; the page of the request has it whole. */
+/** A query may have any length; the page of the request shows it whole. */
 const CAMINHO_SHOWN_MAX = 120;
 
 function shorten(caminho: string): string {

@@ -1,4 +1,4 @@
-/** Sandboxes of one's own: who owns each, until when it is there, its clock, and the last requests to it. */
+/** Private sandboxes: the owner, the end of life, the clock, and the last requests. */
 import { Buffer } from 'node:buffer';
 import type { Contagem } from '../../base/book/merge-rows.ts';
 import { tellMunicipio } from '../../base/book/municipios.ts';
@@ -21,17 +21,17 @@ export type NovoEnsaio = {
   readonly criadoEm: number;
 };
 
-/** How many there may be: of a network since a moment (milliseconds), and of everybody. */
+/** The greatest numbers of sandboxes: of one network since a moment (milliseconds), and of all. */
 export type EnsaiosMax = { readonly daRede: number; readonly desde: number; readonly todos: number };
 
-/** What its owner sets; undefined stays as it is. `relogio`: how far the clock is ahead, where it still is where it was. */
+/** The owner's settings; an undefined one stays unchanged. `relogio`: the new lead of the clock, if its lead is still `de`. */
 export type MudancaDeEnsaio = {
   readonly relogio?: { readonly de: number; readonly para: number } | undefined;
   readonly exigeCadastro?: boolean | undefined;
   readonly regrasNacionais?: string | undefined;
   readonly exigeNumero?: boolean | undefined;
   readonly exigeNotaNoEvento?: boolean | undefined;
-  /** In percent, with two places; null: there is none. */
+  /** Percent, with two places; null: there is no rate. */
   readonly aliquotaPadrao?: string | null | undefined;
 };
 
@@ -43,12 +43,12 @@ export type EnsaioRow = {
   readonly reiniciado_em: Date | null;
 };
 
-/** A request and what it was answered, as far as it is kept. `corpo`: empty where none was sent, null where it is not kept. */
+/** A request and its answer, as far as they are kept. `corpo`: empty: none was sent; null: it is not kept. */
 export type Requisicao = {
   readonly id: string;
   readonly em: Date;
   readonly metodo: string;
-  /** With its query. */
+  /** The path with its query. */
   readonly caminho: string;
   readonly tipo: string | null;
   readonly corpo: Buffer | null;
@@ -57,7 +57,7 @@ export type Requisicao = {
   readonly resposta: string | null;
 };
 
-/** Requests that are kept of a sandbox. */
+/** Requests that a sandbox keeps. */
 export const REQUISICOES_MAX = 200;
 
 const FIND = planOnce(
@@ -65,15 +65,18 @@ const FIND = planOnce(
   'select tenant, chave, nome, criado_em, reiniciado_em from ensaios where tenant = $1',
 );
 
-/** Questions across tenants: an address of the network makes so many a day, and all together there are so many. */
+/** A query across tenants: the sandboxes of one network in a day, and of all networks. */
 const MADE = `select (select count(*)::int from ensaios where rede = $1 and criado_em > $2) as "daRede",
   (select count(*)::int from ensaios) as todos`;
-/** They are made one after another in all processes; who issues in the shared sandbox does not wait for it. */
+/** All processes make sandboxes one after the other. This lock does not block issuance in the shared sandbox. */
 const TAKE_TURN = 'select 1 from municipios where tenant = $1 for no key update';
 const OPEN = `insert into municipios (tenant, ambiente, criado_em, ensaio_ate) values ($1, 'homologacao', $2, $3)
   on conflict (tenant) do nothing`;
 const OWN = 'insert into ensaios (tenant, chave, nome, rede, criado_em) values ($1, $2, $3, $4, $5)';
-/** One statement, so that of two changes at once neither takes the other back. What is empty is no number, though Citus looks at both branches. */
+/**
+ * One statement, so that two changes at once do not undo each other. An empty text is no number; `nullif` guards it because Citus evaluates
+ * both branches.
+ */
 const CHANGE = `update municipios set relogio_ms = coalesce($3::bigint, relogio_ms),
     exige_cadastro = coalesce($4::boolean, exige_cadastro), regras_nacionais = coalesce($5::text, regras_nacionais),
     exige_numero = coalesce($6::boolean, exige_numero),
@@ -97,7 +100,7 @@ const INSERT_REQUISICAO = insertRows<Requisicao>('insert_requisicao', 'ensaio_re
 ]);
 const FORGET_REQUISICOES = `delete from ensaio_requisicoes where tenant = $1 and em < (
     select em from ensaio_requisicoes where tenant = $1 order by em desc, id desc offset ${REQUISICOES_MAX - 1} limit 1)`;
-/** Bytes of their bodies and answers that are kept of a sandbox, of the newest: the others are still told, without them. */
+/** Bytes of the newest bodies and answers that a sandbox keeps; older requests are listed without them. */
 export const REQUISICOES_BYTES = 4 * 1024 * 1024;
 const FORGET_BODIES = `update ensaio_requisicoes r set corpo = null, resposta = null from (
     select em, id, sum(coalesce(octet_length(corpo), 0) + coalesce(octet_length(resposta), 0)) over (order by em desc, id desc) as bytes
@@ -108,33 +111,33 @@ const REQUISICOES = `select id, em, metodo, caminho, tipo, null::bytea as corpo,
 const REQUISICAO = `select id, em, metodo, caminho, tipo, corpo, status, ms, resposta from ensaio_requisicoes
   where tenant = $1 and id = $2`;
 
-/** Of a sandbox that is emptied these stay: itself, and the numbers of notes, of which other processes hold some. */
+/** Tables that survive a reset: the sandbox itself, and its sequences, from which other processes hold reserved numbers. */
 const ITS_OWN: ReadonlySet<string> = new Set(['municipios', 'ensaios', 'sequencias']);
 
 export function ensaioStore(pool: Db) {
-  /** What was written since old requests were last taken away, by tenant. */
+  /** Requests written since the last removal of old ones, by tenant. */
   const written = new Map<string, { count: number; bytes: number }>();
   return {
-    /** Makes one; `taken`: its address is another's. `shared`: the tenant in which they are asked for. */
+    /** Makes a sandbox; `taken`: the address is in use. `shared`: the tenant that receives the request. */
     create: (shared: string, ensaio: NovoEnsaio, max: EnsaiosMax): Promise<'made' | 'taken' | 'rede' | 'todos'> =>
       runTransaction(pool, (client) => createEnsaio(client, shared, ensaio, max), PATIENT),
     find: async (tenant: string): Promise<EnsaioRow | undefined> =>
       (await pool.query<EnsaioRow>(FIND([tenant]))).rows[0],
-    /** False: it is gone, or somebody else has moved its clock meanwhile. */
+    /** False: the sandbox is gone, or another request moved its clock meanwhile. */
     change: (tenant: string, mudanca: MudancaDeEnsaio): Promise<boolean> => changeEnsaio(pool, tenant, mudanca),
-    /** Replaces the rates of the IBS and the CBS that a sandbox has of its own by those of a file. */
+    /** Replaces a sandbox's own IBS and CBS rates by those of a file. */
     importAliquotas: <Result>(
       tenant: string,
       work: (staging: Staging<EntradaAliquota, ContagemInteira>) => Promise<Result>,
     ): Promise<Result> => stageImport(pool, ownRates(tenant), work),
-    /** Has what waits for a rate looked at again, though no national table is newer. */
+    /** Makes the worker judge the held notas again, though no national table is newer. */
     retryRetidas: async (tenant: string): Promise<void> => {
       await writeAlone(pool, { text: RETRY_RETIDAS, values: [tenant] });
     },
-    /** Those past their time, some at a time. */
+    /** Expired sandboxes, a limited number at a time. */
     listExpired: async (now: number, max: number): Promise<readonly string[]> =>
       (await pool.query<{ tenant: string }>(EXPIRED, [new Date(now), max])).rows.map(({ tenant }) => tenant),
-    /** Takes all that a sandbox holds, and not itself; its clock is so far ahead then. False: it is gone. */
+    /** Removes the content of a sandbox, not the sandbox itself, and sets its clock. False: it is gone. */
     empty: (tenant: string, now: number, relogioMs: number): Promise<boolean> =>
       runTransaction(
         pool,
@@ -148,7 +151,7 @@ export function ensaioStore(pool: Db) {
         },
         PATIENT,
       ),
-    /** Takes a sandbox away with all that it holds. Of what is none of somebody's own nothing is taken. */
+    /** Deletes a sandbox with all its content; other municipalities are never deleted. */
     delete: async (tenant: string): Promise<boolean> => {
       const isGone = await runTransaction(
         pool,
@@ -160,11 +163,11 @@ export function ensaioStore(pool: Db) {
         PATIENT,
       );
       written.delete(tenant);
-      // Who was writing meanwhile had not looked for the tenant again: from here on nobody finds it.
+      // A writer that found the tenant earlier may have stored more rows; no new writer finds it now.
       if (isGone) await runTransaction(pool, (client) => deleteRows(client, tenant, () => true), PATIENT);
       return isGone;
     },
-    /** Keeps a request; the oldest beyond those that are kept go some at a time. */
+    /** Keeps a request; surplus old requests are removed several at a time. */
     record: async (tenant: string, requisicao: Requisicao): Promise<void> => {
       await pool.query(INSERT_REQUISICAO(tenant, [requisicao]));
       const own = written.getOrInsertComputed(tenant, () => ({ count: 0, bytes: 0 }));
@@ -175,7 +178,7 @@ export function ensaioStore(pool: Db) {
       await pool.query(FORGET_REQUISICOES, [tenant]);
       await pool.query(FORGET_BODIES, [tenant, REQUISICOES_BYTES]);
     },
-    /** The newest first, without their bodies. */
+    /** The newest first, without bodies. */
     listRequisicoes: async (tenant: string): Promise<readonly Requisicao[]> =>
       (await pool.query<Requisicao>(REQUISICOES, [tenant])).rows,
     findRequisicao: async (tenant: string, id: string): Promise<Requisicao | undefined> =>
@@ -195,10 +198,10 @@ function changeEnsaio(pool: Db, tenant: string, mudanca: MudancaDeEnsaio): Promi
   });
 }
 
-/** More than are kept may stand there for a while. */
+/** The surplus of requests may reach this number. */
 const FORGET_EVERY = 20;
 const FORGET_EVERY_BYTES = 1024 * 1024;
-/** Who issues in it just now is waited for. */
+/** Unlimited wait for locks: issuances in the sandbox may be under way. */
 const PATIENT = { lockMs: 0 } as const;
 
 async function createEnsaio(
@@ -219,13 +222,13 @@ async function createEnsaio(
   return 'made';
 }
 
-/** Holds the row of a sandbox of one's own: an issuance adds rows that name the tenant, and waits for it. */
+/** Locks the row of a private sandbox. An issuance references the tenant, and waits for this lock. */
 async function takeEnsaio(client: PoolClient, tenant: string): Promise<boolean> {
   const text = `select 1 from municipios where tenant = $1 and ensaio_ate is not null and ambiente = 'homologacao' for update`;
   return (await client.query(text, [tenant])).rowCount === 1;
 }
 
-/** Those first that name others. */
+/** Tables with references to others are emptied first. */
 async function deleteRows(client: PoolClient, tenant: string, isMeant: (tabela: string) => boolean): Promise<void> {
   const tabelas = await readTabelas(client);
   for (const { nome, isOfTenant } of tabelas.toReversed()) {
@@ -233,7 +236,7 @@ async function deleteRows(client: PoolClient, tenant: string, isMeant: (tabela: 
   }
 }
 
-/** What a file did that is all of a register. */
+/** The counts of a file that replaces a whole register. */
 export type ContagemInteira = Contagem & { readonly retirados: number };
 
 function ownRates(tenant: string): Kind<EntradaAliquota, ContagemInteira> {
@@ -264,7 +267,7 @@ function ownRates(tenant: string): Kind<EntradaAliquota, ContagemInteira> {
   };
 }
 
-/** They are read with the settings of the tenant, again and again. */
+/** These rates are read often, with the settings of the tenant. */
 const PROPRIAS_MAX = 500;
 const TOO_MANY = `um ambiente tem até ${PROPRIAS_MAX} alíquotas suas, e o arquivo traz mais; tire linhas`;
 

@@ -1,14 +1,14 @@
-/** In a sandbox of one's own the last requests are kept for its owner, by whichever door they came. */
+/** A private sandbox keeps the last requests for its owner, from every door. */
 
 import { clientOf } from '../../base/http/caller.ts';
 import type { HttpAnswer } from '../../base/http/message.ts';
 import type { Door, Visit } from '../../base/http/visit.ts';
 import { keepRequisicao } from './requisicoes.ts';
 
-/** Refusals of too much. */
+/** Status codes of refusals by rate or load. */
 const EXCESS: ReadonlySet<number> = new Set([429, 503]);
 
-/** Nobody waits for it. `corpo`: undefined where it was not read. */
+/** The answer does not wait for this. `corpo`: undefined: it was not read. */
 export function keepForOwner(door: Door, visit: Visit, corpo: Buffer | undefined, answer: HttpAnswer): void {
   const { request, municipio } = visit;
   if (municipio?.ensaioAte === undefined) return;
@@ -21,7 +21,7 @@ export function keepForOwner(door: Door, visit: Visit, corpo: Buffer | undefined
     keepRequisicao(door.world, municipio, about);
     return;
   }
-  // A flood of what is refused must not become a flood of writes.
+  // A flood of refused requests must not cause a flood of writes.
   const quota = door.quotas.of(municipio, clientOf(request, door.options.trustProxy));
   quota.keepsExcess().then(
     (keeps) => keeps && keepRequisicao(door.world, municipio, about),

@@ -1,6 +1,6 @@
 /**
- * The pages of a sandbox of one's own: it is made by a button, and its owner sees its clock, the personas with a document for each scenario,
- * and the last requests with their verdicts. Nothing needs a script. The key is in a cookie of these pages alone, which no other site sends.
+ * The pages of a private sandbox. A button makes it; its owner sees the clock, the personas with a document for each scenario, and the last
+ * requests with their verdicts. No page needs a script. The key is in a cookie of these pages alone, which other sites cannot send.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { attend, refuse } from '../../base/http/attend.ts';
@@ -44,7 +44,7 @@ import { type Depois, requisicaoPage, semRequisicao } from './requisicao.page.ts
 import { findRequisicao, listRequisicoes } from './requisicoes.ts';
 import { readRigor } from './rigor.page.ts';
 
-/** What was issued by a button is kept behind its answer. */
+/** The request of a button is written after its answer, within this time. */
 const KEPT_WITHIN_MS = 3_000;
 const LOOK_EVERY_MS = 50;
 
@@ -85,7 +85,7 @@ async function makeOne(door: Door, visit: Visit): Promise<HttpAnswer> {
   return goTo(ENSAIO_PATH, `${ENSAIO_PATH}/${municipio}`, cookieOf(request, municipio, made.chave, site));
 }
 
-/** Who has one already opens it by its key. */
+/** The holder of a key opens an existing sandbox. */
 async function openOne(door: Door, visit: Visit, form: Form): Promise<HttpAnswer> {
   const { request } = visit;
   const [slug, chave] = [form.text('ambiente').trim(), form.text('chave').trim()];
@@ -152,7 +152,7 @@ async function issueScenario(door: Door, visit: Visit, own: Own, form: Form): Pr
   );
 }
 
-/** Registers the event of a scenario on its note, likewise. */
+/** Registers the event of a scenario on its note in the same way. */
 async function registerEvento(door: Door, visit: Visit, own: Own, form: Form): Promise<HttpAnswer> {
   const [nota, substituta] = [form.text('nota'), form.text('substituta') || undefined];
   const sent = documentOf(own, form.text('cenario'), { forma: 'evento', nota, substituta });
@@ -194,7 +194,7 @@ async function showRequest(door: Door, visit: Visit): Promise<HttpAnswer> {
   }
 }
 
-/** What follows in the scenario whose document was issued by a button. */
+/** The next step of a scenario whose document was issued by a button. */
 function depoisDe(door: Door, { request }: Visit, { tenant }: Municipio): Depois | undefined {
   const query = queryOf(request);
   const cenario = query.get('cenario') ?? '';

@@ -1,6 +1,6 @@
 /**
- * Every scenario of every persona, as XML and as JSON, on three days: issued by the service, authorised, its event processed, and the
- * amounts that its persona promises found on the note.
+ * Every scenario of every persona, as XML and as JSON, on three days. The service issues and authorises each note and processes its event;
+ * the amounts are those that the persona promises.
  */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -42,7 +42,7 @@ const NOVEMBER = Date.parse('2026-11-27T10:00:00-03:00');
 const NEW_YEARS_EVE = Date.parse('2026-12-31T22:00:00-03:00');
 const JANUARY = Date.parse('2027-01-04T09:00:00-03:00');
 
-/** Rate of the CBS in 2027, which nobody has published: invented, as in the test of the turn of the year. */
+/** The CBS rate of 2027 is not published: this one is invented, as in the test of the turn of the year. */
 const CBS_2027 = 'tributo,inicio,fim,aliquota,fonte,ato\nCBS,2027-01-01,2027-12-31,"8,80",Ensaio,Ensaio\n';
 
 type Caso = { readonly nome: string; readonly persona: Persona; readonly cenario: Cenario; readonly format: Format };
@@ -63,11 +63,11 @@ function ibsCbsOf(nome: string, at: number): IbsCbs | undefined {
   return nome === 'cnpj-alfanumerico/licenca' && at < NEW_YEARS_EVE ? undefined : ESPERADOS[nome]!.em2026;
 }
 
-/** Of a competence of 2027 while its CBS is not published. */
+/** Remarks on a competence of 2027 whose CBS is not published. */
 const remarksOnRates = ({ nome }: Caso): readonly string[] => (ESPERADOS[nome]!.em2027 === ZERO ? [] : ['E1515']);
 
 let service: TestService;
-/** The notes of each scenario as they were authorised. */
+/** The authorised notes of each scenario. */
 const notes = new Map<string, string[]>();
 
 before(async () => {
@@ -83,7 +83,7 @@ async function openTown(town: TestService, settings: readonly string[] = []): Pr
   await importAll(town);
 }
 
-/** The registers come in as somebody at the console brings them. */
+/** Imports the registers as an operator does at the terminal. */
 async function importAll({ world: base }: TestService): Promise<void> {
   const world = { ...base, importacoes: openImportacoes(base) };
   for (const registro of REGISTROS_DAS_PERSONAS) {
@@ -98,7 +98,7 @@ async function importAll({ world: base }: TestService): Promise<void> {
   }
 }
 
-/** All of them, and what failed of any. */
+/** Does the work for all items, and fails with all their failures. */
 async function each<Item>(items: Iterable<Item>, work: (item: Item) => Promise<unknown>): Promise<void> {
   const failed: string[] = [];
   await atOnce(items, async (item) => {
@@ -114,7 +114,7 @@ function post(where: string, type: string, body: string, { address }: TestServic
 
 const look = (where: string): Promise<Answer> => request(service.address, `/${SLUG}/api/v1/nfse/${where}`);
 
-/** Issued, with the remarks that were told beforehand and no other; the key. */
+/** Issues a note, whose remarks are exactly the announced ones; returns its key. */
 async function issue(
   { nome, format }: Caso,
   cenario: Cenario,
@@ -160,7 +160,7 @@ function checkAmounts({ nome }: Caso, xml: string): void {
   assert.deepEqual(found, ibsCbsOf(nome, at), `${nome} ${group}`);
 }
 
-/** What happens to a note after it was issued. */
+/** Checks a note after its issue, with its event. */
 async function follow(caso: Caso, chave: string): Promise<void> {
   const { cenario, nome } = caso;
   const xml = await noteIn('autorizada', chave, nome);
@@ -178,7 +178,7 @@ async function follow(caso: Caso, chave: string): Promise<void> {
   const { cancela } = tipoBySlug(cenario.evento.tipo)!;
   await noteIn(cancela ? 'cancelada' : 'autorizada', chave, nome);
   if (substituta === undefined) return;
-  // Whoever held it while the event was processed looks again a second later.
+  // A worker that held the note during the event looks again a second later.
   await until(async () => {
     service.clock.now += 1_000;
     return (await look(substituta)).body.nota.status === 'autorizada' || undefined;
@@ -264,7 +264,7 @@ test('on each side of every date of the schedule, also where national rules refu
     const isEarly = moment < '2026-11-01';
     await each(CASOS, async (caso) => {
       const { cenario, persona } = caso;
-      // Until October ME and EPP issued here too.
+      // ME and EPP also issued here until October.
       const avisos = isEarly && persona.id !== 'mei' ? [] : cenario.avisos;
       await issue(caso, { ...cenario, avisos }, moment < '2027' ? [] : remarksOnRates(caso), rigorous);
     });

@@ -1,4 +1,4 @@
-/** The personas of a sandbox as its owner sees them, and the documents of each scenario: the note, the one that replaces it, and its event. */
+/** The personas of a sandbox for its owner, with the documents of each scenario: the note, its substitute, and its event. */
 
 import type { Refused } from '../../base/world/idempotency.ts';
 import type { World } from '../../base/world/world.ts';
@@ -6,7 +6,7 @@ import { whyNoChave } from '../../fiscal/chave.ts';
 import type { Fault } from '../../fiscal/fault.ts';
 import { type Cenario, eventoDe, jsonDe, PERSONAS, substitutaDe, xmlDe } from '../../fiscal/personas.ts';
 
-/** In the names and the order of the public answer. */
+/** The names and the order are those of the public answer. */
 export type PersonaPublica = {
   readonly id: string;
   readonly titulo: string;
@@ -21,7 +21,7 @@ export type CenarioPublico = {
   readonly id: string;
   readonly titulo: string;
   readonly explica: string;
-  /** Type of the event that follows; null: there is none. */
+  /** Type of the following event; null: there is none. */
   readonly evento: string | null;
   /** Whether another note replaces it before the event. */
   readonly substituta: boolean;
@@ -47,7 +47,7 @@ function findCenario(persona: string, cenario: string): Cenario | undefined {
   return PERSONAS.find(({ id }) => id === persona)?.cenarios.find(({ id }) => id === cenario);
 }
 
-/** What the public sees of a scenario; undefined: there is none of these names. */
+/** The public form of a scenario; undefined: there is none with these names. */
 export function showCenario(persona: string, cenario: string): CenarioPublico | undefined {
   const found = findCenario(persona, cenario);
   return found && cenarioPublico(found);
@@ -56,12 +56,12 @@ export function showCenario(persona: string, cenario: string): CenarioPublico | 
 const FORMAS = ['xml', 'json', 'evento'] as const;
 type Forma = (typeof FORMAS)[number];
 
-/** Which document of a scenario, in the names of the query: the keys are of notes that were issued before. */
+/** The requested document of a scenario, in the names of the query; the keys are of notes issued before. */
 type PedidoDeDocumento = {
   readonly forma?: string | undefined;
-  /** On which the event is registered. */
+  /** The note of the event. */
   readonly nota?: string | undefined;
-  /** The note that replaces it, in an event that names it. */
+  /** The substitute that the event names. */
   readonly substituta?: string | undefined;
   /** The note that the document replaces. */
   readonly substitui?: string | undefined;
@@ -69,7 +69,7 @@ type PedidoDeDocumento = {
 
 type DocumentoDoCenario = { readonly text: string; readonly tipo: 'xml' | 'json' };
 
-/** The document of a scenario, by the clock of whoever asks; undefined: there is none of these names. */
+/** The document of a scenario, by the caller's clock; undefined: there is none with these names. */
 export function documentoDoCenario(
   { now }: Pick<World, 'now'>,
   persona: string,

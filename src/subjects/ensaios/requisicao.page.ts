@@ -1,10 +1,10 @@
-/** One of the last requests to a sandbox as a page: what was sent, what was answered, what to mend, and what follows in its scenario. */
+/** One of the last requests to a sandbox as a page: the request, the answer, the corrections, and the next step of its scenario. */
 
 import { allowBreaks, type Html, html, type Inserted } from '../../published/site/page-shell.ts';
 import { curlOf, spoken, statusMark } from './ensaio.page.ts';
 import type { RequisicaoInteira } from './requisicoes.ts';
 
-/** What follows on a note that was issued by a button. `base`: where the addresses of the sandbox begin. */
+/** The next step after a note that a button issued. `base`: the first part of the sandbox's addresses. */
 export type Depois = {
   /** `persona/cenario`. */
   readonly cenario: string;
@@ -52,7 +52,7 @@ ${resposta === null ? html`<p>${isForgotten(requisicao) ? FORGOTTEN : 'A respost
 
 const FORGOTTEN = 'Já não se guarda: o ambiente guarda o das requisições mais novas.';
 
-/** Neither its body nor its answer is kept any more. */
+/** Neither its body nor its answer is still kept. */
 function isForgotten({ corpo_bytes, resposta }: RequisicaoInteira): boolean {
   return corpo_bytes === null && resposta === null;
 }
@@ -65,7 +65,7 @@ function sent(requisicao: RequisicaoInteira): Html {
   return html`<p>${corpo_bytes === 0 ? 'Nenhum corpo.' : `Um corpo de ${corpo_bytes} bytes que não é texto.`}</p>`;
 }
 
-/** `back`: to the sandbox. */
+/** `back`: address of the sandbox's page. */
 export function semRequisicao(back: string): Html {
   return html`
 <h1>Esta requisição já não se guarda</h1>
@@ -73,7 +73,7 @@ export function semRequisicao(back: string): Html {
 `;
 }
 
-/** A text of any length, in a window of its own that the keyboard reaches. */
+/** A text of any length in a scrollable box that the keyboard reaches. */
 function source(text: string, called: string): Html {
   return html`<pre class="quebra alto" tabindex="0" role="region" aria-label="${called}"><code>${text}</code></pre>`;
 }
@@ -125,7 +125,7 @@ function after({ cenario, evento, temSubstituta, substitui, base }: Depois, chav
 
 type Answer = { readonly erros?: unknown; readonly chave_acesso?: unknown };
 
-/** Undefined: it is no object of JSON. */
+/** Undefined: the text is no JSON object. */
 function parsed(text: string | null): Answer | undefined {
   try {
     const value: unknown = JSON.parse(text ?? 'null');

@@ -1,4 +1,4 @@
-/** The last requests to a sandbox of one's own, for its owner: what was sent and what was answered. */
+/** The last requests to a private sandbox with their answers, for its owner. */
 
 import { isUtf8 } from 'node:buffer';
 import type { Municipio } from '../../base/book/municipios.ts';
@@ -9,14 +9,14 @@ import { isoMoment } from '../../fiscal/moment.ts';
 import { REQUISICOES_BYTES, REQUISICOES_MAX, type Requisicao } from './ensaios.rows.ts';
 
 export const REQUISICOES_GUARDADAS = REQUISICOES_MAX;
-/** Of all their bodies and answers together. */
+/** Bytes of all bodies and answers together. */
 export const GUARDADO_BYTES = REQUISICOES_BYTES;
 
-/** What is kept of a body and of an answer. */
+/** Kept bytes of one body or answer. */
 export const KEPT_BYTES = 64 * 1024;
 const CAMINHO_MAX = 2_000;
 
-/** In the names and the order of the public answer. */
+/** The names and the order are those of the public answer. */
 export type RequisicaoPublica = {
   readonly id: string;
   readonly em: string;
@@ -28,15 +28,15 @@ export type RequisicaoPublica = {
 
 export type RequisicaoInteira = RequisicaoPublica & {
   readonly tipo: string | null;
-  /** As text; null: there was none, it is no text, or it is not kept. */
+  /** The body as text; null: there was none, it is no text, or it is not kept. */
   readonly corpo: string | null;
-  /** Of what is kept of it; null: it is not kept. */
+  /** Bytes of the kept body; null: it is not kept. */
   readonly corpo_bytes: number | null;
-  /** As it was answered; null: it is no text, too long, or not kept any more. */
+  /** The answer as it was sent; null: it is no text, too long, or no longer kept. */
   readonly resposta: string | null;
 };
 
-/** A request and its answer, as the door has them. */
+/** A request and its answer, as the door passes them. */
 export type Atendida = {
   readonly id: string;
   readonly metodo: string;
@@ -49,12 +49,12 @@ export type Atendida = {
   readonly resposta: string | Buffer | undefined;
 };
 
-/** What was shown once is kept nowhere: of tokens and of secrets that sign there stays how they begin. */
+/** Secrets are shown once and stored nowhere: only the prefix of a token or a signing secret is kept. */
 function withoutSecrets(text: string): string {
   return text.replace(/\b(nfse_|whsec_)[A-Za-z0-9+/=_-]{20,}/g, '$1…');
 }
 
-/** The beginning of a text, at most so many bytes, without half a character at its end. */
+/** The beginning of a text, up to `max` bytes, without half a character at its end. */
 function cutText(bytes: Buffer, max: number): Buffer {
   if (bytes.length <= max) return bytes;
   const isWithin = (at: number): boolean => (bytes[at]! & 0xc0) === 0x80;
@@ -62,7 +62,7 @@ function cutText(bytes: Buffer, max: number): Buffer {
   return bytes.subarray(0, end ?? max);
 }
 
-/** Keeps a request to a sandbox of one's own for its owner. Nobody waits for it, and nothing fails by it. */
+/** Keeps a request to a private sandbox for its owner. The answer does not wait for it, and a failure is only logged. */
 export function keepRequisicao({ store, log }: World, municipio: Municipio, atendida: Atendida): void {
   const { tenant, ensaioAte } = municipio;
   if (ensaioAte === undefined) return;
@@ -70,7 +70,7 @@ export function keepRequisicao({ store, log }: World, municipio: Municipio, aten
   const text = typeof resposta === 'string' ? resposta : undefined;
   const row = {
     id,
-    // By the clock of the machine: they are told in the order in which they came.
+    // The machine's clock keeps the requests in the order of arrival.
     em: new Date(),
     metodo,
     caminho: caminho.slice(0, CAMINHO_MAX),
@@ -81,7 +81,7 @@ export function keepRequisicao({ store, log }: World, municipio: Municipio, aten
     resposta: text === undefined || text.length > KEPT_BYTES ? null : withoutSecrets(text).replaceAll('\0', ''),
   };
   store.ensaios.record(tenant, row).catch(async (err: unknown) => {
-    // Of one that is gone there is nothing to keep.
+    // A deleted sandbox keeps no requests.
     if (!(await wasDiscarded({ store }, municipio)))
       log.warn({ err, tenant }, 'uma requisição de ensaio não foi guardada');
   });

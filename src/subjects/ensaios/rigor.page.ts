@@ -1,11 +1,11 @@
-/** The rigour of a sandbox of one's own as a form: what it is, and how it is sent back. */
+/** The rigour of a private sandbox as a form: the present settings, and their change. */
 
 import type { Form } from '../../base/pages/forms.ts';
 import { AMBIENTES } from '../../fiscal/ambiente.ts';
 import { type Html, html } from '../../published/site/page-shell.ts';
 import type { AmbientePublico } from './ambientes.ts';
 
-/** Switched by a box each. */
+/** Settings with a checkbox each. */
 const BOXES = [
   ['exige_cadastro', 'Só emite quem está no cadastro de prestadores e autorizado, como em produção'],
   ['exige_numero', 'Uma DPS sem número é recusada'],
@@ -19,10 +19,10 @@ const REGRAS = [
 
 type Nome = (typeof BOXES)[number][0] | 'regras_nacionais' | 'aliquota_padrao';
 
-/** As the form was sent, whether it can be or not. */
+/** The settings as the form sent them, valid or not. */
 export type RigorPedido = Readonly<Partial<Record<Nome, string | boolean | null>>>;
 
-/** In the words of the API. A rate that is left empty is none. */
+/** The settings in the words of the API. An empty rate means none. */
 export function readRigor(form: Form): RigorPedido {
   const [regras_nacionais, aliquota] = [form.text('regras_nacionais'), form.text('aliquota_padrao').trim()];
   return {
@@ -32,7 +32,7 @@ export function readRigor(form: Form): RigorPedido {
   };
 }
 
-/** `asked`: what could not be done, to be mended. */
+/** `asked`: refused settings, for correction. */
 export function rigor(ambiente: AmbientePublico, asked: RigorPedido = {}): Html {
   const { regras_nacionais, aliquota_padrao } = ambiente;
   const regras = asked.regras_nacionais ?? regras_nacionais ?? AMBIENTES.homologacao.regrasNacionais;

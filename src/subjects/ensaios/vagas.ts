@@ -1,17 +1,17 @@
 /**
- * Changes of sandboxes of one's own at once. Each is answered when every process has seen it, and holds a place for requests until then:
- * without a bound who owns one sandbox would hold all of them (D-613).
+ * Concurrent changes of private sandboxes. A change is answered when every process has seen it, and holds a place for requests until then.
+ * The limit keeps the owner of one sandbox from holding all places (D-613).
  */
 import type { Refused } from '../../base/world/idempotency.ts';
 
-/** Of one sandbox, and of all in this process. */
+/** Changes of one sandbox, and of all in this process. */
 const CHANGES_EACH_MAX = 2;
 const CHANGES_MAX = 50;
 
 const underWay = new Map<string, number>();
 let all = 0;
 
-/** Does a change of a sandbox, or refuses it where too many are under way. */
+/** Makes a change of a sandbox, or refuses it when too many are under way. */
 export async function changeInTurn<Result>(tenant: string, work: () => Promise<Result>): Promise<Result | Refused> {
   const own = underWay.get(tenant) ?? 0;
   if (own >= CHANGES_EACH_MAX || all >= CHANGES_MAX) return refuseAtOnce(own >= CHANGES_EACH_MAX);

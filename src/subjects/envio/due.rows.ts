@@ -1,4 +1,4 @@
-/** What is due of all tenants: the one question that is asked across them. */
+/** The due work of all tenants: the only query across them. */
 
 import type { Tipo } from '../../base/book/fila.ts';
 import { isDistributed } from '../../base/pg/distributed.ts';
@@ -9,7 +9,10 @@ import { isQueryTimeout, unavailabilityOf } from '../../base/pg/unavailable.ts';
 import { LostNodes } from '../citus/lost-nodes.rows.ts';
 import { EVENTO_IS_TAKEN } from '../eventos/claim.rows.ts';
 
-/** By kind, whether a tenant has what the worker is asked for: due, held back by an older table of rates than $2, changed, to be told, to be made a file of, or without a place in the audit chain. */
+/**
+ * SQL of each kind of work, whether a tenant has some. The kinds are due documents, changes, notices, exports, and rows without a place in
+ * the audit chain. One more kind is notas that an older table of rates than $2 holds.
+ */
 type Looks = {
   readonly notas: string;
   readonly eventos: string;
@@ -35,9 +38,9 @@ const KINDS = [
 ] as const satisfies readonly Kind[];
 type Due = { readonly kind: Kind; readonly tenant: string };
 
-/** SQL: the looks at the tenant that an expression names, each one look into an index. */
+/** SQL: the checks of the tenant that an expression names, each one an index lookup. */
 function looksAt(tenant: string): Looks {
-  // By the clock of the tenant.
+  // The clock of the tenant.
   const now = '$1::timestamptz + make_interval(secs => m.relogio_ms / 1000.0)';
   const isDue = (tipo: Tipo, more = ''): string => `(select true from fila f
     where f.tenant = ${tenant} and f.tipo = '${tipo}' and f.due_at <= ${now} ${more} order by f.due_at limit 1)`;
@@ -60,7 +63,7 @@ function looksAt(tenant: string): Looks {
   };
 }
 
-/** SQL: most tenants have nothing at all in the queue, which is found by a look each. */
+/** SQL: most tenants have no work at all, which one lookup of each kind shows. */
 function isBusy(tenant: string): string {
   const { retidas, mudancas, auditoria } = looksAt(tenant);
   const avisos = `(select true from webhooks w where w.tenant = ${tenant} and w.ativo and w.proxima is not null limit 1)`;
@@ -69,14 +72,14 @@ function isBusy(tenant: string): string {
   return `((select true from fila q where q.tenant = ${tenant} limit 1) or ${others})`;
 }
 
-/** `among`: whose, as a relation with what joins it to `m`. */
+/** `among`: the relation of the tenants, with its join to `m`. */
 function selectDue(tenant: string, among = 'municipios m where true'): string {
   const looks = looksAt(tenant);
   return `select m.tenant, ${KINDS.map((kind) => `${looks[kind]} as ${kind}`).join(', ')} from ${among} and ${isBusy(tenant)}`;
 }
 
 const OF_ALL = planOnce('tenants_due', selectDue('m.tenant'));
-/** The planner takes the list for one tenant, whatever its length: it would plan anew for each list, which takes longer than the looks. */
+/** The planner treats the list as one tenant of any length. A plan for each list would take longer than the lookups. */
 const OF_SOME = planOnce(
   'some_tenants_due',
   selectDue(
@@ -85,8 +88,8 @@ const OF_SOME = planOnce(
   ),
 );
 /**
- * Of a distributed schema: what every server is asked is short, since each shard plans it. One tenant is asked on its own server, where each
- * table is told the tenant by itself.
+ * Statements for a distributed schema: each server gets a short one, since each shard plans it. One tenant is queried on its own server,
+ * with its name as a constant for each table.
  */
 const BUSY = planOnce(
   'tenants_busy',
@@ -95,8 +98,8 @@ const BUSY = planOnce(
 const OF_ONE = planOnce('tenant_due', `${selectDue('$3')} and m.tenant = $3`);
 
 /**
- * `versao`: of the table of rates. `tenants`: of whom it is asked; all, where it is undefined. `rung`: who is asked in any case, where not all
- * can be.
+ * `versao`: version of the table of rates. `tenants`: the tenants to query; undefined: all. `rung`: tenants that are queried in any case,
+ * when not all can be.
  */
 export type ListDue = (
   now: number,
@@ -107,11 +110,13 @@ export type ListDue = (
 
 type Row = { readonly tenant: string } & Record<Kind, true | null>;
 
-/** What has rows in a distributed schema is asked for in a time that is short beside a pause of transmission. */
+/** The time limit of a query in a distributed schema, short beside a pause of transmission. */
 const SILENT_MS = 2_000;
-/** Tenants that are asked at once by themselves. */
+/** Tenants that are queried in parallel, each by itself. */
 const AT_ONCE = 4;
-/** While a server is lost nobody is asked for all: who did not ring is asked in turn, so many at a look. */
+/**
+ * Tenants per query round while a server is lost. No query for all tenants is possible then, and the tenants that did not ring take turns.
+ */
 const IN_TURN = 100;
 
 export function dueLister(pool: Db): ListDue {
@@ -155,12 +160,12 @@ export function dueLister(pool: Db): ListDue {
   };
 }
 
-/** A server that is asked says nothing where another one, that it asks, says nothing. */
+/** Limits the time: a server does not answer while it waits for another lost server. */
 function brief(query: QueryConfig): QueryConfig {
   return { ...query, query_timeout: SILENT_MS } as QueryConfig;
 }
 
-/** Whether the server says that another one does not answer it, or says nothing in time. */
+/** Whether the server reports that another one is gone, or does not answer in time. */
 function isOfNode(error: unknown): boolean {
   return unavailabilityOf(error) === 'node_gone' || isQueryTimeout(error);
 }

@@ -1,4 +1,4 @@
-/** The worker's side of the eventos: taking what is due in the order of each nota, and writing what came of it. */
+/** The worker's side of the eventos: claims due ones in the order of each nota, and writes their outcomes. */
 import { randomUUID } from 'node:crypto';
 import { createSettle, insertTrail, returningEstado, type Settlement, type Standing } from '../../base/book/claims.ts';
 import { type EventoRow, JOIN_NOTA } from '../../base/book/evento-rows.ts';
@@ -21,7 +21,7 @@ import {
 import { movesTo } from '../../fiscal/machine.ts';
 import { NOTA_MOVES, type NotaMove, RASCUNHOS } from '../../fiscal/nota.ts';
 
-/** Columns of an event that a claim answers. */
+/** Columns of an event that a claim returns. */
 const CLAIMED = [
   'nota',
   'mes_nota',
@@ -34,43 +34,43 @@ const CLAIMED = [
   'criado_em',
 ] as const satisfies readonly (keyof EventoRow)[];
 
-/** An event that the worker holds for a while; its announcement is counted among its retries, when it is one. */
+/** An event that the worker holds for a while; a repeated announcement counts as one of its retries. */
 export type ClaimedEvento = Pick<EventoRow, 'id' | 'mes' | 'chave_acesso' | (typeof CLAIMED)[number]> &
   Traced & {
-    /** Where it was found: one that was announced before (`enviado`, `erro`) is asked about before it is sent again. */
+    /** The state before the claim. An event that was announced before (`enviado`, `erro`) is searched before it is sent again. */
     readonly found: EventoEstado;
     readonly tentativas: number;
     readonly simular: string | null;
-    /** The highest reception number known when it was first announced. */
+    /** The highest known reception number at its first announcement. */
     readonly nsu_antes: string;
   };
 
 export type EventoClaim = {
   readonly token: string;
-  /** Announced. Those of one nota follow each other in the order of registration, with nothing of the nota left out before. */
+  /** Announced events. Those of one nota are in the order of registration, with no earlier open one left out. */
   readonly eventos: readonly ClaimedEvento[];
-  /** Events moved, with those that only wait for their nota or are waived with it: when it is `max` or more there may be others. */
+  /** Moved events, including those that wait for their nota or are waived with it. `max` or more: there may be others. */
   readonly moved: number;
 };
 
 export type EventoSettlement = Settlement<EventoMove> & {
-  /** What was answered before is forgotten. */
+  /** The earlier answer is erased when undefined. */
   readonly codigo_retorno?: string | undefined;
   readonly erros_adn?: ErrosAdn | null | undefined;
-  /** The nota that it cancels with this: it is locked before the event. */
+  /** The nota that the event cancels: it is locked before the event. */
   readonly cancelada?: Ref | undefined;
 };
 
 /**
- * SQL: an earlier open event of the nota of an alias, of which `more` is true. Asked of each row by the whole key: as a join it might read
- * all that is open of the tenant, which `offset 0` forbids.
+ * SQL: an earlier open event of the alias's nota for which `more` is true. The lookup by the whole key runs for each row. A join might read
+ * all open events of the tenant, which `offset 0` prevents.
  */
 function hasEarlier(tenant: string, e: string, more = 'true'): string {
   return `exists (select 1 from eventos b where b.tenant = ${tenant} and b.nota = ${e}.nota and b.aberto
     and b.ordem < ${e}.ordem and ${more} offset 0)`;
 }
 
-/** SQL: whether the row of an alias is the oldest open event of its nota. The others are sent after it. */
+/** SQL: whether the alias's row is the oldest open event of its nota. The others are sent after it. */
 function isFirst(tenant: string, e = 'e'): string {
   return `not ${hasEarlier(tenant, e)}`;
 }
@@ -78,46 +78,46 @@ function isFirst(tenant: string, e = 'e'): string {
 const DRAFTS = quoteWords(RASCUNHOS);
 const BEFORE_SENDING = quoteWords(EVENTO_ANTES_DO_ENVIO);
 
-/** Nothing of the nota `n` is sent yet. */
+/** The nota `n` was not sent yet. */
 const IS_DRAFT = `n.estado in (${DRAFTS})`;
 
 /**
- * SQL: whether a claim would take the event `x` of the tenant `m`, which is due: to send it, or to let it wait for its nota. A nota of
- * which nothing is sent yet is in the queue, or held back: so the months need not be asked.
+ * SQL: whether a claim would take the due event `x` of tenant `m`, to send it or leave it waiting. An unsent nota is in the queue or held,
+ * so that no monthly table is read.
  */
 export const EVENTO_IS_TAKEN = `(${isFirst('m.tenant', 'x')} or (x.estado = 'pendente' and (
     exists (select 1 from fila q where q.tenant = m.tenant and ${isOfTipo('nota', 'q')} and q.id = x.nota)
     or exists (select 1 from retidas r where r.tenant = m.tenant and r.nota = x.nota))))`;
 
-/** How long a later event of a draft waits. The authorisation of the nota wakes it earlier. */
+/** The wait of a later event of a draft. The authorisation of the nota wakes it earlier. */
 const FOLLOWS_MS = 3_600_000;
 
-/** Where each trigger of a claim leads, from wherever it finds the event. */
+/** The target state of each trigger of a claim, for any state of the event. */
 const LEADS_TO = (['anuncio', 'recusa_nota', 'nota_nao_autorizada'] as const)
   .map((on) => `when '${on}' then '${movesTo<EventoMove>(EVENTO_MOVES, on).to}'`)
   .join(' ');
 
-/** As expressions, so that they lead nobody to an index: queue and event are found by id. */
+/** Expressions, so that the planner does not choose an index for them: queue and event are found by id. */
 const IS_DUE = '(f.due_at <= $2) is true';
 const IS_PENDENTE = "e.estado || '' = 'pendente'";
 /** See {@link ONE_BY_ONE}. */
 const EACH_DUE = ONE_BY_ONE.replaceAll('x.', 'd.');
 
-/** Of a due event. */
+/** Columns of a due event. */
 const DUE_EVENTO = 'e.id, e.nota, e.ordem, e.estado as found, f.tentativas, f.traceparent';
-/** Events that are due with their nota; row and queue are locked together, as whoever moves an event writes both. */
+/** Due events with their nota; row and queue are locked together, since each move of an event writes both. */
 const FROM_DUE = `from fila f join eventos e on e.tenant = $1 and e.id = f.id ${JOIN_NOTA}
     where f.tenant = $1 and f.tipo = 'evento' and f.due_at <= $2`;
 const LOCK_DUE = 'for update of f, e skip locked for share of n skip locked';
 
 /**
- * `first` and `others`: the first due event of each nota, and those after it that are due too. What follows an event that is not due, or
- * that somebody holds, is left by `ready`. The nota is locked for the moment, so that nobody decides it meanwhile.
+ * `first` and `others`: the first due event of each nota, and its later due events. `ready` drops events after one that is not due or is
+ * locked. The nota is share-locked, so that its state does not change meanwhile.
  *
- * The order of the events of a draft does not matter, since none is sent: `waiting` takes what follows the first. Those are counted apart,
- * so that a nota with many hinders nobody. Only the first is looked at again soon; the authorisation of the nota wakes them all.
+ * The order of a draft's events does not matter, since none is sent: `waiting` takes those after the first. They have a limit of their own,
+ * so that a nota with many events delays no other. Only the first is checked again soon; the authorisation of the nota wakes them all.
  *
- * An event that is waived has no `ate`, and rests.
+ * A waived event has no `ate`, and rests.
  */
 const CLAIM = planOnce(
   'claim_eventos',
@@ -180,14 +180,14 @@ const CLAIM = planOnce(
   from moved order by due_at, nota, ordem`,
 );
 
-/** Notas before their eventos: those that this settlement is going to cancel. */
+/** Locks notas before their eventos: those that this settlement is going to cancel. */
 const LOCK_NOTAS = planMonthly(
   'lock_notas',
   `select n.id from unnest($3::bigint[]) as x (id) join notas n on n.tenant = $1 and n.mes = $2 and n.id = x.id
   ${ONE_BY_ONE} order by n.id for no key update of n`,
 );
 
-/** Triggers with which the authority has given its final word. */
+/** Triggers of the authority's final decision. */
 const FINAL_WORDS = quoteWords(['conclusao', 'recusa', 'dispensa'] satisfies EventoTrigger[]);
 const CANCELAMENTO = movesTo<NotaMove>(NOTA_MOVES, 'cancelamento');
 
@@ -199,10 +199,10 @@ const CANCEL_NOTAS = planMonthly(
   returning n.id, n.mes, n.movimentos, n.chave_acesso, ${returningEstado('nota', 'n')}`,
 );
 
-/** What is told of an event that was settled. */
+/** The columns of a settled event that are returned. */
 type Moved = Pick<EventoRow, 'nota' | 'mes_nota' | 'cancela'>;
 
-/** A cancellation that was processed cancels its nota, for the end of which those that replace it wait. */
+/** A processed cancellation cancels its nota and wakes the substitutes that wait for this. */
 async function cancelNotas(
   client: PoolClient,
   tenant: string,
@@ -227,9 +227,9 @@ async function cancelNotas(
 export function eventoClaims(pool: Db) {
   return {
     /**
-     * Takes due events under a token and announces their sending, in one commit. An event that waits for its nota is due again at `pollAt`,
-     * and one of a refused nota is waived. An event is left while an earlier one is under way outside this claim. `mayAnnounce` false:
-     * nothing is to be sent.
+     * Takes due events under a token and announces them, in one commit. An event that waits for its nota is due again at `pollAt`, and one
+     * of a refused nota is waived. An event stays while an earlier one is under way outside this claim. `mayAnnounce` false: no event is to
+     * be sent.
      */
     claim: async (
       tenant: string,
@@ -260,7 +260,10 @@ export function eventoClaims(pool: Db) {
         return { result, writes: [insertTrail(client, tenant, 'evento', moves)] };
       });
     },
-    /** Writes the outcome of the events that still carry the token, cancels their notas, wakes what replaces those; returns how many did. */
+    /**
+     * Writes the outcomes of events that still have the token, cancels their notas, and wakes the substitutes. Returns how many events had
+     * it.
+     */
     settle: createSettle<EventoSettlement, Moved>(pool, 'evento', {
       columns: [
         ['codigo text', ({ codigo_retorno }) => dropNul(codigo_retorno)],

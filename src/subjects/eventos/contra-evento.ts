@@ -1,4 +1,4 @@
-/** Reasons against an event: what stands on its note, and a replacement that does not fit. */
+/** Reasons against an event: the events on its note, and an unsuitable substitute. */
 
 import type { Municipio } from '../../base/book/municipios.ts';
 import type { EventoOnNota, NotaForEvento } from '../../base/book/on-notas.ts';
@@ -22,7 +22,7 @@ import { BASE } from '../../fiscal/pedido-names.ts';
 import { type TipoEvento, tipoByCodigo } from '../../fiscal/tipos-evento.ts';
 import type { EventoNovo } from './register.rows.ts';
 
-/** Events on the note against it, and a replacement that does not fit, as far as the request is known. */
+/** The faults from the events on the note and from an unsuitable substitute, as far as the request is known. */
 export async function reasonsAgainst(
   world: Pick<World, 'store'>,
   municipio: Municipio,
@@ -44,7 +44,7 @@ export async function reasonsAgainst(
 
 export const AT_TIPO = { xpath: BASE, campo: 'tipo_evento' } as const;
 
-/** E302, an open cancellation, or what the events on the note rule out. */
+/** E302, an open cancellation, or a conflict with the events on the note. */
 export async function findConflict(
   { store }: Pick<World, 'store'>,
   { tenant }: Municipio,
@@ -65,7 +65,10 @@ export async function findConflict(
   return { ...(found === undefined ? conflict : explainMissing(conflict, arriving, found)), ...AT_TIPO };
 }
 
-/** The last of the events that a refused one misses; undefined where there is none, or it stands on the note and the reason is another. */
+/**
+ * The last event that the refused one requires, without effect so far. Undefined: there is none, or one is processed and the refusal has
+ * another reason.
+ */
 async function missedEvento(
   store: World['store'],
   tenant: string,
@@ -78,7 +81,7 @@ async function missedEvento(
   return { ...toEventoNaNota(row), hasRetry: row.due_at !== null };
 }
 
-/** The reference of a replacement is checked both ways: the substitute must say in its own DPS whom it replaces. */
+/** The reference of a replacement is checked both ways: the substitute's own DPS must name the replaced note. */
 export async function judgeSubstituta(
   world: Pick<World, 'store'>,
   { tenant }: Municipio,
@@ -135,13 +138,13 @@ export async function judgeSubstituta(
   );
 }
 
-/** The national environment wants this order (E1308); whether it takes the substitute nobody knows yet. */
+/** The national environment requires this order (E1308); whether it will take the substitute is still unknown. */
 const SUBSTITUTA_AFTER =
   'A nota substituta ainda não foi autorizada: ela segue depois deste evento, que é a ordem do ADN. Se o ADN então a recusar, esta nota continua cancelada; emita a nota corrigida sem o grupo subst, que já não há o que substituir.';
 
 /**
- * Cancelled in another way, or for another note, the note leaves those that replace it with nothing to replace: the environment
- * then refuses them (E0046, E1310).
+ * Warns when substitutes lose the note that they replace, by another cancellation or another substitute. The environment then refuses them
+ * (E0046, E1310).
  */
 export function warnOfSubstitutas(
   { substitutas }: NotaForEvento,

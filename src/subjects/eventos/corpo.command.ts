@@ -13,7 +13,7 @@ export const CORPO_OPTIONS = {
   },
 } as const satisfies Options;
 
-/** The body in JSON of `--tipo` and `--campo`, after the fields of `more`; a text: what was asked wrongly. */
+/** The JSON body from `--tipo` and `--campo`, after the fields of `more`; a text: the wrong usage. */
 export function corpoOf(values: Values, more: Readonly<Record<string, string>> = {}): Uint8Array | string {
   const tipo = textOf(values, 'tipo');
   if (tipo === undefined) return 'Falta --tipo NOME: qual evento registrar. --help mostra os tipos e os campos.\n';
@@ -29,7 +29,7 @@ export function corpoOf(values: Values, more: Readonly<Record<string, string>> =
   return Buffer.from(JSON.stringify({ ...more, ...Object.fromEntries(body) }));
 }
 
-/** Faults of a body that was made of options, without its lines, which nobody has seen; what to mend is an option. */
+/** Faults of a body made of options. Lines are left out, since the user wrote none; a correction becomes an option. */
 export function faultsOfOptions(faults: readonly FaultText[]): readonly FaultText[] {
   return faults.map(({ linha: _, coluna: __, campo, correcao, ...fault }) => ({
     ...fault,
@@ -39,7 +39,7 @@ export function faultsOfOptions(faults: readonly FaultText[]): readonly FaultTex
   }));
 }
 
-/** A correction in JSON, as `"codigo_motivo": "1"`, as the option to type. */
+/** A JSON correction, as `"codigo_motivo": "1"`, in the form of the option to type. */
 function optionOf(correcao: string): string {
   try {
     const [[nome, valor] = []] = Object.entries(JSON.parse(`{${correcao}}`));

@@ -1,6 +1,6 @@
 /**
- * What the ADN shows of an event whose answer was lost: ours, also under a certificate that was renewed since, or another document under
- * its identifier. Only the first is taken for registered; the last is put aside for a person, and nothing is sent over it.
+ * The ADN's copy of an event whose answer was lost: ours, also under a renewed certificate, or another document under its identifier. Only
+ * ours counts as registered. Another document is set aside for a person, and nothing is sent again.
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -29,7 +29,7 @@ const pool = await freshPool();
 const { provider, namesake } = await testParties(NOON);
 const signerOf = (party: Party): Signer => ({ key: party.keys.privateKey, certificate: read(party) });
 
-/** It takes everything, its answers do not arrive, and it shows what the test says. */
+/** An ADN that takes everything, whose answers are lost, and that shows the copy of the test. */
 class ShowingAdn {
   shown: Buffer | undefined;
   readonly sent: Buffer[] = [];
@@ -84,7 +84,7 @@ class Town {
     wake: () => undefined,
   };
 
-  /** With a note that the ADN took, and whose answer was lost. */
+  /** A note that the ADN took, and whose answer was lost. */
   static async withLostNota(nDPS = '1'): Promise<Town> {
     const town = new Town();
     await town.world.store.municipios.create(town.municipio, NOON);
@@ -96,7 +96,7 @@ class Town {
     return town;
   }
 
-  /** With an event whose answer was lost, on a note that is authorised. */
+  /** An event whose answer was lost, on an authorised note. */
   static async withLostEvento(): Promise<Town> {
     const town = await Town.withLostNota();
     [town.adn.shown] = town.adn.sent;
@@ -125,7 +125,7 @@ class Town {
 }
 
 const OTHER_SIGNED = (await Town.withLostNota('2')).adn.sent[0]!;
-/** What is not our document, though it stands under our key. */
+/** Documents under our key that are not ours. */
 const ANOTHER: Readonly<Record<string, (sent: Buffer) => Buffer>> = {
   'one that the municipality signed, with other contents': () => OTHER_SIGNED,
   'one whose contents were changed': (sent) =>

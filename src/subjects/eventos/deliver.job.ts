@@ -1,6 +1,4 @@
-/**
- * What differs for eventos: each has a budget of retries (D-52), never goes before its note, and is judged with what stands on that note.
- */
+/** The differences of eventos. Each has a budget of retries (D-52), is sent after its note, and is judged with the note's events. */
 import type { Adn, AdnAnswer, AdnErro, EventoAnswer, EventoAsked, EventoToShare } from '../../adn/adn.ts';
 import type { Municipio } from '../../base/book/municipios.ts';
 import type { EventoOnNota } from '../../base/book/on-notas.ts';
@@ -23,17 +21,17 @@ import { EVENTO_ANTES_DO_ENVIO, EVENTO_MOVES, falhaAfter } from '../../fiscal/ev
 import { eventoId, signedPartOfEvento, withEventoSignature } from '../../fiscal/layout/evento.ts';
 import type { ClaimedEvento, EventoClaim, EventoSettlement } from './claim.rows.ts';
 
-/** A wake-up by the note's authorisation may be lost with whoever should give it; this look catches what it left (D-51). */
+/** The interval of a check that covers a lost wake-up: the process that should wake the event may die (D-51). */
 const POLL_MS = 60_000;
-/** Before each of the three retries: trouble of some minutes must not use them up, and most of it is over in a moment. */
+/** The waits before the three retries: most trouble ends in a moment, and trouble of some minutes must not use them up. */
 const RETRY_MS = [1_000, 30_000, 300_000] as const;
-/** The longest that an event waits for itself; and one that follows another on a draft, which the note's authorisation wakes. */
+/** The longest wait of an event by itself, and of one that follows another on a draft; the note's authorisation wakes the latter. */
 export const EVENTO_WAIT_MAX_MS = RETRY_MS[2];
 export const EVENTO_DE_RASCUNHO_WAIT_MAX_MS = 3_600_000 + POLL_MS;
-/** Events of one claim: each is a question of its own where the national environment takes them one by one. */
+/** Events of one claim: a national environment without batches gets one request for each. */
 const BATCH_MAX = 100;
 
-/** `only_here`: the environment has no use for it. */
+/** `only_here`: the environment does not use this event. */
 type More = Exclude<EventoAnswer, AdnAnswer> | { readonly kind: 'only_here' };
 
 const EVENTOS: DeliveryKind<ClaimedEvento, More, EventoSettlement> = {
@@ -72,7 +70,7 @@ export function deliverEventos(world: World, municipio: Municipio, taking?: Taki
   return deliver(EVENTOS, world, municipio, taking);
 }
 
-/** What is due: announced, if it may be, or waiting for its note. */
+/** Claims the due events: announced ones, if allowed, and those that wait for their note. */
 function claimBatch({ world, tenant }: On, max: number, mayAnnounce: boolean, token?: string): Promise<EventoClaim> {
   const now = world.now();
   return world.store.eventos.claim(tenant, now, now + LEASE_MS, now + POLL_MS, max, mayAnnounce, token);
@@ -104,7 +102,7 @@ function listOnNotas({ world, tenant }: On, eventos: readonly ClaimedEvento[]) {
 const ONLY_HERE =
   'A rejeição que este evento anula não está no ADN, que não a recebe de um município (E1818): a anulação também não é enviada, e vale neste município.';
 
-/** Events that the national environment has no use for. Nothing is read unless there is an annulment. */
+/** Finds the events that the national environment does not use. Nothing is read unless there is an annulment. */
 async function findOnlyHere(on: On, eventos: readonly ClaimedEvento[]): Promise<readonly ClaimedEvento[]> {
   const annulments = eventos.filter(({ codigo_tipo_evento }) => codigo_tipo_evento === ANULACAO_REJEICAO);
   if (annulments.length === 0) return [];
@@ -177,13 +175,13 @@ function outcomeOf(
       return { ...fail(), ...describeErros(answer.erros) };
     default: {
       const mensagem_retorno = answer?.why ?? 'o ADN não disse o que foi feito do evento';
-      // It may have been taken, and is asked about first. While nobody can be reached it counts for no event (D-52).
+      // The ADN may have taken the event, which is searched first. An outage of the whole ADN uses up no retry (D-52).
       return { ...(isAway ? { on: 'adiamento' } : fail()), ...describeErros(answer?.erros ?? []), mensagem_retorno };
     }
   }
 }
 
-/** Code and words of the first reason, and all of them as they may be kept and shown. */
+/** Code and text of the first reason, and all reasons in the form that is stored and shown. */
 function describeErros(
   erros: readonly AdnErro[],
 ): Pick<EventoSettlement, 'codigo_retorno' | 'mensagem_retorno' | 'erros_adn'> {

@@ -1,4 +1,4 @@
-/** `nfse evento enviar`: registers an event as any integrator would, and asks until it comes to its end. */
+/** `nfse evento enviar`: registers an event as an integrator would, and polls until its end. */
 import type { Evento, EventoRegistrado, Recusado } from '../../../packages/cliente/src/index.ts';
 import { askedWrongly, type Command, type Terminal, textOf, type Values } from '../../base/terminal/command.ts';
 import {
@@ -68,7 +68,7 @@ async function enviar(terminal: Terminal, values: Values, chave: string): Promis
   }
 }
 
-/** The body of the request, signed where the options name a certificate; a text: what was asked wrongly. */
+/** The body of the request, signed when the options name a certificate; a text: the wrong usage. */
 async function signBody(terminal: Terminal, values: Values, chave: string): Promise<SentFile | string> {
   const [file, cms] = [textOf(values, 'corpo'), textOf(values, 'cms')];
   if (file !== undefined && (values.tipo !== undefined || values.campo !== undefined)) {
@@ -89,7 +89,7 @@ async function signBody(terminal: Terminal, values: Values, chave: string): Prom
   return { ...sent, assinatura: text };
 }
 
-/** The body of the options, with the key of its note, so that it fits no other note. */
+/** The body from the options, with the key of its note, so that it fits no other note. */
 function readBody(values: Values, chave: string): SentFile | string {
   const body = corpoOf(values, { chave_acesso: chave });
   return typeof body === 'string' ? body : { kind: 'json', body, assinatura: undefined };
@@ -130,7 +130,7 @@ async function followEvento(
   return REFUSED;
 }
 
-/** What is said of an event that ended without effect on its note. */
+/** Messages for events that ended without effect on their note. */
 const WITHOUT_EFFECT: Readonly<Partial<Record<EventoEstado, string>>> = {
   rejeitado: 'O ADN recusou o evento',
   erro: `O ADN não decidiu o evento, e as ${EVENTO_RETRIES_MAX} novas tentativas acabaram; a prefeitura pode mandar enviá-lo de novo`,
@@ -139,7 +139,7 @@ const WITHOUT_EFFECT: Readonly<Partial<Record<EventoEstado, string>>> = {
   dispensado: 'O envio do evento ao ADN foi dispensado, e ele não tem efeito na nota',
 };
 
-/** Whether an event has ended. For one in `erro` the public advice tells whether a retry is left. */
+/** Whether an event has ended. An event in `erro` with a retry left has the public advice `retentar`. */
 function isAtRest({ status_evento, acao_sugerida }: Pick<Evento, 'status_evento' | 'acao_sugerida'>): boolean {
   return eventoRests(status_evento, acao_sugerida === 'retentar');
 }

@@ -1,6 +1,6 @@
 /**
- * The chapter on commands of the page on events, done line by line beside the program's own service, with a simulator of the ADN and
- * signatures of the municipality.
+ * Runs the commands chapter of the events page line by line beside the program's own service. The ADN is simulated, and the signatures are
+ * the municipality's.
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -23,7 +23,7 @@ import { eventoRests } from '../../fiscal/evento.ts';
 import { exampleXml } from '../../fiscal/rules/example.ts';
 import type { EventoPublico } from './queries.ts';
 
-/** That of the municipality's certificate in the private PKI. */
+/** The CNPJ of the municipality's certificate in the private PKI. */
 const MUNICIPIO_CNPJ = '99999999000191';
 const EXAMPLE = await readFile(path.join(ROOT, 'examples/dps.xml'));
 const EVENTO_XSD = await readFile(path.join(ROOT, 'docs/evento-1.01.xsd'), 'utf8');
@@ -50,7 +50,7 @@ describe('the chapter on commands of the page on events', async () => {
       runBeside,
     );
 
-    // The notes that the chapter names: two in production, one in the sandbox.
+    // The notes of the chapter: two in production, one in the sandbox.
     const template = exampleXml({ tpAmb: '1', serie: '1', nDPS: '1' });
     const signed = signedDps(template, stage.pki.prestadores.slice(0, 1), 1, 2);
     const issued = async (tenant: string, document: Buffer): Promise<string> => {
@@ -63,7 +63,7 @@ describe('the chapter on commands of the page on events', async () => {
       exemplo: [await issued('exemplo', signed[0]!), await issued('exemplo', signed[1]!)],
       integracao: [await issued('integracao', EXAMPLE)],
     };
-    // Addresses and folders of the page are those of one machine; a test has its own.
+    // The page has addresses and folders of one machine; the test replaces them by its own.
     const lines = linesOf(chapter).map((line) => {
       const [chave, outra] = notas[/exemplo\b|^sed /.test(line) ? 'exemplo' : 'integracao']!;
       return line
@@ -90,7 +90,7 @@ describe('the chapter on commands of the page on events', async () => {
       assert.equal(said.code, line.includes('adn:rejeita') ? 1 : 0, `${line}\n${told(said)}`);
     }
 
-    // What the chapter says of them.
+    // The results are those that the chapter describes.
     const eventosOf = async (tenant: string, chave: string): Promise<readonly EventoPublico[]> =>
       (await request(address, `/${tenant}/api/v1/nfse/${chave}/eventos`)).body.eventos;
     const [cancelada, bloqueada] = notas.exemplo as readonly [string, string];
@@ -108,7 +108,7 @@ describe('the chapter on commands of the page on events', async () => {
       ],
     );
 
-    // By office in the name of the certificate's holder, signed by it once it was sent.
+    // The author is the holder of the certificate, which signs the event when it is sent.
     const bloqueio = await settled(async () => (await eventosOf('exemplo', bloqueada))[0]!);
     assert.deepEqual([bloqueio.tipo_evento, bloqueio.status_evento], ['bloqueio_por_oficio', 'processado']);
     const mostrar = ['evento', 'mostrar', `${bloqueio.id_evento}`, '--municipio', 'exemplo', '--xml'];
@@ -126,7 +126,7 @@ describe('the chapter on commands of the page on events', async () => {
     assert.equal(stranger.code, 1, told(stranger));
     assert.match(stranger.err, /--cnpj 88888888000191 não é o do certificado com que exemplo assina/);
 
-    // Without a signature, and with somebody else's, nothing is registered.
+    // A request without a signature, or with another party's, registers nothing.
     const target = ['evento', 'enviar', bloqueada, '--tipo', 'rejeicao_tomador', '--campo', 'codigo_motivo_rejeicao=3'];
     const at = ['--municipio', 'exemplo', '--url', address];
     assert.match((await nfseBeside([...target, ...at], {})).err, /^Recusado \(HTTP 401, E9002\)/);
@@ -138,7 +138,7 @@ describe('the chapter on commands of the page on events', async () => {
 
 const XML = { 'Content-Type': 'application/xml' };
 
-/** An event once it has come to its end. */
+/** Waits until an event has ended. */
 function settled(read: () => Promise<EventoPublico>): Promise<EventoPublico> {
   return until(async () => {
     const evento = await read();
@@ -146,7 +146,7 @@ function settled(read: () => Promise<EventoPublico>): Promise<EventoPublico> {
   }, 'the event comes to its end');
 }
 
-/** As much of curl as the page uses. */
+/** The part of curl that the page uses. */
 async function curl(args: readonly string[]): Promise<{ readonly status: number; readonly text: string }> {
   const headers: Record<string, string> = {};
   let [method, url, body]: [string, string | undefined, string | Uint8Array | undefined] = [
@@ -166,7 +166,7 @@ async function curl(args: readonly string[]): Promise<{ readonly status: number;
   return { status: response.status, text: await response.text() };
 }
 
-/** From its heading to the next one of its rank. */
+/** The text from a heading to the next one of its rank. */
 async function chapterOf(heading: string): Promise<string> {
   const page = await readFile(path.join(ROOT, 'docs/site/eventos.md'), 'utf8');
   const from = page.indexOf(`\n${heading}\n`);

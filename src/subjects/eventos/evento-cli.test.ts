@@ -1,6 +1,6 @@
 /**
- * Events from a terminal: what the municipality registers by office, looks at and moves by hand, and what an integrator sends. Beside a
- * service that runs, on one database. `evento-cli.maquina.test.ts`: the chapter of the page on events about all of it.
+ * Events from a terminal: the municipality registers, reads and moves them by hand, and an integrator sends them. A running service shares
+ * the database. `evento-cli.maquina.test.ts` runs the chapter of the events page.
  */
 
 import assert from 'node:assert/strict';
@@ -23,12 +23,12 @@ import { exemploDe, TIPOS_EVENTO, tipoBySlug } from '../../fiscal/tipos-evento.t
 import type { EventoPublico } from './queries.ts';
 
 const AGENTE = '52998224725';
-/** Of nobody known; that of the municipality's certificate in the private PKI. */
+/** An invented CNPJ, of the municipality's certificate in the private PKI. */
 const MUNICIPIO_CNPJ = '99999999000191';
 const EXAMPLE = await readFile(path.join(ROOT, 'examples/dps.xml'));
 const EVENTO_XSD = await readFile(path.join(ROOT, 'docs/evento-1.01.xsd'), 'utf8');
 
-/** Of the commands and of the service alike. */
+/** One clock for the commands and the service. */
 const PRESENT = {
   get now(): number {
     return Date.now();
@@ -37,7 +37,7 @@ const PRESENT = {
 
 const told = ({ code, out, err }: Said): string => `ended with ${code}\n${out}${err}`;
 
-/** The value of a row of what an event is shown as. */
+/** The value of a named row in the text of an event. */
 function row(text: string, name: string): string | undefined {
   return new RegExp(`^ {2}${name} +(.*)$`, 'm').exec(text)?.[1];
 }
@@ -88,7 +88,7 @@ describe('beside a service of the sandbox', () => {
   const send = (chave: string, tipo: string, ...more: readonly string[]): Promise<string> =>
     done('enviar', chave, '--url', service.address, '--tipo', tipo, ...more);
 
-  /** By office, and until it is processed. */
+  /** Registers an event by office, and waits until it is processed. */
   async function register(chave: string, tipo: string, more: Readonly<Record<string, string>> = {}): Promise<string> {
     const { tipo_evento: _, ...campos } = { ...exemploDe(tipoBySlug(tipo)!), ...more };
     const asked = ['--municipio', 'integracao', '--cnpj', MUNICIPIO_CNPJ, '--tipo', tipo, ...campo(campos)];
@@ -108,7 +108,7 @@ describe('beside a service of the sandbox', () => {
     const page = await readFile(path.join(ROOT, 'docs/site/eventos.md'), 'utf8');
     const blocks = [...page.matchAll(/^```console\n([\s\S]*?)^```$/gm)].map(([, block]) => block!);
     const chave = await nota();
-    // The other blocks are of a municipality in production.
+    // The other blocks are for a municipality in production.
     const own = blocks.filter((block) => block.includes('{{integracao}}'));
     const text = own.join('').replaceAll('{{integracao}}', 'integracao').replaceAll('CHAVE', chave);
     const lines = text
@@ -122,7 +122,7 @@ describe('beside a service of the sandbox', () => {
       const args = words.slice(words.indexOf('evento') + 1);
       listed = await done(...args, ...(args[0] === 'enviar' ? ['--url', service.address] : []));
       if (args[0] !== 'registrar') continue;
-      // As by whoever types the next line a moment later.
+      // The next line runs a moment later, as typed by a person.
       const id = row(listed, 'id_evento')!;
       const isProcessed = async (): Promise<boolean> =>
         row(await done('mostrar', id, '--municipio', 'integracao'), 'status_evento') === 'processado';
@@ -176,7 +176,7 @@ describe('beside a service of the sandbox', () => {
     assert.equal(row(said.out, 'codigo_retorno'), 'E1833');
     assert.match(row(said.out, 'erros_adn')!, /"E1833"/);
     assert.match(said.err, /^O ADN recusou o evento: \S/);
-    // A type that the national environment does not take from a municipality is valid here all the same (D-55).
+    // The national environment does not take this type from a municipality; it is valid here all the same (D-55).
     const kept = await send(chave, 'confirmacao_tomador', '--simular', 'adn:rejeita=E1818');
     assert.equal(row(kept, 'status_evento'), 'dispensado');
     assert.match(kept, /o evento vale neste\.\n$/);
@@ -194,7 +194,7 @@ describe('beside a service of the sandbox', () => {
       /correção: --campo codigo_motivo_rejeicao=1$/m,
     );
     await refused([...asked, '--tipo', 'bloqueio_por_oficio'], /HTTP 401, E9016/);
-    // Another program may listen where the service was sought.
+    // Another program may listen at this address.
     const absent = ['enviar', chave.slice(1), ...asked.slice(2), '--tipo', 'confirmacao_tomador'];
     await refused(absent, /HTTP 404, E301/, new RegExp(`^Perguntado a ${service.address}/integracao; --url `, 'm'));
     const byPort = await nfseHere(['evento', ...absent.slice(0, 2), ...absent.slice(4)], pool, false, service.address);
@@ -321,7 +321,7 @@ describe('beside a service of the sandbox', () => {
   });
 });
 
-/** The document, once the schema has accepted it. */
+/** The document, after the schema accepted it. */
 function unsigned(xml: string): { readonly documents: string } {
   assert.deepEqual(xsdErrors(EVENTO_XSD, Buffer.from(xml)), []);
   return { documents: xml };
@@ -333,7 +333,7 @@ describe('what an operator may do', () => {
   let service: Awaited<ReturnType<typeof startTestService>>;
 
   before(async () => {
-    // Nobody transmits, so that every event stays where it was put.
+    // No worker transmits, so that every event stays in its state.
     service = await startTestService({ worker: false, clock: { now: Date.now() } });
   });
 
@@ -342,7 +342,7 @@ describe('what an operator may do', () => {
 
   type Put = { readonly estado: EventoEstado; readonly hasRetry?: boolean; readonly ageMs?: number };
 
-  /** An event of a note of its own, as if it had come to a state some time ago. */
+  /** An event of a new note, as if it had reached a state some time ago. */
   async function put({ estado, hasRetry = true, ageMs = 0 }: Put, tipo = 'confirmacao_tomador'): Promise<string> {
     const { body: note } = await emit(service.address, EXAMPLE);
     const { tipo_evento: _, ...campos } = exemploDe(tipoBySlug(tipo)!);
@@ -371,7 +371,7 @@ describe('what an operator may do', () => {
     return JSON.parse(out);
   };
 
-  /** D-51, and "Announce before acting": what may be with the ADN already is asked about, and not taken back. */
+  /** D-51, and "Announce before acting": an event that the ADN may have is searched for, and not withdrawn. */
   const MOVES: Readonly<Record<string, Readonly<Partial<Record<EventoEstado, EventoEstado>>>>> = {
     reprocessar: { erro: 'enviado', erro_reprocessamento: 'enviado' },
     separar: { erro: 'erro_reprocessamento' },
@@ -409,7 +409,7 @@ describe('what an operator may do', () => {
         assert.equal(said.code, 0, `${estado}: ${told(said)}`);
         assert.match(said.out, new RegExp(`^O evento ${id} \\(confirmacao_tomador nº 1\\) está ${to}\\. `));
         assert.equal(evento.status_evento, to);
-        // A refusal keeps its reason, which the integrator reads.
+        // A refusal keeps its reason for the integrator.
         assert.equal(evento.mensagem_retorno, operacao === 'arquivar' ? null : 'Decisão da prefeitura');
         const last = trilha.at(-1);
         assert.deepEqual([last.de, last.para, last.mensagem], [estado, to, 'Decisão da prefeitura']);
@@ -487,7 +487,7 @@ describe('what an operator may do', () => {
     return JSON.parse(said.out).eventos.map(({ id_evento }: EventoPublico) => String(id_evento));
   };
 
-  /** Refused by the national environment, with a code. */
+  /** An event that the national environment refused with a code. */
   async function putRefused(codigo: string): Promise<string> {
     const id = await put({ estado: 'rejeitado' });
     await service.pool.query('update eventos set codigo_retorno = $2 where id = $1', [id, codigo]);
@@ -612,13 +612,13 @@ describe('what an operator may do', () => {
     assert.equal(wanted.length, 6);
     const listed = await problemIds();
     assert.deepEqual([...listed].sort(), [...wanted].sort());
-    // The gravest first; of refusals the newest.
+    // The gravest problem comes first; the newest refusal comes first.
     assert.deepEqual(
       listed,
       [10, 9, 6, 7, 3, 0].map((place) => ids[place]),
     );
 
-    // A refusal that somebody has seen to is there no more; to the integrator it is what it was.
+    // A filed refusal leaves the list; the integrator sees no change.
     const seen = ids[6]!;
     const filed = await here('evento', 'arquivar', seen, '--motivo', 'O prestador foi avisado');
     assert.match(filed.out, /está rejeitado\. Ele não aparece mais em "evento problemas"/);

@@ -1,4 +1,4 @@
-/** `nfse evento …`: the municipality registers events by office, looks at events, and moves one by hand. */
+/** `nfse evento …`: the municipality registers events by office, reads events, and moves one by hand. */
 
 import {
   askedWrongly,
@@ -35,7 +35,7 @@ import { eventosTable, problemasTable } from './tables.command.ts';
 const MUNICIPIO = { municipio: { takes: 'SLUG', help: 'município do evento' } } as const;
 const JSON_WHOLE = { json: { help: 'os objetos inteiros, em JSON' } } as const;
 
-/** Options that choose events of a list. */
+/** Options that filter the events of a list. */
 const FILTRO = {
   nota: { takes: 'CHAVE', help: 'só os de uma nota, um a um' },
   codigo: { takes: 'CÓDIGO', help: 'só os que o ADN respondeu com este código' },
@@ -136,7 +136,7 @@ function readReason(values: Values) {
   return { motivo: textOf(values, 'motivo'), quem: nameOperator(), via: 'comando' } as const;
 }
 
-// Filing.
+// Filing of refusals.
 
 async function arquivarCada(world: CliWorld, slug: string, values: Values, ids: readonly string[]): Promise<number> {
   if (values.confirmar !== undefined || repeatFiltro(values) !== '') {
@@ -196,7 +196,7 @@ function readFiltro(values: Values): FiltroDeProblemas {
   };
 }
 
-/** The options of the filter, to be typed again; empty where there are none. */
+/** The options of the filter, to be typed again; empty without a filter. */
 function repeatFiltro(values: Values): string {
   const texts = ['nota', 'estado', 'codigo'].flatMap((name) => {
     const text = textOf(values, name);
@@ -205,7 +205,7 @@ function repeatFiltro(values: Values): string {
   return [...texts, ...(values['entre-partes'] === true ? [' --entre-partes'] : [])].join('');
 }
 
-/** The number of an option, from 1 on; `wrong`: it is none, and the operator was told so. */
+/** The number of an option, from 1 on; `wrong`: it is invalid, and the operator was told. */
 function readCount(terminal: Terminal, values: Values, name: string): number | undefined | 'wrong' {
   const text = textOf(values, name);
   if (text === undefined) return undefined;
@@ -253,7 +253,7 @@ async function listarProblemas(world: CliWorld, slug: string, values: Values): P
   return 0;
 }
 
-/** So many kinds of problem are named above the list. */
+/** Kinds of problem above the list, at most. */
 const RESUMO_MAX = 12;
 
 function describeProblemas(slug: string, problemas: Problemas, filtro: string): string {

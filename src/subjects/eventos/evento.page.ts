@@ -1,4 +1,4 @@
-/** One event: what it is, how it stands and why, its documents, its life, and what may be done with it. */
+/** One event: its data, its state with the reason, its documents, its history, and the possible actions. */
 
 import { facts, folded, form, link, notice, table } from '../../base/pages/fields.ts';
 import {
@@ -80,7 +80,7 @@ function about({ slug, papel }: InMunicipio, { evento, identificador, autor, cam
 
 type Erro = Readonly<Partial<Record<'codigo' | 'descricao' | 'complemento', unknown>>>;
 
-/** What the ADN said, in its words. */
+/** The answer of the ADN, in its own words. */
 function answered({ evento }: EventoInteiro): Inserted {
   const { erros_adn, codigo_retorno, mensagem_retorno } = evento;
   const erros = erros_adn?.erros;

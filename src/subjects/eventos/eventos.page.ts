@@ -1,4 +1,4 @@
-/** Events that ask for somebody: the list by problem, and one act on several of them, counted and confirmed. */
+/** Events that need attention: the list by problem, and one action on several of them, counted and confirmed. */
 
 import { carried, field, form, link, notice, table } from '../../base/pages/fields.ts';
 import { type Answer, byHand, forRole, type InMunicipio, pathIn, type Row } from '../../base/pages/visit.ts';
@@ -12,10 +12,10 @@ import { arquivarEventos, type FiltroDeProblemas, listEventosComProblema, type P
 
 const HERE = 'eventos';
 const PATH = '/eventos';
-/** Boxes of a page, and so of one act. */
+/** Checkboxes of a page, and so events of one action, at most. */
 const VARIOS_MAX = 50;
 
-/** A filter as an address has it. */
+/** A filter in the form of a query. */
 type Busca = Readonly<Record<'nota' | 'estado' | 'codigo' | 'partes', string>>;
 
 function readBusca(text: (name: string) => string | null): Busca {
@@ -66,7 +66,7 @@ ${field({
 `;
 }
 
-/** What there is of each kind, with the way to those alone. */
+/** The number of each kind, with a link to that kind alone. */
 function kinds(slug: string, busca: Busca, { resumo, entre_partes }: Problemas): Html {
   const isFiltered = Object.values(busca).some((one) => one !== '');
   const all = isFiltered ? html`<p>${link(pathIn(slug, PATH), 'Ver todos os que pedem atenção')}</p>\n` : undefined;
@@ -135,7 +135,7 @@ ${list}<div class="filtros">${field({
 ${nav}${archiveAll(call, busca, found)}`;
 }
 
-/** Refusals of a kind are filed all at once, whatever is on the page. */
+/** All refusals of a kind are filed at once, beyond the present page. */
 function archiveAll({ slug, papel }: InMunicipio, busca: Busca, { resumo }: Problemas): Inserted {
   const refused = resumo.filter(({ estado }) => estado === 'rejeitado').reduce((sum, { eventos }) => sum + eventos, 0);
   const isNarrow = busca.nota !== '' || busca.codigo !== '' || busca.partes !== '';
@@ -144,7 +144,7 @@ function archiveAll({ slug, papel }: InMunicipio, busca: Busca, { resumo }: Prob
   return html`<p>${link(to, `Arquivar de uma vez as ${refused.toLocaleString('pt-BR')} recusas deste filtro`)}</p>\n`;
 }
 
-// One act on several.
+// One action on several events.
 
 function idsOf(values: readonly string[]): readonly string[] {
   return [...new Set(values.filter((one) => EVENTO_ID.test(one)))].slice(0, VARIOS_MAX);
@@ -198,7 +198,7 @@ function left(naoPodem: Previsto['naoPodem']): Inserted {
   );
 }
 
-/** What is done to an event ends in what its integrator reads, but for filing. */
+/** The integrator reads the reason of every action except filing. */
 export function motivoField(operacao: Operacao): Html {
   return field({
     name: 'motivo',

@@ -1,5 +1,5 @@
 /**
- * The addresses of the events: registration by the key or by the protocol number, and the queries. The types of events stand in
+ * The addresses of the events: registration by key or protocol number, and the queries. The event types are in
  * `../../fiscal/tipos-evento.ts`.
  */
 
@@ -22,7 +22,7 @@ import { type NotaNamed, registerEvento } from './register.ts';
 
 export const EVENTOS_PATH = '/api/v1/nfse/:chave_acesso/eventos';
 
-/** In the order of the specification's table. The answer to a registration also has `mensagem` and `avisos`. */
+/** The order of the specification's table. The answer to a registration also has `mensagem` and `avisos`. */
 export const EVENTO_FIELDS = {
   id_evento: field.integer(
     'Identificador do evento neste município. Dá saltos e não segue o tempo: para ordenar use data_hora_evento, ou numero_sequencial entre os do mesmo tipo.',
@@ -117,7 +117,7 @@ export async function listOfTipo({ world, municipio, params }: Call) {
   return found === undefined ? refuseMissingNota(chave) : answerList(world, found, { tipo_evento: tipo.slug });
 }
 
-/** `of`: what the list is limited to. */
+/** `of`: the limits of the list. */
 function answerList<Of extends object>(world: World, { eventos, proxima }: EventosLidos, of: Of) {
   const body = { total: eventos.length, ...of, eventos: eventos.map(markEvento), status: 'OK' };
   return { headers: retryAfter(world, proxima), body };
@@ -136,7 +136,7 @@ export async function showOne({ world, municipio, params }: Call): Promise<Refus
   if (found === 'no_nota') return refuseMissingNota(chave);
   if (found === 'no_evento') {
     const mensagem = `A nota existe, mas não tem evento ${tipo.slug} com o número que o endereço traz. Os que ela tem estão em …/eventos/${tipo.slug}.`;
-    // The code is that of a note which is not there (D-42): the first word tells a program which of the two it is.
+    // A missing note has the same code (D-42): the first word tells a program which of the two is missing.
     const detalhes = `evento_inexistente: a nota existe, e o evento ${tipo.slug} com este número não.`;
     const fault = { codigo: 'E301', xpath: '', mensagem, detalhes };
     return { refusal: { faults: [fault] }, campo: 'num_seq_evento' };

@@ -1,4 +1,4 @@
-/** The eventos as they are read. How they are registered, claimed and moved by hand stands in the files beside. */
+/** Reads the eventos. The files beside it register, claim and move them by hand. */
 
 import { findEventoArquivado, readEventoArquivado } from '../../base/book/arquivo.ts';
 import { type Step, trailReader } from '../../base/book/claims.ts';
@@ -15,14 +15,14 @@ import { eventoClaims } from './claim.rows.ts';
 import { eventoOperations } from './operate.rows.ts';
 import { type EventoNovo, type RegisterResult, registerEvento } from './register.rows.ts';
 
-/** What is kept beside an event. */
+/** The documents that are stored beside an event. */
 type EventoDocuments = Pick<NotaRow, 'assinatura' | 'certificado_der'> & {
   readonly recebido: Buffer | null;
   readonly recebido_assinatura: string | null;
   readonly xml: Buffer;
 };
 
-/** A move that an event has made. */
+/** A move of an event. */
 export type EventoStep = Step<EventoEstado, EventoTrigger>;
 
 const DOCUMENTS = planOnce(
@@ -40,7 +40,7 @@ const XML_OF = planMonthly(
 );
 
 export function eventoStore(pool: Db) {
-  // Those of one nota go one after the other, instead of holding connections while they wait for each other.
+  // Registrations on one nota run one after the other. Parallel ones would hold connections while they wait for each other.
   const inTurn = groupCommit<EventoNovo, RegisterResult>(
     measureGroups('evento', async (key, [novo]) => [await registerEvento(pool, key.slice(0, key.indexOf('/')), novo!)]),
     1,
@@ -50,10 +50,10 @@ export function eventoStore(pool: Db) {
   return {
     ...eventoClaims(pool),
     ...eventoOperations(pool),
-    /** Numbers and stores an event; answers after the commit. What stands against it is answered, not thrown. */
+    /** Numbers and stores an event, and returns after the commit. A conflict is a result, not an exception. */
     register: (tenant: string, novo: EventoNovo): Promise<RegisterResult> => inTurn(`${tenant}/${novo.nota}`, novo),
     findNota: readNotaForEvento.bind(null, pool),
-    /** Events that others are judged by, of several notas by their `id`, ordered as in `NotaForEvento`. */
+    /** Events on several notas (by `id`) that affect other events, ordered as in `NotaForEvento`. */
     listOnNotas: readOnNotas.bind(null, pool),
     /** See {@link readEventosOf}. */
     listOf: readEventosOf.bind(null, pool),
@@ -74,7 +74,7 @@ export function eventoStore(pool: Db) {
         return (await pool.query<{ evento: string; xml: Buffer }>(query)).rows;
       });
       const found = new Map((await Promise.all(read)).flat().map(({ evento, xml }) => [evento, xml.toString('utf8')]));
-      // What an operator has sent once more is of any month.
+      // An event that an operator sends again may be of any month.
       for (const evento of eventos.filter(({ id }) => !found.has(id))) {
         const arquivado = await findEventoArquivado(pool, tenant, evento);
         if (arquivado !== undefined) found.set(evento.id, arquivado.xml.toString('utf8'));

@@ -1,8 +1,8 @@
 /**
- * The events as an integrator meets them, over real HTTP in the sandbox: every row of the specification's tables about events
- * has a test with its words. The worker works when a test says so, and the clock stands until a test moves it.
+ * The events for an integrator, over real HTTP in the sandbox: every row of the specification's tables about events has a test. The worker
+ * runs when a test says so, and the clock moves only by a test.
  *
- * Who signs, many at once, and a whole day with the national environment are in `journeys/`.
+ * Signers, many requests at once, and a whole day with the national environment are in `journeys/`.
  */
 
 import assert from 'node:assert/strict';
@@ -29,7 +29,7 @@ const TENANT = 'integracao';
 const AGENTE = '52998224725';
 const MUNICIPIO_CNPJ = '99999999000191';
 
-/** Documents of the parties of the example, in which the intermediary is put. */
+/** Documents of the parties of the example, with an added intermediary. */
 const PRESTADOR = '11222333000181';
 const TOMADOR = '52998224725';
 const INTERMEDIADORA = '00000000000191';
@@ -43,7 +43,7 @@ const { address, world, store, clock } = await startTestService({ worker: false 
 const { issue, nota: readNota, register, registered, read, evento } = balcao(address);
 const work = bancada(world);
 
-/** The header by which the local authority is asked to play something. */
+/** The header that asks the local authority to simulate an outcome. */
 const plays = (value: string): Readonly<Record<string, string>> => ({ 'X-NFSe-Simular': value });
 
 async function authorised(patch: Patch = {}): Promise<NotaEmitida> {
@@ -52,7 +52,7 @@ async function authorised(patch: Patch = {}): Promise<NotaEmitida> {
   return nota;
 }
 
-/** Time goes by, and the worker looks at the events. */
+/** The clock advances, and the worker processes the events. */
 async function later(ms: number): Promise<void> {
   clock.now += ms;
   await work.eventos();
@@ -71,7 +71,7 @@ async function trailOf(id: number) {
   return store.eventos.listTrail(TENANT, (await store.eventos.findById(TENANT, String(id)))!);
 }
 
-/** What the municipality registers from its own side. */
+/** Registers an event by the municipality itself. */
 async function deOficio(nota: NotaEmitida, body: object) {
   const json = readJson(Buffer.from(JSON.stringify(body)));
   assert.ok(!('fault' in json));
@@ -97,21 +97,24 @@ function assertRefused({ status, headers, body }: Answer, expected: number, codi
   assert.equal(headers.get('x-nfse-ambiente'), 'homologacao');
 }
 
-/** What the local authority is asked to play: a failure that decides nothing, and a refusal. */
+/** Simulated outcomes of the local authority: a failure without decision, and a refusal. */
 const [FAILS, REFUSES] = ['adn:rejeita=E1217', 'adn:rejeita=E0840'];
 const WAITING = 'aguardando_autorizacao_nota';
 
 type Passo = number | 'work' | OperatorTrigger;
-/** What is played for a cancellation, whether its note is a draft, and what follows: the worker, milliseconds that go by, the operator. */
+/**
+ * The simulated outcome of a cancellation, whether its note is a draft, and the next steps. A step is the worker, milliseconds of the
+ * clock, or an action of the operator.
+ */
 type Historia = { readonly adn?: string; readonly draft?: true; readonly passos: readonly Passo[] };
 
-/** Its three retries have failed. */
+/** All three retries have failed. */
 const SPENT: Historia = {
   adn: FAILS,
   passos: ['work', ...[1, 2, 3].flatMap((): Passo[] => [10 * MINUTE_MS, 'work'])],
 };
 
-/** The note of a cancellation to which so much has happened. */
+/** The note of a cancellation with this history. */
 async function cancelling({ adn, draft, passos }: Historia): Promise<NotaEmitida> {
   const nota = draft ? await issue() : await authorised();
   const { id_evento } = await registered(nota, CANCELAMENTO, adn === undefined ? {} : plays(adn));
@@ -133,7 +136,7 @@ const motivoDe = (codigo_motivo_cancelamento: string, descricao_motivo_cancelame
 const ANALISE = ['101103', 'solicitacao_analise_fiscal_para_cancelamento'] as const;
 const PEDIDO_DE_ANALISE = motivoDe('2', 'Serviço que não foi prestado');
 
-/** Events: the table of accepted slugs, with what each must say and in whose name it is when nobody says so. */
+/** The specification's table of accepted slugs: the required fields, and the default author. */
 const ACEITOS: readonly (readonly [
   codigo: string,
   slug: string,
@@ -151,7 +154,7 @@ const ACEITOS: readonly (readonly [
   ['204207', 'rejeicao_intermediario', 'Manifestação de NFS-e - Rejeição do Intermediário', INTERMEDIADORA, REJEICAO],
 ];
 
-/** The same table: those whose author is not a party of the note. */
+/** The same table: types whose author is no party of the note. */
 const DE_OFICIO = [
   ['105104', 'cancelamento_deferido_por_analise_fiscal'],
   ['105105', 'cancelamento_indeferido_por_analise_fiscal'],
@@ -162,7 +165,7 @@ const DE_OFICIO = [
   ['305103', 'desbloqueio_por_oficio'],
 ] as const;
 
-/** A note and the one that says in its DPS that it replaces it, and that waits for the event. */
+/** A note and its substitute, whose DPS names it and which waits for the event. */
 async function substitution(
   headers: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly antiga: NotaEmitida; readonly nova: NotaEmitida }> {
@@ -177,7 +180,7 @@ async function substitution(
   return { antiga, nova };
 }
 
-/** The note that has taken the place of another, or would have. */
+/** The note that replaces another, or is meant to. */
 async function replaced(headers: Readonly<Record<string, string>> = {}): Promise<NotaEmitida> {
   const { antiga, nova } = await substitution(headers);
   await registered(antiga, substituicaoPor(nova));
@@ -195,7 +198,7 @@ const substituicaoPor = (nova: NotaEmitida) => ({
   chave_acesso_substituta: nova.chave_acesso,
 });
 
-/** A key as it should be, of a note that nobody issued. */
+/** A well-formed key of a note that was never issued. */
 function noSuchKey({ chave_acesso }: Pick<NotaEmitida, 'chave_acesso'>): string {
   return buildChave({ ...parseChave(chave_acesso)!, nNFSe: 999_999 });
 }
@@ -346,7 +349,7 @@ for (const path of ['chave', 'protocolo'] as const) {
       }
     });
 
-    /** A cancellation as far as its state; `open`: another one is not taken. */
+    /** A cancellation in each state; `open`: another one is refused. */
     const situations: readonly (readonly [state: string, open: boolean, Historia])[] = [
       ['pendente', true, { passos: [] }],
       ['enviado', true, { adn: 'adn:atraso=30s', passos: ['work'] }],
@@ -384,7 +387,7 @@ for (const path of ['chave', 'protocolo'] as const) {
           assert.equal(answer.status, 201, JSON.stringify(answer.body));
           assert.equal(answer.body.numero_sequencial, 2);
         }
-        // What is no cancellation is not kept out by one that is under way.
+        // A cancellation under way does not block other types.
         assert.equal((await post(nota, { tipo_evento: 'confirmacao_tomador' })).status, 201);
       });
     }
@@ -645,7 +648,7 @@ describe('Events: accepted tipo_evento slugs with national codes', () => {
 
   test('a plain cancellation of a note that another replaces: an aviso names that one, and E0046 refuses it at once', async () => {
     const { antiga, nova } = await substitution();
-    // It is looked at seldom by now: the cancellation wakes it.
+    // The note is checked seldom by now: the cancellation wakes it.
     for (const ms of [MINUTE_MS, HOUR_MS]) {
       clock.now += ms;
       await work.notas();
@@ -679,7 +682,7 @@ describe('Events: accepted tipo_evento slugs with national codes', () => {
     await work.notas();
     assert.equal((await readNota(nova)).body.protocolo.status, 'rejeitado');
     assert.equal((await readNota(antiga)).body.nota.status, 'cancelada');
-    // The way out that it names.
+    // The solution that the answer names.
     const patch = { 'subst/chSubstda': antiga.chave_acesso, 'subst/cMotivo': '01' };
     const again = (await issue(patch)) as unknown as Answer['body'];
     assert.deepEqual(
@@ -938,7 +941,7 @@ describe('when it is worth asking again', () => {
     }
     return said!;
   };
-  /** As long from now on, in São Paulo; the clock of these tests stands on full seconds. */
+  /** The same interval from now on, in São Paulo; the clock of these tests stands on full seconds. */
   const momentOf = (said: string | null): string | null => {
     if (said === null) return null;
     const there = new Date(clock.now + Number(said) * SECOND_MS - 3 * HOUR_MS);
@@ -1027,7 +1030,7 @@ describe('when it is worth asking again', () => {
 });
 
 describe('acao_sugerida rules', () => {
-  /** `retry`: the header Retry-After, where it is asked for. */
+  /** `retry`: the expected header Retry-After, if it is checked. */
   const rows: readonly (readonly [name: string, Historia, estado: string, retry?: string | null])[] = [
     ['aguardar: recent pending, at once', { passos: [] }, 'pendente', '1'],
     ['aguardar: recent pending, which nobody sends', { passos: [5 * MINUTE_MS] }, 'pendente', '60'],
@@ -1059,7 +1062,7 @@ describe('acao_sugerida rules', () => {
 });
 
 describe('States and transitions', () => {
-  /** What the query by protocol shows. */
+  /** The answer of the query by protocol. */
   const shownOf = async ({ numero_protocolo }: NotaEmitida): Promise<Answer['body']> =>
     (await request(address, `/${TENANT}/api/v1/nfse/protocolo/${numero_protocolo}`)).body;
 
@@ -1109,7 +1112,7 @@ describe('States and transitions', () => {
     assert.equal(Date.parse(aguardando_desde), clock.now);
     const trail = await trailOf(id_evento);
     assert.deepEqual([trail.at(-1)?.de, trail.at(-1)?.para], ['enviado', 'aguardando_autorizacao_nota']);
-    // It is asked again by itself, and the wait is counted from its beginning.
+    // The worker tries again by itself, and counts the wait from its beginning.
     await later(2 * MINUTE_MS);
     assert.equal(Date.parse((await evento(nota, 'cancelamento')).aguardando_desde), Date.parse(aguardando_desde));
   });
@@ -1149,7 +1152,7 @@ describe('States and transitions', () => {
     await later(10 * MINUTE_MS);
     const { reprocessamentos_count, ultimo_reprocessamento_em } = await evento(nota, 'cancelamento');
     assert.deepEqual([reprocessamentos_count, Date.parse(ultimo_reprocessamento_em)], [1, clock.now]);
-    // The rehearsal of a maintenance ends after an hour, and the next retry finds a decision.
+    // The simulated maintenance ends after an hour, and the next retry gets a decision.
     await later(2 * HOUR_MS);
     assert.equal(await statusOf(nota), 'processado');
     assert.equal((await evento(nota, 'cancelamento')).reprocessamentos_count, 2);
@@ -1226,7 +1229,7 @@ describe('States and transitions', () => {
       tipo_evento: 'anulacao_rejeicao',
       cpf_agente_tributario: '52998224725',
       id_evento_rejeicao: `EVT${nota.chave_acesso}203206001`,
-      // Were it sent, it would be refused.
+      // The simulation would refuse it if it were sent.
       descricao_motivo: 'Registrada por engano adn:rejeita=E1963',
     };
     await registeredDeOficio(nota, annul);
@@ -1296,7 +1299,7 @@ describe('States and transitions', () => {
   }
 
   test('cancellation events do not re-validate the issuance rules of the note', async () => {
-    // The competence was right on the day of the note; a DPS with it would not be issued years later.
+    // The competence was right on the day of the note; years later no DPS with it would be issued.
     const nota = await authorised();
     const moment = clock.now;
     try {
@@ -1322,7 +1325,7 @@ describe('what the events of the note rule out (D-54), each at the door with the
     test(code, async () => {
       const nota = await authorised();
       await registered(nota, before);
-      // What is only pending stands in nobody's way; the authority decides what was registered beside it.
+      // A pending event blocks no other; the authority decides the conflict between registered ones.
       await work.eventos();
       const answer = await register(nota, arriving);
       assertRefused(answer, 422, code, 'tipo_evento');
@@ -1480,7 +1483,7 @@ describe('the note that a DPS replaces (Anexo I, rules of subst), as its events 
       const remarks = await remarksOn(nota.chave_acesso);
       assert.deepEqual(
         remarks.map(({ codigo }) => codigo),
-        // Nothing is left to be waited for on a note that is at its end.
+        // A note in a final state waits for nothing.
         codes.includes('E0046') ? codes : [...codes, 'E1308'],
       );
       for (const { codigo, mensagem } of remarks) {
@@ -1661,7 +1664,7 @@ describe('Endpoints, Events: queries', () => {
     for (const number of ['3', '0', '1000', 'x', '-1', '1.0', '%00', '9'.repeat(40)]) {
       const answer = await read(nota, `/confirmacao_tomador/${number}`);
       assertRefused(answer, 404, 'E301', 'num_seq_evento');
-      // The code alone does not tell it from a note that is not there.
+      // The code alone does not distinguish this from a missing note.
       assert.match(answer.body.mensagem, /^A nota existe, mas não tem evento confirmacao_tomador /);
       assert.match(answer.body.detalhes, /^evento_inexistente: /);
     }
@@ -1701,7 +1704,7 @@ test('a signature that is sent to the sandbox is looked at, and refuses nothing 
 });
 
 describe('the body is looked at before the note', () => {
-  // A key whose check digit is wrong, a key of no note, a protocol that cannot be one, a protocol of no note.
+  // A key with a wrong check digit, a key of no note, an impossible protocol, a protocol of no note.
   const chave = buildChave({
     cMun: '3550308',
     ambGer: '1',

@@ -1,4 +1,4 @@
-/** Events that the municipality registers by office: it is their author, and signs them when it sends them. */
+/** Events that the municipality registers by office: the municipality is their author, and signs them when it sends them. */
 
 import type { Municipio } from '../../base/book/municipios.ts';
 import { municipioNamed, type RegistryWorld } from '../../base/world/municipios.ts';
@@ -15,9 +15,9 @@ import { registerPedido } from './register.ts';
 
 export type PedidoDoMunicipio = {
   readonly chave: string;
-  /** The request, as the body of the integrators' door has it. */
+  /** The request, in the form of the integrators' body. */
   readonly corpo: Uint8Array;
-  /** CNPJ of the municipality, where no certificate says it. */
+  /** CNPJ of the municipality, when no certificate has it. */
   readonly cnpj: string | undefined;
   readonly porMao: PorMao;
 };
@@ -43,7 +43,7 @@ export async function registrarDeOficio(
   if ('faults' in read) return read;
   const own = await cnpjOf(municipio, cnpj, porMao.via === 'painel' ? 'o campo CNPJ do município' : '--cnpj');
   if ('problem' in own) return own;
-  // A command has nobody to wake: who transmits is another process, which finds the event by looking.
+  // A command has no worker to wake: another process transmits, and finds the event by polling.
   const worldHere = { wake: () => undefined, ...world };
   const asked = { pedido: read.pedido, municipio: own.cnpj, porMao };
   const registered = await registerPedido(worldHere, municipio, { chave }, asked);
@@ -53,7 +53,7 @@ export async function registrarDeOficio(
   return { evento, identificador: identificadorOf(evento), avisos };
 }
 
-/** In whose name: that of the certificate with which the event will be signed, or what the operator says. */
+/** The author: the holder of the certificate that will sign the event, or the CNPJ that the operator names. */
 async function cnpjOf(
   { tenant, adn }: Municipio,
   named: string | undefined,
@@ -71,7 +71,7 @@ async function cnpjOf(
     (error: Error) => ({ problem: error.message }),
   );
   if (holder === undefined || 'problem' in holder) {
-    // Who may not read the files of the service may still know whose they are.
+    // An operator without access to the service's files may still know the CNPJ.
     const why = holder?.problem ?? 'o certificado do município não traz CNPJ';
     return cnpj === undefined
       ? { problem: `${why.replace(/\.$/, '')}. Informe o CNPJ do município com ${field}.` }

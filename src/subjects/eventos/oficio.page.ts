@@ -1,4 +1,4 @@
-/** Registering an event by office: the note and the type first, then the fields that the layout has for that type. */
+/** Registers an event by office: the note and the type first, then the fields of that type. */
 
 import { carried, field, form, link, notice } from '../../base/pages/fields.ts';
 import {
@@ -25,12 +25,12 @@ const HERE = 'eventos';
 const PATH = '/eventos/oficio';
 const TITLE = 'Registrar evento de ofício';
 const OFICIO: readonly TipoEvento[] = TIPOS_EVENTO.filter(({ porOficio }) => porOficio);
-/** Of a field of the form that is no field of the type. */
+/** The form field of the author, which is no field of the type. */
 const CNPJ = 'cnpj';
 
 type Problems = Readonly<Record<string, string>>;
 
-/** The first step: which note, and what is registered on it. */
+/** The first step: the choice of the note and of the type. */
 function choosePage(slug: string, chave: string, tipo: string, problem?: string): PageShown {
   return {
     title: TITLE,
@@ -70,7 +70,7 @@ function tipoOfOffice(text: string): TipoEvento | undefined {
   return tipo?.porOficio ? tipo : undefined;
 }
 
-/** The second step, and again where something in it was wrong. */
+/** The second step, repeated after a fault. */
 async function fieldsPage(
   call: InMunicipio,
   chave: string,
@@ -133,7 +133,7 @@ ${form({
 
 const NOTHING_WRONG = { problems: {}, others: [], asksCnpj: false } as const;
 
-/** A field as the layout declares it. */
+/** A field by the declaration of the layout. */
 function fieldOf(
   campo: CampoEvento,
   eventos: readonly EventoPublico[],
@@ -167,13 +167,13 @@ function fieldOf(
   });
 }
 
-/** The sentence stands below its field, whose name in the JSON body nobody here knows. */
+/** The message stands below its field; its JSON name is unknown to the operator and is removed. */
 function withoutName(campo: string, mensagem: string): string {
   const rest = mensagem.startsWith(`${campo} `) ? mensagem.slice(campo.length + 1) : mensagem;
   return `${rest.charAt(0).toUpperCase()}${rest.slice(1)}`;
 }
 
-/** Where there are several, none is chosen for anybody. */
+/** A choice among several options has no default. */
 function withNone(choices: readonly (readonly [string, string])[]): readonly (readonly [string, string])[] {
   return choices.length > 1 ? [['', 'Escolha…'], ...choices] : choices;
 }

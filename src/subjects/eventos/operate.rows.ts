@@ -1,4 +1,4 @@
-/** The operator's side of the eventos: which have a problem, and the moves that are made by hand. */
+/** The operator's side of the eventos: the list of problems, and the moves by hand. */
 
 import { insertAtos, type NovoAto } from '../../base/book/atos.ts';
 import { insertTrail, returningEstado, type Standing } from '../../base/book/claims.ts';
@@ -24,7 +24,7 @@ import {
 } from '../../fiscal/evento.ts';
 import { movesTo } from '../../fiscal/machine.ts';
 
-/** Moves that an operator makes. */
+/** Moves of an operator. */
 export type OperatorTrigger = Extract<
   EventoTrigger,
   'reprocessamento' | 'separacao' | 'retirada' | 'dispensa' | 'arquivamento'
@@ -32,35 +32,35 @@ export type OperatorTrigger = Extract<
 
 export type MoveResult =
   | { readonly evento: EventoRow }
-  /** The machine has no such move from where the event is. */
+  /** The state machine has no such move from this state. */
   | { readonly found: EventoEstado }
-  /** Reprocessed, it would be under way beside another cancellation of its nota: this one. */
+  /** Reprocessing would create a second open cancellation of the nota, beside this one. */
   | { readonly conflict: 'cancelamento_aberto'; readonly evento: EventoRow }
-  /** Reprocessed, it would cancel a nota that is cancelled already. */
+  /** Reprocessing would cancel a nota that is cancelled already. */
   | { readonly conflict: 'nota_cancelada' };
 
-/** Moments before which an event that is still under way is stuck, in milliseconds. */
+/** An event that entered its state before this moment (milliseconds) is stuck. */
 export type StuckBefore = { readonly pendente: number; readonly aguardando: number };
 
 type EventoCount = {
   readonly estado: EventoEstado;
-  /** They are stuck, or rest without having come to anything. */
+  /** The events are stuck, or ended without success. */
   readonly temProblema: boolean;
   readonly eventos: number;
 };
 
-/** Which events with a problem. */
+/** A filter of events with a problem. */
 export type ProblemaFilter = {
   /** `id` of a nota. */
   readonly nota?: string | undefined;
   readonly estado?: EventoEstado | undefined;
-  /** What the environment answered. */
+  /** Code of the environment's answer. */
   readonly codigo?: string | undefined;
-  /** Instead of the problems, the refusals that follow from what another party has registered. */
+  /** Lists refusals that follow from another party's events, in place of the problems. */
   readonly entrePartes?: boolean | undefined;
 };
 
-/** Events with a problem that are alike. */
+/** Number of events with the same problem. */
 export type ProblemaCount = {
   readonly estado: EventoEstado;
   readonly codigo_retorno: string | null;
@@ -68,24 +68,24 @@ export type ProblemaCount = {
   readonly notas: number;
 };
 
-/** An event with a problem; `quantos`: events of its nota with the same problem, itself among them. */
+/** An event with a problem; `quantos`: events of its nota with the same problem, including this one. */
 type ProblemaRow = EventoRow & { readonly quantos: number };
 
 type ProblemaPage = {
-  /** Of the page. */
+  /** Lines of the page. */
   readonly eventos: readonly ProblemaRow[];
-  /** Of all pages; zero on a page beyond the last one. */
+  /** Lines of all pages; zero on a page beyond the last one. */
   readonly linhas: number;
 };
 
 export function eventoOperations(pool: Db) {
   return {
-    /** How many events of a tenant are under way or have a problem, by state. */
+    /** Counts the events of a tenant that are under way or have a problem, by state. */
     count: async (tenant: string, before: StuckBefore): Promise<readonly EventoCount[]> => {
       const values = [tenant, new Date(before.pendente), new Date(before.aguardando)];
       return (await pool.query<EventoCount>(COUNT, values)).rows;
     },
-    /** Events with a problem by what it is, the gravest first, and of those the most frequent. */
+    /** Counts events by problem: the gravest first, then the most frequent. */
     countProblemas: async (
       tenant: string,
       before: StuckBefore,
@@ -103,13 +103,13 @@ export function eventoOperations(pool: Db) {
   };
 }
 
-/** Under way for longer than it should be: an event that nobody sent, or whose nota nobody authorised. */
+/** An event under way for too long: it was not sent, or its nota was not authorised. */
 function isStuck(pendente: string, aguardando: string): string {
   return `e.aberto and case e.estado when 'pendente' then e.desde < ${pendente}
   when 'aguardando_autorizacao_nota' then coalesce(e.aguardando_desde, e.desde) < ${aguardando} else false end`;
 }
 
-/** As in the partial indexes. */
+/** The same list as in the partial indexes. */
 const STOPPED = quoteWords(EVENTO_PROBLEMAS.filter((estado) => !EVENTO_ANTES_DO_ENVIO.some((one) => one === estado)));
 const IS_IN_VAIN = `not e.aberto and e.estado in (${STOPPED})
   and e.arquivado_em is null and not e.entre_partes`;
@@ -124,7 +124,7 @@ const COUNT = `select estado, problema as "temProblema", count(*)::int as evento
 
 type Statement = { readonly text: string; readonly values: readonly unknown[] };
 
-/** Events with a problem; `urgencia` is less the sooner one is to be looked at. Without `before` only what came to nothing. */
+/** Events with a problem; a lower `urgencia` is more urgent. Only failed events are selected without `before`. */
 function problemas(tenant: string, filter: ProblemaFilter, before?: StuckBefore): Statement {
   const { nota, estado, codigo, entrePartes } = filter;
   const values: unknown[] = [tenant];
@@ -144,8 +144,8 @@ function problemas(tenant: string, filter: ProblemaFilter, before?: StuckBefore)
 }
 
 /**
- * Events with a problem, the gravest first: refused ones from the newest on, stuck ones from the oldest on. Those of one nota with the same
- * problem are one line, unless the filter names the nota.
+ * Events with a problem, the gravest first: refused ones from the newest on, stuck ones from the oldest on. Events of one nota with the
+ * same problem are one line, unless the filter names the nota.
  */
 async function readProblemas(
   pool: Db,
@@ -171,13 +171,13 @@ async function readProblemas(
   return { eventos: rows, linhas: rows[0]?.linhas ?? 0 };
 }
 
-/** Where an operator ends an event that was not decided. */
+/** Final states that an operator sets for an undecided event. */
 const ENDED = quoteWords([
   movesTo<EventoMove>(EVENTO_MOVES, 'retirada').to,
   movesTo<EventoMove>(EVENTO_MOVES, 'dispensa').to,
 ]);
 
-/** Whoever moves an event takes its place in the queue before its row. */
+/** Each move of an event locks its place in the queue before its row. */
 const LOCK_QUEUED = `select 1 from fila f where f.tenant = $1 and ${isOfTipo('evento')} and f.id = $2 for update`;
 
 const MOVE = `with found as (
@@ -197,13 +197,13 @@ const MOVE = `with found as (
   )
   select f.estado, m.id, m.mes, m.movimentos, m.dito from found f left join moved m on true`;
 
-/** A row that was moved; none of it where nothing was. */
+/** A moved row; a null `id`: nothing was moved. */
 type Moved = (Standing & { readonly movimentos: number }) | { readonly id: null };
 
-/** Who moves an event by hand, and where; of the reason the trail of the event has what it shows, that of the municipality what was written. */
+/** The operator of a move. `motivo` is for the municipality's trail; the event's trail has the message that it shows. */
 type Mover = Pick<NovoAto, 'quem' | 'via' | 'motivo'>;
 
-/** The moves of an operator as the trail of the municipality calls them. */
+/** Names of an operator's moves in the trail of the municipality. */
 const ACOES: Readonly<Record<OperatorTrigger, string>> = {
   reprocessamento: 'reprocessado',
   separacao: 'separado',
@@ -212,7 +212,7 @@ const ACOES: Readonly<Record<OperatorTrigger, string>> = {
   arquivamento: 'arquivado',
 };
 
-/** What an operator did with an event, for the trail of the municipality. */
+/** An operator's action on an event, for the trail of the municipality. */
 function actOn(
   id: string,
   trigger: OperatorTrigger,
@@ -232,7 +232,10 @@ function actOn(
   };
 }
 
-/** Undefined: there is no such event. A worker that holds it settles nothing any more. `by`: undefined in tests of the machine alone. */
+/**
+ * Undefined: there is no such event. The settlement of a worker that holds the event then has no effect. `by` undefined: only in tests of
+ * the machine.
+ */
 async function moveEvento(
   pool: Db,
   tenant: string,
@@ -269,7 +272,7 @@ async function moveEvento(
     if (constraintOf(error) !== 'eventos_cancelamento_aberto') throw error;
     const self = await readEvento(pool, tenant, id);
     const evento = self && (await openCancelamento(pool, tenant, self.nota));
-    // The other cancellation ended between the refusal and this look: the move may be made again.
+    // The other cancellation ended between the conflict and this query: the move may be tried again.
     if (evento === undefined) throw error;
     return { conflict: 'cancelamento_aberto', evento };
   }
@@ -277,7 +280,7 @@ async function moveEvento(
   return { evento: evento! };
 }
 
-/** Files all refused events with a problem, if they are as many as `expected`; returns how many there are. */
+/** Files all refused events with a problem, if their number is `expected`; returns their number. */
 async function archiveEventos(
   pool: Db,
   tenant: string,

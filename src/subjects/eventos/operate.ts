@@ -1,6 +1,6 @@
 /**
- * What a municipality does about an event from its own side: looking at it with its trail, and moving it by hand. It works beside a running
- * service or without one: what is left due here the worker finds by looking.
+ * Actions of a municipality on an event: show it with its trail, and move it by hand. These work beside a running service or without one:
+ * the worker finds due events by polling.
  */
 
 import type { EventoRow } from '../../base/book/evento-rows.ts';
@@ -52,13 +52,13 @@ export type EventoInteiro = {
   readonly evento: EventoPublico;
   /** `Id` of the document, by which an annulment or an unblocking names it. */
   readonly identificador: string;
-  /** A CPF masked, here and among the fields. */
+  /** A CPF is masked, here and among the fields. */
   readonly autor: string;
   readonly campos: Readonly<Record<string, string>>;
   readonly trilha: readonly Passo<EventoStep>[];
-  /** What an operator may do with it now. */
+  /** The operations that an operator may do now. */
   readonly operacoes: readonly Operacao[];
-  /** Its request came from somebody, and is kept as it came. */
+  /** The event has a request from a party, stored as it was received. */
   readonly temPedido: boolean;
 };
 
@@ -81,7 +81,7 @@ export async function showEvento(world: RegistryWorld, slug: string, id: string)
   };
 }
 
-/** The request of an event as it came; undefined of one that the municipality registered itself. */
+/** The request of an event as it was received; undefined: the municipality registered the event itself. */
 export async function eventoRecebido(
   world: RegistryWorld,
   slug: string,
@@ -93,7 +93,7 @@ export async function eventoRecebido(
   return { recebido: recebido ?? undefined };
 }
 
-/** The document of an event: with the municipality's signature from when it was sent on. */
+/** The document of an event, with the municipality's signature after the event was sent. */
 export async function eventoXml(
   world: RegistryWorld,
   slug: string,
@@ -110,7 +110,7 @@ type SignedEvento = {
   readonly certificado_der: Buffer | null;
 };
 
-/** The document of an event with the municipality's signature, where it has one. */
+/** The document of an event, with the municipality's signature if there is one. */
 export function signedEvento({ xml, assinatura, certificado_der }: SignedEvento): string {
   const text = xml.toString('utf8');
   if (assinatura === null || certificado_der === null) return text;
@@ -132,7 +132,7 @@ async function eventoNamed(
   return row === undefined ? { problem: `Não há evento ${id} em ${slug}. ${HOW_TO_FIND(slug)}` } : { row, tenant };
 }
 
-/** The number of an event, as far as a bigint goes. */
+/** The number of an event, within a bigint. */
 const ID = /^[1-9]\d{0,17}$/;
 
 const HOW_TO_FIND = (slug: string): string => `nfse evento listar CHAVE --municipio ${slug} mostra os de uma nota.`;
@@ -145,9 +145,9 @@ function maskCampos({ campos, codigo_tipo_evento }: EventoRow): Readonly<Record<
   );
 }
 
-// Moving by hand.
+// Moves by hand.
 
-/** The moves of an operator, by the word of their command. */
+/** The moves of an operator, by command. */
 const OPERACOES = {
   reprocessar: 'reprocessamento',
   separar: 'separacao',
@@ -172,19 +172,19 @@ function operacoesOn(row: Movable): readonly Operacao[] {
 
 export type Movido = {
   readonly evento: EventoPublico;
-  /** The national environment may have received it before, and then it holds there. */
+  /** The national environment may have received the event before, and then it is valid there. */
   readonly mayBeThere: boolean;
-  /** It changes nothing else, but it stands on the note, and others are judged by it. */
+  /** The operation changes nothing else, but the event stays on the note and affects others. */
   readonly stands: boolean;
 };
 
-/** Which of several events a move is for, and why not the others. */
+/** The events that a move applies to, and the reasons against the others. */
 export type Previsto = {
   readonly podem: readonly EventoPublico[];
   readonly naoPodem: readonly { readonly id: string; readonly porque: string }[];
 };
 
-/** Looks at what a move would do to several events, without making it. */
+/** Checks the effect of a move on several events without making it. */
 export async function foreseeEventos(
   world: RegistryWorld,
   slug: string,
@@ -206,7 +206,7 @@ export async function foreseeEventos(
   return { podem, naoPodem };
 }
 
-/** Makes a move with several events, one after the other; what came of it, with the words for each that it was not made with. */
+/** Makes a move with several events, one after the other; returns the number of moves and the reasons of the failed ones. */
 export async function operateEventos(
   world: RegistryWorld,
   slug: string,
@@ -223,13 +223,13 @@ export async function operateEventos(
   return { feitos, naoFeitos };
 }
 
-/** Reasons that the integrator reads where the operator gave none; the other moves end nothing. */
+/** Default reasons for the integrator; the other moves end nothing. */
 const UNSAID: Readonly<Partial<Record<Operacao, string>>> = {
   cancelar: 'Retirado pela prefeitura antes do envio.',
   dispensar: 'Envio dispensado pela prefeitura.',
 };
 
-/** Makes a move of the operator, or tells why the machine does not have it. */
+/** Makes a move of the operator, or tells why the state machine does not allow it. */
 export async function operateEvento(
   world: RegistryWorld,
   slug: string,

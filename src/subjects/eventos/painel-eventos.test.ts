@@ -1,4 +1,4 @@
-/** Events in the console, by HTTP as a browser without scripts has it: what asks for somebody, why, and what is done about it. */
+/** Events in the console, by HTTP as from a browser without scripts: the events that need attention, the reasons, and the actions. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { balcao, bancada, CANCELAMENTO, type NotaEmitida, putEvento } from '../../../test/support/eventos.ts';
@@ -12,7 +12,7 @@ const { store, clock, pool } = service;
 const { issue, registered, nota: readNota } = balcao(service.address);
 const work = bancada(service.world);
 const EVENTOS = '/m/integracao/eventos';
-/** Of nobody known; the CPF of the agent is the one of the documentation. */
+/** An invented CNPJ; the agent's CPF is the one of the documentation. */
 const [MUNICIPIO_CNPJ, AGENTE] = ['99999999000191', '52998224725'];
 
 let operadora: Pessoa;
@@ -30,7 +30,7 @@ async function authorised(): Promise<NotaEmitida> {
   return nota;
 }
 
-/** A cancellation that the authority has refused with a code. */
+/** A cancellation that the authority refused with a code. */
 async function refusedWith(code: string): Promise<{ id: string; nota: NotaEmitida }> {
   const nota = await authorised();
   const { id_evento } = await registered(nota, CANCELAMENTO, { 'X-NFSe-Simular': `adn:rejeita=${code}` });
@@ -40,7 +40,7 @@ async function refusedWith(code: string): Promise<{ id: string; nota: NotaEmitid
   return { id: String(id_evento), nota };
 }
 
-/** One that has used up its retries. */
+/** A cancellation that has used up its retries. */
 async function failed(): Promise<{ id: string; nota: NotaEmitida }> {
   const nota = await authorised();
   const { id_evento } = await registered(nota, CANCELAMENTO);
@@ -166,7 +166,7 @@ describe('several events', () => {
     for (const { id } of [one, other]) {
       assert.deepEqual(await actsOn(id), [['reprocessado', 'tina', 'painel', 'volta do ADN']]);
     }
-    // Once more: nothing can be done, and nothing is.
+    // The second attempt is refused, and changes nothing.
     await atendente.open('/conta');
     const again = await atendente.send(`${EVENTOS}/varios/reprocessar`, { id: [one.id] });
     assert.equal(again.status, 409);
@@ -235,7 +235,7 @@ describe('by office', () => {
     assert.deepEqual(await actsOn(id), [['registrado de ofício', 'olga', 'painel', 'processo 12']]);
     await work.eventos();
     assert.equal(await estadoOf(id), 'processado');
-    // What lifts the block is offered by its name, not by an identifier to be typed.
+    // The form offers the block by its name; nobody types an identifier.
     const lift = await operadora.open(`${EVENTOS}/oficio?tipo=desbloqueio_por_oficio&chave=${chave}`);
     assert.match(lift.html, /<option value="EVT\d{50}305102001"[^>]*>Bloqueio de NFS-e por Ofício nº 1/);
   });

@@ -1,4 +1,4 @@
-/** How the console speaks of events to somebody who knows no machine of states: what each is, what to do, what each act does. */
+/** The console's words about events, for users who do not know the state machine: states, advice, and actions. */
 
 import type { Papel } from '../../base/world/papeis.ts';
 import type { AcaoSugerida, EventoEstado } from '../../fiscal/evento.ts';
@@ -46,14 +46,14 @@ const ESTADOS: Readonly<Record<EventoEstado, Dito>> = {
   dispensado: { nome: 'dispensado do envio', diz: 'Ele não é enviado ao ADN.', fazer: '' },
 };
 
-/** What the state of an event is called. */
+/** The name of an event's state. */
 export function nameEstado(estado: EventoEstado): string {
   return ESTADOS[estado].nome;
 }
 
 const SEGUE: ReadonlySet<AcaoSugerida> = new Set(['aguardar', 'retentar']);
 
-/** What an event is now, and what somebody does about it. */
+/** Explains the state of an event, and the next action. */
 export function explainEvento({
   status_evento,
   desfecho,
@@ -70,14 +70,14 @@ export function explainEvento({
 
 type Ato = {
   readonly botao: string;
-  /** As in "12 eventos reprocessados". */
+  /** The past form, as in "12 eventos reprocessados". */
   readonly feito: string;
   readonly faz: string;
   readonly papel: Papel;
   readonly isGrave: boolean;
 };
 
-/** The acts, in the order in which they are offered. */
+/** The actions, in the order of the page. */
 export const ATOS: Readonly<Record<Operacao, Ato>> = {
   reprocessar: {
     botao: 'Reprocessar',
@@ -125,7 +125,7 @@ export function countEventos(count: number): string {
   return count === 1 ? '1 evento' : `${count.toLocaleString('pt-BR')} eventos`;
 }
 
-/** A moment of an event, `2026-11-27T10:00:00-03:00`, as people write it. */
+/** A moment of an event, as `2026-11-27T10:00:00-03:00`, in the usual Brazilian form. */
 export function writtenMoment(iso: string): string {
   const [, year, month, day, time] = /^(\d{4})-(\d\d)-(\d\d)T(\d\d:\d\d:\d\d)/.exec(iso) ?? [];
   return year === undefined ? iso : `${day}/${month}/${year} ${time}`;

@@ -1,4 +1,4 @@
-/** Events that ask for an operator: which there are, how many, and filing refusals that somebody has seen to. */
+/** Events that need an operator: the list, the counts, and the filing of refusals. */
 
 import { municipioNamed, type RegistryWorld } from '../../base/world/municipios.ts';
 import { noNota, type PorMao, type Problem, readMotivo } from '../../base/world/operator.ts';
@@ -14,33 +14,33 @@ import {
 import type { ProblemaCount, ProblemaFilter, StuckBefore } from './operate.rows.ts';
 import { type EventoPublico, publicEvento } from './queries.ts';
 
-/** Lines of a page: more than an operator looks at in one sitting. */
+/** Lines of a page: more than an operator reads in one sitting. */
 const PROBLEMAS_POR_PAGINA = 50;
 
-/** As the operator names the events with a problem that are meant. */
+/** The operator's filter of events with a problem. */
 export type FiltroDeProblemas = {
   readonly chave?: string | undefined;
   readonly estado?: string | undefined;
   readonly codigo?: string | undefined;
-  /** Instead of the problems, the refusals that follow from what another party has registered. */
+  /** Lists refusals that follow from another party's events, in place of the problems. */
   readonly entrePartes?: boolean | undefined;
 };
 
 export type Problemas = {
   readonly total: number;
-  /** What there is of each kind, whatever is on the page. */
+  /** The number of each kind, over all pages. */
   readonly resumo: readonly ProblemaCount[];
-  /** Beside them, how many refusals the parties' own events have brought about; zero where these are what was asked for. */
+  /** Number of refusals that follow from the parties' own events; zero when the list shows these. */
   readonly entre_partes: number;
   readonly pagina: number;
   readonly paginas: number;
-  /** `quantos`: how many events of the note have the same problem; this is the first to look at. */
+  /** `quantos`: how many events of the note have the same problem; this is the first to examine. */
   readonly eventos: readonly (EventoPublico & { readonly quantos: number })[];
 };
 
 /**
- * Events whose `acao_sugerida` is `consultar_suporte`, the gravest first, those of a note with the same problem in one line;
- * without the refusals that an operator has seen to, and those that are the parties' affair. A filter by note shows each.
+ * Events whose `acao_sugerida` is `consultar_suporte`, the gravest first; those of a note with the same problem are one line. Filed
+ * refusals and the parties' own affairs are left out. A filter by note shows each event.
  */
 export async function listEventosComProblema(
   world: RegistryWorld,
@@ -75,7 +75,7 @@ export async function listEventosComProblema(
   };
 }
 
-/** A code with which the parties' events refuse one another is looked for where such refusals are. */
+/** A code of conflicts between parties' events selects the list of those refusals. */
 async function filterOf(
   world: RegistryWorld,
   slug: string,
@@ -97,14 +97,14 @@ function isProblema(estado: string): estado is (typeof EVENTO_PROBLEMAS)[number]
   return EVENTO_PROBLEMAS.some((one) => one === estado);
 }
 
-/** By state, in the order of their life; what is zero is not there. */
+/** Counts by state, in the order of life; zero counts are left out. */
 export type EventosContados = {
   readonly aCaminho: readonly (readonly [EventoEstado, number])[];
-  /** Their `acao_sugerida` is `consultar_suporte`, and no operator has seen to them. */
+  /** Their `acao_sugerida` is `consultar_suporte`, and no operator has filed them. */
   readonly comProblema: readonly (readonly [EventoEstado, number])[];
 };
 
-/** How many events of a tenant are under way, and how many need somebody. */
+/** Counts the events of a tenant that are under way, and those that need an operator. */
 export async function countEventos(world: RegistryWorld, tenant: string): Promise<EventosContados> {
   const counts = await world.store.eventos.count(tenant, stuckBefore(world.now()));
   const of = (problema: boolean): EventosContados['aCaminho'] =>
@@ -117,20 +117,20 @@ export async function countEventos(world: RegistryWorld, tenant: string): Promis
 
 const ESTADOS = Object.keys(EVENTO_ESTADOS) as EventoEstado[];
 
-/** As `acao_sugerida` has it. */
+/** The limits of `acao_sugerida`. */
 function stuckBefore(now: number): StuckBefore {
   return { pendente: now - PENDENTE_MAX_MS, aguardando: now - AGUARDANDO_MAX_MS };
 }
 
 export type Arquivados = {
-  /** Refusals that the filter names. */
+  /** Refusals that match the filter. */
   readonly eventos: number;
   readonly isDone: boolean;
 };
 
 /**
- * Files all the refusals that a filter names, where they are as many as the operator has said; otherwise nothing is done, and
- * how many there are is told.
+ * Files all refusals that match a filter, if their number is the one that the operator confirmed. Otherwise nothing is filed, and the
+ * number is returned.
  */
 export async function arquivarEventos(
   world: RegistryWorld,

@@ -1,4 +1,4 @@
-/** Readings of eventos, and what the public sees of each. Nothing is written here. */
+/** Reads eventos, and maps each to its public form. Nothing is written here. */
 
 import type { EventoRow } from '../../base/book/evento-rows.ts';
 import type { Municipio } from '../../base/book/municipios.ts';
@@ -29,7 +29,7 @@ export type EventoPublico = {
   readonly data_hora_processamento: string | null;
   readonly aguardando_desde: string | null;
   readonly status_evento: EventoEstado;
-  /** Under which the ADN received it. */
+  /** The protocol of the ADN's receipt. */
   readonly protocolo: string | null;
   readonly codigo_retorno: string | null;
   readonly mensagem_retorno: string | null;
@@ -42,7 +42,7 @@ export type EventoPublico = {
   readonly descricao_evento: string;
 };
 
-/** `now`: milliseconds; what is suggested depends on how long the event has been where it is. */
+/** `now`: milliseconds; the suggested action depends on the time since the last change of state. */
 export function publicEvento(row: EventoRow, now: number): EventoPublico {
   return withProxima(row, now).evento;
 }
@@ -64,7 +64,7 @@ function withProxima(row: EventoRow, now: number): WithProxima {
     },
     now,
   );
-  // Where the advice is to turn to somebody, nobody need ask again.
+  // An event whose advice is to contact support does not change by itself.
   const proxima = GOES_ON.has(acao) ? proximaDoEvento(row, now) : undefined;
   const evento: EventoPublico = {
     id_evento: Number(row.id),
@@ -94,10 +94,10 @@ function withProxima(row: EventoRow, now: number): WithProxima {
   return { evento, proxima };
 }
 
-/** The parts of the world that a reading needs; a command has them beside the service. */
+/** The parts of the world that a reading needs; a command has them without the service. */
 type QueryWorld = Pick<World, 'store' | 'now'>;
 
-/** An event as it was answered when it was registered, whatever has become of it. */
+/** An event in the form of its registration's answer, independent of later changes. */
 export function registeredEvento(row: EventoRow): EventoPublico {
   const { criado_em } = row;
   const nothing = {
@@ -113,10 +113,10 @@ export function registeredEvento(row: EventoRow): EventoPublico {
   return publicEvento(first, criado_em.getTime());
 }
 
-/** `proxima`: when asking again may show something else, in milliseconds; undefined when nothing more changes by itself. */
+/** `proxima`: when another request may show a change, in milliseconds; undefined: nothing more changes by itself. */
 export type EventosLidos = { readonly eventos: readonly EventoPublico[]; readonly proxima: number | undefined };
 
-/** Events of a note, newest first, or those of one type by their sequence; undefined when there is no such note. */
+/** Events of a note, newest first, or those of one type by sequence; undefined: there is no such note. */
 export async function eventosOfNota(
   world: QueryWorld,
   { tenant }: Municipio,
@@ -127,7 +127,7 @@ export async function eventosOfNota(
   return rows && readingOf(world, rows);
 }
 
-/** One event; what is missing when there is none: the note, or the event on it. */
+/** One event; otherwise which of the two is missing: the note, or the event on it. */
 export async function eventoOfNota(
   world: QueryWorld,
   { tenant }: Municipio,

@@ -23,22 +23,22 @@ import { mesOfChave } from '../../fiscal/chave.ts';
 import { NUMERO_SEQUENCIAL_MAX } from '../../fiscal/layout/evento.ts';
 import type { NotaEstado } from '../../fiscal/nota.ts';
 
-/** An event as it is registered. Moments in milliseconds. */
+/** A new event. Moments are in milliseconds. */
 export type EventoNovo = Pick<
   EventoRow,
   'nota' | 'mes_nota' | 'codigo_tipo_evento' | 'cancela' | 'autor' | 'campos'
 > & {
   readonly criado_em: number;
-  /** The exact bytes that came and the value of their signature header; none of what is registered by office. */
+  /** The received bytes, and the value of their signature header; undefined for events registered by office. */
   readonly recebido: Uint8Array | undefined;
   readonly recebido_assinatura: string | undefined;
-  /** By what its signature was judged, see `fundamentos.ts`. */
+  /** The basis on which its signature was judged, see `fundamentos.ts`. */
   readonly confianca?: number | undefined;
-  /** What the local authority is asked to play, in the sandbox (D-60). */
+  /** The outcome that the local authority simulates, in the sandbox (D-60). */
   readonly simular?: string | undefined;
-  /** Of a request that came with one: taken with this event, or nothing is stored (D-19). */
+  /** The idempotency key of the request: it is taken with this event, or nothing is stored (D-19). */
   readonly key?: KeyedSuccess | undefined;
-  /** Who registers it by hand, for the trail of the municipality. */
+  /** The operator of a registration by hand, for the trail of the municipality. */
   readonly porMao?: Pick<NovoAto, 'quem' | 'via' | 'motivo'> | undefined;
   /** Makes the document with these numbers; `id` is its `nDFSe`. Pure and quick: it runs inside the transaction, perhaps twice. */
   readonly complete: (numbers: { readonly id: bigint; readonly numero_sequencial: number }) => string;
@@ -46,22 +46,22 @@ export type EventoNovo = Pick<
 
 export type RegisterResult =
   | { readonly evento: EventoRow }
-  /** Somebody was first with this key, and has an answer under it. */
+  /** Another request took this key first, and has an answer under it. */
   | { readonly conflict: 'repetida' }
-  /** Somebody else took the sequence, twice (409). */
+  /** Another registration took the sequence, twice (409). */
   | { readonly conflict: 'sequencia' }
   /** Another cancellation of the nota is under way: this one (422). */
   | { readonly conflict: 'cancelamento_aberto'; readonly evento: EventoRow }
-  /** What the nota has become meanwhile. */
+  /** The nota was cancelled or refused meanwhile. */
   | { readonly conflict: 'nota_cancelada' | 'nota_recusada' }
-  /** The nota that it names as the substitute was withdrawn meanwhile. */
+  /** The substitute that the event names was withdrawn meanwhile. */
   | { readonly conflict: 'substituta_recusada' }
-  /** The nota has as many events of the type as their identifiers have numbers for. */
+  /** The identifiers of this type have no number left on the nota. */
   | { readonly conflict: 'limite' };
 
 /**
- * Once more when somebody took the number first, or when the cancellation that stood against it has just ended. Where others open and
- * end a cancellation faster than it is found, the answer is that of a number taken twice.
+ * Tries once more after a number was taken, or after the opposing cancellation has just ended. Cancellations may open and end faster than
+ * the query finds them. The result is then that of a number taken twice.
  */
 export async function registerEvento(pool: Db, tenant: string, novo: EventoNovo): Promise<RegisterResult> {
   await ensureMeses(pool, [mesOf(novo.criado_em)]);
@@ -71,7 +71,7 @@ export async function registerEvento(pool: Db, tenant: string, novo: EventoNovo)
   return result === 'collision' ? { conflict: 'sequencia' } : result;
 }
 
-/** The constraints that two registrations at once may break, and what the second one has met. */
+/** The constraints that two concurrent registrations may break, and the conflict of the second one. */
 const COLLISIONS: Readonly<Record<string, 'sequencia' | 'cancelamento'>> = {
   eventos_sequencia: 'sequencia',
   eventos_ordem: 'sequencia',
@@ -94,13 +94,13 @@ async function registerOnce(
   }
 }
 
-/** Until the end of the transaction the nota stays as it is, and what follows sees what went before. */
+/** The nota stays unchanged until the end of the transaction, and the following statements see all earlier commits. */
 const LOCK_NOTA = planMonthly(
   'lock_nota',
   `select chave_acesso, numero_protocolo, estado from notas where tenant = $1 and mes = $2 and id = $3 for no key update`,
 );
 
-/** A statement of its own, after the lock: the one before us may have committed while we waited. With what the nota waits for. */
+/** A separate statement after the lock: the previous holder may have committed while we waited. It also reads the queue of the nota. */
 const LAST_NUMBERS = planOnce(
   'last_numbers',
   `select
@@ -111,13 +111,13 @@ const LAST_NUMBERS = planOnce(
   (select claims from fila f where f.tenant = $1 and ${isOfTipo('nota')} and f.id = $2) as nota_claims`,
 );
 
-/** Whoever withdraws a nota holds the one that it replaces. */
+/** A withdrawal of a nota locks the nota that it replaces. */
 const IS_REFUSED = planMonthly(
   'is_refused',
   `select 1 from notas where tenant = $1 and mes = $2 and chave_acesso = $3 and estado = 'recusada'`,
 );
 
-/** Of a municipality that is closed nothing. */
+/** A closed municipality inserts nothing. */
 const INSERT_EVENTO = planOnce(
   'insert_evento',
   `insert into eventos as e (tenant, id, mes, nota, mes_nota, ordem, codigo_tipo_evento, numero_sequencial, cancela, estado, aberto,
@@ -134,7 +134,7 @@ const INSERT_DOCUMENTO = planOnce(
 
 type Registration = { readonly result: RegisterResult; readonly writes: readonly Promise<unknown>[] };
 
-/** With its key, which is taken before anything is locked and given back when nothing comes of it. */
+/** Inserts an event with its key. The key is taken before any lock, and given back when no event results. */
 async function insertEvento(client: PoolClient, tenant: string, id: bigint, novo: EventoNovo): Promise<Registration> {
   const { key } = novo;
   if (key === undefined) return insertUnderLock(client, tenant, id, novo);
@@ -160,7 +160,7 @@ async function insertUnderLock(
     substituta === undefined ? undefined : client.query(IS_REFUSED([tenant, mesOfChave(substituta), substituta])),
   ]);
   const found = locked.rows[0];
-  // A sandbox was reset after it was found: asked again, it is told to be gone.
+  // The sandbox was reset after the nota was found; a repeated request learns that it is gone.
   if (found === undefined) throw new NotWritten(`there is no nota ${nota} to register an event on`);
   const { estado, ...named } = found;
   if (estado === 'cancelada') return { result: { conflict: 'nota_cancelada' }, writes: [] };
@@ -219,7 +219,7 @@ async function insertUnderLock(
   };
 }
 
-/** What the audit chain tells of the documents of an event. */
+/** The leaf of the audit chain for the documents of an event. */
 function folhaOfDocument(id: string, mes: number, novo: EventoNovo, xml: string): Folha {
   const { recebido, recebido_assinatura, confianca } = novo;
   return folhaOf('documentos_eventos', [id, String(mes)], {

@@ -1,10 +1,10 @@
 /**
- * An event goes in, and stands registered with its sequence, or every fault of the step that refuses it:
+ * An event is registered with its sequence, or every fault of the refusing step is returned:
  *
- *   read → signature → note → body → author → whose certificate → what stands on the note → store
+ * read → signature → note → body → author → whose certificate → events on the note → store.
  *
- * What it does to the note, and whether the national environment takes it, is found out after it was answered
- * (`deliver.job.ts`). The issuance rules of the note are not asked again (specification, Events).
+ * Its effect on the note and the national environment's decision come after the answer (`deliver.job.ts`). The issuance rules of the note
+ * are not checked again (specification, Events).
  */
 
 import type { Municipio } from '../../base/book/municipios.ts';
@@ -54,12 +54,12 @@ import {
 import { type EventoPublico, registeredEvento } from './queries.ts';
 import type { EventoNovo, RegisterResult } from './register.rows.ts';
 
-/** The note as the address names it. */
+/** The note by the key or protocol of the address. */
 export type NotaNamed = { readonly chave: string } | { readonly protocolo: string };
 
 export type SentEvento = {
   readonly body: Uint8Array;
-  /** Value of the signature header, as it came. */
+  /** Value of the signature header, as received. */
   readonly assinatura: string | undefined;
   /** Value of `X-NFSe-Simular` (D-60). */
   readonly simular: string | undefined;
@@ -69,14 +69,14 @@ export type SentEvento = {
 export type EventoRegistrado = {
   readonly evento: EventoPublico;
   readonly avisos: readonly Aviso[];
-  /** It was registered before, for the same request (D-19). */
+  /** The event was registered before, for the same request (D-19). */
   readonly isRepeated?: true;
 };
 
 /** `not_found`: there is no such note. A status of 409 asks to try again. */
 export type EventoRefused = 'not_found' | Refused;
 
-/** Registers what an integrator sent; with a key, once however often it is sent. */
+/** Registers an integrator's event; a key makes repeated requests register one event. */
 export async function registerEvento(
   world: World,
   municipio: Municipio,
@@ -111,7 +111,7 @@ async function registerSent(
   if ('fault' in json) return { faults: [json.fault] };
   const signature = inSpan('verificar', {}, () => verifyEvento(world, municipio, sent, received));
   if (isSome(signature.faults)) {
-    // Nothing of the note is told to who did not sign.
+    // A sender without a valid signature learns nothing about the note.
     const read = readPedido(json);
     const ofBody = 'faults' in read ? read.faults : [];
     return { faults: [...signature.faults, ...ofBody] };
@@ -124,10 +124,10 @@ async function registerSent(
   const judged = judgeOnNota(municipio, pedido, { nota, named, signature });
   if (!('autor' in judged)) return { ...judged, faults: [judged.faults[0]!, ...judged.faults.slice(1)] };
   const { autor, party } = judged;
-  // Of who registers: keys that a party takes are no keys of the provider's.
+  // The key belongs to the author: a party's keys are separate from the provider's.
   const before = await turn?.begin(autor, sent.body);
   if (before !== undefined) return { before };
-  // The quota is the party's own: none uses up what is another's.
+  // The quota is the party's own, so that no party uses up another's.
   const spent = await sent.quota?.take(autor);
   if (spent !== undefined) return spent;
 
@@ -146,10 +146,13 @@ async function registerSent(
   return registered === 'repeated' ? { before: await turn!.before() } : registered;
 }
 
-/** A note as its address names it, and the signature of a request for it. */
+/** A note with the name that its address used, and the signature of a request for it. */
 type OnNota = { readonly nota: NotaForEvento; readonly named: NotaNamed; readonly signature: EventoSignature };
 
-/** Whether a request is of this note, of the party that its type demands, and signed by it. Of what is not known nothing is said. */
+/**
+ * Checks that a request fits this note, names the party that its type demands, and is signed by it. Unknown parts of the request cause no
+ * fault.
+ */
 function judgeOnNota(
   municipio: Municipio,
   pedido: PedidoEvento,
@@ -168,12 +171,12 @@ function judgeOnNota(
   return { faults, ...status };
 }
 
-/** The author of a request, and whether the signature is the author's. */
+/** The author of a request, and the verdict about the author's signature. */
 type OfAutor = { readonly autor: string; readonly party: SignatureVerdict };
 
 const NOBODY_KNOWN = {} as { readonly autor?: never };
 
-/** A body with faults: beside them what its note has against what of it is known, where its author has signed (D-720). */
+/** A body with faults. Reasons of the note against its known part are added, if its author signed it (D-720). */
 async function refuseUnread(
   world: World,
   municipio: Municipio,
@@ -188,17 +191,17 @@ async function refuseUnread(
   return { status, faults: [...faults, ...beside] };
 }
 
-/** The note of an address, as a body would name it. */
+/** The note of an address, in the form of a body. */
 function toNotaNomeada(named: NotaNamed): NotaNomeada {
   return 'chave' in named ? { chave_acesso: named.chave } : { numero_protocolo: named.protocolo };
 }
 
-/** Whether a text of an address may name a note at all; what may not is not asked of the database. */
+/** Whether the text of an address can name a note; an impossible one is not queried. */
 function canName(named: NotaNamed): boolean {
   return 'chave' in named ? parseChave(named.chave) !== undefined : isProtocolo(named.protocolo);
 }
 
-/** Remarks on texts that somebody read in another encoding before they came here. */
+/** Remarks on texts that were decoded in a wrong encoding before they came here. */
 function findBrokenTexts({ tipo, campos }: PedidoEvento): readonly Aviso[] {
   return tipo.campos.flatMap(({ nome, elemento }) => {
     const mensagem = describeBroken(campos[nome] ?? '');
@@ -208,25 +211,25 @@ function findBrokenTexts({ tipo, campos }: PedidoEvento): readonly Aviso[] {
   });
 }
 
-/** The parts of the world that registering needs once it is known who asks. */
+/** The parts of the world that a registration needs when the author is known. */
 export type RegisterWorld = Pick<World, 'store' | 'now' | 'wake'>;
 
-/** A request whose sender needs no judging here. */
+/** A request whose sender is already verified. */
 export type PedidoJulgado = {
   readonly pedido: PedidoEvento;
-  /** CNPJ of the municipality, where it asks itself. */
+  /** CNPJ of the municipality, when it is the author. */
   readonly municipio?: string;
-  /** The document, whose signature was verified where it was read; the municipality's own request has none. */
+  /** The document, whose signature its reader verified; the municipality's own request has none. */
   readonly recebido?: Uint8Array;
-  /** What its signature was judged by. */
+  /** The basis on which its signature was judged. */
   readonly fundamento?: Fundamento | undefined;
-  /** What the local authority is asked to play. */
+  /** The outcome that the local authority simulates. */
   readonly simular?: string | undefined;
-  /** Who asks by hand, of what the municipality registers itself. */
+  /** The operator who registers by hand, for an event of the municipality itself. */
   readonly porMao?: PorMao | undefined;
 };
 
-/** Registers what the municipality itself asks for (D-50), or a party in a document of the legacy port. */
+/** Registers an event of the municipality itself (D-50), or a party's event from a document of the legacy port. */
 export async function registerPedido(
   world: RegisterWorld,
   municipio: Municipio,
@@ -257,9 +260,9 @@ export async function registerPedido(
 type Origin = Pick<EventoNovo, 'recebido' | 'recebido_assinatura' | 'confianca' | 'autor' | 'porMao'> & {
   readonly received: number;
   readonly simular: string | undefined;
-  /** What was remarked on so far. */
+  /** The remarks so far. */
   readonly avisos?: readonly Aviso[];
-  /** What is kept for a repetition of the request (D-19), with all remarks. */
+  /** The answer to store for a repetition of the request (D-19), with all remarks. */
   readonly keyed?: (avisos: readonly Aviso[]) => EventoNovo['key'];
 };
 
@@ -356,7 +359,7 @@ class Partes implements PartesDaNota {
     this.nfse = nfse;
   }
 
-  /** It stands in the document alone: few notes have one, and few events ask. */
+  /** The document alone has the intermediary: few notes have one, and few events need it. */
   get intermediario(): string | undefined {
     const inNota = readOwnNote(this.nfse);
     return inNota('DPS/infDPS/interm/CNPJ') ?? inNota('DPS/infDPS/interm/CPF');

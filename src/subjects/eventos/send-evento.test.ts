@@ -1,6 +1,6 @@
 /**
- * What becomes of an event when the environment leaves it in doubt, with the real store and an environment that says what the
- * test wants. The whole life of events under all faults at once is in `simulation.test.ts`.
+ * Events that the environment leaves in doubt, with the real store and a scripted environment. `simulation.test.ts` has the whole life of
+ * events under all faults at once.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -32,13 +32,13 @@ const THERE: EventoAnswer = { kind: 'already_there', erros: [{ codigo: 'E1805', 
 let pool: Promise<Db> | undefined;
 let opened = 0;
 
-/** One municipality with one note and a cancellation of it, and what the environment says about them. */
+/** One municipality with one note and its cancellation, and the environment's answers. */
 class Case {
   readonly clock = { now: NOON };
   nota: AdnAnswer = ACCEPTED;
   evento: EventoAnswer = ACCEPTED;
   known: AdnKnowledge = ABSENT;
-  /** Whether nobody can be reached any more, once something was sent. */
+  /** Whether the whole environment is out of reach after something was sent. */
   opensCircuit = false;
   sent = 0;
   chave = '';
@@ -90,7 +90,7 @@ class Case {
     return one;
   }
 
-  /** With the note authorised and the cancellation registered. */
+  /** An authorised note with a registered cancellation. */
   static async withCancelamento(): Promise<Case> {
     const one = await Case.open();
     await deliverNotas(one.world, one.municipio);
@@ -107,7 +107,7 @@ class Case {
     return one;
   }
 
-  /** The event, after a delivery at the moment when it is due. */
+  /** The event, after a delivery at its due moment. */
   async delivered(): Promise<EventoPublico> {
     await deliverEventos(this.world, this.municipio);
     this.clock.now += 60 * 60_000;

@@ -1,6 +1,6 @@
 /**
- * The events in the store, on a real PostgreSQL: what the database decides when several want the same, and that nothing
- * moves outside of the machines. A process is a pool and a store of its own.
+ * The events in the store, on a real PostgreSQL: decisions of the database between concurrent requests, and no move outside the state
+ * machines. A process is a pool and a store of its own.
  */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
@@ -52,14 +52,14 @@ const SUBSTITUICAO = '105102';
 const CONFIRMACAO = '203202';
 const REJEICAO = '203206';
 
-/** Ids from here on were not given by the store. */
+/** Ids from here on are the test's own, not the store's. */
 const RIVALS = 900_000;
 
 const ESTADOS = Object.keys(EVENTO_ESTADOS) as EventoEstado[];
 
-/** Keys of the notes that were issued, by tenant and id. */
+/** Keys of the issued notes, by tenant and id. */
 const CHAVES = new Map<string, string>();
-/** As they were issued, by key. */
+/** The issued notes, by key. */
 const ROWS = new Map<string, NotaNova>();
 let made = 0;
 
@@ -74,7 +74,7 @@ async function eventosOf(
   return rows;
 }
 
-/** Issues a note, as the rows of notes are issued, and returns its id. */
+/** Issues a note, and returns its id. */
 async function issued(store: Store, tenant: string, substitui?: string): Promise<string> {
   made += 1;
   const id_dps = `DPS ${made}`;
@@ -102,7 +102,7 @@ const outcome = (id: string, on: 'autorizacao' | 'recusa') => ({
   dueAt: undefined,
 });
 
-/** Transmits every note of the tenant that is due, with one outcome. */
+/** Transmits every due note of the tenant, with one outcome. */
 async function decideNotas(store: Store, tenant: string, on: 'autorizacao' | 'recusa', now = NOW): Promise<void> {
   const { token, notas } = await store.notas.claim(tenant, now, now + MINUTE_MS, 1000);
   const written = await store.notas.settle(
@@ -158,7 +158,7 @@ const cancelada = ({ cancela, nota, mes_nota }: ClaimedEvento) => ({
   cancelada: cancela ? { id: nota, mes: mes_nota } : undefined,
 });
 
-/** Claims what is due and settles all of it in one way. */
+/** Claims the due events and settles all of them in one way. */
 async function sendAll(store: Store, tenant: string, on: EventoTrigger, now = NOW): Promise<number> {
   const { token, eventos } = await claimAll(store, tenant, now);
   return store.eventos.settle(
@@ -174,7 +174,7 @@ async function sendAll(store: Store, tenant: string, on: EventoTrigger, now = NO
   );
 }
 
-/** Puts an event by hand where a test wants it. */
+/** Moves an event by hand to a state. */
 async function place(pool: Db, tenant: string, id: string, estado: EventoEstado, isDue = true): Promise<void> {
   await putEvento(pool, tenant, id, estado, eventoRests(estado, true) || !isDue ? null : new Date(NOW));
 }
@@ -311,7 +311,7 @@ describe('a registration', () => {
     assert.deepEqual(orders, []);
   });
 
-  /** A writer that does not ask for the note's lock first: the constraint alone stands between it and us. */
+  /** A writer that skips the note's lock: the constraint alone protects us from it. */
   async function rival(pool: Db, tenant: string, nota: string, numero: number) {
     const client = await pool.connect();
     await client.query('begin');
@@ -511,7 +511,7 @@ describe('readings', () => {
     const third = await registered(store, alfa, novo(nota, CANCELAMENTO));
     const fourth = await registered(store, alfa, novo(nota, CONFIRMACAO));
     const refused = await registered(store, alfa, novo(nota, CONFIRMACAO));
-    // Under way, and in nobody's way.
+    // An event under way affects no other.
     await registered(store, alfa, novo(nota, CONFIRMACAO));
     // The second was processed before the first.
     await place(pool, alfa, first.id, 'processado');
@@ -665,7 +665,7 @@ describe('a claim', () => {
   test('takes the events of one note together, in their order', async () => {
     const { store, alfa } = await oneProcess();
     const nota = await authorised(store, alfa);
-    // The clock of the second one's process is late.
+    // The clock of the second event's process is slow.
     await registered(store, alfa, novo(nota, '101103'));
     await registered(store, alfa, novo(nota, '105105', { criado_em: NOW - MINUTE_MS }));
     await registered(store, alfa, novo(nota, CONFIRMACAO));
@@ -748,7 +748,7 @@ describe('a claim', () => {
     const eventos = await eventosOf(store, alfa, draft);
     assert.deepEqual(new Set(eventos.map(({ estado }) => estado)), new Set(['aguardando_autorizacao_nota']));
     assert.ok(eventos.every(({ aguardando_desde }) => Number(aguardando_desde) === NOW + 1));
-    // One that comes later, while the others wait, is seen too.
+    // An event that is registered later, while the others wait, is seen too.
     await registered(store, alfa, novo(draft));
     assert.ok((await tenantsDue(store, 'eventos', NOW + 1)).includes(alfa));
     assert.equal((await claim()).moved, 1);
@@ -822,7 +822,7 @@ describe('a claim', () => {
     assert.equal((await claimAll(store, alfa, NOW + MINUTE_MS)).eventos[0]?.nsu_antes, '41');
   });
 
-  /** Where a due event goes: decisions 2 and 3 of the machine, state by state of event and note. */
+  /** The target of a due event: decisions 2 and 3 of the machine, for each state of event and note. */
   for (const notaEstado of Object.keys(NOTA_ESTADOS) as NotaEstado[]) {
     for (const estado of ESTADOS.filter((one) => one === 'erro' || !eventoRests(one, true))) {
       const notSent = estado === 'pendente' || estado === 'aguardando_autorizacao_nota';
@@ -928,7 +928,7 @@ describe('a settlement', () => {
       assert.equal(await store.notas.settle(alfa, token, NOW, outcomes), 1);
       return nota;
     };
-    // Of the first two stand for the one that the event names, or none; the third is not cancelled.
+    // The first two are cancelled for the substitute that the event names, or for none; the third is not cancelled.
     const [named, other] = [await postponed(chaves[0]!), await postponed(chaves[0]!)];
     const [ofPlain, ofStanding] = [await postponed(chaves[1]!), await postponed(chaves[2]!)];
     const held = await issued(store, alfa, chaves[1]!);
@@ -997,7 +997,7 @@ describe('a settlement', () => {
         assert.deepEqual([row.estado, row.due_at?.getTime()], [move.to, due]);
         assert.deepEqual([row.codigo_retorno, row.mensagem_retorno], ['E1234', 'Não aceito']);
         assert.deepEqual(row.erros_adn, { erros: [{ Codigo: 'E1' }] });
-        // The final word of the authority: `data_hora_processamento` of the specification.
+        // The authority's final decision: `data_hora_processamento` of the specification.
         const isFinal = ['processado', 'rejeitado', 'dispensado'].includes(move.to);
         assert.equal(row.processado_em?.getTime(), isFinal ? NOW + 1 : undefined);
         const isWaiting = move.to === 'aguardando_autorizacao_nota';
@@ -1169,7 +1169,7 @@ describe('the decision about a note', () => {
       for (const result of (await Promise.all(late)) as RegisterResult[]) {
         assert.ok('evento' in result || (on === 'recusa' && result.conflict === 'nota_recusada'));
       }
-      // What was just locked is looked at again.
+      // Another claim takes the events that were just locked.
       await claims();
       const asleep = await rows(
         a.pool,
@@ -1252,7 +1252,7 @@ describe('the operator', () => {
         }
         assert.deepEqual(result, { evento: row });
         const due = move.due === 'now' ? NOW + 1 : undefined;
-        // What stays where it is has been there all the time, and keeps the words of who decided.
+        // An event that stays in its state keeps its since-time and its message.
         const stays = move.to === estado;
         const since = stays ? NOW : NOW + 1;
         assert.deepEqual([row.estado, row.due_at?.getTime(), row.desde.getTime()], [move.to, due, since]);
@@ -1297,7 +1297,7 @@ describe('the operator', () => {
       eventos.map(({ found, reprocessamentos_count }) => [found, reprocessamentos_count]),
       [['enviado', 3]],
     );
-    // No retry is left, so a failure without end is refused by the database, and one with an end is written.
+    // No retry is left, so the database refuses a failure without end, and takes one with an end.
     await assert.rejects(store.eventos.settle(alfa, token, NOW, [settlement(id, 'falha')]), /eventos_aberto/);
     assert.equal(await store.eventos.settle(alfa, token, NOW, [settlement(id, 'esgotamento')]), 1);
   });
@@ -1376,7 +1376,7 @@ describe('what asks for an operator', () => {
       { estado: 'rejeitado', codigo_retorno: 'E1310', eventos: 1, notas: 1 },
       { estado: 'pendente', codigo_retorno: null, eventos: 120, notas: 1 },
     ]);
-    // Of one note each event, in pages.
+    // The events of one note, each on its line, in pages.
     const last = await store.eventos.listProblemas(alfa, STUCK, { nota: draft }, { from: 100, max: 50 });
     assert.deepEqual([last.eventos.map(({ id }) => id), last.linhas], [waiting.slice(100).map(({ id }) => id), 120]);
     const beyond = await store.eventos.listProblemas(alfa, STUCK, {}, { from: 50, max: 50 });
@@ -1387,7 +1387,7 @@ describe('what asks for an operator', () => {
   test('are not the refusals that follow from what another party has registered', async () => {
     const { store, alfa } = await oneProcess();
     const nota = await authorised(store, alfa);
-    // E0845: its substitute waits for it. E0863: of the municipality itself.
+    // E0845: its substitute waits for it. E0863: its author is the municipality itself.
     const [, , substitution, own] = await refusedWith(store, alfa, nota, ['E0861', 'E1833', 'E0845', 'E0863']);
     const idsOf = async (filter: object): Promise<string[]> =>
       (await store.eventos.listProblemas(alfa, STUCK, { nota, ...filter }, PAGE)).eventos.map(({ id }) => id);
@@ -1440,7 +1440,7 @@ describe('what asks for an operator', () => {
         .sort(),
     );
     assert.deepEqual(await store.atos.list(beta, {}, 10), []);
-    // An error is not filed, whatever the number.
+    // An error is not filed, even with the right number.
     assert.equal(await store.eventos.archive(alfa, { nota }, 1, NOW, by), 1);
     assert.equal((await store.eventos.findById(alfa, spent.id))?.arquivado_em, null);
   });
@@ -1475,11 +1475,11 @@ describe('the database', () => {
 describe('the plans of the statements', () => {
   const statements: Statements = new Map();
   let recordedTenant = '';
-  /** See the plans of notas; what is due, and what came to nothing, is read in its order. Of empty months nothing is read. */
+  /** See the plans of notas: due and failed events are read in order. Empty months are not read. */
   const WHOLE = new RegExp(
     `^(municipios|recepcoes_adn|meses|fila_due|fila_pkey|retidas_tabela|mudancas_novas_pkey|auditoria_sem_lugar|webhooks_proxima|webhooks_rapidos|exportacoes_due|eventos_com_problema|eventos_entre_partes)|_(?!${MES})\\d{6}$`,
   );
-  /** An operator sees all that is open. */
+  /** An operator sees all open events. */
   const WHOLE_OF_OPERATOR = new RegExp(`${WHOLE.source}|^eventos_abertos`);
   const isOfOperator = (text: string): boolean => /temProblema|urgencia/.test(text);
 
@@ -1555,7 +1555,7 @@ describe('the plans of the statements', () => {
 });
 
 await sharedProcesses();
-/** The last check, on the rows of all tests. It runs before the processes above are closed. */
+/** The last check covers the rows of all tests. It runs before the processes above are closed. */
 onEnd(async () => {
   const [{ pool }] = await sharedProcesses();
   const moves = await rows<{ de: EventoEstado | null; gatilho: EventoTrigger; para: EventoEstado }>(

@@ -2,7 +2,7 @@
 import { printable, tableLines } from '../../base/terminal/text.ts';
 import type { EventoPublico } from './queries.ts';
 
-/** One line for each event, with what an operator looks for in a list. */
+/** One line for each event. */
 export function eventosTable(eventos: readonly EventoPublico[]): string {
   const head = ['id_evento', 'tipo_evento', 'nº', 'status_evento', 'acao_sugerida', 'data_hora_evento', 'retorno'];
   const rows = eventos.map((evento) => [

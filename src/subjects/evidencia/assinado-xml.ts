@@ -1,20 +1,20 @@
-/** A signature inside an XML document, and the command by which `xmlsec1` checks it. */
+/** A signature inside an XML document, and the `xmlsec1` command that checks it. */
 import { type Certificate, readCertificate } from '../../documents/certificate.ts';
 import { isSignature } from '../../documents/signature-shape.ts';
 import { readXml } from '../../documents/xml.ts';
 import type { Elemento } from '../../fiscal/layout/tree.ts';
 import type { Conferencia } from './partes.ts';
 
-/** `place`: among all signatures of the document, from 1. */
+/** `place`: the position among all signatures of the document, from 1. */
 type Found = { readonly place: number; readonly parent: Elemento; readonly signature: Elemento };
 
 export type AssinadoXml = {
   readonly certificate: Certificate;
-  /** `arquivo`, `signatario`: where the document and the certificate lie. */
+  /** `arquivo`, `signatario`: the files of the document and of the certificate. */
   readonly conferencia: (arquivo: string, signatario: string) => Conferencia;
 };
 
-/** The signature that `choose` takes of those of a document; undefined where there is none, or it has no certificate. */
+/** The signature that `choose` selects from a document; undefined: there is none, or it has no certificate. */
 export function findAssinado(
   xml: Uint8Array,
   choose: (parents: readonly Elemento[]) => Elemento | undefined,
@@ -41,7 +41,7 @@ export function findAssinado(
   };
 }
 
-/** From 1.3 on it takes no key that the document does not name, unless it is told to; before, it knows no such option. */
+/** `xmlsec1` from 1.3 on needs this option to take a key that the document does not name. Earlier versions do not know the option. */
 const LAX = '$(xmlsec1 --help-verify | grep -om1 -e --lax-key-search)';
 
 function* signaturesIn(element: Elemento): Generator<Omit<Found, 'place'>> {
@@ -59,7 +59,7 @@ function descendant(element: Elemento, name: string): Elemento | undefined {
   return undefined;
 }
 
-/** The element that a signature names by an attribute; undefined: it is over the whole document. */
+/** The element that a signature names by an attribute; undefined: the signature covers the whole document. */
 type Signed = { readonly element: Elemento; readonly attribute: string };
 
 function findSigned(root: Elemento, { signature }: Found): Signed | undefined {
@@ -68,7 +68,7 @@ function findSigned(root: Elemento, { signature }: Found): Signed | undefined {
   return id ? withAttribute(root, id) : undefined;
 }
 
-/** Which attribute is the identifier: `xmlsec1` has to be told. */
+/** The identifier attribute of the signed element: `xmlsec1` does not know it by itself. */
 function idOptions(signed: Signed | undefined): readonly string[] {
   if (signed === undefined) return [];
   const { element, attribute } = signed;
@@ -76,7 +76,7 @@ function idOptions(signed: Signed | undefined): readonly string[] {
   return [`--id-attr:${attribute} ${quoteShell(named)}`];
 }
 
-/** A namespace is the sender's text, and stands in a command. */
+/** A namespace is the sender's text, and is quoted before it becomes part of a command. */
 function quoteShell(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,6 +1,6 @@
 /**
- * The proof that rows of a note stand in the audit chain of the municipality, and the chain up to a seal that it has signed: as small text
- * files, and a short script of `sha256sum` that reckons them again.
+ * Proves that rows of a note are in the municipality's audit chain, up to a seal that the municipality signed. The proof is small text
+ * files and a short script of `sha256sum` that calculates them again.
  */
 
 import type { Elo } from '../../base/book/auditoria-hash.ts';
@@ -10,14 +10,14 @@ import type { Prova } from '../auditoria/auditoria.rows.ts';
 import type { ArquivoDoConjunto, Conferencia, Parte } from './partes.ts';
 import { gatherRecebido } from './recebido.ts';
 
-/** A row as the chain knows it, and what it is. */
+/** A row of the chain, with its description. */
 export type LinhaProvada = {
   readonly tabela: Prova['tabela'];
   readonly chave: readonly string[];
   readonly oQue: string;
-  /** When it came to be as it is. */
+  /** The moment of its present state. */
   readonly desde: Date;
-  /** Files of the bundle that it has inside, as text or by their digest. */
+  /** Files of the bundle that the row contains, as text or as digest. */
   readonly traz?: readonly Trazido[] | undefined;
 };
 
@@ -25,7 +25,7 @@ export type LinhaProvada = {
 export type Trazido = { readonly nome: string; readonly oQue?: string; readonly feitoPor?: string };
 
 const PASTA = '6-trilha/auditoria';
-/** Rows of one minute are looked for from one place on. */
+/** Rows of one minute are searched from one place on. */
 const MINUTE_MS = 60_000;
 
 export async function gatherAuditoria(
@@ -100,7 +100,7 @@ function describeUnproved(linhas: readonly LinhaProvada[]): readonly string[] {
 
 const numbered = (place: number): string => String(place).padStart(3, '0');
 
-/** That a file of the bundle is the one that a proved row speaks of. */
+/** The check that a file of the bundle is the one in a proved row. */
 function tieOf({ oQue, traz }: LinhaProvada, place: number): readonly Conferencia[] {
   const told = `${oQue.charAt(0).toLowerCase()}${oQue.slice(1)}`;
   return (traz ?? []).map(({ nome, oQue: what = nome, feitoPor }) => {
@@ -113,7 +113,7 @@ function tieOf({ oQue, traz }: LinhaProvada, place: number): readonly Conferenci
   });
 }
 
-/** A seal is a JSON with its signature beside it, as what is received is. */
+/** A seal is a JSON with its signature beside it, like a received request. */
 function gatherSelo(
   world: Pick<World, 'store'>,
   municipio: Municipio,
@@ -151,7 +151,7 @@ const eloLine = ({ lugar, folhas, em, id, raiz, sobre }: Elo): string =>
 
 const correnteNome = (dia: string): string => `corrente-${dia}.txt`;
 
-/** Links that a minute is enough for: each takes the script a few milliseconds. */
+/** Links that the script calculates within a minute: each takes a few milliseconds. */
 const QUICK_ELOS = 5_000;
 const ELOS_A_MINUTE = 20_000;
 
@@ -171,7 +171,7 @@ function correnteOf(dia: string, anterior: string, elos: readonly Elo[]): Pick<P
   };
 }
 
-/** A proof as lines that the script reads, in the order in which they are reckoned. */
+/** A proof as lines in the order of the script's calculation. */
 function filesOf({ oQue }: LinhaProvada, prova: Prova, place: number): readonly ArquivoDoConjunto[] {
   const { texto, sal, item, antes, depois, anterior, entrada, selo } = prova;
   const name = numbered(place);
@@ -200,7 +200,7 @@ function filesOf({ oQue }: LinhaProvada, prova: Prova, place: number): readonly 
   ];
 }
 
-/** Nothing but the shell of POSIX, `sha256sum` and `awk`. */
+/** The script uses only the POSIX shell, `sha256sum` and `awk`. */
 const SCRIPT = `#!/bin/sh
 # Refaz cada prova só com sha256sum. Uso: sh conferir.sh PASTA
 set -euf

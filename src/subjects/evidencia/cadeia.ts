@@ -1,6 +1,6 @@
 /**
- * Who vouches for the certificate of a signature, as files: the certificate, the authorities above it, and their revocation lists. Where it
- * was kept by what the signature was judged, that; otherwise what the municipality trusts today, which the page says.
+ * The trust behind a signature's certificate, as files: the certificate, its authorities, and their revocation lists. The stored basis of
+ * the original judgement is used. The municipality's present trust replaces a missing basis, and the page says so.
  */
 
 import type { Municipio } from '../../base/book/municipios.ts';
@@ -13,15 +13,18 @@ import { openTrust, type Trust } from '../../documents/trust.ts';
 import { isoMoment } from '../../fiscal/moment.ts';
 import type { ArquivoDoConjunto, Conferencia } from './partes.ts';
 
-/** By what a signature was judged, as documents name it; null: that was not kept. Nobody judges the municipality's own. */
+/**
+ * The basis of a signature's judgement, by its number in the documents; null: it was not stored. The municipality's own signature is not
+ * judged.
+ */
 export type Confianca = number | null | 'própria';
 
-/** Whose signature, and when it was judged: `at` in milliseconds. `pasta`: where the files go. */
+/** The signer of a signature, and the moment of its judgement: `at` in milliseconds. `pasta`: the folder of the files. */
 export type Signatario = {
   readonly pasta: string;
   readonly certificate: Certificate;
   readonly at: number;
-  /** Certificates that came along. */
+  /** Certificates that accompanied the signature. */
   readonly extra?: readonly Certificate[];
   readonly confianca: Confianca;
 };
@@ -34,7 +37,7 @@ export type Cadeia = {
 
 const SILENT = { warn: () => undefined };
 
-/** Whom a municipality trusts, for a command, to whom nothing is told of it. */
+/** The trust of a municipality for a command, which logs no warnings about it. */
 function openTrustOf({ confianca }: Municipio): Trust {
   return openTrust(confianca, SILENT);
 }
@@ -82,7 +85,7 @@ export async function gatherCadeia(
   };
 }
 
-/** What was kept, where it is of this certificate: a sandbox that was reset numbers anew. */
+/** The stored basis, if it fits this certificate: a reset sandbox gives its numbers anew. */
 async function findKept(store: World['store'], { tenant }: Municipio, certificate: Certificate, confianca: number) {
   const kept = await store.fundamentos.find(tenant, confianca);
   const [issuer] = (kept?.cadeia ?? []).map(readCertificate);
@@ -94,7 +97,7 @@ const UNKNOWN =
 
 const derOf = ({ der }: { readonly der: Buffer }): Buffer => der;
 
-/** A list that was read before. */
+/** Parses a stored list; undefined: it does not read. */
 function readList(der: Buffer): Crl | undefined {
   const reading = readCrl(der);
   for (;;) {
@@ -138,7 +141,7 @@ type Known = {
   readonly at: number;
 };
 
-/** Whether a list of an authority answered for all that it issued, at the moment. */
+/** Whether a list of an authority was in force at the moment and covered all its certificates. */
 function hasListInForce({ lists, at }: Known, authority: Certificate): boolean {
   return lists.some(
     (list) =>

@@ -1,6 +1,6 @@
 /**
- * What a bundle says of its note at first sight, out of the documents themselves and not of the columns beside them; and where the NFS-e, what the
- * provider declared and the database do not say the same (D-763).
+ * The summary of a bundle's note, taken from the signed documents and not from the columns. Contradictions between the NFS-e, the
+ * provider's declaration and the database are reported (D-763).
  */
 
 import type { Municipio } from '../../base/book/municipios.ts';
@@ -10,7 +10,7 @@ import { infNfseOf, readInside, readOwnNote } from '../../documents/own-note.ts'
 import type { Dps } from '../../fiscal/layout/dps.ts';
 import { CAMPOS, type Campo, firstOf, isSame } from '../notas/nota-da-nfse.ts';
 
-/** What the provider declared, read as it was when the note was issued; undefined: it does not read today. */
+/** The provider's declaration, parsed as at the issue; undefined: it no longer parses. */
 function declared(municipio: Municipio, recebido: Buffer): Dps | undefined {
   const kind = isJson(recebido) ? ('json' as const) : ('rps' as const);
   const opened = openDps({ kind, body: recebido, assinatura: undefined }, municipio);
@@ -19,7 +19,7 @@ function declared(municipio: Municipio, recebido: Buffer): Dps | undefined {
   return 'faults' in read ? undefined : read.dps;
 }
 
-/** Each in a sentence, in Portuguese; none: all that is compared is the same. */
+/** One Portuguese sentence for each contradiction; empty: all compared values agree. */
 export function contradicoesOf(municipio: Municipio, row: NotaRow, recebido: Buffer): readonly string[] {
   const nfse = Buffer.from(row.nfse);
   const infNfse = infNfseOf(nfse);
@@ -41,11 +41,11 @@ export function contradicoesOf(municipio: Municipio, row: NotaRow, recebido: Buf
   return found;
 }
 
-/** A declaration that cannot be read is told, not taken as equal. */
+/** An unreadable declaration is reported, not taken as equal. */
 const NOT_DECLARED = 'o que o prestador declarou não se lê mais como uma DPS, e não foi comparado com a NFS-e';
 const IN_ROW = 'na linha do banco';
 
-/** Name and number of a party, as the NFS-e has them; undefined: it names none. */
+/** Name and number of a party in the NFS-e; undefined: the NFS-e names none. */
 export function parteOf(nfse: Uint8Array, path: string): string | undefined {
   const ler = readOwnNote(nfse);
   const said = [ler(`${path}/xNome`), firstOf(ler, `${path}/CNPJ`, `${path}/CPF`, `${path}/NIF`)].filter(Boolean);

@@ -1,4 +1,4 @@
-/** The events of a note in its bundle: what was asked, the document that was sent, and what was answered. */
+/** The events of a note in its bundle: the request, the sent document, and the answer. */
 
 import type { EventoRow } from '../../base/book/evento-rows.ts';
 import type { Municipio } from '../../base/book/municipios.ts';
@@ -15,14 +15,14 @@ import { gatherRecebido } from './recebido.ts';
 
 type EventoWorld = Pick<World, 'store' | 'now'>;
 
-/** An event with the moves that it has made. */
+/** An event with its moves. */
 export type EventoComTrilha = {
   readonly row: EventoRow;
   readonly trilha: readonly EventoStep[];
   readonly respostas: Respostas;
 };
 
-/** A part for each event, in the order in which they were registered. */
+/** A part for each event, in the order of registration. */
 export async function gatherEventos(
   world: EventoWorld,
   municipio: Municipio,
@@ -33,7 +33,7 @@ export async function gatherEventos(
   return partes;
 }
 
-/** `place`: among the events of the note, from 1. */
+/** `place`: the position among the events of the note, from 1. */
 export function pastaOfEvento({ codigo_tipo_evento }: EventoRow, place: number): string {
   return `5-eventos/${place}-${tipoByCodigo(codigo_tipo_evento)!.slug}`;
 }

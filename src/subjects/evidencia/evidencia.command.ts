@@ -1,4 +1,4 @@
-/** `nfse evidencia CHAVE`: all that is kept of a note, as a bundle that an expert checks without this service. */
+/** `nfse evidencia CHAVE`: all stored data of a note, as a bundle that an expert checks without this service. */
 import { writeFile } from 'node:fs/promises';
 import {
   byHand,

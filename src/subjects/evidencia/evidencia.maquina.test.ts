@@ -1,6 +1,6 @@
 /**
- * The evidence bundle of a note, as an expert takes it: the commands of its own page, given in an empty folder, with the real `openssl`,
- * `xmlsec1` and `sha256sum`. Each answers as the page says; and each that names a file fails where a byte of that file is another.
+ * An expert's check of a note's evidence bundle: the commands of its page run in an empty folder with the real `openssl`, `xmlsec1` and
+ * `sha256sum`. Each prints the answer of the page, and fails after one byte of a file that it names is changed.
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -50,7 +50,7 @@ const plainText = (text: string): string =>
 
 type Comando = { readonly comando: string; readonly resposta: string };
 
-/** The commands of the page, with what each is to print. */
+/** The commands of the page with their expected output. */
 function comandosOf(folder: string): readonly Comando[] {
   const page = readFileSync(path.join(folder, 'LEIA-ME.html'), 'utf8');
   const found = [...page.matchAll(/<pre class="comando">(.*?)<\/pre>.*?<pre class="resposta">(.*?)<\/pre>/gs)];
@@ -74,7 +74,7 @@ const filesIn = (folder: string): readonly string[] =>
     statSync(path.join(folder, name)).isFile(),
   );
 
-/** Extracts a bundle into an empty folder, and gives its own commands. */
+/** Extracts a bundle into an empty folder, and returns its commands. */
 function extract(zip: Buffer): { readonly folder: string; readonly comandos: readonly Comando[] } {
   const file = path.join(freshFolder(), 'conjunto.zip');
   writeFileSync(file, zip);
@@ -88,10 +88,10 @@ function extract(zip: Buffer): { readonly folder: string; readonly comandos: rea
   return { folder, comandos };
 }
 
-/** Of an anchor or a signer no command but `sha256sum` need look at every byte; of what no other speaks, nobody else does. */
+/** Files in which only `sha256sum` checks every byte. Other commands read anchors and signers only in part, and some files not at all. */
 const ONLY_IN_SUMS = /(?<!\/declaracao|\/pedido)\.json$|^LEIA-ME|(?<!listas|autoridades)\.pem$|auditoria\//;
 
-/** Changes a byte of each file in turn: the commands that name it no longer answer as they did. */
+/** Changes a byte of each file in turn: the commands that name it no longer give their answer. */
 function flipEach(folder: string, comandos: readonly Comando[]): void {
   const sums = comandos.find(({ comando }) => comando.startsWith('sha256sum'))!;
   for (const name of filesIn(folder).filter((one) => !MADE.includes(one))) {
@@ -220,7 +220,7 @@ describe('the evidence of a note', { skip }, () => {
     return extract(made.zip);
   }
 
-  /** The next day the municipality seals its chain, and the proofs lead to the seal. */
+  /** The municipality seals its chain the next day, and the proofs lead to the seal. */
   async function sealedLater(chave: string): Promise<void> {
     const later = { ...service.world, now: () => service.clock.now + DAY_MS };
     await sealDays(later);
@@ -252,7 +252,7 @@ describe('the evidence of a note', { skip }, () => {
     assert.ok(!run(folder, script).isFine, 'the chain does not lead to another seal');
   }
 
-  /** What comes after the last seal is proved without one, and both the page and the script say so. */
+  /** Rows after the last seal are proved without a seal; the page and the script both say so. */
   async function afterTheSeal(chave: string): Promise<void> {
     await register(chave, CANCELAMENTO);
     await becomes(chave, 'cancelada');
@@ -361,7 +361,7 @@ describe('the evidence of a note', { skip }, () => {
     assert.equal(stored.rowCount, 1, 'one for all notes');
     const lists = await service.pool.query('select 1 from listas_revogados where tenant = $1', [SLUG]);
     assert.equal(lists.rowCount, 2);
-    // The lot had a second note.
+    // The second note is of the same lot.
     await until(async () => {
       service.clock.now += 1_000;
       return (await service.pool.query('select 1 from fila where tenant = $1', [SLUG])).rowCount === 0 || undefined;
@@ -402,7 +402,9 @@ describe('the evidence of a note', { skip }, () => {
     assert.equal(filesIn(folder).filter((name) => /linha-\d+\.txt$/.test(name)).length, 5);
   });
 
-  /** In the one file of the archive, of which the others read only what is theirs: the first record is of the first note of all. */
+  /**
+   * Damages the archive file in its first record, which is of the first note. The bundles of the other notes read only their own records.
+   */
   function damageFirst(): void {
     const name = filesIn(archive).find((one) => one.endsWith('.nfse'))!;
     const file = path.join(archive, name);

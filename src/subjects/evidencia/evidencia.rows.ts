@@ -1,4 +1,4 @@
-/** What is kept of a note beside itself, for whoever must prove it: how it came, by what it was judged, and what the ADN was sent. */
+/** The data behind a note, for its proof: the received document, the basis of its judgement, and the exchange with the ADN. */
 import { linhasOf, readArquivado } from '../../base/book/arquivo.ts';
 import type { Item } from '../../base/book/claims.ts';
 import { PAPERS, type PapersColumns, withPapers } from '../../base/book/documentos.ts';
@@ -6,15 +6,15 @@ import type { Ref } from '../../base/book/fila.ts';
 import type { Db } from '../../base/pg/open.ts';
 import { planMonthly, planOnce } from '../../base/pg/planned.ts';
 
-/** `confianca`: of the signature, see `fundamentos.ts`. */
+/** `confianca`: the basis of the signature's judgement, see `fundamentos.ts`. */
 type Recebida = {
   readonly recebido: Buffer;
-  /** Of a JSON body: the value of its signature header. */
+  /** The value of the signature header of a JSON body. */
   readonly recebido_assinatura: string | null;
   readonly confianca: number | null;
 };
 
-/** The lot of the legacy port that a note came of. `ordem`: place of its RPS, from 0. */
+/** The legacy port's lot of a note. `ordem`: place of its RPS, from 0. */
 type LoteDaNota = Ref & {
   readonly protocolo: string;
   readonly numero_lote: string;
@@ -24,7 +24,7 @@ type LoteDaNota = Ref & {
   readonly confianca: number | null;
 };
 
-/** What is kept of the exchange with the ADN: numbers of reception, and when the note was cancelled or authorised. */
+/** The stored exchange with the ADN: reception numbers, authorisation and cancellation. */
 type TrocaDaNota = {
   readonly nsu_antes: string | null;
   readonly nsu_recepcao: string | null;
@@ -94,8 +94,8 @@ export function evidenciaStore(pool: Db) {
     readTroca: async (tenant: string, { id, mes }: Ref): Promise<TrocaDaNota | undefined> =>
       (await pool.query<TrocaDaNota>(TROCA([tenant, mes, id]))).rows[0],
     /**
-     * What was answered, by the number of the move: by the ADN, and to the first move of a note by this service, as the program that judged it
-     * and its remarks. From before it was kept there is none.
+     * The answers by number of the move. They are the ADN's; the first move has this service's program and remarks instead. Old moves have
+     * none.
      */
     readRespostas: async (tenant: string, item: Item, { id, mes }: Ref): Promise<ReadonlyMap<number, string>> => {
       type Row = { readonly movimento: number; readonly resposta: string };
@@ -116,7 +116,7 @@ export function evidenciaStore(pool: Db) {
       const [there] = (await pool.query<DocumentoDoLote>(DOCUMENTO_LOTE([tenant, mes, id]))).rows;
       return { ...lote, ...(there ?? (await readArchivedLote(pool, tenant, { id, mes }))) };
     },
-    /** By what the signature of the request of an event was judged. */
+    /** The basis on which the signature of an event's request was judged. */
     readConfiancaDoEvento: async (tenant: string, { id, mes }: Ref): Promise<number | null> => {
       const [row] = (await pool.query<Pick<Recebida, 'confianca'>>(DOCUMENTO_EVENTO([tenant, mes, id]))).rows;
       if (row !== undefined) return row.confianca;
@@ -129,7 +129,7 @@ export function evidenciaStore(pool: Db) {
   };
 }
 
-/** Columns that a file from before they were kept does not have. */
+/** Files from before these columns lack them. */
 const numberOf = (value: unknown): number | null => (typeof value === 'number' ? value : null);
 const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 

@@ -1,6 +1,6 @@
 /**
- * The evidence bundle of a note: all that is kept of it, with a page that says how an expert checks it with `openssl` and `xmlsec1` alone,
- * and the digest of every file, signed by the municipality where it has a certificate. Who makes one is written down.
+ * The evidence bundle of a note: all its stored data, with a page of checks by `openssl` and `xmlsec1` alone. The digest of every file is
+ * signed by the municipality, if it has a certificate. The trail records the operator who makes a bundle.
  */
 import { hash, sign as signBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -28,7 +28,7 @@ import { gatherCalculo, gatherDeclaracao, gatherNfse, gatherTroca, guardadoNome 
 import { type ArquivoDoConjunto, jsonFile, type Parte, type Respostas, respostaNome } from './partes.ts';
 import { gatherTrilha } from './trilha.ts';
 
-/** `arquivos`: how many files it has; `contradicoes`: what its documents and the database do not say alike, a sentence each. */
+/** `arquivos`: number of files; `contradicoes`: one sentence for each contradiction between its documents and the database. */
 export type Evidencia = {
   readonly nome: string;
   readonly zip: Buffer;
@@ -76,7 +76,7 @@ export async function makeEvidencia(
   return { nome: `evidencia-${chave}.zip`, zip, arquivos: entries.length, contradicoes };
 }
 
-/** Told before all else: what is below them cannot all be true. */
+/** The page tells contradictions first: not all the data below them can be true. */
 function describeContradicoes(contradicoes: readonly string[]): readonly Parte[] {
   if (contradicoes.length === 0) return [];
   const titulo = 'ATENÇÃO: este conjunto se contradiz';
@@ -89,11 +89,11 @@ const CONTRADICTED =
 const CONTRADICTED_WHY =
   'Documentos e banco são escritos juntos quando a nota é emitida: um deles foi mudado depois, por fora do serviço. O que a corrente de auditoria prova de cada linha está no fim desta página, e o município diz o resto com nfse auditoria verificar.';
 
-/** Looks at the audit chain, where the service may hold its end just now. */
+/** Attempts to place rows in the audit chain, whose end the service may have locked. */
 const PLACED_TRIES = 20;
 const PLACED_AGAIN_MS = 100;
 
-/** What was written a moment ago waits for its place in the audit chain. */
+/** Rows written a moment ago still wait for their place in the audit chain. */
 async function placeAll({ store }: RegistryWorld, tenant: string): Promise<void> {
   for (let tries = 0; tries < PLACED_TRIES; tries += 1) {
     while ((await store.auditoria.place(tenant)) === PLACED_MAX);
@@ -146,7 +146,7 @@ async function gatherPartes(world: EvidenciaWorld, municipio: Municipio, row: No
   return [...partes, await gatherAuditoria(world, municipio, linhas)];
 }
 
-/** What of the audit chain is proved: what was issued, its documents, each move, and the same of its events. `files`: of the bundle. */
+/** The rows that the audit chain proves: the note, its documents, each move, and the same of its events. `files`: of the bundle. */
 function linhasOf(
   { id, mes, data_emissao, nfse }: NotaRow,
   { trilha, respostas }: Movida,
@@ -184,7 +184,7 @@ function linhasOf(
 const NOTA = '2-nota/nfse.xml';
 const UNSIGNED = 'nota-sem-assinatura.xml';
 
-/** The note as its row has it: without the signature of the municipality, which comes later. */
+/** The note as in its row, without the municipality's later signature. */
 function notaOf(files: ReadonlyMap<string, Buffer>, nfse: Buffer): readonly Trazido[] {
   const nota = files.get(NOTA)!;
   if (nota.equals(nfse)) return [{ nome: NOTA }];
@@ -194,13 +194,13 @@ function notaOf(files: ReadonlyMap<string, Buffer>, nfse: Buffer): readonly Traz
   return [{ nome: UNSIGNED, oQue: `${NOTA}, sem a assinatura do município, que veio depois`, feitoPor }];
 }
 
-/** What has moved, and what was answered. */
+/** Moves, with the answers to them. */
 type Movida = {
   readonly trilha: readonly (NotaStep | EventoComTrilha['trilha'][number])[];
   readonly respostas: Respostas;
 };
 
-/** Where that is which is kept with a move. */
+/** The file name of the document that is stored with a move. */
 type NomeOf = (movimento: number, passo: { readonly gatilho: string }) => string;
 
 function movesOf(
@@ -215,7 +215,7 @@ function movesOf(
   }));
 }
 
-/** The notes before and after this one, which have bundles of their own. */
+/** The replaced notes and the substitutes, which have bundles of their own. */
 function substituicaoOf({ substitui }: NotaRow, substitutas: readonly string[]): readonly Parte[] {
   if (substitui === null && substitutas.length === 0) return [];
   const arquivo = jsonFile(
@@ -238,7 +238,7 @@ function dadosOf(
     ['Ambiente', ambiente === 'producao' ? 'produção' : 'ensaio: não é documento fiscal'],
     ['Protocolo', row.numero_protocolo],
     ['Emitida em', tellMoment(row.chave_acesso, row.data_emissao)],
-    // Of the note itself: columns beside it carry nobody's signature.
+    // The values of the note itself, since no signature covers the columns beside it.
     ['Prestador', parteOf(nfse, 'emit') ?? 'não informado'],
     ['Tomador', parteOf(nfse, 'DPS/infDPS/toma') ?? 'não informado'],
     ['Valor do serviço', `R$ ${groupDecimal(ler('DPS/infDPS/valores/vServPrest/vServ') ?? row.valor_servico)}`],
@@ -247,7 +247,9 @@ function dadosOf(
   ];
 }
 
-/** Who signs for a municipality; undefined where it has no certificate, or none that is valid now. Throws where it cannot be read. */
+/**
+ * The signer of a municipality; undefined: it has no certificate, or none that is valid now. Throws when the certificate cannot be read.
+ */
 async function signerOf({ now }: RegistryWorld, { adn }: Municipio): Promise<Signer | undefined> {
   if (adn === undefined) return undefined;
   const signer = await loadSigner(adn.chaves);
@@ -255,7 +257,7 @@ async function signerOf({ now }: RegistryWorld, { adn }: Municipio): Promise<Sig
   return inicio <= now() && now() <= fim ? signer : undefined;
 }
 
-/** Who vouches for the signature over the bundle. */
+/** The trust behind the signature of the bundle. */
 function cadeiaOf(world: EvidenciaWorld, municipio: Municipio, { certificate }: Signer): Promise<Cadeia> {
   return gatherCadeia(world, municipio, { pasta: 'municipio', certificate, at: world.now(), confianca: 'própria' });
 }

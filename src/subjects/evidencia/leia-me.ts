@@ -1,9 +1,9 @@
-/** The page of a bundle, for a person of law and for the expert whom a judge names: as text, and as HTML. */
+/** The page of a bundle as text and as HTML, for lawyers and for the expert whom a judge appoints. */
 import type { ArquivoDoConjunto, Conferencia, Parte } from './partes.ts';
 
 export type LeiaMe = {
   readonly chave: string;
-  /** Name and value of what is said of the note at first sight. */
+  /** Names and values of the note's summary. */
   readonly dados: readonly (readonly [string, string])[];
   readonly partes: readonly Parte[];
 };
@@ -20,7 +20,7 @@ const COMO = [
   'De quem é um certificado, quem o emitiu e até quando vale se lê com openssl x509 -in ARQUIVO -noout -subject -issuer -dates: o nome de um certificado da ICP-Brasil termina pelo CNPJ ou CPF do titular, que se compara com o do documento.',
 ];
 
-/** Files that are named before what they hold is known to be whole. */
+/** The checks of the bundle as a whole: the signature of the digest list, and the digests. */
 export type Resumo = {
   readonly titulo: string;
   readonly paragrafos: readonly string[];
@@ -64,7 +64,7 @@ function blocosOf({ chave, dados, partes }: LeiaMe, resumo: Resumo): readonly Bl
   ];
 }
 
-/** Names out of certificates may hold anything. */
+/** Names in certificates may contain any character. */
 const plain = (text: string): string => text.replace(/\p{Cc}+/gu, ' ');
 
 const WIDTH = 100;

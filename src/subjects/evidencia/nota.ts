@@ -1,4 +1,6 @@
-/** The parts of a bundle that are the note itself: as it came, as it was authorised, how it was reckoned, and what the ADN was sent. */
+/**
+ * The parts of a bundle about the note itself: the received document, the authorised note, the calculation, and the exchange with the ADN.
+ */
 
 import type { Municipio } from '../../base/book/municipios.ts';
 import type { NotaRow } from '../../base/book/nota-columns.ts';
@@ -27,7 +29,7 @@ type On = {
 
 const refOf = ({ id, mes }: NotaRow) => ({ id, mes });
 
-/** What the provider sent, and who signed it. */
+/** The provider's document, and its signer. */
 export async function gatherDeclaracao({ world, municipio, row }: On): Promise<Parte> {
   const { tenant } = municipio;
   const at = row.data_emissao.getTime();
@@ -75,14 +77,14 @@ export async function gatherDeclaracao({ world, municipio, row }: On): Promise<P
   return { titulo, ...made, arquivos: [...made.arquivos, declaracao] };
 }
 
-/** Places of the elements of the RPS of a lot, in their order. */
+/** Places of the elements of a lot's RPS, in their order. */
 function readLoteRoot(recebido: Buffer): readonly number[] | undefined {
   const reading = readXml(recebido);
   const lote = 'fault' in reading ? undefined : readLote(reading.root);
   return lote === undefined || 'mensagens' in lote ? undefined : lote.rps.map(({ elemento }) => elemento.index);
 }
 
-/** The NFS-e, with the signature of the municipality where it has been sent. */
+/** The NFS-e, with the signature of the municipality after it was sent. */
 export async function gatherNfse({ world, municipio, row }: On): Promise<Parte> {
   const titulo = 'A nota (NFS-e)';
   const { nota } = (await notaByChave(world, municipio, row.chave_acesso))!;
@@ -122,7 +124,7 @@ export async function gatherNfse({ world, municipio, row }: On): Promise<Parte> 
   };
 }
 
-/** How the amounts came about, by which versions of rules and rates, and what was remarked. */
+/** The calculation of the amounts, with the versions of rules and rates and the remarks. */
 export async function gatherCalculo(
   { world, municipio, row }: On,
   trilha: readonly NotaStep[],
@@ -201,17 +203,17 @@ export async function gatherCalculo(
   };
 }
 
-/** Moves that follow from a judgement of this service, beside the first: the rates that a held note waited for were published. */
+/** Moves by a later judgement of this service: the rates for a held note were published. */
 const JULGADA_OUTRA_VEZ: ReadonlySet<string> = new Set(['publicacao', 'divergencia']);
 
 type Passo = { readonly gatilho: string };
 
-/** Whether what is kept with a move is of this service, and not what the ADN answered. */
+/** Whether the document of a move is this service's judgement rather than the ADN's answer. */
 function isJulgamento(movimento: number, { gatilho }: Passo): boolean {
   return movimento === 1 || JULGADA_OUTRA_VEZ.has(gatilho);
 }
 
-/** Where that is which is kept with a move of a note. */
+/** The file name of the document that is stored with a move of a note. */
 export function guardadoNome(movimento: number, passo: Passo): string {
   if (!isJulgamento(movimento, passo)) return respostaNome('4-adn', movimento, passo);
   return `3-calculo/julgamento${movimento === 1 ? '' : `-${movimento}`}.txt`;
@@ -232,7 +234,7 @@ function julgamentosOf(trilha: readonly NotaStep[], respostas: Respostas): reado
 
 type SegundoJulgamento = { readonly movimento: number; readonly programa: string | null };
 
-/** Undefined: the note was not held, or still is, or was withdrawn. */
+/** Undefined: the note was not held, is still held, or was withdrawn. */
 function findSegundoJulgamento(trilha: readonly NotaStep[], respostas: Respostas): SegundoJulgamento | undefined {
   const place = trilha.findIndex(({ gatilho }) => JULGADA_OUTRA_VEZ.has(gatilho));
   return place < 0 ? undefined : { movimento: place + 1, programa: respostas.get(place + 1) ?? null };
@@ -250,7 +252,7 @@ function describeRetida(segundo: SegundoJulgamento | undefined): string {
   return `A nota foi retida, porque faltava uma alíquota que ninguém tinha publicado, e julgada duas vezes. Quando foi emitida (movimento 1), em tudo o que não dependia dessa alíquota: disso falam julgamento.txt, programa_que_emitiu e os avisos. E quando a alíquota foi importada (movimento ${movimento}), só no IBS e na CBS, pela versão da tabela dita em calculo.json. ${second}`;
 }
 
-/** What is kept with the first move of a note, as `describeJulgamento` wrote it. */
+/** The document of a note's first move, written by `describeJulgamento`. */
 function readJulgamento(text: string | undefined): { readonly programa: string | null; readonly avisos: unknown } {
   const [programa = null, avisos = '[]'] = text?.split('\n') ?? [];
   return { programa, avisos: JSON.parse(avisos) };
@@ -261,7 +263,7 @@ const KEPT =
 const NOT_KEPT =
   'Esta nota é de antes de se guardar com ela o commit do programa e os avisos da emissão: do programa fica o que está escrito na nota.';
 
-/** What was exchanged with the national environment. */
+/** The exchange with the national environment. */
 export async function gatherTroca(
   { world, municipio, row }: On,
   trilha: readonly NotaStep[],
@@ -311,7 +313,7 @@ const ANSWERED =
 const UNANSWERED =
   'O texto de uma resposta não está guardado: ou não veio ainda nenhuma, ou a nota é de antes de se guardarem. Ficam a decisão, o número de recepção, o momento e, na recusa, os códigos e os textos. O ADN tem o seu próprio registro, que se pede a ele pela chave de acesso e pelo número de recepção.';
 
-/** Moves of a note by what was sent to the ADN, or answered. */
+/** Moves that record a transmission to the ADN or its answer. */
 const EXCHANGE: ReadonlySet<string> = new Set([
   'anuncio',
   'autorizacao',

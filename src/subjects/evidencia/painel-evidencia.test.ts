@@ -1,4 +1,4 @@
-/** The evidence of a note, downloaded in the console as a browser without scripts does it: who may, what comes, and what is written down. */
+/** The evidence of a note in the console, as downloaded by a browser without scripts: the roles, the files, and the trail. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -38,7 +38,7 @@ before(async () => {
   lugar = `/m/${SLUG}/notas/${nota.chave_acesso}/evidencia`;
 });
 
-/** The answer as it came, byte by byte. */
+/** The answer as raw bytes. */
 async function post(
   who: Pessoa,
   to: string,
@@ -117,7 +117,7 @@ describe('the evidence of a note in the console', () => {
   });
 });
 
-/** One column, and what the bundle says of it; `$1` is the key of the note. */
+/** One changed column, and the sentence of the bundle about it; `$1` is the key of the note. */
 const CHANGES = [
   [
     'update notas set valor_servico = 1 where chave_acesso = $1',
@@ -152,7 +152,7 @@ describe('the page of a bundle whose columns, note and declaration do not say th
     if ('problem' in bundle) assert.fail(bundle.problem);
     return bundle;
   };
-  /** What the page says, where there is a program that opens it. */
+  /** The text of the page, if this machine has a program that opens the ZIP. */
   const pageOf = (zip: Buffer): string | undefined => {
     const file = path.join(mkdtempSync(path.join(tmpdir(), 'nfse-evidencia-')), 'conjunto.zip');
     onEnd(() => rmSync(path.dirname(file), { recursive: true, force: true }));

@@ -1,8 +1,8 @@
-/** What an evidence bundle is made of: parts, each with files, and commands of other programs by which they are checked. */
+/** An evidence bundle consists of parts, each with files and with the commands of other programs that check them. */
 
 export type ArquivoDoConjunto = { readonly nome: string; readonly conteudo: Buffer; readonly oQue: string };
 
-/** `comando` is given in the folder of the bundle; `resposta`: what it prints where all is right. */
+/** `comando` runs in the folder of the bundle; `resposta`: its output when all is right. */
 export type Conferencia = { readonly oQue: string; readonly comando: string; readonly resposta: string };
 
 export type Parte = {
@@ -12,21 +12,21 @@ export type Parte = {
   readonly conferencias: readonly Conferencia[];
 };
 
-/** A value as a file that people read too. */
+/** A value as a JSON file that people can read too. */
 export function jsonFile(nome: string, valor: unknown, oQue: string): ArquivoDoConjunto {
   return { nome, conteudo: Buffer.from(`${JSON.stringify(valor, null, 2)}\n`), oQue };
 }
 
 type Respondido = { readonly gatilho: string };
-/** By the number of the move. */
+/** Answers by the number of the move. */
 export type Respostas = ReadonlyMap<number, string>;
 
-/** Where the answer is to which a move is due; `movimento`: its number. */
+/** The file name of the answer that caused a move; `movimento`: its number. */
 export function respostaNome(pasta: string, movimento: number, { gatilho }: Respondido): string {
   return `${pasta}/resposta-${movimento}-${gatilho}.txt`;
 }
 
-/** What the ADN answered, a file for each move that followed from an answer. */
+/** The ADN's answers, a file for each move that followed from one. */
 export function respostasOf(
   pasta: string,
   trilha: readonly Respondido[],

@@ -1,4 +1,4 @@
-/** What was received of a note or an event: the exact bytes, and the signature over them, inside of an XML or beside a JSON. */
+/** The received request of a note or an event: the exact bytes and their signature, inside an XML or beside a JSON. */
 
 import type { Municipio } from '../../base/book/municipios.ts';
 import { isJson } from '../../base/world/sent-documents.ts';
@@ -9,19 +9,19 @@ import { findAssinado } from './assinado-xml.ts';
 import { type Confianca, gatherCadeia } from './cadeia.ts';
 import type { Conferencia, Parte } from './partes.ts';
 
-/** `nome`: of its file, without an ending; `at`: when it was received, in milliseconds. */
+/** `nome`: the file name without ending; `at`: the moment of reception, in milliseconds. */
 export type Recebido = {
   readonly pasta: string;
   readonly nome: string;
   readonly oQue: string;
   readonly bytes: Buffer;
-  /** Of a JSON: the value of the header, as it came. */
+  /** The value of a JSON's signature header, as received. */
   readonly assinatura: string | null;
-  /** What is said of it, where it did not come in a header. */
+  /** The description of a signature that did not come in a header. */
   readonly oQueAssinatura?: string;
   readonly confianca: Confianca;
   readonly at: number;
-  /** Which signature of several is meant, by the element that it stands in. */
+  /** Chooses one of several signatures by its parent elements. */
   readonly choose?: (parents: readonly Elemento[]) => Elemento | undefined;
 };
 
@@ -30,7 +30,7 @@ type Assinado = Omit<Parte, 'titulo'>;
 const UNSIGNED =
   'Chegou sem assinatura, o que só se aceita num ambiente de ensaio: não há o que conferir além do resumo.';
 
-/** The files and the checks of what was received. */
+/** The files and the checks of the received request. */
 export function gatherRecebido(
   world: Pick<World, 'store'>,
   municipio: Municipio,

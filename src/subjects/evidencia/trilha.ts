@@ -1,4 +1,4 @@
-/** What happened to a note, who did what by hand, and the proof of both. */
+/** The history of a note, the operators' actions, and the proof of both. */
 import type { Municipio } from '../../base/book/municipios.ts';
 import type { NotaRow } from '../../base/book/nota-columns.ts';
 import { presentTrail } from '../../base/world/operator.ts';
@@ -6,7 +6,7 @@ import type { World } from '../../base/world/world.ts';
 import type { NotaStep } from '../notas/notas.rows.ts';
 import { jsonFile, type Parte } from './partes.ts';
 
-/** Acts on one note or event are few. */
+/** A note or an event has few manual actions. */
 const ATOS_MAX = 1_000;
 
 /** `eventos`: numbers of the events of the note. */

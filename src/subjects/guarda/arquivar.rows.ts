@@ -1,7 +1,6 @@
 /**
- * How a month goes into the archive and comes back. A file for each municipality is written, synced and read back before anything is
- * taken away; then the tables of the month are emptied, all at once. They stay, for what moves later. Whoever is killed at any point gives
- * the command again.
+ * Moves a month into the archive and back. A file for each municipality is written, synced and read back before any row is removed. The
+ * tables of the month are then emptied together; they stay for later moves. A killed command can be repeated at any point.
  */
 import path from 'node:path';
 import { arquivoOf } from '../../base/book/arquivo.ts';
@@ -35,7 +34,7 @@ import {
 } from './arquivo-registros.rows.ts';
 import { forgetEnsaios } from './guarda.rows.ts';
 
-/** A file of the archive, as the database knows it. */
+/** A file of the archive, as the database records it. */
 export type Arquivado = {
   readonly tenant: string;
   readonly mes: number;
@@ -44,40 +43,40 @@ export type Arquivado = {
   readonly bytes: number;
   readonly sha256: Buffer;
   readonly anterior: Buffer | null;
-  /** SHA-256 of the certificate by which it is signed; null: nobody has. */
+  /** SHA-256 of the certificate that signed it; null: it is not signed. */
   readonly certificado: Buffer | null;
   readonly linhas: Linhas;
   readonly criado_em: Date;
-  /** When it was read back and signed; null: who wrote it has not come so far. */
+  /** When it was read back and signed; null: the command that wrote it has not come so far. */
   readonly pronto_em: Date | null;
   readonly trazido_em: Date | null;
-  /** Since when the month stands in its files; null where it is in the database. */
+  /** Since when the month is in its files; null: it is in the database. */
   readonly arquivado_em: Date | null;
-  /** Since when the month is eliminated, and the file gone. */
+  /** Since when the month is eliminated, and the file removed. */
   readonly eliminado_em: Date | null;
 };
 
 /** `certificado`: in PEM; `impressao`: its SHA-256. */
 type Assinatura = { readonly assinatura: Buffer; readonly certificado: string; readonly impressao: Buffer };
-/** Signs for a municipality; undefined where it has no certificate. */
+/** Signs for a municipality; undefined: it has no certificate. */
 export type SignArquivo = (tenant: string, text: Buffer) => Assinatura | undefined;
 
-/** What the operator is to read: the archive is as it was. */
+/** A refusal for the operator; the archive is unchanged. */
 export class ArquivoRecusado extends Error {}
 
-/** What is under way in a month, and keeps it from being closed. */
+/** Work that is under way in a month, and keeps it from being closed. */
 export type EmAndamento = { readonly tenant: string; readonly tipo: string; readonly quantos: number };
 
 const SELECT = `select a.*, a.bytes::float8 as bytes, m.arquivado_em, m.eliminado_em from arquivos a join meses m on m.mes = a.mes`;
 
 export function arquivoStore(pool: Db) {
   return {
-    /** Where the archive is, as the operator has written it; undefined: nobody has said. */
+    /** The place of the archive as the operator configured it; undefined: it is not configured. */
     lugar: (): string | undefined => arquivoOf(pool)?.lugar,
     /** All files, by month. */
     listArquivos: async (): Promise<readonly Arquivado[]> =>
       (await pool.query<Arquivado>(`${SELECT} order by a.mes, a.tenant, a.geracao`)).rows,
-    /** The months that have tables. `arquivado_em`: since when it stands in files. */
+    /** The months with tables. `arquivado_em`: since when a month is in files. */
     listMeses: async () =>
       (await pool.query<{ mes: number; arquivado_em: Date | null }>('select mes, arquivado_em from meses order by mes'))
         .rows,
@@ -88,9 +87,9 @@ export function arquivoStore(pool: Db) {
     bringMes: (mes: number, work: Omit<Work, 'sign'>) => inTurn(pool, () => bringMes(pool, mes, work)),
     /** See {@link findDamage}. */
     findDamage: (one: Arquivado): Promise<string | undefined> => findDamage(lugarOf(pool), one),
-    /** A small file beside one of the archive; undefined where it is not there. */
+    /** A small file beside one of the archive; undefined: it does not exist. */
     readBeside: (nome: string): Promise<Buffer | undefined> => lugarOf(pool).readBeside(nome),
-    /** Names of all files that lie there. */
+    /** Names of all files in the archive. */
     listNames: () => lugarOf(pool).list(),
   };
 }
@@ -101,15 +100,15 @@ function lugarOf(pool: Db): ArquivoLugar {
   return lugar;
 }
 
-/** Longer than the server takes to give up what makes statistics, for who waits. */
+/** The wait for the lock, longer than the server takes to cancel an automatic statistics run for a waiting command. */
 const TURN_MAX_MS = 3_000;
 const BUSY =
   'Outro nfse arquivo fechar, arquivo trazer ou guarda eliminar está em andamento neste banco: dê o comando de novo quando ele terminar.';
 
 /**
- * One command at a time, by a lock that an open transaction holds, as in `migrate.ts`: no crash outlives it. Nobody who issues or asks
- * waits for it. Should it be lost, the keys of `arquivos` still let one file follow another. It is waited for, since the server sees the end
- * of a command a moment late, and makes the statistics of the table under the same lock.
+ * One command at a time, by the lock of an open transaction as in `migrate.ts`: no crash outlives it. Issuance and queries do not wait for
+ * it. The keys of `arquivos` still order the files if the lock is lost. The command waits for the lock: the server notices the end of a
+ * command late, and its statistics run takes the same lock.
  */
 export async function inTurn<Result>(pool: Db, work: () => Promise<Result>): Promise<Result> {
   const turn = await pool.connect();
@@ -127,11 +126,11 @@ export async function inTurn<Result>(pool: Db, work: () => Promise<Result>): Pro
   }
 }
 
-/** Questions asked across tenants. */
+/** Queries across tenants. */
 const EM_ANDAMENTO = `select f.tenant, f.tipo, count(*)::int as quantos from fila f where f.mes = $1 and ${isNoEnsaio('f')} group by 1, 2
   union all select r.tenant, 'nota retida', count(*)::int from retidas r where r.mes = $1 and ${isNoEnsaio('r')} group by 1 order by 1, 2`;
 
-/** SQL: a row is of no sandbox of one's own, of which nothing is kept. */
+/** SQL: a row does not belong to a private sandbox, which the archive excludes. */
 function isNoEnsaio(alias: string): string {
   return `exists (select 1 from municipios m where m.tenant = ${alias}.tenant and m.ensaio_ate is null)`;
 }
@@ -144,14 +143,14 @@ type Tell = (line: string) => void;
 /** `now`: milliseconds. `tell` gets a line for each file. */
 type Work = { readonly now: () => number; readonly sign: SignArquivo; readonly tell: Tell };
 
-/** Something was written into the month after its files. */
+/** Attempts while rows are written into the month after its files. */
 const WRITTEN_MEANWHILE_MAX = 5;
-/** A draft to which nobody has written for so long is of a command that was killed. */
+/** A draft without writes for this time belongs to a killed command. */
 const DRAFT_KEPT_MS = 3_600_000;
 
 /**
- * Archives a month of all municipalities. How long its tables were locked, in milliseconds; undefined: it stands in the archive already.
- * Throws where something is under way, or goes on being written.
+ * Archives a month of all municipalities. Returns how long its tables were locked, in milliseconds; undefined: it is archived already.
+ * Throws when work is under way, or writes continue.
  */
 async function closeMes(pool: Db, mes: number, work: Work): Promise<number | undefined> {
   const { now, tell } = work;
@@ -183,13 +182,13 @@ async function closeMes(pool: Db, mes: number, work: Work): Promise<number | und
   throw new ArquivoRecusado(`Algo continua a ser escrito em ${nameOfMes(mes)}; repita quando nada se mover nele.`);
 }
 
-/** Counts a month, of which nothing of a sandbox of one's own stays: no file may hold it, since files are never deleted. */
+/** Counts a month after removing the rows of private sandboxes: files are never deleted, so no file may hold such rows. */
 async function countWithoutEnsaios(client: PoolClient, mes: number): Promise<ReadonlyMap<string, Linhas>> {
   const counts = await countLinhas(client, mes);
   return (await forgetEnsaios(client, [...counts.keys()], mes)) ? countLinhas(client, mes) : counts;
 }
 
-/** Files that a command announced, and was killed before it had read them back: those that are whole count, the others are no more. */
+/** Finishes files that a killed command announced and had not read back: whole ones count, the others are removed. */
 async function settleBegun(pool: Db, lugar: ArquivoLugar, work: Work): Promise<void> {
   const { rows } = await pool.query<Arquivado>(`${SELECT} where a.pronto_em is null order by a.criado_em`);
   for (const one of rows) {
@@ -217,7 +216,7 @@ function isSame(one: Linhas, other: Linhas): boolean {
   return NAMES.every((name) => (one[name] ?? 0) === (other[name] ?? 0));
 }
 
-/** Whether a file has what the database has not: as where a municipality was moved here with its archive. */
+/** Whether a file has rows that the database lacks, as after a municipality was moved here with its archive. */
 function isMissing({ trazido_em, linhas }: Arquivado, here: Linhas): boolean {
   return trazido_em === null && NAMES.some((name) => (here[name] ?? 0) < (linhas[name] ?? 0));
 }
@@ -232,14 +231,14 @@ async function findLast(db: Pick<Db, 'query'>, tenant: string, mes: number): Pro
   return (await db.query<Arquivado>(text, [tenant, mes])).rows[0];
 }
 
-/** Tables are emptied only as they were written, with nobody writing. Undefined: something was written meanwhile. */
+/** Empties the tables only if their counts equal those of the files, with writers locked out. Undefined: rows were written meanwhile. */
 async function emptyMes(pool: Db, mes: number, now: () => number): Promise<number | undefined> {
   const tables = NAMES.map((name) => `${name}_${mes}`).join(', ');
   for (let attempt = 0; ; attempt += 1) {
     try {
       return await runTransaction(pool, async (client) => {
         const begun = performance.now();
-        // Readings go on until the tables are emptied, which is done in milliseconds.
+        // Readers continue until the tables are emptied, which takes milliseconds.
         await client.query(`lock table ${tables} in share row exclusive mode`);
         const [row] = (await client.query('select arquivado_em from meses where mes = $1 for update', [mes])).rows;
         if (row?.arquivado_em !== null) return undefined;
@@ -262,7 +261,7 @@ async function emptyMes(pool: Db, mes: number, now: () => number): Promise<numbe
   }
 }
 
-/** A reading of the month of more than two seconds is given way to, this often. */
+/** Attempts to lock the tables; each gives way to a query on the month of more than two seconds. */
 const LOCKED_MAX = 60;
 
 /** `2026-11` */
@@ -270,14 +269,17 @@ export function nameOfMes(mes: number): string {
   return `${Math.floor(mes / 100)}-${String(mes % 100).padStart(2, '0')}`;
 }
 
-/** Of the files of a tenant the one that no other follows. */
+/** The last file of a tenant's chain: no other file names it as its predecessor. */
 const END_OF_CHAIN = `select a.sha256 from arquivos a where a.tenant = $1
     and not exists (select 1 from arquivos b where b.tenant = $1 and b.anterior = a.sha256)
   order by a.criado_em desc limit 1`;
 
 type OfMes = { readonly tenant: string; readonly mes: number };
 
-/** Written on a disk, announced in the database, brought to its place, read back there, signed. Only then does it count. */
+/**
+ * Writes a file to a disk, announces it in the database, moves it into place, and reads it back there. The signature comes last, and makes
+ * the file count.
+ */
 async function writeArquivo(pool: Db, lugar: ArquivoLugar, ofMes: OfMes, work: Work): Promise<Arquivado> {
   const { tenant, mes } = ofMes;
   const criado = new Date(work.now());
@@ -323,7 +325,7 @@ type Novo = {
   readonly fundamentos: readonly number[];
 };
 
-/** What it follows is told with it: of two commands that write at once only one does. */
+/** Announces a file with its predecessor: a unique key lets only one of two concurrent commands succeed. */
 async function announceArquivo(
   pool: Db,
   { tenant, mes }: OfMes,
@@ -347,7 +349,7 @@ async function announceArquivo(
   }
 }
 
-/** Signs a file that was read back. From here on it counts. */
+/** Signs a file that was read back, after which it counts. */
 async function finishArquivo(
   pool: Db,
   lugar: ArquivoLugar,
@@ -370,7 +372,7 @@ async function finishArquivo(
   });
 }
 
-/** Tells the audit chain how a file stands that was just written down. */
+/** Records the state of an announced or finished file in the audit chain. */
 function tellArquivo(
   client: PoolClient,
   { tenant, mes, geracao }: Pick<Arquivado, 'tenant' | 'mes' | 'geracao'>,
@@ -379,10 +381,10 @@ function tellArquivo(
   return insertRegistradas(client, tenant, 'arquivos', { which, values: [mes, geracao] });
 }
 
-/** Records that are brought back in one transaction. */
+/** Bytes of the records that one transaction brings back. */
 const BROUGHT_BYTES_MAX = 4 * 1024 * 1024;
 
-/** Reads a whole file back; what is wrong with it, in Portuguese. Undefined: nothing is. Throws where it cannot be reached. */
+/** Reads a whole file back and describes its damage in Portuguese; undefined: it is whole. Throws when it cannot be reached. */
 async function findDamage(
   lugar: ArquivoLugar,
   { nome, bytes, sha256, linhas }: Pick<Arquivado, 'nome' | 'bytes' | 'sha256' | 'linhas'>,
@@ -405,7 +407,7 @@ async function findDamage(
   }
 }
 
-/** Brings a month back into the database, tenant by tenant. What is there already stays. Undefined: nothing of it is in files alone. */
+/** Brings a month back into the database, tenant by tenant. Existing rows stay. Undefined: the database already has the whole month. */
 async function bringMes(pool: Db, mes: number, { now, tell }: Omit<Work, 'sign'>): Promise<true | undefined> {
   const lugar = lugarOf(pool);
   await lugar.ensure();

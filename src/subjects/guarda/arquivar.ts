@@ -1,4 +1,4 @@
-/** The operator's work on the archive: months that are over go into files, are looked at there, and come back. */
+/** The operator's work on the archive: past months are moved into files, checked there, and brought back. */
 import { hash, sign as signBytes, verify, X509Certificate } from 'node:crypto';
 import path from 'node:path';
 import type { RegistryWorld } from '../../base/world/municipios.ts';
@@ -9,7 +9,7 @@ import type { Signer } from '../../documents/signing.ts';
 import { AMBIENTES } from '../../fiscal/ambiente.ts';
 import { type Arquivado, ArquivoRecusado, endOfMes, nameOfMes, type SignArquivo } from './arquivar.rows.ts';
 
-/** A month is closed no earlier: events come late, and what is asked often is asked of late months. */
+/** A month is closed no earlier: events come late, and frequent queries are about recent months. */
 const AFTER_DAYS = 62;
 const DAY_MS = 86_400_000;
 
@@ -24,7 +24,7 @@ export function readMes(text: string): number | undefined {
 
 const wrongMes = (text: string): Problem => ({ problem: `${text} não é um mês: escreva-o como 2026-01.` });
 
-/** What the store refuses is told as a problem. */
+/** Turns a refusal of the store into a problem. */
 export async function orProblem<Result>(work: () => Promise<Result>): Promise<Result | Problem> {
   try {
     return await work();
@@ -53,7 +53,7 @@ export async function fecharMes(
   }
   const known = (await arquivo.listMeses()).some((one) => one.mes === mes);
   if (!known) return { problem: `Não há nada de ${text} neste banco.` };
-  // A file is never deleted: what is to be forgotten must not come into one, nor keep the month open.
+  // A file is never deleted: expired rehearsals must not enter one, nor keep the month open.
   while (await world.store.guarda.forgetRehearsals(world.now()));
   const underWay = await arquivo.listEmAndamento(mes);
   if (underWay.length > 0) {
@@ -72,8 +72,8 @@ function dayOf(moment: number): string {
 }
 
 /**
- * With the keys by which municipalities sign their notes, read before anything is written. Where one has none in its settings, or the
- * certificate is not valid now, nothing is signed. Throws where one cannot be read.
+ * Loads the keys that sign notes of the municipalities, before anything is written. A municipality without a key, or with an invalid
+ * certificate, signs nothing. Throws when a key cannot be read.
  */
 async function signersOf(world: RegistryWorld, tell: Tell): Promise<SignArquivo> {
   const signers = new Map<string, Signer>();
@@ -97,7 +97,7 @@ async function signersOf(world: RegistryWorld, tell: Tell): Promise<SignArquivo>
   };
 }
 
-/** What is wrong with the archive, or with some months of it, a line each; none: all is as it was written. `tell` gets what is right. */
+/** Checks the archive, or some months of it, and returns one line for each problem. `tell` gets a line for each sound file. */
 export async function conferirArquivo(
   world: RegistryWorld,
   texts: readonly string[],
@@ -113,13 +113,13 @@ export async function conferirArquivo(
     (_, place) => !known.some(({ mes, pronto_em }) => mes === meses[place] && pronto_em !== null),
   );
   if (never !== undefined) return { problem: `De ${never} não há arquivo. nfse arquivo listar diz de que meses há.` };
-  // Of a month that was eliminated no file is left to check.
+  // The files of an eliminated month are gone.
   const all = known.filter(
     ({ mes, pronto_em, eliminado_em }) =>
       pronto_em !== null && eliminado_em === null && (meses.length === 0 || meses.includes(mes)),
   );
   const forgets = (await municipios.list()).filter(({ ambiente }) => AMBIENTES[ambiente].guardaDias !== undefined);
-  // Of a bucket it may be many requests.
+  // Listing a bucket may take many requests.
   const names = meses.length === 0 || forgets.length > 0 ? new Set(await arquivo.listNames()) : undefined;
   const problemas: string[] = [];
   for (const one of all) {
@@ -140,7 +140,7 @@ export async function conferirArquivo(
 
 type Inspected = { readonly problemas: readonly string[]; readonly assinatura: string };
 
-/** Reads one back. `assinatura`: by whom and when it is signed, where nothing is wrong with it. */
+/** Reads a file back. `assinatura`: the signer and the moment of a valid signature. */
 async function inspectArquivo(world: RegistryWorld, one: Arquivado): Promise<Inspected> {
   try {
     const damage = await world.store.arquivo.findDamage(one);
@@ -151,7 +151,7 @@ async function inspectArquivo(world: RegistryWorld, one: Arquivado): Promise<Ins
   }
 }
 
-/** The small files beside it. */
+/** Checks the small files beside it. */
 async function inspectBeside(
   world: RegistryWorld,
   { nome, sha256, certificado, pronto_em }: Arquivado,
@@ -181,7 +181,7 @@ function readPem(pem: Buffer): X509Certificate | undefined {
   }
 }
 
-/** A signature is as good as its certificate was when it was made, whatever became of it since. */
+/** The certificate must have been valid when the signature was made; its later state does not matter. */
 function describeSignature({ subject, validToDate }: X509Certificate, at: Date, now: number): string {
   const who = /^CN=(.*)$/m.exec(subject)?.[1] ?? subject;
   const end = dayOf(validToDate.getTime());
@@ -189,7 +189,7 @@ function describeSignature({ subject, validToDate }: X509Certificate, at: Date, 
   return `assinado em ${dayOf(at.getTime())} por ${who}, cujo certificado ${state}`;
 }
 
-/** Each file names the one before: none is missing in between. */
+/** Each file names its predecessor, so that a missing file is noticed. */
 function chainProblems(all: readonly Arquivado[]): readonly string[] {
   const known = new Set(all.map(({ tenant, sha256 }) => `${tenant}/${sha256.toString('hex')}`));
   return all
@@ -197,7 +197,7 @@ function chainProblems(all: readonly Arquivado[]): readonly string[] {
     .map(({ nome }) => `${nome} nomeia um arquivo anterior que o banco não conhece`);
 }
 
-/** What lies there and does not count. */
+/** Files in the archive that do not count. */
 function describeOthers(names: readonly string[], known: readonly Arquivado[]): readonly string[] {
   const registered = new Map(known.map((one) => [one.nome, one]));
   return names.flatMap((name) => {
@@ -222,7 +222,7 @@ export async function trazerMes(
   return orProblem(async () => ({ trazido: (await arquivo.bringMes(mes, { now: world.now, tell })) === true }));
 }
 
-/** A month as the archive has it: rows and bytes of all its files that count. */
+/** A month in the archive: rows and bytes of all its files that count. */
 export type MesArquivado = {
   readonly mes: string;
   readonly arquivado_em: string | null;

@@ -1,4 +1,4 @@
-/** The rows of a month that stand in files: out of its tables, in the order of a file, and into them again. */
+/** The rows of an archived month: read from its tables in the order of a file, and written back into them. */
 import { certificateId, linhasOf } from '../../base/book/arquivo.ts';
 import { ArquivoDanificado, type Linha, type Registro, type TipoDeRegistro } from '../../base/book/arquivo-formato.ts';
 import { compressPapers } from '../../base/book/documentos.ts';
@@ -6,7 +6,7 @@ import { DICIONARIO } from '../../base/book/pacote.ts';
 import type { Db } from '../../base/pg/open.ts';
 import type { PoolClient } from '../../base/pg/pg.ts';
 
-/** What of a month goes into its file, by what it is of; columns that are documents stand apart. The first table has a row each. */
+/** The tables of a month in its file, by kind of record, with their document columns. The first table has one row for each record. */
 const TABELAS = {
   nota: { documentos: ['recebido', 'nfse', 'pacote'], trilha_notas: [] },
   evento: { documentos_eventos: ['recebido', 'xml'], trilha_eventos: [] },
@@ -30,11 +30,11 @@ export async function countLinhas(db: Pick<PoolClient, 'query'>, mes: number): P
   return counts;
 }
 
-/** Read together: a lot may have a megabyte. */
+/** Records read together: a lot may have a megabyte. */
 export const STEP = 100;
-/** All that a tenant has in the tables of a month, in the order of a file, and the certificates that it names. */
+/** All rows of a tenant in a month's tables, in the order of a file, and the named certificates. */
 export async function* registrosOf(pool: Db, tenant: string, mes: number): AsyncGenerator<Registro> {
-  /** By their names; the bytes of those that the database may not have. */
+  /** Certificates by digest; the bytes are present when the database may lack them. */
   const certificados = new Map<string, Buffer | undefined>();
   for (const [tipo, tables] of Object.entries(TABELAS) as [keyof typeof TABELAS, Record<string, readonly string[]>][]) {
     for (let after = '-1'; ; ) {
@@ -64,7 +64,7 @@ export async function* registrosOf(pool: Db, tenant: string, mes: number): Async
   }
 }
 
-/** The row with its documents compressed together, where they come out of it again. */
+/** Compresses the documents of a row together, if they can be restored exactly. */
 function compressed(linha: Linha, certificados: Map<string, Buffer | undefined>): Linha {
   const { recebido, nfse } = linha.bytes;
   const { certificado: named } = linha.colunas;
@@ -113,13 +113,13 @@ async function readLinhas(
   return found;
 }
 
-/** Of its documents. */
+/** Bytes of its documents. */
 export function bytesOf({ linhas }: Registro): number {
   const parts = Object.values(linhas).flatMap((rows) => rows.flatMap(({ bytes }) => Object.values(bytes)));
   return parts.reduce((sum, { length }) => sum + length, 0);
 }
 
-/** By what the signatures of its documents were judged. */
+/** The bases on which the signatures of its documents were judged. */
 export function fundamentosOf({ linhas }: Registro): readonly number[] {
   const named = Object.values(linhas).flatMap((rows) => rows.map(({ colunas }) => colunas.confianca));
   return named.filter((one) => typeof one === 'number');
@@ -139,7 +139,7 @@ export async function insertRegistros(
       return { ...others, ...Object.fromEntries(parts) };
     });
     const columns = [...new Set(rows.flatMap(Object.keys))];
-    // They come out of a file.
+    // The column names come from a file.
     if (columns.some((column) => !/^[a-z_]+$/.test(column))) throw new ArquivoDanificado('uma coluna não tem nome');
     const text = `insert into ${table} (${['tenant', ...columns].join(', ')})
       select ${['m.tenant', ...columns.map((column) => `r.${column}`)].join(', ')} from municipios m

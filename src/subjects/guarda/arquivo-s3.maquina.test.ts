@@ -1,4 +1,4 @@
-/** The archive in a bucket: what it does in a folder, over the wire, and what is answered while the store is not there. */
+/** The archive in a bucket: the same operations as in a folder, over the network, and the answers while the store is down. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { before, describe, test } from 'node:test';
@@ -31,7 +31,7 @@ describe('the archive in a bucket', { skip: noSwift }, () => {
   before(async () => {
     swift = await startSwift();
   });
-  /** Of this prefix, for each test another. */
+  /** The bucket with a prefix of each test's own. */
   const bucketOf = (prefixo: string) => ({ ...swift.bucket, prefixo });
   const envOf = (prefixo: string) => ({
     NFSE_ARQUIVO: `s3://${swift.bucket.nome}/${prefixo}`,
@@ -77,7 +77,7 @@ describe('the archive in a bucket', { skip: noSwift }, () => {
     assert.equal(String(await lugar.readBeside('alfa/grande.nfse.sha256')), 'um');
     assert.equal(await lugar.readBeside('alfa/outro.nfse.sha256'), undefined);
     assert.deepEqual(await lugar.list(), ['alfa/grande.nfse', 'alfa/grande.nfse.sha256', 'alfa/pequeno.nfse']);
-    // As one who was killed leaves it: parts that nobody put together.
+    // A killed command leaves uploaded parts that were never combined.
     for (const nome of ['grande', 'alheio']) {
       const begun = await swift.ask('POST', `grandes/alfa/${nome}.nfse?uploads=`);
       const [, id] = /<UploadId>([^<]*)/.exec(begun)!;
@@ -139,7 +139,7 @@ describe('the archive in a bucket', { skip: noSwift }, () => {
 
     swift.freeze();
     service.logged.length = 0;
-    // What nobody holds is forgotten: a time limit must not be.
+    // A time limit must survive garbage collection, although nothing else references it.
     const collecting = setInterval(collectGarbage, 500);
     const asked = await Promise.all(Array.from({ length: 60 }, find));
     clearInterval(collecting);

@@ -1,4 +1,4 @@
-/** `nfse arquivo …`: months that are over, out of the database into signed files, and back. */
+/** `nfse arquivo …`: moves past months from the database into signed files, and back. */
 
 import { type CliWorld, type Command, JSON_OPTION, refuseAsked, type Values } from '../../base/terminal/command.ts';
 import { jsonText, printable, tableLines } from '../../base/terminal/text.ts';

@@ -1,4 +1,4 @@
-/** A month in the archive answers as it did in the database; what is written there is checked, comes back, and survives any death. */
+/** Queries about an archived month answer as before. Its files are checked, can be brought back, and survive a kill at any point. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { createHash, hash } from 'node:crypto';
@@ -51,7 +51,7 @@ function freshFolder(): string {
   return folder;
 }
 
-/** The files of the archive themselves. */
+/** The archive files themselves, without the small ones beside them. */
 const filesIn = (folder: string): readonly string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.nfse'))
@@ -94,7 +94,7 @@ describe('a note whose month was archived', () => {
     ];
     service = await startTestService();
     useArquivo(service.pool, folder);
-    // These rehearsals are kept.
+    // Rehearsals of this municipality do not expire.
     await service.pool.query('update municipios set guarda_dias = 0');
     for (const [place, one] of sent.entries()) {
       const { status, body } = await send(one, `chave-da-nota-${place}`);
@@ -110,7 +110,7 @@ describe('a note whose month was archived', () => {
     later = { store: service.store, now: () => NOON + 100 * DAY_MS };
   });
 
-  /** All that anybody is told of the notes and the event. */
+  /** All public answers about the notes and the event. */
   async function told(): Promise<unknown> {
     const all: unknown[] = [];
     const store = createStore(service.pool);
@@ -201,7 +201,7 @@ describe('the files', () => {
     await fillNotas(pool, TENANT, NOTAS, [MES]);
     await fillNotas(pool, 'beta', 10, [MES]);
   }
-  /** Everything that the tables of the month hold, whatever the form. */
+  /** The content of all tables of the month, independent of its stored form. */
   async function contentOf(pool: Db): Promise<string> {
     const sum = createHash('sha256');
     const { notas } = createStore(pool);
@@ -315,7 +315,7 @@ describe('the files', () => {
           .query(`select pg_terminate_backend(pid) from pg_locks where relation = 'arquivos'::regclass
             and mode = 'ShareUpdateExclusiveLock' and database = (select oid from pg_database where datname = current_database())`)
           .then(() => arquivo.closeMes(MES, { ...work, sign: () => undefined }))
-          // Listened to at once: it may be refused long before the first is done.
+          // The handler is attached at once: this command may be refused long before the first ends.
           .catch((error: Error) => error);
       },
       sign: () => undefined,
@@ -362,7 +362,7 @@ describe('the files', () => {
     const max = { daRede: 9, todos: 9, desde: 0 };
     await store.municipios.create({ tenant: 'integracao', ambiente: 'homologacao', codigoIbge: undefined }, NOON);
     assert.equal(await store.ensaios.create('integracao', { ...aberto, tenant: 'ensaio-aaaaaa' }, max), 'made');
-    // By the clock of the sandbox they are of today: no time of keeping has run out for them.
+    // The sandbox's clock makes these rows recent: they have not expired.
     const now = `'2026-01-20T12:00:00Z'::timestamptz`;
     await fillNotas(pool, 'ensaio-aaaaaa', 3, [MES]);
     const notas = await pool.query<{ id: string }>(`select id from notas where tenant = 'ensaio-aaaaaa' order by id`);
@@ -515,7 +515,7 @@ describe('the files', () => {
     const before = await contentOf(pool);
     const world = { store: createStore(pool), now: Date.now };
     assert.ok(!('problem' in (await fecharMes(world, '2026-01', () => undefined))));
-    // As an import leaves it: rows of the municipality, and months that are the database's own.
+    // An import leaves this state: the rows of the municipality, with months that are only in this database.
     await pool.query('update meses set arquivado_em = null');
     await pool.query(
       `insert into trilha_notas select 'alfa', ${MES}, 7, 4, now(), 'autorizada', 'cancelamento', 'cancelada'`,

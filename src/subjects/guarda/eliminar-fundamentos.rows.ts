@@ -1,20 +1,20 @@
 /**
- * By what signatures were judged, once no kept document names it: authorities and revocation lists that go with an eliminated month. What
- * documents in the archive name is known by the rows of their files, which are not read for it.
+ * Removes the bases of judgement (authorities and revocation lists) that no kept document names after a month is eliminated. The database
+ * rows of archive files list the bases in them, so that no file is read.
  */
 import { folhasApagadas, insertEntrada, takeAway } from '../../base/book/auditoria-entradas.ts';
 import type { PoolClient } from '../../base/pg/pg.ts';
 
 type Client = Pick<PoolClient, 'query'>;
 
-/** What nothing needs once a month is gone, by its keys. */
+/** Rows that are unused after a month is gone, by their keys. */
 export type Sobras = {
   readonly fundamentos: readonly number[];
   readonly listas_revogados: readonly Buffer[];
   readonly certificados: readonly Buffer[];
 };
 
-/** $1 tenant, $2 month: what rows of other months name. Events go with the month of their note. */
+/** $1 tenant, $2 month: the bases that rows of other months name. Events go with the month of their note. */
 const NAMED = `select confianca as id from documentos where tenant = $1 and mes <> $2 and confianca is not null
   union select d.confianca from documentos_eventos d join eventos e on e.tenant = $1 and e.id = d.evento
     where d.tenant = $1 and d.confianca is not null and e.mes_nota <> $2
@@ -22,13 +22,13 @@ const NAMED = `select confianca as id from documentos where tenant = $1 and mes 
   union select unnest(a.fundamentos) from arquivos a join meses m on m.mes = a.mes and m.arquivado_em is not null
     where a.tenant = $1 and a.mes <> $2`;
 
-/** A file of which nobody knows what it names keeps all. */
+/** A file with unknown references keeps all bases. */
 const UNKNOWN = `select 1 from arquivos a join meses m on m.mes = a.mes and m.arquivado_em is not null
   where a.tenant = $1 and a.mes <> $2 and a.fundamentos is null limit 1`;
 
 /**
- * Not the newest, whose number would be given again, and none that was judged by first after the month ($3). The row of the municipality is
- * held by whoever stores another.
+ * The newest basis stays, since its number would be given again. A basis first used after the month ($3) stays too. The row of the
+ * municipality is locked, so that no new basis is stored meanwhile.
  */
 const FUNDAMENTOS = `select f.id from fundamentos f where f.tenant = $1 and f.em < $3
     and f.id < (select max(id) from fundamentos where tenant = $1) and f.id not in (${NAMED}) order by f.id`;
@@ -37,7 +37,7 @@ const LISTAS = `select distinct x.impressao from fundamentos f cross join unnest
   where f.tenant = $1 and f.id = any ($2::int[])
     and not exists (select 1 from fundamentos k where k.tenant = $1 and k.id <> all ($2::int[]) and x.impressao = any (k.listas))`;
 
-/** $2: of what goes; $3: the month. Who signs now has a certificate that no row of so long ago is alone with. */
+/** $2: the bases that go; $3: the month. The present signer's certificate is safe, since newer rows also name it. */
 const CERTIFICADOS = `select x.impressao from (
     select unnest(f.cadeia) as impressao from fundamentos f where f.tenant = $1 and f.id = any ($2::int[])
     union select certificado from notas where tenant = $1 and mes = $3
@@ -50,7 +50,7 @@ const CERTIFICADOS = `select x.impressao from (
     union select certificado from eventos where tenant = $1 and mes_nota <> $3 and certificado is not null
     union select certificado from documentos where tenant = $1 and mes <> $3 and certificado is not null)`;
 
-/** Looked for before anything of the month goes. `after`: the first moment after it. */
+/** Runs before any row of the month is deleted. `after`: the first moment after the month. */
 export async function findSobras(client: Client, tenant: string, mes: number, after: Date): Promise<Sobras> {
   await client.query('select 1 from municipios where tenant = $1 for no key update', [tenant]);
   const isUnknown = (await client.query(UNKNOWN, [tenant, mes])).rowCount !== 0;
@@ -66,7 +66,7 @@ export async function findSobras(client: Client, tenant: string, mes: number, af
   };
 }
 
-/** How much of each table. */
+/** Number of rows for each table. */
 export function countSobras(sobras: Sobras): Readonly<Record<keyof Sobras, number>> {
   const { fundamentos, listas_revogados, certificados } = sobras;
   return {
@@ -76,7 +76,7 @@ export function countSobras(sobras: Sobras): Readonly<Record<keyof Sobras, numbe
   };
 }
 
-/** In the transaction in which the month goes. */
+/** Runs in the transaction that deletes the month. */
 export async function deleteSobras(client: Client, tenant: string, sobras: Sobras, sobre: string): Promise<void> {
   const { fundamentos, listas_revogados, certificados } = sobras;
   const taken = takeAway('fundamentos', 'delete from fundamentos t where t.tenant = $1 and t.id = any ($2::int[])');

@@ -1,6 +1,6 @@
 /**
- * The tables of a month that was eliminated: empty by then, they are taken out of what is kept by month and dropped. Nobody who reads or
- * writes waits for it; whoever has a transaction open is waited for (D-677).
+ * Detaches and drops the empty tables of an eliminated month. Readers and writers do not wait for this; this waits for open transactions
+ * (D-677).
  */
 
 import { MONTHLY_TABLES } from '../../base/book/meses.ts';
@@ -8,11 +8,11 @@ import { isDistributed } from '../../base/pg/distributed.ts';
 import type { Db } from '../../base/pg/open.ts';
 import { ArquivoRecusado, nameOfMes } from './arquivar.rows.ts';
 
-/** How it stands: `pending`: somebody was killed in between. */
+/** The state of a table; `isPending`: an earlier command was killed in between. */
 const STATE = `select c.relispartition as "isPart", coalesce(i.inhdetachpending, false) as "isPending"
   from pg_class c left join pg_inherits i on i.inhrelid = c.oid where c.oid = to_regclass($1)`;
 
-/** Partitions that there are of a month. A distributed schema keeps them: Citus detaches none beside others. */
+/** Existing partitions of a month. A distributed schema keeps them: Citus does not detach partitions concurrently. */
 export async function countTabelas(pool: Db, mes: number): Promise<number> {
   if (isDistributed(pool)) return 0;
   const names = MONTHLY_TABLES.map((table) => `${table}_${mes}`);
@@ -21,8 +21,8 @@ export async function countTabelas(pool: Db, mes: number): Promise<number> {
 }
 
 /**
- * Drops them, those without rows; how many. Each statement stands alone: the server detaches in two transactions of its own. Broken off in
- * between, it is finished by whoever gives the command again.
+ * Drops the partitions without rows; returns their number. Each statement stands alone, since the server detaches in two transactions of
+ * its own. A repeated command finishes an interrupted one.
  */
 export async function dropTabelas(pool: Db, mes: number): Promise<number> {
   if (isDistributed(pool)) return 0;
@@ -45,7 +45,7 @@ export async function dropTabelas(pool: Db, mes: number): Promise<number> {
   return dropped;
 }
 
-/** A statement that took too long, or a lock that did. */
+/** A statement or a lock exceeded its time limit. */
 const WAITED = new Set(['57014', '55P03']);
 const IN_USE = (mes: number): string =>
   `${nameOfMes(mes)} foi eliminado. As tabelas dele, vazias, esperam por quem tem uma transação aberta no banco: dê o comando outra vez, e elas saem.`;

@@ -1,6 +1,6 @@
 /**
- * A month that has passed its time is eliminated: its notes with all that hangs on them, of all municipalities, in one transaction, and
- * then its files in the archive. What months are held, and by whom. Counters stay: no number comes twice.
+ * Eliminates a month after its legal time: its notes with all dependent rows, of all municipalities, in one transaction. Its archive files
+ * go afterwards. Months can be held by a municipality. Counters stay: no number comes twice.
  */
 
 import { arquivoOf } from '../../base/book/arquivo.ts';
@@ -15,7 +15,7 @@ import { endOfMes, inTurn } from './arquivar.rows.ts';
 import { countSobras, deleteSobras, findSobras } from './eliminar-fundamentos.rows.ts';
 import { countTabelas, dropTabelas } from './eliminar-tabelas.rows.ts';
 
-/** A month of a municipality that somebody holds. */
+/** A month that a municipality holds. */
 export type Retencao = {
   readonly tenant: string;
   readonly mes: number;
@@ -24,13 +24,13 @@ export type Retencao = {
   readonly desde: Date;
 };
 
-/** What came of holding a month. `ocupada`: it is being eliminated, or moved to or from the archive, at this moment. */
+/** The result of a hold. `ocupada`: the month is being eliminated, or moved to or from the archive, at this moment. */
 export type Retida = 'retida' | 'ja_retida' | 'eliminada' | 'ocupada';
 
-/** What is to be known of a month before it is eliminated. */
+/** Data of a month that decide about its elimination. */
 export type MesAEliminar = {
   readonly eliminado_em: Date | null;
-  /** The last year of which something of its notes is. */
+  /** The last year to which the notes and their events belong. */
   readonly ultimoAno: number;
   readonly retencoes: readonly Retencao[];
   /** Months of notes whose events were registered in this one. */
@@ -40,7 +40,7 @@ export type MesAEliminar = {
 /** Rows of a municipality by their tables. */
 export type Eliminado = { readonly tenant: string; readonly linhas: Readonly<Record<string, number>> };
 
-/** Tables of the month whose rows all hang on its notes and lots; emptied at once. */
+/** Tables of the month whose rows all depend on its notes and lots; they are emptied together. */
 const EMPTIED = ['notas', 'documentos', 'trilha_notas', 'documentos_lotes'] as const;
 
 const NOTAS_OF = 'select id from notas where tenant = $1 and mes = $2';
@@ -48,7 +48,7 @@ const EVENTOS_OF = 'select mes, id from eventos where tenant = $1 and mes_nota =
 const LOTES_OF = 'select id from lotes where tenant = $1 and mes = $2';
 const PARTES_OF = ['prestador_cpf_cnpj', 'tomador_cpf_cnpj', 'intermediario_cpf_cnpj'];
 
-/** What else hangs on them, each before what it hangs on: the condition of its rows of a tenant ($1) and a month ($2). */
+/** Other dependent tables, each before the table it depends on. The condition selects the rows of a tenant ($1) and a month ($2). */
 const BESIDE: readonly (readonly [table: string, condition: string])[] = [
   [
     'nomes',
@@ -68,7 +68,7 @@ const BESIDE: readonly (readonly [table: string, condition: string])[] = [
   ['nomes_lidos', 'mes = $2'],
 ];
 
-/** Questions asked across tenants. */
+/** Queries across tenants. */
 const LAST_YEAR = `select greatest(
     (select max(extract(year from criado_em))::int from eventos where mes_nota = $1),
     (select max(r.mes_nota) / 100 from lotes l join lotes_rps r on r.tenant = l.tenant and r.lote = l.id where l.mes = $1)) as ano`;
@@ -79,7 +79,7 @@ const HELD = 'select tenant, mes, motivo, quem, desde from retencoes';
 
 export function eliminacaoStore(pool: Db) {
   return {
-    /** Undefined: there is nothing of the month in this database. */
+    /** Undefined: this database has nothing of the month. */
     inspect: async (mes: number): Promise<MesAEliminar | undefined> => {
       type Row = Pick<MesAEliminar, 'eliminado_em'>;
       const [row] = (await pool.query<Row>(MES, [mes])).rows;
@@ -91,20 +91,20 @@ export function eliminacaoStore(pool: Db) {
         antes: (await pool.query(EVENTS_OF_EARLIER, [mes])).rows,
       };
     },
-    /** What would be eliminated. */
+    /** Counts the rows that would be eliminated. */
     count: (mes: number): Promise<readonly Eliminado[]> =>
       runTransaction(pool, async (client) => {
         await client.query(withoutLimits('transaction'));
         return (await eachTenant(client, mes, 'count')).filter(isSome);
       }),
-    /** What was eliminated; undefined: something of the month has changed since it was looked at. */
+    /** Returns the eliminated rows; undefined: the month has changed since its inspection. */
     eliminate: (mes: number, work: Elimination): Promise<readonly Eliminado[] | undefined> =>
-      // A month is not brought back, or closed, meanwhile.
+      // The lock keeps the month from being closed or brought back meanwhile.
       inTurn(pool, () => runTransaction(pool, (client) => eliminateMes(client, mes, work), { lockMs: LOCK_MS })),
     /** See {@link dropTabelas}. */
     dropTabelas: (mes: number): Promise<number> => inTurn(pool, () => dropTabelas(pool, mes)),
     countTabelas: (mes: number): Promise<number> => countTabelas(pool, mes),
-    /** Takes the files of an eliminated month out of the archive; how many. */
+    /** Removes the files of an eliminated month from the archive; returns their number. */
     removeFiles: async (mes: number): Promise<number> => {
       const { rows } = await pool.query<{ nome: string }>('select nome from arquivos where mes = $1 order by nome', [
         mes,
@@ -119,10 +119,10 @@ export function eliminacaoStore(pool: Db) {
         .rows[0]!.count,
     listRetencoes: async (): Promise<readonly Retencao[]> =>
       (await pool.query<Retencao>(`${HELD} order by tenant, mes`)).rows,
-    /** What came of it; a month is not held while it goes, nor after. */
+    /** Holds a month, unless its elimination is under way or done. */
     hold: ({ tenant, mes, motivo, quem, desde }: Retencao, ato: NovoAto): Promise<Retida> =>
       runTransaction(pool, async (client): Promise<Retida> => {
-        // Who eliminates the month holds this row until the end.
+        // The elimination locks this row until its end.
         const seen = await client.query<Pick<MesAEliminar, 'eliminado_em'>>(`${MES} for share`, [mes]);
         if ((seen.rows[0]?.eliminado_em ?? null) !== null) return 'eliminada';
         const text = `insert into retencoes (tenant, mes, motivo, quem, desde) values ($1, $2, $3, $4, $5)
@@ -136,7 +136,7 @@ export function eliminacaoStore(pool: Db) {
         if (isLocked(error)) return 'ocupada';
         throw error;
       }),
-    /** False: nobody holds it. */
+    /** False: the month is not held. */
     release: (tenant: string, mes: number, ato: NovoAto): Promise<boolean> =>
       runTransaction(pool, async (client) => {
         const text = takeAway('retencoes', 'delete from retencoes t where t.tenant = $1 and t.mes = $2');
@@ -149,19 +149,19 @@ export function eliminacaoStore(pool: Db) {
   };
 }
 
-/** Who reads the old month just now is waited for. */
+/** Open queries on the month may take this long. */
 const LOCK_MS = 15_000;
 
-/** `por`: on whose authority; `ultimoAno`: as it was looked at; `now`: milliseconds. */
+/** `por`: the authority for the elimination; `ultimoAno`: from the inspection; `now`: milliseconds. */
 type Elimination = {
   readonly now: number;
   readonly por: string;
   readonly ultimoAno: number;
-  /** What is written into the trail of each municipality. */
+  /** The entry for the trail of each municipality. */
   readonly atoOf: (one: Eliminado) => NovoAto;
 };
 
-/** What is held, under way, or newer than it was. */
+/** Whether the month is held or has work under way. */
 const CHANGED = `select exists (select 1 from retencoes where mes = $1) or exists (select 1 from fila where mes = $1)
   or exists (select 1 from retidas where mes = $1) as changed`;
 
@@ -172,9 +172,9 @@ async function eliminateMes(
 ): Promise<readonly Eliminado[] | undefined> {
   await client.query(withoutLimits('transaction'));
   const tables = EMPTIED.map((name) => `${name}_${mes}`).join(', ');
-  // Who registers an event locks its note: none is registered from here on. Readings go on.
+  // Registrations of events lock their note, so that none happens from here on. Readers continue.
   await client.query(`lock table ${tables} in exclusive mode`);
-  // Nor does anybody hold the month from here on.
+  // This lock prevents new holds of the month.
   await client.query(`${MES} for update`, [mes]);
   const { rows } = await client.query<{ changed: boolean }>(CHANGED, [mes]);
   if (rows[0]!.changed || (await lastYearOf(client, mes)) !== ultimoAno) return undefined;
@@ -193,7 +193,7 @@ async function lastYearOf(client: Pick<PoolClient, 'query'>, mes: number): Promi
 
 const isSome = ({ linhas }: Eliminado): boolean => Object.values(linhas).some((count) => count > 0);
 
-/** Counts or deletes what each tenant has of the month; what is emptied at once is only counted. */
+/** Counts or deletes the rows of each tenant; tables that are emptied together are only counted. */
 async function eachTenant(client: PoolClient, mes: number, how: 'count' | 'delete'): Promise<readonly Eliminado[]> {
   const { rows } = await client.query<{ tenant: string }>('select tenant from municipios order by tenant');
   const all: Eliminado[] = [];
@@ -216,14 +216,14 @@ async function eachTenant(client: PoolClient, mes: number, how: 'count' | 'delet
   return all;
 }
 
-/** Taken away lawfully, with all that belongs to each: what the audit chain is told, some in an entry. */
+/** Records of the audit chain about lawfully removed rows, for each kind of record in batches. */
 const FAMILIAS = [
   ['nota', NOTAS_OF],
   ['evento', 'select id from eventos where tenant = $1 and mes_nota = $2'],
   ['lote', LOTES_OF],
 ] as const;
 const TOLD_TOGETHER = 5_000;
-/** What the chain says of what is eliminated. */
+/** The reason in the audit chain. */
 const ELIMINADO = 'eliminado: passou do prazo da lei';
 
 async function tellEliminated(client: PoolClient, tenant: string, mes: number): Promise<void> {

@@ -1,4 +1,4 @@
-/** Months that have passed their time: who eliminates them, on whose authority, and what holds them. */
+/** Months after their legal time: the elimination, its authority, and the holds that prevent it. */
 
 import { MES_ELIMINADO, type NovoAto } from '../../base/book/atos.ts';
 import { municipalMoment } from '../../base/world/gather-facts.ts';
@@ -10,14 +10,14 @@ import { nameOfMes } from './arquivar.rows.ts';
 import { orProblem, readMes } from './arquivar.ts';
 import type { Eliminado, Retencao, Retida } from './eliminar.rows.ts';
 
-/** `arquivos`: how many files of the archive; `tabelas`: how many tables, which are empty then. */
+/** `arquivos`: number of archive files; `tabelas`: number of tables, which are then empty. */
 export type Contado = {
   readonly municipios: readonly Eliminado[];
   readonly arquivos: number;
   readonly tabelas: number;
 };
 
-/** What would be eliminated of a month, or why nothing may be. */
+/** Counts the rows of an elimination, or tells why it is not allowed. */
 export async function rehearseElimination(world: RegistryWorld, text: string): Promise<Contado | Problem> {
   const mes = readMes(text);
   if (mes === undefined) return wrongMes(text);
@@ -32,8 +32,8 @@ export async function rehearseElimination(world: RegistryWorld, text: string): P
 }
 
 /**
- * Eliminates a month of all municipalities. `motivo`: the act that authorises it. Given again it goes on where it was interrupted: what is in
- * files goes last.
+ * Eliminates a month of all municipalities. `motivo`: the act that authorises it. A repeated call continues an interrupted one: the archive
+ * files go last.
  */
 export async function eliminateMes(world: RegistryWorld, text: string, by: PorMao): Promise<Contado | Problem> {
   const mes = readMes(text);
@@ -61,7 +61,7 @@ export async function eliminateMes(world: RegistryWorld, text: string, by: PorMa
   return finishElimination(world, mes, municipios);
 }
 
-/** What no transaction can take back, or holds: the files, and then the tables, for which open transactions are waited for. */
+/** Removes the files, which no transaction can restore, and then the tables, whose drop waits for open transactions. */
 function finishElimination(
   { store: { eliminacao } }: RegistryWorld,
   mes: number,
@@ -109,7 +109,7 @@ const NOT_HELD: Readonly<Record<Exclude<Retida, 'retida'>, (mes: string, slug: s
     `${mes} está sendo eliminado ou arquivado neste instante, e não foi retido. Dê o comando de novo quando isso terminar; se a eliminação é um engano, interrompa-a antes (Ctrl-C).`,
 };
 
-/** Holds a month of a municipality: nothing of it is eliminated until it is released. Undefined when it is done. */
+/** Holds a month of a municipality: nothing of it is eliminated until its release. Undefined: done. */
 export async function holdMes(
   world: RegistryWorld,
   slug: string,
@@ -124,7 +124,7 @@ export async function holdMes(
   return done === 'retida' ? undefined : { problem: NOT_HELD[done](text, slug) };
 }
 
-/** Undefined when it is done. */
+/** Undefined: done. */
 export async function releaseMes(
   world: RegistryWorld,
   slug: string,

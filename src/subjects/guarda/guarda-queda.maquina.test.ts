@@ -1,4 +1,4 @@
-/** `nfse guarda eliminar` is killed (SIGKILL) in the middle of it: given again it finishes, and what was counted is what went. */
+/** `nfse guarda eliminar` is killed (SIGKILL) half-way. A repeated command finishes, and the eliminated rows are the counted ones. */
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ import { nfse } from '../../../test/support/process.ts';
 import { useArquivo } from '../../base/book/arquivo.ts';
 import { createStore } from '../../wiring/store.ts';
 
-/** Past its time by the clock of any machine, and one beside it, which stays. */
+/** The first month is past its time by the clock of any machine; the second stays. */
 const [MES, OUTRO] = [201501, 201502];
 const NOTAS = 20_000;
 const FILES = 3_000;
@@ -56,7 +56,7 @@ test('a month is eliminated once, however often the command is killed', { timeou
         [`${query}%`],
       )
     ).rowCount ?? 0) > 0;
-  /** What the server still does for who is gone is undone before it is looked at. */
+  /** Waits until the server has ended the transactions of the killed process. */
   const settled = async (): Promise<void> => {
     const open = `select 1 from pg_locks where relation = to_regclass('notas_${MES}') and pid <> pg_backend_pid()`;
     while (((await pool.query(open)).rowCount ?? 0) > 0);
@@ -77,14 +77,14 @@ test('a month is eliminated once, however often the command is killed', { timeou
   }
   assert.ok(killed > 0, 'it was killed at least once before it was done');
 
-  // The rows are gone in one go; then the files, one after the other.
+  // The rows go together; then the files go one after the other.
   const isHalf = () => files() < FILES - 20;
   const ended = await nfseKilled(ASKED, env, isHalf);
   await settled();
   const after = await counts();
   assert.deepEqual([after.notas, after.documentos, after.trilha_notas], [2 * half, 2 * half, 6 * half]);
   assert.ok(files() < FILES);
-  // A machine that stood still looks when all is done.
+  // A stalled test machine may look only after all files are gone.
   t.diagnostic(`${files()} of ${FILES} files were left by who was killed among them`);
   assert.ok(ended === null || ended === 0);
   assert.match(JSON.stringify(await store.eliminacao.inspect(MES)), /"eliminado_em":"20/);

@@ -1,4 +1,4 @@
-/** A month that somebody holds while it is about to be eliminated: one of the two comes first, and the other is told. */
+/** A hold and the elimination of the same month at once: one of them comes first, and the other is refused. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { freshPool } from '../../../test/support/database.ts';
@@ -16,7 +16,7 @@ test('a month is not told to be held while it goes, nor after', async () => {
   const world = { store: createStore(pool), now: () => Date.parse('2037-02-01T12:00:00-03:00') };
   await world.store.municipios.create({ tenant: SLUG, ambiente: 'producao', codigoIbge: '3550308' }, world.now());
   await ensureMeses(pool, [202_601]);
-  // Somebody keeps the elimination waiting after it has seen that nobody holds the month.
+  // Another connection delays the elimination after its check for holds.
   const other = await pool.connect();
   await other.query('begin; lock table nomes in share mode');
   const eliminating = eliminateMes(world, MES, BY);
@@ -35,6 +35,6 @@ test('a month is not told to be held while it goes, nor after', async () => {
   const later = await holdMes(world, SLUG, MES, BY);
   assert.match(later?.problem ?? 'held', /2026-01 já foi eliminado: não há o que reter/);
   assert.deepEqual(await listHolds(world), []);
-  // Of a month that has nothing yet nothing stands against it.
+  // A month without rows can be held.
   assert.equal(await holdMes(world, SLUG, '2036-12', BY), undefined);
 });

@@ -1,4 +1,4 @@
-/** `nfse guarda …`: months that have passed the time of the law, and those that are held. */
+/** `nfse guarda …`: months past their legal time, and holds. */
 
 import {
   askedWrongly,

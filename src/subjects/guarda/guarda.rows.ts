@@ -1,7 +1,7 @@
 /**
- * Deletes what a rehearsal stored past the days of its tenant (D-264): notes, events, documents, lots, providers that came of a DPS, tokens
- * that ran out, and addresses that nobody has a token for any more (D-614).
- * The oldest go first, a few at a time. Every statement looks itself that it is no production. Counters stay: no number comes twice.
+ * Deletes rehearsal rows past the tenant's number of days (D-264): notes, events, documents, lots, providers that came from a DPS, and
+ * expired tokens. Webhook addresses without a token go too (D-614). The oldest go first, a few at a time. Every statement itself checks
+ * that the tenant is not in production. Counters stay: no number comes twice.
  */
 
 import { folhasApagadas, insertEntrada, takeAway } from '../../base/book/auditoria-entradas.ts';
@@ -12,24 +12,24 @@ import { type Db, runTransaction } from '../../base/pg/open.ts';
 import type { PoolClient } from '../../base/pg/pg.ts';
 import { AMBIENTES, GUARDA_MIN_DIAS } from '../../fiscal/ambiente.ts';
 
-/** Of a kind, deleted in one transaction: some milliseconds. */
+/** Rows of one kind in one transaction: some milliseconds. */
 const STEP_MAX = 200;
 const DAY_MS = 86_400_000;
 
-/** Rehearsals that are looked at in one part: what production waits for meanwhile does not grow with their number. */
+/** Tenants in one part: the wait of production does not grow with the number of sandboxes. */
 const TENANTS = 20;
 
 export function guardaStore(pool: Db) {
-  /** The last one that was looked at, and whether one before it may have more. */
+  /** The last tenant that was checked, and whether an earlier one may have more. */
   let after = '';
   let isMoreBefore = false;
   return {
-    /** Deletes a part of what is past its time; whether there may be more. `now`: milliseconds. */
+    /** Deletes a part of the expired rows; returns whether there may be more. `now`: milliseconds. */
     forgetRehearsals: async (now: number): Promise<boolean> => {
       const asked = [after, TENANTS];
       const { rows } = await pool.query<{ tenant: string; guarda_dias: number | null }>(REHEARSALS, asked);
       const isEnd = rows.length < TENANTS;
-      // One that cannot be looked at is left for the next round.
+      // A tenant whose check fails is left for the next round.
       after = isEnd ? '' : rows.at(-1)!.tenant;
       let more = isMoreBefore;
       for (const { tenant, guarda_dias } of rows) {
@@ -38,7 +38,7 @@ export function guardaStore(pool: Db) {
         const before = new Date(now - Math.max(dias, GUARDA_MIN_DIAS) * DAY_MS);
         for (const step of [forgetNotas, forgetLotes, forgetPrestadores, forgetTokens, forgetWebhooks]) {
           const count = await runTransaction(pool, (client) => step(client, tenant, before));
-          // After the last of a month there is the next one.
+          // The next month follows after the last row of this one.
           more ||= count > 0;
         }
       }
@@ -48,10 +48,13 @@ export function guardaStore(pool: Db) {
   };
 }
 
-/** A month of the westernmost municipalities ends so much later. */
+/** A month of the westernmost municipalities ends this much later. */
 const WESTERN_MS = 5 * 3_600_000;
 
-/** Deletes the rows that sandboxes among these tenants have up to a month, to which their clocks may be set back; whether there are any. */
+/**
+ * Deletes the rows of sandboxes among these tenants up to a month, to which their clocks may be set back. Returns whether there are such
+ * sandboxes.
+ */
 export async function forgetEnsaios(client: PoolClient, tenants: readonly string[], mes: number): Promise<boolean> {
   const before = new Date(Date.UTC(Math.floor(mes / 100), mes % 100) + WESTERN_MS);
   const { rows } = await client.query<{ tenant: string }>(ENSAIOS, [tenants]);
@@ -62,17 +65,17 @@ export async function forgetEnsaios(client: PoolClient, tenants: readonly string
   return rows.length > 0;
 }
 
-/** Questions asked across tenants. */
+/** Queries across tenants. */
 const ENSAIOS = 'select tenant from municipios where ensaio_ate is not null and tenant = any ($1::text[])';
 const REHEARSALS = `select tenant, guarda_dias from municipios where ambiente = 'homologacao' and tenant > $1 order by tenant limit $2`;
 
 const OF_A_REHEARSAL = `exists (select 1 from municipios m where m.tenant = $1 and m.ambiente = 'homologacao')`;
 
-/** The first month of which a tenant has notes. */
+/** The first month with notes of a tenant. */
 const OLDEST_MES = `select m.mes from meses m
   where m.mes <= $2 and (select true from notas n where n.tenant = $1 and n.mes = m.mes limit 1) order by m.mes limit 1`;
 
-/** Of a month ($3). Only the oldest are looked at, which an index has first. */
+/** Notes of a month ($3). Only the oldest ones are examined, which come first in an index. */
 const OLD_NOTAS = `select n.id, n.id_dps, n.substitui from notas n
   where n.tenant = $1 and n.mes = $3 and ${OF_A_REHEARSAL} and n.data_emissao < $2
     and n.id = any (array(select h.id from notas h where h.tenant = $1 and h.mes = $3 order by h.id limit ${STEP_MAX}))
@@ -83,7 +86,7 @@ const OLD_LOTES = `select l.id, l.mes from lotes l where l.tenant = $1 and ${OF_
     and l.protocolo = any (array(select h.protocolo from lotes h where h.tenant = $1 order by h.protocolo limit ${STEP_MAX}))
   order by l.id for update skip locked`;
 
-/** A provider whose notes are still there is registered again with its next note. */
+/** A provider that was removed while its notes remain is registered again with its next note. */
 const OLD_PRESTADORES = takeAway(
   'prestadores',
   `delete from prestadores t where tenant = $1 and (documento, inscricao_comparavel) in (
@@ -97,7 +100,7 @@ const OLD_TOKENS = takeAway(
     select o.id from tokens o where o.tenant = $1 and o.expira_em < $2 order by o.expira_em limit ${STEP_MAX}))`,
 );
 
-/** Those of the municipality itself stay. */
+/** The municipality's own addresses stay. */
 const OLD_WEBHOOKS = takeAway(
   'webhooks',
   `delete from webhooks t where t.tenant = $1 and ${OF_A_REHEARSAL} and id = any (array(
@@ -161,7 +164,7 @@ async function forgetTokens(client: PoolClient, tenant: string, before: Date): P
   return forgetTold(client, OLD_TOKENS, tenant, before);
 }
 
-/** How many a statement deletes, which the audit chain is told. */
+/** Runs a deletion, records it in the audit chain, and returns the number of rows. */
 async function forgetTold(client: PoolClient, text: string, tenant: string, before: Date): Promise<number> {
   const { rows } = await client.query<{ item: string }>(text, [tenant, before]);
   await insertEntrada(client, tenant, folhasApagadas(rows), GUARDA);
@@ -182,7 +185,7 @@ function tellForgotten(
   );
 }
 
-/** What the chain says of what a rehearsal forgets. */
+/** The reason in the audit chain. */
 const GUARDA = 'apagado: passou do prazo de guarda';
 
 async function forgetWebhooks(client: PoolClient, tenant: string, before: Date): Promise<number> {

@@ -1,4 +1,4 @@
-/** A month is eliminated once the law lets it, on somebody's authority, and not while it is held; then nothing anywhere speaks of it. */
+/** A month is eliminated after its legal time, with an authority, and not while it is held. No row or file mentions it afterwards. */
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
@@ -95,7 +95,7 @@ test('a month of 2026 is kept until the end of 2036, and then goes as a whole', 
   assert.deepEqual([counted!.linhas.notas, counted!.linhas.eventos, counted!.linhas.lotes], [2, 1, 1]);
   assert.deepEqual(await mentionsOf(pool, chave), before, 'the rehearsal changes nothing');
 
-  // Somebody reads for hours, as a copy of all rows does: nobody else waits, and the tables go at last.
+  // A reader for hours, as a backup, delays nobody else, and the tables go after it.
   const reader = await pool.connect();
   await reader.query('begin isolation level repeatable read, read only');
   await reader.query('select count(*) from notas where mes > 202611');
@@ -139,7 +139,7 @@ test('by what signatures were judged goes with the last month that names it', as
   const { address, pool, store, clock } = await startTestService();
   useArquivo(pool, folder);
   await store.municipios.update({ ...(await store.municipios.readFresh(SLUG))!, guardaDias: 0 });
-  // As it begins, the chain tells rows as they stand: what is changed before is no finding.
+  // The chain begins with the present rows: earlier changes are no findings.
   await until(async () => (await store.auditoria.readState(SLUG))?.abertaEm ?? undefined, 'the chain was begun');
   const kept = (word: string) => ({ impressao: hash('sha256', word, 'buffer'), der: Buffer.from(word) });
   const keep = (word: string, cadeia: readonly string[], listas: readonly string[], at = clock.now) =>
@@ -191,7 +191,7 @@ test('by what signatures were judged goes with the last month that names it', as
   assert.deepEqual(await wordsOf('listas_revogados'), ['lista comum', 'lista dele', 'lista nova']);
   assert.deepEqual(await wordsOf('certificados'), ['outra', 'raiz']);
   const { achados } = await store.auditoria.verify(SLUG, []);
-  // The test wrote into the document that is in the file, and into nothing else.
+  // The test changed only the document that is in the file.
   assert.deepEqual(
     achados.map(({ tipo, tabela }) => [tipo, tabela]),
     [['linha_alterada', 'documentos']],

@@ -1,6 +1,6 @@
 /**
- * What is read of one moment while a month is closed: the tables of the month are emptied at once, for those too who see a moment before.
- * And a file with a month that the database it comes to has eliminated.
+ * Reads with one snapshot while a month is closed: emptied tables are empty for earlier snapshots too. Another case is the file of a
+ * municipality with a month that the target database has eliminated.
  */
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
@@ -36,14 +36,14 @@ describe('a month that is closed while somebody reads', () => {
     store = createStore(pool);
     await store.municipios.create({ tenant: 'alfa', ambiente: 'producao', codigoIbge: undefined }, 0);
     await fillNotas(pool, 'alfa', NOTAS, [MES]);
-    // No entry tells what was filled: the chain begins with it.
+    // The chain has no entry for these filled rows: it begins with them.
     for (const tabela of ['auditoria', 'auditoria_ate'])
       await pool.query(`delete from ${tabela} where tenant = $1`, ['alfa']);
     while (await store.auditoria.openEtapa('alfa', NOW));
     while ((await store.auditoria.place('alfa')) > 0);
   });
 
-  /** Begins a reading that is held before it comes to a table, by when it sees its moment; closes the month, and lets it go on. */
+  /** Starts a read and blocks it at a table, after its snapshot; closes the month, and lets the read continue. */
   async function closedMeanwhile<Result>(table: string, read: () => Promise<Result>): Promise<Result> {
     const holder = await pool.connect();
     await holder.query(`begin; lock table ${table} in access exclusive mode`);
@@ -58,7 +58,7 @@ describe('a month that is closed while somebody reads', () => {
   }
 
   test('leaves no finding in the audit chain', async () => {
-    // The rows were written without numbers, which is found before as after.
+    // The rows were filled without numbers, which both verifications report.
     const before = (await store.auditoria.verify('alfa', [])).achados;
     assert.ok(before.every(({ tipo }) => tipo === 'linha_nao_segue'));
     const { achados, arquivos } = await closedMeanwhile('auditoria_selos', () => store.auditoria.verify('alfa', []));

@@ -1,4 +1,4 @@
-/** The worker's side of the lots: taking one that is due, and issuing it with its notes, refusing it, or giving it back. */
+/** The worker's side of the lots: claims a due one, and issues it with its notes, refuses it, or gives it back. */
 import { randomUUID } from 'node:crypto';
 import { insertRegistradas } from '../../base/book/auditoria-entradas.ts';
 import type { Folha } from '../../base/book/auditoria-hash.ts';
@@ -20,17 +20,17 @@ export type ClaimedLote = Ref &
   Traced & {
     readonly token: string;
     readonly protocolo: string;
-    /** `processado`: its notes are issued, and those that they replace are to be cancelled. */
+    /** `processado`: its notes are issued, and the notes that they replace wait for their cancellation. */
     readonly situacao: LoteSituacao;
     readonly tentativas: number;
     readonly recebido_em: Date;
     readonly simular: string | null;
-    /** Id of the request that brought the lot; null: received before it was kept. */
+    /** Id of the request that brought the lot; null: the lot is older than this column. */
     readonly requisicao: string | null;
     readonly recebido: Buffer;
   };
 
-/** Notes that a lot would replace and that somebody replaced, or cancelled, before it, by their keys. */
+/** Keys of the notes to be replaced that were already replaced or cancelled before the lot. */
 type Substituidas = { readonly substituidas: readonly string[] };
 
 type Held = Pick<ClaimedLote, 'id' | 'token'>;
@@ -38,12 +38,12 @@ type Held = Pick<ClaimedLote, 'id' | 'token'>;
 export function loteClaims(pool: Db, onStored: OnStored) {
   const move = (text: string, tenant: string, { id, token }: Held, ...values: unknown[]): Promise<void> =>
     runPipeline(pool, async (client) => {
-      // Of a lot that somebody else has meanwhile nothing is told.
+      // A lot whose claim another worker took meanwhile gets no entry in the chain.
       const { rowCount } = await client.query(text, [tenant, id, token, ...values]);
       return { result: undefined, writes: rowCount === 1 ? [tellLote(client, tenant, id)] : [] };
     });
   return {
-    /** Takes the lot that has waited longest under a token of one's own. */
+    /** Claims the lot that has waited longest, under a new token. */
     claim: async (
       tenant: string,
       now: number,
@@ -58,13 +58,13 @@ export function loteClaims(pool: Db, onStored: OnStored) {
       return rows[0] && { ...rows[0], id, mes, tentativas, token, traceparent };
     },
     /**
-     * Issues all notes of a claimed lot, in its order, or none: then each has its result. `lost`: the claim had ended. `replaces`: some
+     * Issues all notes of a claimed lot, in its order, or none, and then each has its result. `lost`: the claim had ended. `replaces`: some
      * notes replace others, and the lot is due once more.
      */
     issue: issueLote.bind(null, pool, onStored),
-    /** Ends a claimed lot of which nothing is left to do. */
+    /** Ends a claimed lot without remaining work. */
     finish: (tenant: string, lote: Held): Promise<void> => move(FINISH, tenant, lote),
-    /** Gives a claimed lot back, with all of its provider that are due: none of them is tried before a moment. */
+    /** Gives a claimed lot back, and delays all due lots of its provider until a moment. */
     defer: async (tenant: string, { id, token }: Held, until: number): Promise<void> => {
       await writeAlone(pool, { text: DEFER, values: [tenant, id, token, new Date(until)] });
     },
@@ -81,11 +81,11 @@ const CLAIMED = planMonthly(
     where l.tenant = $1 and l.id = $3`,
 );
 
-/** The row of a lot ($2) in the queue, while it carries the token ($3): whoever does not hold it writes nothing. */
+/** The row of a lot ($2) in the queue with its token ($3): a worker without the claim writes nothing. */
 const HELD = `f.tenant = $1 and ${isOfTipo('lote')} and f.id = $2 and f.claims = $3`;
 const RESTED = `delete from fila f where ${HELD}`;
 
-/** A move of a lot that is held, as `held` leaves it. */
+/** A move of a held lot, in the state that `held` leaves. */
 function moveStatement(on: LoteTrigger, held: string, set = ''): string {
   const { from, to, due } = movesTo<LoteMove>(LOTE_MOVES, on);
   return `with held as (${held} returning f.id)
@@ -104,8 +104,8 @@ const ISSUE_REPLACING = moveStatement(
 );
 
 /**
- * An attempt that came to nothing of its own is not counted. All that are due of its provider wait with it; the provider of each is looked
- * at, of whom there may be many more lots that rest.
+ * An attempt that failed for a reason outside the lot is not counted. All due lots of its provider wait with it. The lookup goes from the
+ * queue to each lot's provider, since a provider may have many more finished lots.
  */
 const DEFER = `with own as (
     update fila f set due_at = $4, claims = null, tentativas = f.tentativas - 1 where ${HELD} returning f.id
@@ -116,8 +116,8 @@ const DEFER = `with own as (
     and l.prestador || '' = (select o.prestador from own join lotes o on o.tenant = $1 and o.id = own.id)`;
 
 /**
- * Of the notes to be replaced, those that are cancelled, or that another standing note of the party replaces. The provider's numbers are
- * locked then: no other note of it is being issued.
+ * The notes to be replaced that are cancelled, or that another valid note of the party replaces. The provider's sequence is locked then, so
+ * that no other note of it is being issued.
  */
 const REPLACED_BEFORE = `select x.chave from unnest($2::text[], $3::int[]) as x (chave, mes)
   where exists (select 1 from notas n
@@ -156,7 +156,7 @@ async function issueLote(
   return 'issued';
 }
 
-/** Tells the audit chain how a lot stands, with what is told besides. */
+/** Records the state of a lot in the audit chain, with further leaves. */
 export function tellLote(
   client: PoolClient,
   tenant: string,

@@ -1,6 +1,6 @@
 /**
- * What the worker does with a lot of the legacy port: each RPS becomes a DPS and is judged as on the REST door. Then all are issued in one
- * transaction with the lot, or none is and the lot says why. A worker that dies in between has issued nothing.
+ * The worker's job for a lot of the legacy port: each RPS becomes a DPS and is judged as on the REST door. All notes are then issued in one
+ * transaction with the lot, or none is and the lot has the reasons. A worker that dies in between has issued nothing.
  */
 
 import type { Municipio } from '../../base/book/municipios.ts';
@@ -40,11 +40,11 @@ import type { ClaimedLote } from './claim.rows.ts';
 
 /** Time that a claim lasts; five hundred RPS take a few seconds. */
 export const LOTE_LEASE_MS = 120_000;
-/** A lot that failed this often for no reason of its own is given up, and says so. */
+/** A lot that failed this often for reasons outside it is given up with a message. */
 const TENTATIVAS_MAX = 5;
-/** Before a lot is tried again that met a database which did not take it, or a provider whose sequence somebody holds. */
+/** The delay of a lot after the database did not answer, or after its provider's sequence was locked. */
 const DEFER_MS = 5_000;
-/** Judged at once: what waits for the database is little, and memory is not asked for a whole lot. */
+/** RPS judged in parallel: the database time is short, and a whole lot would need much memory. */
 const AT_ONCE = 16;
 
 /** Processes one lot of a tenant. */
@@ -75,7 +75,7 @@ async function process(world: World, municipio: Municipio, lote: ClaimedLote): P
 
 const GIVEN_UP: Mensagem = mensagemPropria('L999');
 
-/** A failure that is not of the lot is no attempt; where only its provider is held, the lots of others go on. */
+/** A failure outside the lot is no attempt; a locked provider delays only its own lots. */
 async function issueOrDefer(
   world: World,
   municipio: Municipio,
@@ -91,7 +91,7 @@ async function issueOrDefer(
   }
 }
 
-/** Issues the notes of a lot, or says why none was. */
+/** Issues the notes of a lot, or returns the reasons against it. */
 async function issueAll(world: World, municipio: Municipio, lote: ClaimedLote): Promise<readonly Mensagem[]> {
   const reading = readXml(lote.recebido);
   if ('fault' in reading) throw new Error('a lot that was read does not read');
@@ -141,8 +141,8 @@ async function issueAll(world: World, municipio: Municipio, lote: ClaimedLote): 
 }
 
 /**
- * Registers the event that cancels the note of a replaced RPS: in the model the replacement itself does so. What cannot be registered is
- * logged for the operator; the notes are issued all the same.
+ * Registers the event that cancels the note of a replaced RPS: the model has no separate request for it. A failed registration is logged
+ * for the operator; the notes are issued all the same.
  */
 async function cancelReplaced(world: World, municipio: Municipio, lote: ClaimedLote): Promise<void> {
   const { tenant } = municipio;
@@ -169,7 +169,7 @@ async function cancelReplaced(world: World, municipio: Municipio, lote: ClaimedL
         recebido: lote.recebido,
       },
     );
-    // After a crash it is there already, and refused as such.
+    // The event already exists after a crash, and its repetition is refused.
     const codes =
       typeof registered === 'object' && 'faults' in registered ? registered.faults.map(({ codigo }) => codigo) : [];
     if (codes.length > 0 || registered === 'not_found') {
@@ -184,10 +184,10 @@ type Prepared =
   | { readonly issuance: Issuance; readonly replaces: string | undefined }
   | { readonly mensagens: readonly Mensagem[] };
 
-/** What a lot says of all its RPS. */
+/** Values of the lot that apply to all its RPS. */
 type DoLote = Pick<Contexto, 'inscricaoMunicipal' | 'cLocEmi'> & Pick<SentDps, 'simular' | 'requisicao'>;
 
-/** The lot names the establishment where the RPS do not; as it is registered, and not at all where nobody has it. */
+/** The lot's registration applies to RPS without one. It is used as it is registered, or dropped when no establishment has it. */
 async function registrationOf(
   world: World,
   { tenant }: Municipio,
@@ -198,7 +198,7 @@ async function registrationOf(
   return registered.find((im) => im !== '' && plainRegistration(im) === plainRegistration(inscricaoMunicipal));
 }
 
-/** IBGE code of the municipality that issues the notes. In the shared sandbox it is that of the provider's last note (D-737). */
+/** IBGE code of the municipality that issues the notes. The shared sandbox takes it from the provider's last note (D-737). */
 async function placeOf(world: World, { tenant, codigoIbge }: Municipio, { cnpj }: Lote): Promise<string | undefined> {
   return codigoIbge ?? (await world.store.lotes.findMunicipioOfPrestador(tenant, cnpj));
 }
@@ -223,7 +223,8 @@ async function prepare(
   }
   const chSubstda = substituido?.chave;
   const { tpAmb } = AMBIENTES[ambiente];
-  // The shared sandbox alone has no municipality, whose correlation it would be; a rehearsal has what it imports, as production has.
+  // Only the shared sandbox chooses codes by itself, since it has no municipality whose correlation could apply. Other sandboxes use what
+  // they import, as production does.
   const escolhida = imported === 'nenhuma' && ambiente === 'homologacao' && codigoIbge === undefined;
   const correlacao = escolhida ? correlacaoDaIntegracao(rps) : imported === 'nenhuma' ? undefined : imported;
   const isIsencao = rps.get('NaturezaOperacao') === ISENTA && (await isExemption(world, tenant, correlacao?.nBM));
@@ -236,13 +237,13 @@ async function prepare(
   const sent = { kind: 'rps', body: Buffer.from(xml, 'utf8'), simular, requisicao } as const;
   const prepared = await prepareIssuance(world, municipio, sent);
   if ('faults' in prepared) {
-    // A fault that an impediment has named already is not named again.
+    // A code that an impediment already has is not repeated.
     const named = new Set(told.map(({ codigo }) => codigo));
     const found = prepared.faults
       .map((fault) => ({ mensagem: mensagemOfFault(fault, sobre, rps), campo: rpsPathOf(fault, rps) }))
       .filter(({ mensagem }) => !named.has(mensagem.codigo));
     const placed = new Set(found.flatMap(({ mensagem, campo }) => (campo === undefined ? [] : [mensagem.codigo])));
-    // One field of the RPS may become several elements of the DPS: one message tells its fault, with the field.
+    // One field of the RPS may become several elements of the DPS: its fault is reported once, with the field.
     const byText = new Map<string, Mensagem>();
     for (const { mensagem, campo } of found) {
       if (campo === undefined && placed.has(mensagem.codigo)) continue;
@@ -256,17 +257,20 @@ async function prepare(
   return { issuance: prepared.issuance, replaces: chSubstda };
 }
 
-/** Of `NaturezaOperacao`. */
+/** The value of `NaturezaOperacao` for exemption. */
 const ISENTA = '3';
 
-/** Whether the municipality's register, where it keeps one, has a benefit as an exemption. */
+/** Whether the benefit is an exemption in the municipality's register, if there is one. */
 async function isExemption({ store }: World, tenant: string, nBM: string | undefined): Promise<boolean> {
   if (nBM === undefined) return false;
   const { beneficios } = await store.cadastros.find(tenant, { nBM });
   return beneficios?.some(({ tipo }) => tipo === 'isencao') ?? false;
 }
 
-/** Key of the note of the replaced RPS, or why it cannot be replaced: in every environment, since this port has no place for a remark. */
+/**
+ * Key of the note of the replaced RPS, or the reason against its replacement. The check applies in every environment, since this port has
+ * no place for a remark.
+ */
 async function findReplaced(
   world: World,
   tenant: string,
@@ -283,7 +287,7 @@ async function findReplaced(
   return nota.estado === 'cancelada' || isOpen ? { codigo: 'E7' } : { chave };
 }
 
-/** Of those that together were not issued, the ones that stood in the way. */
+/** The obstacles among jobs that were not issued together. */
 function describeResult(result: IssueResult, { identificacao }: RpsDoLote): readonly Mensagem[] {
   if ('error' in result) throw result.error;
   if (!('duplicateOf' in result)) return [];

@@ -1,4 +1,4 @@
-/** The lots of the legacy port as they are received and read. How a lot is claimed and issued stands in `claim-lotes.ts`. */
+/** Stores and reads the lots of the legacy port. `claim.rows.ts` claims and issues them. */
 
 import { insertRegistradas } from '../../base/book/auditoria-entradas.ts';
 import { digestOf } from '../../base/book/auditoria-hash.ts';
@@ -22,15 +22,15 @@ import { findRps, listNotasOfLote } from './notas.rows.ts';
 import { notasDePrestadorStore } from './notas-de-prestador.rows.ts';
 
 type LoteNovo = Pick<LoteRow, 'protocolo' | 'prestador' | 'numero_lote'> & {
-  /** SHA-256 of what the lot says. */
+  /** SHA-256 of the lot's content. */
   readonly impressao: Buffer;
   /** Milliseconds. */
   readonly recebido_em: number;
   readonly recebido: Uint8Array;
-  /** By what its signature was judged, see `fundamentos.ts`. */
+  /** The basis on which its signature was judged, see `fundamentos.ts`. */
   readonly confianca?: number | undefined;
   readonly rps: readonly (IdentificacaoRps & { readonly guardado: Guardado })[];
-  /** What the local authority is asked to play with its notes, in the sandbox (D-60). */
+  /** The outcome that the local authority simulates for its notes, in the sandbox (D-60). */
   readonly simular: string | undefined;
   /** Id of the request that brought the lot. */
   readonly requisicao: string | undefined;
@@ -50,7 +50,10 @@ export function loteStore(pool: Db, onStored: OnStored) {
     ...loteClaims(pool, onStored),
     ...correlacaoStore(pool),
     ...notasDePrestadorStore(pool),
-    /** Stores a lot, or answers the one that said the same before, unless it was refused or each of its notes was. */
+    /**
+     * Stores a lot, or returns an earlier one with the same content. An earlier lot does not count when it was refused, or when each of its
+     * notes was.
+     */
     receive: receive.bind(null, pool),
     findByProtocolo: async (tenant: string, prestador: string, protocolo: string): Promise<LoteRow | undefined> => {
       const text = `select ${LOTE} from lotes where tenant = $1 and protocolo = $2 and prestador = $3`;
@@ -64,13 +67,13 @@ export function loteStore(pool: Db, onStored: OnStored) {
 
 const LOTE = 'protocolo, prestador, numero_lote, situacao, recebido_em, mensagens';
 
-/** `isSpent`: nothing of it is left to do, and of its notes none stands. A refused note is so for good. */
+/** `isSpent`: the lot has no remaining work and no valid note. A refused note stays refused. */
 const SAME = `select ${LOTE}, id, situacao = ${LOTE_SITUACAO.processado} and not aberto and not exists (select 1 from lotes_rps r
     join notas n on n.tenant = $1 and n.mes = r.mes_nota and n.id = r.nota
     where r.tenant = $1 and r.lote = lotes.id and n.estado <> 'recusada') as "isSpent"
   from lotes where tenant = $1 and prestador = $2 and impressao = $3 and situacao <> ${LOTE_SITUACAO.com_erros} and not refeito`;
 
-/** Of a municipality that is closed nothing. */
+/** A closed municipality inserts nothing. */
 const INSERT = `insert into lotes (tenant, id, mes, protocolo, prestador, numero_lote, impressao, situacao, aberto, recebido_em, simular, requisicao)
   select m.tenant, $2, $3, $4, $5, $6, $7, ${LOTE_SITUACAO.recebido}, true, $8::timestamptz, $9, $10::uuid
   from municipios m where m.tenant = $1 and not m.fechado
@@ -90,7 +93,7 @@ const INSERT_RPS = insertRows<RpsNovo>('insert_lotes_rps', 'lotes_rps', [
   ['guardado json', ({ guardado }) => JSON.stringify(guardado)],
 ]);
 
-/** The unique index says which of two that come at once is the first; the other one finds it. */
+/** The unique index decides which of two concurrent lots is first; the other request finds it. */
 async function receive(pool: Db, tenant: string, lote: LoteNovo): Promise<LoteRow> {
   const { protocolo, prestador, impressao } = lote;
   const mes = mesOfProtocolo(protocolo);
@@ -107,7 +110,7 @@ async function receive(pool: Db, tenant: string, lote: LoteNovo): Promise<LoteRo
   }
   const { isSpent, id: same, ...row } = before;
   if (!isSpent) return row;
-  // After a crash here the next sender finds no equal lot; of two at once one stores the lot and the other finds it.
+  // A crash here leaves no equal lot for the next sender. One of two concurrent senders stores the lot, and the other finds it.
   const spend = 'update lotes set refeito = true where tenant = $1 and id = $2';
   await runTransaction(pool, async (client) => {
     await client.query(spend, [tenant, same]);

@@ -1,8 +1,8 @@
 /**
- * The legacy SOAP port over HTTP (D-70): GET gives its description, POST takes an envelope of SOAP 1.1 or 1.2. It listens with
- * the REST door and shares its limits. The flows perform the operations.
+ * The legacy SOAP port over HTTP (D-70): GET returns its description, POST takes an envelope of SOAP 1.1 or 1.2. It listens with the REST
+ * door and shares its limits. The flows perform the operations.
  *
- * A failure is answered with a fault of SOAP, in the version of the request. The fault shows one sentence and nothing of the cause.
+ * A failure is answered with a SOAP fault in the version of the request. The fault shows one sentence and nothing of the cause.
  */
 
 import type { IncomingHttpHeaders } from 'node:http';
@@ -16,7 +16,7 @@ import { type Companhia, NAMESPACE_PADRAO } from './porto.ts';
 import { answerSoap, falhaSoap, type RespostaSoap } from './porto-soap.ts';
 import { wsdlOf, xsdOf } from './wsdl.soap.ts';
 
-/** Below the segment of the municipality. */
+/** The path below the municipality. */
 export const SOAP_PATH = '/soap/nfes';
 
 type Versao = RespostaSoap['versao'];
@@ -61,7 +61,7 @@ export async function performSoap(
   return writeAnswer(typeof xml === 'string' ? answer : { ...answer, xml: logFailing(world, municipio, xml) });
 }
 
-/** The status is sent before the whole answer is made, so a failure half-way shows in the log alone. */
+/** The status is sent before the whole answer is made, so a later failure is only logged. */
 async function* logFailing(world: World, { tenant }: Municipio, parts: AsyncIterable<string>): AsyncIterable<string> {
   try {
     yield* parts;
@@ -71,7 +71,7 @@ async function* logFailing(world: World, { tenant }: Municipio, parts: AsyncIter
   }
 }
 
-/** A fault, of the sender below status 500 and of the service from there on. `wait`: seconds until the request may come again. */
+/** A fault: of the sender below status 500, of the service from there on. `wait`: seconds until the request may be repeated. */
 export function writeFault(headers: IncomingHttpHeaders, status: number, mensagem: string, wait?: number): SoapAnswer {
   const de = status >= 500 ? 'servidor' : 'cliente';
   const answer = writeAnswer(falhaSoap({ versao: versionOf(headers), de, mensagem }));
@@ -79,7 +79,7 @@ export function writeFault(headers: IncomingHttpHeaders, status: number, mensage
   return { ...answer, status, headers: { ...answer.headers, ...later } };
 }
 
-/** Refuses a question without a result, where its client asked too many of them (D-40). */
+/** Refuses a query without result after too many of them from its client (D-40). */
 export function refuseTooManyMisses(headers: IncomingHttpHeaders, wait: number): SoapAnswer {
   return writeFault(
     headers,
@@ -89,7 +89,7 @@ export function refuseTooManyMisses(headers: IncomingHttpHeaders, wait: number):
   );
 }
 
-/** Answers what an address or a provider sent beyond its limit (D-263). */
+/** Answers requests of an address or a provider beyond its limit (D-263). */
 export function refuseTooMuch(
   headers: IncomingHttpHeaders,
   { escopo, waitS }: NonNullable<RequestQuota['refused']>,
@@ -102,7 +102,7 @@ function writeSeconds(count: number): string {
   return count === 1 ? '1 segundo' : `${count} segundos`;
 }
 
-/** Answers a bug: the log has the rest, under the id of the request. */
+/** Answers after an internal error: the log has the details under the id of the request. */
 export function refuseAfterBug(headers: IncomingHttpHeaders, request: string): SoapAnswer {
   return writeFault(headers, 500, `O serviço falhou ao processar o pedido. Tente de novo; o número dele é ${request}.`);
 }

@@ -1,6 +1,6 @@
 /**
- * The notes of a provider as the legacy port is asked for them: counted first, by month, and then read in the order of their numbers. What is
- * only in the documents is looked for in no more notes than an answer may have.
+ * The notes of a provider for the legacy port: counted by month first, then read in the order of their numbers. A search in documents is
+ * limited to as many notes as an answer may have.
  */
 import { readSearched, SEARCHED } from '../../base/book/documentos.ts';
 import type { Ref } from '../../base/book/fila.ts';
@@ -13,29 +13,29 @@ const CODIGO_IBGE_LENGTH = 7;
 const NUMERO_LENGTH = 13;
 const CHAVE_LENGTH = 50;
 
-/** What is asked of the notes of a provider. */
+/** Criteria of a provider's notes. */
 export type NotasAsked = {
   readonly prestador: string;
-  /** Where all its notes were issued, which is how their keys begin; undefined: anywhere. */
+  /** The first part of the keys, when all its notes were issued in one place; undefined: any place. */
   readonly codigoIbge: string | undefined;
-  /** Of the NFS-e. */
+  /** Number of the NFS-e. */
   readonly numero?: string | undefined;
-  /** Milliseconds, both inside. */
+  /** Milliseconds, both inclusive. */
   readonly de?: number | undefined;
   readonly ate?: number | undefined;
   readonly tomador?: string | undefined;
-  /** Parties that the NFS-e names, all of them. */
+  /** Parties that the NFS-e must all name. */
   readonly partes?: readonly ParteAsked[];
 };
 
-/** A party by its group in the DPS. What is undefined may be anything. */
+/** A party by its group in the DPS. An undefined field matches any value. */
 type ParteAsked = {
   readonly grupo: 'toma' | 'interm';
   readonly documento?: string | undefined;
   readonly im?: string | undefined;
 };
 
-/** Notes of a month that were issued in one place, and the numbers of the first and the last of them. */
+/** Notes of one month and place, with the numbers of the first and the last. */
 type Faixa = {
   readonly mes: number;
   readonly codigo: string;
@@ -44,20 +44,19 @@ type Faixa = {
   readonly ultimo: string;
 };
 
-/** Where the notes are that may be meant, by their first numbers, and how many they are, counted up to a number. */
+/** The ranges of candidate notes by first number, and the number of notes, counted up to a limit. */
 export type Faixas = { readonly notas: number; readonly faixas: readonly Faixa[] };
 
 export function notasDePrestadorStore(pool: Db) {
   return {
     /**
-     * How many notes of a provider may be meant, without those that the national environment refused, counted up to `max`: parties are not
-     * looked for yet.
+     * Counts a provider's candidate notes up to `max`, without those that the national environment refused. Parties are not searched yet.
      */
     countNotasOfPrestador: countNotas.bind(null, pool),
-    /** IBGE code of the municipality of a provider's last note; undefined: it has none. */
+    /** IBGE code of the municipality of a provider's last note; undefined: the provider has none. */
     findMunicipioOfPrestador: async (tenant: string, prestador: string): Promise<string | undefined> =>
       (await pool.query<{ codigo: string }>(LAST_PLACE, [tenant, prestador])).rows[0]?.codigo,
-    /** Those that were counted, in the order of their numbers, after one of them. */
+    /** The counted notes, in the order of their numbers, after one of them. */
     listNotasOfPrestador: listNotas.bind(null, pool),
   };
 }
@@ -65,12 +64,12 @@ export function notasDePrestadorStore(pool: Db) {
 const LAST_PLACE = `select left(chave_acesso, ${CODIGO_IBGE_LENGTH}) as codigo from notas
   where tenant = $1 and prestador_cpf_cnpj = $2 order by data_emissao desc, id desc limit 1`;
 
-/** Whether parties are asked for that stand in the documents alone. */
+/** Whether the criteria need a search in the documents. */
 export function isSearched({ partes = [] }: NotasAsked): boolean {
   return partes.flatMap(patternsOf).length > 0;
 }
 
-/** Of notes `n`, by values of {@link filtersOf}: undefined ones are null, and ask nothing. */
+/** The condition on notes `n`, with values of {@link filtersOf}: null values set no criterion. */
 const ASKED = `n.estado <> 'recusada' and ($2::timestamptz is null or n.data_emissao >= $2)
   and ($3::timestamptz is null or n.data_emissao <= $3) and ($4::text is null or n.tomador_cpf_cnpj = $4)`;
 
@@ -88,12 +87,12 @@ function faixasOf(found: string): string {
     group by mes, codigo order by primeiro`;
 }
 
-/** By the day, for which there is an index. */
+/** Ranges by the day of issue, which has an index. */
 const FAIXAS = faixasOf(
   `notas n where n.tenant = $1 and n.mes between $6 and $7 and n.prestador_cpf_cnpj = $8 and ${ASKED}`,
 );
 
-/** By the key, in which the place, the provider and the number of the note stand in this order: one probe a month and place. */
+/** Ranges by the key, in which the place, the provider and the number follow each other: one index lookup for each month and place. */
 const FAIXAS_OF_NUMBER = faixasOf(`unnest($6::text[]) as l (codigo) cross join meses m
   join notas n on n.tenant = $1 and n.mes = m.mes and n.chave_acesso between l.codigo || $7 and l.codigo || $8 and ${ASKED}`);
 
@@ -120,12 +119,12 @@ async function countNotas(pool: Db, tenant: string, asked: NotasAsked, max: numb
 const LAST_MES = 999912;
 const DAY_MS = 86_400_000;
 
-/** The month of a note is that of its place, which may be behind. */
+/** The month of a note follows the local time of its place, which may be behind. */
 function monthBefore(de: number | undefined): number {
   return de === undefined ? 0 : mesOf(de - DAY_MS);
 }
 
-/** Of the keys of a provider, without their place, the first and the last with these numbers. */
+/** The first and the last key of a provider with these numbers, without the place. */
 function keysOf(prestador: string, first: string, last: string): readonly [string, string] {
   const begin = `12${prestador}`;
   const rest = CHAVE_LENGTH - CODIGO_IBGE_LENGTH - begin.length - NUMERO_LENGTH;
@@ -135,7 +134,7 @@ function keysOf(prestador: string, first: string, last: string): readonly [strin
   ];
 }
 
-/** Places in which notes of a tenant were issued: the identifiers of DPS begin with them, one probe each. */
+/** Places in which notes of a tenant were issued: identifiers of DPS begin with them, one index lookup for each. */
 const PLACES = `with recursive lugares(codigo) as (
     (select substr(i.id_dps, 4, 7) from identidades i where i.tenant = $1 order by i.id_dps limit 1)
     union all
@@ -150,21 +149,21 @@ async function placesOf(pool: Db, tenant: string, { codigoIbge }: NotasAsked): P
   return (await pool.query<{ codigo: string }>(PLACES, [tenant])).rows.map(({ codigo }) => codigo);
 }
 
-/** Notes of a month ($6), by their keys. A date outside the question may stand between two that are in it. */
+/** Notes of a month ($6), by their keys. The range may also contain notes with a date outside the criteria. */
 const OF_MES = `n.tenant = $1 and n.mes = $6 and n.chave_acesso between $7 and $8 and ${ASKED}`;
 
 const PAGE = `select n.id, n.mes, n.numero_dps as ordem, false as arquivada from notas n
   where ${OF_MES} order by n.chave_acesso limit $5`;
 
-/** Those whose documents match all that is searched for ($9), and those whose documents are in the archive. */
+/** Notes whose documents match all patterns ($9), and notes whose documents are in the archive. */
 const PAGE_SEARCHED = `select n.id, n.mes, n.numero_dps as ordem, d.nota is null as arquivada from notas n
     left join documentos d on d.tenant = $1 and d.mes = $6 and d.nota = n.id
   where ${OF_MES} and (d.nota is null or ${SEARCHED} ~ all ($9))
   order by n.chave_acesso limit $5`;
 
 /**
- * Month after month from the one with the lowest number on, as far as a page goes: numbers grow with time, and where a clock was set they
- * lie among each other.
+ * Reads the months from the one with the lowest number on, up to a page. Numbers grow with time, but overlap between months after a clock
+ * was set.
  */
 async function listNotas(
   pool: Db,
@@ -197,12 +196,12 @@ async function listNotas(
   return readNotas(pool, tenant, page);
 }
 
-/** As the database matches those that it has. */
+/** Matches an archived document as the database matches its own. */
 function matches(text: string, patterns: readonly string[]): boolean {
   return patterns.every((pattern) => new RegExp(pattern).test(text));
 }
 
-/** What a note is matched with that names a party: its document, which stands first in its group, and its registration. */
+/** The patterns of a note that names a party: its document, which is first in its group, and its registration. */
 function patternsOf({ grupo, documento, im }: ParteAsked): readonly string[] {
   const text = im?.replace(/[^0-9A-Za-z]/g, '.');
   return [

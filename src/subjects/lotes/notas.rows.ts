@@ -1,4 +1,4 @@
-/** The notes of which the answers of the legacy port are made: of a lot, of an RPS, or of a provider. Found first, then read by month. */
+/** The notes for answers of the legacy port: of a lot, of an RPS, or of a provider. They are found first, then read by month. */
 
 import { readEventoArquivado } from '../../base/book/arquivo.ts';
 import { NFSE, type NfseColumns, withNfse } from '../../base/book/documentos.ts';
@@ -11,21 +11,21 @@ import { mesOfChave } from '../../fiscal/chave.ts';
 import { LOTE_SITUACAO, type LoteSituacao } from '../../fiscal/lote.ts';
 import type { NotaEstado } from '../../fiscal/nota.ts';
 
-/** A note as the answers of the model are made of it. */
+/** A note with the data of the model's answers. */
 export type NotaDoPorto = Pick<NotaRow, OfNota | 'prestador_cpf_cnpj' | 'tomador_cpf_cnpj'> & {
   readonly nfse: Buffer;
-  /** Of the event that cancelled it: its type, what it says, and of a plain cancellation the request as it was received. */
+  /** The cancelling event: its type, its fields, and the received request of a plain cancellation. */
   readonly cancelamento_tipo: string | null;
   readonly cancelamento_campos: Readonly<Record<string, string>> | null;
   readonly cancelamento_recebido: Buffer | null;
-  /** Of the note that took its place; null where there is none, or it is not here. */
+  /** State of the substitute; null: there is none, or it is not stored here. */
   readonly substituta_estado: NotaEstado | null;
-  /** Of one that was refused: the note that its number has now, and what became of the note that it was to replace. */
+  /** Fields of a refused note: the note that now has its number, and the state of the note that it was meant to replace. */
   readonly numero_em: string | null;
   readonly substituida_estado: NotaEstado | null;
   /** Its number among those of the provider. */
   readonly ordem: string;
-  /** Of the lot that it came in, where it came in one. */
+  /** The RPS in its lot; null: the note came otherwise. */
   readonly serie: string | null;
   readonly numero: string | null;
   readonly tipo: string | null;
@@ -40,7 +40,7 @@ type OfNota =
   | 'data_cancelamento'
   | 'mensagem_retorno';
 
-/** What stands in the row of a note, and in those that are named by it alone. */
+/** The columns of a note's row and of its direct joins. */
 type Read = Ref &
   NfseColumns &
   Omit<NotaDoPorto, 'nfse' | keyof Cancelamento | 'substituta_estado' | 'numero_em' | 'substituida_estado'> &
@@ -57,7 +57,7 @@ const NOTAS = planMonthly(
     ${ONE_BY_ONE}`,
 );
 
-/** The notes of these, in this order. */
+/** Reads these notes, in this order. */
 export async function readNotas(pool: Db, tenant: string, refs: readonly Ref[]): Promise<readonly NotaDoPorto[]> {
   const ofMonths = [...groupByMes(refs)].map(([mes, some]) =>
     pool.query<Read>(NOTAS([tenant, mes, some.map(({ id }) => id)])),
@@ -97,12 +97,12 @@ const NO_CANCELAMENTO: Cancelamento = {
   cancelamento_campos: null,
   cancelamento_recebido: null,
 };
-/** What the event of a substitution names. */
+/** The field of a substitution event with the substitute's key. */
 const SUBSTITUTA = 'chave_acesso_substituta';
 
 /**
- * What cancelled notes. The evidence of a substitution may be a whole lot, and is not read. The state is an expression, so that it leads
- * nobody to the index on what is processed: an event is found by its nota.
+ * The cancelling events. The stored request of a substitution may be a whole lot, and is not read. The state is an expression, so that the
+ * planner does not use the index on processed events: an event is found by its nota.
  */
 const CANCELAMENTOS = planOnce(
   'cancelamentos_do_porto',
@@ -129,14 +129,14 @@ async function readCancelamentos(
     const { recebido } = await readEventoArquivado(pool, tenant, { id, mes });
     return [nota, { ...cancelamento, cancelamento_recebido: recebido }] as const;
   });
-  // Of several the last one.
+  // The last of several events counts.
   return new Map(await Promise.all(whole));
 }
 
 const NUMBERS = `select i.id_dps, n.chave_acesso from identidades i
   join notas n on n.tenant = $1 and n.mes = i.mes and n.id = i.nota where i.tenant = $1 and i.id_dps = any ($2)`;
 
-/** The notes that the DPS of these are now, by the identifier. */
+/** The notes that now hold these identifiers of DPS. */
 async function readNumbers(
   pool: Db,
   tenant: string,
@@ -150,7 +150,7 @@ async function readNumbers(
 
 const ESTADOS = 'select chave_acesso, estado from notas where tenant = $1 and mes = $2 and chave_acesso = any ($3)';
 
-/** What became of notes that are named by their keys. */
+/** The states of notes, by key. */
 async function readEstados(
   pool: Db,
   tenant: string,
@@ -175,10 +175,10 @@ export async function listNotasOfLote(pool: Db, tenant: string, protocolo: strin
   return readNotas(pool, tenant, (await pool.query<Ref>(OF_LOTE([tenant, protocolo]))).rows);
 }
 
-/** An RPS by its identification: waiting in a lot, refused with it, or a note. */
+/** An RPS by its identification: in a waiting lot, in a refused lot, or as a note. */
 export type RpsRow = { readonly situacao: LoteSituacao; readonly nota: NotaDoPorto | undefined };
 
-/** Of several lots that named it, the one that came furthest; a note that the national environment refused went nowhere. */
+/** The most advanced of several lots with this RPS; a note that the national environment refused does not count as progress. */
 const OF_RPS = planOnce(
   'nota_de_rps',
   `select l.situacao, r.nota as id, r.mes_nota as mes from lotes_rps r

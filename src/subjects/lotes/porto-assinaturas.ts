@@ -1,4 +1,4 @@
-/** Judges the signatures of the legacy port (D-70): of a lot, of each RPS, of the request of a cancellation. */
+/** Judges the signatures of the legacy port (D-70): of a lot, of each RPS, and of a cancellation request. */
 
 import type { Municipio } from '../../base/book/municipios.ts';
 import type { World } from '../../base/world/world.ts';
@@ -12,15 +12,15 @@ import { type Mensagem, mensagemOfFault, rpsNamed } from '../../fiscal/abrasf/me
 import { AMBIENTES } from '../../fiscal/ambiente.ts';
 import type { Fault } from '../../fiscal/fault.ts';
 
-/** RPS that may be signed one by one; a lot with more of them is signed as a whole. */
+/** The most RPS that may be signed one by one; a larger lot is signed as a whole. */
 export const RPS_SIGNATURES_MAX = 100;
 
-/** What is wrong with signatures, and what the verdict on the signer rests on where nothing is. */
+/** The faults of the signatures; without faults, the basis of the judgement. */
 export type Julgada = { readonly mensagens: readonly Mensagem[]; readonly fundamento?: Fundamento | undefined };
 
 const UNJUDGED: Julgada = { mensagens: [] };
 
-/** Judges the signatures of a lot. In production the provider signs the lot or every RPS of it (D-70). */
+/** Judges the signatures of a lot. The provider signs the lot or every RPS of it in production (D-70). */
 export function judgeLoteSignature(
   world: World,
   municipio: Municipio,
@@ -45,7 +45,7 @@ export function judgeLoteSignature(
     }
     const one = signatures.beside(elemento, infRps);
     if (one === undefined) {
-      // Where no RPS is signed, the message is about the lot.
+      // The message is about the lot when no RPS is signed.
       const sobre = isAnySigned(rps) ? rpsNamed(identificacao) : '';
       return refusal([unsignedFault('Assine LoteRps, ou cada InfRps.')], sobre);
     }
@@ -66,7 +66,7 @@ function isAnySigned(rps: Lote['rps']): boolean {
   return rps.some(({ elemento }) => childrenOf(elemento, 'Signature').length > 0);
 }
 
-/** Judges the signature of a cancellation. In production the provider signs the request (D-70). */
+/** Judges the signature of a cancellation. The provider signs the request in production (D-70). */
 export function judgePedidoSignature(
   world: World,
   municipio: Municipio,
@@ -86,9 +86,9 @@ export function judgePedidoSignature(
 }
 
 type Judge = {
-  /** What is wrong with the arrangement and the signer, before anything is digested. Undefined: nothing. */
+  /** The faults of the arrangement and the signer, before any digest is computed. Undefined: none. */
   readonly judge: (one: AbrasfSignature) => readonly Fault[] | undefined;
-  /** Of a signature that was judged. */
+  /** The basis of a judged signature. */
   readonly fundamento: (one: AbrasfSignature) => Fundamento | undefined;
 };
 

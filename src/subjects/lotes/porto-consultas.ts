@@ -1,4 +1,4 @@
-/** The questions of the legacy port: lots by their protocol, notes by their RPS or by what stands in them, and a note as the model shows it. */
+/** The queries of the legacy port: lots by protocol, notes by RPS or by content, and the form of a note in the model. */
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Municipio } from '../../base/book/municipios.ts';
 import { type Audience, callerOf, isDpsQueryOpen, strangerTo } from '../../base/world/caller.ts';
@@ -31,19 +31,19 @@ import {
   registrationMensagens,
 } from './porto-pedido.ts';
 
-/** Notes in one answer; the model has no pages, and this is more than all but a few providers issue in a day. */
+/** Notes in one answer, at most: the model has no pages, and few providers issue more in a day. */
 export const NOTAS_MAX = 50_000;
-/** More are written while they are sent, so that nobody's question asks for much memory, however slowly it is read. */
+/** Larger answers are written while they are sent, so that no slow reader causes much use of memory. */
 const NOTAS_WHOLE = 500;
 const NOTAS_PAGE = 100;
 
-// ConsultarSituacaoLoteRps, ConsultarLoteRps: the protocol opens what it names.
+// ConsultarSituacaoLoteRps, ConsultarLoteRps: the protocol gives access to its lot.
 
 async function loteAsked({ world, municipio, documento }: Pedido) {
   const prestador = prestadorOf(documento.root);
   if ('mensagens' in prestador) return prestador;
   const protocolo = textOf(documento.root, 'Protocolo') ?? '';
-  // Whatever else it is, it may be no text for a database.
+  // The text must be safe for the database.
   const row = /^[0-9A-Za-z.-]{1,50}$/.test(protocolo)
     ? await world.store.lotes.findByProtocolo(municipio.tenant, prestador.cnpj, protocolo)
     : undefined;
@@ -69,7 +69,7 @@ export async function lote(pedido: Pedido): Promise<Resposta> {
   const all = await pedido.world.store.lotes.listNotas(pedido.municipio.tenant, row.protocolo);
   const [gone, valid] = [true, false].map((is) => all.filter(({ estado }) => (estado === 'recusada') === is));
   if (gone!.length === 0) return { xml: await listaNfse(valid!, pedido.modelo) };
-  // The model has one or the other; of a note that is neither there nor spoken of its sender would never hear.
+  // The model answers notes or messages, not both. A note absent from both would never be reported to its sender.
   const mensagens = gone!.map((nota) => recusada(nota, valid!.length === 0 ? 'nenhuma_vale' : 'outras_valem'));
   return valid!.length === 0
     ? { mensagens }
@@ -80,7 +80,7 @@ async function listaNfse(all: readonly NotaDoPorto[], modelo: Modelo): Promise<s
   return `<ListaNfse>${await compNotas(all, modelo)}</ListaNfse>`;
 }
 
-/** Written at one go; between two of these others have their turn, for a note takes half a millisecond. */
+/** Notes written in one go: each takes half a millisecond, and other requests run in between. */
 const NOTAS_SLICE = 20;
 
 async function compNotas(all: readonly NotaDoPorto[], modelo: Modelo): Promise<string> {
@@ -99,12 +99,12 @@ function recusada(nota: NotaDoPorto, lote?: Recusa['lote']): Mensagem {
   return mensagemRecusada(sobre, { motivo, numeroEm, substituida, lote });
 }
 
-/** The RPS that a note was made of; undefined of one that came otherwise. */
+/** The RPS of a note; undefined: the note came otherwise. */
 function rpsOf({ numero, serie, tipo }: NotaDoPorto): IdentificacaoRps | undefined {
   return numero === null || serie === null || tipo === null ? undefined : { numero, serie, tipo };
 }
 
-// ConsultarNfsePorRps, ConsultarNfse: what they ask by can be guessed, so in production only the provider gets to read (D-41).
+// ConsultarNfsePorRps, ConsultarNfse: their criteria can be guessed, so production answers only the provider (D-41).
 
 const PRESTADOR: Audience = {
   parte: 'prestador',
@@ -153,7 +153,7 @@ export async function notas(pedido: Pedido): Promise<Resposta> {
   if (registration.length > 0) return { mensagens: registration };
   const numero = textOf(root, 'NumeroNfse');
   if (numero !== undefined && !/^\d{1,15}$/.test(numero)) return refuseWith('E136');
-  // Programs write the group whatever they ask; without any day it asks nothing.
+  // Some programs always write this group; without any day it sets no criterion.
   const periodo = childrenOf(root, 'PeriodoEmissao').find((one) =>
     DIAS.some((name) => textOf(one, name) !== undefined),
   );
@@ -209,7 +209,7 @@ async function* pagesOf(
 
 type Parte = { readonly documento: string | undefined; readonly im: string | undefined };
 
-/** By whom it is asked; a document that cannot be one finds nobody. */
+/** A party of the criteria; an impossible document matches no note. */
 function parteOf(root: Elemento, name: string, malformed: string): Parte | { readonly mensagens: readonly Mensagem[] } {
   const [cnpj, cpf, im] = ['CpfCnpj/Cnpj', 'CpfCnpj/Cpf', 'InscricaoMunicipal'].map((one) =>
     textOf(root, `${name}/${one}`),
@@ -240,7 +240,7 @@ function periodOf(
   return { de, ate: ate + DAY_MS - 1 };
 }
 
-// A note as it is shown.
+// A note in the form of the model.
 
 function vista(nota: NotaDoPorto): Parameters<typeof compNfse>[0] {
   const { chave_acesso, data_emissao, data_cancelamento, guardado } = nota;
@@ -258,17 +258,17 @@ function vista(nota: NotaDoPorto): Parameters<typeof compNfse>[0] {
         : {
             em: tell(data_cancelamento),
             codigo: codigoCancelamento(nota),
-            // One that was refused took nothing's place; the cancellation stands all the same.
+            // A refused substitute replaced nothing; the cancellation is valid all the same.
             substituta:
               nota.substituta_estado === 'recusada' ? undefined : nota.cancelamento_campos?.chave_acesso_substituta,
           },
   };
 }
 
-/** Whatever is no plain cancellation of the provider has reasons of its own; to the model it is the national "others". */
+/** Other cancellations than the provider's plain one have different reasons; the model shows the national code "others". */
 const OUTROS = '9';
 
-/** The code that was asked with, where it was asked here; else the one of the event, of which 1 and 2 mean the same. */
+/** The code of the request to this port, or else the code of the event; codes 1 and 2 mean the same in both. */
 function codigoCancelamento({ cancelamento_tipo, cancelamento_campos, cancelamento_recebido }: NotaDoPorto): string {
   if (cancelamento_tipo !== tipoBySlug('cancelamento')!.codigo) return OUTROS;
   const asked = cancelamento_recebido === null ? undefined : readXml(cancelamento_recebido);

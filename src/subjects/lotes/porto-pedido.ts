@@ -1,4 +1,4 @@
-/** What the operations of the legacy port share: what is asked, what is answered, and how a moment and the number of a note are told. */
+/** Common parts of the legacy port's operations: the request, the answer, and the forms of a moment and of a note's number. */
 
 import type { Municipio } from '../../base/book/municipios.ts';
 import type { Presented } from '../../base/world/caller.ts';
@@ -30,7 +30,7 @@ export type Pedido = {
   readonly quota?: Quota | undefined;
 };
 
-/** What stands in the answering document, or what is wrong. `isMiss`: a guess that found nothing (D-40). */
+/** The content of the answering document, or the faults. `isMiss`: a guess without result (D-40). */
 export type Resposta =
   | { readonly xml: string | AsyncIterable<string> }
   | { readonly mensagens: readonly Mensagem[]; readonly isMiss?: boolean };
@@ -52,12 +52,12 @@ export function refuseWith(codigo: string, detalhe = ''): { readonly mensagens: 
   return { mensagens: [mensagemOf(codigo, '', detalhe)] };
 }
 
-/** The answer that refuses a request with the faults that the service found, said by codes of the model. */
+/** The answer that refuses a request with the service's faults, as codes of the model. */
 export function refuseFaults({ faults }: Recusado): { readonly mensagens: readonly Mensagem[] } {
   return { mensagens: faults.map((fault) => mensagemOfFault(fault)) };
 }
 
-/** A registration that the provider does not have, where registrations are known (E142). */
+/** A fault (E142) for a registration that the provider does not have, when registrations are known. */
 export async function registrationMensagens(
   world: World,
   { tenant, ambiente }: Municipio,
@@ -67,24 +67,24 @@ export async function registrationMensagens(
   const registered = (await world.store.prestadores.listOf(tenant, cnpj)).flatMap(
     (one) => one.inscricaoMunicipal ?? [],
   );
-  // Who is not registered, or has no registration, is the judge's affair.
+  // The rules judge a provider without registration.
   if (registered.length === 0 || registered.some((one) => plainRegistration(one) === plainRegistration(im))) return [];
   return [mensagemOf('E142', '', `(${im.slice(0, 40)})`)];
 }
 
-/** The model numbers with the year before eleven digits, which is how a client may tell ours as well. */
+/** The model's number has the year before eleven digits; clients may send our numbers in this form too. */
 export function numeroAsked(numero: string | undefined): { readonly sequencia?: string; readonly ano?: string } {
   if (numero === undefined) return {};
   const [, ano, sequencia] = /^([1-9]\d{3})(\d{11})$/.exec(numero) ?? [];
   return ano === undefined ? { sequencia: bare(numero) } : { sequencia: bare(sequencia!), ano };
 }
 
-/** Whether a note was issued in the year that its number was told with. */
+/** Whether a note was issued in the year of its requested number. */
 export function isOfYear({ chave_acesso, data_emissao }: NotaDoPorto, ano: string | undefined): boolean {
   return ano === undefined || momentOfNota(chave_acesso, data_emissao.getTime()).date.startsWith(ano);
 }
 
-/** As the model writes a moment: without offset. */
+/** A moment in the form of the model: without offset. */
 export function formatMoment({ date, time }: Moment): string {
   return `${date}T${time}`;
 }

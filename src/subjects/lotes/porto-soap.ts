@@ -1,6 +1,6 @@
 /**
- * One request of the legacy port from its bytes to its answer's: the envelope is read, the operation answered, and the answer
- * written in the same version of SOAP, the same namespace and the same form. What is wrong with the envelope is a fault.
+ * One request of the legacy port, from its bytes to those of the answer. The answer has the SOAP version, the namespace and the form of the
+ * request. An invalid envelope is answered with a fault.
  */
 
 import type { Municipio } from '../../base/book/municipios.ts';
@@ -11,9 +11,9 @@ import { type Companhia, isConsulta, OPERACOES, type Respondido, responder } fro
 
 export type RespostaSoap = {
   readonly versao: SoapVersao;
-  /** A long answer is made while it is sent. */
+  /** A long answer is produced while it is sent. */
   readonly xml: string | AsyncIterable<string>;
-  /** The fault that the envelope is refused with; undefined: it was answered. */
+  /** The fault of a refused envelope; undefined: the operation was answered. */
   readonly falha?: SoapFalha['de'];
   /** Undefined until it is known. */
   readonly operacao?: string;
@@ -21,7 +21,7 @@ export type RespostaSoap = {
   readonly codigos?: readonly string[];
 };
 
-/** Answers a request. `versao`: the version that its headers name, where the envelope names none. */
+/** Answers a request. `versao`: the version from the headers, for an envelope without one. */
 export async function answerSoap(
   world: World,
   municipio: Municipio,
@@ -45,7 +45,7 @@ export async function answerSoap(
   return { versao: read.versao, xml: writeEnvelope(read, answer.xml, forma), operacao, isMiss, codigos };
 }
 
-/** A character that neither a document of the model nor its envelope has; the long part of an answer takes its place. */
+/** A character that no document of the model contains; the long part of an answer replaces it. */
 const MEIO = '\u0001';
 
 function writeEnvelope(

@@ -1,6 +1,6 @@
 /**
- * The six operations of the legacy port: a document of ABRASF 1.00 goes in, the document that answers it comes out. A mistake
- * of the sender is answered in the model (`ListaMensagemRetorno`); a mistake of ours is thrown.
+ * The six operations of the legacy port: a document of ABRASF 1.00 goes in, its answering document comes out. A mistake of the sender is
+ * answered in the model (`ListaMensagemRetorno`); an internal error is thrown.
  *
  * A lot is only received here; its RPS become notes in the worker (`lotes.job.ts`).
  */
@@ -38,7 +38,7 @@ import {
   registrationMensagens,
 } from './porto-pedido.ts';
 
-/** The target namespace of the service of this name in the wild; a municipality may set another. */
+/** The usual target namespace of this service; a municipality may set another. */
 export const NAMESPACE_PADRAO = 'http://www.abrasf.org.br/ABRASF/arquivos/nfse.xsd';
 
 export const OPERACOES = [
@@ -74,10 +74,10 @@ export type Respondido = {
   readonly codigos: readonly string[];
 };
 
-/** The parts of a request beside its document: client certificate, rehearsal, id, quota. */
+/** The parts of a request beside its document: client certificate, simulation, id, quota. */
 export type Companhia = Pick<Pedido, 'shown' | 'simular' | 'requisicao' | 'quota'>;
 
-/** Answers an operation, in the shape in which its document came. Undefined: there is no such operation. */
+/** Answers an operation, in the form of its document. Undefined: there is no such operation. */
 export async function responder(
   world: World,
   municipio: Municipio,
@@ -104,7 +104,7 @@ export async function responder(
   return { xml: { antes, meio: inside, depois }, isMiss, codigos };
 }
 
-/** Answers a request, unless its document has elements that nobody would read. */
+/** Answers a request, unless its document has unknown elements. */
 async function answerKnown(answer: Answer, pedido: Pedido): Promise<Resposta> {
   const mensagens = estranhosOf(pedido.documento.root);
   return mensagens.length > 0 ? { mensagens } : answer(pedido);
@@ -152,12 +152,12 @@ async function receber({ world, municipio, documento, simular, requisicao, quota
   };
 }
 
-/** The bytes of a document that are kept; of an element of the envelope, its canonical form. */
+/** The stored bytes of a document; an element of the envelope is stored in its canonical form. */
 function bytesOf({ forma, reading, root }: SoapDocumento): Uint8Array {
   return forma === 'texto' ? reading.bytes : Buffer.from(reading.canonicalOf(root), 'utf8');
 }
 
-/** The rehearsal that the header asks of the local authority. An unknown one is refused: the model has no remarks. */
+/** The simulation that the header requests. An unknown one is refused: the model has no remarks. */
 function readRehearsal(
   municipio: Municipio,
   header: string | undefined,
@@ -204,7 +204,7 @@ async function cancelar(pedido: Pedido): Promise<Resposta> {
   return { xml: cancelamentoXml(nota.chave, received, em, modelo) };
 }
 
-/** Whether a `CodigoMunicipio` is that of the municipality. The sandbox is every municipality's. */
+/** Whether a `CodigoMunicipio` is that of the municipality. The shared sandbox accepts every municipality. */
 function isCodigoOf({ codigoIbge }: Municipio, codigo: string): boolean {
   return codigoIbge === undefined ? municipioOf(codigo) !== undefined : codigo === codigoIbge;
 }
@@ -213,7 +213,7 @@ function describeCodigo({ codigoMunicipio }: PedidoDeCancelamento): string {
   return `(CodigoMunicipio: ${codigoMunicipio.slice(0, 40)})`;
 }
 
-/** The note that a request names. In the sandbox its key tells the municipality that it would have been issued in. */
+/** The note that a request names. Its key gives the municipality of issue in the shared sandbox. */
 async function findNota(
   world: World,
   { tenant, codigoIbge }: Municipio,
@@ -230,7 +230,7 @@ async function findNota(
   return refuseWith('E42', `${describeCodigo(dito)} A nota é do município ${emissor} (OrgaoGerador).`);
 }
 
-/** The request as it came, with the signature that covers it. */
+/** The request as received, with the signature that covers it. */
 function copyPedido({ reading }: SoapDocumento, { pedido, inf }: PedidoLido): string {
   const parts = [inf, ...pedido.children.filter(isSignature)];
   return `<Pedido>${parts.map((one) => reading.canonicalOf(one)).join('')}</Pedido>`;

@@ -1,6 +1,6 @@
 /**
- * The legacy port in production: who signed and what is signed decide (D-70), and for what can be guessed the certificate of the
- * connection. Signed by xml-crypto, as a client would; RSA-SHA1 only where the municipality allows it by name.
+ * The legacy port in production: the signer and the signed part decide (D-70), and guessable queries need the certificate of the
+ * connection. Client libraries (xml-crypto) sign here; RSA-SHA1 is valid only when the municipality allows it by name.
  */
 
 import assert from 'node:assert/strict';
@@ -50,7 +50,7 @@ import { companyCertificate, pemOf, rootAuthority, serverCertificate } from '../
 import { createRestDoor } from '../../doors/rest/door.ts';
 
 const TENANT = 'sao-paulo';
-/** Another one, which allows more. */
+/** Another municipality, which allows more. */
 const PERMISSIVE = 'campinas';
 const folder = mkdtempSync(path.join(tmpdir(), 'nfse-porto-'));
 onEnd(() => rmSync(folder, { recursive: true, force: true }));
@@ -76,7 +76,7 @@ const SHA1_PROFILE = {
   digestAlgorithm: `${DSIG}sha1`,
 } as const;
 
-/** The document with an element of it signed, the signature beside it. `signed`: a path in local names, by its last step unique. */
+/** The document with a signed element, and the signature beside it. `signed`: a path of local names, whose last step is unique. */
 function signed(
   xml: string,
   of: string,
@@ -156,7 +156,7 @@ describe('in production', () => {
     assert.deepEqual(await codes(lote.replace(/<X509Certificate>[\s\S]*<\/X509Certificate>/, '')), ['E1']);
     const element = /<LoteRps[\s\S]*<\/LoteRps>/.exec(lote)![0];
     assert.deepEqual(await codes(lote.replace(element, element + element)), ['E160']);
-    // The signed one out of sight, and another in its place: under the same Id, and under another.
+    // The signed lot is hidden, and another takes its place: under the same Id, and under another.
     for (const id of ['lote', 'falso']) {
       const shown = element.replace('1000.00', '9000.00').replace('Id="lote', `Id="${id}`);
       assert.deepEqual(await codes(lote.replace(element, `${shown}<Outro>${element}</Outro>`)), ['E160']);
@@ -215,7 +215,7 @@ describe('in production', () => {
       `<Numero>${Number(numero) - 1}<`,
     );
     assert.deepEqual(await codes(changed, 'CancelarNfse'), ['E1']);
-    // In the one namespace and in those of SpeedGov; what comes back is what was signed.
+    // The signature is checked in ABRASF's one namespace and in SpeedGov's; the returned request is the signed one.
     await sendLote(address, signed(fresh(), LOTE), TENANT);
     for (const question of [cancelamentoXml(numero), inSpeedGov(cancelamentoXml(String(Number(numero) + 1)))]) {
       const { documento } = await call(address, 'CancelarNfse', signed(question, PEDIDO), TENANT);
@@ -239,7 +239,7 @@ describe('in production', () => {
     assert.match(await told(missing), /^RPS 2, série \d+, tipo 1: /);
     const all = signed(missing, rpsNumbered(2));
     assert.match(await told(all.replace(/(Id="rps3">.*?)1000\.00/s, '$19000.00')), /^RPS 3, série \d+, tipo 1: /);
-    // Of a lot in which nothing is signed no RPS is at fault.
+    // The message about an entirely unsigned lot names no RPS.
     assert.doesNotMatch(await told(three), /^RPS/);
   });
 
@@ -271,7 +271,7 @@ describe('in production', () => {
         other,
       );
     assert.deepEqual(await codes(cancel('9999', '3550308'), 'CancelarNfse'), ['E142']);
-    // A municipality, but another one.
+    // An existing code, but of another municipality.
     assert.deepEqual(await codes(cancel('1001', '3304557'), 'CancelarNfse'), ['E42']);
     assert.deepEqual(await codes(cancel('1001', '3550308'), 'CancelarNfse'), []);
   });
@@ -299,7 +299,7 @@ describe('in production', () => {
 
     type Shown = { readonly client?: Party; readonly header?: string };
 
-    /** Over a connection of its own, which shows a certificate or does not. */
+    /** Asks over a new connection, with or without a client certificate. */
     async function ask(where: string, operacao: string, xml: string, { client, header }: Shown): Promise<string> {
       const body = envelope(
         `<n:${operacao} xmlns:n="${ABRASF}"><parameters><![CDATA[${xml}]]></parameters></n:${operacao}>`,
@@ -356,7 +356,7 @@ describe('in production', () => {
           [secure, { client: untrusted }, /AC Alheia/],
           [proxied, {}, /Nenhum certificado veio com a conexão/],
           [proxied, { header: encodeURIComponent(other.pem) }, /não é o do prestador/],
-          // From anybody but the proxy it is a header that everybody can write.
+          // The header counts only from the proxy: anybody else could write it.
           [address, { header: encodeURIComponent(own.pem) }, /não recebe certificados de cliente/],
           [secure, { header: encodeURIComponent(own.pem) }, /Nenhum certificado veio com a conexão/],
         ] as const) {
@@ -366,7 +366,7 @@ describe('in production', () => {
           assert.doesNotMatch(answer, /NFS\d{50}/);
         }
       }
-      // What is not there is not told from what is another's.
+      // The answer does not distinguish a missing note from another provider's.
       const others = await ask(secure, 'ConsultarNfsePorRps', porRpsXml(1, serie, '1', '04105382000129'), {
         client: own,
       });

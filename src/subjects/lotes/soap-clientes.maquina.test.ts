@@ -1,7 +1,7 @@
 /**
- * Clients that nobody here wrote drive all six operations from the description alone, in both shapes of the model, and read the notes by the
- * schemas: PHP's SoapClient in both versions of SOAP, node-soap, Python's zeep, and Java with the port that wsimport of the JAX-WS reference
- * implementation generates and the classes that xjc does (Debian has no Apache CXF).
+ * Independent clients run all six operations from the description alone, in both forms of the model. They read the notes by the schemas.
+ * These are PHP's SoapClient in both versions of SOAP, node-soap, Python's zeep, and Java. The Java client uses the port from wsimport
+ * (JAX-WS reference implementation) and the classes from xjc; Debian has no Apache CXF.
  */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
@@ -33,13 +33,13 @@ const HERE = path.resolve(import.meta.dirname, '../../../test/soap-clientes');
 const NAMES =
   'RecepcionarLoteRps ConsultarSituacaoLoteRps ConsultarLoteRps ConsultarNfsePorRps ConsultarNfse CancelarNfse';
 
-/** Calls an operation with its document and gives what stands in `return`. */
+/** Calls an operation with its document and returns the text of `return`. */
 type Call = (operacao: string, documento: string) => Promise<string>;
 
-/** The namespaces of the answer that a note is read from. */
+/** The namespaces of the answer with a note. */
 type Espacos = { readonly resposta: string; readonly tipos: string };
 
-/** `ler`: what the note of `ConsultarNfseRpsResposta` says, read strictly: number, code, competence, and values of service, base and tax. */
+/** `ler`: strictly reads the note of `ConsultarNfseRpsResposta`: number, code, competence, and values of service, base and tax. */
 type Cliente = { readonly pedir: Call; readonly ler: (documento: string, espacos: Espacos) => Promise<string> };
 
 const ESPACOS: Readonly<Record<Forma, Espacos>> = {
@@ -47,7 +47,7 @@ const ESPACOS: Readonly<Record<Forma, Espacos>> = {
   speedgov: { resposta: `${SPEEDGOV}consultar_nfse_rps_resposta_v1.xsd`, tipos: `${SPEEDGOV}tipos_v1.xsd` },
 };
 
-/** A client in another language: a question a line on its input, an answer a line on its output. */
+/** A client in another language: one line of input for each question, one line of output for each answer. */
 function driven<Asked extends readonly string[]>(
   command: string,
   args: readonly string[],
@@ -61,7 +61,7 @@ function driven<Asked extends readonly string[]>(
   child.stderr.on('data', (chunk: Buffer) => {
     complaint += chunk.toString();
   });
-  // Of one that cannot be started, or ended, the next question tells.
+  // The next question reports a client that did not start, or ended.
   for (const one of [child, child.stdin]) {
     one.on('error', (error) => {
       complaint += `${error}\n`;
@@ -78,7 +78,7 @@ function driven<Asked extends readonly string[]>(
 
 let turn = 0;
 
-/** A lot of two as a program of 2010 writes it, what becomes of it, and the end of one of its notes; in both shapes. */
+/** A lot of two RPS in the form of a 2010 program, its results, and the cancellation of one note; in both forms. */
 async function tellsTheWholeStory(address: string, cliente: Cliente): Promise<void> {
   for (const forma of ['abrasf', 'speedgov'] as const) await tells(address, cliente, forma);
 }
@@ -129,7 +129,7 @@ async function tells(address: string, { pedir, ler }: Cliente, forma: Forma): Pr
   assert.deepEqual([...new Set(used)].sort(), NAMES.split(' ').sort());
 }
 
-/** By nothing but the names and namespaces of the schema. */
+/** Reads only by the names and namespaces of the schema. */
 function lerWithDom(documento: string, { resposta, tipos }: Espacos): string {
   const at = (from: Element | undefined, ...path: readonly [namespace: string, name: string][]): Element | undefined =>
     path.reduce<Element | undefined>(
@@ -150,7 +150,7 @@ function lerWithDom(documento: string, { resposta, tipos }: Espacos): string {
   ].join(' ');
 }
 
-/** The schemas of the model, of which a client makes its classes; both shapes have the same one of signatures. */
+/** The schemas of the model, from which a client makes its classes; both forms share the schema of signatures. */
 function esquemasIn(folder: string) {
   const of = (forma: Forma) => writeEsquemas(folder, forma, ABRASF);
   return { abrasf: of('abrasf'), speedgov: of('speedgov') };
@@ -160,7 +160,7 @@ const base64 = (text: string): string => Buffer.from(text, 'utf8').toString('bas
 
 const NO_PHP = 'no PHP with its extensions soap and SimpleXML (Debian packages php-cli php-soap php-xml)';
 
-/** What PHP has to remark on stays out of the answers. */
+/** PHP's warnings stay out of the answers. */
 const PHP_QUIET = ['-d', 'display_errors=stderr', '-d', 'display_startup_errors=0'];
 
 function phpWithSoap(): string | undefined {
@@ -173,7 +173,7 @@ function phpWithSoap(): string | undefined {
   return isWhole() || (installed('php-soap php-xml') && isWhole()) ? php : undefined;
 }
 
-/** Debian's own Python, for which its packages are. */
+/** Debian's own Python, for which its packages are built. */
 const PYTHON = '/usr/bin/python3';
 
 function pythonWithZeep(): string | undefined {
@@ -189,12 +189,12 @@ function temporary(name: string): string {
 
 const JAXWS = '/usr/share/java/jaxws-rt.jar';
 
-/** No program of the test lives long enough for the better of Java's compilers. */
+/** The programs of the test are too short-lived for Java's optimizing compiler. */
 const JAVA_ENV = { ...process.env, JAVA_TOOL_OPTIONS: '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC' };
 
-/** Whether these are Debian's JAX-WS and a Java that compiles what it runs and that wsimport itself runs on. */
+/** Whether these are Debian's JAX-WS and a suitable Java: one that compiles, and that wsimport runs on. */
 function goTogether(wsimport: string, java: string): boolean {
-  // What a JDK says of itself in a file spares a start.
+  // The release file of a JDK saves a start of Java.
   const release = path.join(path.dirname(realpathSync(java)), '../release');
   const modules = existsSync(release)
     ? readFileSync(release, 'utf8')
@@ -300,7 +300,7 @@ describe('the six operations from the description alone', () => {
       return context.skip('no Java with JAX-WS and JAXB (Debian packages jaxws jaxb default-jdk-headless)');
     }
     const folder = temporary('wsimport');
-    // The service answers in this very process, so wsimport must not keep it waiting.
+    // The service answers in this same process, so a wait for wsimport must not block it.
     const run = async (command: string, ...args: string[]): Promise<void> => {
       const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'pipe'], env: JAVA_ENV });
       const complaint = child.stderr.toArray();
@@ -312,7 +312,7 @@ describe('the six operations from the description alone', () => {
     const roots = Object.values(DOCUMENTOS).flatMap(({ envio, resposta }) => [envio[0], resposta[0]]);
     await run(xjc, '-quiet', '-d', folder, esquemas.abrasf(''), ...roots.map((root) => esquemas.speedgov(root)));
     const sources = globSync('{br,org,cliente}/**/*.java', { cwd: folder }).map((file) => path.join(folder, file));
-    // Everything is compiled at once: each start of a compiler costs as much as all the classes.
+    // All programs are compiled together: each start of a compiler costs as much as all the classes.
     const programs = ['Cliente.java', 'Leitor.java'].map((file) => path.join(HERE, file));
     await run(javac, '-nowarn', '-cp', '/usr/share/java/*', '-d', folder, ...sources, ...programs);
     const packages = globSync('br/**/ObjectFactory.java', { cwd: folder }).map((file) =>
@@ -329,7 +329,7 @@ describe('the six operations from the description alone', () => {
     const leitor = ['-cp', classpath, 'Leitor', ...packages];
     const read = driven(java, leitor, base64, (line) => line, JAVA_ENV);
     await tellsTheWholeStory(address, { pedir: call, ler: (documento) => read(documento) });
-    // What stands in another namespace such classes do not see, and they say nothing.
+    // Generated classes ignore elements of another namespace without an error.
     const strange = await call('ConsultarNfsePorRps', porRpsXml(2, String(turn)));
     assert.match(await read(strange.replace(ABRASF, ESPACOS.speedgov.resposta)), /^null null null/);
   });

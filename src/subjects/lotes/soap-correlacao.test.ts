@@ -1,6 +1,6 @@
 /**
- * An RPS as a program of 2010 writes it, with nothing of NBS, national codes, IBS and CBS: the shared sandbox issues it as it is and says on
- * the note what it chose; a municipality, also one that rehearses, has only the correlation that it imports.
+ * An RPS in the form of a 2010 program, without NBS, national codes, IBS and CBS. The shared sandbox issues it unchanged, and the note
+ * names the chosen codes. A municipality, even a rehearsing one, has only the correlation that it imports.
  */
 
 import assert from 'node:assert/strict';
@@ -26,11 +26,11 @@ async function issued(rps: Partial<RpsDeTeste>, tenant?: string) {
   return sendLote(service.address, xml, tenant);
 }
 
-/** What the note says that the sandbox chose. */
+/** The note's text about the sandbox's choices. */
 const chosenIn = (documento: string): string | undefined =>
   / Escolhido na integração, porque o RPS não o traz: (.*)$/.exec(first(documento, 'OutrasInformacoes') ?? '')?.[1];
 
-/** Why the service itself cannot be told of in the model, whatever is chosen. */
+/** Services that the model cannot express, for any choice of codes. */
 const NOT_IN_THE_MODEL: readonly (readonly [items: RegExp, codigo: string, porque: RegExp])[] = [
   [/^07\.(0[245678]|17|19)$/, 'E67', /construção, e falta a obra/],
   [/^12\./, '0390', /dados do evento, que o modelo não tem/],
@@ -62,7 +62,7 @@ describe('the shared sandbox', () => {
           .split(', ')
           .map((one) => one.split(' ')),
       );
-      // The annex has the combination, and the code is one of the item's; where there is only one it needs no choice.
+      // The annex contains the combination, and the code belongs to the item; a single code needs no choice.
       const codes = servicos().filter((one) => one.emissivel && one.subitem === item);
       assert.equal(cTribNac === undefined, codes.length === 1, item);
       if (cTribNac !== undefined) assert.equal(servicoOf(cTribNac)?.subitem, item);
@@ -123,7 +123,7 @@ describe('the shared sandbox', () => {
       assert.equal(situacao, '4', documento);
       assert.match(chosenIn(documento)!, wanted, JSON.stringify(rps));
     }
-    // The number of a process cannot be chosen for anybody.
+    // The number of a lawsuit cannot be chosen.
     const suspended = await issued({ natureza: '5' });
     assert.match(first(suspended.documento, 'Mensagem')!, /Falta o número do processo/);
   });
@@ -143,7 +143,7 @@ describe('the shared sandbox', () => {
     assert.equal(done.situacao, '4', done.documento);
     assert.match(first(done.documento, 'OutrasInformacoes')!, /^Chave de acesso da NFS-e: \d{50}$/);
     const other = await sendLote(own.address, loteXml([{ ...PURO, numero: 2, item: '1.01' }], { numero: '2' }));
-    // Neither the code of the NBS nor the group of the IBS and the CBS can be made.
+    // Neither the NBS code nor the group of the IBS and the CBS can be made.
     assert.deepEqual(all(other.documento, 'Codigo'), ['E160', 'E802']);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * What a lot of the legacy port takes in which every RPS is signed, counted and not timed: as elements about what it takes as text, and
- * nothing is digested for who is not the provider.
+ * The cost of a lot whose every RPS is signed, counted and not timed. Elements cost about as much as text, and a lot of a stranger causes
+ * no digest.
  */
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ import { signedLot } from '../../../test/support/signed-lots.ts';
 import { companyCertificate, pemOf, rootAuthority } from '../../documents/pki.ts';
 
 const TENANT = 'sao-paulo';
-/** Another one, which takes signatures of 2008. */
+/** Another municipality, which accepts signatures of 2008. */
 const PERMISSIVE = 'campinas';
 const RPS = 100;
 const folder = mkdtempSync(path.join(tmpdir(), 'nfse-custo-'));
@@ -41,7 +41,10 @@ function lotBy(signer: Party): string {
 }
 
 const asText = (lot: string): string => `<parameters>${escaped(lot)}</parameters>`;
-/** Below a namespace of its own in the parameters, as stubs of SOAP write it: every element has two around it that it does not use. */
+/**
+ * The lot inside parameters with a namespace of their own, as SOAP stubs write it: each element has two namespaces in scope that it does
+ * not use.
+ */
 const asElements = (lot: string): string => `<parameters xmlns:x="urn:x" x:y="1">${lot}</parameters>`;
 const asked = (inside: string): string =>
   envelope(`<n:RecepcionarLoteRps xmlns:n="${ABRASF}">${inside}</n:RecepcionarLoteRps>`);
@@ -80,7 +83,7 @@ describe('a lot with a signature in each RPS', () => {
   test('is digested nowhere when a stranger signed it', async () => {
     const body = asked(asElements(lotBy(certified(strangeRoot, strangeKeys))));
     const before = await sent(body, /<Codigo>E138<\/Codigo>|<Codigo>E1<\/Codigo>/);
-    // The certificate itself is named by a digest, and its signature verified once.
+    // The certificate is identified by a digest, and its signature is verified once.
     const again = await sent(body, /<MensagemRetorno>/);
     assert.equal(again.parses, 1);
     assert.ok(before.verified <= 1 && again.verified === 0, JSON.stringify([before, again]));
@@ -116,10 +119,10 @@ describe('a lot with a signature in each RPS', () => {
         await (await fetch(`${service.address}${where}`, asked)).text();
       });
       const told = `${name}: ${JSON.stringify(count)} of ${body!.length} bytes`;
-      // The envelope, the document that it has as text, and the inclusive form where that is allowed.
+      // The envelope, the document inside it as text, and the inclusive form if allowed.
       assert.ok(count.parses <= 3 && count.parsedBytes <= 3 * body!.length, told);
       assert.ok(count.verified <= RPS + 1, told);
-      // What is signed, once more as the lot that is told from another, and the certificate.
+      // The signed parts, the content of the lot that identifies repetitions, and the certificate.
       assert.ok(count.digestedBytes <= 3 * body!.length + 8_192, told);
       assert.ok(count.canonical <= 4 * body!.length, told);
     }

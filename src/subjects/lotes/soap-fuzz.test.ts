@@ -1,9 +1,8 @@
 /**
- * Whatever envelope is posted to the legacy port, the answer is an envelope: the operation's own, with a document of the model in it, or a
- * fault that blames the sender. Never a failure of ours, never a word of the house, never silence, and the memory stays what it was;
- * and whatever was taken for a lot comes to its end in the worker.
+ * Every envelope posted to the legacy port gets an envelope back: the operation's answer with a document of the model, or a fault of the
+ * sender. Internal errors, internal words, missing answers and growing memory are failures. Each accepted lot ends in the worker.
  *
- * NFSE_TEST_LONGO=1 sends fifty thousand. NFSE_TEST_SEMENTE=N sends those of a seed again, NFSE_TEST_CASO=N one of them.
+ * NFSE_TEST_LONGO=1 sends fifty thousand. NFSE_TEST_SEMENTE=N repeats those of a seed, NFSE_TEST_CASO=N one of them.
  */
 import assert from 'node:assert/strict';
 import { Agent, request as httpRequest } from 'node:http';
@@ -33,7 +32,7 @@ import { OPERACOES } from './porto.ts';
 
 const ONLY = process.env.NFSE_TEST_CASO;
 const CASES = LONG ? 50_000 : 500;
-/** Lots whose end is waited for. */
+/** Accepted lots that are processed to their end, at most. */
 const LOTES_MAX = LONG ? 2_000 : 20;
 const IN_FLIGHT = 16;
 const ANSWER_MAX_MS = 300_000;
@@ -47,7 +46,7 @@ const SIGNATURE =
   '<Signature xmlns="http://www.w3.org/2000/09/xmldsig#"><SignedInfo><CanonicalizationMethod Algorithm="http://www.w3.org/2001/10/xml-exc-c14n#"/><SignatureMethod Algorithm="http://www.w3.org/2001/04/xmldsig-more#rsa-sha256"/><Reference URI="#lote9"><Transforms><Transform Algorithm="http://www.w3.org/2000/09/xmldsig#enveloped-signature"/></Transforms><DigestMethod Algorithm="http://www.w3.org/2001/04/xmlenc#sha256"/><DigestValue>AAAA</DigestValue></Reference></SignedInfo><SignatureValue>AAAA</SignatureValue><KeyInfo><X509Data><X509Certificate>MIIB</X509Certificate></X509Data></KeyInfo></Signature>';
 const SUBSTITUIDO = { numero: '1', serie: '1', tipo: '1' };
 
-/** An operation with each document that it is asked with. */
+/** Each operation with its documents. */
 const DOCUMENTS: readonly (readonly [operacao: string, documento: string])[] = [
   ...[
     loteXml([{ numero: 1 }]),
@@ -69,7 +68,7 @@ const DOCUMENTS: readonly (readonly [operacao: string, documento: string])[] = [
 ];
 const TEXTS = DOCUMENTS.map(([, documento]) => documento);
 
-/** Envelopes and documents that somebody wrote to do harm. */
+/** Malicious envelopes and documents. */
 const ATTACKS: readonly ((inside: string) => string)[] = [
   (inside) =>
     `<!DOCTYPE e [<!ENTITY a "aaaaaaaaaa">${'abcdefg'.replace(/./g, (one, at) => `<!ENTITY ${one}${at} "${'&a;'.repeat(10)}">`)}]>${inside.replace('>', '>&a;')}`,
@@ -149,7 +148,7 @@ function caseOf(seed: number, index: number): Sent {
     headers: {
       'Content-Type': type,
       SOAPAction: pick(['""', '', 'urn:x', '"'.repeat(300)]),
-      // Who misses often is told to wait, and there are many of us.
+      // A client with many misses is delayed, so each request comes from a random address.
       'X-Forwarded-For': `10.${below(256)}.${below(256)}.${below(256)}`,
       ...(below(30) === 0 && { 'X-Request-Id': pick(['a', 'x'.repeat(500), '<a>']) }),
       ...(below(60) === 0 && { 'Content-Encoding': 'gzip' }),
@@ -159,7 +158,7 @@ function caseOf(seed: number, index: number): Sent {
   };
 }
 
-/** One of so many is attacked, one is bent at random, and the others are left alone. */
+/** One request of `oneIn` is attacked, one is mutated at random, and the others are unchanged. */
 function mistreated(xml: string, chance: Chance, oneIn: number, done: string[]): Buffer {
   const what = chance.below(oneIn);
   if (what === 0) {
@@ -205,16 +204,16 @@ function post(address: string, { path, headers, body }: Sent): Promise<Reply> {
   });
 }
 
-/** Words of the house, and of what was not to be read, that have no business in an answer. */
+/** Internal words, and words from files that must stay unread, which no answer may contain. */
 const INTERNAL =
   /node_modules|\[native code|\.ts:\d|\bat [\w.]+ \(|\[object |\bundefined\b.*\bis not\b|ECONN|postgres|libxml|root:x:/;
-/** By the model, or of the public table with the first letter changed or gone. */
+/** Codes of the model, or of the public table with the first letter changed or absent. */
 const CODE = /^(?:\d{4}|E\d{3}|L\d{1,3})$/;
 
 const child = (parent: Elemento | undefined, name: string): Elemento | undefined =>
   parent?.children.find((one) => one.name === name);
 
-/** What is wrong with an answer; undefined when nothing is. */
+/** The fault of an answer; undefined: it is correct. */
 function problemOf({ status, type, id, text }: Reply): string | undefined {
   if (!/^[A-Za-z0-9._-]{1,64}$/.test(String(id))) return 'no X-Request-Id';
   const internal = INTERNAL.exec(text);
@@ -286,7 +285,7 @@ test('envelopes bent at random', async (whole) => {
       };
       const send = (end: number): Promise<unknown> =>
         Promise.all(Array.from({ length: IN_FLIGHT }, () => senderUntil(end)));
-      // The log of the test service keeps a line a request.
+      // The log of the test service keeps a line for each request.
       if (ONLY === undefined) await assertHoldsNothing(context, all, send, () => (service.logged.length = 0));
       else await send(all);
       context.diagnostic(`seed ${SEED}: ${[...kinds].map(([kind, count]) => `${kind}: ${count}`).join(', ')}`);
@@ -327,7 +326,7 @@ test('envelopes bent at random', async (whole) => {
       (await pool.query(`select 1 from lotes where ${situacao}`)).rowCount!;
     const waiting = await count('situacao = 2');
     let ended = 0;
-    // One that fails for a reason of ours throws.
+    // An internal failure throws.
     while (ended < LOTES_MAX && (await processLotes(world, municipio)).delivered === 1) ended += 1;
     assert.ok(ended > 0 || ONLY !== undefined, 'no lot was taken');
     assert.ok((await count('situacao = 2')) <= Math.max(0, waiting - ended));

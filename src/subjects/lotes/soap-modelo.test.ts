@@ -1,6 +1,6 @@
 /**
- * What the legacy port answers, held to schemas of the model that are not ours, by libxml2's own validator: in the one namespace of ABRASF
- * 1.00, and in SpeedGov's, with one for each message and one for the contents. Nothing but the municipality's signature is missing.
+ * Answers of the legacy port are validated by libxml2 with independent schemas of the model. ABRASF 1.00 has one namespace; SpeedGov has
+ * one for each message and one for the contents. Only the municipality's signature is missing.
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -61,7 +61,7 @@ const SKIP = XMLLINT === undefined ? { skip: 'no xmllint (Debian package libxml2
 
 const rootOf = (documento: string): string => /^<(?:\w+:)?(\w+)/.exec(documento)![1]!;
 
-/** What a schema finds wrong in documents; each is a file by its place. */
+/** The faults that a schema finds in documents; each is a file with its index in the name. */
 function faultsBy(esquema: string, documentos: readonly string[]): readonly string[] {
   const places = documentos.map((documento, at) => {
     const place = path.join(folder, `documento-${at}.xml`);
@@ -73,12 +73,12 @@ function faultsBy(esquema: string, documentos: readonly string[]): readonly stri
   return stderr.split('\n').filter((line) => line.includes('Schemas validity error'));
 }
 
-/** What the schema of a document's root finds wrong in it. */
+/** The faults that the schema of a document's root finds in it. */
 function faultsOf(esquemas: Esquemas, documento: string): readonly string[] {
   return faultsBy(esquemas(rootOf(documento)), [documento]);
 }
 
-/** Documents that have to be what a schema has, by the schema: a validator starts once for all of them. */
+/** Documents that must be valid, by schema: one start of the validator serves all of them. */
 const toFit = new Map<string, Set<string>>();
 
 function shouldFit(esquemas: Esquemas, documento: string): void {
@@ -100,7 +100,7 @@ before(async () => {
   service = await startTestService();
 });
 
-/** Asks in a shape, with a question that should fit its schema, for an answer that should fit its own: `assertFit` looks. */
+/** Sends a valid question in a form, and records question and answer for `assertFit`. */
 async function ask(forma: Forma, operacao: string, documento: string, tenant?: string): Promise<string> {
   const question = asked(forma, documento);
   shouldFit(ESQUEMAS[forma], question);
@@ -109,12 +109,12 @@ async function ask(forma: Forma, operacao: string, documento: string, tenant?: s
   return answer.documento;
 }
 
-/** An RPS as a program of 2010 writes it. */
+/** An RPS in the form of a 2010 program. */
 const puro = (rps: RpsDeTeste): RpsDeTeste => ({ ...rps, nbs: '', extensao: '' });
 
 const VALORES =
   '<ValorServicos>1000.00</ValorServicos><ValorDeducoes>100.00</ValorDeducoes><ValorPis>6.50</ValorPis><ValorCofins>30.00</ValorCofins><ValorInss>11.00</ValorInss><ValorIr>15.00</ValorIr><ValorCsll>10.00</ValorCsll><IssRetido>2</IssRetido><OutrasRetencoes>5.50</OutrasRetencoes><Aliquota>0.0279</Aliquota>';
-/** In the order of each shape. */
+/** The order of each form. */
 const DESCONTOS = {
   abrasf: '<DescontoIncondicionado>20.00</DescontoIncondicionado><DescontoCondicionado>10.00</DescontoCondicionado>',
   speedgov: '<DescontoCondicionado>10.00</DescontoCondicionado><DescontoIncondicionado>20.00</DescontoIncondicionado>',
@@ -207,7 +207,7 @@ describe('every answer is what the schema has', SKIP, () => {
           emissao: '2026-10-05T10:15:30',
         };
         const em = { em: '2026-10-06T10:15:30', codigo: '1' };
-        // The model asks by a CNPJ.
+        // The model's query needs a CNPJ.
         if (infNfse.children.some(({ children }) => children.some(({ name }) => name === 'CPF'))) return [];
         return [undefined, { ...em, substituta: undefined }, { ...em, substituta: EXAMPLE_CHAVE }].map((cancelamento) =>
           compNfse({ ...nota, rps: undefined, cancelamento }, modelo),
@@ -226,7 +226,7 @@ describe('every answer is what the schema has', SKIP, () => {
     const { address, pool } = service;
     const lote = loteXml([puro({ numero: 1, serie: '7' }), puro({ numero: 2, serie: '7' })], { numero: '7' });
     const { protocolo } = await sendLote(address, lote);
-    // The worker, settling a note after this, would authorise it all the same.
+    // The worker would overwrite this and authorise the note when it settles it later.
     const last = 'select estado from notas order by chave_acesso desc limit 2';
     await until(async () => {
       const { rows } = await pool.query<{ estado: string }>(last);

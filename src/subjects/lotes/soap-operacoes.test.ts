@@ -1,6 +1,6 @@
 /**
- * A hundred operations sent to the REST door as a DPS and to the legacy port as an RPS, each written by hand from what was drawn:
- * the same verdict, and the same amounts on the note. A third of them has a mistake.
+ * A hundred drawn operations are sent to the REST door as DPS and to the legacy port as RPS. Each document is written independently. Both
+ * give the same verdict, and the same amounts on the note. A third of the operations has a mistake.
  *
  * NFSE_TEST_SEMENTE=N draws the operations of a seed again.
  */
@@ -17,7 +17,7 @@ const AT_A_TIME = 5;
 const cents = (value: number): string => `${Math.floor(value / 100)}.${String(value % 100).padStart(2, '0')}`;
 const part = (of: number, hundredthsOfPercent: number): number => Math.floor((of * hundredthsOfPercent) / 10_000);
 
-/** In hundredths: cents, and hundredths of a percent. The service and its NBS; the taker, or none. */
+/** The numbers are hundredths: cents, and hundredths of a percent. The service has its NBS, and the taker may be absent. */
 const operacao = fc.record({
   servico: fc.integer({ min: 10_000, max: 99_999_999 }),
   deducao: fc.constantFrom(0, 0, 500, 1_500),
@@ -45,7 +45,7 @@ type Sorteada = (typeof operacao extends fc.Arbitrary<infer Drawn> ? Drawn : nev
 const NBS = '115021000';
 const CONTRIBUTIONS = ['pis', 'cofins', 'csll'] as const;
 
-/** What is the same in both documents. */
+/** Values that both documents share. */
 function amountsOf(one: Sorteada) {
   const servico = one.erro === 'valor' ? 0 : one.servico;
   const share = (
@@ -66,7 +66,7 @@ function amountsOf(one: Sorteada) {
     texto: one.erro === 'latin' ? 'Preço — em €' : one.texto,
     nbs: one.erro === 'nbs' ? undefined : NBS,
     codigo: one.erro === 'item' ? '999999' : one.codigo,
-    // A company of the Simples has one for a withholding alone, and an RPS loses it.
+    // A company of the Simples has a rate only for a withholding; an RPS loses it.
     hasRate: one.regime === '' && (one.simples !== '1' || one.retido),
     hasGroup: one.ibscbs,
   };
@@ -108,7 +108,7 @@ function dpsOf(one: Sorteada): string {
 function rpsOf(one: Sorteada): RpsDeTeste {
   const it = amountsOf(one);
   const fraction = `0.${String(one.aliquota).padStart(4, '0')}`;
-  // By the formulas of the manual; half up to the cent.
+  // The formulas of the manual; half a cent is rounded up.
   const base = Math.max(0, it.servico - it.deducao - it.incondicionado);
   const iss = it.hasRate ? Math.floor((base * one.aliquota + 5_000) / 10_000) : 0;
   const withheld = it.inss + it.ir + it.pis + it.cofins + it.csll + (one.retido ? iss : 0);
@@ -136,7 +136,7 @@ function rpsOf(one: Sorteada): RpsDeTeste {
   };
 }
 
-/** The code of the model for what the REST door refuses of the operations above. */
+/** The model's code for a refusal of the REST door. */
 function legacyOf({ codigo, xpath }: { readonly codigo: string; readonly xpath: string }): string {
   const byPlace = { cNBS: 'E160', cTribNac: 'E30', CPF: 'E47', xDescServ: 'E107' }[xpath.replace(/.*\//, '')];
   if (['E002', 'E0003'].includes(codigo) && byPlace !== undefined) return byPlace;
@@ -155,7 +155,7 @@ function legacyOf({ codigo, xpath }: { readonly codigo: string; readonly xpath: 
   return known[codigo] ?? codigo.replace('E', '');
 }
 
-/** Everything on the note that is an amount, from both documents in it. */
+/** All amounts of the note, from both documents in it. */
 function amountsIn(xml: string): string {
   const names =
     'vServ vDR vDescIncond vDescCond vBC pAliqAplic vISSQN vTotalRet vLiq vRetCP vRetIRRF vRetCSLL pAliq tpRetISSQN cLocIncid vIBSUF vIBSMun vCBS vTotNF pIBSUF pCBS';

@@ -1,6 +1,6 @@
 /**
- * What the legacy port says to a program that knows nothing but the model: elements that nobody reads, messages in its own words, notes
- * that give back what their RPS had, and faults of the envelope and of the connection.
+ * Answers of the legacy port for a program that knows only the model. The cases are unknown elements, messages in the model's words, and
+ * the RPS values on the notes. Faults of the envelope and of the connection are tested too.
  */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
@@ -87,7 +87,7 @@ describe('what is wrong in an RPS', () => {
     `<ValorServicos>${value}</ValorServicos>${more}<IssRetido>2</IssRetido><Aliquota>0.02</Aliquota>`;
 
   test('is told by the code, the element and the words of the model, all of it at once', async () => {
-    // Without a correlation, which the shared sandbox has.
+    // A municipality without a correlation; the shared sandbox has one.
     const tenant = 'ensaio';
     await service.store.municipios.create(
       { tenant, ambiente: 'homologacao', codigoIbge: '3550308' },
@@ -238,7 +238,7 @@ describe('a note', () => {
     assert.equal(situacao, '4', documento);
     const chave = /Id="NFS(\d{50})"/.exec(documento)![1]!;
     const { body } = await request(address, `/integracao/api/v1/nfse/${chave}`);
-    // As it was sent, whether the note has been authorised since or not.
+    // The DPS as it was sent, before or after the authorisation of the note.
     const dps = /<DPS[\s\S]*<\/DPS>/
       .exec(body.nota.xml_nota)![0]
       .replace(/<DPS [^>]*>/, '<DPS xmlns="http://www.sped.fazenda.gov.br/nfse" versao="1.01">')

@@ -1,10 +1,10 @@
 /**
- * A process that dies at any of its statements between the reception of a lot and its end: what was answered is there, what was
- * not is sent again, each RPS becomes one note, and the lot ends as the model says. Every statement is a place to die at, before it
- * is sent or after the database has done it and before anybody knows.
+ * A process dies at any of its statements between the reception of a lot and its end. Answered results remain, unanswered requests are
+ * repeated, each RPS becomes one note, and the lot ends as the model says. Every statement is a place of death, before it is sent or after
+ * it ran but before its result arrives.
  *
- * NFSE_TEST_LONGO=1 dies at all of them in both ways, and kills a real process in the midst of a load besides; otherwise it is a few
- * of them, which a seed chooses (NFSE_TEST_SEMENTE=N).
+ * NFSE_TEST_LONGO=1 uses all places in both ways, and also kills a real process under load. The default is a few places, which a seed
+ * chooses (NFSE_TEST_SEMENTE=N).
  */
 
 import assert from 'node:assert/strict';
@@ -32,12 +32,12 @@ import { deliverNotas } from '../notas/deliver.job.ts';
 import { LOTE_LEASE_MS, processLotes } from './lotes.job.ts';
 import { answerSoap } from './porto-soap.ts';
 
-/** Of the places to die at, one in so many: an odd number, so that both ways have their turn. */
+/** One of this many places is used: an odd number, so that both ways occur. */
 const STRIDE = 15;
 
 class Died extends Error {}
 
-/** Also where nobody knows what was committed. */
+/** The expected error, also when it is the cause of an unknown commit. */
 function assertDied(error: unknown): void {
   const { cause = error } = error as Error;
   assert.ok(cause instanceof Died, String(error));
@@ -45,7 +45,7 @@ function assertDied(error: unknown): void {
 
 type When = 'before' | 'after';
 
-/** A pool of a process that dies at its statement of this number; from then on nothing of it goes out. */
+/** A pool of a process that dies at the statement with this number; it sends nothing afterwards. */
 function mortal(pool: Db, at: number, when: When): { readonly pool: Db; readonly said: () => number } {
   let said = 0;
   const gated =
@@ -71,7 +71,7 @@ function mortal(pool: Db, at: number, when: When): { readonly pool: Db; readonly
   return { pool: withGate(pool), said: () => said };
 }
 
-/** Until the database has noticed who is dead: what they left open is undone, and holds nobody up. */
+/** Waits until the database has rolled back the transactions of the dead process. */
 async function buried(pool: Db): Promise<void> {
   const text = `select count(*)::int as open from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid() and xact_start is not null`;
@@ -101,7 +101,7 @@ describe('a process that dies', () => {
     return answer.xml as string;
   }
 
-  /** Two notes, and then one in place of the first: received, issued, and the replaced one to be cancelled. */
+  /** Two notes, and then one that replaces the first: received and issued, with the cancellation of the replaced one. */
   function lotesOf(serie: string): readonly string[] {
     const substituido = { numero: '1', serie, tipo: '1' };
     const lists: RpsDeTeste[][] = [
@@ -114,7 +114,7 @@ describe('a process that dies', () => {
     return lists.map((list, place) => loteXml(list, { numero: `${serie}${place}` }));
   }
 
-  /** Sends a lot and works until nothing of it is left to do; gives its protocol. */
+  /** Sends a lot and works until its end; returns its protocol. */
   async function live(world: World, xml: string): Promise<string> {
     const protocolo = first(await asked(world, 'RecepcionarLoteRps', xml), 'Protocolo')!;
     while ((await processLotes(world, municipio)).delivered > 0);
@@ -152,7 +152,7 @@ describe('a process that dies', () => {
       [keys],
     );
     assert.deepEqual(eventos, [{ tipo: '105102', por: keys[2] }]);
-    // One sequence of numbers for all of them, without gaps.
+    // One gapless sequence of numbers for all notes.
     const { rows: numbers } = await pool.query(
       'select ultimo::int as last, (select count(*)::int from notas) as notas from numeracao',
     );
@@ -161,10 +161,10 @@ describe('a process that dies', () => {
 
   test('at any statement loses nothing and does nothing twice', async (context) => {
     const { world, pool, clock } = service;
-    // A life remembers what it has read for two seconds: were they to pass within one, it would ask once more than the others.
+    // A process caches reads for two seconds. The clock stands still, so that every run has the same number of statements.
     context.mock.method(performance, 'now', () => 0);
     let statements = 0;
-    // The first provider of all is stored with its note; how much there is to say is counted of the second life.
+    // The first provider is stored with its note, so the statements of the second run are counted.
     for (const serie of ['1', '2']) {
       const whole = mortal(pool, Number.POSITIVE_INFINITY, 'before');
       const one = { ...world, store: createStore(whole.pool) };
@@ -194,7 +194,7 @@ describe('a process that dies', () => {
         assertDied(error);
       }
       await buried(pool);
-      // Another one takes over when the claims of the dead have ended, and the client asks again for what it does not know.
+      // Another worker takes over after the claims of the dead one expired, and the client repeats its unanswered requests.
       clock.now += LOTE_LEASE_MS;
       const next: World = { ...world, store: createStore(pool) };
       while ((await processLotes(next, municipio)).delivered > 0);

@@ -1,6 +1,6 @@
 /**
- * The legacy port over HTTP with documents written by hand: the six operations in the sandbox, both versions of SOAP, every
- * form of the document, lots that are all or nothing, and attacks.
+ * The legacy port over HTTP with documents written by hand: the six operations in the sandbox, both SOAP versions, every form of the
+ * document, atomic lots, and attacks.
  */
 import assert from 'node:assert/strict';
 import { request as httpRequest } from 'node:http';
@@ -37,7 +37,7 @@ import { LOTE_LEASE_MS, processLotes } from './lotes.job.ts';
 
 const OTHER_CNPJ = '11444777000161';
 
-/** Waits until a note is. */
+/** Waits until a note is cancelled. */
 async function cancelled(address: string, chave: string): Promise<void> {
   await until(async () => {
     const { body } = await request(address, `/integracao/api/v1/nfse/${chave}`);
@@ -54,7 +54,7 @@ describe('the six operations', () => {
   });
 
   test('a lot becomes notes that REST finds by their keys', async () => {
-    // A provider of its own, whose first notes these are.
+    // A new provider, with its first notes.
     const cnpj = OTHER_CNPJ;
     const xml = loteXml([{ numero: 1 }, { numero: '0002' }], { cnpj });
     const { situacao, documento } = await sendLote(address, xml, undefined, { cnpj });
@@ -169,7 +169,7 @@ describe('the six operations', () => {
   });
 
   test('a note that came by REST is found and cancelled here as well', async () => {
-    // A provider of its own, whose last note says where it is.
+    // A new provider, whose last note gives its municipality.
     const cnpj = '11222333000262';
     const issued = await emit(address, exampleXml({ 'prest/CNPJ': cnpj, cLocEmi: '3304557' }));
     assert.equal(issued.status, 201, JSON.stringify(issued.body));
@@ -218,7 +218,7 @@ describe('the six operations', () => {
     assert.match(done.documento, /<InfNfse Id="NFS3550308/);
     assert.match(done.documento, /<OrgaoGerador><CodigoMunicipio>3550308<\/CodigoMunicipio>/);
     assert.equal(first(done.documento, 'NaturezaOperacao'), '2');
-    // As in production: natured as due outside, due at the provider's.
+    // The case of production: declared as due outside, but due at the provider's place.
     const inside = await numbered({ natureza: '2', cMun: '3304557' }, '83');
     assert.equal(inside.situacao, '3');
     assert.match(inside.documento, /<Codigo>E144<.*em 3550308 \(São Paulo\/SP\), e NaturezaOperacao é 2/);
@@ -292,7 +292,7 @@ describe('the six operations', () => {
       eventos.eventos.map(({ tipo_evento }: { tipo_evento: string }) => tipo_evento),
       ['cancelamento_por_substituicao'],
     );
-    // The lot is done with behind the event that it registered, and nobody takes it up again.
+    // The lot ends after its event was registered, and no worker takes it up again.
     await until(async () => {
       const { rows } = await service.pool.query("select count(*)::int as due from fila where tipo = 'lote'");
       return rows[0].due === 0 ? true : undefined;
@@ -312,7 +312,7 @@ describe('the answers of the six operations', () => {
     service = await startTestService();
     ({ address } = service);
   });
-  /** Asks until the answer says what is waited for. */
+  /** Asks until the answer matches. */
   const untilSaid = (operacao: string, xml: string, wanted: RegExp): Promise<string> =>
     until(async () => {
       const { documento } = await call(address, operacao, xml);
@@ -359,7 +359,7 @@ describe('the answers of the six operations', () => {
     const municipio = (await store.municipios.findBySlug('integracao'))!;
     const send = async (xml: string, simular?: string): Promise<string> => {
       const sent = await call(address, 'RecepcionarLoteRps', xml, undefined, simular);
-      // The event of a substitution is registered, and decided, before its note is sent.
+      // The event of a substitution is registered and decided before its note is sent.
       for (const step of [processLotes, deliverEventos, deliverNotas]) {
         while ((await step(world, municipio)).delivered > 0);
       }
@@ -389,7 +389,7 @@ describe('the answers of the six operations', () => {
     assert.equal(one, two);
     assert.notEqual(one, sent.protocolo);
     assert.match(sentAgain[0]!.documento, /<CompNfse>/);
-    // A note of it stands: it is the same lot for good. The old protocol tells what it told.
+    // One of its notes is valid, so the lot is the same for good. The old protocol keeps its answer.
     assert.equal((await sendLote(address, xml)).protocolo, one);
     assert.match(await untilSaid('ConsultarLoteRps', asked, /E89/), /E1236/);
     assert.equal((await service.pool.query("select 1 from lotes where numero_lote = '90'")).rowCount, 2);
@@ -422,9 +422,9 @@ describe('the answers of the six operations', () => {
     const numero = first(done.documento, 'Numero')!;
     const slow = await call(address, 'CancelarNfse', cancelamentoXml(numero), undefined, 'adn:atraso=1h');
     assert.equal(first(slow.documento, 'Sucesso'), 'true', slow.documento);
-    // Under way is not cancelled, which E79 would say.
+    // A cancellation under way is not yet a cancellation, which would be E79.
     assert.deepEqual(await codes('CancelarNfse', cancelamentoXml(numero)), ['L302']);
-    // Neither is it replaced by this RPS, whoever asked for the cancellation.
+    // An RPS cannot replace this note either, although the provider requested the cancellation.
     const substituido = { numero: '2', serie: '2', tipo: '1' };
     const late = await sendLote(address, loteXml([{ numero: 3, serie: '2', substituido }], { numero: '5' }));
     assert.deepEqual([late.situacao, all(late.documento, 'Codigo')], ['3', ['E7']]);
@@ -466,7 +466,7 @@ describe('the answers of the six operations', () => {
     const lotes: string[] = [];
     for (const numero of [2, 3])
       lotes.push(await protocolo(loteXml([{ numero, substituido }], { numero: String(numero) })));
-    // Both stand at the door of the transaction before one goes in.
+    // Both requests wait at the transaction before one enters.
     const { issue } = store.lotes;
     const both = Promise.withResolvers<void>();
     let waiting = 0;
@@ -502,7 +502,7 @@ describe('the answers of the six operations', () => {
     );
     assert.equal(first(half.documento, 'Codigo'), 'E160');
     assert.match(first(half.documento, 'Mensagem')!, /falta DataFinal/);
-    // Without any day the period asks nothing.
+    // A period without any day sets no criterion.
     for (const days of ['', '<DataInicial></DataInicial><DataFinal/>']) {
       const empty = consultaXml(`<NumeroNfse>999999</NumeroNfse><PeriodoEmissao>${days}</PeriodoEmissao>`);
       assert.match((await call(address, 'ConsultarNfse', empty)).documento, /<ListaNfse><\/ListaNfse>/);
@@ -542,7 +542,7 @@ describe('the answers of the six operations', () => {
   test('whoever found nothing too often waits to be told so again; what exists is found, issued and cancelled all the same', async () => {
     const { address } = await startTestService();
     const guess = porProtocolo('ConsultarLoteRpsEnvio', '123');
-    // Who asks slowly is forgiven meanwhile, so what is certain is only that it ends so.
+    // Slow clients regain their quota meanwhile, so only the final refusal is certain.
     const late = await until(async () => {
       const answers = await Promise.all(
         Array.from({ length: MISSES_MAX }, () => call(address, 'ConsultarLoteRps', guess)),
@@ -582,7 +582,7 @@ describe('the answers of the six operations', () => {
       [cnpj],
     );
     const { id, chave, numero } = rows[0]!;
-    /** Copies of a note, with the numbers after its own. */
+    /** Copies of a note, with the following numbers. */
     const copied = (count: number): Promise<unknown> =>
       pool.query(
         `with copies as (insert into notas (tenant, id, mes, chave_acesso, numero_protocolo, id_dps, estado, numero_dps, serie_dps,
@@ -622,7 +622,7 @@ describe('the answers of the six operations', () => {
     const many = await call(address, 'ConsultarNfse', consultaXml(day, cnpj));
     service.store.lotes.countNotasOfPrestador = countNotasOfPrestador;
     assert.deepEqual([first(many.documento, 'Codigo'), /50\.000/.test(many.documento)], ['L998', true]);
-    // One that cannot be made to its end is cut off, so that nobody takes it for a whole one.
+    // An answer that fails half-way is cut off, so that no client takes it for a whole one.
     const { listNotasOfPrestador } = service.store.lotes;
     service.store.lotes.listNotasOfPrestador = async (...asked) =>
       asked[4] === undefined ? listNotasOfPrestador(...asked) : Promise.reject(new Error('segredo'));
@@ -683,7 +683,7 @@ describe('a lot', () => {
     assert.equal(first(reused.documento, 'Codigo'), 'E10');
     assert.match(reused.documento, /\d{50}/);
     assert.equal((await pool.query('select 1 from notas')).rowCount, 1);
-    // The other one of that lot was not used.
+    // The other RPS of that lot was not used.
     assert.equal((await sendLote(address, loteXml([{ numero: 2 }], { numero: '3' }))).situacao, '4');
   });
 
@@ -756,7 +756,7 @@ describe('a lot', () => {
     assert.equal(first(lote.documento, 'Codigo'), 'E92');
     const rps = await call(address, 'ConsultarNfsePorRps', porRpsXml(1));
     assert.equal(first(rps.documento, 'Codigo'), 'E92');
-    // Its protocol is of its provider.
+    // The protocol belongs to its provider.
     const other = porProtocolo('ConsultarLoteRpsEnvio', protocolo, '04105382000129');
     assert.equal(first((await call(address, 'ConsultarLoteRps', other)).documento, 'Codigo'), 'E86');
   });
@@ -772,7 +772,7 @@ describe('a lot', () => {
     assert.equal((await processLotes(world, municipio)).delivered, 1);
     const notas = async (): Promise<number> => (await pool.query('select 1 from notas')).rowCount!;
     assert.equal(await notas(), 2);
-    // The dead one comes back: its claim has ended, and whatever it writes is nothing.
+    // The dead worker returns: its claim has ended, and its writes have no effect.
     assert.equal(await store.lotes.issue('integracao', dead, [], { now: clock.now, replaces: false }), 'lost');
     await store.lotes.refuse('integracao', dead, [], clock.now);
     const protocolo = first(sent.documento, 'Protocolo')!;
@@ -950,7 +950,7 @@ describe('the envelope', () => {
       assert.equal(answer.status, 415);
       assert.match(answer.body, /O Content-Type diz charset=/);
     }
-    // Inside of the envelope the encoding is that of the envelope; the version is the document's own.
+    // The envelope decides the encoding inside it; the version is the document's own.
     const inner = `<?xml version="1.1" encoding="UTF-8"?>${asked}`;
     const { documento } = await post(address, envelope(operation(`<parameters>${escaped(inner)}</parameters>`)));
     assert.equal(first(documento, 'Codigo'), 'E160');

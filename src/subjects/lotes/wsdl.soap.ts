@@ -1,14 +1,13 @@
 /**
- * The description of the legacy port: WSDL 1.1 and the schema that it imports, as the service of these names publishes them
- * (a request element holds `header` and `parameters`, both text, and its `…Response` holds `return`). The addresses are those by
- * which it was asked for.
+ * The description of the legacy port: WSDL 1.1 and its imported schema, as other services of these names publish them. A request element
+ * holds `header` and `parameters`, both text, and its `…Response` holds `return`. The addresses are those of the request.
  */
 import { escapeAttribute } from '../../fiscal/layout/escape.ts';
 import { OPERACOES } from './porto.ts';
 
 const NAMES = OPERACOES.map(({ operacao }) => operacao);
 
-/** `address`: where the port is; `namespace`: its target namespace. */
+/** `address`: the address of the port; `namespace`: its target namespace. */
 export function wsdlOf(address: string, namespace: string): string {
   const tns = escapeAttribute(namespace);
   const messages = NAMES.flatMap((name) => [name, `${name}Response`]).map(

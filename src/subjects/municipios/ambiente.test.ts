@@ -1,5 +1,5 @@
-// The environment of a municipality in what it takes: `tpAmb` in the sandbox (specification, "Sandbox tenant": always forced,
-// whatever was sent) beside production, in XML, in JSON and in the dry run.
+// The environment of a municipality in its accepted documents. `tpAmb` is always forced in the sandbox (specification, "Sandbox tenant");
+// production is compared. The documents are XML and JSON, also in the dry run.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -11,7 +11,7 @@ import { exampleXml } from '../../fiscal/rules/example.ts';
 const { address } = await startTestService({ worker: false });
 const EMISSAO = '/integracao/api/v1/nfse/v101';
 
-/** One DPS after the other, so that none is a repetition. */
+/** Each DPS has a new number, so that none is a repetition. */
 let last = 0;
 function numbered(): string {
   last += 1;
@@ -71,7 +71,7 @@ describe('tpAmb in production is what was sent', () => {
   test('3 and absence are faults of structure', async () => {
     const { address: there, store, clock } = await startTestService({ worker: false });
     await store.municipios.create({ tenant: 'exemplo', ambiente: 'producao', codigoIbge: '3550308' }, clock.now);
-    // The dry run tells the structure without a signature.
+    // The dry run reports the structure without a signature.
     const validated = async (element: string): Promise<readonly string[]> => {
       const body = numbered().replace(TP_AMB, element);
       const init = { method: 'POST', headers: { 'Content-Type': 'application/xml' }, body };

@@ -1,4 +1,4 @@
-/** The file of a municipality that is not what it should be: what is said of it. What is in a whole one, `src/subjects/municipios/mudanca.maquina.test.ts` tries. */
+/** Damaged files of a municipality and their messages. `src/subjects/municipios/mudanca.maquina.test.ts` tests whole ones. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,6 @@
 /**
- * The file of a municipality: everything that the database has of it, in a form that needs no program of ours (D-435). It is a tar in zstd:
- * the tables as text of PostgreSQL (tab-separated lines, with a head of names), what they are as JSON, and how to read it.
+ * The file of a municipality: all its rows, in a form that needs no program of ours (D-435). It is a tar in zstd. The tables are PostgreSQL
+ * text (tab-separated lines, with a head of names), described in JSON, with reading instructions.
  */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
@@ -12,35 +12,35 @@ import { BrokenTar, readTar, TAR_END, type TarEntry, tarFile } from '../../docum
 
 const FORMATO = 'nfse-municipio';
 const VERSAO = 1;
-/** Of the lines of a file within the archive: so much of it is in memory, a few times. */
+/** Bytes of lines in one file of the archive: the memory holds this amount a few times. */
 const PART_BYTES = 16 * 2 ** 20;
-/** With a line that is longer than any of ours. */
+/** The same with a line that is longer than any of ours. */
 const PART_BYTES_MAX = 8 * PART_BYTES;
-/** Of higher ones 3 takes twice as long and 6 four times, for a file that is as long (measured on 4,000 notes). */
+/** Level 3 takes twice as long and 6 four times, for a file of equal size (measured on 4,000 notes). */
 const LEVEL = 1;
 
-/** What the archive says of itself, before the tables. */
+/** The manifest of the archive, before the tables. */
 export type Manifesto = {
   readonly formato: typeof FORMATO;
   readonly versao: typeof VERSAO;
   readonly municipio: string;
   readonly ambiente: string;
   readonly codigo_ibge: string | null;
-  /** Whether it neither issued nor transmitted any more. */
+  /** Whether the municipality was closed, and neither issued nor transmitted. */
   readonly fechado: boolean;
-  /** Moment of which everything is, ISO 8601. */
+  /** Moment of the snapshot, ISO 8601. */
   readonly em: string;
   /** Migrations of the database. */
   readonly esquema: readonly string[];
-  /** Of its rows, as 202611. */
+  /** Months of its rows, as 202611. */
   readonly meses: readonly number[];
-  /** In the order in which they can be filled. */
+  /** The tables, in an order in which they can be filled. */
   readonly tabelas: readonly Tabela[];
 };
 
 export type ResumoDeTabela = Resumo & { readonly nome: string };
 
-/** A file that is not what it should be; the message is for the operator. */
+/** A damaged file; the message is for the operator. */
 class ArquivoDanificado extends Error {}
 
 export const manifestoOf = (about: Omit<Manifesto, 'formato' | 'versao'>): Manifesto => ({
@@ -51,7 +51,7 @@ export const manifestoOf = (about: Omit<Manifesto, 'formato' | 'versao'>): Manif
 
 const [MANIFESTO, CONFERENCIA] = ['municipio.json', 'conferencia.json'];
 
-/** Writes the file, which is new; what each table came to. `extras`: other files that go along, by their names. */
+/** Writes a new file; returns the result of each table. `extras`: additional files, by name. */
 export async function writeArquivo(
   file: string,
   manifesto: Manifesto,
@@ -102,7 +102,7 @@ async function* partsOf(rows: AsyncIterable<Buffer>): AsyncGenerator<readonly Bu
   if (length > 0) yield held;
 }
 
-/** A file as it is read: what it says of itself, then its tables, each to its end, then what they should have come to. */
+/** A file while it is read: its manifest, then its tables, each to its end, then the expected results. */
 export class Arquivo {
   readonly manifesto: Manifesto;
   private readonly entries: AsyncIterator<TarEntry>;
@@ -139,7 +139,7 @@ export class Arquivo {
     yield* digestRows(this.parts(`${nome}/`, colunas), done, this.note);
   }
 
-  /** To be called after the last table: what all of them came to. Throws {@link ArquivoDanificado} where they should have come to something else. */
+  /** Compares the results of all tables; it is called after the last table. Throws {@link ArquivoDanificado} on a difference. */
   async check(): Promise<readonly ResumoDeTabela[]> {
     if (this.next?.name !== CONFERENCIA) throw new ArquivoDanificado(DANIFICADO);
     const said = parseJson(this.next.bytes);
@@ -154,7 +154,7 @@ export class Arquivo {
       }
     }
     if (tabelas.length !== this.resumos.length) throw new ArquivoDanificado(DANIFICADO);
-    // Until the end of the stream its own checksum is not looked at.
+    // The checksum of the stream is verified only at its end.
     if (!(await this.entries.next()).done) throw new ArquivoDanificado(DANIFICADO);
     return tabelas;
   }
@@ -172,7 +172,7 @@ export class Arquivo {
   }
 }
 
-/** Reads a file to its end. Throws {@link ArquivoDanificado} where it is not what it says. */
+/** Reads a file to its end. Throws {@link ArquivoDanificado} when its content differs from its description. */
 export function checkArquivo(file: string, note: Passed): Promise<void> {
   const work = async (arquivo: Arquivo): Promise<void> => {
     for (const tabela of arquivo.manifesto.tabelas) await readResumo(arquivo.rows(tabela));
@@ -186,7 +186,7 @@ const DANIFICADO =
 
 async function readManifesto(entries: AsyncIterator<TarEntry>): Promise<Manifesto> {
   let entry = await entries.next();
-  // What stands before it is for people.
+  // The entries before the manifest are for people.
   while (!entry.done && entry.value.name !== MANIFESTO) entry = await entries.next();
   const said = entry.done ? undefined : parseJson(entry.value.bytes);
   const { formato, versao } = (said ?? {}) as Partial<Record<keyof Manifesto, unknown>>;
@@ -218,7 +218,7 @@ A coluna tenant, o endereço do município no serviço, não está nas linhas: �
 e certificados de autoridades não estão aqui: são arquivos, e a tabela municipios diz os seus caminhos na máquina de onde isto veio.
 `;
 
-/** What we wrote is JSON; anything else was damaged. */
+/** Our own output is JSON; anything else is damage. */
 function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString());
@@ -227,7 +227,7 @@ function parseJson(bytes: Buffer): unknown {
   }
 }
 
-/** Throws of what has not the shape in which we write it. */
+/** Throws when a value has another shape than ours. */
 function needShape<Shape>(value: unknown, hasShape: Check): asserts value is Shape {
   if (!hasShape(value)) throw new ArquivoDanificado(DANIFICADO);
 }

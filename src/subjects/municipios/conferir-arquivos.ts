@@ -1,4 +1,4 @@
-/** Whether this machine has the files that the municipalities name: each names them by paths, which every machine that serves needs. */
+/** Whether this machine has the files that the municipalities name. The settings are paths, which must exist on every serving machine. */
 
 import { type Inspection, inspectAdn, inspectConfianca } from '../../base/world/municipio-files.ts';
 import type { RegistryWorld } from '../../base/world/municipios.ts';
@@ -7,7 +7,7 @@ import { AMBIENTES } from '../../fiscal/ambiente.ts';
 
 export type ArquivosConferidos = Inspection & { readonly tenant: string };
 
-/** One municipality after the other, in the order of their slugs; those that name no file are left out. */
+/** One municipality after the other, in the order of their slugs; municipalities without files are left out. */
 export async function conferirArquivos(world: RegistryWorld): Promise<readonly ArquivosConferidos[]> {
   const all: ArquivosConferidos[] = [];
   for (const { tenant, ambiente, confianca, adn } of await world.store.municipios.list()) {
@@ -30,8 +30,8 @@ export async function conferirArquivos(world: RegistryWorld): Promise<readonly A
 const FRESH_MS = 60_000;
 
 /**
- * The slugs of which this machine lacks files, as they were found within the last minute; or before that, where the database cannot tell: to
- * name all municipalities it needs each of its nodes.
+ * The slugs with missing files on this machine, as found within the last minute. An older result is used when the database does not answer:
+ * the list of municipalities needs each of its nodes.
  */
 export function rememberLacking(world: RegistryWorld): () => Promise<readonly string[]> {
   let known: Promise<readonly string[]> | undefined;

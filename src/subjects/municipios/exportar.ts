@@ -1,6 +1,6 @@
 /**
- * Everything that the database has of a municipality, as a file, of one moment. Of one that is closed the file is what it will go on from
- * elsewhere: it is made when nothing is under way, and given up if somebody wrote meanwhile (D-436).
+ * Exports all rows of a municipality as a file, from one snapshot. The file of a closed municipality is made to continue elsewhere. It is
+ * made when nothing is under way, and given up after a write meanwhile (D-436).
  */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -12,7 +12,7 @@ import { SANDBOX_SLUG } from '../../fiscal/ambiente.ts';
 import type { Municipio } from '../../fiscal/settings.ts';
 import { checkArquivo, manifestoOf, type ResumoDeTabela, writeArquivo } from './arquivo.ts';
 
-/** Nothing begins any more, and a transaction of a process that stands still is ended by the server after ten seconds. */
+/** No new work begins in a closed municipality. The server ends a transaction of a stalled process after ten seconds. */
 const SETTLED_MS = 12_000;
 const LOOK_EVERY_MS = 1_000;
 
@@ -27,11 +27,11 @@ export type Exportado = {
   readonly municipio: Municipio;
   readonly tabelas: readonly ResumoDeTabela[];
   readonly bytes: number;
-  /** Of the file. */
+  /** Digest of the file. */
   readonly sha256: string;
 };
 
-/** Writes a file that is not there. Throws an Error in Portuguese. */
+/** Writes a new file. Throws an Error in Portuguese. */
 export async function exportMunicipio(
   world: RegistryWorld,
   slug: string,
@@ -61,7 +61,7 @@ export async function exportMunicipio(
   }
 }
 
-/** Tables that are emptied at once are empty for those too who see a moment before. */
+/** Tables that are emptied together are empty for earlier snapshots too. */
 const MES_FECHADO =
   'um mês foi fechado, trazido de volta ou eliminado enquanto se exportava, e o arquivo não teria todas as linhas dele. Nada foi escrito; rode de novo.';
 
@@ -94,7 +94,7 @@ function writeRows(
   });
 }
 
-/** Until whoever had found it open is done, and no worker has anything of it in its hands. */
+/** Waits for processes that saw the municipality open, and until no worker holds a claim of it. */
 async function untilSettled({ store }: RegistryWorld, tenant: string, tell: (text: string) => void): Promise<void> {
   tell(`o município está fechado; espera ${SETTLED_MS / 1000} s pelo que estava a caminho`);
   await sleep(SETTLED_MS);
@@ -111,7 +111,7 @@ async function untilSettled({ store }: RegistryWorld, tenant: string, tell: (tex
   }
 }
 
-/** What is written of a tenant that is closed is a new row somewhere: a note, an event, a move. */
+/** A write to a closed tenant always adds a row somewhere: a note, an event, a move. */
 async function checkUnchanged(
   { store }: RegistryWorld,
   tenant: string,
@@ -130,7 +130,7 @@ async function checkUnchanged(
   );
 }
 
-/** As `sha256sum` says it. */
+/** The digest in the form of `sha256sum`. */
 export async function digestFile(file: string): Promise<{ readonly bytes: number; readonly sha256: string }> {
   const hash = createHash('sha256');
   let bytes = 0;

@@ -1,4 +1,4 @@
-/** The first page of a municipality: what happens now, and each thing that asks for somebody with what to do about it. */
+/** The first page of a municipality: the present work, and each problem with its remedy. */
 
 import { facts, link, notice, table } from '../../base/pages/fields.ts';
 import { forRole, type InMunicipio, type PageShown, pathIn, type Row } from '../../base/pages/visit.ts';
@@ -10,7 +10,7 @@ import { plot, shortNumber } from './plot.page.ts';
 
 const HERE = 'hoje';
 const PATH = '/hoje';
-/** One label for each three hours. */
+/** One label for every three hours. */
 const LABEL_EVERY = 12;
 const RECUSAS_MAX = 15;
 
@@ -19,7 +19,7 @@ async function hojePage({ world, slug, query }: InMunicipio): Promise<PageShown>
   const isTable = query.get('tabela') !== null;
   const own = pathIn(slug, PATH, { tabela: isTable ? '1' : undefined });
   const { agora, apuros } = hoje;
-  // Without scripts the page stands still, and says of when it is.
+  // The page does not refresh without scripts, and shows its own time.
   return {
     title: 'Hoje',
     here: HERE,
@@ -119,7 +119,7 @@ function refusals({ recusas }: Hoje, baseUrl: string | undefined): Html {
 ${table('Pedidos recusados, por código', ['Código', 'O que é', 'Vezes'], rows, [2])}${rest === 0 ? undefined : html`<p class="quieto">E mais ${String(rest)} códigos, com menos vezes.</p>\n`}`;
 }
 
-/** When it was verified last, what came of it, and the last seal. */
+/** The last verification with its result, and the last seal. */
 function auditoriaShown({ conferida, selo }: Hoje['auditoria']): string {
   const seal = selo === undefined ? 'nenhum dia selado' : `último dia selado: ${selo}`;
   if (conferida === undefined) return `nunca conferida; ${seal}`;

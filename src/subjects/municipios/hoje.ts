@@ -1,6 +1,6 @@
 /**
- * A municipality at a glance: what it issues, what waits for the ADN, and each thing that asks for somebody, with what to do about it and
- * where. It is asked for every few seconds by whoever has the page open, so nothing here grows with the notes of a day.
+ * A municipality at a glance: its issuance, the notes that wait for the ADN, and each problem with its remedy and its place. Every open
+ * page asks for this every few seconds: the cost must not grow with a day's notes.
  */
 
 import { statfs } from 'node:fs/promises';
@@ -18,15 +18,15 @@ import { brazilianDate, brazilianMoment, momentIn } from '../../fiscal/moment.ts
 import type { EstadoDaCorrente } from '../auditoria/auditoria.rows.ts';
 import { countEventos, type EventosContados } from '../eventos/problem.ts';
 
-/** `dados`: the folder of the database, where it is one of this machine. */
+/** `dados`: the folder of the database, when it is on this machine. */
 export type HojeWorld = Pick<World, 'store' | 'now' | 'trust'> & { readonly dados?: string | undefined };
 
-/** Where a trouble is mended: a page of the municipality in the console, or a command of whoever runs the service. */
+/** The place of the remedy: a page of the municipality in the console, or a command of the service's operator. */
 export type Onde =
   | { readonly pagina: 'eventos' | 'municipio' | 'notas'; readonly nome: string }
   | { readonly comando: string };
 
-/** `oQue` says what is wrong, `fazer` what to do. */
+/** `oQue`: the problem; `fazer`: the remedy. */
 export type Apuro = {
   readonly gravidade: 'erro' | 'aviso';
   readonly oQue: string;
@@ -35,36 +35,36 @@ export type Apuro = {
 };
 
 export type Hoje = {
-  /** Of the municipality, `DD/MM/AAAA HH:MM:SS`. */
+  /** Local time of the municipality, `DD/MM/AAAA HH:MM:SS`. */
   readonly agora: string;
   readonly notas: {
     readonly total: number;
-    /** Of the last whole quarter of an hour. */
+    /** The last complete quarter of an hour. */
     readonly porMinuto: number;
-    /** Notes a minute by quarters of an hour, the oldest first. `hora`: when each begins. */
+    /** Notes a minute by quarters of an hour, the oldest first. `hora`: the start of each. */
     readonly quartos: readonly { readonly hora: string; readonly porMinuto: number }[];
   };
   /** `ha`: how long the oldest waits, in words. */
   readonly espera: { readonly notas: number; readonly ha: string } | undefined;
   readonly adn: { readonly responde: boolean | undefined; readonly diz: string };
   readonly eventos: EventosContados;
-  /** Requests that were refused in twenty-four hours, under each of their codes. */
+  /** Requests refused in twenty-four hours, under each of their codes. */
   readonly recusas: readonly { readonly codigo: string; readonly quantas: number; readonly diz: string | undefined }[];
   readonly certificado: CertificadoShown | undefined;
-  /** Days until each list is past; undefined: it does not say. */
+  /** Days until each list expires; undefined: the list does not say. */
   readonly listas: readonly { readonly emissor: string; readonly dias: number | undefined }[] | undefined;
   readonly disco: Disco;
   readonly auditoria: Auditoria;
   readonly apuros: readonly Apuro[];
 };
 
-/** Of the audit chain: when it was verified last and with how many findings, and the day that was sealed last; undefined: never. */
+/** The audit chain: the last verification with its number of findings, and the last sealed day; undefined: never. */
 type Auditoria = {
   readonly conferida: { readonly em: string; readonly achados: number } | undefined;
   readonly selo: string | undefined;
 };
 
-/** Bytes. `livre`, `total`: of the disk of the database, where that can be known from here. */
+/** Bytes. `livre`, `total`: the disk of the database, when this machine can know it. */
 type Disco = { readonly banco: number; readonly livre?: number; readonly total?: number };
 
 const MINUTE_MS = 60_000;
@@ -137,7 +137,7 @@ function countNotas(
     if (place >= 0 && place < QUARTERS) counts[place]! += notas;
   }
   const zone = zoneOf(codigoIbge);
-  // The last quarter has only begun.
+  // The last quarter is not complete.
   const lastMinutes = Math.max(1, (now % QUARTER_MS) / MINUTE_MS);
   const quartos = counts.map((notas, place) => ({
     hora: momentIn(zone, since + place * QUARTER_MS).time.slice(0, 5),
@@ -150,7 +150,7 @@ function countNotas(
   };
 }
 
-/** How long, in the largest unit. */
+/** A duration in its largest unit. */
 function elapsed(ms: number): string {
   const of = (count: number, one: string, many: string): string => (count === 1 ? `1 ${one}` : `${count} ${many}`);
   if (ms < MINUTE_MS) return 'menos de um minuto';
@@ -186,7 +186,7 @@ function describeAdn(
   return { responde: true, diz: 'O ADN responde. O circuito está fechado: o que está pronto é enviado em seguida.' };
 }
 
-// What reads files, or is dear: looked at once a minute.
+// Data from files, or expensive data: refreshed once a minute.
 
 type Slow = {
   readonly certificado: CertificadoShown | undefined;
@@ -232,7 +232,7 @@ async function look(world: HojeWorld, municipio: Municipio): Promise<Slow> {
   };
 }
 
-// What asks for somebody.
+// The data from which problems are found.
 
 type Visto = Omit<Slow, 'listas'> &
   Pick<Hoje, 'adn' | 'eventos' | 'listas' | 'auditoria'> & {

@@ -1,6 +1,6 @@
 /**
- * The file of a municipality becomes a municipality of this database: all of it in one transaction, checked before it is committed, or
- * nothing. It comes closed, so that two services never issue and transmit at once: the operator opens it (D-436).
+ * Imports a municipality's file into this database: all of it in one transaction, checked before the commit, or nothing. The municipality
+ * is closed at first, so that two services never issue and transmit at once: the operator opens it (D-436).
  */
 
 import { type Linhas, readResumo } from '../../base/book/linhas.ts';
@@ -16,7 +16,7 @@ export type Importado = {
   readonly tabelas: readonly ResumoDeTabela[];
 };
 
-/** `como`: the slug that it gets here; undefined: the one that it had. Throws an Error in Portuguese, and has done nothing then. */
+/** `como`: the slug in this database; undefined: the original one. Throws an Error in Portuguese; nothing is imported then. */
 export async function importMunicipio(
   { store }: RegistryWorld,
   file: string,
@@ -81,7 +81,7 @@ function whyNot({ code, detail = '' }: DatabaseError): string | undefined {
 }
 
 const TAKEN = '23505';
-/** A check of a table, or no partition for a row. */
+/** The SQLSTATE of a table's check constraint, or of a row without a partition. */
 const REFUSED = '23514';
 const NO_PARTITION = /\(mes\) = \((\d{6})\)/;
 

@@ -1,6 +1,6 @@
 /**
- * Free sandboxes beside production, in each room of work: whatever they queue, and however many they are, what production waits for is the
- * same. Nothing is measured: a unit of work of theirs ends when the test says so, and counted is how many ended before production had its own.
+ * Free sandboxes do not delay production in any queue, with any number of sandboxes and jobs. No time is measured: a unit of their work
+ * ends when the test says so. The test counts the units that end before production's.
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -27,7 +27,7 @@ import { issueNota } from '../notas/issue.ts';
 import { makeExportacoes } from '../partes/exportacoes.job.ts';
 
 const HOGS = [1, 16, 64];
-/** The first look gives a tenant two lanes, where it may have more, and each further one another. */
+/** The first check gives a tenant two lanes, if it may have more, and each further check adds one. */
 const LOOKS = [1, 2];
 const MORE: Delivered = { delivered: 1, isFull: true, pauseMs: 0 };
 const noted = () => undefined;
@@ -35,7 +35,7 @@ const LOG = { info: noted, warn: noted, error: noted };
 /** The other municipalities in production. */
 const OTHERS = 16;
 
-/** One of the queues of the worker. A unit of whoever is held ends when it is let go, and there is always more of it. */
+/** One of the queues of the worker. A held tenant's unit ends when the test releases it, and there is always more of it. */
 function openQueue(kind: (typeof KINDS)[number]) {
   const held: { readonly tenant: string; readonly end: () => void }[] = [];
   const begun: string[] = [];
@@ -205,7 +205,7 @@ test('of one municipality each document that asked for an export has a part in t
   };
   const watched = { ...world, now: () => now, store: { ...store, exportacoes: { ...store.exportacoes, take } } };
   const municipio = (await store.municipios.findBySlug('real'))!;
-  // Of notes that are not there a file has two parts.
+  // An export without notes has two parts.
   for (let part = 0; part < 2 * documentos.length; part += 1) {
     now += 1_000;
     await makeExportacoes(watched, municipio, {});
@@ -224,7 +224,7 @@ test('a part of what rehearsals forget is of so many, however many there are', a
     isMore = await store.guarda.forgetRehearsals(NOON);
     parts.push(connected.mock.callCount() - before);
   }
-  // Of each its notes, lots, providers, tokens and addresses; the pool has some questions of its own.
+  // Each tenant has five kinds: notes, lots, providers, tokens and addresses; the pool has some queries of its own.
   assert.equal(parts.length, 3);
   assert.ok(Math.max(...parts) < 21 * 5 + 5, `${parts}`);
 });

@@ -1,9 +1,8 @@
 /**
- * `nfse pki`: a folder with a private "ICP-Brasil" to try production out, without a certificate of anybody: trust
- * anchors, revocation lists, providers, the municipality, the server of an ADN simulator, and certificates that must be
- * refused, one for each reason.
+ * `nfse pki`: a folder with a private "ICP-Brasil" for trying production without a real certificate. It has trust anchors, revocation
+ * lists, providers, the municipality, and the server of an ADN simulator. It also has invalid certificates, one for each reason of refusal.
  *
- * Every file is made in memory first; a folder that has something in it is never touched.
+ * Every file is made in memory first; a folder with content is never touched.
  */
 import { randomBytes } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
@@ -26,11 +25,11 @@ import {
 } from '../../documents/pki.ts';
 import { cnpjIsValid, cpfIsValid } from '../../fiscal/chave.ts';
 
-/** The provider of the example DPS; the others belong to nobody known. */
+/** The provider of the example DPS; the other numbers are invented. */
 const CNPJ_PADRAO = '11222333000181';
 const CPF_PADRAO = '11144477735';
 const MUNICIPIO_PADRAO = '99999999000191';
-/** The first of these whose root nobody asked for is the one of a stranger. */
+/** The stranger is the first of these whose root is no requested provider's. */
 const STRANGERS = ['88888888000191', '77777777000191', '12121212000106'] as const;
 
 const RESPONSAVEL: Person = { nome: 'Responsável de Teste', cpf: '12345678909', nascimento: '1980-01-31' };
@@ -38,36 +37,36 @@ const PROFISSIONAL = { nome: 'Profissional de Teste', nascimento: '1990-12-25' }
 const SERVER_NAMES = { dns: ['localhost'], ips: ['127.0.0.1', '::1'] } as const;
 
 const DAY_MS = 86_400_000;
-/** Clocks differ a little, and a certificate of this minute is valid on all of them. */
+/** Clocks differ a little: a certificate of this minute is valid on all of them. */
 const SKEW_MS = 3_600_000;
 const AUTHORITY_DAYS = 3_650;
 const YEAR_DAYS = 365;
-/** How far out of its validity a certificate is that must be refused for it. */
+/** The distance of an invalid certificate's validity from today. */
 const APART_DAYS = 35;
-/** Characters of a password of our own: 96 bits. */
+/** Bytes of a generated password: 96 bits. */
 const SENHA_BYTES = 12;
-/** Keys, and what opens them, are for their owner. */
+/** Keys and passwords are readable by their owner only. */
 const SECRET_MODE = 0o600;
 const PUBLIC_MODE = 0o644;
 
-/** Why a certificate must be refused; also the name of its files. */
+/** The reason to refuse a certificate; also the name of its files. */
 export type Recusado = 'vencido' | 'ainda-nao-vale' | 'outro-documento' | 'revogado' | 'outra-raiz';
 
 export type MakePkiOptions = {
   /** A folder that is empty or does not exist. */
   readonly pasta: string;
-  /** Providers; what must be refused carries the document of the first. Default: the provider of the example DPS. */
+  /** Providers; the invalid certificates carry the document of the first. Default: the provider of the example DPS. */
   readonly cnpjs?: readonly string[] | undefined;
   /** A provider who is a person. */
   readonly cpf?: string | undefined;
   readonly municipioCnpj?: string | undefined;
-  /** Of all PKCS#12 files; a random one when absent. */
+  /** Password of all PKCS#12 files; a random one when absent. */
   readonly senha?: string | undefined;
-  /** Whether those that must be refused are wanted; default yes. */
+  /** Whether to make the invalid certificates; default: yes. */
   readonly recusados?: boolean | undefined;
   /** Milliseconds since 1970. */
   readonly agora: number;
-  /** Another key at each call; default: one made for it. */
+  /** Makes another key at each call; by default each key is new. */
   readonly makeKeys?: (() => Promise<Keys>) | undefined;
 };
 
@@ -79,14 +78,14 @@ export type CertificateFiles = {
   readonly pfx: string;
 };
 
-/** Where everything is; each path begins with `pasta` as it was given. */
+/** The paths of all files; each path begins with the given `pasta`. */
 export type Pki = {
   readonly pasta: string;
   readonly senha: string;
   readonly senhaArquivo: string;
   readonly ancoras: string;
   readonly revogados: string;
-  /** Companies in the order asked for, then the person. */
+  /** Companies in the requested order, then the person. */
   readonly prestadores: readonly CertificateFiles[];
   readonly municipio: CertificateFiles;
   readonly adn: {
@@ -97,14 +96,14 @@ export type Pki = {
     /** The authority by which a client knows the server. */
     readonly ca: string;
   };
-  /** Empty when they were not wanted. */
+  /** Empty when they were not requested. */
   readonly recusados: ReadonlyMap<Recusado, CertificateFiles>;
 };
 
 /** A certificate before it is in files: its chain in DER, its own first. */
 type Made = { readonly documento: string; readonly chain: readonly Buffer[]; readonly keys: Keys };
 
-/** Makes and writes everything. Throws an Error in Portuguese for a folder in use, or a document that is none. */
+/** Makes and writes everything. Throws an Error in Portuguese for a folder in use, or for an invalid document. */
 export async function makePki(options: MakePkiOptions): Promise<Pki> {
   const { pasta, agora, cpf = CPF_PADRAO, municipioCnpj = MUNICIPIO_PADRAO, recusados = true } = options;
   const severalKeys = (count: number): Promise<Keys[]> =>
@@ -205,7 +204,7 @@ function companyBy(
   return { documento: cnpj, chain: [certificate, by.certificate], keys };
 }
 
-/** What is wrong with them is the certificate, so one key does for all. */
+/** Only the certificates are invalid, so one key serves all. */
 function refusedOnes(
   issuing: Authority,
   cnpjs: readonly string[],
@@ -234,7 +233,7 @@ function keyPemOf({ privateKey }: Keys): string {
   return privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
 }
 
-/** Files to be written together, when all of them are there. */
+/** Files to be written together, after all of them are made. */
 class Folder {
   readonly #pasta: string;
   readonly #senha: string;
@@ -267,7 +266,7 @@ class Folder {
   async write(): Promise<void> {
     const folders = new Set(this.#files.map(({ file }) => path.dirname(file)));
     for (const folder of folders) await makeFolder(folder);
-    // 'wx': whoever came in between keeps what is theirs.
+    // 'wx': files that another process wrote in between are kept.
     await Promise.all(this.#files.map(({ file, content, mode }) => writeFileFor(file, content, { mode, flag: 'wx' })));
   }
 }

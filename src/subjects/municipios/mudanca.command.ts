@@ -1,4 +1,4 @@
-/** `nfse municipio exportar`, `importar` and `nfse banco mudar`: what is stored goes to another file, service or database. */
+/** `nfse municipio exportar`, `importar` and `nfse banco mudar`: move the stored rows to a file, a service or a database. */
 
 import {
   askedWrongly,
@@ -155,7 +155,7 @@ const MUDADO = `Agora: pare o serviço, defina DATABASE_URL com o banco de desti
 
 const LINE_EVERY_MS = 5_000;
 
-/** At most a line in some seconds. */
+/** One line in some seconds, at most. */
 function everyLine(terminal: Terminal): (line: () => string) => void {
   let told = performance.now();
   return (line) => {

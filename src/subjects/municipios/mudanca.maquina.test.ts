@@ -1,4 +1,4 @@
-/** A municipality leaves one service as a file and goes on in another; and a whole database becomes another one. */
+/** A municipality moves from one service to another by a file, and a whole database moves to another one. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -29,7 +29,7 @@ import { Client, type ClientConfig } from '../../base/pg/pg.ts';
 import { TAR_END, tarFile } from '../../documents/tar.ts';
 import { exampleXml } from '../../fiscal/rules/example.ts';
 
-/** Of the example DPS. */
+/** The municipality of the example DPS. */
 const IBGE = '3550308';
 const dps = (number: string) => ({
   headers: { 'Content-Type': 'application/xml' },
@@ -51,7 +51,7 @@ async function freshFolder(): Promise<string> {
 }
 
 async function run(args: readonly string[], { env }: Place, code = 0): Promise<Said> {
-  // A process of its own costs most of a second; moving a database listens for signals.
+  // A new process costs most of a second; only `banco mudar` gets one, since it listens for signals.
   const said = await (args[0] === 'banco' ? nfse : nfseBeside)(args, env);
   assert.equal(said.code, code, `nfse ${args.join(' ')}\n${said.out}${said.err}`);
   return said;
@@ -75,13 +75,13 @@ const ask = (
 ): Promise<readonly Record<string, unknown>[]> =>
   inDatabase(place, async (client) => (await client.query(text, [...values])).rows);
 
-/** Holds whoever comes to write into a table of a place. */
+/** Blocks writers of a table in one of the databases. */
 async function holdWriters({ connection }: Place, table: string) {
-  // By this name they are left in peace as the database is closed.
+  // Connections with this name survive the closing of the database.
   const own = { ...connection, application_name: 'teste-presente' };
   const [holder, onlooker] = [new Client(own), new Client(own)];
   await Promise.all([holder.connect(), onlooker.connect()]);
-  // It may be closed to whoever does not say that it writes.
+  // A closed database takes writes only from transactions that declare them.
   await holder.query(`begin read write; lock table ${table} in share mode`);
   const letGo = async (): Promise<void> => {
     await Promise.all([holder.end(), onlooker.end()]);
@@ -89,7 +89,7 @@ async function holdWriters({ connection }: Place, table: string) {
   return {
     untilHeld: async () => untilAwaited(onlooker, await pidOf(holder)),
     letGo,
-    /** Those who are held are at their end when it resolves. */
+    /** Resolves after the blocked backends have ended. */
     end: async (held: readonly number[]): Promise<void> => {
       await onlooker.query('select pg_terminate_backend(pid, 600000) from unnest($1::int[]) pid', [held]);
       await letGo();
@@ -97,7 +97,7 @@ async function holdWriters({ connection }: Place, table: string) {
   };
 }
 
-/** An answer to the byte. */
+/** An answer as raw bytes. */
 function bytesAt(url: string): Promise<{ readonly status: number; readonly bytes: Buffer }> {
   return new Promise((resolve, reject) => {
     http
@@ -116,7 +116,7 @@ const untilStatus = (address: string, tenant: string, nota: NotaEmitida, status:
 const numberOf = ({ xml_nfse }: NotaEmitida & { readonly xml_nfse?: string }): number =>
   Number(/<nNFSe>(\d+)<\/nNFSe>/.exec(xml_nfse!)![1]);
 
-/** What anybody can read of a note, to the byte; the last is its trail, which the operator reads. */
+/** All public answers about a note, byte by byte; the last is its trail, which the operator reads. */
 async function readAll(place: Place, address: string, tenant: string, { chave_acesso, numero_protocolo }: NotaEmitida) {
   const api = `${address}/${tenant}/api/v1`;
   const paths = [
@@ -169,7 +169,7 @@ describe('a municipality moves to another service', () => {
     const evento = { ...CANCELAMENTO, chave_acesso: notas[1]!.chave_acesso };
     assert.equal((await here.register(notas[1]!, evento)).status, 503);
     assert.equal((await here.nota(notas[1]!)).status, 200);
-    // Unless the machine stood still until the national environment had decided.
+    // True, unless a stalled machine gave the national environment time to decide.
     const isPending = (await here.nota(last)).body.nota.status !== 'autorizada';
 
     const exported = await run(['municipio', 'exportar', 'origem', '--para', file], old);
@@ -198,10 +198,10 @@ describe('a municipality moves to another service', () => {
       return asked;
     }, 'the opening');
     assert.equal(numberOf(next), numberOf(last) + 1);
-    // A number of before is known to be taken.
+    // A number used before the move is still taken.
     await assert.rejects(there.issue({ serie: '1', nDPS: '3' }), /E0014/);
     await untilStatus(to.address, 'destino', last, 'autorizada');
-    // The one that it came from has sent nothing more.
+    // The original service has sent nothing more.
     if (isPending) assert.notEqual((await here.nota(last)).body.nota.status, 'autorizada');
   });
 
@@ -219,7 +219,7 @@ describe('a municipality moves to another service', () => {
     );
     assert.equal(lines.length, 1 + 6 + 1);
     assert.match(await readFile(path.join(folder, 'LEIA-ME.txt'), 'utf8'), /COPY do PostgreSQL/);
-    // What stands there is what the database says that the tables are.
+    // The tables of the export are those of the database's own catalogue.
     const rows = await ask(old, `select tablename from pg_tables where schemaname = 'public'`);
     const own = rows
       .map(({ tablename }) => String(tablename))
@@ -251,7 +251,7 @@ describe('a municipality moves to another service', () => {
     }
     await writeFile(damaged, whole.subarray(0, whole.length - 1));
     await importing(other, [damaged, '--como', 'outro'], /danificado/);
-    // Sound as a file, but with a row less than it says.
+    // The archive is well-formed, but lacks one of its rows.
     await writeFile(damaged, zstdCompressSync(withoutRow(zstdDecompressSync(whole))));
     await importing(
       other,
@@ -315,7 +315,7 @@ describe('a database becomes another one', () => {
   const isClosed = async (place: Place): Promise<boolean> =>
     (await ask(place, "select 1 where current_setting('default_transaction_read_only') = 'on'")).length === 1;
 
-  /** A database with a municipality of many notes, and one of few. */
+  /** A database with a large and a small municipality. */
   async function filled(many = 500): Promise<Place> {
     const place = await openPlace();
     await criar(place, 'grande');
@@ -325,7 +325,7 @@ describe('a database becomes another one', () => {
     return place;
   }
 
-  /** Rows of both, by table, as any program would count and sum them. */
+  /** The row counts and sums of both databases, by table, in plain SQL. */
   async function assertSame(one: Place, other: Place): Promise<void> {
     const tables = (await ask(one, `select tablename from pg_tables where schemaname = 'public' order by 1`)).map(
       (row) => row.tablename,
@@ -398,7 +398,7 @@ describe('a database becomes another one', () => {
 
   test('broken off by a signal it gives the writes back; what has changed by the next time is moved anew', async () => {
     const [old, fresh] = [await filled(), await openPlace()];
-    // All of it is there already, as of before.
+    // All rows are there already, in their earlier state.
     await run([...MUDAR, urlOf(fresh)], old);
     const name = fresh.connection.database;
     await ask(fresh, `alter database ${name} set default_transaction_read_only = on`);
@@ -491,7 +491,7 @@ describe('a database becomes another one', () => {
   });
 });
 
-/** The archive with the last row of the notes taken away. */
+/** The archive without the last row of the notes. */
 function withoutRow(tar: Buffer): Buffer {
   const files: Uint8Array[] = [];
   for (let at = 0; tar[at] !== 0; ) {

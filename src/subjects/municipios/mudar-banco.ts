@@ -1,12 +1,12 @@
 /**
- * Everything from one database into another, while neither takes writes: municipality by municipality, each in one transaction and
- * compared before it is committed. Broken off, it goes on: what is there and the same is left as it is (D-437).
+ * Moves everything from one database to another, while both refuse writes. Municipalities follow one another, each in one transaction and
+ * compared before its commit. An interrupted move continues: equal rows in the target are left (D-437).
  */
 import { digestRows, type Linhas, type Passed, type Resumo, readResumo } from '../../base/book/linhas.ts';
 import { describeDifference, type Tabela } from '../../base/pg/tabelas.ts';
 import type { RegistryWorld } from '../../base/world/municipios.ts';
 
-/** On two cores, both servers and this program beside each other. */
+/** Measured on two cores that run both servers and this program. */
 const BYTES_A_SECOND = 20 * 2 ** 20;
 
 /** The source, and the target. */
@@ -17,14 +17,14 @@ type Stores = ReturnType<typeof storesOf>;
 
 export type Plano = {
   readonly municipios: readonly string[];
-  /** On the disk of the source. */
+  /** Bytes on the disk of the source. */
   readonly bytes: number;
   readonly minutos: number;
-  /** A move that was broken off goes on. */
+  /** An interrupted move continues. */
   readonly isResumed: boolean;
 };
 
-/** What would be done. Throws an Error in Portuguese where it cannot be. */
+/** The plan of a move. Throws an Error in Portuguese when the move is impossible. */
 export async function planMudanca(lados: Lados): Promise<Plano> {
   const { de, para } = storesOf(lados);
   const [municipios, there] = await Promise.all([de, para].map(({ linhas }) => linhas.read((rows) => rows.tenants())));
@@ -53,13 +53,13 @@ async function compareTables({ de, para }: Stores): Promise<string | undefined> 
   return describeDifference(ours!, theirs!);
 }
 
-/** How much is over, from 0 to 1: each row is written, and read again. */
+/** The finished part, from 0 to 1: each row is written, and read again. */
 type Progresso = (part: number) => void;
 
-/** Rows of each table, of all municipalities, as they are in both databases. */
+/** Rows of each table, of all municipalities, equal in both databases. */
 export type Mudado = readonly { readonly nome: string; readonly linhas: number }[];
 
-/** `tell`: gets a line for the operator. `signal`: breaks it off between two rows; its reason is thrown. */
+/** `tell` gets a line for the operator. `signal` interrupts the move between two rows, and its reason is thrown. */
 export type Ouvinte = {
   readonly show: Progresso;
   readonly tell: (line: string) => void;
@@ -67,8 +67,8 @@ export type Ouvinte = {
 };
 
 /**
- * Closes both, moves, and opens the target; the source stays closed, so that nobody issues in it by mistake. Where it fails the source
- * is opened again, and what was moved stays for the next time. A target whose nodes are known is distributed before it is filled.
+ * Closes both databases, moves the rows, and opens the target. The source stays closed, so that nobody issues in it by mistake. A failure
+ * opens the source again, and the moved rows stay for the next attempt. A target with known nodes is distributed before it is filled.
  */
 export async function mudarBanco(lados: Lados, { show, tell, signal }: Ouvinte): Promise<Mudado> {
   const stores = storesOf(lados);
@@ -87,13 +87,13 @@ export async function mudarBanco(lados: Lados, { show, tell, signal }: Ouvinte):
   }
 }
 
-/** One that is closed was distributed before, and would not take it. */
+/** A closed target was distributed before, and would refuse it. */
 async function distributeEmpty({ banco }: Stores['para'], tell: (line: string) => void): Promise<void> {
   if ((await banco.listNos()).length === 0 || !(await banco.readTabelas()).some(({ falta }) => falta)) return;
   await banco.distribute({ nos: [], fragmentos: banco.fragmentos, tell });
 }
 
-/** The source takes writes again. Throws an Error in Portuguese where the target is in use by now. */
+/** Opens the source for writes again. Throws an Error in Portuguese when the target is already in use. */
 export async function desistirDaMudanca(lados: Lados): Promise<void> {
   const { de, para } = storesOf(lados);
   const there = await para.linhas.read((rows) => rows.tenants());
@@ -136,7 +136,7 @@ type Move = {
   readonly note: Passed;
 };
 
-/** What is there and the same stays; anything else is taken away first. */
+/** Equal rows in the target stay; different ones are removed first. */
 async function moveTables(move: Move): Promise<void> {
   const { from, to, tabelas, tenant, note } = move;
   const isThere = tenant === undefined || (await to.hasMunicipio(tenant));
@@ -162,7 +162,7 @@ async function moveTables(move: Move): Promise<void> {
   }
 }
 
-/** Rows are counted first, which costs little and says nearly always that they are not. */
+/** Rows are counted first: the cheap count nearly always shows a difference. */
 async function isSame({ from, to, tabelas, tenant, note }: Move): Promise<boolean> {
   for (const tabela of tabelas) {
     if ((await from.count(tabela, tenant)) !== (await to.count(tabela, tenant))) return false;
@@ -176,7 +176,7 @@ async function isSame({ from, to, tabelas, tenant, note }: Move): Promise<boolea
   return true;
 }
 
-/** A row of a tenant that is no municipality would have stayed behind. */
+/** A row whose tenant is no municipality would have been left behind. */
 async function checkCounts(para: Stores['para'], tabelas: readonly Tabela[], mudado: Mudado): Promise<void> {
   await para.linhas.read(async (rows) => {
     for (const [place, tabela] of tabelas.entries()) {

@@ -1,4 +1,4 @@
-/** `nfse municipio …`: opening a municipality, changing what it has set, and looking at it. */
+/** `nfse municipio …`: opens a municipality, changes its settings, and shows it. */
 
 import {
   byHand,
@@ -34,7 +34,7 @@ import type { TesteDoAdn } from './testar-adn.ts';
 
 type Municipio = MunicipioShown['municipio'];
 
-/** The option of each setting; `isNew`: of a municipality that is being opened, with what counts where nothing is said. */
+/** The option of each setting; `isNew`: the municipality is new, and the help shows the default. */
 function settingOptions(isNew: boolean): Options {
   const rows = SETTINGS.map(([, { option, takes, help, usual }]) => [
     option,
@@ -43,7 +43,7 @@ function settingOptions(isNew: boolean): Options {
   return Object.fromEntries(rows);
 }
 
-/** The options that take a setting away; for a new municipality only those of settings that it has from the start. */
+/** The options that remove a setting; a new municipality has only those of settings that are on by default. */
 function removingOptions(isNew: boolean): Options {
   const rows = SETTINGS.flatMap(([, { option, without, isOnAtFirst }]) =>
     without === undefined || (isNew && !isOnAtFirst) ? [] : [[`sem-${option}`, { help: without }]],
@@ -218,7 +218,7 @@ function describeRecusa({ campo, texto }: Recusa): string {
   return option === undefined ? texto : `--${option} ${texto}`;
 }
 
-/** Each setting that changed, with its old and new value. */
+/** Each changed setting, with its old and new value. */
 function changesBetween(antes: Municipio, depois: Municipio): readonly (readonly [string, string])[] {
   return changesOf(antes, depois).map(([title, before, after]) => [title, `${before} → ${after}`]);
 }
@@ -346,7 +346,7 @@ function certificadoRows(certificado: MunicipioShown['certificado']): readonly [
   ];
 }
 
-/** The registers in which the municipality has lines. */
+/** The registers with lines of the municipality. */
 function cadastroRows(listas: MunicipioShown['listas']): [string, string][] {
   const others = Object.entries(listas).filter(([nome, count]) => nome !== 'servicos' && count > 0);
   return others.map(([nome, count]) => [LISTAS_CSV[nome as ListaNome].titulo.toLowerCase(), linhasText(count)]);

@@ -1,4 +1,4 @@
-/** The municipality: what it has set and what each setting means, its certificate and trust, the test of the ADN, and changing it. */
+/** The municipality's page: its settings and their meanings, its certificate and trust, the test of the ADN, and the change form. */
 
 import { facts, field, form, link, notice, table } from '../../base/pages/fields.ts';
 import {
@@ -139,11 +139,11 @@ function remarks(avisos: readonly string[]): Inserted {
 `;
 }
 
-// Changing.
+// The change of settings.
 
 const CHANGEABLE = SETTINGS.filter(([, { byCommand }]) => byCommand !== true);
 
-/** What a field of the form holds of a setting. */
+/** The value of a setting in its form field. */
 function writtenOf(setting: (typeof SETTINGS)[number], municipio: Municipio): string {
   const [name, { takes }] = setting;
   return takes === undefined ? (isOn(name, municipio) ? 'sim' : 'nao') : writeSetting(setting, municipio);
@@ -221,7 +221,7 @@ async function change(call: InMunicipio): Promise<Answer> {
   for (const setting of CHANGEABLE) {
     const [name, row] = setting;
     const text = sent.text(name).trim();
-    // A form that does not have the field says nothing of it.
+    // A form without the field leaves the setting unchanged.
     if (sent.texts(name).length === 0 || text === writtenOf(setting, municipio)) continue;
     if (row.takes === undefined) {
       if (text === 'sim') written[name] = true;

@@ -1,4 +1,4 @@
-/** The first page of a municipality: what happened in a day, whether the ADN answers, and what asks for somebody. */
+/** The first page of a municipality: the counts of a day, the state of the ADN, and the problems. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { balcao, bancada, CANCELAMENTO, putEvento } from '../../../test/support/eventos.ts';
@@ -32,7 +32,7 @@ before(async () => {
   leitor = await enter(painel, leo);
 });
 
-/** Time goes by, and whoever was inside enters anew. */
+/** Advances the clock, and signs the reader in again. */
 async function pass(ms: number): Promise<void> {
   clock.now += ms;
   leitor = await enter(painel, leo);
@@ -72,7 +72,7 @@ test('a day', async (t) => {
     assert.match(html, /Notas em 24 horas<b>4<\/b>/);
     assert.match(html, /<rect/);
     assert.match(html, new RegExp(`${codigo}.*<td[^>]*>3</td>`));
-    // Four in the quarter of an hour that has just begun: NOON is its first minute.
+    // Four notes are in the quarter of an hour that has just begun: NOON is its first minute.
     assert.match(html, /<td>12:00<\/td><td[^>]*>4<\/td>/);
   });
 

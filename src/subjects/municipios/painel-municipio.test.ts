@@ -1,4 +1,6 @@
-/** The municipality in the console and by command: what it has set, who may change what, and the test of the ADN against the simulator. */
+/**
+ * The municipality in the console and by command: its settings, the roles that may change them, and the test of the ADN with the simulator.
+ */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { nfseHere } from '../../../test/support/cli.ts';

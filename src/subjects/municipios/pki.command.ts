@@ -1,4 +1,4 @@
-/** `nfse pki`: a test PKI in a folder, and a table of what each file is for. */
+/** `nfse pki`: a test PKI in a folder, and a table with the purpose of each file. */
 
 import { type Command, textOf, textsOf } from '../../base/terminal/command.ts';
 import { columns } from '../../base/terminal/text.ts';

@@ -1,14 +1,14 @@
-/** A plot of bars as SVG, made on the server: it needs no script, and says the same to who hears the page as to who sees it. */
+/** A bar chart as SVG, made on the server: it needs no script, and a screen reader reads the same data. */
 import { type Html, html } from '../../published/site/page-shell.ts';
 
 export type Plot = {
-  /** Tells it from other plots of the page. */
+  /** Distinguishes this chart from others of the page. */
   readonly id: string;
   readonly title: string;
-  /** What one sees in it, for who does not. */
+  /** A description for people who do not see the chart. */
   readonly desc: string;
   readonly bars: readonly { readonly label: string; readonly value: number }[];
-  /** Every so many bars one has its label below it. */
+  /** One of this many bars has a label below it. */
   readonly labelEvery: number;
 };
 
@@ -18,13 +18,13 @@ const LINES = 4;
 
 const at = (value: number): string => String(Math.round(value * 10) / 10);
 
-/** A number as people read it, with one decimal where it is small. */
+/** A number in readable form, with one decimal when it is small. */
 export function shortNumber(value: number): string {
   const digits = value > 0 && value < 10 ? 1 : 0;
   return value.toLocaleString('pt-BR', { maximumFractionDigits: digits });
 }
 
-/** The least round number from which on lines at equal distances hold all values. */
+/** The least round maximum at which evenly spaced lines cover all values. */
 function roundUp(max: number): number {
   if (max <= 0) return LINES;
   const step = 10 ** Math.floor(Math.log10(max / LINES));

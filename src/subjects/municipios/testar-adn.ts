@@ -1,4 +1,4 @@
-/** Whether a municipality reaches the ADN, tried from this machine without sending anything: step by step, in words, until one fails. */
+/** Tests from this machine whether a municipality reaches the ADN, without sending anything: step by step, in words, until one fails. */
 import { readFile } from 'node:fs/promises';
 import { type Probed, probeAdn } from '../../adn/probe.ts';
 import { inspectAdn } from '../../base/world/municipio-files.ts';
@@ -7,7 +7,7 @@ import type { PorMao } from '../../base/world/operator.ts';
 import { loadSigner, tlsMaterialOf } from '../../documents/key-files.ts';
 import { AMBIENTES } from '../../fiscal/ambiente.ts';
 
-/** `nao_feito`: one before it failed. */
+/** `nao_feito`: an earlier step failed. */
 export type PassoDoTeste = {
   readonly passo: string;
   readonly situacao: 'bom' | 'aviso' | 'erro' | 'nao_feito';
@@ -18,7 +18,7 @@ export type TesteDoAdn = { readonly passou: boolean; readonly passos: readonly P
 
 const PASSOS = ['Configuração', 'Certificado do município', 'Conexão', 'Consulta'] as const;
 
-/** Tries it, and writes down who has. Throws an Error in Portuguese when there is no such municipality. */
+/** Runs the test, and records its operator. Throws an Error in Portuguese when there is no such municipality. */
 export async function testAdn(world: RegistryWorld, slug: string, by: PorMao): Promise<TesteDoAdn> {
   const done = await tryAll(world, slug);
   const passos = PASSOS.map((passo, place): PassoDoTeste => {

@@ -1,4 +1,4 @@
-/** A document that was checked, as a page: what it is, line by line with every fault at its place, its mended text, and its amounts. */
+/** The page of a checked document: its kind, each line with its faults, the corrected text, and its amounts. */
 import type { Fault } from '../../fiscal/fault.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
 import type { Conferido, NaoReconhecido } from './conferir.ts';
@@ -6,7 +6,7 @@ import type { Conferido, NaoReconhecido } from './conferir.ts';
 /** Lines around a fault in a long document; a short one is shown whole. */
 const AROUND = 3;
 const WHOLE_MAX = 400;
-/** Characters of a line around a fault, where the document is all on a few lines. */
+/** Characters shown of a long line around a fault: a document may be all on a few lines. */
 const LINE_MAX = 600;
 const BESIDE = 120;
 
@@ -72,7 +72,7 @@ ${shown}</ol></div>
 `;
 }
 
-/** Of a line that is too long what stands around its faults. */
+/** A long line is cut to the text around its faults. */
 function excerptOf(line: string, faults: readonly Fault[]): string {
   if (faults.length === 0) return `${line.slice(0, BESIDE)}…`;
   return faults

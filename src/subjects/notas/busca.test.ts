@@ -1,4 +1,4 @@
-/** Notes are found by what a person has of them: in the flow, at the terminal and in the console; and taken away as a file. */
+/** Notes are searched by any known detail in the API, at the terminal and in the console. The result is exported as a file. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
@@ -53,7 +53,7 @@ before(async () => {
   leitor = await enter(painel, await makeUsuario(painel, 'leo', { integracao: 'leitura', vizinha: 'leitura' }));
 });
 
-/** Which of the notes a search finds, in its order. */
+/** The names of the notes that a search finds, in its order. */
 async function found(busca: Partial<BuscaEscrita>, slug = 'integracao'): Promise<readonly string[]> {
   const page = await searchNotas(world, slug, busca);
   assert.ok('notas' in page, JSON.stringify(page));
@@ -287,7 +287,7 @@ describe('in the console', () => {
 
 describe('the id of the request that brought a note', () => {
   const usual = Date.parse('2026-11-21T12:00:00-03:00');
-  /** Issued at the moment of this machine, which the id begins with. */
+  /** Issues a note at the real time of this machine, since an id begins with its moment. */
   const issueNow = async (slug: string, aheadMs = 0): Promise<readonly [id: string, chave: string]> => {
     clock.now = Date.now() + aheadMs;
     issued += 1;

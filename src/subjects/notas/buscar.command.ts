@@ -1,4 +1,4 @@
-/** `nfse nota buscar` and `nota exportar`: notes by what a person has of them. */
+/** `nfse nota buscar` and `nota exportar`: notes searched by any known detail. */
 
 import {
   askedWrongly,
@@ -60,7 +60,7 @@ export const BUSCA_COMMANDS: readonly Command[] = [
 
 const WHICH_MUNICIPIO = 'de que município são as notas';
 
-/** Fields of the search have the names of the options, but for the hyphen. */
+/** Search fields have the names of the options, except for the hyphen. */
 const optionOf = (campo: string): string => campo.replace('_', '-');
 
 function readBusca(values: Values, words: readonly string[]): Partial<BuscaEscrita> {
@@ -113,7 +113,7 @@ function again(municipio: string, values: Values, words: readonly string[], segu
     .join(' ');
 }
 
-/** On a terminal the key, which is copied whole, stands below its line. */
+/** The key stands on its own line on a terminal, so that it is copied whole. */
 function tableOf(notas: readonly NotaAchada[], width: number | undefined): string {
   const rows = [HEAD, ...notas.map(rowOf)];
   if (width === undefined) return `${tableLines(rows).join('\n')}\n`;
@@ -138,7 +138,7 @@ function rowOf(nota: NotaAchada): readonly string[] {
   ];
 }
 
-/** Without what only the database knows them by. */
+/** The internal `id` and `mes` are left out. */
 function toJson({ id, mes, data_emissao, ...nota }: NotaAchada): object {
   return { ...nota, data_emissao: tellMoment(nota.chave_acesso, data_emissao) };
 }

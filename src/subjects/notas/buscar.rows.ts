@@ -1,6 +1,6 @@
 /**
- * Notes of a tenant by what a person remembers of them: month after month, the way that finds fewest rows, a page at a time. A search that
- * no index answers looks at so many notes and says how far it came.
+ * Searches the notes of a tenant, month after month and page by page, by the narrowest index. A search without an index examines a limited
+ * number of notes, and says how far it came.
  */
 
 import { EVENTO_READ, type EventoRow, JOIN_NOTA, QUEUES } from '../../base/book/evento-rows.ts';
@@ -12,24 +12,24 @@ import { listColumns } from '../../base/pg/sql.ts';
 import type { ParteDaNota } from '../../fiscal/mudanca.ts';
 import type { NotaEstado } from '../../fiscal/nota.ts';
 
-/** What is asked of a note; what is undefined may be anything. */
+/** Criteria of a search; an undefined field matches any value. */
 export type NotasProcuradas = {
-  /** It is one of these. */
+  /** The note is one of these. */
   readonly notas?: readonly Ref[] | undefined;
   readonly prestador?: string | undefined;
   readonly tomador?: string | undefined;
   readonly intermediario?: string | undefined;
-  /** CNPJ and CPF, of which one is the provider's, the taker's or the intermediary's. */
+  /** One of these CNPJ and CPF is the provider's, the taker's or the intermediary's. */
   readonly partes?: readonly string[] | undefined;
-  /** The same, besides: of whom else the note is. */
+  /** A second condition of the same kind: one of these is also a party of the note. */
   readonly comParte?: readonly string[] | undefined;
-  /** Issued, in milliseconds; the end is not included. */
+  /** Moment of issue, in milliseconds; the end is excluded. */
   readonly desde?: number | undefined;
   readonly ate?: number | undefined;
-  /** `YYYY-MM-DD`, both inside. */
+  /** `YYYY-MM-DD`, both inclusive. */
   readonly competencia?: { readonly de: string; readonly ate: string } | undefined;
   readonly estado?: NotaEstado | undefined;
-  /** Decimal texts, both inside. */
+  /** Decimal texts, both inclusive. */
   readonly valorDe?: string | undefined;
   readonly valorAte?: string | undefined;
   readonly servico?: string | undefined;
@@ -38,7 +38,7 @@ export type NotasProcuradas = {
   readonly antigasAntes: boolean;
 };
 
-/** What a list has of a note, beside what its issuance filled. */
+/** Columns that a list shows beside those that issuance fills. */
 const MOVED = [
   'id',
   'mes',
@@ -52,20 +52,23 @@ const MOVED = [
 /** A note in a list. */
 export type NotaAchada = Pick<NotaRow, (typeof MOVED)[number] | NotaColumn>;
 
-/** A place in the order of a search: the note that was looked at last. */
+/** A place in the order of a search: the last note that was examined. */
 export type Lugar = { readonly mes: number; readonly em: number; readonly id: string };
 
-/** `seguinte`: where the search goes on; undefined: it came to its end. A page that is not full and goes on has looked at as many as it may. */
+/**
+ * `seguinte`: where the search goes on; undefined: the search is complete. A short page with `seguinte` reached the limit of examined
+ * notes.
+ */
 type Achadas = { readonly notas: readonly NotaAchada[]; readonly seguinte: Lugar | undefined };
 
-/** Notes that a page looks at, at most. */
+/** Notes that a page examines, at most. */
 const LOOKED_MAX = 45_000;
 
 const COLUMNS = `${listColumns('n', MOVED)}, ${SELECTED}`;
 /** The parties of a note. */
 const PARTES = ['prestador_cpf_cnpj', 'tomador_cpf_cnpj', 'intermediario_cpf_cnpj'] as const;
 
-/** A statement in the making: values get their places as they are named. */
+/** An SQL statement under construction: each value gets its placeholder when it is added. */
 class Statement {
   readonly values: unknown[] = [];
 
@@ -106,7 +109,7 @@ async function searchNotas(
   return { notas: found, seguinte: undefined };
 }
 
-/** How many notes there are, no more than `max` of them and as far as may be looked at. `isWhole`: there are no others. */
+/** Counts the notes, up to `max` and up to the limit of examined notes. `isWhole`: there are no others. */
 async function countNotas(
   pool: Db,
   tenant: string,
@@ -134,13 +137,13 @@ async function countNotas(
   return { notas, isWhole: true };
 }
 
-/** Notes that a count looks at, at most. */
+/** Notes that a count examines, at most. */
 const COUNTED_MAX = 100_000;
 
-/** Events of the notes of a document: which, and of when they were registered (milliseconds; the end is not included). */
+/** Criteria of the events of one document's notes. `desde` and `ate` bound the registration, in milliseconds; the end is excluded. */
 export type EventosProcurados = {
   readonly documento: string;
-  /** What the document is in the note; undefined: anything. */
+  /** Role of the document in the note; undefined: any. */
   readonly papel?: ParteDaNota | undefined;
   readonly tipo?: string | undefined;
   readonly estado?: string | undefined;
@@ -149,10 +152,10 @@ export type EventosProcurados = {
   readonly antigasAntes: boolean;
 };
 
-/** Events that a page looks at, at most. */
+/** Events that a page examines, at most. */
 const EVENTOS_LOOKED_MAX = 20_000;
 
-/** Events of a tenant in their order, after an `id`. `seguinte`: after which it goes on; undefined: it came to its end. */
+/** Events of a tenant in their order, after an `id`. `seguinte`: the `id` to go on after; undefined: the list is complete. */
 async function searchEventos(
   pool: Db,
   tenant: string,
@@ -176,7 +179,7 @@ async function searchEventos(
   return { eventos, seguinte: rows[0]?.id };
 }
 
-/** How many there are, no more than `max` of them and as far as may be looked at. `isWhole`: there are no others. */
+/** Counts the events, up to `max` and up to the limit of examined events. `isWhole`: there are no others. */
 async function countEventos(
   pool: Db,
   tenant: string,
@@ -198,7 +201,7 @@ function orderOfEventos({ antigasAntes }: EventosProcurados): string {
   return `e.id ${antigasAntes ? 'asc' : 'desc'}`;
 }
 
-/** The tenant has the first place, as the join to the notes expects. */
+/** The tenant is the first parameter, as the join to the notes expects. */
 function walkEventos(
   statement: Statement,
   tenant: string,
@@ -226,7 +229,7 @@ function filtersOfEventos(
   ].join(' and ');
 }
 
-/** Months that may have such notes, in the order of the search. */
+/** Months that may have matching notes, in the order of the search. */
 async function monthsOf(
   pool: Db,
   { notas, desde, ate, antigasAntes }: NotasProcuradas,
@@ -241,12 +244,12 @@ async function monthsOf(
   return antigasAntes ? meses : meses.reverse();
 }
 
-/** The month of a note is that of its place, which may be behind. */
+/** The month of a note follows the local time of its place, which may be behind. */
 const DAY_MS = 86_400_000;
 
 type InMonth = { readonly asked: NotasProcuradas; readonly mes: number; readonly after: Lugar | undefined };
 
-/** `at`: the last note of a page, or of those that may be looked at; undefined where the month has no more. */
+/** `at`: the last note of the page, or of the examined ones; undefined: the month has no more. */
 async function searchMonth(
   pool: Db,
   tenant: string,
@@ -258,7 +261,7 @@ async function searchMonth(
   const statement = new Statement();
   const tenantAt = statement.value(tenant);
   const filters = filtersOf(statement, asked);
-  // All that is asked is in the way itself: no more is looked at than shown.
+  // The index scan itself covers all criteria: no more notes are examined than shown.
   const isExact = filters.length === 0;
   const limit = isExact ? wanted : asked.partes === undefined ? lookedMax : Math.min(lookedMax, OF_PARTES_MAX);
   const walked = walkOf(statement, tenantAt, where, limit);
@@ -279,14 +282,14 @@ async function searchMonth(
   return { notas, seen, at: border !== undefined && seen >= limit ? placeOf(border) : undefined };
 }
 
-/** The same, of each of several parties. */
+/** Notes examined for each of several parties, at most. */
 const OF_PARTES_MAX = 5_000;
 
 function placeOf({ mes, id, data_emissao }: Pick<NotaAchada, 'mes' | 'id' | 'data_emissao'>): Lugar {
   return { mes, em: +data_emissao, id };
 }
 
-/** Whether the way is along an index of a party, which has the moment of issuing behind it. */
+/** Whether the search uses an index of a party, which is ordered by the moment of issue. */
 function isByParty({ prestador, tomador, intermediario, partes }: NotasProcuradas): boolean {
   return (prestador ?? tomador ?? intermediario ?? partes) !== undefined;
 }
@@ -336,10 +339,10 @@ function walkOf(statement: Statement, tenant: string, { asked, mes, after }: InM
   return `${walk()} ${order}`;
 }
 
-/** States in which a note is on its way, of which few are: all of those that the queue has, or that are held. */
+/** Few notes are in these states, and all of them are in the queue or are held. */
 const QUEUED_STATES: ReadonlySet<NotaEstado> = new Set(['emitida', 'retida', 'transmitida']);
 
-/** What is left to be asked of each note on the way. */
+/** The criteria that the index scan does not cover. */
 function filtersOf(statement: Statement, asked: NotasProcuradas): readonly string[] {
   const {
     prestador,

@@ -1,4 +1,4 @@
-/** Notes looked up by what a person has of them: a key, a document, a name, a period, a value. */
+/** Searches notes by any known detail: a key, a document, a name, a period, a value. */
 
 import type { Ref } from '../../base/book/fila.ts';
 import type { Municipio } from '../../base/book/municipios.ts';
@@ -19,9 +19,9 @@ export type { NotaAchada } from './buscar.rows.ts';
 type BuscaWorld = Pick<World, 'store' | 'now'>;
 type DoMunicipio = Pick<Municipio, 'tenant' | 'codigoIbge' | 'relogioMs'>;
 
-/** A search as it is written; an empty text asks for nothing. Days in the time of the municipality, both inside. */
+/** A search as the user wrote it; an empty text sets no criterion. Days are in the time of the municipality, both inclusive. */
 export type BuscaEscrita = {
-  /** Anything: a key, a protocol, the Id of a DPS, a CNPJ, a CPF, a number, or words of a name. */
+  /** Free text: a key, a protocol, the Id of a DPS, a CNPJ, a CPF, a number, or words of a name. */
   readonly q: string;
   readonly prestador: string;
   readonly tomador: string;
@@ -35,7 +35,7 @@ export type BuscaEscrita = {
   readonly servico: string;
   readonly serie: string;
   readonly numero: string;
-  /** `novas` first, as without it, or `antigas`. */
+  /** `novas` (the default) or `antigas` first. */
   readonly ordem: string;
 };
 
@@ -57,12 +57,12 @@ export const CAMPOS_DA_BUSCA = [
 
 export type ProblemasDaBusca = Readonly<Partial<Record<keyof BuscaEscrita, string>>>;
 
-/** Notes of a page, with what there is to know of the search. */
+/** Notes of a page, with remarks about the search. */
 export type PaginaDeNotas = {
   readonly notas: readonly NotaAchada[];
-  /** Where the next page begins; undefined: the search came to its end. */
+  /** Start of the next page; undefined: the search is complete. */
   readonly seguinte: string | undefined;
-  /** Up to which day of the municipality notes were looked at, where a page is not full and the search may go on. */
+  /** The day of the municipality up to which notes were examined. It is set when a page is short and the search may go on. */
   readonly procuradoAte: string | undefined;
   /** Sentences. */
   readonly avisos: readonly string[];
@@ -75,7 +75,7 @@ type Lida = { readonly nomeadas?: Nomeadas; readonly palavras: readonly string[]
 
 const PAGINA_DE_NOTAS = 25;
 
-/** A page of a search; `depois`: `seguinte` of the page before. Or what is wrong with it, by field. */
+/** A page of a search, or its problems by field. `depois`: `seguinte` of the page before. */
 export async function searchNotas(
   world: BuscaWorld,
   slug: string,
@@ -86,10 +86,10 @@ export async function searchNotas(
   return searchNotasOf(world, await municipioNamed(world, slug), busca, { depois, max });
 }
 
-/** Whose notes are searched: of a document alone, in a role or in any. */
+/** The notes of one document, in one role or in any. */
 export type De = { readonly documento: string; readonly papel: ParteDaNota | undefined };
 
-/** `de`: undefined: of everybody. */
+/** `de` undefined: the notes of everybody. */
 export async function searchNotasOf(
   world: BuscaWorld,
   municipio: DoMunicipio,
@@ -109,14 +109,14 @@ export async function searchNotasOf(
 
 const NOTHING: PaginaDeNotas = { notas: [], seguinte: undefined, procuradoAte: undefined, avisos: [] };
 
-/** `own`: what is asked of each note; undefined: none can be so. `isPart`: a name is of more people than are looked for. */
+/** `own`: criteria for each note; undefined: no note can match. `isPart`: more people have the name than are searched. */
 type Resolvida = {
   readonly own: NotasProcuradas | undefined;
   readonly isPart: boolean;
   readonly avisos: readonly string[];
 };
 
-/** A search whose key, protocol, DPS or name has been looked up. */
+/** The search after its key, protocol, DPS or name was looked up. */
 async function resolveBusca(
   world: BuscaWorld,
   municipio: DoMunicipio,
@@ -142,10 +142,10 @@ const NOBODY =
 /** The protocol of a note begins with its second; a body may take minutes to come. */
 const REQUISICAO_BEFORE_MS = 2_000;
 const REQUISICAO_AFTER_MS = 600_000;
-/** Between the zones of the country, the furthest from that of its capital. */
+/** The largest difference between a time zone of the country and that of its capital. */
 const ZONES_MS = 2 * 3_600_000;
 
-/** What is asked, of the notes of one document alone; undefined: none can be so. */
+/** Limits the criteria to the notes of one document; undefined: no note can match. */
 function ofOne(asked: NotasProcuradas, { documento, papel }: De): NotasProcuradas | undefined {
   const { partes: comParte, ...rest } = asked;
   if (papel === undefined) return { ...rest, comParte, partes: [documento] };
@@ -153,7 +153,7 @@ function ofOne(asked: NotasProcuradas, { documento, papel }: De): NotasProcurada
   return other === undefined || other === documento ? { ...rest, comParte, [papel]: documento } : undefined;
 }
 
-/** How many notes of a document a search has, counted no further than to `max`. `isWhole`: there are no others. Or what is wrong with it. */
+/** Counts the notes of a document that a search finds, up to `max`, or tells its problems. `isWhole`: there are no others. */
 export async function countNotasOf(
   world: BuscaWorld,
   municipio: DoMunicipio,
@@ -176,9 +176,9 @@ async function listNamed(
 ): Promise<readonly Ref[]> {
   const { notas } = store;
   if (por === 'requisicao') {
-    // Its first 48 bits are milliseconds (RFC 9562); the note or its lot is stored when its body has come.
+    // The first 48 bits of the X-Request-Id are milliseconds (RFC 9562). The note or its lot is stored later, after its body has arrived.
     const asked = Number.parseInt(valor.replaceAll('-', '').slice(0, 12), 16) + relogioMs;
-    // Without a municipality's own place the protocol has the time of the place that the DPS names.
+    // A municipality without an IBGE code writes protocols in the time of the place that the DPS names.
     const other = codigoIbge === undefined ? ZONES_MS : 0;
     const [de, ate] = [asked - REQUISICAO_BEFORE_MS - other, asked + REQUISICAO_AFTER_MS + other].map((ms) => {
       const { date, time } = momentIn(zoneOf(codigoIbge), ms);
@@ -197,12 +197,12 @@ function writeLugar({ mes, em, id }: Lugar): string {
   return `${mes}-${em}-${id}`;
 }
 
-/** Whether a text is `seguinte` of a page. */
+/** Whether a text is a valid `seguinte`. */
 export function isLugar(text: string): boolean {
   return readLugar(text) !== undefined;
 }
 
-/** A place that nobody gave is the beginning. */
+/** An invalid place means the beginning. */
 function readLugar(text: string | undefined): Lugar | undefined {
   const [, mes, em, id] = LUGAR.exec(text ?? '') ?? [];
   return id === undefined ? undefined : { mes: Number(mes), em: Number(em), id };
@@ -214,7 +214,7 @@ function readBusca(
 ): Lida | { readonly problems: ProblemasDaBusca } {
   const problems: Partial<Record<keyof BuscaEscrita, string>> = {};
   const text = (name: keyof BuscaEscrita): string => (busca[name] ?? '').trim();
-  /** What a field says, or undefined with the reason told. */
+  /** The parsed value of a field; undefined: it is empty, or its problem was recorded. */
   const read = <Value>(name: keyof BuscaEscrita, parse: (text: string) => Value | undefined, why: string) => {
     const given = text(name);
     if (given === '') return undefined;
@@ -271,7 +271,7 @@ const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab]/;
 const NO_REQUISICAO =
   'Não é um X-Request-Id deste serviço de agora: os dele têm um 7 no começo do terceiro grupo. O que o cliente mandou fica no registro, em client_request, ao lado do nosso, em request.';
 
-/** Recognises what was put into the one field for anything. */
+/** Recognises the kind of the free text. */
 function readFree(text: string): Livre {
   if (text === '') return {};
   const bare = text.replace(/[\s./-]/g, '').toUpperCase();
@@ -299,7 +299,7 @@ function readDocumento(text: string): string | undefined {
   return documentoKind(bare) === undefined ? undefined : bare;
 }
 
-/** As people write it here, `1.234,56`, and as programs do, `1234.56`. */
+/** Both notations are accepted: the Brazilian `1.234,56` and the plain `1234.56`. */
 function readValor(text: string): string | undefined {
   const plain = text.includes(',') ? text.replaceAll('.', '').replace(',', '.') : text;
   const value = readDecimal(plain.replace(/^R\$\s*/, ''));
@@ -310,7 +310,7 @@ function readCompetencia(text: string): { readonly de: string; readonly ate: str
   const [, first, last = first] = /^(\d{4}-\d{2})(?:\/(\d{4}-\d{2}))?$/.exec(text) ?? [];
   const de = `${first}-01`;
   if (!isDay(de) || !isDay(`${last}-01`) || last! < first!) return undefined;
-  // Of the month after the last the first day, less one.
+  // The last day of the month: the first day of the next month, less one.
   return { de, ate: addDays(`${addDays(`${last}-01`, 31).slice(0, 7)}-01`, -1) };
 }
 

@@ -1,4 +1,4 @@
-/** A document checked before it is sent, or a refusal that somebody complains of: pasted or dropped. */
+/** Checks a pasted or dropped document before it is sent, or after its refusal. */
 
 import { field, form } from '../../base/pages/fields.ts';
 import { forRole, type InMunicipio, type PageShown, pathIn, type Row } from '../../base/pages/visit.ts';
@@ -11,7 +11,7 @@ import { conferir } from './conferir.ts';
 
 const HERE = 'conferir';
 const PATH = '/conferir';
-/** As the service takes them, and the form around. */
+/** The body limit of the service, with room for the form around the document. */
 const BODY_MAX = 5 * 1024 * 1024;
 
 function askForm({ slug, visitor }: InMunicipio, texto = ''): Html {

@@ -1,6 +1,6 @@
 /**
- * A document that somebody has before them: known whatever it came in, every fault at its line, all certain corrections put in, in the console
- * and at the public address; and a note as who has its key sees it.
+ * A checked document is recognised in any wrapping, every fault has its line, and all certain corrections are applied. The console and the
+ * public address both do this; the holder of a key sees its note.
  */
 
 import assert from 'node:assert/strict';

@@ -1,6 +1,6 @@
 /**
- * A document that somebody has before them, pasted or dropped: what it is, everything that is wrong with it at its place, the text with all
- * corrections that are certain, and its amounts. Nothing is issued, stored or logged.
+ * Checks a pasted or dropped document: its kind, each fault at its place, the corrected text, and its amounts. Nothing is issued, stored or
+ * logged.
  */
 
 import type { Municipio } from '../../base/book/municipios.ts';
@@ -21,43 +21,43 @@ type Especie = 'DPS em XML' | 'DPS em JSON' | 'pedido de evento em JSON';
 
 export type Conferido = {
   readonly especie: Especie;
-  /** What was taken off before it could be read, as `base64` and `gzip`. */
+  /** The wrappings that were removed before reading, as `base64` and `gzip`. */
   readonly embrulho: readonly string[];
-  /** The text that was judged, and whose lines the faults name. */
+  /** The judged text, to whose lines the faults refer. */
   readonly texto: string;
   readonly faults: readonly Fault[];
   readonly avisos: readonly Aviso[];
-  /** Sentences: what was not looked at, and may still refuse it. */
+  /** Sentences about checks that were not made and may still lead to a refusal. */
   readonly naoConferido: readonly string[];
   readonly valores: readonly (readonly [nome: string, valor: string])[];
   readonly calculo: readonly Passo[];
-  /** The text with all certain corrections, where there is any. */
+  /** The text with all certain corrections; undefined: there are none. */
   readonly corrigido: Corrigido | undefined;
 };
 
 type Corrigido = {
   readonly texto: string;
   readonly correcoes: number;
-  /** What corrections mended, in the order in which it came to light. */
+  /** Faults that were corrected, in the order in which they appeared. */
   readonly corrigidas: readonly Fault[];
-  /** What no correction mends. */
+  /** Faults that no correction mends. */
   readonly restam: readonly Fault[];
-  /** It was signed, and has to be signed again. */
+  /** The document was signed, and must be signed again. */
   readonly eraAssinado: boolean;
 };
 
-/** What was given is none of these: what it looks like, and what to do. */
+/** The document is not recognised: the text says which kind it seems to be and how to go on. */
 export type NaoReconhecido = { readonly problema: string };
 
-/** A correction may bring what is behind it to light. */
+/** A correction may reveal further faults. */
 const ROUNDS_MAX = 6;
-/** Of what is so long, in bytes, only what is seen at once is mended. */
+/** Documents longer than this, in bytes, get one round of corrections. */
 const LONG = 200_000;
 
-/** What issuance would answer to a DPS. */
+/** Judges a DPS as issuance would. */
 export type JudgeDps = (sent: SentDps) => Promise<Validated | Invalidated>;
 
-/** Judges a document by what this municipality asks of one. */
+/** Judges a document by the rules of this municipality. */
 export async function conferir(
   world: World,
   municipio: Municipio,
@@ -72,12 +72,12 @@ export async function conferir(
   return 'problema' in found ? found : { ...found, embrulho: first!.embrulho.map(({ nome }) => nome) };
 }
 
-/** How often corrections are looked for in documents that are so long together. */
+/** The rounds of corrections for documents of this total length. */
 export function roundsFor(length: number): number {
   return length > LONG ? 1 : ROUNDS_MAX;
 }
 
-/** The same of one that nothing is around any more. `rounds`: how often corrections are looked for. */
+/** Judges a document without wrappings. `rounds`: the rounds of corrections. */
 export async function conferirDocumento(
   judgeDps: JudgeDps,
   bytes: Uint8Array,
@@ -91,14 +91,14 @@ export async function conferirDocumento(
   return { especie, texto, ...first, corrigido };
 }
 
-// Knowing what it is.
+// Recognition of the document.
 
-/** Each piece ends at its first end, so that no text is tried in more than one way. */
+/** Each comment or instruction ends at its first end mark, so that the match never backtracks. */
 const BEFORE_ROOT =
   /^(?:\ufeff|\u00ef\u00bb\u00bf)?\s*(?:<\?(?:(?!\?>)[\s\S])*\?>\s*|<!--(?:(?!-->)[\s\S])*-->\s*|<!DOCTYPE[^>]*>\s*)*/;
 const ROOT = /^<(?:[\w.-]+:)?([\w.-]+)/;
 
-/** What other documents are called, and where those go. */
+/** Root elements of other documents, and where those documents are sent. */
 const OTHERS: Readonly<Record<string, string>> = {
   NFSe: 'É uma NFS-e, já emitida. Aqui se confere a DPS de que ela vem, antes de emitir: cole só o elemento DPS.',
   CompNfse: 'É uma nota do porto SOAP antigo (ABRASF). Aqui se conferem DPS e eventos.',
@@ -127,11 +127,11 @@ function recognise(bytes: Uint8Array): Especie | NaoReconhecido {
     };
   }
   const other = OTHERS[root ?? ''];
-  // A document that is broken, or has another root, is told so by the reading of a DPS itself.
+  // The reader of a DPS itself reports a broken document or an unknown root.
   return other === undefined ? 'DPS em XML' : { problema: other };
 }
 
-// Judging it.
+// Judgement of the document.
 
 type Judged = Pick<Conferido, 'faults' | 'avisos' | 'naoConferido' | 'valores' | 'calculo'>;
 
@@ -180,9 +180,9 @@ function amountsOf({ amounts, dps, ibscbs, calculo }: Validated): Pick<Judged, '
   return { valores, calculo };
 }
 
-// Mending it.
+// Correction of the document.
 
-/** Applies corrections until none is left; what is then wrong needs somebody's decision. */
+/** Applies corrections until none is left; the remaining faults need a person's decision. */
 async function mend(
   judgeDps: JudgeDps,
   especie: Especie,
@@ -192,7 +192,7 @@ async function mend(
     rounds,
   }: { readonly texto: string; readonly faults: readonly Fault[]; readonly rounds: number },
 ): Promise<Corrigido | undefined> {
-  // What is handed out is UTF-8, whatever it came in.
+  // The corrected text is UTF-8, independent of the original encoding.
   let texto = before.replace(/^(\ufeff?<\?xml[^>]*?encoding=["'])[^"']+/, '$1UTF-8');
   let faults = found;
   let correcoes = 0;
@@ -215,7 +215,7 @@ async function mend(
   };
 }
 
-/** Each once, without those that are still there. */
+/** The faults that are no longer there, each once. */
 function notAmong(faults: readonly Fault[], left: readonly Fault[]): readonly Fault[] {
   const keyOf = ({ codigo, xpath, campo }: Fault): string => [codigo, xpath, campo].join(' ');
   const known = new Set(left.map(keyOf));

@@ -1,4 +1,4 @@
-/** A note as somebody sees it who has its key and nothing else, as the taker who got a link: whether it stands, whose it is, its amounts. */
+/** A note for the holder of its key alone, as the taker who got a link: its validity, its parties, its amounts. */
 
 import type { NotaRow } from '../../base/book/nota-columns.ts';
 import { tellMoment } from '../../base/world/gather-facts.ts';
@@ -16,16 +16,16 @@ export type NotaPublica = {
   readonly chave: string;
   /** Name of the municipality that issued it. */
   readonly municipio: string;
-  /** `bom`: it stands. */
+  /** `bom`: the note is valid. */
   readonly tom: 'bom' | 'aviso' | 'erro';
-  /** What it is now, in a word and in a sentence. */
+  /** The present state, in a word and in a sentence. */
   readonly situacao: string;
   readonly diz: string;
-  /** Key of the note that took its place. */
+  /** Key of the note that replaced it. */
   readonly substituidaPor: string | undefined;
   readonly fatos: readonly (readonly [nome: string, valor: string])[];
   readonly temDanfse: boolean;
-  /** Address of the national consult; undefined where the note is none of the national environment. */
+  /** Address of the national consult; undefined: the national environment does not have the note. */
   readonly nacional: string | undefined;
 };
 
@@ -54,7 +54,7 @@ const ESTADOS: Readonly<Record<NotaEstado, Dito>> = {
   recusada: { tom: 'erro', situacao: 'Sem efeito', diz: 'Não foi autorizada, e nunca teve efeito.' },
 };
 
-/** Undefined: there is no such note here, whatever the reason. */
+/** Undefined: there is no such note here; the reason is not told. */
 export async function findNotaPublica(
   { store }: Pick<World, 'store'>,
   { tenant, ambiente, codigoIbge }: Municipio,

@@ -1,4 +1,4 @@
-/** The address of the PDF. It is deprecated: every answer says so, and where to look instead. */
+/** The address of the PDF. It is deprecated: every answer says so, and names the replacement. */
 
 import { refuseMissingNota } from '../../base/http/refusals.ts';
 import type { Call, Refused, Served } from '../../base/http/route.ts';
@@ -20,7 +20,7 @@ export async function showDanfse({ world, municipio, params }: Call): Promise<Re
   return { refusal: { faults }, campo: 'chave_acesso', status: 422, headers: { ...headers, ...again } };
 }
 
-/** A header has no letters with accents that every client reads alike, so the sentence has none. */
+/** Clients read accented letters in headers differently, so the sentence has none. */
 const WARNING =
   '299 - "Este PDF deixa de ser oferecido no futuro, sem data marcada; guarde o XML da nota, e consulte-a no portal nacional da NFS-e."';
 
@@ -28,7 +28,7 @@ function linkTo(address: string): string {
   return `<${address}>; rel="alternate"; type="text/html"`;
 }
 
-/** Headers of every answer about the PDF. For a key without a note the link leads to the first page of the portal. */
+/** Headers of every answer about the PDF. The link leads to the first page of the portal when no note has the key. */
 export const DEPRECATION = {
   Deprecation: 'true',
   Link: linkTo('https://www.nfse.gov.br/ConsultaPublica/'),

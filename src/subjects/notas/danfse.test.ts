@@ -68,18 +68,18 @@ function pageOf(
   return paginas[0]!;
 }
 
-/** The lower half of the cell that has this label, in a block by its place among those of the same label. */
+/** The lower half of the cell with this label; `nth` chooses among cells with the same label. */
 function contentOf(pagina: Pagina, label: string, nth = 0): string {
   const [, , x, y, w, h] = CAMPOS_DA_NORMA.filter(([, name]) => name === label)[nth]!;
   return textIn(pagina, { x: CAMPOS_DO_MODELO[label] ?? x, y: y + h / 2, w, h: h / 2 });
 }
 
-/** All that is read on the page. */
+/** All words on the page. */
 function textOf({ palavras }: Pagina): string {
   return palavras.map(({ text }) => text).join(' ');
 }
 
-/** From the left edge of a cell to its first letter, and from its top to the top of its label. */
+/** Allowed distance from the left edge of a cell to its first letter, and from its top to its label. */
 const TOLERANCE_CM = 0.1;
 
 describe('the page of a complete note', { skip }, () => {
@@ -292,7 +292,7 @@ test('of a company that pays the ISSQN inside the Simples the page has no base, 
 test('a note that was once issued without a rate says so, and prints nothing that hangs on it', { skip }, () => {
   const withheld = { 'valores/trib/tribMun/tpRetISSQN': '2' } as const;
   for (const patch of [{}, withheld]) {
-    // As it was written then: the base, no rate, no tax, nothing withheld, and the whole price as its net value.
+    // Notes had this form then: the base, no rate, no tax, nothing withheld, and the whole price as net value.
     const nfse = Buffer.from(
       nfseOf(patch)
         .toString()
@@ -362,7 +362,7 @@ test('the complementary information has its parts in order, and always ends with
 });
 
 describe('what is written across the page', { skip }, () => {
-  /** Poppler does not keep the letters of what is set askew in their order. */
+  /** Poppler loses the order of the letters of rotated text. */
   const sorted = (text: string): string => [...text.replaceAll(' ', '')].toSorted().join('');
   const plain = skip === false ? textOf(pageOf({})) : '';
   const CASES = [
@@ -388,7 +388,7 @@ describe('what is written across the page', { skip }, () => {
         return found;
       };
       assert.equal(dots(255, 0).length > 0, isSandbox, 'red');
-      // #A6A6A6, which no shading and no edge of a letter makes by the hundred.
+      // #A6A6A6: shading and edges of letters do not produce this grey in quantity.
       const grey = dots(0xa6, 0xa6);
       assert.equal(grey.length > 500, wanted !== '', `${grey.length} grey dots`);
       if (wanted !== '') assert.ok(slantOf(grey) < -0.4, `rises by ${slantOf(grey)}`);
@@ -396,7 +396,7 @@ describe('what is written across the page', { skip }, () => {
   }
 });
 
-/** How dots go together: -1 on a line that rises from left to right (rows are counted downwards), 0 where they are anywhere. */
+/** Correlation of the dots: -1 on a line that rises from left to right (rows count downwards), 0 for scattered dots. */
 function slantOf(dots: readonly (readonly [x: number, y: number])[]): number {
   const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
   const [x, y] = [mean(dots.map((dot) => dot[0])), mean(dots.map((dot) => dot[1]))];
@@ -438,7 +438,7 @@ describe('letters beyond those of Portuguese', { skip }, () => {
     const dots = (cm: number): number => Math.round((cm * dpi) / 2.54);
     const xs: number[] = [];
     const ys: number[] = [];
-    // Below the line over the cell and above the one under it, and the labels are left out.
+    // The search stays between the line above the cell and the one below; the labels are left out.
     for (let y = dots(at.y) - 3; y < dots(at.bottom); y += 1) {
       for (let x = dots(at.x) - 2; x < dots(at.right) + 2; x += 1) {
         if (rgb[3 * (y * w + x)]! < 128) {
@@ -524,7 +524,7 @@ describe('long texts', { skip }, () => {
   });
 });
 
-/** What the eye cannot tell apart from the sheet: nothing beside it, nothing over anything. */
+/** Checks the layout: no word overlaps another, and none leaves the sheet. */
 function assertTidy(paginas: readonly Pagina[], count = 1): void {
   assert.equal(paginas.length, count);
   for (const pagina of paginas) {

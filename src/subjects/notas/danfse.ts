@@ -1,4 +1,4 @@
-/** The printed form of a note: which notes have one, and what has become of them since they were authorised. */
+/** The printed form of a note: which notes have one, and the later changes that it shows. */
 
 import type { NotaRow } from '../../base/book/nota-columns.ts';
 import { proximaDaNota } from '../../base/world/proxima-consulta.ts';
@@ -13,10 +13,10 @@ export { consultaPublica };
 
 export type Danfse =
   | { readonly pdf: Buffer }
-  /** `proxima`: when to ask again, in milliseconds; undefined: it will not have one later either. */
+  /** `proxima`: when to ask again, in milliseconds; undefined: the note will never have one. */
   | (Refusal & { readonly proxima: number | undefined });
 
-/** The DANFSe of a note, a refusal when the note is not authorised; undefined when there is no such note. */
+/** The DANFSe of a note; a refusal: the note is not authorised; undefined: there is no such note. */
 export async function danfseOfNota(
   { store, now }: Pick<World, 'store' | 'now'>,
   { tenant }: Municipio,

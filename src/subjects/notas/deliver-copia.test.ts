@@ -1,6 +1,6 @@
 /**
- * What the ADN holds under the key of a note whose answer was lost, told by the ADN's own copy: ours, ours under a certificate that was
- * renewed since, or another document, which is the gravest that a municipality can be told.
+ * The ADN's own copy decides a note whose answer was lost. The copy is ours, ours under a renewed certificate, or another document. Another
+ * document is the gravest message for a municipality.
  */
 import assert from 'node:assert/strict';
 import { createPrivateKey, createPublicKey, verify } from 'node:crypto';
@@ -34,7 +34,7 @@ function signerOf(issued: Issued): Signer {
   return { key: createPrivateKey(readFileSync(issued.keyFile)), certificate };
 }
 
-/** A note whose answer is lost, and then found to be there, as what the test makes of the document that was sent. */
+/** Loses the answer of a note whose document the ADN stored; the test makes the ADN's copy from the sent document. */
 async function lostAndFound(copyOf: (sent: string) => Uint8Array | undefined, later: Signer = signerOf(city)) {
   const municipio = asSandbox('alfa');
   const clock = { now: NOON };
@@ -84,7 +84,7 @@ async function lostAndFound(copyOf: (sent: string) => Uint8Array | undefined, la
   return { world, clock, municipio, logged, sent, outcome, nota: reading!.nota };
 }
 
-/** A document with another signature in place of its own. */
+/** A document whose signature is replaced by another. */
 function signedAgain(document: string, signer: Signer, by: Signer = signer): Buffer {
   const bare = document.replace(/<Signature [\s\S]*<\/Signature>/, '');
   const { canonical, id } = signedPartOf(bare);
@@ -114,7 +114,7 @@ describe('a note whose answer was lost, and that is there', () => {
     assert.equal(nota.status, 'autorizada');
     assert.equal(nota.xml_nota, Buffer.from(sent[0]!.xml!).toString());
     assert.equal(certificateIn(nota.xml_nota), city.der.toString('base64'));
-    // The signature is of that certificate's key, not of the one that signs now.
+    // The signature is by the key of that certificate, not by the present signer's.
     const value = Buffer.from(/<SignatureValue>([^<]+)</.exec(nota.xml_nota)![1]!, 'base64');
     const info = /<SignedInfo>[\s\S]*<\/SignedInfo>/.exec(nota.xml_nota)![0];
     const signedInfo = info.replace('<SignedInfo>', '<SignedInfo xmlns="http://www.w3.org/2000/09/xmldsig#">');

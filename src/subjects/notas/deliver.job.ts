@@ -1,4 +1,4 @@
-/** The delivery of notas: those that replace another wait for it, and all in doubt are looked for together. */
+/** The delivery of notas: a substitute waits for the nota that it replaces, and all notas in doubt are searched together. */
 import type { Adn, AdnErro, NotaAnswer, NotaAsked, ToJudge, ToSimulate } from '../../adn/adn.ts';
 import { type Claim, type ClaimedNota, claimedNotas, type NotaSettlement } from '../../base/book/claim-notas.ts';
 import type { Municipio } from '../../base/book/municipios.ts';
@@ -20,7 +20,7 @@ import { NFSE_PROFILE } from '../../documents/signature-shape.ts';
 import { signedPartOf, withSignature } from '../../fiscal/layout/write.ts';
 import { NOTA_FINAIS, NOTA_MOVES, NOTA_NAO_TRANSMITIDA } from '../../fiscal/nota.ts';
 
-/** The longest wait for a provider's event. The event wakes the nota; a look after this wait finds what nobody woke. */
+/** The longest wait for a provider's event. The event wakes the nota; a check after this wait covers a lost wake-up. */
 export const SUBSTITUTA_WAIT_MAX_MS = 15 * 60_000;
 
 type TooEarly = Extract<NotaAnswer, { kind: 'too_early' }>;
@@ -60,7 +60,7 @@ async function claim(on: On, adn: Adn, { token, announced = [], isDue = true }: 
   const due = isDue ? await claimDue(on, adn, adn.batchMax - stored.length, token) : NOTHING_DUE;
   return {
     tokens: [...due.tokens, ...announced.map((one) => one.token)],
-    // One whose claim has ended meanwhile, as while the process stood still, may be among what is due.
+    // A nota whose claim expired meanwhile, as in a paused process, may be among the due ones.
     rows: [...withoutThose(stored, due.rows), ...due.rows],
     isFull: due.isFull,
   };
@@ -78,19 +78,19 @@ async function claimDue(
   const now = world.now();
   const claim = await world.store.notas.claim(tenant, now, now + LEASE_MS, max, ownToken);
   const others = await claimOthersInDoubt(world, tenant, adn, claim);
-  // A claim that has ended meanwhile leaves its notas to this search.
+  // An expired claim leaves its notas to this search.
   const rows = [...withoutThose(claim.notas, others), ...others];
   const isFull = claim.notas.length === max || rows.length > claim.notas.length;
   return { tokens: [claim.token], rows, isFull };
 }
 
-/** What was claimed again is left out. */
+/** The notas without those that were claimed again. */
 function withoutThose(notas: readonly ClaimedNota[], again: readonly ClaimedNota[]): readonly ClaimedNota[] {
   const ids = new Set(again.map(({ id }) => id));
   return notas.filter(({ id }) => !ids.has(id));
 }
 
-/** Claims the other notas in doubt of the tenant where a claim has one: what the ADN received is looked through once for all. */
+/** Claims the other notas in doubt of the tenant when a claim contains one. One search of the ADN's receipts then serves all of them. */
 async function claimOthersInDoubt(
   world: World,
   tenant: string,
@@ -105,9 +105,9 @@ async function claimOthersInDoubt(
 }
 
 /**
- * Holds back notas that replace one of ours which still stands. The environment takes such a nota only after the event that says so. It
- * might refuse it for good where it does not have the replaced nota yet (E0044). Where the replaced nota is not ours, or another
- * party's (D-307), the nota is sent, and the environment says when it is too early (E1308). The sandbox does likewise (D-53).
+ * Holds back notas that replace one of ours which is still valid. The environment takes such a nota only after the event of the replaced
+ * one. It might refuse the nota for good when it does not have the replaced one yet (E0044). A nota that replaces a foreign one, or another
+ * party's (D-307), is sent. The environment itself says when it is too early (E1308). The sandbox does likewise (D-53).
  */
 async function openExchange(
   { world, tenant }: On,
@@ -139,7 +139,7 @@ async function openExchange(
   };
 }
 
-/** Finds the notas of ours that these replace, by key. Nothing is read where none replaces another. */
+/** Finds the replaced notas of ours, by key. Nothing is read when no nota replaces another. */
 async function findReplaced(
   world: World,
   tenant: string,
@@ -151,19 +151,19 @@ async function findReplaced(
   return new Map([...found].map(([chave_acesso, one]) => [chave_acesso, { chave_acesso, ...one }]));
 }
 
-/** The rehearsal that the sandbox was asked for with a nota (D-60), and since when. */
+/** The simulation that the sender of a nota requested in the sandbox (D-60), and since when. */
 function rehearsalOf({ simular, data_emissao }: ClaimedNota): ToSimulate {
   return simular === null ? {} : { simular, criado: data_emissao.getTime() };
 }
 
-/** Said where another municipality found it out: this one was not told why. */
+/** The message when another municipality detected the outage: this one has no reason of its own. */
 const AWAY = 'o ADN não está respondendo; novas tentativas são feitas de tempos em tempos';
 const SILENT = 'o ADN não disse o que foi feito das notas enviadas';
-/** Said where nothing is wrong with the municipality: an event of the provider is missing. */
+/** The message when the municipality works well: an event of the provider is missing. */
 const REPLACED_FIRST =
   'há notas que substituem outras, e seguem depois do evento cancelamento_por_substituicao de cada substituída';
 
-/** Says why notas wait after an attempt; undefined when the environment decided about some, as it will about the others. */
+/** The reason why notas wait after an attempt; undefined: the environment decided about some, and will decide about the others. */
 function describeProblem(answers: Answers<TooEarly>): string | undefined {
   const all = [...answers.values()];
   const misconfigured = all.find((answer) => answer.kind === 'misconfigured');
@@ -174,7 +174,7 @@ function describeProblem(answers: Answers<TooEarly>): string | undefined {
   return all.some(({ kind }) => kind === 'too_early') ? REPLACED_FIRST : SILENT;
 }
 
-/** Writes down why notas wait, which `nfse municipio mostrar` shows. Notas go out whether it can be written or not. */
+/** Records why notas wait, for `nfse municipio mostrar`. A failure to record it does not stop the delivery. */
 async function noteProblem({ world, tenant }: On, problem: string | undefined, isVague: boolean): Promise<void> {
   try {
     await world.store.municipios.noteProblem(tenant, problem, world.now(), isVague);
@@ -209,7 +209,7 @@ function outcomeOf(
   }
 }
 
-/** Tells the integrator, who alone can end the wait, what it is for. */
+/** Tells the integrator the reason of the wait, since the integrator alone can end it. */
 const REPLACED_NOT_YET =
   'Esta nota substitui outra e espera pelo evento cancelamento_por_substituicao dela, depois do qual segue sozinha.';
 

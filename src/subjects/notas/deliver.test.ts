@@ -1,6 +1,6 @@
 /**
- * What is particular to the delivery of notas: what is claimed and looked for together, what waits for another nota, and what an operator
- * and an integrator are told. The store answers what the test says; with the real one: `test/deliver.test.ts`.
+ * The delivery of notas alone: joint claims and searches, notas that wait for another, and messages for operators and integrators. The
+ * store answers as the test says; `test/deliver.test.ts` uses the real one.
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -18,7 +18,7 @@ const MINUTE_MS = 60_000;
 
 type Scene = {
   readonly notas: readonly ClaimedNota[];
-  /** Announced ones of the tenant, which nobody holds. */
+  /** Announced notas of the tenant, which no worker holds. */
   readonly anunciadas: readonly ClaimedNota[];
   readonly batchMax: number;
   readonly searchMax: number;
@@ -28,7 +28,7 @@ type Scene = {
   readonly answers: Readonly<Record<string, NotaAnswer>>;
   readonly pauseMs: number;
   readonly problem: string | undefined;
-  /** What the database throws when the problem is to be written. */
+  /** The database throws this error when the problem is recorded. */
   readonly trouble: Error | undefined;
 };
 
@@ -153,7 +153,7 @@ describe('what is claimed', () => {
     assert.equal(rest.steps[0], 'claim alfa 0 60000 1 minha');
     assert.deepEqual(rest.steps.slice(1), ['read alfa 1 2', 'share alfa', 'settle alfa ficha,anunciada 0']);
     assert.deepEqual(rest.delivered, { delivered: 2, isFull: true, pauseMs: 0 });
-    // The announced notas fill the batch: none is claimed, and more may be due.
+    // The announced notas fill the batch: no other is claimed, and more may be due.
     const none = await run({ notas: [nota('3')] }, { announced: announced('1', '2') });
     assert.deepEqual(none.steps, ['read alfa 1 2', 'share alfa', 'settle alfa anunciada 0']);
     assert.deepEqual(none.delivered, { delivered: 2, isFull: true, pauseMs: 0 });

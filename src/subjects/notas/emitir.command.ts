@@ -1,4 +1,4 @@
-/** `nfse emitir`: sends a DPS as any integrator would, and asks until the note is authorised. */
+/** `nfse emitir`: sends a DPS as an integrator would, and polls until the note is authorised. */
 import type { Recusado } from '../../../packages/cliente/src/index.ts';
 import { askedWrongly, type Command, type Terminal, textOf, type Values } from '../../base/terminal/command.ts';
 import {

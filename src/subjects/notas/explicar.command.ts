@@ -41,7 +41,7 @@ function explicar(terminal: Terminal, asked: string): number {
 
 const SIMILAR_MAX = 10;
 
-/** Codes that begin so, those that have the digits anywhere, and those one slip away; each with its message. */
+/** Similar codes with their messages: those with this beginning, those with these digits, and those with one character different. */
 function findSimilar(asked: string): readonly (readonly [string, string])[] {
   const digits = asked.replace(/^E?0*/, '');
   if (digits === '') return [];

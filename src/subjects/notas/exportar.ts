@@ -1,4 +1,4 @@
-/** What a search finds, as a file: a table, or all NFS-e in a ZIP. It takes as long as it takes, and says how far it is. */
+/** Exports the result of a search: a table, or all NFS-e in a ZIP. The export has no time limit, and reports its progress. */
 
 import { createReadStream, createWriteStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -38,7 +38,7 @@ const COLUNAS = [
   'valor_servico',
 ] as const satisfies readonly (keyof NotaAchada)[];
 
-/** Writes all that a search finds to a file. `onProgress`: notes so far. Or what is wrong with the search, by field. */
+/** Writes all notes of a search to a file, or tells the problems of the search by field. `onProgress`: notes so far. */
 export async function exportNotas(
   world: ExportWorld,
   slug: string,
@@ -95,9 +95,9 @@ async function* documentsOf(
   }
 }
 
-// In the background, for whoever asks by the console.
+// Exports in the background, started in the console.
 
-/** `bytes`: of the file, once it is ready. */
+/** `bytes`: size of the file, once it is complete. */
 type Feito = { readonly formato: FormatoDeExportacao; notas: number; bytes: number | undefined };
 export type Exportacao = Trabalho<Feito>;
 
@@ -107,7 +107,7 @@ export function openExportacoes(world: Pick<World, 'log'>): Exportacoes {
   return openTrabalhos(world, 'uma exportação do console falhou');
 }
 
-/** Begins an export; undefined: another must end first. */
+/** Begins an export; undefined: another one is still running. */
 export async function beginExport(
   world: ExportWorld & { readonly exportacoes: Exportacoes },
   slug: string,
@@ -132,7 +132,7 @@ export async function beginExport(
   return one;
 }
 
-/** The file of an export that is ready. */
+/** The file of a complete export. */
 export function readExport(one: Exportacao): Readable {
   return createReadStream(fileOf(one));
 }

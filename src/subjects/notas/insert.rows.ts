@@ -1,4 +1,4 @@
-/** Storing notas: the row, and all that is kept of it beside, in one transaction. */
+/** Stores notas: the row and all dependent rows, in one transaction. */
 
 import { digestOf, type Folha } from '../../base/book/auditoria-hash.ts';
 import { folhaOf } from '../../base/book/auditoria-tabelas.ts';
@@ -13,21 +13,21 @@ import { insertRows } from '../../base/pg/sql.ts';
 import { NotWritten } from '../../base/pg/unavailable.ts';
 import type { NotaEstado } from '../../fiscal/nota.ts';
 
-/** It waits for a rate. */
+/** The nota waits for a rate. */
 function isHeld({ nota }: Pick<NumberedNota, 'nota'>): boolean {
   return nota.retencao !== undefined;
 }
 
-/** The highest reception number that is known. */
+/** The highest known reception number. */
 const KNOWN_NSU = 'coalesce((select r.nsu from recepcoes_adn r where r.tenant = $1), 0)';
 
 /**
- * Inserts many notas of a tenant, and answers of each the highest reception number that was known, where it is announced with that. One that
- * is held back has a message from the start.
+ * Inserts many notas of a tenant, and returns the highest known reception number for each announced one. A held nota has a message from the
+ * start.
  */
 const INSERT_NOTAS = insertRows<NumberedNota>(
   'insert_notas',
-  // Under a name of its own: what it returns has that of the table before it on a node of Citus, where the table has another.
+  // The table has an alias: a Citus node names it differently, and `returning` would not find it.
   'notas as n',
   [
     ['id bigint', ({ id }) => String(id)],
@@ -56,13 +56,13 @@ const INSERT_RETIDAS = insertRows<NumberedNota>('insert_retidas', 'retidas', [
   ['traceparent text', ({ job }) => job.traceparent ?? null],
 ]);
 
-/** The moves that brought a nota to where it is stored. `at`: when those that are announced with that were. */
+/** The moves of a nota up to its insertion. `at`: the moment of the announced notas' transmission move. */
 function movesOf({ id, mes, nota, claims, job }: NumberedNota, at: number): readonly Trailed[] {
   const ref = { id: String(id), mes, traceparent: job.traceparent };
   const first = isHeld({ nota })
     ? ({ gatilho: 'retencao', para: 'retida' } as const)
     : ({ gatilho: 'emissao', para: 'emitida' } as const);
-  // Which rate was missing is told for good: the note forgets it as it goes on.
+  // The trail keeps the missing rate: the nota itself loses this message when it goes on.
   const issued = {
     ...ref,
     dito: undefined,
@@ -79,13 +79,13 @@ function movesOf({ id, mes, nota, claims, job }: NumberedNota, at: number): read
   ];
 }
 
-/** Where a nota is stored: its state, and its moves up to there. */
+/** The initial state of a nota, and its number of moves. */
 function estadoOf(row: NumberedNota): { readonly estado: NotaEstado; readonly movimentos: number } {
   if (row.claims !== undefined) return { estado: 'transmitida', movimentos: 2 };
   return { estado: isHeld(row) ? 'retida' : 'emitida', movimentos: 1 };
 }
 
-/** What the audit chain tells of a nota as it is stored: what it says, how it stands, and its documents. */
+/** The leaves of the audit chain for a new nota: its content, its state, and its documents. */
 function folhasOf(row: NumberedNota): readonly Folha[] {
   const { id, mes, numero, nota, job } = row;
   const { estado, movimentos } = estadoOf(row);
@@ -106,10 +106,10 @@ function folhasOf(row: NumberedNota): readonly Folha[] {
   ];
 }
 
-/** What is told of the notas that were stored: the highest reception number known then. */
+/** `known`: the highest reception number that was known when the notas were inserted. */
 export type InsertedNotas = { readonly known: Promise<string>; readonly writes: readonly Promise<unknown>[] };
 
-/** Inserts notas, with all that is kept of them beside their documents. `announcement`: of those with a claim. */
+/** Inserts notas with all dependent rows. `announcement`: of the notas with a claim. */
 export function insertNotas(
   client: PoolClient,
   tenant: string,
@@ -131,7 +131,7 @@ export function insertNotas(
     traceparent: job.traceparent,
   }));
   const known = inserted.then(({ rows }) => {
-    // None is stored of a municipality that is not there.
+    // The statement stores no nota of a missing municipality.
     if (rows.length !== notas.length) throw new NotWritten(`${rows.length} of ${notas.length} notas were stored`);
     return rows.find(({ nsu }) => nsu !== null)?.nsu ?? '0';
   });
@@ -150,7 +150,7 @@ export function insertNotas(
 
 /**
  * The documents travel as one block of bytes with their lengths: no escaping, no copy into a text array. The block comes last, since `pg`
- * copies what stands before a parameter for which it needs room.
+ * copies all parameters before a large one.
  */
 const INSERT_DOCUMENTOS = planOnce(
   'insert_documentos',
@@ -169,7 +169,10 @@ function insertDocumentos(client: PoolClient, tenant: string, notas: readonly Nu
   return client.query(INSERT_DOCUMENTOS([tenant, signatures, judged, meses, ...packDocuments(notas)]));
 }
 
-/** The ids of a group, where each one's documents begin (from 1, as SQL counts), how long they are, and all of them one after the other. */
+/**
+ * The ids of a group, the start of each one's documents (from 1, as SQL counts), and their lengths. The last value is the block of all
+ * documents.
+ */
 function packDocuments(made: readonly NumberedNota[]): [string[], number[], number[], number[], Buffer] {
   const sizes = made.map(({ nota }) => nota.recebido.length + Buffer.byteLength(nota.nfse));
   const whole = Buffer.allocUnsafe(sizes.reduce((sum, size) => sum + size, 0));

@@ -1,6 +1,4 @@
-/**
- * Issuing: what arrives together is numbered and stored by one transaction, and a failure of one does not take the others with it.
- */
+/** Numbers and stores concurrent notas in one transaction; the failure of one does not fail the others. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Announce, AnnouncedClaim, Announcement } from '../../base/book/claim-notas.ts';
 import { giveKeysBack, type KeyedSuccess, takeKeys } from '../../base/book/idempotencia.ts';
@@ -33,21 +31,21 @@ import { inTraces, type Traced, traceparentNow } from '../../base/traces/traces.
 import type { Prestador } from '../../fiscal/facts.ts';
 import { insertNotas } from './insert.rows.ts';
 
-/** Issuances committed together at most. Larger groups save little and make the last one wait. */
+/** Issuances in one commit, at most. Larger groups save little and delay the last one. */
 const GROUP_MAX = 256;
-/** A group waits for more notes on a Citus, which plans each statement twice, for one note as for many (D-495). */
+/** A group waits for more notes on Citus, which plans each statement twice for any number of notes (D-495). */
 const CITUS_GATHER_MS = 10;
 
 export type Issuance = Traced & {
   /** CNPJ or CPF whose sequence numbers the note. */
   readonly prestador: string;
-  /** Of its key, as 202611. */
+  /** The month of the key, as 202611. */
   readonly mes: number;
-  /** Identifier of the DPS; of one without number what the identifiers of its series begin with: it takes the next free number. */
+  /** Identifier of the DPS. A DPS without number has the prefix of its series' identifiers, and takes the next free number. */
   readonly dps: { readonly id: string } | { readonly serie: string };
   /** The provider to create with this note, in the sandbox. */
   readonly novoPrestador: Prestador | undefined;
-  /** Of a request that came with one: taken with this note, or nothing is stored (D-19). */
+  /** The idempotency key of the request: it is taken with this note, or nothing is stored (D-19). */
   readonly key?: KeyedSuccess | undefined;
   /** Makes the row, once the numbers are known. Pure and quick: it runs inside the transaction. */
   readonly complete: (numbers: Numbers) => NotaNova;
@@ -59,20 +57,20 @@ type Numbers = { readonly numero: bigint; readonly id: bigint; readonly nDPS: bi
 export type IssueResult =
   | { readonly nota: NotaNova }
   | { readonly duplicateOf: DpsHolder }
-  /** Somebody was first with this key, and has an answer under it. */
+  /** Another request took this key first, and has an answer under it. */
   | { readonly isRepeated: true }
   | { readonly error: unknown };
 
-/** Where a group is issued. */
+/** The pool, the tenant and the callbacks of a group. */
 type On = { readonly pool: Db; readonly tenant: string; readonly onStored: OnStored; readonly announce: Announce };
 
-/** `onStored` is told of every commit; `announce` says whether the notas of a group are announced with it. */
+/** `onStored` is called at every commit; `announce` says whether the notas of a group are announced with it. */
 export function notaIssuing(pool: Db, onStored: OnStored, announce: Announce = () => undefined) {
   const lanes = lanesOfIssuing();
   const issue = groupCommit<Issuance, IssueResult>(
     measureGroups('nota', (lane, jobs) => {
       const on: On = { pool, tenant: lane.split('/', 1)[0]!, onStored, announce };
-      // A provider that goes apart is expected to be held still: its lock is waited for only briefly.
+      // The sequence of a separated provider is probably still locked: the wait for its lock is short.
       const options = isApart(lane) ? { lockMs: SHORT_LOCK_MS } : {};
       return inTraces('commit', jobs, { 'nfse.notas': jobs.length }, () =>
         lanes.watch(lane, jobs, () => issueEach(on, jobs, options)),
@@ -83,17 +81,16 @@ export function notaIssuing(pool: Db, onStored: OnStored, announce: Announce = (
     () => (isDistributed(pool) ? wait(CITUS_GATHER_MS) : undefined),
   );
   return {
-    /** Numbers and stores a nota; answers after the commit. A DPS identifier in use is answered, not thrown. */
+    /** Numbers and stores a nota, and returns after the commit. A used DPS identifier is a result, not an exception. */
     issue: (tenant: string, issuance: Issuance): Promise<IssueResult> =>
       issue(lanes.laneOf(tenant, issuance.prestador), traced(issuance)),
-    /** How long the group has been on its way that began first, in milliseconds. */
+    /** The age of the oldest running group, in milliseconds. */
     issuingFor: issue.longest,
   };
 }
 
 /**
- * The notes of a tenant are issued together. Those of a provider whose sequence somebody was found to hold go apart, beside the others,
- * until one of them is issued.
+ * The notes of a tenant are issued together. A provider whose sequence was found locked gets its own lane until one of its notes is issued.
  */
 function lanesOfIssuing() {
   const apart = new Set<string>();
@@ -119,7 +116,7 @@ function lanesOfIssuing() {
   };
 }
 
-/** With the trace of whoever asks for it: a group has those of all its notes. */
+/** Adds the caller's trace; a group has the traces of all its notes. */
 function traced(issuance: Issuance): Issuance {
   const traceparent = traceparentNow();
   return traceparent === undefined ? issuance : { ...issuance, traceparent };
@@ -130,8 +127,8 @@ function isApart(lane: string): boolean {
 }
 
 /**
- * A row that the database refuses (SQLSTATE classes 22 and 23) fails alone: then each is issued by itself. So does a provider whose
- * sequence somebody holds; where something else is held, each provider is issued by itself.
+ * A row that the database refuses (SQLSTATE classes 22 and 23) fails alone: each row is then issued by itself. A provider whose sequence is
+ * locked fails alone too. Each provider is issued by itself when the lock is on something else.
  */
 async function issueEach(on: On, jobs: readonly Issuance[], options: TransactionOptions): Promise<Results> {
   try {
@@ -149,13 +146,16 @@ async function issueUnlocked(on: On, jobs: readonly Issuance[], error: unknown):
   if (ofEach.size === 1) throw error;
   const held = await heldSequences(on.pool, on.tenant, [...ofEach.keys()]);
   const free = jobs.filter(({ prestador }) => !held.has(prestador));
-  // What is held is something else, or it was let go meanwhile.
+  // The lock is on something else, or was released meanwhile.
   const parts = held.size === 0 ? [...ofEach.values()] : free.length === 0 ? [] : [free];
   const issue = (part: readonly Issuance[]): Promise<Results> => issueGroup(on, part, { lockMs: SHORT_LOCK_MS });
   return issueParts(jobs, parts, issue, error);
 }
 
-/** Issues some after others; a part that fails fails alone. An issuance in no part, or in one that is not reached, fails with `error`. */
+/**
+ * Issues the parts one after the other; a failed part does not stop the others. An issuance in no part, or in an unreached one, fails with
+ * `error`.
+ */
 async function issueParts(
   jobs: readonly Issuance[],
   parts: readonly (readonly Issuance[])[],
@@ -175,17 +175,17 @@ async function issueParts(
   return jobs.map((job) => results.get(job) ?? { error });
 }
 
-/** Documents of notas as they will be sent; that of one that is held is written anew before. */
+/** Documents of the notas that can be sent as they are; the document of a held one is completed later. */
 export function transmissible(rows: readonly MadeRow[]): readonly (readonly [id: string, nfse: string])[] {
   return rows.flatMap(({ id, nota }) => (nota.retencao === undefined ? [[String(id), nota.nfse] as const] : []));
 }
 
-/** What a group came to: a result for each job. */
+/** The results of a group, one for each job. */
 type Results = readonly IssueResult[];
 
 /**
- * One transaction for a group: the sequences of its providers are locked and advanced, identifiers in use are found under that lock, and
- * the rest is inserted. An identifier contains its provider; the unique index has the last word all the same.
+ * Issues a group in one transaction. It locks and advances the sequences of the providers, finds used identifiers under that lock, and
+ * inserts the rest. An identifier contains its provider; the unique index is the last safeguard.
  */
 async function issueGroup(
   { pool, tenant, onStored, announce }: On,
@@ -229,10 +229,12 @@ function ensureMesesOf(pool: Db, jobs: readonly Issuance[]): Promise<void> {
   );
 }
 
-/** What came of jobs that are issued together or not at all: the rows, or the results of which one is no note. */
+/** The result of issuing jobs all together or not at all: the rows, or the results when one job yields no note. */
 export type IssuedTogether = Pick<Made, 'rows'> | { readonly results: readonly IssueResult[] };
 
-/** All of these, in one transaction with what `also` writes, or nothing. `also` answers what keeps the notes from being stored. */
+/**
+ * Stores all notes in one transaction with the writes of `also`, or nothing. `also` returns an obstacle when the notes must not be stored.
+ */
 export async function issueTogether<Obstacle>(
   pool: Db,
   tenant: string,
@@ -260,7 +262,7 @@ export async function issueTogether<Obstacle>(
   }
 }
 
-/** Issuances that are written together. `announcement`: their notas are announced as they are stored. */
+/** Issuances that are written together. `announcement`: their notas are announced when they are stored. */
 type Group = {
   readonly tenant: string;
   readonly jobs: readonly Issuance[];
@@ -268,7 +270,7 @@ type Group = {
   readonly announcement: Announcement | undefined;
 };
 
-/** `known`: the highest reception number, once the notas are inserted. */
+/** `known`: the highest reception number, after the notas are inserted. */
 type Written = Made & { readonly known: Promise<string> };
 
 async function writeGroup(
@@ -282,8 +284,8 @@ async function writeGroup(
     'id' in dps ? [{ id_dps: dps.id, id: firstId + BigInt(place), mes }] : [],
   );
   const isKeyed = jobs.some(({ key }) => key !== undefined);
-  // Sent in this order: a note that was waited for with its key is then no duplicate but the same request, and what the group brings itself
-  // is not yet in use for automatic numbers.
+  // The order of these statements matters. A request that waited for its key is a repetition, not a duplicate. The group's own identifiers
+  // are not yet in use when automatic numbers are chosen.
   const [repeated, last, automatic, taken] = await Promise.all([
     isKeyed ? takeKeysOf(client, tenant, jobs, firstId) : NONE_REPEATED,
     advanceNumbers(client, tenant, wanted),
@@ -298,20 +300,20 @@ async function writeGroup(
   const beyond = [...made.next].map(([prestador, next]) => [prestador, next - 1n - last.get(prestador)!] as const);
   const unused = new Map(beyond.filter(([, numbers]) => numbers < 0n));
   if (unused.size > 0) writes.push(advanceNumbers(client, tenant, unused));
-  // Where a series goes on with the number of the next note there is nothing to remember.
+  // A series that continues with the number of the next note needs no stored position.
   const ahead = automatic.ahead((prestador) => made.next.get(prestador)!);
   if (ahead.length > 0) writes.push(rememberSeries(client, tenant, ahead));
   if (made.rows.length === 0) return { result: { ...made, known: NOTHING_KNOWN }, writes };
   const news = made.rows.flatMap(({ job, nota }) =>
     job.novoPrestador === undefined ? [] : [{ prestador: job.novoPrestador, em: nota.data_emissao }],
   );
-  // Seldom: the first note of a provider in a sandbox. Who is new is told, and known only then.
+  // A new provider is rare: the first note of one in a sandbox. The insert itself tells which are new, and the audit chain records them.
   if (news.length > 0) await insertPrestadoresOfDps(client, tenant, news);
   const inserted = insertNotas(client, tenant, made.rows, announcement);
   return { result: { ...made, known: inserted.known }, writes: [...writes, ...inserted.writes] };
 }
 
-/** Identifiers that were taken for what is no note are free again, those of notes that have none yet are taken. */
+/** Frees identifiers that were taken for no note, and stores those of notes that have none yet. */
 function settleIdentities(
   client: PoolClient,
   { tenant, jobs, firstId }: Group,
@@ -334,7 +336,7 @@ const NOTHING_KNOWN = Promise.resolve('0');
 
 const NONE_REPEATED: ReadonlySet<Issuance> = new Set();
 
-/** Takes the keys of a group for the notes that it is to make; those whose key somebody else has. */
+/** Takes the keys of a group for its future notes; returns the jobs whose key another request has. */
 async function takeKeysOf(
   client: PoolClient,
   tenant: string,
@@ -345,11 +347,11 @@ async function takeKeysOf(
     key === undefined ? [] : [{ ...key, status: 201, nota: firstId + BigInt(place), mes }],
   );
   const taken = await takeKeys(client, tenant, entries);
-  // Of two with one key in a group the first has it.
+  // The first job in the group wins a key that two jobs have.
   return new Set(jobs.filter(({ key }) => key !== undefined && !taken.delete(key.impressao.toString('hex'))));
 }
 
-/** Keys that were taken for what is no note: neither made, nor another's before. */
+/** Keys that were taken but yield no note: neither a new one nor an earlier one. */
 function listUnusedKeys(jobs: readonly Issuance[], results: readonly IssueResult[]): readonly Buffer[] {
   return jobs.flatMap(({ key }, place) => {
     const result = results[place]!;
@@ -357,7 +359,7 @@ function listUnusedKeys(jobs: readonly Issuance[], results: readonly IssueResult
   });
 }
 
-/** The series that have DPS without number in a group, with what the sequence of their provider was advanced by. */
+/** The series of a group's DPS without number, each with the count by which its provider's sequence was advanced. */
 function seriesOf(jobs: readonly Issuance[], advanced: ReadonlyMap<string, bigint>) {
   const series = new Map<string, string>();
   for (const { dps, prestador } of jobs) if ('serie' in dps) series.set(dps.serie, prestador);
@@ -373,7 +375,7 @@ type Made = {
   readonly next: ReadonlyMap<string, bigint>;
 };
 
-/** Gives each job that is neither a repetition nor a duplicate the next number of its provider, and makes its row. */
+/** Gives each new job the next number of its provider, and makes its row. Repetitions and duplicates take no number. */
 function completeJobs(
   { jobs, firstId, announcement }: Group,
   next: Map<string, bigint>,
@@ -400,14 +402,14 @@ function completeJobs(
       rows.push({ job, nota, numero, id, mes, claims: isSentAtOnce(nota) ? announcement?.token : undefined });
       return { nota };
     } catch (error) {
-      // A document that cannot be made takes no number, and does not take the rest of the group with it.
+      // A failed document takes no number, and does not fail the rest of the group.
       return { error };
     }
   });
   return { rows, results, next };
 }
 
-/** What is held back, waits for another or is rehearsed becomes due, each in its time. */
+/** Held, substitute and simulated notas are not sent at once: each becomes due later. */
 function isSentAtOnce({ retencao, substitui, simular }: NotaNova): boolean {
   return retencao === undefined && substitui === undefined && simular === undefined;
 }

@@ -1,9 +1,9 @@
 /**
- * The main job: a DPS goes in, a stored nota comes out, or every fault that it has (D-11, D-720).
+ * The main job: a DPS becomes a stored nota, or all its faults are returned (D-11, D-720).
  *
- *   open → verify → whose turn it is → read → facts → judge → store
+ * open → verify → idempotency turn → read → facts → judge → store.
  *
- * Nothing is numbered before all rules hold, and nothing is answered before the commit.
+ * A note is numbered only after all rules hold, and answered only after the commit.
  */
 
 import type { Municipio } from '../../base/book/municipios.ts';
@@ -45,7 +45,7 @@ import {
 } from './numero-dps.ts';
 import { atOnePlace, refuseUnread, refuseUnverified } from './refuse.ts';
 
-/** Where a DPS has its free text. */
+/** The free text of a DPS. */
 const X_INF_COMP = '/DPS/infDPS/serv/infoCompl/xInfComp';
 
 export type IssuedNota = {
@@ -53,11 +53,11 @@ export type IssuedNota = {
   readonly chave_acesso: string;
   readonly xml_nfse: string;
   readonly avisos: readonly Aviso[];
-  /** It was issued before, for the same request (D-19). */
+  /** The nota was issued before, for the same request (D-19). */
   readonly isRepeated?: true;
 };
 
-/** Issues the nota of a DPS exactly as it was sent; with a key, once however often it is sent. */
+/** Issues the nota of a DPS exactly as it was sent; a key makes repeated requests yield one nota. */
 export async function issueNota(
   world: World,
   municipio: Municipio,
@@ -71,15 +71,14 @@ export async function issueNota(
   return done;
 }
 
-/** A request that is refused is counted under each of its codes; a repeated answer is none anew. */
+/** A refused request is counted under each of its codes; a repeated answer is not counted again. */
 export function countRefusal({ store, now }: World, { tenant }: Municipio, faults: readonly Fault[]): void {
   const codes = faults.map(({ codigo }) => codigo);
   store.movimento.countRecusa(tenant, codes, now());
 }
 
 /**
- * All of issuing but the storing, for those who store several notes at once. Its DPS has a number, and there is no remark to
- * make to anybody.
+ * All steps of issuing except storing, for callers that store several notes at once. The DPS has a number, and the caller ignores remarks.
  */
 export async function prepareIssuance(
   world: World,
@@ -120,7 +119,7 @@ async function issue(
     dps: numberedAs(dps),
     novoPrestador: accepted.novoPrestador,
     complete: accepted.complete,
-    // Only the identifier of a DPS that brings its number is remarked on, and that one is known.
+    // Remarks depend only on the identifier, which is known here when the DPS brings its number.
     key: turn?.success(dps.nDPS === undefined ? avisos : avisosFor(identifierOf(dps, dps.nDPS))),
   };
   const stored = await inSpan('gravar', {}, () => world.store.notas.issue(municipio.tenant, issuance));
@@ -142,13 +141,13 @@ async function issue(
 }
 
 /**
- * What a DPS without faults needs to be stored. The tree that it was read from is no part of it: while hundreds wait for
- * their commit it would be most of what the garbage collector has to carry along (measured: a tenth of all work).
+ * The data of an accepted DPS that storing needs. The parsed tree is left out: hundreds of DPS wait for their commit. The tree would be
+ * most of the garbage collector's load (measured: a tenth of all work).
  */
 type Accepted = Pick<Issuance, 'novoPrestador' | 'complete' | 'mes' | 'prestador'> & {
   readonly dps: Dps;
   readonly judged: Judged;
-  /** Undefined where the sender gave none: a JSON body has no identifier. */
+  /** Undefined: the sender gave none, as in a JSON body. */
   readonly idSent: string | undefined;
   readonly avisos: readonly Aviso[];
 };
@@ -183,7 +182,7 @@ async function accept(
   }
   const asked = [sent.simular, dps.serv.infoCompl?.xInfComp];
   const rehearsal = findRehearsal(municipio.ambiente, asked, { xpath: X_INF_COMP });
-  // A lot has no place for remarks, and what a DPS without number takes is decided where it is stored.
+  // The answer of a lot has no place for remarks. A DPS without number gets its number only at storing.
   const isAsked = dps.nDPS !== undefined && sent.kind !== 'rps';
   const next = isAsked ? await nextNumbersFor(world, municipio, dps) : undefined;
   const confianca = await keepFundamento(world, municipio, signature.fundamento);
@@ -220,12 +219,12 @@ type Material = {
   readonly julgamento: string | undefined;
 };
 
-/** Version and commit of the program, and on a second line the remarks that it made, as they are told. */
+/** Version and commit of the program; a second line has the remarks, as the sender reads them. */
 function describeJulgamento({ programa }: World, avisos: readonly Aviso[]): string | undefined {
   return programa === undefined || avisos.length === 0 ? programa : `${programa}\n${JSON.stringify(avisos)}`;
 }
 
-/** What turns numbers into the row and the document, inside the storing transaction; and the month of the key. */
+/** Makes the function that turns numbers into the row and the document inside the transaction; and the month of the key. */
 export function completion(
   world: Pick<World, 'randomDigits'>,
   municipio: Pick<Municipio, 'codigoIbge'>,
@@ -295,7 +294,7 @@ function decimalText(value: Decimal | undefined): string | undefined {
   return value === undefined ? undefined : formatDecimal(value);
 }
 
-/** Moment and 20 random digits (66 bits, D-40); beginning with time keeps the index of the database compact. */
+/** Moment and 20 random digits (66 bits, D-40); the leading time keeps the database index compact. */
 export function protocolNumber(world: Pick<World, 'randomDigits'>, moment: string): string {
   return moment.replace(/\D/g, '') + world.randomDigits(10) + world.randomDigits(10);
 }

@@ -1,6 +1,6 @@
 /**
- * The address of layout 1.00 answers that it is closed, whatever came. A sender of a DPS of 1.01 has only the address wrong, and is told
- * so (D-14). Nothing is stored.
+ * The address of layout 1.00 answers every request that it is closed. A DPS of 1.01 has only the wrong address, and the answer says so
+ * (D-14). Nothing is stored.
  */
 
 import { placeFaults } from '../../base/world/sent-documents.ts';
@@ -20,7 +20,7 @@ export function refuseLegacy(body: Uint8Array, endpointCorreto: string): Refusal
   return { faults: [closed, ...refuseAddress(body, endpointCorreto)] };
 }
 
-/** E110 with its place: the document is of a layout that is issued, and only the address is wrong. */
+/** E110 with its place: the layout of the document is current, and only the address is wrong. */
 function refuseAddress(body: Uint8Array, endpointCorreto: string): readonly Fault[] {
   if (body.length === 0) return [];
   const reading = readXml(body);

@@ -1,6 +1,6 @@
 /**
- * `nfse migrar-dps`: what a client of the national API sends, opened step by step, judged with the facts of the sandbox, and written as
- * this service takes it. Neither a service nor a database is needed.
+ * `nfse migrar-dps`: unwraps a document of the national API, judges it with the sandbox's facts, and rewrites it for this service. Neither
+ * a service nor a database is needed.
  */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -35,7 +35,7 @@ export const MIGRAR_DPS: Command = {
 
 const LOTE_MAX = 50;
 
-/** Exit code 0: what is written would be taken; 1: something is left to be decided, or it is no document; 2: asked wrongly. */
+/** Exit code 0: the service would accept the result; 1: a decision is left, or the input is no document; 2: wrong usage. */
 async function migrar(terminal: Terminal, values: Values, file: string): Promise<number> {
   const given = file === '-' ? await readStandardInput() : await bytesOf(file);
   if (given.length > BODY_MAX_BYTES) {
@@ -75,7 +75,7 @@ async function migrar(terminal: Terminal, values: Values, file: string): Promise
   return documentos.every((one) => !('problema' in one) && one.conferido.faults.length === 0) ? 0 : 1;
 }
 
-/** No more than is judged is kept. */
+/** Input beyond the limit of the check is dropped. */
 async function readStandardInput(): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let length = 0;
@@ -87,7 +87,7 @@ async function readStandardInput(): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-/** `dps.xml`; of a lot `dps-1.xml`, `dps-2.xml`. */
+/** `dps.xml`; `dps-1.xml`, `dps-2.xml` for a lot. */
 function numberedFile(saida: string, place: number, count: number): string {
   if (count === 1) return saida;
   const { dir, name, ext } = path.parse(saida);

@@ -1,6 +1,6 @@
 /**
- * What a client of the national API sends, brought to this service: opened whatever it is in, told step by step, mended, and taken; by the
- * command and at the public page, which is used in a browser without scripts as well.
+ * Documents of the national API are migrated: unwrapped, explained, corrected, and accepted by this service. The command and the public
+ * page do this; a browser uses the page without scripts as well.
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -38,7 +38,7 @@ const migrar = (...args: readonly string[]): Promise<Said> => nfseHere(['migrar-
 const packed = (xml: string | Uint8Array): string => gzipSync(xml).toString('base64');
 const envelope = (xml: string): string => JSON.stringify({ dpsXmlGZipB64: packed(xml) });
 
-/** As the national environment takes it: its moment of issue, and the layout of before. */
+/** The form of the national environment: its moment of issue, and the earlier layout. */
 const national = (xml: string): string =>
   xml.replace('versao="1.01"', 'versao="1.00"').replace('</tpAmb>', '</tpAmb><dhEmi>2026-11-21T09:00:00-04:00</dhEmi>');
 
@@ -60,7 +60,7 @@ type Documento = {
   readonly destino: string;
 };
 
-/** The only document, as a program reads it. */
+/** The only document of the program's JSON output. */
 async function migrated(given: string | Uint8Array, code = 0): Promise<Documento> {
   const said = await migrar(file('enviado', given), '--json');
   assert.deepEqual([said.code, said.err], [code, ''], said.out);
@@ -179,7 +179,7 @@ describe('the command', () => {
     assert.ok(one.restam.length > 0 && one.restam.every(({ xpath }) => xpath.includes('toma/CPF')));
     assert.ok(one.documento.includes('<vServ>1000.00</vServ>'));
     assert.deepEqual([...new Set(one.corrigidos.map(({ codigo }) => codigo))].slice(0, 2), ['E110', 'E0010']);
-    // What is left is told at its place in what is written.
+    // The remaining faults are shown at their lines in the new document.
     const { html } = await send(new URLSearchParams({ documento: envelope(wrong) }));
     assert.match(html, /<li class="com-erro" value="\d+"><code>\s*&lt;CPF&gt;52998224720/);
     assert.match(html, /<li><a href="erros\/E0010">E0010<\/a> dhEmi /);
@@ -191,7 +191,7 @@ describe('the command', () => {
   });
 
   test('a tribISSQN that meant something else in layout 1.00 stops it, with both meanings', async () => {
-    // Official schemas: in 1.00 2 is export, 3 non-incidence, 4 immunity; in 1.01 2 immunity, 3 export, 4 non-incidence.
+    // Official schemas: 1.00 has 2 export, 3 non-incidence, 4 immunity; 1.01 has 2 immunity, 3 export, 4 non-incidence.
     const cases: readonly (readonly [number: string, said: RegExp])[] = [
       [
         '2',
@@ -227,7 +227,7 @@ describe('the command', () => {
       const [fault, ...others] = ((await answer.json()) as { erros: Record<string, string>[] }).erros;
       assert.deepEqual([fault!.codigo, fault!.correcao, others.length], ['E110', undefined, 0]);
       assert.match(fault!.mensagem!, said);
-      // Once the number is of 1.01, the rest is mended as ever.
+      // A document with the version 1.01 needs no decision about this number; the rest is corrected as usual.
       const decided = await migrated(sent.replace('versao="1.00"', 'versao="1.01"'), number === '2' ? 1 : 0);
       assert.ok(!subjects(decided).includes('tributacao') && !decided.documento.includes('dhEmi'));
     }
@@ -281,7 +281,7 @@ describe('the command', () => {
     });
     assert.equal(one.destino, `/api/v1/nfse/${NO_SUCH_KEY}/eventos`);
     assert.match(says(one, 'evento'), /tpAmb, verAplic, dhEvento, xDesc/);
-    // The service reads it, and misses nothing but the note.
+    // The service reads the document, and only the note itself is missing.
     const answer = await post(one.documento, 'application/json', `/integracao${one.destino}`);
     assert.equal(((await answer.json()) as { codigo_erro: string }).codigo_erro, 'E301');
     const bad = await migrated(pedido('<e101101><cMotivo>7</cMotivo><xMotivo>curto</xMotivo></e101101>'), 1);
@@ -316,7 +316,7 @@ describe('the command', () => {
       assert.match(JSON.parse(said.out).documentos[0].problema, problem);
       assert.ok(!existsSync(saida));
     }
-    // A lot of bombs is opened no further than one of them.
+    // Only one document of a lot of bombs is unpacked.
     const bomb = packed(Buffer.alloc(3 * 1024 * 1024, ' '));
     const bombs = await migrar(file('bombas', JSON.stringify({ LoteXmlGZipB64: Array(50).fill(bomb) })), '--json');
     const told = (JSON.parse(bombs.out).documentos as Documento[]).map(({ problema }) => problema ?? '');
@@ -386,7 +386,7 @@ describe('the public page', () => {
   });
 
   test('counts what was packed by what it is', async (t) => {
-    // The allowance of an address grows with the time that goes by.
+    // The quota of a network address grows as time passes.
     monotonicClock(t);
     const left = async (documento: string): Promise<number> => {
       const body = new URLSearchParams({ documento });
@@ -395,7 +395,7 @@ describe('the public page', () => {
     };
     const before = await left(envelope(NACIONAL));
     const long = NACIONAL.replace('<toma>', `<toma>${'<xEmail>a</xEmail>'.repeat(20_000)}`);
-    // 20,000 elements of 18 characters are 18 documents of 20 KiB; the body has two or three KiB.
+    // 20,000 elements of 18 characters become 18 documents of 20 KiB; the body has two or three KiB.
     assert.ok(before - (await left(envelope(long))) >= 18);
     const tooLong = NACIONAL.replace('<toma>', `<toma>${' '.repeat(1024 * 1024)}`);
     const { html } = await send(new URLSearchParams({ documento: envelope(tooLong) }));
@@ -435,7 +435,7 @@ describe('the page in a browser', { skip }, () => {
     page = await browser.newPage(true);
   });
 
-  /** What judges a page is a script; the page itself has none. */
+  /** The accessibility checker is a script; the page itself has none. */
   const judge = async (called: string): Promise<void> => {
     await page.scripts(true);
     await assertAccessible(page, called);

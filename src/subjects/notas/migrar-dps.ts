@@ -1,6 +1,6 @@
 /**
- * What a client of the national API sends, brought to what this service takes: opened, known, judged, mended where that is certain, and
- * told what is different. Nothing is issued or stored, and nothing is signed: whoever has the key does that.
+ * Migrates documents of the national API to this service: unwrap, recognise, judge, correct where certain, and explain the differences.
+ * Nothing is issued, stored or signed: only the holder of the key can sign.
  */
 
 import { municipalMoment } from '../../base/world/gather-facts.ts';
@@ -20,7 +20,7 @@ import { corpoOfPedido } from '../../fiscal/pedido-nacional.ts';
 import { type Conferido, conferirDocumento, type JudgeDps, roundsFor } from './conferir.ts';
 import { bytesOf, type Desembrulhado, type Embrulho, unwrap } from './unwrap.ts';
 
-/** A thing in which this service differs from the national API. */
+/** A difference between this service and the national API. */
 export type Assunto =
   | 'endereco'
   | 'conexao'
@@ -39,34 +39,34 @@ export type Assunto =
   | 'evento'
   | 'lote';
 
-/** What changes in this document, or because of what it says. */
+/** A change in this document, or a consequence of its content. */
 type Mudanca = { readonly assunto: Assunto; readonly diz: string };
 
 export type Migrado = {
   readonly embrulho: readonly Embrulho[];
   readonly mudancas: readonly Mudanca[];
-  /** What was wrong with it as it came, and was mended because there is one way only. */
+  /** Faults that were corrected, since each has only one correction. */
   readonly corrigidas: readonly Fault[];
-  /** What is to be signed and sent: its bytes, and what is judged of it. What is left there needs somebody's decision. */
+  /** The bytes to sign and send, and their judgement. The remaining faults need a person's decision. */
   readonly bytes: Uint8Array;
   readonly conferido: Omit<Conferido, 'embrulho'>;
-  /** Where it goes to, below the municipality. */
+  /** The destination path, below the municipality. */
   readonly destino: string;
 };
 
-/** No document could be made of it. */
+/** The input could not become a document. */
 export type NaoMigrado = { readonly embrulho: readonly Embrulho[]; readonly problema: string };
 
 export type Migracao = {
   readonly documentos: readonly (Migrado | NaoMigrado)[];
-  /** Documents of a lot that were not looked at. */
+  /** Documents of a lot that were not examined. */
   readonly alem: number;
 };
 
 type Asked = {
-  /** In milliseconds: what is shown as the moment of the issue. */
+  /** Milliseconds: the moment of issue that the migration shows. */
   readonly agora: number;
-  /** Documents of a lot that are looked at. */
+  /** Documents of a lot that are examined, at most. */
   readonly documentosMax: number;
   /** The longest document that the service takes. */
   readonly bytesMax: number;
@@ -81,7 +81,7 @@ export async function migrarDps(judgeDps: JudgeDps, given: Uint8Array, asked: As
   return { documentos, alem: all.length - documentos.length };
 }
 
-/** `rounds`: how often corrections are looked for. */
+/** `rounds`: the rounds of corrections. */
 type How = Asked & { readonly rounds: number };
 
 async function migrarOne(judgeDps: JudgeDps, one: Desembrulhado, how: How): Promise<Migrado | NaoMigrado> {
@@ -106,7 +106,7 @@ async function migrarOne(judgeDps: JudgeDps, one: Desembrulhado, how: How): Prom
   return { embrulho, mudancas, ...(await ready(judgeDps, came, { bytes: one.bytes, isSigned })), destino };
 }
 
-/** The document as it is sent, judged once more where it is not what came. */
+/** The document as it is sent, judged again when it was changed. */
 async function ready(
   judgeDps: JudgeDps,
   came: Omit<Conferido, 'embrulho'>,
@@ -114,7 +114,7 @@ async function ready(
 ): Promise<Pick<Migrado, 'corrigidas' | 'bytes' | 'conferido'>> {
   const { corrigido } = came;
   if (corrigido === undefined) return { corrigidas: [], bytes, conferido: came };
-  // What was signed is no longer what it says; left inside, the signature would be refused.
+  // The signature no longer covers the changed content; the service would refuse it.
   const mended = Buffer.from(isSigned ? withoutSignatures(corrigido.texto) : corrigido.texto);
   const conferido = await conferirDocumento(judgeDps, mended, 0);
   return { corrigidas: corrigido.corrigidas, bytes: mended, conferido: 'problema' in conferido ? came : conferido };

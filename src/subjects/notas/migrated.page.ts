@@ -1,4 +1,4 @@
-/** What a client of the national API sends, as a page: how it was opened, what changes, and the document as it is sent here. */
+/** The page of a migrated document of the national API: its unwrapping, its changes, and the result to send. */
 
 import { DIFERENCAS } from '../../published/api-nacional.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
@@ -14,7 +14,7 @@ export function migrated({ documentos, alem }: Migracao, errosAt: (codigo: strin
   return html`${more}${documentos.map((one, place) => documentShown(one, errosAt, documentos.length > 1 ? place + 1 : undefined))}`;
 }
 
-/** `place`: of a lot, from 1. */
+/** `place`: the position in a lot, from 1. */
 function documentShown(
   one: Migrado | NaoMigrado,
   errosAt: (codigo: string) => string,
@@ -56,7 +56,7 @@ function outcome(left: number): Html {
     : html`<div class="recado erro" role="alert">Mudado o que é certo, ${left === 1 ? 'resta 1 erro, que pede' : `restam ${left} erros, que pedem`} decisão sua.</div>\n`;
 }
 
-/** The table of all differences. `more`: address of the page that says more. */
+/** The table of all differences. `more`: address of the page with details. */
 export function differences(more: string): Html {
   const rows = Object.keys(DIFERENCAS).map((assunto) => DIFERENCAS[assunto as Assunto]);
   return html`<h2>Na API nacional, e aqui</h2>
@@ -68,7 +68,7 @@ ${rows.map(({ titulo, nacional, aqui }) => html`<tr><td>${titulo}</td><td data-l
 `;
 }
 
-/** What stands between grave accents, as code. */
+/** Text between grave accents becomes code. */
 function inCode(text: string): Inserted {
   return text.split('`').map((part, place) => (place % 2 === 1 ? html`<code>${part}</code>` : part));
 }

@@ -1,4 +1,4 @@
-/** Words of the names of parties, by which a name is looked up. They are learned from the notes behind their issuance. */
+/** Words of the parties' names, for the search by name. A background job learns them from stored notes. */
 import { createHash } from 'node:crypto';
 import { type Db, runTransaction } from '../../base/pg/open.ts';
 import type { PoolClient } from '../../base/pg/pg.ts';
@@ -18,16 +18,18 @@ const INSERT = insertRows<Nome>(
   'on conflict do nothing',
 );
 
-/** Notes that are looked at in one step. */
+/** Notes that one step reads. */
 const STEP = 50_000;
-/** Names that one statement is about. */
+/** Names in one statement, at most. */
 const NAMES = 2_000;
-/** Ids are taken in blocks: one below the mark may come after it, from a process that issues little. */
+/** Each process reserves ids in blocks: a slow one may store an id below the mark after the mark has passed it. */
 const BEHIND = 16_384;
-/** Places for names that were learned of late, which come again and again: nothing is asked of them. */
+/** Size of the memory of recent names, which repeat often: the database is not asked about them. */
 const KNOWN = 2 ** 19;
 
-/** A question asked across tenants: months from $1 on in which one of an ambiente has notes whose names were not looked at, by chance: none comes before another for ever. */
+/**
+ * A query across tenants: months from $1 on with unread notes of one ambiente. The order is random, so that no month is delayed for ever.
+ */
 const UNREAD = `select m.tenant, s.mes from municipios m cross join meses s
     left join nomes_lidos l on l.tenant = m.tenant and l.mes = s.mes
     cross join lateral (
@@ -38,24 +40,24 @@ const UNREAD = `select m.tenant, s.mes from municipios m cross join meses s
 type OfMes = { readonly tenant: string; readonly mes: number };
 
 const BEGIN = 'insert into nomes_lidos (tenant, mes, ate) values ($1, $2, 0) on conflict (tenant, mes) do nothing';
-/** Another process that reads names of the tenant is left to it. */
+/** A mark that another process holds is skipped. */
 const TAKE = 'select ate from nomes_lidos where tenant = $1 and mes = $2 for update skip locked';
 const ADVANCE = 'update nomes_lidos set ate = $3 where tenant = $1 and mes = $2';
 const NEXT = `select id, prestador_cpf_cnpj, prestador_razao_social, tomador_cpf_cnpj, tomador_razao_social from notas
   where tenant = $1 and mes = $2 and id > $3 order by id limit $4`;
 
-/** Which of these were not learned: each looks its own up, as in `lookUpLines` (`listas.ts`). */
+/** Names that were not learned; each name has its own lookup, as in `lookUpLines` (`listas.ts`). */
 const UNKNOWN = `select x.place::integer from unnest($2::text[], $3::text[]) with ordinality as x (palavra, documento, place)
     left join lateral (
       select true as is_known from nomes n where n.tenant = $1 and n.palavra = x.palavra and n.documento = x.documento offset 0
     ) n on true where n.is_known is null`;
 
-/** Stands beside the words of a name, and tells that all of them are there. No word that is looked for begins so. */
+/** A marker beside the words of a name, which says that all of them are stored. No searched word begins like it. */
 function markOf(nome: string): string {
   return `#${createHash('sha1').update(nome).digest('base64url').slice(0, 12)}`;
 }
 
-/** Six octets of a digest: another text has the same once in 280 million million. */
+/** Six octets of a digest: two texts collide once in 280 million million. */
 function printOf(text: string): number {
   return createHash('sha1').update(text).digest().readUIntBE(0, 6);
 }
@@ -68,14 +70,14 @@ type Named = {
   readonly tomador_razao_social: string | null;
 };
 
-/** Documents that a search by name goes on with. */
+/** Documents that a search by name uses, at most. */
 export const DOCUMENTOS_MAX = 40;
 
 export function nomeStore(pool: Db) {
-  // Four megabytes, for those processes that learn.
+  // Four megabytes, allocated only in processes that learn.
   let known: Float64Array | undefined;
   return {
-    /** Learns the names of a part of the notes of these months that were not looked at, of so many of each ambiente; whether there may be more. */
+    /** Learns names of notes since `sinceMes`, from a limited number of tenants of each ambiente. Returns whether there may be more. */
     learn: async (sinceMes: number, tenants: Readonly<Record<Ambiente, number>>): Promise<boolean> => {
       let isMore = false;
       const rows: OfMes[] = [];
@@ -92,7 +94,7 @@ export function nomeStore(pool: Db) {
       }
       return isMore;
     },
-    /** CNPJ and CPF under whose names all these words stand, or words that begin so; one more than is gone on with tells that there are more. */
+    /** CNPJ and CPF with names that contain all these words, or words that begin so. One more than the limit shows that there are more. */
     find: async (tenant: string, palavras: readonly string[]): Promise<readonly string[]> => {
       const one = (place: number): string =>
         `select documento from nomes where tenant = $1 and palavra >= $${place} and palavra < $${place} || '~'`;
@@ -103,7 +105,7 @@ export function nomeStore(pool: Db) {
   };
 }
 
-/** How many notes were looked at. */
+/** Returns how many notes were read. */
 async function learnStep(client: PoolClient, tenant: string, mes: number, known: Float64Array): Promise<number> {
   await client.query(BEGIN, [tenant, mes]);
   const [taken] = (await client.query<{ ate: string }>(TAKE, [tenant, mes])).rows;
@@ -121,7 +123,7 @@ async function learnStep(client: PoolClient, tenant: string, mes: number, known:
     note(row.prestador_cpf_cnpj, row.prestador_razao_social);
     note(row.tomador_cpf_cnpj, row.tomador_razao_social);
   }
-  // A statement is no longer than others of the service are.
+  // Statements stay as short as others of the service.
   const names = [...fresh.values()];
   for (let first = 0; first < names.length; first += NAMES) {
     await learnNames(client, tenant, names.slice(first, first + NAMES));
@@ -145,7 +147,7 @@ async function learnNames(
     for (const palavra of [markOf(nome), ...wordsOf(nome)])
       words.set(`${palavra} ${documento}`, { palavra, documento });
   }
-  // In one order, so that two who learn the same wait for each other and never in a circle.
+  // A fixed order: two processes that learn the same names wait for each other and never deadlock.
   const sorted = [...words.entries()].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, nome]) => nome);
   if (sorted.length > 0) await client.query(INSERT(tenant, sorted));
 }

@@ -1,6 +1,6 @@
 /**
- * The `nota` object says what its NFS-e says: every field, over drawn operations of every regime and with every way to name the
- * parties, sent as XML and as JSON. Nothing is stored; the row of a note is read as the database gives it.
+ * The `nota` object agrees with its NFS-e in every field. The operations are drawn over all regimes and all ways to identify the parties,
+ * as XML and as JSON. Nothing is stored; a row is read as the database returns it.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -25,7 +25,7 @@ const OF_EACH = 1_150;
 const CPF = '11144477735';
 const INSTANT = Date.parse('2026-11-21T23:59:30-03:00');
 
-/** Variations of an operation, each in its turn. */
+/** Variations of an operation, used in turn. */
 const OF_PROVIDER: readonly Patch[] = [{}, { 'prest/CNPJ': null, 'prest/CPF': CPF }, { 'prest/IM': '00012-3' }];
 const OF_TAKER: readonly Patch[] = [{}, { 'toma/CPF': null, 'toma/CNPJ': '12ABC34501DE35' }, { toma: null }];
 const OF_NUMBER: readonly Patch[] = [
@@ -58,7 +58,7 @@ function dpsOf(xml: string, asJson: boolean): Dps {
   return 'dps' in read ? read.dps : assert.fail(JSON.stringify(read.faults));
 }
 
-/** A note as it is stored; undefined where the law refuses the document. */
+/** A note as it is stored; undefined: the law refuses the document. */
 function notaOf(xml: string, place: number): NotaNova | undefined {
   const dps = dpsOf(xml, place % 4 === 0);
   const documento = dps.prest.CNPJ ?? dps.prest.CPF!;
@@ -78,7 +78,7 @@ function notaOf(xml: string, place: number): NotaNova | undefined {
   return complete({ numero: BigInt(place + 1), id: BigInt(place + 1_000), nDPS: 42n });
 }
 
-/** As a list reads it, once it was authorised. */
+/** The row of an authorised note, as a list reads it. */
 function rowOf(nota: NotaNova, place: number): Parameters<typeof notaSemXml>[0] {
   const texts = textsOf(nota);
   const columns = Object.fromEntries(NOTA_TYPES.map(([nome]) => [nome, texts[nome] ?? null])) as unknown as NotaRow;
@@ -104,11 +104,11 @@ function textAt(root: Elemento, path: string): string | null {
 const attribute = ({ attributes }: Elemento, wanted: string): string =>
   attributes.find(({ name }) => name === wanted)!.value;
 const spaced = (moment: string): string => moment.replace('T', ' ').replace(/([+-]\d\d):(\d\d)$/, ' $1$2');
-/** Of São Paulo, where all operations are issued. */
+/** The time zone of São Paulo, where all operations are issued. */
 const atSaoPaulo = (instant: Date): string =>
   spaced(`${new Date(+instant - 3 * 3_600_000).toISOString().slice(0, 19)}-03:00`);
 
-/** The fields of a note that was authorised with this document, and those that a list has besides. */
+/** The fields of an authorised note with this document, and the additional fields of a list. */
 function saidBy(nfse: string) {
   const root = rootOf(nfse);
   const inf = root.children.find(({ name }) => name === 'infNFSe')!;
@@ -165,7 +165,7 @@ test('every field of five thousand drawn notes is what the document says', () =>
       const { intermediario_cpf_cnpj, servico, id_dps } = stored;
       assert.deepEqual({ intermediario_cpf_cnpj, servico, id_dps }, listed);
       codes.set(shown.codigo_situacao_nfse, (codes.get(shown.codigo_situacao_nfse) ?? 0) + 1);
-      // Of a note from before the column was kept: what its document says, and in a list nothing that may be wrong.
+      // A note from before this column: its document has the code, and a list shows no wrong one.
       const before = { ...row, codigo_situacao_nfse: null };
       const withDocument = notaSemXml({ ...before, nfse: stored.nfse }, atSaoPaulo).codigo_situacao_nfse;
       assert.equal(withDocument, nota.codigo_situacao_nfse);

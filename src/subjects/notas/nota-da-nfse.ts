@@ -1,6 +1,6 @@
 /**
- * Columns of a note that say what its NFS-e says: of each the name, where the NFS-e has it, and how the two are compared. Whoever changes the row
- * alone contradicts the document.
+ * Columns of a note that repeat its NFS-e: the name, the place in the NFS-e, and the comparison. A change of the row alone contradicts the
+ * document.
  */
 
 import type { NotaColumn } from '../../base/book/nota-columns.ts';
@@ -11,7 +11,7 @@ import { attributeOf, type Elemento } from '../../fiscal/layout/tree.ts';
 
 export type Leitura = (path: string) => string | undefined;
 
-/** Kind of value of a column, told in place of the value. */
+/** Kind of value of a column, shown in place of the value. */
 type Natureza = 'documento' | 'nome' | 'identificador' | 'número' | 'código' | 'data' | 'momento' | 'valor';
 
 export type Campo = {
@@ -20,13 +20,13 @@ export type Campo = {
   readonly natureza: Natureza;
   readonly nota: (ler: Leitura, infNfse: Elemento) => string | undefined;
   readonly dps?: (dps: Dps) => string | undefined;
-  /** Rows from before it was kept lack it. */
+  /** Rows from before this column lack it. */
   readonly isLater?: true;
 };
 
 const DPS = 'DPS/infDPS';
 
-/** The number of a party, or another text of it: the first that there is. */
+/** The first of these texts that is present, as the number of a party. */
 export function firstOf(ler: Leitura, ...paths: readonly string[]): string | undefined {
   for (const path of paths) {
     const text = ler(path);
@@ -131,7 +131,7 @@ export const CAMPOS: readonly Campo[] = [
   },
 ];
 
-/** Amounts are the same however they are written, and moments to the second; leading zeros of a number are none. */
+/** Amounts are compared by value, moments to the second, and numbers without leading zeros. */
 export function isSame({ natureza }: Campo, one: string, other: string): boolean {
   if (one === other) return true;
   if (natureza === 'momento') return secondOf(one) === secondOf(other);
@@ -146,7 +146,7 @@ function secondOf(moment: string): number {
 /** A column that its NFS-e contradicts, and how. */
 export type Contradita = { readonly coluna: string; readonly como: string };
 
-/** Columns of a row, as text, that the NFS-e says otherwise. Throws where it does not read as one of ours. */
+/** Columns of a row, as text, that contradict the NFS-e. Throws when the NFS-e does not read as one of ours. */
 export function contraditasOf(row: Readonly<Record<string, string | null>>, nfse: Uint8Array): readonly Contradita[] {
   const infNfse = infNfseOf(nfse);
   const ler = readInside(infNfse);

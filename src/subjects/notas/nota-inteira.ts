@@ -1,4 +1,4 @@
-/** All that there is of one note, for a person who asks about it: its life, parties, amounts, signature, documents, and what may be done. */
+/** All data of one note, for a person who asks about it: history, parties, amounts, signature, documents, and possible actions. */
 
 import type { NotaRow } from '../../base/book/nota-columns.ts';
 import { tellMoment } from '../../base/world/gather-facts.ts';
@@ -27,7 +27,7 @@ type ParteDaNota = {
   readonly contato: string | undefined;
 };
 
-/** A step of the reckoning as the NFS-e has it: the name of the element, and its value. */
+/** A value of the calculation in the NFS-e: the element name and its text. */
 type ValorDaNota = readonly [campo: string, valor: string];
 
 type AssinaturaDaNota =
@@ -46,12 +46,12 @@ export type NotaInteira = {
   readonly operador: NotaDoOperador;
   readonly nota: NotaReading['nota'];
   readonly emitidaEm: string;
-  /** Where it stands in one sentence, and what to do about it. */
+  /** The present state in one sentence, with the next action. */
   readonly situacao: string;
   readonly partes: readonly ParteDaNota[];
   readonly servico: string | undefined;
   readonly valores: readonly ValorDaNota[];
-  /** Steps of the reckoning; undefined: the registers have changed since, and the note is what counts. */
+  /** Steps of the calculation; undefined: the registers have changed since, and the note alone is authoritative. */
   readonly calculo: readonly Passo[] | undefined;
   readonly assinatura: AssinaturaDaNota;
   readonly eventos: readonly EventoPublico[];
@@ -126,7 +126,7 @@ function partesOf(infDps: Elemento): readonly ParteDaNota[] {
   });
 }
 
-/** The amounts in the order of the document: what was declared, and then what was reckoned of it. */
+/** The amounts in the order of the document: the declared ones, then the calculated ones. */
 function valoresOf(infNfse: Elemento, infDps: Elemento): readonly ValorDaNota[] {
   const groups = [childOf(infDps, 'valores'), childOf(infNfse, 'valores'), childOf(infNfse, 'IBSCBS')];
   const rows: ValorDaNota[] = [];
@@ -147,7 +147,7 @@ function assinaturaOf(world: World, municipio: Municipio, body: Uint8Array): Ass
   return { titular, documento, emissor, inicio, fim, cadeia: cadeia ?? [], veredito };
 }
 
-/** Why a note is where it is, and what to do: what somebody at a desk answers a caller with. */
+/** The reason for the state of a note and the next action, as a help desk tells a caller. */
 async function tellSituacao(world: World, municipio: Municipio, row: NotaRow): Promise<string> {
   const { estado, mensagem_retorno, due_at, substitui, chave_acesso, data_autorizacao, data_cancelamento } = row;
   const at = (instant: Date): string => tellMoment(chave_acesso, instant);
@@ -183,7 +183,7 @@ export type DocumentoDaNota = 'recebido' | 'nfse' | 'danfse';
 
 export type ArquivoDaNota = { readonly nome: string; readonly tipo: string; readonly conteudo: string | Buffer };
 
-/** A document of a note as a file; a sentence where there is none. */
+/** A document of the note as a file; a sentence when it does not exist. */
 export async function documentoDaNota(
   world: Pick<World, 'store' | 'now'>,
   slug: string,

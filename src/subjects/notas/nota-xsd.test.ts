@@ -1,8 +1,8 @@
 /**
- * What production issues, the national schema takes: operations are drawn and bent element by element, and of each that the law
- * accepts there the note is held to our own XSD. Which of them are accepted is the law's affair, and tried elsewhere.
+ * Notes of production conform to the national schema. Operations are drawn and mutated element by element; the notes of the accepted ones
+ * are validated with our own XSD. Other tests check which operations are accepted.
  *
- * NFSE_TEST_LONGO=1 bends twenty times as many; NFSE_TEST_SEMENTE=N those of a seed again.
+ * NFSE_TEST_LONGO=1 mutates twenty times as many; NFSE_TEST_SEMENTE=N repeats those of a seed.
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -30,12 +30,12 @@ import { avisosOn, EXAMPLE_FACTS, faultsOf } from '../../fiscal/rules/trial.ts';
 const NFSE_XSD = readFileSync(new URL('../../../docs/nfse-1.01.xsd', import.meta.url), 'utf8');
 
 const BENT = LONG ? 80_000 : 1_000;
-/** Of so many that are bent a part is accepted; fewer would try nothing. */
+/** A good part of the mutated operations is accepted; with fewer the test would prove little. */
 const ACCEPTED_MIN = BENT / 4;
-/** Operations that the bent ones are made of. */
+/** Operations that are mutated. */
 const DRAWN = LONG ? 400 : 100;
 
-/** In production, where the municipality refuses by the national rules or only remarks; its list says anything of the service. */
+/** Facts of production, where the municipality refuses by the national rules or only remarks; its list has every service. */
 function factsOf({ serv, prest }: Dps, regrasNacionais: Facts['regrasNacionais']): Facts {
   return {
     ...EXAMPLE_FACTS,
@@ -53,7 +53,7 @@ function factsOf({ serv, prest }: Dps, regrasNacionais: Facts['regrasNacionais']
   };
 }
 
-/** The note of a document, unsigned; undefined where the law refuses it. */
+/** The unsigned note of a document; undefined: the law refuses it. */
 function noteOf(xml: string, regrasNacionais: Facts['regrasNacionais']): string | undefined {
   const reading = readXml(Buffer.from(xml));
   const read = 'root' in reading ? readDps(reading.root) : reading;
@@ -75,7 +75,7 @@ function noteOf(xml: string, regrasNacionais: Facts['regrasNacionais']): string 
   });
 }
 
-// The layout, place by place.
+// The layout, element by element.
 
 type Place = { readonly path: DpsPath; readonly item: Leaf | Group; readonly isChosen: boolean };
 
@@ -93,7 +93,7 @@ function placesOf(items: readonly Item[], base = ''): readonly Place[] {
 const PLACES = placesOf(INF_DPS).filter(({ item }) => item.sent !== 'refused');
 const PLACE_BY_PATH: ReadonlyMap<string, Place> = new Map(PLACES.map((place) => [place.path, place]));
 
-// Values.
+// Test values.
 
 const TEXTS = ['A', 'Ação & <b> "c"', 'Łódź – “1”', ' A', 'A ', 'duas\nlinhas', 'ÿ', '12345', 'a@b.com', '😀'] as const;
 const AMOUNTS = '0 0.00 0.01 1 1.99 2.00 5 9.99 10.00 50 99.99 100 100.00 999.99 1000 999999999999999.99'.split(' ');
@@ -128,9 +128,9 @@ function valuesOf(type: SimpleType, { below }: Chance): readonly string[] {
   }
 }
 
-// What is done to an operation.
+// Mutations of an operation.
 
-/** The leaves of a group, those that must be there and others by chance. */
+/** The leaves of a group: the mandatory ones, and others by chance. */
 function grown(items: readonly Item[], base: string, chance: Chance): Patch {
   const patches = items.map((item): Patch => {
     if (item.kind === 'choice') return memberOf(item, base, chance);
@@ -151,20 +151,20 @@ function one(item: Leaf | Group, base: string, chance: Chance): Patch {
 
 type Bend = (patch: Patch, chance: Chance) => Patch;
 
-/** Another value in place of one that is there. */
+/** Replaces the value of a present element. */
 const setLeaf: Bend = (patch, chance) => {
   const { path, item } = chance.pick(placesIn(patch).filter(({ item: { kind } }) => kind === 'leaf'));
   return { ...patch, [path]: textOf(item as Leaf, chance) };
 };
 
-/** An element, or a group with all in it, that is no longer there. */
+/** Removes an element, or a group with all its content. */
 const remove: Bend = (patch, chance) => {
   const { path } = chance.pick(placesIn(patch));
   const kept = Object.entries(patch).filter(([other]) => !other.startsWith(`${path}/`));
   return { ...Object.fromEntries(kept), [path]: null };
 };
 
-/** An element or a group more, beside what is there or in place of another member of its choice. */
+/** Adds an element or a group, beside the others or in place of another member of its choice. */
 const add: Bend = (patch, chance) => {
   const there = new Set<string>(placesIn(patch).map(({ path }) => path));
   const absent = PLACES.filter(({ path }) => !there.has(path) && (parentOf(path) === '' || there.has(parentOf(path))));
@@ -191,7 +191,7 @@ function parentOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf('/')));
 }
 
-/** Elements and groups that a patch leaves standing. */
+/** Elements and groups that remain after a patch. */
 function placesIn(patch: Patch): readonly Place[] {
   const paths = new Set<string>();
   for (const leaf of applyPatch(patch).keys()) {
@@ -202,7 +202,7 @@ function placesIn(patch: Patch): readonly Place[] {
 
 const BENDS: readonly Bend[] = [setLeaf, setLeaf, setLeaf, remove, add, add];
 
-/** A document of the drawn operations, bent once or a few times; it depends on the seed and its number alone. */
+/** A drawn document with one or more mutations; it depends on the seed and its number alone. */
 function bentXml(drawn: readonly Operacao[], place: number): string {
   const chance = chanceOf(SEED + Math.imul(place + 1, 2_654_435_761));
   const { patch, membros } = drawn[place % drawn.length]!;
@@ -211,12 +211,12 @@ function bentXml(drawn: readonly Operacao[], place: number): string {
   try {
     return xmlWithMembers(bent, membros);
   } catch {
-    // A repeated group went with what was taken away.
+    // The removal took a repeated group with it.
     return exampleXml(bent);
   }
 }
 
-/** The documents whose note the schema refuses, with what it says; and how many were accepted at all. */
+/** Returns the documents whose note the schema refuses, with the reason, and the number of accepted ones. */
 function tried(documents: Iterable<string>): { readonly accepted: number; readonly invalid: readonly string[] } {
   const invalid: string[] = [];
   let accepted = 0;

@@ -1,4 +1,4 @@
-/** `nfse nota …`: the municipality looks at a note, and withdraws a substitute that would wait for ever. */
+/** `nfse nota …`: the municipality examines a note, and withdraws a substitute that would wait for ever. */
 import { writeFile } from 'node:fs/promises';
 import {
   askedWrongly,
@@ -59,7 +59,7 @@ function mostrar(world: CliWorld, values: Values, [chave]: readonly string[]): P
   });
 }
 
-/** Writes a document of the note; `arquivo`: undefined, to the terminal. */
+/** Writes a document of the note; `arquivo` undefined: to the terminal. */
 async function escrever(
   world: CliWorld,
   municipio: string,

@@ -144,7 +144,7 @@ ${table(
 )}`;
 }
 
-/** Why a note moves, in words. */
+/** The reason of each move, in words. */
 const GATILHOS: Readonly<Record<NotaTrigger, string>> = {
   emissao: 'a declaração foi aceita',
   retencao: 'falta uma alíquota publicada',

@@ -1,4 +1,4 @@
-/** Notes: the search, and its export. */
+/** The search of notes, and its export. */
 
 import { type Field, field, folded, link, nextPage, notice, table, tokenField } from '../../base/pages/fields.ts';
 import { type Answer, forRole, type InMunicipio, type PageShown, pathIn, type Row } from '../../base/pages/visit.ts';
@@ -28,7 +28,7 @@ function readBusca(read: (name: string) => string | null): BuscaEscrita {
   return Object.fromEntries(CAMPOS_DA_BUSCA.map((name) => [name, read(name) ?? ''])) as BuscaEscrita;
 }
 
-/** Fields of the search beside the one for anything. */
+/** Fields of the search beside the free text. */
 const FIELDS: readonly Field[] = [
   { name: 'prestador', label: 'CNPJ ou CPF do prestador' },
   { name: 'tomador', label: 'CNPJ ou CPF do tomador' },

@@ -1,4 +1,4 @@
-/** The addresses of the notes: issuing one, and asking for it by its key, its protocol number or its DPS. */
+/** The addresses of the notes: issue one, and read one by its key, its protocol number or its DPS. */
 
 import { readSentDps } from '../../base/http/content.ts';
 import { avisosOf } from '../../base/http/envelope.ts';
@@ -15,7 +15,7 @@ import { issueNota } from './issue.ts';
 import { refuseLegacy } from './legacy-endpoint.ts';
 import { hasDps, type NotaReading, notaByChave, notaByDps, notaByProtocolo } from './queries.ts';
 
-/** Below the municipality. */
+/** The path below the municipality. */
 export const ISSUE_PATH = '/api/v1/nfse/v101';
 
 export async function issue({ world, municipio, headers, body, site, quota, requisicao }: Call) {
@@ -45,7 +45,7 @@ export async function refuseLayout100({ body, municipio }: Call): Promise<Refuse
   return { refusal: refuseLegacy(body, `/${municipio.tenant}${ISSUE_PATH}`) };
 }
 
-/** Reads a note, and where it is not decided and its reader waits for that, reads it again when it is. */
+/** Reads a note, and waits for its decision when the reader asks for that. */
 async function whenDecided<Found extends NotaReading | Refusal | undefined>(
   { municipio, search, waits, client }: Call,
   read: () => Promise<Found>,
@@ -103,7 +103,7 @@ export async function queryByDps(call: Call) {
   };
 }
 
-/** An answer without a body: only its status says whether the DPS has become a note. */
+/** An answer without a body: its status alone says whether the DPS has become a note. */
 export async function askWhetherIssued({ world, municipio, params }: Call) {
   const id = params.id!;
   const isThere = parseDpsId(id) !== undefined && (await hasDps(world, municipio, id));

@@ -1,4 +1,4 @@
-/** The notas as they are read. How they are issued, claimed and withdrawn stands in the files beside. */
+/** Reads the notas. The files beside it issue, claim and withdraw them. */
 
 import { type Announce, notaClaims } from '../../base/book/claim-notas.ts';
 import { type Step, trailReader } from '../../base/book/claims.ts';
@@ -17,17 +17,17 @@ import { type NotaEstado, type NotaTrigger, RASCUNHOS } from '../../fiscal/nota.
 import { notaIssuing } from './issue.rows.ts';
 import { withdrawNota } from './withdraw.rows.ts';
 
-/** What became of a nota that others replace. */
+/** The state of a nota that others replace. */
 type Substituida = {
   readonly estado: NotaEstado;
-  /** Key that the event by which it was cancelled names; null where that one names none, and where there is none. */
+  /** The replacing key that the cancelling event names; null: the event names none, or there is no such event. */
   readonly por: string | null;
 };
 
-/** A move that a nota has made. */
+/** A move of a nota. */
 export type NotaStep = Step<NotaEstado, NotaTrigger>;
 
-/** Notas on their way. `desde`: when the oldest was issued; `proxima`: when the first is due again. Milliseconds. */
+/** Notas on their way, in milliseconds. `desde`: issue of the oldest; `proxima`: when the first is due again. */
 type WaitingNotas = { readonly notas: number; readonly desde: number; readonly proxima: number };
 
 const NOTA_ID = planMonthly('nota_id', 'select id from notas where tenant = $1 and mes = $2 and chave_acesso = $3');
@@ -55,7 +55,7 @@ const RECEIVED = planMonthly(
 
 const DPS_REF = planOnce('dps_ref', 'select nota as id, mes from identidades where tenant = $1 and id_dps = $2');
 
-/** The notas of the lot that a request brought, whenever they were issued. */
+/** The notas of the lot that a request brought, independent of when they were issued. */
 const OF_LOTE = `select r.nota as id, r.mes_nota as mes from lotes l join lotes_rps r on r.tenant = $1 and r.lote = l.id
   where l.tenant = $1 and l.protocolo >= $2 and l.protocolo < $3 and l.requisicao = $4::uuid and r.nota is not null`;
 
@@ -65,7 +65,7 @@ const NFSE_OF = planMonthly(
     join documentos d on d.tenant = $1 and d.mes = $2 and d.nota = x.id ${ONE_BY_ONE}`,
 );
 
-/** Reads notas by a column, of which each value has its month: one statement a month for all who ask in the same turn. */
+/** Reads notas by a column whose values imply their month: one statement a month for all readers of the same turn. */
 function notaReader(pool: Db, column: Parameters<typeof selectNotas>[0]) {
   const ask = planMonthly(`notas_por_${column}`, selectNotas(column));
   const find = batchLookups<StoredNota>(async (key, values) => {
@@ -80,8 +80,8 @@ function notaReader(pool: Db, column: Parameters<typeof selectNotas>[0]) {
 }
 
 /**
- * `onStored`: tells of every commit, for a worker elsewhere; without it the documents are kept for one of this process. `announce`: leave of
- * such a worker to announce what it is then told of.
+ * `onStored` announces every commit to another worker; without it the documents are kept for this process. `announce`: permission of such a
+ * worker to announce the notas of a commit.
  */
 export function notaStore(pool: Db, onStored?: OnStored, announce?: Announce) {
   const recent = recentDocuments();
@@ -97,7 +97,7 @@ export function notaStore(pool: Db, onStored?: OnStored, announce?: Announce) {
     ...notaClaims(pool),
     findByChave: (tenant: string, chave: string): Promise<NotaRow | undefined> =>
       byChave(tenant, chave, mesOfChave(chave)),
-    /** Of these keys, those of notas of which the ADN has decided, or of which there is nothing to be decided. */
+    /** The keys of these notas that the ADN has decided, or that need no decision. */
     listDecided: async (tenant: string, chaves: readonly string[]): Promise<readonly string[]> => {
       const byMes = [...Map.groupBy(chaves, mesOfChave)];
       const found = byMes.map(([mes, some]) => pool.query<{ chave_acesso: string }>(DECIDED([tenant, mes, some])));
@@ -105,7 +105,7 @@ export function notaStore(pool: Db, onStored?: OnStored, announce?: Announce) {
     },
     findByProtocolo: (tenant: string, protocolo: string): Promise<NotaRow | undefined> =>
       byProtocolo(tenant, protocolo, mesOfProtocolo(protocolo)),
-    /** `de`, `ate`: with what the protocol of the note, or of its lot, begins at these moments; the end is not included. */
+    /** `de`, `ate`: the prefixes of protocol numbers at these moments, for notes and lots; the end is excluded. */
     listByRequisicao: async (
       tenant: string,
       requisicao: string,
@@ -128,12 +128,12 @@ export function notaStore(pool: Db, onStored?: OnStored, announce?: Announce) {
       const ref = await refOfDps(tenant, idDps);
       return ref && byId(tenant, ref.id, ref.mes);
     },
-    /** What the next DPS without number of a CNPJ or CPF would take, for who only asks; `serie`: of `dpsSerieOf`. */
+    /** The next automatic number of a CNPJ or CPF, as a preview that takes nothing; `serie`: from `dpsSerieOf`. */
     previewNumbers: nextNumbers.bind(null, pool),
-    /** `id` of a nota, for what hangs on it. */
+    /** `id` of a nota, for its dependent rows. */
     findId: async (tenant: string, chave: string): Promise<string | undefined> =>
       (await pool.query<{ id: string }>(NOTA_ID([tenant, mesOfChave(chave), chave]))).rows[0]?.id,
-    /** What became of notas that others replace, by their keys; those that are not of this service are left out. */
+    /** The states of notas that others replace, by key; notas of another service are left out. */
     findSubstituidas: async (tenant: string, chaves: readonly string[]): Promise<ReadonlyMap<string, Substituida>> => {
       type Row = Substituida & { chave_acesso: string };
       const ofMonths = [...Map.groupBy(chaves, mesOfChave)].map(([mes, some]) =>
@@ -142,13 +142,13 @@ export function notaStore(pool: Db, onStored?: OnStored, announce?: Announce) {
       const rows = (await Promise.all(ofMonths)).flatMap((one) => one.rows);
       return new Map(rows.map(({ chave_acesso, ...substituida }) => [chave_acesso, substituida]));
     },
-    /** The received bytes of a nota, to tell whether a repeated DPS is the same document. */
+    /** The received bytes of a nota, which show whether a repeated DPS is the same document. */
     readReceived: async (tenant: string, { id, mes }: Pick<DpsHolder, 'id' | 'mes'>): Promise<Buffer | undefined> => {
       const [row] = (await pool.query<PapersColumns & Ref>(RECEIVED([tenant, mes, id]))).rows;
       return row && (await withPapers({ pool, tenant }, row, row.id)).recebido;
     },
     hasDps: async (tenant: string, idDps: string): Promise<boolean> => (await refOfDps(tenant, idDps)) !== undefined,
-    /** What waits for the national environment; undefined when nothing does. */
+    /** The notas that wait for the national environment; undefined: there are none. */
     findWaiting: async (tenant: string): Promise<WaitingNotas | undefined> => {
       const text = `select count(*)::int as notas, min(n.data_emissao) as desde, min(f.due_at) as proxima
         from fila f join notas n on n.tenant = $1 and n.mes = f.mes and n.id = f.id where f.tenant = $1 and f.tipo = 'nota'`;
@@ -156,17 +156,17 @@ export function notaStore(pool: Db, onStored?: OnStored, announce?: Announce) {
       const { notas, desde, proxima } = rows[0]!;
       return notas === 0 ? undefined : { notas, desde: +desde, proxima: +proxima };
     },
-    /** Withdraws a nota that replaces another, was never transmitted, and that no event names: it ends like a refused one. */
+    /** Withdraws a substitute that was never transmitted and that no event names: it ends like a refused nota. */
     withdraw: withdrawNota.bind(null, pool),
     /** The moves of a nota, from its issuance on. */
     listTrail: trailReader<NotaStep>(pool, 'nota'),
-    /** The NFS-e documents of notas that are not at their end, by id. */
+    /** The NFS-e documents of notas that are not in a final state, by id. */
     readNfse: readNfses.bind(null, pool, recent),
     keepForTransmission: keep,
   };
 }
 
-/** From the process's own memory what it has just stored, the rest from the database, as bytes and not as text. */
+/** Recently stored documents come from the memory of the process, the others from the database as bytes. */
 async function readNfses(
   pool: Db,
   recent: Recent,

@@ -1,4 +1,4 @@
-/** The number of a DPS: by which identifier its note is found, whether it was used, and what numbers are to come. */
+/** The number of a DPS: the identifier by which its note is found, its use, and the next numbers. */
 
 import type { DpsHolder } from '../../base/book/identidades.ts';
 import type { Municipio } from '../../base/book/municipios.ts';
@@ -12,12 +12,12 @@ import type { Aviso, Fault } from '../../fiscal/fault.ts';
 import { DEFAULT_SERIE, type Dps } from '../../fiscal/layout/dps.ts';
 import type { Issuance } from './issue.rows.ts';
 
-/** The canonical identifier of a DPS, with the number that it has or would take. */
+/** The canonical identifier of a DPS, with its present or future number. */
 export function identifierOf(dps: Dps, nDPS: string | bigint): string {
   return dpsIdInSerie(serieOf(dps), nDPS);
 }
 
-/** The first part of the identifiers of its series. */
+/** The prefix of the identifiers of its series. */
 function serieOf({ cLocEmi, prest, serie = DEFAULT_SERIE }: Dps): string {
   return dpsSerieOf({ cLocEmi, documento: (prest.CNPJ ?? prest.CPF)!, serie });
 }
@@ -26,7 +26,7 @@ export function numberedAs(dps: Dps): Issuance['dps'] {
   return dps.nDPS === undefined ? { serie: serieOf(dps) } : { id: identifierOf(dps, dps.nDPS) };
 }
 
-/** E0014, were it sent for good. One without number takes a number that is free. */
+/** Returns E0014 when the identifier is in use. A DPS without number takes a free one, and has no duplicate. */
 export async function findDuplicate(
   world: World,
   municipio: Municipio,
@@ -71,10 +71,7 @@ function isSameContent(before: Uint8Array, now: Uint8Array): boolean {
   return canonical !== undefined && canonical === canonicalInfDps(now);
 }
 
-/**
- * Automatic numbering beside this DPS: the numbers of its series, if it brings no number, or brings one of the series
- * that is numbered automatically; undefined otherwise.
- */
+/** The next automatic numbers; undefined: the DPS has a number of a series without automatic numbering. */
 export async function nextNumbersFor(world: World, { tenant }: Municipio, dps: Dps): Promise<NextNumbers | undefined> {
   const documento = dps.prest.CNPJ ?? dps.prest.CPF;
   const isOther = dps.nDPS !== undefined && (dps.serie ?? DEFAULT_SERIE) !== DEFAULT_SERIE;
@@ -84,8 +81,8 @@ export async function nextNumbersFor(world: World, { tenant }: Municipio, dps: D
 }
 
 /**
- * D-17 lets a sender leave the number out; then nothing tells a repetition from one more note, and it is signed. And who takes a
- * number by hand that the automatic ones have yet to reach parts them from the numbers of the notes (D-214).
+ * D-17 lets a sender leave the number out. A repeated signed DPS without number is then one more note. A manual number beyond the automatic
+ * ones causes a gap: the automatic sequence later skips it (D-214).
  */
 export function numberRemarks({ ambiente }: Municipio, dps: Dps, next: NextNumbers | undefined): readonly Aviso[] {
   const remark = { codigo: 'E0014', xpath: '/DPS/infDPS/nDPS' };
@@ -100,7 +97,7 @@ export function numberRemarks({ ambiente }: Municipio, dps: Dps, next: NextNumbe
   return [{ ...remark, mensagem }];
 }
 
-/** D-16: the canonical identifier is what is stored and answered. Who left the number to us could not know it. */
+/** D-16: the canonical identifier is stored and answered. A sender without a number could not know it. */
 export function identifierRemark(sent: string | undefined, canonical: string, isNumbered: boolean): readonly Aviso[] {
   if (sent === undefined || sent === canonical || !isNumbered) return [];
   const mensagem = `O atributo Id enviado não é o identificador desta DPS; o que vale, e por que ela se consulta, é ${canonical}.`;

@@ -1,6 +1,6 @@
 /**
- * What a municipality does about a note from its own side: looking at it with its trail, and withdrawing one that would wait
- * for ever. It works beside a running service or without one.
+ * Actions of a municipality on a note: show it with its trail, and withdraw one that would wait for ever. These work beside a running
+ * service or without one.
  */
 
 import { needOpen } from '../../base/world/fechado.ts';
@@ -28,12 +28,12 @@ export type NotaDoOperador = {
   readonly status: string;
   readonly protocolo: string;
   readonly mensagem_retorno: string | null;
-  /** Key of the note that it replaces. */
+  /** Key of the note that this one replaces. */
   readonly substitui: string | null;
-  /** Version of the table of rates of the IBS and the CBS by which it was judged; null of old ones. */
+  /** Version of the IBS and CBS rates that judged the note; null for old notes. */
   readonly tabela_aliquotas: number | null;
   readonly trilha: readonly Passo<NotaStep>[];
-  /** Whether the machine lets it be withdrawn now. */
+  /** Whether the state machine allows a withdrawal now. */
   readonly podeRetirar: boolean;
 };
 
@@ -61,8 +61,8 @@ export async function showNota(world: RegistryWorld, slug: string, chave: string
 }
 
 /**
- * Withdraws a note that replaces another, was never transmitted, and whose event will not come: it ends like a refused one, and
- * series and number are free. Undefined when it is done.
+ * Withdraws a substitute that was never transmitted and whose event will not come. It ends like a refused note, and its series and number
+ * are free. Undefined: done.
  */
 export async function retirarNota(
   world: RegistryWorld,

@@ -1,4 +1,4 @@
-/** Pages of the public port for people: a document checked as in the sandbox or brought from the national API, and a note shown to who has its key. */
+/** Public pages for people: check a document as in the sandbox, migrate one from the national API, or show a note by its key. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { API_HEADERS, attend, refuse } from '../../base/http/attend.ts';
 import { clientOf } from '../../base/http/caller.ts';
@@ -42,14 +42,14 @@ const HEADERS: Readonly<Record<string, string>> = {
 
 const page = (text: string, status = 200): HttpAnswer => ({ status, headers: HEADERS, body: text });
 
-/** A page with a form for a document, pasted or as a file: what it asks, and what it shows of one that was sent. */
+/** A page with a form for a document, pasted or as a file, and its result. */
 type DocumentPage = {
   readonly path: string;
   readonly title: string;
   readonly lead: Html;
   readonly help: string;
   readonly button: string;
-  /** Of a page that was not sent anything, below the form. */
+  /** The part below the form while no document was sent. */
   readonly below?: Html;
   readonly show: (door: Door, municipio: Municipio, given: Uint8Array) => Promise<Html>;
 };
@@ -95,7 +95,7 @@ async function showSent(door: Door, visit: Visit, asked: DocumentPage): Promise<
   const sent = isForm ? form : noForm;
   const texto = sent.text('documento');
   const given = sent.file('arquivo')?.content ?? Buffer.from(texto);
-  // What was packed small is counted by what it is.
+  // Compressed documents are counted by their unpacked size.
   const { documentos, bytes } = weigh(given);
   quota.measure(Math.max(body.length, bytes));
   const tooMany = await quota.enter(documentos);
@@ -126,7 +126,7 @@ valores que a nota teria. Vale o que vale no ambiente de integração. Nada é e
   show: async ({ world }, municipio, given) => annotated(await conferir(world, municipio, given), errosHere),
 };
 
-/** Of a lot as many are shown; the command shows all. */
+/** Documents of a lot that the page shows; the command shows all. */
 const MIGRADOS_MAX = 5;
 
 const MIGRAR: DocumentPage = {
@@ -152,7 +152,7 @@ mudado, para assinar e enviar. Vale o que vale no ambiente de integração. Nada
 export const conferirPage = (): string => askPage(CONFERIR);
 export const migrarPage = (): string => askPage(MIGRAR);
 
-// One note.
+// The page of one note.
 
 async function consult(door: Door, visit: Visit): Promise<HttpAnswer> {
   const { request } = visit;
@@ -169,7 +169,7 @@ async function consult(door: Door, visit: Visit): Promise<HttpAnswer> {
   return page(UNKNOWN, 404);
 }
 
-/** The same whether there is no such municipality, no such note, or no such key. */
+/** The answer is the same for a missing municipality, a missing note and an invalid key. */
 const UNKNOWN = document(
   'Nota não encontrada',
   html`

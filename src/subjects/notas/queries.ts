@@ -1,4 +1,4 @@
-/** Readings of notas, and what the public sees of each state. Nothing is written here. */
+/** Reads notas, and maps each state to its public form. Nothing is written here. */
 
 import type { Municipio } from '../../base/book/municipios.ts';
 import type { NotaRow } from '../../base/book/nota-columns.ts';
@@ -40,11 +40,11 @@ export type NotaReading = {
   readonly chave_acesso_provisoria: boolean;
   readonly data_cancelamento: string | null;
   readonly id_dps: string;
-  /** When asking again may show something else, in milliseconds; undefined when nothing more changes by itself. */
+  /** When another request may show a change, in milliseconds; undefined: nothing more changes by itself. */
   readonly proxima: number | undefined;
 };
 
-/** The rates of the IBS and the CBS in force; those that the program ships where the database does not answer. */
+/** The IBS and CBS rates in force; the rates shipped with the program when the database does not answer. */
 export function tabelaEmVigor({ store }: World): Promise<TabelaIbsCbs> {
   return store.aliquotas.readTabela().catch(tabelaEmbarcada);
 }
@@ -65,7 +65,7 @@ export async function notaByProtocolo(
   return readingOf(world, await world.store.notas.findByProtocolo(tenant, protocolo));
 }
 
-/** A note by the `Id` of its DPS; of a party alone, where the query is not open. */
+/** A note by the `Id` of its DPS; only for its parties when the query is not open. */
 export async function notaByDps(
   world: World,
   municipio: Municipio,
@@ -86,7 +86,7 @@ const PARTIES: Audience = {
     'Neste município a consulta por DPS só atende ao prestador, ao tomador e ao intermediário da nota, pelo certificado deles; sem ele, use a chave de acesso, ou HEAD neste mesmo endereço para saber se a nota existe.',
 };
 
-/** Documents of those who may read a note by its DPS: of the three parties, those that have one in Brazil. */
+/** The Brazilian documents of the three parties. These parties may read a note by its DPS. */
 function partiesOf({ nfse }: NotaRow): readonly string[] {
   const reading = readXml(Buffer.from(nfse));
   if ('fault' in reading) throw new Error('a note that we wrote does not read');
@@ -107,8 +107,8 @@ export async function hasDps(world: World, { tenant }: Municipio, idDps: string)
 }
 
 /**
- * Why a note has a base and no tax: it was issued without a rate, as the service did once (D-188). An exemption has a tax of 0.00, and
- * where there is nothing to reckon there is no base. Null: it has what it should have.
+ * The reason why a note has a base and no tax: an early version issued it without a rate (D-188). An exemption has a tax of 0.00, and an
+ * operation without calculation has no base. Null: the amounts are complete.
  */
 export function motivoSemIssqn({
   valor_base_calculo,
@@ -120,7 +120,7 @@ export function motivoSemIssqn({
 const SEM_ALIQUOTA =
   'A nota foi emitida sem que se conhecesse a alíquota: o ISSQN, e o que dele se retém, não constam dela. Emitida hoje, a DPS seria recusada (E0619).';
 
-/** Amounts that do not stand on the note are answered as this: the published type is a decimal text. */
+/** Amounts that are absent from the note have this value: the published type is a decimal text. */
 const NOT_SHOWN = '0.00';
 
 function readingOf(world: Pick<World, 'now'>, row: NotaRow | undefined): NotaReading | undefined {
@@ -152,10 +152,10 @@ function notaOf(row: NotaRow, at: (instant: Date) => string) {
   return { ...notaSemXml(row, at), xml_nota: authorized ? authorizedNfse(row) : sentDps(row) };
 }
 
-/** A note as a list has it, or with its document. */
+/** A note of a list, or with its document. */
 type Listed = Omit<NotaAchada, 'mes'> & { readonly nfse?: string };
 
-/** What is told of a note without its document. */
+/** The public fields of a note without its document. */
 export function notaSemXml(row: Listed, at: (instant: Date) => string) {
   const estado = NOTA_ESTADOS[row.estado];
   const authorized = !estado.chave_acesso_provisoria;
@@ -186,19 +186,19 @@ export function notaSemXml(row: Listed, at: (instant: Date) => string) {
   };
 }
 
-/** `cStat` of a note. Of one from before the column was kept only the document says it, unless its base does: a MEI has none. */
+/** `cStat` of a note. A row from before this column takes it from the document. A row without a base needs no document: it is of a MEI. */
 function codigoSituacaoOf({ codigo_situacao_nfse, valor_base_calculo, nfse }: Listed): number | null {
   if (codigo_situacao_nfse !== null) return codigo_situacao_nfse;
   if (nfse !== undefined) return codigoSituacaoIn(nfse);
   return valor_base_calculo === null ? null : CODIGOS_SITUACAO.gerada;
 }
 
-/** The DPS that was sent; of a JSON body, the DPS that it became (D-43). */
+/** The sent DPS; a JSON body is shown as the DPS that it became (D-43). */
 function sentDps({ recebido, nfse }: NotaRow): string {
   return isJson(recebido!) ? declarationIn(nfse) : decodeXml(recebido!);
 }
 
-/** The note as the national environment holds it: signed by the municipality, where it was. */
+/** The note as the national environment holds it, with the municipality's signature if there is one. */
 function authorizedNfse({ nfse, assinatura, certificado_der }: NotaRow): string {
   if (assinatura === null || certificado_der === null) return nfse;
   const { canonical, id } = signedPartOf(nfse);

@@ -1,6 +1,6 @@
 /**
- * Every fault of a DPS that is refused, whichever step found the first (D-720): what could be read of it is judged by what is known.
- * Nothing of this is done for a DPS that is accepted.
+ * Collects every fault of a refused DPS, independent of the step that found the first (D-720). The readable part is judged by the known
+ * facts. An accepted DPS needs none of this.
  */
 
 import type { Municipio } from '../../base/book/municipios.ts';
@@ -16,7 +16,7 @@ import type { Dps } from '../../fiscal/layout/dps.ts';
 import { watch } from '../../fiscal/unknown.ts';
 import { findDuplicate } from './numero-dps.ts';
 
-/** A DPS whose signature does not hold: beside that its structure, and the rules for which no register is asked. */
+/** A DPS with an invalid signature: its structure is checked, and the rules that need no register. */
 export function refuseUnverified(
   municipio: Municipio,
   opened: OpenedDps,
@@ -29,7 +29,7 @@ export function refuseUnverified(
   return refusalOf([...opened.place(ofSignature), ...tellKnown(opened, read, facts)])!;
 }
 
-/** A DPS of its provider, or of anybody in the sandbox, that has faults of structure. */
+/** A DPS with faults of structure, signed by its provider, or from anybody in the sandbox. */
 export async function refuseUnread(
   world: World,
   municipio: Municipio,
@@ -45,13 +45,13 @@ export async function refuseUnread(
     ]);
     return refusalOf([...tellKnown(opened, read, facts, faults), ...opened.place(duplicate?.answer ?? [])])!;
   } catch (error) {
-    // The structure can be told without the database.
+    // The faults of structure need no database.
     if (storeTroubleOf(error) === undefined) throw error;
     return refusalOf(read.faults)!;
   }
 }
 
-/** The faults of the structure, of the registry, and of the rules by facts of which some are not known. */
+/** The faults of the structure, of the registry, and of the rules, judged by the known facts. */
 export function tellKnown(
   { place }: OpenedDps,
   read: ReadDps | UnreadDps,
@@ -65,16 +65,16 @@ export function tellKnown(
   return [...structure, ...place(limitFaults(atOnePlace(ofRegistry, ofRules)))];
 }
 
-/** The faults of the registry and of the rules. A place that has one of the registry gets no second one: it is the same mistake. */
+/** The faults of the registry and of the rules. A place with a fault of the registry gets no second one: both are the same mistake. */
 export function atOnePlace(ofRegistry: readonly Fault[], ofRules: readonly Fault[]): readonly Fault[] {
   const taken = new Set(ofRegistry.map(({ xpath }) => xpath));
   return [...ofRegistry, ...ofRules.filter(({ xpath }) => !taken.has(xpath))];
 }
 
-/** A DPS with marks where something is not known. */
+/** A DPS with marks in place of unknown values. */
 type KnownDps = { readonly marked: Dps; readonly declarado?: Declarado };
 
-/** The part of a DPS that could be read; undefined where too little could. */
+/** The readable part of a DPS; undefined: too little could be read. */
 export function knownOf(read: ReadDps | UnreadDps): KnownDps | undefined {
   return 'faults' in read ? read.rest : { ...read, marked: read.dps };
 }

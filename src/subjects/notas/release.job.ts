@@ -1,8 +1,8 @@
 /**
- * Notes that wait for a rate, when there is a newer table than the one that judged them. The missing group is reckoned and put into the
- * note, which goes on; or the note ends, or waits for the next table.
+ * Notes that wait for a rate are judged again when a newer table exists. The missing group is calculated and added, and the note goes on.
+ * Otherwise the note ends, or waits for the next table.
  *
- * Only what hangs on the rates is judged anew: all else is that of the note that was answered, whatever the registry says now.
+ * Only the parts that depend on the rates are judged again. All else stays as the note was answered, even if the registry has changed.
  */
 
 import type { Municipio } from '../../base/book/municipios.ts';
@@ -19,12 +19,12 @@ import type { Dps } from '../../fiscal/layout/dps.ts';
 import { withIbsCbs } from '../../fiscal/layout/write.ts';
 import type { NotaRetida, SaidaDeRetida } from './retidas.rows.ts';
 
-/** Notes reckoned and written together: some tens of milliseconds. */
+/** Notes calculated and written together: some tens of milliseconds. */
 const BATCH_MAX = 200;
-/** Between two turns of the event loop. */
+/** Notes calculated between two turns of the event loop. */
 const PER_TURN = 25;
 
-/** Lets go one batch of a tenant, as far as the table in force does. */
+/** Releases one batch of a tenant's notes, as far as the table in force allows. */
 export async function releaseNotas(world: World, municipio: Municipio): Promise<Delivered> {
   const { tenant } = municipio;
   const tabelaIbsCbs = await world.store.aliquotas.readTabela(municipio.aliquotasIbsCbs);
@@ -88,7 +88,7 @@ const DIVERGES =
 const NOT_RECKONED =
   'Retida: as alíquotas foram importadas, mas o IBS e a CBS desta nota não puderam ser calculados. Fale com o município.';
 
-/** Amounts of a note that was issued, from its own text. */
+/** Amounts of an issued note, from its own text. */
 function issqnOf(nfse: Uint8Array, dps: Dps): IssqnForIbsCbs {
   const inNota = readOwnNote(nfse);
   const documentos = dps.IBSCBS?.valores.gReeRepRes?.documentos ?? [];

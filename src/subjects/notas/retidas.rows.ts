@@ -1,8 +1,8 @@
 /**
- * Notas that wait for a rate: which of them a newer table may let go, and what became of them.
+ * Notas that wait for a rate: which of them a newer table may release, and their outcomes.
  *
- * A held nota is not claimed: its outcome follows from the table alone, and the second of two workers finds it moved. A nota that stays
- * keeps the number of the table that was tried, until the next.
+ * A held nota is not claimed: its outcome follows from the table alone, and a second worker finds it already moved. A nota that stays keeps
+ * the number of the last table that was tried.
  */
 
 import { insertEntrada, insertRegistradas } from '../../base/book/auditoria-entradas.ts';
@@ -24,21 +24,21 @@ import type { Traced } from '../../base/traces/traces.ts';
 import { movesTo } from '../../fiscal/machine.ts';
 import { NOTA_MOVES, type NotaMove } from '../../fiscal/nota.ts';
 
-/** The bytes that came, and the note without the group that was missing. */
+/** The received bytes, and the note without the missing group. */
 export type NotaRetida = Pick<NotaRow, 'id' | 'mes' | 'chave_acesso'> &
   Traced & {
     readonly recebido: Buffer;
     readonly nfse: Buffer;
   };
 
-/** What a table made of a nota: its whole document, the reason for which it ends, or the one for which it goes on waiting. */
+/** The outcome of a nota: its completed document, the reason for its end, or the reason for further waiting. */
 export type SaidaDeRetida = Ref &
   ({ readonly nfse: string } | { readonly recusa: string } | { readonly espera: string });
 
-/** By what they were judged: the version of the table, and the program, which is kept with the move. */
+/** The version of the table and the program that judged the notas; the move records the program. */
 type JulgadasPor = { readonly tabela: number; readonly programa: string | undefined };
 
-/** Notas that wait for rates. `desde`: when the oldest was issued; `motivos`: what they wait for, with how many do. */
+/** Notas that wait for rates. `desde`: issue of the oldest; `motivos`: each reason with its number of notas. */
 type Retidas = {
   readonly notas: number;
   /** Milliseconds. */
@@ -56,10 +56,10 @@ export function notaRetidaStore(pool: Db) {
         join documentos d on d.tenant = $1 and d.mes = r.mes and d.nota = r.nota order by n.id`;
       return (await pool.query<NotaRetida>(text, [tenant, versao, max])).rows;
     },
-    /** Writes what a table made of notas that were judged by an older one; how many it wrote. */
+    /** Writes the outcomes of notas that were judged by an older table, and returns how many were written. */
     release: (tenant: string, now: number, por: JulgadasPor, saidas: readonly SaidaDeRetida[]): Promise<number> =>
       writeUnlocked(saidas, (some, options) => release(pool, tenant, now, por, some, options)),
-    /** Undefined when none waits. */
+    /** Undefined: no nota waits. */
     count: async (tenant: string): Promise<Retidas | undefined> => {
       const text = `select n.mensagem_retorno as mensagem, count(*)::int as notas, min(n.data_emissao) as desde
         from retidas r join notas n on n.tenant = $1 and n.mes = r.mes and n.id = r.nota
@@ -75,7 +75,7 @@ export function notaRetidaStore(pool: Db) {
   };
 }
 
-/** Notas of a month ($2) that an older table ($3) holds, with what is written of each; one that somebody else has is left. */
+/** Notas of a month ($2) that an older table ($3) holds, with the value to write; rows locked by others are skipped. */
 const heldWith = (type: string): string => `held as (
     select x.id, x.valor, r.traceparent from unnest($4::bigint[], $5::${type}[]) as x (id, valor)
       join retidas r on r.tenant = $1 and r.nota = x.id and r.tabela_aliquotas < $3
@@ -102,7 +102,7 @@ const KEEP = `with ${heldWith('text')}, kept as (
 type Moved = Standing &
   Traced & { readonly movimentos: number; readonly id_dps: string; readonly chave_acesso: string };
 
-/** What each outcome writes, of it the value beside the `id`, and the move that it is. */
+/** Each outcome has its statement, the value beside the `id`, and its move. */
 const OUTCOMES = [
   {
     write: planMonthly('release_retidas', RELEASE),
@@ -167,7 +167,7 @@ function release(
   );
 }
 
-/** What the audit chain is told besides the moves: the documents that were written anew, and the notas that go on waiting. */
+/** The audit chain records more than the moves: the rewritten documents, and the notas that go on waiting. */
 function tellWritten(
   client: PoolClient,
   tenant: string,

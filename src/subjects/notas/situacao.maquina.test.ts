@@ -1,4 +1,4 @@
-/** The program's own service with TLS of its own: it knows who shows a certificate, and does not start on files that do not fit. */
+/** The program's own service with TLS: it recognises client certificates, and does not start with inconsistent files. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -33,7 +33,7 @@ const [rootKeys, acKeys, serverKeys, holderKeys] = await Promise.all([
   readyKeys(),
 ]);
 const root = rootAuthority('AC Raiz de Teste', rootKeys, validity);
-/** Between each of them and the root, and in no folder of the municipality. */
+/** The intermediate authority of all clients, which no folder of the municipality contains. */
 const authority = intermediateAuthority(root, 'AC de Teste', acKeys, validity);
 const ca = pemOf('CERTIFICATE', root.certificate);
 file('raiz.pem', ca);
@@ -77,7 +77,7 @@ describe('the service with TLS of its own', () => {
     const refused = await askOverTls(`${address}${situacao('cidade')}`, { ca });
     assert.deepEqual([refused.status, refused.body.codigo_erro], [401, 'E9007'], JSON.stringify(refused.body));
     assert.match(refused.body.mensagem, /Nenhum certificado veio com a conexão/);
-    // What is no TLS gets no answer, and does no harm.
+    // A connection without TLS gets no answer, and does no harm.
     await assert.rejects(fetch(address.replace('https', 'http')));
     assert.equal((await askOverTls(`${address}/health/ready`, { ca })).status, 200);
   });

@@ -75,7 +75,7 @@ export const SITUACAO_SHAPES = {
   } satisfies FieldsOf<CertificadoApresentado>,
 } as const;
 
-/** A parameter under another name, or a second one, would be passed over, and the answer be about another day than the one meant. */
+/** An unknown or repeated parameter is refused. Ignoring it would answer about another day than the intended one. */
 function findStrangeParameter(query: URLSearchParams): Fault | undefined {
   const strange = [...query.keys()].find((name) => name !== 'data');
   if (strange === undefined) {

@@ -1,6 +1,6 @@
 /**
- * Who asks for what is one party's alone: the situation of a provider, and a note by its DPS (D-41). Real HTTP, real mutual
- * TLS, and the header of a proxy; certificates of a private authority. `situacao.maquina.test.ts`: the program with TLS of its own.
+ * Data of one party needs authentication: the situation of a provider, and a note by its DPS (D-41). Real HTTP, real mutual TLS, and the
+ * header of a proxy; certificates of a private authority. `situacao.maquina.test.ts`: the program with TLS of its own.
  */
 
 import assert from 'node:assert/strict';
@@ -52,7 +52,7 @@ const stranger = rootAuthority('AC Alheia de Teste', keys[2]!, long);
 const holderKey = keys[3]!.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 const responsavel = { nome: 'Responsável', cpf: '12345678909', nascimento: '1980-01-31' };
 
-/** With the authority between it and the root, which no municipality has in its folder. */
+/** A certificate of the intermediate authority, which no municipality has in its folder. */
 function company(cnpj: string, validity = year, by = authority): Client {
   const der = companyCertificate(
     by,
@@ -161,7 +161,7 @@ describe('the situation of a provider in the sandbox', () => {
       pendencias: [],
       certificado: null,
     });
-    // The dates of the specification; on 21/11/2026 the general one has passed and the other has not.
+    // The dates of the specification; on 21/11/2026 the general date has passed and the other has not.
     assert.deepEqual(
       ibscbs.map((one: Record<string, unknown>) => [one.segmento, one.devido_desde, one.devido_na_data]),
       [
@@ -240,15 +240,15 @@ describe('the situation of a provider in the sandbox', () => {
 
   test('is not for reading out the registry: misses run out, hits do not', async () => {
     const known = '66666666000191';
-    // All services count by network address, and no other test asks from this one.
+    // The quota of a network address is common to all services, and no other test uses this address.
     const from = { headers: { 'X-Forwarded-For': '203.0.113.9' } };
     const where = await door({ trustProxy: true });
     const statuses: number[] = [];
-    // The bucket is filled again meanwhile, one a second, by the clock of the database.
+    // The bucket refills meanwhile, one a second, by the clock of the database.
     for (let count = 0; count < 5_000 && statuses.at(-1) !== 429; count += 1) {
       statuses.push((await request(where, situacao('integracao', SEM_CADASTRO), from)).status);
     }
-    // A bucket of sixty, a tenth for each question, asked while one is left.
+    // The bucket holds sixty, a question costs a tenth, and the last one is accepted while one is left.
     assert.equal(statuses.at(-1), 429, `${statuses.length} answers`);
     assert.ok(statuses.length > (60 - 1) / 0.1, `${statuses.length} answers`);
     await register('integracao', known);
@@ -265,7 +265,7 @@ describe('the situation of a provider in production', () => {
     assert.equal(status, 200, JSON.stringify(body));
     assert.deepEqual([body.cadastrado, body.autorizado, body.pode_emitir], [true, true, true]);
     assert.deepEqual(body.inscricoes, [{ inscricao_municipal: '123', autorizada: true }]);
-    // 265 days are left of 365; noon in Brasília.
+    // 265 of 365 days are left; noon in Brasília.
     assert.deepEqual(body.certificado, {
       titular: 'EMPRESA DE TESTE',
       documento: '11.222.333/****-**',
@@ -344,7 +344,7 @@ describe('the certificate in the header of a proxy', () => {
   const sent = (value: string, where = proxied): Promise<Answer> =>
     request(where, url, { headers: { 'X-Client-Cert': value } });
 
-  /** The authority between is not sent by every proxy: a municipality that has it in its folder needs it not. */
+  /** Some proxies do not send the intermediate certificate: a municipality with it in its folder does not need that. */
   before(async () => {
     const both = mkdtempSync(path.join(folder, 'duas-'));
     writeFileSync(path.join(both, 'cadeia.pem'), `${ca}${pemOf('CERTIFICATE', authority.certificate)}`);
@@ -413,7 +413,7 @@ describe('the certificate in the header of a proxy', () => {
 
 describe('a note by its DPS (D-41)', () => {
   let number = 0;
-  /** Issued in a rehearsal that asks for a party, as production does. */
+  /** Issues a note in a sandbox that requires the identity of a party, as production does. */
   async function issued(tenant: string, patch: Patch = {}): Promise<string> {
     number += 1;
     const nDPS = String(number);

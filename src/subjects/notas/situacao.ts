@@ -1,9 +1,9 @@
 /**
- * Whether a provider could issue now, and what is missing: the registry, the Simples Nacional at a date, and from when the
- * group of the IBS and the CBS is due. Beyond the specification; nothing is written.
+ * Whether a provider could issue now: the registry, the Simples Nacional at a date, and the due date of the IBS and CBS group. The
+ * specification does not have this query; nothing is written.
  *
- * In the sandbox anybody may ask; in production only the provider itself, with its certificate, so that the registry of a
- * municipality cannot be read out one document after the other.
+ * Anybody may ask in the sandbox. Production answers only the provider itself, by its certificate, so that nobody can enumerate the
+ * registry.
  */
 
 import type { Municipio } from '../../base/book/municipios.ts';
@@ -24,10 +24,10 @@ import { isOptante, type Prestador } from '../../fiscal/facts.ts';
 import type { Fault, Refusal } from '../../fiscal/fault.ts';
 import { brazilianDate, isDay } from '../../fiscal/moment.ts';
 
-/** In the names and the order of the public answer. Days are `YYYY-MM-DD`. */
+/** The names and the order are those of the public answer. Days are `YYYY-MM-DD`. */
 export type Situacao = {
   readonly documento: string;
-  /** The day that it speaks of. */
+  /** The day of the answer. */
   readonly data: string;
   readonly pode_emitir: boolean;
   readonly mensagem: string;
@@ -42,7 +42,7 @@ export type Situacao = {
 
 export type Inscricao = { readonly inscricao_municipal: string | null; readonly autorizada: boolean };
 
-/** The period that the day lies in; null where it lies in none, or where it has no end. */
+/** The period that contains the day; null: there is none, or it has no end. */
 export type SimplesNacional = {
   readonly optante: boolean;
   readonly desde: string | null;
@@ -57,7 +57,7 @@ export type ObrigacaoIbsCbs = {
   readonly mensagem: string;
 };
 
-/** `codigo`: what issuing would answer. */
+/** `codigo`: the code with which issuing would refuse. */
 export type Pendencia = { readonly codigo: string; readonly mensagem: string; readonly como_resolver: string };
 
 export type SituacaoAsked = {
@@ -68,10 +68,10 @@ export type SituacaoAsked = {
   readonly shown: Presented;
 };
 
-/** `campo`: the parameter that it is about. */
+/** `campo`: the parameter at fault. */
 export type SituacaoRefusal = Refusal & { readonly campo?: 'documento' | 'data' };
 
-/** The situation of a provider, or why it is not told: of the two, what was asked wrongly comes first. */
+/** The situation of a provider, or a refusal. A wrong document is reported before a wrong date. */
 export async function situacaoDoPrestador(
   world: World,
   municipio: Municipio,
@@ -85,7 +85,7 @@ export async function situacaoDoPrestador(
   }
   if (ofDate !== undefined) return { faults: [ofDate], campo: 'data' };
 
-  // Where a provider is known by the certificate that it signs with, it is known by it here.
+  // An ambiente that requires signatures identifies the provider by its certificate here too.
   const isOpen = !AMBIENTES[municipio.ambiente].signatureRefuses;
   const caller = isOpen ? undefined : await callerOf(world, municipio, asked.shown, SELF);
   if (caller !== undefined && 'faults' in caller) return caller;
@@ -176,7 +176,7 @@ function summary(
     : 'O prestador pode emitir no ambiente de integração, que não confere a autorização.';
 }
 
-/** A municipal registration; of a person only its last positions, by which one's own is known. */
+/** A masked municipal registration; a person's shows only its last characters, enough to recognise one's own. */
 function maskIm(im: string, isPersonal: boolean): string {
   return isPersonal ? im.slice(-IM_SHOWN).padStart(im.length, '*') : im;
 }

@@ -1,6 +1,6 @@
 /**
- * A note that names somebody else's as the one that it replaces (D-307). Where the national rules are remarks it is issued all the
- * same: it learns nothing of that note, and the provider of that note goes on as if it were not there. Real HTTP, SOAP and PostgreSQL.
+ * A note names another party's note as the one that it replaces (D-307). It is issued when the national rules are remarks only. It reveals
+ * nothing about that note, and does not affect the other provider. Real HTTP, SOAP and PostgreSQL.
  */
 
 import assert from 'node:assert/strict';
@@ -37,13 +37,13 @@ const company = (cnpj: string): Party =>
   partyOf(keys, companyCertificate(root, companyOf(cnpj), keys.publicKey, DECADES));
 const [prestador, filial, alheio] = [PRESTADOR, FILIAL, ALHEIO].map(company) as [Party, Party, Party];
 
-/** The national environment says of the notes of the other provider that the event of the replaced one is missing. */
+/** The national environment answers the other provider's notes that the event of the replaced one is missing. */
 let isEarly = false;
 const EARLY: NotaAnswer = {
   kind: 'too_early',
   erros: [{ codigo: 'E1308', descricao: 'Falta o evento da nota substituída' }],
 };
-/** Keys as they were sent. */
+/** Keys in the order of sending. */
 const sent: string[] = [];
 const local = localAdn(() => NOON);
 const adn: typeof local = {
@@ -75,7 +75,7 @@ for (const documento of [PRESTADOR, FILIAL, ALHEIO]) await addPrestador(pool, TE
 const NFSE = `/${TENANT}/api/v1/nfse`;
 let numbered = 0;
 
-/** Issues a note that replaces the one of a key; answers its own key. */
+/** Issues a note that replaces the one with this key, and returns its own key. */
 async function replacing(substituida: string, who: Party, cnpj: string): Promise<string> {
   numbered += 1;
   const nDPS = String(numbered);
@@ -104,7 +104,7 @@ const lot = (numero: string, serie: string, substituido?: string) =>
     TENANT,
   );
 
-/** Waits for a note to be so; `passing`: milliseconds that go by on the clock with each look. */
+/** Waits for a status; `passing`: milliseconds that the clock advances at each check. */
 const becomes = (chave: string, status: string, passing = 0) =>
   until(async () => {
     clock.now += passing;
@@ -112,7 +112,7 @@ const becomes = (chave: string, status: string, passing = 0) =>
     return body.nota.status === status ? body : undefined;
   }, `${chave} is ${status}`);
 
-/** Waits for a note to have been put back, which is due later. */
+/** Waits until a note was put back, and returns when it is due. */
 const waits = (chave: string) =>
   until(async () => {
     const { rows } = await pool.query<{ due: Date }>(
@@ -123,7 +123,7 @@ const waits = (chave: string) =>
     return rows[0]?.due.getTime();
   }, `${chave} waits`);
 
-/** By its provider. */
+/** The provider cancels the note. */
 const cancel = async (chave: string) => {
   const corpo = JSON.stringify({
     ...{ tipo_evento: 'cancelamento', codigo_motivo_cancelamento: '1', chave_acesso: chave },
@@ -158,10 +158,10 @@ describe('a note with the key of somebody else’s in chSubstda', () => {
     assert.deepEqual([situacao, all(documento, 'Codigo')], ['4', []]);
     const nova = /Id="NFS(\d{50})"/.exec(documento)![1]!;
     await becomes(antiga, 'cancelada');
-    // Who held it when it was to be woken puts it back for a second, and the clock stands still by itself.
+    // A worker that held the note at its wake-up puts it back for a second; the clock advances only in this wait.
     await becomes(nova, 'autorizada', 1_000);
     await becomes(estranha, 'autorizada');
-    // One of the provider's own does: a note is replaced once.
+    // The provider's own substitute counts: a note is replaced once.
     await replacing(nova, prestador, PRESTADOR);
     const again = await lot('3', String(serie), '2');
     assert.deepEqual([again.situacao, all(again.documento, 'Codigo')], ['3', ['E7']]);
@@ -225,12 +225,12 @@ test('the database tells parties apart by their keys as the rest of the service 
     [PRESTADOR, PRESTADOR, true],
     [PRESTADOR, FILIAL, true],
     [PRESTADOR, ALHEIO, false],
-    // Of the root only the last character differs.
+    // The roots differ only in the last character.
     ['12ABC34501DE35', '12ABC34601DE35', false],
     ['12ABC34501DE35', '12ABC34502DE35', true],
     ['52998224725', '52998224725', true],
     ['52998224725', '52998111144', false],
-    // The same characters in the same places, of the other kind.
+    // The same characters stand in the same places, but one is a CPF and the other a CNPJ.
     ['52998224725', '00052998224725', false],
   ] as const;
   for (const [own, other, same] of pairs) {

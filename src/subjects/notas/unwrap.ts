@@ -1,6 +1,6 @@
 /**
- * Takes documents out of what they were sent in: the JSON of the national API, Base64, gzip, and one around the other. What is opened is
- * bounded, and each step is told. Nothing is read of a document here.
+ * Unwraps documents: the JSON of the national API, Base64, gzip, and combinations of them. The unpacked size is limited, and each step is
+ * recorded. No document is parsed here.
  */
 import { gunzipSync } from 'node:zlib';
 import { isJson } from '../../base/world/sent-documents.ts';
@@ -11,33 +11,33 @@ import { groupDigits } from '../../fiscal/group-digits.ts';
 import type { JsonValue } from '../../fiscal/layout/json-value.ts';
 import { isNationalEnvelope } from '../../fiscal/layout/national-envelope.ts';
 
-/** One thing that was taken off. `nome`: what it was; `diz`: a sentence with its sizes. */
+/** One removed wrapping. `nome`: its kind; `diz`: a sentence with its sizes. */
 export type Embrulho = { readonly nome: string; readonly diz: string };
 
-/** A document, or what keeps it from being one, and what was taken off until then. */
+/** A document, or the reason why there is none, with the wrappings removed so far. */
 export type Desembrulhado = { readonly embrulho: readonly Embrulho[] } & (
   | { readonly bytes: Uint8Array }
   | { readonly problema: string }
 );
 
-/** In bytes, of all documents of one envelope together. */
+/** Bytes of all documents of one envelope together. */
 const UNPACKED_MAX = 4 * 1024 * 1024;
 const UNPACKED_TEXT = `${UNPACKED_MAX / 1024 / 1024} MB`;
-/** A wrapping around a wrapping around a wrapping. */
+/** Nested wrappings, at most. */
 const WRAPPINGS_MAX = 4;
-/** As many as a lot of the national environment has. */
+/** The maximum of a lot in the national environment. */
 const DOCUMENTS_MAX = 50;
-/** What a gzip in Base64 begins with. */
+/** The first characters of a gzip in Base64. */
 const GZIP_IN_BASE64 = 'H4sI';
 
 type Opening = { left: number };
 
-/** The documents in what was given; more than one where it is a lot. */
+/** The documents in the input; several when it is a lot. */
 export function unwrap(given: Uint8Array): readonly Desembrulhado[] {
   return open(given, [], { left: UNPACKED_MAX });
 }
 
-/** What was given counts as so many documents and bytes, wherever they were packed. */
+/** The number and the bytes of the unpacked documents, for the quota. */
 export function weigh(given: Uint8Array): { readonly documentos: number; readonly bytes: number } {
   const opened = unwrap(given);
   return { documentos: opened.length, bytes: Math.max(given.length, bytesOf(opened)) };
@@ -62,7 +62,7 @@ function open(bytes: Uint8Array, embrulho: readonly Embrulho[], opening: Opening
 type Inside = { readonly bytes: Uint8Array } | { readonly problema: string };
 type Step = (Embrulho & { readonly inside: readonly Inside[] }) | { readonly problema: string };
 
-/** The outermost wrapping; undefined where there is none. */
+/** Removes the outermost wrapping; undefined: there is none. */
 function takeOff(bytes: Uint8Array, opening: Opening): Step | undefined {
   if (bytes[0] === 0x1f && bytes[1] === 0x8b) return gunzip(bytes, opening);
   const octets = asOctets(bytes);
@@ -75,7 +75,7 @@ function takeOff(bytes: Uint8Array, opening: Opening): Step | undefined {
   return { nome: 'base64', diz: `Base64: ${sizes(bare.length, 'caracteres', inside.bytes)}.`, inside: [inside] };
 }
 
-/** A text as UTF-8 without its mark: what a shell wrote in UTF-16 is what it would be in UTF-8. */
+/** A text as UTF-8 without byte order mark; UTF-16, as some shells write, is converted. */
 function asOctets(bytes: Uint8Array): Uint8Array {
   const [first, second, third] = bytes;
   if (first === 0xef && second === 0xbb && third === 0xbf) return bytes.subarray(3);

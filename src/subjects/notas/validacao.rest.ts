@@ -1,7 +1,6 @@
 /**
- * The dry run as an address (D-25): the same request as issuance, the same refusal, and in place of the note the amounts
- * that it would have, with every step of their calculation. The amounts of IBS and CBS have the names under which a JSON body
- * declares them.
+ * The dry run as an address (D-25): the request and the refusals are those of issuance. The amounts with every step of their calculation
+ * take the place of the note. Amounts of IBS and CBS have the names under which a JSON body declares them.
  */
 
 import { readSentDps } from '../../base/http/content.ts';
@@ -85,7 +84,7 @@ export const VALIDACAO_SHAPES = {
   } satisfies FieldsOf<Passo>,
 } as const;
 
-/** What the envelope of a refusal has beside its own fields, in production, where not all was looked at. */
+/** Additional fields of a refusal in production, when the check was incomplete. */
 export const NAO_CONFERIDO_FIELDS = {
   nao_conferido: orAbsent(
     field.texts(
@@ -110,11 +109,11 @@ export async function validate(call: Call) {
   if (unlooked === undefined) return { refusal };
   const { isUnsigned, nao_conferido, asSaid } = unlooked;
   const amounts = asSaid && { ...amountsOf(asSaid), avisos: avisosOf(asSaid.avisos, site) };
-  // A document without its provider's signature counts as a guess, so that many of them become slow (D-40).
+  // A document without its provider's signature counts as a guess, so that many of them are slowed down (D-40).
   return { refusal, beside: { nao_conferido, ...amounts }, isMiss: isUnsigned };
 }
 
-/** What a dry run found, as it is answered. */
+/** The answer of a dry run without faults. */
 export function presentValidated(validated: Validated) {
   return { identificador_dps: validated.idDps ?? null, ...amountsOf(validated) };
 }

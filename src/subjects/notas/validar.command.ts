@@ -1,6 +1,6 @@
 /**
- * `nfse validar`: the dry run at a terminal. By itself it judges the file here, with the facts of the sandbox; with a
- * municipality it asks the service, which knows that municipality's registry, rates and anchors. Both print the same.
+ * `nfse validar`: the dry run at a terminal. The program judges the file here with the facts of the sandbox. It asks the service when a
+ * municipality is given: the service knows that municipality's registry, rates and anchors. Both print the same.
  */
 import { Recusado } from '../../../packages/cliente/src/index.ts';
 import { refuseTrouble } from '../../base/http/refusals.ts';
@@ -36,11 +36,11 @@ type Accepted = Omit<ReturnType<typeof presentValidated>, 'calculo'> & {
   readonly avisos: readonly { readonly codigo: string; readonly xpath: string; readonly mensagem: string }[];
 };
 type Amounts = Pick<Accepted, 'municipio_incidencia' | 'valores' | 'ibscbs' | 'calculo' | 'avisos'>;
-/** In production a refusal may carry the amounts that the document itself leads to. */
+/** A refusal in production may carry the amounts that the document itself leads to. */
 type Refused = Partial<Amounts> & { readonly erros: readonly FaultText[]; readonly nao_conferido?: readonly string[] };
 type Answer = Accepted | Refused;
 
-/** Exit code 0: it would be issued; 1: it would be refused, or it is unknown; 2: asked wrongly. */
+/** Exit code 0: it would be issued; 1: it would be refused, or the result is unknown; 2: wrong usage. */
 async function validar(terminal: Terminal, values: Values, file: string): Promise<number> {
   const check = await readCheck(terminal, values, file);
   if (typeof check === 'string') return askedWrongly(terminal, check);

@@ -1,4 +1,4 @@
-/** `nfse validar`: the dry run at a terminal, by itself and asking the service, in words and as JSON. */
+/** `nfse validar`: the dry run at a terminal, offline and through the service, as text and as JSON. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -31,7 +31,7 @@ async function accepted(...args: readonly string[]): Promise<string> {
   return out;
 }
 
-/** What stands beside a name, once in the text or more often. */
+/** The values beside a name, for each of its occurrences in the text. */
 function valuesOf(out: string, name: string): string[] {
   return [...out.matchAll(/^ {2}(\S+(?: \(\S+\))?) +(.*)$/gm)].flatMap(([, left, right]) =>
     left === name ? [right!] : [],
@@ -53,10 +53,10 @@ describe('faults of structure and of rules', () => {
     test(`are told together, by the corrected text where there is one: ${form}`, async () => {
       const surplus = { '+dhEmi': '2026-10-05T10:00:00-03:00', IBSCBS: null };
       assert.deepEqual(codesIn(await said(write(surplus))), ['E0010', 'E802']);
-      // 07.02 wants the building site; the NBS is of no rule that speaks of it.
+      // 07.02 requires the building site; no rule about it mentions the NBS.
       const masked = { 'serv/cServ/cTribNac': '070201', 'serv/cServ/cNBS': '1.0101.12.00' };
       assert.deepEqual(codesIn(await said(write(masked))), ['E0003', 'E0370']);
-      // 1.2345.67.89 becomes nine digits, of which there is no code.
+      // 1.2345.67.89 becomes nine digits, which are no existing code.
       const out = await said(write({ 'serv/cServ/cNBS': '1.2345.67.89' }));
       assert.deepEqual(codesIn(out), ['E0003', 'E0316']);
       assert.match(out, /E0316 {2}Com a correção acima, /);
@@ -203,7 +203,7 @@ describe('--municipio, --url', async () => {
     const ofXml = await validar(xml({ tpAmb: '1' }), ...asking('cidade'));
     assert.equal(ofXml.code, 1);
     for (const codigo of ['E901', 'E403']) assert.match(ofXml.err, new RegExp(`${codigo} {2}`), ofXml.err);
-    // Whether the provider is registered is its own affair, and nobody signed.
+    // The registration of the provider is not told to a sender without its signature.
     assert.doesNotMatch(ofXml.err, /E101 {2}/);
     assert.match(
       ofXml.err,

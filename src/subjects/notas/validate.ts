@@ -1,9 +1,9 @@
 /**
- * The law over one document without issuing it: what issuance would answer, all faults at once, and how every amount came
- * about (D-25). No number is used and nothing is stored.
+ * Judges a document without issuing it: the answer of issuance, all faults at once, and the steps of each amount (D-25). No number is used
+ * and nothing is stored.
  *
- * Where issuance stops at the first step that refuses, this goes on as far as the document lets it: the signature, the registry
- * and what was declared of the amounts are reported among the others, and only a structure that cannot be read ends it (D-189).
+ * Issuance stops at the first step that refuses; this goes on as far as it can read the document (D-189). Faults of the signature, the
+ * registry and the declared amounts are reported together. Only an unreadable structure ends the check.
  */
 
 import type { Municipio } from '../../base/book/municipios.ts';
@@ -31,8 +31,8 @@ import { findDuplicate, identifierOf, nextNumbersFor, numberRemarks } from './nu
 import { atOnePlace, knownOf, refuseUnread, tellKnown } from './refuse.ts';
 
 /**
- * One step of the calculation; `valor` null where the amount does not stand on the note. `campo_json`: for who sent JSON, what
- * the body, or the answer, calls it.
+ * One step of the calculation; `valor` null: the amount is absent from the note. `campo_json`: its name in the JSON body or answer, for
+ * senders of JSON.
  */
 export type Passo = {
   readonly campo: string;
@@ -45,26 +45,26 @@ export type Validated = {
   readonly dps: Dps;
   readonly amounts: IssqnAmounts;
   readonly ibscbs: Judged['ibscbs'];
-  /** IBGE code; undefined when the operation has no municipality of incidence. */
+  /** IBGE code; undefined: the operation has no municipality of incidence. */
   readonly cLocIncid: string | undefined;
-  /** Identifier under which the note would be found; of a DPS without number the one that it would take now, where that is known. */
+  /** Identifier under which the note would be found. A DPS without number has its next identifier, if known. */
   readonly idDps: string | undefined;
   readonly calculo: readonly Passo[];
   readonly avisos: readonly Aviso[];
 };
 
-/** `unlooked`: in production, what was not looked at, where it was not. */
+/** `unlooked`: the checks that production did not make. */
 export type Invalidated = Refusal & { readonly unlooked?: Unlooked };
 
 type Unlooked = {
   readonly isUnsigned: boolean;
-  /** Each a sentence. */
+  /** Each is a sentence. */
   readonly nao_conferido: readonly string[];
-  /** What the document says by itself, where nothing but its signature is at fault. */
+  /** The judgement of the document's own content, when only its signature is at fault. */
   readonly asSaid?: Validated;
 };
 
-/** What issuance in this municipality would answer now. */
+/** The answer that issuance in this municipality would give now. */
 export async function validateNota(
   world: World,
   municipio: Municipio,
@@ -111,7 +111,7 @@ export async function validateNota(
 
 type StrangerFacts = { readonly facts: Facts; readonly signatureFaults: readonly Fault[] };
 
-/** A document that its provider did not sign, judged and reckoned by what it says and by what is public (D-226, D-303). */
+/** Judges a document without its provider's signature by its own content and by public data (D-226, D-303). */
 function asStranger(
   municipio: Municipio,
   opened: OpenedDps,
@@ -129,7 +129,7 @@ function asStranger(
   return { ...refusal, unlooked: { isUnsigned: true, nao_conferido, asSaid } };
 }
 
-/** A signature of the provider is what opens these; without one the document is taken at its word. */
+/** The provider's signature is required for these checks; without one the document's own statements are used. */
 const SEM_ASSINATURA = [
   'Sem a assinatura válida do prestador não se olhou o cadastro: se ele está cadastrado (E101), autorizado (E102), com esta inscrição municipal (E103) e no Simples Nacional. Dele vale aqui só o que a DPS diz.',
   'Nem as notas já emitidas: se a série e o número foram usados (E0014), que número a DPS sem nDPS tomaria, e a situação da nota que ela substitui.',
@@ -142,8 +142,8 @@ const VALORES_DO_DOCUMENTO =
 const COM_ASSINATURA = 'Com a assinatura válida do prestador tudo isso se confere.';
 
 /**
- * How the amounts of a note came about, reckoned again with what the registers say of the day on which it was issued; undefined where
- * they say something else by now, or its document is read no more.
+ * The steps of a note's amounts, calculated again with today's registers for its day of issue. Undefined: the registers now disagree, or
+ * its document no longer reads.
  */
 export async function explainEmitida(
   world: Pick<World, 'store'>,
@@ -155,7 +155,7 @@ export async function explainEmitida(
   return 'faults' in judged ? undefined : judged.calculo;
 }
 
-/** A DPS that was issued, judged again with what the registers say now of the day on which it was. */
+/** Judges an issued DPS again, with today's registers for its day of issue. */
 export async function judgeAgain(
   world: Pick<World, 'store'>,
   municipio: Municipio,
@@ -181,10 +181,10 @@ function unreadInWords({ isUnsigned, known }: Unread): readonly string[] {
   return isUnsigned ? [what, ...SEM_ASSINATURA, COM_ASSINATURA] : [what];
 }
 
-/** A document that could not be read, or not whole. `known`: what could be read. */
+/** A document that could not be read, or only in part. `known`: the part that was read. */
 type Unread = { readonly isUnsigned: boolean; readonly known?: object | undefined };
 
-/** The same of a file, offline, with the facts of the sandbox: there is no registry to ask. `hoje`: `YYYY-MM-DD`. */
+/** Judges a file offline, with the facts of the sandbox: there is no registry to ask. `hoje`: `YYYY-MM-DD`. */
 export function validateDocument(sent: SentDps, hoje: string): Validated | Refusal {
   const opened = openDps(sent, { ambiente: 'homologacao', codigoIbge: undefined });
   if ('faults' in opened) return opened;
@@ -208,18 +208,18 @@ export function validateDocument(sent: SentDps, hoje: string): Validated | Refus
   return judgeOpened(opened, read, facts, { before: found?.faults ?? [], after: [], avisos: [] });
 }
 
-/** The provider of a file, which is nobody's customer yet; undefined without CNPJ or CPF. */
+/** The provider of a file, which is not registered; undefined without CNPJ or CPF. */
 function findInFile(dps: Dps): Found | undefined {
   const documento = dps.prest.CNPJ ?? dps.prest.CPF;
   return documento === undefined ? undefined : prestadorOfFirstDps(dps, documento);
 }
 
-/** What other steps found: before the rules in the order of the answer, and after them. */
+/** Faults of other steps: before the rules in the order of the answer, and after them. */
 type Besides = {
   readonly before: readonly Fault[];
   readonly after: readonly Fault[];
   readonly avisos: readonly Aviso[];
-  /** Number that a DPS without one would take. */
+  /** The number that a DPS without one would take. */
   readonly nDPS?: bigint | undefined;
 };
 
@@ -235,13 +235,13 @@ function judgeOpened(
   return refusal ?? explainJudged(opened, dps, facts, judgement as Judged, besides);
 }
 
-/** The refusal of these faults in their places; undefined without any. */
+/** The refusal of these faults at their places; undefined without any. */
 function refuseOpened({ place }: OpenedDps, faults: readonly Fault[]): Refusal | undefined {
   const refusal = refusalOf(faults);
   return refusal && refusalOf(place(refusal.faults));
 }
 
-/** What was judged, with every step of its calculation. */
+/** The judged amounts, with every step of their calculation. */
 function explainJudged(
   { place, nameSteps }: OpenedDps,
   dps: Dps,
@@ -265,7 +265,7 @@ function explainJudged(
   };
 }
 
-/** What an issued note waits for, told before there is a note. */
+/** The reason why an issued note would wait, worded for a dry run. */
 function notYetHeld(aviso: Aviso, retencao: string | undefined): Aviso {
   return aviso.mensagem === retencao
     ? { ...aviso, mensagem: `Nada foi emitido; emitida agora, a nota ficaria assim: "${retencao}"` }

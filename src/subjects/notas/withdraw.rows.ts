@@ -1,4 +1,4 @@
-/** Withdrawing a nota that was never transmitted, by the municipality's hand. */
+/** Withdraws a nota that was never transmitted, at the municipality's request. */
 
 import { insertAtos, type NovoAto } from '../../base/book/atos.ts';
 import { insertTrail, returningEstado, type Standing } from '../../base/book/claims.ts';
@@ -10,26 +10,26 @@ import { type Db, dropNul, runTransaction } from '../../base/pg/open.ts';
 import { mesOfChave } from '../../fiscal/chave.ts';
 import { NOTA_FINAIS, type NotaEstado, notaMove } from '../../fiscal/nota.ts';
 
-/** `mensagem`: what is shown of the nota; the others: for its trail and that of the municipality. */
+/** `mensagem`: the text that the nota shows; the others are for its trail and the municipality's. */
 export type Retirada = Pick<NovoAto, 'quem' | 'via'> & { readonly mensagem: string; readonly motivo: string };
 
 export type RetiradaResult =
   | 'retirada'
   | 'desconhecida'
-  /** It replaces none: nothing can keep it for ever. */
+  /** The nota replaces none: nothing can hold it for ever. */
   | 'nao_substitui'
-  /** A worker holds it just now. */
+  /** A worker holds the nota now. */
   | 'ocupada'
-  /** From there it cannot be withdrawn. */
+  /** This state allows no withdrawal. */
   | { readonly found: NotaEstado }
-  /** The nota that it replaces is at its end, so that it goes by itself. */
+  /** The replaced nota is in a final state, so that this one goes on by itself. */
   | { readonly substituida: NotaEstado }
-  /** An event of the replaced nota names it, and may have cancelled that one. */
+  /** An event of the replaced nota names this one, and may have cancelled the replaced one. */
   | { readonly evento: EventoRow };
 
 /**
- * The replaced nota is locked first, so that no event on it comes to name this one. This one is not waited for: who has it may want that
- * one.
+ * The replaced nota is locked first, so that no event on it can name this one. A lock on this nota is not waited for, since its holder may
+ * want the other.
  */
 export async function withdrawNota(
   pool: Db,
@@ -52,7 +52,7 @@ export async function withdrawNota(
       'select id, estado from notas where tenant = $1 and mes = $2 and chave_acesso = $3 for no key update',
       [tenant, mesOfChave(propria), propria],
     );
-    // Its place in the queue comes first: who claims it takes that and then the nota.
+    // The place in the queue is locked first: a claiming worker locks it before the nota.
     const queued = `select claims from fila f where f.tenant = $1 and ${isOfTipo('nota')} and f.id = $2`;
     const free = await client.query<{ claims: string | null }>(`${queued} for update skip locked`, [tenant, id]);
     const isQueued = free.rows.length > 0 || (await client.query(queued, [tenant, id])).rows.length > 0;
