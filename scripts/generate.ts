@@ -20,7 +20,6 @@ import { describeApiShortly } from '../src/published/openapi/openapi.ts';
 import { securityMarkdown } from '../src/published/security.ts';
 import { soapMarkdown } from '../src/published/soap.ts';
 import { statesMarkdown } from '../src/published/states.ts';
-import { clientePacote } from './cliente-pacote.ts';
 import { clienteTipos } from './cliente-tipos.ts';
 import { conformidadeMarkdown } from './conformidade.ts';
 import { grafanaBoard } from './grafana.ts';
@@ -47,7 +46,6 @@ const FILES: readonly Generated[] = [
 /** Folders in which every file is generated; `make` gives their texts by name, or by their path in the folder. */
 const FOLDERS: readonly { readonly path: string; readonly make: () => ReadonlyMap<string, string> }[] = [
   { path: 'docs/erros', make: errorsMarkdown },
-  { path: 'packages/cliente/pacote', make: clientePacote },
 ];
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));

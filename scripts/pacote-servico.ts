@@ -67,6 +67,7 @@ export async function makePacote(folder: string): Promise<Pacote> {
     const libraries = gccLibraries();
     const sbom = makeSbom(ROOT, libraries);
     await copyOwn(stage);
+    buildCliente(stage);
     for (const one of packagesOf(sbom)) await copyPackage(one, stage);
     await linkPostgres(stage);
     await copyLibraries(libraries, stage);
@@ -110,6 +111,12 @@ function ownFiles(): readonly string[] {
 
 async function copyOwn(stage: string): Promise<void> {
   for (const file of ownFiles()) await cp(path.join(ROOT, file), path.join(stage, file));
+}
+
+/** The client is handed out by installations that have no compiler. */
+function buildCliente(stage: string): void {
+  const [builder, cliente] = ['packages/pacote.ts', 'packages/cliente'].map((one) => path.join(ROOT, one));
+  execFileSync(process.execPath, [builder!, cliente!, path.join(stage, 'packages/cliente/pacote')]);
 }
 
 /** One package without those that lie in it: each of them is named by itself, where it is of production. */

@@ -160,10 +160,10 @@ async function answerDocs(door: Door, visit: Visit, slug: string): Promise<HttpA
 }
 
 /** A file that a page offers, with the address of the service in it; the package of the client is the same for everybody. */
-function answerDocsFile(door: Door, visit: Visit): HttpAnswer {
+async function answerDocsFile(door: Door, visit: Visit): Promise<HttpAnswer> {
   const { request } = visit;
   if (request.params.arquivo === PACOTE_CLIENTE) {
-    return answerCacheable(request, packCliente(), { 'Content-Type': 'application/gzip' }, PAGES_KEPT);
+    return answerCacheable(request, await packCliente(), { 'Content-Type': 'application/gzip' }, PAGES_KEPT);
   }
   const file = docsFile(request.params.arquivo!, siteOf(door, request));
   if (file === undefined) return refuse(door, visit, refuseTrouble('unknown_path', undefined));
