@@ -11,7 +11,7 @@ export function groupDecimal(text: string): string {
 
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
 
-/** As PostgreSQL counts, in steps of 1024. */
+/** Sizes in PostgreSQL's units, in steps of 1024. */
 export function sizeText(bytes: number): string {
   const step = bytes < 1 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log2(bytes) / 10));
   const value = bytes / 1024 ** step;
