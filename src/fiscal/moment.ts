@@ -1,6 +1,6 @@
 /**
- * Instants told in the zone of a municipality (D-04). Brazil has four zones; Acre, western Amazonas and Fernando de
- * Noronha are among them. Pure: the instant comes in, nothing here reads a clock. Whole seconds.
+ * Instants in the zone of a municipality (D-04). Brazil has four zones; Acre, western Amazonas and Fernando de Noronha are among them.
+ * Pure: the instant is an argument, and no clock is read. Whole seconds.
  */
 
 export type Moment = {
@@ -12,7 +12,7 @@ export type Moment = {
   readonly offset: string;
 };
 
-/** Days of a month that is told by its number, from 1; undefined of one that does not exist. */
+/** Days of a month by its number, from 1; undefined if it does not exist. */
 export function daysIn(year: number, month: number): number | undefined {
   const february = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
   return [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1];
@@ -25,7 +25,7 @@ export function isDay(text: string): boolean {
   return Number(day) >= 1 && Number(day) <= (daysIn(Number(year), Number(month)) ?? 0);
 }
 
-/** The zone of Brasília: of what is told where no municipality is named. */
+/** The zone of Brasília, used if no municipality is named. */
 export const BRASILIA = 'America/Sao_Paulo';
 
 const HOUR_MS = 3_600_000;
