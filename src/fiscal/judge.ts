@@ -341,7 +341,7 @@ const ONLY_REMARKED: Readonly<Record<Facts['ambiente'], string>> = {
   producao: 'Neste município é só um aviso; o ambiente nacional pode recusar a nota.',
 };
 
-/** What the ISSQN of a DPS is assessed from. */
+/** The inputs of the ISSQN calculation of a DPS. */
 export function issqnInput(dps: Dps, facts: Facts): Parameters<typeof assessIssqn>[0] {
   const { valores, prest } = dps;
   const { tribMun, tribFed } = valores.trib;
@@ -361,7 +361,7 @@ export function issqnInput(dps: Dps, facts: Facts): Parameters<typeof assessIssq
   };
 }
 
-/** The parts of a DPS that the base of its ISSQN is assessed from. */
+/** The inputs of the ISSQN base of a DPS. */
 function issqnBaseInput(dps: Dps, facts: Facts): IssqnBaseInput {
   const { vServPrest, vDescCondIncond, vDedRed, trib } = dps.valores;
   return {
@@ -373,7 +373,7 @@ function issqnBaseInput(dps: Dps, facts: Facts): IssqnBaseInput {
   };
 }
 
-/** The amounts that hang on the base alone: no rate is asked for. */
+/** The amounts that depend on the base alone: no rate is needed. */
 function amountsOfBase(dps: Dps, facts: Facts): IssqnAmounts {
   const { base, deduction, benefit, reimbursed } = assessBase(issqnBaseInput(dps, facts));
   return knownPart<IssqnAmounts>({ base, deduction, benefit, vCalcReeRepRes: reimbursed });
@@ -395,14 +395,14 @@ const NO_GROUP = 'não foram comparados: a nota não tem o cálculo oficial.';
 const NOT_YET =
   'ainda não foram comparados: sê-lo-ão com o cálculo oficial, quando houver alíquota, e se divergirem a nota termina rejeitada.';
 
-/** A remark on declared amounts that there is nothing to compare with. */
+/** A remark on declared amounts that cannot be compared with anything. */
 function remarkNotCompared(declared: NonNullable<Declarado['ibscbs']>, why: string): Aviso {
   const names = Object.keys(declared).join(', ');
   const mensagem = `Os valores declarados de IBS e CBS (${names}) ${why}`;
   return { codigo: 'E1515', xpath: '/DPS/infDPS/IBSCBS', mensagem };
 }
 
-/** What the calculation of IBS and CBS takes from a DPS and its ISSQN; undefined for one without the group. */
+/** The inputs of the IBS and CBS calculation from a DPS and its ISSQN; undefined for a DPS without the group. */
 export function ibsCbsInput(
   dps: Dps,
   amounts: IssqnForIbsCbs,
