@@ -82,7 +82,7 @@ export function tabelaEmbarcada(): TabelaIbsCbs {
   return shipped;
 }
 
-/** The circumstances of a lookup. `local`: IBGE code of the place of the operation; undefined abroad and for an unknown place. */
+/** The circumstances of a lookup. `local`: IBGE code of the place of the operation; a place abroad or unknown has no municipality. */
 export type Asked = { readonly data: string; readonly local?: string | undefined; readonly cClassTrib: string };
 
 /** The rate of a tribute for all classifications: the municipality's precedes the state's, and the state's precedes the national one. */

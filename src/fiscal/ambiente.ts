@@ -32,8 +32,8 @@ type Settings = {
   /** How much may be sent, unless the tenant sets another limit (D-263). */
   readonly limites: Limites;
   /**
-   * Days after which stored documents are deleted, unless the tenant sets another number. Undefined: never, whatever the tenant sets
-   * (D-264).
+   * Days after which stored documents are deleted, unless the tenant sets another number. Undefined: never, regardless of the tenant's
+   * setting (D-264).
    */
   readonly guardaDias: number | undefined;
 };

@@ -62,7 +62,7 @@ export type IssqnAmounts = {
   readonly vISSQNRet: Decimal;
   /** The sum for `IBSCBS/valores`; present if there are documents, even without ISSQN. */
   readonly vCalcReeRepRes: Decimal | undefined;
-  /** The deduction and the benefit in reais, whatever their declared form; zero if absent. */
+  /** The deduction and the benefit in reais, regardless of their declared form; zero if absent. */
   readonly deduction: Decimal;
   readonly benefit: Decimal;
   /** False if `vLiq` is the only one of the `valores` that may stand on the note. */
@@ -72,8 +72,8 @@ export type IssqnAmounts = {
 };
 
 /**
- * The rate that applies. A rate that the municipality of incidence registered for the service and the competence precedes the declared
- * one (note on pAliqAplic in Anexo I). A registered or declared 0.00 is a rate like any other.
+ * The rate that applies. The rate that the municipality of incidence registered precedes the declared one (note on pAliqAplic in Anexo
+ * I). The registered rate is the one for the service and the competence. A registered or declared 0.00 is a rate like any other.
  */
 export function chooseAliquota(rates: {
   readonly registered?: Decimal | undefined;
@@ -86,7 +86,7 @@ export function chooseAliquota(rates: {
 
 /**
  * Calculates the ISSQN amounts. No official text fixes the rounding of the ISSQN. Every product is rounded once, half-up to the cent,
- * like the IBS and CBS in the calculator of the Receita Federal. Sums are exact.
+ * like IBS and CBS in the calculator of the Receita Federal. Sums are exact.
  */
 export function assessIssqn(input: IssqnInput): IssqnAmounts {
   const { afterDiscount, deduction, benefit, reimbursed, base } = assessBase(input);
@@ -123,7 +123,7 @@ export function assessIssqn(input: IssqnInput): IssqnAmounts {
   };
 }
 
-/** The base of the ISSQN, and the parts of the price that it leaves out, whether or not the note shows it. */
+/** The base of the ISSQN, and the parts of the price that it leaves out. The base is returned even if the note does not show it. */
 export function assessBase(input: IssqnBaseInput) {
   const afterDiscount = sub(input.vServ, input.vDescIncond ?? ZERO);
   const deduction = deductionOf(input.deduction, afterDiscount);

@@ -1,9 +1,9 @@
 /**
- * Makes an answer of the national environment fit for storage and display (`erros_adn`). It has no property whose name suggests a secret
- * or program internals, no text over a thousand characters, and at most three levels.
+ * Makes an answer of the national environment fit for storage and display (`erros_adn`). Names that suggest a secret or program internals
+ * are removed. A text has at most a thousand characters, and an object at most three levels.
  *
- * The value comes from outside and may be anything. The result is an object of plain JSON values that a database accepts (no U+0000, no
- * halves of a surrogate pair). Texts are not searched for secrets: only the names decide.
+ * The value comes from outside and may be anything. The result is an object of plain JSON values that a database accepts: no U+0000, no
+ * halves of a surrogate pair. Texts are not searched for secrets: only the names decide.
  */
 
 /** Plain JSON. */

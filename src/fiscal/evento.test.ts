@@ -164,7 +164,7 @@ describe('the machine', () => {
       ['pendente', 'retirada'],
       ['aguardando_autorizacao_nota', 'retirada'],
     ]);
-    // A state that the ADN may have accepted leads to neither of them, unless the ADN says that it has nothing.
+    // A state that the ADN may have accepted leads to neither, unless the ADN says that it has nothing.
     const entries = [...entriesOf('pendente'), ...entriesOf('aguardando_autorizacao_nota')];
     assert.deepEqual(
       entries.map((move) => `${move.from} ${move.on}`).toSorted(),

@@ -170,8 +170,8 @@ export function eventoRests(estado: EventoEstado, hasRetry: boolean): boolean {
 }
 
 /**
- * Whether an event stands on its note, so that later events are judged by it. It was processed, or it is valid here alone because the ADN
- * does not take its type from a municipality (D-55). The annulment of such an event is decided by `listStanding` of
+ * Whether an event stands on its note, so that later events are judged by it. It was processed, or it is valid here alone. The latter is
+ * a type that the ADN does not take from a municipality (D-55). The annulment of such an event is decided by `listStanding` of
  * `conflitos-evento.ts`, which knows the other events.
  */
 export function standsOnNota(estado: EventoEstado, { soAqui }: { readonly soAqui: boolean }): boolean {

@@ -70,7 +70,7 @@ export type Facts = CadastrosFacts & {
 };
 
 /**
- * `desconhecida`: no note of this service. The municipality may have issued it with another system, so nothing is known of it, not even
+ * `desconhecida`: no note of this service. The municipality may have issued it with another system. Nothing is then known of it, not even
  * that it does not exist.
  */
 export type NotaSubstituida =

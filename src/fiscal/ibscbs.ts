@@ -1,8 +1,8 @@
 /**
  * IBS and CBS of one note, as the calculator of the Receita Federal assesses them: the group that the note adds, field by field.
  *
- * Only amounts are computed here. Rules elsewhere say when the group is due, which deviation of a declared value is tolerated, and the
- * code of its refusal. Deliberately absent: the halved base of CST 222 and the rates per quantity of 620, which no service has.
+ * Only amounts are computed here. Rules elsewhere say when the group is due, which deviation is tolerated, and which code refuses it.
+ * Deliberately absent: the halved base of CST 222 and the rates per quantity of 620, which no service has.
  */
 import {
   type AliquotaLida,

@@ -1,6 +1,6 @@
 /**
- * Documents with several mistakes of structure and of rules, drawn from a table that has the code of each by the specification. One
- * answer has all of them, in XML and in JSON alike, and nothing else. `silences`: the rules that read the wrong field, which stay
+ * Documents with several mistakes of structure and of rules. The mistakes come from a table with the code of each by the specification.
+ * One answer has all of them, in XML and in JSON alike, and nothing else. `silences`: the rules that read the wrong field, which stay
  * unjudged until it is corrected (D-720).
  */
 import assert from 'node:assert/strict';

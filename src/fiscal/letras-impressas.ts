@@ -28,7 +28,7 @@ const PRINTED = new RegExp(
 /** Most texts have no such character. */
 const BEYOND = /[\u007f-\u009f\u0250-\uffff]/;
 
-/** Whether the fonts of the printed note have all letters of a text, or their plain forms (`㎡` is m and 2). */
+/** Whether the fonts of the printed note have all letters of a text, or their plain forms (`㎡` is m2). */
 export function isPrinted(text: string): boolean {
   return !BEYOND.test(text) || [...text.normalize('NFC')].every((letter) => hasForm(letter));
 }

@@ -1,4 +1,4 @@
-/** The request of an event in the XML of the national environment, converted to the JSON body with which it is registered here. */
+/** The request of an event in the XML of the national environment, converted to the JSON body of this service. */
 import type { Elemento } from './layout/tree.ts';
 import { type TipoEvento, tipoByCodigo } from './tipos-evento.ts';
 

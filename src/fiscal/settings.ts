@@ -1,7 +1,7 @@
 /**
- * The settings of a municipality, one per row: its column, its option of `nfse municipio criar` and `alterar`, the parser of the option,
- * the display of the value, and the help text. The store, the commands and the type of a municipality are made of these rows. The effect
- * of a setting is described where it is used.
+ * The settings of a municipality, one per row. A row has its column, its option of `nfse municipio criar` and `alterar`, the parser, the
+ * display, and the help text. The store, the commands and the type of a municipality are made of these rows. The effect of a setting is
+ * described where it is used.
  */
 import type { Aliquota } from './aliquotas-ibs-cbs.ts';
 import { AMBIENTES, type Ambiente } from './ambiente.ts';

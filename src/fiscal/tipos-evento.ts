@@ -1,5 +1,5 @@
 /**
- * The types of events that may be registered on a note, in the order of the specification, each with its author and the fields of its
+ * The types of events that may be registered on a note, in the order of the specification. Each has its author and the fields of its
  * request.
  *
  * This is the only table of them: the reader of a request, the XML, the schema and the catalogue `motivos_evento` are made from it.

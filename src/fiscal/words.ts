@@ -1,4 +1,4 @@
-/** Words of a name for comparison: in capitals, without accents, each once; and the joining of sentences. */
+/** Words of a name for comparison: in capitals, without accents, each once; and the first letter of a sentence's continuation. */
 
 /** Words of many names, which are useless for a search. */
 const EVERYWHERE = new Set(['LTDA', 'EIRELI', 'EPP', 'MEI', 'CIA', 'DAS', 'DOS', 'DEL', 'SLU']);

@@ -1,6 +1,6 @@
 /**
- * The correlation that the sandbox has from the start (D-219). It fills in the codes that an RPS of ABRASF 1.00 has no element for, so
- * that a program of 2010 issues there unchanged. The codes come from the national list of services and from Anexo VIII. A municipality
+ * The correlation that the sandbox has from the start (D-219). It fills in the codes that an RPS of ABRASF 1.00 has no element for. A
+ * program of 2010 therefore issues there unchanged. The codes come from the national list of services and from Anexo VIII. A municipality
  * has only the correlation that it imports.
  */
 import { correlacoesOfSubitem, nbsOf, servicos } from '../catalogs/catalogs.ts';
@@ -39,7 +39,7 @@ export function correlacaoDaIntegracao(rps: Rps): Correlacao | undefined {
   return { cTribNac, cNBS, CST, cClassTrib, cIndOp, tpImunidade: IMUNIDADE, nBM: undefined };
 }
 
-/** A line fits when its operation is onerous, its acquirer is in the country, and a note may carry its NBS. */
+/** A line fits when its operation is onerous, its acquirer is in the country, and its NBS is allowed on a note. */
 function fits(line: LinhaAnexo8, cTribNac: string): boolean {
   const isOfCode = line.cTribNac === undefined || line.cTribNac === cTribNac;
   return isOfCode && line.adqExterior !== true && line.psOnerosa !== false && nbsOf(line.nbs ?? '')?.emissivel === true;

@@ -22,7 +22,7 @@ const DEDUCAO_NO_SIMPLES: Dito = [
 /** Corrections for faults whose own sentences already describe the error. */
 export const CORRECOES: Readonly<Record<string, string>> = { E802: IBS_CBS };
 
-/** The key is the code of the public table, with the end of the path after it if the code alone is ambiguous. */
+/** The key is the code of the public table. The end of the path follows if the code alone is ambiguous. */
 export const DITOS: Readonly<Record<string, Dito>> = {
   E0044: [
     'E76',

@@ -1,6 +1,6 @@
 /**
- * The elements that a document of the model may hold, by local name, and the search for those that do not belong in one. An unknown
- * element is reported with its path and the nearest known name, never skipped: it may be misspelt.
+ * The elements that a document of the model may hold, by local name, and the search for all others. An unknown element is reported with
+ * its path and the nearest known name, never skipped: it may be misspelt.
  */
 import type { Elemento } from '../layout/tree.ts';
 
@@ -85,7 +85,7 @@ function nearestTo(name: string, filhos: readonly Esquema[], parent: string): st
   const scored = filhos
     .map(({ nome }) => {
       const one = nome.toLowerCase();
-      // A name that contains the other is the closest match, whatever its length.
+      // A name that contains the other is the closest match, even if it is much longer.
       const isInside = one.length > 2 && (one.includes(wanted) || wanted.includes(one));
       return { nome, distance: isInside ? 1 : distance(one, wanted), max: Math.max(2, Math.floor(one.length / 3)) };
     })

@@ -1,8 +1,8 @@
 /**
- * The messages of ABRASF 1.00 that this port sends: code, text and correction, and the choice of one for each fault of the DPS.
+ * The messages of ABRASF 1.00 that this port sends: code, text and correction, and the choice of one for each fault.
  *
  * A fault that the model has a code for is told by that code, in the words of the model. Any other fault keeps its own code. E0310 is
- * sent as `0310`, because the model has room for four characters and its own codes run from E1 to E161. E802 is sent as `E802`. The two
+ * sent as `0310`, because the model has room for four characters. Its own codes run from E1 to E161. E802 is sent as `E802`. The two
  * families are thus never mixed. No message contains a name of the DPS or of the REST door (`palavras.ts`).
  */
 import { errorOf } from '../errors.ts';
@@ -223,7 +223,7 @@ export function mensagemOfFalta({ codigo, path, encontrado, detalhe, ajuda }: Fa
 }
 
 /**
- * A fault of a signature, of a request, or of the DPS made from an RPS, in the terms of the model. `rps`: the sent RPS, so that the
+ * A fault in the terms of the model: of a signature, of a request, or of the DPS made from an RPS. `rps`: the sent RPS, so that the
  * message names an element that was sent.
  */
 export function mensagemOfFault(fault: Fault, sobre = '', rps?: Rps): Mensagem {
@@ -365,7 +365,7 @@ export function rpsNamed({ numero, serie, tipo }: IdentificacaoRps): string {
   return `RPS ${numero}, série ${serie}, tipo ${tipo}`;
 }
 
-/** The model has codes of its own for the faults that prevent the registration of a provider in the sandbox (E101). */
+/** The model has its own codes for the faults that prevent the registration of a provider in the sandbox (E101). */
 function registrationCode({ codigo, detalhes, xpath }: Fault): string | undefined {
   if (codigo !== 'E101') return undefined;
   if (xpath.endsWith('/cLocEmi')) return 'E42';

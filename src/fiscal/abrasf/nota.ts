@@ -309,7 +309,7 @@ export function nestLeaves(leaves: readonly (readonly [path: string, text: strin
   return xml;
 }
 
-/** The key, the choices of the sandbox, and the data of a building that the group of the model cannot hold. */
+/** The key, the choices of the sandbox, and the data of a building that do not fit into its group. */
 function outrasInformacoes(nota: NotaVista): string {
   const said = [`Chave de acesso da NFS-e: ${nota.chave}`];
   const chosen = ESCOLHIDO.exec(text(nota, `${DPS}/serv/infoCompl/xInfComp`) ?? '')?.[0];

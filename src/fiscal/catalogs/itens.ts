@@ -196,7 +196,7 @@ function itemStart(asked: string): string {
 const ufs = once(() => new Set(municipios().map(({ uf }) => uf)));
 const secoes = once(() => new Set(nbsList().map(({ secao }) => secao)));
 
-/** The message about filters that no item can pass, whatever the list holds; undefined if each may find something. */
+/** The message about filters that no item can ever pass; undefined if each may find something. */
 export function semResultadoPor(filters: Filters<never>, asked: Asked): string | undefined {
   const misfits = Object.entries(filters).flatMap(([filtro, filter]) => {
     const sent = asked[filtro];

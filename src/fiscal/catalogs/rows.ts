@@ -9,8 +9,8 @@
 
 /**
  * The rules of ISSQN incidence (LC 116 art. 3): EP provider's establishment, LP place of provision, ET taker's establishment, NI nobody.
- * An import (provider or provision abroad) is due at the domicile of the emitting taker or intermediary, which prevails over EP, LP and
- * ET. The generator fails if the national table ever makes an exception to that.
+ * An import (provider or provision abroad) is due at the domicile of the emitting taker or intermediary. That domicile prevails over EP,
+ * LP and ET. The generator fails if the national table ever makes an exception to that.
  */
 export const REGRAS_INCIDENCIA = ['EP', 'LP', 'ET', 'NI'] as const;
 export type RegraIncidencia = (typeof REGRAS_INCIDENCIA)[number];

@@ -1,6 +1,6 @@
 /**
- * Codes of the national rules about events, with which the request of an event is answered if the events on the note exclude it. The
- * national environment returns the same codes, in `codigo_retorno` and `erros_adn` of the event.
+ * Codes of the national rules about events. The request of an event gets one of them if the events on the note exclude it. The national
+ * environment returns the same codes, in `codigo_retorno` and `erros_adn` of the event.
  */
 import { type CasoDeEvento, type Momento, pedidoDeEvento } from './caso-evento.ts';
 import { aboutTheDocument, type Row } from './row.ts';

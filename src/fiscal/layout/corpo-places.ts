@@ -1,4 +1,4 @@
-/** The places of the elements of a DPS in the JSON body that it is read from, and the elements that need no further fault. */
+/** The places of the elements of a DPS in its JSON body, and the elements that need no further fault. */
 import { DPS_BASE, NOTE_BASE } from './plan-corpo.ts';
 
 const INDEX = /\[\d+\]/g;

@@ -156,7 +156,7 @@ const DOCUMENTO_REEMBOLSO: readonly Item[] = [
   campo('valor', 'vlrReeRepRes'),
 ];
 
-/** The values of `ibscbs` that a sender may declare, each with the field of the note that it is compared with. */
+/** The values of `ibscbs` that a sender may declare, each with the field of the note for its comparison. */
 export const DECLARADOS_IBSCBS = {
   valores_base_calculo: ['IBSCBS/valores/vBC', T.valor],
   valores_aliquota_ibs_uf: ['IBSCBS/valores/uf/pIBSUF', T.percentual3],

@@ -43,7 +43,7 @@ export function elementWith(element: Elemento, text: string, source: Source | un
 
 /**
  * An element under its correct name, inside the groups that lead there. The text of a leaf is corrected if possible. Undefined if the
- * element is empty, is of another kind than the meant one, or is too long to be sent back.
+ * element is empty, is of another kind than meant, or is too long to be sent back.
  */
 export function renameElement(
   element: Elemento,
@@ -76,8 +76,8 @@ function leafIn({ children, text }: Elemento, inside: string, { type }: Leaf): s
 const REST_OF_LINE = /^(?:<!--[\s\S]*?-->|<\?[\s\S]*?\?>|<!\[CDATA\[[\s\S]*?\]\]>|[^\r\n<])*/;
 
 /**
- * The group with its children in another order, each with the comments and spaces before it and after it on its line. `keys`: the sort
- * key of each child; equal ones keep their order.
+ * The group with its children in another order, each with the comments and spaces around it on its line. `keys`: the sort key of each
+ * child; equal ones keep their order.
  */
 export function reorderGroup(group: Elemento, keys: readonly number[], source: Source | undefined): string | undefined {
   const extent = source?.extentOf(group);

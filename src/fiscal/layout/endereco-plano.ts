@@ -1,4 +1,4 @@
-/** An address abroad whose fields stand beside the others, although the body has them in a group of their own, `exterior`. */
+/** An address abroad whose fields stand beside the others, although the body has a separate group for them, `exterior`. */
 import type { JsonMember, JsonValue } from './json-value.ts';
 
 /** The fields of `exterior`, and their usual names. */

@@ -161,7 +161,7 @@ export const NAMES: ReadonlyMap<string, Named> = named;
 /** Every object of the body, the body itself first. */
 export const HOSTS: readonly Host[] = hosts;
 
-/** The field of the note, below `infNFSe`, of each value that a body may declare, and the property that declares it. */
+/** The values that a body may declare: the field of the note, below `infNFSe`, with the declaring property. */
 export const DECLARED: ReadonlyMap<string, { readonly campo: string; readonly declaracao: Declaracao }> = new Map(
   hosts.flatMap((host) =>
     [...host.items.values()]

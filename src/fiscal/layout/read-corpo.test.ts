@@ -1,6 +1,6 @@
 /**
- * The JSON body of issuance (D-24). Every element of the DPS has one property, and the examples of the rules have the same meaning in
- * both languages. An error is told once, with the property, the element, the place and the remedy.
+ * The JSON body of issuance (D-24). Every element of the DPS has one property. The examples of the rules have the same meaning in both
+ * languages. An error is told once, with the property, the element, the place and the remedy.
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -369,7 +369,7 @@ describe('what need not be said', () => {
       ...[codigo, campo, xpath, linha],
       /("[a-z_]+": "\d+")$/.exec(mensagem)?.[1],
     ]);
-    // The fault stands beside the other faults, each in the order of the layout, at the object that lacks the property.
+    // The faults are listed together in the order of the layout, each at the object that lacks the property.
     assert.deepEqual(told, [
       ['E002', 'tipo_ambiente', '/DPS/infDPS/tpAmb', 1, '"tipo_ambiente": "1"'],
       ['E0002', 'tipo_emitente', '/DPS/infDPS/tpEmit', 1, undefined],

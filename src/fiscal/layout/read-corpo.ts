@@ -85,7 +85,7 @@ export type CorpoReading =
 /** The same faults or remarks, each with its property, line and column, in the names of the body. */
 type PlaceInBody = <T extends Told>(found: readonly T[]) => readonly (T & Placed)[];
 
-/** The DPS of a body with its further declarations, or every fault of its structure, each with property, line and column. */
+/** The DPS of a body with its further declarations. Otherwise every fault of its structure, each with property, line and column. */
 export function readCorpo(document: JsonDocument, context: CorpoContext): CorpoReading {
   const { value } = document;
   if (value.kind !== 'object') {

@@ -1,9 +1,9 @@
 /**
  * Reads a tree of elements against a layout: the typed document, and **all** its structural faults in one pass.
  *
- * Each fault has its code, its xpath, the found and the expected value, and the corrected text if the correction is mechanical (D-12).
- * One mistake is one fault: a misspelt tag is not also a missing element. The rules judge a value beside other values. The caller, which
- * knows the text, fills in line and column.
+ * Each fault has its code, its xpath, the found and the expected value. The corrected text is added if the correction is mechanical
+ * (D-12). One mistake is one fault: a misspelt tag is not also a missing element. The rules judge a value beside other values. The
+ * caller, which knows the text, fills in line and column.
  */
 import { municipioOf } from '../catalogs/catalogs.ts';
 import { type Fault, quoted } from '../fault.ts';

@@ -22,7 +22,7 @@ export function strayAttributes({ attributes }: Elemento, ...allowed: readonly s
 /** The maximum number of listed faults: the answer gives the total number. */
 export const FAULTS_MAX = 200;
 
-/** At most `FAULTS_MAX` faults, and one more with this code for all others, including the `unlisted` ones. */
+/** The first `FAULTS_MAX` faults, and one more with this code for all others, including the `unlisted` ones. */
 export function listFaults(faults: readonly Fault[], unlisted: number, codigo: string): readonly Fault[] {
   const left = faults.length + unlisted - FAULTS_MAX;
   if (left <= 0) return faults;

@@ -2,8 +2,7 @@
  * A property that the JSON body does not have: the fault names the existing one that its sender meant (E0010, D-24).
  *
  * The search order: a group that the flat body does not have; the same name in another spelling (`valorServico`); a name that senders are
- * likely to try; the same words in another order. It continues with the tag of the DPS, a property of another group, a misspelling, and
- * half of the same words.
+ * likely to try; the same words in another order; the tag of the DPS; a property of another group; a misspelling; half of the same words.
  */
 import { type Fault, quoted } from '../fault.ts';
 import { ownOf } from '../own.ts';
@@ -250,7 +249,7 @@ const SHARE_MIN = 0.5;
 
 type PlaceOfBody = { readonly campo: string; readonly paths: readonly string[] };
 
-/** Other places in the body of a property with this name or tag, of the same party if it has one. */
+/** Other places in the body of a property with this name or tag; those of the same party are preferred. */
 function placesOf(name: string, snake: string, foreign: ForeignTag | undefined, host: Host): readonly PlaceOfBody[] {
   const party = /^(?:prestador|tomador|intermediario)_/.exec(host.campo)?.[0];
   const ofParty = party === undefined ? [] : listProperties().filter(({ campo }) => campo === party + snake);
@@ -355,7 +354,7 @@ function typeAt(path: string): SimpleType | undefined {
   return element?.kind === 'leaf' ? element.type : undefined;
 }
 
-/** The elements on the way to a path of the DPS, each with the choice that it is a member of. */
+/** The elements on the way to a path of the DPS, each with the choice that contains it. */
 function elementsTo(path: string): readonly { readonly element: Leaf | Group; readonly choice: Choice | undefined }[] {
   let items: readonly LayoutItem[] = INF_DPS;
   return path.split('/').flatMap((name) => {

@@ -37,7 +37,7 @@ export function withText(root: Elemento, group: string, name: string, text: stri
 }
 
 /**
- * The element that the xpath of a fault names, or its deepest existing ancestor, so that a missing element points at its expected place.
+ * The element that the xpath of a fault names, or its deepest existing ancestor. A missing element thus points at its expected place.
  * `same` tells whether a tag is a spelling of a path name.
  */
 export function locate(

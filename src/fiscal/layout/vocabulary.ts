@@ -129,7 +129,7 @@ export function oneOf<const I extends readonly (Leaf | Group)[]>(
   return { kind: 'choice', items, min: 1, codes, advice };
 }
 
-/** At most one of the members. */
+/** One of the members, or none. */
 export function atMostOneOf<const I extends readonly (Leaf | Group)[]>(
   items: I,
 ): { readonly kind: 'choice'; readonly items: I; readonly min: 0 } {

@@ -2,7 +2,7 @@
  * Writes a DPS as the JSON body that becomes it: the inverse of `read-corpo.ts`, for the examples of the pages and for clients that
  * change from XML to JSON.
  *
- * Every value is a string, unchanged from the DPS, even a wrong one, so that an example of a mistake makes the same mistake. An element
+ * Every value is a string, unchanged from the DPS, even a wrong one. An example of a mistake thus makes the same mistake. An element
  * unknown to the layout is written under its own name, in the corresponding object.
  */
 import { type Campo, CORPO, type Grupo, type Item } from './corpo.ts';
@@ -27,7 +27,7 @@ export function writeCorpo(infDps: Elemento, declared: ReadonlyMap<string, strin
   }
 }
 
-/** Elements that became a value or an object, and groups on the way to them, which the body does not show. */
+/** Elements that became a value or an object, and groups on the way to them that the body does not show. */
 type Known = { readonly taken: Set<Elemento>; readonly passed: Set<Elemento> };
 
 function objectOf(

@@ -1,6 +1,6 @@
 /**
- * Rules of the construction work, `serv/obra`. The layout checks the single identification (E0011), the form of the CIB (E0373), a CEP
- * beside an address abroad (E0382) and the sizes as structure.
+ * Rules of the construction work, `serv/obra`. The layout checks its structure: the single identification (E0011), the form of the CIB
+ * (E0373), the sizes. A CEP beside an address abroad (E0382) is structure too.
  */
 import { servicoOf } from '../catalogs/catalogs.ts';
 import { addressInLisboa } from './address.ts';

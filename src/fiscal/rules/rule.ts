@@ -34,7 +34,7 @@ type Head = {
   readonly at: RulePath;
   /** One line without a full stop: the title of the code. The first of several rules with one code provides it. */
   readonly title?: string;
-  /** The remedy in Portuguese, for the page of the code: what to change, not what is wrong. */
+  /** The remedy in Portuguese, for the page of the code: the necessary change, not the error. */
   readonly mend?: string;
   readonly scope?: RuleScope;
   /** The national schema does not allow the refused value, so production refuses it regardless of the municipality's choice (D-192). */

@@ -1,9 +1,9 @@
 /**
  * An example under the law: the document of a patch, read and judged as in the sandbox.
  *
- * The answers that the pages of the codes quote come from here, so that a page always shows the real behaviour. Only the text that
- * `example.ts` writes is read, one tag per line. External documents are XML and are read by `../../documents/xml.ts`, with which the
- * tests run the same examples.
+ * The pages of the codes quote these answers, so that a page always shows the real behaviour. Only the text that `example.ts` writes is
+ * read, one tag per line. External documents are XML and are read by `../../documents/xml.ts`, with which the tests run the same
+ * examples.
  */
 
 import { tabelaEmbarcada } from '../aliquotas-ibs-cbs.ts';

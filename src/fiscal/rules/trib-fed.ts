@@ -1,6 +1,6 @@
 /**
- * Rules of the federal taxes, `valores/trib/tribFed`. The order (E203), the CST of `piscofins` (E002) and the range of the rates (E0686,
- * E0692) are structure, in the layout.
+ * Rules of the federal taxes, `valores/trib/tribFed`. The layout checks the order (E203), the CST of `piscofins` (E002) and the range of
+ * the rates (E0686, E0692).
  */
 import { type Decimal, decimal, distance, formatDecimal, percentOf, ZERO } from '../decimal.ts';
 import type { Dps } from '../layout/dps.ts';

@@ -1,6 +1,6 @@
 /**
- * Rules of the ISSQN, `valores/trib/tribMun`. The layout checks as structure the order of the elements (E203), the lists of values and
- * the range of `pAliq` (E0002), and the thirty digits of `nProcesso` (E0003).
+ * Rules of the ISSQN, `valores/trib/tribMun`. The layout checks the order of the elements (E203), the lists of values and the range of
+ * `pAliq` (E0002). It also checks the thirty digits of `nProcesso` (E0003).
  *
  * The rules of a taker or intermediary that issues (E0650, E0652, E0672, E0673 of the standard) are absent: such a note is refused as a
  * whole (E9996). The rules by the municipality's register of benefits are in `beneficio.ts`.
