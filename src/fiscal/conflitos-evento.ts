@@ -3,8 +3,8 @@
  * over it. `judge-pedido.ts` judges whether the author is a party of the note.
  *
  * Only events that stand on the note count. A pending event is no hindrance here; the flow checks for an open cancellation ({@link
- * refuseBesideOpen}). The mark "X/V" of the matrix has no printed legend. It is read between manifestations as one manifestation per
- * party (E1833), and at blocks as refused while the block is in force.
+ * refuseBesideOpen}). The mark "X/V" of the matrix has no printed legend. It means, between manifestations, one manifestation per party
+ * (E1833). It means, at blocks, a refusal while the block is in force.
  */
 import { type EventoEstado, eventoRests, standsOnNota } from './evento.ts';
 import type { Fault, FaultKind } from './fault.ts';

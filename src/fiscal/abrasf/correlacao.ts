@@ -39,7 +39,7 @@ export function correlacaoDaIntegracao(rps: Rps): Correlacao | undefined {
   return { cTribNac, cNBS, CST, cClassTrib, cIndOp, tpImunidade: IMUNIDADE, nBM: undefined };
 }
 
-/** A line fits when its operation is onerous, its acquirer is in the country, and its NBS is allowed on a note. */
+/** A line fits an onerous operation with an acquirer in the country, if a note may carry its NBS. */
 function fits(line: LinhaAnexo8, cTribNac: string): boolean {
   const isOfCode = line.cTribNac === undefined || line.cTribNac === cTribNac;
   return isOfCode && line.adqExterior !== true && line.psOnerosa !== false && nbsOf(line.nbs ?? '')?.emissivel === true;

@@ -4,8 +4,8 @@ import type { AnyRule, Patch } from '../rules/rule.ts';
 export type Examples = { readonly rejects: readonly Patch[]; readonly accepts: readonly Patch[] };
 
 /**
- * The refused and the accepted form, as text: a request, or the relevant lines of a document. Some codes cannot be shown by a patch on a
- * DPS, because they concern the request, the signature or the registry.
+ * The refused and the accepted form, as text: a request, or the relevant lines of a document. No patch on a DPS can show these codes,
+ * because they concern the request, the signature or the registry.
  */
 export type Pedido = { readonly titulo?: string; readonly recusado: string; readonly aceito: string };
 

@@ -27,7 +27,7 @@ export function writeCorpo(infDps: Elemento, declared: ReadonlyMap<string, strin
   }
 }
 
-/** Elements that became a value or an object, and groups on the way to them that the body does not show. */
+/** Elements that became a value or an object, and groups between them that the body does not show. */
 type Known = { readonly taken: Set<Elemento>; readonly passed: Set<Elemento> };
 
 function objectOf(
