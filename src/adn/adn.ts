@@ -154,7 +154,7 @@ export type Adn = {
   find(tenant: string, notas: readonly NotaAsked[]): Promise<ReadonlyMap<string, AdnKnowledge>>;
   /**
    * Shares events of one municipality; one answer for each `Id`, and never an error for a fault of the other side. Those of one note go
-   * in the given order. After one without a decision the others of its note are `unavailable`, unsent.
+   * in the given order. An event without a decision makes the later ones of its note `unavailable`, unsent.
    */
   shareEventos(tenant: string, eventos: readonly EventoToShare[]): Promise<ReadonlyMap<string, EventoAnswer>>;
   /** Asks whether events are there already; one answer for each `Id`. Never throws for a fault of the other side. */

@@ -194,7 +194,7 @@ function readyAt({ suspects }: Circuit, { queue, turnFrom, secondFrom }: Opening
   return suspects.has(party) ? inTurn : Math.min(inTurn, secondFrom);
 }
 
-/** Removes a party whose turn is used up. After the start of the next turn, parties in front of it have also missed theirs. */
+/** Removes a party whose turn is used up. Parties in front of it that let the next turn begin have also missed theirs. */
 function leaveQueue({ queue, turnFrom }: Opening, party: object, now: number): void {
   if (now >= turnFrom + TURN_MS) {
     for (const one of queue) {

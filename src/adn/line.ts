@@ -109,8 +109,8 @@ function secureContext({ key, cert, ca }: LineSettings['tls']): Secure {
 
 /**
  * A client of TLS 1.3 is ready before the server has checked its certificate. It is then unknown whether an immediate request was read. A
- * connection is therefore used only after the first session ticket of the server, which follows that check, or after a while. The
- * certificate of a resumed session was checked before.
+ * connection is therefore used only after the first session ticket of the server, or after a while. The ticket follows the check of the
+ * certificate. The certificate of a resumed session was checked before.
  */
 function afterVerdict(socket: tls.TLSSocket, verdictMs: number, callback: buildConnector.Callback): void {
   if (socket.getProtocol() !== 'TLSv1.3' || socket.isSessionReused()) {

@@ -1,6 +1,6 @@
 /**
- * The client of the ADN against a real HTTPS server that requires a client certificate and misbehaves in every way that integrators
- * report. Expected values come from the contract (`POST /adn/DFe`, `GET /municipios/DFe/{NSU}`).
+ * The client of the ADN against a real HTTPS server that requires a client certificate. The server misbehaves in every way that
+ * integrators report. Expected values come from the contract (`POST /adn/DFe`, `GET /municipios/DFe/{NSU}`).
  */
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
@@ -87,7 +87,7 @@ const IMPATIENT = { headersMs: 300, bodyMs: 300 };
 /** The time after which a waiting test is given up. */
 const GIVEN_UP = { timeout: 600_000 };
 
-// Each address of a name is tried only for a moment, and a slow machine needs longer to learn that it is connected.
+// Each address of a name is tried only for a moment; a slow machine learns of its connection later.
 net.setDefaultAutoSelectFamilyAttemptTimeout(60_000);
 
 /** The clock of the client stands still until the test moves it; the real time of a request is not affected. */

@@ -63,8 +63,8 @@ function country(cPais: string | undefined): IbsCbsPlace | undefined {
 }
 
 /**
- * "Demais serviços, em operações onerosas": operations that no other indicator specifies. The DPS has no field for the facts behind the
- * more specific indicators (presence of the person, transport of the thing). The sender must therefore name them.
+ * "Demais serviços, em operações onerosas": operations that no other indicator specifies. The more specific indicators depend on facts
+ * that the DPS has no field for: presence of the person, transport of the thing. The sender must therefore name them.
  */
 const REMAINING_SERVICES = '100301';
 
