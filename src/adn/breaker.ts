@@ -194,7 +194,9 @@ function readyAt({ suspects }: Circuit, { queue, turnFrom, secondFrom }: Opening
   return suspects.has(party) ? inTurn : Math.min(inTurn, secondFrom);
 }
 
-/** Removes a party whose turn is used up. Parties in front of it that let the next turn begin have also missed theirs. */
+/**
+ * Removes a party whose turn is used up. The parties in front of it missed their turns if the next turn has begun: they are removed too.
+ */
 function leaveQueue({ queue, turnFrom }: Opening, party: object, now: number): void {
   if (now >= turnFrom + TURN_MS) {
     for (const one of queue) {

@@ -24,7 +24,7 @@ import { meaningOf, NOT_TAKEN_HERE, NOTE_UNKNOWN } from './wire.ts';
 const BATCH_MAX = 500;
 /** Moments are in whole seconds, and clocks differ. */
 const AHEAD_MS = 5_000;
-/** The time exceeds the 24 hours that an event may wait for its note before its client must ask for help. */
+/** An event may wait 24 hours for its note before the client must ask for help; this time is longer. */
 const NOTE_UNKNOWN_MAX_MS = 25 * 3_600_000;
 
 /** `now`: milliseconds since 1970. */

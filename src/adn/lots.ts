@@ -70,7 +70,7 @@ export async function sendLots<A>(
 }
 
 /**
- * Calls `next` until there is no more, several at once. One call goes first unless all circuits are closed (`isClear`): only one would be
+ * Calls `next` until it returns false, several at once. One call goes first unless all circuits are closed (`isClear`): only one would be
  * let through.
  */
 export async function runAtOnce(next: () => Promise<boolean>, isClear: boolean, atOnce: number): Promise<void> {

@@ -76,7 +76,7 @@ export function documentoKind(documento: string): DocumentoKind | undefined {
 }
 
 export function cpfIsValid(cpf: string): boolean {
-  // Eleven equal digits satisfy the arithmetic and belong to nobody.
+  // Eleven equal digits satisfy the arithmetic, and are no real CPF.
   if (!CPF.test(cpf) || cpf === cpf.charAt(0).repeat(11)) return false;
   return digitIs(cpf, 9, WEIGHT_MAX_CPF) && digitIs(cpf, 10, WEIGHT_MAX_CPF);
 }

@@ -44,7 +44,7 @@ const CHEGAM: readonly string[] = [
 
 /**
  * Rows of the matrix: the events that stand on the note. `Y`: accepted, `-`: refused, `c`: on a condition. A block and an unblock refuse
- * only events of their own kind, which {@link situacaoOf} knows.
+ * only the kind of event that they are about, which {@link situacaoOf} knows.
  */
 const MATRIZ: Readonly<Record<string, string>> = {
   nenhum: 'YYY--YYYYYYYYYY-',

@@ -150,7 +150,7 @@ describe('where the rate comes from', () => {
 });
 
 describe('what does not stand on the note', () => {
-  /** Only the net value stands on the note; each of the others says why it does not. */
+  /** Only the net value stands on the note; the formula of each other field says why it is missing. */
   function absent(patch: Patch, ...whys: readonly RegExp[]): string[] {
     const lines = trace(patch);
     const missing = lines.filter((line) => line.endsWith(' = null'));

@@ -49,7 +49,7 @@ export function readPercent(written: string, highest: Decimal): string | undefin
   return aliquota === undefined || aliquota > highest ? undefined : formatDecimal(aliquota);
 }
 
-/** The address as it is stored: without a trailing slash. */
+/** The stored form of the address: without a trailing slash. */
 export function parseAdnUrl(written: string): string | Problem {
   if (!URL.canParse(written)) {
     return problem(`${written} não é um endereço. Exemplo: https://adn.nfse.gov.br`);

@@ -1,6 +1,6 @@
 /**
- * The simulated ADN on the network: an HTTPS server that requires a client certificate, the few addresses that a municipality uses, and
- * the faults between a request and its answer.
+ * The simulated ADN on the network. It is an HTTPS server that requires a client certificate, with the few addresses that a municipality
+ * uses. Faults strike between a request and its answer.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';

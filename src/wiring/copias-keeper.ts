@@ -1,7 +1,6 @@
 /**
- * The copies of the database during a running service. It moves the log files of the embedded server to the folder of the copies, and
- * reports failures. It also measures the state of the copies. It measures those of an external server too, whose log its administrator
- * moves.
+ * The copies of the database during a running service. It ships the WAL of the embedded server to the folder of the copies, and reports
+ * failures. It also measures the state of the copies. It measures those of an external server too, whose WAL its administrator ships.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { lookAt } from '../base/measures/counters.ts';
@@ -23,7 +22,7 @@ const EVERY_MS = 5_000;
 const TELL_EVERY_MS = 60_000;
 
 export type Copias = {
-  /** Called after the server has stopped: its last log files are moved as well. */
+  /** Called after the server has stopped: its last WAL is shipped as well. */
   stop(): Promise<void>;
 };
 

@@ -1,7 +1,7 @@
 /**
  * A queue in which production and rehearsals alternate, each with its own places. The names on each side take turns: first the names of
- * the first level, and within each of them those of the second. If a side is full, the newest entry of the name with the most entries is
- * removed in favour of a name with fewer.
+ * the first level, and within each of them those of the second. A full side removes the newest entry of the name with the most, in favour
+ * of a name with fewer.
  */
 import type { Ambiente } from '../fiscal/ambiente.ts';
 
@@ -64,7 +64,7 @@ function put<One>(line: Line<One>, [name, ...others]: Names, one: One): void {
   else put(line.lines.getOrInsertComputed(name, openLine<One>), others, one);
 }
 
-/** The newest entry of the name with the most entries. Its number must exceed that of these names with one more entry. */
+/** The newest entry of the name with the most entries. That name must have more than these names would have with one more. */
 function displace<One>(line: Line<One>, [name, ...others]: Names): One | undefined {
   if (name === undefined) return undefined;
   const own = line.lines.get(name);

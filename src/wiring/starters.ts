@@ -1,6 +1,6 @@
 /**
- * A program started by a wrapper (`bin/nfse`, npm, npx with its shell) does not outlive it. Under a supervisor without cgroups it would
- * otherwise hold the port for ever, unnoticed (D-801).
+ * A program started by a wrapper (`bin/nfse`, npm, npx with its shell) does not outlive it. It would otherwise, under a supervisor
+ * without cgroups, hold the port for ever, unnoticed (D-801).
  */
 import { readFileSync } from 'node:fs';
 

@@ -35,7 +35,7 @@ export async function startTraces({ traces }: Config, log: Logger, thread: strin
     resource: resources.defaultResource().merge(resources.resourceFromAttributes(own)).merge(said),
     spanProcessors: [new sdk.BatchSpanProcessor(exporter)],
   });
-  // `base/traces/traces.ts` itself keeps the current span of a work.
+  // `base/traces/traces.ts` itself keeps the current span of each piece of work.
   provider.register({ contextManager: null });
   await beginTracing();
   return {

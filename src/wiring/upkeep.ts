@@ -79,7 +79,7 @@ export class Upkeep {
     this.done.set(trabalho, performance.now());
   }
 
-  /** Shortens waits as soon as the clock is seen to be set back, and waits that an earlier process left, within a minute. */
+  /** Shortens waits as soon as the clock is seen to be set back. Waits that an earlier process left are shortened within a minute. */
   async shorten(): Promise<void> {
     const offset = this.world.now() - performance.now();
     const isBack = offset < this.offset - LEAP_MS;
@@ -122,7 +122,7 @@ export class Upkeep {
     this.forgetAt = performance.now() + FORGET_EVERY_MS;
   }
 
-  /** Compresses the final documents of notes, a part at a time. The pause between two parts is as long as a part took. */
+  /** Compresses the documents of finished notes, a part at a time. The pause between two parts is as long as a part took. */
   async compress(): Promise<void> {
     const began = performance.now();
     if (began < this.compressAt) return;

@@ -16,7 +16,7 @@ const YOUNG_MB = 48;
 
 export type Transmitter = {
   readonly onStored: OnStored;
-  /** Whether newly stored notas are sent at once, and are thus announced when they are stored. */
+  /** Asks whether new notas will be sent at once, and may thus be announced when they are stored. */
   readonly announce: Announce;
   /** Something of a tenant was made due in this thread: the worker looks at once. */
   wake(tenant: string): void;

@@ -11,7 +11,7 @@ import { enterThread, type MeasureAsked, type Measured, type ThreadSettings } fr
 export type WorkerSettings = ThreadSettings & { readonly pollMs?: number; readonly isSecond?: boolean };
 
 /**
- * Messages to the thread: documents stored by a commit (which saves a reading), an announced claim, a wake-up, a query for its counters,
+ * Messages to the thread: documents stored by a commit (which saves a reading); an announced claim; a wake-up; a query for its counters;
  * the order to end.
  */
 export type WorkerMessage =

@@ -123,7 +123,7 @@ export function startWorker(
   };
 }
 
-/** The work that is due now, by kind and tenant, of some tenants or of all, and of those with announced notas. */
+/** The work that is due now, by kind and tenant, of some tenants or of all. Tenants with announced notas are included. */
 async function listTurns(
   world: World,
   announced: readonly string[],

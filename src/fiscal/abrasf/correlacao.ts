@@ -29,7 +29,7 @@ export function correlacaoDaIntegracao(rps: Rps): Correlacao | undefined {
     .filter((line) => fits(line, cTribNac))
     .toSorted(byPreference);
   const cNBS = best?.nbs;
-  // A sender that gives CST or cClassTrib gets no default for the other: the missing one is told as a fault.
+  // A sender that gives CST or cClassTrib gets no default for the other: the missing one is reported as a fault.
   const isSaid = ['CST', 'cClassTrib'].some((name) => rps.has(`ControleIBSCBS/${name}`));
   const cClassTrib = isSaid ? undefined : best?.cClassTrib;
   const CST = cClassTrib?.slice(0, 3);

@@ -6,7 +6,7 @@ import type { Elemento } from '../layout/tree.ts';
 
 /** An element of the schema. A leaf has no children. */
 export type Esquema = {
-  /** The name as it is shown; `qualquerCaixa` accepts it in upper or lower case. */
+  /** The name for messages; `qualquerCaixa` accepts it in upper or lower case. */
   readonly nome: string;
   readonly qualquerCaixa: boolean;
   /** The element may hold anything. */
@@ -43,7 +43,7 @@ export function esquemaOf(caminhos: readonly Caminho[], nome = ''): Esquema {
   return { nome, filhos, lista: false, aberto: false, qualquerCaixa: false };
 }
 
-/** An element that does not belong where it stands. */
+/** An element that does not belong in its place. */
 export type Estranho = { readonly path: string; readonly detalhe: string };
 
 /** A document may have sixty thousand of them. */

@@ -1,4 +1,4 @@
-/** The faults for which no DPS can be made of an RPS. They are told before a DPS is judged, in the words of the model. */
+/** The faults for which no DPS can be made of an RPS. They are reported before a DPS is judged, in the words of the model. */
 import { servicos } from '../catalogs/catalogs.ts';
 import { readDecimal, ZERO } from '../decimal.ts';
 import { ISS_MAX } from '../iss.ts';
@@ -23,7 +23,7 @@ export type Impedimento = {
   readonly codigo: string;
   /** Path below `InfRps`. */
   readonly rps: string;
-  /** The case in which it is told, for the page. */
+  /** The case in which it is reported, for the page. */
   readonly quando: string;
   /** The text of the message. */
   readonly detalhe: string;
@@ -31,7 +31,7 @@ export type Impedimento = {
   readonly correcao?: string;
   /** Applies only when the national rules refuse (D-86). */
   readonly nacional?: true;
-  /** The DPS is still judged, so that its other faults are told as well. */
+  /** The DPS is still judged, so that its other faults are reported as well. */
   readonly julga?: true;
   readonly has: (rps: Rps, contexto: Contexto) => boolean;
 };

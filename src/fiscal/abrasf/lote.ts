@@ -173,7 +173,7 @@ export function prestadorOf(root: Elemento): PrestadorAsked | { readonly mensage
     : { mensagens: [mensagemOf('E149', '', `(${cnpj.slice(0, 40)})`)] };
 }
 
-/** Text of an element below this one, without the space around it; undefined where it is empty or missing. */
+/** Text of an element below this one, without surrounding space; undefined if it is empty or missing. */
 export function textOf(element: Elemento, path: string): string | undefined {
   let place: Elemento | undefined = element;
   for (const step of path.split('/')) place = place?.children.find(({ name }) => name === step);

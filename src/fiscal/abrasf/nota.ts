@@ -14,7 +14,7 @@ import { isSeparado, type Modelo, versaoOf, xmlnsTipos } from './modelo.ts';
 import type { Guardado, IdentificacaoRps } from './rps.ts';
 import { mapText, REGIMES } from './rps-values.ts';
 
-/** A note as it is shown: its document, and the data beside it. */
+/** The data for showing a note: its document, and the data beside it. */
 export type NotaVista = {
   /** `infNFSe`. */
   readonly infNfse: Elemento;

@@ -38,12 +38,12 @@ export class BodyPlaces {
     return xpath.startsWith(`${NOTE_BASE}/`) && !this.#known().has(xpath);
   }
 
-  /** No further fault is told about an element or its content. */
+  /** No further fault is reported for an element or its content. */
   explain(xpath: string): void {
     this.#explained.add(xpath).add(`${xpath}/`);
   }
 
-  /** No further fault is told about an element itself; its content is still judged. */
+  /** No further fault is reported for an element itself; its content is still judged. */
   explainEmptiness(xpath: string): void {
     this.#explained.add(xpath);
   }

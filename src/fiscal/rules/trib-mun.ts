@@ -692,7 +692,7 @@ type SemAliquota = Pick<
 const PEDIR_ALIQUOTA =
   'Informe em pAliq a alíquota do município de incidência. Se o imposto é deste município, informe em cTribMun o código do serviço, onde a alíquota depende dele, ou peça à prefeitura que a cadastre.';
 
-/** The code that demands an unknown rate, by the kind of tax. */
+/** The code that demands a missing rate, by the Simples Nacional status of the provider. */
 const SEM_ALIQUOTA: readonly SemAliquota[] = [
   {
     code: 'E0619',
