@@ -1,87 +1,89 @@
 /**
- * The contract with the national environment. Its answers are data: only a structured refusal refuses, every doubt is asked about. What to
- * do about an answer is for who asks.
+ * The contract with the national environment. Its answers are data: only a structured refusal refuses, and every doubt leads to a query.
+ * The caller decides how to react to an answer.
  */
 
 import type { EventoNaNota } from '../fiscal/conflitos-evento.ts';
 import type { NotaEstado } from '../fiscal/nota.ts';
 
-/** What somebody asked the local authority to rehearse with a document (D-60). The national one does not look at it. */
+/** The rehearsal that a sender requested from the local authority with a document (D-60). The national environment ignores it. */
 export type ToSimulate = {
   /** The text that is kept with a note or an event, as `writeSimular` of `../fiscal/simular.ts` wrote it. */
   readonly simular?: string | undefined;
-  /** When the note or the event came, in milliseconds: durations count from here. Needed beside `simular`. */
+  /** The arrival of the note or the event, in milliseconds: durations count from here. Required with `simular`. */
   readonly criado?: number | undefined;
 };
 
-/** What a local authority must know to judge a note that replaces another one of this service. */
+/** The facts that a local authority needs to judge a note that replaces another one of this service. */
 export type ToJudge = {
   readonly substituida?:
     | {
         readonly chave_acesso: string;
         readonly estado: NotaEstado;
-        /** Key that the event by which it was cancelled names. */
+        /** Key in the event that cancelled it. */
         readonly por: string | null;
       }
     | undefined;
 };
 
-/** A note that is shared, or asked about. */
+/** A note that is shared, or queried. */
 type NamedNota = ToSimulate & ToJudge & { readonly chave_acesso: string };
 
 export type DocumentToShare = NamedNota & {
-  /** The signed document; a local authority does not look at it. */
+  /** The signed document; a local authority does not read it. */
   readonly xml: Uint8Array | undefined;
 };
 
 export type EventoAsked = ToSimulate & {
   /** `Id` of its `infEvento`: `EVT`, key, code and sequence. */
   readonly id: string;
-  /** Of its note. */
+  /** The key of its note. */
   readonly chave_acesso: string;
 };
 
-/** An event on its way. */
+/** An event to be shared. */
 export type EventoToShare = EventoAsked & {
-  /** The signed document; a local authority does not look at it. */
+  /** The signed document; a local authority does not read it. */
   readonly xml: Uint8Array | undefined;
   /** The event itself, for a local authority: it judges by `conflictOf`. */
   readonly evento: EventoNaNota;
-  /** What stands on the note already, for a local authority. */
+  /** The events that stand on the note already, for a local authority. */
   readonly naNota: readonly EventoNaNota[];
 };
 
-/** One reason of a refusal, as the ADN words it. */
+/** One reason of a refusal, in the words of the ADN. */
 export type AdnErro = {
   readonly codigo: string;
   readonly descricao: string;
   readonly complemento?: string | undefined;
 };
 
-/** `resposta`: what came about this document, as it came (`respostasTo`), to be kept. It is not shown to who has no right to the document. */
+/**
+ * `resposta`: the unchanged answer about this document (`respostasTo`), to be kept. Only persons with a right to the document may see it.
+ */
 type Answered = { readonly resposta?: string };
 
 /** Every `why` is a short Portuguese text without personal data: it may be stored and shown to an operator. */
 export type AdnAnswer = Answered &
-  /** `nsu`: the reception number that the ADN gave it (`NsuRecepcao`), when the answer told it. */
+  /** `nsu`: the reception number from the ADN (`NsuRecepcao`), if the answer contains it. */
   (
     | { readonly kind: 'accepted'; readonly nsu: string | undefined }
     | { readonly kind: 'refused'; readonly erros: readonly AdnErro[] }
-    /** It may have arrived or not: ask before sending again. `erros`: what was answered, where that could be read. */
+    /** The document may have arrived or not: query before sending again. `erros`: the errors of the answer, if it was readable. */
     | { readonly kind: 'unknown'; readonly why: string; readonly erros?: readonly AdnErro[] }
-    /** It certainly was not taken. `at`: when a try will be answered, in milliseconds, where that is known. */
+    /** The document was certainly not accepted. `at`: the time at which an attempt will be answered, in milliseconds, if known. */
     | { readonly kind: 'unavailable'; readonly why: string; readonly at?: number }
-    /** The municipality's certificate or its permission: nothing is taken until an operator mends it. */
+    /** The municipality's certificate or permission is wrong: nothing is accepted until an operator corrects it. */
     | { readonly kind: 'misconfigured'; readonly why: string }
   );
 
-/** What may become of a note besides. */
+/** The additional outcome of a note. */
 export type NotaAnswer =
   | AdnAnswer
-  /** E1308: a note that replaces another is not taken before the event that says so is on that one. It goes later as it is. */
+  /** E1308: a note that replaces another is accepted only after the event on that one. It is sent again later, unchanged. */
   | (Answered & { readonly kind: 'too_early'; readonly erros: readonly AdnErro[] });
 
-/** What may become of an event besides. Each of these is a whole answer about this very event. */
+/** The additional outcomes of an event. Each of these is a whole answer about this very event. */
 export type EventoAnswer =
   | AdnAnswer
   | (Answered &
@@ -90,37 +92,40 @@ export type EventoAnswer =
         | { readonly kind: 'note_unknown'; readonly erros: readonly AdnErro[] }
         /** E1818: the ADN does not take the type from a municipality. */
         | { readonly kind: 'not_taken_here'; readonly erros: readonly AdnErro[] }
-        /** E1805: the ADN has an event of this `Id`. Whether it is this one is asked with {@link Adn.findEventos}. */
+        /** E1805: the ADN has an event with this `Id`. {@link Adn.findEventos} tells whether it is this one. */
         | { readonly kind: 'already_there'; readonly erros: readonly AdnErro[] }
-        /** Reasons that nobody knows, or that exclude each other: sending it again would bring the same. For a person to read. */
+        /**
+         * Unknown reasons, or reasons that exclude each other: sending the event again would have the same result. A person must read
+         * them.
+         */
         | { readonly kind: 'not_understood'; readonly why: string; readonly erros: readonly AdnErro[] }
       ));
 
 export type NotaAsked = NamedNota & {
   /**
-   * A reception number above which its own is, if it has one: the highest that was known when it was first announced ('0' when there
-   * was none), and later the `place` of the last look.
+   * A lower bound of its own reception number, if it has one. It is the highest number that was known when the note was first announced
+   * ('0' if there was none). Later it is the `place` of the last search.
    */
   readonly nsu_antes: string;
-  /** The highest that is known now. */
+  /** The highest number that is known now. */
   readonly nsu_agora: string;
 };
 
 /**
- * What the ADN has under a key, or the `Id` of an event. `place`: the number up to which a note surely has none. `goesOn`: the next look
- * goes on there.
+ * The document that the ADN has under a key, or under the `Id` of an event. `place`: the number up to which a note certainly has none.
+ * `goesOn`: the next search continues there.
  */
 export type AdnKnowledge =
   | { readonly kind: 'known'; readonly nsu: string | undefined; readonly xml: Uint8Array | undefined }
   | { readonly kind: 'absent'; readonly place?: string }
   | { readonly kind: 'unavailable'; readonly why: string; readonly place?: string; readonly goesOn?: boolean };
 
-/** Where troubles are told, with what they are about. */
+/** The log for troubles, with their subjects. */
 export type Log = Readonly<Record<'info' | 'warn' | 'error', (about: object, message: string) => void>>;
 
 /**
- * The answer to the later events of a note, unsent, after this answer to the one before them. Undefined: that one was decided, and the next
- * may go.
+ * The answer to the later events of a note, unsent, after this answer to the one before them. Undefined: that one was decided, and the
+ * next may go.
  */
 export function answerToTheNext(answer: EventoAnswer): EventoAnswer | undefined {
   if (answer.kind === 'note_unknown') return { kind: answer.kind, erros: answer.erros };
@@ -128,10 +133,10 @@ export function answerToTheNext(answer: EventoAnswer): EventoAnswer | undefined 
   return { kind: 'unavailable', why: 'um evento anterior da mesma nota ainda não foi decidido' };
 }
 
-/** An event that was received: its `Id` has the key of its note, its type and its sequence. `em`: as the ADN writes it. */
+/** A received event: its `Id` contains the key of its note, its type and its sequence. `em`: in the notation of the ADN. */
 export type EventoRecebido = { readonly id: string; readonly em: string | undefined };
 
-/** What was received of a municipality: keys of notes, events, and how many documents that are neither; or why that is not known. */
+/** The documents received of a municipality: keys of notes, events, and the number of other documents; or why they are unknown. */
 export type Recebidos =
   | { readonly chaves: readonly string[]; readonly eventos: readonly EventoRecebido[]; readonly outros: number }
   | { readonly problem: string };
@@ -139,23 +144,23 @@ export type Recebidos =
 export type Adn = {
   /** Whether {@link share} and {@link shareEventos} want the documents themselves. */
   readonly wantsDocuments: boolean;
-  /** Documents that one claim should take now. */
+  /** The number of documents that one claim should take now. */
   readonly batchMax: number;
-  /** Notes that one {@link find} is for at most, besides those of a claim: all of them cost it little more than one. */
+  /** The maximum number of notes in one {@link find}, besides those of a claim: all of them cost little more than one. */
   readonly searchMax: number;
-  /** Shares documents of one municipality; one answer for each key. Never throws for what the other side does. */
+  /** Shares documents of one municipality; one answer for each key. Never throws for a fault of the other side. */
   share(tenant: string, documents: readonly DocumentToShare[]): Promise<ReadonlyMap<string, NotaAnswer>>;
-  /** Asks whether notes are there already; one answer for each key. Never throws for what the other side does. */
+  /** Asks whether notes are there already; one answer for each key. Never throws for a fault of the other side. */
   find(tenant: string, notas: readonly NotaAsked[]): Promise<ReadonlyMap<string, AdnKnowledge>>;
   /**
-   * Shares events of one municipality; one answer for each `Id`, and never an error for what the other side does. Those of one note go in
-   * the order given. After one without a decision the others of its note are `unavailable`, unsent.
+   * Shares events of one municipality; one answer for each `Id`, and never an error for a fault of the other side. Those of one note go
+   * in the given order. An event without a decision makes the later ones of its note `unavailable`, unsent.
    */
   shareEventos(tenant: string, eventos: readonly EventoToShare[]): Promise<ReadonlyMap<string, EventoAnswer>>;
-  /** Asks whether events are there already; one answer for each `Id`. Never throws for what the other side does. */
+  /** Asks whether events are there already; one answer for each `Id`. Never throws for a fault of the other side. */
   findEventos(tenant: string, eventos: readonly EventoAsked[]): Promise<ReadonlyMap<string, AdnKnowledge>>;
-  /** All that it has received of the municipality after a reception number; absent where there is no such list. Never throws likewise. */
+  /** All documents received of the municipality after a reception number; absent if there is no such list. Never throws either. */
   received?(after: string): Promise<Recebidos>;
-  /** Milliseconds until it is worth trying again; 0 when it is open for business. */
+  /** Milliseconds until another attempt makes sense; 0 if it does now. */
   pauseMs(): number;
 };

@@ -1,6 +1,6 @@
 /**
  * Whether a request of one municipality to the ADN is worth sending. Three circuits learn from every outcome: whether the certificate is
- * accepted, whether the municipality is served, and whether anybody answers at the address.
+ * accepted, whether the municipality is served, and whether the address answers.
  */
 import { observe } from '../base/measures/counters.ts';
 import { inSpan, noteFailure, noteInSpan, traceparentNow } from '../base/traces/traces.ts';
@@ -12,48 +12,48 @@ import type { Read } from './verdict.ts';
 
 export type AskingSettings = {
   readonly line: Line;
-  /** Of the ADN, for the log. */
+  /** The host of the ADN, for the log. */
   readonly host: string;
-  /** Of the address: one for all municipalities that speak to it. */
+  /** The breaker of the address: one for all municipalities that use it. */
   readonly breaker: Breaker;
   readonly log: Log;
   readonly limits: Limits;
 };
 
-/** A request, until when it is worth sending, on the clock of `performance.now`, and what its outcome means. */
+/** A request, the time until which it is worth sending (by `performance.now`), and the meaning of its outcome. */
 type Ways<T> = Omit<Ask, 'totalMs' | 'traceparent'> & {
-  /** What is asked for, in Portuguese; the path may name a note. */
+  /** The subject of the request, in Portuguese; the path may name a note. */
   readonly what: string;
-  /** The `id`s of the documents that it is about; absent: of all that are under way. */
+  /** The `id`s of the documents that it concerns; absent: all documents under way. */
   readonly of?: ReadonlySet<string>;
   readonly deadline: number;
   readonly read: (outcome: Outcome) => Read<T>;
 };
 
 export type Asking = {
-  /** Sends a request if it is worth trying, and lets the circuits learn from what `read` makes of it. */
+  /** Sends a request if it is worth trying; the circuits learn from the result of `read`. */
   ask<T>(ways: Ways<T>): Promise<T>;
   /** Whether every circuit is closed. */
   isClear(): boolean;
-  /** Milliseconds until it is worth asking again. */
+  /** Milliseconds until the next request makes sense. */
   pauseMs(): number;
 };
 
 type Circuits = AskingSettings & {
   readonly permission: Breaker;
   readonly progress: Breaker;
-  /** As what this municipality shares the circuit of the address. */
+  /** The identity of this municipality in the shared circuit of the address. */
   readonly party: object;
   readonly last: Last;
 };
 
-/** What was learned last. */
+/** The last results. */
 type Last = {
-  /** What the operator has to mend; said again, at growing intervals, until it is. */
+  /** The problem that the operator must correct; logged again, at growing intervals, until then. */
   refusal: string;
-  /** What came to nothing, when that may be the fault of this municipality alone. */
+  /** The last failure that may be the fault of this municipality alone. */
   trouble: string;
-  /** Why nothing came of a request, as it was logged, until there is an answer. */
+  /** Why the last request failed, as logged; reset by an answer. */
   told: string | undefined;
 };
 
@@ -89,14 +89,14 @@ export function openAsking(settings: AskingSettings): Asking {
   return {
     ask: (ways) => ask(circuits, ways),
     isClear: () => [breaker, permission, progress].every((circuit) => circuit.isClosed()),
-    // While our own pause lasts we do not ask the shared circuit: asking takes a place in its queue.
+    // The shared circuit is not asked during our own pause: asking takes a place in its queue.
     pauseMs: () => Math.max(permission.pauseMs(), progress.pauseMs()) || breaker.pauseMs(circuits.party),
   };
 }
 
 async function ask<T>(circuits: Circuits, { deadline, read, what, of, ...asked }: Ways<T>): Promise<T> {
   const { breaker, permission, progress, party, last, limits, line } = circuits;
-  /** Not even tried: the certificate was refused a while ago (`barred`), nobody answers there, or time is over. */
+  /** The request is not even tried: the certificate was refused recently (`barred`), the address does not answer, or the time is over. */
   const refrain = (kind: 'barred' | 'unsent', why: string): T => read({ kind, code: 'NOT_TRIED', why }).value;
   const allowed = permission.enter();
   if (allowed === undefined) return refrain('barred', last.refusal);
@@ -148,7 +148,7 @@ async function requestTraced(line: Line, asked: Ask): Promise<Outcome> {
   return outcome;
 }
 
-/** Says once why nothing came of a request. Of an address that nobody reaches the circuit tells, once for all. */
+/** Logs once why a request failed. The circuit reports an unreachable address, once for all. */
 function logTrouble<T>(
   { last, log, host }: Circuits,
   method: string,

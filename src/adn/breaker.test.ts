@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import fc from '../../test/support/seed.ts';
 import { type Breaker, type BreakerSettings, openBreaker, type Pass } from './breaker.ts';
 
-/** A breaker whose clock and chance the test holds; three failures open it, pauses from 1 s to 8 s. */
+/** A breaker with a clock and a random source of the test; three failures open it, pauses from 1 s to 8 s. */
 function bench(settings: BreakerSettings = {}) {
   const clock = { now: 0, random: 1 - Number.EPSILON };
   const told: string[] = [];
@@ -20,7 +20,7 @@ function bench(settings: BreakerSettings = {}) {
   return { clock, told, breaker };
 }
 
-/** For how long others keep a turn for whose it is. */
+/** The time for which the others keep a turn free for its party. */
 const TURN_MS = 1500;
 
 function enter(breaker: Breaker, party?: object): Pass {
@@ -360,7 +360,7 @@ describe('a circuit that several share', () => {
         fc.integer({ min: 10, max: 1000 }),
         (others, fates, stepMs) => {
           const { breaker, clock } = bench();
-          // The one who would be answered is always the last to ask.
+          // The party that will be answered is always the last to ask.
           const parties = [...Array.from({ length: others }, () => ({})), good];
           fail(breaker, 3);
           const turns: object[] = [];
@@ -375,7 +375,7 @@ describe('a circuit that several share', () => {
               else pass[fates[turns.length % fates.length]!]();
             }
           }
-          // In turn each has one; out of turn one looks each time that suspicions open it, which takes three of them.
+          // Each party has one turn. A probe out of turn follows each time that suspicions open the circuit, which takes three of them.
           assert.ok(turns.length <= 1.5 * parties.length + 1, `${turns.length} turns of ${parties.length}`);
         },
       ),

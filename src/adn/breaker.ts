@@ -1,41 +1,42 @@
 /**
- * A circuit breaker: after several failures in a row nobody tries for a while; then one party probes, and the outcome decides. A failure is
- * that the other side could not be talked to; an answer, a refusal too, is none.
+ * A circuit breaker: after several failures in a row it blocks all attempts for a while; then one party probes, and the outcome decides.
+ * A failure means that no exchange with the other side took place; an answer is none, even a refusal.
  *
- * Several parties may share a circuit. A failure that may be the fault of one party makes that party a suspect, and the others go on. As
- * many suspects as failures open the circuit; then a party that is no suspect may probe soon, and the suspects in turn.
+ * Several parties may share a circuit. A failure that may be the fault of one party makes that party a suspect, and the others continue.
+ * The circuit opens when there are as many suspects as failures needed. A party that is no suspect may then probe soon, and the suspects
+ * in turn.
  */
 
-/** Failures in a row, or suspects, that open the circuit: more than the lots of one party that are on their way at once. */
+/** Failures in a row, or suspects, that open the circuit: more than one party's simultaneous lots. */
 const FAILURES_TO_OPEN = 5;
 const PAUSE_FIRST_MS = 500;
-/** An environment that comes back is found within this time. */
+/** The time within which an environment that is back is noticed. */
 const PAUSE_MAX_MS = 30_000;
-/** Jitter: a pause lasts between this share of its length and all of it, so that several processes do not march in step. */
+/** Jitter: a pause lasts between this share of its length and all of it, so that several processes do not synchronise. */
 const PAUSE_SHARE_MIN = 0.5;
-/** How soon to look again while another party probes, or has its turn. */
+/** The time until the next look while another party probes, or has its turn. */
 const PROBE_LOOK_MS = 250;
-/** How long a turn is kept for its party: longer than the worker takes to look at a party again. */
+/** The time for which a turn is kept for its party: longer than the worker's interval between two looks at a party. */
 const TURN_MS = 1_500;
 
-/** Leave to try once. Exactly one of its ends is to be called; a second call does nothing. */
+/** Permission for one attempt. The caller calls exactly one of its ends; a second call does nothing. */
 export type Pass = {
   /** The other side gave an answer of its own. */
   answered(): void;
-  /** It could not be reached, whoever tries. */
+  /** The other side was unreachable, independently of the party. */
   failed(why?: string): void;
-  /** It came to nothing in a way that others need not share. */
+  /** The attempt failed in a way that other parties need not share. */
   suspected(why?: string): void;
-  /** Nothing was learned. */
+  /** The attempt taught nothing. */
   withdrawn(): void;
 };
 
 export type Breaker = {
-  /** Undefined while the circuit is open, and while another is probing. `party`: who tries, when several share it. */
+  /** Undefined while the circuit is open, and while another is probing. `party`: the caller, if several share the circuit. */
   enter(party?: object): Pass | undefined;
-  /** Whether it is worth trying with more than one request at once. */
+  /** Whether more than one request at once makes sense. */
   isClosed(): boolean;
-  /** Milliseconds until it is worth trying, or looking again, for this party; 0 when it is now. Asking takes a turn. */
+  /** Milliseconds until this party should try, or look again; 0 if now. Asking takes a turn. */
   pauseMs(party?: object): number;
 };
 
@@ -45,16 +46,16 @@ export type BreakerSettings = {
   readonly pauseMaxMs?: number;
   /** Milliseconds, never going back. */
   readonly now?: () => number;
-  /** At least 0, below 1. */
+  /** A number of at least 0 and below 1. */
   readonly random?: () => number;
-  /** Called when the circuit opens, and each time a probe has opened it again. `why`: what came to nothing last, where that was told. */
+  /** Called when the circuit opens, and each time a probe has opened it again. `why`: the last failure, if it was told. */
   readonly onOpen?: (about: {
     readonly failures: number;
     readonly pauseMs: number;
     readonly isAgain: boolean;
     readonly why: string | undefined;
   }) => void;
-  /** `openMs`: since it opened first. */
+  /** `openMs`: the time since it first opened. */
   readonly onClose?: (about: { readonly openMs: number }) => void;
 };
 
@@ -63,26 +64,26 @@ const ALONE = {};
 
 type Circuit = {
   readonly settings: Required<Omit<BreakerSettings, 'onOpen' | 'onClose'>> & BreakerSettings;
-  /** In a row. */
+  /** The number of failures in a row. */
   failures: number;
-  /** Since the last answer: whose tries came to nothing, and how often the circuit had been opened by then. */
+  /** The parties whose attempts failed since the last answer, with the number of openings at that time. */
   readonly suspects: Map<object, number>;
-  /** Undefined: it is closed. */
+  /** Undefined: the circuit is closed. */
   opening: Opening | undefined;
 };
 
 type Opening = {
-  /** How often the circuit was opened without closing in between. */
+  /** The number of openings since the circuit was last closed. */
   count: number;
-  /** When it opened first. */
+  /** The time of the first opening. */
   readonly since: number;
-  /** When the next turn begins. */
+  /** The start of the next turn. */
   turnFrom: number;
-  /** When a party that is no suspect may probe out of turn. */
+  /** The time from which a party that is no suspect may probe out of turn. */
   secondFrom: number;
-  /** The pass of who is probing. */
+  /** The pass of the probing party. */
   probe: object | undefined;
-  /** Who wants to try, in the order of their turns. */
+  /** The waiting parties, in the order of their turns. */
   readonly queue: Set<object>;
 };
 
@@ -133,7 +134,7 @@ function passOf(circuit: Circuit, party: object): Pass {
     failed: end((probed, why) => {
       circuit.failures += 1;
       const { failures, opening, settings } = circuit;
-      // A try that set out before the circuit opened, and fails after it, tells nothing new.
+      // An attempt that started before the circuit opened, and fails after it, tells nothing new.
       const isNews = probed !== undefined || (opening === undefined && failures >= settings.failuresToOpen);
       if (isNews) open(circuit, { failures, isDoubtful: false, why });
     }),
@@ -145,7 +146,7 @@ function passOf(circuit: Circuit, party: object): Pass {
   return pass;
 }
 
-/** `isDoubtful`: for suspicions alone, so that somebody else may look soon. */
+/** `isDoubtful`: opened by suspicions alone, so that another party may probe soon. */
 function open(
   circuit: Circuit,
   about: { readonly failures: number; readonly isDoubtful: boolean; readonly why: string | undefined },
@@ -185,7 +186,7 @@ function suspect(circuit: Circuit, party: object, probed: Opening | undefined, w
   else if (probed !== undefined) passOn(probed, settings.now());
 }
 
-/** When this party may probe. Asking gives it a place in the queue. */
+/** The time at which this party may probe. Asking gives it a place in the queue. */
 function readyAt({ suspects }: Circuit, { queue, turnFrom, secondFrom }: Opening, party: object): number {
   queue.add(party);
   const isNext = queue.values().next().value === party;
@@ -193,7 +194,9 @@ function readyAt({ suspects }: Circuit, { queue, turnFrom, secondFrom }: Opening
   return suspects.has(party) ? inTurn : Math.min(inTurn, secondFrom);
 }
 
-/** Its turn is used up. Past the time of the next one, so are the turns of those that stand before it. */
+/**
+ * Removes a party whose turn is used up. The parties in front of it missed their turns if the next turn has begun: they are removed too.
+ */
 function leaveQueue({ queue, turnFrom }: Opening, party: object, now: number): void {
   if (now >= turnFrom + TURN_MS) {
     for (const one of queue) {
@@ -204,7 +207,7 @@ function leaveQueue({ queue, turnFrom }: Opening, party: object, now: number): v
   queue.delete(party);
 }
 
-/** The next turn is that of somebody else, and begins at once when the pause is over. */
+/** The next turn belongs to another party, and begins as soon as the pause is over. */
 function passOn(opening: Opening, now: number): void {
   opening.turnFrom = Math.max(opening.turnFrom, now);
 }

@@ -1,23 +1,23 @@
-/** How long each step of an exchange with the national environment may take, and how much is sent and read. */
+/** The time limit of each step of an exchange with the national environment, and the size limits of both directions. */
 import { LOTE_BODY_MAX_BYTES, LOTE_DOCUMENTS_MAX } from './wire.ts';
 
-/** All durations together stay below the lease of a claim (60 s): asking first, then sending, then writing it down. */
+/** All durations together stay below the lease of a claim (60 s): first the query, then the sending, then the storing. */
 export const LIMITS = {
   connectMs: 4_000,
-  /** How long a new connection may take to tell whether our certificate is accepted; then it is taken to be. */
+  /** The time in which a new connection shows whether our certificate is accepted; after it the certificate counts as accepted. */
   verdictMs: 150,
-  /** Until the first line of the answer, and between two pieces of it. */
+  /** The time until the first line of the answer, and between two pieces of it. */
   headersMs: 15_000,
   bodyMs: 5_000,
-  /** One request, whatever happens in it. */
+  /** The time of one request in total. */
   requestMs: 18_000,
-  /** A whole `share`, lots sent again in parts included. */
+  /** The time of a whole `share`, including lots that are sent again in parts. */
   shareMs: 28_000,
-  /** A whole `find`. */
+  /** The time of a whole `find`. */
   findMs: 14_000,
-  /** A request that has less time than this is not begun. */
+  /** A request is not begun with less time than this. */
   requestMinMs: 3_000,
-  /** Lots on their way at once, each on a connection of its own. */
+  /** Simultaneous lots, each on a connection of its own. */
   lotsAtOnce: 4,
   lotDocumentsMax: LOTE_DOCUMENTS_MAX,
   lotBodyMaxBytes: LOTE_BODY_MAX_BYTES,
@@ -26,12 +26,12 @@ export const LIMITS = {
   /** A hundred documents, each many times the usual size. */
   pageMaxBytes: 16_000_000,
   pagesMax: 2_000,
-  /** Notes in doubt that one look is for: their documents are put together when they are found. */
+  /** Notes in doubt in one search: their documents are composed when they are found. */
   searchMax: 2_000,
-  /** How long nothing is sent after the municipality's certificate or permission was refused. */
+  /** The pause after a refusal of the municipality's certificate or permission. */
   refusedFirstMs: 60_000,
   refusedMaxMs: 900_000,
-  /** How long nothing is sent for this municipality after several tries came to nothing that may work for others. */
+  /** The pause of this municipality after several failures that others may not have. */
   troubledFirstMs: 1_000,
   troubledMaxMs: 30_000,
 };

@@ -1,7 +1,7 @@
 /**
- * One line to one address with one certificate, by undici: a request goes out, and its outcome comes back as data. Whether a request can
- * have arrived is decided here alone. HTTP/1.1, because the ADN renegotiates TLS, which HTTP/2 forbids. No redirect is followed, and
- * nothing is repeated.
+ * One line to one address with one certificate, by undici: a request goes out, and its outcome comes back as data. Only this module
+ * decides whether a request can have arrived. HTTP/1.1 is used, because the ADN renegotiates TLS, which HTTP/2 forbids. No redirect is
+ * followed, and nothing is repeated.
  */
 import tls from 'node:tls';
 import { promisify } from 'node:util';
@@ -12,43 +12,43 @@ import type { Limits } from './limits.ts';
 import { JSON_TYPE } from './wire.ts';
 
 const TLS_VERSION_MIN = 'TLSv1.2';
-/** Below the idle time after which servers and the boxes before them usually hang up (a request into that is lost). */
+/** The time is below the idle time of typical servers and proxies: a request into a closing connection is lost. */
 const KEEP_ALIVE_MS = 4_000;
 
 export type LineSettings = {
   readonly url: URL;
-  /** PEM texts: our key, our certificate with its chain, and whom to believe; undefined: Mozilla's roots and the system's. */
+  /** PEM texts: our key, our certificate with its chain, and the trusted authorities; undefined: Mozilla's roots and the system's. */
   readonly tls: { readonly key: string; readonly cert: string; readonly ca: string | undefined };
   readonly limits: Limits;
 };
 
 export type Ask = {
   readonly method: 'GET' | 'POST';
-  /** Below the address of the line. */
+  /** Path below the address of the line. */
   readonly path: string;
   readonly body: Buffer | undefined;
   /** The trace that the other side may join. */
   readonly traceparent?: string | undefined;
-  /** For everything, waiting for a connection included. */
+  /** The total time, including the wait for a connection. */
   readonly totalMs: number;
-  /** Of the answer, as it travels and as it is. */
+  /** The size limit of the answer, compressed and uncompressed. */
   readonly bytesMax: number;
 };
 
 /** `code` is for the log, `why` for the operator. */
 export type Outcome =
   | { readonly kind: 'answered'; readonly status: number; readonly type: string; readonly body: Buffer }
-  /** Nothing of the request left over a connection that holds. `isUnreachable`: nobody was there, whatever the certificate. */
+  /** No part of the request was sent over a working connection. `isUnreachable`: no server was there, regardless of the certificate. */
   | { readonly kind: 'unsent'; readonly code: string; readonly why: string; readonly isUnreachable?: boolean }
-  /** Our certificate was refused while the connection was made, so nothing was read. `isHere`: before it left this host. */
+  /** Our certificate was refused during the handshake, so nothing was read. `isHere`: the error occurred on this host. */
   | { readonly kind: 'barred'; readonly code: string; readonly why: string; readonly isHere?: boolean }
-  /** It left, at least in part, and no whole answer came. */
+  /** The request left, at least in part, and no whole answer came. */
   | { readonly kind: 'lost'; readonly code: string; readonly why: string };
 
 export type Line = {
   /** Never rejects. */
   request(ask: Ask): Promise<Outcome>;
-  /** Lets running requests finish, then hangs up. */
+  /** Waits for running requests, then closes the connections. */
   close(): Promise<void>;
 };
 
@@ -61,12 +61,12 @@ export function openLine({ url, tls: keys, limits }: LineSettings): Line {
   const open = (): Promise<Pool> => (pool ??= openPool(url, secure.context, limits));
   return {
     request: async (ask) => exchange(await open(), base, ask),
-    // A line that was never used is opened to be closed, so that it takes no request afterwards.
+    // An unused line is opened in order to be closed, so that it takes no request afterwards.
     close: () => (closing ??= open().then((opened) => opened.close())),
   };
 }
 
-/** Loads the library with the first request: it is a fourth of what a process has to read to start. */
+/** Loads the library with the first request: it is a quarter of a process's code to load at its start. */
 async function openPool(url: URL, context: tls.SecureContext, limits: Limits): Promise<Pool> {
   const { buildConnector, Pool } = await import('undici');
   const connector = buildConnector({
@@ -108,9 +108,9 @@ function secureContext({ key, cert, ca }: LineSettings['tls']): Secure {
 }
 
 /**
- * In TLS 1.3 a client is done before the server has looked at its certificate; of a request that is written at once nobody could tell
- * whether it was read. So a connection is used after the first ticket of the server, which follows that look, or after a while. A resumed
- * session was looked at before.
+ * A client of TLS 1.3 is ready before the server has checked its certificate. It is then unknown whether an immediate request was read. A
+ * connection is therefore used only after the first session ticket of the server, or after a while. The ticket follows the check of the
+ * certificate. The certificate of a resumed session was checked before.
  */
 function afterVerdict(socket: tls.TLSSocket, verdictMs: number, callback: buildConnector.Callback): void {
   if (socket.getProtocol() !== 'TLSv1.3' || socket.isSessionReused()) {
@@ -151,7 +151,7 @@ function exchange(pool: Pool, base: string, ask: Ask): Promise<Outcome> {
     };
     const giveUp = (code: string, why: string): void => {
       finish({ kind: isSent ? 'lost' : 'unsent', code, why });
-      // With the reason given nobody waits any more; the connection is not used again.
+      // The outcome is already given, so nothing waits any more; the connection is not used again.
       controller?.abort(new Error(code));
     };
     const timer = setTimeout(() => giveUp('TIMEOUT', 'o ADN não respondeu no prazo'), ask.totalMs);
@@ -160,7 +160,7 @@ function exchange(pool: Pool, base: string, ask: Ask): Promise<Outcome> {
       onRequestStart: (given) => {
         controller = given;
         if (isOver) return given.abort(new Error('TIMEOUT'));
-        // A library that would send it anew on another connection is stopped: that is for the caller to decide.
+        // A library that sends the request again on another connection is stopped: only the caller may decide that.
         if (isSent) return giveUp('REPEATED', 'a conexão com o ADN foi interrompida');
         isSent = true;
       },
@@ -204,7 +204,7 @@ const DECODERS: Readonly<Record<string, (data: Buffer, options: ZlibOptions) => 
   br: promisify<Buffer, ZlibOptions, Buffer>(brotliDecompress),
 };
 
-/** The answer with its body as it was before a `Content-Encoding` that nobody asked for. */
+/** The answer with its body decoded from a `Content-Encoding` that was not requested. */
 async function readAnswer({ status, type, encoding }: Answer, body: Buffer, bytesMax: number): Promise<Outcome> {
   const lost = (code: string, why = 'a resposta do ADN veio corrompida'): Outcome => ({ kind: 'lost', code, why });
   const name = encoding.trim().toLowerCase();
@@ -218,11 +218,11 @@ async function readAnswer({ status, type, encoding }: Answer, body: Buffer, byte
   }
 }
 
-/** The alerts by which TLS refuses a certificate; a mere handshake failure may have other reasons. */
+/** The TLS alerts that refuse a certificate; a mere handshake failure may have other reasons. */
 const CERTIFICATE_ALERT =
   /ALERT_(BAD_CERTIFICATE|UNSUPPORTED_CERTIFICATE|CERTIFICATE_|NO_CERTIFICATE|UNKNOWN_CA|ACCESS_DENIED)/;
 
-/** No name, no route, nobody at the port. A time-out is none of these: a server may fall silent while it checks a certificate. */
+/** No name, no route, no listener at the port. A time-out is excluded: a server may be silent while it checks a certificate. */
 const UNREACHABLE = /^(ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ENETDOWN)$/;
 
 const NOT_TLS =
@@ -270,7 +270,7 @@ const WHYS: readonly (readonly [RegExp, string])[] = [
   [/^UND_ERR_(CLOSED|DESTROYED)$/, 'o serviço está encerrando'],
 ];
 
-/** `isAnswered`: an answer had begun, which nobody gives to a certificate that he refuses. */
+/** `isAnswered`: an answer had begun, which no server gives to a certificate that it refuses. */
 function outcomeOf(error: unknown, isSent: boolean, isAnswered: boolean): Outcome {
   const code = codeOf(error);
   if (CERTIFICATE_ALERT.test(code)) {
@@ -282,7 +282,7 @@ function outcomeOf(error: unknown, isSent: boolean, isAnswered: boolean): Outcom
   return isSent ? { kind: 'lost', code, why } : { kind: 'unsent', code, why, isUnreachable: UNREACHABLE.test(code) };
 }
 
-/** The name that an error bears in the program; its text may quote what it was about. */
+/** The code of an error in the program; its text may quote personal data. */
 function codeOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0]);
   const code = error instanceof Error && 'code' in error ? error.code : undefined;

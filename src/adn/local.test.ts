@@ -1,4 +1,4 @@
-/** The local authority of the sandbox: what it decides by itself, and what it rehearses (D-53, D-54, D-60). */
+/** The local authority of the sandbox: its own decisions, and its rehearsals (D-53, D-54, D-60). */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { EventoNaNota } from '../fiscal/conflitos-evento.ts';
@@ -115,7 +115,7 @@ describe('what it decides by itself', () => {
 
 type Told = { readonly nota?: NotaAnswer; readonly evento?: EventoAnswer; readonly known?: AdnKnowledge };
 
-/** What a note and an event that came at {@link CAME} are told so much later. */
+/** The answers for a note and an event that came at {@link CAME}, after so much time. */
 async function told(simular: string, afterMs: number): Promise<Told> {
   const adn = localAdn(() => CAME + afterMs);
   const asked = { simular, criado: CAME };

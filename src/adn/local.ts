@@ -1,9 +1,9 @@
 /**
  * The local authority of the sandbox, with which nothing leaves the host (D-53). It authorises each note, unless that note replaces one
- * that was replaced or cancelled otherwise, and takes each event that the national matrix allows.
+ * that was already replaced or cancelled. It accepts each event that the national matrix allows.
  *
- * It keeps nothing. What a rehearsal asks for travels with the document (D-60); an answer follows from that, from the document's age, and
- * from whether it is sent or asked about.
+ * It stores nothing. The request for a rehearsal travels with the document (D-60). An answer depends on that request, on the document's
+ * age, and on whether the document is sent or queried.
  */
 import { conflictOf } from '../fiscal/conflitos-evento.ts';
 import { readSimular, SIMULAR_MAX_MS, type Simulacao } from '../fiscal/simular.ts';
@@ -22,9 +22,9 @@ import {
 import { meaningOf, NOT_TAKEN_HERE, NOTE_UNKNOWN } from './wire.ts';
 
 const BATCH_MAX = 500;
-/** Moments are told in whole seconds, and clocks differ. */
+/** Moments are in whole seconds, and clocks differ. */
 const AHEAD_MS = 5_000;
-/** Longer than an event may wait for its note before the client is told to ask for help (24 hours). */
+/** An event may wait 24 hours for its note before the client must ask for help; this time is longer. */
 const NOTE_UNKNOWN_MAX_MS = 25 * 3_600_000;
 
 /** `now`: milliseconds since 1970. */
@@ -48,7 +48,7 @@ export function localAdn(now: () => number = Date.now): Adn {
 const ACCEPTED: AdnAnswer = { kind: 'accepted', nsu: undefined };
 const ABSENT: AdnKnowledge = { kind: 'absent' };
 
-/** Only the answer to what was taken can be lost for good: a refusal would be told again. */
+/** Only the answer to an accepted document can be lost for good: a refusal would be sent again. */
 function decideNota(document: DocumentToShare, now: number): NotaAnswer {
   const instead = rehearseNota(document, now);
   const objection = objectionTo(document);
@@ -56,7 +56,7 @@ function decideNota(document: DocumentToShare, now: number): NotaAnswer {
   return instead === undefined || (instead.kind === 'unknown' && isLost(document)) ? objection : instead;
 }
 
-/** What the national rules object to in a note that replaces another, whose time has come: E0044, E0046 and E1310. */
+/** The objection of the national rules to a note that replaces another, after its waiting time: E0044, E0046 and E1310. */
 function objectionTo({
   chave_acesso,
   substituida,
@@ -78,7 +78,7 @@ function objectionTo({
   );
 }
 
-/** Events in the order given: what is taken stands on the note for those after it, and what is undecided holds them up. */
+/** Events in the given order: an accepted one stands on the note for those after it, and an undecided one delays them. */
 function decideEventos(eventos: readonly EventoToShare[], now: number): Map<string, EventoAnswer> {
   const answers = new Map<string, EventoAnswer>();
   const accepted = new Map<string, EventoToShare['evento'][]>();
@@ -95,7 +95,7 @@ function decideEventos(eventos: readonly EventoToShare[], now: number): Map<stri
       const waits = answerToTheNext(instead);
       if (waits !== undefined) heldUp.set(chave_acesso, waits);
     } else {
-      // Only the answer to what was taken can be lost for good: a refusal would be told again.
+      // Only the answer to an accepted document can be lost for good: a refusal would be sent again.
       const verdict = judgeEvento(one, before);
       answers.set(one.id, verdict.kind === 'accepted' ? (instead ?? verdict) : verdict);
       if (verdict.kind === 'accepted') accepted.set(chave_acesso, [...before, evento]);
@@ -120,7 +120,7 @@ function judgeEvento(
 
 // Rehearsals.
 
-/** What is answered to a document in place of a decision; undefined when the authority decides. */
+/** The answer to a document in place of a decision; undefined if the authority decides. */
 function rehearse(document: ToSimulate, now: number): AdnAnswer | undefined {
   const simulacao = simulacaoOf(document);
   if (simulacao === undefined) return undefined;
@@ -132,7 +132,7 @@ function rehearse(document: ToSimulate, now: number): AdnAnswer | undefined {
   return respostaPerdida && { kind: 'unknown', why: 'a resposta do ADN se perdeu (simulado)' };
 }
 
-/** Who rehearses a note that comes too early sees it wait, and in the end go. */
+/** A note that is rehearsed as too early waits, and is accepted in the end. */
 function rehearseNota(document: ToSimulate, now: number): NotaAnswer | undefined {
   const answer = rehearse(document, now);
   if (answer?.kind !== 'refused' || meaningOf(answer.erros[0]!.codigo) !== 'early') return answer;
@@ -150,7 +150,7 @@ function rehearseEvento(document: EventoToShare, now: number): EventoAnswer | un
   return now - sinceOf(document, now) < NOTE_UNKNOWN_MAX_MS ? { kind: 'note_unknown', erros } : undefined;
 }
 
-/** When a document came. What comes from the future came before the clock was set back: all that was asked for is over. */
+/** The arrival of a document. A time in the future means that the clock was set back since: the requested rehearsal is over. */
 function sinceOf({ criado = 0 }: ToSimulate, now: number): number {
   return criado <= now + AHEAD_MS ? criado : Number.NEGATIVE_INFINITY;
 }
@@ -169,7 +169,7 @@ function notYet(
   return { kind: 'unavailable', why: 'o ADN ainda não decidiu (simulado)', at: criado + atrasoMs };
 }
 
-/** Codes by which the ADN decides nothing are not for ever: who sends again until there is a decision shall come to rest. */
+/** Codes without a decision do not last for ever: a sender that repeats until there is a decision must come to an end. */
 function refusal(codigo: string, criado: number, now: number): AdnAnswer | undefined {
   if (meaningOf(codigo) !== 'passing') {
     return { kind: 'refused', erros: [{ codigo, descricao: 'Recusa simulada, pedida por quem enviou o documento.' }] };
@@ -182,7 +182,7 @@ function refusal(codigo: string, criado: number, now: number): AdnAnswer | undef
   };
 }
 
-/** Nothing is kept, so only a document whose answer is to be lost was received, and is known to whoever asks about it. */
+/** Nothing is stored, so only a document with a lost answer counts as received, and is known to queries. */
 function knowledgeOf(asked: ToSimulate, now: number): AdnKnowledge {
   const simulacao = simulacaoOf(asked);
   if (simulacao === undefined) return { kind: 'absent' };

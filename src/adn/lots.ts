@@ -1,4 +1,4 @@
-/** Documents travel to the ADN in lots, which are packed, sent, and divided where one was refused as a whole. Each `id` has one answer. */
+/** Documents travel to the ADN in lots, which are packed, sent, and divided if one was refused as a whole. Each `id` has one answer. */
 import { setImmediate } from 'node:timers/promises';
 import type { AdnAnswer, Log } from './adn.ts';
 import type { Asking } from './asking.ts';
@@ -9,23 +9,23 @@ import { respostasTo } from './resposta.ts';
 import { type LotVerdict, lotVerdict } from './verdict.ts';
 import { RECEPTION_PATH } from './wire.ts';
 
-/** A document whose lots came to nothing this often travels alone: it may be what the ADN stumbles over. */
+/** A document whose lots failed this often travels alone: it may be the cause. */
 const TROUBLES_TO_ISOLATE = 3;
 
-/** A document to be sent. `id` tells it from others of its note. */
+/** A document to be sent. `id` distinguishes it from others of its note. */
 export type Piece = { readonly id: string; readonly chave: string; readonly xml: Uint8Array };
 
-/** A document as it travels. */
+/** A document in its packed form. */
 type Parcel = { readonly id: string; readonly chave: string; readonly text: string };
 
 export type Sending = {
   readonly asking: Asking;
   readonly log: Log;
-  /** Of the ADN, for the log. */
+  /** The host of the ADN, for the log. */
   readonly host: string;
   readonly limits: Limits;
   readonly pack: Pack;
-  /** How often the lots of a document came to nothing, by its `id`. */
+  /** The number of failed lots of a document, by its `id`. */
   readonly troubles: Map<string, number>;
 };
 
@@ -35,7 +35,7 @@ type Round<A> = Sending & {
   readonly deadline: number;
   readonly lots: Generator<readonly Parcel[], undefined>;
   readonly answers: Map<string, A | AdnAnswer>;
-  /** Why nobody knows what became of a document. */
+  /** Why the outcome of a document is unknown. */
   readonly doubts: Map<string, string>;
   packing: Promise<void>;
 };
@@ -70,8 +70,8 @@ export async function sendLots<A>(
 }
 
 /**
- * Calls `next` until there is no more, several at once. Unless all circuits are closed (`isClear`) one goes first: only one would be let
- * through.
+ * Calls `next` until it returns false, several at once. One call goes first unless all circuits are closed (`isClear`): only one would be
+ * let through.
  */
 export async function runAtOnce(next: () => Promise<boolean>, isClear: boolean, atOnce: number): Promise<void> {
   const run = async (): Promise<void> => {
@@ -81,10 +81,10 @@ export async function runAtOnce(next: () => Promise<boolean>, isClear: boolean, 
   await Promise.all(Array.from({ length: atOnce }, run));
 }
 
-/** False when there is no lot left, or when sending one failed for a fault of this service. */
+/** False if there is no lot left, or if a fault of this service made the sending fail. */
 async function sendNext<A>(round: Round<A>): Promise<boolean> {
   try {
-    // One lot is packed in a turn of the loop, or four at a time would make everybody else wait.
+    // One lot is packed per turn of the event loop; four at a time would delay all other work.
     round.packing = round.packing.then(() => setImmediate());
     await round.packing;
     const lot = round.lots.next();
@@ -99,7 +99,7 @@ async function sendNext<A>(round: Round<A>): Promise<boolean> {
   }
 }
 
-/** What became of a lot, and what was answered of each of its documents. */
+/** The outcome of a lot, and the answer about each of its documents. */
 type Told<A> = { readonly verdict: LotVerdict<A>; readonly respostaAt: ReturnType<typeof respostasTo> };
 
 async function sendLot<A>(round: Round<A>, lot: readonly Parcel[]): Promise<void> {
@@ -126,7 +126,7 @@ async function sendLot<A>(round: Round<A>, lot: readonly Parcel[]): Promise<void
       for (const { id } of lot) remember(troubles, id, (troubles.get(id) ?? 0) + 1);
     }
   } else {
-    // Nothing of a lot that is refused as a whole was taken: each half is sent again, until the guilty ones stand alone.
+    // No document of a lot that is refused as a whole was accepted: each half is sent again, until the faulty ones are isolated.
     const half = Math.ceil(lot.length / 2);
     await sendLot(round, lot.slice(0, half));
     await sendLot(round, lot.slice(half));
@@ -154,8 +154,8 @@ function bodyOf(lot: readonly Parcel[]): Buffer {
 }
 
 /**
- * Lots in the order given, each packed when it is asked for; documents that travel alone come last. A document beyond the limit is a lot
- * all the same. One that comes twice goes once.
+ * Lots in the given order, each packed when it is needed; documents that travel alone come last. A document beyond the limit is still a
+ * lot. A repeated one goes once.
  */
 function* lotsOf(
   documents: readonly Piece[],
@@ -189,10 +189,10 @@ function* lotsOf(
   for (const document of alone) yield [pack(document)];
 }
 
-/** Documents about which something is remembered. All of it may be forgotten; it saves requests. */
+/** The maximum number of remembered documents. All of it may be forgotten; it only saves requests. */
 const REMEMBERED_MAX = 20_000;
 
-/** The oldest is forgotten when there are too many. */
+/** The oldest entry is forgotten if there are too many. */
 export function remember<T>(memory: Map<string, T>, key: string, value: T): void {
   memory.delete(key);
   memory.set(key, value);

@@ -1,6 +1,6 @@
 /**
- * The client of the ADN against a real HTTPS server that wants a client certificate and misbehaves in every way that
- * integrators report. What is expected comes from the contract (`POST /adn/DFe`, `GET /municipios/DFe/{NSU}`).
+ * The client of the ADN against a real HTTPS server that requires a client certificate. The server misbehaves in every way that
+ * integrators report. Expected values come from the contract (`POST /adn/DFe`, `GET /municipios/DFe/{NSU}`).
  */
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
@@ -32,7 +32,7 @@ type Asked = {
   readonly url: string;
   readonly headers: IncomingMessage['headers'];
   readonly body: string;
-  /** Of the documents of a lot, in order. */
+  /** The keys of the documents of a lot, in order. */
   readonly chaves: readonly string[];
 };
 /** `reset` breaks the connection below TLS. */
@@ -50,7 +50,7 @@ const askedFor = (chave: string, nsu_antes = '0', nsu_agora = nsu_antes) => ({
   nsu_agora,
 });
 
-/** The text that came, which is kept, is looked at by a test of its own. */
+/** The kept text of an answer has a test of its own. */
 function withoutText<Answer extends NotaAnswer | EventoAnswer>({ resposta: _resposta, ...answer }: Answer) {
   return answer as unknown as Answer;
 }
@@ -60,7 +60,7 @@ function json(response: ServerResponse, status: number, body: unknown, headers: 
   response.end(typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body));
 }
 
-/** Gives one answer, whatever is asked. */
+/** Gives the same answer to every request. */
 const says =
   (status: number, body: unknown, headers?: Record<string, string>): Play =>
   (_asked, response) =>
@@ -71,7 +71,7 @@ const HTML = { 'Content-Type': 'text/html' };
 const accepts = ({ chaves }: Asked, response: ServerResponse): void =>
   json(response, 201, lote(...chaves.map((chave, place) => entry(chave, String(place + 1)))));
 
-/** For all that ends by itself: a machine under load may be as slow as it likes. */
+/** Limits for tests that end by themselves: a machine under load may be very slow. */
 const PATIENT = {
   connectMs: 60_000,
   verdictMs: 60_000,
@@ -82,15 +82,15 @@ const PATIENT = {
   findMs: 120_000,
   requestMinMs: 20,
 };
-/** For an ADN that is silent. Both count from the moment at which a request has left: what comes before may take its time. */
+/** Limits for a silent ADN. Both count from the moment at which a request has left: earlier steps may take their time. */
 const IMPATIENT = { headersMs: 300, bodyMs: 300 };
-/** Until a test that waits for what must come is given up. */
+/** The time after which a waiting test is given up. */
 const GIVEN_UP = { timeout: 600_000 };
 
-// Of several addresses of a name each is tried for a moment only, and a slow machine needs longer to be told that it is connected.
+// Each address of a name is tried only for a moment; a slow machine learns of its connection later.
 net.setDefaultAutoSelectFamilyAttemptTimeout(60_000);
 
-/** What the client reads as the time stands still until the test moves it; how long a request may really take is another matter. */
+/** The clock of the client stands still until the test moves it; the real time of a request is not affected. */
 function timeInHand(context: TestContext): { now: number } {
   const clock = { now: 1_000_000 };
   context.mock.method(performance, 'now', () => clock.now);
@@ -163,7 +163,7 @@ async function stage(play: Play, settings: Partial<NationalSettings> = {}, at = 
   return { adn, breaker, asked, logged, scene, share, find, shareEventos, findEventos, port, adnServer, close };
 }
 
-/** Undefined when its sender went away before the end of it. */
+/** Undefined if the sender went away before the end. */
 async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   try {
@@ -182,7 +182,7 @@ function chavesOf(body: string): string[] {
   });
 }
 
-/** Its only document of the lot, answered so. */
+/** The answer to the only document of a lot. */
 async function answerTo(play: Play, settings: Partial<NationalSettings> = {}): Promise<NotaAnswer> {
   const { share, close } = await stage(play, settings);
   const answers = await share(A);
@@ -256,7 +256,7 @@ describe('what is sent', () => {
       most = Math.max(most, now);
       if (now === 4) several.resolve();
       await several.promise;
-      // One more than is right would come meanwhile.
+      // A request beyond the limit would arrive in this time.
       await pace(40);
       now -= 1;
       accepts(one, response);
@@ -277,7 +277,7 @@ describe('what is sent', () => {
     const { asked, adn } = await stage(accepts);
     const noise = (bytes: number): string => {
       let text = '';
-      // Chance, so that gzip cannot shrink it.
+      // Random text, so that gzip cannot shrink it.
       while (text.length < bytes) text += Math.random().toString(36).slice(2);
       return text;
     };
@@ -429,7 +429,7 @@ describe('an answer that proves nothing', () => {
     },
   };
   for (const status of [300, 302, 307, 308, 402, 407, 408, 418, 500, 501, 502, 503, 504, 599]) {
-    // The entry looks well; the status says that something broke.
+    // The entry looks valid; the status says that something failed.
     plays[`${status} with a body that looks well`] = says(status, OK, { Location: '/adn/DFe' });
   }
 
@@ -448,7 +448,7 @@ describe('an answer that proves nothing', () => {
         SILENT.has(name) ? { limits: IMPATIENT } : {},
       );
       const answer = (await share(A))[A]!;
-      // Who gives up may be quicker than who is asked.
+      // The client may give up before the server is asked.
       await arrived.promise;
       await close();
       assert.equal(answer.kind, 'unknown', JSON.stringify(answer));
@@ -488,7 +488,7 @@ describe('an answer that proves nothing', () => {
 
   test('a body that drips is cut at the time of a request', GIVEN_UP, async () => {
     const { share, scene } = await stage(accepts, { limits: { requestMs: 1000 } });
-    // A connection that is there already takes nothing of the time of the next request.
+    // An existing connection takes nothing of the time of the next request.
     while ((await share(A))[A]!.kind !== 'accepted');
     scene.play = (_asked, response) => {
       response.writeHead(201, { 'Content-Type': 'application/json' });
@@ -548,7 +548,7 @@ describe('an answer that proves nothing', () => {
     );
     const jsonText = fc.oneof(
       fc.json(),
-      // Close to the contract, and a little off.
+      // Bodies close to the contract, with small deviations.
       fc
         .record(
           {
@@ -887,13 +887,13 @@ describe('the circuit', () => {
   });
 });
 
-/** Lets the pause pass. Another may have its turn first, so its end is asked for. */
+/** Lets the pause pass. Another party may have its turn first, so the end of the pause is queried. */
 function pauseOf(adn: { pauseMs(): number }, clock: { now: number }): void {
   for (let pause = adn.pauseMs(); pause > 0; pause = adn.pauseMs()) clock.now += pause;
 }
 
 describe('two municipalities at one address', () => {
-  /** Does as the worker does: sends when it is worth it, sleeps when it is not. */
+  /** Behaves like the worker: sends when it makes sense, and sleeps otherwise. */
   const runs = (adn: ReturnType<typeof nationalAdn>) => {
     const answers: NotaAnswer[] = [];
     const pauses: number[] = [];
@@ -913,7 +913,7 @@ describe('two municipalities at one address', () => {
     onEnd(stop);
     return { answers, pauses, stop };
   };
-  /** Two clients with a certificate each, over one circuit; the most probes that were let through at once. */
+  /** Two clients with a certificate each, over one circuit; the maximum number of simultaneous probes. */
   const pair = async (port: number) => {
     const circuit = openBreaker({ pauseFirstMs: 100, pauseMaxMs: 400 });
     const probes = { now: 0, most: 0, all: 0 };
@@ -952,7 +952,7 @@ describe('two municipalities at one address', () => {
       believing(authority.ca);
       const { circuit, good, bad } = await pair(port);
 
-      // Nobody else sends: what it meets is all that the circuit of the address learns.
+      // No other party sends: its failures are all that the circuit of the address learns.
       const one = runs(bad.adn);
       const told = () => bad.logged.filter(({ message }) => /não atende este município/.test(message));
       await untilTrue(() => one.pauses.length >= 3, 'it pauses');
@@ -1057,7 +1057,7 @@ describe('asking', () => {
     assert.ok(Object.values(answers).every(({ kind }) => kind === 'known'));
     assert.deepEqual(
       asked.map(({ url }) => /DFe\/(\d+)/.exec(url)![1]),
-      // What lies between the two was known before either was announced.
+      // The numbers between the two were known before either was announced.
       ['37', '51'],
     );
   });
@@ -1188,7 +1188,7 @@ describe('asking', () => {
     const wanted = chaveOf(118);
     const first = (await find(askedFor(wanted)))[wanted]!;
     assert.ok(first.kind === 'unavailable' && first.goesOn && first.place === '50');
-    // Whoever goes on need not be who began.
+    // A different caller may continue the search.
     const second = (await find(askedFor(wanted, first.place)))[wanted]!;
     assert.ok(second.kind === 'unavailable' && second.goesOn && second.place === '100');
     assert.deepEqual(await find(askedFor(wanted, second.place)), {
@@ -1290,7 +1290,7 @@ describe('the end', () => {
   });
 });
 
-/** A pass that tells by which end it came to its end. */
+/** A pass that reports which of its ends was called. */
 function spied(pass: Pass | undefined, tell: (end: keyof Pass) => void): Pass | undefined {
   if (pass === undefined) return undefined;
   let isOver = false;
@@ -1307,7 +1307,7 @@ function spied(pass: Pass | undefined, tell: (end: keyof Pass) => void): Pass | 
   };
 }
 
-/** Another implementation of TLS, which refuses a certificate by an alert as servers on the internet do. */
+/** Another implementation of TLS, which refuses a certificate by an alert, as servers on the internet do. */
 async function opensslServer(...args: readonly string[]): Promise<number> {
   const port = await ownPort();
   const own = ['-cert', server.certFile, '-key', server.keyFile, '-accept', `127.0.0.1:${port}`, '-Verify', '1'];
@@ -1340,7 +1340,7 @@ const idsIn = ({ body }: Asked): string[] =>
 const kindsOf = (answers: readonly (EventoAnswer | AdnKnowledge | undefined)[]): unknown =>
   answers.map((answer) => answer?.kind);
 
-/** Its only event, answered so. */
+/** The answer to its only event. */
 async function eventoAnswerTo(play: Play, settings: Partial<NationalSettings> = {}): Promise<EventoAnswer> {
   const { shareEventos, close } = await stage(play, settings);
   const [answer] = await shareEventos(eventoOf(A));
@@ -1364,7 +1364,7 @@ describe('sharing events', () => {
 
   test('two events of one note never travel in one lot: their answers could not be told apart', async () => {
     const { asked, shareEventos } = await stage((one, response) =>
-      // The order is promised nowhere, so it is another one here.
+      // The order is promised nowhere, so it differs here.
       json(response, 201, lote(...one.chaves.toReversed().map((chave) => entry(chave, '7')))),
     );
     const [first, second, third] = [eventoOf(A, '101103'), eventoOf(A, '105104'), eventoOf(A, '305102')];
@@ -1491,7 +1491,7 @@ describe('sharing events', () => {
     );
     const eventos = Array.from({ length: 10 }, (_, place) => eventoOf(A, '305102', place + 1));
     const kinds = (await shareEventos(...eventos)).map((answer) => answer!.kind);
-    // With 200, 140 and 80 seconds left; 20 are not enough.
+    // The three have 200, 140 and 80 seconds left; 20 are not enough.
     assert.deepEqual(kinds, [...Array(3).fill('accepted'), ...Array(7).fill('unavailable')]);
   });
 
@@ -1504,7 +1504,7 @@ describe('sharing events', () => {
   });
 });
 
-/** An event as the answer to a query has it. */
+/** An event in the form of the answer to a query. */
 const heldEvento = ({ chave_acesso, xml }: EventoToShare, more: object = {}) => ({
   NSU: 7,
   ChaveAcesso: chave_acesso,
@@ -1598,7 +1598,7 @@ describe('asking about events', () => {
       { limits: { findMs: 300_000, requestMinMs: 100_000 } },
     );
     const answers = await findEventos(...Array.from({ length: 20 }, (_, place) => eventoOf(chaveOf(place))));
-    // Four set out at once. After the fourth answer there is no time for another, and three may have set out meanwhile.
+    // Four start at once. No time is left for another after the fourth answer, and three may have started meanwhile.
     assert.ok(asked.length >= 4 && asked.length <= 7, `${asked.length} asked`);
     assert.equal(answers.filter((answer) => answer?.kind === 'absent').length, asked.length);
     assert.ok(answers.every((answer) => answer?.kind === 'absent' || answer?.kind === 'unavailable'));

@@ -1,6 +1,6 @@
 /**
- * The national environment (ADN) as a municipality's own system meets it: documents are shared in lots over mutual TLS, and lost answers
- * are asked for by reception number. Every doubt is `unknown`. The log takes codes and sizes of an answer, never its text.
+ * The national environment (ADN) for a municipality's own system: documents are shared in lots over mutual TLS, and lost answers are
+ * queried by reception number. Every doubt is `unknown`. The log contains codes and sizes of an answer, never its text.
  */
 import {
   type Adn,
@@ -28,11 +28,11 @@ import { type PageVerdict, pageVerdict } from './verdict.ts';
 import { distributionPath, eventosPath, NO_EVENTO, NOTHING_AFTER } from './wire.ts';
 
 export type NationalSettings = {
-  /** Without the paths of the contract: `https://adn.nfse.gov.br`. */
+  /** The address without the paths of the contract: `https://adn.nfse.gov.br`. */
   readonly url: string;
   /** PEM texts. `ca` undefined: Mozilla's roots and the system's. */
   readonly tls: LineSettings['tls'];
-  /** One for all municipalities that speak to this address. */
+  /** One breaker for all municipalities that use this address. */
   readonly breaker: Breaker;
   readonly log: Log;
   /** Documents travel as stored blocks of gzip, which costs less time and more bytes. */
@@ -40,11 +40,11 @@ export type NationalSettings = {
   readonly limits?: Partial<Limits>;
 };
 
-/** What the functions of one municipality share. */
+/** The shared state of the functions of one municipality. */
 type National = Sending & {
-  /** Notes under whose key the ADN has something, though they were not found among what was received. */
+  /** Keys of notes under which the ADN has something, although the list of received documents did not show it. */
   readonly there: Map<string, true>;
-  /** Nobody knows what became of some of the notes that were sent last. */
+  /** The outcome of some of the last sent notes is unknown. */
   isInDoubt: boolean;
 };
 
@@ -60,7 +60,7 @@ export function nationalAdn(settings: NationalSettings): Adn & { close(): Promis
   const national: National = { asking, log, host, limits, pack: openPacker(isStored), ...memory };
   return {
     wantsDocuments: true,
-    // While it is not known what becomes of a lot, no more is announced than one.
+    // Only one lot is announced while the outcome of a lot is unknown.
     get batchMax() {
       const isAlone = national.isInDoubt || !asking.isClear();
       return limits.lotDocumentsMax * (isAlone ? 1 : limits.lotsAtOnce);
@@ -91,7 +91,7 @@ async function share(
 }
 
 /**
- * Events of one note go one after the other: an entry of an answer bears the key of the note alone, and the order of entries is promised
+ * Events of one note go one after the other: an entry of an answer has only the key of the note, and the order of entries is promised
  * nowhere.
  */
 async function shareEventos(
@@ -178,12 +178,12 @@ async function find(national: National, notas: readonly NotaAsked[]): Promise<Re
   });
 }
 
-/** Each page has the time that a search has. */
+/** Each page has the time of a whole search. */
 function received(national: National, after: string): Promise<Recebidos> {
   return listReceived((from) => askPage(national, 'received', from, performance.now() + national.limits.findMs), after);
 }
 
-/** What is asked for: documents after a number, or the events of a note. `nothing`: codes that say that there are none. */
+/** The queries: documents after a number, or the events of a note. `nothing`: codes that say that there are none. */
 const PAGES = {
   received: {
     what: 'documentos recebidos',
@@ -212,7 +212,7 @@ function askPage(
   });
 }
 
-/** Parts what is to be sent from what has no document, which is answered at once. */
+/** Separates the documents to be sent from entries without a document, which are answered at once. */
 function partDocuments<Answer>(
   documents: readonly { readonly id: string; readonly chave_acesso: string; readonly xml: Uint8Array | undefined }[],
   { one }: Matter<unknown>,
@@ -226,7 +226,7 @@ function partDocuments<Answer>(
   return { pieces, answers };
 }
 
-/** The events in the answer to a query, by their `Id`. What cannot be read is nobody's. */
+/** The events in the answer to a query, by their `Id`. An unreadable one is ignored. */
 async function eventosIn(entries: readonly Distributed[]): Promise<Map<string, AdnKnowledge>> {
   const held = new Map<string, AdnKnowledge>();
   for (const { nsu, chave, arquivo } of entries) {

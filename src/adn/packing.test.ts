@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { openPacker } from './packing.ts';
 
-/** By another program than ours: it compares checksum and length, and refuses what comes after the end. */
+/** Another program unpacks the text: it verifies checksum and length, and rejects data after the end. */
 function unpack(text: string): string {
   const packed = Buffer.from(text, 'base64');
   assert.equal(packed.toString('base64'), text, 'Base64 without white space');

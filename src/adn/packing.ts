@@ -1,12 +1,12 @@
-/** Documents as they travel: gzip, in Base64. */
+/** Documents in their transport form: gzip, in Base64. */
 import { constants, crc32, deflateRawSync, gzipSync } from 'node:zlib';
 
-/** A document as it travels. */
+/** Packs a document. */
 export type Pack = (xml: Uint8Array) => string;
 
 /**
- * CPU counts more than size: on signed notes of 6 KB level 9 saves 3 % of the bytes for a third more time. The window covers such a
- * document; tables for larger ones take twice the time, and the thread pool half as much CPU again.
+ * CPU counts more than size: level 9 saves 3 % of the bytes of signed notes of 6 KB, for a third more time. The window covers such a
+ * document. Larger tables take twice the time, and the thread pool half as much CPU again.
  */
 const DEFLATE = { level: 1, windowBits: 13, memLevel: 6, chunkSize: 8_192, finishFlush: constants.Z_SYNC_FLUSH };
 /** Gzip of stored blocks: a quarter of the time, and almost twice the bytes. */
@@ -16,7 +16,7 @@ const STORED = { level: 0, windowBits: 13, memLevel: 6, chunkSize: 16_384 };
 const HEAD = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]);
 const TRAILER_BYTES = 8;
 
-/** From here to their end all notes that one certificate has signed are the same: a third of each, and what shrinks least. */
+/** The part from here to the end is the same in all notes signed with one certificate: a third of each, and the least compressible one. */
 const SAME_FROM = '</SignatureValue>';
 
 /** Packs the documents of one municipality. `isStored`: in stored blocks. */
@@ -28,7 +28,7 @@ export function openPacker(isStored: boolean): Pack {
     const at = bytes.lastIndexOf(SAME_FROM);
     const end = at < 0 ? bytes.length : at;
     if (bytes.compare(same.bytes, 0, same.bytes.length, end) !== 0) same = deflateEnd(bytes.subarray(end));
-    // Flushed to a whole byte, so that blocks made elsewhere may follow.
+    // The output is flushed to a whole byte, so that separately made blocks may follow.
     const begun = deflateRawSync(bytes.subarray(0, end), DEFLATE);
     const trailer = Buffer.allocUnsafe(TRAILER_BYTES);
     trailer.writeUInt32LE(crc32(bytes), 0);
@@ -37,7 +37,7 @@ export function openPacker(isStored: boolean): Pack {
   };
 }
 
-/** The end of a document as blocks that refer to nothing before them, the last of which ends the whole. */
+/** The end of a document as blocks without references to earlier data; the last block ends the stream. */
 function deflateEnd(bytes: Buffer): { readonly bytes: Buffer; readonly deflated: Buffer } {
   return { bytes: Buffer.from(bytes), deflated: deflateRawSync(bytes) };
 }

@@ -1,4 +1,4 @@
-/** A look at whether the ADN talks to a municipality: one connection and one question that changes nothing there, outside of any circuit. */
+/** Tests whether the ADN serves a municipality: one connection and one query that changes nothing there, outside any circuit. */
 import { LIMITS } from './limits.ts';
 import { type LineSettings, openLine } from './line.ts';
 import { NOTA } from './reading.ts';
@@ -9,8 +9,8 @@ import { distributionPath, NOTHING_AFTER } from './wire.ts';
 const AFTER_ALL = '999999999999999';
 
 /**
- * What came of it. `barred`: our certificate was refused while the connection was made. `silent`: the connection held, and no whole answer came.
- * `refused`: the ADN answered, and would take nothing of this municipality. `ms`: how long it took.
+ * The result. `barred`: our certificate was refused during the handshake. `silent`: the connection held, and no whole answer came.
+ * `refused`: the ADN answered, and would accept nothing of this municipality. `ms`: the duration.
  */
 export type Probed = {
   readonly kind: 'answered' | 'refused' | 'strange' | 'silent' | 'barred' | 'unreached';
@@ -18,7 +18,7 @@ export type Probed = {
   readonly ms: number;
 };
 
-/** Asks for documents after the highest number: nothing is sent, and nothing but an empty list comes back. */
+/** Asks for documents after the highest number: nothing is sent, and only an empty list comes back. */
 export async function probeAdn(settings: Omit<LineSettings, 'limits'>): Promise<Probed> {
   const began = performance.now();
   const line = openLine({ ...settings, limits: LIMITS });

@@ -1,4 +1,4 @@
-/** What the bodies of the ADN mean, without a server: the contract's own bodies, and what integrators report of bad ones. */
+/** The meaning of the bodies of the ADN, without a server: the contract's own bodies, and the bad ones that integrators report. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { describe, test } from 'node:test';
@@ -27,7 +27,7 @@ const C = chaveOf(3);
 const bytesOf = (body: unknown): Buffer =>
   Buffer.isBuffer(body) ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
 
-/** What an answer says of each of these, in their order. */
+/** The answer about each of these, in their order. */
 function answersTo<A>(matter: Matter<A>, chaves: readonly string[], status: number, body: unknown, type: string) {
   const outcome = { kind: 'answered', status, type, body: bytesOf(body) } as const;
   const { value } = lotVerdict(outcome, chaves, matter);
@@ -100,13 +100,13 @@ describe('an answer that is clear', () => {
       const body = lote({ ...entry(A, null), Erros });
       assert.deepEqual(answerTo(status, body), { kind: 'refused', erros }, `${status}`);
     }
-    // Blank is absent, and a mark of the byte order stands for itself only where the body begins.
+    // A blank value counts as absent. A byte order mark is removed only at the start of the body.
     const blank = [{ Codigo: 'E1235', Descricao: 'a\uFEFFb', Complemento: ' ' }];
     assert.deepEqual(answerTo(201, lote({ ...entry(A, null), Erros: blank })), {
       kind: 'refused',
       erros: [{ codigo: 'E1235', descricao: 'a b' }],
     });
-    // One reason alone need not be in a list.
+    // A single reason need not be in a list.
     const alone = lote({ ...entry(A, null), Erros: { Codigo: 'E1235', Descricao: 'x' } });
     assert.deepEqual(answerTo(201, alone), { kind: 'refused', erros: [{ codigo: 'E1235', descricao: 'x' }] });
   });
@@ -136,7 +136,7 @@ describe('an answer that is clear', () => {
     const erros = [{ codigo: 'E1308', descricao: 'regra E1308' }];
     assert.deepEqual(answered('E1308'), { kind: 'too_early', erros });
     assert.equal(answerTo(400, refusal('E1308')).kind, 'too_early');
-    // What breaks a rule besides is refused: it would be, however long it waits.
+    // A note that also breaks another rule is refused: waiting would not help.
     assert.equal(answered('E1308', 'E1235').kind, 'refused');
     assert.equal(answered('E1308', 'E1225').kind, 'refused');
     assert.equal(answered('E1310').kind, 'refused');
@@ -213,7 +213,7 @@ describe('an answer of which each part stands for itself', () => {
     assert.deepEqual(kindsOf(threeOf(entry(A, '1'), entry(C, '3'))), ['accepted', 'unknown', 'accepted']);
     const alien = threeOf(entry(A, '1'), entry(chaveOf(99), '2'), entry('lixo', '3'));
     assert.deepEqual(kindsOf(alien), ['accepted', 'unknown', 'unknown']);
-    // A key with more behind it is another.
+    // A key with more characters behind it is another key.
     assert.deepEqual(kindsOf(threeOf(entry(`${A}9`, '1'), entry(B, '2'), entry(C, '3'))), [
       'unknown',
       'accepted',
@@ -365,7 +365,7 @@ describe('what is said about an event', () => {
     ['not_taken_here', ['E0813', 'E1818']],
     ['already_there', ['E1805']],
     ['already_there', ['E0802']],
-    // By itself, once it is there, the event is ruled out by the matrix.
+    // The matrix excludes the event as soon as the same event is there.
     ['already_there', ['E1805', 'E0840']],
     ['unknown', ['E999']],
     ['unknown', ['E1217']],
@@ -441,7 +441,7 @@ describe('the answer to a query', () => {
     assert.deepEqual(read({ ...rejected, ...refusal('E2220') }), { kind: 'end', codigos: ['E2220'] });
     assert.deepEqual(read(refusal('E2220')), { kind: 'end', codigos: ['E2220'] });
     assert.equal(readPage(JSON_TYPE, bytesOf(refusal('E2060')), 'EVENTO', NO_EVENTO).kind, 'end');
-    // Without a reason a refusal may be one of anything.
+    // A refusal without a reason may have any cause.
     assert.equal(read(rejected).kind, 'unreadable');
     assert.equal(read({ StatusProcessamento: 'DOCUMENTOS_LOCALIZADOS' }).kind, 'unreadable');
   });
@@ -475,7 +475,7 @@ describe('the document in an answer', () => {
   });
 
   test('is looked at up to sixteen million characters: gzip may not make it smaller', async () => {
-    // Between its head and what is compressed gzip may have a name of any length.
+    // The header of gzip may have a name of any length before the compressed data.
     const named = (bytes: number): string => {
       const packed = gzipSync(xml);
       const head = Buffer.from(packed.subarray(0, 10));

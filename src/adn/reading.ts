@@ -1,6 +1,6 @@
 /**
- * What the bodies of the ADN say, as data. A body that does not have the form of the contract proves nothing and is unreadable. Names are
- * read without regard to case, because both spellings come; no `why` repeats the text of a body.
+ * The bodies of the ADN as data. A body that does not have the form of the contract proves nothing and is unreadable. Names are read
+ * case-insensitively, because both spellings occur; no `why` repeats the text of a body.
  */
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
@@ -12,18 +12,18 @@ const ERROS_MAX = 100;
 /** The specification's limit for a text in `erros_adn`. */
 const TEXT_LENGTH_MAX = 1000;
 const CODE_LENGTH_MAX = 20;
-/** A moment of the contract has 35 characters at most. */
+/** A moment of the contract has at most 35 characters. */
 const MOMENT_LENGTH_MAX = 40;
-/** A reception number is text in one answer and a number in another; more digits than these are none. */
+/** A reception number is text in one answer and a number in another; a longer number is invalid. */
 const NSU = /^\d{1,18}$/;
 /** A note has a few kilobytes; with a thousand deduction documents less than a megabyte. */
 const XML_MAX_BYTES = 8_000_000;
 
-/** A kind of documents: how reasons are to be understood, and how it is spoken of. */
+/** A kind of documents: the interpretation of reasons, and its names in messages. */
 export type Matter<A> = {
   readonly tipo: TipoDocumento;
   readonly verdictOf: (erros: readonly AdnErro[]) => A | AdnAnswer;
-  /** In Portuguese: the one, this one, of the one, several, some. */
+  /** The names in Portuguese: the one, this one, of the one, several, some. */
   readonly one: string;
   readonly this: string;
   readonly of: string;
@@ -51,29 +51,29 @@ export const EVENTO: Matter<EventoAnswer> = {
   some: 'alguns eventos',
 };
 
-/** One entry of the answer to a lot. Without a key it is known by its place alone. */
+/** One entry of the answer to a lot. An entry without a key is identified only by its place. */
 export type Entry = {
   readonly chave: string | undefined;
   readonly nsu: string | undefined;
-  /** Undefined when they stand there and cannot be read. */
+  /** Undefined if they are present and unreadable. */
   readonly erros: readonly AdnErro[] | undefined;
 };
 
 export type LotReading = { readonly kind: 'entries'; readonly entries: readonly Entry[] } | NoReading;
 
-/** An answer that was refused as a whole, or that says nothing. */
+/** An answer that refuses the whole, or that has no meaning. */
 type NoReading =
   | { readonly kind: 'refusal'; readonly erros: readonly AdnErro[] }
   | { readonly kind: 'unreadable'; readonly why: string };
 
 /** A document in the answer to a query. */
 export type Distributed = {
-  /** The contract lets it be null. */
+  /** The contract allows null. */
   readonly nsu: string | undefined;
-  /** Of the note. Undefined for a document of another kind than was asked for: an event bears the key of its note. */
+  /** The key of the note. Undefined for a document of another kind than the requested one: an event has the key of its note. */
   readonly chave: string | undefined;
   readonly arquivo: string | undefined;
-  /** When it came to be, as it stands there. */
+  /** The time of its creation, in the given notation. */
   readonly em: string | undefined;
 };
 
@@ -82,7 +82,7 @@ export type PageReading =
   | { readonly kind: 'end'; readonly codigos: readonly string[] }
   | NoReading;
 
-/** The answer to a lot. `type` is its media type; the status is the caller's affair. */
+/** The answer to a lot. `type` is its media type; the caller judges the status. */
 export function readLot(type: string, body: Buffer): LotReading {
   const root = readJson(type, body);
   if ('why' in root) return { kind: 'unreadable', why: root.why };
@@ -103,7 +103,7 @@ function readEntry(value: unknown): Entry | undefined {
   if (fields === undefined) return undefined;
   const chave = fields.get('chaveacesso');
   return {
-    // What is there and is no key is kept: it is the key of no document.
+    // A present value that is no key is kept: it is the key of no document.
     chave: chave === undefined || chave === null || chave === '' ? undefined : keyOf(chave),
     nsu: nsuOf(fields.get('nsurecepcao')),
     erros: readErros(fields.get('erros')),
@@ -111,8 +111,8 @@ function readEntry(value: unknown): Entry | undefined {
 }
 
 /**
- * One answer for each key of a lot, in the order it was sent. An entry belongs to the key it bears; one without a key to
- * the document at its place, when as many entries came as documents went and every key stands where it was sent.
+ * One answer for each key of a lot, in the sent order. An entry belongs to its key. An entry without a key belongs to the document at its
+ * place. That requires as many entries as sent documents, and every key at its sent place.
  */
 export function answersOf<A>(
   chaves: readonly string[],
@@ -146,7 +146,7 @@ function answerOf<A>({ nsu, erros }: Entry, { verdictOf, of }: Matter<A>): A | A
   return { kind: 'accepted', nsu };
 }
 
-/** Two entries for one document: what both say holds, and nothing else. */
+/** Two entries for one document: only the common part of both holds. */
 function mergeAnswers<A>(before: A | AdnAnswer, after: A | AdnAnswer, { of }: Matter<A>): A | AdnAnswer {
   const [one, other] = [before, after] as [EventoAnswer, EventoAnswer];
   if (one.kind !== other.kind)
@@ -156,7 +156,7 @@ function mergeAnswers<A>(before: A | AdnAnswer, after: A | AdnAnswer, { of }: Ma
   return { kind: 'accepted', nsu: (other.nsu ?? nsu) === nsu ? nsu : undefined };
 }
 
-/** What reasons, at least one, say about the one note they are about. One that comes too early may be refused all the same. */
+/** The verdict of one or more reasons about the one note. A note that comes too early may still be refused. */
 function verdictOf(erros: readonly AdnErro[]): NotaAnswer {
   const codes = codesOf(erros);
   const all = meaningsOf(erros);
@@ -173,8 +173,8 @@ function verdictOf(erros: readonly AdnErro[]): NotaAnswer {
 }
 
 /**
- * What reasons, at least one, say about the one event they are about. A note that is not there is waited for, whatever
- * else is said without it; an event whose `Id` is there already may well break a rule by itself.
+ * The verdict of one or more reasons about the one event. A missing note is waited for, even if there are other reasons. An event whose
+ * `Id` is there already may well break a rule because of itself.
  */
 function eventoVerdictOf(erros: readonly AdnErro[]): EventoAnswer {
   const codes = codesOf(erros);
@@ -194,7 +194,7 @@ export function meaningsOf(erros: readonly AdnErro[]): ReadonlySet<CodeMeaning> 
   return new Set(erros.map(({ codigo }) => meaningOf(codigo)));
 }
 
-/** The codes, for the log and for a `why`: names of rules, no text. What is not formed like a code is not repeated. */
+/** The codes, for the log and for a `why`: names of rules, no text. A value without the form of a code is not repeated. */
 export function codesOf(erros: readonly AdnErro[]): string {
   const codes = new Set(erros.map(({ codigo }) => (/^[A-Z]{1,5}\d{1,5}$/.test(codigo) ? codigo : '?')));
   return [...codes].slice(0, 10).join(', ');
@@ -229,8 +229,8 @@ export function credentialWhy(erros: readonly AdnErro[]): string {
 }
 
 /**
- * The documents of one kind in the answer to a query; status 200, 400 and 404 carry the same body. `nothing`: codes that say that there are
- * none.
+ * The documents of one kind in the answer to a query; status 200, 400 and 404 have the same body. `nothing`: codes that say that there
+ * are none.
  */
 export function readPage(type: string, body: Buffer, wanted: TipoDocumento, nothing: ReadonlySet<string>): PageReading {
   const root = readJson(type, body);
@@ -266,7 +266,7 @@ export function readPage(type: string, body: Buffer, wanted: TipoDocumento, noth
   return { kind: 'page', entries };
 }
 
-/** The document in an `ArquivoXml`; undefined when it is none. Some systems encode in Base64 twice. */
+/** The document in an `ArquivoXml`; undefined if it is none. Some systems encode it twice in Base64. */
 export async function readArquivo(arquivo: string): Promise<Buffer | undefined> {
   const once = fromBase64(arquivo);
   if (once === undefined) return undefined;
@@ -291,9 +291,9 @@ export function eventoIdIn(xml: Uint8Array): string | undefined {
 
 function fromBase64(text: string): Buffer | undefined {
   const trimmed = text.trim();
-  // Twice the limit: gzip may not shrink.
+  // Twice the limit: gzip may enlarge the data.
   if (trimmed.length > XML_MAX_BYTES * 2) return undefined;
-  // Node skips characters that are no Base64. A pattern with `+` can overflow the stack of V8 on millions of characters.
+  // Node skips characters that are not Base64. A pattern with `+` can overflow the stack of V8 on millions of characters.
   const end = trimmed.search(/[^A-Za-z0-9+/]|$/);
   if (end === 0 || !/^={0,2}$/.test(trimmed.slice(end))) return undefined;
   return Buffer.from(trimmed, 'base64');
@@ -303,7 +303,7 @@ function isGzip(bytes: Buffer): boolean {
   return bytes[0] === 0x1f && bytes[1] === 0x8b;
 }
 
-/** A key as keys are compared: upper case, because those of some providers have letters. */
+/** The comparison form of a key: upper case, because those of some providers have letters. */
 export function keyOf(value: unknown): string {
   return typeof value === 'string'
     ? value
@@ -316,7 +316,7 @@ export function keyOf(value: unknown): string {
 type Fields = ReadonlyMap<string, unknown>;
 
 function readJson(type: string, body: Buffer): { readonly fields: Fields } | { readonly why: string } {
-  // `application/problem+json` is what a body that was not understood is answered with.
+  // `application/problem+json` is the type of the answer to an unreadable body.
   if (!/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(type.trim())) {
     return { why: /html/i.test(type) ? 'o ADN respondeu com uma página HTML' : 'a resposta do ADN não é JSON' };
   }
@@ -330,7 +330,7 @@ function readJson(type: string, body: Buffer): { readonly fields: Fields } | { r
   return fields === undefined ? { why: 'a resposta do ADN não é um objeto JSON' } : { fields };
 }
 
-/** The fields of an object by their names in lower case. One that stands there twice in two spellings says nothing. */
+/** The fields of an object by their names in lower case. A name that occurs twice in two spellings is ignored. */
 function fieldsOf(value: unknown): Fields | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   const fields = new Map<string, unknown>();
@@ -348,7 +348,7 @@ function nsuOf(value: unknown): string | undefined {
   return nsu === '0' ? undefined : nsu;
 }
 
-/** The reasons beside the list; `erro` alone is how the national emitter spells a single one. */
+/** The reasons beside the list; the national emitter spells a single one `erro`. */
 function rootErros(fields: Fields): readonly AdnErro[] | undefined {
   return readErros(fields.get('erros') ?? fields.get('erro'));
 }

@@ -1,33 +1,33 @@
 /**
- * Looks for notes whose answer was lost in the list of what the ADN received of the municipality, page by page, for all of them at once. A
- * note is announced before it is sent: its reception number is above every one that was known then.
+ * Looks for notes whose answer was lost, in the list of documents that the ADN received of the municipality. It reads page by page, for
+ * all notes at once. A note is announced before it is sent: its reception number is above every number known then.
  *
- * In a list that has grown long a question by key costs less: E2060 says that the ADN has no note of the key. Any other answer decides
- * nothing, and the list is read on.
+ * A query by key costs less once the list has grown long: E2060 says that the ADN has no note of the key. Any other answer decides
+ * nothing, and the list is read further.
  */
 import type { AdnKnowledge, EventoRecebido, NotaAsked, Recebidos } from './adn.ts';
 import { type Distributed, eventoIdIn, keyOf, readArquivo } from './reading.ts';
 import type { PageVerdict } from './verdict.ts';
 import { NO_SUCH_KEY } from './wire.ts';
 
-/** Pages from which on notes are asked about by key. Below it a note may have come a moment ago. */
+/** The number of pages from which on notes are queried by key. A note on fewer pages may have come a moment ago. */
 const FAR_PAGES = 20;
 
 export type Search = {
-  /** What was received after a number. */
+  /** The documents received after a number. */
   readonly page: (after: string) => Promise<PageVerdict>;
-  /** What there is of the events of a note. */
+  /** The events of a note. */
   readonly events: (chave: string) => Promise<PageVerdict>;
   readonly pagesMax: number;
-  /** Questions by key at once. */
+  /** Simultaneous queries by key. */
   readonly atOnce: number;
-  /** Whether the ADN was found to have something under a key, and that it was. */
+  /** Whether the ADN has something under a key, and the function that records it. */
   readonly isThere: (chave: string) => boolean;
   readonly wasThere: (chave: string) => void;
   readonly onBug: (error: unknown) => void;
 };
 
-/** One answer for each key. Of a note that was not found `place` says up to where it is not. */
+/** One answer for each key. `place` says how far the list was searched for a note that was not found. */
 export async function searchReceived(
   notas: readonly NotaAsked[],
   search: Search,
@@ -46,7 +46,7 @@ export async function searchReceived(
       if (isKeyCheaper({ ahead, page, notas: unasked.length })) {
         for (const nota of await absentByKey(unasked, search)) {
           missing.delete(keyOf(nota.chave_acesso));
-          // All numbers up to these had been given when it was asked about.
+          // All numbers up to these had been assigned when the query was sent.
           found.set(nota.chave_acesso, { kind: 'absent', place: String(larger(numberOf(nota.nsu_agora), from)) });
         }
         if (missing.size === 0) break;
@@ -64,7 +64,7 @@ export async function searchReceived(
         break;
       }
       read += next - from;
-      // Where none of those that are left can be is passed over.
+      // Pages that cannot contain any of the remaining notes are skipped.
       from = missing.size === 0 ? next : larger(next, least());
     }
   } catch (error) {
@@ -86,7 +86,8 @@ const NOT_OVER: Extract<Undecided, { readonly kind: 'unavailable' }> = {
 };
 
 /**
- * `ahead`: pages to a number that was given. Where none is known, the pages read in vain are compared: at worst twice the least is paid.
+ * `ahead`: pages to a number that is assigned. If none is known, the pages read in vain are compared: the worst case is twice the
+ * minimum.
  */
 function isKeyCheaper(at: { readonly ahead: bigint; readonly page: number; readonly notas: number }): boolean {
   const pages = larger(at.ahead, BigInt(at.page));
@@ -105,7 +106,7 @@ async function keep(
   found.set(nota.chave_acesso, { kind: 'known', nsu, xml });
 }
 
-/** Those that the ADN says not to have. Who gets no answer, or too late, is asked about the next time. */
+/** The notes that the ADN says it does not have. A note without a timely answer is queried again the next time. */
 async function absentByKey(
   notas: readonly NotaAsked[],
   { events, atOnce, wasThere }: Search,
@@ -128,8 +129,8 @@ async function absentByKey(
 }
 
 /**
- * Where the next page begins. A server that takes the number as "from" repeats it: then the next number is asked for. Undefined: no
- * document has a number.
+ * The start of the next page. A server that takes the number as "from" repeats the last document: the next number is then requested.
+ * Undefined: no document has a number.
  */
 function afterPage(from: bigint, entries: readonly Distributed[]): bigint | undefined {
   const numbers = entries.flatMap(({ nsu }) => (nsu === undefined ? [] : [BigInt(nsu)]));

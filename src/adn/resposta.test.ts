@@ -1,4 +1,4 @@
-/** What is kept of an answer: the text as it came, of one document and of no other. */
+/** The kept part of an answer: the unchanged text, of one document and of no other. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Outcome } from './line.ts';

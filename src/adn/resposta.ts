@@ -1,19 +1,19 @@
 /**
- * What was answered about each document of a lot, as it came: the text of the answer with what it says of the others cut out. It is kept for
- * whoever must prove it, and nothing is decided by it.
+ * The unchanged answer about each document of a lot: the text of the answer without the entries of the other documents. It is kept as
+ * evidence, and nothing is decided by it.
  */
 import type { Outcome } from './line.ts';
 
-/** Characters of one; nearly all have a few hundred. */
+/** Maximum characters of one; nearly all have a few hundred. */
 const RESPOSTA_MAX = 16_000;
 const CUT_OFF = '\n(cortado aqui)';
 
-/** Around and between the entries of a lot. */
+/** The text around the entries of a lot, and the entries. */
 type Cut = { readonly before: string; readonly entries: readonly string[]; readonly after: string };
 
 /**
- * Of each document, by its place in what was sent: a line with status and host, and then the text; where nothing came, `-` and why. Undefined:
- * nothing was sent. `chaves`: as they were sent.
+ * The text about each document, by its place in the lot: a line with status and host, and then the body. It is `-` and the reason if
+ * there was no answer. Undefined: nothing was sent. `chaves`: in the sent order.
  */
 export function respostasTo(
   outcome: Outcome,
@@ -35,7 +35,7 @@ function bounded(text: string): string {
   return text.length <= RESPOSTA_MAX ? text : text.slice(0, RESPOSTA_MAX).toWellFormed() + CUT_OFF;
 }
 
-/** Of those entries that bear its key, or of the one at its place when none bears a key that was sent. */
+/** The entries with its key, or the one at its place if no entry has a sent key. */
 function entryOf(entries: readonly string[], chaves: readonly string[], place: number): string {
   const chave = chaves[place]!;
   const own = entries[place] ?? '';
@@ -50,8 +50,8 @@ const QUOTE = 34;
 const BACKSLASH = 92;
 
 /**
- * Parts the text of an answer at the list `Lote` of its object; an object without one is all `before`. Undefined: it is no object, or has
- * that name twice. Whether it is well-formed is not looked at: who reads the answer has done that.
+ * Splits the text of an answer at the list `Lote` of its object; an object without one is all `before`. Undefined: the text is no object,
+ * or has that name twice. The reader of the answer has checked that it is well-formed.
  */
 export function cutLote(text: string): Cut | undefined {
   if (!/^\uFEFF?\s*\{/.test(text)) return undefined;
@@ -73,7 +73,7 @@ export function cutLote(text: string): Cut | undefined {
   return cut ?? { before: text, entries: [], after: '' };
 }
 
-/** Elements of a list that begins at `at`, and where it ends. */
+/** Elements of a list that begins at `at`, and the position of its end. */
 function entriesFrom(text: string, start: number): { readonly entries: readonly string[]; readonly end: number } {
   const entries: string[] = [];
   let [depth, from, at] = [0, start, start];
@@ -93,7 +93,7 @@ function entriesFrom(text: string, start: number): { readonly entries: readonly 
   return { entries: last === '' ? entries : [...entries, last], end: at };
 }
 
-/** Where the string that begins at `at` ends. */
+/** The end of the string that begins at `at`. */
 function endOfString(text: string, at: number): number {
   for (let end = text.indexOf('"', at + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     let before = end - 1;

@@ -1,4 +1,4 @@
-/** What one exchange with the ADN means for the documents of a lot or a query, for the circuits, and for the certificate. */
+/** The meaning of one exchange with the ADN: for the documents of a lot or a query, for the circuits, and for the certificate. */
 import type { AdnAnswer, AdnErro, AdnKnowledge } from './adn.ts';
 import type { Pass } from './breaker.ts';
 import type { Outcome } from './line.ts';
@@ -16,23 +16,26 @@ import type { TipoDocumento } from './wire.ts';
 
 type Health = keyof Pass;
 
-/** What an exchange means for who asked, the circuits, and a refused certificate. `why`: of the health `failed` or `suspected`. */
+/**
+ * The meaning of an exchange for the caller, the circuits, and a refused certificate. `why`: the reason of the health `failed` or
+ * `suspected`.
+ */
 export type Read<T> = { readonly value: T; readonly health: Health; readonly why?: string; readonly refused?: string };
 
 type Uncertain = Extract<AdnAnswer, { readonly kind: 'unknown' | 'unavailable' }>;
 
-/** `split`: refused as a whole, for what may be the fault of a few. */
+/** `split`: refused as a whole, for a possible fault of a few. */
 export type LotVerdict<A> =
   | { readonly each: ReadonlyMap<string, A | AdnAnswer> }
   | { readonly all: A | AdnAnswer }
   | { readonly split: true };
 
-/** Business refusals come with these too; the body is read first. */
+/** Business refusals have these statuses too; the body is read first. */
 const BODY_STATUSES: ReadonlySet<number> = new Set([400, 404, 409, 422]);
 const CREDENTIAL_STATUSES: ReadonlySet<number> = new Set([401, 403]);
 /**
- * By these a server says that it did not go into the request. Not so 502, 503 and 504, which a box in between gives too after the server
- * took the request, and 408.
+ * A server with one of these did not process the request. 502, 503 and 504 are excluded, because a proxy sends them even after the server
+ * took the request. 408 is excluded too.
  */
 const UNTAKEN_STATUSES: ReadonlySet<number> = new Set([405, 411, 414, 415, 417, 421, 429, 431]);
 const TOO_LARGE_STATUS = 413;
@@ -75,7 +78,7 @@ export function lotVerdict<A>(outcome: Outcome, chaves: readonly string[], matte
   return { value: { each }, health: 'answered', ...(refused === undefined ? {} : { refused }) };
 }
 
-/** Why nothing of the municipality is taken, when an answer says so. */
+/** Why nothing of the municipality is accepted, if an answer says so. */
 function whyMisconfigured(answer: unknown): string | undefined {
   const { kind, why } = answer as AdnAnswer & { readonly why?: string };
   return kind === 'misconfigured' ? why : undefined;
@@ -98,7 +101,7 @@ function refusalVerdict<A>(
   return { value: { all }, health: 'suspected', why };
 }
 
-/** `end`: nothing there, in what codes. `late`: not asked, because the time for this look is over. */
+/** `end`: nothing there, with the codes. `late`: not queried, because the time of this search is over. */
 export type PageVerdict =
   | { readonly entries: readonly Distributed[] }
   | { readonly end: readonly string[] }
@@ -121,7 +124,7 @@ export function pageVerdict(outcome: Outcome, wanted: TipoDocumento, nothing: Re
   const reading = readPage(type, body, wanted, nothing);
   if (reading.kind === 'refusal') {
     const meanings = meaningsOf(reading.erros);
-    // Who may not ask may be allowed to share all the same: sharing goes on.
+    // A municipality that may not query may still be allowed to share: sharing continues.
     if (meanings.has('credential')) return unavailable(credentialWhy(reading.erros), 'answered');
     const why = `o ADN recusou a consulta (${codesOf(reading.erros)})`;
     return unavailable(why, meanings.has('passing') ? 'suspected' : 'answered');
@@ -133,8 +136,8 @@ export function pageVerdict(outcome: Outcome, wanted: TipoDocumento, nothing: Re
 }
 
 /**
- * What the circuits learn where nothing was answered. A request that never left says nothing of the other side. An address that nobody
- * reaches is so for all municipalities; any other failure may be about one certificate, one address or one note.
+ * The lesson for the circuits if nothing was answered. A request that never left says nothing about the other side. An unreachable
+ * address is unreachable for all municipalities. Any other failure may concern one certificate, one address or one note.
  */
 function healthOf(outcome: Exclude<Outcome, { readonly kind: 'answered' }>): Health {
   if (outcome.kind === 'barred') return outcome.isHere ? 'withdrawn' : 'answered';
@@ -142,7 +145,7 @@ function healthOf(outcome: Exclude<Outcome, { readonly kind: 'answered' }>): Hea
   return outcome.kind === 'unsent' && outcome.isUnreachable ? 'failed' : 'suspected';
 }
 
-/** An answer that says nothing; where nobody knows the address, it is most likely not the one of the ADN. */
+/** An answer without meaning; if the path is unknown there, the address is probably not that of the ADN. */
 function unreadable(why: string, status: number): string {
   const advice = status === 404 || status === 405 ? '; se isso persiste, confira o endereço (--adn)' : '';
   return `${why} (HTTP ${status})${advice}`;

@@ -1,13 +1,13 @@
 /**
- * The messages of the ADN as they travel: addresses, names, limits, codes. The service and the simulator read the same table. Source:
+ * The messages of the ADN on the wire: addresses, names, limits, codes. The service and the simulator read the same table. Source:
  * OpenAPI documents and manual of the ADN's APIs for municipalities, edition of 17/03/2025.
  */
 
-/** Documents in one lot at most. */
+/** Maximum number of documents in one lot. */
 export const LOTE_DOCUMENTS_MAX = 50;
-/** The manual says 1 MB without saying of what; the JSON body stays below it in either reading of "mega". */
+/** The manual says 1 MB without saying of which text; the JSON body stays below it in either reading of "mega". */
 export const LOTE_BODY_MAX_BYTES = 1_000_000;
-/** The key of a note, which is also what an entry of an answer is found by. */
+/** The length of a note's key, by which an entry of an answer is found. */
 export const CHAVE_LENGTH = 50;
 
 export const JSON_TYPE = 'application/json';
@@ -30,7 +30,7 @@ export function eventosPath(chave: string): string {
   return `/municipios/NFSe/${chave}/Eventos`;
 }
 
-/** `PRODUCAO` or `HOMOLOGACAO`, as the ADN writes its environment. */
+/** `PRODUCAO` or `HOMOLOGACAO`, in the spelling of the ADN. */
 export type TipoAmbiente = 'PRODUCAO' | 'HOMOLOGACAO';
 
 /** A remark or a reason of a refusal. */
@@ -56,7 +56,7 @@ type Cabecalho = {
   readonly DataHoraProcessamento: string;
 };
 
-/** The answer to a lot, one entry a document. */
+/** The answer to a lot, one entry per document. */
 export type LoteRecebido = Cabecalho & { readonly Lote: readonly EntradaRecebida[] };
 
 type StatusDistribuicao = 'REJEICAO' | 'NENHUM_DOCUMENTO_LOCALIZADO' | 'DOCUMENTOS_LOCALIZADOS';
@@ -69,12 +69,12 @@ export type DocumentoDistribuido = {
   readonly ChaveAcesso: string;
   readonly TipoDocumento: TipoDocumento;
   readonly TipoEvento: string | null;
-  /** Base64 of gzip of the document, the very text that was sent. */
+  /** Base64 of gzip of the document, in its exact sent form. */
   readonly ArquivoXml: string;
   readonly DataHoraGeracao: string;
 };
 
-/** The answer to a query; 200, 400 and 404 all carry it. */
+/** The answer to a query; 200, 400 and 404 all have it. */
 export type Distribuicao = Cabecalho & {
   readonly StatusProcessamento: StatusDistribuicao;
   readonly LoteDFe: readonly DocumentoDistribuido[];
@@ -83,12 +83,12 @@ export type Distribuicao = Cabecalho & {
 };
 
 /**
- * What a code of the reception says about a document.
+ * The meaning of a code of the reception for a document.
  *
- * `existing`: the ADN has it already. `credential`: a certificate or a permission of the municipality, alike for all its
- * documents. `envelope`: how a document was packed. `crowd`: more documents in a lot than are taken. `passing`: maintenance,
- * or trouble that has no name. `early`: a rule that the document breaks only until another one is there. `refusal`: a rule that
- * it breaks for good. `unheard`: none of these; it proves nothing.
+ * `existing`: the ADN has it already. `credential`: a certificate or a permission of the municipality, alike for all its documents.
+ * `envelope`: the packing of a document. `crowd`: more documents in a lot than allowed. `passing`: maintenance, or an unspecified
+ * failure. `early`: a rule that the document breaks only until another one is there. `refusal`: a rule that it breaks for good.
+ * `unheard`: none of these; it proves nothing.
  */
 const MEANINGS = {
   existing: ['E1268', 'E1805', 'E0802'],
@@ -96,9 +96,9 @@ const MEANINGS = {
     // The certificate of the channel, then that of the lot, then the agreement with the municipality.
     ...['E1200', 'E1203', 'E1205', 'E1206', 'E1207', 'E1208', 'E1209'],
     ...['E1245', 'E1246', 'E1262'],
-    // What signs notes and events is invalid, of the wrong kind, or not the municipality's: no document's fault.
+    // The certificate that signs notes and events is invalid, of the wrong kind, or not the municipality's: no document's fault.
     ...['E1632', 'E1634', 'E1638', 'E2023', 'E2026', 'E2032'],
-    // The same complaints when something is asked for.
+    // The same errors in the answer to a query.
     ...['E2000', 'E2001', 'E2003', 'E2004'],
   ],
   envelope: ['E1225', 'E1226', 'E1228', 'E1229'],
@@ -128,7 +128,7 @@ export const NOTHING_AFTER: ReadonlySet<string> = new Set(['E2020', 'E2070', 'E2
 /** There is no note of this key in the ADN. */
 export const NO_SUCH_KEY = 'E2060';
 
-/** Codes of "no such note of this municipality" in an answer to {@link eventosPath}: then there is no event of ours either. */
+/** Codes of "no such note of this municipality" in an answer to {@link eventosPath}: there is then no event of ours either. */
 export const NO_EVENTO: ReadonlySet<string> = new Set([...NOTHING_AFTER, NO_SUCH_KEY, 'E2061']);
 
 /** The note of an event is not in the ADN, or not yet. */

@@ -10,7 +10,7 @@ import type { Patch } from './rules/rule.ts';
 import { TOMADOR_NO_EXTERIOR } from './rules/toma.ts';
 import { avisosOn, faultsOf } from './rules/trial.ts';
 
-/** São Paulo in production, which registered 5 % for whatever service. */
+/** São Paulo in production, which registered 5 % for every service. */
 const SAO_PAULO: Facts = {
   ...EXAMPLE_FACTS,
   ambiente: 'producao',
@@ -23,7 +23,7 @@ const SANDBOX: Facts = { ...EXAMPLE_FACTS, aliquotaRegistrada: () => decimal('5.
 /** Provided in Rio, at a fair: due there. */
 const NO_RIO: Patch = { tpAmb: '1', 'serv/cServ/cTribNac': '171001', 'serv/locPrest/cLocPrestacao': '3304557' };
 
-/** Assesses inside the Simples Nacional; the taker withholds, since nothing else of the ISSQN stands on the note then. */
+/** The provider assesses inside the Simples Nacional. The taker withholds, since otherwise the note shows nothing of the ISSQN. */
 const SIMPLES: Patch = {
   'prest/regTrib/opSimpNac': '3',
   'prest/regTrib/regApTribSN': '1',
@@ -41,10 +41,10 @@ function amountsOf(patch: Patch, facts: Facts) {
   };
 }
 
-/** The amounts that hang on the rate, at the end of each refusal. */
+/** The amounts that depend on the rate, at the end of each refusal. */
 const WITHOUT_IT = 'Sem ela não se calculam o ISSQN, o que dele se retém, o valor líquido nem a base do IBS e da CBS.';
 
-/** Of the Simples Nacional, with the ISSQN outside it. */
+/** A company of the Simples Nacional, with the ISSQN outside it. */
 const FORA: Patch = { 'prest/regTrib/opSimpNac': '3', 'prest/regTrib/regApTribSN': '3' };
 
 const INTERMEDIARIO: Patch = {
@@ -70,12 +70,12 @@ const SUSPENSA: Patch = {
 
 const P_ALIQ = 'valores/trib/tribMun/pAliq';
 
-/** Of what the sender is refused, as one line each. */
+/** The refusals of a DPS, one line each. */
 function refusedFor(patch: Patch, facts: Facts): readonly string[] {
   return faultsOf(patch, facts).map(({ codigo, mensagem }) => `${codigo}: ${mensagem}`);
 }
 
-/** The remarks on the rate of an accepted DPS, a line each. */
+/** The remarks on the rate of an accepted DPS, one line each. */
 function aboutRate(patch: Patch, facts: Facts): readonly string[] {
   assert.deepEqual(refusedFor(patch, facts), []);
   return avisosOn(patch, facts)
@@ -83,7 +83,7 @@ function aboutRate(patch: Patch, facts: Facts): readonly string[] {
     .map(({ codigo, mensagem }) => `${codigo}: ${mensagem}`);
 }
 
-/** Where the rate comes from, in the trace. */
+/** The origin of the rate, in the trace. */
 function formulaOf(patch: Patch, facts: Facts): string {
   const dps = dpsOf(patch);
   const judged = judge(dps, facts);
@@ -109,7 +109,7 @@ describe('the registered rate', () => {
   test('and without a declared one there is none, and the DPS is refused', () => {
     const undeclared: Patch = { ...NO_RIO, [P_ALIQ]: null };
     assert.match(refusedFor(undeclared, SAO_PAULO).join(), /^E0619: /);
-    // The rule is of no choice of the municipality: without a rate there is nothing to print.
+    // The municipality cannot choose to ignore this rule: without a rate there is nothing to print.
     assert.match(refusedFor(undeclared, { ...SAO_PAULO, regrasNacionais: 'avisa' }).join(), /^E0619: /);
   });
 
@@ -149,7 +149,7 @@ describe('the registered rate', () => {
       avisosOn(undeclared, remarked).flatMap(({ codigo }) => (/^E06/.test(codigo) ? [codigo] : [])),
       ['E0621'],
     );
-    // Without a registered one, what the taker withholds is not known.
+    // The withheld amount is unknown without a registered rate.
     const none: Facts = { ...remarked, aliquotaRegistrada: () => undefined };
     assert.match(refusedFor(undeclared, none).join(), /^E0621: Falta a alíquota do ISSQN: a DPS não traz pAliq, e /);
   });
@@ -184,7 +184,7 @@ describe('a rehearsal of a municipality’s own', () => {
   });
 
   test('takes a DPS of any municipality all the same (D-87)', () => {
-    // Of Rio, where it is due: 1000.00 × 2 %
+    // The rate of Rio, where the tax is due: 1000.00 × 2 %
     assert.deepEqual(amountsOf({ cLocEmi: '3304557' }, ENSAIO), {
       cLocIncid: '3304557',
       pAliqAplic: '2.00',
@@ -222,7 +222,7 @@ describe('a rate that nobody knows', () => {
   };
   const TRIB_MUN = 'valores/trib/tribMun';
   const taxable: Patch = { tpAmb: '1', [P_ALIQ]: null };
-  /** Of each regime the code under which the rate is asked for; undefined where the note needs none. */
+  /** The code under which each regime asks for the rate; undefined: the note needs none. */
   const regimes: readonly (readonly [name: string, patch: Patch, facts: Partial<Facts>, codigo: string | undefined])[] =
     [
       ['taxable', {}, {}, 'E0619'],
@@ -248,7 +248,8 @@ describe('a rate that nobody knows', () => {
         strict.map((line) => line.slice(0, 5)),
         codigo === undefined ? [] : [codigo],
       );
-      // Where the national rules only remark: production refuses all the same, the sandbox says each time what it put in.
+      // The tenant has the national rules only remark: production still refuses, and the sandbox names the rate that it applied each
+      // time.
       const lax = refusedFor(all, { ...PRODUCTION, ...facts, regrasNacionais: 'avisa' });
       assert.deepEqual(
         lax.map((line) => line.slice(0, 5)),
@@ -289,7 +290,7 @@ describe('a rate that nobody knows', () => {
   });
 
   test('is said where a declared amount differs by it', () => {
-    // 1000.00 × 5 % is 50.00, of the sandbox; the sender means 2 %: 20.00, and a base of 980.00.
+    // 1000.00 × 5 % is 50.00, by the sandbox's rate; the sender means 2 %: 20.00, and a base of 980.00.
     const [tax, base] = [
       { ...taxable, '=valor_issqn': '20.00' },
       { ...taxable, '=ibscbs.valores_base_calculo': '980.00' },
@@ -303,7 +304,7 @@ describe('a rate that nobody knows', () => {
       const [told = '', ...more] = refusedFor(patch, SHARED);
       assert.deepEqual(more, []);
       assert.ok(told.startsWith(codigo) && told.endsWith(assumed), told);
-      // In production the rate itself is what is wrong, and it is said alone.
+      // Production reports the missing rate alone.
       assert.match(refusedFor(patch, PRODUCTION).join('\n'), /^E0619: [^\n]*$/);
     }
   });
@@ -315,7 +316,7 @@ describe('a rate that nobody knows', () => {
       two.faults.map(({ codigo }) => codigo),
       ['E0432', 'E0619'],
     );
-    // A code that the list does not have is the one mistake: with the right one there may be a rate.
+    // A code that the list does not have is the one mistake: the right code may have a rate.
     const unknown = { ...PRODUCTION, servicoMunicipal: () => undefined };
     const other = judgeWhole(dpsOf({ ...taxable, 'serv/cServ/cTribMun': '009' }), unknown);
     assert.ok('faults' in other);

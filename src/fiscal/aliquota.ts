@@ -1,4 +1,4 @@
-/** The rate of the ISSQN that the registry knows for a DPS. Which rate applies in the end is `chooseAliquota`'s to say. */
+/** The rate of the ISSQN that the registry knows for a DPS. The rate that applies in the end is chosen by `chooseAliquota`. */
 import { AMBIENTES } from './ambiente.ts';
 import type { chooseAliquota } from './assess.ts';
 import { beneficioOf, isIsenta } from './cadastros.ts';
@@ -9,28 +9,28 @@ import { incidenceOf } from './incidence.ts';
 import type { Dps } from './layout/dps.ts';
 import { T } from './layout/simple-types.ts';
 
-/** What the registry says of the rate of a DPS (D-146, D-188). */
+/** The answer of the registry about the rate of a DPS (D-146, D-188). */
 export type Registro =
   | { readonly kind: 'uma'; readonly aliquota: Decimal }
-  /** That of a registered benefit, which goes before every other. */
+  /** The rate of a registered benefit, which precedes every other rate. */
   | { readonly kind: 'do_beneficio'; readonly aliquota: Decimal; readonly nBM: string }
-  /** Municipal services under one national code, with different rates; the DPS does not say which of them it is of. */
+  /** Municipal services with different rates share the national code, and the DPS does not say which of them it means. */
   | { readonly kind: 'varias'; readonly servicos: readonly ServicoMunicipal[] }
-  /** The tax is another municipality's, and so is the rate. */
+  /** The tax belongs to another municipality, and so does the rate. */
   | { readonly kind: 'de_outro'; readonly cMun: string; readonly cLocIncid: string }
   /** A company that assesses inside the Simples Nacional has a rate of its own, and sent it. */
   | { readonly kind: 'do_simples' }
-  /** Neither a list of services nor a rate for all of them; `cMun` undefined: the shared sandbox, which is no municipality. */
+  /** The municipality has neither a list of services nor a general rate; `cMun` undefined: the shared sandbox, which is no municipality. */
   | { readonly kind: 'sem_cadastro'; readonly cMun: string | undefined }
-  /** The municipality has a list, and the service no rate in it. */
+  /** The municipality has a list, and the service has no rate in it. */
   | { readonly kind: 'sem_aliquota'; readonly servico: string }
   /** The operation has no incidence, or the DPS does not say where it is (E1305). */
   | { readonly kind: 'sem_incidencia' };
 
 /**
- * The rate that the tenant registered for the service, where it applies: the tax must be the tenant's own, since another
- * municipality's is not at its rate (the shared sandbox is every municipality's), and a company that assesses inside the
- * Simples Nacional has a rate of its own, the one that it sends (LC 123/2006, art. 21, § 4º; Anexo I, E0621).
+ * The rate that the tenant registered for the service, if it applies. The tax must be the tenant's own, since the tax of another
+ * municipality has another rate. The shared sandbox counts as every municipality. A company that assesses inside the Simples Nacional
+ * sends its own rate instead (LC 123/2006, art. 21, § 4º; Anexo I, E0621).
  */
 export function registroOf(dps: Dps, facts: Facts): Registro {
   const { cMun, aliquotaRegistrada } = facts;
@@ -62,8 +62,8 @@ export function registeredAliquotaOf(dps: Dps, facts: Facts): Decimal | undefine
 }
 
 /**
- * Every rate of the ISSQN that may apply to a DPS; which of them applies is `chooseAliquota`'s to say. Where the national rules refuse,
- * the sandbox puts in none of its own (D-725).
+ * Every rate of the ISSQN that may apply to a DPS; `chooseAliquota` selects one of them. The sandbox has no rate of its own when the
+ * national rules refuse (D-725).
  */
 export function aliquotasOf(dps: Dps, facts: Facts): Parameters<typeof chooseAliquota>[0] {
   // An exemption needs no rate.
@@ -75,13 +75,13 @@ export function aliquotasOf(dps: Dps, facts: Facts): Parameters<typeof chooseAli
   };
 }
 
-/** The rate that the sandbox puts in by itself, where it applies. */
+/** The sandbox's own rate, if it applies. */
 export function sandboxAliquotaOf(dps: Dps, facts: Facts): Decimal | undefined {
   const { registered, declared, fallback } = aliquotasOf(dps, facts);
   return registered === undefined && declared === undefined ? fallback : undefined;
 }
 
-/** The rate of municipal services that a DPS may be of: there is one only where all of them agree. */
+/** The rate of the municipal services that a DPS may mean: a single rate only if all of them agree. */
 export function aliquotaAmong(servicos: readonly ServicoMunicipal[]): AliquotaRegistrada {
   const aliquota = servicos[0]?.aliquota;
   return servicos.every((one) => one.aliquota === aliquota) ? aliquota : servicos;
@@ -97,9 +97,9 @@ export function assessesInSimples({ prest }: Dps): boolean {
   return prest.regTrib.opSimpNac === '3' && prest.regTrib.regApTribSN === '1';
 }
 
-// The same in words.
+// The same condition in words.
 
-/** So much of a long list as a sentence can hold. */
+/** The number of list entries shown in a sentence. */
 const ALIQUOTAS_SHOWN = 8;
 const CODIGOS_SHOWN = 4;
 
@@ -115,7 +115,7 @@ export function aliquotasInWords(servicos: readonly ServicoMunicipal[]): string 
   return enumerate(groups, ALIQUOTAS_SHOWN, ' e ');
 }
 
-/** Before every rate. */
+/** A sort key below every rate. */
 const NO_RATE = -1n;
 
 function enumerate(words: readonly string[], max: number, last: string): string {
@@ -123,10 +123,10 @@ function enumerate(words: readonly string[], max: number, last: string): string 
   return shown.length === 1 ? shown[0]! : `${shown.slice(0, -1).join(', ')}${last}${shown.at(-1)}`;
 }
 
-/** What may stand in `cTribMun`; a service with a longer code cannot be named by it. */
+/** The pattern of `cTribMun`; a service with a longer code cannot be named there. */
 export const CTRIBMUN = new RegExp(`^(?:${T.cTribMun.pattern})$`);
 
-/** How to say which of the services it is: one whose code is longer than `cTribMun` is told by its rate alone. */
+/** How to name one of the services: a code longer than `cTribMun` is replaced by the rate. */
 function whichInWords(servicos: readonly ServicoMunicipal[]): string {
   const ways = [
     ...(servicos.some(({ codigo }) => CTRIBMUN.test(codigo)) ? ['em cTribMun o código municipal do serviço'] : []),
@@ -135,7 +135,7 @@ function whichInWords(servicos: readonly ServicoMunicipal[]): string {
   return `Informe ${ways.join(', ou ')}`;
 }
 
-/** Why no registered rate applies; undefined where one does, or the provider's own goes before it. */
+/** Why no registered rate applies; undefined if one does, or if the provider's own rate precedes it. */
 export function whyNoneApplies(registro: Registro): string | undefined {
   switch (registro.kind) {
     case 'varias':
@@ -155,7 +155,7 @@ export function whyNoneApplies(registro: Registro): string | undefined {
   }
 }
 
-/** How a sender comes to a rate where none is known. */
+/** How a sender supplies a rate if none is known. */
 export function howToNameOne(registro: Registro): string {
   switch (registro.kind) {
     case 'varias':

@@ -1,15 +1,15 @@
 /**
- * The rates of the IBS and the CBS as data: dated rows for everybody, for a state, for a municipality, and for a classification
- * that has rates of its own. Where they are kept, and how they come in, is the store's affair; which of them applies is said here.
+ * The rates of the IBS and the CBS as data: dated rows for everybody, for a state, for a municipality, and for a classification that has
+ * rates of its own. The store keeps and imports them; this module selects the one that applies.
  *
- * A table is one state of those rows and has a number, so that a note can say by which one it was judged.
+ * A table is one state of those rows. Each table has a number, so that a note can name the table that it was judged by.
  */
 import type { AliquotaIbsCbs, LinhaIbsCbs, PercentualIbsCbs, TributoIbsCbs } from './catalogs/catalogs.ts';
 import { aliquotasIbsCbs, municipioOf, TRIBUTOS_IBS_CBS } from './catalogs/catalogs.ts';
 import { parseRate, type Rate } from './decimal.ts';
 import { addDays, isInForce, type Vigencia } from './moment.ts';
 
-/** A row. Of `uf`, `municipio` and `cClassTrib` empty text means all. */
+/** A row. An empty `uf`, `municipio` or `cClassTrib` means all. */
 export type Aliquota = Vigencia & {
   readonly tributo: LinhaIbsCbs;
   /** Two letters. */
@@ -19,26 +19,26 @@ export type Aliquota = Vigencia & {
   readonly cClassTrib: string;
   /** Percent, decimal text of up to four decimals. */
   readonly aliquota: string;
-  /** Where it was read. */
+  /** The source of the rate. */
   readonly fonte: string;
   /** The legal act that fixes it. */
   readonly ato: string;
 };
 
 export type TabelaIbsCbs = {
-  /** From 1, the table that the program ships. */
+  /** The number of the table; 1 is the table that the program ships. */
   readonly versao: number;
   readonly linhas: readonly Aliquota[];
   /** The same rows with their rates read, by {@link keyOf}. */
   readonly porChave: ReadonlyMap<string, readonly AliquotaLida[]>;
-  /** Classifications, states and municipalities that have rows of their own: of any other nothing need be looked up. */
+  /** Classifications, states and municipalities that have rows of their own: any other needs no lookup. */
   readonly proprias: ReadonlySet<string>;
   readonly lugares: ReadonlySet<string>;
 };
 
 export type AliquotaLida = Aliquota & { readonly rate: Rate };
 
-/** Prepares rows for looking rates up. Of one key whose periods overlap the first row that is in force counts. */
+/** Prepares rows for lookups. If the periods of one key overlap, the first row in force counts. */
 export function tabelaIbsCbs(versao: number, linhas: readonly Aliquota[]): TabelaIbsCbs {
   const lidas = linhas.map((linha): AliquotaLida => {
     const rate = parseRate(linha.aliquota);
@@ -53,7 +53,7 @@ export function tabelaIbsCbs(versao: number, linhas: readonly Aliquota[]): Tabel
   return { versao, linhas, porChave, proprias, lugares };
 }
 
-/** A table whose rows count on their days before those of another. */
+/** A table with additional rows, which precede those of the given table on their days. */
 export function withProprias({ versao, linhas }: TabelaIbsCbs, proprias: readonly Aliquota[]): TabelaIbsCbs {
   return tabelaIbsCbs(versao, [...proprias, ...linhas]);
 }
@@ -62,7 +62,7 @@ function keyOf(tributo: LinhaIbsCbs, cClassTrib: string, lugar: string): string 
   return `${tributo}/${cClassTrib}/${lugar}`;
 }
 
-/** The rows that the program ships; a rate that nobody has published yet is none. */
+/** The rows that the program ships; a rate that is not yet published has no row. */
 export function aliquotasEmbarcadas(): readonly Aliquota[] {
   return aliquotasIbsCbs().flatMap(({ aliquota, ...row }) => (aliquota === undefined ? [] : [linhaOf(row, aliquota)]));
 }
@@ -76,16 +76,16 @@ function linhaOf(
 
 let shipped: TabelaIbsCbs | undefined;
 
-/** The table that the program ships, for whoever has no database to ask: version 1. */
+/** The table that the program ships, for callers without a database: version 1. */
 export function tabelaEmbarcada(): TabelaIbsCbs {
   shipped ??= tabelaIbsCbs(1, aliquotasEmbarcadas());
   return shipped;
 }
 
-/** Of whom a rate is asked. `local`: IBGE code of the place of the operation; abroad, and where none is known, no municipality. */
+/** The circumstances of a lookup. `local`: IBGE code of the place of the operation; a place abroad or unknown has no municipality. */
 export type Asked = { readonly data: string; readonly local?: string | undefined; readonly cClassTrib: string };
 
-/** The rate of a tribute for all classifications: the municipality's before the state's before everybody's. */
+/** The rate of a tribute for all classifications: the municipality's precedes the state's, and the state's precedes the national one. */
 export function aliquotaGeral(
   tabela: TabelaIbsCbs,
   tributo: LinhaIbsCbs,
@@ -103,7 +103,7 @@ export function aliquotaPropria(
   return findAliquota(tabela, tributo, cClassTrib, data, local);
 }
 
-/** Whether a classification has a rate of its own on a day, of any tribute: then it has all of them, or lacks some. */
+/** Whether a classification has its own rate for any tribute on a day: its other tributes then use their own rates too, or lack one. */
 export function temPropria(tabela: TabelaIbsCbs, asked: Asked): boolean {
   return TRIBUTOS_IBS_CBS.some((tributo) => aliquotaPropria(tabela, tributo, asked) !== undefined);
 }
@@ -137,27 +137,28 @@ const PERCENTUAIS_EM_PALAVRAS: Readonly<Record<PercentualIbsCbs, string>> = {
   'CRED-PRES-02-CBS': 'o percentual do crédito presumido 02 na CBS',
 };
 
-/** With its article, of what is a percentage and no rate of a tribute. */
+/** A percentage that is no rate of a tribute, in words, with its article. */
 export function percentualEmPalavras(linha: LinhaIbsCbs): string | undefined {
   return linha in PERCENTUAIS_EM_PALAVRAS ? PERCENTUAIS_EM_PALAVRAS[linha as PercentualIbsCbs] : undefined;
 }
 
-/** Rows that any note may need: rates, and those of government purchases. A presumed credit is asked for by the DPS that names it. */
+/**
+ * Rows that any note may need: rates, and the percentages of government purchases. A presumed credit is needed only by a DPS that names
+ * it.
+ */
 export const LINHAS_ESPERADAS = [
   ...TRIBUTOS_IBS_CBS,
   'REDUTOR-COMPRA-GOV',
   'TRANSFERENCIA-CBS-GOV',
 ] as const satisfies readonly LinhaIbsCbs[];
 
-/** How long before a competence without rates the municipality is told. */
+/** How long before a competence without rates the municipality is warned. */
 export const AVISO_DIAS = 60;
 
-/** A tribute that lacks a row from a day on. */
+/** A tribute that lacks a row from a given day on. */
 export type SemAliquota = { readonly tributo: (typeof LINHAS_ESPERADAS)[number]; readonly desde: string };
 
-/**
- * Tributes without a national row today, or within {@link AVISO_DIAS} days, each with the first such day. `hoje`: `YYYY-MM-DD`.
- */
+/** Tributes without a national row today, or within {@link AVISO_DIAS} days, each with the first such day. `hoje`: `YYYY-MM-DD`. */
 export function semAliquota(tabela: TabelaIbsCbs, hoje: string): readonly SemAliquota[] {
   const limite = addDays(hoje, AVISO_DIAS);
   return LINHAS_ESPERADAS.flatMap((tributo): readonly SemAliquota[] => {

@@ -1,6 +1,6 @@
 /**
- * Production and sandbox, two columns of one table (specification, "Sandbox tenant"). Whoever must behave differently
- * in the two reads a row here and asks no other question.
+ * Production and sandbox, two columns of one table (specification, "Sandbox tenant"). Code that behaves differently in the two reads a
+ * row here and makes no other distinction.
  */
 import type { Decimal } from './decimal.ts';
 import { ISS_MAX } from './iss.ts';
@@ -10,7 +10,7 @@ export type Ambiente = 'producao' | 'homologacao';
 type Settings = {
   /** `tpAmb` written in the normalised DPS and in the note. */
   readonly tpAmb: '1' | '2';
-  /** Whatever was sent as `tpAmb` is read as the one above, its absence too. */
+  /** Any sent `tpAmb`, or its absence, is read as the value above. */
   readonly forcesTpAmb: boolean;
   /** Notes and events go to the national environment; otherwise the flow ends with the local authority (D-53). */
   readonly transmits: boolean;
@@ -22,31 +22,37 @@ type Settings = {
   readonly checksAuthorization: boolean;
   /** `cLocEmi` must be the tenant's own municipality; otherwise any of the catalogue (D-87). */
   readonly ownMunicipioOnly: boolean;
-  /** ISSQN rate when neither the registry nor the DPS has one (D-61): the highest that the law allows. */
+  /** ISSQN rate if neither the registry nor the DPS has one (D-61): the highest that the law allows. */
   readonly fallbackAliquota: Decimal | undefined;
-  /** What the national rules do that the specification does not name, unless the tenant sets it otherwise (D-86). */
+  /** The effect of national rules that the specification does not name, unless the tenant sets another (D-86). */
   readonly regrasNacionais: 'recusa' | 'avisa';
-  /** The reading by DPS identifier wants a party's certificate (D-41). */
+  /** The query by DPS identifier is open; otherwise it requires the certificate of a party (D-41). */
   readonly dpsQueryIsOpen: boolean;
   readonly watermark: boolean;
-  /** How much may be sent, unless the tenant sets it otherwise (D-263). */
+  /** How much may be sent, unless the tenant sets another limit (D-263). */
   readonly limites: Limites;
-  /** Days after which what was stored is deleted, unless the tenant sets it otherwise; undefined: never, whatever it sets (D-264). */
+  /**
+   * Days after which stored documents are deleted, unless the tenant sets another number. Undefined: never, regardless of the tenant's
+   * setting (D-264).
+   */
   readonly guardaDias: number | undefined;
 };
 
-/** Documents in a time, in seconds; whoever has sent nothing for that time may send them at once. */
+/** Documents per window of `janelaS` seconds; a sender that was idle for a whole window may send them all at once. */
 type Limites = {
   readonly janelaS: number;
-  /** Of one address of the network, refused ones too. */
+  /** Documents of one network address, refused ones included. */
   readonly endereco: number;
-  /** Of one provider, by whoever is known to ask. */
+  /** Documents of one provider, counted for authenticated senders. */
   readonly prestador: number;
-  /** Refusals of one address that are kept for a repetition under a key, where nobody has to sign; undefined: all. */
+  /**
+   * Refusals of one address that are kept for repetition under an idempotency key, in an environment without mandatory signatures;
+   * undefined: all.
+   */
   readonly recusas: number | undefined;
 };
 
-/** What a document counts as at most, in bytes; a longer one counts as several. */
+/** The size of one counted document in bytes; a longer one counts as several. */
 export const BYTES_POR_DOCUMENTO = 20 * 1024;
 
 export const AMBIENTES: Readonly<Record<Ambiente, Settings>> = {
@@ -62,7 +68,7 @@ export const AMBIENTES: Readonly<Record<Ambiente, Settings>> = {
     regrasNacionais: 'recusa',
     dpsQueryIsOpen: false,
     watermark: false,
-    // Twice what two cores issue: the whole country behind one address would pass.
+    // Twice the rate that two cores issue: the whole country behind one address would pass.
     limites: { janelaS: 60, endereco: 240_000, prestador: 60_000, recusas: undefined },
     guardaDias: undefined,
   },
@@ -85,16 +91,16 @@ export const AMBIENTES: Readonly<Record<Ambiente, Settings>> = {
 
 /** Slug of the shared sandbox tenant (specification, "What the service does" 7). */
 export const SANDBOX_SLUG = 'integracao';
-/** How the slug of a sandbox of one's own begins. */
+/** Prefix of the slug of a tenant's own sandbox. */
 export const ENSAIO_PREFIX = 'ensaio-';
 
-/** How long an answer stands under its idempotency key, at least (D-19). */
+/** The minimum time that an answer stays under its idempotency key (D-19). */
 export const ANSWERS_KEPT_MIN_HOURS = 72;
-/** How long it is kept: three hours more, for clocks that differ or are set. */
+/** The time that the service keeps it: three hours more, for clocks that differ or are set. */
 export const ANSWERS_KEPT_HOURS = ANSWERS_KEPT_MIN_HOURS + 3;
 
-/** A change in the registry is seen by every process on the database in this time. */
+/** A change in the registry is seen by every process on the database within this time. */
 export const CADASTRO_LIDO_MS = 2_000;
 
-/** An answer that is kept names its note: a rehearsal keeps its notes longer. */
+/** A kept answer names its note, so a rehearsal keeps its notes longer than its answers. */
 export const GUARDA_MIN_DIAS = Math.ceil(ANSWERS_KEPT_HOURS / 24);

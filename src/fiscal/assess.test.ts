@@ -76,7 +76,7 @@ test('an exemption leaves no base and a tax of nought, with a rate and without o
   const benefit = { kind: 'isencao' } as const;
   expectAmounts({ benefit }, { vBC: '0.00', vCalcBM: '1000.00', vISSQN: '0.00', vLiq: '1000.00' });
   expectAmounts({ benefit, pAliqAplic: undefined }, { vBC: '0.00', vISSQN: '0.00', pAliqAplic: undefined });
-  // Of a taxable service whose rate nobody knows there is a base, and no tax.
+  // A taxable service with an unknown rate has a base, and no tax.
   expectAmounts({ pAliqAplic: undefined }, { vBC: '1000.00', vISSQN: undefined });
 });
 
@@ -322,7 +322,7 @@ test('a negative base is given as it is', () => {
   expectAmounts({ deduction: { kind: 'vDR', v: d('1000.00') } }, { base: '0.00', vBC: '0.00', vISSQN: '0.00' });
   // 1000.00 − 1000.01 = −0.01, third parties alone
   expectAmounts({ vlrReeRepRes: [d('1000.01')] }, { base: '-0.01', vBC: '-0.01' });
-  // suspended: the base does not stand on the note and is given all the same
+  // suspended: the base does not stand on the note and is returned all the same
   expectAmounts(
     { exigSusp: true, deduction: { kind: 'vDR', v: d('1000.01') } },
     { base: '-0.01', vBC: undefined, vLiq: '1000.00' },
@@ -358,7 +358,7 @@ test('the registered rate goes before the declared one, and the sandbox has its 
   }
   assert.equal(chooseAliquota({ fallback: AMBIENTES.homologacao.fallbackAliquota }), d('5.00'));
   assert.equal(chooseAliquota({ fallback: AMBIENTES.producao.fallbackAliquota }), undefined);
-  // The table decides: another rate in it is another rate of the note.
+  // The table decides: a changed rate in it changes the rate of the note.
   assert.equal(chooseAliquota({ fallback: d('3.21') }), d('3.21'));
 });
 
@@ -401,10 +401,10 @@ test('whatever goes in, the sums agree', () => {
       const { vBC, vISSQN, vISSQNRet, vTotalRet, vLiq, deduction, benefit, ...rest } = assessIssqn(input);
       const federal = [input.vRetCP ?? ZERO, input.vRetIRRF ?? ZERO, input.vRetCSLL ?? ZERO];
 
-      // What the taker pays, is granted and withholds is the price.
+      // The price is the sum of the taker's payment, the discounts and the withholdings.
       assert.equal(sum([vLiq, vISSQNRet, ...federal, input.vDescIncond ?? ZERO, input.vDescCond ?? ZERO]), input.vServ);
       if (vTotalRet !== undefined) assert.equal(vTotalRet, sum([...federal, vISSQNRet]));
-      // The base and what was taken from it is the price.
+      // The base and the amounts subtracted from it add up to the price.
       if (vBC !== undefined) {
         assert.equal(
           sum([vBC, deduction, benefit, rest.vCalcReeRepRes ?? ZERO, input.vDescIncond ?? ZERO]),

@@ -1,9 +1,9 @@
 /**
- * The ISSQN side of the amounts of a note: base, tax, withholdings and net value, from the amounts of the DPS and a rate
- * that the caller has chosen. The formulas are those of `infNFSe/valores` in Anexo I v1.01, each named where it stands.
+ * The ISSQN side of the amounts of a note: base, tax, withholdings and net value, from the amounts of the DPS and a rate that the caller
+ * has chosen. The formulas are those of `infNFSe/valores` in Anexo I v1.01, each named where it stands.
  *
- * Nothing is refused here. A deduction where none is allowed, a rate above 5 % or a discount above the price are rules;
- * this file answers what the formulas give, negative results included, and marks them. IBS and CBS are in `ibscbs.ts`.
+ * Nothing is refused here. The rules judge a forbidden deduction, a rate above 5 % or a discount above the price. This file returns the
+ * results of the formulas, negative ones included, and marks them. IBS and CBS are in `ibscbs.ts`.
  */
 import { add, type Decimal, percentOf, sub, sum, ZERO } from './decimal.ts';
 
@@ -26,20 +26,20 @@ export type IssqnInput = {
   readonly vDescCond?: Decimal | undefined;
   readonly deduction?: Deduction | undefined;
   readonly benefit?: Benefit | undefined;
-  /** `IBSCBS/valores/gReeRepRes/documentos/vlrReeRepRes`, one a document. */
+  /** `IBSCBS/valores/gReeRepRes/documentos/vlrReeRepRes`, one per document. */
   readonly vlrReeRepRes?: readonly Decimal[] | undefined;
   /** 1 taxable, 2 immune, 3 export, 4 non-incidence (decided in D-82). */
   readonly tribISSQN: '1' | '2' | '3' | '4';
   readonly exigSusp: boolean;
   /** 1 not opted, 2 MEI, 3 ME/EPP. */
   readonly opSimpNac: '1' | '2' | '3';
-  /** Of ME/EPP: 1 every tax inside the Simples, 2 and 3 the ISSQN outside it. */
+  /** ME/EPP only: 1 every tax inside the Simples, 2 and 3 the ISSQN outside it. */
   readonly regApTribSN?: string | undefined;
   /** 0 none; every other code is a special regime. */
   readonly regEspTrib: string;
   /** 1 not withheld, 2 by the taker, 3 by the intermediary. */
   readonly tpRetISSQN: '1' | '2' | '3';
-  /** From `chooseAliquota`; undefined when there is no rate to apply. */
+  /** The result of `chooseAliquota`; undefined if there is no rate to apply. */
   readonly pAliqAplic: Decimal | undefined;
   readonly vRetCP?: Decimal | undefined;
   readonly vRetIRRF?: Decimal | undefined;
@@ -49,7 +49,7 @@ export type IssqnInput = {
 /** The inputs of the base. */
 export type IssqnBaseInput = Pick<IssqnInput, 'vServ' | 'vDescIncond' | 'deduction' | 'benefit' | 'vlrReeRepRes'>;
 
-/** Every property is always there. One of the note's `valores` that is undefined does not stand on the note. */
+/** Every property is always present. A property of the note's `valores` that is undefined does not stand on the note. */
 export type IssqnAmounts = {
   readonly vCalcDR: Decimal | undefined;
   readonly vCalcBM: Decimal | undefined;
@@ -60,33 +60,33 @@ export type IssqnAmounts = {
   readonly vLiq: Decimal;
   /** The withheld part of `vTotalRet`: the whole `vISSQN`, or zero. */
   readonly vISSQNRet: Decimal;
-  /** For `IBSCBS/valores`; present when there are documents, whatever the ISSQN. */
+  /** The sum for `IBSCBS/valores`; present if there are documents, even without ISSQN. */
   readonly vCalcReeRepRes: Decimal | undefined;
-  /** The deduction and the benefit in reais, in whichever form they were declared; zero when absent. */
+  /** The deduction and the benefit in reais, regardless of their declared form; zero if absent. */
   readonly deduction: Decimal;
   readonly benefit: Decimal;
-  /** False when of the `valores` only `vLiq` may stand on the note. */
+  /** False if `vLiq` is the only one of the `valores` that may stand on the note. */
   readonly issqnShown: boolean;
-  /** The base as the formula leaves it, below zero too, on the note or not (E1295). */
+  /** The base by the formula, negative ones included, whether or not it stands on the note (E1295). */
   readonly base: Decimal;
 };
 
 /**
- * The rate that applies: what the municipality of incidence registered for the service and the competence, before what
- * the DPS declares (note on pAliqAplic in Anexo I). A registered or declared 0.00 is a rate like any other.
+ * The rate that applies. The rate that the municipality of incidence registered precedes the declared one (note on pAliqAplic in Anexo
+ * I). The registered rate is the one for the service and the competence. A registered or declared 0.00 is a rate like any other.
  */
 export function chooseAliquota(rates: {
   readonly registered?: Decimal | undefined;
   readonly declared?: Decimal | undefined;
-  /** Of the ambiente: `AMBIENTES`. */
+  /** The rate of the ambiente, from `AMBIENTES`. */
   readonly fallback?: Decimal | undefined;
 }): Decimal | undefined {
   return rates.registered ?? rates.declared ?? rates.fallback;
 }
 
 /**
- * Rounding: no official text fixes it for the ISSQN, so every product is rounded once, half-up to the cent, as the
- * calculator of the Receita Federal does for IBS and CBS. Sums are exact.
+ * Calculates the ISSQN amounts. No official text fixes the rounding of the ISSQN. Every product is rounded once, half-up to the cent,
+ * like IBS and CBS in the calculator of the Receita Federal. Sums are exact.
  */
 export function assessIssqn(input: IssqnInput): IssqnAmounts {
   const { afterDiscount, deduction, benefit, reimbursed, base } = assessBase(input);
@@ -102,7 +102,7 @@ export function assessIssqn(input: IssqnInput): IssqnAmounts {
   const federal = add(add(input.vRetCP ?? ZERO, input.vRetIRRF ?? ZERO), input.vRetCSLL ?? ZERO);
   const vTotalRet = add(federal, vISSQNRet);
 
-  // E1508: federal withholdings reduce the net value also where vTotalRet does not stand on the note.
+  // E1508: federal withholdings reduce the net value even if vTotalRet does not stand on the note.
   const vLiq = sub(sub(afterDiscount, input.vDescCond ?? ZERO), vTotalRet);
 
   return {
@@ -118,12 +118,12 @@ export function assessIssqn(input: IssqnInput): IssqnAmounts {
     deduction,
     benefit,
     issqnShown,
-    // Not raised to zero, no more than the net value: E0427 and E0428 say that the reducers exceed the price.
+    // A negative base is not raised to zero, nor is the net value: E0427 and E0428 say that the reducers exceed the price.
     base,
   };
 }
 
-/** The base of the ISSQN, and the parts of the price that it leaves out; whether the note shows it is not asked. */
+/** The base of the ISSQN, and the parts of the price that it leaves out. The base is returned even if the note does not show it. */
 export function assessBase(input: IssqnBaseInput) {
   const afterDiscount = sub(input.vServ, input.vDescIncond ?? ZERO);
   const deduction = deductionOf(input.deduction, afterDiscount);
@@ -135,24 +135,23 @@ export function assessBase(input: IssqnBaseInput) {
   return { afterDiscount, deduction, benefit, reimbursed, base };
 }
 
-/** In five cases only vLiq may stand among the values: E1302, E1303, E1307, E1311, and the ISSQN that is in the DAS. */
+/** Five cases leave only vLiq among the values: E1302, E1303, E1307, E1311, and the ISSQN that is in the DAS. */
 function showsIssqn(input: IssqnInput): boolean {
   const { opSimpNac, tribISSQN, regEspTrib, exigSusp } = input;
   return opSimpNac !== '2' && tribISSQN === '1' && regEspTrib === '0' && !exigSusp && !isPaidInDas(input);
 }
 
 /**
- * A company that assesses inside the Simples pays its ISSQN in one monthly sum, the DAS, by its receipts (LC 123/2006, art. 13
- * and 18). Only what is withheld from it is reckoned on the note.
+ * A company inside the Simples pays its ISSQN in one monthly sum by its receipts, the DAS (LC 123/2006, art. 13 and 18). Only the
+ * withheld ISSQN is calculated on the note.
  */
 function isPaidInDas({ opSimpNac, regApTribSN, tpRetISSQN }: IssqnInput): boolean {
   return opSimpNac === '3' && regApTribSN === '1' && tpRetISSQN === '1';
 }
 
 /**
- * The percentage applies after the unconditional discount, and that of the benefit after the deduction too: so say the
- * note on vBC and E0427, with an example. E1287 and E1288 say "on the service value"; without discount and deduction
- * the two agree.
+ * The percentage of the deduction applies after the unconditional discount, and that of the benefit after the deduction as well. The note
+ * on vBC and E0427 say so, with an example. E1287 and E1288 say "on the service value"; without discount and deduction the two agree.
  */
 function deductionOf(deduction: Deduction | undefined, afterDiscount: Decimal): Decimal {
   switch (deduction?.kind) {
@@ -167,7 +166,7 @@ function deductionOf(deduction: Deduction | undefined, afterDiscount: Decimal): 
   }
 }
 
-/** An exemption takes what would be left of the base, so that E1295 holds with 0.00. */
+/** An exemption takes the remaining base, so that E1295 holds with 0.00. */
 function benefitOf(benefit: Benefit | undefined, afterDeduction: Decimal, reimbursed: Decimal): Decimal {
   switch (benefit?.kind) {
     case undefined:

@@ -1,6 +1,6 @@
 /**
- * What a municipality registers besides its services, and what that says of a DPS. A register that it does not keep is undefined, and
- * nothing is judged by it. Of each the facts hold at least the lines that the DPS names.
+ * The registers of a municipality besides its services, and their answers about a DPS. A register that the municipality does not keep is
+ * undefined, and nothing is judged by it. The facts hold at least the lines that the DPS names.
  */
 import type { Decimal } from './decimal.ts';
 import { incidenceOf, placeOfIssqn } from './incidence.ts';
@@ -21,9 +21,9 @@ export type Beneficio = Vigencia & {
   /** `nBM`. */
   readonly numero: string;
   readonly tipo: TipoBeneficio;
-  /** The most that the base may be reduced by, in percent; of the kind `reducao_percentual` alone. */
+  /** The maximum reduction of the base in percent; only for the kind `reducao_percentual`. */
   readonly reducao: Decimal | undefined;
-  /** In percent, of the kind `aliquota_diferenciada` alone. */
+  /** The rate in percent; only for the kind `aliquota_diferenciada`. */
   readonly aliquota: Decimal | undefined;
   /** National codes; empty: every service. */
   readonly servicos: ReadonlySet<string>;
@@ -36,10 +36,10 @@ export const FORMAS_DEDUCAO = { valor: 'vDR', percentual: 'pDR', documentos: 'do
 
 export type FormaDeducao = keyof typeof FORMAS_DEDUCAO;
 
-/** In which forms a service may have a deduction. */
+/** The forms of deduction that a service may have. */
 export type DeducaoAdmitida = Vigencia & { readonly cTribNac: string; readonly formas: ReadonlySet<FormaDeducao> };
 
-/** Who is in a special regime. */
+/** A provider, or every provider, in a special regime. */
 type RegimeDoPrestador = Vigencia & {
   /** `regEspTrib`. */
   readonly regime: string;
@@ -49,16 +49,16 @@ type RegimeDoPrestador = Vigencia & {
   readonly servicos: ReadonlySet<string>;
 };
 
-/** What is not taxed; an empty document is every provider. */
+/** A service that is not taxed; an empty document means every provider. */
 type NaoIncidencia = Vigencia & { readonly cTribNac: string; readonly documento: string };
 
-/** Lines in the order of their dates. */
+/** The registers, with lines in the order of their dates. */
 export type Cadastros = {
   readonly beneficios: readonly Beneficio[] | undefined;
   readonly deducoes: readonly DeducaoAdmitida[] | undefined;
   readonly regimes:
     | {
-        /** Those of which the register has any line. */
+        /** The services that have any line in the register. */
         readonly admitidos: ReadonlySet<string>;
         readonly linhas: readonly RegimeDoPrestador[];
       }
@@ -66,11 +66,11 @@ export type Cadastros = {
   readonly naoIncidencias: readonly NaoIncidencia[] | undefined;
 };
 
-/** What the facts hold of them, and of whose they are. */
+/** The registers in the facts, and the municipality that they belong to. */
 export type CadastrosFacts = {
-  /** The tenant's own municipality, in a rehearsal too; undefined for the shared sandbox, which is every municipality's. */
+  /** The tenant's own municipality, also in a rehearsal; undefined for the shared sandbox, which counts as every municipality. */
   readonly cMun: string | undefined;
-  /** What the municipality registers besides: benefits, deductions, special regimes, non-incidence. */
+  /** The municipality's further registers: benefits, deductions, special regimes, non-incidence. */
   readonly cadastros: Cadastros;
 };
 
@@ -81,7 +81,7 @@ export const SEM_CADASTROS: Cadastros = {
   naoIncidencias: undefined,
 };
 
-/** Whether the tax is due in the municipality itself; the shared sandbox is every municipality's. */
+/** Whether the tax is due in the municipality itself; the shared sandbox counts as every municipality. */
 export function isTaxOwn(place: string | undefined, cMun: string | undefined): boolean {
   return place !== undefined && (cMun === undefined || place === cMun);
 }
@@ -90,16 +90,16 @@ function documentoOf({ prest }: Dps): string {
   return prest.CNPJ ?? prest.CPF ?? '';
 }
 
-/** What the register says of the benefit that a DPS names. */
+/** The register's answer about the benefit that a DPS names. */
 export type BeneficioRegistrado =
   | { readonly kind: 'inexistente' }
-  /** The lines of the number, of which none is in force at the competence. */
+  /** The lines of the number, none of which is in force at the competence. */
   | { readonly kind: 'sem_vigencia'; readonly linhas: readonly Beneficio[] }
   | { readonly kind: 'de_outro_servico' | 'de_outro_prestador' | 'aplica'; readonly beneficio: Beneficio };
 
 /**
- * Undefined: the DPS names no benefit, or the register has nothing to say, because the municipality keeps none or the tax is due in another
- * (the shared sandbox is every municipality's).
+ * Undefined: the DPS names no benefit, the municipality keeps no register, or the tax is due in another municipality. The shared sandbox
+ * counts as every municipality.
  */
 export function beneficioRegistrado(dps: Dps, { cMun, cadastros }: CadastrosFacts): BeneficioRegistrado | undefined {
   const nBM = dps.valores.trib.tribMun.BM?.nBM;
@@ -125,7 +125,7 @@ export function isIsenta(dps: Dps, facts: CadastrosFacts): boolean {
   return beneficioOf(dps, facts)?.tipo === 'isencao';
 }
 
-/** The forms of a deduction that the municipality admits of the service; undefined: it says nothing, or there is no deduction. */
+/** The forms of deduction that the municipality allows for the service; undefined: no register, or no deduction. */
 export function deducaoRegistrada(
   dps: Dps,
   { cMun, cadastros }: CadastrosFacts,
@@ -137,7 +137,7 @@ export function deducaoRegistrada(
   return admitida ?? 'nenhuma';
 }
 
-/** How the special regime of a DPS stands in the register; undefined: it says nothing. */
+/** The status of a DPS's special regime in the register; undefined: the register does not tell. */
 export function regimeRegistrado(
   dps: Dps,
   { cMun, cadastros }: CadastrosFacts,
@@ -154,7 +154,7 @@ export function regimeRegistrado(
   return linhas.some(isOfDps) ? 'atribuido' : 'de_outro';
 }
 
-/** Whether the municipality does not tax the service of the provider; undefined: it says nothing. */
+/** Whether the municipality does not tax the service of the provider; undefined: the register does not tell. */
 export function isNaoIncidente(dps: Dps, { cMun, cadastros }: CadastrosFacts): boolean | undefined {
   if (cadastros.naoIncidencias === undefined || !isTaxOwn(placeOfIssqn(dps), cMun)) return undefined;
   const { cTribNac } = dps.serv.cServ;

@@ -112,7 +112,7 @@ test('a key is not built from parts that do not fit', () => {
 });
 
 test('a key with a wrong structure is refused', () => {
-  // Each has the check digit that its first 49 characters lead to, so that only the structure is at fault.
+  // Each key has the check digit of its first 49 characters, so that only the structure is wrong.
   for (const first49 of [
     '3550308321122233300018100000000000422609123456789', // environment 3
     '3550308131122233300018100000000000422609123456789', // kind 3

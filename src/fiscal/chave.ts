@@ -1,12 +1,12 @@
 /**
- * The identifiers that carry a check digit or are put together from parts: CPF, CNPJ, the municipality's code, the
- * access key (`chave_acesso`) and the identifier of the DPS.
+ * The identifiers that have a check digit or are composed of parts: CPF, CNPJ, the municipality's code, the access key (`chave_acesso`)
+ * and the identifier of the DPS.
  *
- * Builders throw on parts that do not fit: the document was judged before, so a misfit is our bug. Parsers and checks return an
- * answer, because their text comes from outside. The caller draws the random digits and knows the date.
+ * Builders throw on parts that do not fit: the document was judged before, so a misfit is our bug. Parsers and checks return an answer,
+ * because their text comes from outside. The caller draws the random digits and knows the date.
  */
 
-/** Who made the note: 1 the municipality's own system, 2 the national Sefin (TSAmbGeradorNFSe). */
+/** The issuer of the note: 1 the municipality's own system, 2 the national Sefin (TSAmbGeradorNFSe). */
 type AmbGer = '1' | '2';
 
 export type DocumentoKind = 'CPF' | 'CNPJ';
@@ -19,12 +19,12 @@ export type ChaveParts = {
   readonly nNFSe: bigint | number | string;
   /** Year and month of the emission, `AAMM`. */
   readonly anoMes: string;
-  /** Nine digits that make the key unguessable; the caller has a cryptographic source. */
+  /** Nine digits that make the key unguessable; the caller draws them from a cryptographic source. */
   readonly codigo: string;
 };
 
 export type Chave = ChaveParts & {
-  /** As in the element: without left zeros. */
+  /** The number as in the element: without leading zeros. */
   readonly nNFSe: string;
   readonly dv: string;
 };
@@ -36,7 +36,7 @@ export type DpsIdParts = {
   readonly nDPS: bigint | number | string;
 };
 
-/** Series and number without left zeros: `00001` and `1` are the same series. */
+/** Series and number without leading zeros: `00001` and `1` are the same series. */
 export type DpsId = DpsIdParts & { readonly serie: string; readonly nDPS: string };
 
 /** Widths of the parts; Anexo I v1.01, Id of infNFSe and Id of infDPS. */
@@ -48,13 +48,13 @@ const CHAVE_LENGTH = 50;
 /** Length of the key of an NF-e (Manual de Orientação do Contribuinte), which letters of a CNPJ do not change. */
 const CHAVE_NFE_LENGTH = 44;
 
-/** Weights of the key and of the CNPJ return to 2 after 9; those of the CPF never need to, its sums are ten long. */
+/** The weights of the key and of the CNPJ return to 2 after 9; the sums of a CPF are too short to need that. */
 const WEIGHT_MAX = 9;
 const WEIGHT_MAX_CPF = 11;
 
 const CPF = /^\d{11}$/;
 
-/** IN RFB 2.229/2024: letters in the first twelve positions, capital ones, and two check digits that stay digits. */
+/** The format of IN RFB 2.229/2024: capital letters allowed in the first twelve positions, then two numeric check digits. */
 const CNPJ = /^[\dA-Z]{12}\d{2}$/;
 
 const MUNICIPIO = /^\d{7}$/;
@@ -62,21 +62,21 @@ const ANO_MES = /^\d{2}(?:0[1-9]|1[0-2])$/;
 const CODIGO = /^\d{9}$/;
 
 /**
- * The structure of the key and not the pattern of the XSD of 27/07/2026: that one allows letters in positions 7 to 20,
- * as in the key of an NF-e, while here the CNPJ stands in 10 to 23 (decided in D-36).
+ * The structure of the key, not the pattern of the XSD of 27/07/2026. The XSD allows letters in positions 7 to 20, as in the key of an
+ * NF-e. Here the CNPJ stands in 10 to 23 (decided in D-36).
  */
 const CHAVE = /^(\d{7})([12])(1000\d{11}|2[\dA-Z]{12}\d{2})(\d{13})(\d{2}(?:0[1-9]|1[0-2]))(\d{9})(\d)$/;
 
 const DPS_ID = /^DPS(\d{7})(1000\d{11}|2[\dA-Z]{12}\d{2})(\d{5})(\d{15})$/;
 
-/** Whether a text has the shape of a CPF or of a CNPJ; the check digits are not looked at. */
+/** Whether a text has the shape of a CPF or of a CNPJ; the check digits are not verified. */
 export function documentoKind(documento: string): DocumentoKind | undefined {
   if (CPF.test(documento)) return 'CPF';
   return CNPJ.test(documento) ? 'CNPJ' : undefined;
 }
 
 export function cpfIsValid(cpf: string): boolean {
-  // Eleven equal digits satisfy the arithmetic and belong to nobody.
+  // Eleven equal digits satisfy the arithmetic, and are no real CPF.
   if (!CPF.test(cpf) || cpf === cpf.charAt(0).repeat(11)) return false;
   return digitIs(cpf, 9, WEIGHT_MAX_CPF) && digitIs(cpf, 10, WEIGHT_MAX_CPF);
 }
@@ -87,9 +87,8 @@ export function cnpjIsValid(cnpj: string): boolean {
 }
 
 /**
- * The seventh digit that the first six of a municipality's code lead to: weights 1 and 2 in turn, the digits of each
- * product added, up to the next ten. Nine of the 5571 codes in use do not follow it, so it may suggest a code and never
- * refuse one.
+ * The check digit for the first six digits of a municipality's code: weights 1 and 2 in turn, the digits of each product added, up to the
+ * next ten. Nine of the 5571 codes in use do not follow the rule. It may therefore suggest a code, but never refuse one.
  */
 export function ibgeDigit(codigo6: string): string {
   let total = 0;
@@ -101,8 +100,8 @@ export function ibgeDigit(codigo6: string): string {
 }
 
 /**
- * A CPF as the public administration shows it: the six digits in the middle. A CNPJ is public and stays whole; of
- * anything else nothing is shown, since a mistyped CPF is still somebody's.
+ * A CPF as the public administration shows it: the six digits in the middle. A CNPJ is public and stays whole. Any other text is hidden,
+ * since a mistyped CPF may belong to another person.
  */
 export function maskDocumento(documento: string): string {
   const kind = documentoKind(documento);
@@ -110,13 +109,13 @@ export function maskDocumento(documento: string): string {
   return kind === 'CNPJ' ? documento : '***';
 }
 
-/** The month of an access key as a number, `202611`; 0 of a text that has none in its place. */
+/** The month of an access key as a number, `202611`; 0 if the text has no month in its place. */
 export function mesOfChave(chave: string): number {
   const anoMes = chave.slice(36, 40);
   return ANO_MES.test(anoMes) ? 200_000 + Number(anoMes) : 0;
 }
 
-/** The month of a protocol number, which begins with its moment. */
+/** The month of a protocol number, which begins with its date and time. */
 export function mesOfProtocolo(protocolo: string): number {
   const mes = protocolo.slice(0, 6);
   return /^\d{6}$/.test(mes) ? Number(mes) : 0;
@@ -137,7 +136,7 @@ export function chaveDigit(first49: string): string {
   return String(modulo11(first49, 49, WEIGHT_MAX));
 }
 
-/** Undefined when the structure or the check digit is wrong; the registration's own check digits are not looked at. */
+/** Undefined if the structure or the check digit is wrong; the registration's own check digits are not verified. */
 export function parseChave(chave: string): Chave | undefined {
   const match = CHAVE.exec(chave);
   if (match === null || !digitIs(chave, 49, WEIGHT_MAX)) return undefined;
@@ -156,27 +155,27 @@ export function parseChave(chave: string): Chave | undefined {
 const CNPJ_LENGTH = 14;
 const ROOT_LENGTH = 8;
 
-/** A CPF in full, a CNPJ by its root (D-31): the head office may act for a branch. */
+/** A CPF is compared in full, a CNPJ by its root (D-31): the head office may act for a branch. */
 export function isSameParty(one: string, other: string): boolean {
   const kind = documentoKind(one);
   return kind !== undefined && kind === documentoKind(other) && raizOf(one) === raizOf(other);
 }
 
-/** The root of a CNPJ; anything else in full. */
+/** The root of a CNPJ; any other text in full. */
 export function raizOf(documento: string): string {
   return documento.length === CNPJ_LENGTH ? documento.slice(0, ROOT_LENGTH) : documento;
 }
 
-/** Whether a key belongs to a provider other than this document: then its sender learns nothing of the note (D-293). */
+/** Whether a key belongs to a provider other than this document: its sender must then learn nothing of the note (D-293). */
 export function isKeyOfOther(chave: string, documento: string): boolean {
   const parts = parseChave(chave);
   return parts !== undefined && !isSameParty(parts.documento, documento);
 }
 
-/** What the Id of a note, and a printed key, have around the fifty positions. */
+/** The extra characters around the fifty positions in the Id of a note and in a printed key. */
 const AROUND_CHAVE = /^\s*NFS(?:-?e)?|[\s.\-/]+/gi;
 
-/** Why a text is no key, a sentence in Portuguese; undefined when it is one, of whatever note. */
+/** Why a text is no key, as a sentence in Portuguese; undefined for the key of any note. */
 export function whyNoChave(text: string): string | undefined {
   const bare = text.replace(AROUND_CHAVE, '');
   if (bare !== text && parseChave(bare) !== undefined) {
@@ -198,22 +197,22 @@ export function whyNoChave(text: string): string | undefined {
   return 'O texto enviado não tem a forma de uma chave de acesso: 50 posições, só algarismos (letras maiúsculas, só no CNPJ).';
 }
 
-/** Whether the 44 positions of the key of an NF-e or NFC-e end in their check digit; nothing else of it is looked at. */
+/** Whether the 44 positions of the key of an NF-e or NFC-e end in their check digit; nothing else is verified. */
 export function chaveNFeIsValid(chave: string): boolean {
   return chave.length === CHAVE_NFE_LENGTH && digitIs(chave, CHAVE_NFE_LENGTH - 1, WEIGHT_MAX);
 }
 
-/** The canonical identifier, whatever `Id` the sender wrote (decided in D-16). */
+/** The canonical identifier, regardless of the `Id` that the sender wrote (decided in D-16). */
 export function dpsIdOf({ nDPS, ...serie }: DpsIdParts): string {
   return dpsIdInSerie(dpsSerieOf(serie), nDPS);
 }
 
-/** What the identifiers of all DPS of one series of a provider begin with: all but the number. */
+/** The common prefix of the identifiers of a provider's DPS in one series: all but the number. */
 export function dpsSerieOf({ cLocEmi, documento, serie }: Omit<DpsIdParts, 'nDPS'>): string {
   return `DPS${requireFit('cLocEmi', MUNICIPIO, cLocEmi)}${registration(documento)}${padNumber('serie', serie, SERIE_WIDTH)}`;
 }
 
-/** `serie`: of {@link dpsSerieOf}. */
+/** `serie`: the result of {@link dpsSerieOf}. */
 export function dpsIdInSerie(serie: string, nDPS: DpsIdParts['nDPS']): string {
   return serie + padNumber('nDPS', nDPS, NDPS_WIDTH);
 }
@@ -277,7 +276,7 @@ function trimZeros(digits: string): string {
   return digits.replace(/^0+(?=\d)/, '');
 }
 
-/** Whether a text has the form of a protocol number. Any other is not looked up: a database may not take it as text. */
+/** Whether a text has the form of a protocol number. A text of any other form is not looked up: a database may reject it as text. */
 export function isProtocolo(text: string): boolean {
   return /^[0-9A-Za-z._-]{1,64}$/.test(text);
 }

@@ -1,6 +1,6 @@
 /**
- * The NFS-e of a judged DPS: what the note adds to the declaration, from facts, amounts and the numbers it was given.
- * Signing it is the worker's affair, in production only (D-35).
+ * The NFS-e of a judged DPS. Its additions to the declaration come from the facts, the amounts and the assigned numbers. The worker signs
+ * it, in production only (D-35).
  */
 import { beneficioOf, TIPOS_BENEFICIO } from './cadastros.ts';
 import { municipioOf, nbsOf, paisOf, servicoOf } from './catalogs/catalogs.ts';
@@ -16,7 +16,7 @@ import { codigoSituacaoOf } from './nota.ts';
 /** Version of this program on the note, at most 20 characters (`verAplic`). */
 export const VER_APLIC = 'emissor-nfse-0.1';
 
-/** What is known only once the note is numbered. */
+/** The values that are known only once the note is numbered. */
 export type Numbered = {
   readonly chave: string;
   readonly nNFSe: string;
@@ -24,7 +24,7 @@ export type Numbered = {
   readonly idDps: string;
   readonly serie: string;
   readonly nDPS: string;
-  /** Emission and processing are one instant here. */
+  /** Emission and processing are the same instant here. */
   readonly dhEmi: string;
   readonly tpAmb: '1' | '2';
 };
@@ -109,7 +109,7 @@ function placeName({ serv, cLocEmi }: Dps): string {
   return (cPaisPrestacao && paisOf(cPaisPrestacao)?.nome) || nameOf(cLocEmi);
 }
 
-/** Scenarios 64 and 78 of the national export sheet: a service taxed at the taker, whose taker is abroad. */
+/** Scenarios 64 and 78 of the national export sheet: a service that is taxed at the taker's place, with a taker abroad. */
 function noticeOf(dps: Dps): string | undefined {
   const isTakers = servicoOf(dps.serv.cServ.cTribNac)?.regra === 'ET';
   if (!isTakers || dps.valores.trib.tribMun.tribISSQN !== '1' || dps.toma?.end?.endExt === undefined) return undefined;
@@ -126,8 +126,8 @@ function nameOf(codigoIbge: string): string {
 }
 
 /**
- * Descriptions may be longer than the field of the note, and those of a municipal list may have what the note's type has not, a
- * line break or a dash of typography; what is left neither begins nor ends with a space.
+ * Fits a description into its field of the note, which may be shorter. A municipal list may contain characters that the note's type
+ * forbids, such as a line break or a typographic dash. The result neither begins nor ends with a space.
  */
 function cut(text: string, max: number): string {
   const plain = text.replace(/[^ -ÿ]+/g, ' ').trim();

@@ -22,8 +22,8 @@ import type { EventoEstado } from './evento.ts';
 import { TIPOS_EVENTO, tipoByCodigo } from './tipos-evento.ts';
 
 /**
- * The sheet of the matrix in Anexo II v1.01, cell by cell: rows stand on the note, columns arrive, blocks and unblocks one for
- * each kind of event that they are about. `Y` V, `-` X, `c` X/V.
+ * The sheet of the matrix in Anexo II v1.01, cell by cell. Rows are the events on the note, columns the arriving events. Blocks and
+ * unblocks have one row and column for each kind of event that they are about. `Y` V, `-` X, `c` X/V.
  */
 const SHEET = `
                 ---------- 101101 101103 105102 105104 105105 202201 202205 203202 203206 204203 204207 205204 205208 305101
@@ -125,7 +125,7 @@ function id(codigo: string, numero_sequencial?: number): string {
     : `EVT${CHAVE}${codigo}${String(numero_sequencial).padStart(3, '0')}`;
 }
 
-/** An event of a code, `305102:101101` for a block, in the name of who registers it. */
+/** An event of a code (`305102:101101` for a block), registered by its usual author. */
 function evento(name: string, more: Partial<EventoNaNota> = {}): EventoNaNota {
   const { codigo, alvo } = inMatrix(name);
   const { autor } = tipoByCodigo(codigo)!;
@@ -146,7 +146,7 @@ function refusal(onNote: readonly EventoNaNota[], arriving: EventoQueChega): str
 }
 
 describe('the judgement agrees with every cell', () => {
-  /** A history in which the event of a row may stand on a note, that event last. */
+  /** A history that puts the event of a row on a note, that event last. */
   const historyOf = (row: string): EventoNaNota[] => {
     if (row === 'nenhum') return [];
     const { codigo, alvo } = inMatrix(row);
@@ -155,7 +155,7 @@ describe('the judgement agrees with every cell', () => {
     if (codigo === '105105') return [evento('101103'), evento(row)];
     return [evento(row)];
   };
-  /** An event of the column as it arrives on that note: what it names is there when anything of the kind is. */
+  /** An event of the column as it arrives on that note. It names the event of its kind on the note, if there is one. */
   const arrivingOf = (column: string, onNote: readonly EventoNaNota[]): EventoQueChega => {
     const { codigo, alvo } = inMatrix(column);
     if (codigo === '305103') {
@@ -168,7 +168,7 @@ describe('the judgement agrees with every cell', () => {
     }
     return evento(column);
   };
-  /** Codes that say that what the event is about is not there, or was done already. */
+  /** Codes that say that the event's object is absent, or was already handled. */
   const ABOUT: Readonly<Record<string, readonly string[]>> = {
     '105104': ['E0853'],
     '105105': ['E0856'],
@@ -191,10 +191,10 @@ describe('the judgement agrees with every cell', () => {
         } else if (row.startsWith('305102') && mark === 'c') {
           assert.ok(code === REFUSALS[codigo] || code === 'E1967', what);
         } else if (row === '205208' && codigo === '202205') {
-          // The party of the annulled rejection; of its own kind there is one on a note.
+          // The party of the annulled rejection; a note has only one of its kind.
           assert.equal(code, 'E0864', what);
         } else {
-          // `c` between manifestations: the other party is another one.
+          // `c` between manifestations: the other party is a different one.
           assert.ok(code === undefined || about.includes(code), what);
         }
       }
@@ -257,11 +257,11 @@ describe('one manifestation a party (E1833)', () => {
     assert.equal(refusal(onNote, evento('203202')), undefined);
     assert.equal(refusal(onNote, evento('204207')), undefined);
     assert.equal(refusal(onNote, evento('203206')), 'E0866');
-    // The same party as an intermediary.
+    // The same party acts as an intermediary.
     const conflict = conflictOf(onNote, evento('204207', { autor: TOMADOR }));
     assert.equal(conflict?.codigo, 'E1833');
     assert.match(conflict!.mensagem, /A rejeição desta parte já foi anulada/);
-    // It confirms, as an intermediary too.
+    // The same party confirms, as an intermediary too.
     assert.equal(refusal(onNote, evento('204203', { autor: TOMADOR })), undefined);
   });
 
@@ -345,7 +345,7 @@ describe('what stands on a note', () => {
     const naming = { campos: { id_evento_rejeicao: id('203206', 1) } };
     assert.equal(isAnnulledHere(evento('203202', naming), [here]), false, 'only an annulment annuls');
     assert.deepEqual(codes([{ ...here, codigo: '999999', estado: 'processado' }]), [], 'a type that nobody knows');
-    // Annulled, the party rejects no more; it may confirm.
+    // The party whose rejection is annulled no longer rejects; it may confirm.
     const standing = listStanding([here, as('dispensado', annulment)]);
     assert.equal(refusal(standing, anulacao(id('203206', 1))), 'E1835');
     assert.equal(refusal(standing, evento('203202')), undefined);

@@ -1,10 +1,10 @@
 /**
- * Judges which event may be registered on a note after which: the national matrix of events (Anexo II v1.01) as data, and the rules
+ * Judges which event may be registered on a note after which other: the national matrix of events (Anexo II v1.01) as data, and the rules
  * over it. `judge-pedido.ts` judges whether the author is a party of the note.
  *
- * Only events that stand on the note count. An event under way hinders none here; the flow asks about an open cancellation
- * ({@link refuseBesideOpen}). The mark "X/V" of the matrix has no printed legend. Between manifestations it is read as one
- * manifestation a party (E1833), at blocks as refused while the block is in force.
+ * Only events that stand on the note count. A pending event is no hindrance here; the flow checks for an open cancellation ({@link
+ * refuseBesideOpen}). The mark "X/V" of the matrix has no printed legend. It means, between manifestations, one manifestation per party
+ * (E1833). It means, at blocks, a refusal while the block is in force.
  */
 import { type EventoEstado, eventoRests, standsOnNota } from './evento.ts';
 import type { Fault, FaultKind } from './fault.ts';
@@ -22,11 +22,11 @@ export type EventoNaNota = {
 };
 
 export type EventoQueChega = Omit<EventoNaNota, 'numero_sequencial'> & {
-  /** Key of its note. Where it is given, an event that this one names must be of the same note. */
+  /** Key of its note. If it is given, an event that this one names must belong to the same note. */
   readonly chave_acesso?: string | undefined;
 };
 
-/** Why an event is refused: the code of the national rule, and a sentence with what to do. */
+/** Why an event is refused: the code of the national rule, and a sentence with the remedy. */
 export type Conflito = Pick<Fault, 'codigo' | 'mensagem'> & { readonly kind?: FaultKind; readonly detalhes?: string };
 
 export type Situacao = 'permitido' | 'proibido' | 'condicional';
@@ -36,7 +36,7 @@ export type Situacao = 'permitido' | 'proibido' | 'condicional';
 const BLOQUEIO = '305102';
 const DESBLOQUEIO = '305103';
 
-/** Columns of the matrix, in its order: the events that arrive. */
+/** Columns of the matrix, in its order: the arriving events. */
 const CHEGAM: readonly string[] = [
   ...['101101', '101103', '105102', '105104', '105105', '202201', '202205', '203202', '203206', '204203', '204207'],
   ...['205204', '205208', '305101', '305102', '305103'],
@@ -44,7 +44,7 @@ const CHEGAM: readonly string[] = [
 
 /**
  * Rows of the matrix: the events that stand on the note. `Y`: accepted, `-`: refused, `c`: on a condition. A block and an unblock refuse
- * only what concerns the kind that they are about, which {@link situacaoOf} knows.
+ * only the kind of event that they are about, which {@link situacaoOf} knows.
  */
 const MATRIZ: Readonly<Record<string, string>> = {
   nenhum: 'YYY--YYYYYYYYYY-',
@@ -68,7 +68,7 @@ const MATRIZ: Readonly<Record<string, string>> = {
 
 const SITUACOES: Readonly<Record<string, Situacao>> = { Y: 'permitido', '-': 'proibido', c: 'condicional' };
 
-/** An event as the matrix knows it. `alvo`: the kind of event that a block or an unblock is about. */
+/** An event in the terms of the matrix. `alvo`: the kind of event that a block or an unblock is about. */
 export type NaMatriz = { readonly codigo: string; readonly alvo?: string | undefined };
 
 /** One cell of the matrix. `existente` is undefined on a note without events. */
@@ -94,17 +94,17 @@ export const CODIGOS_DE_OFICIO: ReadonlySet<string> = new Set([
 const SUBSTITUICAO = '105102';
 
 /**
- * Codes that refuse an event of a party because of events on the note: the parties' affair. A replacement is left out, since its
- * substitute waits for it.
+ * Codes that refuse an event of a party because of events on the note, which concerns the parties alone. A replacement is excluded, since
+ * its substitute waits for it.
  */
 export const CODIGOS_ENTRE_PARTES: ReadonlySet<string> = new Set([
   ...TIPOS_EVENTO.flatMap(({ codigo, porOficio, recusa }) => (codigo === SUBSTITUICAO || porOficio ? [] : [recusa])),
   'E1833',
 ]);
 
-// What stands.
+// Events that stand on the note.
 
-/** An event of a note, whatever has become of it. */
+/** An event of a note, in any state. */
 export type EventoComEstado = EventoNaNota & { readonly estado: EventoEstado };
 
 /** Lists the events of a note that stand on it, in the same order. */
@@ -117,8 +117,8 @@ export function listStanding<Evento extends EventoComEstado>(eventos: readonly E
 }
 
 /**
- * Whether an event annuls a rejection that the national environment never took. There the rejection would be unknown for ever (E1963):
- * the annulment, like the rejection, is valid here alone.
+ * Whether an event annuls a rejection that the national environment never accepted. The annulment could then never be registered there
+ * (E1963): like the rejection, it is valid here alone.
  */
 export function isAnnulledHere(evento: EventoQueChega, onNote: readonly EventoComEstado[]): boolean {
   if (evento.codigo !== ANULACAO_REJEICAO) return false;
@@ -127,7 +127,7 @@ export function isAnnulledHere(evento: EventoQueChega, onNote: readonly EventoCo
 
 // The judgement.
 
-/** Why an event is refused on a note with these events, in the order of their processing. Undefined: it is accepted. */
+/** Why an event is refused on a note with these events, in the order of their processing. Undefined: the event is accepted. */
 export function conflictOf(onNote: readonly EventoNaNota[], arriving: EventoQueChega): Conflito | undefined {
   return (
     refuseSecondAnnulment(onNote, arriving) ??
@@ -154,16 +154,16 @@ function isCancelling({ codigo }: EventoNaNota): boolean {
   return CANCELAM.has(codigo);
 }
 
-/** Finds the event after which the matrix refuses a kind of event. One that cancelled the note comes before others. */
+/** Finds the event after which the matrix refuses a kind of event. An event that cancelled the note precedes others. */
 function findHindrance(onNote: readonly EventoNaNota[], codigo: string): EventoNaNota | undefined {
   const cancelling = onNote.find(isCancelling);
   if (cancelling !== undefined) return cancelling;
   const isAnswered = onNote.some((one) => one.codigo === '105105');
   const annulled = listAnnulled(onNote);
   return onNote.find((one) => {
-    // Blocks and unblocks refuse by what they are about, below.
+    // Blocks and unblocks refuse by their object, below.
     if (one.codigo === BLOQUEIO || one.codigo === DESBLOQUEIO) return false;
-    // An answered request for a fiscal analysis hinders no more: the answer does.
+    // An answered request for a fiscal analysis is no longer a hindrance: the answer is.
     if (one.codigo === '101103' && isAnswered) return false;
     // An annulled rejection hinders only another of its kind: for other kinds the row of the annulment counts.
     if (annulled.has(one) && one.codigo !== codigo) return false;
@@ -171,7 +171,7 @@ function findHindrance(onNote: readonly EventoNaNota[], codigo: string): EventoN
   });
 }
 
-/** Events by which an integrator ends a note, in the order in which they are advised. */
+/** Events by which an integrator ends a note, in the order in which they are suggested. */
 const CANCELAMENTOS = ['101101', '105102', '101103'];
 
 function adviseAfter(onNote: readonly EventoNaNota[], { codigo }: EventoQueChega): string {
@@ -186,7 +186,7 @@ function adviseAfter(onNote: readonly EventoNaNota[], { codigo }: EventoQueChega
   return 'Procure a prefeitura, que pode cancelar a nota por ofício.';
 }
 
-/** Annuls a rejection of the note, which it names. */
+/** The event that annuls a rejection of the note, which it names. */
 export const ANULACAO_REJEICAO = '205208';
 const REJEICOES = new Set(['202205', '203206', '204207']);
 
@@ -212,7 +212,7 @@ function refuseSecondRole(onNote: readonly EventoNaNota[], arriving: EventoQueCh
   return { codigo: 'E1833', mensagem };
 }
 
-/** Refuses a kind of event that a block in force keeps out. */
+/** Refuses a kind of event that a block in force excludes. */
 function refuseBlocked(onNote: readonly EventoNaNota[], arriving: EventoQueChega): Conflito | undefined {
   if (!isBlocked(onNote, arriving.codigo)) return undefined;
   const mensagem = `A prefeitura bloqueou o registro de ${slugOf(arriving.codigo)} nesta nota (${slugOf(BLOQUEIO)}). Procure a prefeitura; o evento volta a ser aceito depois do desbloqueio.`;
@@ -228,7 +228,7 @@ function refuseWithoutRequest(onNote: readonly EventoNaNota[], { codigo }: Event
   return { codigo: refusal, mensagem };
 }
 
-/** E1835: the rejection that is to be annulled was annulled already. */
+/** E1835: the rejection was already annulled. */
 function refuseSecondAnnulment(onNote: readonly EventoNaNota[], arriving: EventoQueChega): Conflito | undefined {
   if (arriving.codigo !== ANULACAO_REJEICAO) return undefined;
   const rejection = findRejection(arriving, onNote);
@@ -280,7 +280,7 @@ function listBlocks(onNote: readonly EventoNaNota[]): readonly EventoNaNota[] {
   return inForce;
 }
 
-/** Whether a kind of event is kept out. */
+/** Whether a block in force excludes a kind of event. */
 export function isBlocked(onNote: readonly EventoNaNota[], codigo: string): boolean {
   return listBlocks(onNote).some((block) => alvoOf(block) === codigo);
 }
@@ -309,16 +309,16 @@ function refuseWithoutBlock(onNote: readonly EventoNaNota[], arriving: EventoQue
   return { codigo: 'E1976', mensagem: 'A nota não tem o bloqueio que id_evento_bloqueio aponta.' };
 }
 
-// Events that are missed.
+// Missing events.
 
-/** An event that a refused one needs, and that does not stand on the note. */
+/** An event that a refused one requires and that does not stand on the note. */
 export type EventoSuposto = {
   readonly codigo: string;
-  /** Undefined: any of its type. */
+  /** Undefined: any event of the type. */
   readonly numero_sequencial: number | undefined;
 };
 
-/** Finds which event is missed, where its absence is the conflict. It may exist without standing on the note: the store knows. */
+/** Finds the missing event, if its absence is the conflict. It may exist without standing on the note: the store knows. */
 export function findMissing({ codigo }: Conflito, arriving: EventoQueChega): EventoSuposto | undefined {
   if (codigo === 'E0853' || codigo === 'E0856') return { codigo: '101103', numero_sequencial: undefined };
   if (codigo !== 'E1976' && codigo !== 'E1963') return undefined;
@@ -329,7 +329,7 @@ export function findMissing({ codigo }: Conflito, arriving: EventoQueChega): Eve
   return isOfType ? referido : undefined;
 }
 
-/** What the store says of the missed event. `hasRetry` as in {@link eventoRests}. */
+/** The missing event as the store has it. `hasRetry` as in {@link eventoRests}. */
 export type EventoAchado = {
   /** `id_evento`. */
   readonly id: string;
@@ -339,7 +339,7 @@ export type EventoAchado = {
   readonly hasRetry: boolean;
 };
 
-/** Explains a conflict whose missed event exists without standing on the note: it is under way, stopped, or came to nothing. */
+/** Explains a conflict whose missing event exists without standing on the note: it is pending, stopped, or came to nothing. */
 export function explainMissing(conflict: Conflito, arriving: EventoQueChega, found: EventoAchado): Conflito {
   const { id, codigo, numero_sequencial, estado, hasRetry } = found;
   const [kind, advice] = !eventoRests(estado, hasRetry)
@@ -374,7 +374,7 @@ function slugOf(codigo: string): string {
   return tipoByCodigo(codigo)?.slug ?? codigo;
 }
 
-// Refusals before the matrix is asked. Both are E302; the first word of `detalhes` tells them apart.
+// Refusals before the matrix is consulted. Both are E302; the first word of `detalhes` tells them apart.
 
 /** Refuses an event for a note that is `cancelada`. */
 export function refuseOnCancelled(codigo: string): Conflito {
@@ -382,7 +382,7 @@ export function refuseOnCancelled(codigo: string): Conflito {
   return { codigo: 'E302', mensagem, detalhes: 'nota_cancelada: ela não recebe mais eventos.' };
 }
 
-/** Refuses a cancellation while another one of the note is not at its end. */
+/** Refuses a cancellation while another one of the note is not finished. */
 export function refuseBesideOpen({ id, codigo, numero_sequencial, estado }: Omit<EventoAchado, 'hasRetry'>): Conflito {
   const slug = slugOf(codigo);
   const mensagem = `Outro cancelamento desta nota está em andamento: ${slug} número ${numero_sequencial}, ${estado}. ${GOES_ON[estado] ?? ''}A nota ainda não está cancelada: espere o resultado dele, em …/eventos/${slug}/${numero_sequencial}, e só registre outro se ele não for processado.`;
@@ -390,7 +390,7 @@ export function refuseBesideOpen({ id, codigo, numero_sequencial, estado }: Omit
   return { codigo: 'E302', kind: 'cancelamento_em_andamento', mensagem, detalhes };
 }
 
-/** What a cancellation under way waits for, where it is not the answer of the environment. */
+/** The reason why a pending cancellation waits, in states other than waiting for the environment's answer. */
 const GOES_ON: Readonly<Partial<Record<EventoEstado, string>>> = {
   aguardando_autorizacao_nota: 'Ele segue quando a nota for autorizada. ',
   erro: 'O envio falhou, e é tentado de novo sem que ninguém o peça. ',

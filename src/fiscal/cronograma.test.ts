@@ -29,13 +29,13 @@ test('the segment is that of the first four digits of the service', () => {
     ['160101', '2026-12-01'],
     ['160104', '2026-12-01'],
     ['160201', '2026-10-01'],
-    // Leases inside the list of LC 116 are services of the list in general.
+    // Leases inside the list of LC 116 are ordinary services of the list.
     ['030401', '2026-10-01'],
     ['990101', '2026-12-01'],
     ['990301', '2026-12-01'],
     // The subitem exists, its division does not.
     ['010199', '2026-10-01'],
-    // No such subitem: 3.01 was vetoed, an item alone names none.
+    // No such subitem: 3.01 was vetoed, and an item alone names none.
     ['030101', '2026-12-01'],
     ['010000', '2026-12-01'],
     ['000000', '2026-12-01'],

@@ -1,21 +1,21 @@
 /**
- * From which competence a note must carry the group of the IBS and the CBS: the schedule of the specification, as a
- * table, and what it makes of one service and of one provider.
+ * The first competence from which a note must carry the group of the IBS and the CBS. The schedule of the specification is a table here,
+ * and is applied to a service and to a provider.
  *
- * The dates of layout 1.00 are not here: it issues nothing any more (E110, E111).
+ * The dates of layout 1.00 are absent: that layout issues nothing any more (E110, E111).
  */
 import { servicos } from './catalogs/catalogs.ts';
 import { once } from './catalogs/table.ts';
 import { addDays, type Vigencia } from './moment.ts';
 
-/** First competence that may carry the group: before it there is no IBS and no CBS (Anexo I, E0850). */
+/** First competence that may carry the group: earlier ones have no IBS and no CBS (Anexo I, E0850). */
 export const INICIO_IBSCBS = '2026-01-01';
 
 type Segmento = 'geral' | 'prazo_proprio' | 'simples_nacional';
 
 export type LinhaDoCronograma = {
   readonly segmento: Segmento;
-  /** Whom it concerns, in Portuguese. */
+  /** The services or providers concerned, in Portuguese. */
   readonly descricao: string;
   /** Subitems of LC 116 that the line names, `01.03`. */
   readonly subitens: readonly string[];
@@ -35,8 +35,8 @@ const GERAL: LinhaDoCronograma = {
 };
 
 /**
- * Leases, condominium, intangible goods and digital platforms are operations outside of the list of LC 116 (item 99 of the
- * national list has their codes); where one is a service of the list, the line names its subitem.
+ * Leases, condominium, intangible goods and digital platforms are operations outside the list of LC 116. Item 99 of the national list has
+ * their codes. If one of them is a service of the list, the line names its subitem.
  */
 const PRAZO_PROPRIO: LinhaDoCronograma = {
   segmento: 'prazo_proprio',
@@ -55,10 +55,10 @@ const SIMPLES: LinhaDoCronograma = {
   origem: ORIGEM,
 };
 
-/** The schedule, by date. A later rule is a line more. */
+/** The schedule, by date. A later rule is one more line. */
 export const CRONOGRAMA: readonly LinhaDoCronograma[] = [GERAL, PRAZO_PROPRIO, SIMPLES];
 
-/** Item 99 is of the national list alone: what LC 116 does not have. */
+/** Item 99 exists in the national list only: operations that LC 116 does not have. */
 const ITEM_FORA_DA_LC116 = '99';
 
 /** First four digits of a `cTribNac`, for each subitem of LC 116 that exists. */
@@ -76,8 +76,8 @@ const COM_PRAZO_PROPRIO: ReadonlySet<string> = new Set(
 );
 
 /**
- * The line of the schedule for a service of a provider. `optante`: in the Simples Nacional at the competence, by the registry
- * (`isOptante`), whatever the DPS says of itself.
+ * The line of the schedule for a service of a provider. `optante`: in the Simples Nacional at the competence by the registry
+ * (`isOptante`), whether or not the DPS says so.
  */
 export function linhaDe(cTribNac: string, optante: boolean): LinhaDoCronograma {
   if (optante) return SIMPLES;
@@ -97,21 +97,22 @@ export function motivoDe(cTribNac: string, optante: boolean): string {
   return COM_PRAZO_PROPRIO.has(subitem) ? `${nome}, que tem data própria` : `${nome}, da data geral`;
 }
 
-/** When the group is due from one provider, for the services of one segment. */
+/** When one provider owes the group, for the services of one segment. */
 export type ObrigacaoDoPrestador = {
   readonly segmento: Exclude<Segmento, 'simples_nacional'>;
   readonly descricao: string;
   readonly subitens: readonly string[];
-  /** First competence with the group: of the stretch that `hoje` is in, else of the next one. */
+  /** First competence with the group, in the period that contains `hoje`, or else in the next one. */
   readonly desde: string;
   readonly devidoHoje: boolean;
-  /** All the competences with the group, in order and the last without an end: a period in the Simples Nacional may interrupt them until 2027. */
+  /** All competences with the group, in order, the last without an end. A period in the Simples Nacional may interrupt them until 2027. */
   readonly trechos: readonly Vigencia[];
 };
 
 /**
- * For each segment of services the competences from which a provider owes the group. The status at each competence decides: who
- * leaves the Simples Nacional owes it from the next day, who enters it owes it no more until the date of the Simples.
+ * The competences from which a provider owes the group, for each segment of services. The status at each competence decides. A provider
+ * that leaves the Simples Nacional owes it from the next day. A provider that enters the Simples Nacional owes it again only from the
+ * date of the Simples.
  */
 export function obrigacoes(simples: readonly Vigencia[], hoje: string): readonly ObrigacaoDoPrestador[] {
   return [GERAL, PRAZO_PROPRIO].map(({ segmento, descricao, subitens, desde }) => {
@@ -128,7 +129,7 @@ export function obrigacoes(simples: readonly Vigencia[], hoje: string): readonly
   });
 }
 
-/** From a day on, without the periods in the Simples Nacional before its own date. */
+/** The periods from a day on, without those in the Simples Nacional before the date of the Simples. */
 function trechosDesde(desde: string, simples: readonly Vigencia[]): readonly Vigencia[] {
   const trechos: Vigencia[] = [];
   let inicio = desde;

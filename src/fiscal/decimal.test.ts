@@ -27,15 +27,15 @@ import {
   ZERO,
 } from './decimal.ts';
 
-/** What a reader returned, as text, so that a failure shows an amount and not a count of cents. */
+/** The result of a reader as text, so that a failure shows an amount and not a count of cents. */
 const shown = (value: Decimal | undefined) => (value === undefined ? undefined : formatDecimal(value));
 
 const hundredths = (digits: number) =>
   fc.bigInt({ min: -(10n ** BigInt(digits)) + 1n, max: 10n ** BigInt(digits) - 1n }).map((value) => value as Decimal);
 
 /**
- * Rounding as a schoolchild does it: write the digits of the quotient one by one, look at the first one dropped and at
- * whether anything follows it. Shares no step with `divRound`.
+ * Rounding by long division: it writes the digits of the quotient one by one. The first dropped digit, and whether anything follows it,
+ * decide the rounding. It shares no step with `divRound`.
  */
 function roundByLongDivision(numerator: bigint, denominator: bigint, rounding: 'half-up' | 'half-even'): bigint {
   const negative = numerator < 0n !== denominator < 0n;

@@ -1,23 +1,22 @@
 /**
- * Money and rates, exact. Every amount and percentage of the national layout has two decimals (15V2, 3V2, 2V2, 1V2),
- * so a decimal is a bigint that counts hundredths: R$ 10.25 is 1025n, and 3.05 % is 305n. Native operators compare
- * them; sums and differences go through `add`, `sub` and `sum`, which keep the type.
+ * Money and rates, exact. Every amount and percentage of the national layout has two decimals (15V2, 3V2, 2V2, 1V2). A decimal is
+ * therefore a bigint that counts hundredths: R$ 10.25 is 1025n, and 3.05 % is 305n. Native operators compare decimals. Sums and
+ * differences use `add`, `sub` and `sum`, which keep the type.
  *
- * There is no float anywhere on the way in or out (decided in D-05), no other scale, and no locale: `R$ 1.234,56` is
- * the business of whoever prints it.
+ * No conversion uses a float (decided in D-05). There is no other scale and no locale: `R$ 1.234,56` is left to the code that prints it.
  */
 
 declare const twoPlaces: unique symbol;
 
 export type Decimal = bigint & { readonly [twoPlaces]: true };
 
-/** At the tie, `half-up` goes away from zero and `half-even` to the even neighbour. */
+/** A tie rounds away from zero with `half-up`, and to the even neighbour with `half-even`. */
 export type Rounding = 'half-up' | 'half-even';
 
 /** Integer digits of TSDec15V2, the widest amount of the layout. */
 const INTEGER_DIGITS_MAX = 15;
 
-/** Longest text looked at: far above any amount, so that a hostile number costs nothing. */
+/** The longest text that is parsed: far above any amount, so that a hostile number costs nothing. */
 const TEXT_LENGTH_MAX = 64;
 
 /** One, in hundredths. */
@@ -26,15 +25,15 @@ const UNIT = 100n;
 /** One hundred percent, in hundredths of a percentage point. */
 const WHOLE = 10_000n;
 
-/** TSDec15V2 (XSD 1.01): no sign, no exponent, no left zero, no decimals or exactly two. */
+/** TSDec15V2 (XSD 1.01): no sign, no exponent, no leading zero, no decimals or exactly two. */
 const CANONICAL = /^(?:0|[1-9]\d{0,14})(?:\.\d\d)?$/;
 
-/** A number as RFC 8259 writes it, in its parts. */
+/** A number by RFC 8259, in its parts. */
 const JSON_NUMBER = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
 export const ZERO = 0n as Decimal;
 
-/** Reads the text of an XML element. Anything that the national schema would not accept is undefined. */
+/** Reads the text of an XML element. A text that the national schema would not accept is undefined. */
 export function parseDecimal(text: string): Decimal | undefined {
   if (text.length > TEXT_LENGTH_MAX || !CANONICAL.test(text)) return undefined;
   const point = text.length - 3;
@@ -43,9 +42,9 @@ export function parseDecimal(text: string): Decimal | undefined {
 }
 
 /**
- * Reads the text of a JSON number, or a JSON string that holds one, digit by digit. `1000.5`, `-2`, `10.500` and `1.0E7`
- * (as some serializers write large numbers) have two exact decimals and are read; `0.005` has not and is undefined,
- * because rounding what somebody declared would change it silently.
+ * Reads the text of a JSON number, or of a JSON string that holds one, digit by digit. `1000.5`, `-2`, `10.500` and `1.0E7` (as some
+ * serializers write large numbers) have two exact decimals and are read. `0.005` has more and is undefined: rounding a declared value
+ * would change it silently.
  */
 export function readDecimal(text: string): Decimal | undefined {
   if (text.length > TEXT_LENGTH_MAX) return undefined;
@@ -63,14 +62,14 @@ export function readDecimal(text: string): Decimal | undefined {
   return (sign === '-' ? -hundredths : hundredths) as Decimal;
 }
 
-/** A constant in our own source or data: a text that does not parse there is a bug. */
+/** A constant of our own source or data: a text that does not parse is a bug there. */
 export function decimal(text: string): Decimal {
   const value = readDecimal(text);
   if (value === undefined) throw new RangeError(`Not a decimal with at most two places: ${text}`);
   return value;
 }
 
-/** Always two decimals, as the note and every answer print them. */
+/** The text with exactly two decimals, as the note and every answer print it. */
 export function formatDecimal(value: Decimal): string {
   const digits = (value < 0n ? -value : value).toString().padStart(3, '0');
   return `${value < 0n ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`;
@@ -90,17 +89,17 @@ export function sum(values: readonly Decimal[]): Decimal {
   return total as Decimal;
 }
 
-/** How far two values lie apart, for the tolerances of the specification. */
+/** The distance between two values, for the tolerances of the specification. */
 export function distance(a: Decimal, b: Decimal): Decimal {
   return (a < b ? b - a : a - b) as Decimal;
 }
 
-/** `rate` percent of `base`, rounded to the cent once. */
+/** `rate` percent of `base`, rounded once to the cent. */
 export function percentOf(base: Decimal, rate: Decimal, rounding: Rounding = 'half-up'): Decimal {
   return divRound(base * rate, WHOLE, rounding) as Decimal;
 }
 
-/** `rate` percent of `base`, not rounded, as text: two decimals at least, and as many as it has. */
+/** `rate` percent of `base` without rounding, as text with at least two decimals. */
 export function formatExactPercent(base: Decimal, rate: Decimal): string {
   return formatPlaces(base * rate, PRODUCT_PLACES);
 }
@@ -109,23 +108,23 @@ export function formatExactPercent(base: Decimal, rate: Decimal): string {
 const PRODUCT_PLACES = 6;
 
 /**
- * A rate of IBS or CBS, in percent and exact: some are published with three decimals, and what a reduction leaves of one may
- * have more. A bigint that counts 10⁻¹² of a percentage point, which holds four decimals after two reductions of two.
+ * A rate of IBS or CBS in percent, exact. Some are published with three decimals, and a reduced rate may have more. The bigint counts
+ * 10⁻¹² of a percentage point, which holds four decimals after two reductions of two.
  */
 export type Rate = bigint & { readonly [twelvePlaces]: true };
 
 declare const twelvePlaces: unique symbol;
 
-/** Of a {@link Rate}. */
+/** Decimals of a {@link Rate}. */
 const RATE_PLACES = 12;
-/** A hundredth of a percentage point, and one hundred percent, as rates count. */
+/** A hundredth of a percentage point, and one hundred percent, in units of a rate. */
 const RATE_HUNDREDTH = 10n ** BigInt(RATE_PLACES - 2);
 const RATE_WHOLE = 10n ** BigInt(RATE_PLACES + 2);
 
-/** Decimals that a published rate has at most: those that the calculator of the Receita Federal prints. */
+/** The maximum number of decimals of a published rate: those that the calculator of the Receita Federal prints. */
 const PUBLISHED_RATE = /^(?:0|[1-9]\d?)(?:\.(\d{1,4}))?$|^100(?:\.(0{1,4}))?$/;
 
-/** A published rate as decimal text, `0.365`: percent from 0 to 100, four decimals at most. Undefined: it is none. */
+/** A published rate as decimal text, `0.365`: percent from 0 to 100, at most four decimals. Undefined: the text is no rate. */
 export function parseRate(text: string): Rate | undefined {
   const match = PUBLISHED_RATE.exec(text);
   if (match === null) return undefined;
@@ -133,12 +132,12 @@ export function parseRate(text: string): Rate | undefined {
   return BigInt(integer + fraction.padEnd(RATE_PLACES, '0')) as Rate;
 }
 
-/** As a note writes it: two decimals. */
+/** The rate as a note writes it: two decimals. */
 export function roundRate(rate: Rate, rounding: Rounding): Decimal {
   return divRound(rate, RATE_HUNDREDTH, rounding) as Decimal;
 }
 
-/** Two decimals at least, and as many as it has. */
+/** The rate as text, with at least two decimals and no rounding. */
 export function formatRate(rate: Rate): string {
   return formatPlaces(rate, RATE_PLACES);
 }
@@ -160,7 +159,7 @@ export type Tax = bigint & { readonly [sixteenPlaces]: true };
 
 declare const sixteenPlaces: unique symbol;
 
-/** Of a {@link Tax}. */
+/** Decimals of a {@link Tax}. */
 const TAX_PLACES = 16;
 const POWERS = Array.from({ length: TAX_PLACES + 1 }, (_, exponent) => 10n ** BigInt(exponent));
 
@@ -169,22 +168,22 @@ export function taxOf(base: Decimal, rate: Rate): Tax {
   return (base * rate) as Tax;
 }
 
-/** As a note writes it: to the cent. */
+/** The tax as a note writes it: to the cent. */
 export function roundTax(tax: Tax, rounding: Rounding): Decimal {
   return divRound(tax, POWERS[TAX_PLACES - 2]!, rounding) as Decimal;
 }
 
-/** Two decimals at least, and as many as it has. */
+/** The tax as text, with at least two decimals and no rounding. */
 export function formatTax(tax: Tax): string {
   return formatPlaces(tax, TAX_PLACES);
 }
 
-/** A rate with as many decimals as are given, counted in the fraction that it is: percent are two more. */
+/** A rate rounded to the given number of decimals of its fraction; its percentage has two fewer. */
 export function keepRate(rate: Rate, places: number, rounding: Rounding): Rate {
   return keep(rate, RATE_PLACES + 2 - places, rounding) as Rate;
 }
 
-/** A tribute with as many decimals as are given. */
+/** A tribute rounded to the given number of decimals. */
 export function keepTax(tax: Tax, places: number, rounding: Rounding): Tax {
   return keep(tax, TAX_PLACES - places, rounding) as Tax;
 }
@@ -194,7 +193,7 @@ function keep(value: bigint, dropped: number, rounding: Rounding): bigint {
   return divRound(value, unit, rounding) * unit;
 }
 
-/** `share` percent of a rate or of a tribute, exact where both have few decimals. */
+/** `share` percent of a rate or of a tribute, exact if both have few decimals. */
 export function shareOf<Value extends Rate | Tax>(value: Value, share: Rate): Value {
   return ((value * share) / RATE_WHOLE) as Value;
 }

@@ -1,13 +1,13 @@
 /**
- * What only a JSON body can say, because the DPS has no element for it: amounts and places that the service computes and
- * that a sender may declare to have them compared (D-22, D-24; specification, IBS/CBS schedule rule 6; E404).
+ * The values that only a JSON body can declare, because the DPS has no element for them. The service computes these amounts and places,
+ * and compares them with the declared ones (D-22, D-24; specification, IBS/CBS schedule rule 6; E404).
  *
  * The names are those of the JSON body. A value that is not declared is absent, and nothing is compared.
  */
 import type { Decimal } from './decimal.ts';
 import type { DECLARADOS_IBSCBS } from './layout/corpo.ts';
 
-/** Inside the `ibscbs` group of the JSON body. */
+/** The fields of the `ibscbs` group of the JSON body. */
 export type DeclaradoIbsCbs = Readonly<Partial<Record<keyof typeof DECLARADOS_IBSCBS, Decimal>>>;
 
 export type Declarado = {
@@ -18,5 +18,5 @@ export type Declarado = {
   readonly ibscbs?: DeclaradoIbsCbs;
 };
 
-/** What an XML declares: nothing. */
+/** The declaration of an XML document: none. */
 export const NADA_DECLARADO: Declarado = {};

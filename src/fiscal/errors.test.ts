@@ -26,7 +26,7 @@ const SPECIFIED: Readonly<Record<number, string>> = {
   500: 'E999',
 };
 
-/** Named by the specification without a status of their own. */
+/** Codes that the specification names without a status of their own. */
 const SPECIFIED_WITHOUT_STATUS = ['E703'];
 
 /** Decided in D-85: the number means something else nationally, and the page says both. */
@@ -34,9 +34,9 @@ const OTHERWISE_NATIONAL = ['E0001', 'E0010', 'E0188', 'E0235', 'E0310', 'E1235'
 
 const SRC = path.resolve(import.meta.dirname, '..');
 
-/** These files name codes of others: of the national environment, which the simulator sends in its place, and of ABRASF. */
+/** These files name foreign codes: those of the national environment, which the simulator sends in its place, and those of ABRASF. */
 const NATIONAL = /^(adn|simulador|fiscal\/abrasf)\/|^subjects\/lotes\//;
-/** These files make or show the table itself. */
+/** These files build or show the table itself. */
 const TABLE = /^(fiscal\/errors|published\/)/;
 /** Files that send codes. */
 const SENDERS = globSync('**/*.ts', { cwd: SRC })
@@ -112,7 +112,7 @@ describe('the public error table', () => {
   });
 
   test('lists the statuses that the door sends a code with', () => {
-    // 499 is for the log: nobody is there to read the answer.
+    // 499 is for the log: the client is gone and reads no answer.
     const sent = SENDERS.filter(({ file }) => /^(doors|base\/http)\/|\.(rest|soap)\.ts$/.test(file)).flatMap(
       ({ file, text }) =>
         [...text.matchAll(/codigo: '(E\d+)',\s*status: (\d{3})\b|codigo: '(E\d+)'[^\n]*\bstatus: (\d{3})\b/g)].map(

@@ -1,9 +1,9 @@
 /**
- * The public table of errors: every code that an answer may carry, with its HTTP status, what it means and how to mend
- * it. From here come the status of an answer, `docs/erros` and the pages under `/docs/erros`.
+ * The public table of errors: every code that an answer may carry, with its HTTP status, its meaning and its remedy. The status of an
+ * answer, `docs/erros` and the pages under `/docs/erros` come from this table.
  *
- * A rule in `rules/` gives reason, origin and examples of its code; a row in `errors/` adds title and advice, and declares the codes
- * that no rule has. A rule without a row is a code of the table all the same.
+ * A rule in `rules/` gives reason, origin and examples of its code. A row in `errors/` adds title and advice, and declares the codes that
+ * no rule has. A rule without a row is still a code of the table.
  */
 import { ASSINATURA } from './errors/assinatura.ts';
 import { AVISOS, DUPLICIDADE, ESTRUTURA } from './errors/dps.ts';
@@ -16,14 +16,14 @@ import { factsOf, faultsOf } from './rules/trial.ts';
 
 export type { Alcance, PublicError } from './errors/row.ts';
 
-/** The rows as their families declare them, without what the rules add. */
+/** The rows as their families declare them, without the additions of the rules. */
 export const ROWS: readonly Row[] = [...SERVICO, ...ASSINATURA, ...AVISOS, ...ESTRUTURA, ...DUPLICIDADE, ...EVENTOS];
 
 const RULES_BY_CODE = Map.groupBy<string, AnyRule>(ALL_RULES, ({ code }) => code);
 
 const ROWS_BY_CODE: ReadonlyMap<string, Row> = new Map(ROWS.map((row) => [row.codigo, row]));
 
-/** Three digits before four, and by number: the order in which a code is looked up. */
+/** Codes of three digits before those of four, each by number: the order in which a code is looked up. */
 export const ERRORS: readonly PublicError[] = [
   ...ROWS.map((row) => publishRow(row, RULES_BY_CODE.get(row.codigo) ?? [])),
   ...[...RULES_BY_CODE].filter(([code]) => !ROWS_BY_CODE.has(code)).map(([, regras]) => ofRules(regras)),
@@ -35,7 +35,7 @@ export function errorOf(codigo: string): PublicError | undefined {
   return BY_CODE.get(codigo);
 }
 
-/** Whether the page of a code shows what fails and what passes. */
+/** Whether the page of a code has a refused and an accepted example. */
 export function hasExamples({ exemplos, pedidos, regras }: PublicError): boolean {
   return exemplos !== undefined || pedidos.length > 0 || regras.length > 0;
 }
@@ -63,7 +63,7 @@ function publishRow({ reservado, ...row }: Row, regras: PublicError['regras']): 
   };
 }
 
-/** A code without a row: its rules say all of it. The same document, sent again, is refused again. */
+/** A code without a row: its rules give all its texts. The same document is refused again when it is sent again. */
 export function ofRules(regras: PublicError['regras']): PublicError {
   const [first] = regras;
   if (first === undefined) throw new RangeError('A code without rules is told by a row');
@@ -74,13 +74,13 @@ export function ofRules(regras: PublicError['regras']): PublicError {
   return publishRow({ codigo: code, mensagem: title, comoResolver: mend, status, transitorio: false }, regras);
 }
 
-/** A code reaches as far as the farthest of its rules. */
+/** The scope of a code is the widest among its rules. */
 function reachOf(regras: PublicError['regras']): Alcance {
   if (regras.some(({ scope }) => scope === undefined)) return 'geral';
   return regras.some(({ scope }) => scope === 'nacional') ? 'nacional' : 'aviso';
 }
 
-/** The sentence of a rule. One that depends on the document is taken from the first rejected example. */
+/** The sentence of a rule. A sentence that depends on the document is taken from the first rejected example. */
 function messageOf({ code, message, rejects, why, given }: AnyRule): string {
   if (typeof message === 'string') return message;
   const [example] = rejects;

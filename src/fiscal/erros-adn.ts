@@ -1,9 +1,9 @@
 /**
- * What the national environment answered, made fit to be kept and shown (`erros_adn`): no property whose name speaks of a
- * secret or of the inside of a program, no text over a thousand characters, no more than three levels.
+ * Makes an answer of the national environment fit for storage and display (`erros_adn`). Names that suggest a secret or program internals
+ * are removed. A text has at most a thousand characters, and an object at most three levels.
  *
- * The value comes from outside and may be anything. What comes out is an object of plain JSON values that a database takes
- * (no U+0000, no halves of a surrogate pair). Texts are not searched for secrets: only names say what a value is.
+ * The value comes from outside and may be anything. The result is an object of plain JSON values that a database accepts: no U+0000, no
+ * halves of a surrogate pair. Texts are not searched for secrets: only the names decide.
  */
 
 /** Plain JSON. */
@@ -14,14 +14,14 @@ type ErroValue = string | number | boolean | null | readonly ErroValue[] | Erros
 export const TEXT_LENGTH_MAX = 1000;
 /** Levels, the object itself among them (specification, Limits). */
 export const DEPTH_MAX = 3;
-/** Members of one object or list: an answer has a few reasons, and none of them has as many fields. */
+/** Members of one object or list: a real answer has only a few reasons with few fields. */
 const MEMBERS_MAX = 100;
 const NAME_LENGTH_MAX = 100;
 
-/** Stands for what would be a fourth level. */
+/** Stands in the place of a fourth level. */
 const TOO_DEEP = '[omitido]';
 
-/** Within a name, letters and digits alone, lower case, no accents. English and Portuguese. */
+/** Parts of a name: letters and digits alone, lower case, no accents. English and Portuguese. */
 const SECRET_WITHIN = [
   'password',
   'passwd',
@@ -43,10 +43,10 @@ const SECRET_WITHIN = [
   'apikey',
 ];
 
-/** As a whole name: inside of another they say nothing. */
+/** Whole names: as a part of another name they mean nothing. */
 const SECRET_WHOLE = new Set(['pwd', 'pass', 'auth', 'bearer', 'jwt', 'stack', 'trace', 'pilha', 'privkey']);
 
-/** `erros_adn` of whatever was answered; null when nothing was. A list or a single value is put under a name. */
+/** `erros_adn` of any answer; null if there was none. A list or a single value is put under a name. */
 export function sanitizeErros(value: unknown): ErrosAdn | null {
   if (value === undefined || value === null) return null;
   if (Array.isArray(value)) return { erros: listOf(value, 2) };
@@ -80,7 +80,7 @@ function listOf(values: readonly unknown[], level: number): readonly ErroValue[]
 
 function objectOf(value: object, level: number): ErrosAdn {
   const members: [string, ErroValue][] = [];
-  // An error tells its message under a name that is not listed, and of its other fields nothing is wanted.
+  // An error gives its message under a name that is not listed; its other fields are not wanted.
   const source = value instanceof Error ? { mensagem: value.message } : value;
   for (const [name, inner] of Object.entries(source)) {
     if (members.length === MEMBERS_MAX) break;
@@ -88,7 +88,7 @@ function objectOf(value: object, level: number): ErrosAdn {
     const kept = simplify(inner, level + 1);
     if (kept !== undefined) members.push([truncate(name, NAME_LENGTH_MAX), kept]);
   }
-  // Entries are defined and not assigned, so that `__proto__` is a name like any other.
+  // Entries are defined and not assigned, so that `__proto__` is an ordinary name.
   return Object.fromEntries(members);
 }
 

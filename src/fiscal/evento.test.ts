@@ -1,4 +1,7 @@
-/** The machine of the event, walked whole; the rows of the specification's table and the rules of `acao_sugerida`, each by name. */
+/**
+ * The state machine of the event, walked completely; the rows of the specification's table and the rules of `acao_sugerida`, each by
+ * name.
+ */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
@@ -23,10 +26,10 @@ const ESTADOS = Object.keys(EVENTO_ESTADOS) as EventoEstado[];
 const MOVES: readonly EventoMove[] = EVENTO_MOVES;
 const TRIGGERS = [...new Set(MOVES.map(({ on }) => on))];
 
-/** What an operator does; all else happens by itself. */
+/** Triggers of an operator; all others happen by themselves. */
 const BY_HAND: readonly EventoTrigger[] = ['reprocessamento', 'separacao', 'retirada', 'dispensa', 'arquivamento'];
 
-/** All states that can follow, the given one among them. */
+/** All states that can follow, including the given one. */
 function reachableFrom(start: EventoEstado, moves: readonly EventoMove[] = MOVES): Set<EventoEstado> {
   const reached = new Set([start]);
   for (const estado of reached) for (const { from, to } of moves) if (from === estado) reached.add(to);
@@ -89,7 +92,7 @@ describe('the machine', () => {
     for (const estado of ['processado', 'rejeitado', 'cancelado', 'dispensado'] as const) {
       assert.deepEqual([...reachableFrom(estado)], [estado]);
     }
-    // A refusal that was seen to is a refusal.
+    // A refusal that an operator has filed is still a refusal.
     const stays = MOVES.filter(({ from, to }) => from === to && eventoRests(to, true));
     assert.deepEqual(stays, [{ from: 'rejeitado', on: 'arquivamento', to: 'rejeitado', due: 'never' }]);
     const out = MOVES.filter(({ from }) => from === 'erro_reprocessamento');
@@ -161,7 +164,7 @@ describe('the machine', () => {
       ['pendente', 'retirada'],
       ['aguardando_autorizacao_nota', 'retirada'],
     ]);
-    // Neither is entered from a state in which it may have been taken, but when the ADN says that it was not.
+    // A state that the ADN may have accepted leads to neither, unless the ADN says that it has nothing.
     const entries = [...entriesOf('pendente'), ...entriesOf('aguardando_autorizacao_nota')];
     assert.deepEqual(
       entries.map((move) => `${move.from} ${move.on}`).toSorted(),
@@ -245,7 +248,7 @@ describe('States and transitions, row by row', () => {
 
   test('erro | retries | 3 retries without success | erro (no more retries)', () => {
     assert.equal(EVENTO_RETRIES_MAX, 3);
-    // The first sending and three retries, all of them failures.
+    // The first attempt and three retries all fail.
     let reprocessamentos = 0;
     const seen: [EventoTrigger, number][] = [];
     let estado: EventoEstado = 'pendente';
@@ -292,7 +295,7 @@ describe('walks', () => {
   };
   const STEPS_MAX = 500;
 
-  /** Moves at random from the registration on; what fails is what the budget says. */
+  /** Moves at random from the registration on; the budget decides which attempts fail. */
   const walk = (seed: number, byHand: boolean): { readonly estado: EventoEstado; readonly count: number } => {
     const below = chanceOf(seed);
     let estado: EventoEstado = 'pendente';
@@ -359,7 +362,7 @@ describe('acao_sugerida', () => {
   const HOUR = 60 * MINUTE;
   const NOW = Date.UTC(2026, 9, 5, 12);
 
-  /** An event that has been in its state for so long. */
+  /** The advice for an event that has been in its state for so long. */
   const after = (estado: EventoEstado, age: number, more: Partial<EventoSituacao> = {}): AcaoSugerida =>
     acaoSugerida({ estado, reprocessamentos: 0, desde: NOW - age, hasRetry: false, ...more }, NOW);
 

@@ -1,10 +1,10 @@
 /**
- * The life of an event as a table: its nine states with their meaning, the moves between them, and what a client is
- * advised to do (`acao_sugerida`).
+ * The life of an event as a table: its nine states with their meaning, the moves between them, and the advice to the client
+ * (`acao_sugerida`).
  *
- * In `pendente`, `aguardando_autorizacao_nota` and `cancelado` the ADN surely has nothing of the event. Therefore it can be withdrawn
- * only from the first two, and a reprocessing goes back to `enviado`, where the ADN is asked before anything is sent. `due` says when
- * a row is looked at again; the worker claims and settles it.
+ * The ADN certainly has nothing of the event in `pendente`, `aguardando_autorizacao_nota` and `cancelado`. Therefore it can be withdrawn
+ * only from the first two. A reprocessing goes back to `enviado`, where the ADN is asked before anything is sent. `due` says when a row
+ * is next examined; the worker claims and settles it.
  */
 import { type Move, moveFrom, statesBefore } from './machine.ts';
 
@@ -19,7 +19,7 @@ export type EventoEstado =
   | 'cancelado'
   | 'dispensado';
 
-/** What has become of an event, where `acao_sugerida` has one word for all that is at an end (D-198). */
+/** The outcome of an event; `acao_sugerida` has one word for all finished ones (D-198). */
 export const DESFECHOS_EVENTO = {
   em_andamento: 'Ainda muda por si: espere `Retry-After` e consulte de novo.',
   registrado: 'O ADN o registrou, e na integração a autoridade local: vale na nota.',
@@ -34,7 +34,7 @@ export const DESFECHOS_EVENTO = {
 
 export type DesfechoEvento = keyof typeof DESFECHOS_EVENTO;
 
-/** What each state means, for the documentation, and what has become of an event in it; {@link desfechoOf} knows the exceptions. */
+/** The meaning of each state, for the documentation, and the outcome of an event in it; {@link desfechoOf} knows the exceptions. */
 export const EVENTO_ESTADOS: Readonly<
   Record<EventoEstado, { readonly significado: string; readonly desfecho: DesfechoEvento }>
 > = {
@@ -107,8 +107,8 @@ export type EventoMove = Move<EventoEstado, EventoTrigger> & {
 export const EVENTO_RETRIES_MAX = 3;
 
 /**
- * `anuncio` from `enviado`: a worker found an event whose sender died or got no answer. From there, as from `erro`, the ADN is asked
- * first. `adiamento`: the whole ADN is out of reach, which uses up no retry of an event (D-52).
+ * `anuncio` from `enviado`: a worker found an event whose sender died or got no answer. The ADN is then asked first, as from `erro`.
+ * `adiamento`: the whole ADN is unreachable, which uses up no retry of an event (D-52).
  */
 export const EVENTO_MOVES = [
   { from: undefined, on: 'registro', to: 'pendente', due: 'now' },
@@ -143,35 +143,35 @@ export const EVENTO_MOVES = [
   { from: 'erro', on: 'dispensa', to: 'dispensado', due: 'never' },
   { from: 'erro_reprocessamento', on: 'reprocessamento', to: 'enviado', due: 'now' },
   { from: 'erro_reprocessamento', on: 'dispensa', to: 'dispensado', due: 'never' },
-  // A refusal is final: filing it only takes it off the operator's list.
+  // A refusal is final: filing it only removes it from the operator's list.
   { from: 'rejeitado', on: 'arquivamento', to: 'rejeitado', due: 'never' },
 ] as const satisfies readonly EventoMove[];
 
-/** Where a trigger leads an event that it finds in a state. Undefined when the table has no such move. */
+/** The state to which a trigger moves an event. Undefined if the table has no such move. */
 export function eventoMove(from: EventoEstado | undefined, on: EventoTrigger): EventoMove | undefined {
   return moveFrom<EventoMove>(EVENTO_MOVES, from, on);
 }
 
-/** States in which the ADN surely has nothing of an event. */
+/** States in which the ADN certainly has nothing of an event. */
 export const EVENTO_ANTES_DO_ENVIO = statesBefore<EventoMove>(EVENTO_MOVES, 'recusa_nota');
 /** States in which an event came to nothing: it was refused, withdrawn or waived. */
 export const EVENTO_EM_VAO = (Object.keys(EVENTO_ESTADOS) as EventoEstado[]).filter((estado) =>
   ['recusado', 'retirado', 'dispensado'].includes(EVENTO_ESTADOS[estado].desfecho),
 );
 
-/** What a failure of this event is, after so many automatic retries: one more comes, or none. */
+/** The trigger of a failure after so many automatic retries: one more retry, or none. */
 export function falhaAfter(reprocessamentos: number): 'falha' | 'esgotamento' {
   return reprocessamentos < EVENTO_RETRIES_MAX ? 'falha' : 'esgotamento';
 }
 
-/** Whether nothing more happens by itself. `hasRetry`: a retry of an event in `erro` has its date. */
+/** Whether nothing more happens by itself. `hasRetry`: an event in `erro` has a scheduled retry. */
 export function eventoRests(estado: EventoEstado, hasRetry: boolean): boolean {
   return EVENTO_ESTADOS[estado].desfecho !== 'em_andamento' || (estado === 'erro' && !hasRetry);
 }
 
 /**
- * Whether an event stands on its note, so that others are judged by it: it was processed, or the national environment does
- * not take its type from a municipality and it is valid here (D-55). What annuls one of these is told by `listStanding` of
+ * Whether an event stands on its note, so that later events are judged by it. It was processed, or it is valid here alone. The latter is
+ * a type that the ADN does not take from a municipality (D-55). The annulment of such an event is decided by `listStanding` of
  * `conflitos-evento.ts`, which knows the other events.
  */
 export function standsOnNota(estado: EventoEstado, { soAqui }: { readonly soAqui: boolean }): boolean {
@@ -186,7 +186,10 @@ export const PENDENTE_MAX_MS = 5 * 60_000;
 /** An event that waits for the ADN longer than this has a problem (specification, Limits). */
 export const AGUARDANDO_MAX_MS = 24 * 60 * 60_000;
 
-/** States in which an event may have a problem, the gravest first: what an operator decides, what one looks at, what may yet go on. */
+/**
+ * States in which an event may have a problem, the gravest first: those that an operator must decide, those to examine, those that may
+ * still continue.
+ */
 export const EVENTO_PROBLEMAS = [
   'erro_reprocessamento',
   'erro',
@@ -198,15 +201,15 @@ export const EVENTO_PROBLEMAS = [
 export type EventoSituacao = {
   readonly estado: EventoEstado;
   readonly reprocessamentos: number;
-  /** Since when it is in its state, in milliseconds. */
+  /** Start of its current state, in milliseconds. */
   readonly desde: number;
-  /** Since when it waits for its note; it may have been sent in vain in between. */
+  /** Start of its wait for its note; failed attempts may lie in between. */
   readonly aguardando_desde?: number | undefined;
-  /** An event in `erro` whose next retry has a date. */
+  /** Whether an event in `erro` has a scheduled retry. */
   readonly hasRetry: boolean;
 };
 
-/** What the client is advised to do (specification, `acao_sugerida` rules). */
+/** The advice to the client (specification, `acao_sugerida` rules). */
 export function acaoSugerida(evento: EventoSituacao, now: number): AcaoSugerida {
   switch (evento.estado) {
     case 'pendente':
@@ -227,7 +230,7 @@ export function acaoSugerida(evento: EventoSituacao, now: number): AcaoSugerida 
   }
 }
 
-/** What became of an event. `soAqui` is that of its type. On a refused note no event is valid. */
+/** The outcome of an event. `soAqui` is that of its type. No event of a refused note is valid. */
 export function desfechoOf(
   { estado, hasRetry }: Pick<EventoSituacao, 'estado' | 'hasRetry'>,
   { soAqui, isNotaRecusada }: { readonly soAqui: boolean; readonly isNotaRecusada: boolean },

@@ -1,6 +1,6 @@
 /**
- * The IBS and the CBS of a note in words: every amount of the group, and the formula that made it. The companion of
- * `explainIssqn`; made on demand, so that issuing does not pay for it.
+ * The IBS and the CBS of a note in words: every amount of the group, and its formula. The companion of `explainIssqn`; it runs on demand,
+ * so that issuing does not pay for it.
  */
 import { type AliquotaLida, type TabelaIbsCbs, tabelaEmbarcada } from './aliquotas-ibs-cbs.ts';
 import type { TributoIbsCbs } from './catalogs/catalogs.ts';
@@ -31,7 +31,7 @@ import {
 } from './ibscbs.ts';
 import type { NfsePath } from './layout/nfse.ts';
 
-/** One field of the note: what it was made of, and what came out. */
+/** One field of the note: its formula and its value. */
 type IbsCbsStep = { readonly campo: NfsePath; readonly formula: string; readonly valor: string };
 
 /** Every amount of the group, in the order of calculation: a formula uses only amounts that stand above it. */
@@ -41,7 +41,7 @@ export function explainIbsCbs(
   tabela: TabelaIbsCbs = tabelaEmbarcada(),
 ): readonly IbsCbsStep[] {
   const reckoned = reckonIbsCbs(input, tabela);
-  // Amounts are of rows that there are.
+  // Amounts can be explained only if their rows exist.
   if ('unavailable' in reckoned) return [];
   const told: Told = { input, amounts, tabela, reckoned };
   const { due, compra } = reckoned;
@@ -91,7 +91,7 @@ type Told = {
   readonly reckoned: Reckoned;
 };
 
-/** How an amount is made; of one that does not stand on the note nothing is told. */
+/** The formula of an amount; an amount that does not stand on the note has none. */
 type Formula = readonly [campo: NfsePath, formula: string];
 
 function amountAt(amounts: IbsCbsAmounts, path: NfsePath): Decimal | undefined {
@@ -100,15 +100,15 @@ function amountAt(amounts: IbsCbsAmounts, path: NfsePath): Decimal | undefined {
   return inner as Decimal | undefined;
 }
 
-/** `vIBSUF 1.00`, of an amount that stands on the note. */
+/** `vIBSUF 1.00`, an amount that stands on the note. */
 function termOf(amounts: IbsCbsAmounts, path: NfsePath): string {
   return nameAmount(nameOf(path), amountAt(amounts, path)!);
 }
 
-/** Where the fields of one tribute stand. */
+/** The places of the fields of one tribute. */
 type TributeFields = {
   readonly tributo: TributoIbsCbs;
-  /** How the names of its fields end. */
+  /** The ending of the names of its fields. */
   readonly sigla: 'IBSUF' | 'IBSMun' | 'CBS';
   readonly key: keyof Rates;
   readonly p: NfsePath;
@@ -116,9 +116,9 @@ type TributeFields = {
   readonly pEfet: NfsePath;
   readonly v: NfsePath;
   readonly vDif: NfsePath;
-  /** In the declared `gDif`. */
+  /** The field in the declared `gDif`. */
   readonly pDif: keyof NonNullable<IbsCbsInput['gDif']>;
-  /** The tribute of each entity by the rates, where a government buys. */
+  /** The tribute of each entity by the rates, for a government purchase. */
   readonly gov: Readonly<Record<'p' | 'v', NfsePath>>;
 };
 
@@ -167,7 +167,10 @@ function formulasOfRate(fields: TributeFields, told: Told): readonly Formula[] {
   ];
 }
 
-/** The effective rate and the tribute that a rate gives, where the note has them: of a purchase of a government apart from who gets it. */
+/**
+ * The effective rate and the tribute of a rate, if the note has them. They are calculated before the tribute of a government purchase is
+ * redirected to the buyer.
+ */
 function formulasOfOwn({ key, p, pRed, vDif, ...fields }: TributeFields, told: Told): readonly Formula[] {
   const { input, amounts, reckoned } = told;
   const own = reckoned.own[key];
@@ -195,7 +198,7 @@ function formulasOfBought(fields: TributeFields, told: Told): readonly Formula[]
   ];
 }
 
-/** A base times a rate; of half a cent, that it goes to the even one. */
+/** A base times a rate, with a remark if half a cent was rounded to the even cent. */
 function productOf({ amounts, reckoned }: Told, rate: string, { tax }: Part): string {
   const isTie = reckoned.arithmetic.rounding === 'half-even' && roundTax(tax, 'half-up') !== roundTax(tax, 'half-even');
   const tie = isTie ? ` = ${formatTax(tax)}, e o meio centavo vai ao centavo par` : '';
@@ -206,7 +209,7 @@ function isBought({ compra }: Reckoned): boolean {
   return compra?.destino !== undefined;
 }
 
-/** The share of an entity in a purchase of a government, made of the tributes by the rates. */
+/** The share of an entity in a government purchase, made of the tributes by the rates. */
 function boughtInWords(
   fields: TributeFields,
   { reckoned: { own, compra }, tabela }: Told,
@@ -238,20 +241,20 @@ function rateInWords(tributo: TributoIbsCbs, { input, tabela }: Told): string {
   return `alíquota de ${tributo}${own} em ${rowInWords(row, input, tabela)}`;
 }
 
-/** The day that was asked for, and which row of which table answered; the rate too where the note rounds it. */
+/** The queried day, the table and the row that answered; the rate too if the note rounds it. */
 function rowInWords({ rate, ato }: AliquotaLida, { dCompet }: IbsCbsInput, { versao }: TabelaIbsCbs): string {
   const printed = formatDecimal(roundRate(rate, 'half-up')) === formatRate(rate) ? '' : `${formatRate(rate)}, `;
   return `${dCompet} (${printed}${ato}; tabela de alíquotas ${versao})`;
 }
 
-/** A rate with its name as the note prints it and, where that is rounded, as it is reckoned with. */
+/** A rate with its name as the note prints it, and the unrounded rate used in the calculation, if different. */
 function rateInFull(amounts: IbsCbsAmounts, path: NfsePath, exact: Rate): string {
   const whole = formatRate(exact);
   const printed = formatDecimal(amountAt(amounts, path)!);
   return `${nameOf(path)} ${printed}${printed === whole ? '' : ` (${whole} sem arredondar)`}`;
 }
 
-/** The same of a tribute. */
+/** The same for a tribute. */
 function taxInFull(amounts: IbsCbsAmounts, path: NfsePath, tax: Tax): string {
   const whole = formatTax(tax);
   const printed = formatDecimal(amountAt(amounts, path)!);

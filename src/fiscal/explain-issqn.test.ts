@@ -1,4 +1,4 @@
-/** The trace of the ISSQN beside values computed by hand; the arithmetic stands in the formulas that are wanted. */
+/** The trace of the ISSQN beside values computed by hand; the expected formulas contain the arithmetic. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { dpsOf, EXAMPLE_FACTS } from '../../test/support/law.ts';
@@ -150,7 +150,7 @@ describe('where the rate comes from', () => {
 });
 
 describe('what does not stand on the note', () => {
-  /** Only the net value stands there; each of the others says why. */
+  /** Only the net value stands on the note; the formula of each other field says why it is missing. */
   function absent(patch: Patch, ...whys: readonly RegExp[]): string[] {
     const lines = trace(patch);
     const missing = lines.filter((line) => line.endsWith(' = null'));

@@ -1,8 +1,8 @@
 /**
- * The ISSQN side of a note in words: every amount, what it was made of, and why one that is missing does not stand there.
- * The companion of `explainIbsCbs`; made on demand, so that issuing does not pay for it.
+ * The ISSQN side of a note in words: every amount, its formula, and the reason for a missing one. The companion of `explainIbsCbs`; it
+ * runs on demand, so that issuing does not pay for it.
  *
- * Nothing is computed here: the amounts are those of `assess.ts`, and what they were assessed from is asked of `judge.ts`.
+ * Nothing is computed here: the amounts are those of `assess.ts`, and their inputs come from `judge.ts`.
  */
 import {
   aliquotasInWords,
@@ -21,10 +21,10 @@ import { issqnInput } from './judge.ts';
 import type { Dps } from './layout/dps.ts';
 import type { NfsePath } from './layout/nfse.ts';
 
-/** `valor` null: it does not stand on the note, and `formula` says why. */
+/** `valor` null: the field does not stand on the note, and `formula` says why. */
 export type IssqnStep = { readonly campo: NfsePath; readonly formula: string; readonly valor: string | null };
 
-/** Every amount once, in the order of calculation: a step uses only what stands above it, or what the DPS declares. */
+/** Every amount once, in the order of calculation: a step uses only amounts above it, or values that the DPS declares. */
 export function explainIssqn(dps: Dps, facts: Facts, amounts: IssqnAmounts): readonly IssqnStep[] {
   const input = issqnInput(dps, facts);
   const steps: readonly Amount[] = [
@@ -49,7 +49,7 @@ export function explainIssqn(dps: Dps, facts: Facts, amounts: IssqnAmounts): rea
 
 type Amount = { readonly campo: NfsePath; readonly formula: string; readonly value: Decimal | undefined };
 
-/** What does not stand on a note that has only the net value; what the DPS itself declares stays. */
+/** Fields that are absent from a note with only the net value; the values that the DPS itself declares stay. */
 const ON_NOTE_ALONE: ReadonlySet<NfsePath> = new Set<NfsePath>([
   'valores/vCalcDR',
   'valores/vCalcBM',
@@ -152,7 +152,7 @@ function deductionTerm(input: IssqnInput, { deduction }: IssqnAmounts): readonly
   return input.deduction === undefined ? [] : [nameAmount(DEDUCTION_NAMES[input.deduction.kind], deduction)];
 }
 
-/** Where the rate comes from, and what it comes before. */
+/** The origin of the rate, and the other rates that it precedes. */
 function rateInWords(dps: Dps, facts: Facts): string {
   const { registered, declared, fallback } = aliquotasOf(dps, facts);
   if (registered !== undefined) {
@@ -242,7 +242,7 @@ function netInWords(input: IssqnInput, { vTotalRet }: IssqnAmounts): string {
   ].join(' − ');
 }
 
-/** Every reason why of the values of the ISSQN only the net one stands on the note. */
+/** Every reason why the net value is the only one of the ISSQN on the note. */
 function whyAbsent(dps: Dps, { opSimpNac, tribISSQN, regEspTrib, exigSusp, tpRetISSQN }: IssqnInput): string {
   const { tpImunidade, exigSusp: suspension } = dps.valores.trib.tribMun;
   const reasons: string[] = [];

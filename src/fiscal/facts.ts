@@ -1,6 +1,4 @@
-/**
- * What the law must know besides the document. Everything is gathered before judging begins, so that judging is pure.
- */
+/** The facts that the law needs besides the document. All of them are gathered before judging begins, so that judging is pure. */
 import type { TabelaIbsCbs } from './aliquotas-ibs-cbs.ts';
 import type { Ambiente } from './ambiente.ts';
 import type { CadastrosFacts } from './cadastros.ts';
@@ -9,7 +7,7 @@ import type { Decimal } from './decimal.ts';
 import { isInForce, type Vigencia } from './moment.ts';
 import type { NotaEstado } from './nota.ts';
 
-/** An establishment of the municipal registry, or the one that the sandbox would create from this very DPS. */
+/** An establishment of the municipal registry, or the one that the sandbox would create from this DPS. */
 export type Prestador = {
   /** CNPJ (14) or CPF (11). */
   readonly documento: string;
@@ -20,7 +18,7 @@ export type Prestador = {
   readonly endereco: Endereco;
   readonly fone?: string | undefined;
   readonly email?: string | undefined;
-  /** When the provider was in the Simples Nacional (D-23), in order; the periods do not overlap. */
+  /** The provider's periods in the Simples Nacional (D-23), in order and without overlap. */
   readonly simples: readonly Vigencia[];
 };
 
@@ -42,7 +40,7 @@ export function bareIm(im: string): string {
   return im.replace(/[^0-9A-Za-z]/g, '').replace(/^0+(?=.)/, '');
 }
 
-/** What stands on a note where the registry knows no address: every note must have one. */
+/** The address on a note if the registry knows none: every note must have one. */
 export const ENDERECO_NAO_INFORMADO: Endereco = {
   xLgr: 'Endereço não informado',
   nro: 'S/N',
@@ -55,35 +53,35 @@ export type Facts = CadastrosFacts & {
   /** Today in the municipality's zone, `YYYY-MM-DD`. */
   readonly hoje: string;
   readonly prestador: Prestador;
-  /** Whether a national rule that the specification does not name refuses, or is a remark (D-86). */
+  /** Whether a national rule that the specification does not name refuses or only remarks (D-86). */
   readonly regrasNacionais: 'recusa' | 'avisa';
   /** Whether the municipality refuses a DPS without number (D-215). */
   readonly exigeNumero: boolean;
   /** Whether the municipality administers a national code at a date (D-13, E0310). */
   readonly administers: (cTribNac: string, data: string) => boolean;
-  /** The municipal list at a date: undefined when the code is not in it; a municipality without a list has no answer. */
+  /** The entry of the municipal list at a date: undefined if the code is not in it; 'sem_lista' if the municipality has no list. */
   readonly servicoMunicipal: (cTribMun: string, data: string) => ServicoMunicipal | 'sem_lista' | undefined;
   /** ISS rate registered for the service at the competence. */
   readonly aliquotaRegistrada: (cTribNac: string, cTribMun: string | undefined, data: string) => AliquotaRegistrada;
   /** The rates of the IBS and the CBS in force, by which the note is judged. */
   readonly tabelaIbsCbs: TabelaIbsCbs;
-  /** The note that the DPS replaces; undefined when it replaces none, or there is nobody to ask. */
+  /** The note that the DPS replaces; undefined if it replaces none, or if no store is available. */
   readonly substituida: NotaSubstituida | undefined;
 };
 
 /**
- * `desconhecida`: none of this service. The municipality may have issued it by another system, so that nothing is known of it,
- * not even that it does not exist.
+ * `desconhecida`: no note of this service. The municipality may have issued it with another system. Nothing is then known of it, not even
+ * that it does not exist.
  */
 export type NotaSubstituida =
   | 'desconhecida'
   | {
       readonly estado: NotaEstado;
-      /** Those that stand on it. */
+      /** The events that stand on it. */
       readonly eventos: readonly EventoNaNota[];
     };
 
-/** One rate, none, or the services that it depends on (D-188). */
+/** One rate, none, or the services that the rate depends on (D-188). */
 export type AliquotaRegistrada = Decimal | readonly ServicoMunicipal[] | undefined;
 
 export type ServicoMunicipal = {

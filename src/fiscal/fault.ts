@@ -1,6 +1,6 @@
 /**
- * A fault is one rule broken at one place; a refusal is our negative answer, with all the faults of one step.
- * The names of the fields are the published ones (D-03), so that an answer is the fault itself.
+ * A fault is one rule broken at one place; a refusal is our negative answer, with all the faults of one step. The names of the fields are
+ * the published ones (D-03), so that an answer is the fault itself.
  */
 export type Fault = {
   readonly codigo: string;
@@ -10,35 +10,35 @@ export type Fault = {
   readonly encontrado?: string;
   readonly esperado?: string;
   /**
-   * Text to be pasted as it is (D-212): of XML in the place of the whole element that `xpath` names, or of the attribute; of JSON in
-   * the place of the property, name and value, or of the member of a list. Empty: it is to be taken out.
+   * Text to be pasted unchanged (D-212). XML replaces the whole element that `xpath` names, or the attribute. JSON replaces the property,
+   * name and value, or the member of a list. Empty: the element or property must be removed.
    */
   readonly correcao?: string;
   readonly linha?: number;
   readonly coluna?: number;
-  /** Of a JSON body: the property that became what `xpath` names, `tomador_endereco.cep` (D-03). */
+  /** The property of a JSON body that became the element of `xpath`, such as `tomador_endereco.cep` (D-03). */
   readonly campo?: string;
   /** D-19: the note that already exists. */
   readonly chave_acesso?: string;
   readonly numero_protocolo?: string;
   readonly mesmo_conteudo?: boolean;
-  /** Goes to `detalhes` of the head when this fault is the first one (E101, E111). */
+  /** The value of `detalhes` in the head of the answer, if this fault is the first one (E101, E111). */
   readonly detalhes?: string | Readonly<Record<string, unknown>>;
-  /** What the code decides by. No answer shows it, and no code reads a sentence in its place (D-312). */
+  /** The discriminator for code decisions. No answer shows it, and no code parses a sentence instead (D-312). */
   readonly kind?: FaultKind;
-  /** What mends the fault, in Portuguese, where it is more than `mensagem` says: a step of `o_que_mudar`. */
+  /** The remedy in Portuguese, if it says more than `mensagem`: a step of `o_que_mudar`. */
   readonly change?: string;
 };
 
-/** What a fault is where its code alone does not tell. `signature_misplaced`: moving the signature mends it, without signing again. */
+/** The kind of a fault, if its code alone does not tell. `signature_misplaced`: moving the signature is enough, without signing again. */
 export type FaultKind = 'signature_misplaced' | 'cancelamento_em_andamento';
 
-/** What was found, and what mends it: the message says both. */
+/** The finding and its remedy: the message has both. */
 export function describeFault(found: string, change: string): Required<Pick<Fault, 'mensagem' | 'change'>> {
   return { mensagem: `${found} ${change}`, change: change.charAt(0).toUpperCase() + change.slice(1) };
 }
 
-/** What is wrong, with what mends it where that is known. */
+/** The error, with its remedy if known. */
 export type FaultText = Pick<Fault, 'mensagem' | 'change'>;
 
 /** A remark that travels with a positive answer and refuses nothing (`avisos`). */
@@ -52,7 +52,7 @@ export type Aviso = {
 /** Our negative answer: at least one fault, in order of precedence. Data, not an exception. */
 export type Refusal = { readonly faults: readonly [Fault, ...Fault[]] };
 
-/** The refusal of these faults, as many as one answer tells, or undefined when there are none. */
+/** The refusal of these faults, up to the limit of one answer, or undefined if there are none. */
 export function refusalOf(faults: readonly Fault[]): Refusal | undefined {
   const [first, ...rest] = limitFaults(faults);
   return first === undefined ? undefined : { faults: [first, ...rest] };
@@ -61,12 +61,12 @@ export function refusalOf(faults: readonly Fault[]): Refusal | undefined {
 /** How many faults one answer lists (D-03): a document with a thousand groups may break several rules in each. */
 export const LISTED_MAX = 500;
 
-/** The faults that one answer lists. Where there are more, the last entry says how many are left out. */
+/** The faults that one answer lists. The last entry says how many are left out, if any. */
 export function limitFaults(faults: readonly Fault[]): readonly Fault[] {
   return limitList(faults, 'erros', (left) => ({ detalhes: { nao_listados: left } }));
 }
 
-/** The same of remarks. */
+/** The same for remarks. */
 export function limitAvisos(avisos: readonly Aviso[]): readonly Aviso[] {
   return limitList<Aviso>(avisos, 'avisos', () => ({}));
 }
@@ -90,7 +90,7 @@ export function countOf(faults: readonly Fault[]): number {
   return left === 0 ? faults.length : faults.length - 1 + left;
 }
 
-/** How many faults a list leaves out, as its last entry says; zero for a list that is whole. */
+/** The number of faults that a list leaves out, by its last entry; zero for a complete list. */
 export function unlistedOf(faults: readonly Fault[]): number {
   const detalhes = faults.at(-1)?.detalhes;
   const left = typeof detalhes === 'object' ? detalhes.nao_listados : undefined;
@@ -100,7 +100,7 @@ export function unlistedOf(faults: readonly Fault[]): number {
 /** Found values are quoted in answers only up to this many characters, so that an answer stays readable. */
 const FOUND_MAX = 80;
 
-/** A value as it may be quoted in a message. */
+/** A value shortened for quotation in a message. */
 export function quoted(value: string): string {
   return value.length <= FOUND_MAX ? value : `${value.slice(0, FOUND_MAX)}…`;
 }

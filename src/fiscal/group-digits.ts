@@ -1,9 +1,9 @@
-/** `1.000.000`: a count as it is written in Portuguese. */
+/** `1.000.000`: a count in Portuguese notation. */
 export function groupDigits(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, '.');
 }
 
-/** `1.234,56`: an amount, a decimal text such as `1234.56`, as it is written in Portuguese. */
+/** `1.234,56`: an amount in Portuguese notation, from a decimal text such as `1234.56`. */
 export function groupDecimal(text: string): string {
   const [whole, cents] = text.split('.');
   return `${whole!.replace(/\B(?=(\d{3})+$)/g, '.')},${cents ?? '00'}`;
@@ -11,7 +11,7 @@ export function groupDecimal(text: string): string {
 
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
 
-/** As PostgreSQL counts, in steps of 1024. */
+/** Sizes in PostgreSQL's units, in steps of 1024. */
 export function sizeText(bytes: number): string {
   const step = bytes < 1 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log2(bytes) / 10));
   const value = bytes / 1024 ** step;

@@ -167,7 +167,7 @@ test('every reducer of the base, and the years in which it is one', () => {
   // 1000.00 − 50.00 − 200.50 − 25.50 − 6.50 − 30.00 = 687.50; × 0.10 % = 0.6875; × 0.90 % = 6.1875
   expectFields(reducers, { vBC: '687.50', vCalcReeRepRes: '200.50', vIBSUF: '0.69', vCBS: '6.19' });
 
-  // Without a rate, later years can be assessed too.
+  // Later years can be assessed as well if no rate applies.
   const exempt = { ...reducers, CST: '410', cClassTrib: '410005' };
   expectFields({ ...exempt, dCompet: '2026-12-31' }, { vBC: '687.50' });
   // without PIS and COFINS: 1000.00 − 50.00 − 200.50 − 25.50 = 724.00
@@ -184,7 +184,8 @@ test('a base below zero is given as the formula left it', () => {
 
 test('the last day of the test year is one of it', () => {
   const last = { dCompet: '2026-12-31' };
-  // What the buyer of the government keeps, a rate of everybody's for what will have its own, and nothing on top of the net value.
+  // Three effects of the test year: the buyer's share, general rates where later years have specific ones, and no tribute on top of the
+  // net value.
   expectFields({ ...last, tpEnteGov: '1' }, { pRedutor: '0.00', vTotNF: '1000.00', vCBS: '9.00' });
   expectFields({ ...last, CST: '220', cClassTrib: '220001' }, { pIBSUF: '0.10', pCBS: '0.90' });
 });
@@ -193,7 +194,7 @@ test('what is not levied has no rate at all, whatever the price and the classifi
   const exempt = { CST: '410', cClassTrib: '410004' };
   expectFields({ ...exempt, vServ: d('9999999999999.99') }, { vIBSUF: '0.00', vIBSMun: '0.00', vCBS: '0.00' });
   expectFields({ CST: '410', cClassTrib: '200052' }, { pRedAliqUF: undefined, pRedAliqCBS: undefined, vCBS: '0.00' });
-  // A CST that nobody knows levies nothing.
+  // An unknown CST levies nothing.
   const unknown = { CSTReg: '999', cClassTribReg: '000001' };
   expectFields(
     { CST: '550', cClassTrib: '550016', gTribRegular: unknown },
@@ -367,7 +368,7 @@ test('the rate of the municipality goes before that of the state, and both befor
     ['0.37', '0.00', '3.29'],
     'not the general one of the state',
   );
-  // Of one that has a rate of its own the general ones do not stand in for the others.
+  // The general rates are no substitute for the missing rates of a classification with a rate of its own.
   assert.deepEqual(rates({ CST: '200', cClassTrib: '200052' }), {
     unavailable: 'IBS-UF',
     data: '2026-10-05',
@@ -436,7 +437,7 @@ test('a note waits for a row that an import may bring, and for nothing else: eac
     const others = rows.filter(({ tributo }) => tributo !== missing);
     assert.deepEqual(assessIbsCbs(input, tabelaIbsCbs(2, others)), { unavailable: missing, data: '2027-01-01' });
     assert.ok(!('unavailable' in assessIbsCbs(input, tabelaIbsCbs(3, rows))), missing);
-    // Of a document that does not need it, none is asked for.
+    // A document that does not need the row does not wait for it.
     if (missing in { 'IBS-UF': 1, 'IBS-MUN': 1, CBS: 1 }) continue;
     assert.ok(!('unavailable' in assessIbsCbs({ ...PLAIN, dCompet: '2027-01-01' }, tabelaIbsCbs(2, others))), missing);
   }
@@ -454,7 +455,7 @@ test('the credits of a table are those that an NFS-e may carry', () => {
   );
 });
 
-/** What 2027 would need: the rates of the law for the IBS, and a CBS that somebody has published. */
+/** The rates that 2027 needs: those of the law for the IBS, and a published CBS. */
 const PUBLISHED = tabelaIbsCbs(
   2,
   (['IBS-UF', 'IBS-MUN', 'CBS'] as const).map((tributo) => ({
@@ -512,7 +513,7 @@ test('a row for a later year is all that its calculation needs: three tributes, 
   });
 });
 
-/** Rates of everybody's from 2026 on, the same in each year. */
+/** General rates from 2026 on, the same in each year. */
 function ratesFrom2026(uf: string, mun: string, cbs: string, ...besides: readonly Aliquota[]): TabelaIbsCbs {
   const blank = { uf: '', municipio: '', cClassTrib: '', inicio: '2026-01-01', fim: undefined, fonte: 'f', ato: 'a' };
   const beside = aliquotasEmbarcadas().filter(({ tributo }) => tributo.endsWith('-GOV'));
@@ -537,7 +538,7 @@ const percentual = (tributo: LinhaIbsCbs, aliquota: string): Aliquota => ({
   ato: 'Ato 1/2027',
 });
 
-/** Assesses by a table, and gives the fields by the last part of their path; of two the first, which is no `gTribCompraGov`. */
+/** Assesses by a table, and returns the fields by the last part of their path. The first of two counts, so `gTribCompraGov` is ignored. */
 function fieldsBy(tabela: TabelaIbsCbs, change: Partial<IbsCbsInput>): Readonly<Record<string, string>> {
   const amounts = assessIbsCbs({ ...PLAIN, ...change }, tabela);
   assert.ok(!('unavailable' in amounts));
@@ -562,7 +563,7 @@ test('from 2027 on half a cent goes to the even cent, and the total of the IBS i
   ] as const) {
     assert.equal(told('2027-01-01', vServ), wanted, vServ);
   }
-  // The day before, half a cent up, and the total is of cents.
+  // The day before rounds half a cent up, and sums cents.
   assert.equal(told('2026-12-31', '10.00'), '0.01 0.01 0.02 0.84 10.00');
   assert.equal(told('2026-12-31', '6.25'), '0.00 0.00 0.00 0.53 6.25');
 });
@@ -588,7 +589,7 @@ test('from 2027 on a rate is written half-even too, and eight decimals are kept:
 });
 
 test('a government that buys in 2027 gets the tributes of all, as in the calculator’s own sample of a state', () => {
-  // Of the sample: base 200.00, 0.05, 0.05 and 8.40, reducer 50.00, bought by a state.
+  // The values of the sample: base 200.00, 0.05, 0.05 and 8.40, reducer 50.00, bought by a state.
   const tabela = ratesFrom2026('0.05', '0.05', '8.40', percentual('REDUTOR-COMPRA-GOV', '50.00'));
   const change = { dCompet: '2027-01-01', vServ: d('200.00'), vLiq: d('200.00'), tpEnteGov: '2' };
   const amounts = assessIbsCbs({ ...PLAIN, ...change }, tabela);
@@ -645,7 +646,7 @@ test('which part of the CBS goes to the buyer, year by year, and to whom', () =>
 test('a purchase of a government that is deferred, suspended or not levied', () => {
   const tabela = ratesFrom2026('1.00', '2.00', '10.00', percentual('REDUTOR-COMPRA-GOV', '50.00'));
   const bought = { dCompet: '2027-01-01', tpEnteGov: '4' };
-  // 60 % less, and half of that: 0.20, 0.40 and 2.00; deferred is what each is owed.
+  // 60 % less, and half of that: 0.20, 0.40 and 2.00; the deferred amount is the share of each entity.
   const deferred = fieldsBy(tabela, { ...bought, CST: '515', cClassTrib: '515001' });
   const { vDifUF, vDifMun, vDifCBS, pAliqEfetMun, vIBSMun, vCBS } = deferred;
   assert.deepEqual([vDifUF, vDifMun, vDifCBS], ['2.00', '4.00', '20.00']);
@@ -716,7 +717,7 @@ test('the steps in words from 2027 on: ties, sums, purchases of a government, pr
   assert.equal(tie['gCBS/vCBS'], 'vBC 10.00 × pAliqEfetCBS 8.40 %');
   assert.equal(tie['gIBS/vIBSTot'], 'vIBSUF 0.00 (0.005 sem arredondar) + vIBSMun 0.00 (0.005 sem arredondar)');
   assert.equal(tie['totCIBS/vTotNF'], 'vLiq 1000.00 + vCBS 0.84 + vIBSTot 0.01');
-  // 0.015 goes up as everybody would have it.
+  // 0.015 is rounded up in both roundings.
   assert.equal(formulasOf({ vServ: d('30.00') })['gIBSUFTot/vIBSUF'], 'vBC 30.00 × pAliqEfetUF 0.05 %');
   assert.equal(formulasOf({ dCompet: '2026-12-31' })['gIBS/vIBSTot'], 'vIBSUF 0.01 + vIBSMun 0.01');
   assert.equal(formulasOf({ dCompet: '2026-12-31' })['gIBSUFTot/vIBSUF'], 'vBC 10.00 × pAliqEfetUF 0.05 %');
@@ -838,7 +839,7 @@ test('the steps in words: every reducer, the buyer of the government, what is no
   const regular = formulasOf({ CST: '550', cClassTrib: '550016', gTribRegular });
   assert.equal(regular.pAliqEfeRegCBS, 'alíquota efetiva sem a suspensão, cClassTribReg 000001');
   assert.equal(regular.vTribRegCBS, 'vBC 1000.00 × pAliqEfeRegCBS 0.90 %');
-  // From 2027 on the tributes are paid on top: 1000.00 × 8.40 % = 84.00, and 0.50 + 0.50
+  // The tributes are paid on top from 2027 on: 1000.00 × 8.40 % = 84.00, and 0.50 + 0.50
   const later = formulasOf({ dCompet: '2027-03-10' }, PUBLISHED);
   assert.equal(later.vTotNF, 'vLiq 1000.00 + vCBS 84.00 + vIBSTot 1.00');
   assert.equal(formulasOf({ dCompet: '2026-12-31' }).vTotNF, 'vLiq 1000.00');
@@ -879,7 +880,7 @@ test('property: effective rates lie between nothing and the rate, and deferring 
       assert.ok(uf.pAliqEfetUF >= 0n && uf.pAliqEfetUF <= uf.pIBSUF);
       assert.ok(fed.pAliqEfetCBS >= 0n && fed.pAliqEfetCBS <= fed.pCBS);
 
-      // 515001 and 200028 reduce alike, by 60 %
+      // 515001 and 200028 have the same reduction of 60 %
       const deferred = amountsOf({ vServ, CST: '515', cClassTrib: '515001' }).totCIBS;
       const due = amountsOf({ vServ, CST: '200', cClassTrib: '200028' }).totCIBS;
       assert.equal(deferred.gCBS.vDifCBS, due.gCBS.vCBS);
@@ -1007,7 +1008,7 @@ test('the indicator that the correlation leaves no choice about', () => {
 });
 
 test('the correlation of the NBS goes before that of the whole service, also where it is one row', () => {
-  // Of the service alone there are three candidates, or three and a property.
+  // The service alone has three candidates, or three and a property.
   assert.equal(indOpOf('070902', '124022000', '000001', { cCIB: '12345678' }), '020201');
   assert.equal(indOpOf('380101', '125041100', '000001'), '030101');
 });

@@ -1,7 +1,7 @@
 /**
  * IBS and CBS of one note, as the calculator of the Receita Federal assesses them: the group that the note adds, field by field.
  *
- * Only amounts. Rules elsewhere say when the group is due, how far a declared value may lie off, and with which code it is refused.
+ * Only amounts are computed here. Rules elsewhere say when the group is due, which deviation is tolerated, and which code refuses it.
  * Deliberately absent: the halved base of CST 222 and the rates per quantity of 620, which no service has.
  */
 import {
@@ -47,32 +47,32 @@ export type IbsCbsInput = {
   readonly dCompet: string;
   readonly vServ: Decimal;
   readonly vDescIncond?: Decimal | undefined;
-  /** Amounts of third parties, summed. */
+  /** Sum of the amounts of third parties. */
   readonly vCalcReeRepRes?: Decimal | undefined;
-  /** The whole tax of the note, withheld or not; zero when the note shows none. */
+  /** The whole tax of the note, withheld or not; zero if the note shows none. */
   readonly vISSQN: Decimal;
   /** The own debits of PIS and COFINS, not what was withheld. */
   readonly vPis?: Decimal | undefined;
   readonly vCofins?: Decimal | undefined;
   readonly vLiq: Decimal;
   readonly CST: string;
-  /** One that the catalog has: the rules have refused any other. */
+  /** A classification of the catalog: the rules have refused any other. */
   readonly cClassTrib: string;
   readonly gTribRegular?: Declared['gTribRegular'] | undefined;
-  /** For `explainIbsCbs` alone: what is deferred is deferred whole. */
+  /** Only `explainIbsCbs` reads it: a deferral always defers the whole tribute. */
   readonly gDif?: Declared['gDif'] | undefined;
   readonly tpEnteGov?: string | undefined;
   readonly cCredPres?: string | undefined;
-  /** IBGE code of the place of the operation, whose state and municipality may have rates; abroad it is none. */
+  /** IBGE code of the place of the operation, whose state and municipality may have rates; a place abroad has no municipality. */
   readonly local?: string | undefined;
 };
 
-/** `infNFSe/IBSCBS` without its place. What does not stand on the note is undefined. */
+/** `infNFSe/IBSCBS` without its place. A field that does not stand on the note is undefined. */
 export type IbsCbsAmounts = Omit<NonNullable<InfNfse['IBSCBS']>, 'cLocalidadeIncid' | 'xLocalidadeIncid'>;
 
 /**
- * Somebody still has to publish this for that competence: a row of the table of rates that an import brings. `cClassTrib`: the
- * classification whose own rate it is, which the general one does not stand in for.
+ * A rate that is not yet published for that competence: a row of the table of rates, which an import brings. `cClassTrib`: the
+ * classification that has its own rate; the general one is no substitute.
  */
 export type IbsCbsUnavailable = {
   readonly unavailable: LinhaIbsCbs;
@@ -81,42 +81,42 @@ export type IbsCbsUnavailable = {
 };
 
 /**
- * End of the test year. Until then one set of rates is for all (LC 214/2025, arts. 343 and 346), PIS and COFINS leave
- * the base, and nothing is paid on top of the net value.
+ * End of the test year. The test year has one set of rates for all (LC 214/2025, arts. 343 and 346). PIS and COFINS leave its base, and
+ * nothing is paid on top of the net value.
  */
 export const TEST_YEAR_END = '2026-12-31';
 
-/** Last day of the ISSQN. The annex stops here, and the calculator refuses an ISSQN later on. */
+/** Last day of the ISSQN. The annex stops here, and the calculator refuses a later ISSQN. */
 const ISSQN_END = '2032-12-31';
 
-/** After the test year these have rates of their own, and until somebody publishes them they have none. */
+/** These have rates of their own after the test year, and none until they are published. */
 const OWN_RATES: ReadonlySet<Classificacao['tipoAliquota']> = new Set(['Uniforme setorial', 'Fixa']);
 
-/** How a competence rounds, and how many decimals it keeps on the way: of a rate as a fraction, and of a tribute. */
+/** How a competence rounds, and the number of intermediate decimals: of a rate as a fraction, and of a tribute. */
 type Arithmetic = { readonly rounding: Rounding; readonly ratePlaces: number; readonly taxPlaces: number };
 
-/** The calculator of March 2026: rates are exact, and a tribute is cents before it is summed. */
+/** The calculator of March 2026: rates are exact, and a tribute is rounded to cents before it is summed. */
 const OF_TEST_YEAR: Arithmetic = { rounding: 'half-up', ratePlaces: 14, taxPlaces: 2 };
 
-/** The calculator of 14/08/2026, which names LC 214/2025, art. 349, § 14: only what is written is rounded to the cent (D-732). */
+/** The calculator of 14/08/2026, which cites LC 214/2025, art. 349, § 14: only written values are rounded to the cent (D-732). */
 const SINCE_2027: Arithmetic = { rounding: 'half-even', ratePlaces: 8, taxPlaces: 8 };
 
-/** A tribute as it is reckoned with: its effective rate and its amount. */
+/** A tribute within the calculation: its effective rate and its amount. */
 export type Part = { readonly rate: Rate; readonly tax: Tax };
 type Parts = Readonly<Record<keyof Rates, Part>>;
 
-/** All that a note writes, before it is rounded. */
+/** All values of the note, before rounding. */
 export type Reckoned = {
   readonly arithmetic: Arithmetic;
   readonly treatment: Treatment;
   readonly vBC: Decimal;
-  /** Before reductions. */
+  /** The rates before reductions. */
   readonly rates: Rates;
   /** The tribute of each entity by the rates. */
   readonly own: Parts;
-  /** The share of each entity: other than its own tribute where a government buys. */
+  /** The share of each entity; it differs from the entity's own tribute if a government buys. */
   readonly due: Parts;
-  /** Without the suspension. */
+  /** The tributes without the suspension. */
   readonly regular: Parts | undefined;
   readonly compra: Compra | undefined;
   readonly creditoIbs: Credito | undefined;
@@ -124,9 +124,9 @@ export type Reckoned = {
 };
 
 /**
- * Each tribute is assessed from rates as exact as they are published; the rates that stand on the note have two decimals. A base
- * below zero is given as the formula left it, with the negative tributes that follow, so that a rule can say it. `tabela`: the
- * published rates, which are data; a row more is all that a new year needs.
+ * Calculates each tribute from rates as exact as they are published; the rates on the note have two decimals. A negative base is returned
+ * unchanged, with its negative tributes, so that a rule can report it. `tabela`: the published rates, which are data; a new year needs
+ * only another row.
  */
 export function assessIbsCbs(
   input: IbsCbsInput,
@@ -136,7 +136,7 @@ export function assessIbsCbs(
   return 'unavailable' in reckoned ? reckoned : amountsOf(input, reckoned);
 }
 
-/** The same before anything is written, for telling how it came about. */
+/** The same before rounding, to explain how the amounts came about. */
 export function reckonIbsCbs(input: IbsCbsInput, tabela: TabelaIbsCbs): Reckoned | IbsCbsUnavailable {
   const treatment = treatmentOf(input.CST, input.cClassTrib);
   const rates = ratesOf(treatment, input, tabela);
@@ -150,7 +150,7 @@ export function reckonIbsCbs(input: IbsCbsInput, tabela: TabelaIbsCbs): Reckoned
   return reckonAt(input, treatment, rates, regular, compra, creditos);
 }
 
-/** As far as the amounts do not hang on rates: the base is that of the note, and nothing is assessed on it. */
+/** The amounts that do not depend on rates: the base is that of the note, and nothing is assessed on it. */
 export function assessWithoutRates(input: IbsCbsInput): IbsCbsAmounts {
   const treatment = treatmentOf(input.CST, input.cClassTrib);
   return amountsOf(input, reckonAt(input, treatment, NO_RATES, undefined, undefined, NO_CREDITOS));
@@ -279,7 +279,7 @@ function tribRegularOf({ uf, mun, cbs }: Parts, rounding: Rounding): NonNullable
   };
 }
 
-/** The tribute of each entity by the rates, before the buying one gets all (E1602 to E1607). */
+/** The tribute of each entity by the rates, before the buyer gets all (E1602 to E1607). */
 function compraGovOf({ uf, mun, cbs }: Parts, rounding: Rounding): NonNullable<Totals['gTribCompraGov']> {
   return {
     pIBSUF: roundRate(uf.rate, rounding),
@@ -291,10 +291,10 @@ function compraGovOf({ uf, mun, cbs }: Parts, rounding: Rounding): NonNullable<T
   };
 }
 
-/** What a CST and its classification make of the rates. */
+/** The effect of a CST and its classification on the rates. */
 type Treatment = {
   readonly cClassTrib: string;
-  /** The general rates do not say all: see `OWN_RATES`. */
+  /** The general rates are not enough: see `OWN_RATES`. */
   readonly hasOwnRates: boolean;
   readonly levied: boolean;
   readonly deferred: boolean;
@@ -310,11 +310,11 @@ export function treatmentOf(CST: string, cClassTrib: string): Treatment {
 }
 
 /**
- * Not levied: exemption, immunity and the like (the CST does not open the group) and suspension ("Sem alíquota" though it
- * does). Base by the formula and everything else zero: the calculator answers no group at all for the former, E1530
- * knows no exception, and the specification says that rates and totals come back zeroed.
+ * Not levied: exemption, immunity and the like (the CST does not open the group), and suspension ("Sem alíquota" though it does). The
+ * base follows the formula and everything else is zero. The calculator returns no group at all for an exemption. E1530 knows no
+ * exception, and the specification says that rates and totals come back as zero.
  *
- * The deferral of 510001 is "Sem alíquota" in the table too; the calculator takes the general rate there, and so do we.
+ * The table also says "Sem alíquota" for the deferral of 510001; the calculator applies the general rate there, and so does this code.
  */
 function treatmentBy(CST: string, classificacao: Classificacao): Treatment {
   const cst = cstOf(CST);
@@ -341,7 +341,7 @@ export type Rates = { readonly uf: Rate; readonly mun: Rate; readonly cbs: Rate 
 const NO_RATE = 0n as Rate;
 const NO_RATES: Rates = { uf: NO_RATE, mun: NO_RATE, cbs: NO_RATE };
 
-/** When and where, of an operation. */
+/** Date and place of an operation. */
 type Operation = Pick<IbsCbsInput, 'dCompet' | 'local'>;
 
 function ratesOf(treatment: Treatment, operation: Operation, tabela: TabelaIbsCbs): Rates | IbsCbsUnavailable {
@@ -388,21 +388,20 @@ export function reducersOf(input: IbsCbsInput): readonly (readonly [campo: strin
 }
 
 /**
- * Deferral: nothing due and the whole tribute deferred, whatever percentages `gDif` declares. The annex would keep the
- * tribute and multiply by them, but E1567 and E1568 compare with the calculator, which defers 100 % by its own table and
- * has no way to be told another percentage.
+ * Deferral: nothing is due and the whole tribute is deferred, whichever percentages `gDif` declares. The annex would multiply the tribute
+ * by those percentages. E1567 and E1568 compare with the calculator instead, which always defers 100 % and accepts no other percentage.
  */
 function withoutTax({ uf, mun, cbs }: Parts): Parts {
   return { uf: { ...uf, tax: NO_TAX }, mun: { ...mun, tax: NO_TAX }, cbs: { ...cbs, tax: NO_TAX } };
 }
 
-/** A purchase of a government: what the price is reduced by, and to which tribute all of them go. */
+/** A government purchase: the reducer of the rates, and the tribute to which all the others go. */
 type Compra = {
   readonly redutor: AliquotaLida;
   readonly pRedutor: Decimal;
-  /** Absent in the test year, in which each entity keeps its own. */
+  /** Absent in the test year, in which each entity keeps its own tribute. */
   readonly destino: keyof Rates | undefined;
-  /** How much of the CBS goes to a state or a municipality; absent where none does. */
+  /** The share of the CBS that goes to a state or a municipality; absent if none does. */
   readonly transferencia: AliquotaLida | undefined;
 };
 
@@ -421,7 +420,7 @@ function compraOf({ tpEnteGov, dCompet }: IbsCbsInput, tabela: TabelaIbsCbs): Co
   return { redutor, pRedutor, destino, transferencia };
 }
 
-/** The tributes of the others become the buyer's (LC 214/2025, art. 473), but for the CBS that the Union still keeps. */
+/** The tributes of the others become the buyer's (LC 214/2025, art. 473), except the part of the CBS that the Union keeps. */
 function redirect(parts: Parts, compra: Compra | undefined): Parts {
   if (compra?.destino === undefined) return parts;
   const { destino, transferencia } = compra;
@@ -444,7 +443,7 @@ function sumOf(...taxes: readonly Tax[]): Tax {
   return taxes.reduce((total, tax) => (total + tax) as Tax, NO_TAX);
 }
 
-/** A presumed credit, by which row of the table. */
+/** A presumed credit, with its row of the table. */
 export type Credito = { readonly row: AliquotaLida; readonly part: Part };
 
 type Creditos = { readonly ibs: AliquotaLida | undefined; readonly cbs: AliquotaLida | undefined };
@@ -468,13 +467,13 @@ const CREDITOS: Readonly<Record<string, CreditosDevidos>> = {
   '02': { ibs: 'CRED-PRES-02-IBS', cbs: 'CRED-PRES-02-CBS' },
 };
 
-/** Which rows give the presumed credit that a note carries; undefined where the code is of no service, or not in force yet. */
+/** The rows for the presumed credit of a note; undefined if the code belongs to no service or is not in force yet. */
 export function creditosDevidos(cCredPres: string | undefined, dCompet: string): CreditosDevidos | undefined {
   const devidos = cCredPres === undefined ? undefined : CREDITOS[cCredPres];
   return devidos !== undefined && creditoPresumidoOf(cCredPres!)!.inicioCBS! <= dCompet ? devidos : undefined;
 }
 
-/** A percentage that is everybody's. */
+/** A percentage that is the same for everybody. */
 function percentualOf(
   percentual: PercentualIbsCbs,
   data: string,
@@ -486,8 +485,8 @@ function percentualOf(
 type Levied = { readonly treatment: Treatment; readonly rates: Rates };
 
 /**
- * How it would be taxed without the suspension. Absent where regular taxation is not demanded, and when the sender did not say
- * how; E0965 has to tell.
+ * The taxation without the suspension. Absent if regular taxation is not demanded, or if the sender did not declare it, which E0965
+ * reports.
  */
 function regularOf(input: IbsCbsInput, tabela: TabelaIbsCbs): Levied | IbsCbsUnavailable | undefined {
   const { CST, cClassTrib, gTribRegular } = input;

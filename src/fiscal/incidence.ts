@@ -1,6 +1,4 @@
-/**
- * Where the ISSQN of an operation is due (LC 116/2003, art. 3; decided in D-22 and D-81): derived, never sent in XML.
- */
+/** The place where the ISSQN of an operation is due (LC 116/2003, art. 3; decided in D-22 and D-81): derived, never sent in XML. */
 import { servicoOf } from './catalogs/catalogs.ts';
 import type { Dps } from './layout/dps.ts';
 
@@ -8,14 +6,14 @@ import type { Dps } from './layout/dps.ts';
 export const MARITIME = '0000000';
 
 /**
- * IBGE code of the incidence municipality; undefined when the operation has none (immunity, export, non-incidence) or
- * when the document does not let it be derived, which E1305 then says.
+ * IBGE code of the municipality of incidence. Undefined if the operation has none (immunity, export, non-incidence). Also undefined if
+ * the document does not allow its derivation, which E1305 reports.
  */
 export function incidenceOf(dps: Dps): string | undefined {
   return dps.valores.trib.tribMun.tribISSQN === '1' ? placeOfIssqn(dps) : undefined;
 }
 
-/** Where the tax of a service would be due if the operation were taxable. */
+/** The place where the tax of a service would be due if the operation were taxable. */
 export function placeOfIssqn(dps: Dps): string | undefined {
   const { locPrest, cServ } = dps.serv;
   switch (servicoOf(cServ.cTribNac)?.regra) {

@@ -1,7 +1,7 @@
 /**
- * Documents with several mistakes, of structure and of rules, each drawn from a table with the code that the specification gives it: one
- * answer has all of them, of XML and of JSON alike, and nothing besides. `silences` is what a mistake leaves open: the rules that read
- * its field, of which nothing is said until it is mended (D-720).
+ * Documents with several mistakes of structure and of rules. The mistakes come from a table with the code of each by the specification.
+ * One answer has all of them, in XML and in JSON alike, and nothing else. `silences`: the rules that read the wrong field, which stay
+ * unjudged until it is corrected (D-720).
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -21,14 +21,14 @@ import { EXAMPLE_FACTS, isJsonOnly, treeOf } from './rules/trial.ts';
 /** Documents of one run, each as XML and as JSON. */
 const DOCUMENTS = LONG ? 12_000 : 1_000;
 const FAULTS_MAX = 9;
-/** Every so many elements of an example are broken. */
+/** One of so many elements of an example is broken. */
 const EVERY = LONG ? 1 : 11;
 
 type Mistake = {
   readonly name: string;
   readonly codigo: string;
   readonly patch: Patch;
-  /** Names of the mistakes that are not told beside this one. */
+  /** Names of the mistakes that this one hides. */
   readonly silences?: readonly string[];
 };
 
@@ -103,7 +103,7 @@ const RULES: readonly Mistake[] = [
 
 const ALL = [...STRUCTURE, ...RULES];
 
-/** Whether two mistakes may stand in one document: no path of one is of the other, or within it. */
+/** Whether two mistakes may stand in one document: their paths neither coincide nor contain each other. */
 function fit(a: Mistake, b: Mistake): boolean {
   const [some, others] = [Object.keys(a.patch), Object.keys(b.patch)];
   return !some.some((one) =>
@@ -195,7 +195,7 @@ test('of a document that is read whole both judges tell the same', () => {
   }
 });
 
-/** Changes to one element of a right document; each is a fault of structure, or nothing. */
+/** Changes to one element of a correct document; each is a fault of structure, or none. */
 const BREAKS: Readonly<Record<string, (parent: Elemento, child: Elemento) => readonly Elemento[]>> = {
   'a wrong text': (_parent, child) => (child.children.length > 0 ? [child] : [{ ...child, text: '¿' }]),
   'no text': (_parent, child) => [{ ...child, text: '', children: [] }],
@@ -205,7 +205,7 @@ const BREAKS: Readonly<Record<string, (parent: Elemento, child: Elemento) => rea
   'no place': () => [],
 };
 
-/** The document with one element broken. `place`: which, in document order. */
+/** The document with one element broken. `place`: its index in document order. */
 function broken(
   root: Elemento,
   place: number,

@@ -1,6 +1,6 @@
 /**
- * Judges the request of an event beside the note that it was sent to: whether the body names that note, and in whose name the event
- * is registered.
+ * Judges the request of an event against the note that it was sent to: whether the body names that note, and who the author of the event
+ * is.
  */
 import { documentoKind, isSameParty, maskDocumento } from './chave.ts';
 import { type Fault, quoted } from './fault.ts';
@@ -9,7 +9,7 @@ import type { NotaNomeada, PedidoEvento } from './pedido-evento.ts';
 import { BASE, CALLED_AUTOR, CALLED_NOTA, DA_NOTA } from './pedido-names.ts';
 import type { AutorEvento, TipoEvento } from './tipos-evento.ts';
 
-/** E002: the municipality wants the body to name its note, since a signed one would serve on any other (D-228). */
+/** E002: the municipality requires the body to name its note, because a signed body could otherwise be reused elsewhere (D-228). */
 export function judgeNomeada({ nota = {} }: PedidoEvento, address: NotaNomeada): Fault | undefined {
   if (DA_NOTA.some((name) => nota[name] !== undefined)) return undefined;
   const [name, text] = Object.entries(address)[0]!;
@@ -18,7 +18,7 @@ export function judgeNomeada({ nota = {} }: PedidoEvento, address: NotaNomeada):
   return { codigo: 'E002', xpath: `${BASE}/chNFSe`, campo: name, mensagem, esperado: text };
 }
 
-/** E0002: the body names another note than the address. */
+/** E0002: the body names another note than the address does. */
 export function judgeNota({ nota = {} }: PedidoEvento, address: Required<NotaNomeada>): Fault | undefined {
   const wrong = DA_NOTA.find((name) => nota[name] !== undefined && nota[name] !== address[name]);
   if (wrong === undefined) return undefined;
@@ -27,18 +27,18 @@ export function judgeNota({ nota = {} }: PedidoEvento, address: Required<NotaNom
   return { codigo: 'E0002', xpath: `${BASE}/chNFSe`, campo: wrong, mensagem, encontrado, esperado: address[wrong] };
 }
 
-/** The documents of those who may be authors; of a party abroad or not identified there is none. */
+/** The documents of the possible authors; a party that is abroad or not identified has none. */
 export type PartesDaNota = Readonly<Record<AutorEvento, string | undefined>> & {
-  /** CNPJ of the municipality, the author of what is registered by office. */
+  /** CNPJ of the municipality, the author of events that it registers by office. */
   readonly municipio?: string | undefined;
 };
 
-/** Whose document an event bears when its request names no author; undefined when the note has no such party. */
+/** The document of the author if the request names none; undefined if the note has no such party. */
 export function inferAutor({ autor }: TipoEvento, partes: PartesDaNota): string | undefined {
   return autor === undefined ? partes.municipio : partes[autor];
 }
 
-/** The author of the event: the party that its type demands, under the document that was sent or else the note's. */
+/** The author of the event: the party that its type requires, with the sent document or else the note's. */
 export function judgeAutor(
   { tipo, autor }: PedidoEvento,
   partes: PartesDaNota,
@@ -59,7 +59,7 @@ export function judgeAutor(
         : `A nota não tem ${called} identificado por CNPJ ou CPF, e ${tipo.slug} se registra em nome dele.`;
     return { fault: { ...place, mensagem } };
   }
-  // The document of a party is shown to whoever knows the key of the note.
+  // The document of a party is masked, because any holder of the note's key would see it.
   const esperado = maskDocumento(expected);
   const found = isSameParty(autor!, expected)
     ? 'o de outro estabelecimento da mesma empresa, cujo certificado pode assinar, mas que não é parte da nota'

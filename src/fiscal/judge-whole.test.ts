@@ -1,4 +1,4 @@
-/** The law over a whole document: after the faults of the rules those of the amounts, as far as these can be said. */
+/** The law over a whole document: the faults of the rules, then those of the amounts, as far as these can be judged. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { dpsOf, EXAMPLE_FACTS } from '../../test/support/law.ts';
@@ -25,7 +25,7 @@ const PIS: Patch = {
   [`${PISCOFINS}/tpRetPisCofins`]: '0',
 };
 
-/** A building site where the service has none, which no amount is made of (E0372). */
+/** A building site for a service that has none; no amount depends on it (E0372). */
 const OBRA: Patch = { 'serv/obra/cObra': '1', 'serv/obra/inscImobFisc': '2' };
 
 const codes = (faults: readonly Fault[]): readonly string[] => faults.map(({ codigo }) => codigo);
@@ -72,7 +72,7 @@ describe('what was declared of the amounts', () => {
 
   test('is not told where the fault is of what it is made of', () => {
     const wrong = { '=ibscbs.total_cbs': '99.00', '=ibscbs.valores_aliquota_cbs': '99.00', '=valor_issqn': '7.00' };
-    // The price is wrong: nothing but the rate is known.
+    // The price is wrong: only the rate is known.
     assert.deepEqual(codes(wholeOf({ ...wrong, 'valores/vServPrest/vServ': '0.00' })), ['E401', 'E1558']);
     // The classification is wrong: the ISSQN is known.
     const clazz = { 'IBSCBS/valores/trib/gIBSCBS/cClassTrib': '000002' };
@@ -142,7 +142,7 @@ describe('the inputs of an amount', () => {
     return ibscbs === undefined || 'unavailable' in ibscbs ? [] : pick(ibscbs);
   }
 
-  /** What is there before, and the one place of it that changes. */
+  /** The initial patch, and the one place that changes. */
   const CHANGES: readonly (readonly [before: Patch, at: DpsPath, to: string])[] = [
     [{}, 'valores/vServPrest/vServ', '2000.00'],
     [{}, 'valores/vDescCondIncond/vDescIncond', '10.00'],

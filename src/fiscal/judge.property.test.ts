@@ -1,6 +1,6 @@
 /**
- * What holds of the amounts of any operation, whatever they are: nothing below zero, sums that agree, no matter in what
- * order things were told. The sums are done here in whole cents.
+ * Properties of the amounts of any operation: nothing below zero, sums that agree, independence of the order of the input. The sums are
+ * done here in whole cents.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -26,7 +26,7 @@ import { EXAMPLE_FACTS } from './rules/trial.ts';
 const RUNS = { numRuns: LONG ? 2_500 : 120 };
 const FACTS: Facts = { ...EXAMPLE_FACTS, hoje: '2026-11-21' };
 
-/** Tests draw the same operations, by the one seed: each is read and judged once. */
+/** Tests draw the same operations from one seed: each is read and judged once. */
 const dpsByXml = new Map<string, Dps>();
 const judgedByDps = new Map<Dps, Judged>();
 
@@ -184,7 +184,7 @@ test('siblings that are read in both orders say the same in both', () => {
   );
 });
 
-/** Deduction before discounts, and the second spellings (D-12, D-15). */
+/** Moves the deduction before the discounts, and uses the second spellings (D-12, D-15). */
 function otherwise(xml: string): string {
   return xml
     .replace(/( *<vDescCondIncond>[\s\S]*?<\/vDescCondIncond>\n)( *<vDedRed>[\s\S]*?<\/vDedRed>\n)/, '$2$1')
@@ -198,7 +198,7 @@ test('in another size every amount is that many times as much, up to the roundin
       const one = numbersOf(amountsOf(operacao));
       const many = numbersOf(amountsOf(operacaoOf(operacao.sorteio, times)));
       assert.deepEqual(Object.keys(many), Object.keys(one));
-      // Deduction, benefit and tax are rounded one upon the other, each by half a cent at most.
+      // Deduction, benefit and tax are rounded one after the other, each by half a cent at most.
       const slack = 2n * (times + 1n);
       for (const [path, value] of Object.entries(one)) {
         const isRate = /\/p[A-Z][^/]*$/.test(path);

@@ -1,6 +1,7 @@
 /**
- * The whole of the law, pure: a document and its facts become faults, or amounts. The rules stand about in the order of the layout,
- * and the faults of an answer exactly so. The reader has judged the structure, the facts the registry; the database judges duplicates.
+ * The whole of the law, pure: a document and its facts become faults, or amounts. The rules stand approximately in the order of the
+ * layout, the faults of an answer exactly so. The reader judges the structure, the facts carry the registry, and the database judges
+ * duplicates.
  */
 
 import { aliquotasOf, sandboxAliquotaOf } from './aliquota.ts';
@@ -34,11 +35,11 @@ import { lowerFirst } from './words.ts';
 export type Judged = {
   readonly amounts: IssqnAmounts;
   readonly cLocIncid: string | undefined;
-  /** The group of the note, when the DPS has one. */
+  /** The group of the note, if the DPS has one. */
   readonly ibscbs: InfNfse['IBSCBS'];
   /** Operation indicator for a DPS whose IBS/CBS group has none (D-15). */
   readonly cIndOp: string | undefined;
-  /** Why the note is held back, in Portuguese: somebody still has to publish what its group is made of. */
+  /** Why the note is held back, in Portuguese: a value that its group needs is not yet published. */
   readonly retencao: string | undefined;
   readonly avisos: readonly Aviso[];
 };
@@ -46,8 +47,8 @@ export type Judged = {
 export type Judgement = Judged | { readonly faults: readonly Fault[] };
 
 /**
- * Every rule over one DPS, then the amounts, then the rules about them, then what a JSON body declared of the IBS and
- * the CBS beside the official calculation. Linear in the number of rules.
+ * Applies every rule to one DPS, then the amounts and the rules about them. The declared IBS and CBS of a JSON body are compared last
+ * with the official calculation. The time is linear in the number of rules.
  */
 export function judge(dps: Dps, facts: Facts, declarado: Declarado = NADA_DECLARADO): Judgement {
   const found: Breaches = { faults: [], avisos: [] };
@@ -74,7 +75,7 @@ export function judge(dps: Dps, facts: Facts, declarado: Declarado = NADA_DECLAR
   return { amounts, cLocIncid: incidenceOf(dps), ibscbs, cIndOp, retencao, avisos: found.avisos };
 }
 
-/** The end of a fault whose amount hangs on a rate that the sandbox put in; empty where it put in none. */
+/** The end of the message of a fault whose amount depends on a rate of the sandbox; empty if the sandbox applied none. */
 function describeAssumed(dps: Dps, facts: Facts): string {
   const aliquota = sandboxAliquotaOf(dps, facts);
   return aliquota === undefined
@@ -82,7 +83,10 @@ function describeAssumed(dps: Dps, facts: Facts): string {
     : ` O ISSQN foi calculado a ${formatDecimal(aliquota)}%, que o ambiente de integração pôs porque a DPS não traz pAliq: informe-a.`;
 }
 
-/** Rules in a row that speak of one part. What is asked stands in objects of one shape, of which the rules as written have dozens (D-388). */
+/**
+ * Consecutive rules about one part. The queried functions stand in objects of one shape; the rules as written have dozens of shapes
+ * (D-388).
+ */
 type Section = {
   readonly part: Rule['part'];
   readonly asked: { readonly rule: Rule; readonly when: Rule['when']; readonly must: Rule['must'] }[];
@@ -102,17 +106,17 @@ function sectionsOf(rules: readonly Rule[]): readonly Section[] {
   return sections;
 }
 
-/** Of the ISSQN, what the calculation of the IBS and the CBS needs; the amounts of a note that was issued have it too. */
+/** The ISSQN amounts that the calculation of the IBS and the CBS needs; those of an issued note have them too. */
 export type IssqnForIbsCbs = Pick<IssqnAmounts, 'vISSQN' | 'vLiq' | 'vCalcReeRepRes'>;
 
-/** Of the facts, those by which the group is judged. */
+/** The facts by which the group is judged. */
 export type IbsCbsFacts = Pick<Facts, 'ambiente' | 'regrasNacionais' | 'tabelaIbsCbs'>;
 
 type JudgedIbsCbs = Pick<Judged, 'ibscbs' | 'cIndOp' | 'retencao'> & Breaches;
 
 /**
- * Judges the group of the note, last of all. It needs nothing of the registry, so that a note that waited for a rate is judged to its
- * end as it was issued. Without a published rate only the rules that need none are judged.
+ * Judges the group of the note, last of all. The group needs no data of the registry. A note that waited for a rate is therefore judged
+ * to its end as it was issued. Only rules that need no rate are judged while none is published.
  */
 export function judgeIbsCbs(
   dps: Dps,
@@ -144,10 +148,10 @@ export function judgeIbsCbs(
   return { ...found, ibscbs, cIndOp, retencao: undefined };
 }
 
-/** Rules about the group that hold whatever the rates are. */
+/** Rules about the group that do not depend on the rates. */
 const OF_BASE = IBSCBS_RULES.filter(({ isOfBase }) => isOfBase === true);
 
-/** Why a note is held back, as the integrator and the operator read it. */
+/** Why a note is held back, in words for the integrator and the operator. */
 function retencaoOf({ unavailable, data, cClassTrib }: IbsCbsUnavailable): string {
   const own = cClassTrib === undefined ? '' : `, própria do cClassTrib ${cClassTrib},`;
   const percentual = percentualEmPalavras(unavailable);
@@ -158,13 +162,13 @@ function retencaoOf({ unavailable, data, cClassTrib }: IbsCbsUnavailable): strin
   return `Retida: ${what} para a competência ${brazilianDate(data)}, e o ambiente nacional recusaria a nota sem IBS e CBS calculados (E1515). Ela segue sozinha, com a mesma chave e o mesmo número, quando ${percentual === undefined ? 'a alíquota for publicada e importada' : 'o percentual for publicado e importado'} aqui. Aguarde; não emita de novo.`;
 }
 
-/** Every fault of a document at once. An amount is judged when nothing that it is made of is at fault; a place that has a fault gets no second one. */
+/** Every fault of a document at once. An amount is judged if none of its inputs is at fault; a place with a fault gets no second one. */
 export function judgeWhole(dps: Dps, facts: Facts, declarado: Declarado = NADA_DECLARADO): Judgement {
   const judged = judge(dps, facts, declarado);
   return 'faults' in judged ? judgeFurther(judged.faults, dps, facts, declarado) : judged;
 }
 
-/** The faults of a document whose first ones `judge` has told, with those of the amounts that these leave to be said. */
+/** The faults of a document: the ones that `judge` found first, then those of the amounts that do not depend on them. */
 export function judgeFurther(
   before: readonly Fault[],
   dps: Dps,
@@ -179,7 +183,7 @@ export function judgeFurther(
   return refuse(found);
 }
 
-/** The rules of the group that the faults of `beside` leave to be judged. */
+/** Judges the rules of the group that the faults of `beside` leave open. */
 function judgeIbsCbsBeside(
   beside: Breaches,
   amounts: IssqnAmounts,
@@ -195,8 +199,8 @@ function judgeIbsCbsBeside(
 }
 
 /**
- * The faults of a document, or by facts, of which something is not known (D-720): of each rule that reads nothing of that, and so of the
- * amounts. A fault that was judged by a corrected text says so.
+ * The faults of a document of which some values or facts are unknown (D-720). A rule or amount is judged only if it reads nothing
+ * unknown. A fault that was judged by a corrected text says so.
  */
 export function judgeKnown(marked: Dps, facts: Facts, declarado: Declarado = NADA_DECLARADO): readonly Fault[] {
   const { value: dps, readCorrected } = watch(marked);
@@ -218,7 +222,7 @@ export function judgeKnown(marked: Dps, facts: Facts, declarado: Declarado = NAD
   const assumed = (): string => describeAssumed(dps, facts);
   const whole = (): IssqnAmounts => assessIssqn(issqnInput(dps, facts));
   for (const rule of judgeableRules(AMOUNT_RULES, broken)) {
-    // The base may be known where the rate is not.
+    // The base may be known even if the rate is not.
     tell(() => judgeComputed([rule], amountsOfBase(dps, facts), found, assumed, dps, facts, declarado)) ||
       tell(() => judgeComputed([rule], whole(), found, assumed, dps, facts, declarado));
   }
@@ -249,7 +253,7 @@ function judgeableRules<Of extends AmountRule | IbsCbsRule>(rules: readonly Of[]
   );
 }
 
-/** The place of a fault as rules name it. */
+/** The place of a fault in the notation of the rules. */
 function placeOf(xpath: string): string {
   return xpath
     .replace(/\[\d+\]/g, '')
@@ -307,7 +311,7 @@ function breachesOf(rule: Rule, dps: Dps, facts: Facts, declarado: Declarado): r
   return [{ at: rule.at, mensagem, encontrado: rule.found?.(dps, facts, declarado) }];
 }
 
-/** A breach is a fault, or a remark: always, or where the rules of the standard alone do not refuse (D-86). */
+/** A breach is a fault, or a remark: always, or if the rules of the standard alone do not refuse (D-86). */
 function report(
   { code, scope, esquema, expected }: Pick<AnyRule, 'code' | 'scope' | 'esquema' | 'expected'>,
   { at, mensagem, encontrado, esperado = expected, detalhes }: FullBreach,
@@ -331,13 +335,13 @@ function report(
   }
 }
 
-/** What is added to the message of a national rule where it does not refuse. */
+/** The text added to the message of a national rule that does not refuse. */
 const ONLY_REMARKED: Readonly<Record<Facts['ambiente'], string>> = {
   homologacao: 'Aqui é só um aviso; em produção esta DPS é recusada.',
   producao: 'Neste município é só um aviso; o ambiente nacional pode recusar a nota.',
 };
 
-/** What the ISSQN of a DPS is assessed from. */
+/** The inputs of the ISSQN calculation of a DPS. */
 export function issqnInput(dps: Dps, facts: Facts): Parameters<typeof assessIssqn>[0] {
   const { valores, prest } = dps;
   const { tribMun, tribFed } = valores.trib;
@@ -357,7 +361,7 @@ export function issqnInput(dps: Dps, facts: Facts): Parameters<typeof assessIssq
   };
 }
 
-/** The parts of a DPS that the base of its ISSQN is assessed from. */
+/** The inputs of the ISSQN base of a DPS. */
 function issqnBaseInput(dps: Dps, facts: Facts): IssqnBaseInput {
   const { vServPrest, vDescCondIncond, vDedRed, trib } = dps.valores;
   return {
@@ -369,7 +373,7 @@ function issqnBaseInput(dps: Dps, facts: Facts): IssqnBaseInput {
   };
 }
 
-/** The amounts that hang on the base alone: no rate is asked for. */
+/** The amounts that depend on the base alone: no rate is needed. */
 function amountsOfBase(dps: Dps, facts: Facts): IssqnAmounts {
   const { base, deduction, benefit, reimbursed } = assessBase(issqnBaseInput(dps, facts));
   return knownPart<IssqnAmounts>({ base, deduction, benefit, vCalcReeRepRes: reimbursed });
@@ -391,14 +395,14 @@ const NO_GROUP = 'não foram comparados: a nota não tem o cálculo oficial.';
 const NOT_YET =
   'ainda não foram comparados: sê-lo-ão com o cálculo oficial, quando houver alíquota, e se divergirem a nota termina rejeitada.';
 
-/** A remark on declared amounts that there is nothing to compare with. */
+/** A remark on declared amounts that cannot be compared with anything. */
 function remarkNotCompared(declared: NonNullable<Declarado['ibscbs']>, why: string): Aviso {
   const names = Object.keys(declared).join(', ');
   const mensagem = `Os valores declarados de IBS e CBS (${names}) ${why}`;
   return { codigo: 'E1515', xpath: '/DPS/infDPS/IBSCBS', mensagem };
 }
 
-/** What the calculation of IBS and CBS takes from a DPS and its ISSQN; undefined for one without the group. */
+/** The inputs of the IBS and CBS calculation from a DPS and its ISSQN; undefined for a DPS without the group. */
 export function ibsCbsInput(
   dps: Dps,
   amounts: IssqnForIbsCbs,

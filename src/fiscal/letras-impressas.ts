@@ -1,6 +1,6 @@
 /**
- * The letters that the printed note (DANFSe) has: those of the fonts in `documents/fontes`, which a test holds to this list. A
- * note takes any character that XML has; what is not here prints as a question mark, and its sender is told.
+ * The letters that the printed note (DANFSe) can show: those of the fonts in `documents/fontes`, which a test holds against this list. A
+ * note accepts any character of XML. A letter outside the list prints as a question mark, and its sender is told.
  */
 
 /** Latin, Greek and Cyrillic with the signs of their font, beyond Windows-1252. */
@@ -19,16 +19,16 @@ const IDEOGRAMAS =
 /** The letters of Windows-1252 beyond Latin-1. */
 const WINDOWS_1252 = '€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ';
 
-/** Joiners, marks of direction and their like print as nothing. */
+/** Joiners, direction marks and similar characters print as nothing. */
 const PRINTED = new RegExp(
   `^[\\s -~\u00a0-\u00ff${WINDOWS_1252}${LETRAS}${IDEOGRAMAS}\\p{Default_Ignorable_Code_Point}]*$`,
   'u',
 );
 
-/** Most texts have nothing of this. */
+/** Most texts have no such character. */
 const BEYOND = /[\u007f-\u009f\u0250-\uffff]/;
 
-/** Whether the fonts of the printed note have all letters of a text, or their plain forms (`㎡` is m and 2). */
+/** Whether the fonts of the printed note have all letters of a text, or their plain forms (`㎡` is m2). */
 export function isPrinted(text: string): boolean {
   return !BEYOND.test(text) || [...text.normalize('NFC')].every((letter) => hasForm(letter));
 }
@@ -37,7 +37,7 @@ function hasForm(letter: string): boolean {
   return PRINTED.test(letter) || PRINTED.test(letter.normalize('NFKC'));
 }
 
-/** The first word that is not printed as it is, and what its writing is called; undefined where there is none. */
+/** The first word that does not print correctly, and the name of its script; undefined if there is none. */
 export function findUnprinted(text: string): { readonly palavra: string; readonly escrita: string } | undefined {
   if (isPrinted(text)) return undefined;
   const palavra = text.split(/\s/).find((word) => !isPrinted(word));
@@ -50,7 +50,7 @@ function codeOf(letter: string): string {
   return `U+${letter.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
-/** Letters that the note does not print, by the name of their writing. */
+/** Letters that the note does not print, by the name of their script. */
 const ESCRITAS: readonly (readonly [pattern: RegExp, nome: string])[] = [
   [/\p{Script=Arabic}/u, 'a escrita árabe'],
   [/\p{Script=Hebrew}/u, 'a escrita hebraica'],

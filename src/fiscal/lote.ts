@@ -11,8 +11,8 @@ export type LoteTrigger = 'recepcao' | 'anuncio' | 'adiamento' | 'recusa' | 'emi
 export type LoteMove = Move<LoteEstado, LoteTrigger>;
 
 /**
- * `substituicao`: it was issued, and some of its notes replace others, which are to be cancelled; `conclusao` is when that is done.
- * `adiamento` is trouble that is not the lot's, and no attempt of it.
+ * `substituicao`: the lot was issued, and some of its notes replace others that must still be cancelled; `conclusao`: they are cancelled.
+ * `adiamento`: trouble that the lot did not cause, which uses up no attempt.
  */
 export const LOTE_MOVES = [
   { from: undefined, on: 'recepcao', to: 'recebido', due: 'now' },

@@ -24,7 +24,7 @@ describe('the zones', () => {
     test(`${zone} is ${hours(offset)} all the year`, () => {
       const hour = String(13 + offset).padStart(2, '0');
       assert.deepEqual(momentIn(zone, instant), { date: '2026-10-05', time: `${hour}:15:30`, offset: hours(offset) });
-      // January, where summer time used to be.
+      // January, when summer time used to apply.
       assert.equal(momentIn(zone, Date.parse('2027-01-15T12:00:00Z')).offset, hours(offset));
       assert.equal(momentIn(zone, Date.parse('2026-07-15T12:00:00Z')).offset, hours(offset));
     });
@@ -114,7 +114,7 @@ test('what is told is the instant, to the second, in every zone and whatever was
       assert.match(told, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d-0[2-5]:00$/);
       assert.equal(Date.parse(told), Math.floor(instant / 1000) * 1000);
     }),
-    // More than the offsets that are remembered.
+    // More runs than there are cached offsets.
     { numRuns: 5000 },
   );
 });

@@ -1,6 +1,6 @@
 /**
- * Instants told in the zone of a municipality (D-04). Brazil has four zones; Acre, western Amazonas and Fernando de
- * Noronha are among them. Pure: the instant comes in, nothing here reads a clock. Whole seconds.
+ * Instants in the zone of a municipality (D-04). Brazil has four zones; Acre, western Amazonas and Fernando de Noronha are among them.
+ * Pure: the instant is an argument, and no clock is read. Whole seconds.
  */
 
 export type Moment = {
@@ -12,7 +12,7 @@ export type Moment = {
   readonly offset: string;
 };
 
-/** Days of a month that is told by its number, from 1; undefined of one that does not exist. */
+/** Days of a month by its number, from 1; undefined if it does not exist. */
 export function daysIn(year: number, month: number): number | undefined {
   const february = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
   return [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1];
@@ -25,14 +25,14 @@ export function isDay(text: string): boolean {
   return Number(day) >= 1 && Number(day) <= (daysIn(Number(year), Number(month)) ?? 0);
 }
 
-/** The zone of Brasília: of what is told where no municipality is named. */
+/** The zone of Brasília, used if no municipality is named. */
 export const BRASILIA = 'America/Sao_Paulo';
 
 const HOUR_MS = 3_600_000;
 const formatters = new Map<string, Intl.DateTimeFormat>();
 const offsets = new Map<string, number>();
 
-/** Offset of a zone in milliseconds; the zone rules change on the hour, so one hour is asked once. */
+/** Offset of a zone in milliseconds; zone rules change on the hour, so each hour is looked up once. */
 function offsetOf(instant: number, zone: string): number {
   const hour = Math.floor(instant / HOUR_MS);
   const key = `${zone} ${hour}`;
@@ -52,10 +52,10 @@ function offsetOf(instant: number, zone: string): number {
   return offset;
 }
 
-/** What was asked last: hundreds of notes are issued within one second of one zone. */
+/** The last result: hundreds of notes are issued within one second of one zone. */
 let last: { readonly zone: string; readonly second: number; readonly moment: Moment } | undefined;
 
-/** The instant (milliseconds since 1970) as the clock on the wall of the zone (IANA name) shows it, in whole seconds. */
+/** The instant (milliseconds since 1970) as local time of the zone (IANA name), in whole seconds. */
 export function momentIn(zone: string, instant: number): Moment {
   const second = Math.floor(instant / 1000);
   if (last?.second !== second || last.zone !== zone) last = { zone, second, moment: wallClock(zone, instant) };
@@ -86,12 +86,12 @@ export function brazilianDate(date: string): string {
   return `${date.slice(8, 10)}/${date.slice(5, 7)}/${date.slice(0, 4)}`;
 }
 
-/** `DD/MM/YYYY HH:MM:SS`: what operators read. */
+/** `DD/MM/YYYY HH:MM:SS`: the form for operators. */
 export function brazilianMoment({ date, time }: Moment): string {
   return `${brazilianDate(date)} ${time}`;
 }
 
-/** Days `YYYY-MM-DD`, both inside; without `fim` it goes on. */
+/** Days `YYYY-MM-DD`, both included; a period without `fim` has no end. */
 export type Vigencia = { readonly inicio: string; readonly fim: string | undefined };
 
 /** Whether a day lies in a period. */
@@ -101,7 +101,7 @@ export function isInForce({ inicio, fim }: Vigencia, data: string): boolean {
 
 const DAY_MS = 86_400_000;
 
-/** The day so many days after a day, both `YYYY-MM-DD`; `days` below zero: before it. */
+/** The day so many days after another, both `YYYY-MM-DD`; before it if `days` is negative. */
 export function addDays(day: string, days: number): string {
   return new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10);
 }
@@ -114,19 +114,20 @@ export function startOfDay(zone: string, day: string): number {
 
 const MOMENT = /^(\d{4}-\d{2}-\d{2})T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:0\d|1[0-4]):[0-5]\d)$/;
 
-/** Milliseconds of `2026-11-27T10:30:00-03:00`, with `Z` and a fraction as well; undefined of any other text, and of a day that is none. */
+/** Milliseconds of `2026-11-27T10:30:00-03:00`, also with `Z` and with a fraction; undefined for any other text and for an invalid day. */
 export function parseMoment(text: string): number | undefined {
   const [, day] = MOMENT.exec(text) ?? [];
   return day === undefined || !isDay(day) ? undefined : Date.parse(text);
 }
 
-/** A day as XML and databases write it, with an offset of the whole day or a time of the day's own place behind it, or neither. */
+/** A day in the notation of XML and databases. An offset of the whole day, or a local time, may follow it. */
 const DAY =
   /^(\d{4}-\d{2}-\d{2})(?:Z|[+-](?:0\d|1[0-4]):[0-5]\d|T(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?)?$/;
 
 /**
- * The day that a text from outside names in a zone (D-738). A date and time with an offset is an instant, whose day is the one on the wall of
- * the zone; an offset behind a day alone moves nothing. Undefined of any other text, of a day that is none, and of an instant without a zone.
+ * The day that an external text names in a zone (D-738). A date and time with an offset is an instant, whose day is that of the zone's
+ * local time. An offset after a day alone changes nothing. Undefined for any other text, for an invalid day, and for an instant without a
+ * zone.
  */
 export function readDay(zone: string | undefined, text: string): string | undefined {
   const instant = parseMoment(text);

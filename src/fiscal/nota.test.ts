@@ -1,4 +1,4 @@
-/** The machine of the nota, walked whole; and the database, which must know the same states. */
+/** The state machine of the nota, walked completely; and the database, which must know the same states. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
@@ -16,7 +16,7 @@ const ESTADOS = Object.keys(NOTA_ESTADOS) as NotaEstado[];
 const TRIGGERS = [...new Set(NOTA_MOVES.map(({ on }) => on))] as NotaTrigger[];
 const MOVES: readonly NotaMove[] = NOTA_MOVES;
 
-/** All states that can follow, the given one among them. */
+/** All states that can follow, including the given one. */
 function reachableFrom(start: NotaEstado): Set<NotaEstado> {
   const reached = new Set([start]);
   for (const estado of reached) for (const { from, to } of MOVES) if (from === estado) reached.add(to);
@@ -148,7 +148,7 @@ describe('the database', () => {
   const listed = (text: string): string[] => [...text.matchAll(/'([a-z_]+)'/g)].map(([, name]) => name!);
 
   test('checks for exactly the states of the machine', () => {
-    // A later migration that changes the check is the one that counts.
+    // The last migration that changes the check counts.
     const checks = [...sql.matchAll(/estado text not null check \(estado in \(([^)]*)\)\)/g)].filter(([, words]) =>
       words!.includes("'autorizada'"),
     );

@@ -1,31 +1,31 @@
 /**
- * The life of a nota as a table: its states with what the public sees in each, and the moves between them.
+ * The life of a nota as a table: its states with their public fields, and the moves between them.
  *
- * The public fields are columns of the states, so that they follow from one. `due` says when a row that made the move is looked at
- * again; the worker claims and settles it.
+ * The public fields are columns of the states, so that all of them follow from the state. `due` says when a row that made the move is
+ * examined again; the worker claims and settles it.
  */
 import { finalStates, type Move, moveFrom } from './machine.ts';
 
 export type NotaEstado = 'emitida' | 'retida' | 'transmitida' | 'autorizada' | 'recusada' | 'cancelada';
 
-/** What the public sees of a state. */
+/** The public view of a state. */
 type PublicState = {
-  /** What the state means, as the documentation says it. */
+  /** The meaning of the state, for the documentation. */
   readonly significado: string;
   /** `nota.status`. */
   readonly status: 'rascunho' | 'autorizada' | 'cancelada';
   /** `protocolo.status`. */
   readonly protocolo: 'processando' | 'autorizado' | 'rejeitado' | 'cancelado';
   readonly chave_acesso_provisoria: boolean;
-  /** `protocolo.acao_sugerida`: what the integrator does about it; null: nothing more comes of waiting. */
+  /** `protocolo.acao_sugerida`: the advice to the integrator; null: waiting changes nothing more. */
   readonly acao_sugerida: 'aguardar' | null;
   /** Nothing more happens by itself. */
   readonly rests: boolean;
-  /** Its DPS identifier is taken (E0014); a refused note sets series and number free (D-20). */
+  /** Its DPS identifier is taken (E0014); a refused note frees its series and number (D-20). */
   readonly holdsDps: boolean;
 };
 
-/** What the public sees until the ADN has decided. */
+/** The public view until the ADN has decided. */
 const EM_PROCESSAMENTO = {
   status: 'rascunho',
   protocolo: 'processando',
@@ -79,7 +79,7 @@ export const NOTA_ESTADOS: Readonly<Record<NotaEstado, PublicState>> = {
   },
 };
 
-/** `cStat` of the notes that are issued here: of anybody, and of a MEI. It never changes, and is told from the authorisation on. */
+/** `cStat` of the notes that are issued here: in general, and for a MEI. It never changes, and is published from the authorisation on. */
 export const CODIGOS_SITUACAO = { gerada: 100, mei: 107 } as const;
 
 /** `cStat` of the note of a provider, by its `opSimpNac`. */
@@ -103,10 +103,10 @@ export type NotaTrigger =
 export type NotaMove = Move<NotaEstado, NotaTrigger>;
 
 /**
- * `anuncio` from `transmitida`: a worker found a note whose sender died or got no answer. It asks the ADN first, and sends the note
- * again only when the ADN does not know it. `adiamento` keeps the state. `espera`: the note replaces another one before its time, and
- * was not sent, or surely not taken (E1308). `retirada`: only from `emitida` and `retida`, of which the ADN surely has nothing.
- * `divergencia`: the published rates make another amount than the one that the held note declared.
+ * `anuncio` from `transmitida`: a worker found a note whose sender died or got no answer. It asks the ADN first, and sends the note again
+ * only if the ADN does not know it. `adiamento` keeps the state. `espera`: the note replaces another one too early, and was not sent, or
+ * certainly not accepted (E1308). `retirada`: only from `emitida` and `retida`, of which the ADN certainly has nothing. `divergencia`:
+ * the published rates give another amount than the one that the held note declared.
  */
 export const NOTA_MOVES = [
   { from: undefined, on: 'emissao', to: 'emitida', due: 'now' },
@@ -124,20 +124,20 @@ export const NOTA_MOVES = [
   { from: 'autorizada', on: 'cancelamento', to: 'cancelada', due: 'never' },
 ] as const satisfies readonly NotaMove[];
 
-/** Where a trigger leads a nota that it finds in a state. Undefined when the table has no such move. */
+/** The state to which a trigger moves a nota. Undefined if the table has no such move. */
 export function notaMove(from: NotaEstado | undefined, on: NotaTrigger): NotaMove | undefined {
   return moveFrom<NotaMove>(NOTA_MOVES, from, on);
 }
 
-/** States of a note that was not authorised: the DPS is shown of it. */
+/** States of a note that was not authorised: its DPS is shown instead. */
 export const PROVISORIOS = (Object.keys(NOTA_ESTADOS) as NotaEstado[]).filter(
   (estado) => NOTA_ESTADOS[estado].chave_acesso_provisoria,
 );
 
-/** States of a note of which the ADN has decided nothing: what is registered on it waits. */
+/** States of a note on which the ADN has not decided: events registered on it wait. */
 export const RASCUNHOS = PROVISORIOS.filter((estado) => !NOTA_ESTADOS[estado].rests);
 
-/** States from which a nota goes nowhere: what replaces it need not wait for it. */
+/** States that a nota never leaves: its substitute need not wait for it. */
 export const NOTA_FINAIS = finalStates<NotaMove>(NOTA_MOVES);
 /** States in which the ADN has nothing of a nota. */
 export const NOTA_NAO_TRANSMITIDA = RASCUNHOS.filter((estado) => notaMove(estado, 'retirada') !== undefined);

@@ -1,7 +1,4 @@
-/**
- * The operation of a DPS, as the IBS and the CBS see it: where it takes place, which indicator it has when its sender gave none, and
- * which rates are in force there.
- */
+/** The operation of a DPS for the IBS and the CBS: its place, its default indicator, and the rates in force there. */
 import { type AliquotaLida, aliquotaGeral, aliquotaPropria, type TabelaIbsCbs } from './aliquotas-ibs-cbs.ts';
 import type { CAMPOS_LOCAL, TributoIbsCbs } from './catalogs/catalogs.ts';
 import {
@@ -20,8 +17,8 @@ const ABROAD = '9999999';
 export type IbsCbsPlace = { readonly codigo: string; readonly nome: string };
 
 /**
- * `cLocalidadeIncid` and `xLocalidadeIncid` (E1521): the address that the indicator points to (Anexo C), and the provider's
- * municipality where that address is not given. Undefined only when `cLocEmi` is no municipality, which E403 refuses.
+ * `cLocalidadeIncid` and `xLocalidadeIncid` (E1521): the address that the indicator points to (Anexo C), or the provider's municipality
+ * if that address is not given. Undefined only if `cLocEmi` is no municipality, which E403 refuses.
  */
 export function placeOfIbsCbs(dps: Dps, cIndOp: string): IbsCbsPlace | undefined {
   return decidingPlace(dps, indicadorOf(cIndOp)?.campoLocal) ?? municipality(dps.cLocEmi);
@@ -29,7 +26,7 @@ export function placeOfIbsCbs(dps: Dps, cIndOp: string): IbsCbsPlace | undefined
 
 function decidingPlace(dps: Dps, campoLocal: (typeof CAMPOS_LOCAL)[number] | undefined): IbsCbsPlace | undefined {
   switch (campoLocal) {
-    // An event has a CEP and no municipality; its services are provided where it is held (LC 116 art. 3, XVIII and XXI).
+    // An event has a CEP and no municipality; its services are provided at its place (LC 116 art. 3, XVIII and XXI).
     case 'atvEvento':
     case 'cLocPrestacao': {
       const { cLocPrestacao, cPaisPrestacao } = dps.serv.locPrest;
@@ -41,14 +38,14 @@ function decidingPlace(dps: Dps, campoLocal: (typeof CAMPOS_LOCAL)[number] | und
       const end = recipientOf(dps)?.end;
       return municipality(end?.endNac?.cMun) ?? country(end?.endExt?.cPais);
     }
-    // The shared DPS has no address of the provider (E0128): it is the one in `emit`, in cLocEmi (E1286).
+    // The shared DPS has no address of the provider (E0128): the address is the one in `emit`, in cLocEmi (E1286).
     case 'prest':
     case undefined:
       return undefined;
   }
 }
 
-/** Who names a recipient and does not say so meant that it is not the taker. */
+/** A sender that names a recipient without `indDest` means a recipient other than the taker. */
 function recipientOf({ IBSCBS, toma }: Dps): { readonly end?: NonNullable<Dps['toma']>['end'] } | undefined {
   if (IBSCBS === undefined) return toma;
   const isTaker = IBSCBS.indDest === undefined ? IBSCBS.dest === undefined : IBSCBS.indDest === '0';
@@ -66,17 +63,17 @@ function country(cPais: string | undefined): IbsCbsPlace | undefined {
 }
 
 /**
- * "Demais serviços, em operações onerosas": what is not specified elsewhere. The more specific indicators turn on facts
- * that no field of the DPS holds (was the person there, was the thing brought along), so whoever means one must name it.
+ * "Demais serviços, em operações onerosas": operations that no other indicator specifies. The more specific indicators depend on facts
+ * that the DPS has no field for: presence of the person, transport of the thing. The sender must therefore name them.
  */
 const REMAINING_SERVICES = '100301';
 
-/** Indicators of operations with a property, which the note then has to identify (E0932). */
+/** Indicators of operations with a property, which the note must then identify (E0932). */
 export const INDICADORES_DE_IMOVEL: ReadonlySet<string> = new Set(['020101', '020201', '020301']);
 
 /**
- * The operation indicator of a sender that gave none (D-15): the one that Anexo VIII has for the service, else the one for
- * all other services; one that demands a property only when there is a property.
+ * The operation indicator of a sender that gave none (D-15): the one that Anexo VIII has for the service, else the one for all other
+ * services. An indicator that requires a property is used only if the DPS has one.
  */
 export function defaultIndOp(dps: Dps): string {
   const cIndOp = correlatedIndOp(dps);
@@ -85,8 +82,8 @@ export function defaultIndOp(dps: Dps): string {
 }
 
 /**
- * The only indicator that Anexo VIII has for the service, its NBS and its classification. The annex is initial work
- * (D-84), so an indicator that the national environment would not take (E0901) is not drawn from it.
+ * The only indicator that Anexo VIII has for the service, its NBS and its classification. The annex is initial work (D-84), so an
+ * indicator that the national environment refuses (E0901) is ignored.
  */
 export function correlatedIndOp({ serv: { cServ }, IBSCBS }: Dps): string | undefined {
   const subitem = servicoOf(cServ.cTribNac)?.subitem;
@@ -115,7 +112,7 @@ export function localOf(dps: Dps): string | undefined {
 }
 
 /**
- * The rates of a tribute that an operation could have: its classification's own, and everybody's. Undefined for a document without
+ * The rates of a tribute that an operation could have: its classification's own, and the general one. Undefined for a document without
  * the group.
  */
 export function aliquotasDe(

@@ -1,4 +1,4 @@
-/** The request of an event: what each type asks, row by row, with the status that the specification gives (D-50). */
+/** The request of an event: the fields of each type, row by row, with the status that the specification gives (D-50). */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { SPECIFIED } from '../../test/especificacao/eventos.ts';
@@ -282,7 +282,7 @@ describe('the author', () => {
       for (const autor of [PARTES.tomador, '11144477735'].filter((one) => one !== wanted)) {
         const { codigo, campo, mensagem, encontrado, esperado } = faultOf(autor!);
         assert.deepEqual([codigo, campo], ['E0816', 'cpf_autor']);
-        // Nobody learns a CPF by guessing.
+        // No answer confirms a guessed CPF.
         assert.doesNotMatch(`${mensagem}${encontrado}${esperado}`, /(?<!\d)\d{11}(?!\d)/);
       }
     });

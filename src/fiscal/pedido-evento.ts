@@ -1,7 +1,7 @@
 /**
  * Reads the request of an event: the JSON body becomes type, author and fields, or every fault of it with property, line and column.
  *
- * `tipos-evento.ts` says what each type asks. A missing required field and a value outside its list are answered with 400, every other
+ * `tipos-evento.ts` has the fields of each type. A missing required field and a value outside its list are answered with 400, every other
  * fault with 422 (D-50). `judge-pedido.ts` compares the request with its note, `conflitos-evento.ts` with the events of the note.
  */
 import { parseChave } from './chave.ts';
@@ -30,16 +30,16 @@ import {
 import { type CampoEvento, TIPOS_EVENTO, type TipoEvento, tipoByCodigo, tipoBySlug } from './tipos-evento.ts';
 import { UNKNOWN } from './unknown.ts';
 
-/** Through which door a request comes: that of the integrators takes no type by office (E9016), that of the municipality no other. */
+/** The channel of a request: the one for integrators takes no type by office (E9016), the one for the municipality no other type. */
 export type CanalEvento = 'integrador' | 'municipio';
 
 export type PedidoEvento = {
   readonly tipo: TipoEvento;
-  /** `cnpj_autor` or `cpf_autor`, when one was sent. */
+  /** `cnpj_autor` or `cpf_autor`, if one was sent. */
   readonly autor: string | undefined;
-  /** The note as the body names it, which need not: so that what was signed for one note is nothing on another. */
+  /** The note that the body names, which is optional. A body that names its note cannot be replayed on another one. */
   readonly nota?: NotaNomeada | undefined;
-  /** By the names of the JSON body; what was not sent is not there. */
+  /** The values by the names of the JSON body; a field that was not sent is absent. */
   readonly campos: Readonly<Record<string, string>>;
 };
 
@@ -51,13 +51,13 @@ export type PedidoReading =
   | {
       readonly status: 400 | 401 | 422;
       readonly faults: readonly [Fault, ...Fault[]];
-      /** The request with marks where something of it is not known (D-720); undefined where its type is not. */
+      /** The request with marks for unknown values (D-720); undefined if its type is unknown. */
       readonly marked?: PedidoEvento;
     };
 
 type Found = { readonly fault: Fault; readonly status: 400 | 401 | 422; readonly offset: number };
 
-/** More faults than this are not listed. */
+/** The maximum number of listed faults. */
 const FAULTS_MAX = 100;
 /** The request that a body makes, or its faults, in the order of the layout of the event (D-211). */
 export function readPedido(document: JsonDocument, canal: CanalEvento = 'integrador'): PedidoReading {
@@ -71,7 +71,7 @@ export function readPedido(document: JsonDocument, canal: CanalEvento = 'integra
   if (envelope !== undefined) {
     return refuse([faultAt(422, nationalEnvelope(envelope.name, EVENTO_IN_FIELDS), envelope.offset)], document);
   }
-  // null is the same as nothing, where there is something that it could be.
+  // null counts as absent for an existing property.
   const members = value.members.filter((member) => member.value.kind !== 'null');
   const named = new Map(members.map((member) => [member.name, member]));
   const type = readTipo(named.get('tipo_evento'), canal, value.offset);
@@ -81,14 +81,14 @@ export function readPedido(document: JsonDocument, canal: CanalEvento = 'integra
     return refuse(type.found.status === 401 ? [type.found] : [type.found, ...autor.found, ...nota.found], document);
   }
   const { tipo } = type;
-  // Under these names nothing else can be written: the document itself would no longer be read.
+  // A correction cannot use these names: a repeated name makes the document unreadable.
   const taken = new Set(value.members.map(({ name }) => name));
   const strange: Found[] = [];
   for (const member of value.members) {
     if (COMUNS.includes(member.name) || tipo.campos.some(({ nome }) => nome === member.name)) continue;
     const { fault, meant } = describeStrangeMember(member, tipo, taken);
     strange.push(faultAt(422, fault, member.offset));
-    // The property that a wrong name evidently meant counts as sent, so that it is not missed besides.
+    // The property that a wrong name evidently meant counts as sent, so that it is not reported missing as well.
     if (meant !== undefined && !named.has(meant) && member.value.kind !== 'null') named.set(meant, member);
   }
   const read = readCampos(tipo, named, value.offset);
@@ -109,7 +109,7 @@ export function readPedido(document: JsonDocument, canal: CanalEvento = 'integra
   return { pedido: { tipo, autor: autor.documento, nota: nota.nomeada, campos: read.campos } };
 }
 
-/** Groups of the national document, of which a program made properties. */
+/** Groups of the national document that a program turned into properties. */
 const NATIONAL_ROOTS: ReadonlySet<string> = new Set(['evento', 'infEvento', 'pedRegEvento', 'infPedReg']);
 
 const EVENTO_IN_FIELDS =
@@ -219,7 +219,7 @@ function faultOfAutor({ name, value }: JsonMember): Found | undefined {
   return faultAt(422, fault, value.offset);
 }
 
-/** What is empty and need not be there is to be taken out. */
+/** An empty optional value is to be removed. */
 function correctionOf(nome: string, { kind, fix }: TypeFault): Pick<Fault, 'correcao'> {
   if (kind === 'vazio') return { correcao: REMOVAL };
   return fix === undefined ? {} : { correcao: propertyText(nome, JSON.stringify(fix)) };
@@ -227,7 +227,7 @@ function correctionOf(nome: string, { kind, fix }: TypeFault): Pick<Fault, 'corr
 
 type Place = Pick<Fault, 'xpath' | 'campo' | 'esperado'>;
 
-/** 422 E0001: no text. */
+/** 422 E0001: the value is no text. */
 function faultOfKind(name: string, value: JsonValue, type: SimpleType, place: Place): Found {
   return faultAt(422, { codigo: 'E0001', ...describeKind(name, value, type), ...place }, value.offset);
 }
@@ -275,14 +275,14 @@ function readCampos(
   return { campos, found: all };
 }
 
-/** What was sent under a wrong name is told of that name, with which its value is mended too. */
+/** The fault of a value under a wrong name cites that name; one correction replaces the name and the value. */
 function nameAsSent(problem: Found, { name }: JsonMember, { nome }: CampoEvento): Found {
   if (name === nome) return problem;
   const { correcao: _ofTheName, ...fault } = problem.fault;
   return { ...problem, fault: { ...fault, campo: quoted(name) } };
 }
 
-/** Why a field must be there, as it ends a sentence; undefined when it need not. */
+/** Why a field is required, as the end of a sentence; undefined if it is optional. */
 function requirementOf(
   { obrigatorio, obrigatorioCom }: CampoEvento,
   { slug }: TipoEvento,
@@ -332,7 +332,7 @@ function faultOfCampo(
   return faultAt(422, { codigo: 'E0003', ...said, mensagem, ...correcao }, offset);
 }
 
-/** A value that is no text is outside a list whatever it is (D-50): 400 there, with what is in it. */
+/** A value that is no text is outside any list (D-50): 400 there, with the list. */
 function kindFault(campo: CampoEvento, tipo: TipoEvento, place: Place, value: JsonValue): Found {
   const { nome, opcoes } = campo;
   if (opcoes === undefined) return faultOfKind(nome, value, campo.tipo, place);
@@ -351,7 +351,7 @@ function placeOf(campo: CampoEvento, tipo: TipoEvento): Place {
   return { xpath: elementOf(campo, tipo), campo: campo.nome, esperado: expectedOf(campo) };
 }
 
-/** `1 (Erro na Emissão), 2 (…)`, or what the type of the field says. */
+/** `1 (Erro na Emissão), 2 (…)`, or the expected form of the field's type. */
 function expectedOf({ opcoes, tipo: { expected } }: CampoEvento): string {
   if (opcoes === undefined) return expected;
   return `um de: ${opcoes.map(({ codigo, descricao }) => `${codigo} (${descricao})`).join(', ')}`;

@@ -1,12 +1,12 @@
-/** The request of an event in the XML of the national environment, as the JSON body with which it is registered here. */
+/** The request of an event in the XML of the national environment, converted to the JSON body of this service. */
 import type { Elemento } from './layout/tree.ts';
 import { type TipoEvento, tipoByCodigo } from './tipos-evento.ts';
 
 export type PedidoNacional = {
   readonly tipo: TipoEvento;
-  /** Key of the note, which is also in the address; '' where the request names none. */
+  /** Key of the note, which is also in the address; '' if the request names none. */
   readonly chave: string;
-  /** By the names of the JSON body, in its order. */
+  /** The values by the names of the JSON body, in its order. */
   readonly corpo: Readonly<Record<string, string>>;
   /** Elements that have no place in the body. */
   readonly deixados: readonly string[];
@@ -15,7 +15,7 @@ export type PedidoNacional = {
 const AUTORES: Readonly<Record<string, string>> = { CNPJAutor: 'cnpj_autor', CPFAutor: 'cpf_autor' };
 const GROUP = /^e(\d{6})$/;
 
-/** Reads the tree of a `pedRegEvento`; whether what it says holds is judged in the body. */
+/** Reads the tree of a `pedRegEvento`; its content is judged later, in the body. */
 export function corpoOfPedido(root: Elemento): PedidoNacional | { readonly problema: string } {
   const inf = root.children.find(({ name }) => name === 'infPedReg');
   const group = inf?.children.find(({ name }) => GROUP.test(name));

@@ -1,6 +1,5 @@
 /**
- * The properties that the request of an event may have: what each becomes in the layout, how a sentence calls it, and which one a
- * name that does not exist evidently meant.
+ * The properties of an event request: the element of each, its name in a sentence, and the property that an unknown name evidently meant.
  */
 import { type Fault, quoted } from './fault.ts';
 import { propertyText, rightValue } from './layout/correct-json.ts';
@@ -14,12 +13,12 @@ import { type AutorEvento, type CampoEvento, TIPOS_EVENTO, type TipoEvento } fro
 export const BASE = '/pedRegEvento/infPedReg';
 export const AUTORES = ['cnpj_autor', 'cpf_autor'] as const;
 export const DA_NOTA = ['chave_acesso', 'numero_protocolo'] as const;
-/** Properties that every type has beside its own. */
+/** Properties that every type has besides its own. */
 export const COMUNS: readonly string[] = ['tipo_evento', ...AUTORES, ...DA_NOTA];
-/** A longer name is not compared with anything. */
+/** A longer name is not compared. */
 export const NAME_MAX = 80;
 
-/** What names the note, as it ends a sentence. */
+/** The properties that name the note, each in words for the end of a sentence. */
 export const CALLED_NOTA: Readonly<Record<(typeof DA_NOTA)[number], string>> = {
   chave_acesso: 'a chave de acesso da nota do endereço',
   numero_protocolo: 'o número de protocolo da nota do endereço',
@@ -36,7 +35,7 @@ export function elementOf({ elemento }: CampoEvento, { codigo }: TipoEvento): st
   return `${BASE}/e${codigo}/${elemento}`;
 }
 
-/** What the service knows or writes itself, with what to do instead. */
+/** Values that the service knows or writes itself, each with the advice. */
 const NEEDLESS: Readonly<Record<string, string>> = {
   numero_sequencial: 'o número sequencial é dado pelo serviço; retire-o',
   id_evento: 'o identificador é dado pelo serviço; retire-o',
@@ -47,7 +46,7 @@ const NEEDLESS: Readonly<Record<string, string>> = {
   tp_amb: 'o ambiente é o do endereço; retire-o',
 };
 
-/** Names that people are likely to try, and the element that they mean in whatever type has it. */
+/** Names that senders are likely to try, and the element that they mean in any type that has it. */
 const LIKELY: Readonly<Record<string, string>> = {
   codigo_motivo: 'cMotivo',
   codigo_justificativa: 'cMotivo',
@@ -99,8 +98,8 @@ export function describeStrangeMember(
 }
 
 /**
- * The correction of a wrong name. A property that meant none is to be taken out. Where the right name is taken, or the other
- * document of the author is there, no correction is offered.
+ * The correction of a wrong name. A property that meant none is to be removed. No correction is offered if the correct name is taken, or
+ * if the author's other document is present.
  */
 function correctName(
   value: JsonValue,

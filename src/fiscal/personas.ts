@@ -1,6 +1,6 @@
 /**
- * The personas of a sandbox: invented providers, each with documents for the scenarios of its kind, as data and as the texts that
- * are sent. Whoever makes a sandbox imports the registers and issues the documents as any integrator does (D-601 to D-604).
+ * The personas of a sandbox: invented providers, each with documents for the scenarios of its kind, as data and as ready texts. The
+ * creator of a sandbox imports the registers and issues the documents like any integrator (D-601 to D-604).
  */
 import { dpsIdOf } from './chave.ts';
 import { linhaDe } from './cronograma.ts';
@@ -27,7 +27,7 @@ export const PERSONAS: readonly Persona[] = [...DO_SIMPLES, ...GERAIS, ...COM_GR
 /** First competence without PIS and COFINS (ADCT, art. 126, II). */
 const SEM_PIS_COFINS = '2027-01-01';
 
-/** What the identifier of an XML without number says; the service computes the one that the note has. */
+/** The series and number in the identifier of an XML without number; the service computes those of the note. */
 const SEM_NUMERO = { serie: '70000', nDPS: '1' };
 
 /** A scenario as a DPS in XML, for a moment (milliseconds since 1970): its competence is that day. */
@@ -38,7 +38,7 @@ export function xmlDe(cenario: Cenario, at: number): string {
   return exampleXml({ ...patch, '@Id': id });
 }
 
-/** The same as a JSON body. */
+/** The same scenario as a JSON body. */
 export function jsonDe(cenario: Cenario, at: number): string {
   const body = exampleJson(patchDe(cenario, at));
   if (body === undefined) throw new Error(`the scenario ${cenario.id} has no JSON body`);
@@ -48,21 +48,21 @@ export function jsonDe(cenario: Cenario, at: number): string {
 /** Keys of the notes of an event: the one on which it is registered, and the one that replaces it. */
 type NotasDoEvento = { readonly nota: string; readonly substituta?: string | undefined };
 
-/** The body of the event of a scenario. Undefined: it has none. */
+/** The body of the event of a scenario. Undefined: the scenario has none. */
 export function eventoDe({ evento }: Cenario, { nota, substituta }: NotasDoEvento): string | undefined {
   if (evento === undefined) return undefined;
   const replaced = substituta === undefined ? {} : { chave_acesso_substituta: substituta };
   return JSON.stringify({ tipo_evento: evento.tipo, chave_acesso: nota, ...evento.corpo, ...replaced }, null, 2);
 }
 
-/** The scenario of the note that replaces one with this key. Undefined: it is not replaced. */
+/** The scenario of the note that replaces one with this key. Undefined: that note is not replaced. */
 export function substitutaDe(cenario: Cenario, chave: string): Cenario | undefined {
   const { substituta, evento, ...own } = cenario;
   if (substituta === undefined || evento === undefined) return undefined;
   const { codigo_motivo_cancelamento: cMotivo, descricao_motivo_cancelamento: xMotivo } = evento.corpo;
   const subst: Patch = { 'subst/chSubstda': chave, 'subst/cMotivo': cMotivo!, 'subst/xMotivo': xMotivo! };
   const dps: Patch = { ...own.dps, ...substituta, ...subst };
-  // It waits for the event, as every substitute does.
+  // The substitute waits for the event, like every substitute.
   return { ...own, id: `${own.id}-substituta`, dps, avisos: [...own.avisos, 'E1308'] };
 }
 
@@ -74,14 +74,14 @@ function patchDe({ dps, dias = {}, desde2027 = {} }: Cenario, at: number): Patch
   return owesIbsCbs(patch, dCompet) ? patch : { ...withoutTaken(patch, { IBSCBS: null }), IBSCBS: null };
 }
 
-/** A patch without what another takes away. */
+/** A patch without the elements that another removes. */
 function withoutTaken(patch: Patch, taking: Patch): Patch {
   const gone = Object.entries(taking).flatMap(([path, text]) => (text === null ? [path] : []));
   const isGone = (path: string): boolean => gone.some((one) => path === one || path.startsWith(`${one}/`));
   return Object.fromEntries(Object.entries(patch).filter(([path]) => !isGone(path)));
 }
 
-/** Whether the group is due (D-602): before that day a persona leaves it out. */
+/** Whether the group is due (D-602): a persona omits it before that day. */
 function owesIbsCbs(patch: Patch, dCompet: string): boolean {
   const of = (path: DpsPath): string => patch[path] ?? VALID_DPS[path] ?? '';
   const isOptante = of('prest/regTrib/opSimpNac') !== '1';
@@ -99,7 +99,7 @@ const TODOS: readonly RegistroDePersonas[] = [
   'nao_incidencias',
 ];
 
-/** The registers that have lines of personas: a register that has none is not kept, and nothing is judged by it. */
+/** The registers that have lines of personas: a register without lines is not kept, and nothing is judged by it. */
 export const REGISTROS_DAS_PERSONAS: readonly RegistroDePersonas[] = TODOS.filter((one) => linhasDe(one).length > 0);
 
 function linhasDe(registro: RegistroDePersonas): readonly (LinhaPrestador | Readonly<Record<string, string>>)[] {
@@ -108,7 +108,7 @@ function linhasDe(registro: RegistroDePersonas): readonly (LinhaPrestador | Read
     : PERSONAS.flatMap(({ cadastros }) => cadastros[registro] ?? []);
 }
 
-/** The lines of all personas in a register, as its importer reads them. Empty: no persona needs it. */
+/** The lines of all personas in a register, in the format of its importer. Empty: no persona needs it. */
 export function csvDe(registro: RegistroDePersonas): string {
   const [first, ...others] = linhasDe(registro);
   if (first === undefined) return '';

@@ -1,4 +1,4 @@
-/** Classes of the platform that the law uses: they have no effect. Its compiler knows nothing else of Node or a browser. */
+/** Classes of the platform that the law uses: they have no side effects. The compiler knows nothing else of Node or a browser here. */
 declare class TextDecoder {
   constructor(encoding: string, options: { readonly fatal: boolean });
   decode(octets: Uint8Array): string;

@@ -1,17 +1,17 @@
-/** How the text of a setting is read, and how its value is shown, where that is more than the text itself. */
+/** Parses the text of a setting and formats its value, if that is more than the text itself. */
 import { AMBIENTES, type Ambiente, GUARDA_MIN_DIAS } from './ambiente.ts';
 import { type Decimal, formatDecimal, parseDecimal } from './decimal.ts';
 import { groupDigits } from './group-digits.ts';
 import { ALIQUOTA_DA_NOTA_MAX } from './iss.ts';
 
-/** What the operator wrote does not do, in Portuguese; the sentence follows the name of the option. */
+/** The error in the operator's text, in Portuguese; the sentence follows the name of the option. */
 export type Problem = { readonly problems: readonly string[] };
 
 export const problem = (text: string): Problem => ({ problems: [text] });
 
 export const PRESET_OF_AMBIENTE = 'como no ambiente';
 
-/** Of an XML namespace: an absolute address, of characters that need no escaping, no longer than the XML reader takes. */
+/** An XML namespace: an absolute address, of characters that need no escaping, within the length limit of the XML reader. */
 export const NAMESPACE = /^[A-Za-z][\w+.-]*:[^\s<>&"']{1,120}$/;
 
 export function chooseValue<Value>(written: string, choices: Readonly<Record<string, Value>>): Value | Problem {
@@ -19,7 +19,7 @@ export function chooseValue<Value>(written: string, choices: Readonly<Record<str
   return problem(`${written} não existe: use ${Object.keys(choices).join(' ou ')}.`);
 }
 
-/** Nine digits: what the column holds. */
+/** The maximum of nine digits fits into the column. */
 export function parseCount(written: string): number | Problem {
   if (/^\d{1,9}$/.test(written)) return Number(written);
   return problem(`pede um número inteiro de até 9 algarismos; veio "${written.slice(0, 40)}".`);
@@ -41,7 +41,7 @@ export function parseAliquota(written: string): Decimal | Problem {
   return problem(`${written} não é um percentual de 0 a 9,99, com até duas casas decimais.`);
 }
 
-/** `5`, `5.00`, `5,00`, as `5.00`; undefined when it is no percentage up to the highest. */
+/** `5`, `5.00`, `5,00`, as `5.00`; undefined if it is no percentage up to the maximum. */
 export function readPercent(written: string, highest: Decimal): string | undefined {
   const match = /^0*(\d{1,3})(?:[.,](\d{1,2}))?$/.exec(written);
   if (match === null) return undefined;
@@ -49,7 +49,7 @@ export function readPercent(written: string, highest: Decimal): string | undefin
   return aliquota === undefined || aliquota > highest ? undefined : formatDecimal(aliquota);
 }
 
-/** The address as it is stored: without a slash at its end. */
+/** The stored form of the address: without a trailing slash. */
 export function parseAdnUrl(written: string): string | Problem {
   if (!URL.canParse(written)) {
     return problem(`${written} não é um endereço. Exemplo: https://adn.nfse.gov.br`);

@@ -1,7 +1,7 @@
 /**
- * What a municipality may set, one row a setting: its column, its option of `nfse municipio criar` and `alterar`, how the text of that
- * option is read, how the value is shown, and what the help says. The store, the commands and the type of a municipality are made of
- * these rows. What a setting does stands where it is read.
+ * The settings of a municipality, one per row. A row has its column, its option of `nfse municipio criar` and `alterar`, the parser, the
+ * display, and the help text. The store, the commands and the type of a municipality are made of these rows. The effect of a setting is
+ * described where it is used.
  */
 import type { Aliquota } from './aliquotas-ibs-cbs.ts';
 import { AMBIENTES, type Ambiente } from './ambiente.ts';
@@ -21,7 +21,7 @@ import {
   problem,
 } from './settings-text.ts';
 
-/** How values stand in a column: `read` gets what is there, `write` gives what is to stand there. */
+/** The form of values in a column: `read` converts from it, `write` to it. */
 type Kind<Value> = {
   readonly sql: 'text' | 'numeric' | 'integer' | 'boolean';
   readonly read?: (stored: string) => Value;
@@ -30,29 +30,32 @@ type Kind<Value> = {
 
 export type Setting<Value = unknown> = Kind<Value> & {
   readonly column: string;
-  /** Without hyphens. */
+  /** The name without leading hyphens. */
   readonly option: string;
-  /** What the option takes, for the help; none: it takes nothing, and the setting is on or off. */
+  /** The argument of the option, for the help; absent: the option takes none, and the setting is on or off. */
   readonly takes?: string;
   readonly help: string;
-  /** What counts in a new municipality where nothing is said. */
+  /** The default in a new municipality. */
   readonly usual?: string;
-  /** What taking it away does (`--sem-…`); none: it cannot be taken away. */
+  /** The effect of removing the setting (`--sem-…`); absent: it cannot be removed. */
   readonly without?: string;
-  /** A file or a folder: stored with its whole path. */
+  /** A file or a folder: stored with its absolute path. */
   readonly isPath?: true;
-  /** It names files of the machine, addresses, or who the municipality is: who runs the machine changes it, by command. */
+  /**
+   * The setting names files of the machine, addresses, or the identity of the municipality. Only the operator of the machine changes it,
+   * by command.
+   */
   readonly byCommand?: true;
-  /** A new municipality has it on. */
+  /** The setting is on in a new municipality. */
   readonly isOnAtFirst?: true;
-  /** What may be written, and what each is; `parse` is then made of it. */
+  /** The accepted texts, with the value of each; `parse` is then made of them. */
   readonly choices?: Readonly<Record<string, Value>>;
-  /** Reads what was written after the option; without it the text is the value. What is wrong follows the name of the option. */
+  /** Parses the argument of the option; without a parser the text is the value. A problem follows the name of the option. */
   readonly parse?: (text: string) => Value | Problem;
   readonly title: string;
-  /** Among which settings it is shown; without it among the rules of the service. */
+  /** The group in which the setting is shown; by default the rules of the service. */
   readonly group?: SettingGroup;
-  /** The value, or what counts without one. */
+  /** The display of the value, or of the default without one. */
   readonly show: (value: Value | undefined, of: Circumstances) => string;
 };
 
@@ -67,7 +70,7 @@ export const SETTING_GROUPS = {
 } as const;
 type SettingGroup = keyof typeof SETTING_GROUPS;
 
-/** What the text of a value may depend on. */
+/** The circumstances that the text of a value may depend on. */
 type Circumstances = { readonly ambiente: Ambiente; readonly hasAdn: boolean };
 
 const setting = <Value>(row: Setting<Value>): Setting<Value> => {
@@ -81,12 +84,12 @@ const path = (row: Omit<Setting<string>, 'sql' | 'isPath' | 'byCommand'>): Setti
   text({ isPath: true, byCommand: true, ...row });
 const count = (row: Omit<Setting<number>, 'sql' | 'takes'>): Setting<number> =>
   setting<number>({ sql: 'integer', takes: 'N', parse: parseCount, ...row });
-/** On or off; a column that is never null. */
+/** A setting that is on or off; its column is never null. */
 const flag = (row: Omit<Setting<boolean>, 'sql'>): Setting<boolean> => setting<boolean>({ sql: 'boolean', ...row });
 
 const POR_JANELA = '(por minuto em producao, por dia em homologacao)';
 
-/** As the operator writes them, and as they are stored. */
+/** The operator's words, and the stored values. */
 const REGRAS_NACIONAIS = { recusar: 'recusa', avisar: 'avisa' } as const;
 const COMPRESSOES = { usual: 'usual', nenhuma: 'nenhuma' } as const;
 const CONSULTAS_DPS = { publica: 'publica', parte: 'parte' } as const;
@@ -214,7 +217,7 @@ const SETTINGS_ROWS = {
     title: 'senha em',
     show: (arquivo) => arquivo ?? 'nenhum arquivo',
   }),
-  /** How documents are packed for the ADN (D-384). */
+  /** The compression of documents for the ADN (D-384). */
   adnCompressao: text<'usual' | 'nenhuma'>({
     column: 'adn_compressao',
     option: 'adn-compressao',
@@ -227,7 +230,7 @@ const SETTINGS_ROWS = {
     title: 'gzip ao ADN',
     show: (compressao) => compressao ?? 'usual',
   }),
-  /** What a national rule does that the specification does not name (D-86). */
+  /** The effect of a national rule that the specification does not name (D-86). */
   regrasNacionais: text<'recusa' | 'avisa'>({
     column: 'regras_nacionais',
     option: 'regras-nacionais',
@@ -242,7 +245,7 @@ const SETTINGS_ROWS = {
       return regras === undefined ? `${word}, ${PRESET_OF_AMBIENTE}` : word;
     },
   }),
-  /** Who may read a note by the identifier of its DPS (D-41). */
+  /** The clients that may read a note by the identifier of its DPS (D-41). */
   consultaDps: text<'publica' | 'parte'>({
     column: 'consulta_dps',
     option: 'consulta-dps',
@@ -255,7 +258,7 @@ const SETTINGS_ROWS = {
     show: (consulta, { ambiente }) =>
       consulta ?? `${AMBIENTES[ambiente].dpsQueryIsOpen ? 'publica' : 'parte'}, ${PRESET_OF_AMBIENTE}`,
   }),
-  /** The legacy port takes RSA-SHA1 with inclusive canonicalisation too (D-70). */
+  /** The legacy port accepts RSA-SHA1 with inclusive canonicalisation too (D-70). */
   soapSha1: flag({
     column: 'soap_sha1',
     option: 'soap-sha1',
@@ -305,7 +308,7 @@ const SETTINGS_ROWS = {
     title: 'evento sem nota',
     show: (isRefused) => (isRefused ? 'recusado' : 'aceito'),
   }),
-  /** It answers questions, and nothing else happens: it is on its way to another server (D-436). */
+  /** The municipality only answers queries, and nothing else happens: it is moving to another server (D-436). */
   fechado: flag({
     column: 'fechado',
     option: 'fechar',
@@ -315,7 +318,7 @@ const SETTINGS_ROWS = {
     title: 'atendimento',
     show: (isClosed) => (isClosed ? 'fechado: só consultas' : 'aberto'),
   }),
-  /** Documents of an address of the network in the time of the ambiente; 0: no limit. */
+  /** Documents per network address in the window of the ambiente; 0: no limit. */
   limiteEndereco: count({
     column: 'limite_endereco',
     option: 'limite-endereco',
@@ -326,7 +329,7 @@ const SETTINGS_ROWS = {
     title: 'por endereço',
     show: (limite, { ambiente }) => limiteText('endereco', limite, ambiente),
   }),
-  /** The same of a provider. */
+  /** The same limit per provider. */
   limitePrestador: count({
     column: 'limite_prestador',
     option: 'limite-prestador',
@@ -337,7 +340,7 @@ const SETTINGS_ROWS = {
     title: 'por prestador',
     show: (limite, { ambiente }) => limiteText('prestador', limite, ambiente),
   }),
-  /** Days that a rehearsal keeps what it stores; 0: for ever. */
+  /** Days that a rehearsal keeps its data; 0: for ever. */
   guardaDias: count({
     column: 'guarda_dias',
     option: 'guarda-dias',
@@ -357,7 +360,7 @@ const SETTINGS_ROWS = {
 
 export type SettingName = keyof typeof SETTINGS_ROWS;
 type ValueOf<Name extends SettingName> = (typeof SETTINGS_ROWS)[Name] extends Setting<infer Value> ? Value : never;
-/** Every setting under its name; what is not set is undefined. */
+/** Every setting under its name; a setting that is not set is undefined. */
 export type SettingValues = { readonly [Name in SettingName]?: ValueOf<Name> | undefined };
 
 export const SETTINGS = Object.entries(SETTINGS_ROWS) as unknown as readonly (readonly [SettingName, Setting])[];
@@ -367,7 +370,7 @@ const GROUPED = ['ancoras', 'revogados', ...OF_ADN] as const;
 const ALWAYS = ['ambiente', 'codigoIbge', 'aliquotaPadrao', 'regrasNacionais', 'consultaDps'] as const;
 type Plain = Exclude<SettingName, (typeof GROUPED)[number] | (typeof ALWAYS)[number]>;
 
-/** A municipality and what it has set. */
+/** A municipality and its settings. */
 export type Municipio = {
   /** Its slug. */
   readonly tenant: string;
@@ -375,23 +378,23 @@ export type Municipio = {
   readonly confianca: Confianca;
   readonly adn: AcessoAdn | undefined;
 } & {
-  /** Of {@link SETTINGS}; undefined of `codigoIbge`: the sandbox, which is every municipality's. */
+  /** Values of {@link SETTINGS}; `codigoIbge` undefined: the sandbox, which counts as every municipality. */
   readonly [Name in Exclude<(typeof ALWAYS)[number], 'ambiente'>]: ValueOf<Name> | undefined;
 } & { readonly [Name in Plain]?: ValueOf<Name> | undefined } & {
-  /** How far its clock is ahead of that of the machine, in milliseconds. Only a sandbox of one's own has another. */
+  /** The lead of its clock over that of the machine, in milliseconds. Only a tenant's own sandbox has one. */
   readonly relogioMs?: number;
-  /** Only a sandbox of one's own says so: providers must be in its register, and be authorised, as in production. */
+  /** Set only in a tenant's own sandbox: providers must be registered and authorised, as in production. */
   readonly exigeCadastro?: true;
-  /** Of a sandbox of one's own: until when it is there, in milliseconds. */
+  /** The expiry of a tenant's own sandbox, in milliseconds. */
   readonly ensaioAte?: number;
-  /** Rates of its own, which count before the national ones. Only a sandbox of one's own has them. */
+  /** Its own rates, which precede the national ones. Only a tenant's own sandbox has them. */
   readonly aliquotasIbsCbs?: readonly Aliquota[];
 };
 
-/** Directories, absolute; without `ancoras` the national roots that come with the program. */
+/** Directories, absolute; without `ancoras` the national roots that come with the program are used. */
 export type Confianca = { readonly ancoras: string | undefined; readonly revogados: string | undefined };
 
-/** Files, absolute; without `ca` the authorities that the operating system trusts. */
+/** Files, absolute; without `ca` the authorities of the operating system are trusted. */
 export type AcessoAdn = { readonly url: string; readonly ca: string | undefined; readonly chaves: ChavesAdn };
 
 /** `senhaArquivo`: a file with the password in its first line; a key in PEM may have none. */
@@ -399,7 +402,7 @@ export type ChavesAdn =
   | { readonly certificado: string; readonly chave: string; readonly senhaArquivo?: string | undefined }
   | { readonly pfx: string; readonly senhaArquivo: string };
 
-/** A municipality as it is opened: what is not said is not set. */
+/** A municipality to be created: missing settings are unset. */
 export type NovoMunicipio = Pick<Municipio, 'tenant' | 'ambiente' | 'codigoIbge'> & Partial<Municipio>;
 
 /** The settings of a municipality, each under its own name. */
@@ -418,7 +421,7 @@ export function settingsOf({
   return { ...plain, ...confianca, ...access, adnCertificado: certificado, adnChave: chave };
 }
 
-/** The municipality that has these settings. The constraint of the table has keys wherever there is an address. */
+/** The municipality that has these settings. The table's constraint requires keys for every address. */
 export function withSettings(tenant: string, values: SettingValues): Municipio {
   const { ancoras, revogados, adnUrl, adnCa, adnCertificado, adnChave, adnPfx, adnSenhaArquivo, ...plain } = values;
   const chaves =
@@ -429,17 +432,17 @@ export function withSettings(tenant: string, values: SettingValues): Municipio {
   return { ...(plain as Municipio), tenant, confianca: { ancoras, revogados }, adn };
 }
 
-/** Whether a setting is one of those that speak of the ADN. */
+/** Whether a setting concerns the ADN. */
 export function isOfAdn(name: SettingName): boolean {
   return (OF_ADN as readonly SettingName[]).includes(name);
 }
 
-/** Whether a setting is a choice of its own, and no part of who the municipality is, whom it trusts and how it transmits. */
+/** Whether a setting is a free choice, and no part of the municipality's identity, trust or transmission. */
 export function isChoice(name: SettingName): boolean {
   return !['ambiente', 'codigoIbge', 'aliquotaPadrao', ...GROUPED].includes(name);
 }
 
-/** A setting with its title, as it is shown. */
+/** A setting with its title, in its display form. */
 export function showSetting(
   [name, { title, show }]: (typeof SETTINGS)[number],
   municipio: Municipio,
@@ -448,12 +451,12 @@ export function showSetting(
   return [title, show(settingsOf(municipio)[name], { ambiente, hasAdn: adn !== undefined })];
 }
 
-/** Of a setting that takes nothing, whether it is on. */
+/** Whether a setting without argument is on. */
 export function isOn(name: SettingName, municipio: Municipio): boolean {
   return settingsOf(municipio)[name] === true;
 }
 
-/** The value of a setting as the operator writes it; empty where it is not set. */
+/** The value of a setting in the operator's notation; empty if it is not set. */
 export function writeSetting([name, { choices, write }]: (typeof SETTINGS)[number], municipio: Municipio): string {
   const value: unknown = settingsOf(municipio)[name];
   if (choices !== undefined) return Object.entries(choices).find(([, one]) => one === (value ?? false))?.[0] ?? '';

@@ -1,4 +1,4 @@
-/** The magic values of D-60: what is read out of a header or a text, and what is said about the rest. */
+/** The magic values of D-60: the values read from a header or a text, and the remarks about the rest. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { assertCostsLess } from '../../test/support/cost.ts';
@@ -106,7 +106,7 @@ describe('reading', () => {
       readSimular('adn:'.repeat(500_000));
       readSimular(`adn:${'='.repeat(2_000_000)}`);
     };
-    // In time by its length; by its square it would be hours.
+    // The time is linear in the length; quadratic time would take hours.
     assertCostsLess(readLong, 30_000, 'a long text');
   });
 });
@@ -132,7 +132,7 @@ describe('keeping', () => {
   });
 });
 
-/** In the sandbox. */
+/** The rehearsal of a request in the sandbox. */
 function rehearse(asked: {
   cabecalho?: string | undefined;
   texto?: string | undefined;

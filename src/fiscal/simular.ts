@@ -1,9 +1,9 @@
 /**
- * What a sender of the sandbox asks the local authority to rehearse (D-60), in the header `X-NFSe-Simular` or in a free text of
- * the document: `adn:rejeita=E1234`, `adn:atraso=30s`, `adn:indisponivel=5m`, `adn:resposta-perdida`, several of them too.
+ * The behaviour of the local authority that a sender of the sandbox requests (D-60). The request is in the header `X-NFSe-Simular` or in
+ * a free text of the document. The values are `adn:rejeita=E1234`, `adn:atraso=30s`, `adn:indisponivel=5m` and `adn:resposta-perdida`;
+ * several may be combined.
  *
- * This file reads and writes the values; `../adn/local.ts` acts on them. A value that is not understood is not rehearsed, and a remark
- * says so: nothing here refuses.
+ * This file reads and writes the values; `../adn/local.ts` acts on them. An unknown value is ignored with a remark: nothing here refuses.
  */
 import { AMBIENTES, type Ambiente } from './ambiente.ts';
 import { type Aviso, quoted } from './fault.ts';
@@ -12,15 +12,15 @@ import { nearestName } from './layout/strange-tag.ts';
 export type Simulacao = {
   /** The code with which the document is refused. */
   readonly rejeita?: string;
-  /** How long the authority takes to decide. */
+  /** The time that the authority takes to decide. */
   readonly atrasoMs?: number;
-  /** How long the authority cannot be reached. */
+  /** The time that the authority is unreachable. */
   readonly indisponivelMs?: number;
-  /** The document is taken and the answer lost: only asking tells. */
+  /** The document is accepted and the answer is lost: only a query reveals it. */
   readonly respostaPerdida?: true;
 };
 
-/** The magic values, each with an example and what it does, for the public documentation. */
+/** The magic values, each with an example and its effect, for the public documentation. */
 const VALORES = {
   rejeita: {
     valor: 'adn:rejeita=E1234',
@@ -61,7 +61,7 @@ const PROBLEMS_MAX = 5;
 const UNITS_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, min: 60_000, h: 3_600_000 };
 const CODE = /^(?:E\d{3,4}|RNG\d{4})$/;
 
-/** The magic values in a text. `problemas`: what was meant to be one and is none, in Portuguese. */
+/** The magic values in a text. `problemas`: invalid values that were meant as such, in Portuguese. */
 export function readSimular(
   text: string,
   reading: Reading = 'ignored',
@@ -87,7 +87,7 @@ type Token =
   | { readonly name: Name; readonly simulacao: Simulacao; readonly remark?: string }
   | { readonly problema: string };
 
-/** What happens to a value that is not understood, as its remark says: it is ignored, or the request is refused. */
+/** The treatment of an unknown value in its remark: the value is ignored, or the request is refused. */
 type Reading = 'ignored' | 'refused';
 
 function tokenOf(token: string, reading: Reading): Token {
@@ -137,14 +137,14 @@ function durationOf(ms: number): string {
   return `${Math.round(ms / length)}${unit}`;
 }
 
-/** What a sender of the sandbox asked for. `simular`: the text that is stored with the note or the event. */
+/** The rehearsal that a sender of the sandbox requested. `simular`: the text that is stored with the note or the event. */
 export type SimulacaoPedida = { readonly simular: string | undefined; readonly avisos: readonly Aviso[] };
 
 const NOT_ASKED: SimulacaoPedida = { simular: undefined, avisos: [] };
 
 /**
- * What a request asks for; nothing in production, where none of it means anything. Of what both say the header goes before the texts.
- * `xpath`: where the texts stand, when they are one; `reading`: what becomes of what is not understood.
+ * The rehearsal that a request asks for; none in production, which ignores these values. The header precedes the texts for a value that
+ * both have. `xpath`: the place of the texts, if there is one; `reading`: the treatment of unknown values.
  */
 export function findRehearsal(
   ambiente: Ambiente,

@@ -98,7 +98,7 @@ const REJEICAO = [
 ];
 const CANCELAMENTO = ['1 1 Erro na Emissão', '2 2 Serviço não Prestado', '9 9 Outros'];
 
-/** Lists of Anexo II v1.01 and schema 1.01: as sent, as kept, and what it means. */
+/** Lists of Anexo II v1.01 and schema 1.01: the sent code, the stored value, and the meaning. */
 const LISTS: Readonly<Record<string, readonly string[]>> = {
   '101101 cMotivo': CANCELAMENTO,
   '105102 cMotivo': [

@@ -1,13 +1,14 @@
 /**
- * The types of events that may be registered on a note, in the order of the specification, each with its author
- * and the fields of its request.
+ * The types of events that may be registered on a note, in the order of the specification. Each has its author and the fields of its
+ * request.
  *
- * The only table of them: the reader of a request, the XML, the schema and the catalogue `motivos_evento` are made from it. Which event is accepted after which is told in `conflitos-evento.ts`. Names, orders and lists: Anexo II v1.01 and
- * schema 1.01; the JSON names beside `codigo_motivo_cancelamento` and `descricao_motivo_cancelamento` are ours.
+ * This is the only table of them: the reader of a request, the XML, the schema and the catalogue `motivos_evento` are made from it.
+ * `conflitos-evento.ts` decides which event is accepted after which. Names, orders and lists come from Anexo II v1.01 and schema 1.01.
+ * The JSON names other than `codigo_motivo_cancelamento` and `descricao_motivo_cancelamento` are ours.
  */
 import { type SimpleType, T } from './layout/simple-types.ts';
 
-/** One value of an enumerated field: as it is sent, the integer that is kept for it, and what it means. */
+/** One value of an enumerated field: the sent code, the stored integer, and the meaning. */
 type OpcaoEvento = { readonly codigo: string; readonly valor: number; readonly descricao: string };
 
 export type CampoEvento = {
@@ -16,17 +17,17 @@ export type CampoEvento = {
   /** Element of the group `e101101`, `e105102`, … */
   readonly elemento: string;
   readonly obrigatorio: boolean;
-  /** Required too when another field has this value. */
+  /** Also required if another field has this value. */
   readonly obrigatorioCom?: { readonly campo: string; readonly valor: string };
   readonly opcoes?: readonly OpcaoEvento[];
   readonly tipo: SimpleType;
-  /** What it is, in Portuguese. */
+  /** The meaning of the field, in Portuguese. */
   readonly sobre: string;
-  /** A right value, for the examples. */
+  /** A valid value, for the examples. */
   readonly exemplo: string;
 };
 
-/** The party of a note in whose name an event is registered. */
+/** The party of a note that is the author of an event. */
 export type AutorEvento = 'prestador' | 'tomador' | 'intermediario';
 
 export type TipoEvento = {
@@ -34,17 +35,17 @@ export type TipoEvento = {
   readonly codigo: string;
   /** `xDesc`, letter for letter. */
   readonly descricao: string;
-  /** Code with which the matrix refuses it. */
+  /** The code of its refusal by the matrix. */
   readonly recusa: string;
-  /** Whose document is taken when the request names none. Undefined: the municipality's. */
+  /** The party whose document is the author if the request names none. Undefined: the municipality's. */
   readonly autor: AutorEvento | undefined;
-  /** By office or by the system: not for the integrator's channel (E9016). */
+  /** Registered by office or by the system: not through the integrator's channel (E9016). */
   readonly porOficio: boolean;
-  /** Processed, it makes the note `cancelada` (D-21). */
+  /** A processed event of this type makes the note `cancelada` (D-21). */
   readonly cancela: boolean;
-  /** The national environment does not take it from a municipality (E1818): it is valid here all the same (D-55). */
+  /** The national environment does not accept it from a municipality (E1818): it is valid here all the same (D-55). */
   readonly soAqui: boolean;
-  /** What the request says beside author and type, in the order of the layout. */
+  /** The fields of the request besides author and type, in the order of the layout. */
   readonly campos: readonly CampoEvento[];
 };
 
@@ -73,7 +74,7 @@ const MOTIVOS_DE_REJEICAO = opcoes(
   ['9', 'Outros'],
 );
 
-/** Kinds of events that a block can keep out. */
+/** Kinds of events that a block can exclude. */
 const BLOQUEAVEIS = opcoes(
   ['e101101', 'Cancelamento de NFS-e'],
   ['e105102', 'Cancelamento de NFS-e por Substituição'],
@@ -93,7 +94,7 @@ function motivo(
   return { nome, elemento: 'cMotivo', obrigatorio: true, opcoes: values, tipo, sobre, exemplo };
 }
 
-/** The reason in words; `obrigatorioCom`: where it need not always be there. */
+/** The reason in words; `obrigatorioCom`: the condition, if it is not always required. */
 function descricao(nome: string, exemplo: string, obrigatorioCom?: CampoEvento['obrigatorioCom']): CampoEvento {
   return {
     nome,
@@ -172,7 +173,7 @@ function decisao(values: readonly OpcaoEvento[], tipo: SimpleType, exemplo: stri
   ];
 }
 
-/** A type as it is declared: one without an author is by office, and what is not said is not so. */
+/** The declaration of a type: a type without an author is by office, and an absent flag is false. */
 type Row = Pick<TipoEvento, 'slug' | 'codigo' | 'descricao' | 'recusa'> &
   Partial<Pick<TipoEvento, 'autor' | 'cancela' | 'soAqui' | 'campos'>>;
 
@@ -375,17 +376,17 @@ export const TIPOS_EVENTO: readonly TipoEvento[] = ROWS.map(
 const BY_SLUG: ReadonlyMap<string, TipoEvento> = new Map(TIPOS_EVENTO.map((tipo) => [tipo.slug, tipo]));
 const BY_CODIGO: ReadonlyMap<string, TipoEvento> = new Map(TIPOS_EVENTO.map((tipo) => [tipo.codigo, tipo]));
 
-/** The type of a slug, `cancelamento`; undefined when there is none. */
+/** The type of a slug, `cancelamento`; undefined if there is none. */
 export function tipoBySlug(slug: string): TipoEvento | undefined {
   return BY_SLUG.get(slug);
 }
 
-/** The type of a national code, `101101`; undefined when there is none. */
+/** The type of a national code, `101101`; undefined if there is none. */
 export function tipoByCodigo(codigo: string): TipoEvento | undefined {
   return BY_CODIGO.get(codigo);
 }
 
-/** A request of a type as it is sent, with all its fields filled in. */
+/** A request of a type in its sent form, with all its fields filled in. */
 export function exemploDe({ slug, campos }: TipoEvento): Readonly<Record<string, string>> {
   return Object.fromEntries([['tipo_evento', slug], ...campos.map(({ nome, exemplo }) => [nome, exemplo])]);
 }

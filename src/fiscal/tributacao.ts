@@ -1,11 +1,11 @@
 /**
- * Meanings of the numbers of `tribISSQN`, today and before: layout 1.00 gave 2, 3 and 4 other meanings (official schemas of both,
- * TSTribISSQN). A document that goes from one to the other with its number unchanged says another operation.
+ * Meanings of the numbers of `tribISSQN`, now and before: layout 1.00 gave 2, 3 and 4 other meanings (official schemas of both,
+ * TSTribISSQN). A document converted with its number unchanged means another operation.
  */
 const AGORA: Readonly<Record<string, string>> = { '2': 'imunidade', '3': 'exportação', '4': 'não incidência' };
 const ANTES: Readonly<Record<string, string>> = { '2': 'exportação', '3': 'não incidência', '4': 'imunidade' };
 
-/** Both meanings of a `tribISSQN` of layout 1.00, and how each is written now; undefined of one that means the same. */
+/** Both meanings of a `tribISSQN` of layout 1.00, and the current number of each; undefined if the meaning is the same. */
 export function describeTribIssqn100(tribISSQN: string): string | undefined {
   const [antes, agora] = [ANTES[tribISSQN], AGORA[tribISSQN]];
   if (antes === undefined || agora === undefined) return undefined;

@@ -1,9 +1,9 @@
 /**
- * A document of which something is not known, because its text is wrong or it is missing. A question that reads nothing of that is
- * answered as ever; one that reads it has no answer (D-720). A document that was read whole never comes here.
+ * A document with unknown values, because their text is wrong or missing. A question that reads none of them is answered as usual; one
+ * that reads them has no answer (D-720). A completely read document never comes here.
  */
 
-/** Stands in the place of a field or a group that is not known. */
+/** Stands in the place of an unknown field or group. */
 export const UNKNOWN = Symbol('unknown');
 
 /** Stands in the place of a field whose wrong text has one correction. */
@@ -20,10 +20,10 @@ export function correctedTo(value: unknown): unknown {
   return new Corrected(value);
 }
 
-/** Thrown where something is read that is not known. One for all, so that it costs no trace of the stack. */
+/** Thrown when an unknown value is read. The one instance is shared, so that no stack trace is captured. */
 const NOT_KNOWN = new Error('Something was read that is not known.');
 
-/** The answer to a question; undefined where it reads what is not known. */
+/** The answer to a question; undefined if it reads an unknown value. */
 export function answerOf<Answer>(question: () => Answer): { readonly answer: Answer } | undefined {
   try {
     return { answer: question() };
@@ -33,18 +33,18 @@ export function answerOf<Answer>(question: () => Answer): { readonly answer: Ans
   }
 }
 
-/** Whether what was thrown says that something is not known. */
+/** Whether a thrown error means an unknown value. */
 export function isNotKnown(error: unknown): boolean {
   return error === NOT_KNOWN;
 }
 
 export type Watched<Value> = {
   readonly value: Value;
-  /** Whether a corrected text was read since this was asked last. */
+  /** Whether a corrected text was read since the last call. */
   readonly readCorrected: () => boolean;
 };
 
-/** A document with marks in it, in which nothing that is not known can be read. */
+/** A document with marks, in which no unknown value can be read. */
 export function watch<Value extends object>(marked: Value): Watched<Value> {
   let wasCorrected = false;
   const seen = new WeakMap<object, object>();
@@ -85,7 +85,7 @@ function isPlain(value: unknown): value is object {
   return Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype;
 }
 
-/** The known part of something; the rest of it is not known. No promise may be of it, since that reads its `then`. */
+/** An object of which only a part is known. It must not be the result of a promise, which would read its `then`. */
 export function knownPart<Value extends object>(known: Partial<Value>): Value {
   return new Proxy(known, {
     get: (target, name) => {
@@ -97,24 +97,24 @@ export function knownPart<Value extends object>(known: Partial<Value>): Value {
 
 type Group = Record<string, unknown>;
 
-/** Marks a place below `root` in which nothing stands as not known. `path`: steps below it, `toma/end`, `docDedRed[2]/nDR`. */
+/** Marks an absent place below `root` as unknown. `path`: steps below it, `toma/end`, `docDedRed[2]/nDR`. */
 export function forget(root: object, path: string): void {
   let group = root as Group;
   for (const step of path.split('/')) {
     const [, name = '', place] = /^([^[]*)(?:\[(\d+)\])?$/.exec(step) ?? [];
-    // An empty text is what stands for a value of another kind.
+    // An empty text stands for a value of another kind.
     if (group[name] === '') group[name] = UNKNOWN;
     group[name] ??= UNKNOWN;
     const value = group[name];
     const next = place !== undefined && Array.isArray(value) ? value[Number(place) - 1] : value;
-    // Of a list nobody knows which member was meant.
+    // The meant member of a list is unknown.
     if (Array.isArray(next)) group[name] = UNKNOWN;
     if (!isGroup(next)) return;
     group = next;
   }
 }
 
-/** The same of a place of which something may stand elsewhere: a group there is not known either. */
+/** The same for a place whose content may stand elsewhere: a group there is unknown too. */
 export function forgetWhole(root: object, path: string): void {
   forget(root, path);
   const steps = path.split('/');

@@ -1,6 +1,6 @@
-/** Words of a name, as they are compared: in capitals, without accents, each once; and sentences that go on. */
+/** Words of a name for comparison: in capitals, without accents, each once; and the first letter of a sentence's continuation. */
 
-/** What many names have, and nobody is looked up by. */
+/** Words of many names, which are useless for a search. */
 const EVERYWHERE = new Set(['LTDA', 'EIRELI', 'EPP', 'MEI', 'CIA', 'DAS', 'DOS', 'DEL', 'SLU']);
 const WORD_MIN = 3;
 const WORD_MAX = 40;

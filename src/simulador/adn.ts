@@ -1,6 +1,6 @@
 /**
- * The simulated ADN on the network: an HTTPS server that demands a certificate of its client, the few addresses that a municipality
- * uses, and the faults that strike between a request and its answer.
+ * The simulated ADN on the network. It is an HTTPS server that requires a client certificate, with the few addresses that a municipality
+ * uses. Faults strike between a request and its answer.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
@@ -42,7 +42,7 @@ export type FaceDoAdn = Awaited<ReturnType<typeof abrirAdn>>;
 type Face = {
   readonly estado: Estado;
   readonly ler: LerDocumento;
-  /** The TCP sockets by the address and port of the client: a TLS socket cannot be reset, the one beneath it can. */
+  /** The TCP sockets by the address and port of the client: only the TCP socket beneath a TLS socket can be reset. */
   readonly raw: Map<string, Socket>;
   readonly clientes: WeakMap<object, Cliente>;
   readonly ending: AbortSignal;
@@ -95,7 +95,7 @@ export async function abrirAdn(
       for (const socket of face.raw.values()) socket.resetAndDestroy();
       await closed;
     },
-    /** Listens again at the same address; rejects where another program has taken it. */
+    /** Listens again at the same address; rejects if another program has taken it. */
     voltar: async (): Promise<void> => {
       if (!foraDoAr) return;
       await listen(server, port, where.host);
@@ -160,7 +160,7 @@ async function handle(face: Face, req: IncomingMessage, res: ServerResponse): Pr
 
 const RASTROS_MAX = 100;
 
-/** Of a trace that reaches it the real one would keep no more than this. */
+/** The real ADN would keep no more than this of a trace. */
 function rememberRastro({ rastros }: Estado, { headers: { traceparent } }: IncomingMessage): void {
   if (typeof traceparent === 'string' && rastros.push(traceparent) > RASTROS_MAX) rastros.shift();
 }
@@ -240,7 +240,7 @@ function documentosOf(req: IncomingMessage, body: Buffer): readonly string[] | U
 
 // Faults.
 
-/** Waits as drawn, and lets a fault take the place of the processing. True: the request is answered, or never will be. */
+/** Waits for the drawn time, and lets a fault replace the processing. True: the request is answered, or never will be. */
 async function strikeBefore(exchange: Exchange, documentos: number): Promise<boolean> {
   const { sorte, ajustes, face } = exchange;
   if (sorte.estragos.has('atraso-antes')) await pause(sorte.draw('espera antes') * ajustes.atraso_ms, face.ending);
@@ -248,7 +248,7 @@ async function strikeBefore(exchange: Exchange, documentos: number): Promise<boo
   return face.ending.aborted || strike(exchange, 'antes', documentos);
 }
 
-/** Lets the drawn fault take the place of the answer, if this is its moment. True: it did. */
+/** Lets the drawn fault replace the answer, if this is its moment. True: it did. */
 async function strike(exchange: Exchange, momento: 'antes' | 'depois', documentos = 0): Promise<boolean> {
   const { desvio, draw } = exchange.sorte;
   if (desvio === undefined || FALTAS[desvio].momento !== momento) return false;
@@ -258,7 +258,7 @@ async function strike(exchange: Exchange, momento: 'antes' | 'depois', documento
   return true;
 }
 
-/** What each fault does in the place of an answer. `documentos`: how many the lot has. */
+/** The action of each fault in the place of an answer. `documentos`: the number of documents in the lot. */
 const STRIKES: Readonly<Record<NomeDeDesvio, (exchange: Exchange, documentos: number) => Promise<void> | void>> = {
   'pedido-perdido': holdInSilence,
   'reinicio-antes': resetConnection,
@@ -298,7 +298,7 @@ const FAILURES = [500, 502, 503, 504] as const;
 
 function failExchange({ res, sorte }: Exchange): void {
   const status = FAILURES[Math.floor(sorte.draw('qual erro') * FAILURES.length)]!;
-  // A gateway answers with a page, the application with a text of its own.
+  // A gateway answers with a page, the application with its own text.
   if (status === 500) problem(res, status, 'Erro simulado.');
   else sendPage(res, status);
 }
@@ -309,7 +309,7 @@ function sendPage(res: ServerResponse, status: number): void {
   send(res, status, 'text/html; charset=utf-8', text);
 }
 
-/** Sleeps, or wakes at once when the signal says so. */
+/** Sleeps, or wakes at once when the signal is aborted. */
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();
@@ -330,7 +330,7 @@ function answerErros(exchange: Exchange, status: number, Erros: readonly Mensage
   json(exchange.res, status, { Erros, ...cabecalho(Date.now()) });
 }
 
-/** Gives an answer, spoilt by the drawn faults. `list`: the field with the entries. */
+/** Gives an answer, modified by the drawn faults. `list`: the field with the entries. */
 async function answer(exchange: Exchange, status: number, body: object, list: 'Lote' | 'LoteDFe'): Promise<void> {
   const { sorte, ajustes, face, res } = exchange;
   const { estragos, draw } = sorte;
@@ -366,7 +366,7 @@ function lowerInitials(value: unknown): unknown {
   );
 }
 
-/** Sends half a body. `isPromised`: under the length of the whole, so that the connection ends too early. */
+/** Sends half a body. `isPromised`: with the length of the whole, so that the connection ends too early. */
 function cutAnswer(res: ServerResponse, status: number, text: string, isPromised: boolean): void {
   const half = Buffer.from(text, 'utf8').subarray(0, text.length >> 1);
   if (isPromised) {
@@ -375,7 +375,7 @@ function cutAnswer(res: ServerResponse, status: number, text: string, isPromised
   } else send(res, status, JSON_TYPE, half);
 }
 
-/** The same answer with a great deal of white space in it. */
+/** The same answer with a large amount of white space. */
 async function swellAnswer(res: ServerResponse, status: number, text: string, bytes: number): Promise<void> {
   res.writeHead(status, { 'Content-Type': JSON_TYPE });
   res.write(text.slice(0, -1));
@@ -391,7 +391,7 @@ async function swellAnswer(res: ServerResponse, status: number, text: string, by
   res.end(text.slice(-1));
 }
 
-/** Answers as ASP.NET does for a request that does not reach the application. */
+/** Answers like ASP.NET to a request that does not reach the application. */
 function problem(res: ServerResponse, status: number, title: string): void {
   send(res, status, 'application/problem+json', JSON.stringify({ type: 'about:blank', title, status, errors: {} }));
 }

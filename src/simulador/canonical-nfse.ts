@@ -1,9 +1,9 @@
 /**
- * Recognises an NFS-e that is valid under the schema, signed in the profile and in canonical form. Systems that sign what they write
- * send such a note. The parser and the schema take ten times as long to say the same.
+ * Recognises an NFS-e that is valid under the schema, signed in the profile and in canonical form. Systems that sign their own output
+ * send such notes. The parser and the schema take ten times as long for the same result.
  *
- * One regular expression recognises the note; it is made of the layout table, as the schema is. It never refuses: a note that it
- * does not recognise goes to the parser and the schema. So the expression may admit less than they do, and must not admit more.
+ * One regular expression recognises the note; it is built from the layout table, like the schema. It never refuses: an unrecognised note
+ * goes to the parser and the schema. The expression may therefore accept fewer notes than they do, and must not accept more.
  */
 import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
@@ -19,7 +19,7 @@ import { type Group, type Item, joinPath, type Leaf } from '../fiscal/layout/voc
 import { XML_HEAD } from '../fiscal/layout/write.ts';
 import { nationalType, patternOf } from '../published/layout/xsd.ts';
 
-/** Where the fields stand that the checks of a note ask for, `@` before an attribute. */
+/** The places of the fields for the checks of a note, `@` before an attribute. */
 export const PLACES = {
   id: 'NFSe/infNFSe/@Id',
   nNFSe: 'NFSe/infNFSe/nNFSe',
@@ -38,7 +38,7 @@ export const PLACES = {
   pAliq: 'NFSe/infNFSe/DPS/infDPS/valores/trib/tribMun/pAliq',
 } as const;
 
-/** The fields that a note may lack. */
+/** The optional fields of a note. */
 type Optional = 'procEmi' | 'CNPJ' | 'CPF' | 'chSubstda' | 'vBC' | 'pAliqAplic' | 'vISSQN' | 'pAliq';
 
 /** The fields of a note. */
@@ -48,7 +48,7 @@ export type Campos = {
 
 const FIELD_AT = new Map<string, string>(Object.entries(PLACES).map(([field, place]) => [place, field]));
 
-/** What the expression finds in the signature; but for the reference in Base64, as it stands. */
+/** The captures of the expression in the signature; unchanged, except for the reference, which is in Base64. */
 type Assinatura = {
   readonly refere: string;
   readonly resumo: string;
@@ -56,17 +56,17 @@ type Assinatura = {
   readonly certificado: string;
 };
 
-/** A note and its signature, taken apart. {@link signatureHolds} says whether the signature holds over the note. */
+/** A note and its signature, separated. {@link signatureHolds} says whether the signature is valid for the note. */
 export type NotaReconhecida = Assinatura & {
   readonly campos: Campos;
   readonly text: string;
   /** Canonical form of the element that the signature refers to. */
   readonly infNfse: string;
-  /** Canonical form of the element that the value is over. */
+  /** Canonical form of the element that the value signs. */
   readonly signedInfo: string;
 };
 
-/** Takes a note apart; undefined where the expression does not recognise the bytes. */
+/** Separates the parts of a note; undefined if the expression does not recognise the bytes. */
 export function recogniseNfse(bytes: Uint8Array): NotaReconhecida | undefined {
   if (!isUtf8(bytes)) return undefined;
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
@@ -78,13 +78,13 @@ export function recogniseNfse(bytes: Uint8Array): NotaReconhecida | undefined {
     ...groups,
     campos: groups,
     text,
-    // Taken out of their parents, the elements declare the namespace themselves.
+    // The elements declare the namespace themselves once they are taken out of their parents.
     infNfse: `${INF_NFSE_START} xmlns="${DPS_NAMESPACE}"${text.slice(START.length + INF_NFSE_START.length, end)}`,
     signedInfo: `<SignedInfo xmlns="${DSIG}">${text.slice(start, text.indexOf(SIGNED_INFO_END, start))}${SIGNED_INFO_END}`,
   };
 }
 
-/** Whether the signature of a recognised note holds over it. The expression has checked the profile; digest and value are left. */
+/** Whether the signature of a recognised note is valid. The expression has checked the profile; digest and value remain. */
 export function signatureHolds({ infNfse, signedInfo, resumo, valor }: NotaReconhecida, by: Certificate): boolean {
   if (hash('sha256', infNfse, 'base64') !== resumo) return false;
   const value = Buffer.from(valor, 'base64');
@@ -114,7 +114,7 @@ const SIGNATURE = [
   `<KeyInfo><X509Data><X509Certificate>(?<certificado>${BASE64})</X509Certificate></X509Data></KeyInfo></Signature>`,
 ].join('');
 
-/** The expression of a whole note, made at the first note: most commands of the program never see one. */
+/** The expression of a whole note, built at the first note: most commands of the program never see one. */
 const wholeNote = once(() => {
   const note = element(NFSE, '', ` xmlns="${literal(DPS_NAMESPACE)}"`, SIGNATURE);
   return new RegExp(`^${literal(XML_HEAD)}${note}$`);
@@ -124,7 +124,7 @@ function element(item: Leaf | Group, above: string, declaration = '', after = ''
   const place = joinPath(above, item.name);
   const end = `</${item.name}>`;
   if (item.kind === 'leaf') return `<${item.name}>${field(place, valuePattern(item.type))}${end}`;
-  // Namespaces come first and attributes by name; no element has more than one of the latter.
+  // Namespaces come first, then attributes by name; no element has more than one attribute.
   const attributes = (item.attributes ?? []).map(
     ({ name, type }) => ` ${name}="${field(`${place}/@${name}`, valuePattern(type))}"`,
   );
@@ -132,7 +132,7 @@ function element(item: Leaf | Group, above: string, declaration = '', after = ''
   return `<${item.name}${declaration}${attributes.join('')}>${inside}${after}${end}`;
 }
 
-/** Every element begins with its own tag, so that an expression reads a text in one way only. */
+/** Every element begins with its own tag, so that an expression matches a text in only one way. */
 function particle(item: Item, above: string): string {
   if (item.kind !== 'choice') return repeatPattern(item, above, item.min);
   const members = item.items.map((member) => repeatPattern(member, above, 1));
@@ -169,7 +169,7 @@ function latinText({ min, max }: SimpleType): string {
   return min > 1 ? visible + more : `${visible}(?:${more})?`;
 }
 
-/** Text with a character that is no white space. Surrogates, and all characters beyond them, are left to the parser. */
+/** Text with at least one character that is no white space. Surrogates, and all characters beyond them, are left to the parser. */
 function anyText({ min, max }: SimpleType): string {
   return `(?=[ \\n\\t]*[^ \\n\\t<])(?:[ \\n\\t!-%'-;=?-\\uD7FF\\uE000-\\uFFFC]|${REFERENCE}){${min},${max}}`;
 }

@@ -88,7 +88,7 @@ export function descricaoDe(codigo: string): string | undefined {
   return ownOf<string>(DESCRICOES, codigo) ?? ownOf<string>(DESCRICOES_DE_EVENTO, codigo);
 }
 
-/** The types of events that the ADN names otherwise than the specification. */
+/** The types of events that the ADN names differently from the specification. */
 const TIPO_EVENTO: Readonly<Record<string, string>> = {
   solicitacao_analise_fiscal_para_cancelamento: 'SOLICITACAO_CANCELAMENTO_ANALISE_FISCAL',
   cancelamento_deferido_por_analise_fiscal: 'CANCELAMENTO_DEFERIDO_ANALISE_FISCAL',

@@ -1,6 +1,6 @@
 /**
- * The control address: plain HTTP on this machine alone, where a test or a person sets faults and refusals and reads
- * what the simulator holds. It is no part of the ADN.
+ * The control address: plain HTTP on this machine only. A test or a person sets faults and refusals there, and reads the stored
+ * documents. It is no part of the ADN.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -24,13 +24,13 @@ type World = { readonly estado: Estado; readonly adn: FaceDoAdn };
 
 type Answer = { readonly status: number; readonly body: object } | { readonly xml: Buffer };
 
-/** `part`: what stands in the place of the braces of the address. */
+/** `part`: the value in the place of the braces of the address. */
 type Request = { readonly url: URL; readonly part: string; readonly body: unknown };
 
 type Route = {
-  /** The help shows it; method and path are read off it. */
+  /** The help shows it; method and path are derived from it. */
   readonly endereco: string;
-  /** In Portuguese, for the help. */
+  /** The meaning in Portuguese, for the help. */
   readonly significado: string;
   run(world: World, request: Request): Answer | Promise<Answer>;
 };
@@ -87,7 +87,7 @@ const ROUTES: readonly Route[] = [
   },
 ];
 
-/** What may stand in the place of braces. */
+/** The allowed values for the braces. */
 const PARTS: Readonly<Record<string, string>> = { '{chave}': '([0-9A-Z]{50})', '{Id}': '(EVT[0-9A-Z]{59})' };
 
 /** The routes by a pattern of method and path. */
@@ -96,7 +96,7 @@ const PATTERNS = ROUTES.map((route) => {
   return { route, pattern: new RegExp(`^${address.replace(/\{\w+\}/, (name) => PARTS[name]!)}$`) };
 });
 
-/** For the help: every address of the control, with what it does. */
+/** Every address of the control with its effect, for the help. */
 export const AJUDA_DE_CONTROLE = ROUTES.map(({ endereco, significado }) => [endereco, significado] as const);
 
 export async function abrirControle(world: World, port: number) {
@@ -210,7 +210,7 @@ function integerOf(text: string | null, missing: number, max: number): number | 
   return /^\d{1,16}$/.test(text) && Number(text) <= max ? Number(text) : undefined;
 }
 
-/** Changes the faults and settings that the body names; the others stay. A seed begins its sequence again. */
+/** Changes the faults and settings that the body names; the others stay. A seed restarts its sequence. */
 async function setFaltas({ estado, adn }: World, { body }: Request): Promise<Answer> {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     return refuseRequest(400, 'O corpo deve ser um objeto, como {"atraso":0.1,"fora_do_ar":false}.');
@@ -246,7 +246,7 @@ function setRecusas({ estado, adn }: World, { body }: Request): Answer {
 
 const CLEARABLE = ['documentos', 'faltas', 'recusas', 'contagens'] as const;
 
-/** Empties what the address names, or everything. */
+/** Empties the part that the address names, or everything. */
 async function clear({ estado, adn }: World, { url }: Request): Promise<Answer> {
   const only = url.searchParams.get('so')?.split(',') ?? [...CLEARABLE];
   const strange = only.find((one) => !CLEARABLE.includes(one as never));

@@ -1,7 +1,7 @@
 /**
- * One document of a lot: unpacked, read, and checked as the national environment says that it checks shared documents. A fault of
- * packing or of structure is answered alone; the faults of a note that was read are answered together. The register
- * (`registro.ts`) knows whether the key is held already.
+ * One document of a lot: unpacked, read, and checked by the published rules of the national environment for shared documents. A fault of
+ * packing or of structure is answered alone; the faults of a readable note are answered together. The register (`registro.ts`) knows
+ * whether the key is held already.
  */
 import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
@@ -24,17 +24,17 @@ import { type EventoLido, idIn, readEvento } from './evento.ts';
 
 /** The national limit of one document is not published. No honest document in a lot of 1 MB is larger than this. */
 const XML_BYTES_MAX = 4 * 1024 * 1024;
-/** Memory into which a document is unpacked first; most notes need no second piece. */
+/** The initial buffer for unpacking; most notes need no second piece. */
 const XML_BYTES_USUAL = 8_192;
 const COMPLEMENTO_MAX = 1_000;
-/** Certificates of signatures that are remembered, with the verdicts about them; a municipality has two or three. */
+/** Cached certificates of signatures, with their verdicts; a municipality has two or three. */
 const CERTIFICATES_MAX = 1_000;
 
-/** The municipality that holds the connection. */
+/** The municipality of the connection. */
 export type Cliente = { readonly cnpj: string; readonly certificate: Certificate };
 
 type Lido = {
-  /** Of the XML, lower hex. */
+  /** SHA-256 of the XML, lower hex. */
   readonly sha256: string;
   readonly gzip: Buffer;
   readonly xml: () => string;
@@ -48,7 +48,7 @@ export type DocumentoLido = Lido & {
   readonly substitui: string | undefined;
 };
 
-/** `chave`: null where it could not be read. */
+/** `chave`: null if it could not be read. */
 type DocumentoRecusado = { readonly chave: string | null; readonly erros: readonly MensagemAdn[] };
 
 export type LerDocumento = (
@@ -57,7 +57,7 @@ export type LerDocumento = (
   now: number,
 ) => DocumentoLido | (EventoLido & Lido) | DocumentoRecusado;
 
-/** Makes the reader of documents. `authorities`: those whose certificates may sign. */
+/** Creates the reader of documents. `authorities`: those whose certificates may sign. */
 export function leitorDeDocumentos(authorities: readonly Certificate[]): LerDocumento {
   const xsds: Xsds = { NFSe: nfseXsd(), evento: eventoXsd() };
   const certificateIn = rememberCertificates();
@@ -76,7 +76,7 @@ export function leitorDeDocumentos(authorities: readonly Certificate[]): LerDocu
     }
     const quick = recogniseNfse(xml);
     const signer = quick && certificateIn(quick.certificado);
-    // A signature that does not hold is read the long way, which says what is wrong with it.
+    // A note with an invalid signature is read by the parser, which finds the exact error.
     if (quick !== undefined && signer !== undefined && signatureHolds(quick, signer)) {
       return judgeNota(quick.campos, signer, [], () => quick.text);
     }
@@ -128,7 +128,7 @@ function refuseDocument(chave: string | null, codigo: Codigo, complemento?: stri
   return { chave, erros: [mensagem(codigo, complemento?.slice(0, COMPLEMENTO_MAX))] };
 }
 
-/** The schemas of the documents that are taken, by the name of their root. */
+/** The schemas of the accepted documents, by the name of their root. */
 type Xsds = Readonly<Record<'NFSe' | 'evento', string>>;
 
 /** Reads a document that the expression did not recognise, with the parser and the schema. */
@@ -164,7 +164,7 @@ function describeFault({ mensagem: text, linha, coluna }: Fault): string {
   return linha === undefined ? text : `${text} (linha ${linha}, coluna ${coluna})`;
 }
 
-/** The first prefix of a tag or an attribute. A prefix that is declared and not used does no harm. */
+/** The first prefix of a tag or an attribute. A prefix that is declared and not used is harmless. */
 function prefixIn({ text, root }: XmlDocumentReading): string | undefined {
   const markup = text().replace(/<!--[\s\S]*?-->|<!\[CDATA\[[\s\S]*?\]\]>|<\?[\s\S]*?\?>/g, '');
   const tag = /<\/?([^\s<>/:"'=]+):/.exec(markup)?.[1];
@@ -173,7 +173,7 @@ function prefixIn({ text, root }: XmlDocumentReading): string | undefined {
   return attribute === undefined ? undefined : `Atributo ${attribute} com prefixo.`;
 }
 
-/** An attribute has a namespace only by a prefix. */
+/** An attribute has a namespace only through a prefix. */
 function qualifiedAttributeIn({ attributes, children }: Elemento): string | undefined {
   const own = attributes.find(({ namespace }) => namespace !== '')?.name;
   if (own !== undefined) return own;
@@ -215,7 +215,7 @@ function chaveErros({ id, cMun, ambGer, CNPJ, CPF, nNFSe, dhEmi }: Campos): read
   return differing.length === 0 ? [] : [mensagem('E1263', `Diferem: ${differing.join(', ')}.`)];
 }
 
-/** What is wrong in the head of a note, the key aside. */
+/** Faults in the head of a note, except those of the key. */
 function headErros({ ambGer, procEmi, CNPJ, CPF, cMun, cLocEmi }: Campos): readonly MensagemAdn[] {
   const erros: MensagemAdn[] = [];
   if (ambGer !== '1') erros.push(mensagem('E1274'));
@@ -226,7 +226,7 @@ function headErros({ ambGer, procEmi, CNPJ, CPF, cMun, cLocEmi }: Campos): reado
   return erros;
 }
 
-/** Faults of the ISSQN of a note. A cent of rounding is forgiven. */
+/** Faults of the ISSQN of a note. A cent of rounding is tolerated. */
 function issqnErros({ vBC, pAliqAplic, vISSQN, pAliq }: Campos): readonly MensagemAdn[] {
   const erros: MensagemAdn[] = [];
   if (pAliq !== undefined && decimal(pAliq) > ISS_MAX) erros.push(mensagem('E0595'));
@@ -240,7 +240,7 @@ function issqnErros({ vBC, pAliqAplic, vISSQN, pAliq }: Campos): readonly Mensag
 
 const ONE_CENT = decimal('0.01');
 
-/** What may be wrong with a signature, or with its certificate. */
+/** The possible defects of a signature, or of its certificate. */
 type Defeito = 'ausente' | 'nao_confere' | 'perfil' | 'invalido' | 'alheio';
 
 /** The message of a defect, which differs between notes and events. */
@@ -283,7 +283,7 @@ function certificateErros(
     return [selo('perfil', 'O certificado não serve para assinar.')];
   }
   if (now < inicio || now > fim) return [selo('invalido', 'O certificado está fora da validade.')];
-  // TLS has verified the certificate of the connection already.
+  // TLS has already verified the certificate of the connection.
   if (fingerprint !== cliente.certificate.fingerprint && !vouchedFor(certificate)) {
     return [selo('invalido', 'O certificado não foi emitido por uma autoridade aceita.')];
   }
@@ -297,7 +297,7 @@ function isIssuedByOneOf(authorities: readonly Certificate[], { x509 }: Certific
   return authorities.some((one) => one.isCa && x509.checkIssued(one.x509) && x509.verify(one.publicKey));
 }
 
-/** The certificate of a text that was seen before, without reading it again. */
+/** The certificate of an already seen text, without parsing it again. */
 function rememberCertificates(): (base64: string) => Certificate | undefined {
   const certificates = new Map<string, Certificate>();
   return (base64) => {

@@ -1,4 +1,4 @@
-/** What a running simulator knows besides its documents: its faults, the refusals that were asked for, and its counts. */
+/** The state of a running simulator besides its documents: its faults, the requested refusals, and its counts. */
 import type { Configuracao, NomeDeFalta } from './faltas.ts';
 import type { Recusa } from './recusas.ts';
 import type { Registro } from './registro.ts';
@@ -21,7 +21,7 @@ export type Estado = {
   contagens: Contagens;
   /** `traceparent` of the last requests that brought one. */
   readonly rastros: string[];
-  /** How often each event was answered with E1831, by its `Id`. */
+  /** The number of answers with E1831 for each event, by its `Id`. */
   readonly desconhecidas: Map<string, number>;
 };
 
@@ -31,13 +31,13 @@ export function newContagens() {
     consultas: 0,
     documentos_recebidos: 0,
     documentos_aceitos: 0,
-    /** Of the accepted documents, the events. */
+    /** The events among the accepted documents. */
     eventos_aceitos: 0,
-    /** Connections that did not show an accepted certificate. */
+    /** Connections without an accepted certificate. */
     conexoes_recusadas: 0,
     /** Errors answered, by code, whether or not the answer arrived. */
     erros: new Map<string, number>(),
-    /** Faults that struck. */
+    /** The number of each fault that occurred. */
     faltas: new Map<NomeDeFalta, number>(),
   };
 }

@@ -1,5 +1,5 @@
 /**
- * An event that a municipality shares: what its document says, and what the ADN objects to. The register (`registro.ts`) knows
+ * An event that a municipality shares: the content of its document, and the objections of the ADN. The register (`registro.ts`) knows
  * whether its `Id` is held already, and which events the note has.
  */
 import type { MensagemAdn } from '../adn/wire.ts';
@@ -13,18 +13,18 @@ import { mensagem, mensagemDeEvento } from './codigos.ts';
 export type EventoLido = EventoNaNota & {
   /** `Id` of its `infEvento`. */
   readonly id: string;
-  /** Of its note. */
+  /** The key of its note. */
   readonly chave: string;
 };
 
-/** The `Id` of an element of a document that may lack anything else; undefined where it is no such `Id`. */
+/** The `Id` of an element of a document that may lack anything else; undefined if it has no such `Id`. */
 export function idIn(root: Elemento, name: string, form: RegExp): string | undefined {
   const element = root.children.find((child) => child.name === name);
   const id = element && attributeOf(element, 'Id');
   return id !== undefined && form.test(id) ? id : undefined;
 }
 
-/** The event in a document that is valid under the schema, and what is wrong in its head. */
+/** The event in a document that is valid under the schema, and the faults of its head. */
 export function readEvento(root: Elemento): { readonly evento: EventoLido; readonly erros: readonly MensagemAdn[] } {
   const infEvento = childOf(root, 'infEvento');
   const infPedReg = childOf(childOf(infEvento, 'pedRegEvento'), 'infPedReg');
@@ -54,7 +54,7 @@ function textOf(parent: Elemento, name: string): string | undefined {
   return parent.children.find((child) => child.name === name)?.text;
 }
 
-/** The fields of the group of the type, under the names by which conflicts are judged. */
+/** The fields of the group of the type, under the names that conflicts are judged by. */
 function camposOf(codigo: string, grupo: Elemento): Readonly<Record<string, string>> {
   const { campos } = tipoByCodigo(codigo)!;
   const said = campos.flatMap(({ nome, elemento }) => {
@@ -68,8 +68,8 @@ function camposOf(codigo: string, grupo: Elemento): Readonly<Record<string, stri
 const OF_THE_EMITTER = new Set(['101101', '101103']);
 
 /**
- * What the ADN objects to in an event, by its author and by the events on the note. The author of a substitution is the emitter here
- * and the municipality in the annex: either is taken.
+ * The objection of the ADN to an event, by its author and by the events on the note. The author of a substitution is the emitter here and
+ * the municipality in the annex: either is accepted.
  */
 export function objectionTo(
   evento: EventoLido,
@@ -89,7 +89,7 @@ export function objectionTo(
   return conflict && { Codigo: conflict.codigo, Descricao: conflict.mensagem };
 }
 
-/** What the ADN objects to in a note that replaces another one. `onReplaced`: the events on the replaced note. */
+/** The objection of the ADN to a note that replaces another one. `onReplaced`: the events on the replaced note. */
 export function objectionToSubstitute(chave: string, onReplaced: readonly EventoNaNota[]): MensagemAdn | undefined {
   const cancelling = onReplaced.find(({ codigo }) => tipoByCodigo(codigo)?.cancela);
   if (cancelling === undefined) return mensagem('E1308');
@@ -98,7 +98,7 @@ export function objectionToSubstitute(chave: string, onReplaced: readonly Evento
   return substituta === chave ? undefined : mensagem('E1310', `O evento traz ${substituta}.`);
 }
 
-/** The municipality shares by any of its certificates. */
+/** The municipality may share with any of its certificates. */
 function rootOf(documento: string): string {
   return documento.length === 11 ? documento : documento.slice(0, 8);
 }

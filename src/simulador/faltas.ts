@@ -1,23 +1,23 @@
 /**
- * The faults of the simulator as one table: each with its name, what the other side sees, and when it strikes.
+ * The faults of the simulator as one table: each with its name, its effect on the other side, and its moment.
  *
- * The seed, the number of the request and the name of the fault alone decide whether the fault strikes. So the same requests under
- * the same seed fail alike, and one fault more or less changes no other.
+ * The seed, the number of the request and the name of the fault alone decide whether the fault occurs. The same requests under the same
+ * seed therefore fail alike. Adding or removing a fault changes no other.
  */
 import { hash } from 'node:crypto';
 
 /**
- * The moment of a fault. `antes`: it takes the place of the processing. `depois`: a lot is processed, and the fault takes the place of
- * the answer; queries have no such fault. `resposta`: it spoils the answer. A request meets at most one fault of the first two
- * moments, the first that is drawn. Faults of the third moment go together.
+ * The moment of a fault. `antes`: it replaces the processing. `depois`: a lot is processed, and the fault replaces the answer; queries
+ * have no such fault. `resposta`: it modifies the answer. A request meets at most one fault of the first two moments, the first that is
+ * drawn. Faults of the third moment may combine.
  */
 type Momento = 'antes' | 'depois' | 'resposta';
 
 type Falta = {
   readonly momento: Momento;
-  /** It strikes these alone; absent: lots and queries. */
+  /** The only requests that it affects; absent: lots and queries. */
   readonly em?: 'envio' | 'consulta';
-  /** In Portuguese, for the help and the state. */
+  /** The meaning in Portuguese, for the help and the state. */
   readonly significado: string;
 };
 
@@ -54,12 +54,12 @@ export const FALTAS = {
 
 export type NomeDeFalta = keyof typeof FALTAS;
 
-/** A fault that takes the place of the processing or of the answer. */
+/** A fault that replaces the processing or the answer. */
 export type NomeDeDesvio = {
   [Nome in NomeDeFalta]: (typeof FALTAS)[Nome]['momento'] extends 'resposta' ? never : Nome;
 }[NomeDeFalta];
 
-/** The settings of the faults and of the reception of events, each with its default and its greatest value. */
+/** The settings of the faults and of the reception of events, each with its default and its maximum. */
 export const AJUSTES = {
   atraso_ms: { significado: 'maior espera de atraso e atraso-antes', padrao: 2_000, max: 600_000 },
   perdida_ms: { significado: 'quanto se segura uma conexão sem resposta', padrao: 120_000, max: 600_000 },
@@ -78,7 +78,7 @@ export const AJUSTES = {
 
 type NomeDeAjuste = keyof typeof AJUSTES;
 
-/** How often each fault strikes, from 0 to 1, and the settings. */
+/** The probability of each fault, from 0 to 1, and the settings. */
 export type Configuracao = {
   readonly semente: number;
   readonly partes: { readonly [nome in NomeDeFalta]?: number };
@@ -95,7 +95,7 @@ export const SEM_FALTAS: Configuracao = {
 
 const SEMENTE_MAX = Number.MAX_SAFE_INTEGER;
 
-/** The configuration with some changes, or the problem, in Portuguese, of a wrong name or value. */
+/** The configuration with some changes, or the problem of a wrong name or value, in Portuguese. */
 export function changeConfiguracao(
   before: Configuracao,
   changes: Readonly<Record<string, unknown>>,
@@ -133,7 +133,7 @@ function whyNoNumber(nome: string, value: unknown): string {
     : `pede um número, zero ou maior.`;
 }
 
-/** Reads `atraso=0.1,html=0.02`, as a command line has it. */
+/** Reads `atraso=0.1,html=0.02`, the form of a command line. */
 export function readFaltas(text: string): Record<string, unknown> {
   const pairs = text.split(',').filter((pair) => pair.trim() !== '');
   return Object.fromEntries(
@@ -145,12 +145,12 @@ export function readFaltas(text: string): Record<string, unknown> {
   );
 }
 
-/** The faults that strike one request. */
+/** The faults for one request. */
 export type Sorte = {
   readonly desvio: NomeDeDesvio | undefined;
-  /** The faults that spoil the answer. */
+  /** The faults that modify the answer. */
   readonly estragos: ReadonlySet<NomeDeFalta>;
-  /** A number from 0 to 1 for a choice within a fault, always the same for the same request and purpose. */
+  /** A number from 0 to 1 for a choice within a fault; the same request and purpose always give the same number. */
   draw(purpose: string): number;
 };
 
@@ -171,7 +171,7 @@ export function drawSorte({ semente, partes }: Configuracao, numero: number, em:
 
 const ENTRIES = Object.entries(FALTAS) as readonly (readonly [NomeDeFalta, Falta])[];
 
-/** From 0 up to but without 1, the same for the same text on every machine. */
+/** A number from 0 to below 1, the same for the same text on every machine. */
 export function drawNumber(text: string): number {
   return Number.parseInt(hash('sha256', text, 'hex').slice(0, 12), 16) / 2 ** 48;
 }

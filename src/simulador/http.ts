@@ -1,4 +1,4 @@
-/** What the two servers of the simulator do alike, that of the ADN and that of its control. */
+/** The common part of the two servers of the simulator: that of the ADN and that of the control. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server } from 'node:net';
 

@@ -1,14 +1,20 @@
-/** One process at a time works in a folder: two that write to its files would overwrite each other. */
+/** A folder is used by one process at a time: two that write to its files would overwrite each other. */
 import { open, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 
-/** `name`: of the file that holds the number of the process. `who` else may have the folder, and the `option` that names another. */
+/**
+ * `name`: the file with the number of the process. `who`: the other possible owner of the folder. `option`: the option that names another
+ * folder.
+ */
 export type FolderLock = { readonly name: string; readonly who: string; readonly option: string };
 
-/** In a container every process may have the number of the one that was killed. */
+/** Folders that this process has locked. The processes of a container may all have the number of a killed one. */
 const lockedHere = new Set<string>();
 
-/** Takes a folder, and answers how to give it back. A killed process leaves its number behind, which counts no more. Throws in Portuguese. */
+/**
+ * Locks a folder, and returns the function that unlocks it. A killed process leaves its number behind, which is then ignored. Throws in
+ * Portuguese.
+ */
 export async function lockFolder(folder: string, { name, who, option }: FolderLock): Promise<() => Promise<void>> {
   const place = path.resolve(folder, name);
   for (let attempt = 0; ; attempt += 1) {

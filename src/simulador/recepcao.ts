@@ -1,4 +1,4 @@
-/** Processes lots and queries that were read off the wire. Connections and faults are not known here. */
+/** Processes received lots and queries. Connections and faults are not known here. */
 import type { Distribuicao, DocumentoDistribuido, EntradaRecebida, MensagemAdn, TipoNsu } from '../adn/wire.ts';
 import { tipoByCodigo } from '../fiscal/tipos-evento.ts';
 import { cabecalho, fractionMoment, mensagem, mensagemDeEvento, tipoEventoOf } from './codigos.ts';
@@ -54,7 +54,7 @@ function entradaDe(estado: Estado, ler: LerDocumento, cliente: Cliente, texto: s
 
 type Lido = Exclude<ReturnType<LerDocumento>, { readonly erros: unknown }>;
 
-/** The refusal that somebody asked for, where this document meets it. */
+/** The requested refusal that applies to this document, if any. */
 function findAskedRefusal(
   { recusas, configuracao, desconhecidas }: Estado,
   cnpj: string,
@@ -73,7 +73,7 @@ function findAskedRefusal(
   return documentRefusal(recusas, { chave: lido.chave, cnpj, semente, xml: lido.xml, ...evento });
 }
 
-/** What the ADN objects to in a note. The note that it replaces comes first, then the event on that one. */
+/** The objection of the ADN to a note. The note that it replaces comes first, then the event on that one. */
 function objectionToNote({ registro }: Estado, { chave, substitui, xml }: DocumentoLido): MensagemAdn | undefined {
   if (lacksIbsCbs(xml())) return mensagem('E1515');
   if (substitui === undefined) return undefined;
@@ -87,7 +87,7 @@ function lacksIbsCbs(xml: string): boolean {
   return xml.indexOf('<IBSCBS', declaration) > 0 && !xml.slice(0, declaration).includes('<IBSCBS');
 }
 
-/** What the ADN objects to in an event, by the notes and events that it holds. */
+/** The objection of the ADN to an event, by the notes and events that it holds. */
 function objectionOf({ registro, configuracao }: Estado, cnpj: string, evento: EventoLido): MensagemAdn | undefined {
   const { chave, codigo } = evento;
   if (tipoByCodigo(codigo)!.soAqui && configuracao.ajustes.manifestacoes === 0) return mensagemDeEvento('E1818');
@@ -119,7 +119,7 @@ export function entradaNaoProcessada(): EntradaRecebida {
 export type Consulta = {
   readonly nsu: number;
   readonly tipo: TipoNsu;
-  /** False: the document of that number alone. */
+  /** False: only the document of that number. */
   readonly lote: boolean;
 };
 

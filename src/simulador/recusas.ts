@@ -1,6 +1,6 @@
 /**
- * Refusals that somebody asked for: which documents, and with which code. A share of the documents is drawn by their
- * key, or the `Id` of an event, so that a document refused once is refused again, as a rule that it breaks would.
+ * Requested refusals: the documents, and the code. A share of the documents is drawn by their key, or by the `Id` of an event. A document
+ * that was refused once is thus refused again, as if it broke a rule.
  */
 import type { MensagemAdn } from '../adn/wire.ts';
 import { descricaoDe, mensagemOf, statusOfLot } from './codigos.ts';
@@ -9,7 +9,7 @@ import { drawNumber } from './faltas.ts';
 const RECUSAS_MAX = 1_000;
 const TEXT_MAX = 1_000;
 
-/** A refusal that somebody asked for. Without a selector it concerns every document. */
+/** A requested refusal. It concerns every document if it has no selector. */
 export type Recusa = {
   readonly codigo: string;
   readonly descricao: string;
@@ -18,19 +18,19 @@ export type Recusa = {
   readonly chave?: string;
   /** `nota`, `evento`, or the code of a type of events. */
   readonly tipo?: string;
-  /** Documents in whose XML this text stands. */
+  /** Documents whose XML contains this text. */
   readonly contem?: string;
   /** The documents that this municipality shares. */
   readonly cnpj?: string;
   /** A share of the documents, from 0 to 1. */
   readonly parte?: number;
-  /** How many times; without end when it is not said. */
+  /** The number of refusals; unlimited by default. */
   vezes?: number;
 };
 
 const FIELDS = ['codigo', 'descricao', 'complemento', 'chave', 'tipo', 'contem', 'cnpj'] as const;
 
-/** Reads a list of refusals; the result is a problem, in Portuguese, where it is none. */
+/** Reads a list of refusals; the result is a problem, in Portuguese, if it is invalid. */
 export function recusasOf(value: unknown): Recusa[] | { readonly problema: string } {
   if (!Array.isArray(value) || value.length > RECUSAS_MAX) {
     return {
@@ -72,7 +72,7 @@ function descricaoOf(codigo: string, given: unknown): string {
   return typeof given === 'string' ? given : (descricaoDe(codigo) ?? 'Recusa pedida ao simulador.');
 }
 
-/** The refusal of a whole lot, where one with such a code was asked for. */
+/** The refusal of a whole lot, if one with such a code was requested. */
 export function lotRefusal(
   recusas: readonly Recusa[],
   cnpj: string,
@@ -89,9 +89,9 @@ type Asked = {
   readonly chave: string;
   readonly cnpj: string;
   readonly semente: number;
-  /** Called only where a refusal selects by the text of a document. */
+  /** Called only if a refusal selects by the text of a document. */
   readonly xml: () => string;
-  /** Of an event: its `Id` and the code of its type. */
+  /** The `Id` of an event and the code of its type; absent for a note. */
   readonly evento?: { readonly id: string; readonly codigo: string };
 };
 
@@ -115,7 +115,7 @@ export function documentRefusal(
   return undefined;
 }
 
-/** Whether a refusal may be given once more; counts it, where `vezes` limits it. */
+/** Whether a refusal may be given once more; counts it if `vezes` limits it. */
 function countDown(recusa: Recusa): boolean {
   if (recusa.vezes === undefined) return true;
   if (recusa.vezes === 0) return false;

@@ -1,8 +1,8 @@
 /**
- * The register of the simulator: one file that only grows, and an index of it in memory, made anew at every start.
+ * The register of the simulator: one append-only file, and an index of it in memory, rebuilt at every start.
  *
- * A record is on disk before it is answered for. Records that arrive while the disk is busy are written together. After a crash the
- * file may end in the middle of a record, which was never answered for; it is cut off.
+ * A record is on disk before it is acknowledged. Records that arrive while the disk is busy are written together. A crash may leave an
+ * incomplete last record, which was never acknowledged; it is cut off.
  */
 import { closeSync, constants, fsyncSync, ftruncateSync, openSync, readSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
@@ -14,16 +14,16 @@ import { lockFolder } from './lock.ts';
 
 const FILE_NAME = 'registro.log';
 const LOCK = { name: 'em-uso.pid', who: 'outro simulador', option: '--dados' };
-/** Length of the particulars, length of the document, checksum of both: four bytes each. */
+/** Length of the metadata, length of the document, checksum of both: four bytes each. */
 const HEAD_BYTES = 12;
-/** Particulars have a few hundred bytes, and a document fits into a lot: no record is longer than this. */
+/** Metadata has a few hundred bytes, and a document fits into a lot: no record is longer than this. */
 const RECORD_BYTES_MAX = 8 * 1024 * 1024;
 const SCAN_BYTES = 4 * 1024 * 1024;
 /** The last repetitions are shown one by one. */
 const REPETITIONS_KEPT = 100;
 
 type Particulars = {
-  /** Of the note, for its events too. */
+  /** The key of the note, for its events too. */
   readonly chave: string;
   /** CNPJ of the municipality that shared it. */
   readonly cnpj: string;
@@ -33,10 +33,10 @@ type Particulars = {
   readonly em: number;
 };
 
-/** A note that is handed in. `idDps`: identifier of its DPS. */
+/** A new note. `idDps`: identifier of its DPS. */
 type Novo = Particulars & { readonly idDps: string };
 
-/** An event that is handed in. `id`: that of its `infEvento`. */
+/** A new event. `id`: that of its `infEvento`. */
 type NovoEvento = Particulars & EventoNaNota & { readonly id: string };
 
 export type Place = {
@@ -44,17 +44,17 @@ export type Place = {
   readonly nsu: number;
   /** Place among all notes, or among all events, from 1. */
   readonly ordem: number;
-  /** Where its compressed bytes are in the file. */
+  /** The position of its compressed bytes in the file. */
   readonly at: number;
   readonly bytes: number;
 };
 
-/** A note that is held. */
+/** A stored note. */
 export type Guardado = Novo & Place;
 
 export type EventoGuardado = NovoEvento & Place;
 
-/** A key, or the `Id` of an event, that was shared again, with the document that is held or with another one. */
+/** A key, or the `Id` of an event, that was shared again, with the stored document or with another one. */
 type Repeticao = {
   readonly chave: string;
   readonly evento?: string;
@@ -67,7 +67,7 @@ type Meta =
   | (NovoEvento & { readonly tipo: 'evento'; readonly nsu: number })
   | (Repeticao & { readonly tipo: 'repeticao' });
 
-/** Opens the folder, and makes it where there is none. Throws in Portuguese where it cannot be used. */
+/** Opens the folder, and creates it if it is missing. Throws in Portuguese if it cannot be used. */
 export async function openRegistro(folder: string): Promise<Registro> {
   await makeFolder(folder).catch((error: NodeJS.ErrnoException) => {
     throw new Error(`a pasta ${folder} não pôde ser criada (${error.code}). Escolha outra com --dados.`);
@@ -110,16 +110,16 @@ function registroOver(file: FileHandle, index: Index, end: number, descartado: n
   const nextNsu = (cnpj: string): number => (index.held.porCnpj.get(cnpj)?.length ?? 0) + 1;
   return {
     documentoDe: (chave: string) => index.held.porChave.get(chave),
-    /** Keeps a document under a key that is not held yet; it is safe once `onDisk` resolves. */
+    /** Stores a document under a new key; it is safe once `onDisk` resolves. */
     guardar: ({ chave, cnpj, sha256, idDps, em }: Novo, gzip: Uint8Array): Guardado => {
       const own = { chave: copyText(chave), cnpj, sha256, idDps: copyText(idDps), em };
       keep({ tipo: 'documento', ...own, nsu: nextNsu(cnpj) }, gzip);
       return index.held.porChave.get(chave)!;
     },
     eventoDe: (id: string) => index.held.porId.get(id),
-    /** The events of a note, in the order in which they came. */
+    /** The events of a note, in the order of their arrival. */
     eventosDe: (chave: string): readonly EventoGuardado[] => index.held.eventosPorChave.get(chave) ?? [],
-    /** Keeps an event under an `Id` that is not held yet. */
+    /** Stores an event under a new `Id`. */
     guardarEvento: (novo: NovoEvento, gzip: Uint8Array): EventoGuardado => {
       const { id, chave, cnpj, sha256, em, codigo, numero_sequencial, autor, campos } = novo;
       const said = Object.fromEntries(Object.entries(campos).map(([nome, value]) => [nome, copyText(value)]));
@@ -128,24 +128,24 @@ function registroOver(file: FileHandle, index: Index, end: number, descartado: n
       keep({ tipo: 'evento', ...own, ...evento, nsu: nextNsu(cnpj) }, gzip);
       return index.held.porId.get(id)!;
     },
-    /** Counts that a document which is held came again. */
+    /** Counts the repetition of a stored document. */
     repetir: (guardado: Guardado | EventoGuardado, sha256: string, em: number): void => {
       const { chave } = guardado;
       const evento = 'id' in guardado ? { evento: guardado.id } : {};
       const mesmo_documento = guardado.sha256 === sha256;
       keep({ tipo: 'repeticao', chave, ...evento, mesmo_documento, em }, new Uint8Array());
     },
-    /** Resolves once everything handed in so far is on disk. Where the disk refuses it rejects, and from then on always. */
+    /** Resolves once everything stored so far is on disk. A write error makes it reject, from then on always. */
     onDisk: () => writer.onDisk(),
     /** Documents of a municipality after a reception number, in its order. */
     depoisDe: (cnpj: string, nsu: number, max: number) => (index.held.porCnpj.get(cnpj) ?? []).slice(nsu, nsu + max),
-    /** Notes of all municipalities, in the order in which they came. */
+    /** Notes of all municipalities, in the order of their arrival. */
     emOrdem: (depois: number, max: number) => index.held.emOrdem.slice(depois, depois + max),
     eventosEmOrdem: (depois: number, max: number) => index.held.eventosEmOrdem.slice(depois, depois + max),
     /** The compressed document as it was sent. It must be on disk. */
     gzipOf: ({ at, bytes }: Place) => bytesAt(file, at, bytes),
     municipios: () => municipiosOf(index.held),
-    /** Notes that are held. */
+    /** The number of stored notes. */
     get total() {
       return index.held.emOrdem.length;
     },
@@ -159,9 +159,9 @@ function registroOver(file: FileHandle, index: Index, end: number, descartado: n
       return { ...index.held.repeticoesDeEventos };
     },
     ultimasRepeticoes: () => [...index.held.ultimas],
-    /** Identifiers of DPS that stand in notes of more than one key. */
+    /** Identifiers of DPS that occur in notes of more than one key. */
     dpsRepetidas: () => [...index.held.dpsRepetidas],
-    /** `Id` of the events that stand in the file more than once: never, unless the simulator is wrong. */
+    /** `Id` of the events that occur in the file more than once: never, unless the simulator is wrong. */
     eventosEmDobro: () => [...index.held.eventosEmDobro],
     descartado,
     limpar: () => writer.restart(index.clear),
@@ -173,7 +173,7 @@ function registroOver(file: FileHandle, index: Index, end: number, descartado: n
   };
 }
 
-/** Copies a text. A piece cut out of a document would keep the whole document in memory. */
+/** Copies a text. A substring of a document would keep the whole document in memory. */
 function copyText(text: string): string {
   return Buffer.from(text, 'utf8').toString('utf8');
 }
@@ -265,14 +265,14 @@ function municipiosOf({ emOrdem, porCnpj }: Held) {
 }
 
 type Writer = {
-  /** Hands bytes to the writer; the result is their place in the file. */
+  /** Passes bytes to the writer; the result is their place in the file. */
   append(pieces: readonly Uint8Array[]): number;
   onDisk(): Promise<void>;
   /** Empties the file once all writing is done, and calls `then` before anything else happens. */
   restart(then: () => void): Promise<void>;
 };
 
-/** Writes the gathered bytes and syncs them; the bytes that gather meanwhile are written next. */
+/** Writes the collected bytes and syncs them; the bytes that arrive meanwhile are written next. */
 function writerOf(file: FileHandle, start: number): Writer {
   let end = start;
   let written = start;
@@ -322,7 +322,7 @@ function writerOf(file: FileHandle, start: number): Writer {
   };
 }
 
-/** Reads all records; the result is the end of the last whole one. */
+/** Reads all records; the result is the end of the last complete one. */
 async function scan(file: FileHandle, size: number, enter: Enter): Promise<number> {
   let bytes = Buffer.alloc(0);
   let at = 0;

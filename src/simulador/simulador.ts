@@ -1,8 +1,8 @@
 /**
- * A simulator of the national environment, for rehearsals and tests: HTTPS with certificates on both sides, documents that are
- * checked and kept, and faults on a seed. It takes notes (NFS-e) and their events.
+ * A simulator of the national environment, for rehearsals and tests: HTTPS with certificates on both sides, checked and stored documents,
+ * and faults by a seed. It accepts notes (NFS-e) and their events.
  *
- * It is a process of its own and shares nothing with the service. Of the law it knows only what stands in the documents.
+ * It is a process of its own and shares nothing with the service. It applies only the rules that concern the documents themselves.
  */
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -17,10 +17,10 @@ import { openRegistro } from './registro.ts';
 export type SimuladorOptions = {
   /** Address to listen on; the control is always on this machine alone. */
   readonly host: string;
-  /** 0 chooses a free one; so for the control. */
+  /** 0 chooses a free one; the control port does too. */
   readonly porta: number;
   readonly controle: number;
-  /** Folder of what it holds. */
+  /** Folder of its data. */
   readonly dados: string;
   /** PEM files: the server's certificate with its chain, its key, and the authorities of the clients. */
   readonly certificado: string;
@@ -35,7 +35,7 @@ export type Simulador = Awaited<ReturnType<typeof startSimulador>>;
 
 export { AJUDA_DE_CONTROLE } from './controle.ts';
 
-/** For the help: every fault and setting, with its meaning. */
+/** Every fault and setting with its meaning, for the help. */
 export const AJUDA_DE_FALTAS: readonly (readonly [string, string])[] = [
   ...Object.entries(FALTAS).map(([nome, { significado }]) => [nome, significado] as const),
   ...Object.entries(AJUSTES).map(
@@ -43,7 +43,7 @@ export const AJUDA_DE_FALTAS: readonly (readonly [string, string])[] = [
   ),
 ];
 
-/** Starts the simulator. Throws in Portuguese for whatever its operator can mend. */
+/** Starts the simulator. Throws in Portuguese for problems that its operator can correct. */
 export async function startSimulador(options: SimuladorOptions, log: Log) {
   const { host, dados, certificado, chave } = options;
   const asked = {
@@ -82,7 +82,7 @@ export async function startSimulador(options: SimuladorOptions, log: Log) {
     return {
       address: adn.address,
       controle: controle.address,
-      /** Documents held at the start. */
+      /** Documents stored at the start. */
       documentos: registro.total,
       /** Bytes of an unfinished record that were cut off. */
       descartado: registro.descartado,
@@ -94,7 +94,7 @@ export async function startSimulador(options: SimuladorOptions, log: Log) {
   }
 }
 
-/** Certificate and key of the server. Any kind of key will do, so they are only tried as a pair. */
+/** Certificate and key of the server. Any kind of key is allowed, so they are only tested as a pair. */
 async function serverMaterial(
   certificado: string,
   chave: string,
@@ -139,7 +139,7 @@ async function textOf(file: string, wanted: string): Promise<string> {
   }
 }
 
-/** Opens a server, and says in Portuguese why its port is not to be had. */
+/** Opens a server, and reports in Portuguese why its port is unavailable. */
 async function openPort<T>(option: string, host: string, port: number, open: () => Promise<T>): Promise<T> {
   try {
     return await open();

@@ -1,6 +1,6 @@
 /**
- * How each municipality reaches the national environment, and whose certificates it believes. Both are made when first asked for, and made
- * anew when the settings or their files change: a renewed certificate needs no restart.
+ * The access of each municipality to the national environment, and the authorities that it trusts. Both are made at first use, and made
+ * again when the settings or their files change: a renewed certificate needs no restart.
  */
 import { readFile, stat } from 'node:fs/promises';
 import { type Breaker, openBreaker } from '../adn/breaker.ts';
@@ -14,12 +14,12 @@ import { loadSigner, secretFiles, tlsMaterialOf } from '../documents/key-files.t
 import { openTrust, type Trust } from '../documents/trust.ts';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
 
-/** The files of a municipality are looked at this often at most. */
+/** The minimum interval between two looks at the files of a municipality. */
 const FILES_FRESH_MS = 5_000;
 
 type KeptAccess = {
   readonly settings: string;
-  /** Of its address; undefined: it has none. */
+  /** The URL of its environment; undefined: it has none. */
   readonly environment: string | undefined;
   readonly made: Promise<Access>;
   checkedAt: number;
@@ -35,19 +35,19 @@ function environmentOf({ adn }: Municipio): string | undefined {
   return adn === undefined || !URL.canParse(adn.url) ? undefined : new URL(adn.url).origin;
 }
 
-/** How municipalities reach the environments, kept while neither their settings nor their files change. */
+/** The connections of municipalities to the environments, kept while neither their settings nor their files change. */
 export class Transmissions {
   private readonly log: World['log'];
   private readonly local: Transmission = { adn: localAdn(), signer: undefined };
   private readonly kept = new Map<string, KeptAccess>();
-  /** One circuit for each environment, whoever sends to it (D-52). */
+  /** One circuit for each environment, shared by all municipalities (D-52). */
   private readonly breakers = new Map<string, Breaker>();
   /** The last warnings about key files, by municipality. */
   private readonly exposed = new Map<string, string>();
 
-  /** Told of the circuit of a municipality as it is first known here, and as it changes. */
+  /** Called when the circuit of a municipality is first known here, and when it changes. */
   private readonly onCircuit: (tenant: string, circuito: Circuito) => void;
-  /** Since when, and why, environments are given up. */
+  /** The environments that are given up, with the time and the reason. */
   private readonly openings = new Map<string, Circuito>();
 
   constructor(log: World['log'], onCircuit: (tenant: string, circuito: Circuito) => void = () => undefined) {
@@ -64,7 +64,7 @@ export class Transmissions {
       const environment = environmentOf(municipio);
       one = { settings, environment, made: this.make(municipio), checkedAt: performance.now() };
       this.kept.set(municipio.tenant, one);
-      // What an earlier process has written is of its own circuit.
+      // The stored state from an earlier process concerns the circuit of that process.
       if (environment !== undefined) this.onCircuit(municipio.tenant, this.openings.get(environment) ?? CLOSED);
       // Deliveries under way over the old connections still finish.
       void before?.made.then(endConnections);

@@ -1,16 +1,16 @@
-/** One of the processes that answer, as the one that watches sees it. */
+/** One of the answering processes, from the view of the watching process. */
 import { type ChildProcess, fork } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { errorOf } from './failure.ts';
 import type { FromServing, ServingSettings, ToServing } from './process-messages.ts';
 
-/** What ends by itself does so long before: idle connections, a batch under way, requests. */
+/** The time is far above that of an orderly end: idle connections, a batch under way, requests. */
 const END_MAX_MS = 180_000;
 
-/** It died without a word of why it could not start. */
+/** The process died without saying why it could not start. */
 export class Died extends Error {}
 
-/** A socket of Node, which gives its handle away as it is sent to another process. */
+/** A socket of Node; it loses its handle when it is sent to another process. */
 type Detachable = Socket & { readonly _handle: { close(): void } | null };
 type Leaving = { readonly socket: Socket; readonly handle: Detachable['_handle'] };
 
@@ -19,19 +19,19 @@ function isHere({ socket }: Leaving): boolean {
 }
 
 export class AnsweringProcess {
-  /** Resolves when it can be handed connections; rejects with the reason why it cannot start. */
+  /** Resolves when the process can take connections; rejects with the reason why it cannot start. */
   readonly ready: Promise<void>;
-  /** Resolves with how it ended. */
+  /** Resolves with the manner of its end. */
   readonly exited: Promise<string>;
-  /** Resolves when its requests wait. */
+  /** Resolves when its requests are on hold. */
   readonly held: Promise<void>;
-  /** When it became ready, on the clock of `performance.now`. */
+  /** The time at which it became ready, by `performance.now`. */
   readySince: number | undefined;
   private readonly child: ChildProcess;
   private open = 0;
   private handed = 0;
   private taken = 0;
-  /** Handed, and not yet told to be taken, in their order. */
+  /** Connections that were handed over and not yet confirmed, in their order. */
   private leaving: Leaving[] = [];
 
   constructor(settings: () => ServingSettings, onMessage: (message: FromServing) => void) {
@@ -44,7 +44,7 @@ export class AnsweringProcess {
     this.ready = ready.promise;
     this.held = held.promise;
     this.exited = exited.promise;
-    // Who waits for it is told.
+    // Callers that wait for it get the error themselves.
     this.ready.catch(() => undefined);
     this.child.on('message', (message: FromServing) => {
       if (message.kind === 'ready') {
@@ -59,7 +59,7 @@ export class AnsweringProcess {
         Object.assign(this, { taken: message.handed, open: message.open });
       } else onMessage(message);
     });
-    // A message that is not delivered is followed by the end.
+    // The end of the process follows an undelivered message.
     this.child.on('error', () => undefined);
     this.child.once('exit', (code, signal) => {
       const how = signal ?? `código ${code}`;
@@ -78,7 +78,7 @@ export class AnsweringProcess {
     return this.child.connected;
   }
 
-  /** Connections that it has, or is about to have. */
+  /** The number of connections that it has, or is about to have. */
   get load(): number {
     return this.open + this.handed - this.taken;
   }
@@ -91,13 +91,13 @@ export class AnsweringProcess {
     this.handed += 1;
     this.leaving.push({ socket, handle: (socket as Detachable)._handle });
     const message: ToServing = { kind: 'connection' };
-    // What could not be sent is among those taken back at its end.
+    // A connection that could not be sent is taken back at the end of the process.
     this.child.send(message, socket, {}, () => undefined);
   }
 
   /**
-   * The connections that did not leave before it died. Node keeps open what was on its way to it, and nobody would ever answer there: such a
-   * connection is closed, so that its client sends again.
+   * The connections that did not leave before the process died. Node keeps a socket open that was already on its way, and no process
+   * would ever answer there. Such a connection is closed, so that its client sends again.
    */
   takeBack(): readonly Socket[] {
     const [here, sent] = [this.leaving.filter(isHere), this.leaving.filter((one) => !isHere(one))];
@@ -106,7 +106,7 @@ export class AnsweringProcess {
     return here.map(({ socket }) => socket);
   }
 
-  /** Ends in order; resolves when it has ended. */
+  /** Ends the process in order; resolves when it has ended. */
   async end(isReplaced: boolean): Promise<void> {
     this.tell({ kind: 'end', isReplaced });
     const late = setTimeout(() => this.kill(), END_MAX_MS);

@@ -1,6 +1,6 @@
 /**
- * Where the key of the audit chain is kept: a file in the folder of data, beside the embedded database and outside of it. Whoever serves makes it
- * where there is none; several machines on one database are given the same file, or one with the lines of all (D-761).
+ * The storage of the key of the audit chain: a file in the data folder, beside the embedded database and outside of it. A service creates
+ * a missing file. Several machines on one database get the same file, or one with the lines of all (D-761).
  */
 import { randomBytes } from 'node:crypto';
 import { link, readFile, rm, stat } from 'node:fs/promises';
@@ -18,12 +18,12 @@ const HEAD = `# A chave da auditoria (nfse auditoria verificar). Guarde uma cóp
 # A linha «desde» diz a partir de quando tudo o que se grava é autenticado: deixe-a como está.
 `;
 const SINCE = /^# desde (\S+)$/;
-/** Processes of a version without a key go on for so long beside the first one with it. */
+/** Processes of a version without a key may run for so long beside the first one with it. */
 const UPGRADING_MS = 1_800_000;
 
 const fileOf = ({ dataDir }: Pick<Config, 'dataDir'>): string => path.resolve(dataDir, NAME);
 
-/** The keys of this machine are held; whether there are any. A thread and a process beside the first one need no more. */
+/** Loads the keys of this machine; the result is whether there are any. Threads and further processes need no more. */
 export async function holdOwnChaves(config: Pick<Config, 'dataDir'>): Promise<boolean> {
   const file = fileOf(config);
   let text: string;
@@ -43,7 +43,7 @@ export async function holdOwnChaves(config: Pick<Config, 'dataDir'>): Promise<bo
   return true;
 }
 
-/** The earliest of what the lines of several machines say; undefined: none says it, in a file from before these lines or by hand. */
+/** The earliest of the dates in the lines of several machines; undefined: no line has one, as in a hand-made or older file. */
 function readPrazo(text: string, file: string): Prazo | undefined {
   const said = text.split('\n').flatMap((line, place) => {
     const [, moment] = SINCE.exec(line.trim()) ?? [];
@@ -76,12 +76,12 @@ function readChaves(text: string, file: string): readonly Buffer[] {
 
 type Opened = { readonly store: Store; readonly log: Logger; readonly isCommand: boolean };
 
-/** The same, where a database was opened: a service makes what is missing, as whoever opens the embedded one does. */
+/** The same with an open database: a service creates a missing key, and so does a command with an embedded database. */
 export async function takeChave(config: Config, { store, log, isCommand }: Opened): Promise<void> {
   const file = fileOf(config);
   const isHeld = await holdOwnChaves(config).catch((error: Error) => {
     if (!isCommand) throw error;
-    // Commands that only read go on.
+    // Commands that only read continue.
     lackChave(error.message);
     return true;
   });
@@ -107,7 +107,7 @@ export async function takeChave(config: Config, { store, log, isCommand }: Opene
   if (hasOther) log.warn(whyOther(file));
 }
 
-/** A file from before `# desde` gets one as a service begins: processes of that version go on for a while beside it. */
+/** An older file without `# desde` gets one when a service starts: processes of that version may run for a while beside it. */
 async function dateChave(config: Config, log: Logger): Promise<void> {
   const file = fileOf(config);
   const text = await readFile(file, 'utf8');
@@ -120,7 +120,10 @@ async function dateChave(config: Config, log: Logger): Promise<void> {
   await holdOwnChaves(config);
 }
 
-/** Whole under its name, or not at all: of two that begin at once one makes it, and the other reads it. `since`: milliseconds. */
+/**
+ * The file appears complete under its name, or not at all: if two start at once, one creates it, and the other reads it. `since`:
+ * milliseconds.
+ */
 async function makeChave(file: string, since: number): Promise<void> {
   const fresh = `${file}.${process.pid}`;
   try {

@@ -1,4 +1,4 @@
-/** What a start of the service does once, before requests are answered, however many processes answer them. */
+/** The single tasks at a start of the service, before requests are answered, for any number of answering processes. */
 
 import { SEM_BASE_URL } from '../base/world/avisos-municipio.ts';
 import { exposedFiles } from '../documents/exposed-files.ts';
@@ -7,7 +7,7 @@ import type { Config } from './config.ts';
 import type { Logger } from './log.ts';
 import type { OpenStore } from './open-store.ts';
 
-/** Makes the sandbox where there is none, and warns of settings that an operator should know of. */
+/** Creates a missing sandbox, and warns of settings that an operator should know of. */
 export async function beginOnce(
   { store, durabilityWarnings, explain }: Pick<OpenStore, 'store' | 'durabilityWarnings' | 'explain'>,
   { baseUrl, tls }: Config,

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { gauges, type Snapshot, samplesIn } from '../base/measures/counters.ts';
 import { Collector } from './collect.ts';
 
-/** As a process of this name has counted so many requests, and sees one thing. */
+/** The snapshot of a process of this name that has counted so many requests, with one gauge. */
 function snapshotOf(processo: string, requests: number): Snapshot {
   const labels = { porta: 'publica', metodo: 'GET', rota: '/x', status: '200' };
   const counted = { name: 'nfse_requisicoes_total', help: 'x', type: 'counter', values: [{ value: requests, labels }] };
@@ -45,7 +45,7 @@ describe('what all have counted', () => {
     const silent = await Promise.all([collector.collect(), collector.collect()]);
     for (const one of silent) {
       assert.deepEqual([requestsIn(one), answersIn(one, '1'), answersIn(one, '2')], [12, 1, 0]);
-      // What it sees is not known.
+      // The gauge of a silent process is unknown.
       assert.deepEqual(
         samplesIn(one)
           .filter(({ labels }) => labels.processo === '2')
@@ -53,7 +53,7 @@ describe('what all have counted', () => {
         ['nfse_parte_responde'],
       );
     }
-    // Who owes an answer is not asked again.
+    // A source that owes an answer is not asked again.
     await collector.collect();
     assert.equal(asked, 2);
     late!(snapshotOf('2', 9));
@@ -63,7 +63,7 @@ describe('what all have counted', () => {
     leave();
     const gone = await collector.collect();
     assert.deepEqual([requestsIn(gone), answersIn(gone, '2')], [14, undefined]);
-    // Another one in its place begins at nothing.
+    // Its successor begins at zero.
     collector.add({ processo: '2', parte: 'x', ask: async () => snapshotOf('2', 1) });
     assert.equal(requestsIn(await collector.collect()), 15);
   });

@@ -1,6 +1,6 @@
 /**
- * What all parts of the service have counted, added up: its threads and processes are asked at once. One that does not answer in time is told to
- * be silent, and what it had counted by then stays in the sum, as does what those have counted that are gone: a sum that fell would look to
+ * The sum of the counters of all parts of the service: its threads and processes are asked at once. A part that does not answer in time
+ * is reported as silent, and its last counters stay in the sum. The counters of ended parts stay too: a falling sum would look to
  * Prometheus like a restart of the whole service.
  */
 import { addUp, count, countedIn, gauges, type Snapshot, takeSnapshot, watchLoop } from '../base/measures/counters.ts';
@@ -24,13 +24,13 @@ export class Questions {
     this.waiting.delete(asked);
   }
 
-  /** Who is gone answers no more. */
+  /** An ended part gives no more answers. */
   forget(): void {
     this.waiting.clear();
   }
 }
 
-/** Somebody who is asked. `tellsParts`: it says itself which of its parts answer. `isOftenBusy`: that it does not answer says nothing. */
+/** A part that can be asked. `tellsParts`: it reports itself which of its parts answer. `isOftenBusy`: its silence means nothing. */
 export type Source = {
   readonly processo: string;
   readonly parte: string;
@@ -39,35 +39,38 @@ export type Source = {
   readonly isOftenBusy?: true;
 };
 
-/** How long a thread is waited for; a process, which asks its threads, longer; not as long who is often busy, or has owed an answer for so long. */
+/**
+ * The wait for the answer of a thread; longer for a process, which asks its threads; shorter for a busy part, or for one that owes an
+ * answer since long.
+ */
 const THREAD_WAIT_MS = 1_500;
 const PROCESS_WAIT_MS = 2_000;
 const BUSY_WAIT_MS = 300;
 const OWED_WAIT_MS = 100;
 
-/** What may die and is started again. */
+/** Parts that are started again after their death. */
 const DYING = ['processo', 'transmissao', 'painel'] as const;
 
-/** Counts a death after which something is started again. */
+/** Counts the death of a part that is started again. */
 export function countRestart(parte: (typeof DYING)[number]): void {
   count('nfse_reinicios_total', { parte });
 }
 
-/** Of all threads of this process. */
+/** Processor time of all threads of this process. */
 function processorSeconds(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1e6;
 }
 
 export class Collector {
-  /** Of which process this thread is the first. */
+  /** The process whose first thread this is. */
   readonly processo: string;
   private readonly last = new Map<Source, Snapshot>();
-  /** Who has not answered yet is not asked again meanwhile. */
+  /** A part that has not answered yet is not asked again meanwhile. */
   private readonly asking = new Map<Source, { readonly answer: Promise<Snapshot>; readonly since: number }>();
   private retired: Promise<Snapshot> = Promise.resolve([]);
 
-  /** `parte`: as which this thread counts. */
+  /** `parte`: the name of this thread's counters. */
   constructor(processo: string, parte: string) {
     this.processo = processo;
     watchLoop();
@@ -79,11 +82,11 @@ export class Collector {
       ]),
     ];
     this.add({ processo, parte, ask });
-    // What is first seen with one death behind it would show one too few.
+    // A counter that first appears with the value of one death would show one too few.
     for (const one of DYING) count('nfse_reinicios_total', { parte: one }, 0);
   }
 
-  /** Has somebody asked from now on; the result is to be called when it is gone. */
+  /** Adds a part to be asked; the result must be called when the part has ended. */
   add(source: Source): () => void {
     this.last.set(source, []);
     return () => {
@@ -99,7 +102,7 @@ export class Collector {
     return addUp([await this.retired, ...each]);
   };
 
-  /** The answer to come, and since when. */
+  /** The pending answer, and the time of its request. */
   private ask(source: Source): { readonly answer: Promise<Snapshot>; readonly since: number } {
     const before = this.asking.get(source);
     if (before !== undefined) return before;
@@ -122,7 +125,7 @@ export class Collector {
     if (snapshot === undefined) {
       return [...countedIn(this.last.get(source) ?? []), ...(isOftenBusy ? [] : answers(0))];
     }
-    // Gone meanwhile: what it had counted is among those that are.
+    // The part ended meanwhile: its counters are among the retired ones.
     if (!this.last.has(source)) return [];
     this.last.set(source, snapshot);
     return tellsParts ? snapshot : [...snapshot, ...answers(1)];

@@ -1,4 +1,4 @@
-/** Settings from the environment: what each may be, and that a wrong one is told with the way to mend it. */
+/** Settings from the environment: the allowed values, and the message with the remedy for a wrong one. */
 import assert from 'node:assert/strict';
 import { availableParallelism } from 'node:os';
 import { describe, test } from 'node:test';

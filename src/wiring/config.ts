@@ -19,64 +19,64 @@ export { ConfigError } from '../base/terminal/variables.ts';
 export type Config = {
   readonly host: string;
   readonly port: number;
-  /** A socket that listens already, from who started the service (systemd), in place of host and port. */
+  /** An already listening socket from the service manager (systemd), in place of host and port. */
   readonly socket: number | undefined;
   readonly dataDir: string;
-  /** Where months are archived: a folder, by its absolute path, or a bucket with what opens it. */
+  /** The archive of months: a folder, by its absolute path, or a bucket with its credentials. */
   readonly arquivo: string | Bucket | undefined;
-  /** Where copies of the database are kept, with the file of the keys that they are encrypted to. */
+  /** The folder for copies of the database, with the file of their encryption keys. */
   readonly copias: { readonly pasta: string; readonly chave: string | undefined } | undefined;
   /** A PostgreSQL of the municipality's own; absent: the embedded one under {@link dataDir}. */
   readonly databaseUrl: DatabaseUrl | undefined;
-  /** Whether that is a PgBouncer. */
+  /** Whether that server is a PgBouncer. */
   readonly isPooled: boolean;
-  /** Connections to the database at most, of all processes together: for requests, and for deliveries. */
+  /** Maximum number of connections to the database, for all processes together: for requests, and for deliveries. */
   readonly connections: { readonly serving: number; readonly transmitting: number };
-  /** Public address of the service where it stands behind a proxy, without a slash at its end. */
+  /** Public address of the service behind a proxy, without a trailing slash. */
   readonly baseUrl: string | undefined;
   readonly trustProxy: boolean;
   /** Certificate and key of the service's own TLS, files in PEM; undefined: plain HTTP. */
   readonly tls: { readonly certificado: string; readonly chave: string } | undefined;
-  /** Header in which a proxy writes the certificate of its client, in lower case, and the proxies that are believed. */
+  /** Header in which a proxy writes the certificate of its client, in lower case, and the trusted proxies. */
   readonly certificateHeader: { readonly name: string; readonly proxies: BlockList } | undefined;
-  /** The console; port 0: there is none. `url`: the origin by which it is opened, where not this machine's. */
+  /** The console; port 0: there is none. `url`: the origin of its address, if it is not this machine's. */
   readonly painel: {
     readonly host: string;
     readonly port: number;
     readonly url: string | undefined;
     readonly provider: ProviderSettings | undefined;
   };
-  /** Where `nfse transmitir` is watched, on the host of the console; 0: nowhere. */
+  /** The port for the monitoring of `nfse transmitir`, on the host of the console; 0: none. */
   readonly transmitterPort: number;
   readonly vigiaPort: number;
-  /** Networks from which the service is watched, besides this machine. */
+  /** Networks that may monitor the service, besides this machine. */
   readonly vigias: BlockList | undefined;
-  /** Whether changes are told to addresses of one's own network as well, and without TLS. */
+  /** Whether webhooks may also go to addresses of the own network, and without TLS. */
   readonly privateAvisos: boolean;
-  /** How long after a SIGTERM new connections are still served, in milliseconds. */
+  /** The time after a SIGTERM in which new connections are still served, in milliseconds. */
   readonly drainMs: number;
-  /** How many processes answer requests; 1: this one. */
+  /** The number of processes that answer requests; 1: this one. */
   readonly processes: number;
   readonly logLevel: string;
-  /** Where traces go, which the SDK reads the rest of for itself; undefined: there are none. */
+  /** The collector of traces; the SDK reads its other settings itself; undefined: no traces. */
   readonly traces: { readonly collector: string; readonly serviceName: string } | undefined;
 };
 
 type Name = keyof typeof VARIABLES;
 type Row<Each extends Name> = (typeof VARIABLES)[Each];
-/** Undefined of a variable without a usual value that is not set. */
+/** Undefined for an unset variable without a default value. */
 type Read<Each extends Name> =
   | (Row<Each> extends Variable<infer Value> ? Value : never)
   | (Row<Each> extends { readonly usual: string } ? never : undefined);
 
-/** What the environment of this process says, as the program that started it has read it too. */
+/** The settings in the environment of this process, equal to those that the starting program read. */
 export function readOwnConfig(): Config {
   return readConfig(process.env, process.stdout.isTTY === true);
 }
 
-/** `isTerminal`: a person is looking, and the log of every request would hide the addresses from them. */
+/** `isTerminal`: a person reads the output, and a log of every request would hide the addresses. */
 export function readConfig(env: NodeJS.ProcessEnv, isTerminal: boolean): Config {
-  /** An empty variable is as good as none. */
+  /** An empty variable counts as unset. */
   const read = <Each extends Name>(name: Each): Read<Each> => {
     const { usual, parse }: Variable<unknown> = VARIABLES[name];
     const text = env[name] || usual;
@@ -124,10 +124,10 @@ export function readConfig(env: NodeJS.ProcessEnv, isTerminal: boolean): Config 
   };
 }
 
-/** The first one that is handed over (sd_listen_fds(3)). */
+/** The first passed socket (sd_listen_fds(3)). */
 const FIRST_SOCKET = 3;
 
-/** Handed to this process, or to `bin/nfse`, which started it and passes the socket on. */
+/** The socket was passed to this process, or to `bin/nfse`, which started it and passes the socket on. */
 function inheritedSocket({ LISTEN_PID, LISTEN_FDS }: NodeJS.ProcessEnv): number | undefined {
   if (!LISTEN_FDS || ![process.pid, process.ppid].includes(Number(LISTEN_PID))) return undefined;
   if (LISTEN_FDS === '1') return FIRST_SOCKET;
@@ -136,7 +136,7 @@ function inheritedSocket({ LISTEN_PID, LISTEN_FDS }: NodeJS.ProcessEnv): number 
   );
 }
 
-/** Wrong ones are told; without a collector nobody reads them. */
+/** Wrong values are reported; nothing reads these variables without a collector. */
 const READ_BY_THE_SDK = ['OTEL_EXPORTER_OTLP_PROTOCOL', 'OTEL_TRACES_SAMPLER', 'OTEL_TRACES_SAMPLER_ARG'] as const;
 
 function tracesOf(collector: string | undefined, readRest: () => string): Config['traces'] {
@@ -145,24 +145,24 @@ function tracesOf(collector: string | undefined, readRest: () => string): Config
 
 const PROCESSES_MAX = 4;
 
-/** One process keeps two cores busy: one issues, and the other signs, sends and has the database. */
+/** One process keeps two cores busy: one issues, and the other signs, sends and runs the database. */
 export function processesFor(cores: number): number {
   return Math.min(PROCESSES_MAX, Math.max(1, Math.floor(cores / 2)));
 }
 
-/** Where a service with these settings answers on this machine. A free port is known to the service alone: then the usual one. */
+/** The address of a service with these settings on this machine. Only the service itself knows a free port: the default one is assumed. */
 export function serviceUrlOf({ host, port, baseUrl, tls }: Config): string {
-  // A certificate is for the public name.
+  // A certificate is valid for the public name.
   if (tls !== undefined && baseUrl !== undefined) return baseUrl;
   return localUrlOf(host, port === 0 ? PORT_DEFAULT : port, tls !== undefined);
 }
 
-/** Where people open the console. A passkey is for a name, and a number is none. */
+/** The address of the console for people. A passkey belongs to a name, not to an IP address. */
 export function painelUrlOf({ painel: { port, url }, tls }: Config): string {
   return url ?? `${tls === undefined ? 'http' : 'https'}://localhost:${port === 0 ? PAINEL_PORT_DEFAULT : port}`;
 }
 
-/** Where the service, or `nfse transmitir`, is watched from this machine; undefined: the listener is off. */
+/** The monitoring address of the service, or of `nfse transmitir`, on this machine; undefined: the listener is off. */
 export function vigiaUrlOf({ painel, vigiaPort, transmitterPort, tls }: Config, quem: Vigiado): string | undefined {
   const port = quem === 'servico' ? vigiaPort : transmitterPort;
   return port === 0 || (quem === 'servico' && painel.port === 0)
@@ -187,7 +187,7 @@ function bucketOf(lugar: Read<'NFSE_ARQUIVO'>, { endpoint, chave, segredo, ...ac
   return { ...lugar, ...access, chave, segredo, endpoint: (endpoint ?? usual).replace(/\/+$/, '') };
 }
 
-/** With the data the copies would be lost as well. */
+/** The copies would be lost together with the data. */
 function copiasOf(pasta: string | undefined, chave: string | undefined, dataDir: string): Config['copias'] {
   if (pasta === undefined) {
     if (chave === undefined) return undefined;

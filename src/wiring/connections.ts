@@ -1,14 +1,14 @@
-/** How many connections to the database each part of a process opens at most. */
+/** The maximum number of connections to the database for each part of a process. */
 import type { Config } from './config.ts';
 
-/** With one, whoever reads would wait for whoever writes. */
+/** The minimum is two: with a single connection, readers would wait for writers. */
 const SHARE_MIN = 2;
-/** Large bodies are answered one at a time: readings of one request stand side by side. */
+/** Large bodies are answered one at a time: only the readings of one request run in parallel. */
 const ASIDE_MAX = 4;
 
 export type Connections = { readonly serving: number; readonly transmitting: number; readonly aside: number };
 
-/** The part of one of several processes. */
+/** The share of one of several processes. */
 export function shareConnections({ connections }: Config, processes: number): Connections {
   const shareOf = (all: number): number => (processes === 1 ? all : Math.max(SHARE_MIN, Math.ceil(all / processes)));
   const serving = shareOf(connections.serving);

@@ -1,6 +1,6 @@
 /**
- * The copies beside a running service: takes the log that the embedded server has left to their folder, and says when it cannot; and measures
- * how they stand, also those of a server that is not the embedded one, whose log its administrator takes.
+ * The copies of the database during a running service. It ships the WAL of the embedded server to the folder of the copies, and reports
+ * failures. It also measures the state of the copies. It measures those of an external server too, whose WAL its administrator ships.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { lookAt } from '../base/measures/counters.ts';
@@ -18,11 +18,11 @@ import type { Logger } from './log.ts';
 import type { OpenStore } from './open-store.ts';
 
 const EVERY_MS = 5_000;
-/** A trouble that lasts is told again after this. */
+/** A lasting failure is logged again after this time. */
 const TELL_EVERY_MS = 60_000;
 
 export type Copias = {
-  /** To be called when the server has stopped: what it left last is taken as well. */
+  /** Called after the server has stopped: its last WAL is shipped as well. */
   stop(): Promise<void>;
 };
 
@@ -85,7 +85,7 @@ export function startCopias(
       await ship();
       if (performance.now() >= warnAt) {
         warnAt = performance.now() + TELL_EVERY_MS;
-        // A database that does not answer is told by whoever needs it.
+        // The callers of the database report its silence themselves.
         await warn().catch(() => undefined);
         await look().catch(() => undefined);
       }
@@ -103,7 +103,7 @@ export function startCopias(
   };
 }
 
-/** Only the waiting bytes where the copies cannot be read. */
+/** Only the waiting bytes, if the copies cannot be read. */
 async function measureCopias(
   pasta: string,
   sistemaOf: () => Promise<string>,
@@ -118,7 +118,7 @@ async function measureCopias(
   const moment = (em: string | undefined): number | undefined =>
     em === undefined ? undefined : Date.parse(em) / 1_000;
   const waited = espera && (espera.desde === undefined ? 0 : Math.max(0, Date.now() - espera.desde.getTime()) / 1_000);
-  // A copy that nobody has tried is no copy yet.
+  // A copy that was never verified does not count as a copy.
   const conferida = estado?.base === undefined ? undefined : (estado.conferida?.getTime() ?? 0) / 1_000;
   return [
     ...gauge('nfse_copia_espera_bytes', espera?.bytes),
@@ -132,7 +132,7 @@ async function measureCopias(
 
 const SISTEMA = 'select system_identifier::text as sistema from pg_control_system()';
 
-/** Of a server whose files lie elsewhere. */
+/** The system identifier of a server whose files lie elsewhere. */
 async function askSistema(connection: OpenStore['connection']): Promise<string> {
   const client = new Client({ ...(await chooseServer(connection)), application_name: 'nfse-copia' });
   client.on('error', () => undefined);

@@ -1,4 +1,4 @@
-/** What the commands of copies are given: the folder, the live database, the server's place, and a world on a recovered one. */
+/** The dependencies of the copy commands: the folder, the live database, the server's place, and a world on a recovered one. */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { findEmbedded, takeCopyTurn } from '../base/pg/embedded.ts';
@@ -14,7 +14,7 @@ import { openStore } from './open-store.ts';
 import { openWorld } from './open-world.ts';
 import { createStore } from './store.ts';
 
-/** The questions of one command. */
+/** Connections for the queries of one command. */
 const CONNECTIONS = 4;
 
 export function openCopias(
@@ -59,7 +59,7 @@ export function openCopias(
 const POOLED =
   'por um PgBouncer não se copia o servidor. Dê a este comando o endereço do próprio PostgreSQL em DATABASE_URL, sem NFSE_PGBOUNCER.';
 
-/** Of several servers the one that takes writes. */
+/** The one of several servers that accepts writes. */
 export async function chooseServer({
   servers,
   isPooled: _,

@@ -1,4 +1,4 @@
-/** Puts together what `nfse diagnostico` writes. What cannot be reached is said in the file: that is when it is needed most. */
+/** Composes the output of `nfse diagnostico`. Unreachable parts are reported in the file, because it is needed most in that case. */
 import { once } from 'node:events';
 import { lstat } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
@@ -24,14 +24,14 @@ import { createStore } from './store.ts';
 /** An `import` of node:http would load the undici inside Node, which its exports name. */
 const http = process.getBuiltinModule('node:http');
 
-/** A database that says nothing for so long is away. Each question to it has a limit of its own. */
+/** A database that is silent for so long counts as unreachable. Each query to it has a limit of its own. */
 const DATABASE_MAX_MS = 300_000;
 const HEALTH_MAX_MS = 5_000;
 
-/** `falhou`: the code with which the database was not reached. */
+/** `falhou`: the error code of the failed connection to the database. */
 export type Diagnosed = { readonly bytes: number; readonly falhou: string | undefined };
 
-/** Writes the file of this name, which must not be there yet. `read`: the settings file, put beneath `env` as for every command. */
+/** Writes the file of this name, which must not exist yet. `read`: the settings file, put beneath `env` as for every command. */
 export async function diagnose(env: NodeJS.ProcessEnv, arquivo: string, read: () => SettingsFile): Promise<Diagnosed> {
   if (await isThere(arquivo)) throw Object.assign(new Error('there is a file of this name'), { code: 'EEXIST' });
   const { log } = createLog('silent');
@@ -51,7 +51,7 @@ export async function diagnose(env: NodeJS.ProcessEnv, arquivo: string, read: ()
   return { bytes: await writeDiagnostico(arquivo, partes, now), falhou: 'falhou' in banco ? banco.falhou : undefined };
 }
 
-/** What became of the settings file. What is wrong in it may quote anything, and `nfse config` says it. */
+/** The state of the settings file. The details of an error are omitted, because they may quote any text; `nfse config` shows them. */
 function putBeneath(env: NodeJS.ProcessEnv, read: () => SettingsFile): 'lido' | 'ausente' | 'recusado' {
   try {
     const file = read();
@@ -63,7 +63,7 @@ function putBeneath(env: NodeJS.ProcessEnv, read: () => SettingsFile): 'lido' | 
   }
 }
 
-/** Undefined where a setting is wrong, which `ajustes` says. */
+/** Undefined if a setting is wrong, which `ajustes` reports. */
 function configIn(env: NodeJS.ProcessEnv): Config | undefined {
   try {
     return readConfig(env, false);
@@ -98,7 +98,7 @@ async function askDatabase(config: Config, log: Logger, now: number): Promise<Fo
 async function readAll(config: Config, log: Logger, now: number): Promise<Found> {
   const { pool, close } = await reachDatabase(config, log);
   try {
-    // Who does not answer this answers nothing else.
+    // A database that does not answer this query answers no other.
     await pool.query('select 1');
     const banco = await readDiagnostico(pool);
     const municipios = await createStore(pool)
@@ -118,14 +118,17 @@ async function isThere(file: string): Promise<boolean> {
   );
 }
 
-/** Of the service on this machine, by its own address: statuses and times alone, for an answer may name anybody. */
+/**
+ * The health of the service on this machine, by its own address: statuses and times only, because the text of an answer may contain
+ * names.
+ */
 async function askService(config: Config, now: number) {
   const url = serviceUrlOf({ ...config, baseUrl: undefined });
   const tls = config.tls === undefined ? undefined : await seeTls(config.tls.certificado, now);
   return { live: await askHealth(`${url}/health/live`), ready: await askHealth(`${url}/health/ready`), tls };
 }
 
-/** The certificate is for the public name, and nothing is told to whoever answers. */
+/** The certificate is not verified: it is valid for the public name, and the request contains no data. */
 async function askHealth(url: string): Promise<object> {
   const began = performance.now();
   const signal = AbortSignal.timeout(HEALTH_MAX_MS);

@@ -1,6 +1,6 @@
-/** An error on its way between threads or processes: copied as an error it would lose all but its message. */
+/** An error in transit between threads or processes: copied as an error it would lose all but its message. */
 
-/** An error with what it says of itself. */
+/** An error with its own properties. */
 export type Failure = { readonly message: string; readonly about: Readonly<Record<string, unknown>> };
 
 export function failureOf(error: unknown): Failure {

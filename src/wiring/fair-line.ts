@@ -1,11 +1,11 @@
 /**
- * A queue in which production and rehearsals alternate, each with places of its own, and in each the names have turns: first those of the
- * first kind, and among the entries of one of them those of the second. When all places of a side are taken, the newest entry of whoever
- * has most gives way to a name with fewer entries.
+ * A queue in which production and rehearsals alternate, each with its own places. The names on each side take turns: first the names of
+ * the first level, and within each of them those of the second. A full side removes the newest entry of the name with the most, in favour
+ * of a name with fewer.
  */
 import type { Ambiente } from '../fiscal/ambiente.ts';
 
-/** Of whom an entry is, from the widest name on; all of a line have as many. */
+/** The owners of an entry, from the widest name on; all entries of a line have as many names. */
 export type Names = readonly string[];
 
 export type FairLine<One> = {
@@ -17,7 +17,7 @@ export type FairLine<One> = {
   empty(): readonly One[];
 };
 
-/** `entries` of the last name alone; `lines` of the others, in the order of their turns, none of them empty. */
+/** `entries` belong to the last name; `lines` to the others, in the order of their turns, none of them empty. */
 type Line<One> = { size: number; readonly entries: One[]; readonly lines: Map<string, Line<One>> };
 
 const openLine = <One>(): Line<One> => ({ size: 0, entries: [], lines: new Map() });
@@ -64,7 +64,7 @@ function put<One>(line: Line<One>, [name, ...others]: Names, one: One): void {
   else put(line.lines.getOrInsertComputed(name, openLine<One>), others, one);
 }
 
-/** The newest entry of the name that has most, where that is more than these names would have with one more. */
+/** The newest entry of the name with the most entries. That name must have more than these names would have with one more. */
 function displace<One>(line: Line<One>, [name, ...others]: Names): One | undefined {
   if (name === undefined) return undefined;
   const own = line.lines.get(name);

@@ -1,6 +1,6 @@
 /**
- * Runs the thread that answers requests with large bodies, one at a time, in turns. The first request starts the thread;
- * a request that takes too much of the processor ends it. The queue is bounded, and with it the memory of its bodies.
+ * Runs the thread that answers requests with large bodies, one at a time, in turns. The first request starts the thread; a request that
+ * uses too much processor time ends it. The queue is bounded, and with it the memory of its bodies.
  */
 import { Worker as Thread } from 'node:worker_threads';
 import type { OnStored } from '../base/book/recent.ts';
@@ -37,13 +37,13 @@ type Waiting = {
 export type AsideOptions = {
   readonly onStored: OnStored;
   readonly wake: (tenant: string) => void;
-  /** Asks it what it counts. */
+  /** Collects the counters of the thread. */
   readonly collector?: Collector;
-  /** Asked at each look. */
+  /** The limit of processor time; read at each look. */
   readonly cpuMaxMs?: () => number;
 };
 
-/** Keeps the thread, and the requests that wait for it. */
+/** Holds the thread, and the requests that wait for it. */
 export class AsideThread implements Aside {
   private readonly settings: ThreadSettings;
   private readonly log: Logger;
@@ -69,7 +69,7 @@ export class AsideThread implements Aside {
     });
   }) as Aside['answer'];
 
-  /** Refuses all waiting and further requests as crowded; the one under way is still answered. */
+  /** Refuses all waiting and further requests as overloaded; the current one is still answered. */
   readonly turnAway = (): void => {
     this.isStopping = true;
     for (const { resolve } of this.waiting.empty()) resolve('crowded');
@@ -104,7 +104,7 @@ export class AsideThread implements Aside {
       workerData: this.settings,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
     });
-    // A thread that was ended may still report what it has stored, and no more.
+    // A terminated thread may still report the documents that it has stored, and nothing else.
     started.on('message', (report: AsideReport) => {
       if (this.thread === started || report.kind === 'stored' || report.kind === 'wake') this.receive(report);
     });
@@ -121,7 +121,7 @@ export class AsideThread implements Aside {
     return started;
   }
 
-  /** Has a thread asked what it counts, until it is gone; one that works on a dear request answers after that. */
+  /** Registers the counters of a thread until it has ended; a thread with an expensive request answers late. */
   private measure(thread: Thread): () => void {
     const { collector } = this.options;
     if (collector === undefined) return () => undefined;
@@ -146,7 +146,7 @@ export class AsideThread implements Aside {
     }
   }
 
-  /** Asks the quota of the sender, which is counted in this thread, and posts its answer. */
+  /** Queries the quota of the sender, which is counted in this thread, and posts its answer. */
   private async askQuota({ name, args }: QuotaAsked): Promise<void> {
     const { thread, current } = this;
     const answer = await (current!.quota![name] as (...args: QuotaAsked['args']) => QuotaAnswer)(...args);
@@ -161,7 +161,10 @@ export class AsideThread implements Aside {
     this.beginNext();
   }
 
-  /** Ends the thread whose request takes too long; the next request gets a new one. A request that is being stored is not ended. */
+  /**
+   * Terminates the thread if its request takes too long; the next request gets a new one. A request that is being stored is not
+   * terminated.
+   */
   private async watch(on: Thread, one: Waiting, stage: Int32Array): Promise<void> {
     const { cpuMaxMs = () => ASIDE_CPU_MAX_MS } = this.options;
     const isOver = (): boolean => this.current !== one || this.thread !== on;
@@ -181,8 +184,8 @@ export class AsideThread implements Aside {
 }
 
 /**
- * Whose turn it is: senders go first, and the municipalities of one share what it has, for anybody may send to any of them. A sender is its
- * widest network: by single addresses a /48 would have thousands.
+ * The names for the turns: senders first; the municipalities of one sender share its turns, because anybody may send to any of them. A
+ * sender is its widest network: a /48 would count as thousands of single addresses.
  */
 function namesOf({ tenant }: { readonly tenant: string }, client: string): Names {
   return [networksOf(client).at(-1)!.name, tenant];

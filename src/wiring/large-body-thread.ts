@@ -10,7 +10,7 @@ import { enterStore } from './request-stage.ts';
 import { createStore, type Store } from './store.ts';
 import { enterThread, type MeasureAsked, type Measured } from './thread.ts';
 
-/** A question to the quota of the request. */
+/** A query to the quota of the request. */
 export type QuotaAsked = {
   [Name in keyof Quota]: { readonly name: Name; readonly args: Parameters<Quota[Name]> };
 }[keyof Quota];
@@ -18,14 +18,17 @@ export type QuotaAsked = {
 /** The answer of the quota. */
 export type QuotaAnswer = Awaited<ReturnType<Quota[keyof Quota]>>;
 
-/** To the thread: a request with its stage, which both threads see; an answer of its quota; or the order to end. */
+/** Messages to the thread: a request with its stage, which both threads see; an answer of its quota; or the order to end. */
 export type AsideMessage =
   | { readonly kind: 'call'; readonly call: AsideCall; readonly stage: Int32Array; readonly isCounted: boolean }
   | { readonly kind: 'quota'; readonly answer: QuotaAnswer }
   | MeasureAsked
   | { readonly kind: 'stop' };
 
-/** From the thread: it is ready; the answer or failure of a request; what a commit has stored; a question to the quota; something is due. */
+/**
+ * Messages from the thread: it is ready; the answer or failure of a request; the documents stored by a commit; a query to the quota; a
+ * wake-up.
+ */
 export type AsideReport =
   | { readonly kind: 'ready' }
   | { readonly kind: 'answer'; readonly answer: Awaited<ReturnType<typeof performAside>> }
@@ -41,7 +44,7 @@ const store = createStore(pool, (tenant, documents) => report({ kind: 'stored', 
 const { world: own, close } = openWorld(enterFirst(store), log);
 const world = { ...own, wake: (tenant: string) => report({ kind: 'wake', tenant }) };
 
-/** Of the request under way: its stage, and what takes the next answer of its quota. */
+/** The state of the current request: its stage, and the receiver of the next answer of its quota. */
 let stage: Int32Array;
 let takeAnswer: (answer: unknown) => void;
 
@@ -77,7 +80,7 @@ function enterFirst(store: Store): Store {
   };
 }
 
-/** A request that is being ended stores nothing: it waits until its thread ends. */
+/** A request that is being terminated stores nothing: it waits until its thread ends. */
 async function enterAndStore<Result>(begin: () => Promise<Result>): Promise<Result> {
   return enterStore(stage) ? begin() : new Promise<never>(() => undefined);
 }

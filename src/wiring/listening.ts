@@ -1,4 +1,4 @@
-/** Why a listener of who operates did not open, and what mends it. `variable`: the one that has its port. */
+/** Why a listener for operators did not open, and the remedy. `variable`: the setting of its port. */
 export function describeListening(
   { code, message }: NodeJS.ErrnoException,
   { host, port }: { readonly host: string; readonly port: number },

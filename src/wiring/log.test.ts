@@ -1,4 +1,4 @@
-/** The log says nothing personal, not even when the database quotes the row that it refuses. */
+/** The log contains no personal data, even if the database quotes the row that it refuses. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';

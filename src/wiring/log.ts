@@ -1,17 +1,17 @@
 /**
- * The structured log, by pino: one JSON line an entry on standard error. The caller decides what to log: never personal data, documents or
- * keys.
+ * The structured log, by pino: one JSON line per entry on standard error. The caller decides what to log: never personal data, documents
+ * or keys.
  */
 import pino from 'pino';
 import { XML_DIFFERENCES, type XmlDifference } from '../documents/xml-differences.ts';
 
 export type Logger = pino.Logger;
 
-/** Entries are written in blocks of this many bytes, because a write a request would be a system call a request. */
+/** Entries are written in blocks of this many bytes; otherwise each request would cost a system call. */
 const BLOCK_BYTES = 4096;
 const FLUSH_MS = 500;
 
-/** The part of an error that may be logged. Texts of the database quote values and rows, so its errors are logged by names alone. */
+/** The part of an error that may be logged. Texts of the database quote values and rows, so only the names of its errors are logged. */
 export function safeError(error: unknown): object {
   if (!(error instanceof Error)) return { type: typeof error };
   const { name, message, stack } = error;
@@ -39,7 +39,7 @@ export function createLog(level: string): { log: Logger; flush: () => void } {
       try {
         destination.flushSync();
       } catch {
-        // The destination is not open yet, or closed already: there is nothing to write.
+        // The destination is not open yet, or already closed: there is nothing to write.
       }
     },
   };

@@ -1,4 +1,4 @@
-/** Connections to the database, with the archive of its past months, of which the log says when an idle one is lost. */
+/** Connections to the database, with the archive of its past months. The loss of an idle connection is logged. */
 
 import { useArquivo } from '../base/book/arquivo.ts';
 import { lookAt } from '../base/measures/counters.ts';
@@ -8,7 +8,7 @@ import { tellTrouble } from '../base/world/store-trouble.ts';
 import { readOwnConfig } from './config.ts';
 import type { Logger } from './log.ts';
 
-/** `isPatient`: for work by hand, which nobody waits for in a request. */
+/** `isPatient`: for manual work outside of requests, with long time limits. */
 export function openLoggedPool(connection: Connection, log: Logger, isPatient?: true): Db {
   const onError = (error: Error): void =>
     tellTrouble(log, error, {}, 'uma conexão ociosa com o banco se perdeu; outra é aberta');

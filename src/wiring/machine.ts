@@ -1,4 +1,4 @@
-/** The program and the machine that it runs on, for whoever helps: nothing that a person has named. */
+/** The program and the machine that it runs on, for support: no value chosen by a person. */
 import { readFile, statfs } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -12,12 +12,12 @@ export function describeProgram() {
     node: process.versions.node,
     v8: process.versions.v8,
     openssl: process.versions.openssl,
-    // Of Node alone: those of the program may be anything.
+    // Options of Node only: those of the program may contain any text.
     opcoes: process.execArgv.filter((one) => /^--[a-z-]+(=\d+)?$/.test(one)),
   };
 }
 
-/** `folder`: where the data lies, whose disk is of interest. */
+/** `folder`: the data folder, whose disk is of interest. */
 export async function describeMachine(folder: string) {
   return {
     agora: new Date().toISOString(),
@@ -25,7 +25,7 @@ export async function describeMachine(folder: string) {
     sistema: { plataforma: os.platform(), arquitetura: os.arch(), nucleo: os.release(), ...(await distributionOf()) },
     processadores: os.availableParallelism(),
     carga: os.loadavg(),
-    // Without a limit the system says more than there is.
+    // The system reports too large a value if there is no limit.
     memoria: {
       total: os.totalmem(),
       livre: os.freemem(),
@@ -44,7 +44,7 @@ async function distributionOf() {
   return { distribuicao: said('ID'), versao: said('VERSION_ID') };
 }
 
-/** Of the folder, or of the first one around it that is there. */
+/** The disk of the folder, or of its nearest existing parent. */
 async function diskOf(folder: string) {
   for (let place = folder; ; place = path.dirname(place)) {
     try {
@@ -56,7 +56,7 @@ async function diskOf(folder: string) {
   }
 }
 
-/** As the kernel has them for this process, and so for one started likewise. */
+/** The limits of the kernel for this process, and thus for one started likewise. */
 async function limitsOf(): Promise<Readonly<Record<string, string>>> {
   const text = await readFile('/proc/self/limits', 'utf8').catch(() => '');
   const rows = text.matchAll(/^(Max [a-z ]+?) {2,}(\d+|unlimited) +(\d+|unlimited)/gm);

@@ -18,34 +18,34 @@ import { createStore, type Store } from './store.ts';
 
 export type OpenStore = {
   readonly store: Store;
-  /** How another thread reaches the same database. */
+  /** The connection by which another thread reaches the same database. */
   readonly connection: Connection;
-  /** Where the data lies, for the operator; no password. */
+  /** The location of the data, for the operator; without password. */
   readonly location: string;
-  /** Where an embedded server leaves the log that is complete. */
+  /** The folder of the complete log files of an embedded server. */
   readonly logFolder: string | undefined;
   /** Migrations applied just now. */
   readonly applied: readonly string[];
-  /** What the server was told not to keep in a crash, in Portuguese; asked of it. */
+  /** The settings of the server that risk data in a crash, in Portuguese; queried from the server. */
   durabilityWarnings(): Promise<readonly string[]>;
-  /** The same, or what to do about it where the database is closed to writes by our own command. */
+  /** The same error, or the remedy if our own command has closed the database to writes. */
   explain(error: unknown): Promise<unknown>;
   close(): Promise<void>;
 };
 
-/** How often a running process looks whether a newer program has brought the schema forward. */
+/** The interval in which a running process checks whether a newer program has migrated the schema. */
 const NEWER_EVERY_MS = 60_000;
 
 export type OpenStoreOptions = {
   readonly onStored?: OnStored;
   readonly announce?: Announce;
-  /** Allows long statements, for a command, for which only the operator waits. */
+  /** Allows long statements, for a command for which only the operator waits. */
   readonly isPatient?: true;
-  /** How many connections are opened at most, where not those for requests. */
+  /** The maximum number of connections, if it differs from that for requests. */
   readonly connections?: number;
-  /** Gets how far an update of the schema is, where it takes time; otherwise the log does. */
+  /** Receives the progress of a long update of the schema; otherwise it is logged. */
   readonly tell?: (text: string) => void;
-  /** Ends such an update where it is; its reason is thrown. */
+  /** Aborts such an update; its reason is thrown. */
   readonly signal?: AbortSignal | undefined;
 };
 
@@ -88,7 +88,7 @@ export async function openStore(config: Config, log: Logger, options: OpenStoreO
   }
 }
 
-/** The same without a look at its schema. */
+/** The same without a check of its schema. */
 export async function reachDatabase(
   { databaseUrl, dataDir, isPooled, connections, copias }: Config,
   log: Logger,
@@ -107,7 +107,7 @@ export async function reachDatabase(
   return { server, connection, pool, close };
 }
 
-/** The service decides; a command may have been given without its settings, and changes nothing. */
+/** The service decides; a command may run without its settings, and therefore changes nothing. */
 function archivesOf(copias: Config['copias'], isCommand: boolean | undefined): boolean | undefined {
   return copias !== undefined || (isCommand === true ? undefined : false);
 }
@@ -123,7 +123,10 @@ function unreleasedIn(dataDir: string): UnreleasedSchemaError {
   );
 }
 
-/** Warns once when a newer program has changed the schema. The service goes on, because changes hinder no older program. */
+/**
+ * Warns once when a newer program has changed the schema. The service continues, because schema changes are compatible with older
+ * programs.
+ */
 function watchForNewer(pool: Db, log: Logger): NodeJS.Timeout {
   let isWarned = false;
   const look = async (): Promise<void> => {
@@ -139,7 +142,7 @@ function watchForNewer(pool: Db, log: Logger): NodeJS.Timeout {
   return setInterval(() => void look().catch(() => undefined), NEWER_EVERY_MS).unref();
 }
 
-/** One server is reached as it is named; several are told apart. */
+/** A single server is used as it is named; several are distinguished. */
 function connectionTo({ servers, options: ownOptions }: DatabaseUrl, isPooled: boolean): Connection {
   if (isPooled && ownOptions !== undefined) throw new Error(OPTIONS_POOLED);
   const where = servers.length === 1 ? { connectionString: servers[0]!.connectionString } : { servers };

@@ -1,4 +1,4 @@
-/** What the flows may touch, put together on a store: the one place where their parts are chosen. */
+/** The dependencies of the flows, composed on a store: the one place where they are chosen. */
 import { randomInt } from 'node:crypto';
 import { tellTrouble } from '../base/world/store-trouble.ts';
 import type { World } from '../base/world/world.ts';
@@ -12,13 +12,13 @@ import { startWorker as startDeliveries, type Worker, type WorkerOptions } from 
 
 export type OpenWorld = {
   readonly world: World;
-  /** Delivers in this thread what is due. */
+  /** Delivers due work in this thread. */
   startWorker(options?: WorkerOptions): Worker;
-  /** Stops the worker and ends the connections; the store is the caller's. */
+  /** Stops the worker and ends the connections; the store belongs to the caller. */
   close(): Promise<void>;
 };
 
-/** `wakeElsewhere`: tells a worker that runs in another thread that something is due. */
+/** `wakeElsewhere`: wakes a worker that runs in another thread. */
 export function openWorld(store: Store, log: Logger, wakeElsewhere?: (tenant: string) => void): OpenWorld {
   const transmissions = new Transmissions(log, (tenant, circuito) => {
     store.circuitos
@@ -40,7 +40,7 @@ export function openWorld(store: Store, log: Logger, wakeElsewhere?: (tenant: st
     avisosPrivados: privateAvisos,
     wake: (tenant) => (worker === undefined ? wakeElsewhere?.(tenant) : worker.wake(tenant)),
   };
-  /** One municipality after the other: nobody waits for it. */
+  /** One municipality after the other: nothing waits for it. */
   const warnOfFiles = async (): Promise<void> => {
     try {
       for (const municipio of await store.municipios.list()) await transmissions.warnOfFiles(municipio);

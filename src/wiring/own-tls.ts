@@ -8,7 +8,7 @@ import { type Config, ConfigError } from './config.ts';
 export async function readTls({ tls }: Pick<Config, 'tls'>): Promise<TlsKeys | undefined> {
   if (tls === undefined) return undefined;
   const { certificado, chave } = tls;
-  // One after the other: where both are missing, the same one is told each time.
+  // One after the other: if both are missing, the same one is always reported.
   const cert = await contentOf('NFSE_TLS_CERTIFICADO', certificado);
   const key = await contentOf('NFSE_TLS_CHAVE', chave);
   try {

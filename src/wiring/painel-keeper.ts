@@ -1,4 +1,4 @@
-/** Keeps the thread of the console beside the doors, and takes it down in order. Without it the service goes on. */
+/** Runs the thread of the console beside the doors, and stops it in order. The service continues if the thread fails. */
 import { Worker as Thread } from 'node:worker_threads';
 import type { Connection } from '../base/pg/servers.ts';
 import { type Collector, countRestart } from './collect.ts';
@@ -7,27 +7,27 @@ import type { Logger } from './log.ts';
 import type { FromPainel, PainelOpen, PainelSettings, ToPainel } from './painel-thread.ts';
 
 const RESTART_MS = 5_000;
-/** Downloads under way end within this time. */
+/** The time limit for downloads under way. */
 const STOP_MS = 15_000;
-/** A few desks ask at a time; and an export reads beside them. */
+/** A few operators ask at a time, and an export reads beside them. */
 const CONNECTIONS = 4;
 
-/** What the console is for who started the service: where it is, why it is not, or that nobody wants it. */
+/** The result for the starter of the service: the console's address, the reason why it is closed, or that it is not wanted. */
 export type PainelTold = PainelOpen | { readonly problem: string } | undefined;
 
 export type Painel = {
-  /** As it was at the start. */
+  /** The state at the start. */
   readonly told: PainelTold;
   stop(): Promise<void>;
 };
 
-/** What the console needs of who started the service. `wake`: something of a tenant was made due. `collector`: knows what its parts have counted. */
+/** The dependencies of the console. `wake`: something of a tenant was made due. `collector`: has the counters of all parts. */
 export type PainelNeeds = {
   readonly wake: (tenant: string) => void;
   readonly collector: Collector;
 };
 
-/** Resolves once the console is open, or is known not to open. */
+/** Resolves once the console is open, or is known to be closed. */
 export async function startPainel(
   { painel, logLevel }: Pick<Config, 'painel' | 'logLevel'>,
   connection: Connection,
@@ -58,7 +58,7 @@ export async function startPainel(
   const start = (): void => {
     thread = new Thread(new URL('./painel-thread.ts', import.meta.url), {
       workerData: settings,
-      // The library of passkeys asks the platform for algorithms of tomorrow, of which Node warns.
+      // The library of passkeys queries algorithms that Node marks as experimental, with a warning.
       execArgv: ['--disable-warning=ExperimentalWarning'],
     });
     thread.on('message', hear);

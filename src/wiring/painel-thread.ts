@@ -1,4 +1,4 @@
-/** The console in a thread of its own: a search or a password under examination takes no time from who issues. */
+/** The console in a thread of its own: a search or a password check takes no time from issuing. */
 
 import type { HttpServer } from '../base/http/http.ts';
 import { addUp, gauges, type Snapshot, takeSnapshot } from '../base/measures/counters.ts';
@@ -20,24 +20,27 @@ import { readTls } from './own-tls.ts';
 import { createStore } from './store.ts';
 import { enterThread, type ThreadSettings } from './thread.ts';
 
-/** From the thread: where the console is, or why it is not; then a question what all parts have counted, and that something of a tenant is due. */
+/**
+ * Messages from the thread: the console's address, or why it is closed; later a query for the counters of all parts, and wake-ups for a
+ * tenant.
+ */
 export type FromPainel =
   | { readonly kind: 'open'; readonly painel: PainelOpen }
   | { readonly kind: 'closed'; readonly problem: string }
   | { readonly kind: 'collect'; readonly asked: number }
   | { readonly kind: 'wake'; readonly tenant: string };
 
-/** `convite`: the address at which the first administrator makes an account, while nobody has one. */
+/** `convite`: the address at which the first administrator creates an account, while there is none. */
 export type PainelOpen = { readonly address: string; readonly convite: string | undefined };
 
-/** To the thread: what all parts have counted; that it is time to end. */
+/** Messages to the thread: the counters of all parts; the order to end. */
 export type ToPainel =
   | { readonly kind: 'collected'; readonly asked: number; readonly snapshot: Snapshot }
   | { readonly kind: 'stop' };
 
 const FORGET_EVERY_MS = 3_600_000;
 
-/** `processo`: of which the thread is a part. */
+/** `processo`: the process that the thread belongs to. */
 export type PainelSettings = ThreadSettings & { readonly processo: string };
 
 const { port, settings, log, pool, end } = await enterThread<PainelSettings>('painel');
@@ -55,7 +58,7 @@ const painelWorld: PainelSetup = {
 
 const questions = new Questions();
 
-/** What all parts have counted, this thread among them. */
+/** The counters of all parts, including this thread. */
 async function collect(): Promise<Snapshot> {
   const { processo } = settings;
   const here = [{ name: 'nfse_parte_responde', labels: { processo, parte: 'painel' }, value: 1 }] as const;
@@ -101,7 +104,7 @@ async function open(): Promise<() => Promise<void>> {
   };
 }
 
-/** Without it the console and the service go on. */
+/** The console and the service continue without this listener. */
 async function openWatched(options: Parameters<typeof openVigiaListener>[0]): Promise<HttpServer | undefined> {
   try {
     return await openVigiaListener(options);

@@ -1,25 +1,25 @@
-/** What the process that watches and those that answer say to each other. */
+/** The messages between the watching process and the answering ones. */
 import type { Wanted } from '../base/http/buckets.ts';
 import type { Taken } from '../base/http/shared-buckets.ts';
 import type { Snapshot } from '../base/measures/counters.ts';
 import type { Connection } from '../base/pg/servers.ts';
 import type { Failure } from './failure.ts';
 
-/** What a process that answers is started with. */
+/** The settings of an answering process at its start. */
 export type ServingSettings = {
   readonly connection: Connection;
-  /** How many answer. */
+  /** The number of answering processes. */
   readonly processes: number;
-  /** Which of them it is, from 0; the first does what one of them does for all. */
+  /** The index of this process, from 0; the first one performs the tasks that only one may do. */
   readonly place: number;
-  /** What was spent so far of what they count together. */
+  /** The shared quotas that are already used. */
   readonly spent: readonly Wanted[];
 };
 
 /**
- * To a process that answers: how to start; where the service listens; a connection, which comes along; what the others took; the answer
- * of the count; what it has counted; that the service is about to end; that requests are to wait, since the service stops listening; that no connection comes any
- * more, and whether another process has taken its place.
+ * Messages to an answering process: its settings; the address of the service; a connection, which is attached; quotas used by the others;
+ * the answer of a quota; a query for its counters; the coming end of the service; the order to hold requests, since the service stops
+ * listening; the end of connections, with whether another process has taken its place.
  */
 export type ToServing =
   | { readonly kind: 'start'; readonly settings: ServingSettings }
@@ -33,8 +33,8 @@ export type ToServing =
   | { readonly kind: 'end'; readonly isReplaced: boolean };
 
 /**
- * From a process that answers: it is ready, or cannot start; how many connections it was handed and has open; what it took; what it would
- * take; what it has counted; that its requests wait.
+ * Messages from an answering process: it is ready, or cannot start; the numbers of its handed and open connections; quotas that it used;
+ * a quota that it wants; its counters; its requests are on hold.
  */
 export type FromServing =
   | { readonly kind: 'ready' }

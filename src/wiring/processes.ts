@@ -1,6 +1,6 @@
 /**
- * The service as several processes. This one keeps the database, listens, hands each connection to the process that has fewest, counts what
- * the limits are about, and puts another process in the place of one that died. It answers nothing itself, so that it is always there.
+ * The service as several processes. This one runs the database, listens, and hands each connection to the process with the fewest. It
+ * counts the shared quotas, and replaces a process that died. It answers no requests itself, so that it always stays available.
  */
 import { createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -21,17 +21,17 @@ import { startPainel } from './painel-keeper.ts';
 import type { FromServing } from './process-messages.ts';
 import type { Service } from './service.ts';
 
-/** A process that dies sooner has died of how it was started. */
+/** A process that dies sooner died because of its start. */
 const STABLE_MS = 10_000;
-/** So many deaths of that kind in a row, with nobody left who answers, end the service. */
+/** So many deaths of that kind in a row, with no answering process left, end the service. */
 const DEATHS_MAX = 5;
 const BACKOFF_FIRST_MS = 250;
 const BACKOFF_MAX_MS = 30_000;
-/** Connections that wait for a process to hand them to; there is none for a moment, when the last has died. */
+/** Connections that wait for a process; there may be none for a moment, after the last one has died. */
 const WAITING_MAX = 1_000;
 
 export async function startProcesses(config: Config, log: Logger, signal?: AbortSignal): Promise<Service> {
-  // A wrong certificate is told before anything is opened.
+  // A wrong certificate is reported before anything is opened.
   await readTls(config);
   const opened = await openStore(config, log, { signal });
   let copias: Copias | undefined;
@@ -42,7 +42,7 @@ export async function startProcesses(config: Config, log: Logger, signal?: Abort
     await processes.start();
     const address = await processes.listen(config);
     log.info({ pid: process.pid, processos: config.processes }, 'processos que atendem iniciados');
-    // What it makes due is seen by the worker at its next look.
+    // The worker sees work made due by the console at its next look.
     const painel = await startPainel(config, opened.connection, log, {
       wake: () => undefined,
       collector: processes.collector,
@@ -68,16 +68,16 @@ export async function startProcesses(config: Config, log: Logger, signal?: Abort
 }
 
 class Processes {
-  /** Rejects when no process can be kept running. */
+  /** Rejects if no process can be kept running. */
   readonly failed: Promise<never>;
   private readonly places: (AnsweringProcess | undefined)[];
-  /** Those that were replaced and go on until their connections have ended, too. */
+  /** All processes, including replaced ones that continue until their connections have ended. */
   private readonly all = new Set<AnsweringProcess>();
   private readonly connection: Connection;
   private readonly log: Logger;
   readonly collector = new Collector('principal', 'conexoes');
   private readonly quotas = openBuckets(() => performance.now(), KEYS_MAX.quotas);
-  // Nothing is read here.
+  // This process reads nothing from the connections.
   private readonly server: Server = createServer({ pauseOnConnect: true, noDelay: true });
   private readonly fail: (reason: unknown) => void;
   private address: string | undefined;
@@ -110,7 +110,7 @@ class Processes {
     return this.address;
   }
 
-  /** One after the other: a new process answers before the one in its place is told to end. */
+  /** One after the other: a new process answers before the old one is told to end. */
   readonly restart = (): void => {
     this.isRestartAsked = true;
     this.restarting ??= this.replaceAll().finally(() => {
@@ -120,7 +120,7 @@ class Processes {
 
   async end(drainMs: number): Promise<void> {
     this.isEnding = true;
-    // Who is not there yet answers nothing.
+    // A process that is not ready yet answers nothing.
     for (const one of this.all) if (one.readySince === undefined) one.kill();
     this.tellAll({ kind: 'drain' });
     if (drainMs > 0) await pause(drainMs);
@@ -150,7 +150,7 @@ class Processes {
   /** Whether there is a new process in this place, and the one before it has ended. */
   private async replace(place: number): Promise<boolean> {
     const before = this.places[place];
-    // A place without a process is being filled.
+    // An empty place is being filled already.
     if (before === undefined) return !this.isEnding;
     try {
       const fresh = await this.begin(place);
@@ -165,7 +165,7 @@ class Processes {
     return !this.isEnding;
   }
 
-  /** Starts a process in a place until one is there. */
+  /** Starts a process in a place, again until one runs. */
   private async fill(place: number): Promise<void> {
     for (;;) {
       if (this.deaths > 0) await pause(Math.min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS * 2 ** (this.deaths - 1)));
@@ -201,7 +201,7 @@ class Processes {
     return one;
   }
 
-  /** Has a process asked what it counts, until it is gone. */
+  /** Registers the counters of a process until it has ended. */
   private measure(place: number, one: AnsweringProcess): void {
     const questions = new Questions();
     this.questions.set(one, questions);
@@ -245,7 +245,7 @@ class Processes {
     for (const socket of all) this.hand(socket);
   }
 
-  /** What a process took is taken from the copies of the others. */
+  /** The quota that a process used is subtracted from the copies of the others. */
   private receive(from: AnsweringProcess, message: FromServing): void {
     if (message.kind === 'spent') {
       for (const one of message.spent) this.quotas.spend(one);

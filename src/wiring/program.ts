@@ -1,6 +1,6 @@
 /**
- * The one program: reads the command, and wires what it needs. Files that a command does not use are not loaded: a service takes longer to
- * load than all commands together.
+ * The one program: reads the command, and composes its dependencies. Files that a command does not use are not loaded: a service takes
+ * longer to load than all commands together.
  */
 import { readFileSync } from 'node:fs';
 import { lstat } from 'node:fs/promises';
@@ -16,11 +16,11 @@ import type { Service } from './service.ts';
 import { describeSettings, exposedSettings, readSettingsFile, takeSettings } from './settings.ts';
 import { endWithStarters } from './starters.ts';
 
-/** The exit code for a failure that passes (EX_TEMPFAIL of sysexits.h). */
+/** The exit code for a temporary failure (EX_TEMPFAIL of sysexits.h). */
 const TRY_AGAIN = 75;
 
 const isTerminal = process.stdout.isTTY === true;
-/** What is still under way then, as requests to a collector that does not answer, is waited for by nobody. */
+/** The program then does not wait for remaining work, such as requests to a silent collector. */
 let endsAtOnce = false;
 
 /** The settings file that the command names. */
@@ -28,14 +28,14 @@ let settingsFile: string | undefined;
 
 const tell = (text: string): boolean => process.stderr.write(`${text}\n`);
 
-/** What an error says. `where`: the address that it names; `given`: the setting or option that says which database it is. */
+/** The parts of an error message. `where`: the address in the error; `given`: the setting or option that names the database. */
 type Told = { readonly where: string; readonly message: string; readonly given: string };
 
 const NO_DATABASE = ({ where, given }: Told): string =>
   `o banco de dados não responde em ${where || given}. Confira se está no ar e o endereço.`;
 const NO_USER = ({ given }: Told): string => `o banco de dados recusou o usuário ou a senha de ${given}.`;
 
-/** What the operator can do about an error, by its code. */
+/** The operator's remedy for an error, by its code. */
 const REMEDIES: Readonly<Record<string, (told: Told) => string>> = {
   EADDRINUSE: ({ where }) =>
     `o endereço ${where} já está em uso. Encerre o outro programa, ou escolha outra porta com PORT.`,
@@ -46,12 +46,12 @@ const REMEDIES: Readonly<Record<string, (told: Told) => string>> = {
   ETIMEDOUT: NO_DATABASE,
   '28P01': NO_USER,
   '28000': NO_USER,
-  // PgBouncer says by one code all that it does not do.
+  // PgBouncer uses one code for everything that it does not support.
   '08P01': ({ message }) => `o PgBouncer recusou a conexão: ${message}.`,
   '3D000': ({ given }) => `o banco de dados de ${given} não existe. Crie-o antes.`,
 };
 
-/** What the system says of a file that a command reads or writes, after its name. */
+/** The text for a system error of a file that a command reads or writes, after its name. */
 const OF_FILES: Readonly<Record<string, string>> = {
   ENOENT: 'não existe, ou não existe a pasta em que ficaria. Confira o caminho.',
   ENOTDIR: 'não existe, ou não existe a pasta em que ficaria. Confira o caminho.',
@@ -65,7 +65,7 @@ const OF_FILES: Readonly<Record<string, string>> = {
 const NO_PASSWORD = ({ given }: Told): string =>
   `o banco de dados pede senha, e ${given} não traz nenhuma. Ponha-a no arquivo de PGPASSFILE (host:porta:banco:usuário:senha, 0600) ou no endereço.`;
 
-// Who read has gone, as `head` does: the rest is for nobody, and what the command does it does to its end.
+// The reader of the output may be gone, as with `head`: the rest of the output is dropped, and the command continues to its end.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
@@ -79,7 +79,7 @@ try {
     out: (text) => process.stdout.write(text),
     err: (text) => process.stderr.write(text),
     isTerminal,
-    // npm says so to what it starts.
+    // npm sets this variable for the programs that it starts.
     calledAs: process.env.npm_command === undefined ? 'nfse' : 'npm run -s nfse --',
     columns: isTerminal ? process.stdout.columns : undefined,
     useSettings: (file) => {
@@ -142,14 +142,14 @@ try {
             await opened.close();
           }
         },
-        // The terminal shows what the command did; how the database was reached is logged when that fails.
+        // The terminal shows the result of the command; the connection to the database is logged only if it fails.
         'warn',
       ),
     copias: (work) =>
       withConfig(async (config, log) => {
         const { openCopias } = await import('./copias.ts');
         const { holdOwnChaves } = await import('./auditoria-chave.ts');
-        // A command that only reads copies goes on without the key: their author is unknown then.
+        // A command that only reads copies continues without the key: their author is unknown then.
         await holdOwnChaves(config).catch((error: Error) => log.warn(error.message));
         return work(openCopias(config, log, tell, () => needData(config)));
       }, 'warn'),
@@ -171,11 +171,11 @@ try {
             await source.close();
           }
         },
-        // Connections of the command itself are ended with all others, and that is no news.
+        // The connections of the command itself are ended with all others, which needs no log entry.
         'error',
       ),
     diagnose: async (arquivo) => {
-      // A database that was given up is not waited for.
+      // The program does not wait for a database that was given up.
       endsAtOnce = true;
       return (await import('./diagnose.ts')).diagnose(process.env, arquivo, () => readSettingsFile(settingsFile));
     },
@@ -201,20 +201,20 @@ try {
 }
 if (endsAtOnce) process.exit();
 
-/** What answers in one process, or in several, is loaded only there. */
+/** The code for one process, or for several, is loaded only there. */
 async function startServing(config: Config, log: Logger, asked: AbortSignal): Promise<Service> {
   for (const warning of await exposedSettings(readSettingsFile(settingsFile))) log.warn(warning);
   if (config.processes === 1) return (await import('./service.ts')).startService(config, log, asked);
   return (await import('./processes.ts')).startProcesses(config, log, asked);
 }
 
-/** What the environment says, with the settings file beneath it: read when a command first needs a setting. */
+/** The settings of the environment, with the settings file beneath it: read when a command first needs a setting. */
 function readWithFile(): Config {
   takeSettings(readSettingsFile(settingsFile), process.env);
   return readConfig(process.env, isTerminal);
 }
 
-/** Runs with the settings of the environment and a log, which is written out at the end. `usual`: the level where none is set. */
+/** Runs with the settings of the environment and a log, which is flushed at the end. `usual`: the default level. */
 async function withConfig<Result>(
   run: (config: Config, log: Logger) => Promise<Result>,
   usual?: string,
@@ -229,7 +229,7 @@ async function withConfig<Result>(
   }
 }
 
-/** An empty database made in a mistyped folder would look like the loss of every note. */
+/** An empty database in a mistyped folder would look like the loss of every note. */
 async function needData({ databaseUrl, dataDir }: Config): Promise<void> {
   if (databaseUrl !== undefined) return;
   const folder = path.resolve(dataDir);
@@ -247,7 +247,7 @@ type DescribedError = NodeJS.ErrnoException & {
   readonly given?: string | undefined;
 };
 
-/** In Portuguese, with the remedy, where the operator has one; any other error as it is. */
+/** The error in Portuguese with the operator's remedy, if there is one; any other error unchanged. */
 function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { code, address, port, message, given = 'DATABASE_URL', path: file, syscall = '' } = error as DescribedError;

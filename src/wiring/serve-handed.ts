@@ -1,4 +1,4 @@
-/** A process that answers the connections that it is handed (`processes.ts`). */
+/** A process that answers the connections handed to it (`processes.ts`). */
 import type { Socket } from 'node:net';
 import { KEYS_MAX, openBuckets } from '../base/http/buckets.ts';
 import { KEEP_ALIVE_MS } from '../base/http/http.ts';
@@ -19,15 +19,15 @@ import { createServing, doorOptionsOf, type Serving } from './serving.ts';
 import { createStore } from './store.ts';
 import { startTraces } from './traces.ts';
 
-/** How long an idle connection may still bring a request to a process that was replaced: Node ends it before. */
+/** The time in which an idle connection may still bring a request to a replaced process: Node closes it earlier. */
 const LINGER_MS = KEEP_ALIVE_MS + 5_000;
-/** How often the number of connections is told at most. */
+/** The minimum interval between two reports of the number of connections. */
 const TELL_EVERY_MS = 100;
 
 const config = readOwnConfig();
 const { log, flush } = createLog(config.logLevel);
 const traces = await startTraces(config, log, 'requisicoes');
-/** Who watches may be gone; this process then ends by itself. */
+/** The watching process may be gone; this process then ends by itself. */
 const tell = (message: FromServing): void => void process.send!(message, undefined, undefined, () => undefined);
 
 type Answering = { readonly door: HandedDoor; readonly serving: Serving; closeStore(): Promise<void> };
@@ -35,7 +35,7 @@ let answering: Answering;
 let collector: Collector;
 const quotas = openBuckets(() => performance.now(), KEYS_MAX.quotas);
 let handed = 0;
-/** Questions to the count that are not answered, by their number. */
+/** Unanswered queries to the quotas, by their number. */
 const asked = new Map<number, (taken: Taken) => void>();
 let questions = 0;
 
@@ -67,7 +67,7 @@ process.on('message', (message: ToServing, socket?: Socket) => {
 });
 
 async function start(settings: ServingSettings): Promise<void> {
-  // At once: what is spent from now on is told while the rest begins.
+  // The used quotas are applied first: later uses are reported while the rest starts.
   for (const one of settings.spent) quotas.spend(one);
   try {
     answering = await open(settings);
@@ -84,7 +84,7 @@ async function open({ connection, processes, place }: ServingSettings): Promise<
   await holdOwnChaves(config);
   const connections = shareConnections(config, processes);
   const pool = openLoggedPool({ ...connection, max: connections.serving }, log);
-  // Nothing to do, unless this is a program that came after the one that watches.
+  // The migration does nothing, unless this program is newer than the watching process.
   await migrate(pool, (text) => log.info(`atualização do banco: ${text}`));
   const { told, begin } = createServing(log, collector);
   const serving = begin(createStore(pool, told.onStored, told.announce), {
@@ -105,7 +105,7 @@ async function measure(asked: number): Promise<void> {
   tell({ kind: 'measured', asked, snapshot: await collector.collect() });
 }
 
-/** Undefined: the connection was lost on its way. */
+/** Undefined: the connection was lost in transit. */
 function take(socket: Socket | undefined): void {
   handed += 1;
   tellConnections();

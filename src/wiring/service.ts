@@ -1,6 +1,6 @@
 /**
- * Puts the service together in one process and takes it apart in order: database, store, worker, doors. Several processes are
- * `processes.ts`. Which command needs what, `program.ts` decides.
+ * Starts the parts of the service in one process and stops them in order: database, store, worker, doors. Several processes are in
+ * `processes.ts`. The parts of each command are chosen in `program.ts`.
  */
 
 import { ASIDE_CPU_MAX_MS } from '../base/http/aside.ts';
@@ -21,22 +21,25 @@ import { createServing, doorOptionsOf } from './serving.ts';
 import { startTraces } from './traces.ts';
 import { openTransmitterVigia } from './transmitter-vigia.ts';
 
-/** Requests with large bodies are turned away so long after the drain that one under way still has its answer before the cut. */
+/**
+ * The delay after the drain until requests with large bodies are refused. It is short enough for the current one to be answered before
+ * the cut.
+ */
 export const TURN_AWAY_MS = CLOSE_MAX_MS - 3 * ASIDE_CPU_MAX_MS;
 
 export type Service = {
   readonly address: string;
   readonly location: string;
   readonly painel: PainelTold;
-  /** Rejects when the service cannot go on; absent: it ends with its process. */
+  /** Rejects if the service cannot continue; absent: it ends with its process. */
   readonly failed?: Promise<never>;
-  /** Puts new processes in the place of those that answer, one by one. */
+  /** Replaces the answering processes by new ones, one by one. */
   restart(): void;
-  /** `drainMs`: how long new connections are still served, while `ready` says that it is time to go elsewhere. */
+  /** `drainMs`: the time in which new connections are still served, while `ready` already reports the end. */
   close(drainMs?: number): Promise<void>;
 };
 
-/** Starts everything; resolves when the door answers. `signal` ends an update of the database that is under way, and is thrown. */
+/** Starts everything; resolves when the door answers. `signal` aborts an update of the database that is under way, and is thrown. */
 export async function startService(config: Config, log: Logger, signal?: AbortSignal): Promise<Service> {
   const tls = await readTls(config);
   const traces = await startTraces(config, log, 'requisicoes');
@@ -66,7 +69,7 @@ export async function startService(config: Config, log: Logger, signal?: AbortSi
       painel: painel.told,
       restart: () => log.warn({}, ONE_PROCESS),
       close: async (drainMs = 0) => {
-        // The door first, so that nothing new comes in; the store, which all of them use, last.
+        // The door ends first, so that nothing new comes in; the store, which all of them use, ends last.
         const hurry = setTimeout(aside.turnAway, drainMs + TURN_AWAY_MS);
         await Promise.all([painel.stop(), door.close(drainMs)]);
         clearTimeout(hurry);
@@ -84,7 +87,7 @@ const ONE_PROCESS =
 
 export type Transmitter = Transmitting & { close(): Promise<void> };
 
-/** A worker without doors: one more process that delivers what is due, beside others on the same database. */
+/** A worker without doors: one more process that delivers due work, beside others on the same database. */
 export async function startTransmitter(config: Config, log: Logger, signal?: AbortSignal): Promise<Transmitter> {
   const traces = await startTraces(config, log, 'transmissao');
   const opened = await openStore(config, log, { signal, connections: config.connections.transmitting });

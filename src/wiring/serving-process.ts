@@ -1,6 +1,6 @@
 /**
- * Where a process that answers begins. Signals are for the process that started it, which tells it by message when to end; without
- * that process it ends at once, as after a crash.
+ * The entry point of an answering process. Signals are for the process that started it, which tells it by message when to end. It ends at
+ * once without that process, as after a crash.
  */
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
 process.on('disconnect', () => process.exit(1));

@@ -1,4 +1,7 @@
-/** What answers requests in one process, besides its door: the world of the flows, the thread that transmits, the one for large bodies. */
+/**
+ * The parts that answer requests in one process, besides its door: the world of the flows, the thread that transmits, and the one for
+ * large bodies.
+ */
 
 import type { Announce } from '../base/book/claim-notas.ts';
 import type { OnStored } from '../base/book/recent.ts';
@@ -18,11 +21,11 @@ import type { WorkerSettings } from './worker-thread.ts';
 export type Serving = {
   readonly world: World;
   readonly aside: AsideThread;
-  /** Resolves when all has ended; to be called when the door is closed, and before the store is. */
+  /** Resolves when all has ended; called after the door is closed, and before the store is. */
   close(): Promise<void>;
 };
 
-/** `told`: for the store, which is opened first. `collector`: asks its threads what they count. */
+/** `told`: for the store, which is opened first. `collector`: collects the counters of the threads. */
 export function createServing(
   log: Logger,
   collector: Collector,
@@ -57,7 +60,7 @@ export function createServing(
   };
 }
 
-/** What a door is opened with, by the settings of the service. */
+/** The options of a door, by the settings of the service. */
 export function doorOptionsOf(
   { baseUrl, trustProxy, certificateHeader }: Config,
   log: Logger,

@@ -1,6 +1,6 @@
 /**
- * The settings file, put beneath the environment of this process before anything is opened, so that threads and child processes have it as well.
- * What the environment says already stays: it is nearer to the command, and who writes a variable in front of one means that command.
+ * The settings file, put beneath the environment of this process before anything is opened. Threads and child processes thus have it as
+ * well. A variable of the environment precedes the file: it is closer to the command, as when it is written in front of one.
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -10,16 +10,16 @@ import { ConfigError, VARIABLES, type Variable } from '../base/terminal/variable
 import { isExposed } from '../documents/exposed-files.ts';
 import { readConfig } from './config.ts';
 
-/** Read where no other is named. */
+/** The file that is read if no other is named. */
 const SETTINGS_FILE = '/etc/nfse.env';
 
-/** No file of settings is larger. Reading another file by mistake stays cheap. */
+/** No settings file is larger. Reading another file by mistake stays cheap. */
 const BYTES_MAX = 1024 * 1024;
 
-/** `text`: undefined of the usual file where there is none. */
+/** `text`: undefined if the default file does not exist. */
 export type SettingsFile = { readonly file: string; readonly text: SettingsText | undefined };
 
-/** Reads the file of `--config`, which must be there, or the usual one. Throws a {@link ConfigError} where it cannot be read. */
+/** Reads the file of `--config`, which must exist, or the default one. Throws a {@link ConfigError} if it cannot be read. */
 export function readSettingsFile(asked: string | undefined): SettingsFile {
   const file = asked === undefined ? SETTINGS_FILE : path.resolve(asked);
   try {
@@ -42,11 +42,11 @@ const REASONS: Readonly<Record<string, string>> = {
   EACCES: 'esta conta não pode ler os ajustes. Dê o comando como a conta do serviço: sudo -u nfse nfse …',
 };
 
-/** Puts what the file says beneath the environment. Throws a {@link ConfigError} with every fault of the file. */
+/** Puts the settings of the file beneath the environment. Throws a {@link ConfigError} with every fault of the file. */
 export function takeSettings({ file, text }: SettingsFile, env: NodeJS.ProcessEnv): void {
   if (text === undefined) return;
   if (text.faults.length > 0) throw new ConfigError(describeFaults(file, text.faults));
-  // An empty variable is as good as none.
+  // An empty variable counts as unset.
   for (const { name, value } of text.assignments) if (!env[name]) env[name] = value;
 }
 
@@ -54,7 +54,7 @@ function describeFaults(file: string, faults: SettingsText['faults']): string {
   return [`${file} tem o que corrigir:`, ...faults.map((fault) => `  ${faultText(fault)}`)].join('\n');
 }
 
-/** A warning where others of this machine can read a file that holds a secret. */
+/** A warning if other users of this machine can read a file with a secret. */
 export async function exposedSettings({ file, text }: SettingsFile): Promise<readonly string[]> {
   const secrets = Object.entries<Variable<unknown>>(VARIABLES).flatMap(([name, { mask }]) => (mask ? [name] : []));
   const held = text?.assignments.find(({ name, value }) => secrets.includes(name) && value !== '');
@@ -64,7 +64,7 @@ export async function exposedSettings({ file, text }: SettingsFile): Promise<rea
   ];
 }
 
-/** What there is to know of a command's settings, be they right or not. */
+/** A description of a command's settings, correct or not. */
 export async function describeSettings(
   read: SettingsFile,
   env: NodeJS.ProcessEnv,

@@ -1,18 +1,18 @@
 /**
- * A program started by another name (`bin/nfse`, npm, npx with its shell) does not outlive it: under a supervisor without cgroups it would hold
- * the port for ever, unknown to anybody (D-801).
+ * A program started by a wrapper (`bin/nfse`, npm, npx with its shell) does not outlive it. It would otherwise, under a supervisor
+ * without cgroups, hold the port for ever, unnoticed (D-801).
  */
 import { readFileSync } from 'node:fs';
 
 const LOOK_EVERY_MS = 500;
 
-/** Ends this process as Ctrl-C does, once one of those is gone through which it was started. */
+/** Ends this process like Ctrl-C, once one of its starters is gone. */
 export function endWithStarters(isByNpm: boolean): void {
   const end = (): void => void process.kill(process.pid, 'SIGINT');
-  // To `bin/nfse`, by the channel that it opened.
+  // The end of `bin/nfse` closes the channel that it opened.
   process.once('disconnect', end);
   process.channel?.unref();
-  // It may be gone before anybody here could listen.
+  // The starter may be gone before the listener was attached.
   if (process.connected === false) end();
   if (!isByNpm) return;
   const starters = startersOf();
@@ -29,7 +29,7 @@ function startersOf(): readonly number[] {
   const found = [process.ppid];
   for (;;) {
     const pid = found.at(-1)!;
-    // Programs started by npm have its variables; npm itself has not, unless another npm started it.
+    // Programs started by npm have its variables; npm itself has none, unless another npm started it.
     const parent = readOf(pid, 'environ')?.includes('\0npm_command=') ? parentOf(pid) : undefined;
     if (parent === undefined || parent <= 1) return found;
     found.push(parent);
@@ -42,7 +42,7 @@ function isParent(parent: number, [first, ...others]: readonly number[]): boolea
   return next === undefined || isParent(next, others);
 }
 
-/** Undefined where the system does not say. */
+/** Undefined if the system does not tell. */
 function parentOf(pid: number): number | undefined {
   const said = /^PPid:\s+(\d+)/m.exec(readOf(pid, 'status') ?? '');
   return said === null ? undefined : Number(said[1]);

@@ -1,4 +1,4 @@
-/** The store as the flows see it: what we remember, by subject. */
+/** The store in the view of the flows: the stored data, by subject. */
 
 import { atoStore } from '../base/book/atos.ts';
 import { circuitoStore } from '../base/book/circuitos.ts';
@@ -53,7 +53,7 @@ import { vigiaStore } from '../subjects/vigia/vigia.rows.ts';
 /** Rows by subject. */
 export type Store = ReturnType<typeof createStore>;
 
-/** A group of issuances takes milliseconds; one that takes this long waits for a database that is not well. */
+/** A group of issuances takes milliseconds; one that takes this long waits for an unhealthy database. */
 const ISSUING_MAX_MS = 5_000;
 
 /** `onStored`, `announce`: see {@link notaStore}. */
@@ -104,7 +104,7 @@ export function createStore(pool: Db, onStored?: OnStored, announce?: Announce) 
     exportacoes: exportacaoStore(pool),
     ensureMesesAhead: (now: number): Promise<void> => ensureMesesAhead(pool, now),
     lotes: loteStore(pool, onStored ?? notas.keepForTransmission),
-    /** Throws what keeps the database from being written to: the readiness check. */
+    /** Throws the reason why the database cannot be written to: the readiness check. */
     ping: async (): Promise<void> => {
       await checkWriting(pool);
       if (notas.issuingFor() > ISSUING_MAX_MS) throw new StoreUnavailable('slow', 'a group is under way for too long');

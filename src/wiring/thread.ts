@@ -1,4 +1,4 @@
-/** What every thread of the service begins and ends with: its port, its settings, its log and its connections to the database. */
+/** The common start and end of every thread of the service: its port, its settings, its log and its connections to the database. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { type Snapshot, takeSnapshot, watchLoop } from '../base/measures/counters.ts';
 import type { Connection } from '../base/pg/servers.ts';
@@ -10,11 +10,14 @@ import { startTraces } from './traces.ts';
 
 export type ThreadSettings = { readonly connection: Connection; readonly logLevel: string };
 
-/** To a thread: what have you counted? And its answer. */
+/** The query to a thread for its counters, and its answer. */
 export type MeasureAsked = { readonly kind: 'measure'; readonly asked: number; readonly processo: string };
 export type Measured = { readonly kind: 'measured'; readonly asked: number; readonly snapshot: Snapshot };
 
-/** `parte`: as it is called among those that count, and in traces. `end`: closes what the thread has opened besides, its connections and its log, and lets the thread end. */
+/**
+ * `parte`: the name of the thread in counters and traces. `end`: closes the further resources of the thread, its connections and its log,
+ * and lets the thread end.
+ */
 export async function enterThread<Settings extends ThreadSettings>(parte: string) {
   const port = parentPort;
   if (port === null) throw new Error('this file is started as a thread');

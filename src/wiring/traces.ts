@@ -1,7 +1,7 @@
 /**
- * Sends traces to the collector of `OTEL_EXPORTER_OTLP_ENDPOINT`. Without one nothing of OpenTelemetry is loaded. The SDK reads the other
- * standard variables itself. A collector that does not answer costs its spans and nothing else: the queue is bounded (2,048 spans), the
- * oldest trouble is told once, and the end waits for nobody.
+ * Sends traces to the collector of `OTEL_EXPORTER_OTLP_ENDPOINT`. Nothing of OpenTelemetry is loaded if there is none. The SDK reads the
+ * other standard variables itself. A silent collector costs its spans and nothing else. The queue is bounded (2,048 spans), a failure is
+ * logged once, and the end waits only briefly.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace-node';
@@ -9,22 +9,22 @@ import { beginTracing } from '../base/traces/traces.ts';
 import { type Config, ConfigError } from './config.ts';
 import type { Logger } from './log.ts';
 
-/** The last spans are waited for so long at the end; of a collector that did not take those before, this long. */
+/** The time limit for the last spans at the end; shorter for a collector that did not accept the previous ones. */
 const END_MAX_MS = 1_000;
 const END_FAILING_MS = 100;
-/** A collector that comes and goes is told of this often at most. */
+/** The minimum interval between two log entries about an unreliable collector. */
 const TELL_EVERY_MS = 600_000;
 
 export type Traces = {
-  /** Whether there are any: then requests to the collector may be under way after the end, and keep the process from ending by itself. */
+  /** Whether traces are sent: requests to the collector may then be under way after the end, and keep the process from ending by itself. */
   readonly areSent: boolean;
-  /** Sends what is left. */
+  /** Sends the remaining spans. */
   end(): Promise<void>;
 };
 
 const NO_TRACES: Traces = { areSent: false, end: async () => undefined };
 
-/** To be called in each process and thread that works, before it begins. `thread`: what it is, in Portuguese. */
+/** Called in each working process and thread, before its work begins. `thread`: its name, in Portuguese. */
 export async function startTraces({ traces }: Config, log: Logger, thread: string): Promise<Traces> {
   if (traces === undefined) return NO_TRACES;
   const { sdk, otlp, resources } = await loadSdk();
@@ -35,7 +35,7 @@ export async function startTraces({ traces }: Config, log: Logger, thread: strin
     resource: resources.defaultResource().merge(resources.resourceFromAttributes(own)).merge(said),
     spanProcessors: [new sdk.BatchSpanProcessor(exporter)],
   });
-  // Which spans work is in, `base/traces/traces.ts` keeps itself.
+  // `base/traces/traces.ts` itself keeps the current span of each piece of work.
   provider.register({ contextManager: null });
   await beginTracing();
   return {
@@ -47,7 +47,7 @@ export async function startTraces({ traces }: Config, log: Logger, thread: strin
   };
 }
 
-/** Optional packages: who installed without them is told. */
+/** The packages are optional: an installation without them gets an error message. */
 async function loadSdk() {
   try {
     const [sdk, otlp, resources] = await Promise.all([
@@ -66,7 +66,7 @@ async function loadSdk() {
 
 type Taken = Parameters<SpanExporter['export']>[1];
 
-/** Tells in the log when spans are not taken, and when they are again. The SDK itself would say nothing. */
+/** Logs when spans are refused, and when they are accepted again. The SDK itself would log nothing. */
 class TellingExporter implements SpanExporter {
   isFailing = false;
   private readonly inner: SpanExporter;
@@ -83,7 +83,7 @@ class TellingExporter implements SpanExporter {
 
   export(spans: ReadableSpan[], done: Taken): void {
     this.inner.export(spans, (result) => {
-      // 0: taken.
+      // 0: accepted.
       this.isFailing = result.code !== 0;
       if (this.isFailing) this.tellFailure(result.error, spans.length);
       else this.tellSuccess();
@@ -99,7 +99,7 @@ class TellingExporter implements SpanExporter {
     if (performance.now() - this.toldAt < TELL_EVERY_MS) return;
     this.toldAt = performance.now();
     this.isTold = true;
-    // A status of HTTP, or a code of the network; a text may be anything that the collector answered.
+    // An HTTP status, or a code of the network; a text is not logged, because the collector may have put anything there.
     const { code } = (error ?? {}) as NodeJS.ErrnoException;
     this.log.warn(
       { coletor: this.host, code, spans },

@@ -1,4 +1,7 @@
-/** Where `nfse transmitir` is watched: a listener with what this process has counted and what it alone can say, in the thread that transmits. */
+/**
+ * The monitoring of `nfse transmitir`: a listener with the counters of this process and the values that only it knows, in the
+ * transmitting thread.
+ */
 
 import type { HttpServer } from '../base/http/http.ts';
 import type { World } from '../base/world/world.ts';
@@ -11,7 +14,7 @@ import { type Config, painelUrlOf } from './config.ts';
 import { describeListening } from './listening.ts';
 import { readTls } from './own-tls.ts';
 
-/** Without a listener what is due is transmitted all the same. */
+/** Due work is transmitted even if the listener fails. */
 export async function openTransmitterVigia(
   config: Config,
   world: World,

@@ -1,4 +1,4 @@
-/** What the worker does beside delivering, each at its own pace. */
+/** The worker's tasks besides delivering, each at its own pace. */
 
 import { MesesForbidden, mesOf } from '../base/book/meses.ts';
 import { LEASE_MS, WAIT_MAX_MS } from '../base/delivery/backoff.ts';
@@ -14,20 +14,23 @@ import { EVENTO_DE_RASCUNHO_WAIT_MAX_MS, EVENTO_WAIT_MAX_MS } from '../subjects/
 import { LOTE_LEASE_MS } from '../subjects/lotes/lotes.job.ts';
 import { SUBSTITUTA_WAIT_MAX_MS } from '../subjects/notas/deliver.job.ts';
 
-/** How often waits are looked over though the clock was not seen to be set. */
+/** The interval for shortening waits when no change of the clock was noticed. */
 const SHORTEN_EVERY_MS = 60_000;
-/** Less than this is a clock that is being adjusted. */
+/** A smaller difference means that the clock is being adjusted. */
 const LEAP_MS = 2_000;
-/** How often answers that are past their time, and documents that may be compressed, are looked for. */
+/** The interval of the search for expired answers, and for documents to be compressed. */
 const FORGET_EVERY_MS = 3_600_000;
-/** How often the log says that a tribute has no rate for a competence that is near, and months ahead are looked for. */
+/**
+ * `RECENT_MS`: the period of the names that are learned each minute. `WARN_EVERY_MS`: the interval of the warnings about missing rates,
+ * and of the creation of months ahead.
+ */
 const RECENT_MS = 31 * 24 * 3_600_000;
 const WARN_EVERY_MS = 24 * 3_600_000;
-/** How long audit chains are begun at a time. */
+/** The time limit of one round of opening audit chains. */
 const OPENING_MS = 250;
-/** How often days that are over are looked for, to be sealed. */
+/** The interval of the search for finished days, which are then sealed. */
 const SEAL_EVERY_MS = 10 * 60_000;
-/** Sandboxes of one's own that are taken away in one turn. */
+/** Sandboxes of tenants that are deleted in one turn. */
 const EXPIRED_AT_ONCE = 20;
 
 /** Repeated work by the label of its measure, with its period. */
@@ -44,7 +47,7 @@ type Repetido = keyof typeof REPETIDOS;
 
 export class Upkeep {
   private readonly world: World;
-  /** When each was last done, or done in part; of what was not yet, when this began. */
+  /** The time at which each work was last done, at least in part; initially the start of this object. */
   private readonly done: Map<Repetido, number>;
   private shortenAt = Number.NEGATIVE_INFINITY;
   private forgetAt = Number.NEGATIVE_INFINITY;
@@ -55,7 +58,7 @@ export class Upkeep {
   private mesesAt = Number.NEGATIVE_INFINITY;
   private auditAt = Number.NEGATIVE_INFINITY;
   private sealAt = Number.NEGATIVE_INFINITY;
-  /** The clock of the machine against one that nobody sets. */
+  /** The difference between the machine's clock and a clock that is never set. */
   private offset: number;
 
   constructor(world: World) {
@@ -64,7 +67,7 @@ export class Upkeep {
     this.done = new Map(Object.keys(REPETIDOS).map((one) => [one as Repetido, performance.now()]));
   }
 
-  /** How late each is. */
+  /** The delay of each work. */
   readonly look = (): readonly Sample[] =>
     [...this.done].map(([trabalho, at]) => ({
       name: 'nfse_trabalho_atraso_seconds',
@@ -76,11 +79,11 @@ export class Upkeep {
     this.done.set(trabalho, performance.now());
   }
 
-  /** What waits for a clock that was set back, as soon as that is seen; what an earlier process left, within a minute. */
+  /** Shortens waits as soon as the clock is seen to be set back. Waits that an earlier process left are shortened within a minute. */
   async shorten(): Promise<void> {
     const offset = this.world.now() - performance.now();
     const isBack = offset < this.offset - LEAP_MS;
-    // By another date other things are past their time.
+    // A new date makes other answers expire.
     if (Math.abs(offset - this.offset) > LEAP_MS) this.forgetAt = Number.NEGATIVE_INFINITY;
     this.offset = offset;
     if (!isBack && performance.now() < this.shortenAt) return;
@@ -92,7 +95,7 @@ export class Upkeep {
       if (rows > 0)
         this.world.log.warn({ rows }, 'o relógio foi atrasado; o que esperava por uma hora que ficou longe segue já');
     } catch (error) {
-      // What is due is delivered, though not all of it can be looked at: where one server of several is lost.
+      // Due work is delivered even if a lost server prevents a look at all of it.
       tellTrouble(
         this.world.log,
         error,
@@ -102,7 +105,7 @@ export class Upkeep {
     }
   }
 
-  /** Deletes answers that are kept for a repetition (D-19), and rehearsals (D-264), a part at a time: what is due need not wait. */
+  /** Deletes expired answers that are kept for a repetition (D-19), and rehearsals (D-264), a part at a time: due work need not wait. */
   async forget(): Promise<void> {
     if (performance.now() < this.forgetAt) return;
     const { store, log, now } = this.world;
@@ -119,7 +122,7 @@ export class Upkeep {
     this.forgetAt = performance.now() + FORGET_EVERY_MS;
   }
 
-  /** Compresses documents of notes at their end, a part at a time, and between two rests as long as it takes. */
+  /** Compresses the documents of finished notes, a part at a time. The pause between two parts is as long as a part took. */
   async compress(): Promise<void> {
     const began = performance.now();
     if (began < this.compressAt) return;
@@ -134,7 +137,7 @@ export class Upkeep {
     }
   }
 
-  /** Learns the names that stand on notes, by which the console looks them up: of this month and the one before within a minute. */
+  /** Learns the names on notes for the search of the console. Those of this month and the one before are learned within a minute. */
   async learn(): Promise<void> {
     const began = performance.now();
     if (began < this.learnAt) return;
@@ -151,7 +154,7 @@ export class Upkeep {
     }
   }
 
-  /** Tells what is missing in the rates, at the start and once a day. */
+  /** Logs the missing rates, at the start and once a day. */
   async warn(): Promise<void> {
     if (performance.now() < this.warnAt) return;
     for (const aviso of await avisosDeAliquotas(this.world)) this.world.log.warn({}, aviso);
@@ -159,7 +162,7 @@ export class Upkeep {
     this.did('aliquotas');
   }
 
-  /** Begins the audit chain of who has none, a part at a time, and seals the days that are over. */
+  /** Opens the audit chain of tenants without one, a part at a time, and seals the finished days. */
   async audit(): Promise<void> {
     const began = performance.now();
     if (began < this.auditAt) return;
@@ -168,7 +171,7 @@ export class Upkeep {
       let isMore = false;
       for (const tenant of await store.auditoria.listSemAbertura()) {
         let isOpening = true;
-        // What is due need not wait for it.
+        // Due work need not wait for the opening.
         while (isOpening && performance.now() - began < OPENING_MS) {
           isOpening = await store.auditoria.openEtapa(tenant, this.world.now());
         }
@@ -185,7 +188,7 @@ export class Upkeep {
     }
   }
 
-  /** Makes the months ahead, at the start and once a day; where another role has to, it is told as often. */
+  /** Creates the months ahead, at the start and once a day; if another role must create them, a warning is logged as often. */
   async makeMeses(): Promise<void> {
     if (performance.now() < this.mesesAt) return;
     const { store, log, now } = this.world;
@@ -195,7 +198,7 @@ export class Upkeep {
       this.did('meses');
     } catch (error) {
       if (error instanceof MesesForbidden) {
-        // How many there are is told by a measure of its own.
+        // A separate measure reports the number of months ahead.
         this.did('meses');
         return log.warn({}, error.message);
       }
@@ -215,7 +218,10 @@ const ESPERAS = {
   ensaio: SIMULAR_MAX_MS,
 };
 
-/** Makes what is due later than any wait of ours due now; how many rows. A clock that was set ahead and back leaves such rows. */
+/**
+ * Makes rows due now that are due later than our longest wait, and returns their number. A clock that was set ahead and back leaves such
+ * rows.
+ */
 export async function shortenWaits(world: World): Promise<number> {
   const now = world.now();
   let rows = 0;

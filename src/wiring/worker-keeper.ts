@@ -9,21 +9,21 @@ import type { Logger } from './log.ts';
 import type { FromWorker, WorkerMessage, WorkerSettings } from './worker-thread.ts';
 
 const RESTART_MS = 1_000;
-/** A batch under way ends within this time; what it leaves is delivered when its claim has expired. */
+/** The time limit for a batch under way; the next worker delivers the rest when its claim has expired. */
 const STOP_MS = 45_000;
-/** Megabytes of the young generation. Lots are short-lived; without this room they would be copied to the old one. */
+/** Megabytes of the young generation. Lots are short-lived; less room would have them copied to the old generation. */
 const YOUNG_MB = 48;
 
 export type Transmitter = {
   readonly onStored: OnStored;
-  /** Whether what is stored now is sent at once, and so announced with that. */
+  /** Asks whether new notas will be sent at once, and may thus be announced when they are stored. */
   readonly announce: Announce;
   /** Something of a tenant was made due in this thread: the worker looks at once. */
   wake(tenant: string): void;
   stop(): Promise<void>;
 };
 
-/** `collector`: asks it what it counts. */
+/** `collector`: collects the counters of the thread. */
 export function startTransmitterThread(settings: WorkerSettings, log: Logger, collector?: Collector): Transmitter {
   let stopping = false;
   let thread: Thread;

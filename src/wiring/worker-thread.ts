@@ -1,16 +1,19 @@
 /**
- * The worker in a thread of its own: it takes about as much of a processor as issuing does. What it knows is in the database; a thread that
- * dies is started again and goes on.
+ * The worker in a thread of its own: it uses about as much processor time as issuing. Its state is in the database; a dead thread is
+ * started again and continues.
  */
 import type { OnStored } from '../base/book/recent.ts';
 import { openWorld } from './open-world.ts';
 import { createStore } from './store.ts';
 import { enterThread, type MeasureAsked, type Measured, type ThreadSettings } from './thread.ts';
 
-/** `pollMs`: how often the worker looks by itself, where that is not as usual. `isSecond`: another one does what is done once for all. */
+/** `pollMs`: the worker's poll interval, if not the default. `isSecond`: another worker performs the single tasks. */
 export type WorkerSettings = ThreadSettings & { readonly pollMs?: number; readonly isSecond?: boolean };
 
-/** To the thread: what a commit has stored (which saves a reading) or announced, that something is due, a question, or that it is time to end. */
+/**
+ * Messages to the thread: documents stored by a commit (which saves a reading); an announced claim; a wake-up; a query for its counters;
+ * the order to end.
+ */
 export type WorkerMessage =
   | {
       readonly kind: 'stored';
@@ -22,7 +25,7 @@ export type WorkerMessage =
   | MeasureAsked
   | { readonly kind: 'stop' };
 
-/** From the thread: how many notas of a tenant may be announced as they are stored. */
+/** The message from the thread: how many notas of a tenant may be announced when they are stored. */
 type Leave = { readonly kind: 'leave'; readonly tenant: string; readonly notas: number };
 export type FromWorker = Leave | Measured;
 

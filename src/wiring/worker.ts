@@ -1,6 +1,6 @@
 /**
- * The worker wakes when something was stored, polls anyway, and delivers until nothing is due. It keeps nothing that matters in memory;
- * several may run on one database. Whose turn it is, `lanes.ts` decides.
+ * The worker wakes when something was stored, polls anyway, and delivers until nothing is due. It keeps no essential state in memory;
+ * several may run on one database. The order of turns is decided by `lanes.ts`.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { AnnouncedClaim } from '../base/book/claim-notas.ts';
@@ -22,16 +22,17 @@ import { makeExportacoes } from '../subjects/partes/exportacoes.job.ts';
 import { Upkeep } from './upkeep.ts';
 
 /**
- * What is due of all tenants is looked at so often: what another process stored, what was due later, and what a wake-up left that was lost with
- * its process. It is a question to every server of a distributed schema. In between the tenants are asked that somebody rang for.
+ * The interval of a look at the due work of all tenants. It finds rows that another process stored, rows that became due later, and
+ * wake-ups lost with their process. The look queries every server of a distributed schema. Only the tenants with a wake-up are queried in
+ * between.
  */
 const POLL_MS = 1_000;
-/** Between two looks, so that what is issued under load is delivered in batches: a commit a look, not a note. */
+/** The pause between two looks, so that notes issued under load are delivered in batches: one commit per look, not per note. */
 const GATHER_MS = 200;
 /** Pause after the database or a bug stopped a delivery. */
 const TROUBLE_MS = 1_000;
 
-/** What is delivered. */
+/** The kinds of due work. */
 export const KINDS: readonly Kind[] = [
   { kind: 'notas', lanes: 2, deliver: deliverNotas },
   { kind: 'eventos', lanes: 1, deliver: deliverEventos },
@@ -45,17 +46,17 @@ export const KINDS: readonly Kind[] = [
 ];
 
 export type Worker = {
-  /** Looks at once: at what is due of a tenant, or of all. */
+  /** Looks at once at the due work of a tenant, or of all. */
   wake(tenant?: string): void;
-  /** Takes what was announced as it was stored; it is woken for it as for anything that is due. */
+  /** Takes the claim that was announced when it was stored; a wake-up comes for it as for all due work. */
   readonly take: (tenant: string, claim: AnnouncedClaim) => void;
   /** Stops after the batches that are under way. */
   stop(): Promise<void>;
 };
 
 /**
- * `pollMs`: how often it looks by itself. `onLeave`: told how many notas of a tenant may be announced as they are stored. `isSecond`: it
- * delivers, and another one does what a worker does besides.
+ * `pollMs`: the poll interval. `onLeave`: receives how many notas of a tenant may be announced when they are stored. `isSecond`: this
+ * worker only delivers, and another one performs the other tasks.
  */
 export type WorkerOptions = {
   readonly pollMs?: number | undefined;
@@ -69,7 +70,7 @@ export function startWorker(
 ): Worker {
   const alarm = createAlarm();
   const announced = new AnnouncedClaims(onLeave);
-  // A batch that has ended may have made something else due.
+  // A finished batch may have made other work due.
   const lanes = new Lanes(world, announced, alarm.ring);
   const upkeep = isSecond ? undefined : new Upkeep(world);
   let isStopped = false;
@@ -100,7 +101,7 @@ export function startWorker(
         if (!isStopped) await wait(GATHER_MS);
       } catch (error) {
         tellTrouble(world.log, error, {}, 'não foi possível ver o que há a transmitir; tenta-se de novo');
-        // For whom it rang is forgotten, so all are looked at.
+        // The wake-ups are lost, so all tenants are examined.
         wholeAt = Number.NEGATIVE_INFINITY;
         alarm.hush();
         if (!isStopped) await alarm.sleep(TROUBLE_MS);
@@ -122,7 +123,7 @@ export function startWorker(
   };
 }
 
-/** What is due now, by kind and tenant, of some tenants or of all, and whose notas were announced. */
+/** The work that is due now, by kind and tenant, of some tenants or of all. Tenants with announced notas are included. */
 async function listTurns(
   world: World,
   announced: readonly string[],
@@ -146,7 +147,7 @@ async function listTurns(
   });
 }
 
-/** One that cannot be read just now, or is there no more, has that trouble in its own lane. */
+/** A tenant that is unreadable just now, or no longer exists, has that failure in its own lane. */
 async function ambienteOf({ store }: World, tenant: string): Promise<Ambiente> {
   const municipio = await store.municipios.findBySlug(tenant).catch(() => undefined);
   return municipio?.ambiente ?? 'producao';

@@ -287,7 +287,7 @@ describe('values', () => {
     });
     const dps = readXml(Buffer.from(xml));
     assert.ok('root' in dps);
-    // Much is missing, and nothing of it is in the wrong order.
+    // Many elements are missing; those that are there stand in the right order.
     const read = readDps(dps.root);
     assert.ok('faults' in read);
     assert.ok(read.faults.every(({ codigo }) => codigo !== 'E203' && codigo !== 'E0010'));
@@ -312,7 +312,7 @@ describe('what the writers of the extension of 2026 send', () => {
     assert.ok('root' in reading);
     return readRps(reading.root);
   };
-  /** The DPS of an RPS in which nothing is wrong, as the law says as well. */
+  /** The DPS of an RPS without faults, accepted by the law as well. */
   const sound = (rps: Partial<Parameters<typeof infRps>[0]>, contexto: Parameters<typeof dpsOfRps>[1] = CONTEXTO) => {
     const { rps: texts, faltas } = read(infRps({ numero: 1, ...rps }));
     assert.deepEqual(faltas, []);
@@ -345,7 +345,7 @@ describe('what the writers of the extension of 2026 send', () => {
       retained,
       /<pTotTrib><pTotTribFed>13\.45<\/pTotTribFed><pTotTribEst>0\.00<\/pTotTribEst><pTotTribMun>2\.90<\/pTotTribMun><\/pTotTrib><\/totTrib>/,
     );
-    // What was not withheld is owed by the provider.
+    // The provider owes the part that was not withheld.
     const owed = sound({
       valores: valores(
         TRES.replace(/<ValorCsll>.*/, ''),
@@ -358,7 +358,7 @@ describe('what the writers of the extension of 2026 send', () => {
     );
     assert.doesNotMatch(owed, /vRetCSLL|pTotTrib>/);
     assert.match(owed, /<indTotTrib>0</);
-    // As those write it who give every number four places.
+    // Some clients give every number four decimal places.
     const four = sound({
       valores: valores(
         '',
@@ -428,7 +428,7 @@ describe('what the writers of the extension of 2026 send', () => {
     assert.doesNotMatch(sound(before, { ...CONTEXTO, correlacao }), /IBSCBS/);
     const first = { emissao: '2026-01-01T10:00:00', extensao: '' };
     assert.match(sound(first, { ...CONTEXTO, correlacao }), /<cClassTrib>000001</);
-    // What the sender itself declares is judged.
+    // A group that the sender declares itself is judged.
     const { rps } = read(infRps({ numero: 1, emissao: '2025-12-31T10:00:00' }));
     assert.deepEqual(
       lawOver(dpsOfRps(rps, CONTEXTO)).map(({ codigo }) => codigo),

@@ -1,4 +1,4 @@
-/** The request to cancel a note, read from `CancelarNfseEnvio`: what it says, what the model finds wrong in it, and which event it asks for. */
+/** The request to cancel a note, read from `CancelarNfseEnvio`: its content, its faults by the model, and the event that it asks for. */
 import type { Elemento } from '../layout/tree.ts';
 import { ownOf } from '../own.ts';
 import { CNPJ, childrenOf, textOf } from './lote.ts';
@@ -7,7 +7,7 @@ import type { Modelo } from './modelo.ts';
 import type { PedidoDeCancelamento } from './nota.ts';
 
 export type PedidoLido = {
-  /** `Pedido`, in which its signature stands. */
+  /** `Pedido`, which holds the signature. */
   readonly pedido: Elemento;
   /** `InfPedidoCancelamento`. */
   readonly inf: Elemento;
@@ -53,7 +53,7 @@ export function motivoOf(codigo: string): readonly [codigo: string, descricao: s
 const NAMES =
   /^InfPedidoCancelamento IdentificacaoNfse Numero Cnpj( InscricaoMunicipal)? CodigoMunicipio CodigoCancelamento$/;
 
-/** Whether a request is what the schema of the answer has: read here is every order and every namespace. */
+/** Whether the request follows the schema of the answer; requests are read in any order and any namespace. */
 export function isPedidoWhole(inf: Elemento, { tipos }: Modelo): boolean {
   const all = (one: Elemento): readonly Elemento[] => [one, ...one.children.flatMap(all)];
   const elements = all(inf);

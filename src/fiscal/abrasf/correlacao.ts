@@ -1,6 +1,7 @@
 /**
- * The correlation that the sandbox has from the start (D-219): what an RPS of ABRASF 1.00 cannot say is chosen from the national list of
- * services and from Anexo VIII, so that a program of 2010 issues there as it is. A municipality has only what it imports.
+ * The correlation that the sandbox has from the start (D-219). It fills in the codes that an RPS of ABRASF 1.00 has no element for. A
+ * program of 2010 therefore issues there unchanged. The codes come from the national list of services and from Anexo VIII. A municipality
+ * has only the correlation that it imports.
  */
 import { correlacoesOfSubitem, nbsOf, servicos } from '../catalogs/catalogs.ts';
 import type { Correlacao as LinhaAnexo8 } from '../catalogs/rows.ts';
@@ -8,16 +9,16 @@ import { INDICADORES_DE_IMOVEL } from '../operation.ts';
 import type { Rps } from './rps.ts';
 import { type Correlacao, codigoDoRps, subitemOf } from './rps-values.ts';
 
-/** Taxation in full. */
+/** Classification of full taxation. */
 const INTEGRAL = '000001';
 
-/** Kind of immunity of what is sent as immune: 3, entities of article 150, VI, c, of the Constitution. */
+/** Kind of immunity of an RPS that is sent as immune: 3, entities of article 150, VI, c, of the Constitution. */
 const IMUNIDADE = '3';
 
 /**
- * The choice for an RPS, always the same: the national code that it names, else the first of its subitem; of the lines of the annex for
- * that code one of taxation in full, else of the lowest classification; of those the lowest NBS, and the lowest indicator. Undefined: there is
- * no such subitem.
+ * The choice for an RPS, always the same. The national code is the one that the RPS names, else the first of its subitem. Among the annex
+ * lines of that code, full taxation comes first, then the lowest classification. Ties are decided by the lowest NBS, then by the lowest
+ * indicator. Undefined: there is no such subitem.
  */
 export function correlacaoDaIntegracao(rps: Rps): Correlacao | undefined {
   const subitem = subitemOf(rps.get('Servico/ItemListaServico') ?? '');
@@ -28,16 +29,17 @@ export function correlacaoDaIntegracao(rps: Rps): Correlacao | undefined {
     .filter((line) => fits(line, cTribNac))
     .toSorted(byPreference);
   const cNBS = best?.nbs;
-  // Who says a part of IBS and CBS is told what is missing of it.
+  // A sender that gives CST or cClassTrib gets no default for the other: the missing one is reported as a fault.
   const isSaid = ['CST', 'cClassTrib'].some((name) => rps.has(`ControleIBSCBS/${name}`));
   const cClassTrib = isSaid ? undefined : best?.cClassTrib;
   const CST = cClassTrib?.slice(0, 3);
-  // The model has no place for the property that such an indicator asks for; without one the service fills it in, as for everybody (D-108).
+  // The model has no element for the property that such an indicator requires. A note without an indicator gets one from the service
+  // (D-108).
   const cIndOp = INDICADORES_DE_IMOVEL.has(best?.cIndOp ?? '') ? undefined : best?.cIndOp;
   return { cTribNac, cNBS, CST, cClassTrib, cIndOp, tpImunidade: IMUNIDADE, nBM: undefined };
 }
 
-/** What is sent by this port is paid for, in the country, and has an NBS that a note may carry. */
+/** A line fits an onerous operation with an acquirer in the country, if a note may carry its NBS. */
 function fits(line: LinhaAnexo8, cTribNac: string): boolean {
   const isOfCode = line.cTribNac === undefined || line.cTribNac === cTribNac;
   return isOfCode && line.adqExterior !== true && line.psOnerosa !== false && nbsOf(line.nbs ?? '')?.emissivel === true;

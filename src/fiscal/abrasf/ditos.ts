@@ -1,9 +1,9 @@
 /**
- * Faults of the DPS that an RPS became, as the model tells them: its code, what is wrong and what to change, in words of the RPS. Only
- * those stand here that the tables of the RPS do not tell by themselves.
+ * Faults of the DPS made from an RPS, in the terms of the model: code, message and correction. Only the faults that the tables of the RPS
+ * do not cover themselves stand here.
  */
 
-/** Code of the model, message and correction; and the element, where it is not the one that the place of the fault was made of. */
+/** Code of the model, message and correction; then the element, if it is not the one that the place of the fault was made from. */
 export type Dito = readonly [codigo: string, mensagem: string, correcao: string, rps?: string];
 
 const SEM_RETENCAO = 'Use IssRetido 2.';
@@ -19,10 +19,10 @@ const DEDUCAO_NO_SIMPLES: Dito = [
   'Retire ValorDeducoes.',
 ];
 
-/** What to change, of a fault whose own sentences say rightly what is wrong. */
+/** Corrections for faults whose own sentences already describe the error. */
 export const CORRECOES: Readonly<Record<string, string>> = { E802: IBS_CBS };
 
-/** By the code of the public table; with the end of the path behind it where the code alone does not say enough. */
+/** The key is the code of the public table. The end of the path follows if the code alone is ambiguous. */
 export const DITOS: Readonly<Record<string, Dito>> = {
   E0044: [
     'E76',

@@ -1,4 +1,4 @@
-/** Declared amounts of an RPS beside its note. The wanted ones are reckoned by hand by the formulas of the manual. */
+/** Declared amounts of an RPS beside its note. The expected amounts are calculated by hand with the formulas of the manual. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { EXAMPLE_FACTS } from '../../../test/support/law.ts';
@@ -40,7 +40,7 @@ function toldOf(rps: Partial<RpsDeTeste>, aliquota?: string): readonly string[] 
   for (const one of divergencias) {
     const { mensagem, correcao } = mensagemOfDivergencia(one, LONGEST);
     assert.ok(mensagem.length <= 200 && correcao!.length <= 200);
-    // Cut or not, both values are told, and what to do is told whole.
+    // Both values are shown, even when the message is cut, and the correction is shown in full.
     assert.match(mensagem, /\.$/);
     assert.equal(correcao, one.correcao);
   }
@@ -148,7 +148,7 @@ describe('a declared amount', () => {
 describe('the nature of the operation', () => {
   const extensao = (cTribNac: string) =>
     `<DadosDPS><CTribNac>${cTribNac}</CTribNac></DadosDPS><ControleIBSCBS><CST>000</CST><cClassTrib>000001</cClassTrib><cIndOp>100301</cIndOp></ControleIBSCBS>`;
-  /** LC 116/2003, art. 3: 1.01 at the provider's, XX (17.05) at the taker's, XXI (17.10) where it is provided. */
+  /** LC 116/2003, art. 3: 1.01 is due at the provider's, XX (17.05) at the taker's, XXI (17.10) at the place of provision. */
   const SERVICOS = {
     estabelecimento: { item: '01.01', extensao: extensao('010101') },
     tomador: { item: '17.05', extensao: extensao('170501') },
@@ -219,9 +219,9 @@ test('a moment with an offset has the day of the municipality, and without one i
     ['2026-10-31T23:30:00-05:00', '2026-11-01', saoPaulo],
     ['2026-11-01T01:30:00', '2026-11-01', saoPaulo],
     ['2026-11-01', '2026-11-01', saoPaulo],
-    // No such day: as it was sent, for the rule to tell.
+    // The day does not exist: the date stays as it was sent, and the rule reports it.
     ['2026-02-31T10:00:00', '2026-02-31T10:00:00', saoPaulo],
-    // Of a provider without a note in the sandbox the municipality is that of the provision.
+    // A provider without a note in the sandbox has the municipality of the provision.
     ['2026-11-01T01:30:00Z', '2026-10-31', undefined],
   ] as const) {
     assert.equal(dia(emissao, cLocEmi), wanted, `${emissao} ${cLocEmi}`);

@@ -1,6 +1,6 @@
 /**
- * Differences between a judged RPS and its note: declared amounts, as of a JSON body (D-735), and where the tax is due (D-736). Nothing
- * that was signed is replaced in silence.
+ * Differences between a judged RPS and its note: in declared amounts, as for a JSON body (D-735), and in the place of the tax (D-736). A
+ * signed value is never replaced silently.
  */
 import { municipioInWords, servicoOf } from '../catalogs/catalogs.ts';
 import { add, type Decimal, formatDecimal, sub, ZERO } from '../decimal.ts';
@@ -19,11 +19,11 @@ export type Julgada = Pick<Judged, 'amounts' | 'cLocIncid'> & { readonly dps: Dp
 type Valor = {
   readonly nome: 'BaseCalculo' | 'ValorIss' | 'ValorIssRetido' | 'ValorLiquidoNfse';
   readonly codigo: string;
-  /** As a message names the right one. */
+  /** The name of the correct amount in a message. */
   readonly certo: string;
   /** Undefined where the note has none. */
   readonly calculado: (julgada: Julgada, rps: Rps) => Decimal | undefined;
-  /** Its parts, in a sentence. */
+  /** The parts of the sum, in a sentence. */
   readonly conta: (julgada: Julgada, rps: Rps) => string;
   readonly correcao: (julgada: Julgada, rps: Rps) => string;
 };
@@ -33,7 +33,7 @@ const VALORES: readonly Valor[] = [
     nome: 'BaseCalculo',
     codigo: 'E100',
     certo: 'a base calculada',
-    // Declared by every client, also for a note on which no base stands: the sum is the same.
+    // Every client declares this amount, also for a note that shows no base: the sum is the same.
     calculado: ({ amounts }) => amounts.base,
     conta: ({ dps, amounts: { deduction, benefit } }) =>
       `Serviço ${formatDecimal(vServOf(dps))}, deduções ${formatDecimal(deduction)}, desconto incondicionado ${formatDecimal(vDescIncondOf(dps))}${
@@ -75,7 +75,7 @@ const VALORES: readonly Valor[] = [
 /** Names of the amounts that an RPS may declare. */
 export const DECLARADOS = VALORES.map(({ nome }) => nome);
 
-/** The model takes off what is withheld otherwise, of which the NFS-e knows nothing. */
+/** The model also subtracts other withholdings, which the NFS-e does not have. */
 export function netOf(vLiq: Decimal, outrasRetencoes: Decimal): Decimal {
   const left = sub(vLiq, outrasRetencoes);
   return left > ZERO ? left : ZERO;
@@ -91,7 +91,7 @@ export function divergenciasOf(rps: Rps, julgada: Julgada): readonly Divergencia
 function valorDivergente(valor: Valor, rps: Rps, julgada: Julgada): Divergencia | undefined {
   const { nome, codigo, certo, calculado, conta, correcao } = valor;
   const declarado = amount(rps, nome);
-  // Withheld, where nothing is withheld: that is an impediment of its own.
+  // An amount declared as withheld, with nothing withheld, is a separate impediment.
   if (declarado === ZERO || (nome === 'ValorIssRetido' && rps.get(`${V}/IssRetido`) === '2')) return undefined;
   const right = calculado(julgada, rps);
   if (right === undefined) {
@@ -103,7 +103,7 @@ function valorDivergente(valor: Valor, rps: Rps, julgada: Julgada): Divergencia 
   return { codigo, mensagem, correcao: correcao(julgada, rps) };
 }
 
-/** The natures that say where the tax is due: in the municipality of the note, or outside. */
+/** The natures of operation that say where the tax is due: in the municipality of the note, or outside. */
 const DENTRO = '1';
 const FORA = '2';
 
@@ -151,7 +151,7 @@ function correcaoOfIss(nome: string, { amounts: { pAliqAplic } }: Julgada, rps: 
     : `A alíquota que se aplica é ${applied}%, e não a do RPS: corrija Aliquota e ${nome}; ou retire ${nome}, que o serviço o calcula.`;
 }
 
-/** Why a note has no ISS; a rate that nobody knows was refused before (E0619, E0640). */
+/** Why a note has no ISS; a note with an unknown rate was refused before (E0619, E0640). */
 function semIss(rps: Rps): string {
   if (rps.get('NaturezaOperacao') === '4') return 'A operação é imune.';
   if (isSuspended(rps)) return 'A exigibilidade está suspensa.';

@@ -1,29 +1,29 @@
 /**
- * What may stand in a document of the model, by local names, and what of one does not belong there. An element that nobody reads is told
- * with its path and the nearest name that there is, never passed over: it may be a misspelt one.
+ * The elements that a document of the model may hold, by local name, and the search for all others. An unknown element is reported with
+ * its path and the nearest known name, never skipped: it may be misspelt.
  */
 import type { Elemento } from '../layout/tree.ts';
 
-/** What may stand in an element. A leaf has nothing inside. */
+/** An element of the schema. A leaf has no children. */
 export type Esquema = {
-  /** The name as it is shown, its letters in any case where `qualquerCaixa`. */
+  /** The name for messages; `qualquerCaixa` accepts it in upper or lower case. */
   readonly nome: string;
   readonly qualquerCaixa: boolean;
-  /** Anything may stand in it. */
+  /** The element may hold anything. */
   readonly aberto: boolean;
   readonly filhos: readonly Esquema[];
-  /** Many of them may stand side by side. */
+  /** The element may be repeated. */
   readonly lista: boolean;
 };
 
 export type Caminho = {
-  /** Below the root of the schema; a list is `Rps*`. */
+  /** Path below the root of the schema; a list is `Rps*`. */
   readonly path: string;
   readonly qualquerCaixa?: boolean;
   readonly aberto?: boolean;
 };
 
-/** The schema of these paths, whose order does not matter. */
+/** The schema of these paths, in any order. */
 export function esquemaOf(caminhos: readonly Caminho[], nome = ''): Esquema {
   const byStep = Map.groupBy(caminhos, ({ path }) => path.split('/', 1)[0]!);
   const filhos = [...byStep].map(([step, all]) => {
@@ -43,14 +43,14 @@ export function esquemaOf(caminhos: readonly Caminho[], nome = ''): Esquema {
   return { nome, filhos, lista: false, aberto: false, qualquerCaixa: false };
 }
 
-/** An element that does not belong where it stands. */
+/** An element that does not belong in its place. */
 export type Estranho = { readonly path: string; readonly detalhe: string };
 
 /** A document may have sixty thousand of them. */
 const ESTRANHOS_MAX = 50;
 const NOME_MAX = 40;
 
-/** Every element inside this one that its schema does not have, and every group that stands there twice. */
+/** Every child element that the schema does not have, and every group that is repeated. */
 export function listEstranhos(element: Elemento, esquema: Esquema): readonly Estranho[] {
   const found: Estranho[] = [];
   const walk = (one: Elemento, { filhos, nome }: Esquema, base: string): void => {
@@ -63,7 +63,7 @@ export function listEstranhos(element: Elemento, esquema: Esquema): readonly Est
         found.push({ path, detalhe: `${path} não existe. ${nearestTo(child.name, filhos, nome)}` });
         continue;
       }
-      // Twice the same leaf is told by whoever reads it.
+      // A repeated leaf is reported by the reader of the leaf.
       if (seen.has(known) && !known.lista && known.filhos.length > 0) {
         found.push({ path, detalhe: `${path} aparece mais de uma vez.` });
       }
@@ -85,7 +85,7 @@ function nearestTo(name: string, filhos: readonly Esquema[], parent: string): st
   const scored = filhos
     .map(({ nome }) => {
       const one = nome.toLowerCase();
-      // A name inside the other is meant, however much stands around it.
+      // A name that contains the other is the closest match, even if it is much longer.
       const isInside = one.length > 2 && (one.includes(wanted) || wanted.includes(one));
       return { nome, distance: isInside ? 1 : distance(one, wanted), max: Math.max(2, Math.floor(one.length / 3)) };
     })
@@ -95,7 +95,7 @@ function nearestTo(name: string, filhos: readonly Esquema[], parent: string): st
   return best === undefined ? 'Não há nome parecido.' : `O nome mais próximo é ${best.nome}.`;
 }
 
-/** Edits between two short words. */
+/** Edit distance between two short words. */
 function distance(a: string, b: string): number {
   let before = Array.from({ length: b.length + 1 }, (_, place) => place);
   for (let row = 1; row <= a.length; row += 1) {

@@ -1,4 +1,4 @@
-/** What of an RPS no DPS can be made of. It is told before a DPS is judged, in the words of the model. */
+/** The faults for which no DPS can be made of an RPS. They are reported before a DPS is judged, in the words of the model. */
 import { servicos } from '../catalogs/catalogs.ts';
 import { readDecimal, ZERO } from '../decimal.ts';
 import { ISS_MAX } from '../iss.ts';
@@ -21,17 +21,17 @@ import {
 
 export type Impedimento = {
   readonly codigo: string;
-  /** Below `InfRps`. */
+  /** Path below `InfRps`. */
   readonly rps: string;
-  /** Of whom it is told, for the page. */
+  /** The case in which it is reported, for the page. */
   readonly quando: string;
-  /** What is said. */
+  /** The text of the message. */
   readonly detalhe: string;
-  /** What to change, where the code says something else. */
+  /** The correction, if it differs from that of the code. */
   readonly correcao?: string;
-  /** Only where the national rules refuse (D-86). */
+  /** Applies only when the national rules refuse (D-86). */
   readonly nacional?: true;
-  /** The DPS is judged all the same, for whatever else is wrong. */
+  /** The DPS is still judged, so that its other faults are reported as well. */
   readonly julga?: true;
   readonly has: (rps: Rps, contexto: Contexto) => boolean;
 };
@@ -136,7 +136,7 @@ export const IMPEDIMENTOS: readonly Impedimento[] = [
     quando: 'Isenção (natureza 3) sem o número do benefício na correlação do município',
     detalhe: 'A isenção pede o número do benefício: a prefeitura o põe na correlação, na linha do item.',
     nacional: true,
-    // Where it cannot be exempt at all, no number helps.
+    // A service that cannot be exempt at all needs no number.
     has: (rps, contexto) =>
       isExempt(rps) &&
       contexto.correlacao?.nBM === undefined &&

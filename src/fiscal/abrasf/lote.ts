@@ -1,4 +1,4 @@
-/** Reads the lot of RPS and the questions of ABRASF 1.00, and finds what breaks the model before anything is judged. */
+/** Reads the lot of RPS and the queries of ABRASF 1.00. Faults against the model are found before anything is judged. */
 import type { Elemento } from '../layout/tree.ts';
 import { ownOf } from '../own.ts';
 import { type Esquema, esquemaOf, listEstranhos } from './esquema.ts';
@@ -12,7 +12,7 @@ export const LOTE_RPS_MAX = 500;
 const QUANTIDADE = /^\d{1,4}$/;
 
 export type RpsDoLote = {
-  /** `Rps`, in which the signature of the RPS stands. */
+  /** `Rps`, which holds the signature of the RPS. */
   readonly elemento: Elemento;
   readonly infRps: Elemento;
   readonly rps: Rps;
@@ -63,7 +63,7 @@ const ESQUEMAS: Readonly<Record<string, Esquema>> = {
   ]),
 };
 
-/** The elements of a document that the schema of its name does not have. */
+/** The elements of a document that its schema does not have. */
 export function estranhosOf(root: Elemento): readonly Mensagem[] {
   const esquema = ownOf(ESQUEMAS, root.name);
   if (esquema === undefined) return [];
@@ -90,7 +90,7 @@ export function readLote(root: Elemento): Lote | { readonly mensagens: readonly 
   return mensagens.length > 0 ? { mensagens } : { loteRps, ...head, rps: read.filter(isIdentified) };
 }
 
-/** What is wrong with the fields of a lot, beside its RPS. */
+/** Faults in the fields of a lot, its RPS aside. */
 function* headMensagens(loteRps: Elemento, rpsCount: number): Generator<Mensagem> {
   const [numero, cnpj, quantidade] = ['NumeroLote', 'Cnpj', 'QuantidadeRps'].map((name) => textOf(loteRps, name));
   if (numero === undefined) yield mensagemOf('E88');
@@ -108,7 +108,7 @@ function* headMensagens(loteRps: Elemento, rpsCount: number): Generator<Mensagem
   }
 }
 
-/** An RPS as far as it could be read. `sobre`: what a message calls it. */
+/** An RPS as far as it could be read. `sobre`: its name in a message. */
 type RpsRead = Pick<RpsDoLote, 'elemento'> &
   Partial<RpsDoLote> & { readonly sobre: string; readonly faltas: readonly FaltaRps[] };
 
@@ -127,7 +127,7 @@ function isIdentified(one: RpsRead): one is RpsRead & RpsDoLote {
   return one.identificacao !== undefined;
 }
 
-/** What is wrong with the RPS of a lot, each by itself and beside those before it. */
+/** Faults of the RPS of a lot, each by itself and against those before it. */
 function* rpsMensagens(
   read: readonly RpsRead[],
   { cnpj, inscricaoMunicipal: im }: PrestadorAsked,
@@ -146,7 +146,7 @@ function* rpsMensagens(
     if (im !== undefined && ownIm !== undefined && plainRegistration(im) !== plainRegistration(ownIm))
       yield mensagemOf('E70', sobre);
     if (identificacao === undefined) continue;
-    // A DPS has no type: of two RPS with one series and number only one could be issued.
+    // A DPS has no type: of two RPS with the same series and number only one could be issued.
     const key = `${identificacao.serie}/${identificacao.numero}`;
     if (seen.has(key)) yield mensagemOf('E71', sobre);
     seen.add(key);
@@ -162,7 +162,7 @@ export const CNPJ = /^[0-9A-Z]{14}$/;
 
 export type PrestadorAsked = { readonly cnpj: string; readonly inscricaoMunicipal: string | undefined };
 
-/** The provider that a question names. */
+/** The provider that a query names. */
 export function prestadorOf(root: Elemento): PrestadorAsked | { readonly mensagens: readonly Mensagem[] } {
   const [prestador] = childrenOf(root, 'Prestador');
   const cnpj = prestador && textOf(prestador, 'Cnpj');
@@ -173,7 +173,7 @@ export function prestadorOf(root: Elemento): PrestadorAsked | { readonly mensage
     : { mensagens: [mensagemOf('E149', '', `(${cnpj.slice(0, 40)})`)] };
 }
 
-/** Text of an element below this one, without the space around it; undefined where it is empty or missing. */
+/** Text of an element below this one, without surrounding space; undefined if it is empty or missing. */
 export function textOf(element: Elemento, path: string): string | undefined {
   let place: Elemento | undefined = element;
   for (const step of path.split('/')) place = place?.children.find(({ name }) => name === step);

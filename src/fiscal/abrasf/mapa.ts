@@ -38,10 +38,10 @@ export type Linha = {
   readonly dps: string;
   /** Paths below `InfRps`, the decisive one first. */
   readonly rps: readonly string[];
-  /** How, in a sentence for the page. */
+  /** The conversion in a sentence, for the page. */
   readonly como: string;
   readonly valor: (rps: Rps, contexto: Contexto) => string | undefined;
-  /** Codes of the model for a DPS in which this is missing, and in which it is wrong. */
+  /** Codes of the model for a DPS in which this element is missing, and in which it is wrong. */
   readonly falta?: string | undefined;
   readonly errado?: string | undefined;
 };
@@ -49,7 +49,7 @@ export type Linha = {
 const INTERM = 'IntermediarioServico';
 const SO_CIDADE = 'Igual; do tomador com CPF de quem só vem a cidade o endereço fica fora.';
 
-/** Version of the program that sent, on the DPS. */
+/** Version of the sending program, in the DPS. */
 const VER_APLIC = 'abrasf-1.00';
 
 export const MAPA: readonly Linha[] = [
@@ -310,7 +310,7 @@ export const MAPA: readonly Linha[] = [
   ibscbs('valores/trib/gIBSCBS/cClassTrib', 'ControleIBSCBS/cClassTrib', 'cClassTrib'),
 ];
 
-/** Elements of the RPS that the DPS does not take, and why. */
+/** Elements of the RPS that the DPS does not take, each with the reason. */
 export const NAO_LEVADOS: readonly { readonly rps: string; readonly porque: string }[] = [
   { rps: 'IdentificacaoRps/Tipo', porque: 'Fica com o RPS, por onde se consulta a nota dele.' },
   { rps: 'IncentivadorCultural', porque: 'A DPS não tem esse indicador; volta na nota deste porto como veio.' },
@@ -329,7 +329,7 @@ export const NAO_LEVADOS: readonly { readonly rps: string; readonly porque: stri
   { rps: `${V}/ValorTotalRecebido`, porque: 'Na DPS é do que um intermediário recebeu, e aqui emite o prestador.' },
 ];
 
-/** The DPS of an RPS, as its sender would have written it, without number of lines or white space. */
+/** The DPS of an RPS, written as the sender itself would have written it, without line numbers or white space. */
 export function dpsOfRps(rps: Rps, contexto: Contexto): string {
   const leaves = new Map<string, string>();
   for (const { dps, valor } of MAPA) {
@@ -337,11 +337,11 @@ export function dpsOfRps(rps: Rps, contexto: Contexto): string {
     if (text !== undefined) leaves.set(dps, text);
   }
   const inside = writeItems(INF_DPS, '', leaves);
-  // Any identifier is accepted, and the canonical one is what is stored (D-16).
+  // The identifier may have any value here, and the canonical one is stored (D-16).
   return `<?xml version="1.0" encoding="UTF-8"?><DPS xmlns="${DPS_NAMESPACE}" versao="${DPS_VERSAO}"><infDPS Id="DPS1">${inside}</infDPS></DPS>`;
 }
 
-/** The line that a place of the DPS was written by, or the nearest one above, within or beside it. */
+/** The row that wrote a place of the DPS, or else the nearest row above, within or beside it. */
 export function linhaOf(xpath: string): Linha | undefined {
   let path = xpath.replace(/^\/DPS\/infDPS\/?/, '').replace(/\[\d+\]/g, '');
   while (path !== '') {
@@ -365,7 +365,7 @@ function writeItem(item: Leaf | Group, path: string, leaves: ReadonlyMap<string,
   return inside === undefined || inside === '' ? '' : `<${item.name}>${inside}</${item.name}>`;
 }
 
-// Rows of one kind.
+// Constructors of rows.
 
 function igual(dps: string, rps: string, falta?: string, errado?: string): Linha {
   return { dps, rps: [rps], como: 'Igual.', valor: (from) => from.get(rps), falta, errado };
@@ -375,7 +375,7 @@ function fixo(dps: string, como: string, valor: Linha['valor']): Linha {
   return { dps, rps: [], como, valor };
 }
 
-/** What the nature of the operation decides. */
+/** A row that the nature of the operation decides. */
 function ofNatureza(dps: string, como: string, valor: Linha['valor']): Linha {
   return { dps, rps: ['NaturezaOperacao'], como, valor, errado: 'E144' };
 }
@@ -384,7 +384,7 @@ function dinheiro(dps: string, rps: string, errado: string): Linha {
   return { dps, rps: [rps], como: 'Igual; zero é o mesmo que nada.', valor: (from) => money(from, rps), errado };
 }
 
-/** What the provider owes by itself: what is sent and, as the extension says, was not withheld. */
+/** A debit of the provider itself: an amount that is sent and, by the extension, was not withheld. */
 function debito(dps: string, name: 'ValorPis' | 'ValorCofins'): Linha {
   return {
     dps,
@@ -412,7 +412,7 @@ function ibscbs(dps: string, rps: string, name: 'CST' | 'cClassTrib' | 'cIndOp')
     rps: [rps, 'Servico/ItemListaServico'],
     como: 'O da extensão, ou, desde a competência 01/01/2026, o da correlação do município; só com CST e classificação há o grupo.',
     valor: (from, contexto) => {
-      // Before, the group is refused (E0850), and who sent no group could take none away.
+      // An earlier competence refuses the group (E0850), and a sender that sent no group could not remove it.
       const added = (competenciaOf(from, contexto) ?? '') < INICIO_IBSCBS ? undefined : contexto.correlacao;
       const of = (one: 'CST' | 'cClassTrib' | 'cIndOp'): string | undefined =>
         from.get(`ControleIBSCBS/${one}`) ?? added?.[one];
@@ -430,7 +430,7 @@ function remarksOf(rps: Rps, contexto: Contexto): string | undefined {
   return remarks.length === 0 ? undefined : remarks.join(' ');
 }
 
-/** What the sandbox adds of its own to an RPS, by its places in the DPS. */
+/** Values that the sandbox adds to an RPS, by their places in the DPS. */
 const ESCOLHAS = [
   'serv/cServ/cTribNac',
   'serv/cServ/cNBS',
@@ -440,7 +440,7 @@ const ESCOLHAS = [
   'valores/trib/tribMun/tpImunidade',
 ];
 
-/** The sentence of a note that names them, by which it is found again. */
+/** The sentence of a note that names the added values; the pattern finds it again. */
 export const ESCOLHIDO = /Escolhido na integração, porque o RPS não o traz: [^.]*\./;
 
 function chosenOf(rps: Rps, contexto: Contexto): readonly string[] {

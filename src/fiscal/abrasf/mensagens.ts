@@ -1,9 +1,9 @@
 /**
- * The messages of ABRASF 1.00 that this port sends: code, text and correction, and which of them tells a fault of the DPS.
+ * The messages of ABRASF 1.00 that this port sends: code, text and correction, and the choice of one for each fault.
  *
- * A fault that the model has a code for is told by that code, in the words of the model. Any other keeps its own: `0310` is E0310
- * (the model has room for four characters, and its own run from E1 to E161), `E802` is E802. So the two families are never mixed,
- * and no name of the DPS nor of the REST door is in what is said (`palavras.ts`).
+ * A fault that the model has a code for is told by that code, in the words of the model. Any other fault keeps its own code. E0310 is
+ * sent as `0310`, because the model has room for four characters. Its own codes run from E1 to E161. E802 is sent as `E802`. The two
+ * families are thus never mixed. No message contains a name of the DPS or of the REST door (`palavras.ts`).
  */
 import { errorOf } from '../errors.ts';
 import type { Fault } from '../fault.ts';
@@ -20,15 +20,15 @@ import { codigoNacionalOf } from './rps-values.ts';
 /** One `MensagemRetorno`. */
 export type Mensagem = { readonly codigo: string; readonly mensagem: string; readonly correcao: string | undefined };
 
-/** Validation of a lot stops here (E49). */
+/** Validation of a lot stops after so many messages (E49). */
 export const MENSAGENS_MAX = 50;
 
-/** Of the schema. */
+/** The limit of the schema. */
 const TEXT_MAX = 200;
-/** What is quoted of what was sent. */
+/** The length of a quotation from the sent document. */
 const FOUND_MAX = 40;
 
-/** What the model says, in our words. */
+/** The messages of the model, in our words. */
 export const CODIGOS: Readonly<Record<string, readonly [mensagem: string, correcao: string]>> = {
   E1: ['A assinatura não confere.', 'Assine o lote, cada RPS ou o pedido com RSA-SHA256 e envie os bytes assinados.'],
   E3: ['Falta a natureza da operação.', 'Informe NaturezaOperacao, de 1 a 6.'],
@@ -159,7 +159,7 @@ export const CODIGOS: Readonly<Record<string, readonly [mensagem: string, correc
   A8: ['O e-mail do tomador é inválido.', 'Corrija o e-mail, ou retire o elemento.'],
 };
 
-/** Faults that have one code of the model wherever they stand. */
+/** Faults that have the same code of the model in every place. */
 const BY_CODE: Readonly<Record<string, string>> = {
   E101: 'E45',
   E102: 'E156',
@@ -192,11 +192,11 @@ const BY_CODE: Readonly<Record<string, string>> = {
 /** Codes of signatures and certificates. */
 const ASSINATURA = new Set(Object.keys(BY_CODE).filter((codigo) => /^E90/.test(codigo)));
 
-/** Faults of one element: it is missing, or is not what it must be. Any other fault is of a rule, and keeps its code. */
+/** Faults of one element: the element is missing, or its value is wrong. Any other fault is of a rule, and keeps its code. */
 const MISSING = new Set(['E002', 'E202', 'E0188', 'E0191', 'E0193', 'E0235']);
 const WRONG = new Set(['E0001', 'E0002', 'E0003', 'E401', 'E402', 'E403', 'E502']);
 
-/** Message of a code of the model. `sobre`: which of several things, as the message begins. */
+/** The message of a code of the model. `sobre`: the name of the one among several, at the start of the message. */
 export function mensagemOf(codigo: string, sobre = '', detalhe = ''): Mensagem {
   const found = CODIGOS[codigo];
   if (found === undefined) throw new RangeError(`${codigo} is no message of the table`);
@@ -204,18 +204,18 @@ export function mensagemOf(codigo: string, sobre = '', detalhe = ''): Mensagem {
   return { codigo, mensagem: cutText(`${prefixOf(sobre)}${mensagem}${detalhe && ` ${detalhe}`}`), correcao };
 }
 
-/** Of an RPS that no DPS can be made of. */
+/** The message of an impediment, for an RPS that no DPS can be made of. */
 export function mensagemOfImpedimento({ codigo, detalhe, correcao }: Impedimento, sobre: string): Mensagem {
   const told = mensagemOf(codigo, sobre, detalhe);
   return correcao === undefined ? told : { ...told, correcao };
 }
 
-/** Of what an RPS declares and the note has otherwise. */
+/** The message of a difference between an RPS and its note. */
 export function mensagemOfDivergencia({ codigo, mensagem, correcao }: Divergencia, sobre: string): Mensagem {
   return mensagemCut(codigo, `${prefixOf(sobre)}${mensagem}`, correcao);
 }
 
-/** What the table of the RPS found. */
+/** The message of a fault that the table of the RPS found. */
 export function mensagemOfFalta({ codigo, path, encontrado, detalhe, ajuda }: FaltaRps, sobre: string): Mensagem {
   const where = encontrado === undefined ? `(${path})` : `(${path}: ${encontrado.slice(0, FOUND_MAX)})`;
   const mensagem = mensagemOf(codigo, sobre, detalhe ?? where);
@@ -223,8 +223,8 @@ export function mensagemOfFalta({ codigo, path, encontrado, detalhe, ajuda }: Fa
 }
 
 /**
- * A fault of the DPS that an RPS became, or of a signature or request, as the model tells it. `rps`: what was sent, so that the element
- * that is named is one of those that were.
+ * A fault in the terms of the model: of a signature, of a request, or of the DPS made from an RPS. `rps`: the sent RPS, so that the
+ * message names an element that was sent.
  */
 export function mensagemOfFault(fault: Fault, sobre = '', rps?: Rps): Mensagem {
   const { codigo, xpath, encontrado, chave_acesso } = fault;
@@ -248,7 +248,7 @@ export function mensagemOfFault(fault: Fault, sobre = '', rps?: Rps): Mensagem {
   return mensagemOf(ofModel, sobre, chave_acesso === undefined ? where : `A nota é a de chave ${chave_acesso}.`);
 }
 
-/** The element of an RPS that a fault of its DPS is about; undefined where the DPS has it from none. */
+/** The element of an RPS that a fault of its DPS is about; undefined if the DPS takes the value from no element. */
 export function rpsPathOf({ codigo, xpath }: Fault, rps?: Rps): string | undefined {
   const linha = linhaAt(xpath);
   // A wrong value stands in the RPS; a missing one does not.
@@ -260,7 +260,7 @@ const linhaAt = (xpath: string): ReturnType<typeof linhaOf> => (xpath.startsWith
 
 const pathInDps = (xpath: string): string => xpath.replace(/^\/DPS\/infDPS\/?/, '').replace(/\[\d+\]/g, '');
 
-/** Elements of the DPS that take nothing beyond Latin-1. */
+/** Elements of the DPS that accept Latin-1 characters only. */
 const LATINOS: ReadonlySet<string> = new Set(latinPaths(INF_DPS));
 
 function latinPaths(items: readonly Item[], above = ''): readonly string[] {
@@ -274,7 +274,7 @@ function latinPaths(items: readonly Item[], above = ''): readonly string[] {
 const LATINO =
   'Use só o alfabeto latino (Latin-1): hífen em lugar de travessão, aspas retas, três pontos, EUR por extenso.';
 
-/** The first character that the national reception cannot take, its place, and how many more there are; not a break of a line. */
+/** The first character that the national reception rejects, its place, and the number of others; line breaks do not count. */
 function foreignIn(text: string): string | undefined {
   const found = [...text].flatMap((character, place) => (character > '\u00ff' ? [{ character, place }] : []));
   const [first, ...others] = found;
@@ -287,13 +287,13 @@ function mensagemCut(codigo: string, mensagem: string, correcao: string): Mensag
   return { codigo, mensagem: cutText(mensagem.trim()), correcao: cutText(correcao) };
 }
 
-/** What was found, in the words in which it was sent. */
+/** The value that was found, in its sent spelling. */
 function showFound(path: string, encontrado: string | undefined, rps: Rps | undefined): string {
   const sent = rps === undefined ? encontrado : rps.get(path);
   return sent === undefined || sent.length > FOUND_MAX ? '' : `: ${sent}`;
 }
 
-/** What is wrong with a signature is not of the model: it says how to sign, which its code does not. */
+/** The text of a signature fault is ours: it explains how to sign, which the code of the model does not. */
 function ofSignature({ codigo, mensagem }: Fault, sobre: string): Mensagem {
   const ofModel = BY_CODE[codigo]!;
   const said = frasesDoModelo(mensagem).join(' ') || CODIGOS[ofModel]![0];
@@ -301,7 +301,7 @@ function ofSignature({ codigo, mensagem }: Fault, sobre: string): Mensagem {
   return { codigo: ofModel, mensagem: first, correcao: cutText(rest || CODIGOS[ofModel]![1]) };
 }
 
-/** No rate is known: which there are, and by what they are told apart, only the law says. */
+/** No rate is known: only the law says which rates there are and how they differ. */
 const SEM_ALIQUOTA: ReadonlySet<string> = new Set(['E0619', 'E0640']);
 
 function ofAliquota({ mensagem }: Fault, sobre: string): Mensagem {
@@ -310,7 +310,7 @@ function ofAliquota({ mensagem }: Fault, sobre: string): Mensagem {
   return { codigo: 'E123', mensagem: first, correcao: cutText(rest) };
 }
 
-/** Deductions and discounts that together leave nothing: told of those that were sent. */
+/** Deductions and discounts that together leave no base; the message names those that were sent. */
 function withoutBase(codigo: string, rps: Rps | undefined): Dito | undefined {
   if (codigo !== 'E0427') return undefined;
   const [deducoes, desconto] = ['ValorDeducoes', 'DescontoIncondicionado'].map((name) =>
@@ -328,7 +328,7 @@ function withoutBase(codigo: string, rps: Rps | undefined): Dito | undefined {
   return [told, ...CODIGOS[told]!, `Servico/Valores/${told === 'E21' ? 'DescontoIncondicionado' : 'ValorDeducoes'}`];
 }
 
-/** A national code that was sent as such, and does not exist: the item beside it may be right. */
+/** A national code that was sent as such and does not exist: the item beside it may be right. */
 function unknownService({ codigo, xpath }: Fault, rps: Rps | undefined): Dito | undefined {
   const isSent = rps !== undefined && codigoNacionalOf(rps) !== undefined;
   if (!(codigo === 'E002' || WRONG.has(codigo)) || !isSent || !xpath.endsWith('/serv/cServ/cTribNac')) return undefined;
@@ -340,14 +340,14 @@ function unknownService({ codigo, xpath }: Fault, rps: Rps | undefined): Dito | 
   ];
 }
 
-/** A fault that the model has no code for: its own code, and of what is said of it whatever can be said of an RPS. */
+/** A fault that the model has no code for: its own code, and the part of its text that suits an RPS. */
 function ofOwnCode({ codigo, mensagem }: Fault, sobre: string, path: string | undefined): Mensagem {
   const frases = frasesDoModelo(mensagem);
   const known = errorOf(codigo);
   const own = ownCode(codigo);
   const said = frases.length > 0 ? frases : [TITULO];
   const where = path === undefined ? '' : `(${path}) `;
-  // By the whole code it is found in the public table.
+  // The whole code is the key of the public table.
   const named = own === codigo ? '' : `${codigo} `;
   const { first, rest } = splitSentence(`${prefixOf(sobre)}${named}${where}${said.join(' ')}`);
   const help =
@@ -360,12 +360,12 @@ function ofOwnCode({ codigo, mensagem }: Fault, sobre: string, path: string | un
 
 const TITULO = 'Uma regra nacional não aceita o que o RPS diz.';
 
-/** How a message names one of many. */
+/** The name of one RPS among many in a message. */
 export function rpsNamed({ numero, serie, tipo }: IdentificacaoRps): string {
   return `RPS ${numero}, série ${serie}, tipo ${tipo}`;
 }
 
-/** Of what keeps the sandbox from registering a provider (E101), the model has codes of its own. */
+/** The model has its own codes for the faults that prevent the registration of a provider in the sandbox (E101). */
 function registrationCode({ codigo, detalhes, xpath }: Fault): string | undefined {
   if (codigo !== 'E101') return undefined;
   if (xpath.endsWith('/cLocEmi')) return 'E42';
@@ -376,7 +376,7 @@ function codeOf(codigo: string, linha: ReturnType<typeof linhaOf>): string | und
   const known = BY_CODE[codigo];
   if (known !== undefined) return known;
   const told = MISSING.has(codigo) ? linha?.falta : WRONG.has(codigo) ? linha?.errado : undefined;
-  // What the REST door calls E101 to E601 is something else in the model.
+  // The codes E101 to E601 of the REST door mean something else in the model.
   return told ?? (MISSING.has(codigo) || WRONG.has(codigo) || /^E[1-6]\d\d$/.test(codigo) ? 'E160' : undefined);
 }
 
@@ -389,24 +389,24 @@ function prefixOf(sobre: string): string {
   return sobre === '' ? '' : `${sobre}: `;
 }
 
-/** The first sentences that fit, and what is left of them. */
+/** The first sentences that fit, and the remaining text. */
 function splitSentence(text: string): { readonly first: string; readonly rest: string } {
   if (text.length <= TEXT_MAX) return { first: text, rest: '' };
   const end = text.lastIndexOf('. ', TEXT_MAX - 1);
   if (end > TEXT_MAX / 3) return { first: text.slice(0, end + 1), rest: text.slice(end + 2) };
-  // What stands before a colon is a sentence without what follows it.
+  // The text before a colon is a sentence without the text after it.
   const colon = text.lastIndexOf(': ', TEXT_MAX - 1);
   if (colon > TEXT_MAX / 3) return { first: `${text.slice(0, colon)}.`, rest: capitalize(text.slice(colon + 2)) };
   const room = roomFor(text);
   return { first: `${text.slice(0, room)}…`, rest: text.slice(room).trimStart() };
 }
 
-/** As much as there is room for, cut between two words. */
+/** The longest part that fits, cut between two words. */
 export function clipText(text: string): string {
   return text.length <= TEXT_MAX ? text : `${text.slice(0, roomFor(text))}…`;
 }
 
-/** Where a long text is cut: between two words, unless one word, which somebody sent, takes most of the room. */
+/** The cut is between two words, unless one word from the sender takes most of the room. */
 function roomFor(text: string): number {
   const end = text.lastIndexOf(' ', TEXT_MAX - 1);
   return end > TEXT_MAX / 3 ? end : TEXT_MAX - 1;
@@ -416,7 +416,7 @@ function capitalize(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
-/** Never in the middle of a word, and where it can be, at the end of a sentence. */
+/** The cut is never in the middle of a word, and at the end of a sentence if possible. */
 function cutText(text: string): string {
   return splitSentence(text).first;
 }

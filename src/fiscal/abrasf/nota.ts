@@ -1,6 +1,6 @@
 /**
- * The one table of how a note is shown in the model: each element of `InfNfse`, in schema order, with the element of the
- * NFS-e that it is read from. The answers are written from it, and its page is generated from it.
+ * The one table of how a note is shown in the model: each element of `InfNfse`, in schema order, with its source in the NFS-e. The
+ * answers are written from this table, and its page is generated from it.
  */
 import { municipioOf, zoneOf } from '../catalogs/catalogs.ts';
 import { formatDecimal, parseDecimal, readDecimal, ZERO } from '../decimal.ts';
@@ -14,20 +14,20 @@ import { isSeparado, type Modelo, versaoOf, xmlnsTipos } from './modelo.ts';
 import type { Guardado, IdentificacaoRps } from './rps.ts';
 import { mapText, REGIMES } from './rps-values.ts';
 
-/** A note as it is shown: its document, and what stands beside it. */
+/** The data for showing a note: its document, and the data beside it. */
 export type NotaVista = {
   /** `infNFSe`. */
   readonly infNfse: Elemento;
   readonly chave: string;
-  /** The random part of the key, which nobody guesses. */
+  /** The random part of the key, which nobody can guess. */
   readonly codigoVerificacao: string;
   /** Date and time of the municipality without offset, as the model writes them. */
   readonly emissao: string;
-  /** Of a note that came in by this port. */
+  /** The RPS of a note that came in by this port. */
   readonly rps: IdentificacaoRps | undefined;
-  /** What its RPS said that the NFS-e has no place for. */
+  /** The elements of its RPS that the NFS-e has no place for. */
   readonly guardado?: Guardado | undefined;
-  /** A cancellation that has taken effect, and what was asked. */
+  /** A cancellation that has taken effect, and its request. */
   readonly cancelamento: Cancelamento | undefined;
 };
 
@@ -39,7 +39,7 @@ type Cancelamento = {
   readonly substituta: string | undefined;
 };
 
-/** What `InfPedidoCancelamento` says. */
+/** The content of `InfPedidoCancelamento`. */
 export type PedidoDeCancelamento = {
   readonly numero: string;
   readonly cnpj: string;
@@ -51,11 +51,11 @@ export type PedidoDeCancelamento = {
 export type LinhaNota = {
   /** Path below `InfNfse`. */
   readonly abrasf: string;
-  /** Path below `infNFSe`, or what it is made of. */
+  /** Path below `infNFSe`, or the parts that the value is made of. */
   readonly de: string;
   readonly como?: string;
   readonly valor: (nota: NotaVista, modelo: Modelo) => string | undefined;
-  /** A group that both schemas demand: it is there even when nothing stands in it. */
+  /** A group that both schemas require: it is written even when empty. */
   readonly sempre?: true;
 };
 
@@ -220,13 +220,13 @@ export const NOTA: readonly LinhaNota[] = [
 
 const DESCONTOS = [`${V}/DescontoIncondicionado`, `${V}/DescontoCondicionado`];
 
-/** In the schemas that have a namespace for each message the two discounts stand the other way round. */
+/** The schemas with a namespace for each message have the two discounts in the opposite order. */
 const NOTA_SEPARADA = NOTA.map((linha) => {
   const place = DESCONTOS.indexOf(linha.abrasf);
   return place < 0 ? linha : NOTA.find(({ abrasf }) => abrasf === DESCONTOS[1 - place])!;
 });
 
-/** `CompNfse` of a note; what stands in it has the namespace of the contents. */
+/** `CompNfse` of a note; its children have the namespace of the contents. */
 export function compNfse(nota: NotaVista, modelo: Modelo): string {
   const leaves: [path: string, text: string][] = [];
   for (const { abrasf, valor, sempre } of isSeparado(modelo) ? NOTA_SEPARADA : NOTA) {
@@ -309,7 +309,7 @@ export function nestLeaves(leaves: readonly (readonly [path: string, text: strin
   return xml;
 }
 
-/** The key, what the sandbox chose, and whatever of a building the group of the model cannot hold. */
+/** The key, the choices of the sandbox, and the data of a building that do not fit into its group. */
 function outrasInformacoes(nota: NotaVista): string {
   const said = [`Chave de acesso da NFS-e: ${nota.chave}`];
   const chosen = ESCOLHIDO.exec(text(nota, `${DPS}/serv/infoCompl/xInfComp`) ?? '')?.[0];
@@ -322,7 +322,7 @@ function outrasInformacoes(nota: NotaVista): string {
   return cutText(said.join('. '), 255)!;
 }
 
-/** The schemas have a building with both of its numbers, none longer than these. */
+/** The schemas require both numbers of a building, each within this length. */
 function isObraWhole(nota: NotaVista): boolean {
   return [OBRA, ART].every((path) => ((length) => length > 0 && length <= 15)(text(nota, path)?.length ?? 0));
 }
@@ -368,7 +368,7 @@ function text({ infNfse }: NotaVista, path: string): string | undefined {
   return place.text;
 }
 
-/** Of the paths of the table, each of which is asked of every note. */
+/** The paths of the table, split once, because every note reads each of them. */
 const steps = new Map<string, readonly string[]>();
 
 function stepsOf(path: string): readonly string[] {
@@ -377,7 +377,7 @@ function stepsOf(path: string): readonly string[] {
   return known;
 }
 
-/** An amount as the RPS had it; nought is nothing. */
+/** An amount as the RPS had it; zero counts as none. */
 function keptAmount({ guardado }: NotaVista, name: 'ValorPis' | 'ValorCofins' | 'ValorCsll' | 'OutrasRetencoes') {
   const value = readDecimal(guardado?.[`Servico/Valores/${name}`]?.replace(/^0+(?=\d)/, '') ?? '');
   return value === undefined || value === ZERO ? undefined : formatDecimal(value);
@@ -409,7 +409,7 @@ function regimeOf(nota: NotaVista): string | undefined {
   return special ?? ownOf({ '2': '5', '3': '6' }, regTrib('opSimpNac'));
 }
 
-/** A rate of two decimals in percent is one of four as a fraction. */
+/** A percentage of two decimals is a fraction of four. */
 function fractionOf(percent: string | undefined): string | undefined {
   const value = mapText(percent, parseDecimal);
   if (value === undefined) return undefined;
@@ -421,7 +421,7 @@ function ufOf(codigoIbge: string | undefined): string | undefined {
   return mapText(codigoIbge, municipioOf)?.uf;
 }
 
-/** Characters are counted, so that none is cut in two. */
+/** Characters are counted, not bytes, so that none is cut in two. */
 function cutText(value: string | undefined, max: number): string | undefined {
   if (value === undefined || value.length <= max) return value;
   const characters = [...value];

@@ -1,14 +1,14 @@
 /**
- * What the law says of a DPS, in the words of the RPS that its client sent: names of the DPS become those of the model, and a sentence
- * that cannot be said without them is left out. Codes whose numbers mean something else in the model (`tpRetISSQN` 2 is
- * `IssRetido` 1) are never put into its words.
+ * The texts of the law about a DPS, in the words of the RPS that the client sent. Names of the DPS become those of the model, and a
+ * sentence that needs other names is left out. Codes whose numbers mean something else in the model (`tpRetISSQN` 2 is `IssRetido` 1) are
+ * never translated.
  */
 import { INF_DPS } from '../layout/dps.ts';
 import { INF_NFSE_OWN } from '../layout/nfse.ts';
 import { elementsOf, type Item } from '../layout/vocabulary.ts';
 import { ownOf } from '../own.ts';
 
-/** Names of the DPS with the element of the model, or what it is called where the model has none. */
+/** Names of the DPS with the element of the model, or with a description if the model has none. */
 const NOMES: Readonly<Record<string, string>> = {
   cTribNac: 'código nacional do serviço',
   cTribMun: 'CodigoTributacaoMunicipio',
@@ -50,10 +50,10 @@ const NOMES: Readonly<Record<string, string>> = {
 /** Names of the DPS that clients of the extension of 2026 send as they are. */
 const DA_EXTENSAO = new Set(['cNBS', 'CST', 'cClassTrib', 'cIndOp', 'inscImobFisc', 'nProcesso', 'cIntContrib']);
 
-/** Paths of the extension with a name in them that elsewhere is only of the DPS. */
+/** Paths of the extension that contain a name otherwise found only in the DPS. */
 const DO_RPS = new Set(['DadosDPS/cTribNac']);
 
-/** Names of groups that look like words. */
+/** Names of groups that look like ordinary words. */
 const GRUPOS = ['toma', 'prest', 'interm', 'subst', 'serv', 'infDPS', 'IBSCBS'];
 
 const ESTRANGEIROS = new Set(
@@ -62,10 +62,10 @@ const ESTRANGEIROS = new Set(
   ),
 );
 
-/** A path, or a name, as a text has it. */
+/** A path or a name within a text. */
 const PALAVRA = /\/?[A-Za-z_][\w]*(?:\/[\w]+)*/g;
 
-/** The sentences that could be said, in their order. */
+/** The sentences that can be said in the words of the model, in their order. */
 export function frasesDoModelo(text: string): readonly string[] {
   return text
     .split(/(?<=[.;:])\s+(?=[A-ZÀ-Ý])/)
@@ -73,7 +73,7 @@ export function frasesDoModelo(text: string): readonly string[] {
     .filter((one) => one !== undefined);
 }
 
-/** Whether a text of this port speaks of what its clients do not know. */
+/** Whether a text contains words that the clients of this port do not know. */
 function isEstrangeira(text: string): boolean {
   return REST.test(text) || [...text.matchAll(PALAVRA)].some(([word]) => isForeign(word));
 }
@@ -82,7 +82,7 @@ function isEstrangeira(text: string): boolean {
 const REST = /\/catalogo|\besperado\b|\bcorrecao\b|\bcampo\b|\bJSON\b|\bXML\b|\bPOST\b|[<>]|\b[a-z]+_[a-z_]+\b|\bDPS\b/;
 
 function fraseOf(sentence: string): string | undefined {
-  // What stands in brackets explains, and can be missed.
+  // A remark in brackets only explains, and can be left out.
   const plain = sentence.replace(/ \(([^()]*)\)/g, (all, inside: string) => (isSayable(inside) ? all : ''));
   const said = inWords(plain);
   return isEstrangeira(said) ? undefined : said;
@@ -112,7 +112,7 @@ const ARTIGOS: Readonly<Record<string, string>> = {
   uma: 'um',
 };
 
-/** By its longest end that has a name: `serv/cServ/cTribNac` is `cTribNac`. */
+/** The longest end of the path that has a name: `serv/cServ/cTribNac` is `cTribNac`. */
 function nameOf(word: string): string | undefined {
   for (let steps = word.split('/'); steps.length > 0; steps = steps.slice(1)) {
     const found = ownOf(NOMES, steps.join('/'));

@@ -1,6 +1,6 @@
 /**
- * Messages of this port for what the model has no code for and no fault of the DPS tells: codes of our own with an L, which the
- * model has none with.
+ * Messages of this port that the model has no code for and that no fault of the DPS covers. Their codes have an L, which no code of the
+ * model has.
  */
 import type { Fault } from '../fault.ts';
 import type { NotaEstado } from '../nota.ts';
@@ -25,31 +25,31 @@ export const PROPRIAS = {
   ],
 } as const satisfies Readonly<Record<string, readonly [mensagem: string, correcao: string]>>;
 
-/** A message of our own, with what there is to say of this one. */
+/** A message of our own, with the detail of this case. */
 export function mensagemPropria(codigo: keyof typeof PROPRIAS, detalhe = ''): Mensagem {
   const [mensagem, correcao] = PROPRIAS[codigo];
   return { codigo, mensagem: clipText(`${mensagem}${detalhe && ` ${detalhe}`}`), correcao };
 }
 
-/** Of a cancellation that is refused. A note whose cancellation is under way is not yet cancelled, which E79 would say. */
+/** The message of a refused cancellation. A note whose cancellation is pending is not yet cancelled, and E79 would say that it is. */
 export function mensagemOfCancelamento(fault: Fault): Mensagem {
   return fault.kind === 'cancelamento_em_andamento' ? mensagemPropria('L302') : mensagemOfFault(fault);
 }
 
-/** What there is to say of a note that the national environment refused. */
+/** The facts about a note that the national environment refused. */
 export type Recusa = {
   readonly motivo: string | null;
-  /** Key of the note that has its number now. */
+  /** Key of the note that now has its number. */
   readonly numeroEm: string | null;
-  /** The note that it was to replace; null where it replaces none. */
+  /** The state of the note that it was to replace; null if it replaces none. */
   readonly substituida: NotaEstado | null;
-  /** Where the lot is asked for: what became of its other notes. */
+  /** The state of the other notes of the lot, if the query is for the lot. */
   readonly lote: 'nenhuma_vale' | 'outras_valem' | undefined;
 };
 
 /**
- * Of a note that was issued and that the national environment refused afterwards: E89, with its reason as far as there is room.
- * `sobre`: which of several, as the message begins.
+ * The message of a note that was issued and that the national environment refused afterwards: E89, with as much of the reason as fits.
+ * `sobre`: the name of the one among several, at the start of the message.
  */
 export function mensagemRecusada(sobre: string, recusa: Recusa): Mensagem {
   const motivo = recusa.motivo ?? 'Não disse por quê.';
@@ -63,7 +63,7 @@ export function mensagemRecusada(sobre: string, recusa: Recusa): Mensagem {
 function correcaoDaRecusa({ numeroEm, substituida, lote }: Recusa): string {
   const outras = lote === 'outras_valem' ? ' As notas de ListaNfse não são afetadas.' : '';
   if (numeroEm !== null) return `O número deste RPS já tem outra nota, a de chave ${numeroEm}.${outras}`;
-  // Sent as it was, it would replace what is cancelled (E7).
+  // The unchanged RPS would replace a note that is already cancelled (E7).
   if (substituida === 'cancelada') {
     return `Corrija o RPS e envie-o em outro lote, sem RpsSubstituido: a nota que ele substituía já está cancelada.${outras}`;
   }

@@ -1,4 +1,4 @@
-/** What an RPS says, in the terms of the DPS: the values that `mapa.ts` writes and `impedimentos.ts` judges. */
+/** The values of an RPS in the terms of the DPS, which `mapa.ts` writes and `impedimentos.ts` judges. */
 import { servicos, zoneOf } from '../catalogs/catalogs.ts';
 import { type Decimal, formatDecimal, readDecimal, ZERO } from '../decimal.ts';
 import { readDay } from '../moment.ts';
@@ -6,28 +6,31 @@ import { ownOf } from '../own.ts';
 import { WITHOUT_MINIMUM } from '../rules/valores.ts';
 import { bare, type Rps } from './rps.ts';
 
-/** A line of the municipality's correlation: what it adds to an item of the list, or to one of its own codes. */
+/** A line of the municipality's correlation: its additions to an item of the list, or to a code of the municipality's own. */
 export type Correlacao = {
   readonly cTribNac: string | undefined;
   readonly cNBS: string | undefined;
   readonly CST: string | undefined;
   readonly cClassTrib: string | undefined;
   readonly cIndOp: string | undefined;
-  /** Kind of immunity, of what is sent as immune. */
+  /** Kind of immunity of an operation that is sent as immune. */
   readonly tpImunidade: string | undefined;
-  /** Number of the benefit, of what is sent as exempt. */
+  /** Number of the benefit of an operation that is sent as exempt. */
   readonly nBM: string | undefined;
 };
 
-/** What an RPS is read with. */
+/** The context in which an RPS is read. */
 export type Contexto = {
   readonly tpAmb: '1' | '2';
-  /** IBGE code of the municipality whose note it is; undefined in the sandbox for a provider without a note, where it is the one of the provision. */
+  /**
+   * IBGE code of the municipality of the note. Undefined for a provider without a note in the sandbox: the municipality of the provision
+   * is used.
+   */
   readonly cLocEmi: string | undefined;
   readonly correlacao: Correlacao | undefined;
-  /** The correlation is the sandbox's own choice, which the note says (D-219). */
+  /** The correlation is the sandbox's own choice, and the note says so (D-219). */
   readonly escolhida?: boolean;
-  /** Whether the municipality's register of benefits has the number of the correlation as an exemption. */
+  /** Whether the municipality's register of benefits lists the number of the correlation as an exemption. */
   readonly isIsencao?: boolean;
   /** Key of the note of the RPS that this one replaces. */
   readonly chSubstda: string | undefined;
@@ -40,12 +43,12 @@ export const TOMADOR = 'Tomador/IdentificacaoTomador';
 export const ENDERECO = 'Tomador/Endereco';
 export const FORA_DO_PAIS = /^9+$/;
 
-/** The municipality whose note it becomes. */
+/** The municipality of the note. */
 export function cLocEmiOf(rps: Rps, { cLocEmi }: Pick<Contexto, 'cLocEmi'>): string | undefined {
   return cLocEmi ?? rps.get('Servico/CodigoMunicipio');
 }
 
-/** The day of the municipality; a text that names none stays, for the reader to tell. */
+/** The date in the municipality; a text that is no date stays unchanged, and the reader reports it. */
 export function competenciaOf(rps: Rps, contexto: Pick<Contexto, 'cLocEmi'>): string | undefined {
   const text = rps.get('DataCompetencia') ?? rps.get('DataEmissao');
   return text === undefined ? undefined : (readDay(zoneOf(cLocEmiOf(rps, contexto)), text) ?? text);
@@ -68,7 +71,7 @@ export function ofTaker(path: string): (rps: Rps) => string | undefined {
   return (rps) => (hasTaker(rps) ? rps.get(path) : undefined);
 }
 
-/** A person whose city alone is known has no address, which the DPS can do without; of a company it asks the whole. */
+/** A person with no address but a city is written without address, which the DPS allows; a company needs the whole address. */
 export function ofAddress(name: string): (rps: Rps) => string | undefined {
   return (rps) => {
     const isCompany = documentOrNone(rps.get(`${TOMADOR}/CpfCnpj/Cnpj`)) !== undefined;
@@ -93,7 +96,7 @@ export function neverExempt(rps: Rps, contexto: Contexto): boolean {
   return codigo !== undefined && !WITHOUT_MINIMUM.has(codigo);
 }
 
-/** Who has no base on the note that a benefit could take away. */
+/** Whether the note has no base that a benefit could reduce. */
 export function withoutOwnBase(rps: Rps, contexto: Contexto): boolean {
   const isBuilding = /^070[25]/.test(cTribNacOf(rps, contexto) ?? '');
   const opSimpNac = opSimpNacOf(rps);
@@ -118,7 +121,7 @@ export function regEspTribOf(rps: Rps): string {
   return ownOf(REGIMES, rps.get('RegimeEspecialTributacao')) ?? '0';
 }
 
-/** A company that pays by another regime than the rate has none on its note. */
+/** A company that pays by another regime has no rate on its note. */
 export function aliquotaOf(rps: Rps): string | undefined {
   const hasNone =
     rps.get('NaturezaOperacao') === '4' ||
@@ -154,7 +157,7 @@ export function money(rps: Rps, path: string, evenZero = false): string | undefi
 
 export const CONTRIBUTIONS = ['ValorPis', 'ValorCofins', 'ValorCsll'] as const;
 
-/** By which of PIS, COFINS and CSLL are withheld. */
+/** The key says which of PIS, COFINS and CSLL are withheld. */
 const KINDS: Readonly<Record<string, string>> = {
   '111': '3',
   '110': '4',
@@ -165,7 +168,10 @@ const KINDS: Readonly<Record<string, string>> = {
   '101': '9',
 };
 
-/** Which of them the extension says were withheld, where it says so; CSLL is nothing else, and stands in no other place. */
+/**
+ * The contributions that the extension marks as withheld, if it says so. CSLL is always a withholding, because the DPS has no other place
+ * for it.
+ */
 const RETAINED: Readonly<Record<string, readonly string[]>> = {
   '0': [],
   '2': [],
@@ -184,13 +190,13 @@ export function isRetained(rps: Rps, name: (typeof CONTRIBUTIONS)[number]): bool
 /** Kinds in which nothing of CSLL was withheld. */
 export const WITHOUT_CSLL = new Set(['0', '4', '5', '6']);
 
-/** Anything of PIS, COFINS and CSLL, which no DPS has without their group. */
+/** Whether there is any value of PIS, COFINS or CSLL; a DPS has such values only within their group. */
 export function hasContributions(rps: Rps): boolean {
   const amounts = [...CONTRIBUTIONS, 'BaseCalculoPisCofins'];
   return rps.has(`${V}/TipoRetencaoPisCofins`) || amounts.some((name) => amount(rps, name) > ZERO);
 }
 
-/** Half up, to two places: what the law calls approximate (Lei 12.741/2012), and clients write with four. */
+/** Rounds half up to two places. The law asks only for an approximate percentage (Lei 12.741/2012), and clients write four places. */
 export function roundedPercent(text: string): string {
   const [integer = '', fraction = ''] = text.split('.');
   const places = fraction.padEnd(3, '0');
@@ -206,7 +212,7 @@ export function retentionKind(rps: Rps): string | undefined {
   return KINDS[CONTRIBUTIONS.map((name) => (amount(rps, name) > ZERO ? '1' : '0')).join('')];
 }
 
-/** `01.01` of `1.01`, `01.01`, `101` and `010101`; undefined of what is none. */
+/** `01.01` of `1.01`, `01.01`, `101` and `010101`; undefined for any other text. */
 export function subitemOf(item: string): string | undefined {
   const [major, minor] = item.includes('.')
     ? item.split('.')
@@ -221,18 +227,18 @@ export function cTribNacOf(rps: Rps, { correlacao }: Contexto): string | undefin
   return codigoNacionalOf(rps) ?? correlacao?.cTribNac ?? onlyCodeOf(rps.get('Servico/ItemListaServico'));
 }
 
-/** The national code that an RPS names by itself, by the extension or by its item. */
+/** The national code that an RPS names itself, in the extension or in its item. */
 export function codigoDoRps(rps: Rps): string | undefined {
   return codigoNacionalOf(rps) ?? onlyCodeOf(rps.get('Servico/ItemListaServico'));
 }
 
-/** The national code of the extension. Clients repeat the item there, which is none: it has no breakdown. */
+/** The national code of the extension. Clients repeat the item there, which is no national code: it has no breakdown. */
 export function codigoNacionalOf(rps: Rps): string | undefined {
   const digits = rps.get('DadosDPS/cTribNac')?.replace(/[\s.-]/g, '') ?? '';
   return digits.length < 5 ? undefined : digits.padStart(6, '0');
 }
 
-/** The national code of an item, where it names one or the subitem has only one. */
+/** The national code of an item, if the item names one or the subitem has only one. */
 function onlyCodeOf(item: string | undefined): string | undefined {
   if (item === undefined) return undefined;
   const digits = item.replace(/\D/g, '');

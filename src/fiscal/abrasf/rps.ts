@@ -1,37 +1,37 @@
 /**
- * The RPS of ABRASF 1.00 as one table, in the order of its schema: what each element may be, with the code of the
- * model for one that is missing and for one that is malformed. What becomes of it in the DPS stands in `mapa.ts`.
+ * The RPS of ABRASF 1.00 as one table, in the order of its schema. Each row has the shape of an element, and the codes of the model for
+ * its absence and its malformation. The conversion to the DPS stands in `mapa.ts`.
  *
- * Elements are found by their local names, in any namespace and any order. One that the table does not have is refused: passed over,
- * a misspelt deduction or taker would give another tax. Only inside the groups of the extension of 2026, whose clients do not agree
- * on its names, may stand what is not known. Whether a value is right is the judge's affair.
+ * Elements are found by their local names, in any namespace and any order. An element that the table does not have is refused: a misspelt
+ * deduction or taker, if skipped, would change the tax. Unknown elements are allowed only inside the groups of the extension of 2026. The
+ * clients of that extension do not agree on the names. Whether a value is right is decided by the judge.
  */
 import type { Elemento } from '../layout/tree.ts';
 import { type Esquema, esquemaOf, listEstranhos } from './esquema.ts';
 
 export type CampoRps = {
-  /** Below `InfRps`. */
+  /** Path below `InfRps`. */
   readonly path: string;
   readonly about: string;
-  /** Code of the model when the element is missing; without one it may be. */
+  /** Code of the model for the missing element; an element without this code is optional. */
   readonly falta?: string;
-  /** Code of the model when it is malformed, and the shape that it must have. */
+  /** Code of the model for a malformed element, and the required shape. */
   readonly forma?: readonly [codigo: string, forma: RegExp];
   /** Another spelling, of the published schema or of the extension of 2026. */
   readonly alias?: string;
-  /** Of the extension of 2026, not of ABRASF 1.00. */
+  /** The element belongs to the extension of 2026, not to ABRASF 1.00. */
   readonly extensao?: true;
-  /** Zeros are the same as nothing. */
+  /** Zeros count as no value. */
   readonly zeroVazio?: true;
-  /** What is said of one that is malformed, where its code alone does not say enough. */
+  /** The help for a malformed element, if its code alone does not say enough. */
   readonly ajuda?: string;
 };
 
 const MONEY = /^\d{1,15}(\.\d{1,2})?$/;
-/** A percentage has two places, and so has a fraction four; zeros behind them say nothing. */
+/** A percentage has two places, and a fraction therefore four; further zeros are allowed. */
 const RATE = /^(?:0{1,3}(?:\.\d{1,4}0*)?|\d{1,3}(?:\.\d{1,2}0*)?)$/;
 const PERCENT = /^\d{1,3}(\.\d{1,10})?$/;
-/** In the extension, whose writers give every number four places. */
+/** An amount of the extension, whose writers give every number four places. */
 const MONEY_0 = /^\d{1,15}(\.\d{1,2}0*)?$/;
 const YES_NO = /^[12]$/;
 const CODE_7 = /^\d{1,7}$/;
@@ -203,7 +203,7 @@ export const CAMPOS_RPS: readonly CampoRps[] = [
   { path: 'DataCompetencia', about: 'Competência, quando não é o dia da emissão', extensao: true },
 ];
 
-/** Groups of the extension of 2026: what is inside them is read where it is known, and passed over where it is not. */
+/** Groups of the extension of 2026: known elements inside them are read, and unknown ones are skipped. */
 export const GRUPOS_DA_EXTENSAO = [
   'DadosDPS',
   'DadosObra',
@@ -216,7 +216,7 @@ export const GRUPOS_DA_EXTENSAO = [
   'IBSCBS',
 ] as const;
 
-/** What may stand in an `InfRps`. */
+/** The schema of an `InfRps`. */
 const ESQUEMA_RPS: Esquema = esquemaOf([
   ...CAMPOS_RPS.flatMap(({ path, alias, extensao }) => [
     { path, ...(extensao ? { qualquerCaixa: true } : {}) },
@@ -225,7 +225,7 @@ const ESQUEMA_RPS: Esquema = esquemaOf([
   ...GRUPOS_DA_EXTENSAO.map((path) => ({ path, qualquerCaixa: true, aberto: true })),
 ]);
 
-/** What the model counts as one mistake. `path` is below `InfRps`; `detalhe` says it where the code alone does not. */
+/** One fault by the model. `path` is below `InfRps`; `detalhe` is given if the code alone does not say enough. */
 export type FaltaRps = {
   readonly codigo: string;
   readonly path: string;
@@ -234,10 +234,10 @@ export type FaltaRps = {
   readonly ajuda?: string;
 };
 
-/** The texts of one RPS by path, without the space around them; what is empty is not there. */
+/** The texts of one RPS by path, without surrounding white space; an empty element counts as absent. */
 export type Rps = ReadonlyMap<string, string>;
 
-/** Reads an `InfRps`, with what the table does not know, and then what it finds missing or malformed, in its order. */
+/** Reads an `InfRps`. The faults are first the elements that the table does not have, then missing and malformed ones in table order. */
 export function readRps(infRps: Elemento): { readonly rps: Rps; readonly faltas: readonly FaltaRps[] } {
   const rps = new Map<string, string>();
   const faltas: FaltaRps[] = listEstranhos(infRps, ESQUEMA_RPS).map((one) => ({ codigo: 'E160', ...one }));
@@ -258,7 +258,7 @@ export function readRps(infRps: Elemento): { readonly rps: Rps; readonly faltas:
   return { rps, faltas };
 }
 
-/** Senders spell the extension differently: upper and lower case are one. */
+/** Senders spell the names of the extension differently: upper and lower case are equal. */
 function textsAt(element: Elemento, path: string, anyCase = false): readonly string[] {
   let places: readonly Elemento[] = [element];
   for (const step of path.split('/')) {
@@ -270,7 +270,7 @@ function textsAt(element: Elemento, path: string, anyCase = false): readonly str
   return places.map(({ text }) => text.trim()).filter((text) => text !== '');
 }
 
-/** Elements that the NFS-e has no place for, or another one; they are kept with the RPS and come back in its note as they were sent. */
+/** Elements that the NFS-e has no place for, or a different one. They are kept with the RPS and returned in its note unchanged. */
 const GUARDADOS = [
   'DataEmissao',
   'IncentivadorCultural',
@@ -283,24 +283,24 @@ const GUARDADOS = [
   'Tomador/RazaoSocial',
 ] as const;
 
-/** What of {@link GUARDADOS} an RPS says. */
+/** The values of {@link GUARDADOS} in an RPS. */
 export type Guardado = { readonly [path in (typeof GUARDADOS)[number]]?: string };
 
 export function guardadoOf(rps: Rps): Guardado {
   return Object.fromEntries(GUARDADOS.flatMap((path) => (rps.has(path) ? [[path, rps.get(path)!]] : [])));
 }
 
-/** An RPS as the model tells it apart from the others of its provider. */
+/** The identification of an RPS among those of its provider. */
 export type IdentificacaoRps = { readonly numero: string; readonly serie: string; readonly tipo: string };
 
-/** Number and series without zeros on the left. */
+/** Number and series without leading zeros. */
 export function identificacaoOf(rps: Rps, base = 'IdentificacaoRps'): IdentificacaoRps | undefined {
   const [numero, serie, tipo] = ['Numero', 'Serie', 'Tipo'].map((name) => rps.get(`${base}/${name}`));
   if (numero === undefined || serie === undefined) return undefined;
   return { numero: bare(numero), serie: bare(serie), tipo: tipo ?? '1' };
 }
 
-/** Digits without the zeros on their left. */
+/** Digits without leading zeros. */
 export function bare(digits: string): string {
   return digits.replace(/^0+(?=.)/, '');
 }

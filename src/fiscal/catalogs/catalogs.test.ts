@@ -1,8 +1,8 @@
 /**
- * The catalogs against what their sources state: how many there are, that codes named in one table exist in the other,
- * and facts anyone can look up. Here too the reader that the generator uses, as nothing else runs it.
+ * The catalogs against the statements of their sources: their sizes, codes of one table that must exist in another, and facts that anyone
+ * can look up. The reader that the generator uses is tested here too, because nothing else runs it.
  *
- * That the files are those the generator would write is not tested: the tables it reads live outside this project.
+ * This test does not compare the files with the generator's output: the source tables lie outside this project.
  */
 
 import assert from 'node:assert/strict';

@@ -1,11 +1,11 @@
 /**
- * The national catalogs: lists as data, each file with its source and date in its head, and lookups over them.
- * An import only parses. Rows become objects, and objects an index, at the first question.
+ * The national catalogs: lists as data, each file with its source and date in its head, and lookups over them. An import only parses.
+ * Rows become objects, and objects an index, at the first lookup.
  *
- * A catalog decides nothing: what a code means for a nota is told by a rule. `scripts/generate-catalogs.ts` writes the files.
- * Deliberately absent: the codes and rates of one municipality, which its own registry has; maritime waters (`0000000`), which
- * are no municipality; toll road stretches, whose register is not public; values of layouts not yet in force; events, which
- * `../tipos-evento.ts` declares.
+ * A catalog decides nothing: a rule decides the meaning of a code for a nota. `scripts/generate-catalogs.ts` writes the files.
+ * Deliberately absent: the codes and rates of one municipality, which its own registry has; maritime waters (`0000000`), which are no
+ * municipality; toll road stretches, whose register is not public; values of layouts not yet in force; events, which `../tipos-evento.ts`
+ * declares.
  */
 
 import { BRASILIA } from '../moment.ts';
@@ -40,14 +40,14 @@ import { byKey, once, rowsOf, type Table } from './table.ts';
 
 export * from './rows.ts';
 
-/** The row of a code, and all rows in the order of their codes. */
+/** A lookup of a row by its code, and all rows in the order of their codes. */
 function catalogOf<Row>(table: Table, codeOf: (row: Row) => string) {
   const rows = once(() => rowsOf<Row>(table));
   const index = once(() => byKey(rows(), codeOf));
   return [(code: string) => index().get(code), rows] as const;
 }
 
-/** Rows by a value that several of them have. */
+/** Rows grouped by a value that several of them share. */
 function groupsOf<Row, Value extends string | undefined>(rows: () => readonly Row[], keyOf: (row: Row) => Value) {
   const groups = once(() => Map.groupBy(rows(), keyOf));
   return (value: Value): readonly Row[] => groups().get(value) ?? [];
@@ -68,12 +68,12 @@ export const enumeracaoOf = groupsOf<ValorEnumerado, CampoEnumerado>(
 /** The 5571 municipalities, by IBGE code of seven digits. */
 export const [municipioOf, municipios] = catalogOf<Municipio>(municipiosData, ({ codigoIbge }) => codigoIbge);
 
-/** IANA zone of a municipality by its IBGE code; of no municipality of the catalogue, that of Brasília. */
+/** IANA zone of a municipality by its IBGE code; an unknown municipality gets that of Brasília. */
 export function zoneOf(codigoIbge: string | undefined): string {
   return (codigoIbge && municipioOf(codigoIbge)?.fusoHorario) || BRASILIA;
 }
 
-/** A municipality as a sentence names it: by its code, and by its name where it has one. */
+/** A municipality in a sentence: its code, and its name if it has one. */
 export function municipioInWords(codigoIbge: string): string {
   const municipio = municipioOf(codigoIbge);
   return municipio === undefined ? codigoIbge : `${codigoIbge} (${municipio.nome}/${municipio.uf})`;
@@ -110,7 +110,7 @@ export const correlacoesOf = groupsOf(correlacoes, ({ nbs }) => nbs);
 export const correlacoesOfSubitem = groupsOf(correlacoes, ({ subitem }) => subitem);
 
 /**
- * The rates that the program ships, by start, those not yet fixed included: the first import of the table by which notes are
- * judged (`../aliquotas-ibs-cbs.ts`).
+ * The rates that the program ships, by start date, those not yet fixed included: the first import into the table of rates
+ * (`../aliquotas-ibs-cbs.ts`).
  */
 export const aliquotasIbsCbs = once(() => rowsOf<AliquotaIbsCbs>(aliquotasData));

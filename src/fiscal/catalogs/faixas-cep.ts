@@ -1,9 +1,9 @@
 /**
- * The state of a CEP, by its first three digits. Source: the ranges that the Correios publish by state, which are common
- * knowledge; as they stand on 22/11/2026. They say nothing of the municipality, and whether a CEP is in use at all.
+ * The state of a CEP, by its first three digits. Source: the ranges by state that the Correios publish, as of 22/11/2026. The ranges do
+ * not identify the municipality, nor whether a CEP is in use.
  */
 
-/** State, and its ranges of the first five digits, all of which begin and end at a hundred. */
+/** State, and its ranges of the first five digits, which begin and end at full hundreds. */
 const FAIXAS: readonly (readonly [uf: string, ...faixas: readonly string[]])[] = [
   ['SP', '01000-19999'],
   ['RJ', '20000-28999'],
@@ -34,14 +34,14 @@ const FAIXAS: readonly (readonly [uf: string, ...faixas: readonly string[]])[] =
   ['RS', '90000-99999'],
 ];
 
-/** State by the number of the first three digits; absent where no state has them. */
+/** State by the number of the first three digits; absent if no state has them. */
 const UF_BY_HUNDRED: readonly (string | undefined)[] = Array.from({ length: 1000 }, (_, hundred) => {
   const within = (faixa: string): boolean =>
     Number(faixa.slice(0, 3)) <= hundred && hundred <= Number(faixa.slice(6, 9));
   return FAIXAS.find(([, ...faixas]) => faixas.some(within))?.[0];
 });
 
-/** Letters of the state of a CEP of eight digits; undefined for one that is in no range. */
+/** Letters of the state of a CEP of eight digits; undefined outside every range. */
 export function ufOfCep(cep: string): string | undefined {
   return UF_BY_HUNDRED[Number(cep.slice(0, 3))];
 }

@@ -1,9 +1,9 @@
 /**
- * The items of the public catalogs (specification, "Catalogs"): what a row of a national list shows, and by what it is found.
+ * The items of the public catalogs (specification, "Catalogs"): the published fields of a row of a national list, and its filters.
  *
- * Beside the key field an item has what its user needs next: where the ISSQN of a service is due, which group the DPS must
- * then carry, and the NBS, `cIndOp` and `cClassTrib` that Anexo VIII puts beside it (a suggestion, never a refusal: D-84).
- * Deliberately absent: anything of one municipality. What it administers and at which rate is its own list.
+ * An item has the key field and the data that its user needs next. A service has the place where its ISSQN is due and the group that the
+ * DPS must then carry. Anexo VIII adds the NBS, `cIndOp` and `cClassTrib`, as a suggestion, never a refusal (D-84). Data of a single
+ * municipality is deliberately absent. Each municipality has its own list of the services that it administers and their rates.
  */
 import { quoted } from '../fault.ts';
 import {
@@ -24,14 +24,14 @@ import { type Asked, type Filters, type Search, searchOf } from './search.ts';
 import { sinonimosOf } from './sinonimos.ts';
 import { once } from './table.ts';
 
-/** A national list as it is published: what it shows of each of its items, in the order of their codes, and how they are found. */
+/** A published national list: its items in the order of their codes, and the search over them. */
 export type CatalogoNacional = {
   readonly itens: readonly object[];
   readonly search: Search;
   readonly filters: Filters<never>;
 };
 
-/** The filters of each, in the order of the specification's table. */
+/** The filters of each list, in the order of the specification's table. */
 export const FILTROS = {
   codigos_tributacao_nacional: ['codigo', 'descricao', 'item'],
   nbs: ['codigo', 'descricao', 'secao'],
@@ -51,7 +51,7 @@ export type ItemNacional = {
   readonly moedas: ReturnType<typeof moedaItem>;
 };
 
-/** The lists, each made at the first question. */
+/** The lists, each built at its first use. */
 export const CATALOGOS_NACIONAIS: Readonly<Record<NomeDeCatalogo, () => CatalogoNacional>> = {
   codigos_tributacao_nacional: once(() =>
     makeCatalogo(
@@ -175,7 +175,7 @@ function upperCase(asked: string): string {
   return asked.toUpperCase();
 }
 
-/** A code however it is punctuated; with anything else in it, it is nobody's. */
+/** The digits of a code, however it is punctuated; a text with other characters matches no code. */
 function digitsOf(asked: string): string {
   return asked.replace(/[\s.\-/]/g, '');
 }
@@ -185,18 +185,18 @@ function codigoStart(asked: string): string {
   return digitsOf(/^\d[.\-/]/.test(asked) ? `0${asked}` : asked);
 }
 
-/** `1` and `01` are an item of LC 116, `1.05` and `01.05` a subitem, which the law calls an item too. */
+/** `1` and `01` are an item of LC 116. `1.05` and `01.05` are a subitem, which the law also calls an item. */
 function itemStart(asked: string): string {
   const [, item, subitem = ''] = /^(\d{1,2})(?:\.(\d{2}))?$/.exec(asked) ?? [];
   return item === undefined ? asked : item.padStart(2, '0') + subitem;
 }
 
-// Questions that nothing answers
+// Queries that can find nothing
 
 const ufs = once(() => new Set(municipios().map(({ uf }) => uf)));
 const secoes = once(() => new Set(nbsList().map(({ secao }) => secao)));
 
-/** What to say of filters that no item can pass, whatever is in the list; undefined where each may find something. */
+/** The message about filters that no item can ever pass; undefined if each may find something. */
 export function semResultadoPor(filters: Filters<never>, asked: Asked): string | undefined {
   const misfits = Object.entries(filters).flatMap(([filtro, filter]) => {
     const sent = asked[filtro];
@@ -209,7 +209,7 @@ export function semResultadoPor(filters: Filters<never>, asked: Asked): string |
 
 // Services
 
-/** Where the ISSQN of a service is due, in words. */
+/** The place where the ISSQN of a service is due, in words. */
 const INCIDENCIA: Readonly<Record<RegraIncidencia, string>> = {
   EP: 'Município do estabelecimento do prestador ou, na falta dele, do seu domicílio.',
   LP: 'Município do local da prestação (cLocPrestacao).',
@@ -217,7 +217,7 @@ const INCIDENCIA: Readonly<Record<RegraIncidencia, string>> = {
   NI: 'Sem incidência de ISSQN.',
 };
 
-/** `publicada` false: the national table has no rule for the code, and the general one of LC 116 applies (D-80). */
+/** `publicada` false: the national table has no rule for the code, and the general rule of LC 116 applies (D-80). */
 export type Incidencia = {
   readonly regra: RegraIncidencia;
   readonly descricao: string;
@@ -225,7 +225,7 @@ export type Incidencia = {
   readonly publicada: boolean;
 };
 
-/** Where the ISSQN of a service is due, as the catalogs tell it. */
+/** The place where the ISSQN of a service is due, in the form of the catalogs. */
 export function incidenciaOf({ regra, dispositivoLC116, regraPublicada }: ServicoEmissivel): Incidencia {
   return {
     regra,
@@ -261,12 +261,12 @@ function servicoItem(servico: ServicoEmissivel) {
   };
 }
 
-/** The annex goes by subitem, but for item 99, where it names the code. */
+/** The annex is organised by subitem, except for item 99, where it names the code. */
 function correlacoesOfServico({ codigo, subitem }: ServicoEmissivel): readonly Correlacao[] {
   return correlacoesOfSubitem(subitem).filter(({ cTribNac = codigo }) => cTribNac === codigo);
 }
 
-/** Null: the annex does not tell one from the other. */
+/** Null: the annex does not distinguish the two cases. */
 function combinacao({ cIndOp, cClassTrib, psOnerosa, adqExterior }: Correlacao) {
   return {
     cIndOp: cIndOp ?? null,
@@ -308,7 +308,7 @@ const issuableBySubitem = once(() =>
   ),
 );
 
-/** The codes of a subitem that may be issued; where the annex names codes, those of them. */
+/** The codes of a subitem that may be issued; if the annex names codes, only those. */
 function codesOf(subitem: string, lines: readonly Correlacao[]): readonly string[] {
   const issuable: readonly Servico[] = issuableBySubitem().get(subitem) ?? [];
   return issuable

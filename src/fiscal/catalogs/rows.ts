@@ -1,26 +1,26 @@
 /**
- * What a row of each national catalog holds, and the closed lists that its columns draw from.
+ * The columns of each national catalog, and the closed lists of their values.
  *
- * It imports no data, so `scripts/generate-catalogs.ts` can write the files against these very types before they exist.
- * Property names are the columns of the files: published names as published, the rest ours.
+ * It imports no data, so `scripts/generate-catalogs.ts` can write the files against these very types before they exist. Property names
+ * are the columns of the files: published names unchanged, the others ours.
  */
 
 // Services
 
 /**
- * Who earns the ISSQN (LC 116 art. 3): EP provider's establishment, LP place of provision, ET taker's establishment,
- * NI nobody. On an import (provider or provision abroad) the domicile of the emitting taker or intermediary prevails
- * over EP, LP and ET alike; the generator fails should the national table ever make an exception to that.
+ * The rules of ISSQN incidence (LC 116 art. 3): EP provider's establishment, LP place of provision, ET taker's establishment, NI nobody.
+ * An import (provider or provision abroad) is due at the domicile of the emitting taker or intermediary. That domicile prevails over EP,
+ * LP and ET. The generator fails if the national table ever makes an exception to that.
  */
 export const REGRAS_INCIDENCIA = ['EP', 'LP', 'ET', 'NI'] as const;
 export type RegraIncidencia = (typeof REGRAS_INCIDENCIA)[number];
 
-/** `cabecalho` heads a group of codes; `futuro` is named by the tax reform and in no edition of Anexo B yet. */
+/** `cabecalho` heads a group of codes; `futuro` is named by the tax reform and not yet in any edition of Anexo B. */
 export const SITUACOES_SERVICO = ['vigente', 'cabecalho', 'futuro'] as const;
 export const NIVEIS_SERVICO = ['item', 'subitem', 'desdobro'] as const;
 export const GRUPOS_OBRIGATORIOS = ['obra', 'atvEvento'] as const;
 
-/** A line of `servicos.json`, before `emissivel` has told which of the optional columns it must have. */
+/** A line of `servicos.json`, before `emissivel` decides which optional columns it must have. */
 export interface ServicoLinha {
   /** Six digits: the value of `cTribNac`. */
   readonly codigo: string;
@@ -33,15 +33,15 @@ export interface ServicoLinha {
   readonly emissivel: boolean;
   readonly situacao: (typeof SITUACOES_SERVICO)[number];
   readonly regra?: RegraIncidencia;
-  /** False where the national table has no rule: headings, future codes, and 200102 (decided in D-80). */
+  /** False if the national table has no rule: headings, future codes, and 200102 (decided in D-80). */
   readonly regraPublicada: boolean;
-  /** Where LC 116 has the place of this service: `Art. 3º, XXII`. In 14.14 it says EP and the table LP. */
+  /** The provision of LC 116 with the place of this service: `Art. 3º, XXII`. LC 116 says EP for 14.14, the table LP. */
   readonly dispositivoLC116?: string;
   /** The group that a DPS with this code must carry. 990101 may carry either and must carry none. */
   readonly grupoObrigatorio?: (typeof GRUPOS_OBRIGATORIOS)[number];
 }
 
-/** A code that a note may carry, and so one whose place of incidence is known. */
+/** A code that a note may carry; its place of incidence is therefore known. */
 export interface ServicoEmissivel extends ServicoLinha {
   readonly emissivel: true;
   readonly subitem: string;
@@ -63,20 +63,20 @@ export interface Nbs {
   readonly codigo: string;
   /** `XX.XX.XX.XX-X`; leaves only. */
   readonly codigoFormatado?: string;
-  /** The official writing, `1.XXXX.XX.XX`, shorter in a heading. */
+  /** The official spelling, `1.XXXX.XX.XX`, shorter in a heading. */
   readonly codigoOficial: string;
   /** Absent only in 999999999, which Anexo B lists without a text. */
   readonly descricao?: string;
   /** I to V; absent only in 999999999. */
   readonly secao?: string;
   readonly nivel: (typeof NIVEIS_NBS)[number];
-  /** A leaf that Anexo B has; four codes of nine digits are not. */
+  /** Whether Anexo B lists the leaf; four codes of nine digits are not listed. */
   readonly emissivel: boolean;
 }
 
 /**
- * The fields of DPS, NFS-e and evento whose values are enumerated, spelled as in the layout; where one spelling would
- * mean two fields, the parent goes before it. The generator fails when the national table has others.
+ * The fields of DPS, NFS-e and evento whose values are enumerated, spelled as in the layout. The parent precedes a name that would
+ * otherwise mean two fields. The generator fails if the national table has other fields.
  */
 export const CAMPOS_ENUMERADOS = [
   'ambGer',
@@ -124,8 +124,8 @@ export interface ValorEnumerado {
   readonly codigo: string;
   readonly descricao: string;
   /**
-   * Nationally no DPS may carry it: the value is for notes that a municipality shares with the ADN. The specification
-   * of the service wins where it differs, as it does in `cNaoNIF` 0.
+   * No DPS may carry the value nationally: it is for notes that a municipality shares with the ADN. The specification of the service
+   * prevails where it differs, as for `cNaoNIF` 0.
    */
   readonly soCompartilhamento: boolean;
 }
@@ -134,7 +134,7 @@ export interface ValorEnumerado {
 
 /** A municipality, or the Distrito Federal. */
 export interface Municipio {
-  /** Seven digits, state first. The last is a check digit, but for nine real codes that do not follow the rule. */
+  /** Seven digits, state first. The last is a check digit, except in nine real codes that do not follow the rule. */
   readonly codigoIbge: string;
   readonly nome: string;
   readonly uf: string;
@@ -147,7 +147,7 @@ export interface Pais {
   /** ISO 3166-1 alpha-2. */
   readonly codigo: string;
   readonly nome: string;
-  /** The central bank's four digits, which the NF-e uses; absent where the sources disagree. No DPS carries it. */
+  /** The central bank's four digits, which the NF-e uses; absent if the sources disagree. No DPS carries it. */
   readonly codigoBacen?: string;
   /** False for `BR`, which is not abroad, and for `ZZ`. */
   readonly aceitoEnderecoExterior: boolean;
@@ -159,9 +159,9 @@ export interface Moeda {
   readonly codigo: string;
   readonly sigla: string;
   readonly nome: string;
-  /** False for what has ceased to circulate; the national table still lists it. */
+  /** False for a currency that is no longer in circulation; the national table still lists it. */
   readonly ativa: boolean;
-  /** Why code or letters are in doubt or out of use. */
+  /** Why the code or the letters are in doubt or out of use. */
   readonly nota?: string;
 }
 
@@ -183,14 +183,14 @@ export interface Classificacao {
   readonly pRedCBS: string;
   readonly ind_gTribRegular: boolean;
   readonly ind_gCredPresOper: boolean;
-  /** Absent in the nine codes of 01/10/2026, as is `tpRBSN`: no public source states them. */
+  /** Absent, like `tpRBSN`, in the nine codes of 01/10/2026: no public source states them. */
   readonly ind_gEstornoCred?: boolean;
   /** Treatment of the revenue in the base of the Simples Nacional; the source does not say what each value means. */
   readonly tpRBSN?: string;
   readonly indNFSe: boolean;
   /** Valid only in the NFS-e of toll roads. */
   readonly indNFSeVia: boolean;
-  /** The documents it is valid in, by their short names, separated by spaces; absent when in none. */
+  /** The documents that it is valid in, by their short names, separated by spaces; absent if none. */
   readonly documentos?: string;
   readonly artigoLC214?: string;
   /** `YYYY-MM-DD`. */
@@ -213,7 +213,7 @@ export interface Cst {
   readonly ind_RedutorBC: boolean;
 }
 
-/** A presumed credit of `cCredPres`. How much it is stands in prose in the source, and so not here. */
+/** A presumed credit of `cCredPres`. Its amount is absent here, because the source states it only in prose. */
 export interface CreditoPresumido {
   /** Two digits. */
   readonly codigo: string;
@@ -228,8 +228,8 @@ export interface CreditoPresumido {
 }
 
 /**
- * Which address of the DPS gives the place of the operation. `destOuToma` is `IBSCBS/dest` when `indDest` is 1 and
- * `toma` otherwise; `destOuTomaExterior` the same, at its address abroad.
+ * The address of the DPS that gives the place of the operation. `destOuToma` is `IBSCBS/dest` when `indDest` is 1 and `toma` otherwise;
+ * `destOuTomaExterior` is the same with the address abroad.
  */
 export const CAMPOS_LOCAL = [
   'cLocPrestacao',
@@ -248,32 +248,32 @@ export interface Indicador {
   readonly caracteristicaFornecimento: string;
   readonly localFornecimento: string;
   readonly dispositivoLC214?: string;
-  /** Known for the codes of Anexo C, but for 080101, which the NFS-e Via alone uses. */
+  /** Known for the codes of Anexo C, except 080101, which only the NFS-e Via uses. */
   readonly campoLocal?: (typeof CAMPOS_LOCAL)[number];
   readonly observacao?: string;
-  /** Being in Anexo C is what the national environment checks (E0901). */
+  /** Whether it is in Anexo C, which the national environment checks (E0901). */
   readonly emAnexoC: boolean;
-  /** Absent in 020102, where the sources do not say. */
+  /** Absent in 020102, because the sources do not say. */
   readonly validoNFSe?: boolean;
 }
 
 /**
- * One allowed combination of service, NBS, operation indicator and classification (Anexo VIII). By its publisher's own
- * word initial work: it yields warnings and suggestions, never refusals (decided in D-84).
+ * One allowed combination of service, NBS, operation indicator and classification (Anexo VIII). Its publisher calls it initial work, so
+ * it yields warnings and suggestions, never refusals (decided in D-84).
  */
 export interface Correlacao {
   /** `01.01`. */
   readonly subitem: string;
-  /** Only in item 99, where the annex goes below the subitem. */
+  /** Only in item 99, where the annex is more specific than the subitem. */
   readonly cTribNac?: string;
   readonly nbs?: string;
   readonly cIndOp?: string;
   readonly cClassTrib?: string;
-  /** The combination holds for an onerous (or not onerous) operation alone; absent: for either. */
+  /** The combination holds only for an onerous (or only for a non-onerous) operation; absent: for either. */
   readonly psOnerosa?: boolean;
-  /** The combination holds for an acquirer abroad (or not abroad) alone; absent: for either. */
+  /** The combination holds only for an acquirer abroad (or only for one in the country); absent: for either. */
   readonly adqExterior?: boolean;
-  /** Names the service where the annex gives no NBS. */
+  /** Names the service if the annex gives no NBS. */
   readonly nota?: string;
 }
 
@@ -281,8 +281,8 @@ export const TRIBUTOS_IBS_CBS = ['IBS-UF', 'IBS-MUN', 'CBS'] as const;
 export type TributoIbsCbs = (typeof TRIBUTOS_IBS_CBS)[number];
 
 /**
- * Percentages that the calculation takes beside the rates, everybody's alike: of government purchases the reducer, and how much of the CBS
- * goes to a state or a municipality that buys; and each presumed credit of an NFS-e, by its `cCredPres`.
+ * Percentages that the calculation uses besides the rates, the same for everybody. Government purchases have the reducer and the shares
+ * of the CBS that go to a buying state or municipality. Each presumed credit of an NFS-e has its own, by `cCredPres`.
  */
 const PERCENTUAIS_IBS_CBS = [
   'REDUTOR-COMPRA-GOV',
@@ -294,24 +294,24 @@ const PERCENTUAIS_IBS_CBS = [
 ] as const;
 export type PercentualIbsCbs = (typeof PERCENTUAIS_IBS_CBS)[number];
 
-/** All that a row of the table of rates may be about, and all that a note may wait for. */
+/** All subjects of a row of the table of rates, and all that a note may wait for. */
 export const LINHAS_IBS_CBS = [...TRIBUTOS_IBS_CBS, ...PERCENTUAIS_IBS_CBS] as const;
 export type LinhaIbsCbs = (typeof LINHAS_IBS_CBS)[number];
 
-/** `pendente`: the law says who shall fix the rate, and nobody has. */
+/** `pendente`: the law says who shall fix the rate, and the rate is not fixed yet. */
 export const SITUACOES_ALIQUOTA = ['confirmada', 'texto_legal', 'pendente'] as const;
 
-/** A rate of the table that the program ships, and the days it is in force, both included. */
+/** A rate of the shipped table, and its days in force, both included. */
 export interface AliquotaIbsCbs {
   readonly tributo: LinhaIbsCbs;
-  /** The classification whose own rate it is; absent: everybody's. */
+  /** The classification that has its own rate; absent: the rate is general. */
   readonly cClassTrib?: string;
-  /** `YYYY-MM-DD`; without an end it holds until another row does. */
+  /** `YYYY-MM-DD`; a row without an end holds until another row begins. */
   readonly inicio: string;
   readonly fim?: string;
   /** Percent, decimal text of up to four decimals; absent while `pendente`. */
   readonly aliquota?: string;
-  /** Where it was read. */
+  /** The source of the rate. */
   readonly fonte: string;
   readonly baseLegal: string;
   readonly situacao: (typeof SITUACOES_ALIQUOTA)[number];

@@ -1,4 +1,4 @@
-/** Searching a list in memory, against the plain way of doing the same: one item after the other, one filter after the other. */
+/** The in-memory search, against the plain way: one item after the other, one filter after the other. */
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -7,7 +7,7 @@ import { comparable, onPage, paginacaoOf, searchOf, wordsOf } from './search.ts'
 
 type Item = { readonly codigo: string; readonly nome: string };
 
-/** Few letters, so that words meet; accents, case and what parts words. */
+/** Few letters, so that words coincide; accents, case and separators. */
 const TEXT = fc.string({ unit: fc.constantFrom('a', 'á', 'Ã', 'b', 'B', 'ç', ' ', '-', "'", '1', 'º'), maxLength: 12 });
 const CODE = fc.string({ unit: fc.constantFrom('0', '1', '2'), minLength: 1, maxLength: 4 });
 const ITEMS: fc.Arbitrary<Item[]> = fc.array(fc.record({ codigo: CODE, nome: TEXT }), { maxLength: 30 });
@@ -20,7 +20,7 @@ function searched(items: readonly Item[]) {
   });
 }
 
-/** Letters and digits without their marks, by another road than the one of the search. */
+/** Letters and digits without accents, computed differently from the search. */
 function folded(text: string): string {
   return [...text.normalize('NFKD')]
     .filter((one) => !/\p{M}/u.test(one))

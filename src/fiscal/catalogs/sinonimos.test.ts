@@ -1,4 +1,4 @@
-/** Everyday words in the search for a service: what somebody types, and the subitem of LC 116 that he means. */
+/** Everyday words in the search for a service: the typed words, and the subitem of LC 116 that they mean. */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -13,7 +13,7 @@ function subitensFor(descricao: string): readonly string[] {
   return [...new Set(found.map(({ subitem }) => subitem))];
 }
 
-/** From the list of LC 116; that a thing let alone is no service is Súmula Vinculante 31. */
+/** Subitems of the list of LC 116. The lease of a movable thing alone is no service (Súmula Vinculante 31). */
 const QUESTIONS: readonly (readonly [asked: string, wanted: readonly string[]])[] = [
   ['software', ['01.01', '01.05']],
   ['SOFTWARE', ['01.01', '01.05']],

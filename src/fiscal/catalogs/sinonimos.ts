@@ -1,11 +1,11 @@
 /**
- * Everyday words for the services of the national list, by which the filter `descricao` finds them beside the words of the list.
+ * Everyday words for the services of the national list. The filter `descricao` finds services by these words and by those of the list.
  *
- * Ours, and no part of the law: a word helps to find a subitem, and whether the service is that one is read in its description.
- * What is let without anybody to work it (a car, a machine) has no subitem that is taxed, and is found in 99.01.
+ * The words are ours, and no part of the law. A word helps to find a subitem; only the description says whether it is the right service.
+ * A thing leased without an operator (a car, a machine) has no taxed subitem, and is found in 99.01.
  */
 
-/** A word or a few, and the subitems of the list that somebody who says it may mean. */
+/** One or more words, and the subitems of the list that they may mean. */
 const PALAVRAS: Readonly<Record<string, readonly string[]>> = {
   // 01 Informática
   software: ['01.01', '01.02', '01.04', '01.05', '01.07'],
@@ -187,7 +187,7 @@ function gather(): ReadonlyMap<string, string> {
   return words;
 }
 
-/** The everyday words of a subitem of the list (`01.01`), one after the other; empty where it has none. */
+/** The everyday words of a subitem of the list (`01.01`), one after the other; empty if it has none. */
 export function sinonimosOf(subitem: string): string {
   return BY_SUBITEM.get(subitem) ?? '';
 }

@@ -1,11 +1,11 @@
 /**
- * Reads the data files of this room: a head and rows as arrays, made readable and typed on first use.
+ * Reads the data files of this folder: a head and rows as arrays, converted to typed objects on first use.
  *
- * It trusts the files. `scripts/generate-catalogs.ts` writes them against the same row types that are given here, so
- * nothing is checked twice; and nothing outside this folder should import it.
+ * The reader trusts the files. `scripts/generate-catalogs.ts` writes them against the same row types, so nothing is checked twice.
+ * Nothing outside this folder should import it.
  */
 
-/** One data file as `scripts/generate-catalogs.ts` writes it; `null` is a cell that no source states. */
+/** One data file as `scripts/generate-catalogs.ts` writes it; `null` marks a value that no source states. */
 export interface Table {
   readonly fonte: string;
   readonly data: string;
@@ -27,12 +27,12 @@ export function rowsOf<Row>(table: Table): readonly Row[] {
   });
 }
 
-/** The rows by a key that the generator has already found unique. */
+/** The rows by a key; the generator has already checked that it is unique. */
 export function byKey<Row>(rows: readonly Row[], key: (row: Row) => string): ReadonlyMap<string, Row> {
   return new Map(rows.map((row) => [key(row), row]));
 }
 
-/** Makes a value at the first call and keeps it: most processes never ask for most catalogs. */
+/** Makes a value at the first call and keeps it: most processes never use most catalogs. */
 export function once<Value>(make: () => Value): () => Value {
   let made: { readonly value: Value } | undefined;
   return () => {

@@ -1,7 +1,7 @@
-/** Codes of the signature: inside the XML, 422; in the header of a JSON request, 401. In the sandbox none refuses (D-32). */
+/** Codes of the signature: 422 inside the XML, 401 in the header of a JSON request. None of them refuses in the sandbox (D-32). */
 import type { Row } from './row.ts';
 
-/** A signature that does not hold will not hold the next time either; in the sandbox it is remarked upon (D-32). */
+/** An invalid signature stays invalid when it is sent again; the sandbox only remarks upon it (D-32). */
 function remarkInSandbox(status: number, rows: readonly Omit<Row, 'status' | 'transitorio'>[]): readonly Row[] {
   return rows.map((row) => ({ ...row, status, transitorio: false, integracao: 'avisa' }));
 }

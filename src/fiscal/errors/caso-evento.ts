@@ -1,25 +1,25 @@
 /**
- * The example of a code about events: what stands on the note and what is to be registered, once refused and once accepted.
- * The tests put each to {@link conflictOf}, so that what a page shows is what the law answers.
+ * The example of a code about events: the events on the note and the one to be registered, once refused and once accepted. The tests pass
+ * each to {@link conflictOf}, so that a page shows the real answer of the law.
  */
 import type { EventoNaNota, EventoQueChega } from '../conflitos-evento.ts';
 import { eventoId } from '../layout/evento.ts';
 import { type AutorEvento, type TipoEvento, tipoBySlug } from '../tipos-evento.ts';
 import type { Pedido } from './row.ts';
 
-/** `por`: whose event it is, where that is not the party whose event the type is; `bloqueia`, `aponta`: what it is about. */
+/** `por`: the party of the event, if it is not the usual party of the type; `bloqueia`, `aponta`: the object of the event. */
 type Registro = {
   readonly tipo: string;
   readonly por?: AutorEvento;
   readonly bloqueia?: string;
-  /** Another event of the note: its type, and its sequence where there are several. */
+  /** Another event of the note: its type, and its sequence if there are several. */
   readonly aponta?: { readonly tipo: string; readonly numero?: number };
 };
 
 export type Momento = { readonly naNota: readonly Registro[]; readonly chega: Registro };
 export type CasoDeEvento = { readonly titulo?: string; readonly recusado: Momento; readonly aceito: Momento };
 
-/** As a page shows it. */
+/** The example as a page shows it. */
 export function pedidoDeEvento({ titulo, recusado, aceito }: CasoDeEvento): Pedido {
   const texts = { recusado: textOf(recusado), aceito: textOf(aceito) };
   return titulo === undefined ? texts : { titulo, ...texts };
@@ -38,7 +38,7 @@ function describeRegistro({ tipo, por, bloqueia, aponta }: Registro): string {
   return `${tipo}${whose}${what}${which}`;
 }
 
-// The same for the law.
+// The same example for the law.
 
 const CHAVE = '35503081211222333000181000000000000126091234567895';
 const PARTES: Readonly<Record<AutorEvento, string>> = {
@@ -48,7 +48,7 @@ const PARTES: Readonly<Record<AutorEvento, string>> = {
 };
 const PREFEITURA = '46395000000139';
 
-/** What {@link conflictOf} is asked about a moment. */
+/** The arguments of {@link conflictOf} for a moment. */
 export function questionOf({ naNota, chega }: Momento): readonly [readonly EventoNaNota[], EventoQueChega] {
   const numbers = new Map<string, number>();
   const onNote = naNota.map((one) => {

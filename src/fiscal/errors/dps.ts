@@ -1,10 +1,10 @@
-/** Codes of the content of a DPS: what the reader finds in single elements, and the rules that say the rest themselves. */
+/** Codes of the content of a DPS: those that the reader finds in single elements, and those of rules that explain the rest themselves. */
 import { VERSOES } from '../layout/layouts.ts';
 import type { Patch } from '../rules/rule.ts';
 import { TOMADOR_NO_EXTERIOR } from '../rules/toma.ts';
 import { aboutTheDocument, type Row } from './row.ts';
 
-/** A work by its CIB, for a service that must name the work. */
+/** A work identified by its CIB, for a service that must name the work. */
 const OBRA: Patch = { 'serv/cServ/cTribNac': '070201', 'serv/obra/cCIB': '12345678' };
 
 const OBRA_COM_ENDERECO: Patch = {
@@ -31,7 +31,7 @@ const COFINS: Patch = {
   [`${PISCOFINS}/vCofins`]: '30.00',
 };
 
-/** Remarks: the note is issued, and the sender learns what to look at. */
+/** Remarks: the note is issued, and the sender learns of a possible problem. */
 export const AVISOS: readonly Row[] = [
   {
     codigo: 'E0004',
@@ -305,7 +305,7 @@ export const ESTRUTURA: readonly Row[] = aboutTheDocument([
   },
 ]);
 
-/** The database finds this one, when the note is stored. */
+/** The database finds this one when the note is stored. */
 export const DUPLICIDADE: readonly Row[] = aboutTheDocument([
   {
     codigo: 'E0014',

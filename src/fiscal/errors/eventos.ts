@@ -1,11 +1,11 @@
 /**
- * Codes of the national rules about events, which the request of an event is answered with when the events on the note rule
- * it out. The same codes come back from the national environment, in `codigo_retorno` and `erros_adn` of the event.
+ * Codes of the national rules about events. The request of an event gets one of them if the events on the note exclude it. The national
+ * environment returns the same codes, in `codigo_retorno` and `erros_adn` of the event.
  */
 import { type CasoDeEvento, type Momento, pedidoDeEvento } from './caso-evento.ts';
 import { aboutTheDocument, type Row } from './row.ts';
 
-/** One kind of event that does not come after certain others. */
+/** One kind of event that cannot follow certain others. */
 function depoisDe(codigo: string, evento: string, significado: string, comoResolver: string): EventoRow {
   return {
     codigo,
@@ -25,7 +25,7 @@ function postEvento(body: string): string {
   return `POST /integracao/api/v1/nfse/{chave_acesso}/eventos\nContent-Type: application/json\n\n${body}`;
 }
 
-/** `chega`, a type or more about it, on a note that has `naNota`. */
+/** `chega`, a type or a description of one, on a note that has `naNota`. */
 function em(naNota: readonly Chega[], chega: Chega): Momento {
   return { naNota: naNota.map(registroOf), chega: registroOf(chega) };
 }
@@ -43,7 +43,7 @@ const BLOQUEIO = { tipo: 'bloqueio_por_oficio', bloqueia: 'cancelamento' };
 const ANULACAO = { tipo: 'anulacao_rejeicao', aponta: { tipo: 'rejeicao_tomador' } };
 const DESBLOQUEIO = { tipo: 'desbloqueio_por_oficio', aponta: { tipo: 'bloqueio_por_oficio' } };
 
-/** What is refused and what is accepted, by code. */
+/** A refused and an accepted case, by code. */
 export const CASOS_DE_EVENTO: Readonly<Record<string, CasoDeEvento>> = {
   E0840: { recusado: em(['confirmacao_tomador'], 'cancelamento'), aceito: em([], 'cancelamento') },
   E0845: {

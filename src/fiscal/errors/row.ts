@@ -1,49 +1,49 @@
-/** How a code is written down here, and what the table makes of it together with its rules. */
+/** The form in which a code is declared, and in which the table publishes it together with its rules. */
 import type { AnyRule, Patch } from '../rules/rule.ts';
 
 export type Examples = { readonly rejects: readonly Patch[]; readonly accepts: readonly Patch[] };
 
 /**
- * What fails and what passes, as text: a request, or of a document the lines that matter. For a code that no patch on a
- * DPS can show, because it is about the request, the signature or the registry.
+ * The refused and the accepted form, as text: a request, or the relevant lines of a document. No patch on a DPS can show these codes,
+ * because they concern the request, the signature or the registry.
  */
 export type Pedido = { readonly titulo?: string; readonly recusado: string; readonly aceito: string };
 
-/** A code as its family writes it. What a rule says of itself is not said again: `significado`, `origem`, examples. */
+/** A code as its family declares it. The texts of its rules are not repeated: `significado`, `origem`, examples. */
 export type Row = {
   readonly codigo: string;
-  /** HTTP status of an answer whose first fault this is. `aviso`: it never refuses, it travels with a 201. */
+  /** HTTP status of an answer whose first fault this is. `aviso`: the code never refuses, and is sent with a 201. */
   readonly status: number | 'aviso';
-  /** All the statuses, where there is more than one; `status` is the usual one. */
+  /** All the statuses, if there is more than one; `status` is the usual one. */
   readonly statuses?: readonly number[];
   /** One line, the title of the code. */
   readonly mensagem: string;
-  /** What it means and when it comes. Only a code of rules may leave it to them. */
+  /** The meaning of the code, and when it is sent. Only a code of rules may omit it. */
   readonly significado?: string;
   readonly comoResolver: string;
-  /** The same request, sent again, may succeed. */
+  /** Whether the same request may succeed when it is sent again. */
   readonly transitorio: boolean;
   readonly origem?: string;
-  /** What the national environment means by the number, or answers in its place, where that differs (D-85). */
+  /** The national meaning of the number, or the national answer in its place, if it differs (D-85). */
   readonly nacional?: string;
-  /** Of structure, which is no rule; the tests run them. */
+  /** Examples of a fault of structure, which is no rule; the tests run them. */
   readonly exemplos?: Examples;
   readonly pedidos?: readonly Pedido[];
-  /** What becomes of it in the sandbox, where that is not what production does: a remark, or nothing at all. */
+  /** The effect in the sandbox, if it differs from production: a remark, or no check at all. */
   readonly integracao?: 'avisa' | 'nao_verifica';
-  /** No line of the service sends it yet: its meaning is fixed, and nobody receives it. */
+  /** The service does not send it yet: its meaning is reserved. */
   readonly reservado?: true;
-  /** An older name that is not sent; this is the code that is. */
+  /** The code that is sent instead of this older name. */
   readonly substituidoPor?: string;
 };
 
 /**
- * Whom a code concerns (D-86). `geral`: it refuses everywhere. `nacional`: a rule of the national standard alone, which
- * refuses in production and is a remark in the sandbox. `aviso`: it never refuses.
+ * The scope of a code (D-86). `geral`: it refuses everywhere. `nacional`: a rule of the national standard alone, which refuses in
+ * production and is a remark in the sandbox. `aviso`: it never refuses.
  */
 export type Alcance = 'geral' | 'nacional' | 'aviso';
 
-/** A code as it is published: its row, with what its rules say where the row does not. */
+/** A code as it is published: its row, completed with the texts of its rules. */
 export type PublicError = Omit<Row, 'reservado'> &
   Required<Pick<Row, 'statuses' | 'significado' | 'origem' | 'pedidos'>> & {
     readonly alcance: Alcance;
@@ -52,7 +52,7 @@ export type PublicError = Omit<Row, 'reservado'> &
     readonly regras: readonly AnyRule[];
   };
 
-/** Codes about the document itself: 422, and the same document is refused again however often it is sent. */
+/** Codes about the document itself: 422, and the same document is refused again each time. */
 export function aboutTheDocument(rows: readonly Omit<Row, 'status' | 'transitorio'>[]): readonly Row[] {
   return rows.map((row) => ({ ...row, status: 422, transitorio: false }));
 }

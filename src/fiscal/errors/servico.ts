@@ -1,4 +1,4 @@
-/** Codes of the service as such, with three digits: the request, the registry, what does not exist, what went wrong. */
+/** Codes of the service itself, with three digits: the request, the registry, missing objects, internal failures. */
 import { VERSOES } from '../layout/layouts.ts';
 import type { Row } from './row.ts';
 

@@ -1,29 +1,29 @@
 /**
- * Checks one text against its simple type: what is wrong in words for the integrator, and the mended text where the step
- * is mechanical. Which code a fault answers with is the element's affair, in `read.ts`.
+ * Checks one text against its simple type: the error in words for the integrator, and the corrected text if the correction is mechanical.
+ * The element, in `read.ts`, decides the code of the fault.
  */
 import { type Decimal, parseDecimal } from '../decimal.ts';
 import { ownOf } from '../own.ts';
 import { expectedInSentence, type SimpleType } from './simple-types.ts';
 
-/** Codes that a type answers with unless the element that uses it says otherwise (D-12). */
+/** Codes of a type's faults, unless the element that uses the type names others (D-12). */
 type TypeFaultKind = 'tipo' | 'valor' | 'formato' | 'vazio';
 
-/** What is wrong with a text, in words for the integrator. Lengths in characters; `fix` only when it is mechanical. */
+/** The error of a text, in words for the integrator. Lengths are in characters; `fix` is given only for a mechanical correction. */
 export type TypeFault = {
   readonly kind: TypeFaultKind;
   readonly problem: string;
   readonly fix?: string;
-  /** How the expected value is told after the problem; without this in a sentence of its own. `never`: the problem tells it. */
+  /** How the expected value follows the problem; a sentence of its own if absent. `never`: the problem already names it. */
   readonly expected?: 'after a colon' | 'never';
 };
 
-/** A mended text longer than this is not repeated in the message, only in `correcao`. */
+/** A corrected text longer than this is not repeated in the message, only in `correcao`. */
 const FIX_SHOWN_MAX = 60;
 
 /**
- * What is wrong with a text and how to mend it: the rest of a sentence that begins with the name of the field, full stop
- * included. An empty text is told by who knows whether the field is needed.
+ * The error of a text and its remedy: the rest of a sentence that begins with the name of the field, full stop included. The message for
+ * an empty text comes from the caller, which knows whether the field is required.
  */
 export function sayFault(type: SimpleType, { kind, problem, fix, expected }: TypeFault): string {
   if (kind === 'vazio') return `${problem}.`;
@@ -51,12 +51,12 @@ function patternOf(type: SimpleType): RegExp | undefined {
   return pattern;
 }
 
-/** Characters beyond twice its largest size with which a text is no longer a slip of the pen. */
+/** A text longer than twice the maximum plus this is no typing error any more. */
 const FAR_BEYOND = 100;
 
 /**
- * Checks one text against its type. Returns undefined when it is right; the text in the national spelling is what
- * {@link readValue} gives. The first problem that explains the most is reported, one a value. `zone`: in which an instant has its day.
+ * Checks one text against its type. Returns undefined if it is valid; {@link readValue} gives its national spelling. One problem per
+ * value is reported, the one that explains the most. `zone`: the time zone in which an instant has its day.
  */
 export function checkText(type: SimpleType, value: string, zone?: string): TypeFault | undefined {
   const fault = faultOf(type, value, zone);
@@ -68,7 +68,7 @@ export function checkText(type: SimpleType, value: string, zone?: string): TypeF
 
 function faultOf(type: SimpleType, value: string, zone?: string): TypeFault | undefined {
   if (isBlank(value)) return { kind: 'vazio', problem: 'está vazio' };
-  // A text far beyond its field is not searched for anything else: normalising or mending it could take minutes.
+  // A text far beyond its field is not examined further: normalising or correcting it could take minutes.
   if (value.length > type.max * 2 + FAR_BEYOND) return wrongSize(type, value);
   if (type.reads?.pattern.test(value)) return faultOf({ ...type, reads: undefined }, type.reads.as(value));
   switch (type.kind) {
@@ -87,7 +87,7 @@ function checkEnum(type: SimpleType, value: string): TypeFault | undefined {
   if (refused !== undefined) return { kind: 'valor', problem: `traz um valor que não se emite: ${refused}` };
   const trimmed = value.trim();
   if (trimmed !== value && checkEnum(type, trimmed) === undefined) return spaces(trimmed);
-  // The same code with the zeros that it lost, or without those that a form put before it.
+  // The same code with its lost zeros, or without the zeros that a form put before it.
   const mended = [value.padStart(type.max, '0'), value.replace(/^0+(?=.)/, '')];
   const fix = fixIf(mended.find((one) => type.values!.includes(one)));
   return { kind: 'valor', problem: 'está fora dos valores aceitos', ...AFTER_COLON, ...fix };
@@ -107,7 +107,7 @@ function checkDecimal(type: SimpleType, value: string): TypeFault | undefined {
     return { kind: 'tipo', problem, ...fixIf(decimalFix(type, value)) };
   }
   const whole = plain[1]!.replace(/^0+(?=\d)/, '');
-  // A text of a million digits is judged by its length: making a number of it would take long.
+  // A text of a million digits is judged by its length: converting it to a number would take long.
   if (type.highest !== undefined && (whole.length > 15 || BigInt(whole) * 100n > type.highest)) {
     return { kind: 'valor', problem: 'está acima do máximo', ...AFTER_COLON };
   }
@@ -127,7 +127,7 @@ function bareDecimal(value: string): string {
   return value.replace(/^R\$\s*/, '').replace(/\s/g, '');
 }
 
-/** What `1.000` and `1,000` may mean, in words: a thousand, or one. Undefined where only one of them is in range. */
+/** The possible meanings of `1.000` and `1,000` in words: a thousand, or one. Undefined if only one of them is in range. */
 export function readingsOf(type: SimpleType, value: string): string | undefined {
   const [, whole, rest] = /^([1-9]\d{0,2})[.,](\d{3})$/.exec(bareDecimal(value)) ?? [];
   if (whole === undefined || rest === undefined) return undefined;
@@ -136,11 +136,11 @@ export function readingsOf(type: SimpleType, value: string): string | undefined 
   return isEither ? `pode ser tanto ${thousands} como ${decimals}` : undefined;
 }
 
-/** Only what does not change the amount: separators, missing or zero decimals, leading zeros. */
+/** Corrects only what does not change the amount: separators, missing or zero decimals, leading zeros. */
 function decimalFix(type: SimpleType, value: string): string | undefined {
   let plain = bareDecimal(value);
   if (readingsOf(type, value) !== undefined) return undefined;
-  // Thousands by comma are told from decimals by the point behind them.
+  // A comma separates thousands if a point follows it.
   if (/^\d{1,3}(,\d{3})+\.\d+$/.test(plain)) plain = plain.replaceAll(',', '');
   if (plain.includes(',')) {
     if (!/^\d{1,3}(\.\d{3})*,\d+$|^\d+,\d+$/.test(plain)) return undefined;
@@ -162,7 +162,7 @@ function checkPattern(type: SimpleType, value: string, zone?: string): TypeFault
   const length = characters(value);
   const pattern = patternOf(type);
   if (length > type.max || length < type.min || (pattern !== undefined && !pattern.test(value))) {
-    // Only of a text that has a form of its own are spaces at the ends the mistake.
+    // Spaces at the ends are the error only in a text with a form of its own.
     if (pattern !== undefined && value.trim() !== value) return spaces(value.trim());
     const mended = type.mend?.(value, zone);
     const isMended = mended !== undefined && mended !== value && checkPattern(type, mended) === undefined;
@@ -184,7 +184,7 @@ function checkPattern(type: SimpleType, value: string, zone?: string): TypeFault
   return type.kind === 'date' ? { kind: 'tipo', problem: also, ...NEVER } : { kind: 'formato', problem: also };
 }
 
-/** Written as a date is, whether or not there is such a day. */
+/** The form of a date, whether or not the day exists. */
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 function wrongSize(type: SimpleType, value: string): TypeFault {
@@ -194,10 +194,10 @@ function wrongSize(type: SimpleType, value: string): TypeFault {
   return { kind: 'formato', problem, ...(type.expectsSize === true ? NEVER : {}) };
 }
 
-/** What no XML document can hold; XML itself cannot bring it, a JSON body can. */
+/** Characters that no XML document can hold; XML itself cannot bring them, a JSON body can. */
 const NOT_XML = /[^\t\n\r -\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
 
-/** Whether a text says nothing: white space as XML has it, so that a space that does not break is a character like any other. */
+/** Whether a text is blank. White space is that of XML, so that a non-breaking space is an ordinary character. */
 export function isBlank(value: string): boolean {
   for (let at = 0; at < value.length; at += 1) {
     const code = value.charCodeAt(at);
@@ -206,7 +206,7 @@ export function isBlank(value: string): boolean {
   return true;
 }
 
-/** What the national reception cannot take is refused here at once, with its place and a safe replacement (D-34). */
+/** Characters that the national reception cannot take are refused here at once, with their place and a safe replacement (D-34). */
 function checkLatin(value: string): TypeFault | undefined {
   let position = 0;
   for (const character of value) {
@@ -223,7 +223,7 @@ function checkLatin(value: string): TypeFault | undefined {
   return value.startsWith(' ') || value.endsWith(' ') ? spaces(value.replace(/^ +| +$/g, '')) : undefined;
 }
 
-/** What stands for characters outside Latin-1: the replacement, and the characters. */
+/** The replacements for characters outside Latin-1, each with its characters. */
 const REPLACEMENTS: ReadonlyMap<string, string> = new Map(
   [
     ['-', '\u2010\u2011\u2012\u2013\u2014\u2015\u2212\u2022'],
@@ -261,7 +261,7 @@ function toLatin(value: string): string | undefined {
   return mended === '' ? undefined : mended;
 }
 
-/** The nearest thing in Latin-1 to a character outside it; empty when there is none. */
+/** The nearest Latin-1 text for a character outside it; empty if there is none. */
 function latinOf(character: string): string {
   const bare = character.normalize('NFKD').replace(/\p{M}/gu, '');
   return REPLACEMENTS.get(character) ?? (/^[ -ÿ]+$/.test(bare) ? bare : '');
@@ -275,7 +275,7 @@ function fixIf(fix: string | undefined): { fix: string } | Record<string, never>
   return fix === undefined ? {} : { fix };
 }
 
-/** Length as XSD counts it: code points, not UTF-16 units. */
+/** Length by XSD: code points, not UTF-16 units. */
 function characters(value: string): number {
   const units = value.length;
   for (let at = 0; at < units; at += 1) {
@@ -290,10 +290,10 @@ export function readValue(type: SimpleType, value: string): string | Decimal {
   return type.reads?.pattern.test(value) ? type.reads.as(value) : value;
 }
 
-/** Reads a text as {@link readValue} does; undefined where {@link checkText} has something to say. */
+/** Reads a text as {@link readValue} does; undefined if {@link checkText} reports a fault. */
 export type ReadText = (text: string) => string | Decimal | undefined;
 
-/** The reader of a type, made once: it looks at a right text only as far as it must. */
+/** The reader of a type, built once: a valid text is examined no further than necessary. */
 export function textReaderOf(type: SimpleType): ReadText {
   const read = plainReaderOf(type);
   const { reads } = type;
@@ -322,7 +322,7 @@ function plainReaderOf(type: SimpleType): ReadText {
   };
 }
 
-/** Whether a text is of printed ASCII and neither begins nor ends with a space: a type without pattern admits each such character. */
+/** Whether a text is of printable ASCII and neither begins nor ends with a space: a type without pattern accepts each such character. */
 function isPlainText(text: string): boolean {
   const last = text.length - 1;
   if (text.charCodeAt(0) === 0x20 || text.charCodeAt(last) === 0x20) return false;

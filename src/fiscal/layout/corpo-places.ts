@@ -1,22 +1,22 @@
-/** Where the elements of a DPS stand in the JSON body that it is read from, and what of them needs no further fault. */
+/** The places of the elements of a DPS in its JSON body, and the elements that need no further fault. */
 import { DPS_BASE, NOTE_BASE } from './plan-corpo.ts';
 
 const INDEX = /\[\d+\]/g;
 
 export class BodyPlaces {
-  /** Offset of the value of each element, by xpath: those that were set, and those that were looked up since. */
+  /** Offset of the value of each element, by xpath: the recorded ones, and those that were looked up since. */
   #pending: [xpath: string, offset: number][] = [];
   readonly #offsets = new Map<string, number>();
-  /** Elements that have their fault already; with a slash at the end, all that is in them. */
+  /** Elements that have their fault already; a slash at the end includes all their content. */
   readonly #explained = new Set<string>();
-  /** Groups under a wrong name: the place of the right one, and that of the one that was sent. */
+  /** Groups under a wrong name: the correct place, and the sent one. */
   readonly #misnamed: (readonly [right: string, sent: string])[] = [];
 
   set(xpath: string, offset: number): void {
     this.#pending.push([xpath, offset]);
   }
 
-  /** A body that is right is asked for no place, so that a map of them is made only now. */
+  /** A valid body needs no place, so the map is built only now. */
   #known(): ReadonlyMap<string, number> {
     for (const [xpath, offset] of this.#pending) this.#offsets.set(xpath, offset);
     this.#pending = [];
@@ -33,17 +33,17 @@ export class BodyPlaces {
     return known.get(DPS_BASE) ?? 0;
   }
 
-  /** Whether a path is of a value of the note that nobody declared: then no property is named (D-211). */
+  /** Whether a path is of a value of the note that was not declared: its fault then names no property (D-211). */
   isUndeclared(xpath: string): boolean {
     return xpath.startsWith(`${NOTE_BASE}/`) && !this.#known().has(xpath);
   }
 
-  /** No further fault is told about an element or its content. */
+  /** No further fault is reported for an element or its content. */
   explain(xpath: string): void {
     this.#explained.add(xpath).add(`${xpath}/`);
   }
 
-  /** No further fault is told about an element itself; its content is still judged. */
+  /** No further fault is reported for an element itself; its content is still judged. */
   explainEmptiness(xpath: string): void {
     this.#explained.add(xpath);
   }
@@ -72,9 +72,9 @@ export class BodyPlaces {
     this.#misnamed.push([right, this.asSent(sent)]);
   }
 
-  /** The name of a property with the groups around it as they were sent, whatever their right names are. */
+  /** The name of a property with the groups around it as they were sent, even under wrong names. */
   asSent(campo: string): string {
-    // Groups around others were opened first, so that the last that fits is the innermost.
+    // Outer groups were opened first, so the last match is the innermost.
     const around = this.#misnamed.findLast(
       ([right]) => campo.startsWith(right) && /^[.[]/.test(campo.slice(right.length)),
     );

@@ -1,21 +1,21 @@
 /**
- * The JSON body of issuance as one table: every property, and the place of the DPS that it becomes (D-24).
+ * The JSON body of issuance as one table: every property, and its place in the DPS (D-24).
  *
- * Flat snake_case names like those of the `nota`, with groups where the sender thinks in groups. What a value may be, what is
- * required and in which order the elements stand is said in `dps.ts` alone; a path here that is not there is a bug, found when
- * the table is loaded. Reading is in `read-corpo.ts`, writing in `write-corpo.ts`.
+ * The names are flat snake_case like those of the `nota`, with groups for the parts that senders see as groups. The allowed values, the
+ * required elements and their order are defined in `dps.ts` alone. A path that is missing there is a bug, found when the table is loaded.
+ * Reading is in `read-corpo.ts`, writing in `write-corpo.ts`.
  */
 import type { NfsePath } from './nfse.ts';
 import { type SimpleType, T } from './simple-types.ts';
 
-/** Filled in when nobody says it, because it is technical; `ambiente` is the service's to know. */
+/** A technical default for an omitted property; the service itself knows `ambiente`. */
 type Padrao = { readonly texto: string } | 'ambiente';
 
 /** A property with one value. */
 export type Campo = {
   readonly kind: 'campo';
   readonly name: string;
-  /** Below the group around it; more than one only for `cpf_cnpj`, which is a CNPJ or a CPF by its length. */
+  /** Paths below the group around it; more than one only for `cpf_cnpj`, which is a CNPJ or a CPF by its length. */
   readonly paths: readonly [string, ...string[]];
   readonly padrao?: Padrao;
   /** A whole number may also be written without quotes. */
@@ -33,11 +33,11 @@ export type Grupo = {
   readonly many?: boolean;
 };
 
-/** A property that no element of the DPS takes: it is compared with what the service computes. */
+/** A property without an element of the DPS: it is compared with the value that the service computes. */
 export type Declaracao = {
   readonly kind: 'declaracao';
   readonly name: string;
-  /** The field of the note that it is compared with, below `NFSe/infNFSe`. */
+  /** The field of the note that the value is compared with, below `NFSe/infNFSe`. */
   readonly note: NfsePath;
   readonly type: SimpleType;
 };
@@ -79,7 +79,7 @@ const EXTERIOR: readonly Item[] = [
   campo('estado_provincia_regiao', 'xEstProvReg'),
 ];
 
-/** Of a party: in the municipality's country the fields of `endNac` stand beside the others. */
+/** The address of a party: within the country the fields of `endNac` stand beside the others. */
 const ENDERECO: readonly Item[] = [
   campo('codigo_municipio', 'endNac/cMun'),
   campo('cep', 'endNac/CEP'),
@@ -87,10 +87,10 @@ const ENDERECO: readonly Item[] = [
   ...RUA,
 ];
 
-/** Of a work, a property, an event. */
+/** The address of a work, a property, an event. */
 const LOCAL: readonly Item[] = [campo('cep', 'CEP'), grupo('exterior', 'endExt', EXTERIOR), ...RUA];
 
-/** Names with a prefix in the body itself, without one in a group of their own. */
+/** The names have a prefix in the body itself, and none in a group of their own. */
 function identificacao(prefix: string, path: string): readonly Item[] {
   return [
     cpfCnpj(`${prefix}cpf_cnpj`, path),
@@ -156,7 +156,7 @@ const DOCUMENTO_REEMBOLSO: readonly Item[] = [
   campo('valor', 'vlrReeRepRes'),
 ];
 
-/** The values of `ibscbs` that a sender may declare, each with the field of the note that it is compared with. */
+/** The values of `ibscbs` that a sender may declare, each with the field of the note for its comparison. */
 export const DECLARADOS_IBSCBS = {
   valores_base_calculo: ['IBSCBS/valores/vBC', T.valor],
   valores_aliquota_ibs_uf: ['IBSCBS/valores/uf/pIBSUF', T.percentual3],
@@ -207,10 +207,10 @@ const IBSCBS: readonly Item[] = [
 const TRIB_MUN = 'valores/trib/tribMun';
 const TOT_TRIB = 'valores/trib/totTrib';
 
-/** What stands for `verAplic` when the sender's program does not name itself. */
+/** The `verAplic` of a sender whose program does not name itself. */
 const VER_APLIC = 'API JSON v1';
 
-/** The body, in the order in which a sender thinks of it: that of the DPS, with `ibscbs` as the specification tells it. */
+/** The body, in the order in which a sender thinks: that of the DPS, with `ibscbs` as the specification has it. */
 export const CORPO: readonly Item[] = [
   campo('tipo_ambiente', 'tpAmb', { padrao: 'ambiente' }),
   campo('versao_aplicativo', 'verAplic', { padrao: { texto: VER_APLIC } }),
@@ -327,8 +327,8 @@ export const CORPO: readonly Item[] = [
 ];
 
 /**
- * Names that people are likely to try, and the property that they mean in the same group. Tags of the DPS need not be here:
- * a property is also found by the tag that it becomes.
+ * Names that senders are likely to try, and the property that they mean in the same group. Tags of the DPS are omitted: a property is
+ * also found by its tag.
  */
 export const LIKELY: Readonly<Record<string, string>> = {
   serie: 'serie_dps',
@@ -388,7 +388,7 @@ export const LIKELY: Readonly<Record<string, string>> = {
   codigo_classificacao_tributaria: 'cClassTrib',
 };
 
-/** Words of names that stand for one another, in the spelling that the body has; empty: a word that may as well be left out. */
+/** Interchangeable words of names, in the spelling of the body; empty: a word that may be left out. */
 export const SYNONYMS: Readonly<Record<string, string>> = {
   mun: 'municipal',
   municipio: 'municipal',
@@ -400,7 +400,7 @@ export const SYNONYMS: Readonly<Record<string, string>> = {
   do: '',
 };
 
-/** Properties that a sender may think of and that nothing takes, with what to do instead. */
+/** Properties that a sender may expect and that do not exist, with the advice for each. */
 export const NEEDLESS: Readonly<Record<string, string>> = {
   versao: 'o corpo JSON é sempre do leiaute 1.01; retire-o',
   data_emissao: 'a data e hora da emissão é escrita pelo serviço; retire-o e envie data_competencia',

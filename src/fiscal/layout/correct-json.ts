@@ -1,6 +1,6 @@
 /**
- * Corrections of a JSON body: what `correcao` says is put in the place of the property that `campo` names, name and value, or of the
- * member of a list (D-212).
+ * Corrections of a JSON body: the text of `correcao` replaces the property that `campo` names, name and value, or the member of a list
+ * (D-212).
  */
 import { quoted } from '../fault.ts';
 import { checkText } from './check-text.ts';
@@ -9,12 +9,12 @@ import { decimalText } from './decimal-text.ts';
 import { type JsonValue, kindOf } from './json-value.ts';
 import type { SimpleType } from './simple-types.ts';
 
-/** A property as it is written. */
+/** The text of a property. */
 export function propertyText(name: string, value: string): string {
   return `${JSON.stringify(name)}: ${value}`;
 }
 
-/** What is to be sent of a value under its right name, mended where that can be; undefined where nothing was said. */
+/** The text of a value for its correct property, corrected if possible; undefined for null. */
 export function rightValue(value: JsonValue, type: SimpleType, isInteger = false): string | undefined {
   if (value.kind !== 'string' && value.kind !== 'number') return undefined;
   if (value.kind === 'number' && type.kind !== 'decimal' && !isInteger) {
@@ -27,13 +27,13 @@ export function rightValue(value: JsonValue, type: SimpleType, isInteger = false
   return problem?.fix === undefined ? jsonText(value) : JSON.stringify(problem.fix);
 }
 
-/** A value in JSON again, numbers as they were written; undefined when it is too long to be sent back. */
+/** A value in JSON again, numbers as they were written; undefined if it is too long to be sent back. */
 export function jsonText(value: JsonValue): string | undefined {
   const text = writeValue(value, CORRECTION_MAX);
   return text.length > CORRECTION_MAX ? undefined : text;
 }
 
-/** Stops once the text is longer than a correction may be; `left` is what remains of that length. */
+/** Stops once the text is longer than a correction may be; `left` is the remaining length. */
 function writeValue(value: JsonValue, left: number): string {
   switch (value.kind) {
     case 'object':
@@ -65,7 +65,7 @@ function joinParts<One>(
   return marks[0] + text + marks[1];
 }
 
-/** A number as a code may have meant it: with the zeros that a number loses. */
+/** A number as the code that it may mean: with the zeros that a number loses. */
 function asCode(text: string, type: SimpleType): string | undefined {
   if (text.length > CODE_MAX || !/^[0-9]+$/.test(text)) return undefined;
   const padded = type.max > CODE_MAX ? [] : [text.padStart(type.min, '0'), text.padStart(type.max, '0')];
@@ -75,9 +75,9 @@ function asCode(text: string, type: SimpleType): string | undefined {
 /** A longer code is a key or a text, which has no leading zeros to lose. */
 const CODE_MAX = 15;
 
-// A value of a kind that its field does not have: what is said about it, and what to send in its place.
+// A value of a kind that its field does not accept: the message, and the replacement.
 
-/** What such a fault says beside its place and its code. */
+/** The parts of such a fault besides its place and its code. */
 export type WrongKind = {
   readonly mensagem: string;
   readonly encontrado: string;
@@ -85,13 +85,13 @@ export type WrongKind = {
   readonly correcao?: string;
 };
 
-/** `esperado`: what belongs there, as it ends a sentence. */
+/** `esperado`: the expected kind of value, as the end of a sentence. */
 export function wrongKind(name: string, value: JsonValue, esperado: string): WrongKind {
   const mensagem = `${name} veio como ${kindOf(value)}; aqui vai ${esperado}.`;
   return { mensagem, encontrado: kindOf(value), esperado };
 }
 
-/** A number where a text of digits belongs, which keeps its zeros only between quotation marks. */
+/** A number in the place of a text of digits, which keeps its zeros only between quotation marks. */
 export function numberForText(name: string, number: string, type: SimpleType, isInteger = false): WrongKind {
   const right = asCode(number, type);
   const zeros = type.kind === 'digits' && type.min === type.max ? ', com os zeros à esquerda' : '';

@@ -1,6 +1,6 @@
 /**
- * Corrections of an XML document: what `correcao` says is put in the place of the element that `xpath` names (D-212). Made of the text
- * as it was sent, so that prefixes, attributes, comments and spaces stay; without that text, of the tree.
+ * Corrections of an XML document: the text of `correcao` replaces the element that `xpath` names (D-212). It is made of the sent text, so
+ * that prefixes, attributes, comments and spaces stay. The tree is used if that text is unknown.
  */
 import { checkText, isBlank } from './check-text.ts';
 import { DPS_NAMESPACE } from './dps.ts';
@@ -14,13 +14,13 @@ export type Extent = { readonly start: number; readonly open: number; readonly c
 /** The text that a tree was read from. */
 export type Source = { readonly text: () => string; extentOf(element: Elemento): Extent | undefined };
 
-/** A correction repeats what was sent: no longer one is sent back. In characters. */
+/** The maximum length of a correction in characters, because it repeats the sent text. */
 export const CORRECTION_MAX = 10_000;
 
-/** Says that what the fault is about is to be taken out. */
+/** The correction that removes the object of the fault. */
 export const REMOVAL = '';
 
-/** An element as it was written: the prefix of its name with the colon, what follows the name in its start tag, and what is in it. */
+/** An element as it was written: the prefix with its colon, the rest of its start tag after the name, and its content. */
 type Written = { readonly prefix: string; readonly attributes: string; readonly inside: string };
 
 const START_TAG = /^<([^\s/>]*:)?[^\s/>]+([\s\S]*?)\s*\/?>$/;
@@ -42,8 +42,8 @@ export function elementWith(element: Elemento, text: string, source: Source | un
 }
 
 /**
- * An element under its right name, inside the groups that lead there; of a leaf with its text mended, where that can be. Undefined
- * where it says nothing, is of another kind than the one that was meant, or is too long to be sent back.
+ * An element under its correct name, inside the groups that lead there. The text of a leaf is corrected if possible. Undefined if the
+ * element is empty, is of another kind than meant, or is too long to be sent back.
  */
 export function renameElement(
   element: Elemento,
@@ -72,12 +72,12 @@ function leafIn({ children, text }: Elemento, inside: string, { type }: Leaf): s
   return problem?.fix === undefined ? inside : escapeText(problem.fix);
 }
 
-/** Up to the end of the line: what stands there behind an element is about that one, what follows is about the next. */
+/** The rest of the line: a comment on the line of an element belongs to it, the next lines belong to the next element. */
 const REST_OF_LINE = /^(?:<!--[\s\S]*?-->|<\?[\s\S]*?\?>|<!\[CDATA\[[\s\S]*?\]\]>|[^\r\n<])*/;
 
 /**
- * The group with its children in another order, each with the comments and spaces before it and behind it on its line. `keys`: by what
- * each child is to be sorted; equal ones keep their order.
+ * The group with its children in another order, each with the comments and spaces around it on its line. `keys`: the sort key of each
+ * child; equal ones keep their order.
  */
 export function reorderGroup(group: Elemento, keys: readonly number[], source: Source | undefined): string | undefined {
   const extent = source?.extentOf(group);
@@ -100,8 +100,8 @@ export function reorderGroup(group: Elemento, keys: readonly number[], source: S
 }
 
 /**
- * The declaration that brings an element and what is in it into the national namespace, and the attribute that it is. Undefined where
- * something inside declares the wrong one anew, or where the text is not known.
+ * The declaration that brings an element and its content into the national namespace, and the attribute that it is. Undefined if an inner
+ * element declares the wrong namespace again, or if the text is unknown.
  */
 export function nationalNamespace(
   element: Elemento,

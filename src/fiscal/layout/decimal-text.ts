@@ -4,12 +4,12 @@ import { readingsOf } from './check-text.ts';
 import type { JsonValue } from './json-value.ts';
 import type { SimpleType } from './simple-types.ts';
 
-/** Beyond this a power of ten only says that the number is far too large, or far too small. */
+/** A power of ten beyond this only says that the number is far too large, or far too small. */
 const EXPONENT_MAX = 40;
 
 /**
- * An amount in the spelling of the layout, where it has one; otherwise what was written, so that the fault is about that. A number is
- * what JSON says; the text `1.000` may be a thousand.
+ * An amount in the spelling of the layout, if it has one. Otherwise the text is returned unchanged, so that the fault quotes it. A number
+ * follows JSON; the text `1.000` may be a thousand.
  */
 export function decimalText(
   { kind, text }: Extract<JsonValue, { kind: 'string' | 'number' }>,

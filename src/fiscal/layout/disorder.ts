@@ -1,15 +1,15 @@
-/** E203 for a group whose elements stand in another order than the layout's: what goes before what, and the group put right. */
+/** E203 for a group whose elements stand in another order than the layout's: the misplaced elements, and the group in the correct order. */
 import type { Fault } from '../fault.ts';
 import { reorderGroup, type Source } from './correct-xml.ts';
 import type { Elemento } from './tree.ts';
 
-/** A child of a group: its name and its place in the national order, which what may stand anywhere does not have. */
+/** A child of a group: its name and its place in the national order; an element that may stand anywhere has none. */
 export type Ordered = { readonly name: string; readonly order: number | undefined };
 
 /**
- * One fault a group (D-212). Out of order are those outside the longest run that is in order, so that one moved element is named
- * however many others it passed. A repeated element has its fault already, and which of its copies is the right one is not known:
- * it is not asked for its place. Undefined when nothing else is out of order.
+ * One fault per group (D-212). Elements outside the longest ordered run are out of order. One moved element is therefore named once,
+ * however many others it passed. A repeated element is ignored here: it has its fault already, and its correct copy is unknown. Undefined
+ * if nothing else is out of order.
  */
 export function orderFault(
   group: Elemento,

@@ -1,9 +1,8 @@
 /**
- * The whole DPS 1.01 as one table, in the national order, our specification first.
+ * The whole DPS 1.01 as one table, in the national order; our specification prevails.
  *
- * `need`/`may` say what the national schema asks; `sent` says what we ask of a sender where that differs (D-12, D-15,
- * D-17, D-34). Elements that only the NFS-e has stand in `nfse.ts`; what one value may be in `simple-types.ts`; rules
- * between fields in `../rules/`.
+ * `need`/`may` follow the national schema; `sent` says what is required of a sender if that differs (D-12, D-15, D-17, D-34). Elements of
+ * the NFS-e alone stand in `nfse.ts`, value types in `simple-types.ts`, rules between fields in `../rules/`.
  */
 import { DO_LEIAUTE_FUTURO, ELEMENTOS_FUTUROS } from './leiaute-futuro.ts';
 import { T } from './simple-types.ts';
@@ -69,7 +68,7 @@ const identificacao = (codes?: Codes) =>
     'Com endereço no exterior ficam o NIF ou o motivo de não o ter, e saem CNPJ e CPF; com endereço no Brasil, o contrário.',
   );
 
-/** What the person block holds after its identifier. */
+/** The rest of the person block after its identifier. */
 const pessoaFields = [
   may('CAEPF', T.caepf, 'Cadastro de atividade econômica da pessoa física'),
   may('IM', T.im, 'Inscrição municipal'),
@@ -375,7 +374,7 @@ export const INF_DPS = [
   ),
 ] as const;
 
-/** The DPS as the service reads it: strings, and exact decimals where the layout has numbers. */
+/** The DPS as the service reads it: strings, and exact decimals for the numbers of the layout. */
 export type Dps = Shape<typeof INF_DPS>;
 
 /** A path of the layout below `infDPS`; the compiler checks every use. */
@@ -392,18 +391,18 @@ const SEM_MUNICIPIO = [
 ] as const;
 
 /**
- * Names that were never, or are no longer, elements of the layout 1.01, and what to do instead (specification,
- * Versioning 4; reference, layouts 1.00 and 1.01). `within` ends the path of the parent; `replaces` names what the
- * sender meant, so that one mistake is not also reported as a missing element.
+ * Names that were never, or are no longer, elements of the layout 1.01, each with its advice (specification, Versioning 4; reference,
+ * layouts 1.00 and 1.01). `within` is the end of the parent's path. `replaces` names the elements that the sender meant, so that one
+ * mistake is not also reported as a missing element.
  */
 export type ForeignTag = {
   readonly name: string;
   readonly within?: string;
   readonly say: string;
   readonly replaces?: DpsPath;
-  /** What it should have been called; it stands where the layout has that, which may be elsewhere. */
+  /** The correct name; the element stands at its place in the layout, which may be elsewhere. */
   readonly rename?: string;
-  /** It says something that would be lost without it: taking it out is the sender's to decide. */
+  /** The element holds information that its removal would lose, so the sender must decide. */
   readonly carries?: true;
 };
 

@@ -1,8 +1,7 @@
 /**
- * Holds the tables against the national layout, element by element. The lists below were made from the published schema
- * (XSD 1.01 of 09/02/2026; annex I v1.01 for the NFS-e), not from our tables, and say in order: how often an element
- * stands (`1` once, `0` once or not at all, `1-99` so often, `c` one of its neighbours so marked, `o` at most one of
- * them), its name, its type when it has a value.
+ * Holds the tables against the national layout, element by element. The lists below were made from the published schema, not from our
+ * tables (XSD 1.01 of 09/02/2026; annex I v1.01 for the NFS-e). Each line has the occurrence, the name, and the type if it has a value.
+ * Occurrence: `1` once, `0` optional, `1-99` a range. `c` marks one of a choice, `o` an optional choice.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -420,7 +419,7 @@ const NATIONAL_NFSE = `
       1 vCBS TSDec15V2
 `;
 
-/** Types that are one with another of the national layout under a second name. */
+/** Types that equal another type of the national layout under a second name. */
 const SAME_TYPE: Readonly<Record<string, string>> = {
   TSDescOutDedRed: 'TSDesc150',
   'xs:date': 'TSData',

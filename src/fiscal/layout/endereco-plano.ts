@@ -1,7 +1,7 @@
-/** An address abroad whose fields were written beside the others, where the body has them in a group of their own, `exterior`. */
+/** An address abroad whose fields stand beside the others, although the body has a separate group for them, `exterior`. */
 import type { JsonMember, JsonValue } from './json-value.ts';
 
-/** The fields of `exterior`, and what people call them. */
+/** The fields of `exterior`, and their usual names. */
 const NOMES = {
   codigo_pais: ['codigo_pais', 'pais', 'c_pais', 'cod_pais', 'sigla_pais', 'pais_codigo', 'country'],
   codigo_postal: [
@@ -37,12 +37,12 @@ export function nameAbroad(snake: string): string | undefined {
 
 const BRAZIL: ReadonlySet<string> = new Set(['BR', 'BRA', 'BRASIL', '1058', '076', '55']);
 
-/** Whether a property says that the address is in Brazil, which has no place in the body. */
+/** Whether a property says that the address is in Brazil, for which the body has no property. */
 export function saysBrazil(snake: string, value: JsonValue): boolean {
   return MEANT.get(snake) === 'codigo_pais' && BRAZIL.has(textOf(value).trim().toUpperCase());
 }
 
-/** Whether the properties of an address say that it is abroad: a country that is not Brazil, or a postal code that is no CEP. */
+/** Whether the properties of an address mean a place abroad: a country that is not Brazil, or a postal code that is no CEP. */
 export function isAbroad(members: readonly JsonMember[], snakeOf: (name: string) => string): boolean {
   return members.some(({ name, value }) => {
     const snake = snakeOf(name);

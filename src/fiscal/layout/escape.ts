@@ -2,7 +2,7 @@
 
 const SPECIAL = /[&<>\r]/;
 
-/** A carriage return that is not written as a reference would come back as a line feed. */
+/** A carriage return without a character reference would come back as a line feed. */
 const REFERENCES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '\r': '&#xD;' };
 
 export function escapeText(text: string): string {

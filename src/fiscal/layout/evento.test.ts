@@ -1,4 +1,4 @@
-/** The XML of events against the schema (libxml2) and against the layout as the reference tells it; what is signed against xml-crypto. */
+/** The XML of events against the schema (libxml2) and against the layout of the reference; the signed part against xml-crypto. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { CHAVE, OUTRA, SHAPES } from '../../../test/especificacao/eventos.ts';

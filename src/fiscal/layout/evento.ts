@@ -1,9 +1,9 @@
 /**
  * The event 1.01 as one table, with the request to register it inside; their identifiers; and the text of both.
  *
- * The author sends JSON, so the request is written here as well, and it bears no signature of its own: the one that came
- * covers the bytes of the body. Whether an event may be registered is judged in `../conflitos-evento.ts`. The specific groups
- * are made of `../tipos-evento.ts`. The text has no white space between elements and is its own canonical form.
+ * The author sends JSON, so the request is written here as well. The request has no signature of its own: the sent signature covers the
+ * bytes of the body. Whether an event may be registered is judged in `../conflitos-evento.ts`. The specific groups are built from
+ * `../tipos-evento.ts`. The text has no white space between elements and is its own canonical form.
  */
 import { documentoKind } from '../chave.ts';
 import { TIPOS_EVENTO, type TipoEvento, tipoByCodigo } from '../tipos-evento.ts';
@@ -12,13 +12,13 @@ import { type SimpleType, T } from './simple-types.ts';
 import { type Group, type Item, type Leaf, may, need, needGroup, oneOf } from './vocabulary.ts';
 import { ownDocument, writerOf, XML_HEAD } from './write.ts';
 
-/** Highest sequence that an identifier has room for. */
+/** Highest sequence that fits into an identifier. */
 export const NUMERO_SEQUENCIAL_MAX = 999;
 
 /** The specific groups `e101101` to `e305103`; a request has one. */
 const GRUPOS: readonly Group[] = TIPOS_EVENTO.map(grupoOf);
 
-/** What the request says. */
+/** The content of the request. */
 const INF_PED_REG: readonly Item[] = [
   need('tpAmb', T.tpAmb, 'Ambiente: 1 produção, 2 homologação'),
   need('verAplic', T.verAplic, 'Versão deste serviço'),
@@ -30,7 +30,7 @@ const INF_PED_REG: readonly Item[] = [
 
 const versao = { name: 'versao', type: T.versao, doc: 'Versão do leiaute' } as const;
 
-/** The request as its author is thought to have made it. */
+/** The request as its author would have made it. */
 export const PED_REG_EVENTO: Group = needGroup(
   'pedRegEvento',
   'Pedido de registro do evento',
@@ -42,7 +42,7 @@ export const PED_REG_EVENTO: Group = needGroup(
   { attributes: [versao], signed: true },
 );
 
-/** What the municipality adds to the request. */
+/** The elements that the municipality adds to the request. */
 const INF_EVENTO_OWN: readonly Leaf[] = [
   need('verAplic', T.verAplic, 'Versão deste serviço'),
   need('ambGer', T.ambGerEvento, 'Ambiente gerador: 1 sistema próprio do município, 2 Sefin Nacional, 3 ADN'),
@@ -80,12 +80,12 @@ function grupoOf({ codigo, descricao, campos }: TipoEvento): Group {
 
 // Identifiers.
 
-/** `Id` of the request: there is no sequence in it. */
+/** `Id` of the request; it contains no sequence. */
 export function pedidoId(chave_acesso: string, codigo: string): string {
   return `PRE${chave_acesso}${codigo}`;
 }
 
-/** `Id` of the event. A sequence that has no room in it is our mistake and throws. */
+/** `Id` of the event. A sequence that does not fit is our mistake and throws. */
 export function eventoId(chave_acesso: string, codigo: string, numero_sequencial: number): string {
   if (!Number.isInteger(numero_sequencial) || numero_sequencial < 1 || numero_sequencial > NUMERO_SEQUENCIAL_MAX) {
     throw new RangeError(`${numero_sequencial} is no sequence of an event`);
@@ -95,7 +95,7 @@ export function eventoId(chave_acesso: string, codigo: string, numero_sequencial
 
 const EVENTO_ID = /^EVT(\d[\dA-Z]{49})(\d{6})(\d{3})$/;
 
-/** What the `Id` of an event is made of; undefined where it is none. */
+/** The parts of the `Id` of an event; undefined if the text is none. */
 export function parseEventoId(
   id: string,
 ): { readonly chave_acesso: string; readonly codigo: string; readonly numero_sequencial: number } | undefined {
@@ -105,11 +105,11 @@ export function parseEventoId(
     : { chave_acesso, codigo: codigo!, numero_sequencial: Number(sequencial) };
 }
 
-/** An event as another one names it. */
+/** A reference to another event. */
 export type EventoReferido = {
   readonly chave_acesso: string;
   readonly codigo: string;
-  /** Absent in the form that the schema has. */
+  /** Absent in the form of the schema. */
   readonly numero_sequencial: number | undefined;
 };
 
@@ -137,21 +137,21 @@ export type EventoToWrite = {
   readonly tpAmb: '1' | '2';
   /** Version of this service. */
   readonly verAplic: string;
-  /** `2026-10-05T10:15:30-03:00`: when the request came. */
+  /** `2026-10-05T10:15:30-03:00`: the time at which the request came. */
   readonly dhEvento: string;
-  /** When the municipality registered it. */
+  /** The time at which the municipality registered the event. */
   readonly dhProc: string;
   readonly nDFSe: bigint | number | string;
   /** CPF or CNPJ. */
   readonly autor: string;
-  /** By the names of the JSON body, as the reader of the request gave them. */
+  /** The values by the names of the JSON body, as the reader of the request gave them. */
   readonly campos: Readonly<Record<string, string>>;
 };
 
 const writeInfPedReg = writerOf(INF_PED_REG);
 const writeInfEvento = writerOf(INF_EVENTO_OWN);
 
-/** The request inside an event is its document inside. */
+/** The inner document of an event is its request. */
 export const {
   signedPart: signedPartOfEvento,
   withSignature: withEventoSignature,

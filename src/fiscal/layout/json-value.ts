@@ -1,14 +1,14 @@
 /**
- * A JSON document as it was written: numbers as their text, members in their order, every value with its place.
- * `../../documents/json.ts` makes it of bytes; whoever gives it a meaning knows only this.
+ * A JSON document as it was written: numbers as their text, members in their order, every value with its place. `../../documents/json.ts`
+ * builds it from bytes; the code that interprets it knows only this form.
  */
 
-/** `offset`: where the value begins, in units of the decoded text. */
+/** `offset`: the start of the value, in units of the decoded text. */
 export type JsonValue =
   | { readonly kind: 'object'; readonly offset: number; readonly members: readonly JsonMember[] }
   | { readonly kind: 'array'; readonly offset: number; readonly items: readonly JsonValue[] }
   | { readonly kind: 'string'; readonly offset: number; readonly text: string }
-  /** `text` as it stands in the document: no number is made of it before somebody knows what it counts. */
+  /** `text` as it stands in the document: it becomes a number only once its meaning is known. */
   | { readonly kind: 'number'; readonly offset: number; readonly text: string }
   | { readonly kind: 'boolean'; readonly offset: number; readonly text: 'true' | 'false' }
   | { readonly kind: 'null'; readonly offset: number };
@@ -32,17 +32,17 @@ const KINDS: Readonly<Record<JsonValue['kind'], string>> = {
   null: 'null',
 };
 
-/** What a value is, in a sentence. */
+/** The kind of a value, in a sentence. */
 export function kindOf(value: JsonValue): string {
   return value.kind === 'boolean' ? value.text : KINDS[value.kind];
 }
 
-/** A document is a CPF as long as it is not longer than one, whatever stands between its digits. */
+/** A document is a CPF if it is no longer than one, separators ignored. */
 export function documentKind(value: JsonValue): 'CNPJ' | 'CPF' {
   const text = value.kind === 'string' || value.kind === 'number' ? value.text : '';
   return text.length <= DOCUMENT_TEXT_MAX && text.replace(/[\s./-]/g, '').length > CPF_LENGTH ? 'CNPJ' : 'CPF';
 }
 
 const CPF_LENGTH = 11;
-/** Longer than this it is neither. */
+/** A text longer than this is neither. */
 const DOCUMENT_TEXT_MAX = 64;

@@ -1,6 +1,6 @@
 /**
- * The layouts of the DPS that are issued, a row each, the current one first. `DPS/@versao` chooses the row. Whatever the row, the
- * document becomes the `Dps` of the current layout: the rules, the note and the JSON body know no other.
+ * The layouts of the DPS that are issued, a row each, the current one first. `DPS/@versao` selects the row. Every document becomes the
+ * `Dps` of the current layout: the rules, the note and the JSON body know no other.
  */
 import { type ReadText, textReaderOf } from './check-text.ts';
 import { DPS_VERSAO, type Dps, FOREIGN_TAGS, type ForeignTag, INF_DPS } from './dps.ts';
@@ -20,7 +20,7 @@ type LayoutRow = {
   /** The elements of `infDPS`. */
   readonly items: readonly Item[];
   readonly foreignTags: readonly ForeignTag[];
-  /** A document that `items` describe, as the current layout has it. */
+  /** Converts a document of `items` to the current layout. */
   readonly toDps: (read: object) => Dps;
 };
 
@@ -28,7 +28,7 @@ const LAYOUT_ROWS: readonly [LayoutRow, ...LayoutRow[]] = [
   { versao: DPS_VERSAO, items: INF_DPS, foreignTags: FOREIGN_TAGS, toDps: (read) => read as Dps },
 ];
 
-/** A layout with what a reading looks up in it. */
+/** A layout with the look-up tables of the reader. */
 export type Layout = LayoutRow & {
   readonly compiled: Compiled;
   /** The paths below `infDPS` of each name. */
@@ -37,27 +37,27 @@ export type Layout = LayoutRow & {
 
 export type Slot = {
   readonly item: Leaf | Group;
-  /** Place in the national order; undefined when the element may stand anywhere. */
+  /** Place in the national order; undefined if the element may stand anywhere. */
   readonly order: number | undefined;
   readonly choice: Choice | undefined;
   readonly required: boolean;
   readonly inside: Compiled | undefined;
   /** The bit of its item among those of the list: members of a choice share one. */
   readonly bit: number;
-  /** Of a leaf. */
+  /** The text reader of a leaf. */
   readonly read: ReadText | undefined;
 };
 
-/** A list of items, prepared once so that reading is a look-up an element. */
+/** A list of items, prepared once so that each element needs one look-up. */
 export type Compiled = {
   readonly slots: ReadonlyMap<string, Slot>;
   readonly required: readonly Slot[];
   readonly choices: readonly Choice[];
-  /** The bits of the items that must be there. */
+  /** The bits of the required items. */
   readonly needed: number;
 };
 
-/** A list of items has a bit for each in a number. */
+/** Each item of a list has one bit in a number. */
 const ITEMS_MAX = 32;
 
 export function compile(items: readonly Item[]): Compiled {
@@ -108,7 +108,7 @@ export const LAYOUTS: readonly Layout[] = LAYOUT_ROWS.map((row) => ({
 /** The versions of the DPS that are issued, in a sentence. */
 export const VERSOES = LAYOUTS.map(({ versao }) => versao).join(' ou ');
 
-/** The layout that a DPS names; undefined where we issue none of that version. */
+/** The layout that a DPS names; undefined if that version is not issued here. */
 export function layoutOf(root: Elemento): Layout | undefined {
   const versao = attributeOf(root, 'versao');
   return LAYOUTS.find((layout) => layout.versao === versao);

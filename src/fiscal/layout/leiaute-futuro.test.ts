@@ -1,4 +1,4 @@
-/** Fields of the layout that the technical notes announce: named as such wherever they stand, in XML and in JSON. */
+/** Fields of the layout that the technical notes announce: the fault says so at any place, in XML and in JSON. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { lawOverExample } from '../../../test/support/law.ts';
@@ -10,7 +10,7 @@ import { readCorpo } from './read-corpo.ts';
 
 const FUTURO = /é do leiaute futuro \(Notas Técnicas 007 e 009\), que ainda não está em produção/;
 
-/** Written by hand from Anexo VI and NT 009, each where senders put it. */
+/** Written by hand from Anexo VI and NT 009, each at its usual place in a document. */
 const NOVOS =
   `cAtvSN prest/regTrib/regApIBSCBSSN IBSCBS/indZFMALC IBSCBS/indDoacao IBSCBS/gTribSN IBSCBS/vReceitaBrutaSN
   IBSCBS/verCalcIBSCBS IBSCBS/gPgtoVinc valores/gPgtoVinc valores/vAjusteBC valores/vAjusteBCISSQN IBSCBS/vCalcAjusteBCIBSCBS
@@ -26,7 +26,7 @@ function faultsInJson(changes: Readonly<Record<string, unknown>>): readonly Faul
   return 'faults' in read ? read.faults : [];
 }
 
-/** The one fault, which names the layout to come. */
+/** The one fault, which names the future layout. */
 function futureFault(faults: readonly Fault[], codigo: string): Fault {
   assert.deepEqual(
     faults.map((one) => one.codigo),

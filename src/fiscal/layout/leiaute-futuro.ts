@@ -1,12 +1,12 @@
 /**
- * Elements of the next national layout, announced by technical notes and in no schema in production: their senders are told so. An
- * element moves to a layout of its own here once that is published.
+ * Elements of the next national layout, announced by technical notes and absent from every schema in production; the fault tells the
+ * sender so. An element moves to a layout of its own here once that layout is published.
  */
 
-/** As every message says it. */
+/** The phrase of every message. */
 export const DO_LEIAUTE_FUTURO = 'é do leiaute futuro (Notas Técnicas 007 e 009), que ainda não está em produção';
 
-/** Elements that 1.01 has nowhere, each with where 1.01 says the same, if it does. */
+/** Elements that 1.01 does not have, each with the place of the same information in 1.01, if any. */
 export const ELEMENTOS_FUTUROS: readonly (readonly [name: string, instead?: string])[] = [
   ['cAtvSN'],
   ['gIBSCBSAjuste'],

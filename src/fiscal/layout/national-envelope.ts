@@ -1,4 +1,4 @@
-/** The JSON in which the national environment takes its documents, compressed and in Base64; this service takes them as they are. */
+/** The JSON in which the national environment takes its documents, compressed and in Base64; this service takes the documents directly. */
 import type { Fault } from '../fault.ts';
 
 /** `dpsXmlGZipB64`, `pedidoRegistroEventoXmlGZipB64`, `LoteXmlGZipB64`. */
@@ -8,7 +8,7 @@ export function isNationalEnvelope(name: string): boolean {
 
 const ENVELOPE = /^[A-Za-z]{0,40}XmlGZipB64$/i;
 
-/** The one thing to say of such a body; `instead`: how the document is sent here. */
+/** The one fault of such a body; `instead`: how the document is sent here. */
 export function nationalEnvelope(name: string, instead: string): Fault {
   const mensagem = `${name} é ${isNationalEnvelope(name) ? 'o envelope' : 'do documento'} da API do ambiente nacional, que este serviço não recebe assim. Aqui ${instead}; /docs/migrar o abre e diz o que muda.`;
   return { codigo: 'E0010', xpath: '', campo: name, mensagem, encontrado: `"${name}"` };

@@ -1,15 +1,15 @@
 /**
- * The NFS-e 1.01 as one table, in the national order, with the declaration inside; and the outer elements of both
- * documents, which carry the identifiers and the signature.
+ * The NFS-e 1.01 as one table, in the national order, with the declaration inside; and the outer elements of both documents, which hold
+ * the identifiers and the signature.
  *
- * Nobody sends us an NFS-e, so there is only the national form. What the amounts are is computed in `../assess.ts`;
- * when an element must be absent is the judge's affair; the text is made in `write.ts`.
+ * No client sends an NFS-e, so there is only the national form. `../assess.ts` computes the amounts; the judge decides when an element
+ * must be absent; `write.ts` makes the text.
  */
 import { INF_DPS, ruaFields } from './dps.ts';
 import { T } from './simple-types.ts';
 import { may, mayGroup, type NationalShape, need, needGroup, oneOf, type Path } from './vocabulary.ts';
 
-/** What the note adds to the declaration that it carries. */
+/** The elements that the note adds to its declaration. */
 export const INF_NFSE_OWN = [
   need('xLocEmi', T.desc150, 'Nome do município emissor'),
   need('xLocPrestacao', T.desc150, 'Nome do local da prestação'),
@@ -121,7 +121,7 @@ export const INF_NFSE_OWN = [
 
 const versao = { name: 'versao', type: T.versao, doc: 'Versão do leiaute' } as const;
 
-/** The document that a provider sends, and that stands in the note in its national form. */
+/** The document that a provider sends; its national form stands in the note. */
 export const DPS = needGroup(
   'DPS',
   'Declaração de prestação de serviços',
@@ -135,7 +135,7 @@ export const DPS = needGroup(
 
 export const INF_NFSE = [...INF_NFSE_OWN, DPS] as const;
 
-/** The document that we make of it. */
+/** The document that this service makes of it. */
 export const NFSE = needGroup(
   'NFSe',
   'Nota fiscal de serviço eletrônica',
@@ -147,7 +147,7 @@ export const NFSE = needGroup(
   { attributes: [versao], signed: true },
 );
 
-/** What the note adds to the declaration: the half of it that is computed or looked up. */
+/** The additions of the note to the declaration: the computed and looked-up half. */
 export type InfNfse = NationalShape<typeof INF_NFSE_OWN>;
 
 /** The DPS as it stands in the note (D-34). */

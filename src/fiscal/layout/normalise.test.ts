@@ -7,7 +7,7 @@ import { normaliseDps } from './normalise.ts';
 
 const FILLED = { tpAmb: '2', dhEmi: '2026-10-05T10:15:30-03:00', serie: '70000', nDPS: '42' } as const;
 
-/** The least that a sender must give, with a group of each kind that we complete. */
+/** The minimum that a sender must give, with a group of each kind that is completed here. */
 const SENT = {
   tpAmb: '1',
   verAplic: 'ERP-3.2',

@@ -1,21 +1,21 @@
 /**
- * From the DPS that was received to the one that stands in the note: what the national reception wants and a sender need
- * not give is filled in, what it refuses is left out (D-34).
+ * Converts the received DPS to the one that stands in the note (D-34). Elements that the national reception requires and a sender may
+ * omit are filled in; elements that it refuses are left out.
  *
- * Spellings were made national when the DPS was read. Nothing is computed here, and what does not change is shared with
- * the original, not copied. One thing cannot be made up, `nBM`: production refuses a benefit without it (D-192), and what
- * the sandbox writes is no national note then.
+ * Spellings were made national when the DPS was read. Nothing is computed here, and unchanged parts are shared with the original, not
+ * copied. `nBM` cannot be filled in: production refuses a benefit without it (D-192), and the sandbox then writes a note that is not
+ * national.
  */
 import type { Dps } from './dps.ts';
 import type { DpsNacional } from './nfse.ts';
 
-/** What the service decides: its environment and clock, the number that was taken, and what its tables say. */
+/** The values that the service decides: its environment and clock, the assigned number, and results of its tables. */
 export type Filled = {
   readonly tpAmb: '1' | '2';
   readonly dhEmi: string;
   readonly serie: string;
   readonly nDPS: string;
-  /** From the correlation with the service, for a sender that gave none. */
+  /** The indicator from the correlation with the service, for a sender that gave none. */
   readonly cIndOp?: string | undefined;
 };
 
@@ -35,7 +35,7 @@ export function normaliseDps(dps: Dps, filled: Filled): DpsNacional {
   return normalised as DpsNacional;
 }
 
-/** When the provider issues, name and address stand in `emit` of the note, and here the ADN refuses them (E0121, E0128). */
+/** Name and address of an issuing provider stand in `emit` of the note; the ADN refuses them here (E0121, E0128). */
 function dropRegistered(prest: Dps['prest']): Dps['prest'] {
   if (prest.xNome === undefined && prest.end === undefined) return prest;
   const { xNome: _name, end: _address, ...rest } = prest;
@@ -47,7 +47,7 @@ function fillMdic(serv: Dps['serv']): Dps['serv'] {
   return comExt === undefined || comExt.mdic !== undefined ? serv : { ...serv, comExt: { ...comExt, mdic: '0' } };
 }
 
-/** Who names a recipient and does not say so meant that it is not the taker. */
+/** A sender that names a recipient without `indDest` means a recipient other than the taker. */
 function completeIbsCbs(ibscbs: NonNullable<Dps['IBSCBS']>, cIndOp: string | undefined): NonNullable<Dps['IBSCBS']> {
   const { finNFSe, indDest } = ibscbs;
   if (finNFSe !== undefined && indDest !== undefined && ibscbs.cIndOp !== undefined) return ibscbs;

@@ -1,4 +1,4 @@
-/** Faults come in the order of the layout, whatever the order of the document, and what is absent at its place (D-211). */
+/** Faults come in the order of the layout, not of the document, and an absent element at its place (D-211). */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from '../../../test/support/seed.ts';
@@ -48,7 +48,7 @@ describe('the order of the faults', () => {
       // Every second one is missing, the others have a wrong value.
       xml = xml.replace(new RegExp(`\\n *<${name}>[^<]*</${name}>`), place % 2 === 0 ? '' : `<${name}>?</${name}>`);
     }
-    // Whoever misses both members of a choice is told of the group.
+    // A document without any member of a choice gets a fault of the group.
     const wanted = PLACES.map((path) => (path.endsWith('cLocPrestacao') ? 'serv/locPrest' : path));
     assert.deepEqual(below(ofXml(xml)), wanted);
   });

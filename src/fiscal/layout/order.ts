@@ -1,11 +1,11 @@
 /**
- * The order in which an answer tells what it found: that of the layout (D-211). What is absent stands at its place, a group before
- * what is in it, the DPS before the fields of the note. What no layout has stands last in its group.
+ * The order in which an answer lists its faults: that of the layout (D-211). An absent element stands at its place, a group before its
+ * content, the DPS before the fields of the note. An element unknown to the layout stands last in its group.
  */
 import { DPS, NFSE } from './nfse.ts';
 import { elementsOf, type Group, type Item } from './vocabulary.ts';
 
-/** Where a name stands among its siblings, and what is in it. */
+/** The place of a name among its siblings, and its content. */
 type Places = ReadonlyMap<string, { readonly order: number; readonly inside: Places }>;
 
 const NOWHERE: Places = new Map();
@@ -20,7 +20,7 @@ function placesOf(items: readonly Item[]): Places {
   );
 }
 
-/** Sorts by place, for one layout given as its roots; what has one place stays in the order in which it came. */
+/** Sorts by place, for one layout given as its roots; entries of one place stay in their original order. */
 export function orderOf(
   roots: readonly Group[],
 ): <Told>(found: readonly Told[], placeOf: (one: Told) => string) => readonly Told[] {
@@ -34,7 +34,7 @@ export function orderOf(
 
 const byDps = orderOf([DPS, NFSE]);
 
-/** Faults or remarks about a DPS in the order of its layout. `placeOf`: where one stands, as an absolute path; its own without. */
+/** Faults or remarks about a DPS in the order of its layout. `placeOf`: the absolute path of one; its own xpath by default. */
 export function inLayoutOrder<Told extends { readonly xpath: string }>(
   found: readonly Told[],
   placeOf: (one: Told) => string = ({ xpath }) => xpath,
@@ -45,7 +45,7 @@ export function inLayoutOrder<Told extends { readonly xpath: string }>(
 const BEFORE_ALL = -1;
 const AFTER_ALL = Number.MAX_SAFE_INTEGER;
 
-/** Of each step its place among its siblings and its number; an attribute stands before all of them. */
+/** The place and the number of each step among its siblings; an attribute precedes all of them. */
 function keyOf(xpath: string, layout: Places): readonly number[] {
   const key: number[] = [];
   let places = layout;

@@ -1,8 +1,8 @@
 /**
  * The table of the JSON body beside the table of the DPS: which property fills which element, in the order of the layout.
  *
- * Made once, when the module is loaded, and checked then: a property whose path the DPS does not have is a bug. Reader,
- * writer, documentation and the answers to faults look things up here.
+ * The plan is built once, when the module is loaded, and checked then: a property whose path the DPS does not have is a bug. Reader,
+ * writer, documentation and the answers to faults use this plan.
  */
 import { type Campo, CORPO, type Declaracao, type Grupo, type Item } from './corpo.ts';
 import { INF_DPS } from './dps.ts';
@@ -17,7 +17,7 @@ import {
 
 /** One JSON object: the body, or a group of it. */
 export type Host = {
-  /** Where it stands, `[]` for each list: `deducao_reducao.documentos[]`; empty for the body. */
+  /** The place of the object, `[]` for each list: `deducao_reducao.documentos[]`; empty for the body. */
   readonly campo: string;
   /** The group of the DPS that it becomes, without indexes; empty for `infDPS`. */
   readonly path: string;
@@ -38,7 +38,7 @@ export type OwnPart = {
   readonly grupo: Grupo;
   readonly host: Host;
   readonly parts: readonly Part[];
-  /** It is made even when nobody sends it, because what it must hold is technical. */
+  /** The group is created even if it was not sent, because its required content is technical. */
   readonly isFilledIn: boolean;
 };
 
@@ -52,13 +52,13 @@ type SharedPart = {
 
 export type Part = LeafPart | OwnPart | SharedPart;
 
-/** How a path of the DPS is called in the body. */
+/** The name of a path of the DPS in the body. */
 export type Named = {
-  /** `[]` for each list around it, and at the end of a list itself. */
+  /** The path of properties, with `[]` for each list around it, and at the end of a list itself. */
   readonly campo: string;
-  /** The property alone; of a group without an object of its own, the ones that make it up. */
+  /** The property alone; a group without an object of its own has the names of its parts. */
   readonly name: string;
-  /** Place of the object in which its fields stand. */
+  /** Place of the object that holds its fields. */
   readonly host: string;
 };
 
@@ -71,7 +71,7 @@ function pathsOf(item: Placed): readonly string[] {
   return item.kind === 'campo' ? item.paths : [item.path];
 }
 
-/** The properties of one object, by what is left of their paths below the group that is looked at. */
+/** The properties of one object, each with the rest of its path below the current group. */
 type Left = readonly { readonly item: Placed; readonly path: string }[];
 
 function hostOf(campo: string, path: string, items: readonly Item[]): Host {
@@ -132,7 +132,7 @@ function hasPadrao(part: Part): boolean {
   return part.kind === 'leaf' && part.campo.padrao !== undefined;
 }
 
-/** A group that the sender does not see is told by its first field when the body holds it, else by the object around it. */
+/** The name of a group that the sender does not see: its first field if the body holds it, else the object around it. */
 function sharedName(parts: readonly Part[], host: Host): Named {
   const required = parts.filter((part) => part.kind === 'leaf' && part.leaf.min === 1).map(nameOf);
   const names = required.length > 0 ? required : parts.slice(0, 1).map(nameOf);
@@ -145,23 +145,23 @@ function nameOf(part: Part): string {
   return part.kind === 'own' ? part.grupo.name : nameOf(part.parts[0]!);
 }
 
-/** A property of an object of the body. */
+/** The place of a property in an object of the body. */
 export function joinCampo(above: string, name: string): string {
   return above === '' ? name : `${above}.${name}`;
 }
 
 export const BODY: Host = hostOf('', '', CORPO);
 
-/** What makes the children of `infDPS` of a body. */
+/** The plan for the children of `infDPS` in a body. */
 export const BODY_PARTS: readonly Part[] = partsOf(INF_DPS, leftOf(CORPO), BODY, '');
 
-/** How each path of the DPS below `infDPS`, without indexes, is called. */
+/** The name of each path of the DPS below `infDPS`, without indexes. */
 export const NAMES: ReadonlyMap<string, Named> = named;
 
 /** Every object of the body, the body itself first. */
 export const HOSTS: readonly Host[] = hosts;
 
-/** The field of the note, below `infNFSe`, of each value that a body may declare, and where it is declared. */
+/** The values that a body may declare: the field of the note, below `infNFSe`, with the declaring property. */
 export const DECLARED: ReadonlyMap<string, { readonly campo: string; readonly declaracao: Declaracao }> = new Map(
   hosts.flatMap((host) =>
     [...host.items.values()]
@@ -173,7 +173,7 @@ export const DECLARED: ReadonlyMap<string, { readonly campo: string; readonly de
 export const DPS_BASE = '/DPS/infDPS';
 export const NOTE_BASE = '/NFSe/infNFSe';
 
-/** What stands in the body for what an xpath of a fault names; undefined when nothing does. Lists count from 0. */
+/** The place in the body for the xpath of a fault; undefined if the body has none. Lists count from 0. */
 export function campoOf(xpath: string): string | undefined {
   if (xpath.startsWith(`${NOTE_BASE}/`)) return DECLARED.get(xpath.slice(NOTE_BASE.length + 1))?.campo;
   if (!xpath.startsWith(`${DPS_BASE}/`)) return undefined;
@@ -185,7 +185,7 @@ export function layoutPathOf(xpath: string): string {
   return xpath.slice(DPS_BASE.length + 1).replace(/\[\d+\]/g, '');
 }
 
-/** A place with its lists counted as the xpath counts them. */
+/** A place with its lists counted as in the xpath. */
 export function campoAt(xpath: string, campo: string | undefined): string | undefined {
   if (campo === undefined || !campo.includes('[]')) return campo;
   const indexes = [...xpath.matchAll(/\[(\d+)\]/g)].map(([, index]) => Number(index) - 1);

@@ -1,6 +1,6 @@
 /**
- * The JSON body of issuance (D-24): every element of the DPS has one property, the examples of the rules say the same in both
- * languages, and what is wrong is told once, with the property, the element, the place and the way to mend it.
+ * The JSON body of issuance (D-24). Every element of the DPS has one property. The examples of the rules have the same meaning in both
+ * languages. An error is told once, with the property, the element, the place and the remedy.
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -66,7 +66,7 @@ function only(changes: Json, codigo: string, campo: string, xpath: string): Faul
   return faults[0]!;
 }
 
-/** A tree as what it says: neither places nor the spaces between elements. */
+/** The content of a tree, without places and without spaces between elements. */
 type Bare = { readonly name: string; readonly text: string; readonly children: readonly Bare[] };
 
 function bare({ name, text, children }: Elemento): Bare {
@@ -165,7 +165,7 @@ describe('one DPS in two languages', () => {
         assert.ok('faults' in fromJson, `${what} is accepted as JSON`);
         const codes = (faults: readonly Fault[]): string[] => faults.map(({ codigo }) => codigo).toSorted();
         assert.deepEqual(codes(fromJson.faults), codes(fromXml.faults), `${what}: ${told(fromJson.faults)}`);
-        // A tag that no layout has is not where a property is that no body has.
+        // A tag that no layout has stands at another place than a property that no body has.
         const isStrange = Object.keys(patch).some((path) => path.startsWith('+'));
         const places = (faults: readonly Fault[]): string[] => faults.map(({ xpath }) => xpath).toSorted();
         if (!isStrange) assert.deepEqual(places(fromJson.faults), places(fromXml.faults), what);
@@ -369,13 +369,13 @@ describe('what need not be said', () => {
       ...[codigo, campo, xpath, linha],
       /("[a-z_]+": "\d+")$/.exec(mensagem)?.[1],
     ]);
-    // Beside what else is wrong, each in its place of the layout, and at the object that lacks it.
+    // The faults are listed together in the order of the layout, each at the object that lacks the property.
     assert.deepEqual(told, [
       ['E002', 'tipo_ambiente', '/DPS/infDPS/tpAmb', 1, '"tipo_ambiente": "1"'],
       ['E0002', 'tipo_emitente', '/DPS/infDPS/tpEmit', 1, undefined],
       ['E002', 'municipio_emissor', '/DPS/infDPS/cLocEmi', 1, '"municipio_emissor": "3304557"'],
     ]);
-    // What it says is read as it says it; whether it is the right place is a rule's to judge.
+    // The stated value is read unchanged; a rule judges whether it is the right place.
     const { dps } = accepted({ tipo_ambiente: '2', municipio_emissor: '3550308' }, context);
     assert.deepEqual([dps.tpAmb, dps.cLocEmi], ['2', '3550308']);
   });
@@ -478,7 +478,7 @@ describe('a property that does not exist', () => {
   }
 
   test('of a declared value of IBS and CBS is the one with the same words, and of several with the same beginning none', () => {
-    // What of error-codes.md 5.1 is called otherwise here (D-24), and other ways to write them.
+    // Names of error-codes.md 5.1 that differ here (D-24), and other spellings of them.
     const right: Readonly<Record<string, string>> = {
       valores_aliquota_uf: 'valores_aliquota_ibs_uf',
       valores_aliquota_municipio: 'valores_aliquota_ibs_municipal',
@@ -575,7 +575,7 @@ describe('a property that does not exist', () => {
     assert.ok(!fault.mensagem.includes('campo esperado'));
     const many = only({ xyz: 1 }, 'E0010', 'xyz', '/DPS/infDPS');
     assert.match(many.mensagem, /dos nomes que existem ali, listados em esperado no primeiro destes erros\.$/);
-    // A short body of nothing known is not told as well that all is missing.
+    // A short body without a known name is not also told that everything is missing.
     const nothing = readText(JSON.stringify(Object.fromEntries([...'abcdefghij'].map((name) => [name, 1]))));
     assert.ok('faults' in nothing);
     assert.deepEqual(

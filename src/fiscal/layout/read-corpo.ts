@@ -1,10 +1,10 @@
 /**
- * Reads the JSON body of issuance: it becomes the tree of the same DPS that XML is, and from there nothing knows how it
- * came in (D-24). The values that only a body can declare come beside it.
+ * Reads the JSON body of issuance. It becomes the same tree of the DPS as XML, and later code does not know the original form (D-24). The
+ * values that only a body can declare are returned beside it.
  *
- * What is judged here is what XML cannot get wrong: a property that does not exist, an object where a text belongs, a number
- * for a code. All else is left to `read.ts`, in whose faults the properties are named; both together are one answer, and one
- * mistake is one fault. Defaults are technical only and stand in the table; null is the same as nothing.
+ * Only errors that XML cannot have are judged here: an unknown property, an object in the place of a text, a number for a code. `read.ts`
+ * judges the rest, and its faults get the names of the properties. Both together are one answer, and one mistake is one fault. Defaults
+ * are technical only and stand in the table; null counts as absent.
  */
 import { dpsIdOf } from '../chave.ts';
 import { type Decimal, parseDecimal } from '../decimal.ts';
@@ -51,41 +51,41 @@ import { isFlatAbroad, strangeProperty } from './strange-property.ts';
 import type { Elemento } from './tree.ts';
 import { inNamesOfBody } from './words-corpo.ts';
 
-/** What the body need not say, because the address that it was sent to says it. */
+/** Values that the body may omit, because the request address implies them. */
 export type CorpoContext = {
   readonly tpAmb: '1' | '2';
-  /** A `tpAmb` in the body says nothing: the one above is read. */
+  /** A `tpAmb` in the body is ignored: the value above is read. */
   readonly forcesTpAmb?: boolean;
-  /** What a body that is signed must say of its place, by property, so that it serves at no other (D-227). */
+  /** The properties that a signed body must state about its place, so that it is valid at no other (D-227). */
   readonly lugar?: Readonly<Record<string, string>>;
 };
 
-/** Where in the body a fault or a remark stands. */
+/** The place of a fault or a remark in the body. */
 type Placed = Partial<JsonPlace> & { readonly campo?: string };
 
-/** What is said of a place. */
+/** The content of a fault or a remark at a place. */
 type Told = { readonly xpath: string; readonly mensagem: string; readonly esperado?: string };
 
 export type CorpoReading =
   | {
-      /** The DPS as a tree, in the order of the layout: what `readDps` has read. */
+      /** The DPS as a tree, in the order of the layout: the input of `readDps`. */
       readonly root: Elemento;
       readonly dps: Dps;
-      /** Identifier of the DPS; of one that leaves its number to us, a stand-in. */
+      /** Identifier of the DPS; a placeholder if the service assigns the number. */
       readonly id: string;
       readonly declarado: Declarado;
       readonly place: PlaceInBody;
     }
   | {
       readonly faults: readonly Fault[];
-      /** The part that could be read, as in `DpsReading`, and the places of further faults; undefined where too little could. */
+      /** The readable part, as in `DpsReading`, and the places of further faults; undefined if too little could be read. */
       readonly rest?: { readonly marked: Dps; readonly declarado: Declarado; readonly place: PlaceInBody };
     };
 
-/** The same faults or remarks, each with its property, line and column, and told in the names of the body. */
+/** The same faults or remarks, each with its property, line and column, in the names of the body. */
 type PlaceInBody = <T extends Told>(found: readonly T[]) => readonly (T & Placed)[];
 
-/** The DPS of a body with what it declares besides, or every fault of its structure, each with property, line and column. */
+/** The DPS of a body with its further declarations. Otherwise every fault of its structure, each with property, line and column. */
 export function readCorpo(document: JsonDocument, context: CorpoContext): CorpoReading {
   const { value } = document;
   if (value.kind !== 'object') {
@@ -116,7 +116,7 @@ export function readCorpo(document: JsonDocument, context: CorpoContext): CorpoR
     }));
   const ofReader = 'faults' in read ? read.faults : [];
   const unlisted = unlistedOf(ofReader);
-  // Of a body in which no name exists, the names are told; that it lacks them all would be the same again.
+  // A body without any known name gets the faults of the names alone; the missing elements would repeat them.
   const structural = body.isNothingKnown
     ? []
     : (unlisted === 0 ? ofReader : ofReader.slice(0, -1)).filter(({ xpath }) => !body.places.isExplained(xpath));
@@ -129,7 +129,7 @@ export function readCorpo(document: JsonDocument, context: CorpoContext): CorpoR
     for (const path of body.lost) forgetWhole(marked, path);
     return { faults, rest: { marked, declarado: body.declarado(), place } };
   }
-  // Whatever explains a fault of the structure is a fault itself.
+  // Every explanation of a structural fault is a fault itself.
   if ('faults' in read) return { faults: place(read.faults) };
   return { root, dps: read.dps, id: read.id, declarado: body.declarado(), place };
 }
@@ -165,31 +165,31 @@ const WORDS: Words = {
   },
 };
 
-/** One object of the body while it is read: what it says under names that exist, nulls left out. */
+/** One object of the body during reading: its values under known names, nulls left out. */
 type Opened = { readonly host: Host; readonly members: ReadonlyMap<string, JsonValue> };
 
-/** An object in which an unknown property stands. */
+/** The object that contains an unknown property. */
 type Around = {
   readonly host: Host;
   readonly known: Map<string, JsonValue>;
-  /** Names that stand there or are meant by another one: under these nothing is to be written. */
+  /** Names that are present or are meant by another name: no correction may use them. */
   readonly taken: Set<string>;
   readonly xpath: string;
   readonly abroad: boolean;
 };
 
-/** What one reading of a body gathers. */
+/** The state of one reading of a body. */
 class Body {
   readonly faults: { readonly fault: Fault; readonly offset: number }[] = [];
-  /** Faults beyond those that are listed. */
+  /** The number of faults beyond the listed ones. */
   unlisted = 0;
   readonly #context: CorpoContext;
   readonly places = new BodyPlaces();
-  /** Paths below `infDPS` of which something stands under a name that does not exist. */
+  /** Paths below `infDPS` with content under an unknown name. */
   readonly lost = new Set<string>();
-  /** Whether names stand in the body, and none of them exists or means one that does. */
+  /** Whether the body has names, and none of them is known or resembles a known one. */
   isNothingKnown = false;
-  /** What was written for an element whose text is another spelling of it. */
+  /** The sent text of an element whose text was converted to another spelling. */
   readonly #written = new Map<string, string>();
   readonly #declared = new Map<Declaracao, string>();
   #index = 0;
@@ -209,7 +209,7 @@ class Body {
     return { name, namespace: DPS_NAMESPACE, text, children, attributes, index };
   }
 
-  /** Looks at every name of an object: what it declares is kept, what does not exist is told. */
+  /** Examines every name of an object: declared values are kept, unknown names are reported. */
   open(host: Host, { members, offset }: JsonObject, xpath: string): Opened {
     this.places.set(xpath, offset);
     const known = new Map<string, JsonValue>();
@@ -223,16 +223,16 @@ class Body {
     }
     if (strange.length === 0) return { host, members: known };
     const abroad = isFlatAbroad(host, members);
-    // Names that are there, under which nothing else can be written, and those that are meant.
+    // Present names, which no correction can use, and the names that unknown ones mean.
     const taken = new Set(members.map(({ name }) => name));
     for (const member of strange) this.#strange(member, { host, known, taken, xpath, abroad });
-    // What was meant is in it, under other names or elsewhere: that it is empty, or lacks a choice, is no second mistake.
+    // The meant content is present under other names or elsewhere: an empty group or a missing choice is no second mistake.
     if (host !== BODY && (abroad || known.size === 0)) this.places.explainEmptiness(xpath);
     if (host === BODY) this.isNothingKnown = known.size + this.#declared.size + this.lost.size === 0;
     return { host, members: known };
   }
 
-  /** E0010; what a name evidently meant is taken as said, so that it is not also missed. */
+  /** E0010; the property that a name evidently means counts as sent, so that it is not also missing. */
   #strange({ name, offset, value }: JsonMember, { host, known, taken, xpath, abroad }: Around): void {
     if (this.faults.length >= FAULTS_MAX) {
       this.unlisted += 1;
@@ -250,7 +250,7 @@ class Body {
     } else if (meant !== undefined) {
       const paths = meant.kind === 'campo' ? meant.paths : [meant.path];
       at = `${xpath}/${paths[0]}`;
-      // What is there under its right name has mistakes of its own.
+      // A value under its correct name has faults of its own.
       if (!known.has(meant.name)) {
         if (value.kind !== 'null') known.set(meant.name, value);
         if (meant.kind === 'grupo') {
@@ -336,7 +336,7 @@ class Body {
     return padrao?.texto;
   }
 
-  /** The text of the element; empty when the value is none, and then the fault is told. */
+  /** The text of the element; empty for an invalid value, which gets a fault. */
   #textOf({ leaf, campo }: LeafPart, value: JsonValue, xpath: string): string {
     const { type } = leaf;
     if (value.kind !== 'string' && value.kind !== 'number') {
@@ -357,7 +357,7 @@ class Body {
 
   #numberForCode(name: string, text: string, type: SimpleType, xpath: string, integer = false): Fault {
     const { correcao, ...said } = numberForText(name, text, type, integer);
-    // Of a member of a list there is no name to be written.
+    // A member of a list has no name in its correction.
     const right = xpath.endsWith(']') ? correcao?.slice(propertyText(name, '').length) : correcao;
     return {
       codigo: 'E0001',
@@ -408,7 +408,7 @@ class Body {
     return this.element(group.name, '', this.childrenOf(parts, this.open(host, value, xpath), xpath));
   }
 
-  /** A fault quotes what was sent, not what it was read as. */
+  /** A fault quotes the sent text, not the converted one. */
   asWritten(fault: Fault): Fault {
     const written = this.#written.get(fault.xpath);
     return written === undefined ? fault : { ...fault, encontrado: quoted(written) };
@@ -446,7 +446,7 @@ class Body {
     this.#tell(fault, value.offset);
   }
 
-  /** What the body declares besides the DPS. */
+  /** The declarations of the body besides the DPS. */
   declarado(): Declarado {
     if (this.#declared.size === 0) return NADA_DECLARADO;
     const outside: Record<string, string | Decimal> = {};
@@ -460,7 +460,7 @@ class Body {
   }
 }
 
-/** The national identifier, where everything that it is made of was said; any other that has its form otherwise. */
+/** The national identifier if all its parts are known; otherwise any other of its form. */
 function identifierOf(infDps: readonly Elemento[]): string {
   const said = (path: string): string => {
     let [inside, text]: [readonly Elemento[], string] = [infDps, ''];

@@ -1,6 +1,6 @@
 /**
- * The quick reading beside the explaining one: it takes exactly what has no fault of structure, and reads it alike. Documents are the
- * examples of the rules and those that the layout grows; changes of them are drawn.
+ * The quick reader beside the explaining one: it accepts exactly the documents without a structural fault, with the same result.
+ * Documents are the examples of the rules and random ones grown from the layout; changes of them are drawn.
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -33,7 +33,7 @@ const [LAYOUT] = LAYOUTS;
 
 const quick = (root: Elemento): ReturnType<typeof readRight> => readRight(LAYOUT!, root);
 
-/** What is read where nothing is to be explained. */
+/** The result of the explaining reader, if it has no fault. */
 function explained(root: Elemento): ReturnType<typeof readRight> {
   const reading = explainDps(LAYOUT!, root);
   return 'faults' in reading ? undefined : reading;
@@ -170,7 +170,7 @@ describe('a document is read exactly where it has no fault', () => {
     };
     const runs = LONG ? 20_000 : 300;
     fc.assert(fc.property(documents, check), { numRuns: runs });
-    // An optional group that was grown with nothing in it is a fault.
+    // An optional group that was grown without content is a fault.
     assert.ok(read > runs / 4, `${read} of ${runs} were right`);
   });
 
@@ -213,7 +213,7 @@ const NAMES = flat(MAXIMAL.flat()).map(({ item }) => item.name);
 const TEXTS = ['', ' ', '\n  ', 'x', '0', '1', '1.00', '2026-10-05', '😀', '\u0000', 'Ã§', '00', '11222333000181'];
 const NAMESPACES = [DPS_NAMESPACE, SIGNATURE_NAMESPACE, '', 'urn:x', 'http://www.w3.org/2001/XMLSchema-instance'];
 
-/** What is done to one element of a tree, or to its children; undefined takes it out. */
+/** The changes of one element of a tree, or of its children; an empty list removes it. */
 const WAYS: readonly ((element: Elemento, other: Elemento, chance: number) => readonly Elemento[])[] = [
   () => [],
   (one) => [one, one],
@@ -236,7 +236,7 @@ const WAYS: readonly ((element: Elemento, other: Elemento, chance: number) => re
   (one) => one.children,
 ];
 
-/** The tree after one change of its `where`th element; `other`: which element is put there, and how. */
+/** The tree after one change of its `where`th element; `other`: the element put there, and the variant. */
 function changedAt(root: Elemento, way: (typeof WAYS)[number], where: number, other: number): Elemento {
   const all: Elemento[] = [];
   const gather = (one: Elemento): void => {

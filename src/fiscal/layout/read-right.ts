@@ -1,6 +1,6 @@
 /**
- * Reads a tree that has no fault of structure, in one walk that makes no path and no sentence. Of any other tree it says nothing:
- * `read.ts` then reads it once more, and explains. Both are made of the same tables.
+ * Reads a tree without structural faults, in one walk that builds no paths and no messages. A tree with faults gives no result here:
+ * `read.ts` then reads it again and explains. Both readers use the same tables.
  */
 import { isBlank } from './check-text.ts';
 import { DPS_NAMESPACE, type Dps } from './dps.ts';
@@ -8,7 +8,7 @@ import type { Compiled, Layout, Slot } from './layouts.ts';
 import { ID_FORM, SIGNATURE_NAMESPACE, strayAttributes } from './reading.ts';
 import { attributeOf, type Elemento } from './tree.ts';
 
-/** The DPS in a tree, and its identifier; undefined where the tree has any fault. */
+/** The DPS in a tree, and its identifier; undefined if the tree has any fault. */
 export function readRight(layout: Layout, root: Elemento): { readonly dps: Dps; readonly id: string } | undefined {
   if (root.name !== 'DPS' || root.namespace !== DPS_NAMESPACE) return undefined;
   if (strayAttributes(root, 'versao').length > 0 || !isBlank(root.text)) return undefined;
@@ -40,7 +40,7 @@ function readGroup({ slots, needed }: Compiled, { children, namespace, text }: E
     const { name, max } = slot.item;
     const list = max === 1 ? undefined : (values[name] as unknown[] | undefined);
     if (list === undefined) {
-      // It was there, or another member of its choice was.
+      // The element was present already, or another member of its choice.
       if ((seen & bit) !== 0) return undefined;
       values[name] = max === 1 ? value : [value];
     } else if (list.push(value) > max) return undefined;

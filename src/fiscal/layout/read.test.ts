@@ -1,6 +1,6 @@
 /**
- * The structural faults of D-12, one kind at a time: a valid DPS with one mistake in it has one fault, with the code that
- * the specification and the decisions give to it, at the place of the mistake, and with what mends it.
+ * The structural faults of D-12, one kind at a time. A valid DPS with one mistake has one fault, at the place of the mistake, with its
+ * remedy. The code is that of the specification and the decisions.
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -43,7 +43,7 @@ function dpsIn(xml: string): Dps {
 
 const dpsOf = (patch: Patch): Dps => dpsIn(exampleXml(patch));
 
-/** The one fault there is; `at` is below infDPS, unless it begins with a slash. */
+/** The only fault; `at` is below infDPS, unless it begins with a slash. */
 function only(faults: readonly Fault[], codigo: string, at: string): Fault {
   const xpath = at.startsWith('/') ? at : at === '' ? BASE : `${BASE}/${at}`;
   assert.deepEqual(inShort(faults), [`${codigo} ${xpath}`], told(faults));
@@ -52,7 +52,7 @@ function only(faults: readonly Fault[], codigo: string, at: string): Fault {
   return fault!;
 }
 
-/** The example with a piece of its text replaced, which must be there. */
+/** The example with a piece of its text replaced; the piece must occur. */
 function edited(from: string | RegExp, to: string, patch: Patch = {}): string {
   const xml = exampleXml(patch);
   const other = xml.replace(from, to);
@@ -60,10 +60,10 @@ function edited(from: string | RegExp, to: string, patch: Patch = {}): string {
   return other;
 }
 
-/** The whole element, with the line it stands on. */
+/** The whole element, with its line. */
 const elementOf = (name: string): RegExp => new RegExp(`^ *<${name}>(?:[^<]*|\\n[\\s\\S]*?\\n *)</${name}>\\n`, 'm');
 
-/** The example with an element taken out and put before another one. */
+/** The example with an element moved before another one. */
 function moved(name: string, before: string, patch: Patch = {}): string {
   const xml = exampleXml(patch);
   const [element] = elementOf(name).exec(xml)!;
@@ -132,7 +132,7 @@ describe('an element that the layout does not have: E0010', () => {
       const inPlace = exampleXml().replace(elementOf(name), `${indent}<${tag}>${text}</${tag}>\n`);
       const fault = only(faultsIn(inPlace), 'E0010', wrong);
       assert.equal(fault.correcao, `<${name}>${text}</${name}>`);
-      // At the end of its group it would be out of order under its right name.
+      // The renamed element would be out of order at the end of its group.
       if (name === 'tpRetISSQN' || name === 'cNBS') continue;
       assert.equal(only(faultsOf({ [right]: null, [`+${wrong}`]: text }), 'E0010', wrong).correcao, undefined);
     }
@@ -180,7 +180,7 @@ describe('the tags of earlier layouts (Versioning 4): E0010 with the right form,
     assert.match(fault.mensagem, /serv\/locPrest\/cLocPrestacao/);
     assert.equal(fault.esperado, 'serv/locPrest/cLocPrestacao');
     assert.equal(fault.correcao, '<locPrest><cLocPrestacao>3550308</cLocPrestacao></locPrest>');
-    // Where its group stands already there is nothing to paste in the place of the tag.
+    // The existing group leaves nothing to paste in the place of the tag.
     const beside = only(faultsOf({ '+serv/cMunPrest': '3550308' }), 'E0010', 'serv/cMunPrest');
     assert.equal(beside.correcao, undefined);
   });
@@ -816,7 +816,7 @@ describe('what is empty (D-34)', () => {
   });
 });
 
-/** Of a type that has no room for them. */
+/** The path of a type that cannot hold such characters. */
 const TEXTO = 'serv/infoCompl/xInfComp';
 
 describe('what the national reception cannot take (D-34): E0003 with character, code point, place and replacement', () => {
@@ -953,7 +953,7 @@ describe('the order of elements: E203', () => {
         const [fault] = faults;
         assert.equal(fault!.codigo, 'E203');
         assert.equal(fault!.xpath, [BASE, ...at.split('/').slice(0, -1)].join('/'), 'the group is to be put right');
-        // Of two neighbours that changed places either may be called the one that is wrong.
+        // The message may call either of two swapped neighbours the wrong one.
         assert.match(fault!.mensagem, /\S+ deve vir (antes|depois) de \S+/);
         if (first !== '') assert.ok(fault!.mensagem.includes(`${first} deve vir antes de ${then}`), fault!.mensagem);
         const right = fault!.esperado!.split(', ');
@@ -1353,7 +1353,7 @@ describe('whatever becomes of a valid document', () => {
           if ('dps' in before) continue;
           assert.equal(before.faults.length, 1, told(before.faults));
           const [{ correcao, xpath, mensagem }] = before.faults as [Fault];
-          // What is to be taken out is tried in the text, with all other corrections.
+          // A correction that removes is tested in the text, with all other corrections.
           if (correcao === undefined || correcao === '') continue;
           const pasted = treeOf(correcao);
           assert.equal(pasted.name, leaf.name);

@@ -1,9 +1,9 @@
 /**
- * Reads a tree of elements against a layout: the typed document, and **all** structural faults of it in one pass.
+ * Reads a tree of elements against a layout: the typed document, and **all** its structural faults in one pass.
  *
- * Each fault has its code, its xpath, what was found, what was expected and, where the step is mechanical, the
- * corrected text (D-12). One mistake is one fault: a misspelt tag is not also a missing element. What a value means
- * beside other values is the rules' affair, and line and column are filled in by who knows the text.
+ * Each fault has its code, its xpath, the found and the expected value. The corrected text is added if the correction is mechanical
+ * (D-12). One mistake is one fault: a misspelt tag is not also a missing element. The rules judge a value beside other values. The
+ * caller, which knows the text, fills in line and column.
  */
 import { municipioOf } from '../catalogs/catalogs.ts';
 import { type Fault, quoted } from '../fault.ts';
@@ -37,7 +37,7 @@ export function isSpellingOf(tag: string, name: string): boolean {
   return tag === name || (name === 'IBSCBS' && tag === 'ibscbs') || (name === 'BM' && tag === 'bM');
 }
 
-/** The names of the DPS itself; of its text, where that is known, corrections keep what the tree does not have. */
+/** The names of the DPS itself; corrections copy prefixes, comments and spaces from the text, if it is known. */
 function tagsOf(source: Source | undefined): Words {
   return {
     element: 'elemento',
@@ -53,21 +53,21 @@ export type DpsReading =
   | { readonly dps: Dps; readonly id: string }
   | {
       readonly faults: readonly Fault[];
-      /** The part that could be read, with marks where something is not known; undefined where too little could. */
+      /** The readable part, with marks for unknown values; undefined if too little could be read. */
       readonly marked?: Dps;
     };
 
 /**
- * The DPS in a tree whose root should be `DPS`, or every structural fault of it (E0001, E0002, E0003, E0010, E002,
- * E203 and the codes that the specification gives to single elements). The layout version is judged before (E110). `how`: the text that
- * the tree was read from, or the words of another form that it was made of.
+ * The DPS in a tree whose root should be `DPS`, or every structural fault of it. The codes are E0001, E0002, E0003, E0010, E002, E203 and
+ * those that the specification gives to single elements. The layout version is judged before (E110). `how`: the text that the tree was
+ * read from, or the words of another form that it was made of.
  */
 export function readDps(root: Elemento, how: How = {}): DpsReading {
   const layout = layoutOf(root) ?? LAYOUTS[0]!;
   return readRight(layout, root) ?? explainDps(layout, root, how);
 }
 
-/** The same with every fault told, whether or not there is any. */
+/** The same with explanations, whether or not there is a fault. */
 export function explainDps(layout: Layout, root: Elemento, { source, words = tagsOf(source) }: How = {}): DpsReading {
   const found = nothingFound({ layout, words, source, zone: zoneNamedIn(root) });
   const { faults } = found;
@@ -110,7 +110,7 @@ export function explainDps(layout: Layout, root: Elemento, { source, words = tag
   checkId(id, faults);
   const read = readGroup(layout.compiled, infDps, INF_DPS_XPATH, 'infDPS', found);
   if (faults.length === 0) return { dps: layout.toDps(read), id };
-  // Of two bodies nobody knows which was meant, nor of a thousand unknown tags what they meant.
+  // The meaning of two bodies, or of a thousand unknown tags, is undecidable.
   if (bodies > 1 || found.unlisted > 0 || faults.length > FAULTS_MAX) return { faults: listInOrder(found) };
   for (const path of [...found.meant, ...found.perhaps]) {
     if (path.startsWith(`${INF_DPS_XPATH}/`)) forget(read, path.slice(INF_DPS_XPATH.length + 1));
@@ -120,15 +120,14 @@ export function explainDps(layout: Layout, root: Elemento, { source, words = tag
 
 const INF_DPS_XPATH = '/DPS/infDPS';
 
-/** The zone of the municipality that issues: a day that was sent as an instant is one there. */
+/** The zone of the issuing municipality: a day that was sent as an instant is converted in it. */
 function zoneNamedIn({ children }: Elemento): string | undefined {
   const cLocEmi = children.find(({ name }) => name === 'infDPS')?.children.find(({ name }) => name === 'cLocEmi');
   return cLocEmi && municipioOf(cLocEmi.text.trim())?.fusoHorario;
 }
 
 /**
- * What is answered, in the order of the layout. A mistake already named by its wrong tag is not named again as a missing
- * element.
+ * The faults of the answer, in the order of the layout. A mistake already named by its wrong tag is not named again as a missing element.
  */
 function listInOrder({ faults, unlisted, places, withheld, missing, meant }: Found): readonly Fault[] {
   const said = faults.filter((fault) => !(missing.has(fault) && meant.has(fault.xpath)));
@@ -183,7 +182,7 @@ function readGroup(
       continue;
     }
     const name = slot.item.name;
-    // An unknown element is listed after everything inside the known element before it.
+    // An unknown element is listed after the whole content of the known element before it.
     before = `${base}/${name}/-`;
     if (slot.order !== undefined) {
       if (slot.order < last) disordered = true;
@@ -235,7 +234,10 @@ function readGroup(
   return value;
 }
 
-/** Marks what a group with faults leaves open: which of two is right, what is missing, what was meant by a text between elements. */
+/**
+ * Marks the values that a faulty group leaves unknown: copies, missing elements, and all absent elements if loose text stands in the
+ * group.
+ */
 function markUnknown({ compiled, element }: Level, value: Record<string, unknown>, twins: ReadonlySet<string>): void {
   for (const name of twins) value[name] = UNKNOWN;
   for (const { item } of compiled.slots.values()) {
@@ -251,7 +253,7 @@ function markUnknown({ compiled, element }: Level, value: Record<string, unknown
   }
 }
 
-/** Reads what stands under a misspelt name; what else was meant by a strange one is not known. */
+/** Reads the content under a misspelt name; the content of other strange elements stays unknown. */
 function readMeant({ meant, misspelt }: Meant, { base }: Level, value: Record<string, unknown>, found: Found): void {
   const free = new Set([...meant.values()].map(({ item }) => item.name).filter((name) => !(name in value)));
   for (const [child, slot] of meant) {
@@ -263,7 +265,7 @@ function readMeant({ meant, misspelt }: Meant, { base }: Level, value: Record<st
   }
 }
 
-/** The content of a misspelt group is told under the name that it has; the text of a leaf is mended with its name. */
+/** The faults in a misspelt group use its sent name; the text of a leaf is corrected with its name. */
 function readMisspelt(slot: Slot, child: Elemento, base: string, found: Found): unknown {
   const { faults, places } = found;
   const { item } = slot;
@@ -284,7 +286,7 @@ function orderedAs({ name }: Elemento, slot: Slot | undefined): Ordered {
   return { name: slot?.item.name ?? name, order: slot?.order };
 }
 
-/** A group from which everything was to be taken out would be empty, which is a fault too: what to do then is left to the sender. */
+/** A group whose whole content is to be removed would be empty, which is a fault too; the sender must decide then. */
 function keepOne({ element, base }: Level, first: number, { faults, withheld }: Found): void {
   const removals = faults
     .slice(first)
@@ -293,7 +295,7 @@ function keepOne({ element, base }: Level, first: number, { faults, withheld }: 
   if (removals.length >= element.children.length) for (const fault of removals) withheld.add(fault);
 }
 
-/** The value of an element; undefined where its text or its content leaves that open. */
+/** The value of an element; undefined if its text or its content leaves it unknown. */
 function readItem(slot: Slot, element: Elemento, xpath: string, found: Found): unknown {
   const { faults } = found;
   attributeFaults(element, xpath, found);
@@ -350,7 +352,7 @@ function valueFault(
   };
 }
 
-/** D-34: what is empty the national reception does not take, be it an element or a group. */
+/** D-34: the national reception accepts no empty element and no empty group. */
 function emptyGroup({ item, required, choice }: Slot, xpath: string, { name }: Words): Fault {
   const inside = item.kind === 'group' ? elementsOf(item.items) : [];
   const names = [...new Set(inside.map((member) => name(`${xpath}/${member.name}`, member)))];
@@ -422,7 +424,7 @@ function repeatedFault(xpath: string, name: string, max: number, count?: number)
   return { codigo: 'E203', xpath, mensagem, esperado: `no máximo ${max}` };
 }
 
-/** Whether an element leaves the national namespace. What stands inside one that has left it only inherits the mistake. */
+/** Whether an element leaves the national namespace. Its content only inherits the mistake. */
 function isForeign(element: Elemento, parent: Elemento): boolean {
   return element.namespace !== DPS_NAMESPACE && element.namespace !== parent.namespace;
 }

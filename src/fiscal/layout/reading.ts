@@ -1,4 +1,4 @@
-/** What a reading of a tree works with: its layout, the words of the sender, and what was found so far. */
+/** The state of a reading of a tree: its layout, the words of the sender, and the faults so far. */
 import type { Fault } from '../fault.ts';
 import type { Source } from './correct-xml.ts';
 import type { Compiled, Layout } from './layouts.ts';
@@ -8,10 +8,10 @@ import type { Group, Leaf } from './vocabulary.ts';
 export const SIGNATURE_NAMESPACE = 'http://www.w3.org/2000/09/xmldsig#';
 const SCHEMA_INSTANCE = 'http://www.w3.org/2001/XMLSchema-instance';
 
-/** Identifier of `infDPS` (D-16): any `DPS` and digits; letters only where an alphanumeric CNPJ puts them. */
+/** Identifier of `infDPS` (D-16): any `DPS` and digits; letters only at the positions of an alphanumeric CNPJ. */
 export const ID_FORM = /^DPS[0-9]{1,60}$|^DPS[0-9]{8}[0-9A-Z]{14}[0-9]{20}$/;
 
-/** The attributes of an element that do not belong there. `allowed`: names that do. */
+/** The attributes of an element that do not belong there. `allowed`: the names that do. */
 export function strayAttributes({ attributes }: Elemento, ...allowed: readonly string[]): readonly Atributo[] {
   if (attributes.length === 0) return attributes;
   return attributes.filter(
@@ -19,10 +19,10 @@ export function strayAttributes({ attributes }: Elemento, ...allowed: readonly s
   );
 }
 
-/** More faults than this are not listed: the answer says how many there were in all. */
+/** The maximum number of listed faults: the answer gives the total number. */
 export const FAULTS_MAX = 200;
 
-/** At most `FAULTS_MAX` faults, and one more with this code for all others, `unlisted` among them. */
+/** The first `FAULTS_MAX` faults, and one more with this code for all others, including the `unlisted` ones. */
 export function listFaults(faults: readonly Fault[], unlisted: number, codigo: string): readonly Fault[] {
   const left = faults.length + unlisted - FAULTS_MAX;
   if (left <= 0) return faults;
@@ -31,32 +31,32 @@ export function listFaults(faults: readonly Fault[], unlisted: number, codigo: s
   return [...faults.slice(0, FAULTS_MAX), rest];
 }
 
-/** How faults name what they speak of: by the tags of the DPS, or as the body calls it that the tree was made of. */
+/** The names in faults: the tags of the DPS, or those of the body that the tree was made of. */
 export type Words = {
   readonly element: 'elemento' | 'campo';
-  /** What the sender calls an element. */
+  /** The sender's name of an element. */
   name(xpath: string, item: Leaf | Group): string;
-  /** What the sender calls the group around it; undefined for the body as a whole. */
+  /** The sender's name of the group around it; undefined for the body as a whole. */
   group(xpath: string, name: string): string | undefined;
-  /** What stands in the place of an element with its right text. */
+  /** The text that replaces an element, with its corrected value. */
   corrected(xpath: string, leaf: Leaf, text: string, element: Elemento): string;
 };
 
-/** What one reading has found so far. */
+/** The results of one reading so far. */
 export type Found = {
   readonly layout: Layout;
   readonly words: Words;
   readonly source: Source | undefined;
-  /** IANA zone of the municipality that the document names; undefined where it names none. */
+  /** IANA zone of the municipality that the document names; undefined if it names none. */
   readonly zone: string | undefined;
   readonly faults: Fault[];
   /** Faults that are counted and not described: a thousand unknown tags are not each compared. */
   unlisted: number;
-  /** Where those stand in the layout whose own path is in none. */
+  /** The places in the layout of faults whose own path is not in it. */
   readonly places: Map<Fault, string>;
-  /** Those whose correction is not offered after all. */
+  /** The faults whose correction is withheld. */
   readonly withheld: Set<Fault>;
-  /** The faults that say that something is missing. */
+  /** The faults that report something missing. */
   readonly missing: Set<Fault>;
   /** Absolute paths that a misplaced or misspelt element evidently meant. */
   readonly meant: Set<string>;
@@ -79,7 +79,7 @@ export function nothingFound({
   return { layout, words, source, zone, faults: [], unlisted: 0, places: new Map(), ...sets };
 }
 
-/** A group while it is read. */
+/** A group during reading. */
 export type Level = {
   readonly compiled: Compiled;
   readonly element: Elemento;

@@ -1,9 +1,9 @@
 /**
- * The simple types of the national layout 1.01: what the text of one element may be.
+ * The simple types of the national layout 1.01: the allowed text of one element.
  *
- * Each type is a row of data from which come the check of the reader (`check-text.ts`), the restriction in the generated XSD and the
- * line in `docs/layout.md`. Lengths, patterns and values: XSD bundle 1.01 (editions of 09/02/2026 and 27/07/2026),
- * widened where our specification is wider. This file decides nothing about where an element may stand.
+ * Each type is a row of data. The check of the reader (`check-text.ts`), the restriction in the generated XSD and the line in
+ * `docs/layout.md` come from it. Lengths, patterns and values are those of the XSD bundle 1.01 (editions of 09/02/2026 and 27/07/2026).
+ * They are wider where our specification is wider. The places of the elements are defined elsewhere.
  */
 import { cnpjIsValid, cpfIsValid } from '../chave.ts';
 import { type Decimal, parseDecimal } from '../decimal.ts';
@@ -12,11 +12,11 @@ import { DO_LEIAUTE_FUTURO } from './leiaute-futuro.ts';
 
 export type SimpleType = {
   readonly name: string;
-  /** What a right value looks like, in Portuguese, as it ends the sentence "Esperado: …". */
+  /** The form of a correct value in Portuguese, as the end of the sentence "Esperado: …". */
   readonly expected: string;
-  /** Of a type that admits some values alone: these, as `expected` lists them. */
+  /** The only accepted values, as `expected` lists them. */
   readonly options?: string | undefined;
-  /** `expected` says the size and nothing else. */
+  /** `expected` gives the size and nothing else. */
   readonly expectsSize?: boolean;
   readonly kind: 'text' | 'digits' | 'enum' | 'decimal' | 'date' | 'datetime';
   readonly min: number;
@@ -24,21 +24,21 @@ export type SimpleType = {
   /** XSD pattern, anchored by nature; also compiled for the reader. */
   readonly pattern?: string;
   readonly values?: readonly string[];
-  /** Values that say why they are refused although they look like members of the list. */
+  /** Values with the reason of their refusal, although they look like members of the list. */
   readonly refusedValues?: Readonly<Record<string, string>>;
   /** Another spelling of the same value, read and then written in the national one (D-83). */
   readonly reads?: { readonly pattern: RegExp; readonly as: (value: string) => string } | undefined;
-  /** `TSString` and what is made of it: neither begins nor ends with a space, only U+0020 to U+00FF (D-34). */
+  /** `TSString` and its derived types: neither begins nor ends with a space, only U+0020 to U+00FF (D-34). */
   readonly latin?: boolean;
   /** Integer digits of a decimal. */
   readonly digits?: number;
-  /** Highest decimal value, where our specification gives a range. */
+  /** Highest decimal value, if our specification gives a range. */
   readonly highest?: Decimal;
-  /** Check digits or calendar, when the pattern alone cannot tell. Returns the problem. */
+  /** Check digits or calendar, if the pattern alone is not enough. Returns the problem. */
   readonly also?: (value: string) => string | undefined;
-  /** A right value made from a wrong one by a mechanical step, or undefined. `zone`: the municipality's, where it is known. */
+  /** A correct value derived mechanically from a wrong one, or undefined. `zone`: the municipality's, if it is known. */
   readonly mend?: (value: string, zone: string | undefined) => string | undefined;
-  /** What we write, where it is narrower than what we read (D-12, D-16). */
+  /** The type that is written, if it is narrower than the one that is read (D-12, D-16). */
   readonly national?: SimpleType;
 };
 
@@ -50,7 +50,7 @@ function text(name: string, max: number, expected?: string, min = 1): SimpleType
   return { name, kind: 'text', min, max, latin: true, pattern: LATIN, ...said };
 }
 
-/** A text of a form of its own; `size`: its length, or the least and the greatest. */
+/** A text with a fixed form; `size`: its length, or the minimum and the maximum. */
 function form(
   name: string,
   size: number | readonly [min: number, max: number],
@@ -61,7 +61,7 @@ function form(
   return { name, kind: 'text', min, max, pattern, expected };
 }
 
-/** A text in which the national schema admits any character, spaces at its ends and line breaks among them (D-34). */
+/** A text in which the national schema accepts any character, including spaces at its ends and line breaks (D-34). */
 function anyText(name: string, max: number): SimpleType {
   return { name, kind: 'text', min: 1, max, expected: `texto de 1 a ${max} caracteres`, expectsSize: true };
 }
@@ -130,7 +130,7 @@ function calendarProblem(value: string): string | undefined {
     : `tem um dia que não existe: o mês ${value.slice(5, 7)}/${year} tem ${last} dias`;
 }
 
-/** `05/10/2026`, `20261005`, `2026-10-5` and an instant in a known zone are unambiguous in Brazil; anything else is left to the sender. */
+/** `05/10/2026`, `20261005`, `2026-10-5` and an instant in a known zone are unambiguous in Brazil; any other form is left to the sender. */
 function isoDate(value: string, zone: string | undefined): string | undefined {
   const [, day, month, year] = /^(\d{1,2})[/.-](\d{1,2})[/.-](\d{4})$/.exec(value) ?? [];
   if (year !== undefined) return `${year}-${month!.padStart(2, '0')}-${day!.padStart(2, '0')}`;
@@ -139,7 +139,7 @@ function isoDate(value: string, zone: string | undefined): string | undefined {
   return y === undefined ? readDay(zone, value) : `${y}-${m!.padStart(2, '0')}-${d!.padStart(2, '0')}`;
 }
 
-/** A code whose first zero was taken for nothing, as a spreadsheet or a number does: `00` for `000`, `10101` for `010101`. */
+/** A code that lost its leading zero, as in a spreadsheet or a number: `00` for `000`, `10101` for `010101`. */
 function withLostZero(size: number): (value: string) => string | undefined {
   return (value) => {
     const bare = withoutPunctuation(value) ?? value;
@@ -179,7 +179,7 @@ export const T = {
     mend: isoDate,
   },
   verAplic: text('TSVerAplic', 20),
-  /** The edition of 27/07/2026 ends at 89999; the specification asks at most five digits, and wins (D-12). */
+  /** The edition of 27/07/2026 ends at 89999; the specification asks for at most five digits, and prevails (D-12). */
   serie: {
     ...digits('TSSerieDPS', 1, 5, 'série de 1 a 5 algarismos'),
     national: digits('TSSerieDPS', 1, 5, 'série de 1 a 5 algarismos, até 89999', '[0-9]{1,4}|[0-8][0-9]{4}'),
@@ -232,7 +232,7 @@ export const T = {
   xBairro: text('TSBairro', 60),
   cep: { ...digits('TSCEP', 8, 8, 'CEP de 8 algarismos, sem hífen'), mend: withLostZero(8) },
   uf: values('TSUF', 'AC AL AM AP BA CE DF ES GO MA MG MS MT PA PB PE PI PR RJ RN RO RR RS SC SE SP TO'.split(' ')),
-  /** Nationally any text; the specification has letters and digits, and the hyphens and spaces of real codes are read as well. */
+  /** Any text nationally. The specification has letters and digits; the hyphens and spaces of real codes are read as well. */
   cEndPost: {
     ...anyText('TSCodigoEndPostal', 11),
     expected: 'código postal de 1 a 11 letras sem acento, algarismos, hífens ou espaços',
@@ -311,12 +311,12 @@ export const T = {
   percentual1: PERCENTUAL_1,
   percentual2: PERCENTUAL_2,
   percentual3: decimal('TSDec3V2', 3, 'percentual com duas casas, de 0 a 100.00', '100.00'),
-  /** Nationally one integer digit; the specification's range 0 to 100 wins on what we read (D-12). */
+  /** One integer digit nationally; the specification's range 0 to 100 prevails for reading (D-12). */
   pAliq: {
     ...decimal('TSDec1V2', 3, 'alíquota em percentual com duas casas, de 0 a 100.00', '100.00'),
     national: PERCENTUAL_1,
   },
-  /** Nationally two integer digits; the specification's range 0 to 100 wins on what we read (E0686, E0692). */
+  /** Two integer digits nationally; the specification's range 0 to 100 prevails for reading (E0686, E0692). */
   pAliqFederal: {
     ...decimal('TSDec2V2', 3, 'alíquota em percentual com duas casas, de 0 a 100.00', '100.00'),
     national: PERCENTUAL_2,
@@ -379,7 +379,7 @@ export const T = {
     mend: withLostZero(6),
   },
   cCredPres: digits('TSRTCCodCredPres', 2, 2, 'código do crédito presumido, 2 algarismos'),
-  // What follows stands only in the NFS-e that we write.
+  // The following types stand only in the NFS-e that this service writes.
   nNFSe: digits('TSNNFSe', 1, 13, 'número da NFS-e', '[1-9][0-9]{0,12}'),
   nDFSe: digits('TSNDFSe', 1, 13, 'número do documento fiscal', '[1-9][0-9]{0,12}'),
   ambGer: values('TSAmbGeradorNFSe', ['1', '2']),
@@ -387,7 +387,7 @@ export const T = {
   procEmi: values('TSProcEmissao', ['1', '2', '3']),
   cStat: values('TStat', ['100', '102', '103', '107']),
   tpBM: values('TBMISSQN', range(1, 4)),
-  // What follows stands only in events (schemas pedRegEvento and evento).
+  // The following types stand only in events (schemas pedRegEvento and evento).
   ambGerEvento: values('TSAmbGeradorEvt', ['1', '2', '3']),
   nSeqEvento: digits('TSNum3Dig', 1, 3, 'número sequencial do evento, de 1 a 999', '[1-9][0-9]{0,2}'),
   cMotivoCanc: values('TSCodJustCanc', ['1', '2', '9']),
@@ -397,7 +397,7 @@ export const T = {
   cMotivoRejeicao: values('TSCodMotivoRejeicao', [...range(1, 5), '9']),
   nProcAdm: digits('TSNumProcAdmAnaliseFiscalCanc', 1, 30, 'número do processo administrativo, 1 a 30 algarismos'),
   codEvento: values('TSCodigoEventoNFSe', ['e101101', 'e105102', 'e105104', 'e105105', 'e305101']),
-  /** The schema has key and code; the sequence, which tells two blocks of one note apart, is read and not written. */
+  /** The schema has key and code. The sequence, which distinguishes two blocks of one note, is read and not written. */
   idEventoReferido: {
     ...form(
       'TSIdNumEvento',

@@ -1,9 +1,8 @@
 /**
- * A property that the JSON body does not have: what its sender meant, told with the name that exists (E0010, D-24).
+ * A property that the JSON body does not have: the fault names the existing one that its sender meant (E0010, D-24).
  *
- * Looked for in this order: a group that the flat body does not have, the same name written otherwise
- * (`valorServico`), a name that people are likely to try, the same words in another order, the tag of the DPS, a property of
- * another group, a misspelling, half of the same words.
+ * The search order: a group that the flat body does not have; the same name in another spelling (`valorServico`); a name that senders are
+ * likely to try; the same words in another order; the tag of the DPS; a property of another group; a misspelling; half of the same words.
  */
 import { type Fault, quoted } from '../fault.ts';
 import { ownOf } from '../own.ts';
@@ -22,16 +21,16 @@ export type Strange = {
   readonly fault: Fault;
   /** The property of the same object that was meant. */
   readonly meant?: Item | undefined;
-  /** Paths of the DPS, below `infDPS`, that are not missing either: what was meant stands elsewhere. */
+  /** Paths of the DPS, below `infDPS`, that are not missing either: the meant content stands elsewhere. */
   readonly explains?: readonly string[];
   /** Paths one of which may have been meant. */
   readonly perhaps?: readonly string[];
 };
 
-/** A longer name is not compared with anything. */
+/** A longer name is not compared. */
 const NAME_MAX = 80;
 
-/** What a flat body has instead of the objects that other services have. */
+/** The groups that other services send as objects, and that this flat body does not have. */
 const FLAT: Readonly<Record<string, string>> = {
   prestador: 'prest',
   tomador: 'toma',
@@ -44,14 +43,14 @@ const FLAT: Readonly<Record<string, string>> = {
   nfse: '',
 };
 
-/** Whether the properties of an address in which an unknown one stands say that it is abroad. */
+/** Whether the other properties of the address with the unknown one mean a place abroad. */
 export function isFlatAbroad({ items }: Host, members: readonly JsonMember[]): boolean {
   return items.has('exterior') && isAbroad(members, (name) => (name.length > NAME_MAX ? '' : snakeOf(name)));
 }
 
 /**
- * `taken`: names that stand in the object, or are meant by another one: under these nothing is to be written. `abroad`: as
- * {@link isFlatAbroad} tells of the object.
+ * `taken`: names that the object has, or that another name means; no correction may use them. `abroad`: the result of {@link
+ * isFlatAbroad} for the object.
  */
 export function strangeProperty(
   name: string,
@@ -129,16 +128,16 @@ export function strangeProperty(
   return { fault: fault(`retire-o, ou use um dos nomes que existem ali${which}`, allowed), perhaps };
 }
 
-/** A sentence holds so many names. */
+/** The maximum number of names in a sentence. */
 const NAMES_TOLD_MAX = 10;
 
-/** The fields that an address abroad has where this one stands. */
+/** The fields of an address abroad at the place of this one. */
 function namesAbroad({ items }: Host): readonly string[] {
   const exterior = items.get('exterior');
   return exterior?.kind === 'grupo' ? exterior.items.map(({ name }) => name) : [];
 }
 
-/** What an address may be thought to need besides its CEP, where it has no municipality. */
+/** Properties that senders add to an address besides its CEP, although it has no municipality. */
 const MUNICIPAL: ReadonlySet<string> = new Set([
   'codigo_municipio',
   'municipio',
@@ -148,7 +147,7 @@ const MUNICIPAL: ReadonlySet<string> = new Set([
   'estado',
 ]);
 
-/** White space in a name is seen only between quotation marks. */
+/** White space in a name is visible only between quotation marks. */
 function subjectOf(shown: string): string {
   if (shown === '') return 'A propriedade de nome vazio';
   return /^\S+$/.test(shown) ? shown : `A propriedade "${shown}"`;
@@ -156,7 +155,7 @@ function subjectOf(shown: string): string {
 
 const ELSEWHERE_MAX = 3;
 
-/** Advice that speaks of tags, said of the properties that become them. */
+/** Advice about tags, rewritten for the properties that become them. */
 function inNamesOfTheBody(say: string): string {
   return say.replace(/\b[a-z]+[A-Z]\w*/g, (tag) => {
     const [only, ...others] = [...NAMES].filter(([path]) => lastOf(path) === tag);
@@ -186,14 +185,14 @@ function rightNameIn(name: string, snake: string, host: Host): string | undefine
   return replaced?.host === host.campo && host.items.has(replaced.name) ? replaced.name : undefined;
 }
 
-/** The tags that a property stands for: of its element, or of the field of the note. */
+/** The tags that a property stands for: that of its element, or of the field of the note. */
 function tagsOf(host: Host, name: string): readonly string[] {
   const item = host.items.get(name)!;
   const paths = item.kind === 'campo' ? item.paths : [item.kind === 'grupo' ? item.path : item.note];
   return paths.map(lastOf);
 }
 
-/** A name of old layouts, or one that the service fills in, in the group where it stood. */
+/** A name of old layouts, or one that the service fills in, in the group that contains it. */
 function foreignTag(name: string, { path }: Host): ForeignTag | undefined {
   return FOREIGN_TAGS.find(({ name: tag, within }) => {
     if (tag !== name) return false;
@@ -202,7 +201,7 @@ function foreignTag(name: string, { path }: Host): ForeignTag | undefined {
   });
 }
 
-/** The words of a name in one spelling and one order; the IBS is not said again where a state or a municipality is. */
+/** The words of a name in one spelling and one order; `ibs` is omitted if a state or a municipality is named. */
 function wordsOf(snake: string): string {
   const words = new Set(
     snake
@@ -214,7 +213,7 @@ function wordsOf(snake: string): string {
   return [...words].toSorted().join(' ');
 }
 
-/** Of the names of the body, which are few; what is sent is not kept. */
+/** The cache holds names of the body only, which are few; sent names are not kept. */
 const meanings = new Map<string, string>();
 
 function meaningOf(name: string): string {
@@ -223,13 +222,13 @@ function meaningOf(name: string): string {
   return known;
 }
 
-/** Where in the body a property of the same words stands; one word alone says too little. */
+/** The places of properties with the same words in the body; one word alone is not enough. */
 function placesOfMeaning(snake: string): readonly PlaceOfBody[] {
   const sent = wordsOf(snake);
   return sent.includes(' ') ? listProperties().filter(({ item }) => meaningOf(item) === sent) : [];
 }
 
-/** Half of the words of both names in common, and no other name has as many. */
+/** A name that shares half of the words of both names, if no other name shares as many. */
 function halfTheWords(snake: string, names: readonly string[]): string | undefined {
   const words = new Set(snake.split('_').filter((word) => word.length > 2));
   if (words.size === 0) return undefined;
@@ -250,7 +249,7 @@ const SHARE_MIN = 0.5;
 
 type PlaceOfBody = { readonly campo: string; readonly paths: readonly string[] };
 
-/** Where else in the body a property of this name, or of this tag, stands: of the same party when that has one. */
+/** Other places in the body of a property with this name or tag; those of the same party are preferred. */
 function placesOf(name: string, snake: string, foreign: ForeignTag | undefined, host: Host): readonly PlaceOfBody[] {
   const party = /^(?:prestador|tomador|intermediario)_/.exec(host.campo)?.[0];
   const ofParty = party === undefined ? [] : listProperties().filter(({ campo }) => campo === party + snake);
@@ -330,7 +329,7 @@ function dropBrackets(campo: string): string {
   return campo.replaceAll('[]', '');
 }
 
-/** What was sent under the right name, if its value is one that can stand there. */
+/** The sent value under the correct name, if that property accepts it. */
 function correctName(value: JsonValue, meant: Item, host: Host): string | undefined {
   const right = valueFor(value, meant, host);
   return right === undefined ? undefined : propertyText(meant.name, right);
@@ -355,7 +354,7 @@ function typeAt(path: string): SimpleType | undefined {
   return element?.kind === 'leaf' ? element.type : undefined;
 }
 
-/** The elements that lead to a path of the DPS, each with the choice that it is a member of. */
+/** The elements on the way to a path of the DPS, each with the choice that contains it. */
 function elementsTo(path: string): readonly { readonly element: Leaf | Group; readonly choice: Choice | undefined }[] {
   let items: readonly LayoutItem[] = INF_DPS;
   return path.split('/').flatMap((name) => {
@@ -367,7 +366,7 @@ function elementsTo(path: string): readonly { readonly element: Leaf | Group; re
   });
 }
 
-/** The properties of an object that cannot stand beside one, because the layout has a choice between them. */
+/** The properties of an object that cannot stand beside a given one, because the layout has a choice between them. */
 function rivalsOf(host: Host, meant: Item): readonly string[] {
   if (meant.kind === 'declaracao') return [];
   const whole = pathIn(host, meant.kind === 'campo' ? meant.paths[0] : meant.path);

@@ -1,6 +1,6 @@
 /**
- * What an XML group has that the layout does not: one fault a tag, with the right form, what was evidently meant by it, and what is
- * put in its place where that is mechanical (E0010, D-113, D-212).
+ * Elements of an XML group that the layout does not have: one fault per tag, with the correct form and the evident meaning. A mechanical
+ * correction is added if there is one (E0010, D-113, D-212).
  */
 import type { Fault } from '../fault.ts';
 import { REMOVAL, renameElement } from './correct-xml.ts';
@@ -10,16 +10,16 @@ import { FAULTS_MAX, type Found, type Level } from './reading.ts';
 import type { Elemento } from './tree.ts';
 import type { Choice } from './vocabulary.ts';
 
-/** A child that a group does not have, and the place that is told of it where none was meant. */
+/** A child that a group does not have, and its place in the faults if no meaning is found. */
 export type Strange = { readonly child: Elemento; readonly before: string };
 
-/** What was evidently meant by the strange children of a group. */
+/** The evident meanings of the strange children of a group. */
 export type Meant = {
-  /** Names that are not missing. */
+  /** Names that do not count as missing. */
   readonly explained: ReadonlySet<string>;
   /** The element of the group that a strange child stands for. */
   readonly meant: ReadonlyMap<Elemento, Slot>;
-  /** Those of these whose name alone is wrong. */
+  /** The children of these with only a wrong name. */
   readonly misspelt: ReadonlySet<Elemento>;
 };
 
@@ -83,7 +83,7 @@ function correctName(
   return renameElement(child, right, slot?.item.kind === 'leaf' ? slot.item : undefined, source);
 }
 
-/** Whether a child may stand where it does under its right name: no second time, not beside another of its choice, not out of order. */
+/** Whether a child may stand at its place under its correct name: not repeated, not beside another of its choice, not out of order. */
 function roomIn({ element, compiled }: Level, meant: ReadonlyMap<Elemento, Slot>): (child: Elemento) => boolean {
   if (meant.size === 0) return () => false;
   const slots = element.children.map((child) => compiled.slots.get(child.name) ?? meant.get(child));
@@ -113,13 +113,13 @@ function roomIn({ element, compiled }: Level, meant: ReadonlyMap<Elemento, Slot>
 /** E0010, naming the right form, for a tag that a group does not have. */
 type Unknown = {
   readonly fault: Fault;
-  /** The steps below the group to what was evidently meant. */
+  /** The steps below the group to the meant element. */
   readonly right?: readonly string[];
-  /** An absolute path, where what was meant stands in another group. */
+  /** An absolute path, if the meant element stands in another group. */
   readonly elsewhere?: string | undefined;
   /** Paths below `infDPS`, one of which may have been meant. */
   readonly perhaps?: readonly string[];
-  /** The name alone is wrong, by a letter or two. */
+  /** Only the name is wrong, by a letter or two. */
   readonly isMisspelt?: true;
   /** There is nothing to put in its place. */
   readonly isRefused?: boolean;
@@ -143,7 +143,7 @@ function unknownTag({ name }: Elemento, xpath: string, { compiled, base, parent 
   const allowed = [...new Set([...compiled.slots.values()].map((slot) => slot.item.name))];
   return {
     fault: { ...found, mensagem, esperado: places.length > 0 ? listed : `em ${parent}: ${allowed.join(', ')}` },
-    // One place in the whole layout: evidently that one was meant.
+    // The whole layout has one such place: evidently that one was meant.
     elsewhere: layout.paths.get(name)?.length === 1 ? `${BASE}/${places[0]}` : undefined,
     perhaps: layout.paths.get(name) ?? [],
   };
@@ -153,7 +153,7 @@ const BASE = '/DPS/infDPS';
 
 const PLACES_MAX = 3;
 
-/** The row for a tag of earlier layouts, or one that the service writes, in the group where it stands. */
+/** The row for a tag of earlier layouts, or one that the service writes, in the group that contains it. */
 function foreignTagAt(name: string, base: string, { foreignTags }: Layout): ForeignTag | undefined {
   const group = base.replace(/\[\d+\]/g, '');
   return foreignTags.find((tag) => {
@@ -162,7 +162,7 @@ function foreignTagAt(name: string, base: string, { foreignTags }: Layout): Fore
   });
 }
 
-/** What stands in the place of a foreign tag, if that place is here; else where in the layout it is. */
+/** The replacement of a foreign tag, if it belongs here; otherwise its place in the layout. */
 function foreignFault(
   foreign: ForeignTag,
   found: Pick<Fault, 'codigo' | 'xpath' | 'encontrado'>,
@@ -196,7 +196,7 @@ function foreignFault(
   return { fault: { ...found, mensagem, ...esperado }, right: steps };
 }
 
-/** Where in the layout an element of this name stands: in the groups around this place when it does there, else anywhere. */
+/** The places of an element of this name in the layout: in the groups around this place if possible, otherwise anywhere. */
 function placesNear(name: string, base: string, { paths: byName }: Layout): readonly string[] {
   const paths = byName.get(name) ?? [];
   const here = base
@@ -212,14 +212,14 @@ function placesNear(name: string, base: string, { paths: byName }: Layout): read
   return most === 0 ? paths : paths.filter((_path, place) => shared[place] === most);
 }
 
-/** A name cut short or drawn out (`opSimpNacional`) is recognised from this many letters on. */
+/** A shortened or lengthened name (`opSimpNacional`) is recognised from this many letters on. */
 const PREFIX_MIN = 5;
 
 function isPrefixed(a: string, b: string): boolean {
   return b.length >= PREFIX_MIN && (a.startsWith(b) || b.startsWith(a));
 }
 
-/** The one of the names that a misspelt name was evidently meant to be. */
+/** The name that a misspelt name was evidently meant to be. */
 export function nearestName(name: string, names: readonly string[]): string | undefined {
   const lower = name.toLowerCase();
   const same = names.find((candidate) => candidate.toLowerCase() === lower);

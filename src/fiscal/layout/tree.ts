@@ -1,12 +1,11 @@
 /**
- * A document as a tree of elements, wherever it came from. `../../documents/xml.ts` makes it of XML, the JSON door of
- * a body; the reader knows only this. Comments, processing instructions and the difference between text and CDATA
- * are gone here.
+ * A document as a tree of elements, regardless of its source. `../../documents/xml.ts` builds it from XML, the JSON door from a body; the
+ * reader knows only this form. Comments, processing instructions and the difference between text and CDATA are lost here.
  */
 export type Elemento = {
   /** Local name. */
   readonly name: string;
-  /** Namespace address, empty when there is none. */
+  /** Namespace address, empty if there is none. */
   readonly namespace: string;
   /** All character data directly inside, in order, entities resolved. */
   readonly text: string;
@@ -24,8 +23,8 @@ export function attributeOf(element: Elemento, name: string): string | undefined
 }
 
 /**
- * The tree with another text in the child `name` of the child `group` of its root. A group without that child gets it
- * in the first place; a tree without the group stays as it is.
+ * The tree with another text in the child `name` of the child `group` of its root. A group without that child gets it as its first child;
+ * a tree without the group is unchanged.
  */
 export function withText(root: Elemento, group: string, name: string, text: string): Elemento {
   const changed = (parent: Elemento): Elemento => {
@@ -38,8 +37,8 @@ export function withText(root: Elemento, group: string, name: string, text: stri
 }
 
 /**
- * The element that an xpath of a fault names, or the deepest ancestor of it that exists, so that a missing element
- * points at the place where it is missed. `same` tells whether a tag is a spelling of a path name.
+ * The element that the xpath of a fault names, or its deepest existing ancestor. A missing element thus points at its expected place.
+ * `same` tells whether a tag is a spelling of a path name.
  */
 export function locate(
   root: Elemento,

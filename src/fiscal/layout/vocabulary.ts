@@ -1,19 +1,19 @@
 /**
- * The words in which a layout is told: a leaf, a group, a choice, and how often each may stand.
+ * The vocabulary of a layout: a leaf, a group, a choice, and the occurrence of each.
  *
- * A layout is one constant tree of these. From it come the TypeScript type of the document, its paths, the reader,
- * the writer, the XSD and the documentation; nothing else lists the elements. This file knows no element by name.
+ * A layout is one constant tree of these. The TypeScript type of the document, its paths, the reader, the writer, the XSD and the
+ * documentation come from it. Nothing else lists the elements. This file knows no element by name.
  */
 import type { Decimal } from '../decimal.ts';
 import type { SimpleType } from './simple-types.ts';
 
 /**
- * What the sender of a DPS must do with an element, where that is not what the national schema says.
- * `optional`: we fill it in; `refused`: we write it ourselves and nobody else does.
+ * The obligation of the sender of a DPS, if it differs from the national schema. `optional`: the service fills it in; `refused`: only the
+ * service writes it.
  */
 type Sent = 'required' | 'optional' | 'refused';
 
-/** Codes of the public error table that an element answers with in place of the general ones (D-12, D-13). */
+/** Codes of the public error table for an element, in place of the general ones (D-12, D-13). */
 export type Codes = {
   /** It is required and absent (general: E002). */
   readonly missing?: string;
@@ -38,7 +38,7 @@ export type Leaf = {
   readonly codes?: Codes;
   /** Second spelling that is read (D-15). */
   readonly alias?: string;
-  /** An empty element is left to a rule with a better answer (D-34, `prest/xNome`). */
+  /** An empty element is left to a rule with a better message (D-34, `prest/xNome`). */
   readonly emptyIsRead?: boolean;
   /** May stand at any place among its siblings (D-12). */
   readonly anywhere?: boolean;
@@ -55,7 +55,7 @@ export type Group = {
   readonly codes?: Codes;
   readonly alias?: string;
   readonly anywhere?: boolean;
-  /** All required; only the outer elements of a document have any. */
+  /** All are required; only the outer elements of a document have any. */
   readonly attributes?: readonly Attribute[];
   /** A `Signature` may follow the items. */
   readonly signed?: boolean;
@@ -69,7 +69,7 @@ export type Choice = {
   /** 1: exactly one of them; 0: at most one. */
   readonly min: 0 | 1;
   readonly codes?: Codes;
-  /** Which of them stays where several came, a sentence in Portuguese that names no element. */
+  /** The advice on which member to keep if several came, a sentence in Portuguese that names no element. */
   readonly advice?: string | undefined;
 };
 
@@ -108,7 +108,7 @@ const groupOf =
   ): Built<'group', N, { readonly items: I }, Min, More> =>
     ({ kind: 'group', name, items, min, max: 1, doc, sent: undefined, ...more }) as never;
 
-/** A leaf that the national schema requires, and one that it lets be absent; the same of groups. */
+/** A leaf that the national schema requires, and an optional one; the same for groups. */
 export const need = leafOf(1);
 export const may = leafOf(0);
 export const needGroup = groupOf(1);
@@ -129,7 +129,7 @@ export function oneOf<const I extends readonly (Leaf | Group)[]>(
   return { kind: 'choice', items, min: 1, codes, advice };
 }
 
-/** At most one of the members. */
+/** One of the members, or none. */
 export function atMostOneOf<const I extends readonly (Leaf | Group)[]>(
   items: I,
 ): { readonly kind: 'choice'; readonly items: I; readonly min: 0 } {
@@ -149,7 +149,7 @@ type Entry<N extends string, V, Required> = Required extends true
   ? { readonly [K in N]: V }
   : { readonly [K in N]?: V | undefined };
 
-/** What is undefined is as if it were not there. */
+/** An undefined value counts as absent. */
 type Optional<T> = { readonly [K in keyof T]?: T[K] | undefined };
 
 type ValueOf<I> = I extends { kind: 'leaf'; type: infer S }
@@ -175,7 +175,7 @@ type Property<I> = I extends { kind: 'choice'; items: infer Items extends readon
 /** The object that a list of items describes, as its sender must fill it. */
 export type Shape<Items extends readonly Item[]> = Simplify<Merge<Property<Items[number]>>>;
 
-// Told a second time and not with a parameter: the compiler would take two instances of one alias for assignable.
+// The definition is repeated instead of parameterised: the compiler would treat two instances of one alias as assignable.
 
 type NationalValueOf<I> = I extends { kind: 'leaf'; type: infer S }
   ? LeafValue<S>
@@ -189,7 +189,10 @@ type NationalProperty<I> = I extends { kind: 'choice'; items: infer Items extend
     ? Entry<N, Many<I, NationalValueOf<I>>, I extends { min: 1 } ? true : false>
     : never;
 
-/** The same object in the form of the national schema: what is left to us is there, what we ask beyond it need not be. */
+/**
+ * The same object in the form of the national schema: values that the service fills in are present, additional requirements of the
+ * service are optional.
+ */
 export type NationalShape<Items extends readonly Item[]> = Simplify<Merge<NationalProperty<Items[number]>>>;
 
 type Below<N extends string, Rest> = Rest extends string ? `${N}/${Rest}` : never;

@@ -1,4 +1,4 @@
-/** Messages in the names of the JSON body: by hand what some become, and of every example that no element is left in one. */
+/** Messages in the names of the JSON body: some results by hand, and for every example that no element name is left. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { readJson } from '../../documents/json.ts';
@@ -44,7 +44,7 @@ describe('a message in the names of the body', () => {
     ['a party', 'toma', 'o grupo toma não veio.', 'o grupo tomador_* não veio.'],
     ['the other spelling of elements', 'serv/cServ/cTribMun', 'retire o elemento.', 'retire o campo.'],
     ['an element of the note', '', 'tribISSQN 4', 'tributacao_issqn 4'],
-    // Never what was sent.
+    // The sent text is never changed.
     [
       'between quotation marks',
       'serv/cServ/cTribMun',
@@ -109,7 +109,7 @@ describe('a step of a calculation', () => {
   }
 });
 
-/** What a body with each rejected example is answered: its faults, or the remarks on it. */
+/** The answers to a body with each rejected example: its faults, or the remarks on it. */
 function answers(): readonly (Pick<Fault, 'codigo' | 'mensagem' | 'esperado'> & { readonly campo?: string })[] {
   return ALL_RULES.flatMap(({ rejects }) =>
     rejects.flatMap((patch) => {

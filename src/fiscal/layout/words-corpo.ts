@@ -1,24 +1,24 @@
 /**
- * A message in the names of the JSON body: rules speak of the elements of the DPS, and who sent a body has never seen one.
+ * A message in the names of the JSON body: rules name the elements of the DPS, which the sender of a body does not know.
  *
- * Only names are replaced, never what stands between quotation marks, and only those of which it is clear what they are:
- * a path, a name that no word is spelt like (`cTribNac`), and a few short ones. Where several elements have a name, the one
- * nearest to the place of the fault is meant; where that does not decide and they are not called alike, the name stays.
+ * Only unambiguous names are replaced: a path, a name that no ordinary word is spelt like (`cTribNac`), and a few short ones. Text
+ * between quotation marks stays. If several elements share a name, the one nearest to the place of the fault is meant. If that is not
+ * decisive and their properties differ, the name stays.
  */
 
 import { ownOf } from '../own.ts';
 import type { NfsePath } from './nfse.ts';
 import { campoOf, DECLARED, layoutPathOf, NAMES, type Named, NOTE_BASE } from './plan-corpo.ts';
 
-/** Names without a capital inside that are no words of the language either. */
+/** Names without an inner capital that are no ordinary words either. */
 const SHORT_NAMES: ReadonlySet<string> = new Set(
   'BM CSTReg IBSCBS dest end fornec imovel interm mdic nro piscofins prest serie subst toma'.split(' '),
 );
 
-/** What a body has instead of elements. */
+/** The words of a body for those of XML. */
 const FIELDS: Readonly<Record<string, string>> = { elemento: 'campo', elementos: 'campos' };
 
-/** Between quotation marks; or a name or path that is no piece of something longer, such as an address. */
+/** A text between quotation marks; or a name or path that is no piece of something longer, such as an address. */
 const QUOTED_OR_NAME = /"[^"]*"|(?<![\w@./-])[A-Za-z]\w*(?:\/[A-Za-z]\w*)*(?![\w@/]|[.-]\w)/g;
 
 /** The text of a fault or a remark at this place, with the property for each element that it names. */
@@ -51,7 +51,7 @@ const paths = new Map<string, readonly string[]>();
 function pathsOf(word: string): readonly string[] {
   let found = paths.get(word);
   if (found === undefined) {
-    // A message has few words of its own; the words of the sender stand between quotation marks.
+    // The words of the messages are few; the words of the sender stand between quotation marks.
     found = /^[A-Za-z]/.test(word)
       ? [...NAMES.keys()].filter((path) => path === word || path.endsWith(`/${word}`))
       : [];
@@ -60,7 +60,7 @@ function pathsOf(word: string): readonly string[] {
   return found;
 }
 
-/** Words that are remembered; an e-mail or a name of a sender may stand in a message too. */
+/** The maximum number of cached words; a message may also contain an e-mail or a name of a sender. */
 const WORDS_MAX = 2000;
 
 function propertyOf(word: string, { steps, host }: Around): string | undefined {
@@ -83,8 +83,8 @@ function nearest(candidates: readonly string[], steps: readonly string[]): reado
 }
 
 /**
- * A property beside the place of the fault by its name, where that is more than one plain word (`numero`, `valor`); any
- * other with the object that it stands in.
+ * A property beside the place of the fault is named alone, unless its name is one plain word (`numero`, `valor`). Any other property is
+ * named with its object.
  */
 function nameProperty({ campo, name, host: own }: Named, path: string, host: string | undefined): string {
   const party = ownOf(PARTIES, path);
@@ -108,7 +108,7 @@ const PARTIES: Readonly<Record<string, string>> = {
 
 // The trace of a calculation.
 
-/** Amounts of the note that no body declares, by the names that the dry run answers them under. */
+/** Amounts of the note that no body declares, by their names in the answer of the dry run. */
 const ANSWERED = {
   'valores/vCalcDR': 'valor_deducao',
   'valores/vCalcBM': 'valor_beneficio',
@@ -124,7 +124,7 @@ const OF_NOTE: ReadonlyMap<string, string> = new Map([
 
 type Step = { readonly campo: string; readonly formula: string };
 
-/** A step of a calculation as who sent a body knows it: the property beside the field of the note, the formula in properties. */
+/** A step of a calculation for the sender of a body: the property beside the field of the note, the formula in properties. */
 export function stepInNamesOfBody<S extends Step>(step: S): S & { readonly campo_json?: string } {
   const { campo } = step;
   const own = OF_NOTE.get(campo) ?? campoOf(`/${campo}`);
@@ -133,11 +133,11 @@ export function stepInNamesOfBody<S extends Step>(step: S): S & { readonly campo
   return { ...(own === undefined ? {} : { campo, campo_json: own }), ...step, formula };
 }
 
-/** Places from which a name that several groups have is looked for. */
+/** The start of the search for a name that several groups have. */
 const OF_VALORES = '/DPS/infDPS/valores/vServPrest/vServ';
 const OF_IBSCBS = '/DPS/infDPS/IBSCBS/valores/trib/gIBSCBS/CST';
 
-/** The amount of the note with this name; of two, that of the same tax. */
+/** The amount of the note with this name; if there are two, that of the same tax. */
 function ofNote(name: string, beside: string): string | undefined {
   const all = [...OF_NOTE.keys()].filter((path) => path.endsWith(`/${name}`));
   const [only, ...others] = nearest(all, beside.split('/'));

@@ -1,4 +1,4 @@
-/** A DPS as a JSON body. That it is read back as what it was is tried in `read-corpo.test.ts`, example by example. */
+/** A DPS as a JSON body. `read-corpo.test.ts` tests that it is read back unchanged, example by example. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { exampleJson } from '../rules/example.ts';

@@ -1,9 +1,9 @@
 /**
- * Writes a DPS as the JSON body that becomes it: the inverse of `read-corpo.ts`, for the examples of the pages and for who
- * changes from XML to JSON.
+ * Writes a DPS as the JSON body that becomes it: the inverse of `read-corpo.ts`, for the examples of the pages and for clients that
+ * change from XML to JSON.
  *
- * Every value is a string, as it stands in the DPS: also one that is wrong there, so that an example of a mistake makes the same
- * mistake. What the layout does not have is written under its own name, in the object in which it would stand.
+ * Every value is a string, unchanged from the DPS, even a wrong one. An example of a mistake thus makes the same mistake. An element
+ * unknown to the layout is written under its own name, in the corresponding object.
  */
 import { type Campo, CORPO, type Grupo, type Item } from './corpo.ts';
 import { DPS_NAMESPACE } from './dps.ts';
@@ -11,12 +11,12 @@ import type { Elemento } from './tree.ts';
 
 type Json = string | Json[] | { [name: string]: Json };
 
-/** How a body says something twice of which it can say one thing. */
+/** The document gives two values for one property of the body. */
 class Unsayable extends Error {}
 
 /**
- * The body of an `infDPS`, indented; `declared` are the values that stand in no DPS, by their place (`ibscbs.total_cbs`).
- * Undefined when no body can say it: two documents of one party, an element that is repeated where one may stand.
+ * The body of an `infDPS`, indented; `declared` are the values that stand in no DPS, by their place (`ibscbs.total_cbs`). Undefined if no
+ * body can express it: two documents of one party, or a repeated element that the body has once.
  */
 export function writeCorpo(infDps: Elemento, declared: ReadonlyMap<string, string> = new Map()): string | undefined {
   try {
@@ -27,7 +27,7 @@ export function writeCorpo(infDps: Elemento, declared: ReadonlyMap<string, strin
   }
 }
 
-/** Elements that became a value or an object, and groups on the way to them, which the body does not show. */
+/** Elements that became a value or an object, and groups between them that the body does not show. */
 type Known = { readonly taken: Set<Elemento>; readonly passed: Set<Elemento> };
 
 function objectOf(
@@ -36,7 +36,7 @@ function objectOf(
   place: string,
   declared: ReadonlyMap<string, string>,
 ): Record<string, Json> {
-  // Without a prototype: a strange element may have any name.
+  // The object has no prototype: a strange element may have any name.
   const object: Record<string, Json> = Object.create(null);
   const known: Known = { taken: new Set(), passed: new Set() };
   for (const item of items) {
@@ -87,7 +87,7 @@ function at(element: Elemento | undefined, path: string, { taken, passed }: Know
   return found;
 }
 
-/** What no property has asked for: strange elements, also those inside of groups that the body does not show. */
+/** Elements that no property covers: strange elements, also those inside groups that the body does not show. */
 function strangersIn(element: Elemento, known: Known): readonly Elemento[] {
   return element.children.flatMap((child) => {
     if (known.taken.has(child)) return [];

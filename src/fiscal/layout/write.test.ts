@@ -55,7 +55,7 @@ const INF_DPS_TEXT =
   '<IBSCBS><finNFSe>0</finNFSe><cIndOp>100301</cIndOp><indDest>0</indDest><valores><trib>' +
   '<gIBSCBS><CST>200</CST><cClassTrib>200052</cClassTrib></gIBSCBS></trib></valores></IBSCBS>';
 
-/** A note of every day, with its properties in an order that is not the layout's. */
+/** A typical note, with its properties in an order other than the layout's. */
 const INF_NFSE: InfNfse = {
   valores: { vLiq: d('843.00'), vBC: d('850.00'), pAliqAplic: d('3'), vISSQN: d('25.50'), vTotalRet: d('87.00') },
   xLocEmi: 'São Paulo',
@@ -131,7 +131,7 @@ test('a signature goes after infNFSe, into a note written before', () => {
   assert.throws(() => withSignature(signed, signature), RangeError);
 });
 
-/** What one change of the declaration makes of the text inside `parent`. */
+/** The text inside `parent` after one change of the declaration. */
 function inside(dps: DpsNacional, parent: string): string | undefined {
   return new RegExp(`<${parent}>.*</${parent}>`, 's').exec(writeDps(dps, DPS_ID))?.[0];
 }

@@ -1,10 +1,9 @@
 /**
- * Writes the DPS and the NFS-e: typed objects to text, in the order of the tables, in the national spelling. The event is
- * written by the same means in `evento.ts`.
+ * Writes the DPS and the NFS-e: typed objects to text, in the order of the tables, in the national spelling. The event is written by the
+ * same means in `evento.ts`.
  *
- * The text has no white space between elements and no prefix, so it stays what it is under canonicalisation. Each table
- * is prepared once, because this runs on every issuance. Nothing is checked here: what is written was judged, and a
- * value that is undefined is left out.
+ * The text has no white space between elements and no prefix, so canonicalisation leaves it unchanged. Each table is prepared once,
+ * because this runs on every issuance. Nothing is checked here: the content was judged before, and undefined values are left out.
  */
 import { type Decimal, formatDecimal } from '../decimal.ts';
 import { DPS_NAMESPACE, DPS_VERSAO, INF_DPS } from './dps.ts';
@@ -19,12 +18,12 @@ type Write = (values: Values) => string;
 
 const writeInfDps = writerOf(INF_DPS);
 const writeInfNfse = writerOf(INF_NFSE_OWN);
-/** It is the last of what the note has beside its declaration. */
+/** The group is the last one of the note beside its declaration. */
 const writeIbsCbs = writerOf(INF_NFSE_OWN.slice(-1));
 
 /**
- * What is done with the text of a document that this service wrote, then or long ago, by the names of its root, of the element that
- * the municipality signs, and of the document inside. A text of anybody else throws.
+ * Operations on the text of a document that this service wrote, now or long ago. The names are those of its root, of the element that the
+ * municipality signs, and of the document inside. A text of another origin throws.
  */
 export function ownDocument(root: string, signed: string, inside: string) {
   const start = new RegExp(`^<\\?xml[^>]*\\?><${root} xmlns="([^"]+)"[^>]*><${signed} Id="([^"]+)">`);
@@ -32,7 +31,7 @@ export function ownDocument(root: string, signed: string, inside: string) {
   const [insideStart, insideEnd] = [`<${inside}`, `</${inside}>`];
   const foreign = (): RangeError => new RangeError(`Not an unsigned ${root} of our own writing`);
   return {
-    /** What the municipality signs, in exclusive canonical form, and its Id. */
+    /** The part that the municipality signs, in exclusive canonical form, and its Id. */
     signedPart: (text: string): { readonly canonical: string; readonly id: string } => {
       const match = start.exec(text);
       if (match === null || !text.endsWith(signedEnd + end)) throw foreign();
@@ -40,12 +39,12 @@ export function ownDocument(root: string, signed: string, inside: string) {
       const rest = text.slice(head.length, -end.length);
       return { canonical: `<${signed} xmlns="${namespace}" Id="${id}">${rest}`, id: id! };
     },
-    /** The text with this `Signature` element after what is signed. */
+    /** The text with this `Signature` element after the signed part. */
     withSignature: (text: string, signature: string): string => {
       if (!text.endsWith(signedEnd + end)) throw foreign();
       return text.slice(0, -end.length) + signature + end;
     },
-    /** The document inside as one of its own. */
+    /** The inner document as a document of its own. */
     documentIn: (text: string): string => {
       const from = text.indexOf(insideStart);
       const to = text.lastIndexOf(insideEnd);
@@ -80,29 +79,29 @@ export function writeNfse(infNfse: InfNfse, id: string, dps: DpsNacional, dpsId:
   return `${start}${writeInfNfse(infNfse)}${declaration}</infNFSe></NFSe>`;
 }
 
-/** A note that {@link writeNfse} wrote without the group of the IBS and the CBS, with it. */
+/** A note that {@link writeNfse} wrote without the group of the IBS and the CBS, with that group added. */
 export function withIbsCbs(nfse: string, ibscbs: NonNullable<InfNfse['IBSCBS']>): string {
   const at = nfse.indexOf('<DPS');
   if (at < 0 || nfse.slice(0, at).endsWith('</IBSCBS>')) throw new RangeError('Not a note without its group');
   return nfse.slice(0, at) + writeIbsCbs({ IBSCBS: ibscbs }) + nfse.slice(at);
 }
 
-/** Prepares the writing of a table: its elements with their values, attributes left to the caller. */
+/** Prepares the writing of a table: its elements with their values; the caller writes attributes. */
 export function writerOf(items: readonly Item[]): Write {
   const parts = partsOf(items);
   return (values) => writeParts(parts, values);
 }
 
-/** An element as it is written: all of one shape, and looked through by one function. */
+/** An element prepared for writing: all of one shape, for one function that stays fast. */
 type Part = {
   readonly name: string;
   readonly open: string;
   readonly close: string;
   readonly isList: boolean;
   readonly isDecimal: boolean;
-  /** Of a group, its elements. */
+  /** The elements of a group. */
   readonly inside: readonly Part[] | undefined;
-  /** What is written of a group in which nothing is: an optional one is not written either. */
+  /** The text of a group without content: an optional one is not written at all. */
   readonly empty: string;
 };
 

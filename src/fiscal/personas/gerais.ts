@@ -1,4 +1,4 @@
-/** Personas outside of the Simples Nacional that differ by who the provider is. */
+/** Personas outside the Simples Nacional that differ by their kind of provider. */
 import type { Patch } from '../rules/rule.ts';
 import {
   CANCELAMENTO,

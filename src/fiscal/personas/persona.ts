@@ -1,8 +1,8 @@
 /**
- * What a persona is: an invented provider with documents ready to be sent, and what its notes show. The parties that several
+ * The type of a persona: an invented provider with documents ready to be sent, and the purpose of its notes. The parties that several
  * personas deal with are here too.
  *
- * Every document is invented: roots of CNPJ that nobody was given, numbers of CPF that manuals use, names that say so.
+ * Every document is invented: roots of CNPJ that are not assigned, CPF numbers that manuals use, names that say so.
  */
 import type { DpsPath } from '../layout/dps.ts';
 import type { Patch } from '../rules/rule.ts';
@@ -26,39 +26,39 @@ export type LinhaPrestador = {
   readonly cep: string;
 };
 
-/** Registers of a municipality beside its providers, by the names that the importers give them. */
+/** Registers of a municipality besides its providers, by the names of the importers. */
 export type CadastroDePersona = 'beneficios' | 'deducoes' | 'regimes' | 'nao_incidencias' | 'servicos';
 
 export type EventoDoCenario = {
   /** Slug of the type. */
   readonly tipo: string;
-  /** Fields of the request beside `tipo_evento`; the key of a substitute is not known before it is issued. */
+  /** Fields of the request besides `tipo_evento`; the key of a substitute is not known before it is issued. */
   readonly corpo: Readonly<Record<string, string>>;
 };
 
 export type Cenario = {
   readonly id: string;
   readonly titulo: string;
-  /** What the note shows, in one or two sentences. */
+  /** The purpose of the note, in one or two sentences. */
   readonly explica: string;
-  /** Over the example DPS. Without series, number and dates: these are given when the document is written. */
+  /** A patch over the example DPS. Series, number and dates are absent: they are set when the document is written. */
   readonly dps: Patch;
   /** Dates of the document besides the competence, in days after it. */
   readonly dias?: Readonly<Partial<Record<DpsPath, number>>>;
-  /** What differs from the competence of 01/01/2027 on, when PIS and COFINS have ended. */
+  /** The differences from the competence of 01/01/2027 on, when PIS and COFINS have ended. */
   readonly desde2027?: Patch;
-  /** Codes of the remarks that the law leaves on it, in order. */
+  /** Codes of the remarks of the law on it, in order. */
   readonly avisos: readonly string[];
-  /** Registered on the note afterwards. */
+  /** An event that is registered on the note afterwards. */
   readonly evento?: EventoDoCenario;
-  /** What differs in the note that replaces it; the event of the replacement names that one. */
+  /** The differences in the note that replaces it; the event of the replacement names that one. */
   readonly substituta?: Patch;
 };
 
 export type Persona = {
   readonly id: string;
   readonly titulo: string;
-  /** Who it is, what is particular, what to look at. */
+  /** The persona's identity, its special features, and the points of interest. */
   readonly historia: string;
   readonly prestador: LinhaPrestador;
   readonly cadastros: Readonly<Partial<Record<CadastroDePersona, readonly Linha[]>>>;
@@ -77,7 +77,7 @@ export function prestador({ simples = '', ...dito }: PrestadorDito): LinhaPresta
   return { ...dito, simples_inicio: simples, simples_fim: '', ...endereco };
 }
 
-/** The provider of a DPS. `opSimpNac` and the others are the persona's. */
+/** The provider of a DPS. `opSimpNac` and the other tax fields are the persona's. */
 export function emitidaPor({ documento, razao_social, inscricao_municipal }: LinhaPrestador): Patch {
   const isPessoa = documento.length === 11;
   return {
@@ -87,7 +87,7 @@ export function emitidaPor({ documento, razao_social, inscricao_municipal }: Lin
   };
 }
 
-/** A service by its codes: LC 116, NBS, what the note says of it. */
+/** A service by its codes: LC 116, NBS, and its description on the note. */
 export function servico(cTribNac: string, cNBS: string, xDescServ: string): Patch {
   return { 'serv/cServ/cTribNac': cTribNac, 'serv/cServ/cNBS': cNBS, 'serv/cServ/xDescServ': xDescServ };
 }
@@ -105,7 +105,7 @@ export function valor(vServ: string): Patch {
 
 const TRIB_MUN = 'valores/trib/tribMun';
 
-/** Taxed at a rate; `retidoPor`: who withholds. */
+/** A service taxed at a rate; `retidoPor`: the party that withholds. */
 export function iss(pAliq: string, retidoPor?: 'tomador' | 'intermediario'): Patch {
   const tpRetISSQN = retidoPor === undefined ? '1' : retidoPor === 'tomador' ? '2' : '3';
   return { [`${TRIB_MUN}/pAliq`]: pAliq, [`${TRIB_MUN}/tpRetISSQN`]: tpRetISSQN };

@@ -1,4 +1,4 @@
-/** Personas of the Simples Nacional: whose ISSQN is a fixed amount, in the DAS, or outside of it. */
+/** Personas of the Simples Nacional: with the ISSQN as a fixed amount, in the DAS, or outside of it. */
 import type { Patch } from '../rules/rule.ts';
 import {
   CANCELAMENTO,
@@ -15,7 +15,7 @@ import {
   valor,
 } from './persona.ts';
 
-/** MEI, ME and EPP issue by the national emitter (E0161): a note of theirs that comes from a municipality is remarked on. */
+/** MEI, ME and EPP issue by the national emitter (E0161): their notes from a municipality get a remark. */
 const DO_EMISSOR_NACIONAL = ['E0161'];
 
 const barbearia = prestador({

@@ -1,4 +1,4 @@
-/** What the address and the e-mail of every party are asked alike: a municipality and a country that exist, the form of an e-mail. */
+/** The common rules for the address and the e-mail of every party: an existing municipality and country, and the form of an e-mail. */
 import { municipioOf, paisOf } from '../catalogs/catalogs.ts';
 import type { Dps } from '../layout/dps.ts';
 import { annexHead, type Patch, type Rule } from './rule.ts';
@@ -15,7 +15,7 @@ export function addressInLisboa(end: string): Patch {
   ]);
 }
 
-/** The code of a municipality must be one. `where`: its place as the message names it; `otherwise`: what else mends it. */
+/** The code of a municipality must exist. `where`: its place in the message; `otherwise`: the alternative remedy. */
 export function municipioHead<Of>(where: string, of: (one: Of) => string | undefined, otherwise = '') {
   return {
     code: 'E403',
@@ -29,7 +29,7 @@ export function municipioHead<Of>(where: string, of: (one: Of) => string | undef
 }
 
 /**
- * The country of a place abroad exists and is not Brazil. `instead`: what to do with Brazil; `where`: what follows the code in the
+ * The country of a place abroad exists and is not Brazil. `instead`: the advice for Brazil; `where`: the text after the code in the
  * message, unless the rule has a message of its own.
  */
 export function paisHead<Of>(of: (one: Of) => string | undefined, instead = '', where = '', name = 'cPais') {
@@ -46,7 +46,7 @@ export function paisHead<Of>(of: (one: Of) => string | undefined, instead = '', 
   } as const;
 }
 
-/** One `@` between a name and a domain of at least two parts. Whether the address exists nobody asks. */
+/** One `@` between a name and a domain of at least two parts. The existence of the address is not checked. */
 const EMAIL = /^[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)+$/;
 
 /** The form of an e-mail. `whose`: `do tomador`. */
@@ -70,10 +70,10 @@ export function checkEmail(
   };
 }
 
-/** A party of the DPS, by what identifies it. */
+/** A party of the DPS, by its identifiers. */
 type Identified = { readonly CNPJ?: string | undefined; readonly CPF?: string | undefined };
 
-/** The message on a party with an address abroad and no NIF. Only one identifier fits: a CNPJ or CPF has to go. */
+/** The message about a party with an address abroad and no NIF. Only one identifier fits: a CNPJ or CPF must be removed. */
 export function askForNif(called: string, group: string, { CNPJ, CPF }: Identified): string {
   const motivo = `${group}/cNaoNIF com o motivo (0 sem NIF, 1 dispensado, 2 não exigido)`;
   const sent = CNPJ === undefined ? 'CPF' : 'CNPJ';

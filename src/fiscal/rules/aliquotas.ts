@@ -1,4 +1,4 @@
-/** A remark about the rates of the IBS and the CBS: that the classification of the note has some of its own. */
+/** A remark about the rates of the IBS and the CBS: the classification of the note has its own rates. */
 import { TRIBUTOS_IBS_CBS } from '../catalogs/catalogs.ts';
 import { formatRate } from '../decimal.ts';
 import type { Facts } from '../facts.ts';
@@ -29,7 +29,7 @@ export const ALIQUOTAS: readonly Rule[] = [
   },
 ];
 
-/** Of each tribute whose own rate is another than everybody's, both. */
+/** Both rates of each tribute whose own rate differs from the general one. */
 function diferencas(dps: Dps, { tabelaIbsCbs }: Facts): readonly string[] {
   return TRIBUTOS_IBS_CBS.flatMap((tributo) => {
     const { propria, geral } = aliquotasDe(dps, tributo, tabelaIbsCbs) ?? {};

@@ -1,4 +1,4 @@
-/** Rules of the event activity, `serv/atvEvento`. That it has a code or an address is structure. */
+/** Rules of the event activity, `serv/atvEvento`. The presence of a code or an address is structure. */
 import { servicoOf } from '../catalogs/catalogs.ts';
 import { brazilianDate } from '../moment.ts';
 import { addressInLisboa } from './address.ts';

@@ -1,6 +1,6 @@
 /**
- * Rules of a municipal benefit by the municipality's register (national rules "parameters of the municipality"). Where it keeps no register
- * they have nothing to say. Whether the group `BM` has a place at all, E0533 to E0536, is in `trib-mun.ts`.
+ * Rules of a municipal benefit by the municipality's register (national rules "parameters of the municipality"). They do not apply if the
+ * municipality keeps no register. Whether the group `BM` is allowed at all, E0533 to E0536, is in `trib-mun.ts`.
  */
 import { assessesInSimples } from '../aliquota.ts';
 import { type Beneficio, beneficioOf, beneficioRegistrado, isIsenta, type TipoBeneficio } from '../cadastros.ts';
@@ -10,7 +10,7 @@ import type { Dps } from '../layout/dps.ts';
 import { annexHead, ofPart, type Patch, type Rule } from './rule.ts';
 import { WITHOUT_MINIMUM } from './valores.ts';
 
-/** Each kind as a message says it. */
+/** Each kind as a message names it. */
 const EM_PALAVRAS: Readonly<Record<TipoBeneficio, string>> = {
   isencao: 'uma isenção',
   reducao_percentual: 'uma redução da base em percentual',
@@ -18,7 +18,7 @@ const EM_PALAVRAS: Readonly<Record<TipoBeneficio, string>> = {
   aliquota_diferenciada: 'uma alíquota diferenciada',
 };
 
-/** What the group says besides the number, of each kind. */
+/** The other fields of the group for each kind, besides the number. */
 const COMO_SE_ENVIA: Readonly<Record<TipoBeneficio, string>> = {
   isencao: 'Envie só nBM',
   reducao_percentual: 'Informe em pRedBCBM o percentual',
@@ -26,7 +26,7 @@ const COMO_SE_ENVIA: Readonly<Record<TipoBeneficio, string>> = {
   aliquota_diferenciada: 'Envie só nBM',
 };
 
-/** Numbers of `examples/beneficios.csv`, each with what a DPS needs for it to apply. */
+/** Numbers of `examples/beneficios.csv`, each with the conditions of the DPS for it to apply. */
 const PERCENTUAL: Patch = {
   'valores/trib/tribMun/BM/nBM': '35503080400001',
   'valores/trib/tribMun/BM/pRedBCBM': '50.00',
@@ -47,7 +47,7 @@ const DIFERENCIADA: Patch = {
   'valores/trib/tribMun/pAliq': null,
 };
 
-/** Where the group has no place the register is not asked, so that one mistake is one fault. */
+/** A group that is not allowed is not compared with the register, so that one mistake is one fault. */
 function hasPlace(dps: Dps): boolean {
   const { prest, serv, valores } = dps;
   const { opSimpNac, regEspTrib } = prest.regTrib;
@@ -63,7 +63,7 @@ function aplicavelTo(dps: Dps, facts: Facts): Beneficio | undefined {
   return hasPlace(dps) ? beneficioOf(dps, facts) : undefined;
 }
 
-/** Whether the registered benefit has no rate, or has its own: whoever sends one is refused (E0612), and nobody is asked for one. */
+/** Whether the registered benefit has no rate, or its own rate: a declared one is refused (E0612), and none is demanded. */
 export function dispensesWithAliquota(dps: Dps, facts: Facts): boolean {
   const tipo = aplicavelTo(dps, facts)?.tipo;
   return tipo === 'isencao' || tipo === 'aliquota_diferenciada';
@@ -140,7 +140,7 @@ const NUMEROS: readonly Rule[] = [
 
 type Forma = 'vRedBCBM' | 'pRedBCBM';
 
-/** The two forms of a reduction: each goes with its own kind of benefit. */
+/** The two forms of a reduction: each belongs to its own kind of benefit. */
 const FORMAS: readonly {
   readonly forma: Forma;
   readonly outra: Forma;
@@ -173,7 +173,7 @@ const FORMAS: readonly {
   },
 ];
 
-/** A form with a benefit of another kind, and a reduction that has none. */
+/** Rules about a form under a benefit of another kind, and about a reduction without its form. */
 function rulesOf({ forma, outra, tipo, so, falta, value, good, bad }: (typeof FORMAS)[number]): readonly Rule[] {
   const at = `valores/trib/tribMun/BM/${forma}` as const;
   return [
@@ -202,7 +202,7 @@ function rulesOf({ forma, outra, tipo, so, falta, value, good, bad }: (typeof FO
       message: (dps) => `O benefício ${nBM(dps)} é ${EM_PALAVRAS[tipo]}, e falta ${forma}. ${COMO_SE_ENVIA[tipo]}.`,
       mend: `Informe ${forma}.`,
       why: `${EM_PALAVRAS[tipo].replace('uma', 'Uma')} só se calcula com ${forma}.`,
-      // The other form in its place is told by itself.
+      // The other form in its place is reported separately.
       when: (dps, facts) =>
         dps.valores.trib.tribMun.BM?.[outra] === undefined && aplicavelTo(dps, facts)?.tipo === tipo,
       must: ({ valores }) => valores.trib.tribMun.BM?.[forma] !== undefined,
@@ -217,7 +217,7 @@ const [IN_REAIS, IN_PERCENT] = FORMAS.map(rulesOf);
 /** Whether the DPS has the group of a benefit. */
 export const hasBeneficio = ({ valores }: Dps): boolean => valores.trib.tribMun.BM !== undefined;
 
-/** In the order of the layout: the number, then each form of a reduction. */
+/** Rules in the order of the layout: the number, then each form of a reduction. */
 export const BENEFICIO_REGISTRADO: readonly Rule[] = ofPart(hasBeneficio, [
   ...NUMEROS,
   ...IN_REAIS!,
@@ -283,7 +283,7 @@ export const ALIQUOTA_COM_BENEFICIO: Rule = {
   },
   mend: 'Retire pAliq: numa isenção não há imposto, e a alíquota diferenciada é a do cadastro do município.',
   why: 'A isenção dispensa a alíquota, e a diferenciada quem a diz é o município.',
-  // A rate that has no place at all, because the tax is in the DAS, is told so (E0625).
+  // A rate that is not allowed at all, because the tax is in the DAS, is reported by E0625.
   when: (dps, facts) =>
     !(assessesInSimples(dps) && dps.valores.trib.tribMun.tpRetISSQN === '1') && dispensesWithAliquota(dps, facts),
   must: ({ valores }) => valores.trib.tribMun.pAliq === undefined,
@@ -292,7 +292,7 @@ export const ALIQUOTA_COM_BENEFICIO: Rule = {
   accepts: [ISENCAO, DIFERENCIADA],
 };
 
-/** Its place is before those of the ISSQN. */
+/** The place of this rule is before those of the ISSQN. */
 export const DEDUCAO_NA_ISENCAO: Rule = {
   ...annexHead('E0439'),
   at: 'valores/vDedRed',
@@ -309,7 +309,7 @@ export const DEDUCAO_NA_ISENCAO: Rule = {
   accepts: [ISENCAO],
 };
 
-/** Of the price of the service. */
+/** The rule about the price of the service. */
 export const ISENCAO_ABAIXO_DO_MINIMO: Rule = {
   ...annexHead('E0429', 'LC 116/2003, art. 8º-A'),
   at: 'valores/vServPrest/vServ',

@@ -125,7 +125,7 @@ export const CABECALHO: readonly Rule[] = [
     at: 'cLocEmi',
     origin: 'Especificação, Errors: E403',
     why: 'O município emissor dá os sete primeiros algarismos da chave de acesso.',
-    // A provider that the sandbox does not know yet is answered E101 before any rule is asked.
+    // A provider that the sandbox does not know yet is answered with E101 before any rule is applied.
     rejects: [],
     accepts: [{ cLocEmi: '2611606' }],
   },

@@ -1,6 +1,6 @@
 /**
- * Rules by what a municipality registers of deductions, special regimes and non-incidence (national rules "parameters of the
- * municipality"). Where it keeps no register they have nothing to say. Those of benefits are in `beneficio.ts`.
+ * Rules by the municipality's register of deductions, special regimes and non-incidence (national rules "parameters of the
+ * municipality"). They do not apply if the municipality keeps no register. Those of benefits are in `beneficio.ts`.
  */
 import { assessesInSimples } from '../aliquota.ts';
 import {
@@ -17,7 +17,7 @@ import type { Dps } from '../layout/dps.ts';
 import { DEDUCIBLE_IN_SIMPLES, DOCUMENTO } from './ded-red.ts';
 import { annexHead, type Patch, type Rule } from './rule.ts';
 
-/** A DPS with a base on its note, from which something may be deducted. */
+/** A DPS whose note shows a base, so that a deduction is possible. */
 function hasBase(dps: Dps, facts: Facts): boolean {
   const { opSimpNac, regEspTrib } = dps.prest.regTrib;
   return opSimpNac !== '2' && regEspTrib === '0' && !isIsenta(dps, facts);
@@ -36,7 +36,7 @@ const NO_SIMPLES: Patch = {
   'valores/vDedRed/vDR': '100.00',
 };
 
-/** A service of which the municipality admits no deduction at all. */
+/** A service for which the municipality allows no deduction at all. */
 function forbidDeduction(
   rule: Pick<Rule, 'code' | 'title' | 'rejects' | 'accepts'> & { readonly who: (dps: Dps) => boolean },
 ): Rule {
@@ -96,7 +96,7 @@ export const DEDUCAO_REGISTRADA: readonly Rule[] = [
   forbidDeduction({
     code: 'E0441',
     title: 'O município não admite dedução para o serviço, nem de quem é do Simples Nacional',
-    // Of the other services nobody in the Simples deducts (E0442).
+    // No company in the Simples may deduct in the other services (E0442).
     who: (dps) => assessesInSimples(dps) && DEDUCIBLE_IN_SIMPLES.has(dps.serv.cServ.cTribNac),
     rejects: [{ ...NO_SIMPLES, 'serv/cServ/cTribNac': '060201' }],
     accepts: [{ ...NO_SIMPLES, 'serv/cServ/cTribNac': '060101' }],
@@ -128,7 +128,7 @@ export const DEDUCAO_REGISTRADA: readonly Rule[] = [
 
 const REGIME: Patch = { 'prest/regTrib/regEspTrib': '6', 'valores/trib/tribMun/pAliq': null };
 
-/** Where a special regime may stand at all: other places are told by E0172, E0174 and E0175. */
+/** Whether a special regime is allowed at all: E0172, E0174 and E0175 report the other cases. */
 function mayBeSpecial(dps: Dps): boolean {
   return dps.prest.regTrib.opSimpNac !== '2' && !assessesInSimples(dps);
 }

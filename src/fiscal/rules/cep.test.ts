@@ -1,4 +1,4 @@
-/** CEP of the centre of each capital, and of towns beside a border of ranges, beside the state that they are in. */
+/** CEPs of the centre of each capital, and of towns near a border of ranges, each with its state. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { ufOfCep } from '../catalogs/faixas-cep.ts';

@@ -1,6 +1,6 @@
 /**
- * The CEP of an address in Brazil beside its municipality. The ADN compares the two; here only the states are compared, from
- * the ranges of the Correios, and so these rules never refuse.
+ * The CEP of an address in Brazil against its municipality. The ADN compares the two. Only the states are compared here, by the ranges of
+ * the Correios, so these rules never refuse.
  */
 import { municipioInWords, municipioOf } from '../catalogs/catalogs.ts';
 import { ufOfCep } from '../catalogs/faixas-cep.ts';
@@ -8,11 +8,11 @@ import { MARITIME } from '../incidence.ts';
 import type { Dps } from '../layout/dps.ts';
 import type { Patch, Rule } from './rule.ts';
 
-/** Where a CEP stands, and the code by which the ADN answers for it. */
+/** The place of a CEP, and the code of the ADN for it. */
 type Place = Pick<Rule, 'code' | 'at'> & {
-  /** As the message names the address: `do tomador`. */
+  /** The address in the words of the message: `do tomador`. */
   readonly whose: string;
-  /** A DPS that has the address, with right CEP and municipality. */
+  /** A DPS that has the address, with correct CEP and municipality. */
   readonly accepts: Patch;
 };
 
@@ -24,7 +24,7 @@ export function isOfState(cMun: string, cep: string): boolean {
   return municipio === undefined || municipio.uf === ufOfCep(cep);
 }
 
-/** What a CEP of another state is told; `which` is the municipality as the sender knows it. */
+/** The remark on a CEP of another state; `which` is the municipality in words that the sender knows. */
 export function cepInWords(code: string, cep: string, cMun: string, which: string): string {
   const uf = ufOfCep(cep);
   const state = uf === undefined ? 'não está em nenhuma faixa dos Correios' : `é de ${uf}`;
@@ -37,12 +37,12 @@ const WORDS = {
   why: 'O ambiente nacional confere se o CEP é do município. Aqui se conferem só os estados, pelas faixas dos Correios: a nota é emitida, com um aviso.',
 } as const;
 
-/** What every remark on a CEP says alike. */
+/** The common part of every remark on a CEP. */
 export function cepHead(code: string, whose: string) {
   return { ...WORDS, code, title: `O CEP ${whose} não é do estado do município`, origin: `Anexo I, ${code}` } as const;
 }
 
-/** The CEP of a party, beside the municipality of its own address. */
+/** The CEP of a party, against the municipality of its own address. */
 export function cepOfParty({ code, at, whose, accepts }: Place, of: (dps: Dps) => EndNac | undefined): Rule {
   return {
     ...cepHead(code, whose),
@@ -64,7 +64,7 @@ export function cepOfParty({ code, at, whose, accepts }: Place, of: (dps: Dps) =
   };
 }
 
-/** The CEP of a place, which has no municipality of its own: that of the provision. */
+/** The CEP of a place, which has no municipality of its own: that of the provision is used. */
 export function cepOfPlace({ code, at, whose, accepts }: Place, of: (dps: Dps) => string | undefined): Rule {
   return {
     ...cepHead(code, whose),

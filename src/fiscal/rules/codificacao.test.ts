@@ -20,7 +20,7 @@ function told(dps: Dps): readonly string[] {
   return rule!.breaches!(dps, EXAMPLE_FACTS, NADA_DECLARADO).map(({ at, mensagem }) => `${at}: ${mensagem}`);
 }
 
-/** The same letters as a program shows them that takes UTF-8 for another encoding. */
+/** The same letters in a program that reads UTF-8 as another encoding. */
 const readAs = (text: string, encoding: 'latin1' | 'windows-1252'): string =>
   encoding === 'latin1' ? Buffer.from(text).toString('latin1') : new TextDecoder(encoding).decode(Buffer.from(text));
 
@@ -61,7 +61,7 @@ describe('text whose letters were read in another encoding', () => {
 });
 
 describe('text that was escaped once too often', () => {
-  // The text as a parser gives it back, and what was meant.
+  // The text that a parser returns, and the original text.
   const escaped: readonly (readonly [text: string, word: string, meant: string])[] = [
     ['Tomador &amp; Filhos', '&amp;', '&'],
     ['Tomador &amp;amp; Filhos', '&amp;amp;', '&'],

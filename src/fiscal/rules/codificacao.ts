@@ -1,33 +1,30 @@
-/**
- * Text that was broken before it came here: UTF-8 that somebody read as Latin-1, letters that were lost, an escape of XML, HTML
- * or JSON that is left over, and markup of HTML.
- */
+/** Text that was broken before it arrived: UTF-8 read as Latin-1, lost letters, a leftover escape of XML, HTML or JSON, and HTML markup. */
 import { quoted } from '../fault.ts';
 import type { Dps } from '../layout/dps.ts';
 import type { Breach, Rule } from './rule.ts';
 
-/** What Windows-1252 has at 80 to 9F; blanks are the five that it leaves out. */
+/** The characters of Windows-1252 at 80 to 9F; blanks are the five that it leaves out. */
 const WINDOWS_1252 = '€ ‚ƒ„…†‡ˆ‰Š‹Œ Ž  ‘’“”•–—˜™š›œ žŸ';
 
-/** A byte that goes on a letter of UTF-8, as Latin-1 or Windows-1252 shows it. */
+/** A continuation byte of UTF-8, as Latin-1 or Windows-1252 shows it. */
 const REST = `\\u0080-\\u00BF${WINDOWS_1252.replaceAll(' ', '')}`;
 
-/** The beginnings of UTF-8 that Portuguese needs (letters and signs C2, C3; dashes and quotes E2), each with what follows it. */
+/** The lead bytes of UTF-8 that Portuguese needs (letters and signs C2, C3; dashes and quotes E2), each with its continuation bytes. */
 const MISREAD = `[\\u00C2\\u00C3][${REST}]|\\u00E2[${REST}]{2}|\\uFFFD`;
 
-/** A reference of XML or HTML, and a character as JSON writes it. */
+/** A reference of XML or HTML, and an escape of JSON. */
 const ESCAPE = String.raw`&(?:#\d{1,7}|#[xX][\dA-Fa-f]{1,6}|[A-Za-z]{2,8}\d{0,2});|\\u[\dA-Fa-f]{4}`;
 
 const TAG = String.raw`</?([A-Za-z][A-Za-z\d]{0,9})(?:[ /][^<>]{0,200})?>|<!\[CDATA\[|\]\]>`;
 
-/** Looked for in every text of a document, and so in one step. */
+/** One pattern for all, because it is applied to every text of a document. */
 const SUSPECT = new RegExp(`${MISREAD}|${ESCAPE}|${TAG}`);
 
 const BROKEN = new RegExp(MISREAD);
 const ESCAPES = new RegExp(ESCAPE, 'g');
 const TAGS = new RegExp(TAG, 'g');
 
-/** Tags that programs put into texts. Any other word between angle brackets is a word. */
+/** Tags that programs put into texts. Any other word between angle brackets is an ordinary word. */
 const HTML_TAGS: ReadonlySet<string> = new Set(
   'br p b i u em strong div span ul ol li table tbody tr td th font center small h1 h2 h3 h4 h5 h6 hr'.split(' '),
 );
@@ -40,7 +37,7 @@ const LATIN_1 =
   agrave aacute acirc atilde auml aring aelig ccedil egrave eacute ecirc euml igrave iacute icirc iuml eth ntilde ograve oacute
   ocirc otilde ouml divide oslash ugrave uacute ucirc uuml yacute thorn yuml`.split(/\s+/);
 
-/** Those that texts have besides, each with its character. */
+/** Other references that occur in texts, each with its character. */
 const OTHERS =
   `amp & lt < gt > quot " apos ' ndash – mdash — lsquo ‘ rsquo ’ ldquo “ rdquo ” bull • hellip … euro € trade ™`.split(
     ' ',
@@ -58,7 +55,7 @@ const UTF_8 = new TextDecoder('utf-8', { fatal: true });
 /** A value of the document, or a group of it. */
 type Part = unknown;
 
-/** Whether any text below is suspect. Looked at once; nothing is kept while nothing is found. */
+/** Whether any text below is suspect. Each document is examined once; nothing is allocated until something is found. */
 function isBroken(part: Part): boolean {
   if (typeof part === 'string') return describeBroken(part) !== undefined;
   if (typeof part !== 'object' || part === null) return false;
@@ -78,7 +75,7 @@ function findBroken(part: Part, at: string): readonly Breach[] {
   return Object.entries(part).flatMap(([name, value]) => findBroken(value, `${base}${name}`));
 }
 
-/** The remark on a text, in Portuguese; undefined of one that is not suspect, or only looks so. */
+/** The remark on a text, in Portuguese; undefined for a text that is not suspect, or only looks so. */
 export function describeBroken(text: string): string | undefined {
   if (!SUSPECT.test(text)) return undefined;
   const said = [describeMisread(text), describeEscape(text), describeMarkup(text)].filter((one) => one !== undefined);
@@ -117,7 +114,7 @@ function describeMarkup(text: string): string | undefined {
   return undefined;
 }
 
-/** The text when nothing is escaped any more: each step takes one level away. */
+/** The text without any escapes: each step removes one level. */
 function unescapeWhole(text: string): string {
   for (let whole = text, level = 0; level < LEVELS_MAX; level += 1) {
     const less = whole.replace(ESCAPES, unescapeOne);
@@ -127,10 +124,10 @@ function unescapeWhole(text: string): string {
   return text;
 }
 
-/** No sender escapes a text so often. */
+/** The maximum number of levels; no sender escapes a text more often. */
 const LEVELS_MAX = 5;
 
-/** The character of one escape; the escape itself where it is none. */
+/** The character of one escape; the text itself if it is no escape. */
 function unescapeOne(escaped: string): string {
   if (escaped.startsWith('\\')) return String.fromCharCode(Number.parseInt(escaped.slice(2), 16));
   const name = escaped.slice(1, -1);
@@ -139,12 +136,12 @@ function unescapeOne(escaped: string): string {
   return code > 0x1f && code <= 0x10ffff ? String.fromCodePoint(code) : escaped;
 }
 
-/** A reference in a text that was put into capitals. */
+/** A reference in a text that was converted to capitals. */
 function capitalsOf(name: string): string | undefined {
   return name === name.toUpperCase() ? REFERENCES.get(name.toLowerCase())?.toUpperCase() : undefined;
 }
 
-/** The letters whose bytes in UTF-8 these are in Latin-1; undefined where they are the bytes of nothing. */
+/** The letters whose UTF-8 bytes these are in Latin-1; undefined if the bytes are not valid UTF-8. */
 function utf8Of(letters: string): string | undefined {
   const bytes = new Uint8Array(letters.length);
   for (let place = 0; place < letters.length; place += 1) {
@@ -163,7 +160,7 @@ function utf8Of(letters: string): string | undefined {
 export const CODIFICACAO: readonly Rule[] = [
   {
     code: 'E0003',
-    // Any text of the document; the breaches say which.
+    // The path is nominal: the breaches name the actual text of the document.
     at: 'serv/cServ/xDescServ',
     scope: 'aviso',
     message: 'O texto parece ter sido lido na codificação errada, ou escapado duas vezes, antes de chegar aqui.',

@@ -1,6 +1,6 @@
 /**
- * Rules of foreign trade, `serv/comExt`. That each of its seven elements is there and within its list is structure
- * (E1235 and E0002, in the layout).
+ * Rules of foreign trade, `serv/comExt`. The presence of its seven elements and their lists of values are structure (E1235 and E0002, in
+ * the layout).
  */
 import { moedaOf, moedas } from '../catalogs/catalogs.ts';
 import { formatDecimal, ZERO } from '../decimal.ts';
@@ -35,8 +35,8 @@ const EXPORTACAO: Patch = {
 };
 
 /**
- * Numbers of ISO 4217 that are sent by mistake for the central bank's. Only 978 is the same currency in both tables.
- * Source: ISO 4217, list one, the currencies most traded with Brazil.
+ * Numbers of ISO 4217 that are sent by mistake for the central bank's. Only 978 is the same currency in both tables. Source: ISO 4217,
+ * list one, the currencies most traded with Brazil.
  */
 const ISO_4217: ReadonlyMap<string, string> = new Map([
   ['032', 'ARS'],
@@ -296,7 +296,7 @@ export const COM_EXT: readonly Rule[] = [
   ),
 ];
 
-/** By the address; without one, who has a foreign tax number or none at all is abroad. */
+/** The address decides; without one, a party with a foreign tax number or with none at all is abroad. */
 function isAbroad(party: Dps['toma'] | Dps['interm']): boolean {
   if (party === undefined) return false;
   const { end, NIF, cNaoNIF } = party;

@@ -12,8 +12,8 @@ import { annexHead, forEach, type ItemRule, ofPart, type Patch, type Rule } from
 import { WITHOUT_MINIMUM } from './valores.ts';
 
 /**
- * Codes in which a company that assesses inside the Simples Nacional may deduct. Anexo I v1.01, E0441 and E0442: those
- * without the minimum of 2 %, with item 6 and without item 16.01.
+ * Codes in which a company that assesses inside the Simples Nacional may deduct. Anexo I v1.01, E0441 and E0442: those without the
+ * minimum of 2 %, with item 6 and without item 16.01.
  */
 export const DEDUCIBLE_IN_SIMPLES: ReadonlySet<string> = new Set(
   [...WITHOUT_MINIMUM].filter((code) => !code.startsWith('1601')).concat('060101', '060201'),
@@ -65,14 +65,14 @@ const COM_NOTA_MUNICIPAL: Patch = {
   [`${LIST}/NFSeMun/cVerifNFSeMun`]: 'ABCD1234',
 };
 
-/** The document without some of what it says, by paths inside it. */
+/** The document without some of its elements, by paths inside it. */
 function removePaths(patch: Patch, ...paths: readonly string[]): Patch {
   const isLeft = ([path]: readonly [string, unknown]): boolean =>
     !paths.some((gone) => path.startsWith(`${LIST}/${gone}`));
   return Object.fromEntries(Object.entries(patch).filter(isLeft));
 }
 
-/** Where the note has no base there is nothing to deduct from. */
+/** A note without a base allows no deduction. */
 function forbidWithoutBase({
   because,
   ...rule
@@ -95,7 +95,7 @@ const DEDUCAO_NO_SIMPLES: Patch = {
   'valores/vDedRed/vDR': '100.00',
 };
 
-/** Few services deduct inside the Simples Nacional; the code says whose the tax is. */
+/** Few services allow a deduction inside the Simples Nacional; the code depends on the party that pays the tax. */
 function forbidInSimples({
   isOwn,
   ...rule
@@ -176,7 +176,7 @@ export const DED_RED: readonly Rule[] = ofPart(
       code: 'E0442',
       title: 'Dedução de quem apura pelo Simples Nacional o ISSQN de outro município',
       isOwn: false,
-      // The shared sandbox is every municipality's, and an example is of it.
+      // The shared sandbox counts as every municipality, and the examples use it.
       rejects: [],
     }),
     {
@@ -316,7 +316,7 @@ export const DED_RED: readonly Rule[] = ofPart(
       message: 'O fornecedor é identificado por CNPJ ou CPF, e falta o seu endereço. Informe fornec/end com endNac.',
       mend: 'Informe o endereço no Brasil do fornecedor, com endNac.',
       why: 'Quem tem CNPJ ou CPF tem endereço no Brasil.',
-      // One with an address abroad is told so by E1538.
+      // A supplier with an address abroad is reported by E1538.
       when: ({ fornec }) =>
         (fornec?.CNPJ !== undefined || fornec?.CPF !== undefined) && fornec.end?.endExt === undefined,
       must: ({ fornec }) => fornec!.end?.endNac !== undefined,

@@ -1,5 +1,5 @@
 /**
- * The registers of the municipality of the examples of `given: 'cadastros'`: what `examples/beneficios.csv` and its siblings bring. The
+ * The registers of the example municipality for `given: 'cadastros'`: the content of `examples/beneficios.csv` and its siblings. The
  * tests import the files and send the same examples.
  */
 import type { Beneficio, Cadastros } from '../cadastros.ts';

@@ -1,6 +1,6 @@
 /**
- * The one valid DPS that every example of a rule is a patch of, and how a patch becomes a document. The documentation
- * pages, the rule tests and the sample that ships with the project are made here.
+ * The one valid DPS that every example of a rule patches, and the conversion of a patch to a document. The documentation pages, the rule
+ * tests and the sample that ships with the project are made here.
  */
 import { DPS_NAMESPACE, DPS_VERSAO, INF_DPS } from '../layout/dps.ts';
 import { escapeText } from '../layout/escape.ts';
@@ -8,7 +8,7 @@ import { elementsOf, type Group, type Item, type Leaf } from '../layout/vocabula
 import { treeOfLeaves, writeCorpo } from '../layout/write-corpo.ts';
 import type { Patch } from './rule.ts';
 
-/** Invented parties; documents with right check digits. Without series and number, so that it can be sent again. */
+/** Invented parties; documents with correct check digits. Series and number are absent, so that it can be sent again. */
 export const VALID_DPS: Patch = {
   '@versao': DPS_VERSAO,
   '@Id': 'DPS355030821122233300018170000000000000000001',
@@ -44,13 +44,13 @@ export const VALID_DPS: Patch = {
   'IBSCBS/valores/trib/gIBSCBS/cClassTrib': '000001',
 };
 
-/** Members of a choice that the valid DPS has: setting a sibling takes them away unless the patch says otherwise. */
+/** Members of a choice that the valid DPS has: setting a sibling removes them unless the patch says otherwise. */
 const REPLACED: Readonly<Record<string, string>> = {
   'toma/end/endExt': 'toma/end/endNac',
   'serv/locPrest/cPaisPrestacao': 'serv/locPrest/cLocPrestacao',
 };
 
-/** The leaves that a patch leaves standing, by path. */
+/** The leaves that remain after a patch, by path. */
 export function applyPatch(patch: Patch, base: Patch = VALID_DPS): ReadonlyMap<string, string> {
   const leaves = new Map<string, string>();
   const remove = (path: string): void => {
@@ -84,8 +84,8 @@ export function exampleXml(patch: Patch = {}, base: Patch = VALID_DPS): string {
 }
 
 /**
- * The same as a JSON body, with what the patch declares. Undefined when no body can say it: version and identifier are not
- * in it, and it has one place for the document of a party.
+ * The same as a JSON body, with the declarations of the patch. Undefined if no body can express it: the body has no version and no
+ * identifier, and one place for the document of a party.
  */
 export function exampleJson(patch: Patch = {}, base: Patch = VALID_DPS): string | undefined {
   if (patch['@versao'] !== undefined || patch['@Id'] !== undefined) return undefined;
@@ -96,10 +96,10 @@ export function exampleJson(patch: Patch = {}, base: Patch = VALID_DPS): string 
   return writeCorpo(treeOfLeaves(applyPatch(patch, base)), declared);
 }
 
-/** What a patch leaves standing, as a writer asks for it. */
+/** The remaining leaves after a patch, in the form that a writer needs. */
 type Leaves = {
   readonly leaves: ReadonlyMap<string, string>;
-  /** Paths of the groups with something in them. */
+  /** Paths of the groups with content. */
   readonly groups: ReadonlySet<string>;
   /** Elements that the layout does not have, by the path of their group: name and text. */
   readonly strange: ReadonlyMap<string, readonly (readonly [name: string, text: string])[]>;

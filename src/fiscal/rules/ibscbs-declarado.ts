@@ -1,6 +1,6 @@
 /**
- * What a JSON body declares of the IBS and the CBS, compared field by field with the official calculation, each field with
- * the code that the ADN has for it; and the one thing about the calculation itself that no declaration can mend.
+ * The IBS and CBS that a JSON body declares, compared field by field with the official calculation. Each field has the code of the ADN
+ * for it. One rule concerns the calculation itself, which no declaration can correct.
  */
 import type { TributoIbsCbs } from '../catalogs/catalogs.ts';
 import { type Decimal, decimal, distance, formatDecimal, formatRate, ZERO } from '../decimal.ts';
@@ -13,7 +13,7 @@ import { aliquotasDe } from '../operation.ts';
 import { INPUTS } from './inputs.ts';
 import type { IbsCbsRule, Patch } from './rule.ts';
 
-/** How far a declared value may lie from the calculated one (specification, IBS/CBS obligation schedule, rule 6). */
+/** The tolerated distance of a declared value from the calculated one (specification, IBS/CBS obligation schedule, rule 6). */
 export const TOLERANCIA = {
   aliquota: { limite: decimal('0.01'), texto: '0,01 ponto percentual' },
   valor: { limite: decimal('0.02'), texto: 'R$ 0,02' },
@@ -22,19 +22,19 @@ export const TOLERANCIA = {
 /** The largest amount of the layout, TSDec15V2. */
 const VALOR_MAX = decimal('999999999999999.99');
 
-/** A declared value alone, or in a DPS that is patched besides. */
+/** A declared value alone, or in a DPS with a further patch. */
 type Declaration = string | readonly [besides: Patch, value: string];
 
 type Comparison = {
   readonly campo: keyof DeclaradoIbsCbs;
   readonly code: string;
-  /** With its article, at the beginning of a sentence. */
+  /** The name with its article, at the beginning of a sentence. */
   readonly nome: string;
   readonly isOfBase?: true;
   readonly of: (ibscbs: IbsCbsAmounts) => Decimal;
-  /** Whose rate it is; absent of an amount. */
+  /** The tribute of a rate; absent for an amount. */
   readonly tributo?: TributoIbsCbs;
-  /** Another value that is right as well. */
+  /** Whether another value is correct as well. */
   readonly isAlso?: (declared: Decimal, ibscbs: IbsCbsAmounts) => boolean;
   readonly rejects: readonly Declaration[];
   readonly accepts: readonly Declaration[];
@@ -52,7 +52,7 @@ const SEM_INCIDENCIA: Patch = {
   'IBSCBS/valores/trib/gIBSCBS/cClassTrib': '410004',
 };
 
-/** Of the valid DPS: vServ 1000.00 less ISSQN 20.00 is 980.00; IBS 0.10 % is 0.98, CBS 0.90 % is 8.82; vLiq is 1000.00. */
+/** The values of the valid DPS: vServ 1000.00 less ISSQN 20.00 is 980.00; IBS 0.10 % is 0.98, CBS 0.90 % is 8.82; vLiq is 1000.00. */
 const COMPARISONS: readonly Comparison[] = [
   {
     campo: 'valores_base_calculo',
@@ -60,7 +60,7 @@ const COMPARISONS: readonly Comparison[] = [
     nome: 'A base de cálculo do IBS e da CBS',
     isOfBase: true,
     of: ({ valores }) => valores.vBC,
-    // The calculator says zero where nothing is due, and the formula of the annex what it always says.
+    // The calculator gives zero if nothing is due; the formula of the annex gives the base in any case.
     isAlso: (declared, { valores: { uf, fed } }) => declared === ZERO && uf.pIBSUF === ZERO && fed.pCBS === ZERO,
     rejects: ['1000.00', '980.03'],
     accepts: ['980.02', '979.98', [SEM_INCIDENCIA, '0.00'], [SEM_INCIDENCIA, '980.00']],
@@ -75,7 +75,7 @@ const COMPARISONS: readonly Comparison[] = [
     accepts: [
       '0.11',
       '0.09',
-      // The rate of before the reduction.
+      // The rate before the reduction.
       [REDUZIDA, '0.10'],
       [SEM_INCIDENCIA, '0.00'],
     ],
@@ -130,7 +130,7 @@ const COMPARISONS: readonly Comparison[] = [
     code: 'E1555',
     nome: 'O total da nota',
     of: ({ totCIBS }) => totCIBS.vTotNF,
-    // In 2026 IBS and CBS are not paid on top.
+    // IBS and CBS are not paid on top in 2026.
     rejects: ['1009.80'],
     accepts: ['1000.00'],
   },
@@ -207,7 +207,7 @@ function compareDeclared({ campo, code, nome, isOfBase, tributo, of, ...comparis
   };
 }
 
-/** Why the rate is another than everybody's: the classification has one of its own. */
+/** Why the rate differs from the general one: the classification has its own. */
 function ownRateInWords(tributo: TributoIbsCbs, dps: Dps, { tabelaIbsCbs }: Pick<Facts, 'tabelaIbsCbs'>): string {
   const rates = aliquotasDe(dps, tributo, tabelaIbsCbs);
   if (rates?.propria === undefined || rates.propria.rate === rates.geral?.rate) return '';
@@ -269,7 +269,7 @@ export const IBSCBS_DECLARADO: readonly IbsCbsRule[] = [
   },
 ];
 
-/** The official calculation under the names that a JSON body declares it by, so that an answer can be sent back. */
+/** The official calculation under the names of the JSON body's declarations, so that an answer can be sent back. */
 export function officialValues(ibscbs: IbsCbsAmounts): Readonly<Record<keyof DeclaradoIbsCbs, Decimal>> {
   return Object.fromEntries(COMPARISONS.map(({ campo, of }) => [campo, of(ibscbs)])) as Record<
     keyof DeclaradoIbsCbs,

@@ -16,7 +16,7 @@ const optante = (simples: readonly Vigencia[], dCompet: string) => ({
 describe('E802, the group that is due', () => {
   const SEM_GRUPO: Patch = { IBSCBS: null };
 
-  /** The message of the only fault, or undefined where the note passes. */
+  /** The message of the only fault, or undefined if the note passes. */
   function refusal(patch: Patch, simples: readonly Vigencia[] = []): string | undefined {
     const dCompet = patch.dCompet ?? '2026-10-05';
     const [fault, ...more] = lawOverExample({ ...SEM_GRUPO, ...patch }, optante(simples, dCompet));
@@ -50,14 +50,14 @@ describe('E802, the group that is due', () => {
     assert.equal(refusal({ dCompet: '2026-11-15' }, left), undefined);
     assert.match(refusal({ dCompet: '2026-11-16' }, left)!, /desde 01\/10\/2026 /);
 
-    // Both dates: that of the segment, and the day after the last in the Simples, which situacao tells too.
+    // Both dates: that of the segment, and the day after the last one in the Simples, which situacao reports too.
     assert.match(
       refusal({ dCompet: '2026-11-16' }, left)!,
       /foi optante do Simples Nacional até 15\/11\/2026, e o deve desde 16\/11\/2026\./,
     );
     const longAgo = [{ inicio: '2018-01-01', fim: '2026-09-30' }];
     assert.doesNotMatch(refusal({ dCompet: '2026-10-01' }, longAgo)!, /foi optante/);
-    // In its own 2027 the Simples owed the group as well.
+    // The Simples itself owed the group in 2027.
     const in2027 = [{ inicio: '2018-01-01', fim: '2027-03-31' }];
     assert.match(refusal({ dCompet: '2027-04-01' }, in2027)!, /até 31\/03\/2027, e o deve desde 01\/01\/2027\./);
 
@@ -76,7 +76,7 @@ describe('one mistake is one fault', () => {
 
   test('a classification of a situation that does not exist is told of the situation alone', () => {
     assert.deepEqual(codes({ [`${TRIB}/CST`]: '999', [`${TRIB}/cClassTrib`]: '999001' }), ['E0002']);
-    // Two mistakes are two.
+    // Two mistakes are two faults.
     assert.deepEqual(codes({ [`${TRIB}/CST`]: '999', [`${TRIB}/cClassTrib`]: '000999' }), ['E0002', 'E0958']);
   });
 
@@ -194,7 +194,7 @@ describe('what a JSON body declares', () => {
     );
     const [said] = avisosOn(locacao).filter(({ codigo }) => codigo === 'E1539');
     assert.match(said!.mensagem, /IBS-UF 0\.365 % \(no lugar de 0\.10 %\); CBS 3\.285 % \(no lugar de 0\.90 %\)/);
-    // The calculator has these two at everybody's rates (V0056): nothing to remark, and what is declared so holds.
+    // The calculator applies the general rates to these two (V0056): no remark, and the declared values are correct.
     for (const cClassTrib of ['010001', '010002']) {
       const setorial: Patch = {
         'IBSCBS/valores/trib/gIBSCBS/CST': '010',

@@ -1,6 +1,6 @@
 /**
- * Rules of the group of the IBS and the CBS: when it is due, its operation, its recipient, its classification. Its property
- * and its amounts of third parties have files of their own, and so has the comparison of declared values.
+ * Rules of the group of the IBS and the CBS: when it is due, its operation, its recipient, its classification. Its property, its amounts
+ * of third parties and the comparison of declared values have files of their own.
  */
 import {
   type Classificacao,
@@ -35,12 +35,12 @@ const regularIn = (dps: Dps): Declared['gTribRegular'] => declaredIn(dps)?.gTrib
 
 const isOptanteIn = ({ dCompet }: Dps, { prestador }: Facts): boolean => isOptante(prestador, dCompet);
 
-/** Services in which supply and payment may part, by subitem of LC 116 (Anexo I, E0903): 10.05, 15.09, 17.12, 25.05. */
+/** Services in which supply and payment may differ in time, by subitem of LC 116 (Anexo I, E0903): 10.05, 15.09, 17.12, 25.05. */
 const COM_TP_OPER: ReadonlySet<string> = new Set(['1005', '1509', '1712', '2505']);
 
 const hasServicoComTpOper = ({ serv }: Dps): boolean => COM_TP_OPER.has(serv.cServ.cTribNac.slice(0, 4));
 
-/** Of `tpOper`: payment or supply that refers to an earlier note. */
+/** Values of `tpOper`: payment or supply that refers to an earlier note. */
 const COM_REFERENCIA: ReadonlySet<string | undefined> = new Set(['2', '3']);
 
 const CEM_POR_CENTO = decimal('100.00');
@@ -124,7 +124,7 @@ export const IBSCBS: readonly Rule[] = [
     rejects: [
       { IBSCBS: null },
       { IBSCBS: null, dCompet: '2026-10-01' },
-      // What the DPS says of the regime does not decide.
+      // The regime that the DPS declares does not decide.
       { IBSCBS: null, 'prest/regTrib/opSimpNac': '3', 'prest/regTrib/regApTribSN': '2' },
     ],
     accepts: [
@@ -197,7 +197,7 @@ export const IBSCBS: readonly Rule[] = [
         : `A compra é governamental (tpEnteGov ${dps.IBSCBS.tpEnteGov}) e pede tpOper, a ordem entre o fornecimento e o pagamento, de 1 a 5. Inclua tpOper.`,
     mend: 'Inclua tpOper, de 1 a 5; se a compra não é de um ente governamental, retire tpEnteGov.',
     why: 'Nas compras governamentais e nos serviços 10.05, 15.09, 17.12 e 25.05 fornecimento e pagamento podem vir em notas diferentes.',
-    // Who assesses nothing sends only CST and cClassTrib (schedule, rule 7).
+    // A sender that assesses nothing sends only CST and cClassTrib (schedule, rule 7).
     when: (dps) =>
       dps.IBSCBS !== undefined && (dps.IBSCBS.tpEnteGov !== undefined || (hasServicoComTpOper(dps) && isAssessed(dps))),
     must: ({ IBSCBS }) => IBSCBS?.tpOper !== undefined,
@@ -371,7 +371,7 @@ export const IBSCBS: readonly Rule[] = [
     mend: 'Corrija o CST pelos três primeiros algarismos de cClassTrib, ou escolha uma classificação do CST informado.',
     origin: 'Anexo I, E0959',
     why: 'Cada classificação pertence a um só CST; com dois que discordam não há o que calcular.',
-    // A classification that is in no table is told alone (E0958).
+    // A classification that is in no table is reported alone (E0958).
     when: (dps) =>
       dps.IBSCBS !== undefined &&
       cstOf(declaredIn(dps)!.CST) !== undefined &&
@@ -512,12 +512,12 @@ function isWhole({ pDifUF, pDifMun, pDifCBS }: Readonly<Record<'pDifUF' | 'pDifM
   return pDifUF === CEM_POR_CENTO && pDifMun === CEM_POR_CENTO && pDifCBS === CEM_POR_CENTO;
 }
 
-/** Whether there is IBS and CBS to assess; where there is not, CST and cClassTrib say all (schedule, rule 7). */
+/** Whether there is IBS and CBS to assess; otherwise CST and cClassTrib are enough (schedule, rule 7). */
 function isAssessed(dps: Dps): boolean {
   return cstOf(declaredIn(dps)!.CST)?.ind_gIBSCBS === true;
 }
 
-/** The date of a provider that left the Simples Nacional after that of the segment: it is the later of the two. */
+/** The date of a provider that left the Simples Nacional after the date of the segment: the later of the two. */
 function sayLeftSimples({ dCompet, serv }: Dps, { prestador }: Facts): string {
   if (isOptante(prestador, dCompet)) return '';
   const { segmento, desde } = linhaDe(serv.cServ.cTribNac, false);
@@ -528,12 +528,12 @@ function sayLeftSimples({ dCompet, serv }: Dps, { prestador }: Facts): string {
   return ` Este prestador foi optante do Simples Nacional até ${brazilianDate(ultimo)}, e o deve desde ${brazilianDate(seu)}.`;
 }
 
-/** Of a situation that does not exist no classification does: it is one mistake, told of the CST. */
+/** A CST that does not exist has no classifications: the mistake is one, reported for the CST. */
 function isOfUnknownCst({ CST, cClassTrib }: Declared): boolean {
   return cstOf(CST) === undefined && cClassTrib.startsWith(CST);
 }
 
-/** Of a competence before the first of IBS and CBS none is in force: it is one mistake, told of the group (E0850). */
+/** No classification is in force before the first competence of IBS and CBS: the mistake is one, reported for the group (E0850). */
 function isUsable(classificacao: Classificacao | undefined, dCompet: string): boolean {
   if (classificacao === undefined || !classificacao.indNFSe) return false;
   if (dCompet < INICIO_IBSCBS) return true;
@@ -541,7 +541,7 @@ function isUsable(classificacao: Classificacao | undefined, dCompet: string): bo
   return inicioVigencia <= dCompet && (fimVigencia === undefined || dCompet <= fimVigencia);
 }
 
-/** Why a classification cannot be used, after its code. */
+/** Why a classification cannot be used, as the text after its code. */
 function whyUnusable(classificacao: Classificacao | undefined, dCompet: string): string {
   if (classificacao === undefined) return 'não existe na tabela de classificação tributária do IBS e da CBS';
   const { inicioVigencia, fimVigencia, indNFSe } = classificacao;
@@ -551,7 +551,7 @@ function whyUnusable(classificacao: Classificacao | undefined, dCompet: string):
   return `não está em vigor na competência ${brazilianDate(dCompet)}: vale ${vigencia} ${limite}`;
 }
 
-/** Why a presumed credit is of no note of services of today, and of none at all where it is not in the table. */
+/** Why a presumed credit has no use: it is not in the table, is not for services, or is not in force yet. */
 function whyWithoutUse(cCredPres: string): string {
   const credito = creditoPresumidoOf(cCredPres);
   if (credito === undefined) {
@@ -568,12 +568,12 @@ function indicadoresDoAnexoC(): string {
     .join(', ');
 }
 
-/** In the table of the NFS-e, and not for it: 080101, of the NFS-e Via. */
+/** An indicator of Anexo C that is not for the NFS-e: 080101, of the NFS-e Via. */
 function isOfOtherDocument(indicador: Indicador | undefined): boolean {
   return indicador?.emAnexoC === true && indicador.validoNFSe === false;
 }
 
-/** Whether Anexo VIII has the indicator that was sent for this service and this classification. */
+/** Whether Anexo VIII has the sent indicator for this service and this classification. */
 function isRelatedToIndOp(dps: Dps): boolean {
   const subitem = servicoOf(dps.serv.cServ.cTribNac)?.subitem;
   if (subitem === undefined) return false;
@@ -583,7 +583,7 @@ function isRelatedToIndOp(dps: Dps): boolean {
   );
 }
 
-/** What Anexo VIII has the indicator for. */
+/** The services and classifications of the indicator in Anexo VIII. */
 function listRelated(cIndOp: string): string {
   const pairs = correlacoes()
     .filter((row) => row.cIndOp === cIndOp)

@@ -1,4 +1,4 @@
-/** Rules of the property, `IBSCBS/imovel`. The form of `cCIB` is structure (E0373); its check digit nobody has published. */
+/** Rules of the property, `IBSCBS/imovel`. The form of `cCIB` is structure (E0373); the algorithm of its check digit is not published. */
 
 import type { Dps } from '../layout/dps.ts';
 import { correlatedIndOp, defaultIndOp, INDICADORES_DE_IMOVEL, indOpOf } from '../operation.ts';
@@ -6,7 +6,7 @@ import { addressInLisboa } from './address.ts';
 import { PRESTADO_FORA } from './obra.ts';
 import { annexHead, ofPart, type Patch, type Rule } from './rule.ts';
 
-/** Construction, where `serv/obra` identifies the place: the list of the works without 141403 and 141404 (Anexo I, E0931). */
+/** Construction, for which `serv/obra` identifies the place: the list of the works without 141403 and 141404 (Anexo I, E0931). */
 const CONSTRUCAO: ReadonlySet<string> = new Set(
   '070201 070202 070401 070501 070502 070601 070602 070701 070801 071701 071901'.split(' '),
 );
@@ -15,7 +15,7 @@ const INDICADORES = '020101, 020201 ou 020301';
 
 const isConstrucao = ({ serv }: Dps): boolean => CONSTRUCAO.has(serv.cServ.cTribNac);
 
-/** A service on a property that an indicator of properties goes with. */
+/** A service on a property, with an indicator of properties. */
 const NUM_IMOVEL: Patch = {
   'serv/cServ/cTribNac': '071001',
   'serv/cServ/cNBS': '118031000',

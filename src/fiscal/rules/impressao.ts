@@ -1,11 +1,11 @@
-/** Letters that a note takes and its printed form (DANFSe) does not have. */
+/** Letters that a note may hold and that its printed form (DANFSe) does not have. */
 import { quoted } from '../fault.ts';
 import type { Dps, DpsPath } from '../layout/dps.ts';
 import { findUnprinted, isPrinted } from '../letras-impressas.ts';
 import { describeBroken } from './codificacao.ts';
 import type { Breach, Rule } from './rule.ts';
 
-/** The texts that are printed, of those that may hold any character. The name of an issuing provider is the register's (D-34). */
+/** The printed texts among those that may hold any character. The name of an issuing provider comes from the register (D-34). */
 const IMPRESSOS: readonly (readonly [at: DpsPath, of: (dps: Dps) => string | undefined])[] = [
   ['prest/IM', ({ prest }) => prest.IM],
   ['prest/NIF', ({ prest }) => prest.NIF],
@@ -29,7 +29,7 @@ const IMPRESSOS: readonly (readonly [at: DpsPath, of: (dps: Dps) => string | und
   ['IBSCBS/imovel/inscImobFisc', ({ IBSCBS }) => IBSCBS?.imovel?.inscImobFisc],
 ];
 
-/** Looked at of every note; nothing is kept while nothing is found. */
+/** Every note is examined; nothing is allocated until something is found. */
 function hasUnprinted(dps: Dps): boolean {
   for (const [, of] of IMPRESSOS) {
     const text = of(dps);
@@ -42,7 +42,7 @@ function findAll(dps: Dps): readonly Breach[] {
   return IMPRESSOS.flatMap(([at, of]) => {
     const text = of(dps);
     const found = text === undefined ? undefined : findUnprinted(text);
-    // A text whose letters were lost is told as such.
+    // A text with lost letters is reported as such.
     if (found === undefined || describeBroken(text!) !== undefined) return [];
     const { palavra, escrita } = found;
     const mensagem = `O texto traz "${quoted(palavra)}", e o DANFSe (PDF) não imprime ${escrita}: no lugar sai "?". A nota vale, e o XML leva o texto como veio. Para que se leia no PDF, escreva-o também em letras latinas.`;
@@ -53,7 +53,7 @@ function findAll(dps: Dps): readonly Breach[] {
 export const IMPRESSAO: readonly Rule[] = [
   {
     code: 'E0003',
-    // Any of the printed texts; the breaches say which.
+    // The path is nominal: the breaches name the actual text.
     at: 'toma/xNome',
     scope: 'aviso',
     message: 'O texto traz letras que o DANFSe (PDF) não imprime.',

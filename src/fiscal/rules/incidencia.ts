@@ -1,11 +1,11 @@
-/** Rules of the municipality in which the ISSQN is due: derived, and compared with what a JSON body declares. */
+/** Rules of the municipality in which the ISSQN is due: derived, and compared with the declaration of a JSON body. */
 import { municipioInWords, municipioOf, type RegraIncidencia, servicoOf } from '../catalogs/catalogs.ts';
 import { incidenceOf, MARITIME } from '../incidence.ts';
 import type { Dps } from '../layout/dps.ts';
 import { annexHead, ofPart, type Patch, type Rule } from './rule.ts';
 import { TOMADOR_NO_EXTERIOR } from './toma.ts';
 
-/** Provided abroad to a taker abroad. */
+/** A service provided abroad to a taker abroad. */
 const ABROAD: Patch = { ...TOMADOR_NO_EXTERIOR, 'serv/locPrest/cPaisPrestacao': 'PT' };
 
 const AT = 'NFSe/infNFSe/cLocIncid';
@@ -14,7 +14,7 @@ function regraOf({ serv }: Dps): RegraIncidencia | undefined {
   return servicoOf(serv.cServ.cTribNac)?.regra;
 }
 
-/** The municipality that the rule of the service gives, against the declared one. */
+/** The municipality by the rule of the service, against the declared one. */
 function compareDeclared(
   regra: RegraIncidencia,
   place: string,
@@ -26,7 +26,7 @@ function compareDeclared(
     at: AT,
     message: (dps, _facts, { municipio_incidencia }) =>
       `O ISSQN do serviço ${dps.serv.cServ.cTribNac} é devido ${place}, ${municipioInWords(incidenceOf(dps)!)}, e o município de incidência declarado é ${municipioInWords(municipio_incidencia!)}. Corrija-o, ou deixe-o de fora, que o serviço o calcula.`,
-    // A code of no municipality is another mistake (E403).
+    // A code that is no municipality is another mistake (E403).
     when: (dps, _facts, { municipio_incidencia }) =>
       regraOf(dps) === regra && municipioOf(municipio_incidencia!) !== undefined,
     must: (dps, _facts, { municipio_incidencia }) => {
@@ -38,13 +38,16 @@ function compareDeclared(
   };
 }
 
-/** Services that the closed list of the national E1317 has elsewhere than the table of the same annex, which is ours (D-81). */
+/**
+ * Services that the closed list of the national E1317 puts elsewhere than the table of the same annex; this service follows the table
+ * (D-81).
+ */
 const OTHERWISE_IN_THE_LIST: Readonly<Record<'EP' | 'LP', ReadonlySet<string>>> = {
   EP: new Set(['110301']),
   LP: new Set(['141401', '141402', '141403', '141404', '200201', '200301']),
 };
 
-/** Where the two part company: the ADN finds another municipality of incidence when the provision is not at the provider's. */
+/** The remark on the difference: the ADN finds another municipality of incidence if the place of provision is not the provider's. */
 function remarkDoubtful(
   ours: 'EP' | 'LP',
   head: Pick<Rule, 'code' | 'origin'>,
@@ -126,7 +129,7 @@ export const INCIDENCIA: readonly Rule[] = [
           `O código IBGE ${municipio_incidencia}, declarado como município de incidência, não é de nenhum município. Corrija-o, ou deixe-o de fora, que o serviço o calcula.`,
         origin: 'Especificação, Errors: E403; decisões D-13 e D-22',
         why: 'O município de incidência declarado é comparado com o calculado, e para isso tem de existir.',
-        // Where no municipality of incidence belongs, that is the mistake (E1301).
+        // A declared municipality without incidence is another mistake (E1301).
         when: ({ valores }) => valores.trib.tribMun.tribISSQN === '1',
         must: (_dps, _facts, { municipio_incidencia }) => municipioOf(municipio_incidencia!) !== undefined,
         found: (_dps, _facts, { municipio_incidencia }) => municipio_incidencia,

@@ -1,6 +1,6 @@
 /**
- * What each computed amount is made of, by the places of the DPS that say it: a fault at one of them leaves open what the amount
- * will be, so that a declared one is not compared with it. A group stands here where its being there counts.
+ * The inputs of each computed amount, by their places in the DPS. A fault at one of them leaves the amount unknown, so that a declared
+ * one is not compared with it. A group stands here if its presence counts.
  */
 import type { DpsPath } from '../layout/dps.ts';
 
@@ -18,7 +18,7 @@ const SHOWN = [
   'valores/trib/tribMun/exigSusp',
 ] as const;
 
-/** The base as it is reckoned, on the note or not. */
+/** The calculated base, whether or not it stands on the note. */
 const RECKONED_BASE = [
   ...PRICE,
   ...REIMBURSED,
@@ -33,7 +33,7 @@ const RECKONED_BASE = [
 
 const ISSQN_BASE = [...RECKONED_BASE, ...SHOWN] as const;
 
-/** The rate is sent, or registered for the service at the competence where the tax is the municipality's own. */
+/** The rate is sent, or registered for the service at the competence if the tax is the municipality's own. */
 const ISSQN = [
   ...ISSQN_BASE,
   'dCompet',
@@ -68,7 +68,7 @@ const IBSCBS_RATES = [
   'IBSCBS/valores/trib/gIBSCBS/cClassTrib',
 ] as const;
 
-/** With the rates: where they are zero a base of zero is right as well. */
+/** The rates are inputs too: if they are zero, a base of zero is also correct. */
 const IBSCBS_BASE = [
   ...IBSCBS_RATES,
   ...ISSQN,

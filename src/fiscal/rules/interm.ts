@@ -1,7 +1,6 @@
 /**
- * Rules of the intermediary, `interm`. Its one identifier, its name (E0292) and the check digits of its CNPJ and CPF
- * (E0248, E0266) are structure. An intermediary that issues has no rules of its own: such a note is refused
- * whole (E9996).
+ * Rules of the intermediary, `interm`. Its one identifier, its name (E0292) and the check digits of its CNPJ and CPF (E0248, E0266) are
+ * structure. An intermediary that issues has no rules of its own: such a note is refused as a whole (E9996).
  */
 import type { Dps } from '../layout/dps.ts';
 import { addressInLisboa, askForNif, checkEmail, municipioHead, paisHead } from './address.ts';
@@ -27,7 +26,7 @@ const INTERMEDIARIO: Patch = {
   'interm/end/xBairro': 'Bela Vista',
 };
 
-/** One abroad. */
+/** A complete intermediary abroad, as a patch. */
 const INTERMEDIARIO_NO_EXTERIOR: Patch = {
   'interm/NIF': 'PT123456789',
   'interm/xNome': 'Intermediária de Lisboa',
@@ -61,7 +60,7 @@ export const INTERM: readonly Rule[] = [
         'O intermediário é identificado por CNPJ, e falta o seu endereço no Brasil. Inclua interm/end com endNac, logradouro, número e bairro.',
       mend: 'Inclua interm/end com endNac (cMun e CEP), logradouro, número e bairro.',
       why: 'Quem tem CNPJ tem endereço no Brasil, e o ambiente nacional o exige na nota.',
-      // With an address abroad it is the identification that is wrong (E0281).
+      // A CNPJ with an address abroad is a mistake of the identification (E0281).
       when: ({ interm }) => interm?.CNPJ !== undefined && interm.end?.endExt === undefined,
       must: ({ interm }) => interm?.end?.endNac !== undefined,
       expected: 'endereço no Brasil',

@@ -1,6 +1,6 @@
 /**
- * Rules of the construction work, `serv/obra`. That it has exactly one identification (E0011), the form of the CIB
- * (E0373), a CEP beside an address abroad (E0382) and the sizes are structure, in the layout.
+ * Rules of the construction work, `serv/obra`. The layout checks its structure: the single identification (E0011), the form of the CIB
+ * (E0373), the sizes. A CEP beside an address abroad (E0382) is structure too.
  */
 import { servicoOf } from '../catalogs/catalogs.ts';
 import { addressInLisboa } from './address.ts';
@@ -30,7 +30,7 @@ const NO_EXTERIOR: Patch = {
   ...addressInLisboa('serv/obra/end'),
 };
 
-/** A service provided abroad: exported, and so with the group of foreign trade. */
+/** A service provided abroad: an export, which therefore has the group of foreign trade. */
 export const PRESTADO_FORA: Patch = {
   'serv/locPrest/cPaisPrestacao': 'PT',
   ...COMERCIO_EXTERIOR,

@@ -1,4 +1,4 @@
-/** Parties abroad that bring a Brazilian document: the message says which identifier goes, and its advice leads to an accepted note. */
+/** Parties abroad with a Brazilian document: the message names the identifier to remove, and its advice leads to an accepted note. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { lawOverExample } from '../../../test/support/law.ts';

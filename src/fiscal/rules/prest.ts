@@ -1,9 +1,9 @@
 /**
  * Rules of the provider, `prest`. Whether the registry knows it is a fact, answered before (E101, E102, E103).
  *
- * The rules of a provider that does not issue (E0122, E0123, E0125, E0129, E0142 of the standard) are not here: such a
- * note is refused whole (E9996), and what they ask for would not mend it. Name and address of the one that issues are
- * read and left out of what is shared (E0121, E0128; decided in D-34).
+ * The rules of a provider that does not issue (E0122, E0123, E0125, E0129, E0142 of the standard) are absent. Such a note is refused as a
+ * whole (E9996), and following those rules would not correct it. Name and address of an issuing provider are read, and left out of the
+ * shared document (E0121, E0128; decided in D-34).
  */
 import { AMBIENTES } from '../ambiente.ts';
 import { cnpjIsValid, cpfIsValid } from '../chave.ts';
@@ -22,7 +22,7 @@ const SEM_REGIME_ESPECIAL = '0';
 /** `regApTribSN`: federal taxes and ISSQN both inside the Simples Nacional. */
 const TUDO_PELO_SIMPLES = '1';
 
-/** By which ME and EPP issue by the national emitter alone, and the first competence of which they do. */
+/** The source of the rule that ME and EPP issue by the national emitter alone, and its first competence. */
 export const ME_EPP_FONTE = 'Resolução CGSN 191, de 04/08/2026';
 export const ME_EPP_COMPETENCIA_MIN = '2026-11-01';
 
@@ -42,7 +42,7 @@ const ENDERECO_NO_EXTERIOR: Patch = {
   'prest/end/endExt/cPais': 'PT',
 };
 
-/** A company of the Simples Nacional that assesses everything by it. */
+/** A company of the Simples Nacional that assesses everything in it. */
 const SIMPLES: Patch = {
   'prest/regTrib/opSimpNac': ME_EPP,
   'prest/regTrib/regApTribSN': TUDO_PELO_SIMPLES,
@@ -78,7 +78,7 @@ export const PREST: readonly Rule[] = [
     must: ({ prest }) => cnpjIsValid(prest.CNPJ!),
     found: ({ prest }) => prest.CNPJ,
     expected: 'CNPJ com dígitos verificadores corretos',
-    // A document that is nobody's is in no registry: the sandbox answers E101 before any rule is asked.
+    // A document that belongs to no one is in no registry: the sandbox answers E101 before any rule is applied.
     rejects: [],
     accepts: [{ 'prest/CNPJ': '12ABC34501DE35' }],
   },
@@ -160,7 +160,7 @@ export const PREST: readonly Rule[] = [
     at: 'prest/end/endExt/cPais',
     title: 'O país do endereço do prestador não existe ou é o Brasil',
     mend: 'Use endNac para um endereço no Brasil, ou retire prest/end: a nota leva o endereço do cadastro.',
-    // A provider that issues has no address abroad, with any country.
+    // An issuing provider has no address abroad, in any country.
     also: ['E0113'],
     rejects: [
       { ...ENDERECO_NO_EXTERIOR, 'prest/end/endExt/cPais': 'BR' },

@@ -1,6 +1,6 @@
 /**
- * Rules of the amounts of third parties, `IBSCBS/valores/gReeRepRes`. Check digits of the supplier's CNPJ and CPF are structure
- * (D-104); whether a referenced document exists is not asked.
+ * Rules of the amounts of third parties, `IBSCBS/valores/gReeRepRes`. Check digits of the supplier's CNPJ and CPF are structure (D-104);
+ * the existence of a referenced document is not checked.
  */
 import { type Decimal, formatDecimal, sum } from '../decimal.ts';
 import type { Dps } from '../layout/dps.ts';
@@ -18,7 +18,7 @@ const judgeDocumento = (rule: ItemRule<Documento>): Rule => forEach(LISTA, docum
 
 const totalOf = (dps: Dps): Decimal => sum((documentosOf(dps) ?? []).map(({ vlrReeRepRes }) => vlrReeRepRes));
 
-/** Last competence of a document that may be in another form than the national ones. */
+/** Last competence of a document in a form other than the national ones. */
 const OUTRO_FISCAL_ATE = '2025-12-31';
 
 /** Positions of the key of each kind of document that has a fixed length. */
@@ -30,7 +30,7 @@ const POSICOES_DA_CHAVE: Readonly<Record<string, { readonly nome: string; readon
 
 const TIPO_OUTROS = '99';
 
-/** A document of a supplier, complete but for what it is; at 5 % the ISSQN of the rest is no less than 2 % of the whole. */
+/** A supplier's document without its own identification; the ISSQN of the rest at 5 % is at least 2 % of the whole. */
 const REPASSE: Patch = {
   'valores/trib/tribMun/pAliq': '5.00',
   [`${LISTA}/dtEmiDoc`]: '2026-09-30',

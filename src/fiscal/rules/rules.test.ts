@@ -37,15 +37,15 @@ const EM_2027 = (['IBS-UF', 'IBS-MUN', 'CBS'] as const).map((tributo) => ({
   ...{ aliquota: tributo === 'CBS' ? '8.40' : '0.05', fonte: 'exemplo', ato: 'exemplo' },
 }));
 
-/** An exemption of every service, which the law lets no municipality grant. */
+/** An exemption of every service, which no municipality may grant by law. */
 const ISENTA_DE_TUDO: Cadastros = {
   ...SEM_CADASTROS,
   beneficios: EXAMPLE_CADASTROS.beneficios!.map((one) => ({ ...one, servicos: new Set<string>() })),
 };
 
 /**
- * Rules that the sandbox's own facts never break: they need a municipality of its own, production, or a service list.
- * Each is tried with the facts under which it refuses.
+ * Rules that the sandbox's own facts never break: they need a municipality of its own, production, or a service list. Each is tested with
+ * the facts under which it refuses.
  */
 const BY_FACTS: readonly { readonly rule: string; readonly facts: Partial<Facts>; readonly rejects: Patch }[] = [
   { rule: 'E0006 at tpAmb', facts: { ambiente: 'producao' }, rejects: {} },
@@ -88,7 +88,7 @@ const BY_FACTS: readonly { readonly rule: string; readonly facts: Partial<Facts>
     facts: { servicoMunicipal: () => ({ codigo: '001', descricao: 'Programação', cTribNac: '010201' }) },
     rejects: { 'serv/cServ/cTribMun': '001' },
   },
-  // Another rate than the one registered, in the sandbox and where the tax is the tenant's own; in production without any.
+  // Another rate than the registered one, in the sandbox and for the tenant's own tax; in production without any.
   { rule: 'E0617 at valores/trib/tribMun/pAliq', facts: { aliquotaRegistrada: () => decimal('5.00') }, rejects: {} },
   {
     rule: 'E0617 at valores/trib/tribMun/pAliq',
@@ -126,7 +126,7 @@ const BY_FACTS: readonly { readonly rule: string; readonly facts: Partial<Facts>
       'valores/trib/tribMun/pAliq': null,
     },
   },
-  // Where the national rules only remark, what is withheld is not known all the same.
+  // The withheld amount stays unknown even if the national rules only remark.
   {
     rule: 'E0621 at valores/trib/tribMun/pAliq',
     facts: { ambiente: 'producao', cMun: '3550308', regrasNacionais: 'avisa' },
@@ -138,7 +138,7 @@ const BY_FACTS: readonly { readonly rule: string; readonly facts: Partial<Facts>
       'valores/trib/tribMun/pAliq': null,
     },
   },
-  // Two municipal services under the national code: the example declares 2.00, which neither has, or nothing.
+  // Two municipal services share the national code: the example declares 2.00, which neither has, or nothing.
   { rule: 'E0617 at valores/trib/tribMun/pAliq', facts: { aliquotaRegistrada: () => DOIS_SERVICOS }, rejects: {} },
   {
     rule: 'E0619 at valores/trib/tribMun/pAliq',
@@ -165,7 +165,7 @@ const BY_FACTS: readonly { readonly rule: string; readonly facts: Partial<Facts>
       'valores/vDedRed/vDR': '100.00',
     },
   },
-  // Without a rate as well, in production, and whatever the discount.
+  // The rule also holds without a rate, in production, and regardless of the discount.
   {
     rule: 'E0429 at valores/vServPrest/vServ',
     facts: { ambiente: 'producao', cMun: '3550308', cadastros: ISENTA_DE_TUDO },

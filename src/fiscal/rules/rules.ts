@@ -51,15 +51,15 @@ export const RULES: readonly Rule[] = [
   ...ALIQUOTAS,
   ...IMOVEL,
   ...REE_REP_RES,
-  // Of the texts of the whole document.
+  // Rules about the texts of the whole document.
   ...CODIFICACAO,
   ...IMPRESSAO,
 ];
 
-/** Judged after all of these hold, over the amounts of the ISSQN. */
+/** Judged after all the rules above hold, over the amounts of the ISSQN. */
 export const AMOUNT_RULES: readonly AmountRule[] = [...VALORES_CALCULADOS, ...TRIB_MUN_CALCULADO];
 
-/** Judged last: what a JSON body declared of the IBS and the CBS, beside the official calculation. */
+/** Judged last: the IBS and CBS that a JSON body declared, against the official calculation. */
 export const IBSCBS_RULES: readonly IbsCbsRule[] = IBSCBS_DECLARADO;
 
 /** The three tables together, in the order in which they are judged. */

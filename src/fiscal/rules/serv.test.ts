@@ -1,4 +1,4 @@
-/** What the groups of the service accept, value by value and at their limits, beyond the examples of their rules. */
+/** The values that the groups of the service accept, at their limits too, beyond the examples of their rules. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { assertAccepted, EXAMPLE_FACTS, lawOverExample } from '../../../test/support/law.ts';
@@ -14,7 +14,7 @@ function onlyFault(patch: Patch): { readonly fault: string; readonly mensagem: s
   return { fault: `${codigo} ${xpath.replace('/DPS/infDPS/', '')}`, mensagem, esperado };
 }
 
-/** What is remarked with a code, in the words of the answer. */
+/** The remarks with a code, in the words of the answer. */
 function remarks(codigo: string, patch: Patch): readonly string[] {
   return avisosOn(patch)
     .filter((aviso) => aviso.codigo === codigo)
@@ -250,7 +250,7 @@ describe('the NBS', () => {
     // Anexo VIII, 01.01 with 1.1502.10.00: one row, 100301 with 000001.
     const other: Patch = { 'IBSCBS/cIndOp': '030101' };
     assert.match(remarks('E0316', other)[0] ?? '', /030101 com cClassTrib 000001.*cIndOp 100301 com cClassTrib 000001/);
-    // What was not sent is not compared.
+    // A missing value is not compared.
     assert.deepEqual(remarks('E0316', { 'IBSCBS/cIndOp': null }), []);
   });
 

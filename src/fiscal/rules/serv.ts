@@ -237,12 +237,12 @@ function subitemOf({ serv }: Dps): string | undefined {
   return servicoOf(serv.cServ.cTribNac)?.subitem;
 }
 
-/** Only in item 99 the annex goes below the subitem. */
+/** The annex distinguishes codes below the subitem only in item 99. */
 function isOfService(row: Correlacao, cTribNac: string): boolean {
   return row.cTribNac === undefined || row.cTribNac === cTribNac;
 }
 
-/** Whether the annex has the combination, or nothing to say of it: what was not sent is not compared. */
+/** Whether the annex has the combination, or does not cover it: a missing value is not compared. */
 function isInAnexo8(dps: Dps): boolean {
   const subitem = subitemOf(dps)!;
   for (const row of correlacoesOf(dps.serv.cServ.cNBS))
@@ -263,13 +263,13 @@ function isCombined(row: Correlacao, { serv, IBSCBS }: Dps): boolean {
   );
 }
 
-/** Exports, immune providers, gifts: who and where decides of them, and not what is provided, so that the annex has none (D-84). */
+/** Exports, immune providers, gifts: the parties and the place decide on them, not the service, so the annex does not list them (D-84). */
 const NAO_INCIDENCIA = '410';
 
-/** Indicators of any row; the others, as that of who is abroad, are held against no service (D-84). */
+/** Indicators of any row; the others, such as that of a party abroad, are compared with no service (D-84). */
 const INDICADORES_DO_ANEXO = once(() => new Set(correlacoes().map(({ cIndOp }) => cIndOp)));
 
-/** How many of the annex's alternatives a remark names. */
+/** The number of the annex's alternatives in a remark. */
 const NAMED_MAX = 5;
 
 function enumerate(all: readonly (string | undefined)[]): string {

@@ -1,6 +1,6 @@
 /**
- * Rules of the replaced note, `subst`: of its key, and of what became of the note itself, where it is one of this service.
- * Of a note that the municipality issued by another system nothing is known: the national environment judges it.
+ * Rules of the replaced note, `subst`: about its key, and about the state of the note itself, if this service issued it. A note that the
+ * municipality issued by another system is unknown here: the national environment judges it.
  */
 import { parseChave } from '../chave.ts';
 import { isBlocked } from '../conflitos-evento.ts';
@@ -17,12 +17,12 @@ const SUBSTITUICAO: Patch = {
   'subst/xMotivo': 'Descrição do serviço incorreta',
 };
 
-/** The same note, had the national emitter made it. */
+/** The same note, as if the national emitter had issued it. */
 const CHAVE_DO_EMISSOR_NACIONAL = '35503082211222333000181000000000000126091234567892';
 
 const CANCELAMENTO_POR_SUBSTITUICAO = '105102';
 
-/** What the replaced note of this service may not be. `says`: the message, of the note as it names it. */
+/** A forbidden condition of the replaced note of this service. `says`: the message, with the name of the note. */
 function forbidReplacing({
   is,
   says,
@@ -155,7 +155,7 @@ export const SUBST: readonly Rule[] = ofPart(
       why: 'O ambiente nacional só recebe a nota substituta depois do evento que, na substituída, traz a chave dela.',
       national:
         'O ambiente nacional recusa com E1308 a substituta que chega antes do evento. Aqui ela espera, e não fica recusada.',
-      // Of a note that is at its end already, or that is not here, E0044 and E0046 speak.
+      // E0044 and E0046 cover a note that is at its end already, or that is not here.
       when: (_dps, facts) => facts.substituida !== 'desconhecida' && !isAtItsEnd(substituidaOf(facts)),
       must: () => false,
       rejects: [],
@@ -191,12 +191,12 @@ function hasEvento({ eventos }: NotaDaqui, codigo: string): boolean {
   return eventos.some((one) => one.codigo === codigo);
 }
 
-/** What grants it cancels the note; what denies it leaves it standing. */
+/** A granted analysis cancels the note; a denied one leaves it standing. */
 function hasPendingAnalysis(nota: NotaDaqui): boolean {
   return hasEvento(nota, '101103') && !hasEvento(nota, '105104') && !hasEvento(nota, '105105');
 }
 
-/** What is wrong with the key of the replaced note, as a sentence. */
+/** The error in the key of the replaced note, as a sentence. */
 function describeProblem({ subst, cLocEmi, prest }: Dps): string | undefined {
   const chave = parseChave(subst!.chSubstda);
   if (chave === undefined) {

@@ -1,7 +1,7 @@
 /**
- * Rules of the taker, `toma`. That it has exactly one identifier (E0188), a name, and a NIF that is not empty (E0191)
- * is structure; so are the check digits of CNPJ and CPF (E0003). A taker that issues has no rules of its own: such a
- * note is refused whole (E9996).
+ * Rules of the taker, `toma`. Its single identifier (E0188), its name, and a NIF that is not empty (E0191) are structure. The check
+ * digits of CNPJ and CPF (E0003) are structure too. A taker that issues has no rules of its own: such a note is refused as a whole
+ * (E9996).
  */
 import { servicoOf } from '../catalogs/catalogs.ts';
 import type { Dps } from '../layout/dps.ts';
@@ -15,10 +15,10 @@ const IND_OP_DO_TOMADOR: ReadonlySet<string> = new Set(
   '030102 030103 050102 050103 100101 100102 100201 100301 100302 100401 100501 100502 100601'.split(' '),
 );
 
-/** An indicator that does not look at the taker: the service is where it is provided. */
+/** An indicator that does not depend on the taker: the place is that of the provision. */
 const SEM_TOMADOR: Patch = { 'IBSCBS/cIndOp': '030101' };
 
-/** Foreign trade, complete: what goes with a party abroad. */
+/** A complete group of foreign trade, for a party abroad. */
 export const COMERCIO_EXTERIOR: Patch = {
   'serv/comExt/mdPrestacao': '1',
   'serv/comExt/vincPrest': '6',
@@ -106,7 +106,7 @@ export const TOMA: readonly Rule[] = [
       'O tomador é identificado por CNPJ, e falta o seu endereço no Brasil. Inclua toma/end com endNac, logradouro, número e bairro.',
     origin: 'Anexo I, E0235',
     why: 'Quem tem CNPJ tem endereço no Brasil, e o ambiente nacional o exige na nota.',
-    // With an address abroad it is the identification that is wrong (E0193).
+    // A CNPJ with an address abroad is a mistake of the identification (E0193).
     when: ({ toma }) => toma?.CNPJ !== undefined && toma.end?.endExt === undefined,
     must: ({ toma }) => toma?.end?.endNac !== undefined,
     expected: 'endereço no Brasil',
@@ -179,7 +179,7 @@ function wantsTaker(dps: Dps): boolean {
   return dps.IBSCBS !== undefined && IND_OP_DO_TOMADOR.has(indOpOf(dps));
 }
 
-/** Whether the service is one whose ISSQN is due where the taker is. When the operation is taxable E1305 asks for the address. */
+/** Whether the ISSQN of the service is due at the taker's place. E1305 requires the address of a taxable operation. */
 function isOfTaker({ serv, valores }: Dps): boolean {
   return valores.trib.tribMun.tribISSQN !== '1' && servicoOf(serv.cServ.cTribNac)?.regra === 'ET';
 }

@@ -1,6 +1,6 @@
 /**
- * Rules of the approximate total of taxes, `valores/trib/totTrib`. That it has exactly one form, and that a percentage is
- * at most 100 (E0002; nationally E0706, E0707 and E0708), is structure, in the layout.
+ * Rules of the approximate total of taxes, `valores/trib/totTrib`. Its exactly one form, and the maximum of 100 for a percentage (E0002;
+ * nationally E0706, E0707 and E0708), are structure, in the layout.
  */
 import { formatDecimal } from '../decimal.ts';
 import { annexHead, ofPart, type Patch, type Rule } from './rule.ts';

@@ -1,9 +1,9 @@
 /**
- * An example put to the law: the document of a patch, read and judged as the sandbox does it.
+ * An example under the law: the document of a patch, read and judged as in the sandbox.
  *
- * From here come the answers that the pages of the codes quote, so that a page cannot say what the service does not.
- * It reads only the text that `example.ts` writes, one tag a line; documents from outside are XML and are read by
- * `../../documents/xml.ts`, with which the tests run the same examples.
+ * The pages of the codes quote these answers, so that a page always shows the real behaviour. Only the text that `example.ts` writes is
+ * read, one tag per line. External documents are XML and are read by `../../documents/xml.ts`, with which the tests run the same
+ * examples.
  */
 
 import { tabelaEmbarcada } from '../aliquotas-ibs-cbs.ts';
@@ -31,7 +31,7 @@ export const EXAMPLE_FACTS: Facts = {
     endereco: ENDERECO_NAO_INFORMADO,
     simples: [],
   },
-  // As in production, so that an example says what it would be refused for there.
+  // The rules refuse as in production, so that an example shows its refusal there.
   regrasNacionais: 'recusa',
   exigeNumero: false,
   administers: () => true,
@@ -42,12 +42,12 @@ export const EXAMPLE_FACTS: Facts = {
   substituida: undefined,
 };
 
-/** The facts of the examples of a rule: those of a municipality with registers, where it needs them. */
+/** The facts of the examples of a rule: those of a municipality with registers, if the rule needs them. */
 export function factsOf({ given }: { readonly given?: AnyRule['given'] | undefined }): Facts {
   return given === undefined ? EXAMPLE_FACTS : { ...EXAMPLE_FACTS, cadastros: EXAMPLE_CADASTROS };
 }
 
-/** Every fault of the document of a patch: those of its structure, or those of the rules. Empty when it is accepted. */
+/** Every fault of the document of a patch: those of its structure, or those of the rules. Empty if it is accepted. */
 export function faultsOf(patch: Patch, facts: Facts = EXAMPLE_FACTS): readonly Fault[] {
   const read = readDps(treeOf(exampleXml(patch)));
   if ('faults' in read) return read.faults;
@@ -62,7 +62,7 @@ export function avisosOn(patch: Patch, facts: Facts = EXAMPLE_FACTS): readonly A
   return 'faults' in judged ? [] : judged.avisos;
 }
 
-/** What only the JSON body of an example says: the `=` entries of the patch. */
+/** The declarations that only the JSON body of an example has: the `=` entries of the patch. */
 export function declaredBy(patch: Patch): Declarado {
   const declared: Record<string, unknown> = {};
   const ibscbs: Record<string, unknown> = {};

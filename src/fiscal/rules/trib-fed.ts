@@ -1,13 +1,13 @@
 /**
- * Rules of the federal taxes, `valores/trib/tribFed`. The order (E203), that `piscofins` has a CST (E002) and the range of
- * the rates (E0686, E0692) are structure, in the layout.
+ * Rules of the federal taxes, `valores/trib/tribFed`. The layout checks the order (E203), the CST of `piscofins` (E002) and the range of
+ * the rates (E0686, E0692).
  */
 import { type Decimal, decimal, distance, formatDecimal, percentOf, ZERO } from '../decimal.ts';
 import type { Dps } from '../layout/dps.ts';
 import { brazilianDate } from '../moment.ts';
 import { ofPart, type Patch, type Rule } from './rule.ts';
 
-/** Between `vPis`, `vCofins` and their base times rate (specification, `tribFed`). */
+/** The tolerance between `vPis` or `vCofins` and base times rate (specification, `tribFed`). */
 export const PISCOFINS_TOLERANCE = decimal('0.01');
 
 const HUNDRED = decimal('100.00');
@@ -17,7 +17,7 @@ const PISCOFINS = 'valores/trib/tribFed/piscofins';
 /** First competence without PIS and COFINS. */
 const FIM_PISCOFINS = '2027-01-01';
 
-/** Values of `tpRetPisCofins` that NT 007 lets end. */
+/** Values of `tpRetPisCofins` that NT 007 phases out. */
 const CODIGOS_ANTIGOS: ReadonlySet<string> = new Set(['1', '2']);
 
 const COM_BASE: Patch = { [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/vBCPisCofins`]: '1000.00' };
@@ -27,8 +27,8 @@ type PisCofins = NonNullable<NonNullable<Dps['valores']['trib']['tribFed']>['pis
 const piscofinsOf = ({ valores }: Dps): PisCofins | undefined => valores.trib.tribFed?.piscofins;
 
 /**
- * The own debit of one contribution. Rounded half to even, as NT 007 does it. With a rate the value *is* base times rate; one
- * that is left out is not said anything of, and a base that is left out cannot be what the value was made of.
+ * The own debit of one contribution, rounded half to even like NT 007. A value with a rate must equal base times rate. A missing value is
+ * not judged, and a value without a base cannot have come from one.
  */
 function checkDebit(
   code: string,
@@ -65,7 +65,7 @@ function checkDebit(
   };
 }
 
-/** A rate that the specification takes up to 100, and the national schema up to 99.99. */
+/** A rate may be up to 100 by the specification, and up to 99.99 by the national schema. */
 function limitRate(code: string, name: 'pAliqPis' | 'pAliqCofins', de: string): Rule {
   const at = `${PISCOFINS}/${name}` as const;
   return {
@@ -102,7 +102,7 @@ function limitRetention(code: string, name: 'vRetCP' | 'vRetIRRF' | 'vRetCSLL', 
     must: (dps) => of(dps)! > ZERO && of(dps)! < dps.valores.vServPrest.vServ,
     found: (dps) => formatDecimal(of(dps)!),
     expected: 'valor maior que 0.00 e menor que vServ',
-    // Withheld whole, the net value would still be zero, and nothing else is wrong.
+    // The net value of a whole withholding is still zero, and nothing else is wrong.
     rejects: [{ [at]: '0.00' }, { [at]: '1000.00' }],
     accepts: [{ [at]: '0.01' }, { [at]: '999.99' }],
   };
@@ -114,7 +114,7 @@ export const TRIB_FED: readonly Rule[] = ofPart(
     {
       code: 'E0675',
       at: 'valores/trib/tribFed',
-      // The national environment has not run it since 13/03/2026.
+      // The national environment has not applied this rule since 13/03/2026.
       scope: 'aviso',
       title: 'Tributos federais na DPS de uma pessoa física',
       message:

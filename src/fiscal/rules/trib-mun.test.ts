@@ -1,6 +1,6 @@
 /**
- * The export sheet of the national standard (Anexo I v1.01, EXPORTACAO_EMISSÃO_NFS-e) as a table: what it says of each
- * scenario, put to the law. The intermediary changes nothing in it, and is left out.
+ * The export sheet of the national standard (Anexo I v1.01, EXPORTACAO_EMISSÃO_NFS-e) as a table: each scenario is put to the law. The
+ * intermediary changes nothing in it, and is left out.
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -31,7 +31,7 @@ const TRIBUTACOES = {
 
 type Pais = 'BR' | 'exterior';
 
-/** `pais`: cPaisResult is asked for. A code: the operation itself is refused. Otherwise the place of incidence, or none. */
+/** `pais`: cPaisResult is required. A code: the operation itself is refused. Otherwise the place of incidence, or none. */
 type Scenario = readonly [
   numbers: string,
   tomador: Pais,
@@ -59,7 +59,7 @@ const SHEET: readonly Scenario[] = [
   ['20, 48', 'BR', 'exterior', 'ET', 'exportacao', NONE],
   ['22, 50', 'BR', 'exterior', 'ET', 'tributavel', { incidencia: RIO }],
   ['24, 52', 'BR', 'exterior', 'LP', 'exportacao', NONE],
-  // The standard refuses it with E0530; here it is the incidence that the specification wants (E1305).
+  // The standard refuses it with E0530; the incidence that the specification requires is missing here (E1305).
   ['26, 54', 'BR', 'exterior', 'LP', 'tributavel', { refused: 'E1305' }],
   ['57, 71', 'exterior', 'BR', 'EP', 'imune', NONE],
   ['58, 72', 'exterior', 'BR', 'EP', 'exportacao', { incidencia: undefined, pais: true }],
@@ -67,7 +67,7 @@ const SHEET: readonly Scenario[] = [
   ['62, 76', 'exterior', 'BR', 'ET', 'exportacao', { incidencia: undefined, pais: true }],
   ['64, 78', 'exterior', 'BR', 'ET', 'tributavel', { incidencia: RECIFE }],
   ['66, 80', 'exterior', 'BR', 'LP', 'exportacao', { refused: 'E0529' }],
-  // In 68 the sheet asks for the country too, against its own E0591.
+  // The sheet also requires the country in 68, against its own E0591.
   ['68, 82', 'exterior', 'BR', 'LP', 'tributavel', { incidencia: RECIFE }],
   ['86, 100', 'exterior', 'exterior', 'EP', 'exportacao', NONE],
   ['88, 102', 'exterior', 'exterior', 'EP', 'tributavel', { incidencia: SAO_PAULO }],

@@ -1,9 +1,9 @@
 /**
- * Rules of the ISSQN, `valores/trib/tribMun`. The order of the elements (E203), the values of `tribISSQN` and of the other
- * lists and the range of `pAliq` (E0002), and the thirty digits of `nProcesso` (E0003) are structure, in the layout.
+ * Rules of the ISSQN, `valores/trib/tribMun`. The layout checks the order of the elements (E203), the lists of values and the range of
+ * `pAliq` (E0002). It also checks the thirty digits of `nProcesso` (E0003).
  *
- * The rules of a taker or intermediary that issues (E0650, E0652, E0672, E0673 of the standard) are not here: such a
- * note is refused whole (E9996). What the municipality's register says of a benefit is in `beneficio.ts`.
+ * The rules of a taker or intermediary that issues (E0650, E0652, E0672, E0673 of the standard) are absent: such a note is refused as a
+ * whole (E9996). The rules by the municipality's register of benefits are in `beneficio.ts`.
  */
 import {
   aliquotasInWords,
@@ -91,7 +91,7 @@ const BENEFICIO: Patch = {
   'valores/trib/tribMun/BM/pRedBCBM': '50.00',
 };
 
-/** Anexo I, E0621 and E0628; the lowest that the annexes of LC 123/2006 give, in percent. */
+/** The lowest rate of the annexes of LC 123/2006, in percent (Anexo I, E0621 and E0628). */
 const SIMPLES_MINIMUM = decimal('1.80');
 
 const isTaxable = ({ valores }: Dps): boolean => valores.trib.tribMun.tribISSQN === '1';
@@ -104,10 +104,10 @@ const isWithheld = ({ valores }: Dps): boolean => valores.trib.tribMun.tpRetISSQ
 
 const hasSpecialRegime = ({ prest }: Dps): boolean => prest.regTrib.regEspTrib !== '0';
 
-/** In which case of the national export sheet an export is, when the provision is in Brazil. */
+/** The case of an export in the national export sheet, for a provision in Brazil. */
 type Exportacao = 'no_exterior' | 'com_pais' | 'sem_exportacao';
 
-/** Anexo I v1.01, sheet EXPORTACAO_EMISSÃO_NFS-e; undefined for what is no export, or a service that does not exist. */
+/** Anexo I v1.01, sheet EXPORTACAO_EMISSÃO_NFS-e; undefined for an operation that is no export, or a service that does not exist. */
 function exportacaoOf({ serv, toma, valores }: Dps): Exportacao | undefined {
   if (valores.trib.tribMun.tribISSQN !== '3') return undefined;
   if (serv.locPrest.cPaisPrestacao !== undefined) return 'no_exterior';
@@ -123,7 +123,7 @@ function exportacaoOf({ serv, toma, valores }: Dps): Exportacao | undefined {
   }
 }
 
-/** The elements of a DPS that speak of an export. */
+/** The elements of a DPS that indicate an export. */
 function signsOfExport({ serv, toma, interm, valores }: Dps): readonly string[] {
   return [
     ...(serv.comExt === undefined ? [] : ['comExt']),
@@ -134,15 +134,15 @@ function signsOfExport({ serv, toma, interm, valores }: Dps): readonly string[] 
   ];
 }
 
-/** Why something of the ISSQN has no place in a DPS, and a DPS where it is so. */
+/** Why a value of the ISSQN is not allowed in a DPS, and an example DPS. */
 type Ground = Pick<Rule, 'code' | 'title' | 'mend' | 'origin' | 'why' | 'scope' | 'national'> & {
   readonly when: (dps: Dps) => boolean;
-  /** As the message begins. */
+  /** The beginning of the message. */
   readonly because: (dps: Dps) => string;
   readonly example: Patch;
 };
 
-/** The rate, where there is none on the note. */
+/** The rate, if the note shows none. */
 function forbidAliquota({ because, example, ...ground }: Ground): Rule {
   return {
     ...ground,
@@ -160,7 +160,7 @@ const DECLARADOS = [
   { at: 'NFSe/infNFSe/valores/vISSQN', name: 'valor_issqn', what: 'o ISSQN declarado' },
 ] as const;
 
-/** What a JSON body declares, where the note has only a net value. */
+/** The declarations of a JSON body, if the note shows only a net value. */
 function forbidDeclared({ because, example, when, ...ground }: Ground): readonly Rule[] {
   return DECLARADOS.map(({ at, name, what }) => ({
     ...ground,
@@ -174,7 +174,7 @@ function forbidDeclared({ because, example, when, ...ground }: Ground): readonly
   }));
 }
 
-/** The municipal benefit, where there is no base that it would reduce. */
+/** The municipal benefit, if there is no base for it to reduce. */
 function forbidBenefit({ because, example, ...ground }: Ground): Rule {
   return {
     ...ground,
@@ -186,7 +186,7 @@ function forbidBenefit({ because, example, ...ground }: Ground): Rule {
   };
 }
 
-/** The retention, where there is nothing to withhold. */
+/** The retention, if there is nothing to withhold. */
 function forbidRetention({ because, example, ...ground }: Ground): Rule {
   return {
     ...ground,
@@ -261,10 +261,10 @@ const DENTRO_DO_SIMPLES: Ground = {
 /** Grounds on which a note has neither rate nor base nor ISSQN. */
 const SEM_VALORES: readonly Ground[] = [SEM_ISSQN, COM_SUSPENSAO, DE_MEI, EM_REGIME_ESPECIAL, DENTRO_DO_SIMPLES];
 
-/** A rate that must go is told so by its ground, and by no other rule. */
+/** A rate that must be removed is reported by its ground, and by no other rule. */
 const mayHaveNoAliquota = (dps: Dps): boolean => SEM_VALORES.some(({ when }) => when(dps));
 
-/** Whether nothing but the Simples itself decides what of the ISSQN stands on the note. */
+/** Whether the Simples alone decides which ISSQN values stand on the note. */
 function reckonsInSimples(dps: Dps): boolean {
   return assessesInSimples(dps) && isTaxable(dps) && !isSuspended(dps) && !hasSpecialRegime(dps);
 }
@@ -304,7 +304,7 @@ export const TRIB_MUN: readonly Rule[] = [
     expected: '1',
     rejects: [
       { ...EXPORTACAO_SEM_PAIS, 'serv/cServ/cTribNac': '171001' },
-      // The taker in Brazil and the work of men abroad, with the foreign trade that an export has.
+      // A taker in Brazil and work done abroad, with the foreign trade of an export.
       {
         ...COMERCIO_EXTERIOR,
         'serv/cServ/cTribNac': '170501',
@@ -365,7 +365,7 @@ export const TRIB_MUN: readonly Rule[] = [
     mend: 'Escolha o código em /catalogo/paises; se o resultado se verifica no Brasil, corrija tribISSQN.',
     origin: 'Anexo I, E0246 e E0590, por analogia',
     why: 'Só há exportação quando o resultado do serviço se verifica em outro país (LC 116/2003, art. 2º), e o código tem de dizer qual.',
-    // Where no country of the result belongs, that is the mistake (E0591).
+    // A country of the result that is not allowed is another mistake (E0591).
     when: (dps) => dps.valores.trib.tribMun.cPaisResult !== undefined && exportacaoOf(dps) === 'com_pais',
     must: ({ valores }) => paisOf(valores.trib.tribMun.cPaisResult!)?.aceitoEnderecoExterior === true,
     found: ({ valores }) => valores.trib.tribMun.cPaisResult,
@@ -596,7 +596,7 @@ export const TRIB_MUN: readonly Rule[] = [
     when: (dps) =>
       dps.valores.trib.tribMun.pAliq !== undefined &&
       isTaxable(dps) &&
-      // Of a rate inside the Simples the least is another (E0621).
+      // The minimum rate inside the Simples is another one (E0621).
       !assessesInSimples(dps) &&
       !WITHOUT_MINIMUM_RATE.has(servicoOf(dps.serv.cServ.cTribNac)?.subitem ?? ''),
     must: ({ valores }) => valores.trib.tribMun.pAliq! >= ISS_MIN,
@@ -659,7 +659,7 @@ export const TRIB_MUN: readonly Rule[] = [
   ]),
 ];
 
-/** Which rate the sandbox puts in where the rate is missing; empty where it does not. */
+/** The sandbox's rate for a missing one; empty if it applies none. */
 function describeSandboxAliquota(dps: Dps, facts: Facts): string {
   const aliquota = sandboxAliquotaOf(dps, facts);
   return aliquota === undefined
@@ -667,13 +667,13 @@ function describeSandboxAliquota(dps: Dps, facts: Facts): string {
     : ` A alíquota aplicada, ${formatDecimal(aliquota)}%, foi posta pelo ambiente de integração.`;
 }
 
-/** Whether a declared rate is the registered one; of several, one of them. */
+/** Whether a declared rate is the registered one, or one of several. */
 function isRegistered(registro: Registro, pAliq: Decimal): boolean {
   if (registro.kind === 'uma') return registro.aliquota === pAliq;
   return registro.kind !== 'varias' || isAmong(registro.servicos, pAliq);
 }
 
-/** What the municipality has in place of the declared rate, and which of them applies. */
+/** The municipality's rate in contrast to the declared one, and which of them applies. */
 function describeRegistered(registro: Registro): string {
   if (registro.kind === 'varias') {
     return `para este serviço o município tem, conforme o código municipal, ${aliquotasInWords(registro.servicos)}: aplicou-se a de pAliq. ${howToNameOne(registro)}`;
@@ -692,7 +692,7 @@ type SemAliquota = Pick<
 const PEDIR_ALIQUOTA =
   'Informe em pAliq a alíquota do município de incidência. Se o imposto é deste município, informe em cTribMun o código do serviço, onde a alíquota depende dele, ou peça à prefeitura que a cadastre.';
 
-/** Of whose tax the rate is not known, the code by which it is asked for. */
+/** The code that demands a missing rate, by the Simples Nacional status of the provider. */
 const SEM_ALIQUOTA: readonly SemAliquota[] = [
   {
     code: 'E0619',
@@ -703,7 +703,7 @@ const SEM_ALIQUOTA: readonly SemAliquota[] = [
     national:
       'O padrão nacional pede a alíquota a quem não é do Simples Nacional quando o município de incidência não tem convênio ativo, e com isso parâmetros de que ela venha. Aqui o que conta é se há alíquota cadastrada.',
     of: ({ prest }) => prest.regTrib.opSimpNac !== '3',
-    // The sandbox puts a rate in.
+    // The sandbox applies its own rate.
     rejects: [],
     accepts: [{}, IMUNE, EXPORTACAO, NAO_INCIDENCIA, SUSPENSA, MEI, REGIME_ESPECIAL],
   },
@@ -720,7 +720,8 @@ const SEM_ALIQUOTA: readonly SemAliquota[] = [
     accepts: [{ ...FORA_DO_SIMPLES_SEM_ALIQUOTA, 'valores/trib/tribMun/pAliq': '2.00' }, NO_DAS],
   },
   {
-    // Where the rule above refuses, nothing comes as far as here; where it only remarks, a tax withheld of an unknown amount is refused.
+    // A refusal by the rule above ends the judgement before this one. If that rule only remarks, the unknown withheld amount is refused
+    // here.
     code: 'E0621',
     origin: 'Anexo I, E0621 e E0628; decisão D-188',
     why: 'Sem a alíquota do prestador, e sem uma do município, não se sabe quanto o tomador retém.',
@@ -739,7 +740,7 @@ function askForAliquota(dps: Dps, facts: Facts): string {
 /** An exemption needs no rate, and has a tax of zero. */
 const lacksAliquota = ({ issqnShown, vISSQN }: IssqnAmounts): boolean => issqnShown && vISSQN === undefined;
 
-/** Judged over the amounts: whether there is a rate at all, and whether it is one that the sandbox put in. */
+/** Judged over the amounts: whether there is a rate at all, and whether it is one that the sandbox applied. */
 export const TRIB_MUN_CALCULADO: readonly AmountRule[] = [
   {
     ...annexHead('E1300', 'LC 116/2003, art. 8º'),
@@ -749,7 +750,7 @@ export const TRIB_MUN_CALCULADO: readonly AmountRule[] = [
       `A alíquota que se aplica é ${formatDecimal(pAliqAplic!)}%, a que o município cadastrou, e a máxima da lei é 5%: o ADN recusa a nota. Peça à prefeitura que corrija a alíquota do cadastro.`,
     mend: 'Peça à prefeitura que corrija a alíquota que cadastrou para o serviço ou para o benefício.',
     why: 'A alíquota que se aplica vem do cadastro do município, antes da de pAliq, e o ADN confere a da nota.',
-    // A declared rate above it is told of already (E0595).
+    // A declared rate above the limit was reported before (E0595).
     when: ({ issqnShown, pAliqAplic }, { valores }) =>
       issqnShown && pAliqAplic !== undefined && pAliqAplic !== valores.trib.tribMun.pAliq,
     must: ({ pAliqAplic }) => pAliqAplic! <= ISS_MAX,
@@ -770,7 +771,7 @@ export const TRIB_MUN_CALCULADO: readonly AmountRule[] = [
       from: INPUTS.aliquota,
     }),
   ),
-  // Inside the Simples E0621 says it.
+  // E0621 covers the companies inside the Simples.
   ...SEM_ALIQUOTA.filter(({ code }) => code !== 'E0621').map(
     ({ of, code, origin, why }): AmountRule => ({
       code,
@@ -789,7 +790,7 @@ export const TRIB_MUN_CALCULADO: readonly AmountRule[] = [
   ),
 ];
 
-/** The shared sandbox does not know what the municipality registered. */
+/** The shared sandbox does not know which rates the municipality registered. */
 function inProduction(dps: Dps, facts: Facts): string {
   return facts.cMun === undefined && registroOf(dps, facts).kind === 'sem_cadastro'
     ? 'Em produção vale a que o município cadastrou para o serviço, e sem ela a DPS é recusada.'

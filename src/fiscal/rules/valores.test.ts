@@ -1,4 +1,4 @@
-/** What the rules of the values say: the amounts of which a refused one is made. */
+/** The messages of the rules of the values: the amounts that make up a refused one. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { lawOverExample } from '../../../test/support/law.ts';
@@ -26,7 +26,7 @@ test('E0427 names all that reduces the base, each with its amount', () => {
 });
 
 test('E0427 counts a discount and percentages in reais', () => {
-  // 1000.00 - 500.00; of the rest 50 % is 250.00, and 80 % of 250.00 is 200.00; 250.00 - 200.00 - 600.00 is below zero
+  // 1000.00 - 500.00; 50 % of the rest is 250.00, and 80 % of 250.00 is 200.00; 250.00 - 200.00 - 600.00 is below zero
   const [fault] = lawOverExample({
     ...NEGATIVA,
     'valores/vDescCondIncond/vDescIncond': '500.00',
@@ -68,7 +68,7 @@ describe('E0429 and the minimum of 2 %', () => {
     ...more,
   });
 
-  // Price, rate, deduction; the tax and the minimum, each reckoned by hand.
+  // Price, rate, deduction; the tax and the minimum, each calculated by hand.
   for (const [vServ, pAliq, vDR, tax, minimum] of [
     ['1000.00', '5.00', '600.01', '19.9995', '20.00'],
     ['1000.01', '5.00', '600.01', '20.00', '20.0002'],
@@ -84,7 +84,7 @@ describe('E0429 and the minimum of 2 %', () => {
     });
   }
 
-  // The percentage leaves exactly 2 % of the rate; rounding the reduction to the cent takes nothing from the sender.
+  // The percentage leaves exactly 2 % of the rate; rounding the reduction to the cent does not count against the sender.
   for (const [p, pAliq] of [
     ['60.00', '5.00'],
     ['50.00', '4.00'],

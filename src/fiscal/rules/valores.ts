@@ -1,4 +1,4 @@
-/** Rules of the values, `valores`: those of the amounts as sent, and those of what is computed from them. */
+/** Rules of the values, `valores`: those of the sent amounts, and those of the computed ones. */
 import { isIsenta } from '../cadastros.ts';
 import { type Decimal, decimal, distance, formatDecimal, formatExactPercent, percentOf, ZERO } from '../decimal.ts';
 import { ISS_MIN } from '../iss.ts';
@@ -6,7 +6,7 @@ import type { Dps } from '../layout/dps.ts';
 import { INPUTS } from './inputs.ts';
 import { type AmountRule, annexHead, type Patch, type Rule } from './rule.ts';
 
-/** Beyond which a declared amount of the ISSQN is another one than the computed (specification, E404: no tolerance is stated). */
+/** The maximum difference between a declared ISSQN amount and the computed one (specification, E404: no tolerance is stated). */
 const ISSQN_TOLERANCE = decimal('0.01');
 
 const CENT = decimal('0.01');
@@ -19,7 +19,7 @@ export const WITHOUT_MINIMUM: ReadonlySet<string> = new Set(
    171201 210101 250301`.split(/\s+/),
 );
 
-/** Which the national standard does not take yet (E9996). */
+/** The national standard does not accept this issuer yet (E9996). */
 const EMITIDA_PELO_INTERMEDIARIO: Patch = {
   tpEmit: '3',
   cMotivoEmisTI: '2',
@@ -146,7 +146,7 @@ export const VALORES_CALCULADOS: readonly AmountRule[] = [
     expected: 'valor que cubra o desconto incondicionado, a dedução, o benefício e os valores de terceiros',
     from: INPUTS.reckonedBase,
     rejects: [{ 'valores/vDedRed/vDR': '1000.01' }],
-    // A service without the minimum of 2 %, which the tax would otherwise fall below.
+    // A service without the minimum of 2 %; the tax would otherwise be below it.
     accepts: [{ 'serv/cServ/cTribNac': '170601', 'valores/vDedRed/vDR': '1000.00' }],
   },
   {
@@ -155,7 +155,7 @@ export const VALORES_CALCULADOS: readonly AmountRule[] = [
     message: 'O valor do serviço não cobre os descontos e as retenções: o valor líquido ficaria negativo.',
     origin: 'Anexo I, E0428',
     why: 'O valor líquido não pode ser negativo, e o esquema nacional não tem como escrevê-lo.',
-    // A base below zero is told by itself.
+    // A base below zero is reported separately.
     must: ({ base, vLiq }) => base < ZERO || vLiq >= ZERO,
     from: INPUTS.net,
     rejects: [{ 'valores/vDescCondIncond/vDescCond': '990.00', 'valores/trib/tribFed/vRetIRRF': '15.00' }],
@@ -173,7 +173,7 @@ export const VALORES_CALCULADOS: readonly AmountRule[] = [
     mend: 'Reduza a dedução ou o benefício até que o ISSQN não fique abaixo de 2% do valor do serviço. Se o serviço é um dos que a lei dispensa do mínimo, confira o cTribNac.',
     why: 'A alíquota mínima do ISSQN é de 2%, e uma redução da base não pode ter o mesmo efeito que uma alíquota menor. O desconto incondicionado não entra nessa conta, e alguns serviços, como os de construção, são dispensados dela.',
     national: 'O ADN confere o mesmo mínimo na nota, com o E1297.',
-    // An exemption is told by its own rule, without a rate.
+    // An exemption has its own rule, without a rate.
     when: ({ base, deduction, benefit, issqnShown, pAliqAplic }, dps, facts) =>
       !isIsenta(dps, facts) &&
       (deduction > ZERO || benefit > ZERO) &&
@@ -181,7 +181,7 @@ export const VALORES_CALCULADOS: readonly AmountRule[] = [
       pAliqAplic !== undefined &&
       base >= ZERO &&
       !WITHOUT_MINIMUM.has(dps.serv.cServ.cTribNac),
-    // Not rounded, so that the limit is exact: 2 % of the price, and not of its cents.
+    // The product is not rounded, so that the limit is exact: 2 % of the price, and not of its cents.
     must: ({ deduction, benefit, pAliqAplic }, dps) => {
       const { vServ } = dps.valores.vServPrest;
       return (vServ - deduction - benefit + roundingOf(dps)) * pAliqAplic! >= vServ * ISS_MIN;
@@ -227,7 +227,7 @@ export const VALORES_CALCULADOS: readonly AmountRule[] = [
       `O ISSQN declarado é ${formatDecimal(valor_issqn!)}, e o calculado é ${formatDecimal(vISSQN!)}: base ${formatDecimal(vBC!)} a ${formatDecimal(pAliqAplic!)}%, a alíquota que se aplica. Corrija-o, ou deixe-o de fora, que o serviço o calcula.`,
     origin: 'Especificação, Errors: E404; decisão D-13',
     why: 'A nota leva o ISSQN calculado, da base calculada e da alíquota que se aplica, que pode ser a do cadastro do município.',
-    // A base that differs is told by itself.
+    // A different base is reported separately.
     when: ({ vBC, vISSQN }, _dps, _facts, { valor_base_calculo, valor_issqn }) =>
       valor_issqn !== undefined &&
       vISSQN !== undefined &&
@@ -241,7 +241,7 @@ export const VALORES_CALCULADOS: readonly AmountRule[] = [
   },
 ];
 
-/** The most that rounding to the cent may have added to a reduction in percent. */
+/** The maximum that rounding to the cent may have added to a reduction in percent. */
 function roundingOf({ valores }: Dps): Decimal {
   const isInPercent = valores.vDedRed?.pDR !== undefined || valores.trib.tribMun.BM?.pRedBCBM !== undefined;
   return isInPercent ? CENT : ZERO;
