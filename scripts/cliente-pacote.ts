@@ -1,6 +1,6 @@
 /**
- * The client as it is installed (`packages/cliente/pacote`): JavaScript with its types. The service hands it out, and where it
- * runs there is no compiler; so it is committed like other generated files.
+ * The client as it is installed (`packages/cliente/pacote`): JavaScript with its types. The service serves it from a
+ * machine without a compiler, so it is committed like other generated files.
  */
 import { execFileSync } from 'node:child_process';
 import {
@@ -20,7 +20,7 @@ import { clienteTipos } from './cliente-tipos.ts';
 const ROOT = path.resolve(import.meta.dirname, '..');
 const CLIENTE = 'packages/cliente';
 
-/** Its files by their path in the package, made of the types as they are now and not as they were committed. */
+/** The files by their path in the package, made of the current types, not of the committed ones. */
 export function clientePacote(): ReadonlyMap<string, string> {
   const folder = mkdtempSync(path.join(tmpdir(), 'nfse-pacote-'));
   try {

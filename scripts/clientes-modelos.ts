@@ -1,6 +1,7 @@
 /**
- * The generated part of the clients in other languages (`packages/clientes`): where the operations are, and the fields of their answers,
- * made of the public description. Each language is a way to write one list of models; everything else of a client is written by hand.
+ * The generated part of the clients in other languages (`packages/clientes`): the paths of the operations and the
+ * fields of their answers, made of the public description. Each language writes one list of models; everything else of
+ * a client is written by hand.
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -37,11 +38,11 @@ type Description = {
 export type Campo = {
   readonly nome: string;
   readonly sobre: string;
-  /** `modelo`: one of the list, by its name; `livre`: whatever JSON it is. */
+  /** `modelo`: a model of the list, by its name; `livre`: any JSON. */
   readonly tipo: 'texto' | 'inteiro' | 'booleano' | 'livre' | 'modelo';
   readonly modelo?: string;
   readonly isLista: boolean;
-  /** Whether it may be null, or not come at all. */
+  /** True: the field may be null or absent. */
   readonly isNulo: boolean;
 };
 export type Modelo = { readonly nome: string; readonly sobre: string; readonly campos: readonly Campo[] };
@@ -49,15 +50,15 @@ export type Operacao = {
   readonly nome: string;
   readonly metodo: string;
   readonly caminho: string;
-  /** Repeated under one key it is answered as it was. */
+  /** True: a repetition under one key gets the first answer. */
   readonly isRepetivel: boolean;
-  /** In production for one party alone, who is known by the certificate of the connection. */
+  /** True: production gives the answer to one party alone, known by the certificate of the connection. */
   readonly comCertificado: boolean;
   /** The header of the signature of a JSON body. */
   readonly assinatura: string | undefined;
 };
 
-/** What these clients can ask, and the name of the model of its answer. */
+/** The operations of these clients, with the name of the answer's model. */
 const ANSWERS: Readonly<Record<string, string | undefined>> = {
   emitirNota: 'NotaEmitida',
   validarDps: 'DpsValidada',
@@ -78,7 +79,7 @@ const ANSWERS: Readonly<Record<string, string | undefined>> = {
   documentoDaPersona: undefined,
 };
 
-/** What an answer says in a header, and the client in a field. */
+/** A header of the answer that the client shows as a field. */
 const REPETIDA: Campo = {
   nome: 'repetida',
   sobre: 'Se a resposta é de um envio de antes: nada foi feito agora.',
@@ -86,7 +87,7 @@ const REPETIDA: Campo = {
   isLista: false,
   isNulo: false,
 };
-/** A note that another key issued is known by its key alone: what then is null. */
+/** A note issued under another key is known by its key alone: these fields are then null. */
 const NULL_OF_REPEATED = ['xml_nfse', 'chave_acesso_provisoria'];
 
 const WRITERS = {
@@ -98,7 +99,7 @@ const WRITERS = {
 const BEGIN = 'GERADO por scripts/clientes-modelos.ts da descrição OpenAPI; não se edita daqui';
 const END = 'GERADO até aqui';
 
-/** The files that hold a generated part, as they are to be. */
+/** The files with a generated part, as they should be. */
 export const CLIENTES = Object.entries(WRITERS).map(([name, write]) => {
   const path = `packages/clientes/${name}`;
   return { path, make: () => replacePart(path, write(operations(), models())) };
@@ -142,7 +143,7 @@ function operations(): readonly Operacao[] {
   }));
 }
 
-/** The answers, then the schemas that they and the envelope of errors hold, in the order of the description. */
+/** The answers, then the schemas used in them and in the envelope of errors, in the order of the description. */
 function models(): readonly Modelo[] {
   const { schemas } = description().components;
   const answers = asked().flatMap(({ operation }): Modelo[] => {
@@ -195,7 +196,7 @@ function kindOf(schema: Schema): Kind {
   if (schema.$ref !== undefined) {
     const name = schema.$ref.slice(schema.$ref.lastIndexOf('/') + 1);
     const target = description().components.schemas[name]!;
-    // What has no fields of its own is handed on as it came.
+    // An object without declared fields is passed on unchanged.
     if (target.properties === undefined) return { tipo: 'livre', isLista: false, isNulo: false };
     return { tipo: 'modelo', modelo: name, isLista: false, isNulo: false };
   }
