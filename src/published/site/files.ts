@@ -1,4 +1,4 @@
-/** The files that pages offer. */
+/** The files that the pages offer. */
 import { XSDS } from '../layout/xsd.ts';
 import { projectText } from '../project-text.ts';
 
@@ -19,7 +19,7 @@ export const PACOTE_CLIENTE = 'emissor-nfse-cliente.tgz';
 
 type Files = Readonly<Record<string, { readonly type: string; readonly text: () => string }>>;
 
-/** The files by the name under which they are offered. */
+/** The files by their public name. */
 export const ARQUIVOS: Files = {
   ...filesIn('examples', [
     'dps.xml',
