@@ -296,7 +296,7 @@ function setInside(folha: Folha, { x, w }: Pick<Area, 'x' | 'w'>, letra: Letra, 
   setLine(folha, letra, x + PADDING, baseline, text, w - 2 * PADDING);
 }
 
-/** Answers how much more than its one line the text took. */
+/** Sets the description, and returns its additional height beyond one line. */
 function setDescricao(folha: Folha, campo: Campo, moved: number, { descricao, stretch }: Textos): number {
   const y = campo.y + moved;
   setInside(folha, campo, ROTULO, y + LABEL_DROP, campo.label);
@@ -332,7 +332,7 @@ function drawDividingLine(folha: Folha, y: number): void {
   rule(folha, PAGE_MARGIN, y - GAP / 2, PAGE_WIDTH - 2 * PAGE_MARGIN, LINE_PT);
 }
 
-/** The two long texts in lines, and whether there is room for the stub below them. */
+/** The two long texts in lines; `hasCanhoto` says if the stub still fits below them. */
 type Textos = {
   readonly descricao: readonly string[];
   readonly complementares: readonly string[];
@@ -340,14 +340,14 @@ type Textos = {
   readonly hasCanhoto: boolean;
 };
 
-/** Line breaks of the sender, joined where the page has no room for them. */
+/** The sender's line breaks become spaces when the page has no room for them. */
 const JOINED_BREAK = ' ';
 const STRETCH_STEP = 0.05;
 
 /**
- * Sets the two long texts so that both fit: first as they are, then without the stub, then in narrower letters, then with the
- * line breaks of the sender joined. Only a page of the widest letters still needs a cut, and that is of the complementary
- * information, never of what it always ends with.
+ * Sets the two long texts so that both fit: first unchanged, then without the stub, then in narrower letters, then with
+ * the sender's line breaks joined. Only a page of the widest letters still needs a cut. The cut shortens the
+ * complementary information, never its fixed end.
  */
 function fitTexts(nota: Impressa, moved: number): Textos {
   const field = DESCRICAO;
@@ -356,7 +356,8 @@ function fitTexts(nota: Impressa, moved: number): Textos {
   const free = (hasCanhoto: boolean): number => {
     const bottom = hasCanhoto ? CANHOTO.y - GAP : PAGE_HEIGHT - PAGE_MARGIN - points(BORDER_PT);
     const top = INFORMACOES.content + moved + SOLE_DROP;
-    // The first line of the description has its place in the table, and the last one below keeps clear of what follows.
+    // The first line of the description stands at its place in the table; the last one keeps its distance from the text
+    // below.
     return Math.floor((bottom - top - points(2)) / LEADING) + 2;
   };
   const totals = totaisAproximados(nota);
@@ -387,7 +388,7 @@ function fitTexts(nota: Impressa, moved: number): Textos {
 
 const DESCRICAO = BLOCOS.flatMap(({ campos }) => campos).find(({ elastic }) => elastic)!;
 
-/** How narrow letters are set before a text is cut: the width of a condensed face. */
+/** The narrowest letters before a text is cut: the width of a condensed face. */
 const MIN_STRETCH = 0.7;
 
 const CUT = '...';
@@ -403,7 +404,7 @@ function shorten(text: string, max: number | undefined): string {
     .trimEnd()}${CUT}`;
 }
 
-/** One line that keeps within `width`. */
+/** One line that stays within `width`. */
 function setLine(folha: Folha, letra: Letra, x: number, y: number, text: string, width: number): void {
   const clean = text.replace(/\s+/g, ' ');
   const natural = measure(letra, clean);
@@ -415,7 +416,10 @@ function setLine(folha: Folha, letra: Letra, x: number, y: number, text: string,
   setText(folha, letra, x, y, `${clean.slice(0, kept).trimEnd()}${CUT}`, MIN_STRETCH);
 }
 
-/** The lines of a text no wider than `width`: broken at spaces, at the breaks it has, and inside what is longer than a line. */
+/**
+ * The lines of a text no wider than `width`. Breaks come at spaces and existing line breaks, and inside a word longer
+ * than a line.
+ */
 function wrap(letra: Letra, text: string, width: number): readonly string[] {
   return text.split(/\r?\n/).flatMap((paragraph) => wrapParagraph(letra, paragraph, width));
 }
