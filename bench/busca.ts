@@ -1,7 +1,6 @@
 /**
- * `npm run bench -- --busca N`: the waiting time for a page of a search in the console, among N notes of one
- * municipality over two years. The figure is wall time on an idle machine: a person waits, and the database mostly
- * reads.
+ * `npm run bench -- --busca N`: the waiting time for a search page in the console, among N notes of one municipality
+ * over two years. The figure is wall time on an idle machine: a person waits, and the database mostly reads.
  */
 
 import { ensureMeses, mesesBetween } from '../src/base/book/meses.ts';

@@ -1,7 +1,6 @@
 /**
  * `npm run bench -- --cheio N`: a database with N notes beside an almost empty one, both with this service, in the same
- * seconds. The measure covers the cost of issuing, of sending a backlog, of queries and of lists, and the size of the
- * rows.
+ * seconds. The measure covers the cost of issuing, sending a backlog, queries and lists, and the size of the rows.
  */
 import { openEmbedded } from '../src/base/pg/embedded.ts';
 import { openPool } from '../src/base/pg/open.ts';

@@ -1,8 +1,8 @@
 /**
  * `npm run bench -- --comparar REF`: the service of another commit beside this one, in the same seconds: two databases,
  * two generators, one ADN simulator. Both get the same load, at a rate below the limit of either. Each window is
- * counted when its last note is authorised. Both do the same work under the same disturbances, so the ratio of their
- * CPU time shows the value of a change.
+ * counted when its last note is authorised. Both do the same work under the same disturbances: the ratio of their CPU
+ * time shows a change's value.
  */
 import path from 'node:path';
 import { ROOT, type Tree } from '../scripts/stage.ts';

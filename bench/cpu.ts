@@ -1,5 +1,5 @@
 /**
- * On-CPU time of the service by thread, and of its database, by the kernel's own count. Wall time means nothing on a
+ * CPU time of the service by thread, and of its database, by the kernel's own count. Wall time means nothing on a
  * machine with other work. Linux counts nanoseconds of each thread; elsewhere `ps` counts whole processes, and the
  * threads cannot be separated.
  */

@@ -1,7 +1,7 @@
 /**
  * The cost of judging one DPS with every rule on: the ordinary document, the accepted examples of all rules in turn,
  * and the most expensive of these. Judging is synchronous and short, so the CPU time of this thread is measured in
- * blocks, and the median of the blocks is reported.
+ * blocks. The report gives the median of the blocks.
  */
 import { readXml } from '../src/documents/xml.ts';
 import type { Facts } from '../src/fiscal/facts.ts';

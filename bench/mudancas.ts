@@ -1,6 +1,6 @@
 /**
  * `npm run bench -- --mudancas N`: the speed at which one party reads N changes, as lines in the largest pages over
- * HTTP, each page from the last cursor. The speed at which the changes got their places is measured too.
+ * HTTP. The speed at which the changes got their places is measured too.
  */
 import { startService } from '../scripts/stage.ts';
 import { ensureMeses } from '../src/base/book/meses.ts';

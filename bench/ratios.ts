@@ -1,7 +1,4 @@
-/**
- * The cost of a note by part of the service, and the comparison of two services over windows in the same seconds.
- * Arithmetic only.
- */
+/** The cost of a note by part of the service, and the comparison of two services in the same seconds. Arithmetic only. */
 import type { CpuTimes } from './cpu.ts';
 
 /** The shown rows: their titles, and the parts of the count that each adds up. */

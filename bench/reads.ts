@@ -1,7 +1,7 @@
 /**
- * `npm run bench -- --leituras N`: a note by its key, its events and its printed form, requested without a pause by
- * many connections, over the keys of N notes. The service has a processor of its own when `taskset` exists; its
- * database and the clients share the others.
+ * `npm run bench -- --leituras N`: a note by its key, its events and its printed form. Many connections request them
+ * without a pause, over the keys of N notes. The service has a processor of its own when `taskset` exists; its database
+ * and the clients share the others.
  */
 import { execFileSync } from 'node:child_process';
 import { cpus } from 'node:os';

@@ -1,7 +1,7 @@
 /**
  * `docs/conformidade.md`: the requirements of the specification beside their implementation. Each code of its tables
- * has its cause, and each rule has an example that breaks it and one that keeps it. The examples are judged by the law
- * during the run; a deviation is marked as a failure, which its test refuses.
+ * has its cause, and each rule has a breaking and a keeping example. The examples are judged by the law during the run;
+ * a deviation is marked as a failure, which its test refuses.
  */
 
 import type { Examples } from '../src/fiscal/errors/row.ts';

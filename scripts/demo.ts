@@ -1,7 +1,8 @@
 /**
  * `npm run demo`: a whole production on this machine, for viewing. It runs a private PKI, the ADN simulator with mutual
- * TLS, the service, a municipality with three providers, and ten signed notes in sequence. It stays up until Ctrl-C;
- * `--encerrar` makes it end by itself. `--pasta DIR` names another folder than `data-demo`, `PORT` another port.
+ * TLS, and the service. A municipality with three providers issues ten signed notes in sequence. It stays up until
+ * Ctrl-C; `--encerrar` makes it end by itself. `--pasta DIR` names another folder than `data-demo`, `PORT` another
+ * port.
  */
 import { createPrivateKey } from 'node:crypto';
 import { chmod, mkdir, readdir, readFile, rm } from 'node:fs/promises';

@@ -2,11 +2,12 @@
  * Writes the files that are made of the tables, or compares them.
  *
  * 
+ *
+ * 
  *     npx node scripts/generate.ts [--check]
  *
- * The option `--check` writes nothing, and gives exit code 1 when a committed file differs from its table: a changed
- * contract shows as a diff. A new generated file is a new row. A file in a generated folder that no table makes is
- * stale too.
+ * The option `--check` writes nothing, and gives exit code 1 when a committed file differs: a changed contract shows as
+ * a diff. A new generated file is a new row. A file in a generated folder that no table makes is stale too.
  */
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

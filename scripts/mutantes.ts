@@ -16,7 +16,7 @@ import { EQUIVALENT, TESTS } from './mutants-table.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
 const NODE = ['--max-old-space-size=1024', '--test-reporter=tap'];
-/** A mutant may take this many times as long as the unchanged file, and some seconds more for a busy machine. */
+/** A mutant may take this many times as long as the unchanged file, and some seconds on top. */
 const SLOWER = 4;
 const SPARE_MS = 60_000;
 const FIRST_RUN_MS = 600_000;

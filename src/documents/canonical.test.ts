@@ -29,7 +29,7 @@ type Scope = Readonly<Record<string, string>>;
 
 /**
  * The source of a text, and its reading in XML. A break or tab written as a reference is a placeholder until the whole
- * is assembled, because neighbours in the source are read together: CR LF is one break.
+ * is assembled. Neighbours in the source are read together: CR LF is one break.
  */
 const [TAB, LF, CR, APART] = ['\ue009', '\ue00a', '\ue00d', '\ue000'];
 const PIECES: readonly (readonly [source: string, read: string])[] = [
@@ -279,8 +279,8 @@ function insideOnly(source: string): string {
 }
 
 /**
- * Known deviations of that library: it ignores a new binding of a prefix, sorts names by the locale, and knows the line
- * ends of XML 1.1.
+ * Known deviations of that library: it ignores a rebound prefix, sorts names by the locale, and knows the line ends of
+ * XML 1.1.
  */
 function isBeyondXmlCrypto(source: string): boolean {
   const bound = new Map<string, string>();

@@ -119,7 +119,7 @@ export function readCanonical(
   };
 }
 
-/** The attributes of a tag from its first space on, the namespaces in force after them, and the position of its `>`. */
+/** A tag's attributes from its first space on, the namespaces in force after them, and the position of its `>`. */
 function readAttributes(
   text: string,
   start: number,

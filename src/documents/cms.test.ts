@@ -1,4 +1,4 @@
-/** The signature of a JSON body, compared with openssl byte by byte in both directions, and every way in which it fails. */
+/** The signature of a JSON body, compared with openssl byte by byte in both directions, and its faults. */
 import assert from 'node:assert/strict';
 import { constants, createPrivateKey, hash, privateEncrypt, sign, X509Certificate } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';

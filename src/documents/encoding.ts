@@ -121,8 +121,8 @@ function describeContradiction(declared: string, family: Family): Pick<Declarati
 const PLAIN_ENCODINGS = /^(?:utf-8|utf-16le|utf-16be|iso-8859-\d+|windows-\d+|koi8-[ru]|macintosh)$/;
 
 /**
- * The decoder of an encoding. The shown text must be the text of the parser, so an encoding that only one of them knows
- * is refused.
+ * The decoder of an encoding. The shown text must be the parser's text, so an encoding that only one of them knows is
+ * refused.
  */
 function decoderOf(encoding: string): TextDecoder | undefined {
   const decoder = attempt(() => new TextDecoder(encoding));

@@ -3,8 +3,8 @@
  * finds the first name of a certificate outside the constraints. A chain never widens: no authority readmits a name
  * that one above it excludes or omits.
  *
- * It understands directory names, DNS, e-mail, IP and URI, and the other names of ICP-Brasil (2.16.76.1.3), which are
- * compared as text (D-232). Names of any other kind are refused if an authority constrains that kind.
+ * It understands directory names, DNS, e-mail, IP and URI. It also understands the other names of ICP-Brasil
+ * (2.16.76.1.3), compared as text (D-232). Names of any other kind are refused if an authority constrains that kind.
  */
 import { domainToASCII } from 'node:url';
 import { type Asn1, Asn1Error, isContext, isUniversal, octetsOf, oidOf, readAsn1, TAG, textOf } from './asn1.ts';

@@ -26,7 +26,7 @@ type Declared = { readonly digest: Digest; readonly hex: string; readonly spelli
 /** A text digested in place of the canonical one. `esperado`: the correction, if it is not the digest. */
 type NearDigest = FaultText & { readonly esperado?: string };
 
-/** The other text, or the other digest, that gives the declared one. In Portuguese; undefined: none does. */
+/** The other text, or the other digest, that gives the declared one, described in Portuguese; undefined: none does. */
 export function nearMissOfDigest(
   reading: XmlDocumentReading,
   element: Elemento,

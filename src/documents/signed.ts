@@ -1,6 +1,7 @@
 /**
- * The XML signature, in the one profile of the specification and no other (D-33). It is enveloped beside the signed
- * element, with one Reference to its Id, exclusive C14N, RSA-SHA256, SHA-256, and the certificate in KeyInfo.
+ * The XML signature, in the one profile of the specification and no other (D-33). It is enveloped, beside the signed
+ * element, with one Reference to its Id and the certificate in KeyInfo. The algorithms are exclusive C14N, RSA-SHA256
+ * and SHA-256.
  *
  * Digest and signature are checked over the canonical form of libxml2, from which the document was read too
  * (`canonical.ts`). Every difference is a fault with its place. The faults concern the places of the elements

@@ -1,6 +1,6 @@
 /**
- * Judges the certificate of a signature: it must be valid now, issued by a trusted authority of the municipality, not
- * revoked, and held by the required signer (D-30, D-31). XML, CMS and client connections have separate codes.
+ * Judges the certificate of a signature: it must be valid now, issued by a trusted authority, not revoked, and held by
+ * the required signer (D-30, D-31). XML, CMS and client connections have separate codes.
  */
 import type { Fault } from '../fiscal/fault.ts';
 import { type Certificate, isHeldBy, maskedDocument } from './certificate.ts';

@@ -1,7 +1,7 @@
 /**
- * Makes XML signatures in the profile that `signed.ts` verifies. They are the municipality's over the NFS-e and its
- * events (D-35), and a provider's over a DPS or a document of the legacy port, for our own command line. Private keys
- * come in as key objects and are passed on to nobody.
+ * Makes XML signatures in the profile that `signed.ts` verifies. The municipality signs the NFS-e and its events
+ * (D-35). A provider signs a DPS or a document of the legacy port, with our own command line. Private keys come in as
+ * key objects and are passed on to nobody.
  */
 import { hash, type KeyObject, sign } from 'node:crypto';
 import { attributeOf, type Elemento } from '../fiscal/layout/tree.ts';

@@ -94,7 +94,7 @@ function documentOf(operation: Elemento, reading: XmlDocumentReading): SoapPedid
   if (typed !== undefined) return { reading, root: typed, forma: 'elementos' };
   const text = parameters?.text.trim() ?? '';
   if (text === '') return { problema: `Falta o documento: ponha-o, como texto, em ${PARAMETERS}.`, namespace: '' };
-  // The text has the encoding of its envelope, whatever encoding its own declaration names.
+  // The text has the encoding of its envelope, even if its own declaration names another.
   const own = text.replace(/^(<\?xml\s[^>]*?)\sencoding\s*=\s*(?:"[^">]*"|'[^'>]*')/, '$1');
   const inner = readXml(Buffer.from(own, 'utf8'));
   if ('fault' in inner) return { problema: inner.withoutDps, namespace: namespaceIn(own) };

@@ -278,7 +278,7 @@ const NAMED: readonly Case[] = [
 
 const middles = new Map<string, Issued>();
 
-/** Each constraint has an authority with a separate name, so that openssl finds the right one among those of all cases. */
+/** Each constraint has an authority of a separate name, so that openssl finds the right one among all cases. */
 function middleOf({ authority = [], authoritySections = [] }: Case): Issued {
   const constraint = JSON.stringify([authority, authoritySections]);
   const known = middles.get(constraint);

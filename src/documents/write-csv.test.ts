@@ -73,7 +73,7 @@ test('any text is read back as it was written', async () => {
   const { mkdtempSync, writeFileSync } = await import('node:fs');
   const file = `${mkdtempSync('/tmp/csv-')}/t.csv`;
   const some = fc.oneof(anyText(), fc.constantFrom(...MISREAD, "'0", "''", "'=x", "'s Gravenhage"));
-  // A file has one kind of line end, a cell has none of another kind, and a zero byte is refused.
+  // A file has one kind of line end, a cell has none of another kind; a zero byte is refused.
   const text = some
     .map((one) => one.replace(/[\0\r\n\ufeff]/g, ' ').trim())
     .filter((one) => one !== '' && one.isWellFormed());

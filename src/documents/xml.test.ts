@@ -1,6 +1,6 @@
 /**
- * The entrance for bytes: a text that is no XML gets an answer with its place, dangerous content is refused, and the
- * rest becomes one tree.
+ * The entrance for bytes. Text that is no XML gets a fault with its place, dangerous content is refused, the rest
+ * becomes one tree.
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

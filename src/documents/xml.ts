@@ -94,12 +94,12 @@ const SMALL_BYTES = 8_192;
 const COMPARED_ONE_IN = 1_000;
 
 /**
- * Parses a document. E201 gives line, column and remedy for bytes that are not well-formed XML. E201 also refuses
+ * Parses a document. E201 refuses bytes that are not well-formed XML, with line, column and remedy. It also refuses
  * features that this service does not accept (DOCTYPE, custom entities, excessive depth or size).
  *
  * The result is read from the text that a signature is checked over: the canonical form that libxml2 writes. A plain
- * document is read from its own text in the same walk, because only some of its tags differ from the canonical form
- * (D-354, D-385).
+ * document is read from its own text in the same walk: only some of its tags differ from the canonical form (D-354,
+ * D-385).
  */
 export function readXml(bytes: Uint8Array, readOrdinary: typeof readPlain = readPlain): XmlReading {
   const plain = readOrdinary(bytes, LIMITS);

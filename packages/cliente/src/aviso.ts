@@ -51,7 +51,7 @@ export function conferirAviso(
     createHmac('sha256', one).update(`${id}.${timestamp}.`).update(bytes).digest('base64'),
   );
   const given = signature.split(' ').flatMap((one) => (one.startsWith('v1,') ? [one.slice(3)] : []));
-  // All pairs are compared, whatever the first ones give: the duration reveals nothing.
+  // All pairs are compared even after a match or a mismatch: the duration reveals nothing.
   const equal = expected.flatMap((one) => given.filter((other) => isSame(one, other)));
   if (equal.length === 0) return { valido: false, motivo: 'assinatura' };
   try {

@@ -16,7 +16,7 @@ export type OpcoesDoCliente = {
   readonly url: string;
   /** Primeiro segmento dos endereços; `integracao` é o ambiente de integração, e `ensaio-xxxxxx` um ambiente só seu. */
   readonly municipio: string;
-  /** O cliente assina com ele o que envia, e se mostra nas consultas que em produção são de uma parte só. */
+  /** Com ele o cliente assina o que envia. Também se mostra nas consultas que em produção são de uma parte só. */
   readonly certificado?: Certificado;
   /**
    * Com ele se pergunta sem certificado: listas, mudanças, endereços de aviso, e as consultas que em produção são de uma parte só.

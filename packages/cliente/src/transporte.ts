@@ -28,7 +28,7 @@ const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
 /** Uma resposta que passa do limite: não é deste serviço. */
 export class RespostaLonga extends Error {}
 
-/** Errors of a connection that was never established: no octet of their requests was sent, whatever their code. */
+/** Errors of a connection that was never established: no octet of their requests was sent, under any code. */
 const UNCONNECTED = new WeakSet<object>();
 
 // fetch hides how far a request came; undici below it publishes that here.

@@ -1,6 +1,6 @@
 /**
- * The part of XML that a DPS needs, parsed strictly, and the exclusive canonical form of an element (W3C, Exclusive XML
- * Canonicalization 1.0, without comments).
+ * The part of XML that a DPS needs, parsed strictly. Also the exclusive canonical form of an element (W3C, Exclusive
+ * XML Canonicalization 1.0, without comments).
  *
  * The parser reads elements, attributes, namespaces, text, CDATA sections and character references. Comments,
  * processing instructions, document types, names beyond ASCII and encodings other than UTF-8 are refused with their

@@ -117,8 +117,8 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedSe
 }
 
 /**
- * The server program of a data folder, the cluster, and the options to spawn it, for programs with a server of their
- * own, such as a standby. `isRunning`: true when a process serves the cluster at this moment.
+ * The server program of a data folder, the cluster, and the options to spawn it. A program with a separate server uses
+ * them, such as a standby. `isRunning`: true when a process serves the cluster at this moment.
  */
 export async function findServer(name: string, dataDir: string, log: Logger) {
   const place = await findPlace(name, dataDir, log);
@@ -196,7 +196,7 @@ function supervise(site: Site, first: Started, closing: AbortController, wayOut:
   patrolling.unref();
 
   async function stop(): Promise<void> {
-    // No handle of this package keeps a process alive, and an idle process would end in the middle of the stop.
+    // No handle of this package keeps a process alive: an idle process would end in the middle of the stop.
     const awake = setInterval(() => {}, PATROL_EVERY_MS);
     closing.abort();
     clearInterval(patrolling);

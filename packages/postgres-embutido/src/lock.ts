@@ -2,8 +2,8 @@
  * The server process of a cluster: PostgreSQL's lock file, the check that its process really serves this cluster, and
  * the turn to start one.
  *
- * PostgreSQL knows a server by its process number alone, which may be another program's after a reboot or in a
- * container. The working folder exposes such a program. Two machines or containers on one data folder are beyond the
+ * PostgreSQL knows a server by its process number alone. The number may belong to another program after a reboot or in
+ * a container. The working folder exposes such a program. Two machines or containers on one data folder are beyond the
  * reach of this check.
  */
 

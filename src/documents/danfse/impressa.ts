@@ -91,7 +91,7 @@ export function percentageAt(path: NfsePath): Reader {
 }
 
 /**
- * The text for the number of an option, in the words of the standard (NT SE/CGNFS-e 008, options of the XSD 1.01). The
+ * The texts of numbered options, in the words of the standard (NT SE/CGNFS-e 008, options of the XSD 1.01). The
  * national catalog has the descriptions that the standard takes from the schema.
  */
 const OPCOES = {

@@ -76,7 +76,7 @@ export function setText(
   ink.push(`${beginText(letra, cor)} ${writeNumber(stretch * 100)} Tz ${place} ${shown} ET`);
 }
 
-/** Sets a text below all others, turned by `degrees` around the middle of the page, and moved by `offset` at right angles. */
+/** Sets a text below all others, turned by `degrees` around the page's middle, and moved by `offset` at right angles. */
 export function setMark(
   { marks, emprestadas }: Folha,
   letra: Letra,

@@ -122,7 +122,7 @@ async function readFitBody(
   const misfit = (takes && headersMisfit(headers, { takes, nacional })) ?? (takesKey && keyMisfit(headers));
   if (misfit !== undefined) return refuseMisfit(misfit);
   const body = await request.readBody(BODY_MAX_BYTES);
-  // D-14: an address that accepts any body has one answer, whatever the body.
+  // D-14: an address that accepts any body has one answer for every body.
   if (body === 'body_too_large' && takes === undefined) return NO_BODY;
   if (body === 'crowded') return refuseUnavailable(CROWDED_BODIES, CROWD_WAIT_S);
   if (typeof body === 'string') return refuseTrouble(body, undefined);

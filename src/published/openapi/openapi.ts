@@ -1,6 +1,6 @@
 /**
  * The public description of the service, OpenAPI 3.1. It is made of the door's own data, the layout and the table of
- * errors, so that it contains only real behaviour. Only the words for the reader and the protocol's additions to every
+ * errors, and contains only real behaviour. Only the words for the reader and the protocol's additions to every
  * operation are written here.
  */
 

@@ -1,6 +1,6 @@
 /**
- * The calculator of the documentation. It shows the date from which a service needs the IBS and CBS group, and the
- * official calculation for one amount, step by step. The service answers the form, so no script is needed.
+ * The calculator of the documentation. It shows the date from which a service needs the IBS and CBS group. It also
+ * shows the official calculation for one amount, step by step. The service answers the form, so no script is needed.
  *
  * The form asks only for the deciding values. The dry run (`validacao.ts`) applies the whole law to a whole document.
  */

@@ -1,8 +1,8 @@
 /**
- * Markdown of this repository as HTML. Headings get an anchor, tables scroll by themselves, error codes become links,
- * and the search gets the plain text of each section. HTML in a source is shown as text. Sections between the comments
- * `abas` and `/abas` have the same content in several languages, one per heading; the script of the pages shows one of
- * them.
+ * Markdown of this repository as HTML. Headings get an anchor, tables scroll by themselves, and error codes become
+ * links. The search gets the plain text of each section. HTML in a source is shown as text. Sections between the
+ * comments `abas` and `/abas` have the same content in several languages, one per heading; the script of the pages
+ * shows one of them.
  */
 import { Marked, type Tokens } from 'marked';
 import { ownOf } from '../../fiscal/own.ts';
@@ -146,7 +146,7 @@ function tableHtml({ header, rows }: Tokens.Table, inline: Inline): string {
   return `<div class="table${isWide ? ' wide' : ''}" tabindex="0" role="group" aria-label="Tabela"><table>${isNamed ? `<thead>${head}</thead>` : ''}<tbody>${body.join('')}</tbody></table></div>\n`;
 }
 
-/** A table with more columns is read row by row on a phone, each cell under the name of its column. */
+/** A phone shows a table with more columns row by row, each cell under the name of its column. */
 const NARROW_COLUMNS = 2;
 
 function row(cells: readonly string[]): string {

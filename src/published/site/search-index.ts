@@ -2,7 +2,7 @@
  * The index of the search: the entries with their words, and the ranked entries for a query.
  *
  * Accents, case and plurals do not count. A query is cut to a few words, and each is looked up in a sorted list of
- * words. The work grows with the result, never with the length of the texts, and no pattern is made from the query.
+ * words. The work grows with the result, never with the length of the texts. No pattern is made from the query.
  */
 import { stripAccents } from '../errors/search.ts';
 
@@ -41,7 +41,7 @@ export type Index = {
 
 /** A word of a title weighs as much as this many in the text. */
 const TITLE_WEIGHT = 4;
-/** The weight of a word grows with its frequency in a text up to this limit, and shrinks with the length of the text (BM25). */
+/** The weight of a word grows with its frequency up to this limit, and shrinks with the text's length (BM25). */
 const SATURATION = 1.2;
 const LENGTH_SHARE = 0.75;
 

@@ -57,7 +57,7 @@ const rules = (): string => {
   return `${short}${foretold}`;
 };
 
-/** Alerts that a slow machine causes in truth, whatever the service does. */
+/** Alerts that a stalled machine causes in truth, however well the service works. */
 const OF_THE_MACHINE = /^Nfse(?:ForaDoAr|ParteNaoResponde|ProcessadorEsgotado|EmissaoLenta)\//;
 
 /** The alert for a disk that is never free enough always fires. */
