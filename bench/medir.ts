@@ -42,7 +42,7 @@ export type Measured = {
   readonly foreign: number;
 };
 
-/** The yardstick needs a multiple of our time per note, so it gets this share of the notes. */
+/** The yardstick needs a multiple of our time per note, so it gets one note in this many. */
 const YARDSTICK_SHARE = 10;
 const YARDSTICK_WARMUP = 200;
 const CLOSED_NOTES = 4_000;

@@ -167,7 +167,7 @@ function sqlMutants(source: string, whole: (text: string) => Mutant): readonly M
   );
 }
 
-/** Simple values such as those of `return;`, which another mutant changes already. */
+/** Plain values, which another mutant changes already. */
 function isPlain(node: Node): boolean {
   const plain = [SyntaxKind.TrueKeyword, SyntaxKind.FalseKeyword, SyntaxKind.NumericLiteral, SyntaxKind.StringLiteral];
   return plain.includes(node.kind) || node.getText() === 'undefined';

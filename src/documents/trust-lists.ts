@@ -46,8 +46,7 @@ export function authoritiesWithoutList(
 
 /**
  * The lists that an authority signed: the newest of each key and scope. An authority with a renewed key, or a separate
- * one for lists, signs lists and certificates with different keys (RFC 5280, 6.3.3). `extra`: certificates sent with
- * the signature.
+ * one for lists, has two signing keys (RFC 5280, 6.3.3). `extra`: certificates sent with the signature.
  */
 export function currentCrls(lists: Lists, issuer: Certificate, extra: readonly Certificate[] = []): readonly FileCrl[] {
   const named = lists.crls.get(issuer.subjectName) ?? [];

@@ -88,7 +88,7 @@ const NAMESPACE_LENGTH_MAX = 128;
 const SMALL_BYTES = 8_192;
 
 /**
- * One plain document in so many is read by libxml2 too, and the two readings are compared. The choice is unpredictable
+ * libxml2 reads one plain document in this many too, and the two readings are compared. The choice is unpredictable
  * from outside.
  */
 const COMPARED_ONE_IN = 1_000;

@@ -1,4 +1,7 @@
-/** The routes of the municipalities as HTTP. A request finds its municipality, passes the limits and brings a fit body; then its flow answers. */
+/**
+ * The routes of the municipalities as HTTP. A request finds its municipality, passes the limits and brings a valid
+ * body; then its flow answers.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type AsideTrouble, CROWDED_ASIDE, TOO_DEAR } from '../../base/http/aside.ts';
 import { attend, refuse, writeOutcome } from '../../base/http/attend.ts';

@@ -567,7 +567,7 @@ const CASES: Readonly<Record<string, readonly [well: Series, wrong: Series]>> = 
   ],
 };
 
-/** One in fifty issuances takes longer than two seconds if `slow` exceeds that share. */
+/** One in fifty issuances takes longer than two seconds if `slow` is above 2. */
 function latencies(slow: number): Series {
   const of = 'metodo="POST",rota="/:municipio/api/v1/nfse/v101"';
   const beyond = slow > 2 ? 20 : 0;
