@@ -1,11 +1,11 @@
 /**
- * Asks over HTTP from another process, each connection one path after the other: what is read, at the end of its tether. Run as its own
- * program it is that process.
+ * Sends requests over HTTP from another process at full speed, each connection one path after the other. The file is
+ * also the program of that process.
  */
 import { fork } from 'node:child_process';
 import { connect } from 'node:net';
 
-/** Each connection asks one path after the other, from a place of its own. */
+/** Each connection requests one path after the other, from its own starting point. */
 export type AskOrder = {
   readonly host: string;
   readonly port: number;
@@ -20,16 +20,19 @@ export type AskResult = {
   readonly seconds: number;
   readonly failures: number;
   readonly firstFailure: string | undefined;
-  /** Bytes of heads and bodies. */
+  /** Bytes of headers and bodies. */
   readonly bytes: number;
   /** Milliseconds. */
   readonly p50: number;
   readonly p99: number;
-  /** Seconds of the processor that the asker itself used. */
+  /** Processor seconds of the asker itself. */
   readonly cpu: number;
 };
 
-/** The asker in its own process. `look`: what the asked has used so far, seen as the measure begins and as it ends. */
+/**
+ * Runs the asker in a separate process. `look`: reads the server's consumption at the beginning and at the end of the
+ * measure.
+ */
 export function askMeasured<Look>(
   order: AskOrder,
   look: () => Look,
@@ -53,13 +56,13 @@ export function askMeasured<Look>(
   });
 }
 
-/** Where a service answers. */
+/** The host and port of a service. */
 export function placeOf(address: string): Pick<AskOrder, 'host' | 'port'> {
   const { hostname, port } = new URL(address);
   return { host: hostname, port: Number(port) };
 }
 
-/** Microseconds an answer. */
+/** Microseconds per answer. */
 export function micros(cpuSeconds: number, answers: number): string {
   return `${((cpuSeconds / answers) * 1e6).toFixed(0)} µs`;
 }
@@ -111,7 +114,7 @@ function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** One connection: writes a question, waits for the whole answer, writes the next. */
+/** One connection: writes a request, waits for the whole answer, writes the next. */
 function askOn(
   { host, port, paths }: AskOrder,
   first: number,

@@ -1,6 +1,7 @@
 /**
- * `npm run bench -- --banco URL`: this very service over a server of one's own, or a Citus, beside itself over another, in the same seconds.
- * Each gets a database made for the measure; all servers are on this machine, because their processor time is counted.
+ * `npm run bench -- --banco URL`: this service over a given server or Citus, beside itself over another, in the same
+ * seconds. Each gets a database made for the measure; all servers are on this machine, because their processor time is
+ * counted.
  */
 import { mkdir } from 'node:fs/promises';
 import { run } from '../scripts/stage.ts';
@@ -15,9 +16,9 @@ import { openScene, type Place, preparePlace, TENANTS_MAX } from './scene.ts';
 export type DatabasesOptions = Omit<ComparisonOptions, 'ref' | 'saves' | 'traced'> & {
   readonly connections: number;
   readonly url: string;
-  /** Undefined: the embedded database. */
+  /** The other database; undefined: the embedded one. */
   readonly besides: string | undefined;
-  /** Tenants that issue. */
+  /** Tenants that issue notes. */
   readonly tenants: number;
 };
 
@@ -53,7 +54,7 @@ function nameOf(url: string | undefined): string {
 
 type Made = NonNullable<Place['database']> & { drop(): Promise<void> };
 
-/** A database with the schema, distributed where the server is the coordinator of a Citus. */
+/** A database with the schema, distributed when the server is the coordinator of a Citus. */
 export async function makeDatabase(url: string, dataDir: string): Promise<Made> {
   const name = `nfse_bench_${process.pid}`;
   const own = new URL(url);
@@ -78,7 +79,7 @@ export async function makeDatabase(url: string, dataDir: string): Promise<Made> 
   };
 }
 
-/** Where the data of a server and of its nodes are, and what the nodes are called. */
+/** The data folders of a server and of its nodes, and the names of the nodes. */
 async function lookAt(
   url: string,
 ): Promise<{ readonly nodes: readonly string[]; readonly folders: readonly string[] }> {

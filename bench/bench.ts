@@ -1,4 +1,4 @@
-/** `npm run bench`: what the service costs the machine. `--help` tells the options; each kind of measure has a file of its own. */
+/** `npm run bench`: the processor cost of the service. `--help` lists the options; each kind of measure has its own file. */
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -34,7 +34,7 @@ try {
 
 async function bench(options: Options): Promise<void> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'nfse-bench-'));
-  // Run as root, the database server's own account must be able to enter.
+  // The database server's own account must be able to enter when root runs this.
   await chmod(dataDir, 0o755);
   try {
     if (options.julgar) printRows(judgeRows());

@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- --busca N`: how long whoever sits at the console waits for a page of a search, among N notes of one municipality of two
- * years. Wall time with nobody else on the machine: a person waits, and the database mostly reads.
+ * `npm run bench -- --busca N`: the waiting time for a search page in the console, among N notes of one municipality
+ * over two years. The figure is wall time on an idle machine: a person waits, and the database mostly reads.
  */
 
 import { ensureMeses, mesesBetween } from '../src/base/book/meses.ts';
@@ -17,16 +17,19 @@ import { printTable } from './tables.ts';
 
 const TENANT = 'grande';
 const MONTHS = 24;
-/** Sizes of a large municipality: who issues, who takes, how often one word comes in names. */
+/** Figures of a large municipality: providers, takers, and the frequency of a word in names. */
 const PROVIDERS = 20_000;
 const TAKERS = 500_000;
 const WORDS = 20_000;
-/** Rows of one statement. */
+/** Rows per statement. */
 const BLOCK = 250_000;
-/** Times that each search is asked, each time for another party, day or word. */
+/** Runs of each search, each time for another party, day or word. */
 const ASKED = 40;
 
-/** Provider, taker, day and value of note $1 to $2, each drawn by a walk of its own; the first providers and takers have most. */
+/**
+ * Provider, taker, day and value of note $1 to $2, each from a separate sequence; the first providers and takers have
+ * most notes.
+ */
 const FILL = `insert into notas (tenant, mes, id, chave_acesso, numero_protocolo, id_dps, estado, numero_dps, serie_dps, numero_dps_nacional,
     data_emissao, data_competencia, prestador_cpf_cnpj, prestador_razao_social, tomador_cpf_cnpj, tomador_razao_social, valor_servico, servico)
   select '${TENANT}', extract(year from em) * 100 + extract(month from em), n,

@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- --catalogos`: filtered pages of the catalogs, asked over HTTP by another process, beside what the same
- * machine does with nothing behind the port. Run as its own program it is a server with nothing behind it.
+ * `npm run bench -- --catalogos`: filtered pages of the catalogs over HTTP from another process, beside an empty server
+ * on the same machine. The file is also the program of that empty server.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
@@ -21,7 +21,7 @@ const BASE = '/integracao/api/v1/catalogo';
 
 export type CatalogoOptions = { readonly connections: number; readonly seconds: number };
 
-/** What a screen asks while somebody types and turns pages: a few hundred different questions, again and again. */
+/** Requests of a screen while a person types and turns pages: a few hundred different queries, again and again. */
 function usualPaths(): readonly string[] {
   const ufs = [...new Set(municipios().map(({ uf }) => uf))];
   return [
@@ -36,7 +36,7 @@ function usualPaths(): readonly string[] {
   ];
 }
 
-/** No question twice within a run of seconds: each page is searched and written for it. */
+/** No query repeats within a run of seconds: each page is searched and written anew. */
 function distinctPaths(): readonly string[] {
   const names = [...new Set(municipios().map(({ nome }) => nome))];
   const digits = [...nbsList(), ...servicos()].map(({ codigo }) => codigo);
@@ -73,7 +73,7 @@ export async function benchCatalogos(dataDir: string, { connections, seconds }: 
   printRows(rows);
 }
 
-/** A list longer than most municipalities have, by the command that an operator has. */
+/** A list longer than that of most municipalities, set by the operator's command. */
 async function registerList(dataDir: string): Promise<void> {
   const file = path.join(dataDir, 'servicos.csv');
   const issuable = servicos().filter(({ emissivel }) => emissivel);
@@ -84,7 +84,7 @@ async function registerList(dataDir: string): Promise<void> {
   const head = 'codigo,descricao,codigo_tributacao_nacional,cnae_codigo,aliquota,inicio,fim';
   await writeFile(file, `${head}\n${lines.join('\n')}\n`);
   await run(['servicos', 'importar', file, '--municipio', 'integracao'], { NFSE_DATA_DIR: dataDir });
-  // What a process remembers of a municipality is forgotten within seconds.
+  // A process forgets its copy of a municipality within seconds.
   await pause(LIST_SEEN_MS);
 }
 
@@ -92,7 +92,7 @@ function addressOf(question: string): string {
   return `${BASE}/${question}`;
 }
 
-/** `cpuSoFar`: seconds that the asked has used. */
+/** `cpuSoFar`: processor seconds of the server. */
 async function measured(order: AskOrder, cpuSoFar: () => number): Promise<readonly Row[]> {
   const { result, before, after } = await askMeasured(order, cpuSoFar);
   const { answers, seconds, bytes, p50, p99, cpu } = result;
@@ -104,7 +104,7 @@ async function measured(order: AskOrder, cpuSoFar: () => number): Promise<readon
   ];
 }
 
-/** Nothing but what Node itself does with a request, in a process of its own. */
+/** A server with only the cost of Node for a request, in a separate process. */
 async function bareServer(order: Omit<AskOrder, 'host' | 'port' | 'paths'>): Promise<readonly Row[]> {
   const server = fork(import.meta.filename, { env: process.env });
   try {

@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- --cheio N`: a database with N notes beside an almost empty one, both with this very service, in the same seconds: what
- * issuing, sending a backlog, queries and lists cost in each, and what the rows weigh.
+ * `npm run bench -- --cheio N`: a database with N notes beside an almost empty one, both with this service, in the same
+ * seconds. The measure covers the cost of issuing, sending a backlog, queries and lists, and the size of the rows.
  */
 import { openEmbedded } from '../src/base/pg/embedded.ts';
 import { openPool } from '../src/base/pg/open.ts';
@@ -33,30 +33,30 @@ import {
 
 export type FullOptions = WindowOptions & Fill & { readonly path: Path; readonly saves: boolean };
 
-/** Questions to each in a window, so many under way at once. */
+/** Requests to each service in a window, and the number in progress at once. */
 const ASKED = 1_000;
 const AT_ONCE = 8;
-/** Of a backlog in each start. */
+/** Notes of the backlog in each start. */
 const BACKLOG = 1_000;
-/** Notes asked for again and again. */
+/** Notes that are read again and again. */
 const KNOWN = 100;
-/** Notes of an answer of several. */
+/** Notes of an answer with several. */
 const PAGE = 10;
 const MONTH_MS = 30 * 86_400_000;
 const IBGE = '3550308';
 
-/** One of the two, and what it is asked. */
+/** One of the two services, with its samples. */
 type Seat = {
   readonly side: Side;
   readonly store: Store;
-  /** The next of its old notes; of the full one each comes once. */
+  /** The next of its old notes; each note of the full one comes once. */
   next(): Sample;
   readonly known: readonly Sample[];
 };
 
 type Question = {
   readonly title: string;
-  /** What is told: of the store's questions only the database's part is the service's. */
+  /** The reported rows: only the database's part of the store's queries belongs to the service. */
   readonly rows: readonly RowName[];
   readonly ask: (seat: Seat, place: number) => Promise<unknown>;
 };
@@ -143,7 +143,7 @@ export async function benchFull(dataDir: string, options: FullOptions): Promise<
   }
 }
 
-/** Measures a full place beside an almost empty one. `samples`: notes of each that nobody has read of late. */
+/** Measures a full place beside an almost empty one. `samples`: notes of each that nobody has read recently. */
 export async function measureFull(
   scene: Scene,
   places: Pair<Place>,
@@ -164,7 +164,7 @@ export async function measureFull(
   if (saves) saveComparison(tenants === 1 ? 'cheio' : 'cheio-municipios', rows, tables, conditions);
 }
 
-/** Windows of each question and of a backlog, put with those of the starts before. */
+/** Windows of each query and of a backlog, added to those of earlier starts. */
 async function measureFurther(
   scene: Scene,
   sides: Pair<Side>,
@@ -194,7 +194,7 @@ async function measureFurther(
 
 const BACKLOG_TITLE = 'o que esperava pelo ADN';
 
-/** Notes issued while the environment is away; measured is what comes when it is back. */
+/** Notes issued while the environment is away; the measure covers their transmission after its return. */
 async function sendBacklog(
   scene: Scene,
   sides: Pair<Side>,

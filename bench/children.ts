@@ -1,4 +1,4 @@
-/** The processes of a measure, each of which answers one question at a time. */
+/** The processes of a measure, each of which answers one request at a time. */
 import { type ChildProcess, fork } from 'node:child_process';
 import path from 'node:path';
 import type { Documento } from './documents.ts';
@@ -23,7 +23,7 @@ export function startSender(order: SenderOrder): Sender {
   };
 }
 
-/** Waits for the next message of a process of ours, after `question`. */
+/** Waits for the next message of a child process, after `question`. */
 export function askChild<Answer>(child: ChildProcess, question?: object): Promise<Answer> {
   if (question !== undefined) child.send(question);
   return new Promise((resolve, reject) => {
@@ -36,7 +36,7 @@ export function askChild<Answer>(child: ChildProcess, question?: object): Promis
   });
 }
 
-/** A process of ours ends when nobody listens to it any more. */
+/** A child process ends when its channel closes. */
 export function endOf(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));

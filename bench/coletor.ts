@@ -1,12 +1,12 @@
-/** A collector of traces that reads what it is sent, counts it and throws it away: what the service under measurement sends to. */
+/** A collector of traces that reads, counts and discards the spans of the service under measurement. */
 import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export type Collector = {
-  /** What a service is started with that leaves traces of a part of its requests, as 0.01. */
+  /** The environment of a service that traces a share of its requests, such as 0.01. */
   envFor(part: string): NodeJS.ProcessEnv;
-  /** Spans that came. */
+  /** The number of spans received. */
   readonly spans: () => number;
   end(): void;
 };

@@ -1,4 +1,4 @@
-/** Another commit of this repository in a folder of its own, ready to run. */
+/** Another commit of this repository in a separate folder, ready to run. */
 import { execFile } from 'node:child_process';
 import { mkdir, readFile, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -8,13 +8,13 @@ import { ROOT, type Tree } from '../scripts/stage.ts';
 
 const execute = promisify(execFile);
 
-/** Short name of a commit, with what stands uncommitted beside it said. */
+/** The short name of the commit, with a mark for uncommitted changes. */
 export async function nameOwnTree(): Promise<string> {
   const name = await git('rev-parse', '--short', 'HEAD');
   return (await git('status', '--porcelain')) === '' ? name : `${name} com mudanças`;
 }
 
-/** Its full name. Throws in Portuguese. */
+/** The full name of a commit. Throws in Portuguese. */
 export async function nameOfCommit(ref: string): Promise<string> {
   try {
     return await git('rev-parse', '--verify', '--end-of-options', `${ref}^{commit}`);
@@ -27,7 +27,7 @@ export async function git(...args: readonly string[]): Promise<string> {
   return (await execute('git', args, { cwd: ROOT })).stdout.trim();
 }
 
-/** Writes the tree of a commit into a folder. Its dependencies are ours where it asks for the same ones. */
+/** Writes the tree of a commit into a folder. Our own dependencies serve when its lock file names the same ones. */
 export async function checkOut(ref: string, root: string): Promise<Tree> {
   const commit = await nameOfCommit(ref);
   await mkdir(root, { recursive: true });
@@ -43,7 +43,7 @@ export async function checkOut(ref: string, root: string): Promise<Tree> {
   return { root, node: nodeOf(root) };
 }
 
-/** What runs the service, as the lock file names it; tools of development may differ. */
+/** The runtime packages of the lock file; development tools may differ. */
 async function runtimeOf(root: string): Promise<string> {
   const { packages } = JSON.parse(await readFile(path.join(root, 'package-lock.json'), 'utf8')) as {
     readonly packages: Readonly<Record<string, { readonly dev?: boolean }>>;
@@ -51,12 +51,12 @@ async function runtimeOf(root: string): Promise<string> {
   return JSON.stringify(Object.entries(packages).filter(([name, { dev }]) => name !== '' && dev !== true));
 }
 
-/** What a lock file names, into the folder that it stands in. */
+/** Installs the packages of a lock file in its folder. */
 export async function install(root: string): Promise<void> {
   await execute('npm', ['ci', '--omit=dev', '--no-audit', '--no-fund'], { cwd: root, maxBuffer: 2 ** 26 });
 }
 
-/** The Node that the other tree brings, chosen by its own program. */
+/** The Node of the other tree, chosen by its own program. */
 function nodeOf(root: string): string {
   const { findNode } = createRequire(path.join(root, 'package.json'))('./bin/find-node.js') as {
     findNode(): string | undefined;

@@ -1,7 +1,8 @@
 /**
- * `npm run bench -- --comparar REF`: the service of another commit beside this one, in the same seconds: two databases, two generators, one
- * ADN simulator. Both get the same load, at a rate that neither is at its end with, and each window is counted when its last note
- * is authorised. So both did the same work under the same disturbances, and the ratio of their CPU time says what a change is worth.
+ * `npm run bench -- --comparar REF`: the service of another commit beside this one, in the same seconds: two databases,
+ * two generators, one ADN simulator. Both get the same load, at a rate below the limit of either. Each window is
+ * counted when its last note is authorised. Both do the same work under the same disturbances: the ratio of their CPU
+ * time shows a change's value.
  */
 import path from 'node:path';
 import { ROOT, type Tree } from '../scripts/stage.ts';
@@ -23,17 +24,17 @@ import {
 } from './scene.ts';
 
 export type WindowOptions = {
-  /** This one, as it was when the measure began. */
+  /** The commit of this tree, at the beginning of the measure. */
   readonly commit: string;
-  /** Starts of what is measured, each with so many windows: what a process draws at its start, in memory and in V8, is drawn again. */
+  /** Starts of the services, each with its windows: chance effects of a start, in memory and in V8, are drawn anew. */
   readonly starts: number;
   readonly windows: number;
-  /** Of each service in each window. */
+  /** Notes of each service in each window. */
   readonly notes: number;
-  /** Notes a second, to each service, so many at once. */
+  /** Notes per second and service, and the number sent at once. */
   readonly rate: number;
   readonly burst: number;
-  /** Instead, on so many connections to each, one note after the other. */
+  /** Replaces the rate: this many connections to each service, one note after the other. */
   readonly closed?: number;
   readonly providers: number;
 };
@@ -42,11 +43,11 @@ export type ComparisonOptions = WindowOptions & {
   readonly ref: string;
   readonly path: Path;
   readonly saves: boolean;
-  /** The part of its requests of which this one leaves traces; undefined: it has no collector. */
+  /** The share of requests that this service traces; undefined: it has no collector. */
   readonly traced: string | undefined;
 };
 
-/** Longer than it takes V8 to have compiled what runs often. */
+/** V8 has compiled the frequent code before this many notes. */
 export const WARMUP_NOTES = 2_500;
 export const NUMBERS_A_START = 10_000_000;
 
@@ -81,10 +82,10 @@ export async function benchComparison(dataDir: string, options: ComparisonOption
   }
 }
 
-/** The program that measures. */
+/** The tree of the measuring program. */
 export const OWN: Tree = { root: ROOT, node: process.execPath };
 
-/** Each with a list of providers of its own: the same one would make the same access keys twice, which the environment refuses. */
+/** Each place has its own providers: shared ones would make the same access keys twice, which the environment refuses. */
 export function placesOf(dataDir: string, { stage }: Scene, trees: Pair<Tree>, providers: number): Pair<Place> {
   const keys = stage.pki.prestadores;
   return [
@@ -93,12 +94,12 @@ export function placesOf(dataDir: string, { stage }: Scene, trees: Pair<Tree>, p
   ];
 }
 
-/** What is measured of two services while both are up. */
+/** A further measure of two services while both are up. */
 export type Further = (sides: Pair<Side>) => Promise<void>;
 
 /**
- * Windows of issuing on both, over several starts, each of which ends with what is measured `further`; and the share of other programs.
- * `own`: what the first has in its environment besides.
+ * Windows of issuing on both, over several starts, each followed by the measures of `further`; and the share of other
+ * programs. `own`: further environment variables of the first.
  */
 export async function comparePlaces(
   scene: Scene,
@@ -116,10 +117,10 @@ export async function comparePlaces(
   return { windows, foreign: foreignShare(before, machineTimes(process.pid)) };
 }
 
-/** This one, and the other. */
+/** This service, and the other. */
 export type Pair<Of> = readonly [Of, Of];
 
-/** Starts both services, warms them up and measures; which of them is started first alternates. */
+/** Starts both services, warms them up and measures; the order of the starts alternates. */
 async function measureStart(
   scene: Scene,
   places: Pair<Place>,
@@ -150,7 +151,7 @@ async function measureStart(
       looks.push(look(sides));
     }
     await further(sides);
-    // Each window begins where the one before ended, so that what a service does between them is counted.
+    // Each window begins at the end of the one before, so that work between them is counted.
     return looks.slice(1).map((after, place) => {
       const before = looks[place]!;
       return { own: costOf(before[0], after[0], notes), other: costOf(before[1], after[1], notes) };
@@ -168,7 +169,7 @@ export function compareRows(windows: readonly Window[]): readonly ComparedRow[] 
   return rowsHere(HAS_THREADS).map((row) => ({ title: titleOf(row), ...compareWindows(windows, row) }));
 }
 
-/** `names`: of the two. */
+/** `names`: the titles of the two. */
 export function tableOf(compared: readonly ComparedRow[], title: string, names: Pair<string>): Table {
   return {
     title,

@@ -1,19 +1,26 @@
 /**
- * On-CPU time of the service by thread, and of its database, by the kernel's own count. Wall time tells nothing on a machine that does other
- * things meanwhile. Linux counts nanoseconds of each thread; elsewhere `ps` counts whole processes, and the threads are not told apart.
+ * CPU time of the service by thread, and of its database, by the kernel's own count. Wall time means nothing on a
+ * machine with other work. Linux counts nanoseconds of each thread; elsewhere `ps` counts whole processes, and the
+ * threads cannot be separated.
  */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import path from 'node:path';
 
-/** `emissor`: the main thread, with the doors. `transmissor`: threads of JavaScript. `auxiliares`: V8 collecting and compiling. */
+/**
+ * `emissor`: the main thread, with the doors. `transmissor`: threads of JavaScript. `auxiliares`: V8 collecting and
+ * compiling.
+ */
 export const PARTS = ['emissor', 'transmissor', 'auxiliares', 'resto', 'banco'] as const;
 export type Part = (typeof PARTS)[number];
 /** Seconds so far. */
 export type CpuTimes = Readonly<Record<Part, number>>;
 
-/** A database by the data folder of the service that has it embedded, or by the process ids of its servers, each the parent of its others. */
+/**
+ * A database: the data folder of the service that embeds it, or the process ids of its servers. Each id is the parent
+ * of the server's other processes.
+ */
 export type Database = string | readonly number[];
 
 /** Processes of a service, and of its database. */
@@ -29,13 +36,13 @@ export function processesOf(
   return { servico: of('resto'), banco: of('banco') };
 }
 
-/** Clock ticks a second in /proc; Linux has reported 100 to user space on every platform for decades. */
+/** Clock ticks per second in /proc; Linux has reported 100 to user space on every platform for decades. */
 const TICKS = 100;
 
-/** Whether threads are told apart here; otherwise the whole service is `resto`. */
+/** True when threads are counted apart here; otherwise the whole service is `resto`. */
 export const HAS_THREADS = process.platform === 'linux';
 
-/** Seconds of the processor so far: of a service with all its processes, and of its database. */
+/** Processor seconds so far, of a service with all its processes, and of its database. */
 export function cpuTimesOf(servicePid: number, database: Database): CpuTimes {
   const postmasters = postmastersOf(database);
   const processes = HAS_THREADS ? readProc() : readPs();
@@ -52,7 +59,7 @@ export function cpuTimesOf(servicePid: number, database: Database): CpuTimes {
   return times;
 }
 
-/** Seconds of the processor so far: of a process with all that come from it, and of the whole machine. */
+/** Processor seconds so far, of a process with all its descendants, and of the whole machine. */
 export function machineTimes(pid: number): { readonly own: number; readonly all: number } {
   const processes = HAS_THREADS ? readProc() : readPs();
   let own = 0;
@@ -63,17 +70,20 @@ export function machineTimes(pid: number): { readonly own: number; readonly all:
   return { own, all };
 }
 
-/** Share of the processors' time between two looks that was not our own. */
+/** Share of the processors' time between two looks that other programs used. */
 export function foreignShare(before: ReturnType<typeof machineTimes>, after: typeof before): number {
   return Math.max(0, 1 - (after.own - before.own) / (after.all - before.all));
 }
 
-/** Seconds of the processor that one process has had, all of its threads. */
+/** Processor seconds of one process, over all its threads. */
 export function cpuSecondsOfProcess(pid: number): number {
   return HAS_THREADS ? secondsOfThreads(pid) : (readPs().get(pid)?.seconds ?? 0);
 }
 
-/** `seconds`: of the process itself, where threads are not read. `reaped`: of its children that have ended; connections come and go. */
+/**
+ * `seconds`: of the process itself, when threads are not read. `reaped`: of its ended children, because connections
+ * come and go.
+ */
 type Process = { readonly parent: number; readonly seconds: number; readonly reaped: number };
 type Processes = ReadonlyMap<number, Process>;
 
@@ -81,7 +91,7 @@ function postmastersOf(database: Database): readonly number[] {
   return typeof database === 'string' ? [postmasterOf(path.join(database, 'pg'))] : database;
 }
 
-/** The server that runs on these data. Throws where none does, or where they are on another machine. */
+/** The process id of the server on these data. It throws when none runs, or when the data are on another machine. */
 export function postmasterOf(data: string): number {
   return Number(readFileSync(path.join(data, 'postmaster.pid'), 'utf8').split('\n')[0]);
 }
@@ -115,7 +125,7 @@ export function parseStat(stat: string): Process {
   return { parent: Number(fields[1]), seconds: utime! + stime!, reaped: cutime! + cstime! };
 }
 
-/** Nanoseconds on a processor are the first field of `schedstat`; the second is the time in line for one. */
+/** Nanoseconds on a processor are the first field of `schedstat`; the second is the time in the run queue. */
 export function parseSchedstat(schedstat: string): number {
   return Number(schedstat.split(' ')[0]) / 1e9;
 }
@@ -153,7 +163,7 @@ function tasksOf(pid: number): readonly number[] {
   }
 }
 
-/** Undefined of a process or thread that ended between listing and reading. */
+/** Undefined: the process or thread ended between listing and reading. */
 function readIfThere(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');

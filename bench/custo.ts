@@ -1,7 +1,8 @@
 /**
- * `npm run bench -- --custo`: the requests of `test/support/dear-requests.ts`, sent to the service as it runs, and what each takes of
- * the thread that serves: its time of the processor, by the kernel's own count, the least of a few; and how long `/health/live`
- * waits meanwhile. The table has the thirty dearest; where one is beyond the bound the command fails.
+ * `npm run bench -- --custo`: the requests of `test/support/dear-requests.ts`, sent to the running service, and the
+ * processor time of the serving thread for each. The kernel counts it, and the least of a few runs is taken. The
+ * longest wait of `/health/live` meanwhile is measured too. The table has the thirty most expensive requests; a value
+ * beyond its bound fails the command.
  */
 import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -16,20 +17,20 @@ import { type DearRequest, dearRequests, type Senders } from '../test/support/de
 import { ABRASF, consultaXml, envelope, escaped, porProtocolo } from '../test/support/rps.ts';
 import { companyOf, type Party, partyOf, yearAround } from '../test/support/signatures.ts';
 
-/** Milliseconds of the thread that serves. */
+/** Milliseconds of the serving thread. */
 const CPU_MAX_MS = 60;
 const HEALTH_MAX_MS = 100;
 const RUNS = 4;
 const TOLD = 30;
-/** So often is what is ordinary sent first: what is compiled is what a service runs that has been up for a minute. */
+/** Ordinary requests sent first: the compiled code is then that of a service that has been up for a minute. */
 const WARMUP = 400;
-/** Between two requests: what is done after the answer belongs to it. */
+/** Pause between two requests: work after the answer belongs to the request. */
 const REST_MS = 60;
 const CNPJ = '11222333000181';
-/** Nobody listens there: what is issued stays due. */
+/** Nothing listens there: issued notes stay due. */
 const ADN = 'https://127.0.0.1:9';
 
-/** `whole`: of all threads, those that collect memory and compile included. */
+/** `whole`: of all threads, garbage collection and compilation included. */
 type Cost = {
   readonly one: DearRequest;
   readonly cpu: number;
@@ -69,7 +70,7 @@ export async function benchCusto(dataDir: string, only: string | undefined): Pro
   }
 }
 
-/** What is asked of the longest that was issued: a note of a thousand documents, a lot of five hundred RPS. */
+/** Queries about the longest issued documents: a note of a thousand documents, a lot of five hundred RPS. */
 async function questionsAbout(address: string, all: readonly DearRequest[]): Promise<readonly DearRequest[]> {
   const named = (name: string): DearRequest => all.find((one) => one.name === name)!;
   const longest = named('a mesma, na integração');
@@ -130,7 +131,7 @@ function placeOf(address: string): Place {
   return { host, port: Number(port), agent: kept(), watcher: kept() };
 }
 
-/** The least of a few runs, first of the processor alone, then of who asks meanwhile; what is clearly cheap is not repeated. */
+/** The least of a few runs, first of processor time, then of the waiting of others; a clearly cheap request is not repeated. */
 async function costOf(place: Place, pid: number, one: DearRequest): Promise<Cost> {
   let [cpu, whole, waited, status] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, 0];
   for (let turn = 0; turn < RUNS && cpu > CPU_MAX_MS / 3; turn += 1) {
@@ -147,7 +148,7 @@ async function costOf(place: Place, pid: number, one: DearRequest): Promise<Cost
   return { one, cpu, whole, waited, status };
 }
 
-/** Milliseconds of the processor that a thread of a process has had; of its first one, unless it is said. */
+/** Processor milliseconds of a thread of a process; the default is the first thread. */
 function threadMs(pid: number, thread: number | string = pid): number {
   return Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]) / 1e6;
 }
@@ -156,7 +157,7 @@ function processMs(pid: number): number {
   return readdirSync(`/proc/${pid}/task`).reduce((sum, thread) => sum + threadMs(pid, thread), 0);
 }
 
-/** Sends a request, and asks whether the service lives until it is answered: the longest that this took, in milliseconds. */
+/** Sends a request, and polls the health check until it is answered: the longest wait of a poll, in milliseconds. */
 async function watched(place: Place, one: DearRequest): Promise<number> {
   let isDone = false;
   const answered = send(place, one).finally(() => {
@@ -195,7 +196,7 @@ function send({ host, port, agent }: Place, { method, path: where, headers, body
   });
 }
 
-/** Prints the dearest; whether all are within the bounds. */
+/** Prints the most expensive requests; true when all are within the bounds. */
 function told(costs: readonly Cost[]): boolean {
   const dearest = costs.toSorted((one, other) => other.cpu - one.cpu).slice(0, TOLD);
   const beyond = costs.filter(

@@ -1,4 +1,7 @@
-/** How many printed notes a second of the processor makes, from the bytes of the NFS-e to those of the PDF: an ordinary note, and the longest texts. */
+/**
+ * The number of printed notes per processor second, from the bytes of the NFS-e to those of the PDF: an ordinary note,
+ * and the longest texts.
+ */
 import { renderDanfse } from '../src/documents/danfse.ts';
 import type { Patch } from '../src/fiscal/rules/rule.ts';
 import { nfseOf } from '../test/support/notas.ts';
@@ -13,7 +16,7 @@ const LONGEST: Patch = {
 };
 
 export type DanfseFigures = {
-  /** Pages a second, median of the blocks. */
+  /** Pages per second, median of the blocks. */
   readonly ordinary: number;
   readonly longest: number;
   readonly bytes: number;

@@ -1,4 +1,4 @@
-/** Distinct DPS documents made quickly of one: number, provider and value change, everything else stays. */
+/** Distinct DPS documents, made quickly from one: number, provider and value change, everything else stays. */
 import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { certificatesOfPem } from '../src/documents/certificate.ts';
@@ -8,7 +8,7 @@ import { readXml } from '../src/documents/xml.ts';
 import { cnpjIsValid, dpsIdOf } from '../src/fiscal/chave.ts';
 import type { Patch } from '../src/fiscal/rules/rule.ts';
 
-/** The kinds of documents that are sent: what each is called, and what it differs in from the example. None draws a remark. */
+/** The kinds of documents: the title of each, and its differences from the example. None causes a remark. */
 export const DOCUMENTOS = {
   comum: { titulo: 'comum', format: 'xml', patch: {} },
   longo: {
@@ -42,14 +42,14 @@ export const DOCUMENTOS = {
 
 export type Documento = keyof typeof DOCUMENTOS;
 
-/** The rate is the one that the municipality has registered; another one draws a remark. `codigo`: of the municipality. */
+/** The rate is the registered one of the municipality; another one causes a remark. `codigo`: of the municipality. */
 export function patchOf(documento: Documento, isProduction: boolean, codigo?: string): Patch {
   const common = { tpAmb: isProduction ? '1' : '2', serie: '1', nDPS: '1', 'valores/trib/tribMun/pAliq': '5.00' };
   const there = codigo === undefined ? {} : { cLocEmi: codigo, 'serv/locPrest/cLocPrestacao': codigo };
   return { ...common, ...there, ...DOCUMENTOS[documento].patch };
 }
 
-/** CNPJ with right check digits for a root number. */
+/** A CNPJ with correct check digits for a root number. */
 function cnpjOf(root: number): string {
   const base = `${String(root).padStart(8, '0')}0001`;
   for (let dv = 0; dv < 100; dv += 1) {
@@ -63,11 +63,11 @@ export function cnpjsOf(providers: number): readonly string[] {
   return Array.from({ length: providers }, (_, place) => cnpjOf(10_000_000 + place));
 }
 
-/** What is another in each document: number, provider, whole units of the value. */
+/** The values that differ in each document: number, provider, whole units of the value. */
 type Values = readonly [number: number, cnpj: string, value: number];
 type Filled = (...values: Values) => string;
 
-/** Fills the marks of {@link markXml} and {@link markJson}. */
+/** Fills the placeholders of {@link markXml} and {@link markJson}. */
 function filling(text: string): Filled {
   const pieces = text.split(/@(id|numero|cnpj|valor)@/);
   if (pieces.length < 7) throw new Error('the template lacks number, CNPJ or value');
@@ -83,7 +83,7 @@ function filling(text: string): Filled {
   };
 }
 
-/** The identifier that the layout prescribes: another one draws a remark. */
+/** The identifier that the layout prescribes: another one causes a remark. */
 function identifying(template: string): (number: number, cnpj: string) => string {
   const [cLocEmi, serie] = ['cLocEmi', 'serie'].map(
     (name) => new RegExp(`<${name}>([^<]*)<`).exec(template)?.[1] ?? '',
@@ -110,7 +110,7 @@ function valuesOf(number: number, cnpjs: readonly string[]): Values {
   return [number, cnpjs[number % cnpjs.length]!, 100 + (number % 900)];
 }
 
-/** A function from a number to the bytes of a DPS with that `nDPS`, spread over so many providers. */
+/** A function from a number to the bytes of a DPS with that `nDPS`, spread over the providers. */
 export function distinctDps(template: string, providers: number): (number: number) => Buffer {
   return distinctXml(template, cnpjsOf(providers));
 }
@@ -120,7 +120,7 @@ export function distinctXml(template: string, cnpjs: readonly string[]): (number
   return (number) => Buffer.from(fill(...valuesOf(number, cnpjs)));
 }
 
-/** The same as JSON bodies. */
+/** The same documents as JSON bodies. */
 export function distinctJson(template: string, cnpjs: readonly string[]): (number: number) => Buffer {
   const fill = filling(markJson(template));
   return (number) => Buffer.from(fill(...valuesOf(number, cnpjs)));
@@ -156,7 +156,7 @@ export function signingDps(template: string, providers: readonly ProviderKeys[])
   };
 }
 
-/** A function from a number and the bytes of a JSON body to its signature, as the header has it. */
+/** A function from a number and the bytes of a JSON body to its signature, as in the header. */
 export function signingJson(providers: readonly ProviderKeys[]): (number: number, body: Buffer) => string {
   const signers = providers.map(signerOf);
   return (number, body) => signCms(body, signers[number % signers.length]!).toString('base64');

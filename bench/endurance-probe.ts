@@ -1,13 +1,13 @@
 /**
- * Loaded into the service by `--import`, in each of its threads: writes every few seconds what the thread holds, and how late its event loop
- * was meanwhile, into the folder that `BENCH_PROBE` names.
+ * A probe that `--import` loads into each thread of the service. It writes the thread's memory and the delay of its
+ * event loop every few seconds, into the folder of `BENCH_PROBE`.
  */
 import { renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { threadId } from 'node:worker_threads';
 
-/** Bytes; milliseconds by which the event loop was late, of a hundred looks the longest. */
+/** Bytes; milliseconds of delay of the event loop, the longest of a hundred looks. */
 export type Held = {
   readonly thread: number;
   readonly heapUsed: number;
@@ -31,7 +31,7 @@ if (folder !== undefined) {
       `${file}.novo`,
       JSON.stringify({ thread: threadId, heapUsed, heapTotal, external, late } satisfies Held),
     );
-    // Whoever reads meanwhile finds a whole file.
+    // A reader always finds a whole file.
     renameSync(`${file}.novo`, file);
   }, LOOK_MS).unref();
 }

@@ -1,4 +1,4 @@
-/** What a long run found, by sixths of its time: as tables, and as the figures of docs/desempenho. Arithmetic only. */
+/** The findings of a long run, by sixths of its time: as tables, and as the figures of docs/desempenho. Arithmetic only. */
 import type { Held } from './endurance-probe.ts';
 import { spreadOf } from './ratios.ts';
 import { type Table, writeDrawing, writeTables } from './report.ts';
@@ -17,11 +17,11 @@ export type Relation = {
   readonly analyses: number;
 };
 
-/** What was seen at one moment, and of the notes since the one before. Bytes, milliseconds; `cpu`: microseconds a note. */
+/** The values at one moment, and of the notes since the moment before. Bytes, milliseconds; `cpu`: microseconds per note. */
 export type Sample = {
   readonly minute: number;
   readonly sent: Pick<Sent, 'notes' | 'failures' | 'firstFailure' | 'seconds' | 'p50' | 'p99'>;
-  /** Notes that the environment has not. */
+  /** Notes that the environment has not received. */
   readonly waiting: number;
   readonly cpu: { readonly servico: number; readonly banco: number };
   readonly rss: number;
@@ -33,9 +33,9 @@ export type Sample = {
 
 const PERIODS = 6;
 const MB = 1e6;
-/** What the service may hold. */
+/** Memory limit of the service. */
 const RSS_MAX_MB = 400;
-/** Smaller ones are not shown, unless rows of theirs were updated. */
+/** Smaller relations are not shown, unless rows of theirs were updated. */
 const SHOWN_BYTES = 4 * MB;
 
 export function tablesOfEndurance(samples: readonly Sample[]): readonly Table[] {
@@ -156,7 +156,7 @@ function spread({ all }: Period, figure: (one: Sample) => number) {
   return spreadOf(all.map(figure));
 }
 
-/** Bytes a note that came in a period. */
+/** Growth in bytes per note of a period. */
 function growth(all: readonly Sample[], before: Sample, figure: (one: Sample) => number): number {
   return (figure(all.at(-1)!) - figure(before)) / notesOf(all.filter((one) => one !== before));
 }

@@ -1,7 +1,7 @@
 /**
- * `npm run bench -- --minutos N`: notes at one rate for so long, and every ten seconds what the service and its database hold: memory,
- * dead rows, the size of tables and indexes; what an answer takes meanwhile, and what is still to be transmitted. What grows without end
- * shows in it, and so does whether autovacuum keeps up.
+ * `npm run bench -- --minutos N`: notes at one rate for a long time. The service and its database are measured every
+ * ten seconds: memory, dead rows, the size of tables and indexes, the duration of an answer, and the backlog. The
+ * result shows endless growth, and whether autovacuum keeps up.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
@@ -46,7 +46,7 @@ export async function benchEndurance(dataDir: string, options: Endurance): Promi
   await onService(dataDir, options, work, env);
 }
 
-/** What a person who waits is told. */
+/** The progress line for the operator. */
 function describeSample({ minute, sent, waiting, rss }: Sample): string {
   const figures = [
     `${(sent.notes / sent.seconds).toFixed(0)} notas por segundo`,
@@ -102,7 +102,7 @@ async function sendFor(stand: Stand, { minutes, rate, burst, path: sent }: Endur
   }
 }
 
-/** Of the service, all that is resident; of the database, what each process has for itself, and the shared buffers once. */
+/** The resident memory of the service; the private memory of each database process, and the shared buffers once. */
 function memoryOf({ pid, dataDir }: ServiceSide): Pick<Sample, 'rss' | 'database'> {
   const { servico, banco } = processesOf(pid, dataDir);
   const [own, database] = [servico.map(statusOf), banco.map(statusOf)];
@@ -114,7 +114,7 @@ function memoryOf({ pid, dataDir }: ServiceSide): Pick<Sample, 'rss' | 'database
   };
 }
 
-/** Bytes by the names of proc(5); nothing of a process that has just ended. */
+/** Bytes by the names of proc(5); an ended process has none. */
 function statusOf(pid: number): Readonly<Record<string, number>> {
   try {
     const lines = readFileSync(`/proc/${pid}/status`, 'utf8').matchAll(/^(\w+):\s+(\d+) kB$/gm);
@@ -130,7 +130,7 @@ function heldBy({ side, probe }: Stand): readonly Held[] {
     .map((name) => JSON.parse(readFileSync(path.join(probe, name), 'utf8')) as Held);
 }
 
-/** Tables with what belongs to them out of line, and indexes. */
+/** Tables with their TOAST tables, and indexes. */
 const RELATIONS = `
   select class.relname as name, class.relkind = 'i' as is_index,
     case class.relkind when 'i' then pg_relation_size(class.oid) else pg_table_size(class.oid) end::float8 as bytes,

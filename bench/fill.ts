@@ -1,6 +1,7 @@
 /**
- * A full database: notes that the service issued and had authorised, multiplied by the server itself, with other keys, numbers, providers
- * and days. They stand as some days after their end, documents compressed; what has an index has a value of its own in each.
+ * A full database: notes that the service issued and had authorised, multiplied by the server itself, with other keys,
+ * numbers, providers and days. They stand as some days after their end, with compressed documents; each has its own
+ * values in the indexed columns.
  */
 
 import { documentoStore } from '../src/base/book/documentos.ts';
@@ -12,27 +13,27 @@ import { municipios } from '../src/fiscal/catalogs/catalogs.ts';
 import { cnpjsOf } from './documents.ts';
 import { openSide, type Place, runLoads, type Scene, SLUG } from './scene.ts';
 
-/** `total`: notes. `tenants`: that share them; the first one issues. */
+/** `total`: notes. `tenants`: the municipalities that share them; the first one issues. */
 export type Fill = { readonly total: number; readonly tenants: number };
 
 const MODELS = 400;
 const DAY_MS = 86_400_000;
-/** Older than the age at which the worker compresses documents. */
+/** The worker compresses documents of this age. */
 const AGE_DAYS = 8;
-/** Over which the days of the notes are spread: with those that follow, a year. */
+/** The days of the notes spread over this span: with the following days, a year. */
 const SPAN_DAYS = 365 - AGE_DAYS;
-/** Of a provider at least, where the tenant has more notes than that for each of those that issue. */
+/** Least notes of a provider, when the tenant has more per issuing provider. */
 const NOTES_A_PROVIDER = 5_000;
-/** Written by one statement: what it keeps in memory is so much. */
+/** Rows of one statement, which limits its memory. */
 const BLOCK = 250_000;
 const SAMPLES = 20_000;
-/** The server may lose everything while it is filled, and what a transaction made of a table needs no log. */
+/** The server may lose all data during the filling, and a table made in the same transaction needs no log. */
 const WHILE_FILLED = {
   ...{ fsync: 'off', full_page_writes: 'off', wal_level: 'minimal', max_wal_senders: '0', autovacuum: 'off' },
   ...{ maintenance_work_mem: '512MB', max_parallel_maintenance_workers: '0' },
 };
 
-/** Has the service issue notes, and compresses their documents as the worker would days later. */
+/** Lets the service issue notes, and compresses their documents as the worker does days later. */
 export async function issueModels(place: Place, scene: Scene): Promise<void> {
   const side = await openSide(place, { isSandbox: false, documento: 'comum' }, 1);
   try {
@@ -50,7 +51,7 @@ export async function issueModels(place: Place, scene: Scene): Promise<void> {
   });
 }
 
-/** Puts so many notes in the place of those of {@link issueModels}; some of them, which nobody has read since. */
+/** Replaces the notes of {@link issueModels} by `fill.total` others; returns some of them, which nobody has read since. */
 export async function fillPlace(place: Place, fill: Fill): Promise<readonly Sample[]> {
   await useServer(place, async (connection) => {
     const settings = Object.entries(WHILE_FILLED).map(([name, value]) => `alter system set ${name} = '${value}'`);
@@ -74,7 +75,7 @@ export type Sample = {
   readonly data_emissao: Date;
 };
 
-/** Notes of the tenant that issues, drawn by lot. */
+/** A random sample of the issuing tenant's notes. */
 export async function sampleNotes(connection: ClientConfig): Promise<readonly Sample[]> {
   const text = `select chave_acesso, id_dps, prestador_cpf_cnpj, tomador_cpf_cnpj, data_emissao from notas
     where tenant = $1 order by random() limit ${SAMPLES}`;
@@ -83,7 +84,7 @@ export async function sampleNotes(connection: ClientConfig): Promise<readonly Sa
 
 export type Size = { readonly name: string; readonly bytes: number };
 
-/** Of the tables and indexes that hold a share of what is there; those of all months together. */
+/** The largest tables and indexes; those of all months are added up. */
 export async function sizesOf(connection: ClientConfig): Promise<readonly Size[]> {
   const text = `select * from (select regexp_replace(relname, '_[0-9]{6}', '') as name, sum(pg_relation_size(oid))::float8 as bytes from pg_class
       where relkind in ('r', 'i') and relnamespace = 'public'::regnamespace group by 1) s
@@ -93,7 +94,7 @@ export async function sizesOf(connection: ClientConfig): Promise<readonly Size[]
 
 export const QUIET = { info: () => undefined, warn: console.error, error: console.error };
 
-/** The server of a place, with nobody else on it. */
+/** Runs the server of a place without other users. */
 export async function useServer<Result>(
   { dataDir }: Pick<Place, 'dataDir'>,
   work: (connection: ClientConfig) => Promise<Result>,
@@ -123,10 +124,10 @@ async function runAll(client: Client, statements: readonly string[]): Promise<vo
   for (const text of statements) await client.query(text);
 }
 
-/** What is told of a filling beside its size. `issuing`: documents of providers that have notes in any case. */
+/** The data of a filling besides its size. `issuing`: providers that have notes in any case. */
 type Filling = { readonly now: number; readonly issuing: readonly string[] };
 
-/** Multiplies the notes of a tenant, all of which are at their end, and gives its neighbours as many. */
+/** Multiplies the notes of a tenant, all of them final, and gives as many to its neighbours. */
 export async function multiplyNotas(
   connection: ClientConfig,
   tenant: string,
@@ -154,7 +155,7 @@ const TABLES = ['notas', 'documentos', 'trilha_notas'] as const;
 const modelsOf = (table: string): string => `modelo_${table}`;
 const OWN_TABLES = [...TABLES.map(modelsOf), 'modelo_municipios', 'modelo_prestadores'];
 
-/** Keeps the notes of the tenant under other names, `lugar` being the place of each among them; how many there are. */
+/** Keeps the notes of the tenant in other tables, with `lugar` as the position of each; returns their number. */
 async function keepModels(client: Client, tenant: string): Promise<number> {
   const places = `(select id, data_emissao as emitida_em, row_number() over (order by id) - 1 as lugar from notas where tenant = '${tenant}')`;
   for (const table of TABLES) {
@@ -168,7 +169,7 @@ async function keepModels(client: Client, tenant: string): Promise<number> {
   return models;
 }
 
-/** Other municipalities, set up as the first one, with the same providers. */
+/** Other municipalities, set up like the first one, with the same providers. */
 async function addTenants(
   client: Client,
   tenant: string,
@@ -204,7 +205,7 @@ async function addTenants(
   );
 }
 
-/** Where the numbers of what is added go on. */
+/** The counters continue after the added numbers. */
 async function addCounters(client: Client, ofTenant: number, providers: number): Promise<void> {
   await client.query(`insert into numeracao as n (tenant, prestador, ultimo)
     select x.tenant, p.documento, (${ofTenant} + ${providers} - 1 - p.lugar) / ${providers} from modelo_municipios x, modelo_prestadores p
@@ -213,7 +214,7 @@ async function addCounters(client: Client, ofTenant: number, providers: number):
     on conflict (tenant, nome) do update set proximo = excluded.proximo`);
 }
 
-/** The months of what is added, with all documents compressed. */
+/** The months of the added notes, with all documents compressed. */
 async function useMonths(connection: ClientConfig, from: number, until: number, { total }: Range): Promise<void> {
   const meses = mesesBetween(from - DAY_MS, until);
   const pool = openPool(connection, () => undefined);
@@ -226,7 +227,7 @@ async function useMonths(connection: ClientConfig, from: number, until: number, 
   await pool.end();
 }
 
-/** Columns of a table that can be written, and what each gets: of the model `m`, but for those named. */
+/** The writable columns of a table, and the value of each: that of the model `m`, except for those named. */
 async function columnsOf(client: Client, table: string, own: Readonly<Record<string, string>>) {
   const text = `select attname as name from pg_attribute
     where attrelid = $1::regclass and attnum > 0 and not attisdropped and attgenerated = '' order by attnum`;
@@ -236,7 +237,7 @@ async function columnsOf(client: Client, table: string, own: Readonly<Record<str
 
 type Range = Fill & { readonly providers: number; readonly models: number; readonly from: number };
 
-/** The identifiers of the notes that are there. */
+/** The identifiers of the existing notes. */
 async function loadIdentidades(client: Client): Promise<void> {
   await loadBare(client, 'identidades', () =>
     client.query('insert into identidades (tenant, id_dps, nota, mes) select tenant, id_dps, id, mes from notas'),
@@ -258,7 +259,10 @@ async function loadTable(client: Client, table: string, range: Range): Promise<v
   });
 }
 
-/** In one transaction: without its indexes and anew, so that neither needs the log; then the indexes, as the schema has them. */
+/**
+ * One transaction empties the table without its indexes and loads it, so that neither needs the log; the indexes of the
+ * schema follow.
+ */
 async function loadBare(client: Client, table: string, load: () => Promise<unknown>): Promise<void> {
   await client.query('begin');
   const indexes = await indexesOf(client, table);
@@ -294,7 +298,7 @@ async function indexesOf(
   );
 }
 
-/** Of a copy `x` of the model `m`. */
+/** Columns of a copy `x` of the model `m`. */
 const OF_NOTAS = {
   tenant: 'x.tenant',
   mes: "to_char(x.aqui, 'YYYYMM')::int",
@@ -310,7 +314,7 @@ const OF_NOTAS = {
   prestador_cpf_cnpj: 'x.documento',
 };
 
-/** Notes from `first` to `last`: of each tenant in turn, of its providers in turn, later and later. */
+/** Notes from `first` to `last`: the tenants in turn, their providers in turn, later and later. */
 function copiesOf({ total, tenants, providers, models, from }: Range, first: number, last: number): string {
   const spanSeconds = (SPAN_DAYS * DAY_MS) / 1000;
   return `(select *, codigo || '12' || documento || lpad(numero::text, 13, '0') || to_char(aqui, 'YYMM') || right(sorte, 9) as inicio
@@ -322,7 +326,7 @@ function copiesOf({ total, tenants, providers, models, from }: Range, first: num
         join modelo_prestadores p on p.lugar = i / ${tenants} % ${providers}) x) x`;
 }
 
-/** The check digit of a text of digits: weights 2 to 9 from the right; what is over 9 is 0. */
+/** The check digit of a text of digits: weights 2 to 9 from the right; a result above 9 becomes 0. */
 function digitOf(text: string): string {
   const length = 49;
   const terms = Array.from(

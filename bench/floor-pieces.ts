@@ -1,6 +1,6 @@
-/** Of what the floor consists. It is measured by `floor.ts`. */
+/** The pieces of the floor, which `floor.ts` measures. */
 
-/** The pieces, where each is paid, and what they are called. */
+/** The pieces, the payer of each, and their titles. */
 export const PIECES = {
   leitura: ['emissor', 'ler o XML numa passada'],
   assinatura: ['emissor', 'conferir a assinatura (resumos e RSA)'],
@@ -19,10 +19,10 @@ export const PIECES = {
 } as const satisfies Readonly<Record<string, readonly ['emissor' | 'transmissor' | 'banco', string]>>;
 
 export type Piece = keyof typeof PIECES;
-/** Microseconds of the processor a note. */
+/** Processor microseconds per note. */
 export type Floor = Readonly<Record<Piece, number>>;
 
-/** The floor of one window, by where it is paid. */
+/** The floor of one window, or of one payer. */
 export function floorOf(floor: Floor, where?: (typeof PIECES)[Piece][0]): number {
   const names = Object.keys(PIECES) as Piece[];
   return names

@@ -1,4 +1,4 @@
-/** The pieces of the floor that read and write a document: one pass over the text, and no answer to anything but the ordinary. */
+/** The pieces of the floor that read and write a document: one pass over the text, for ordinary documents alone. */
 import { isUtf8 } from 'node:buffer';
 import { hash, type KeyObject, verify, X509Certificate } from 'node:crypto';
 import { readXml } from '../src/documents/xml.ts';
@@ -10,7 +10,7 @@ import { elementsOf, type Group, type Item, type Leaf } from '../src/fiscal/layo
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { EXAMPLE_FACTS } from '../src/fiscal/rules/trial.ts';
 
-/** `from` and `to`: where the element stands; `text`: of one without elements inside. */
+/** `from` and `to`: the place of the element; `text`: the content of an element without children. */
 type Element = {
   readonly name: string;
   readonly from: number;
@@ -24,7 +24,10 @@ export type Read = { readonly text: string; readonly root: Element };
 
 const SLASH = 0x2f;
 
-/** Names, places and texts in one pass; no comment, reference or namespace but those of the ordinary document. */
+/**
+ * Names, places and texts in one pass; the parser supports only the comments, references and namespaces of the ordinary
+ * document.
+ */
 export function readOnce(bytes: Buffer): Read {
   if (!isUtf8(bytes)) throw new Error('not UTF-8');
   const text = bytes.toString('utf8');
@@ -53,7 +56,10 @@ const DPS_XMLNS = ' xmlns="http://www.sped.fazenda.gov.br/nfse"';
 const DSIG_XMLNS = ' xmlns="http://www.w3.org/2000/09/xmldsig#"';
 const keys = new Map<string, KeyObject>();
 
-/** Digest and RSA over the canonical forms, which are the text itself with the namespace in it. Throws where either is wrong. */
+/**
+ * Digest and RSA over the canonical forms, which are the text itself with the namespace in it. It throws when either is
+ * wrong.
+ */
 export function verifySignature({ text, root }: Read): void {
   const [infDps, signature] = root.children as [Element, Element];
   const [signedInfo, value, keyInfo] = signature.children as [Element, Element, Element];
@@ -69,7 +75,7 @@ function canonicalOf(text: string, { name, from, to }: Element, xmlns: string): 
   return `<${name}${xmlns}${text.slice(after, to)}`;
 }
 
-/** The innermost of the last children. */
+/** The last element at the deepest level. */
 function lastOf(element: Element): Element {
   const last = element.children.at(-1);
   return last === undefined ? element : lastOf(last);
@@ -104,7 +110,7 @@ function patternOf({ kind, pattern, values, min, max }: SimpleType): RegExp {
 
 type Values = { readonly [name: string]: string | Values };
 
-/** The values by their names, each in its place and of its form. */
+/** The values by name, each checked for its place and form. */
 export function checkLayout({ root }: Read): Values {
   return valuesOf(root.children[0]!, LAYOUT);
 }
@@ -123,7 +129,7 @@ function valuesOf({ children }: Element, fitting: Fitting): Values {
   return values;
 }
 
-/** The law has no shorter form than its rules: these are ours. */
+/** The law has no shorter form than its rules: this piece uses our own. */
 export function judgeExample(): () => void {
   const reading = readXml(Buffer.from(exampleXml()));
   if ('fault' in reading) throw new Error(reading.fault.mensagem);
@@ -134,7 +140,7 @@ export function judgeExample(): () => void {
   };
 }
 
-/** What the note adds to the declaration, as long as ours, with the declaration in it. */
+/** The note's own elements around the declaration, as long as ours. */
 const OWN =
   `<?xml version="1.0" encoding="UTF-8"?><NFSe versao="1.01"${DPS_XMLNS}><infNFSe Id="NFS@"><xLocEmi>São Paulo</xLocEmi><xLocPrestacao>São Paulo</xLocPrestacao><nNFSe>@</nNFSe><cLocIncid>3550308</cLocIncid><xLocIncid>São Paulo</xLocIncid><xTribNac>Análise e desenvolvimento de sistemas.</xTribNac><xNBS>Serviços de projeto e desenvolvimento de aplicativos</xNBS><verAplic>emissor-nfse-0.1</verAplic><ambGer>1</ambGer><tpEmis>1</tpEmis><cStat>100</cStat><dhProc>@</dhProc><nDFSe>@</nDFSe><emit><CNPJ>@</CNPJ><IM>1000</IM><xNome>@</xNome><enderNac><xLgr>@</xLgr><nro>@</nro><xBairro>@</xBairro><cMun>@</cMun><UF>SP</UF><CEP>@</CEP></enderNac></emit><valores><vBC>@</vBC><pAliqAplic>@</pAliqAplic><vISSQN>@</vISSQN><vLiq>@</vLiq></valores><IBSCBS><cLocalidadeIncid>3550308</cLocalidadeIncid><xLocalidadeIncid>São Paulo</xLocalidadeIncid><valores><vBC>@</vBC><uf><pIBSUF>@</pIBSUF><pAliqEfetUF>@</pAliqEfetUF></uf><mun><pIBSMun>@</pIBSMun><pAliqEfetMun>@</pAliqEfetMun></mun><fed><pCBS>@</pCBS><pAliqEfetCBS>@</pAliqEfetCBS></fed></valores><totCIBS><vTotNF>@</vTotNF><gIBS><vIBSTot>@</vIBSTot><gIBSUFTot><vIBSUF>@</vIBSUF></gIBSUFTot><gIBSMunTot><vIBSMun>@</vIBSMun></gIBSMunTot></gIBS><gCBS><vCBS>@</vCBS></gCBS></totCIBS></IBSCBS><DPS versao="1.01">`.split(
     '@',

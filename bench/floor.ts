@@ -1,7 +1,8 @@
 /**
- * The floor: what the least Node program that does the same work needs on this machine, piece by piece, each written for this alone and
- * measured by its own CPU time. It keeps no rule of ours but the law itself; it tells no fault; it survives nothing. A process of its own,
- * so that it runs in the same seconds as what is compared with it.
+ * The floor: the cost of the least Node program that does the same work on this machine. Each piece is written for this
+ * alone, and measured by its own CPU time. The program keeps no rule of ours but the law itself; it reports no fault
+ * and survives no failure. It is a separate process, so that it runs in the same seconds as the service it is compared
+ * with.
  *
  * Argument: a {@link FloorOrder} as JSON. Each message asks for one measure, and is answered by a {@link Floor}.
  */
@@ -26,20 +27,20 @@ export type FloorOrder = {
   /** The document, unsigned. */
   readonly template: string;
   readonly providers: readonly ProviderKeys[];
-  /** Who signs the notes, and who receives them. */
+  /** The signer of the notes, and their receiver. */
   readonly municipio: ProviderKeys;
   readonly servidor: { readonly certificado: string; readonly chave: string };
 };
 
 const DOCUMENTS = 300;
-/** The count of a thread may be four milliseconds behind: what is short is done often enough for that to be little. */
+/** The kernel's count of a thread may lag by four milliseconds: short work is repeated until that hardly matters. */
 const ROUNDS = 2_000;
 const RSA_ROUNDS = 300;
 const REQUESTS = 400;
-/** Notes of a transaction and of a lot: the most that a lot may have. */
+/** Notes of a transaction and of a lot: the maximum of a lot. */
 const GROUP = 50;
 const GROUPS = 12;
-/** Bytes of our answer to an issuance, which has the note in it. */
+/** Bytes of our answer to an issuance, with the note in it. */
 const ANSWER_BYTES = 5_600;
 
 async function openFloor(order: FloorOrder) {
@@ -53,7 +54,7 @@ async function openFloor(order: FloorOrder) {
   };
 }
 
-/** The mean over the rounds, microseconds of this thread; the results of the last round of each document. */
+/** The mean over the rounds, in microseconds of this thread, and the results of the last round of each document. */
 function timed<Result>(round: (place: number) => Result, rounds = ROUNDS) {
   const results: Result[] = [];
   const before = process.threadCpuUsage();
@@ -66,7 +67,7 @@ function microsSince(before: NodeJS.CpuUsage): number {
   return user + system;
 }
 
-/** All that needs nothing but this thread. */
+/** The pieces that need only this thread. */
 function measureReading(documents: readonly Buffer[], { chave }: ProviderKeys) {
   const key = createPrivateKey(readFileSync(chave));
   const leitura = timed((place) => readOnce(documents[place]!));
@@ -91,7 +92,7 @@ function measureReading(documents: readonly Buffer[], { chave }: ProviderKeys) {
   return { floor, notes, parcels: envelope.results };
 }
 
-/** A server that answers the same requests with as many bytes, and does nothing with them. */
+/** A server that answers the same requests with as many bytes, and does nothing else. */
 async function openHttp({ providers }: FloorOrder): Promise<() => Promise<Pick<Floor, 'http'>>> {
   const head = '{"status":"OK","chave_acesso":"0","avisos":[],"xml_nfse":"';
   const answer = `${head}${'a'.repeat(ANSWER_BYTES - head.length - 2)}"}`;
@@ -122,7 +123,7 @@ async function openHttp({ providers }: FloorOrder): Promise<() => Promise<Pick<F
   };
 }
 
-/** The row that a note cannot do without: its documents, and the three indexes by which it is found, is unique and falls due. */
+/** The least row of a note: its documents, and the three indexes for look-up, uniqueness and due time. */
 const TABLE = `
   create table piso (tenant text not null, chave text not null, protocolo text not null, dps text not null, prestador text not null,
     valor numeric(17, 2) not null, competencia date not null, estado text not null, due_at timestamptz, nsu bigint,
@@ -140,7 +141,7 @@ const SETTLE = `
 
 type OfRows = 'clienteInsercao' | 'clienteAssentamento' | 'insercao' | 'assentamento';
 
-/** Rows in and settled, many in one durable statement. */
+/** Rows inserted and settled, many in one durable statement. */
 async function openRows(dataDir: string): Promise<(notes: readonly Buffer[]) => Promise<Pick<Floor, OfRows>>> {
   const server = await openEmbedded({ dataDir, log: { info() {}, warn() {}, error() {} } });
   const client = new Client(server.connection);
@@ -191,14 +192,14 @@ async function openRows(dataDir: string): Promise<(notes: readonly Buffer[]) => 
   };
 }
 
-/** Lots to a server of another process, over TLS with certificates on both sides. */
+/** Lots to a server in another process, over TLS with certificates on both sides. */
 async function openLot({ municipio, servidor }: FloorOrder) {
   const receiver = fork(import.meta.filename, ['receber', servidor.certificado, servidor.chave]);
   const port = await new Promise<number>((resolve) =>
     receiver.once('message', (message) => resolve(message as number)),
   );
   const [cert, key] = [readFileSync(municipio.certificado), readFileSync(municipio.chave)];
-  // Whom it believes costs once a connection, and nothing a lot.
+  // Verifying the peer costs once per connection, and nothing per lot.
   const agent = new Agent({ keepAlive: true, maxSockets: 1, cert, key, rejectUnauthorized: false });
   const send = (lot: readonly string[]): Promise<void> =>
     new Promise((resolve, reject) => {
@@ -225,7 +226,7 @@ async function openLot({ municipio, servidor }: FloorOrder) {
   };
 }
 
-/** The other end of {@link openLot}. */
+/** The server of {@link openLot}. */
 function receive(certificado: string, chave: string): void {
   const entry = { ChaveAcesso: '0'.repeat(50), NsuRecepcao: '1', StatusProcessamento: 'OK', Alertas: [], Erros: [] };
   const answer = JSON.stringify({ Lote: Array.from({ length: GROUP }, () => entry) });

@@ -1,6 +1,7 @@
 /**
- * What judging one DPS costs, with every rule on: the ordinary document, the accepted examples of all rules taken in turn, and
- * the dearest of these. Judging is synchronous and short, so the CPU time of this thread is taken of blocks, and the median of the blocks is told.
+ * The cost of judging one DPS with every rule on: the ordinary document, the accepted examples of all rules in turn,
+ * and the most expensive of these. Judging is synchronous and short, so the CPU time of this thread is measured in
+ * blocks. The report gives the median of the blocks.
  */
 import { readXml } from '../src/documents/xml.ts';
 import type { Facts } from '../src/fiscal/facts.ts';
@@ -13,13 +14,13 @@ import { ALL_RULES } from '../src/fiscal/rules/rules.ts';
 import { EXAMPLE_FACTS, isJsonOnly } from '../src/fiscal/rules/trial.ts';
 
 const BLOCKS = 31;
-/** Judgements counted together: the count of a thread may be four milliseconds behind. */
+/** Judgements counted together: the kernel's count of a thread may lag by four milliseconds. */
 const PER_BLOCK = 2_000;
 
 export type JudgeFigures = {
   readonly rules: number;
   readonly documents: number;
-  /** Medians, in microseconds a DPS. */
+  /** Medians, in microseconds per DPS. */
   readonly ordinary: number;
   readonly mixed: number;
   readonly dearest: number;
@@ -27,7 +28,7 @@ export type JudgeFigures = {
 
 export function judgeFigures(): JudgeFigures {
   const facts: Facts = { ...EXAMPLE_FACTS, hoje: '2026-12-31' };
-  // An example of a register takes its rate from there.
+  // An example with a register takes its rate from there.
   const patches: readonly Patch[] = ALL_RULES.filter(({ given }) => given === undefined)
     .flatMap(({ accepts }) => accepts)
     .filter((patch) => !isJsonOnly(patch));
@@ -43,7 +44,7 @@ export function judgeFigures(): JudgeFigures {
   };
 }
 
-/** The median of the blocks, microseconds a document. */
+/** The median of the blocks, in microseconds per document. */
 function timed(documents: readonly Dps[], facts: Facts, blocks = BLOCKS): number {
   const figures: number[] = [];
   let next = 0;

@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: what a note costs, by thread, beside the floor of this machine and the yardstick in the same seconds; then how many
- * notes a second the service issues at most, and how long an answer takes at 70 % of that.
+ * `npm run bench`: the cost of a note by thread, beside the floor of this machine and the yardstick in the same
+ * seconds. The measure then finds the maximum rate of notes, and the duration of an answer at 70 % of that.
  */
 import path from 'node:path';
 import { ROOT } from '../scripts/stage.ts';
@@ -29,12 +29,12 @@ export type MeasureOptions = WindowOptions & {
   readonly connections: number;
 };
 
-/** One window: microseconds a note of each. */
+/** One window: microseconds per note of each. */
 export type Shared = { readonly own: Cost; readonly yardstick: Cost; readonly floor: Floor };
 
 export type Measured = {
   readonly shared: readonly Shared[];
-  /** At the end of its tether, so many connections each sending one after the other; and at 70 % of the rate that it can keep. */
+  /** The service at full load, each connection sending one note after the other; and at 70 % of its sustainable rate. */
   readonly closed: readonly { readonly sent: Sent; readonly cost: Cost; readonly drained: number }[];
   readonly open: readonly Sent[];
   readonly documents: readonly { readonly documento: Documento; readonly cost: Cost }[];
@@ -42,7 +42,7 @@ export type Measured = {
   readonly foreign: number;
 };
 
-/** The yardstick takes a multiple of a note of ours; it gets so much less. */
+/** The yardstick needs a multiple of our time per note, so it gets one note in this many. */
 const YARDSTICK_SHARE = 10;
 const YARDSTICK_WARMUP = 200;
 const CLOSED_NOTES = 4_000;
@@ -122,7 +122,7 @@ async function measureStart(stand: Stand, options: MeasureOptions): Promise<Omit
   return { shared, closed, open: result, documents };
 }
 
-/** Notes a second that are issued and authorised: a rate of answers alone puts off what the transmitter has yet to do. */
+/** Notes per second, issued and authorised: the rate of answers alone would ignore the transmitter's backlog. */
 export function keptRate({ sent, drained }: Measured['closed'][number]): number {
   return sent.notes / (sent.seconds + drained);
 }

@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- --mudancas N`: how fast one party catches up with N changes, read as lines in pages of the largest size over HTTP, each
- * from the cursor of the one before; and how fast they were given their places.
+ * `npm run bench -- --mudancas N`: the speed at which one party reads N changes, as lines in the largest pages over
+ * HTTP. The speed at which the changes got their places is measured too.
  */
 import { startService } from '../scripts/stage.ts';
 import { ensureMeses } from '../src/base/book/meses.ts';
@@ -15,7 +15,7 @@ import { printRows } from './tables.ts';
 
 const TENANT = 'integracao';
 const PAGE = 10_000;
-/** Changes that are placed in one transaction, and those that one transaction has written. */
+/** Changes that get their places in one transaction, and changes that one transaction has written. */
 const [AT_ONCE, OF_A_TRANSACTION] = [20_000, 60];
 const ESTADOS = ['emitida', 'transmitida', 'autorizada'] as const;
 
@@ -25,7 +25,7 @@ const FILL = `insert into notas (tenant, mes, id, chave_acesso, numero_protocolo
     $3::int || lpad(n::text, 28, '0'), 'DPS' || n, 'autorizada', n, '1', n::text, $4::timestamptz, $4::timestamptz::date, $5, 'Prestador Ltda', 100
   from generate_series($1::bigint, $2::bigint) n`;
 
-/** The changes of the notes $1 to $2, one transaction's in a row. */
+/** The changes of the notes $1 to $2; those of one transaction form a row. */
 const CHANGED = `insert into mudancas_novas (tenant, id, mudancas)
   select '${TENANT}', gen_random_uuid(), string_agg('n ' || n || ' ' || $3::int || ' ' || m || ' ' || $4::bigint + n * 10 + m || ' ' || p, chr(10) order by n, m)
   from generate_series($1::bigint, $2::bigint) n cross join unnest('{${ESTADOS}}'::text[]) with ordinality as x (p, m)
@@ -48,7 +48,7 @@ export async function benchMudancas(dataDir: string, total: number): Promise<voi
   }
 }
 
-/** Fills the database; changes a second that were given their places. */
+/** Fills the database; returns the changes per second that got their places. */
 async function place(dataDir: string, documento: string, notas: number): Promise<number> {
   const server = await openEmbedded({ dataDir, log: QUIET });
   try {

@@ -1,8 +1,8 @@
-/** The options of the benchmark, one row each: the help and the reading are made of them. */
+/** The options of the benchmark, one row each: the help and the parser are made of them. */
 import { parseArgs } from 'node:util';
 
 type Option = {
-  /** What stands for the value in the help; none: the option is on or off. */
+  /** The placeholder of the value in the help; undefined: the option is a flag. */
   readonly value?: string;
   readonly usual?: string;
   readonly help: string;
@@ -58,7 +58,7 @@ export type Options = { readonly [Each in Exclude<Name, Valued>]: boolean } & {
   readonly [Each in Usual]: string;
 } & { readonly [Each in Exclude<Valued, Usual>]: string | undefined };
 
-/** Throws in Portuguese for what the table does not have. */
+/** Parses the options. An option outside the table throws in Portuguese. */
 export function readOptions(args: readonly string[]): Options {
   const options = Object.fromEntries(
     Object.entries<Option>(OPTIONS).map(([name, { value, usual }]) => {

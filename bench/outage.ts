@@ -1,10 +1,13 @@
-/** `npm run bench -- --fora N`: the environment away while N notes are issued: what issuing loses, and how fast the backlog drains. */
+/**
+ * `npm run bench -- --fora N`: the environment is away while N notes are issued. The measure shows the loss of the
+ * issuing rate, and the speed at which the backlog drains.
+ */
 import { WARMUP_NOTES } from './comparar.ts';
 import type { MeasureOptions } from './medir.ts';
 import { onService, runLoads, waitReceived } from './scene.ts';
 import { printRows } from './tables.ts';
 
-/** As many tell how fast notes are issued while the environment is there. */
+/** Notes that measure the issuing rate while the environment is reachable. */
 const PEAK_NOTES = 10_000;
 
 export async function benchOutage(dataDir: string, options: MeasureOptions, notes: number): Promise<void> {

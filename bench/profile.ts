@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- --perfil`: what the threads of the service did, from the profiles that V8 writes: microseconds a note by the step of our
- * path. The profile costs something itself, so these are shares of the work and no figures to compare.
+ * `npm run bench -- --perfil`: the work of the service's threads, from the profiles of V8: microseconds per note and
+ * step of our path. Profiling has a cost of its own, so these are shares of the work, and no figures to compare.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -39,10 +39,10 @@ export async function benchProfile(dataDir: string, options: MeasureOptions): Pr
   printRows(rowsOf(1, TRANSMITTING));
 }
 
-/** The first row that any frame of a stack fits names the step; frames are looked at from the innermost on. */
+/** The first row with a matching frame names the step; frames are read from the innermost on. */
 type Steps = readonly (readonly [string, (frame: Frame) => boolean])[];
 
-/** Of the thread that has the doors. */
+/** Steps of the thread with the doors. */
 const ISSUING: Steps = [
   ['ler o XML numa passada', ({ url }) => /documents\/plain-[\w-]+\.ts$/.test(url)],
   [
@@ -66,7 +66,7 @@ const ISSUING: Steps = [
   ['coleta de lixo', ({ functionName }) => functionName === '(garbage collector)'],
 ];
 
-/** Of the thread that transmits. */
+/** Steps of the transmitting thread. */
 const TRANSMITTING: Steps = [
   ['assinar (RSA e resumos)', ({ url }) => url.endsWith('documents/signing.ts')],
   ['comprimir', ({ url }) => url.startsWith('node:zlib')],
@@ -79,7 +79,7 @@ const TRANSMITTING: Steps = [
   ['coleta de lixo', ({ functionName }) => functionName === '(garbage collector)'],
 ];
 
-/** The profile of one thread of a process that wrote its profiles into a folder; 0 is the main one. */
+/** The profile of one thread, from the folder with the profiles of a process; 0 is the main one. */
 function profileOf(dir: string, thread: number): string {
   const name = readdirSync(dir).find((one) => one.split('.')[4] === String(thread));
   if (name === undefined) throw new Error(`there is no profile of thread ${thread} in ${dir}`);

@@ -1,7 +1,7 @@
-/** What a note costs by part of the service, and how two services compare over windows in the same seconds. Arithmetic only. */
+/** The cost of a note by part of the service, and the comparison of two services in the same seconds. Arithmetic only. */
 import type { CpuTimes } from './cpu.ts';
 
-/** The rows that are shown: what they are called, and which parts of the count they add up. */
+/** The shown rows: their titles, and the parts of the count that each adds up. */
 const ROWS = {
   emissor: ['fio que emite', ['emissor']],
   transmissor: ['fio que transmite', ['transmissor']],
@@ -12,13 +12,13 @@ const ROWS = {
 } as const satisfies Readonly<Record<string, readonly [string, readonly (keyof CpuTimes)[]]>>;
 
 export type RowName = keyof typeof ROWS;
-/** Microseconds of the processor a note. */
+/** Processor microseconds per note. */
 export type Cost = Readonly<Record<RowName, number>>;
 
 const ROW_NAMES = Object.keys(ROWS) as readonly RowName[];
 const OF_THREADS: readonly RowName[] = ['emissor', 'transmissor', 'auxiliares'];
 
-/** Without those of threads where these are not told apart. */
+/** The rows of threads are absent when threads are not counted apart. */
 export function rowsHere(hasThreads: boolean): readonly RowName[] {
   return ROW_NAMES.filter((row) => hasThreads || !OF_THREADS.includes(row));
 }
@@ -34,11 +34,11 @@ export function costOf(before: CpuTimes, after: CpuTimes, notes: number): Cost {
   ) as Cost;
 }
 
-/** Both services of one window. */
+/** Both services in one window. */
 export type Window = { readonly own: Cost; readonly other: Cost };
 /** `error`: the standard error of the mean. */
 export type Spread = { readonly median: number; readonly least: number; readonly most: number; readonly error: number };
-/** `whole`: of all windows together, with what happens in few of them: a checkpoint, a vacuum. */
+/** `whole`: over all windows, with rare events in it: a checkpoint, a vacuum. */
 export type Comparison = {
   readonly own: Spread;
   readonly other: Spread;
@@ -46,7 +46,7 @@ export type Comparison = {
   readonly whole: number;
 };
 
-/** The ratio is taken within each window: what disturbs the machine there disturbs both. */
+/** The ratio is taken within each window: a disturbance of the machine affects both sides. */
 export function compareWindows(windows: readonly Window[], row: RowName): Comparison {
   return {
     own: spreadOf(windows.map(({ own }) => own[row])),

@@ -1,6 +1,7 @@
 /**
- * `npm run bench -- --leituras N`: a note by its key, its events and its printed form, asked without a pause by many connections, over the
- * keys of N notes. The service has one processor for itself where `taskset` is there; its database and who asks share the others.
+ * `npm run bench -- --leituras N`: a note by its key, its events and its printed form. Many connections request them
+ * without a pause, over the keys of N notes. The service has a processor of its own when `taskset` exists; its database
+ * and the clients share the others.
  */
 import { execFileSync } from 'node:child_process';
 import { cpus } from 'node:os';
@@ -16,10 +17,10 @@ import type { Row } from './tables.ts';
 
 const WARMUP_MS = 4_000;
 const CONNECTIONS = 32;
-/** As many as are made before they are sent. */
+/** The number of documents made before they are sent. */
 const NOTES_AT_ONCE = 5_000;
 
-/** What is asked of a note, below the municipality. */
+/** The requests about a note, below the municipality. */
 const QUESTIONS = {
   'nota pela chave': (chave: string) => `/api/v1/nfse/${chave}`,
   'eventos de uma nota': (chave: string) => `/api/v1/nfse/${chave}/eventos`,
@@ -85,7 +86,7 @@ async function ask(side: ServiceSide, name: string, paths: readonly string[], se
   ];
 }
 
-/** Keys of all notes, in an order that is none. */
+/** The keys of all notes, in random order. */
 async function keysOf({ dataDir }: ServiceSide): Promise<readonly string[]> {
   const server = await openEmbedded({ dataDir, log: { info() {}, warn() {}, error() {} } });
   const client = new Client(server.connection);
@@ -101,7 +102,7 @@ async function keysOf({ dataDir }: ServiceSide): Promise<readonly string[]> {
   }
 }
 
-/** The first processor to the service alone, the others to everything else. False where this cannot be said. */
+/** Gives the first processor to the service alone, and the others to everything else. False: this machine cannot do so. */
 function giveProcessor({ pid, dataDir }: ServiceSide): boolean {
   const { servico, banco } = processesOf(pid, dataDir);
   const last = cpus().length - 1;

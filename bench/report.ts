@@ -1,4 +1,4 @@
-/** What a measure found, as tables of the terminal and as the figures and tables of docs/desempenho. */
+/** The results of a measure, as tables of the terminal and as the figures and tables of docs/desempenho. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import path from 'node:path';
@@ -13,13 +13,13 @@ import { drawBars } from './svg.ts';
 import { printTable, type Row } from './tables.ts';
 
 const FOLDER = path.join(ROOT, 'docs/desempenho');
-/** Where the bars of a service and of the floor are cut. */
+/** The segments of the bars of a service and of the floor. */
 const PARTS = ['emissor', 'transmissor', 'auxiliares', 'resto', 'banco'] as const;
 const LEGEND = ['fio que emite', 'fio que transmite', 'fios auxiliares do V8', 'resto do serviço', 'banco'];
 
 export type Table = { readonly title: string; readonly head: Row; readonly rows: readonly Row[] };
 
-/** Machine, commit and noise, without which no figure means anything. */
+/** Machine, commit and noise: no figure means anything without them. */
 export function describeConditions(options: WindowOptions, foreign: number): readonly string[] {
   const { commit, starts, windows, notes, rate, burst } = options;
   const load = `${starts} partidas com ${windows} janelas de ${notes} notas, ${rate}/s a cada serviço, ${burst} por vez`;
@@ -176,15 +176,15 @@ export function saveMeasured(measured: Measured, conditions: readonly string[]):
   writeTables('medida', tablesOf(measured), conditions);
 }
 
-/** The rest is what a service costs beside the threads that are told apart. */
+/** The rest is the cost of a service outside the threads that are counted apart. */
 function partOfCost(cost: Cost, part: (typeof PARTS)[number]): number {
   return part === 'resto' ? cost.servico - cost.emissor - cost.transmissor - cost.auxiliares : cost[part];
 }
 
-/** What was counted of two, by its name. */
+/** A comparison of two services, with its title. */
 export type ComparedRow = Comparison & { readonly title: string };
 
-/** Writes ratios as a figure, and the tables of which the first has them. */
+/** Writes ratios as a figure, and the tables, the first of which has the ratios. */
 export function saveComparison(
   name: string,
   rows: readonly ComparedRow[],
@@ -210,7 +210,7 @@ export function writeDrawing(name: string, drawing: Parameters<typeof drawBars>[
   writeFileSync(path.join(FOLDER, `${name}.svg`), drawBars(drawing));
 }
 
-/** The tables stand in the page between two marks. */
+/** The tables stand in the page between two markers. */
 export function writeTables(name: string, tables: readonly Table[], conditions: readonly string[]): void {
   const file = path.join(FOLDER, 'README.md');
   const page = readFileSync(file, 'utf8');

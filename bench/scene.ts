@@ -1,4 +1,4 @@
-/** What is on the stage of a measure: services over their databases, generators, the ADN simulator, the yardstick and the floor. */
+/** The processes of a measure: services over their databases, generators, the ADN simulator, the yardstick and the floor. */
 import { fork } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs';
@@ -25,9 +25,9 @@ import type { Floor } from './floor-pieces.ts';
 import type { SenderOrder, Sent } from './sender.ts';
 import type { YardstickOrder } from './yardstick.ts';
 
-/** Of the tenant that issues, or of the first of several. */
+/** The municipality that issues, or the first of several. */
 export const SLUG = 'exemplo';
-/** Those that issue, each in its turn, by the code of their municipality. */
+/** The issuing municipalities in their order, by code. */
 const CODIGOS = ['3550308', '3509502', '3304557', '3106200', '4106902', '4314902', '2927408', '2611606'] as const;
 export const TENANTS_MAX = CODIGOS.length;
 const SANDBOX = 'integracao';
@@ -42,17 +42,17 @@ export async function openScene(dataDir: string, providers: number): Promise<Sce
   return { stage, simulator, end: () => simulator.end('SIGINT') };
 }
 
-/** What is sent, and where. `isSandbox`: unsigned, into the integration environment, where nothing is transmitted. */
+/** The documents and their destination. `isSandbox`: unsigned, into the integration environment, where nothing is transmitted. */
 export type Path = { readonly isSandbox: boolean; readonly documento: Documento };
 
-/** A database with its tenant, which services are started over. */
+/** A database with its tenant, for the services that are started over it. */
 export type Place = {
   readonly tree: Tree;
   readonly dataDir: string;
   readonly providers: readonly ProviderKeys[];
-  /** Tenants that issue; undefined: one. */
+  /** Tenants that issue notes; undefined: one. */
   readonly tenants?: number;
-  /** Undefined: the embedded database. */
+  /** The database; undefined: the embedded one. */
   readonly database?: { readonly url: string; readonly postmasters: readonly number[] };
 };
 
@@ -72,20 +72,20 @@ export async function preparePlace(place: Place, { stage, simulator }: Scene): P
   const env = envOf(place);
   const command: typeof run = (args, own) => run(args, own, tree);
   await command(['migrar'], env);
-  // What one address may send to a sandbox in a day is sent here in seconds.
+  // The measure sends the daily limit of one address to a sandbox within seconds.
   await command(['municipio', 'alterar', SANDBOX, '--limite-endereco', '0', '--limite-prestador', '0'], env);
   const named = providers.map(({ documento }, place) => ({ documento, razaoSocial: `Prestador ${place + 1} Ltda` }));
   for (const tenant of tenantsOf(place))
     await registerTenant(stage, { ...tenant, adn: simulator.address, providers: named }, env, command);
 }
 
-/** Something under measurement, with the generator that sends to it. */
+/** A service under measurement, with its generator. */
 export type Side = {
   readonly pid: number;
-  /** Of its tenant, or of the first. */
+  /** The address of its tenant, or of the first. */
   readonly address: string;
   readonly dataDir: string;
-  /** Whose processes are counted. */
+  /** The database whose processes are counted. */
   readonly database: Database;
   readonly sender: Pick<Sender, 'make' | 'send'>;
   /** Resolves once the last notes of an order are authorised. */
@@ -95,11 +95,14 @@ export type Side = {
 
 /** The service of a tree. */
 export type ServiceSide = Side & {
-  /** One more generator: it makes its documents while another one sends. */
+  /** Another generator: it makes its documents while the first one sends. */
   openSender(firstNumber: number): Sender;
 };
 
-/** `firstNumber`: of the documents; a place must not get one twice. `env`: more of it, for the service. */
+/**
+ * `firstNumber`: the first document number; a place must not get one twice. `env`: further environment variables of the
+ * service.
+ */
 export async function openSide(
   place: Place,
   { isSandbox }: Path,
@@ -132,14 +135,17 @@ export async function openSide(
   };
 }
 
-/** The scene of one service of this tree, and the load that it gets from every generator. */
+/** The scene of one service of this tree, and the load from every generator. */
 export type OneService = {
   readonly scene: Scene;
   readonly side: ServiceSide;
   readonly load: Pick<Load, 'documento' | 'isTransmitted'> & { readonly side: ServiceSide };
 };
 
-/** Runs `work` on this tree's service, with `providers` that issue, and ends all of it. `env`: more of it, for the service. */
+/**
+ * Runs `work` on this tree's service, with `providers` that issue, and ends all processes. `env`: further environment
+ * variables of the service.
+ */
 export async function onService(
   dataDir: string,
   { providers: count, path: sent }: { readonly providers: number; readonly path: Path },
@@ -167,7 +173,7 @@ function addressOf(url: string): Pick<SenderOrder, 'host' | 'port'> {
   return { host, port: Number(port) };
 }
 
-/** A note that is not there, or that is never authorised, is no figure: then this throws. */
+/** A note that is missing or never authorised makes the figure worthless: the function then throws. */
 async function waitAuthorised(addressOfKey: (key: string) => string, keys: readonly string[]): Promise<void> {
   const began = performance.now();
   for (const key of keys) {
@@ -182,7 +188,7 @@ async function waitAuthorised(addressOfKey: (key: string) => string, keys: reado
   }
 }
 
-/** What is sent to a side at one time. `isTransmitted`: the environment gets each of these notes. */
+/** The documents sent to a side at one time. `isTransmitted`: the environment gets each of these notes. */
 export type Load = {
   readonly side: Side;
   readonly documento: Documento;
@@ -205,12 +211,12 @@ export async function runLoads(scene: Scene, loads: readonly Load[]): Promise<re
   return results;
 }
 
-/** Notes that the environment has. */
+/** The number of notes that the environment has received. */
 export async function countReceived({ simulator }: Scene): Promise<number> {
   return ((await simulator.ask('/estado')) as { readonly documentos: number }).documentos;
 }
 
-/** Waits until the environment has so many notes. */
+/** Waits until the environment has received this many notes. */
 export async function waitReceived(scene: Scene, notes: number): Promise<void> {
   const began = performance.now();
   for (;;) {
@@ -225,7 +231,7 @@ function pause(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, LOOK_MS));
 }
 
-/** A figure of notes that were refused is no figure, and a remark is work that an ordinary note does not make. */
+/** Refused notes make a figure worthless, and a remark is work that an ordinary note does not cause. */
 function checkSent({ failures, firstFailure, remarks }: Sent): void {
   if (failures > 0) throw new Error(`${failures} notas não foram emitidas; a primeira: ${firstFailure}`);
   if (remarks.length > 0) throw new Error(`o documento da medida recebe avisos: ${remarks.join(', ')}`);
@@ -272,7 +278,7 @@ async function installYardstick(): Promise<string> {
 
 export type FloorProcess = { measure(): Promise<Floor>; end(): Promise<void> };
 
-/** The floor in a process of its own, for the ordinary document. */
+/** The floor in a separate process, for the ordinary document. */
 export function openFloor({ dataDir, providers }: Omit<Place, 'tree'>, { stage }: Scene): FloorProcess {
   mkdirSync(dataDir, { recursive: true, mode: 0o755 });
   const { municipio, adn } = stage.pki;

@@ -1,6 +1,6 @@
 /**
- * The load generator, in its own process: it makes the documents before anything is measured, and sends them when it is told to. It speaks
- * HTTP/1.1 over plain sockets, so that what it costs is small beside what it measures.
+ * The load generator, in a separate process: it makes the documents before the measure, and sends them on command. It
+ * speaks HTTP/1.1 over plain sockets, so that its own cost stays small beside the measured one.
  *
  * Argument: a {@link SenderOrder} as JSON. Each message is a {@link Command}, and each is answered by one message.
  */
@@ -20,7 +20,7 @@ import {
 export type SenderOrder = {
   readonly host: string;
   readonly port: number;
-  /** Where documents are sent in turn, and the code of the municipality there, where it is not that of the example. */
+  /** The paths that receive the documents in turn. `codigo`: the municipality there, if it differs from that of the example. */
   readonly paths: readonly { readonly path: string; readonly codigo?: string | undefined }[];
   readonly providers: readonly ProviderKeys[];
   readonly isSigned: boolean;
@@ -28,11 +28,11 @@ export type SenderOrder = {
 };
 
 export type Command =
-  /** Makes so many documents of a kind, which the next command sends; what is left of those before is forgotten. */
+  /** Makes documents of a kind for the next command; the remaining ones of before are discarded. */
   | { readonly kind: 'make'; readonly count: number; readonly documento: Documento }
-  /** Sends so many at this rate, whether or not those before them are answered; so many at once. */
+  /** Sends documents at this rate, whether or not earlier ones are answered; `burst` of them at once. */
   | { readonly kind: 'open'; readonly count: number; readonly rate: number; readonly burst: number }
-  /** Sends so many on these connections, each one after the other. */
+  /** Sends documents on these connections, each one after the other. */
   | { readonly kind: 'closed'; readonly count: number; readonly connections: number };
 
 export type Sent = {
@@ -40,17 +40,17 @@ export type Sent = {
   readonly seconds: number;
   readonly failures: number;
   readonly firstFailure: string | undefined;
-  /** Milliseconds from when a document was due until its answer. */
+  /** Milliseconds from the due time of a document until its answer. */
   readonly p50: number;
   readonly p99: number;
   readonly max: number;
-  /** Keys of the notes that were answered last. */
+  /** Keys of the notes answered last. */
   readonly lastKeys: readonly string[];
-  /** Codes of the remarks in the answers that were answered last. */
+  /** Codes of the remarks in the last answers. */
   readonly remarks: readonly string[];
 };
 
-/** Connections of the open loop; a document that finds all of them busy waits for one, and this is part of its time. */
+/** Connections of the open loop; a document waits when all are busy, and this waiting is part of its time. */
 const CONNECTIONS = 64;
 const LAST_KEPT = 20;
 
@@ -101,7 +101,7 @@ function make(count: number, documento: Documento): void {
   nextNumber += count;
 }
 
-/** What became of one order to send. */
+/** The results of one order to send. */
 function newTally() {
   const began = performance.now();
   const latencies: number[] = [];
@@ -145,7 +145,7 @@ function newTally() {
 
 type Connection = { send(request: Buffer): Promise<Buffer>; end(): void };
 
-/** One connection: it takes a request when the one before is answered. */
+/** One connection: it takes a request after the answer to the one before. */
 function openConnection(): Promise<Connection> {
   const socket = connect(order.port, order.host);
   socket.setNoDelay(true);
@@ -179,7 +179,7 @@ function openConnection(): Promise<Connection> {
         send: (request) =>
           new Promise((done, no) => {
             [answered, failed] = [done, no];
-            // Nothing else would ever be heard of what is written then.
+            // No answer would ever come for a request written then.
             if (socket.destroyed) return no(new Error('the service had closed the connection'));
             socket.write(request);
           }),
@@ -206,7 +206,7 @@ async function sendOpen({ count, rate, burst }: Extract<Command, { kind: 'open' 
   const waiting: number[] = [];
   let answers = 0;
   await new Promise<void>((resolve, reject) => {
-    // In turn, so that none is idle until the service closes it.
+    // The connections take turns, so that the service closes none as idle.
     const sendWaiting = (): void => {
       while (waiting.length > 0 && free.length > 0) void sendOne(waiting.shift()!, free.shift()!).catch(reject);
     };
@@ -232,7 +232,7 @@ async function sendOpen({ count, rate, burst }: Extract<Command, { kind: 'open' 
   return tally.result();
 }
 
-/** Milliseconds at which documents are due: as chance would have it, and the same at every run. */
+/** Milliseconds at which documents are due: random, and the same at every run. */
 function dueTimes(count: number, rate: number, burst: number): readonly number[] {
   let seed = 20_261_005;
   let at = 0;

@@ -1,12 +1,12 @@
-/** Bars as SVG, for docs/desempenho: one kind of drawing, in light and dark, with what it was measured on below. */
+/** Bars as SVG, for docs/desempenho: one kind of drawing, in light and dark, with the conditions of the measure below. */
 
 export type Bar = {
   readonly name: string;
-  /** Lengths one after the other; the colour is that of the legend at the same place. */
+  /** The lengths of the segments; each has the colour of the legend at the same position. */
   readonly parts: readonly number[];
-  /** From the least to the most that was measured. */
+  /** The least and the greatest measured value. */
   readonly spread?: readonly [least: number, most: number];
-  /** At the end of the bar. */
+  /** The text at the end of the bar. */
   readonly label: string;
 };
 
@@ -21,7 +21,7 @@ export type Drawing = {
 
 const COLOURS = ['#2f6fb3', '#3f9c7c', '#9a78c2', '#b0b4ba', '#d08a3c'];
 const [WIDTH, RIGHT, ROW, THICK, LINE] = [860, 110, 34, 18, 17];
-/** Room for names, of letters that are nowhere wider than this. */
+/** Width for names; no letter is wider than this. */
 const [LEFT_MIN, LETTER] = [280, 7];
 const STYLE = `text{font:13px system-ui,sans-serif;fill:#1f2328}.n{font-size:11px;fill:#59636e}.t{font-size:15px;font-weight:600}.r{stroke:#1f2328;stroke-width:1.5}.m{stroke:#59636e;stroke-dasharray:4 3}
 @media(prefers-color-scheme:dark){text{fill:#f0f6fc}.n{fill:#9198a1}.r{stroke:#f0f6fc}.m{stroke:#9198a1}}`;
@@ -76,7 +76,7 @@ function drawBar({ name, parts, spread, label }: Bar, { left, y, scale, mark }: 
           ...[least, most!].map((end) => line(end, y + 4, end, y + THICK - 4, 'r')),
         ];
   const end = Math.max(x, most ?? 0) + 8;
-  // The line of the mark goes through no label.
+  // The line of the mark crosses no label.
   const across = mark === undefined ? 0 : left + scale(mark);
   const isCrossed = across > end - 4 && across < end + label.length * LETTER + 4;
   const written = text(isCrossed ? across + 6 : end, middle + 4, label);

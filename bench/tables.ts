@@ -6,7 +6,7 @@ export function printRows(rows: readonly Row[]): void {
   console.log(rows.map(([name, value]) => `${name!.padEnd(width)}  ${value}`).join('\n'));
 }
 
-/** Rows under a head; all columns but the first are figures. */
+/** Rows under a head; all columns except the first are figures. */
 export function printTable(head: Row, rows: readonly Row[]): void {
   const widths = head.map((_, column) => Math.max(...[head, ...rows].map((row) => row[column]!.length)));
   const line = (row: Row): string =>

@@ -1,10 +1,11 @@
 /**
- * The yardstick: the same issuing as a good team would write it in Node with the libraries that everybody takes: Fastify, @xmldom/xmldom,
- * xml-crypto, a table of fields, and `pg` with one statement a row in one transaction a note. It checks the provider's signature, the fields
- * and a few rules, numbers the note, signs it and stores it; it sends nothing. No trick of ours is in it, and no folly either: connections
- * are kept, statements are prepared, keys are read once.
+ * The yardstick: the same issuing as a good team would write it in Node with the usual libraries: Fastify,
+ * @xmldom/xmldom, xml-crypto, a table of fields, and `pg`. Each row is one statement, and each note one transaction.
+ * The program checks the provider's signature, the fields and a few rules, numbers the note, signs it and stores it; it
+ * sends nothing. It has none of our optimisations and no mistakes either: connections are kept, statements are
+ * prepared, keys are read once.
  *
- * Argument: a {@link YardstickOrder} as JSON. It tells its port when it is ready.
+ * Argument: a {@link YardstickOrder} as JSON. It sends its port when it is ready.
  */
 import { createHash, randomInt, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -26,7 +27,7 @@ export type YardstickOrder = {
   readonly autoridades: readonly string[];
 };
 
-/** As much of Fastify as is used. */
+/** The used part of Fastify. */
 type Request = { readonly body: string };
 type Reply = { code(status: number): Reply; send(body: unknown): Reply };
 type Fastify = {
@@ -60,7 +61,7 @@ const SCHEMA = `
 
 class Refusal extends Error {}
 
-/** The fields that are read, and what each may be. */
+/** The fields that are read, and the allowed values of each. */
 const FIELDS = [
   ['tpAmb', /^[12]$/],
   ['serie', /^\d{1,5}$/],

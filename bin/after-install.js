@@ -1,4 +1,4 @@
-// The last step of `npm ci`, on the Node of the machine: makes the Node that npm brought small, and findable in scripts.
+// The last step of `npm ci`, on the machine's own Node: shrinks the Node that npm installed, and links it for scripts.
 'use strict';
 const { existsSync, rmSync, symlinkSync, writeFileSync } = require('node:fs');
 const path = require('node:path');
@@ -6,11 +6,11 @@ const { brought, folder, findNode, NO_NODE } = require('./find-node.js');
 
 const link = path.join(folder, '..', '.bin', 'node');
 try {
-  // Sixty-seven megabytes that serve only who compiles against Node.
+  // These sixty-seven megabytes serve only for compiling against Node.
   rmSync(path.join(folder, 'include'), { recursive: true, force: true });
-  // npm 10 takes the link away with the packages of other systems, whose programs are called the same.
+  // npm 10 removes the link with the packages of other systems, whose programs have the same names.
   if (!existsSync(brought) || existsSync(link) || existsSync(`${link}.cmd`)) {
-    // npm made it, or there is nothing to link to.
+    // npm has made the link already, or its target is missing.
   } else if (process.platform === 'win32') writeFileSync(`${link}.cmd`, `@"${brought}" %*\r\n`);
   else symlinkSync(path.relative(path.dirname(link), brought), link);
 } catch (error) {

@@ -1,4 +1,4 @@
-// Which Node runs the program: the one that npm brought for this machine or, where that was left out, the machine's own.
+// Finds the Node for the program: the one that npm installed for this machine, or else the machine's own.
 'use strict';
 const { existsSync } = require('node:fs');
 const path = require('node:path');

@@ -1,7 +1,8 @@
 /**
- * Makes a package of this folder as it is installed: JavaScript with its types, because Node strips no types below `node_modules`
- * and the compilers of others read no sources there. Inside of this repository each runs from its sources.
+ * Makes a package of this folder as it is installed: JavaScript with its types. Node strips no types below
+ * `node_modules`, and other compilers read no sources there. This repository runs each package from its sources.
  *
+ * 
  *     node packages/pacote.ts PACKAGE [FOLDER]
  */
 import { execFileSync } from 'node:child_process';

@@ -1,6 +1,7 @@
 /**
- * The libraries of GCC that Node is linked with. A minimal Debian has no libatomic, and what has nothing but glibc has none of the three. They are
- * those of the machine that builds, in two folders: what wants the older glibc may help where the other would not load.
+ * The libraries of GCC that Node is linked with. A minimal Debian has no libatomic, and a system with glibc alone has
+ * none of the three. They come from the build machine, in two folders: the libraries for an older glibc may load where
+ * the others would not.
  */
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
@@ -19,7 +20,7 @@ const FOLDERS: Readonly<Record<string, string>> = {
   'libgcc_s.so.1': 'lib/gcc',
 };
 
-/** Read off this process, which runs on that Node. The version is that of the name to which the name of the library leads. */
+/** The list is read from this process, which runs on that Node. The version is in the target of the library's link. */
 export function gccLibraries(): readonly Bundled[] {
   const report = process.report.getReport() as { readonly sharedObjects: readonly string[] };
   return Object.entries(FOLDERS).map(([name, folder]) => {

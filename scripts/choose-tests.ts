@@ -1,4 +1,4 @@
-/** Which test files run: a circle, or what belongs to a place of the tree. The name of a file tells its circle. */
+/** Chooses the test files of a run: a circle, or the tests of a place of the tree. The name of a file tells its circle. */
 import { existsSync, globSync } from 'node:fs';
 import path from 'node:path';
 
@@ -8,7 +8,7 @@ const OF_MACHINE = '.maquina.test.ts';
 
 export type Circle = 'first' | 'machine' | 'both';
 
-/** Test files, as paths from the root, that run: sorted, each once. */
+/** The chosen test files, as sorted paths from the root, each once. */
 export function chooseFiles({
   places,
   circle,
@@ -28,14 +28,15 @@ export function chooseFiles({
   return [...new Set(chosen)].sort();
 }
 
-/** Whether a test file needs a process of its own. Other files share processes that have already loaded the service. */
+/** True when a test file needs a separate process. Other files share processes that have already loaded the service. */
 export function hasOwnProcess(file: string): boolean {
   return file.endsWith(OF_MACHINE);
 }
 
 /**
- * Whether a test file belongs to a folder or to a file of the source: it stands in it or beside it, or its name begins with the name of the
- * folder or of a file in it, as `test/painel-jornadas.test.ts` belongs to `src/doors/painel`.
+ * True when a test file belongs to a folder or to a source file. The file stands in the folder, or beside the source.
+ * Its name may also begin with the name of the folder or of a file in it: `test/painel-jornadas.test.ts` belongs to
+ * `src/doors/painel`.
  */
 function belongsTo(place: string): (file: string) => boolean {
   if (!existsSync(path.join(ROOT, place))) return () => false;

@@ -66,7 +66,7 @@ name=nfse
 secret=$folder/senha
 passfile=$folder/pgpass
 
-# As the account that owns the servers, in a folder that it may enter.
+# Commands run as the account that owns the servers, in a folder that it may enter.
 if [ "$(id -u)" = 0 ]; then
   account=${NFSE_CITUS_CONTA:-postgres}
   id "$account" >/dev/null 2>&1 || fail "o PostgreSQL não roda como root, e não há a conta $account; indique outra em NFSE_CITUS_CONTA"
@@ -94,7 +94,7 @@ port_of() {
 
 is_up() { as "$bin/pg_ctl" -D "$folder/$1" status >/dev/null 2>&1; }
 
-# Nobody else of the machine may enter: whoever is superuser of a server runs programs by its account.
+# The secret keeps other accounts out: a superuser of a server runs programs as its account.
 create_secret() {
   [ -f "$secret" ] && return
   as sh -c 'umask 077; od -An -N16 -tx1 /dev/urandom | tr -d " \n" >"$1"; echo >>"$1"
@@ -104,7 +104,7 @@ create_secret() {
 create_server() {
   [ -d "$folder/$1" ] && return
   as "$bin/initdb" -D "$folder/$1.novo" -U $name --pwfile="$secret" -A scram-sha-256 -E UTF8 --locale=C --no-sync --no-instructions >/dev/null
-  # What is refused is read from the log, where each entry has its statement (npm run test:citus).
+  # The log shows each refused statement with its error (npm run test:citus).
   as tee -a "$folder/$1.novo/postgresql.conf" >/dev/null <<FIM
 shared_preload_libraries = 'citus'
 listen_addresses = '127.0.0.1'
@@ -120,10 +120,11 @@ log_destination = 'jsonlog'
 log_directory = 'log'
 log_filename = 'postgresql.log'
 FIM
-  # Newer versions of PostgreSQL let no plug-in read the log that is not named; Citus splits and moves shards with its own.
+  # Newer versions of PostgreSQL require the names of the plug-ins that read the log; Citus splits and moves shards with
+  # its own.
   ! as "$bin/postgres" -D "$folder/$1.novo" -C output_plugin_libraries >/dev/null 2>&1 ||
     echo "output_plugin_libraries = 'pgoutput, test_decoding, citus'" | as tee -a "$folder/$1.novo/postgresql.conf" >/dev/null
-  # Commits are still written before they are answered: what was answered outlives the death of a server, though not that of the machine.
+  # Commits are still written before they are answered: they survive the death of a server, but not that of the machine.
   [ -z "$fast" ] || printf 'fsync = off\nfull_page_writes = off\n' |
     as tee -a "$folder/$1.novo/postgresql.conf" >/dev/null
   as mv "$folder/$1.novo" "$folder/$1"
@@ -134,14 +135,14 @@ start_server() {
     fail "o servidor $1 não subiu; veja $folder/$1.log e $folder/$1/log"
 }
 
-# The nodes are known in the database `postgres`, where the tests look for them.
+# The nodes are registered in the database `postgres`, where the tests look for them.
 join_nodes() {
   for one in $servers; do ask_server "$one" 'create extension if not exists citus' >/dev/null; done
   ask_server coordenador "select citus_set_coordinator_host('127.0.0.1', $port)" >/dev/null
   for one in no1 no2; do ask_server coordenador "select citus_add_node('127.0.0.1', $(port_of $one))" >/dev/null; done
 }
 
-# Nothing of whoever calls is taken for the secret.
+# The secret comes from its file, never from the caller's environment.
 ask_server() { as env -u PGPASSWORD PGPASSFILE="$passfile" PGOPTIONS=--client-min-messages=warning "$bin/psql" -XqAt -v ON_ERROR_STOP=1 -h 127.0.0.1 -p "$(port_of "$1")" -U $name -d postgres -c "$2"; }
 
 address_of() { echo "postgres://$name:$(cat "$secret")@127.0.0.1:$(port_of "$1")/postgres"; }

@@ -1,8 +1,10 @@
 /**
- * The types of the client (`packages/cliente/src/tipos.ts`), made of the public description: what is sent, what is answered, the
- * codes, and where each operation is. Written as the formatter would write it, so that a changed contract shows as a small diff.
+ * The types of the client (`packages/cliente/src/tipos.ts`), made of the public description: requests, answers, codes,
+ * and the address of each operation. They are written as the formatter would write them, so that a changed contract
+ * shows as a small diff.
  *
- * What JSON Schema says and types cannot (patterns, limits, conditions) is in the description of each field.
+ * The description of each field states the parts of JSON Schema that types cannot express (patterns, limits,
+ * conditions).
  */
 import { DESCRIBED_DOOR } from '../src/doors/rest/described-door.ts';
 import { describeApi } from '../src/published/openapi/openapi.ts';
@@ -42,14 +44,14 @@ type Description = {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 };
 
-/** Of the formatter. */
+/** Line width of the formatter. */
 const LINE_MAX = 120;
 const KEY_HEADER = 'Idempotency-Key';
 const CODES = 'CodigoDeErro';
-/** Name of what a field with a code holds: a newer service may know one more. */
+/** Type name of a field with a code: a newer service may know further codes. */
 const CODE = 'Codigo';
 const CODE_PATTERN = '^E[0-9]{3,4}$';
-/** The one operation outside of a municipality that the client has a use for. */
+/** The only operation outside a municipality that the client needs. */
 const TABLE_OF_CODES = 'tabelaDeErros';
 const METHODS = ['get', 'head', 'post', 'patch', 'delete'];
 
@@ -58,7 +60,7 @@ export function clienteTipos(): string {
   const operations = Object.entries(paths).flatMap(([path, byMethod]) =>
     METHODS.flatMap((method) => {
       const operation = byMethod[method];
-      // What only machines ask, and what is closed, has no place in the client.
+      // Operations for machines alone, and closed ones, have no place in the client.
       const isWanted = path.startsWith('/api/v1/') || operation?.operationId === TABLE_OF_CODES;
       const isOurs = operation !== undefined && isWanted && success(operation) !== undefined;
       return isOurs ? [{ path, method: method.toUpperCase(), operation }] : [];
@@ -86,7 +88,7 @@ export function clienteTipos(): string {
     queries(operations),
     bodies(operations),
   ];
-  // Where a union goes on in lines of its own, its first line has nothing at its end.
+  // A union over several lines leaves no spaces at the end of its first line.
   return `${parts.join('\n\n')}\n`.replace(/ +$/gm, '');
 }
 
@@ -96,7 +98,7 @@ const HEADER = `/**
  * O que se envia tem tipos que se preenchem; o que se recebe, só se lê. Valores são textos com duas casas ("1000.00").
  */`;
 
-/** The schema of the body of success; undefined where there is none to be had. */
+/** The schema of a successful body; undefined: the operation has none. */
 function success({ responses }: Operation): Answer | undefined {
   return responses[200] ?? responses[201];
 }
@@ -115,9 +117,9 @@ function table(operations: readonly Placed[]): string {
     const facts = [
       `metodo: '${method}'`,
       `caminho: '${path}'`,
-      // Repeated under one key it is answered as it was.
+      // A repetition under one key gets the first answer.
       ...(parameters.some(({ name }) => name === KEY_HEADER) ? ['repetivel: true'] : []),
-      // In production for one party alone, who is known by the certificate of the connection.
+      // Production gives the answer to one party alone, known by the certificate of the connection.
       ...(security === undefined ? [] : ['certificado: true']),
       ...(operationId === TABLE_OF_CODES ? ['foraDoMunicipio: true'] : []),
     ];
@@ -149,7 +151,7 @@ function queries(operations: readonly Placed[]): string {
   return `/** O que se pode perguntar a cada operação no endereço. */\nexport type Consultas = {\n${rows.join('\n')}\n};`;
 }
 
-/** Bodies that have no name of their own among the schemas. */
+/** Bodies without a name among the schemas. */
 function bodies(operations: readonly Placed[]): string {
   const rows = operations.flatMap(({ operation: { operationId, requestBody } }) => {
     const schema = requestBody?.content['application/json']?.schema;
@@ -161,7 +163,7 @@ function bodies(operations: readonly Placed[]): string {
 
 // Types
 
-/** `isSent`: who uses the type fills it in. `before`: what stands before it in its line, besides the indentation. */
+/** `isSent`: the caller of the client fills the type in. `before`: characters before it on its line, besides the indentation. */
 function typeOf(schema: Schema, isSent: boolean, depth: number, before: number): string {
   if (schema.$ref !== undefined) return nameOf(schema.$ref);
   if (schema.const !== undefined) return literal(schema.const);
@@ -209,7 +211,7 @@ function literal(value: string | number | null): string {
   return typeof value === 'string' ? `'${value.replaceAll("'", "\\'")}'` : String(value);
 }
 
-/** On one line where that fits, as the formatter has it. */
+/** The union stands on one line if it fits, as the formatter does. */
 function union(members: readonly string[], depth: number, before: number): string {
   const line = members.join(' | ');
   if (members.length < 2 || 2 * depth + before + line.length + 1 <= LINE_MAX) return line;
@@ -229,7 +231,7 @@ function aboutOf({ title, description }: Schema): string | undefined {
   return [title, description].filter((text) => text !== undefined).join('. ') || undefined;
 }
 
-/** As a block before what it is about; long ones in several lines. */
+/** A comment block before its subject; a long one has several lines. */
 function comment(text: string | undefined, depth = 0): string {
   if (text === undefined) return '';
   const indent = '  '.repeat(depth);
@@ -245,9 +247,9 @@ function comment(text: string | undefined, depth = 0): string {
   return `${indent}/**\n${lines.map((line) => `${indent} * ${line}\n`).join('')}${indent} */\n`;
 }
 
-// What is where
+// References
 
-/** Names of all schemas in what is given, and in those again. */
+/** Names of all schemas in a value, and in those schemas in turn. */
 function reachable(from: unknown, schemas: Readonly<Record<string, Schema>>): ReadonlySet<string> {
   const found = new Set<string>();
   const walk = (value: unknown): void => {
@@ -267,7 +269,7 @@ function reachable(from: unknown, schemas: Readonly<Record<string, Schema>>): Re
   return found;
 }
 
-/** Every code that stands in the place of one, in their order. */
+/** Every code used as the value of a code field, in order. */
 function codesOf(...from: readonly unknown[]): readonly string[] {
   const codes = new Set<string>();
   const walk = (value: unknown): void => {

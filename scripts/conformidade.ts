@@ -1,7 +1,7 @@
 /**
- * `docs/conformidade.md`: what the specification asks for beside what answers it. Each code of its tables with what brings
- * it, and each rule with an example that breaks it and one that keeps it; the answers are those that the law gives while
- * this is written. What is wrong then stands in the report as a failure, which its test does not let pass.
+ * `docs/conformidade.md`: the requirements of the specification beside their implementation. Each code of its tables
+ * has its cause, and each rule has a breaking and a keeping example. The examples are judged by the law during the run;
+ * a deviation is marked as a failure, which its test refuses.
  */
 
 import type { Examples } from '../src/fiscal/errors/row.ts';
@@ -26,7 +26,7 @@ import {
 } from '../test/especificacao/codigos.ts';
 import { PARAMETROS, type Parametro } from '../test/especificacao/parametros.ts';
 
-/** What stands where an example is not what it should be. */
+/** The mark of an example with an unexpected result. */
 export const FAILURE = 'FALHA';
 
 export function conformidadeMarkdown(): string {
@@ -104,7 +104,7 @@ function parametroRow({ code, sobre, responde, fora }: Parametro): readonly stri
   return [rules.length === 0 ? `**${FAILURE}** ${code}` : errorLink(code), sobre, `regra${given}`];
 }
 
-/** The codes of one reason. */
+/** The codes that share one reason. */
 export function codesOf({ codes }: ExecutadaPeloAdn): readonly string[] {
   return codes.split(/\s+/);
 }
@@ -137,7 +137,7 @@ function ruleRow(rule: AnyRule): readonly string[] {
 
 type Exemplified = Pick<AnyRule, 'code' | 'rejects' | 'accepts'> & Partial<Pick<AnyRule, 'scope' | 'also' | 'given'>>;
 
-/** The first rejected and the first accepted example in short, with how many more there are, and in which forms they go. */
+/** The first rejected and the first accepted example in short, the number of others, and the forms of the documents. */
 function exampleCells({ code, scope, given, also = [], rejects, accepts }: Exemplified): string[] {
   const facts = factsOf({ given });
   const [bad, good] = [rejects[0], accepts[0]];
@@ -170,7 +170,7 @@ function more(patches: readonly Patch[]): string {
   return patches.length > 1 ? ` (e mais ${patches.length - 1})` : '';
 }
 
-/** In which forms the examples can be said; JSON has one property for the two documents of a party. */
+/** The forms in which the examples can be written; JSON has one property for the two documents of a party. */
 function formsOf(patches: readonly Patch[]): string {
   const forms = [
     ...(patches.some((patch) => !isJsonOnly(patch)) ? ['XML'] : []),
@@ -186,7 +186,7 @@ function sharedBy(bad: Patch | undefined, good: Patch | undefined): ReadonlySet<
 
 /** Values longer than this are cut. */
 const VALUE_MAX = 40;
-/** An example with no more entries is told whole. */
+/** An example with no more entries than this is shown whole. */
 const SHORT_MAX = 4;
 
 function describePatch(patch: Patch, shared: ReadonlySet<string>): string {
@@ -203,7 +203,7 @@ function describePatch(patch: Patch, shared: ReadonlySet<string>): string {
   return parts.length === 0 ? 'a DPS de exemplo' : parts.join(', ');
 }
 
-/** A table whose cells show the tags of a document as they are. */
+/** A table whose cells show XML tags unescaped. */
 function plainTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   return table(
     head,

@@ -1,12 +1,12 @@
 /**
- * CSV tables into the rows of a declared type: parsers of one cell, and the catalog that they make.
+ * CSV tables into the rows of a declared type: parsers of one cell, and the catalogs made of them.
  *
- * It knows nothing of any particular table, touches no file, and guesses nothing: a cell is of the form its column
- * declares, or it is a fault.
+ * The module knows no particular table and touches no file. A cell that lacks the form its column declares is a fault:
+ * nothing is guessed.
  */
 import { readCsvText } from '../src/documents/csv.ts';
 
-/** A row, asked by column. A column that the table does not have is a fault, not an empty cell. */
+/** A row, read by column. An unknown column is a fault, not an empty cell. */
 export type Row = (column: string) => string;
 
 export type Parser<Value> = (cell: string) => Value;
@@ -19,13 +19,13 @@ export type Columns<R> = {
 
 export interface Declaration<R> {
   readonly file: string;
-  /** The documents the rows come from, for the head of the file. */
+  /** The documents behind the rows, for the head of the file. */
   readonly fonte: string;
   readonly rows: (read: (table: string) => readonly Row[]) => readonly Row[];
   readonly columns: Columns<R>;
   /** The properties that together are unique. */
   readonly key: readonly (keyof R & string)[];
-  /** What our code takes for granted about the table, in words and as a test of each row. */
+  /** Assumptions of our code about the table, in words and as a test of each row. */
   readonly assume?: readonly (readonly [statement: string, holds: (row: Row) => boolean])[];
   /** A column in which every value of a closed list must occur. */
   readonly covers?: readonly [column: keyof R & string, values: readonly string[]];
@@ -41,7 +41,7 @@ export interface Catalog {
   readonly write: (read: (table: string) => readonly Row[], date: string, by: string) => Written;
 }
 
-/** Makes a catalog of a declaration: the text of its file, and everything found wrong on the way. */
+/** Makes a catalog from a declaration: the text of its file, and all faults found. */
 export function catalog<R>(declaration: Declaration<R>): Catalog {
   const { file, fonte, key, assume = [], covers } = declaration;
   const columns: readonly (readonly [string, Column<unknown>])[] = Object.entries(declaration.columns);
@@ -77,7 +77,7 @@ export function catalog<R>(declaration: Declaration<R>): Catalog {
   };
 }
 
-/** One row a line, so that a changed table shows as the rows that changed. */
+/** One row per line, so that a changed table shows its changed rows. */
 function render(head: Readonly<Record<string, unknown>>, lines: readonly (readonly unknown[])[]): string {
   const properties = Object.entries(head).map(
     ([name, value]) => `  ${JSON.stringify(name)}: ${JSON.stringify(value)},`,
@@ -104,7 +104,7 @@ export function cell<Value>(column: string, parse: Parser<Value>): Column<Value>
   };
 }
 
-/** The column may be empty, which no source states: `null`. */
+/** The column may be empty, where no source gives a value: `null`. */
 export function maybe<Value>(column: string, parse: Parser<Value>): Column<Value | null> {
   return (row) => (row(column) === '' ? null : parse(row(column)));
 }
@@ -129,7 +129,7 @@ export function oneOf<Value extends string>(values: readonly Value[]): Parser<Va
   };
 }
 
-/** The tables say yes in three ways. */
+/** The tables write true in three ways. */
 const FLAGS: ReadonlyMap<string, boolean> = new Map([
   ['true', true],
   ['false', false],
@@ -145,7 +145,7 @@ export function flag(content: string): boolean {
   return value;
 }
 
-/** The rows of a CSV table with header, which is whole or refused. `name` is for messages. */
+/** The rows of a CSV table with a header; one fault refuses the whole table. `name` is for messages. */
 export function parseCsv(source: string, name: string): readonly Row[] {
   if (source.startsWith('\ufeff')) throw new Error(`${name}: begins with a byte order mark`);
   if (source === '') throw new Error(`${name}: is empty`);

@@ -1,7 +1,8 @@
 /**
- * `npm run demo`: a whole production on this machine, to look at. A private PKI, the ADN simulator with mutual TLS, the
- * service, a municipality with three providers, and ten signed notes issued one after the other. It stays up until
- * Ctrl-C; with `--encerrar` it ends by itself. `--pasta DIR` is another folder than `data-demo`, `PORT` another port.
+ * `npm run demo`: a whole production on this machine, for viewing. It runs a private PKI, the ADN simulator with mutual
+ * TLS, and the service. A municipality with three providers issues ten signed notes in sequence. It stays up until
+ * Ctrl-C; `--encerrar` makes it end by itself. `--pasta DIR` names another folder than `data-demo`, `PORT` another
+ * port.
  */
 import { createPrivateKey } from 'node:crypto';
 import { chmod, mkdir, readdir, readFile, rm } from 'node:fs/promises';
@@ -38,7 +39,7 @@ const PROVIDERS = [
 ];
 
 const LOCK = { name: 'demonstracao.pid', who: 'outra demonstração', option: '--pasta' };
-/** The PKI and what the simulator keeps. */
+/** The folder of the PKI and of the simulator's data. */
 const STAGE = 'palco';
 
 type Wishes = { readonly encerrar: boolean; readonly pasta: string };
@@ -73,8 +74,8 @@ function wishesOf(args: readonly string[]): Wishes {
 }
 
 /**
- * Every demonstration begins anew: what is in its folder was made by the one before. One that is still running is left alone, since what
- * it shows is in there.
+ * Every demonstration begins anew: the last one made the content of its folder. A running demonstration is left alone,
+ * because it uses that content.
  */
 async function takeFolder(folder: string): Promise<() => Promise<void>> {
   await mkdir(folder, { recursive: true });
@@ -140,11 +141,11 @@ async function demonstrate({ pasta: folder, encerrar }: Wishes): Promise<void> {
 async function issueOne(address: string, place: number, signer: Signer): Promise<string> {
   const provider = PROVIDERS[place % PROVIDERS.length]!;
   const value = `${(place + 1) * 150}.00`;
-  // The day of the municipality, which is not always the one in London.
+  // The date in the municipality, which may differ from the date in UTC.
   const today = momentIn(zoneOf(IBGE), Date.now()).date;
   const xml = exampleXml({
     tpAmb: '1',
-    // Not the series of the example, which who follows the advice issues next.
+    // The series differs from the example's, which the user is advised to issue next.
     serie: '2',
     nDPS: String(place + 1),
     dCompet: today,

@@ -1,14 +1,15 @@
 /**
  * Writes `src/fiscal/catalogs/*.json` from the national tables, a folder of CSV files kept outside this project.
  *
+ * 
  *     npx node scripts/generate-catalogs.ts [--check] [FOLDER]
  *
- * With `--check` nothing is written and the exit code is 1 when a committed file differs. Every column is declared
- * against the row type that reads it, so the compiler holds both ends together; a cell of an unexpected form, a
- * repeated key or an assumption of ours that the tables no longer bear stops the run with all faults at once.
+ * The option `--check` writes nothing, and gives exit code 1 when a committed file differs. Every column is declared
+ * against the row type that reads it, so the compiler checks both ends. A malformed cell, a repeated key or a broken
+ * assumption stops the run with all faults at once.
  *
- * Run by hand when a table changes; the project itself runs and tests on the committed files alone. It fetches nothing
- * and corrects nothing: what is wrong in a table is put right there.
+ * The script is run by hand when a table changes; the project runs and tests on the committed files alone. It fetches
+ * nothing and corrects nothing: a fault in a table is corrected in that table.
  */
 
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -20,19 +21,19 @@ import { type Catalog, catalog, cell, flag, match, maybe, oneOf, parseCsv, type 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const OUTPUT = join(ROOT, 'src/fiscal/catalogs');
 const DEFAULT_FOLDER = '../shared/data';
-/** The day the tables were compiled; it changes with them, not with the day this runs. */
+/** The day the tables were compiled; it changes with them, not with the day of the run. */
 const COMPILED_ON = '2026-11-21';
 const FAULTS_SHOWN_MAX = 40;
 
 /**
- * 200102 is issuable and no edition of the incidence table has a rule for it: the provider's establishment, as the law
- * has it for services in maritime waters (decided in D-80).
+ * 200102 is issuable, and no edition of the incidence table has a rule for it. The decision is the provider's
+ * establishment, which the law gives for services in maritime waters (D-80).
  */
 const DECIDED: Readonly<Record<string, { readonly regra: catalogs.RegraIncidencia; readonly dispositivo: string }>> = {
   '200102': { regra: 'EP', dispositivo: 'Art. 3º, § 3º' },
 };
 
-/** What the layout path in the source says about the address that gives the place; the first that fits. */
+/** The field of the place's address, by the layout path in the source; the first match counts. */
 const CAMPO_LOCAL: readonly (readonly [RegExp, catalogs.Indicador['campoLocal'] | null])[] = [
   [/^$/, null],
   [/^EXCLUSIVO PARA NFS-e Via\.$/, null],
@@ -47,7 +48,7 @@ const CAMPO_LOCAL: readonly (readonly [RegExp, catalogs.Indicador['campoLocal'] 
 const DATE = match(/^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/);
 const PERCENT = match(/^(100|\d{1,2})(\.\d{1,2})?$/);
 
-/** Classifications with rates of their own in the calculator of the Receita Federal (decided in D-202). */
+/** Classifications with separate rates in the calculator of the Receita Federal (decided in D-202). */
 const PROPRIAS = `tributo,cclasstrib,inicio,fim,aliquota_percentual,fonte,base_legal,situacao
 ${[
   ['010001', '0.10', '0.90', '212'],
@@ -67,7 +68,7 @@ ${[
   .join('\n')}
 `;
 
-/** Percentages of government purchases in the calculator (decided in D-730), open-ended where it has no end. */
+/** Percentages of government purchases in the calculator (decided in D-730); an empty end means no end. */
 const COMPRAS_GOV = `tributo,cclasstrib,inicio,fim,aliquota_percentual,fonte,base_legal,situacao
 REDUTOR-COMPRA-GOV,,2026-01-01,,0.00,"Calculadora da Receita Federal, V0053 (28/08/2026)","LC 214/2025, arts. 370 e 472",confirmada
 ${[
@@ -398,7 +399,7 @@ if (import.meta.main) {
   try {
     process.exitCode = main(process.argv.slice(2));
   } catch (error) {
-    // A table that is absent or is no CSV at all.
+    // The table is missing, or is no CSV at all.
     console.error((error as Error).message);
     process.exitCode = 2;
   }

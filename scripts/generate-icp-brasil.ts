@@ -1,13 +1,14 @@
 /**
- * Writes `src/documents/icp-brasil/`: the authorities of ICP-Brasil that vouch for people and companies, from a folder of
- * certificates with their manifest, kept outside this project.
+ * Writes `src/documents/icp-brasil/`: the authorities of ICP-Brasil that certify people and companies. The source is a
+ * folder of certificates with their manifest, kept outside this project.
  *
+ * 
  *     npx node scripts/generate-icp-brasil.ts [--check] FOLDER
  *
  * FOLDER holds `manifesto.csv` and the PEM files it names; the rows whose `bundle` is `assinatura` are taken. Each
- * certificate must be what the manifest says of it (fingerprint, names, dates), an authority, and signed by one of the
- * others; anything else stops the run with all faults at once. With `--check` nothing is written and the exit code is 1
- * when a committed file differs. It fetches nothing: `README.md` there says where to get a newer package.
+ * certificate must match the manifest (fingerprint, names, dates), be an authority, and be signed by one of the others.
+ * Anything else stops the run with all faults at once. The option `--check` writes nothing, and gives exit code 1 when
+ * a committed file differs. The script fetches nothing: `README.md` there says where to get a newer package.
  */
 import { X509Certificate } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -19,7 +20,7 @@ import { catalog, cell, match, oneOf, parseCsv, type Row, text } from './csv.ts'
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const OUTPUT = join(ROOT, 'src/documents/icp-brasil');
 const MANIFEST = 'manifesto.csv';
-/** The day the certificates were compiled and verified; it changes with them, not with the day this runs. */
+/** The day the certificates were compiled and verified; it changes with them, not with the day of the run. */
 const COMPILED_ON = '2026-11-21';
 const FONTE =
   'Pacote de certificados publicado pelo ITI em 25/06/2026; v4 e v13 de um projeto público, com resumos conferidos em outro';
@@ -54,7 +55,10 @@ const AUTORIDADES = catalog<Autoridade>({
   covers: ['nivel', NIVEIS],
 });
 
-/** Those for signatures, roots first, by name and then by fingerprint, so that a refreshed package shows as what is new. */
+/**
+ * The authorities for signatures, roots first, by name and then by fingerprint: a refreshed package then shows only its
+ * new entries.
+ */
 function inOrder(rows: readonly Row[]): readonly Row[] {
   const place = (row: Row): string => `${NIVEIS.indexOf(oneOf(NIVEIS)(row('nivel')))} ${row('cn')} ${row('sha256')}`;
   return rows
@@ -64,7 +68,7 @@ function inOrder(rows: readonly Row[]): readonly Row[] {
 
 type Found = { readonly row: Row; readonly x509: X509Certificate };
 
-/** What is wrong with a certificate, by the manifest and by itself. */
+/** The faults of a certificate, by the manifest and by itself. */
 function faultsOf({ row, x509 }: Found, all: readonly Found[]): readonly string[] {
   const name = (part: string): string | undefined => /(?:^|\n)CN=(.*)/.exec(part)?.[1];
   const instant = (date: Date): string => date.toISOString().replace('.000Z', 'Z');
@@ -145,7 +149,7 @@ if (import.meta.main) {
   try {
     process.exitCode = main(process.argv.slice(2));
   } catch (error) {
-    // A file that is absent, or is no CSV or no certificate at all.
+    // The file is missing, or is no CSV or no certificate at all.
     console.error((error as Error).message);
     process.exitCode = 2;
   }

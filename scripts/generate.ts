@@ -1,11 +1,13 @@
 /**
  * Writes the files that are made of the tables, or compares them.
  *
+ * 
+ *
+ * 
  *     npx node scripts/generate.ts [--check]
  *
- * With `--check` nothing is written and the exit code is 1 when a committed file is not what its table makes, so that a
- * changed contract shows as a diff. A new generated file is a new row. In a generated
- * folder a file that no table makes is stale too.
+ * The option `--check` writes nothing, and gives exit code 1 when a committed file differs: a changed contract shows as
+ * a diff. A new generated file is a new row. A file in a generated folder that no table makes is stale too.
  */
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -25,7 +27,7 @@ import { conformidadeMarkdown } from './conformidade.ts';
 import { grafanaBoard } from './grafana.ts';
 
 type Generated = {
-  /** From the root of the project. */
+  /** The path from the root of the project. */
   readonly path: string;
   readonly make: () => string | Promise<string>;
 };
@@ -50,7 +52,7 @@ const FOLDERS: readonly { readonly path: string; readonly make: () => ReadonlyMa
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-/** The exit code: 0 done or equal, 1 different, 2 not understood. */
+/** The exit code: 0 done or equal, 1 different, 2 wrong usage. */
 async function main(args: readonly string[]): Promise<number> {
   const check = args.includes('--check');
   if (args.some((arg) => arg !== '--check')) {
@@ -87,7 +89,7 @@ async function makeAll(): Promise<readonly { readonly path: string; readonly tex
   return [...files, ...inFolders];
 }
 
-/** Files in a generated folder that nothing makes any more. */
+/** Files in a generated folder that no table makes any more. */
 function strangeFiles(made: readonly string[]): readonly string[] {
   return FOLDERS.filter(({ path }) => existsSync(join(ROOT, path)))
     .flatMap(({ path }) =>

@@ -1,20 +1,23 @@
-/** The board of Grafana: its panels, a row each, and the JSON that Grafana imports. Every query is tried on a real Prometheus in the tests. */
+/**
+ * The Grafana dashboard: its panels, a row each, and the JSON that Grafana imports. The tests try every query on a real
+ * Prometheus.
+ */
 
 import { CHECKS } from '../src/base/measures/checks.ts';
 
 type Kind = 'timeseries' | 'stat' | 'state-timeline';
 type Panel = {
   readonly title: string;
-  /** Of Grafana: what the values are. */
+  /** The unit of the values, as Grafana names it. */
   readonly unit: string;
   readonly kind: Kind;
-  /** PromQL, with how a line is called. */
+  /** PromQL, and the legend of its lines. */
   readonly queries: readonly (readonly [expr: string, legend: string])[];
-  /** From which value on it is of which colour; of a stat, and of a row of a timeline. */
+  /** The colour from each value on, for a stat or a row of a timeline. */
   readonly steps?: readonly Step[];
-  /** Lines that are red: what is wrong whenever there is any of it. */
+  /** Red lines: their values are a fault in any amount. */
   readonly red?: RegExp;
-  /** How values are called that are no quantities. */
+  /** Names of values that are no quantities. */
   readonly words?: Readonly<Record<string, string>>;
 };
 type Step = { readonly color: 'green' | 'orange' | 'red'; readonly value: number | null };
@@ -32,7 +35,10 @@ const lines = (title: string, unit: string, ...queries: Panel['queries'][number]
 const quantile = (q: number, metric: string, by: string, where = ''): string =>
   `histogram_quantile(${q}, sum by (${by}) (rate(${metric}_bucket${where}[5m])))`;
 
-/** The limits of a check as colours; `unit`: how many of the check's own are one of the panel. A count is wrong from one on. */
+/**
+ * The limits of a check as colours; `unit`: how many units of the check make one of the panel. A count is a fault from
+ * one on.
+ */
 function stepsOf(name: string, unit = 1): readonly Step[] {
   const { lado, aviso, critico } = CHECKS.find(({ nome }) => nome === name)!;
   const at = (limit: number | undefined, color: Step['color']): readonly Step[] =>
@@ -55,10 +61,10 @@ const WELL_AT_ONE: readonly Step[] = [
 ];
 const firing = (severity: string): string =>
   `max by (alertname) (ALERTS{alertname=~"Nfse.+",alertstate="firing",severity="${severity}"})`;
-/** What several services on one database tell alike is told once for each municipality. */
+/** Several services on one database report the same value: it is shown once for each municipality. */
 const once = (metric: string, by = 'municipio'): string => `max by (${by}) (${metric})`;
 
-/** In the order in which they are looked at: is it well, what goes in, what goes out, what holds it up. */
+/** The order is that of reading: health, input, output, obstacles. */
 export const PANELS: readonly Panel[] = [
   stat('No ar', 'percentunit', 'avg(up{job="nfse"}) or vector(0)', WELL_AT_ONE),
   stat('Alertas', 'short', 'count(ALERTS{alertname=~"Nfse.+",alertstate="firing"}) or vector(0)', [
@@ -140,7 +146,7 @@ export const PANELS: readonly Panel[] = [
     [once('nfse_aliquotas_em_falta', 'tributo'), 'alíquota {{tributo}}'],
     [`sum(${once('nfse_arquivos_em_falta')})`, 'municípios sem arquivos'],
   ),
-  // Beside years to go days would not be seen.
+  // A scale of years would hide days.
   lines(
     'Vence em menos de 90 dias',
     'd',
@@ -226,7 +232,7 @@ export const PANELS: readonly Panel[] = [
 
 const COLUMNS = 24;
 const STAT = { w: 3, h: 4 };
-/** Nine are on a screen beneath the stats. */
+/** Nine panels fit on a screen beneath the stats. */
 const LINES = { w: 8, h: 7 };
 
 export function grafanaBoard(): string {
@@ -246,7 +252,7 @@ export function grafanaBoard(): string {
         datasource: source,
         expr,
         legendFormat,
-        // Of a range the last value would stand there for hours after the service has gone.
+        // A range query would show the last value for hours after the service has gone.
         ...(panel.kind === 'stat' && { instant: true, range: false }),
       })),
     };
@@ -275,7 +281,7 @@ function fieldOf({ unit, kind, steps, words }: Panel): object {
   return {
     unit,
     noValue: kind === 'stat' ? 'sem dados' : '',
-    // What has ended already is below nought.
+    // An ended validity is below zero.
     ...(kind === 'timeseries' && unit !== 'd' && { min: 0 }),
     ...(steps && { color: { mode: 'thresholds' }, thresholds: { mode: 'absolute', steps } }),
     ...(words && { mappings: [{ type: 'value', options: mapEach(words) }] }),

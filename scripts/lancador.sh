@@ -1,12 +1,14 @@
 #!/bin/sh
-# Runs the service on the Node that came with it, from any folder, and by a link as well. It becomes that Node, which then gets the signals itself.
+# Runs the service on the Node that came with it, from any folder or through a link. The script becomes that Node, which
+# then receives the signals itself.
 self=$0
 [ ! -h "$self" ] || self=$(readlink -f "$self")
 case $self in */*) ;; *) self=./$self ;; esac
 root=$(unset CDPATH; cd "${self%/*}/.." && pwd -P) || exit 1
 node=$root/@NODE@
 
-# Node wants three libraries of GCC, which a small system may lack: a first try with its own, then with ours, the most portable one first.
+# Node needs three libraries of GCC, which a small system may lack. The first try uses the system's own, the next ones
+# use ours, the most portable first.
 own=${LD_LIBRARY_PATH-}
 for libraries in '' "$root/lib/atomic" "$root/lib/atomic:$root/lib/gcc"; do
   if [ -n "$libraries" ]; then
@@ -14,7 +16,7 @@ for libraries in '' "$root/lib/atomic" "$root/lib/atomic:$root/lib/gcc"; do
     export LD_LIBRARY_PATH
   fi
   if trouble=$("$node" --version 2>&1); then
-    # What Node compiled is kept only where the operator says: this folder is nobody's to write.
+    # Node's compile cache is kept only where the operator says: no account may write to this folder.
     [ -n "${NODE_COMPILE_CACHE-}" ] || export NODE_DISABLE_COMPILE_CACHE=1
     [ "${1-}" != serve ] || exec "$node" @OPTIONS@ "$root/src/main.js" "$@"
     exec "$node" "$root/src/main.js" "$@"

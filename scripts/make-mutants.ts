@@ -1,8 +1,8 @@
 /**
- * The mutants of a source file: small changes, each of which some test ought to notice. Sentences are left as they are, because
- * a test of their wording would be none of their meaning.
+ * The mutants of a source file: small changes, each of which some test should notice. Sentences stay unchanged, because
+ * a test of their wording would not test their meaning.
  *
- * What the types refuse is no mutant. Statements of SQL are mutated in their text.
+ * A change that the types refuse is no mutant. SQL statements are mutated in their text.
  */
 import { type Node, type SourceFile, SyntaxKind } from 'typescript/unstable/ast';
 import {
@@ -167,7 +167,7 @@ function sqlMutants(source: string, whole: (text: string) => Mutant): readonly M
   );
 }
 
-/** `return;`-like answers that another mutant changes already. */
+/** Plain values, which another mutant changes already. */
 function isPlain(node: Node): boolean {
   const plain = [SyntaxKind.TrueKeyword, SyntaxKind.FalseKeyword, SyntaxKind.NumericLiteral, SyntaxKind.StringLiteral];
   return plain.includes(node.kind) || node.getText() === 'undefined';

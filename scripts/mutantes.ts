@@ -1,8 +1,8 @@
 /**
- * Which mutants of a file its tests do not notice: `npm run mutantes -- src/adn/breaker.ts`. Each is tried in a copy of the project in a
- * folder for temporary files, one at a time, by the tests of {@link TESTS} in their order, until one fails. A mutant that does not come to
- * an end is killed by the clock, which is said, and one that grows by its limit of memory. Lines behind the name, `…/breaker.ts:31:57`,
- * leave out the rest.
+ * The mutants of a file that its tests do not notice: `npm run mutantes -- src/adn/breaker.ts`. Each runs in a copy of
+ * the project in a temporary folder, one at a time. The tests of {@link TESTS} run in their order, until one fails. A
+ * time limit kills an endless mutant, and is reported; a memory limit kills one that grows. Lines behind the name,
+ * `…/breaker.ts:31:57`, restrict the run to them.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -16,11 +16,11 @@ import { EQUIVALENT, TESTS } from './mutants-table.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
 const NODE = ['--max-old-space-size=1024', '--test-reporter=tap'];
-/** A mutant may take so many times what the unchanged file took, and some seconds for a busy machine. */
+/** A mutant may take this many times as long as the unchanged file, and some seconds on top. */
 const SLOWER = 4;
 const SPARE_MS = 60_000;
 const FIRST_RUN_MS = 600_000;
-/** A test that imports one of these wants the database server, which all of them share. */
+/** A test that imports one of these needs the database server, which all of them share. */
 const NEEDS_SERVER = /support\/(database|service|municipio)\.ts'/;
 
 let isStopped = false;
@@ -29,7 +29,7 @@ type Place = { readonly linha: number; readonly antes: string; readonly depois: 
 
 type Ending = 'passed' | 'failed' | 'late';
 
-/** Runs a test file up to the first test that fails: the exit code says nothing more than that. */
+/** Runs a test file up to the first test that fails: the exit code needs no more. */
 function runTest(test: string, folder: string, timeoutMs: number): Promise<Ending> {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, [...NODE, test], { cwd: folder, stdio: ['ignore', 'pipe', 'ignore'] });
@@ -60,7 +60,7 @@ function copyProject(): string {
   return folder;
 }
 
-/** By the types of the file itself. */
+/** The types of the file itself decide. */
 function isRefused(api: API, file: string): boolean {
   const snapshot = api.updateSnapshot({ fileChanges: { changed: [file] } });
   const { program } = snapshot.getProjects()[0]!;
@@ -69,7 +69,7 @@ function isRefused(api: API, file: string): boolean {
   return faults.length > 0;
 }
 
-/** Databases of tests that were killed. */
+/** Drops the databases of killed tests. */
 async function dropLeftovers(): Promise<void> {
   const [server] = JSON.parse(process.env.NFSE_TEST_SERVERS!);
   const client = new Client(server);
@@ -86,7 +86,7 @@ function placeOf(source: string, { start, end, text }: Mutant): Place {
   return { linha: before.split('\n').length, antes, depois: lineAt(changed, start, start + text.length) };
 }
 
-/** The lines of a text that a place touches, on one line. */
+/** The lines of a text around a place, joined into one line. */
 function lineAt(text: string, start: number, end: number): string {
   const from = text.lastIndexOf('\n', start - 1) + 1;
   const to = text.indexOf('\n', end);
@@ -96,7 +96,7 @@ function lineAt(text: string, start: number, end: number): string {
     .trim();
 }
 
-/** How long each test may take; it must hold as long as nothing is changed. */
+/** The time limit of each test; the unchanged project must pass within it. */
 async function timeTests(tests: readonly string[], folder: string): Promise<ReadonlyMap<string, number>> {
   const limits = new Map<string, number>();
   for (const test of tests) {

@@ -5,7 +5,7 @@ const SIGNED = [
   'src/subjects/assinatura/assinatura-certificado.test.ts',
 ];
 
-/** Which tests are about a file, cheap ones first. A file that is not here has its own, of the same name beside it. */
+/** The tests of a file, the cheap ones first. A file outside the list has a test of the same name beside it. */
 export const TESTS: Readonly<Record<string, readonly string[]>> = {
   'src/base/book/numeracao.ts': ['src/base/book/numeracao.test.ts'],
   'src/fiscal/assess.ts': ['src/fiscal/assess.test.ts', 'src/fiscal/judge-whole.test.ts'],
@@ -32,7 +32,7 @@ export const TESTS: Readonly<Record<string, readonly string[]>> = {
   'src/base/delivery/documents.ts': ['src/subjects/notas/deliver-copia.test.ts'],
 };
 
-/** Changes that change nothing, each by a piece of its line as it would read, and why. */
+/** Mutants without an effect, each by a piece of its changed line, with the reason. */
 export const EQUIVALENT: Readonly<Record<string, readonly (readonly [changed: string, why: string])[]>> = {
   'src/adn/reading.ts': [
     [

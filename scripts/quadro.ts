@@ -1,16 +1,17 @@
 /**
- * Draws panels of the board of Grafana (`deploy/grafana/nfse.json`) as SVG, from what Prometheus answers to their queries: stats as they stand at a
- * moment, lines and timelines over a span in which a fault lasts. No more of Grafana than this board uses.
+ * Draws panels of the Grafana dashboard (`deploy/grafana/nfse.json`) as SVG, from the answers of Prometheus to their
+ * queries. Stats show one moment; lines and timelines show a span around a fault. Only the features of this dashboard
+ * are drawn.
  */
 
 import { html } from '../src/published/site/page-shell.ts';
 
-/** A panel as the file of the board has it. */
+/** A panel, as the file of the dashboard holds it. */
 export type BoardPanel = {
   readonly title: string;
   readonly type: 'stat' | 'timeseries' | 'state-timeline';
   readonly fieldConfig: {
-    /** Lines that are red, by an expression between slashes. */
+    /** Red lines, by an expression between slashes. */
     readonly overrides: readonly { readonly matcher: { readonly options: string } }[];
     readonly defaults: {
       readonly unit: string;
@@ -26,24 +27,24 @@ export type BoardPanel = {
 /** `points`: moments in seconds, with their values. */
 export type Line = { readonly legend: string; readonly points: readonly (readonly [at: number, value: number])[] };
 export type Drawn = { readonly panel: BoardPanel; readonly lines: readonly Line[] };
-/** In seconds: what is shown, and from when to when the fault lasts. `step`: between two points. */
+/** The shown span and the time of the fault, in seconds. `step`: between two points. */
 export type Span = Readonly<Record<'from' | 'begin' | 'end' | 'to' | 'step', number>>;
 
 const [WIDTH, LEFT, RIGHT, TOP, PLOT] = [340, 44, 8, 24, 96];
 const LINES_MAX = 8;
-/** Of a moment on the axis. */
+/** The height of the labels on the time axis. */
 const LABEL = 24;
-/** Of lines, and of what is judged; each is seen on white and on black. */
+/** Colours of lines, and of judgements; each is visible on white and on black. */
 const COLORS = ['#2f7ed8', '#d9741a', '#3a9a4e', '#8e5bd0', '#1a9aa3', '#b08a00', '#808080', '#c2559d'];
 const RED = '#d13b3b';
 const JUDGED: Readonly<Record<string, string>> = { green: '#2b7a3d', orange: '#a85400', red: '#b3261e' };
 
-/** Lines as they are called: labels in the places of their names. */
+/** The legend of a line: labels take the places of their names. */
 export function legendOf(format: string, labels: Readonly<Record<string, string>>, title: string): string {
   return format.replaceAll(/\{\{(\w+)\}\}/g, (_whole, name: string) => labels[name] ?? '').trim() || title;
 }
 
-/** The stats together, then every other panel in a picture of its own; a page sets them side by side where there is room. */
+/** The stats together, then every other panel in a separate picture; a wide page sets them side by side. */
 export function drawBoard(all: readonly Drawn[], span: Span): string {
   const stats = all.filter(({ panel }) => panel.type === 'stat');
   const others = all.filter(({ panel }) => panel.type !== 'stat').map((one) => drawPanel(one, span));
@@ -77,7 +78,7 @@ function drawPanel(drawn: Drawn, span: Span): string {
 
 const xOf = ({ from, to }: Span, at: number): number => LEFT + ((at - from) / (to - from)) * (WIDTH - LEFT - RIGHT);
 
-/** The frame of what is over time: the title, the fault behind it, and the seconds since it began. */
+/** The frame of a panel over time: the title, the fault behind it, and the seconds since it began. */
 function overTime(title: string, span: Span, height: number): string {
   const { begin, end, from, to } = span;
   const every = (to - from) / 5 > 30 ? 60 : (to - from) / 5 > 15 ? 30 : 15;
@@ -124,7 +125,7 @@ function inkOf({ fieldConfig }: BoardPanel, { legend }: Line, place: number): st
   return isRed ? RED : COLORS[place]!;
 }
 
-/** A point that is missing is a gap. */
+/** A missing point is a gap. */
 function pathOf({ points }: Line, span: Span, yOf: (value: number) => number): string {
   return points
     .map(([at, value], place) => {
@@ -201,7 +202,7 @@ function wordOf({ fieldConfig }: BoardPanel, value: number): string {
   return mappings[0]?.options[String(value)]?.text ?? quantity(value, unit);
 }
 
-/** A value as people read it. */
+/** A value in a readable unit. */
 function quantity(value: number, unit: string): string {
   if (unit === 'percentunit') return `${number(100 * value)} %`;
   if (unit === 's') return Math.abs(value) < 1 && value !== 0 ? `${number(1_000 * value)} ms` : durationOf(value);
@@ -219,7 +220,7 @@ function number(value: number): string {
   return String(Number(value.toFixed(digits))).replace('.', ',');
 }
 
-/** The next of 1, 2, 5 and their tens; of bytes, of their binary units. */
+/** The next of 1, 2, 5 and their tens; bytes use binary units. */
 function niceMax(value: number, unit: string): number {
   if (value <= 0) return 1;
   const base = unit !== 'bytes' ? 1 : value >= 2 ** 30 ? 2 ** 30 : 2 ** 20;

@@ -21,7 +21,7 @@ export type RunOptions = {
   readonly atOnce: number;
   /** A number that fixes a random order; undefined: the largest files run first. */
   readonly seed: number | undefined;
-  /** With all that the files print. */
+  /** True: everything that the files print is shown. */
   readonly isTalkative: boolean;
 };
 
@@ -96,7 +96,7 @@ class Worker {
 
   #takeClose(how: unknown): void {
     this.hasEnded = true;
-    // A worker that has told failures ends with 1, as Node has it.
+    // A worker that has reported failures ends with 1, as in Node.
     if (!this.#isEnding) {
       this.#report.take({ kind: 'failure', file: this.#file, path: '', failure: `its process ended: ${how}` });
     }
@@ -104,7 +104,7 @@ class Worker {
   }
 }
 
-/** The largest files begin first, as most of them take longest: the end waits for none of them alone. */
+/** The largest files begin first, because most of them take longest: no single file delays the end. */
 function orderOf(files: readonly string[], seed: number | undefined): readonly string[] {
   if (seed !== undefined) return chanceOf(seed).shuffled(files);
   const sizes = new Map(files.map((file) => [file, statSync(path.resolve(ROOT, file)).size]));

@@ -1,6 +1,6 @@
 /**
- * `npm test`: the tests of a circle, or those that belong to the folders and files named behind `--`, with what they cost and what was left
- * out. A test file whose name ends in `.maquina.test.ts` belongs to the second circle, any other to the first.
+ * `npm test`: the tests of a circle, or those of the folders and files named behind `--`, with their cost and the
+ * omissions. A test file whose name ends in `.maquina.test.ts` belongs to the second circle, any other to the first.
  */
 import { parseArgs } from 'node:util';
 import { globalSetup, globalTeardown } from '../test/setup.ts';
@@ -8,7 +8,7 @@ import { type Circle, chooseFiles } from './choose-tests.ts';
 import { type RunOptions, runTests } from './run-files.ts';
 import type { Report } from './test-report.ts';
 
-/** More than there are cores: servers, disks and other programs are often waited for. */
+/** The number exceeds the cores: tests often wait for servers, disks and other programs. */
 const AT_ONCE = 4;
 const SEED_MAX = 2 ** 32 - 1;
 
@@ -66,7 +66,7 @@ async function runAsked(asked: Asked, files: readonly string[]): Promise<void> {
   process.exitCode = report.hasFailed() ? 1 : 0;
 }
 
-/** What was asked, or undefined once it was told what is wrong with it. */
+/** The request of the command line; undefined: its fault has been reported. */
 function readOrRefuse(): { readonly asked: Asked; readonly files: readonly string[] } | undefined {
   try {
     const asked = readAsked();

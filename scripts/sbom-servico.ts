@@ -1,6 +1,7 @@
 /**
- * What the archive of the service is made of, as CycloneDX: the packages of production, as cyclonedx-npm reads them off the installation, and what two of
- * them and the archive bring that no list of packages names: Node with its libraries, PostgreSQL with its own, the libraries of GCC, and fonts.
+ * The parts of the service's archive, as CycloneDX. cyclonedx-npm reads the production packages from the installation.
+ * This script adds the parts that no list of packages names: Node with its libraries, PostgreSQL with its own, the
+ * libraries of GCC, and fonts.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -38,7 +39,7 @@ export function makeSbom(root: string, libraries: readonly Bundled[]): Sbom {
   return sbom;
 }
 
-/** The folders of the packages in it, from the root of the project. */
+/** The folders of the listed packages, from the root of the project. */
 export function packagesOf({ components }: { readonly components?: readonly Component[] }): readonly string[] {
   return (components ?? []).flatMap((one) => {
     const place = one.properties?.find(({ name }) => name === PLACE)?.value;
@@ -56,14 +57,14 @@ function run(program: string, ...args: readonly string[]): string {
   return execFileSync(program, args, { encoding: 'utf8' }).trim();
 }
 
-/** A program by the name under which its weaknesses are published. */
+/** A program, by the name under which its vulnerabilities are published. */
 function programOf(name: string, version: string, vendor: string, components: readonly Component[]): Component {
   const purl = `pkg:generic/${name}@${version}`;
   const cpe = `cpe:2.3:a:${vendor}:${version}:*:*:*:*:*:*:*`;
   return { type: 'application', name, version, purl, cpe, 'bom-ref': purl, components } as Component;
 }
 
-/** Node says itself which libraries it was built with; what is no library there is a number of an interface. */
+/** Node lists the libraries it was built with; an entry that is no library is the number of an interface. */
 function nodeOf(folder: string): readonly Component[] {
   const {
     node,
@@ -83,7 +84,7 @@ function nodeOf(folder: string): readonly Component[] {
   return [programOf('node', node!, 'nodejs:node.js', parts)];
 }
 
-/** Its own libraries are of its version; the others say theirs in their names, and OpenSSL inside. */
+/** PostgreSQL's own libraries have its version; the others have theirs in their names, and OpenSSL inside the file. */
 function postgresOf(folder: string): readonly Component[] {
   const [version] = /[\d.]+$/.exec(run(path.join(folder, 'native/bin/postgres'), '--version').replace(/\)$/, ''))!;
   const names = globSync('native/lib/*.so*', { cwd: folder }).filter(
@@ -116,7 +117,7 @@ function libraryOf({ name, version, file, place }: Bundled): Component {
   } as Component;
 }
 
-/** The fonts of the printed note, which are cuts of these (`src/documents/fontes/README.md`). */
+/** The fonts of the printed note, which are subsets of these (`src/documents/fontes/README.md`). */
 const FONTS = [
   {
     name: 'Liberation Sans',

@@ -1,6 +1,6 @@
 /**
- * A whole production on one machine, made by the commands that a municipality would use: a private PKI, the ADN
- * simulator, a tenant with its providers. The demonstration, the benchmark and the long tests stand on it.
+ * A whole production on one machine, made with the commands of a municipality: a private PKI, the ADN simulator, a
+ * tenant with its providers. The demonstration, the benchmark and the long tests use it.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ const READY_WITHIN_MS = 120_000;
 export type Tree = { readonly root: string; readonly node: string };
 const OWN: Tree = { root: ROOT, node: process.execPath };
 
-/** The words of `npm start`, of whichever commit the copy is. */
+/** The arguments of `npm start` in the commit of the copy. */
 function startWords({ root }: Tree): readonly string[] {
   const manifest = readFileSync(path.join(root, 'package.json'), 'utf8');
   const { scripts } = JSON.parse(manifest) as { readonly scripts: { readonly start: string } };
@@ -31,16 +31,16 @@ function startOptions(tree: Tree): readonly string[] {
 }
 
 export type Running = {
-  /** The first group of the pattern that said that it was ready. */
+  /** The first group of the pattern that matched the ready message. */
   readonly address: string;
   readonly pid: number;
-  /** Everything that was printed so far. */
+  /** Everything printed so far. */
   output(): string;
   /** Sends a signal and waits for the end. */
   end(signal: NodeJS.Signals): Promise<void>;
 };
 
-/** One of our commands, started and left running once its output matches. */
+/** Starts one of our commands, and leaves it running once its output matches. */
 export async function start(
   args: readonly string[],
   env: NodeJS.ProcessEnv,
@@ -76,7 +76,7 @@ function endOf(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   return ended;
 }
 
-/** One of our commands, run to its end; its standard output. Throws with all that it said when it fails. */
+/** Runs one of our commands to its end, and returns its standard output. A failure throws with all its output. */
 export function run(args: readonly string[], env: NodeJS.ProcessEnv, tree = OWN): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn(tree.node, [mainOf(tree), ...args], {
@@ -98,7 +98,7 @@ export function run(args: readonly string[], env: NodeJS.ProcessEnv, tree = OWN)
 
 export function startService(env: NodeJS.ProcessEnv, tree = OWN): Promise<Running> {
   const ready = /Serviço no ar em (\S+)[\s\S]*Ctrl-C encerra/;
-  // What is measured is one process, however many cores there are.
+  // The measure is of one process, on any number of cores.
   return start(
     ['serve'],
     { PORT: '0', NFSE_LOG_LEVEL: 'warn', NFSE_PROCESSOS: '1', NFSE_PAINEL_PORTA: '0', ...env },
@@ -109,12 +109,12 @@ export function startService(env: NodeJS.ProcessEnv, tree = OWN): Promise<Runnin
 
 export type Simulator = Running & {
   readonly control: string;
-  /** Reads an address of its control. */
+  /** Reads an address of the simulator's control port. */
   // biome-ignore lint/suspicious/noExplicitAny: looked at field by field
   ask(address: string, init?: RequestInit): Promise<any>;
 };
 
-/** Folders of a stage, below one that belongs to it. */
+/** The folders of a stage, below a folder of its own. */
 export type Stage = { readonly dir: string; readonly pki: Pki };
 
 /** A private PKI for these providers, in a folder of its own. */
@@ -125,13 +125,13 @@ export async function openStage(
   makeKeys?: MakePkiOptions['makeKeys'],
 ): Promise<Stage> {
   await mkdir(dir, { recursive: true });
-  // Run as root, the database server's own account must be able to enter.
+  // The database server's own account must be able to enter when root runs this.
   await chmod(dir, 0o755);
   const pasta = path.join(dir, 'pki');
   return { dir, pki: await makePki({ pasta, cnpjs, recusados: false, agora: now, makeKeys }) };
 }
 
-/** `ports`: of the ADN and of its control; 0 chooses free ones. */
+/** `ports`: the port of the ADN and that of its control; 0 chooses a free one. */
 export async function startSimulator(
   { dir, pki }: Stage,
   extra: readonly string[] = [],
@@ -160,7 +160,7 @@ export type Tenant = {
   readonly providers: readonly { readonly documento: string; readonly razaoSocial: string }[];
 };
 
-/** Registers the municipality and its providers by the commands that an operator has. `command`: how each is run. */
+/** Registers the municipality and its providers with the commands of an operator. `command`: runs each of them. */
 export async function registerTenant(
   { dir, pki }: Stage,
   tenant: Tenant,

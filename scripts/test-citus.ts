@@ -1,6 +1,7 @@
 /**
- * `npm run test:citus`: the tests that say what the store, the events and the doors do, on databases that Citus distributes. `NFSE_TEST_CITUS`
- * names a coordinator whose database knows its nodes. At the end stands what Citus refused. `npm run test:citus -- FILE…` runs others.
+ * `npm run test:citus`: the tests of the store, the events and the doors, on databases that Citus distributes.
+ * `NFSE_TEST_CITUS` names a coordinator whose database knows its nodes. The run ends with the statements that Citus
+ * refused. `npm run test:citus -- FILE…` runs other files.
  */
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
@@ -8,7 +9,7 @@ import { chooseFiles } from './choose-tests.ts';
 
 const TESTS = chooseFiles({ places: [], circle: 'both' });
 
-/** The file of a test, wherever it stands. */
+/** The file of a test, in any folder. */
 function findTest(name: string): string {
   const file = TESTS.find((one) => path.basename(one) === `${name}.test.ts`);
   if (file === undefined) throw new Error(`${name}: there is no such test`);

@@ -1,6 +1,6 @@
 /**
- * What a run of the tests says: a line for each file as it ends, each failure in full, and at the end the dearest files, the failures that
- * come and go, and what was skipped and why. The last line counts.
+ * The report of a test run: a line for each file as it ends, and each failure in full. The end lists the most expensive
+ * files, the intermittent failures, and the skipped tests with their reasons. The last line counts.
  */
 import path from 'node:path';
 import { readCpuMs } from '../test/support/cpu.ts';
@@ -9,9 +9,9 @@ import type { WorkerMessage } from './worker-messages.ts';
 type FileRun = { readonly begun: number; tests: number; failed: number; cpuMs: number | undefined; output: string };
 
 const DEAREST = 10;
-/** Skipped tests that are named for each reason. */
+/** Skipped tests named for each reason. */
 const NAMED_MAX = 3;
-/** Of what a failed file printed, the end. */
+/** Only the end of a failed file's output is shown. */
 const OUTPUT_MAX = 20_000;
 
 export class Report {
@@ -26,7 +26,7 @@ export class Report {
   readonly #count = { passed: 0, failed: 0, skipped: 0 };
   readonly #files = new Map<string, FileRun>();
 
-  /** `isTalkative`: with all that files print and say, as a developer wants of the few that were asked for. */
+  /** `isTalkative`: shows all output of the files, as a developer of a few files wants. */
   constructor({ root, isTalkative }: { readonly root: string; readonly isTalkative: boolean }) {
     this.#root = root;
     this.#isTalkative = isTalkative;
@@ -78,7 +78,7 @@ export class Report {
     return this.#count.failed > 0 || this.#count.passed === 0;
   }
 
-  /** The end of it all, once the servers of the run have ended, so that their processor time is known. */
+  /** Ends the report after the servers of the run have ended, so that their processor time is known. */
   tell({ times, seed }: { readonly times: number; readonly seed: number | undefined }): void {
     const dearest = [...this.#costs].sort((one, other) => other[1].cpuMs - one[1].cpuMs).slice(0, DEAREST);
     console.log(`\nOs mais caros${times > 1 ? ', somadas as vezes' : ''}:`);

@@ -10,7 +10,7 @@ import { closeAll } from '../test/support/cleanup.ts';
 import { readCpuMs } from '../test/support/cpu.ts';
 import { TEST_MAX_MS, type WorkerMessage, type WorkerOrder } from './worker-messages.ts';
 
-/** A file has this long to close its resources, on a machine that may stand still for a minute. */
+/** Time for a file to close its resources, on a machine that may stall for a minute. */
 const END_MAX_MS = 180_000;
 
 type TestEvent = ReturnType<typeof run> extends AsyncIterable<infer Event> ? Event : never;

@@ -1,7 +1,7 @@
 /**
- * Trains the dictionary by which documents at rest are compressed (`src/base/book/pacote.ts`), of documents that are made here of the examples of
- * the rules and of invented names: `node scripts/train-dictionary.ts NUMBER`, with the `zstd` of the machine. A dictionary in use is never
- * trained again; a better one gets the next number.
+ * Trains the dictionary that compresses documents at rest (`src/base/book/pacote.ts`). The samples are made here from
+ * the examples of the rules and invented names: `node scripts/train-dictionary.ts NUMBER`, with the `zstd` of the
+ * machine. A dictionary in use is never trained again; a better one gets the next number.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ const WORDS =
     ' ',
   );
 
-/** The same numbers at each run. */
+/** The random numbers are the same at each run. */
 let state = 1;
 function random(below: number): number {
   state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
@@ -29,14 +29,14 @@ const digits = (count: number): string => Array.from({ length: count }, () => ra
 const words = (count: number): string => Array.from({ length: count }, () => WORDS[random(WORDS.length)]).join(' ');
 const bytes = (count: number): Buffer => Buffer.from(Array.from({ length: count }, () => random(256)));
 
-/** A block as it is compressed: the DPS without certificate and the note, or the JSON body and the note. */
+/** A block as the service compresses it: the DPS without certificate and the note, or the JSON body and the note. */
 function sampleOf(patch: ReturnType<typeof acceptedPatches>[number]): Buffer | undefined {
   const told = { ...patch, 'toma/xNome': words(4), 'serv/cServ/xDescServ': words(3 + random(12)) };
   let nfse: string;
   try {
     nfse = nfseOf(told).toString();
   } catch {
-    // Some examples want a taker without name.
+    // Some examples need a taker without a name.
     return undefined;
   }
   const [chave, id, cnpj] = [digits(50), digits(42), digits(14)];

@@ -1,9 +1,10 @@
 /**
- * Signatures inside the documents of ABRASF: of the lot, of each RPS, of the request of a cancellation. Each stands beside the
+ * Signatures inside ABRASF documents: of the lot, of each RPS, of the request of a cancellation. Each stands beside the
  * element that it signs. A lot has signatures within signed elements, so one pair is judged at a time.
  *
- * The profile is that of the DPS (`signed.ts`), and, where a municipality allows it by name, that of 2008 as well: RSA-SHA1 with
- * inclusive canonicalisation (D-70), and a reference to the whole document, of clients whose lots have no `Id` (D-178).
+ * The profile is that of the DPS (`signed.ts`). A municipality may also allow the profile of 2008: RSA-SHA1 with
+ * inclusive canonicalisation (D-70), and a reference to the whole document, for clients whose lots have no `Id`
+ * (D-178).
  */
 import { constants, hash, verify } from 'node:crypto';
 import { type Fault, quoted } from '../fiscal/fault.ts';
@@ -21,22 +22,22 @@ import { type Certificate, readCertificate } from './certificate.ts';
 import { DSIG, isSignature } from './signature-shape.ts';
 import { INCLUSIVE_PREFIXES_MAX, type XmlDocumentReading } from './xml.ts';
 
-/** Why a signature does not hold; or its certificate, and `check`, which computes whether it holds. */
+/** The fault of a signature; or its certificate, and `check`, which verifies it. */
 export type AbrasfSignature =
   | { readonly fault: Fault }
   | { readonly certificate: Certificate; readonly check: () => Fault | undefined };
 
 export type AbrasfSignatureOptions = {
-  /** The municipality allows RSA-SHA1 and inclusive canonicalisation (`soap_sha1`). */
+  /** True: the municipality allows RSA-SHA1 and inclusive canonicalisation (`soap_sha1`). */
   readonly allowsSha1: boolean;
 };
 
 /** The signatures of one document. */
 export type AbrasfSignatures = {
   /**
-   * The signature beside an element in its parent; undefined when there is none. Nothing is digested before `check`: the signer
-   * can be judged first, and the signature of a stranger costs no more than reading it. An element whose Id another element has
-   * too is refused: the reference could mean either.
+   * The signature beside an element in its parent; undefined when there is none. Nothing is digested before `check`:
+   * the signer can be judged first, and a stranger's signature costs no more than its parsing. A duplicate Id is
+   * refused: the reference could mean either element.
    */
   beside(parent: Elemento, signed: Elemento): AbrasfSignature | undefined;
 };
@@ -48,12 +49,12 @@ const CHARACTERS_MAX = 32 * 1024;
 type Context = {
   readonly reading: XmlDocumentReading;
   readonly allowsSha1: boolean;
-  /** How many elements have an identifier. */
+  /** The number of elements with an identifier. */
   readonly countOfId: (id: string) => number;
   readonly certificateOf: (keyInfo: Elemento | undefined) => Certificate | Problem;
 };
 
-/** Opens the signatures of a document. Identifiers and certificates are read once, however many signatures it has. */
+/** Opens the signatures of a document. Identifiers and certificates are read once for all of its signatures. */
 export function abrasfSignatures(
   reading: XmlDocumentReading,
   { allowsSha1 }: AbrasfSignatureOptions,
@@ -90,7 +91,7 @@ export function abrasfSignatures(
 type Pair = { readonly parent: Elemento; readonly signed: Elemento; readonly signature: Elemento };
 type Problem = { readonly problem: string };
 
-/** Why a signature is too large to be one. */
+/** The reason why a signature is too large. */
 function excessIn(signature: Elemento): string | undefined {
   let [elements, characters] = [0, 0];
   const walk = ({ children, text, attributes }: Elemento): boolean => {
@@ -123,7 +124,7 @@ function judgeArrangement(context: Context, { parent, signed, signature }: Pair)
 
 type Parts = Exclude<ReturnType<typeof partsOf>, string>;
 
-/** The elements of a signature, or why they are not all there. */
+/** The elements of a signature, or the fault of a missing one. */
 function partsOf(signature: Elemento) {
   const [signedInfo, signatureValue] = [onlyChild(signature, 'SignedInfo'), onlyChild(signature, 'SignatureValue')];
   if (signedInfo === undefined || signatureValue === undefined) return 'A assinatura está incompleta.';
@@ -137,7 +138,7 @@ function partsOf(signature: Elemento) {
     : 'SignedInfo está incompleto, ou tem mais de uma Reference.';
 }
 
-/** Why a reference does not name the signed element alone. */
+/** The fault of a reference that does not name the signed element alone. */
 function referenceProblem(
   { allowsSha1, countOfId }: Context,
   signed: Elemento,
@@ -175,17 +176,17 @@ function methodsOf(
     const also = allowsSha1 ? ', ou RSA-SHA1 com SHA-1 e C14N inclusiva' : '';
     return `Os algoritmos da assinatura não são os aceitos: RSA-SHA256, SHA-256 e C14N exclusiva${also}.`;
   }
-  // Elements inside an algorithm, such as a list of prefixes, would change what is signed.
+  // Elements inside an algorithm, such as a list of prefixes, would change the signed content.
   const all = [canonicalization, method, digestMethod, ...transformElements(reference)];
   if (all.some(({ children }) => children.length > 0)) {
     return 'Um algoritmo da assinatura traz elementos que não se aceitam; configure a C14N sem lista de prefixos.';
   }
-  // Without a transformation that says how, XML Signature canonicalises inclusively.
+  // XML Signature canonicalises inclusively when no transformation says otherwise.
   return { signing, digesting, form: transforms[0] ?? INCLUSIVE, ofInfo };
 }
 
 type Form = ReturnType<XmlDocumentReading['inclusive']> | XmlDocumentReading;
-/** What was signed, in a canonical form. */
+/** The signed content in a canonical form. */
 type Content = (form: Form) => string | undefined;
 
 type Checked = {
@@ -219,8 +220,8 @@ function check(
 }
 
 /**
- * Whether a signature may refer to the whole document: only that of the document itself, where the document is not inside an
- * envelope. There may be hundreds of RPS, and each digest of the whole would cost as much as the document.
+ * True when a signature may refer to the whole document: that of the document itself, outside any envelope. There may
+ * be hundreds of RPS, and each digest of the whole would cost as much as the document.
  */
 function mayBeWhole(reading: XmlDocumentReading, parent: Elemento): boolean {
   const { root } = reading;
@@ -245,7 +246,7 @@ function algorithmOf(element: Elemento): string {
   return attributeOf(element, 'Algorithm') ?? '';
 }
 
-/** How many elements have each identifier, in whatever letters its attribute is written. */
+/** The number of elements with each identifier, in any case of its attribute's name. */
 function idsIn(root: Elemento): ReadonlyMap<string, number> {
   const ids = new Map<string, number>();
   const walk = ({ attributes, children }: Elemento): void => {
@@ -257,7 +258,7 @@ function idsIn(root: Elemento): ReadonlyMap<string, number> {
   return ids;
 }
 
-/** Empty where there is none. */
+/** Empty text: there is no certificate. */
 function certificateTextOf(keyInfo: Elemento | undefined): string {
   const data = keyInfo && onlyChild(keyInfo, 'X509Data');
   const [element] = data?.children.filter(({ name }) => name === 'X509Certificate') ?? [];

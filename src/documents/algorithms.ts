@@ -1,12 +1,12 @@
 /**
- * One table of the algorithms of signatures: their names in ASN.1, in XML and in messages, their digests, and which signatures may
- * use them. The algorithms of a PKCS#12 alone are in `packages/cliente/src/pkcs12.ts`.
+ * One table of the algorithms of signatures: their names in ASN.1, in XML and in messages, their digests, and their
+ * permitted uses. The algorithms of a PKCS#12 alone are in `packages/cliente/src/pkcs12.ts`.
  */
 import { OID } from '../../packages/cliente/src/oids.ts';
 import { SIGNATURE_NAMESPACE as DSIG } from '../fiscal/layout/reading.ts';
 import { der } from './asn1.ts';
 
-/** A digest: its name for `node:crypto`, its name for people, its length. */
+/** A digest: its name for `node:crypto`, its displayed name, its length. */
 export type Digest = { readonly name: string; readonly shown: string; readonly bytes: number };
 
 export const SHA1: Digest = { name: 'sha1', shown: 'SHA-1', bytes: 20 };
@@ -14,22 +14,25 @@ export const SHA256: Digest = { name: 'sha256', shown: 'SHA-256', bytes: 32 };
 const SHA384: Digest = { name: 'sha384', shown: 'SHA-384', bytes: 48 };
 const SHA512: Digest = { name: 'sha512', shown: 'SHA-512', bytes: 64 };
 
-/** What may be signed with an algorithm. `cms`: a body of JSON; `lists`: a revocation list; `abrasf`: a document of the legacy port. */
+/**
+ * The permitted use of an algorithm. `cms`: a body of JSON; `lists`: a revocation list; `abrasf`: a document of the
+ * legacy port.
+ */
 type Use = 'cms' | 'lists' | 'abrasf';
 
 type Algorithm = {
   /** Its identifier in ASN.1. */
   readonly oid?: string;
-  /** What messages call it; without a name they give the identifier. */
+  /** The name in messages; without one, messages give the identifier. */
   readonly name?: string;
-  /** Its identifier in XML, and what messages about XML call it. */
+  /** Its identifier in XML, and its name in messages about XML. */
   readonly uri?: string;
   readonly uriName?: string;
-  /** The digest that the algorithm is or uses; undefined where the identifier names none. */
+  /** The digest that the algorithm is or uses; undefined: the identifier names none. */
   readonly digest?: Digest;
-  /** The name of that digest where somebody can forge it. */
+  /** The name of that digest when it can be forged. */
   readonly weak?: string;
-  /** The XML signature of a DPS uses what {@link REQUIRED} says, and nothing else. */
+  /** The permitted uses; the XML signature of a DPS follows {@link REQUIRED} alone. */
   readonly uses?: readonly Use[];
 };
 
@@ -46,7 +49,7 @@ const DIGEST_ALGORITHMS: readonly Algorithm[] = [
   { oid: '2.16.840.1.101.3.4.2.8', name: 'SHA3-256' },
 ];
 
-/** The digest of RSA-PSS is one of its parameters. */
+/** RSA-PSS names its digest in its parameters. */
 export const RSA_PSS = '1.2.840.113549.1.1.10';
 export const SHA256_WITH_RSA = '1.2.840.113549.1.1.11';
 
@@ -84,7 +87,7 @@ const SIGNATURE_ALGORITHMS: readonly Algorithm[] = [
   },
   { oid: '1.2.840.10045.4.3.3', name: 'ECDSA com SHA-384', digest: SHA384, uses: ['lists'] },
   { oid: '1.2.840.10045.4.3.4', name: 'ECDSA com SHA-512', digest: SHA512, uses: ['lists'] },
-  // Ed25519 and Ed448 have a digest of their own.
+  // Ed25519 and Ed448 have a fixed digest.
   { oid: '1.3.101.112', uses: ['lists'] },
   { oid: '1.3.101.113', uses: ['lists'] },
   { uri: 'http://www.w3.org/2007/05/xmldsig-more#sha256-rsa-MGF1', uriName: 'RSA-PSS-SHA256' },
@@ -108,7 +111,7 @@ const TRANSFORMS: readonly Algorithm[] = [
   { uri: `${DSIG}base64`, uriName: 'Base64' },
 ];
 
-/** What the XML signature of a DPS must use, by the name of the element that states it. */
+/** The required algorithms of a DPS signature, by the name of the element that states each. */
 export const REQUIRED = {
   CanonicalizationMethod: EXCLUSIVE,
   SignatureMethod: `${MORE}rsa-sha256`,
@@ -134,17 +137,17 @@ function columnOf<Value>(
 const takenBy = (rows: readonly Algorithm[], use: Use): readonly Algorithm[] =>
   rows.filter(({ uses }) => uses?.includes(use));
 
-/** What messages call an identifier of XML. */
+/** The names of XML identifiers in messages. */
 export const URI_NAMES = columnOf(ALL, 'uri', ({ uriName }) => uriName);
 
-/** What a CMS may use: digests, and signatures with their digest, which is null where the identifier names none. */
+/** The algorithms of a CMS: digests, and signatures with their digest; null: the identifier names none. */
 export const CMS_DIGESTS = columnOf(takenBy(DIGEST_ALGORITHMS, 'cms'), 'oid', ({ digest }) => digest);
 export const CMS_SIGNATURES = columnOf(takenBy(SIGNATURE_ALGORITHMS, 'cms'), 'oid', ({ digest }) => digest ?? null);
 
-/** What messages call an identifier of ASN.1. */
+/** The names of ASN.1 identifiers in messages. */
 export const OID_NAMES = columnOf(ALL, 'oid', ({ name }) => name);
 
-/** The signatures that a revocation list may have, with the name of their digest; null where the algorithm has its own. */
+/** The signature algorithms of a revocation list, with the name of their digest; null: the algorithm has a fixed one. */
 export const LIST_DIGESTS = columnOf(
   takenBy(SIGNATURE_ALGORITHMS, 'lists'),
   'oid',
@@ -154,7 +157,7 @@ export const LIST_DIGESTS = columnOf(
 /** The algorithms whose digest can be forged, with the name of that digest. */
 export const WEAK = columnOf(ALL, 'oid', ({ weak }) => weak);
 
-/** An algorithm of a document of ABRASF. `isOld`: only where the municipality allows it. */
+/** An algorithm of an ABRASF document. `isOld`: allowed only if the municipality says so. */
 export type AbrasfAlgorithm = { readonly digest: string; readonly isOld: boolean };
 const ofAbrasf = (rows: readonly Algorithm[]): Readonly<Record<string, AbrasfAlgorithm>> =>
   columnOf(takenBy(rows, 'abrasf'), 'uri', ({ digest, weak }) => ({ digest: digest!.name, isOld: weak !== undefined }));

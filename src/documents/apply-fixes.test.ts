@@ -1,4 +1,7 @@
-/** Corrections put into texts: of XML and of JSON, elements and attributes, properties and members, and what touches itself. */
+/**
+ * Corrections applied to texts: of XML and of JSON, elements and attributes, properties and members, and overlapping
+ * corrections.
+ */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Fault } from '../fiscal/fault.ts';

@@ -1,14 +1,14 @@
 /**
- * Puts the corrections of faults into the text that they are about, as `correcao` says it (D-212): of XML in the place of the element or the
- * attribute, of JSON in the place of the property or the member of a list; an empty one takes it out. What is not found where a fault says is
- * left as it is.
+ * Applies the corrections of faults to the text that they concern, as `correcao` gives them (D-212). A correction
+ * replaces an element or attribute of XML, or a property or list member of JSON; an empty one removes it. A place that
+ * is not found stays unchanged.
  */
 import type { Fault } from '../fiscal/fault.ts';
 import { placesIn } from './places.ts';
 
 type Edit = { readonly from: number; readonly to: number; readonly text: string };
 
-/** The text with the corrections that touch nothing of each other, and how many they are. */
+/** The text with the corrections that do not overlap, and their number. */
 export function applyFixes(
   text: string,
   faults: readonly Fault[],
@@ -32,12 +32,12 @@ export function applyFixes(
 
 const keyOf = (linha: number, coluna: number): string => `${linha}:${coluna}`;
 
-/** Faults by where they stand. */
+/** Faults by their position. */
 function byPlace(faults: readonly Fault[]): ReadonlyMap<string, readonly Fault[]> {
   return Map.groupBy(faults, ({ linha, coluna }) => keyOf(linha!, coluna ?? 1));
 }
 
-/** Every piece ends before the next `<`, but for comments and what is quoted whole, so that a text is gone through once. */
+/** Every piece ends before the next `<`, except comments and quoted sections, so that a text is scanned once. */
 const MARKUP =
   /<!--[\s\S]*?(?:-->|$)|<!\[CDATA\[[\s\S]*?(?:\]\]>|$)|<\?[\s\S]*?(?:\?>|$)|<![^<>]*>|<\/?[^\s/<>!?"'](?:"[^"<]*"|'[^'<]*'|[^<>"'])*>/g;
 
@@ -67,7 +67,7 @@ function editsOfXml(text: string, faults: readonly Fault[]): Edit[] {
   return edits;
 }
 
-/** Of a fault of an attribute only that changes, or comes behind the name where there is none. */
+/** A fault of an attribute changes that attribute alone, or adds it behind the element's name. */
 function editOfElement(text: string, { at, end }: OpenTag, to: number, { xpath, correcao }: Fault): Edit {
   const attribute = /\/@([^/]+)$/.exec(xpath)?.[1];
   if (attribute === undefined) return { from: at, to, text: correcao! };
@@ -83,7 +83,7 @@ function editOfElement(text: string, { at, end }: OpenTag, to: number, { xpath, 
 
 // JSON.
 
-/** A property with its name, or a member of a list: where it begins, where its value does, and where that ends. */
+/** A property with its name, or a member of a list: its beginning, that of its value, and the end of the value. */
 type Member = { readonly at: number; readonly value: number; readonly end: number };
 
 const JSON_TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
@@ -106,7 +106,7 @@ function membersOf(text: string): readonly Member[] {
       end();
       if (token !== ',') open.pop();
     } else if (token !== ':') {
-      // The first of a property is its name, and what follows its value.
+      // The first text of a property is its name, and the next part its value.
       if (inside !== undefined && inside.at === undefined) inside.at = at;
       else if (inside !== undefined && !inside.isList) inside.value ??= at;
       if (token === '{' || token === '[') open.push({ isList: token === '[', at: undefined, value: undefined });
@@ -129,7 +129,7 @@ function editsOfJson(text: string, faults: readonly Fault[]): Edit[] {
   });
 }
 
-/** What is taken out goes with its comma. */
+/** A removed part takes its comma along. */
 function editOfMember(text: string, { at, end }: Member, correcao: string): Edit {
   if (correcao !== '') return { from: at, to: end, text: correcao };
   const behind = /^\s*,/.exec(text.slice(end))?.[0].length;

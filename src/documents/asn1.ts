@@ -1,16 +1,16 @@
 /**
- * ASN.1: reads DER and BER, writes DER. The callers know what the fields of a certificate, a list or a CMS mean.
+ * ASN.1: reads DER and BER, writes DER. The callers know the meaning of the fields of a certificate, a list or a CMS.
  *
- * Nothing is copied while reading: contents are views on the given bytes. Depth and count are bounded, because the bytes come
- * from outside.
+ * Nothing is copied while reading: contents are views on the given bytes. Depth and count are bounded, because the
+ * bytes come from outside.
  */
 
-/** Deeper than any certificate or CMS is. */
+/** No certificate and no CMS is deeper. */
 const DEPTH_MAX = 24;
 /** A CMS with a chain of certificates has about two thousand values. */
 const VALUES_MAX = 50_000;
 
-/** A value. Its octets are cut out when they are asked for: of most of a certificate they never are. */
+/** A value. Its octets are cut out on demand: most values of a certificate never need them. */
 export class Asn1 {
   /** 0 universal, 1 application, 2 context specific, 3 private. */
   readonly class: 0 | 1 | 2 | 3;
@@ -30,7 +30,7 @@ export class Asn1 {
     this.places = places;
   }
 
-  /** The content octets; of a constructed value in indefinite form, without the end mark. */
+  /** The content octets; a constructed value in indefinite form has them without the end mark. */
   get content(): Buffer {
     return this.buffer.subarray(this.places.content, this.places.contentEnd);
   }
@@ -41,7 +41,7 @@ export class Asn1 {
   }
 }
 
-/** Where a value stands in its bytes. */
+/** The positions of a value in its bytes. */
 type Places = {
   readonly start: number;
   readonly content: number;
@@ -49,13 +49,13 @@ type Places = {
   readonly end: number;
 };
 
-/** Bit of an identifier octet. */
+/** The bit of an identifier octet for a constructed value. */
 const CONSTRUCTED = 0x20;
 
-/** Bytes that are no ASN.1, or end too early, or are nested absurdly. */
+/** The bytes are no ASN.1, end too early, or are nested too deep. */
 export class Asn1Error extends Error {}
 
-/** What a reading gives; undefined where it ends in an {@link Asn1Error}. */
+/** The result of a reading; undefined when it throws an {@link Asn1Error}. */
 export function tryAsn1<Value>(read: () => Value): Value | undefined {
   try {
     return read();
@@ -65,7 +65,7 @@ export function tryAsn1<Value>(read: () => Value): Value | undefined {
   }
 }
 
-/** A value that must be there. */
+/** Requires a value to be present. */
 export function requireValue(value: Asn1 | undefined): Asn1 {
   if (value === undefined) throw new Asn1Error('something is missing');
   return value;
@@ -94,7 +94,7 @@ export const TAG = {
 /** Types whose values never have parts, in BER as in DER (X.690, 8.2 to 8.19). */
 const PRIMITIVE: ReadonlySet<number> = new Set([TAG.boolean, TAG.integer, TAG.null, TAG.oid, TAG.enumerated]);
 
-/** The one value that the bytes are. Definite and indefinite lengths are read; anything after the value is an error. */
+/** Reads the single value of the bytes. Lengths are definite or indefinite; anything after the value is an error. */
 export function readAsn1(bytes: Uint8Array): Asn1 {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const reader = new Reader(buffer);
@@ -176,7 +176,7 @@ class Reader {
   }
 }
 
-/** Whether every length in a value is definite and as short as can be, as DER demands and BER does not. */
+/** True when every length in a value is definite and minimal, as DER demands and BER does not. */
 export function hasDerLengths({ content, raw, tag, children }: Asn1): boolean {
   const { length } = content;
   const octets = length < 0x80 ? 1 : 1 + Math.ceil((32 - Math.clz32(length)) / 8);
@@ -188,7 +188,7 @@ export function isUniversal(value: Asn1 | undefined, tag: number): value is Asn1
   return value !== undefined && value.class === 0 && value.tag === tag;
 }
 
-/** `[n]`, whatever is in it. */
+/** True for `[n]` with any content. */
 export function isContext(value: Asn1 | undefined, tag: number): value is Asn1 {
   return value !== undefined && value.class === 2 && value.tag === tag;
 }
@@ -197,14 +197,14 @@ export function isContext(value: Asn1 | undefined, tag: number): value is Asn1 {
 export function oidOf(value: Asn1 | undefined): string {
   const content = isUniversal(value, TAG.oid) ? value.content : NOTHING;
   if (content.length === 0) throw new Asn1Error('no object identifier here');
-  // An arc has an end, and no zeros before it (X.690, 8.19.2).
+  // An arc has an end, and no leading zeros (X.690, 8.19.2).
   if (content.at(-1)! >= 0x80) throw new Asn1Error('an object identifier without end');
   let dotted = '';
   for (let start = 0, at = 0; at < content.length; at += 1) {
     if (at === start && content[at] === 0x80) throw new Asn1Error('an object identifier with zeros before an arc');
     if (content[at]! >= 0x80) continue;
     const arc = arcIn(content, start, at);
-    // The first two arcs are one: 40 times the root, and the second.
+    // The first two arcs are encoded as one: 40 times the root, and the second.
     const root = arc < 80 ? Math.floor(Number(arc) / 40) : 2;
     dotted += start === 0 ? `${root}.${typeof arc === 'bigint' ? arc - 80n : arc - root * 40}` : `.${arc}`;
     start = at + 1;
@@ -236,7 +236,7 @@ export function bitsOf(value: Asn1): Buffer {
   const octets = octetsOf(value);
   const [unused] = octets;
   if (unused === undefined || unused > 7 || (unused > 0 && octets.length === 1)) throw new Asn1Error('no bit string');
-  // DER: bits that are not used are zero (X.690, 11.2.1).
+  // DER: unused bits are zero (X.690, 11.2.1).
   if ((octets.at(-1)! & ((1 << unused) - 1)) !== 0 && octets.length > 1) throw new Asn1Error('bits after the end');
   return octets.subarray(1);
 }
@@ -258,7 +258,7 @@ export function timeOf(value: Asn1 | undefined): number {
   const match = /^(\d{2}|\d{4})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})?(?:\.\d+)?(Z|[+-]\d{4})?$/.exec(text);
   if (match === null) throw new Asn1Error('a time that is none');
   const [, year, month, day, hour, minute, second = '00', zone = 'Z'] = match;
-  // RFC 5280: two digits from 50 on are of the last century.
+  // RFC 5280: two digits from 50 on belong to the last century.
   const full = year!.length === 4 ? year : `${Number(year) < 50 ? '20' : '19'}${year}`;
   const offset = zone === 'Z' ? 'Z' : `${zone.slice(0, 3)}:${zone.slice(3)}`;
   const time = Date.parse(`${full}-${month}-${day}T${hour}:${minute}:${second}${offset}`);
@@ -279,10 +279,10 @@ function tlv(identifier: number, content: Uint8Array): Buffer {
 /** Values in DER, by the name of their type. */
 export const der = {
   sequence: (...parts: readonly Uint8Array[]): Buffer => tlv(0x30, Buffer.concat(parts)),
-  /** Sorted, as DER wants the members of a SET OF. */
+  /** The members of a SET OF are sorted, as DER demands. */
   set: (...parts: readonly Uint8Array[]): Buffer => tlv(0x31, Buffer.concat([...parts].sort(Buffer.compare))),
   boolean: (value: boolean): Buffer => tlv(0x01, Buffer.from([value ? 0xff : 0])),
-  /** Not negative. */
+  /** The number must not be negative. */
   integer: (value: bigint | number): Buffer => {
     let hex = BigInt(value).toString(16);
     if (hex.length % 2 === 1) hex = `0${hex}`;
@@ -305,7 +305,7 @@ export const der = {
   utf8: (text: string): Buffer => tlv(0x0c, Buffer.from(text, 'utf8')),
   printable: (text: string): Buffer => tlv(0x13, Buffer.from(text, 'latin1')),
   ia5: (text: string): Buffer => tlv(0x16, Buffer.from(text, 'latin1')),
-  /** UTCTime until 2049 and GeneralizedTime after, as RFC 5280 wants it. Milliseconds. */
+  /** UTCTime until 2049 and GeneralizedTime after, as RFC 5280 demands. Milliseconds. */
   time: (instant: number): Buffer => {
     const text = `${new Date(instant).toISOString().replace(/\D/g, '').slice(0, 14)}Z`;
     return new Date(instant).getUTCFullYear() < 2050

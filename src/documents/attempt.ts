@@ -1,4 +1,4 @@
-/** What a call gives; undefined where it throws, whatever it throws. For calls into the platform with bytes from outside. */
+/** The result of a call; undefined when it throws anything. Its callers pass bytes from outside to the platform. */
 export function attempt<Value>(make: () => Value): Value | undefined {
   try {
     return make();

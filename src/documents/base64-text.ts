@@ -1,7 +1,7 @@
-/** Base64 from outside as bytes, or what is wrong with it. The platform passes over whatever it does not know. */
+/** Base64 from outside as bytes, or its fault. The platform's decoder ignores unknown characters. */
 import { quoted } from '../fiscal/fault.ts';
 
-/** White space is passed over, and padding may be missing. `problema`: the end of a sentence. */
+/** Decodes a text; white space is ignored, and padding may be missing. `problema`: the end of a sentence. */
 export function decodeBytes(text: string): { readonly bytes: Buffer } | { readonly problema: string } {
   const compact = text.replace(/\s+/g, '');
   if (compact === '') return { problema: 'veio vazio' };

@@ -1,30 +1,30 @@
 /**
- * Cuts the canonical form of an element out of that of its document. Only declarations of namespaces differ between the two
- * (Exclusive XML Canonicalization, 3; Canonical XML 1.0, 2.4). One walk over the element and no parser: a hundred signatures in
- * a document cost only their own texts.
+ * Cuts the canonical form of an element out of that of its document. Only declarations of namespaces differ between the
+ * two (Exclusive XML Canonicalization, 3; Canonical XML 1.0, 2.4). One walk over the element needs no parser: a hundred
+ * signatures in a document cost only their own texts.
  */
 export const SPACE = 32;
 export const XML_NAMESPACE = 'http://www.w3.org/XML/1998/namespace';
 
-/** The namespaces in force at an element; elements that declare none share the scope of their parent. */
+/** The namespaces in force at an element; an element without declarations shares the scope of its parent. */
 export type Scope = {
-  /** Of names without prefix. */
+  /** The default namespace. */
   readonly plain: string;
-  /** Those that the element itself declares, by prefix; the one of names without prefix under the empty one. */
+  /** The element's own declarations, by prefix; the default namespace has the empty prefix. */
   readonly own: ReadonlyMap<string, string>;
   readonly outer: Scope | undefined;
 };
 
-/** By index of the element: where it begins and ends in the text, how long its name is, what is in force in it, and its parent. */
+/** The elements by index: the beginning and end of each in the text, the length of its name, its scope, and its parent. */
 export type CanonicalLayout = {
   readonly text: string;
   readonly starts: readonly number[];
   readonly ends: readonly number[];
   readonly lengths: readonly number[];
   readonly scopes: readonly Scope[];
-  /** -1 of the root. */
+  /** -1 stands for the parent of the root. */
   readonly parents: readonly number[];
-  /** What is in force around the root. */
+  /** The scope around the root. */
   readonly outside: Scope;
 };
 
@@ -32,8 +32,8 @@ export type CanonicalLayout = {
 type Declared = { readonly own: ReadonlyMap<string, string>; readonly outer: Declared | undefined };
 
 /**
- * The exclusive form: a declaration stands where its prefix is first used. One that an ancestor made is made anew at the first
- * use in each branch; taking the default namespace back is left out where the cut has none.
+ * The exclusive form: a declaration stands at the first use of its prefix. An ancestor's declaration is repeated at the
+ * first use in each branch; an undeclared default namespace is left out if the cut has none.
  */
 export function cutExclusive(layout: CanonicalLayout, index: number): string {
   const { text, starts, ends, lengths, parents } = layout;
@@ -46,11 +46,11 @@ export function cutExclusive(layout: CanonicalLayout, index: number): string {
   const [only] = inherited;
   const name = text.slice(nameStart, nameStart + lengths[index]!);
   if (inherited.size === 1 && only![0] === prefixOf(name) && own === undefined) {
-    // The usual document has one namespace, and then all that lacks is its declaration at the apex.
+    // The usual document has one namespace: only its declaration at the apex is then missing.
     return `<${name}${writeDeclarations(inherited, false)}${text.slice(nameStart + name.length, end)}`;
   }
   const pieces: string[] = [];
-  /** By place below the apex. */
+  /** The declarations by depth below the apex. */
   const declared: (Declared | undefined)[] = [];
   let copied = start;
   for (let at = index; at < starts.length && starts[at]! < end; at += 1) {
@@ -82,7 +82,10 @@ export function cutExclusive(layout: CanonicalLayout, index: number): string {
   return pieces.join('');
 }
 
-/** The inclusive form: the apex declares all that is in force, and takes the attributes of XML's own namespace from its ancestors. */
+/**
+ * The inclusive form: the apex declares all namespaces in force, and takes the attributes of XML's own namespace from
+ * its ancestors.
+ */
 export function cutInclusive(layout: CanonicalLayout, index: number): string {
   const { text, starts, ends, lengths } = layout;
   const nameEnd = starts[index]! + 1 + lengths[index]!;
@@ -112,7 +115,7 @@ function scopeAbove({ scopes, parents, outside }: CanonicalLayout, index: number
   return parent < 0 ? outside : scopes[parent]!;
 }
 
-/** The namespaces in force at a scope; `xmlns=""` leaves the default one out. */
+/** The namespaces in force at a scope; `xmlns=""` removes the default one. */
 function inForce(scope: Scope): ReadonlyMap<string, string> {
   const all = new Map<string, string>();
   for (let at: Scope | undefined = scope; at !== undefined; at = at.outer) {
@@ -129,7 +132,7 @@ function isDeclared(prefix: string, declared: Declared | undefined): boolean {
   return false;
 }
 
-/** The prefixes that an element and its attributes use; the empty one of a name without. */
+/** The prefixes of an element and its attributes; a name without prefix gives the empty one. */
 function* prefixesIn({ text, starts, lengths }: CanonicalLayout, index: number): Generator<string> {
   const name = starts[index]! + 1;
   const nameEnd = name + lengths[index]!;
@@ -145,7 +148,7 @@ function prefixOf(name: string): string {
   return name.slice(0, Math.max(0, name.indexOf(':')));
 }
 
-/** Attributes as they are written, with the space before each, by their names; and where their tag ends. */
+/** The written attributes by name, each with the space before; and the end of their tag. */
 function attributesFrom(
   text: string,
   start: number,
@@ -161,7 +164,7 @@ function attributesFrom(
   return { attributes, end: at };
 }
 
-/** Where the declarations of a tag end: in the canonical form they stand before its attributes. */
+/** The end of a tag's declarations: the canonical form has them before its attributes. */
 function endOfDeclarations(text: string, nameEnd: number, own: ReadonlyMap<string, string> | undefined): number {
   let at = nameEnd;
   for (let left = own?.size ?? 0; left > 0; left -= 1) at = text.indexOf('"', text.indexOf('"', at) + 1) + 1;
@@ -177,7 +180,7 @@ function writeDeclarations(declarations: ReadonlyMap<string, string>, isIdle: bo
     .join('');
 }
 
-/** `xml:lang` and its like of the ancestors, as they are written, the nearest of each name. */
+/** The ancestors' attributes of the `xml:` namespace, as they are written; the nearest of each name. */
 function xmlAttributesAbove(layout: CanonicalLayout, index: number): ReadonlyMap<string, string> {
   const { text, starts, lengths, parents } = layout;
   const found = new Map<string, string>();
@@ -189,7 +192,7 @@ function xmlAttributesAbove(layout: CanonicalLayout, index: number): ReadonlyMap
   return found;
 }
 
-/** The key by which attributes are sorted: the address of their namespace, then their name. */
+/** The sorting key of attributes: the address of their namespace, then their name. */
 function orderOf(name: string, declarations: ReadonlyMap<string, string>): Buffer {
   const prefix = prefixOf(name);
   if (prefix === '') return Buffer.from(`\u0000${name}`);

@@ -1,6 +1,6 @@
 /**
- * What is read is what was digested: the tree is the one that other parsers see, and the canonical form of every element
- * is the one that libxml2, xmllint and a library of somebody else's write.
+ * The content that is read is the digested content. The tree equals that of other parsers. The canonical form of every
+ * element equals that of libxml2, xmllint and an independent library.
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -16,7 +16,7 @@ const RUNS = LONG ? 20_000 : 800;
 const XMLLINT = toolOr('xmllint', 'libxml2-utils');
 const XML_NAMESPACE = 'http://www.w3.org/XML/1998/namespace';
 
-/** A document as it is written, and what it says. */
+/** A document as it is written, and its meaning. */
 type Written = { readonly source: string; readonly says: Said };
 type Said = {
   readonly name: string;
@@ -28,8 +28,8 @@ type Said = {
 type Scope = Readonly<Record<string, string>>;
 
 /**
- * How a text is written, and how XML reads it. A break or tab that is written as a reference is a placeholder until the
- * whole is put together, because what stands side by side in the source is read together: CR LF is one break.
+ * The source of a text, and its reading in XML. A break or tab written as a reference is a placeholder until the whole
+ * is assembled. Neighbours in the source are read together: CR LF is one break.
  */
 const [TAB, LF, CR, APART] = ['\ue009', '\ue00a', '\ue00d', '\ue000'];
 const PIECES: readonly (readonly [source: string, read: string])[] = [
@@ -51,7 +51,7 @@ const PIECES: readonly (readonly [source: string, read: string])[] = [
   [']]&gt;', ']]>'],
   ['&quot;&apos;', `"'`],
 ];
-/** What may stand in an element besides, and says its text alone. */
+/** Further content of an element that contributes only its text. */
 const BESIDES: readonly (readonly [source: string, read: string])[] = [
   ['<!-- <e> & -->', APART],
   ['<!---->', APART],
@@ -80,13 +80,13 @@ type Piece = readonly [source: string, read: string];
 
 const sourceOf = (pieces: readonly Piece[]): string => pieces.map(([source]) => source).join('');
 
-/** XML 1.0, 2.11: CR LF and CR are LF, before anything else is looked at. */
+/** XML 1.0, 2.11: CR LF and CR become LF before any other step. */
 function readOfText(pieces: readonly Piece[]): string {
   const read = pieces.map(([, one]) => one).join('');
   return withPlaceholdersFilled(read.replace(/\r\n?/g, '\n'));
 }
 
-/** XML 1.0, 3.3.3: in an attribute a break or a tab is a space, unless it was written as a reference. */
+/** XML 1.0, 3.3.3: a break or a tab in an attribute is a space, unless it was written as a reference. */
 function readOfAttribute(pieces: readonly Piece[]): string {
   const read = pieces.map(([, one]) => one).join('');
   return withPlaceholdersFilled(read.replace(/\r\n?/g, '\n').replace(/[\t\n]/g, ' '));
@@ -111,7 +111,7 @@ const { element } = fc.letrec<{ element: Grow; children: readonly Grow[] }>((tie
       space: fc.constantFrom(' ', '\n  ', '\t'),
     })
     .map((drawn) => (above) => {
-      // A prefix cannot be taken back in XML 1.0; the default namespace can.
+      // XML 1.0 cannot undeclare a prefix; it can undeclare the default namespace.
       const own = Object.entries(drawn.declarations).filter(([name, uri]) => uri !== '' || name === '');
       const scope: Scope = { ...above, ...Object.fromEntries(own) };
       const bound = (name: string): string => (scope[name] === undefined ? '' : name);
@@ -162,7 +162,7 @@ const ordered = (attributes: Said['attributes']): Said['attributes'] =>
   attributes.toSorted((one, other) => compare(one.namespace, other.namespace) || compare(one.name, other.name));
 const compare = (one: string, other: string): number => Buffer.compare(Buffer.from(one), Buffer.from(other));
 
-/** Attributes in canonical order, which is the one in which they are read. */
+/** Attributes in canonical order, which is also the reading order. */
 const plain = ({ name, namespace, text, attributes, children }: Said): Said => ({
   name,
   namespace,
@@ -171,7 +171,7 @@ const plain = ({ name, namespace, text, attributes, children }: Said): Said => (
   children: children.map(plain),
 });
 
-/** What a parser of JavaScript makes of the document. */
+/** The reading of the document by a JavaScript parser. */
 function saidByXmldom(source: string): Said {
   const parser = new DOMParser({
     errorHandler: (_level: string, message: unknown) => {
@@ -216,7 +216,7 @@ describe(`any document (seed ${SEED})`, () => {
   test('is read as another parser reads it', () => {
     fc.assert(
       fc.property(document, ({ source }) => {
-        // That parser takes the line ends of XML 1.1 for line ends of XML 1.0.
+        // That parser takes the line ends of XML 1.1 for those of XML 1.0.
         fc.pre(!/[\u0085\u2028]/.test(source));
         assert.deepEqual(plain(readingOf(source).root), saidByXmldom(source));
       }),
@@ -244,7 +244,7 @@ describe(`any document (seed ${SEED})`, () => {
 
   test('has the canonical form that xmllint writes', { skip: XMLLINT === undefined }, () => {
     for (const { source } of fc.sample(document, { seed: SEED, numRuns: LONG ? 2_000 : 60 })) {
-      // It keeps comments, and what stands around the root.
+      // xmllint keeps comments, and the content around the root.
       const bare = insideOnly(source);
       const run = spawnSync(XMLLINT!, ['--exc-c14n', '-'], { input: bare, encoding: 'utf8' });
       const { root, canonicalOf } = readingOf(bare);
@@ -269,7 +269,7 @@ describe(`any document (seed ${SEED})`, () => {
   });
 });
 
-/** Without a mark, a declaration, comments, and what stands around the root. */
+/** The document without a byte order mark, a declaration, comments, and content around the root. */
 function insideOnly(source: string): string {
   return source
     .replace(/<!--[\s\S]*?-->/g, '')
@@ -279,8 +279,8 @@ function insideOnly(source: string): string {
 }
 
 /**
- * What that library is known to do in its own way: it takes a prefix that was bound anew for bound as before, sorts names
- * by the language of the reader, and knows the line ends of XML 1.1.
+ * Known deviations of that library: it ignores a rebound prefix, sorts names by the locale, and knows the line ends of
+ * XML 1.1.
  */
 function isBeyondXmlCrypto(source: string): boolean {
   const bound = new Map<string, string>();
@@ -292,7 +292,7 @@ function isBeyondXmlCrypto(source: string): boolean {
 }
 
 describe('the address of a namespace', () => {
-  /** All of them pass for addresses with a host in brackets, in which libxml2 takes anything. */
+  /** All of them count as addresses with a host in brackets, in which libxml2 accepts anything. */
   const HOSTS = ['"', '">', '\'"', '<', '>', '"><infDPS Id="DPS2"/><x y="', '&lt;', '"/><!--', "'><DPS>"];
 
   for (const inside of HOSTS) {

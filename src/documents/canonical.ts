@@ -1,30 +1,30 @@
 /**
- * Reads the canonical form of a document, as libxml2 wrote it, into the tree of elements. A signature is checked over this very
- * text, so what is read is what was signed. A plain document is read another way, by `plain-xml.ts`.
+ * Reads the canonical form of a document, as libxml2 wrote it, into the tree of elements. A signature is checked over
+ * this very text, so the tree is exactly the signed content. `plain-xml.ts` reads a plain document in another way.
  *
- * Canonical XML is a small language: double quotes, no empty-element tags, no CDATA, few references to characters. This reader
- * knows that language alone, and its input is always text that libxml2 or this service wrote.
+ * Canonical XML is a small language: double quotes, no empty-element tags, no CDATA, few character references. This
+ * reader knows that language alone, and its input is always text from libxml2 or this service.
  */
 import type { Atributo, Elemento } from '../fiscal/layout/tree.ts';
 import { type CanonicalLayout, cutExclusive, cutInclusive, type Scope, SPACE, XML_NAMESPACE } from './canonical-cut.ts';
 
 export type CanonicalReading = {
   readonly root: Elemento;
-  /** The canonical form of one element, in the way in which that of the document was written. */
+  /** The canonical form of one element, in the same way as that of the document. */
   canonicalOf(element: Elemento): string;
-  /** The canonical form of the root without one element, as an enveloped signature is left out of what it signs. */
+  /** The canonical form of the root without one element, as an enveloped signature omits itself. */
   rootWithout(element: Elemento): string;
 };
 
-/** A limit that the document passes, in Portuguese. */
+/** A limit that the document exceeds, in Portuguese. */
 export type Excess = { readonly limit: string };
 
-/** A namespace whose address has markup. libxml2 does not escape it, so the text after it cannot be read reliably. */
+/** A namespace whose address contains markup. libxml2 does not escape it, so the text after it cannot be read reliably. */
 export type StrangeNamespace = { readonly limit: undefined; readonly strangeNamespace: string };
 
 export type Limits = { readonly depth: number; readonly elements: number };
 
-/** How a canonical form declares namespaces: only those in use (`exclusiva`), or all in force (`inclusiva`). */
+/** The declared namespaces of a canonical form: only the used ones (`exclusiva`), or all in force (`inclusiva`). */
 export type CanonicalWay = 'exclusiva' | 'inclusiva';
 
 const NO_ATTRIBUTES: readonly Atributo[] = [];
@@ -32,7 +32,7 @@ const NO_CHILDREN: Elemento[] = [];
 
 const [SLASH, COLON, GREATER, QUESTION] = [47, 58, 62, 63];
 
-/** An element while it is open. */
+/** An element whose end tag has not been read. */
 type Open = { -readonly [Key in keyof Elemento]: Elemento[Key] } & { children: Elemento[] };
 
 const OUTSIDE: Scope = { plain: '', own: new Map(), outer: undefined };
@@ -114,12 +114,12 @@ export function readCanonical(
   return {
     root: root!,
     canonicalOf: ({ index }) => cut(layout, index),
-    // The other elements keep their declarations: these depend on ancestors, never on siblings.
+    // The other elements keep their declarations, which depend on ancestors and never on siblings.
     rootWithout: ({ index }) => text.slice(starts[0], starts[index]) + text.slice(ends[index], ends[0]),
   };
 }
 
-/** The attributes of a tag from its first space on, the namespaces in force after them, and the place of its `>`. */
+/** A tag's attributes from its first space on, the namespaces in force after them, and the position of its `>`. */
 function readAttributes(
   text: string,
   start: number,
@@ -135,7 +135,7 @@ function readAttributes(
     const name = text.slice(at + 1, equals);
     const value = text.slice(equals + 2, close);
     if (name === 'xmlns' || name.startsWith('xmlns:')) {
-      // libxml2 writes these values as they are, in whichever quotes fit: "http://[<a b='c'>]" would be read as tags.
+      // libxml2 writes these values unescaped, in either kind of quotes: "http://[<a b='c'>]" would be read as tags.
       if (quote !== '"' || /[&<>]/.test(value)) return { limit: undefined, strangeNamespace: value };
       own ??= new Map();
       own.set(name.slice(6), value);
@@ -161,9 +161,9 @@ function namespaceOf(prefix: string, scope: Scope): string {
   return '';
 }
 
-/** The names of elements, each kept as one string: comparing a string with itself looks at no character. */
+/** The names of elements, each kept as one string: comparing a string with itself reads no characters. */
 const names = new Map<string, string>();
-/** The layout has some four hundred. Names come from outside, so their number is bounded. */
+/** The layout has about four hundred names. Names come from outside, so their number is bounded. */
 const NAMES_MAX = 2_000;
 const NAME_LENGTH_MAX = 40;
 

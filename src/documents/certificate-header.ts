@@ -1,29 +1,29 @@
 /**
- * The certificate of a client as a proxy that ended its TLS connection writes it into a header: PEM in URL encoding
- * (nginx `$ssl_client_escaped_cert`, the balancers of AWS), Base64 of the DER, between colons (RFC 9440, `Client-Cert`) or
- * bare (HAProxy, Traefik), or one element of Envoy's `X-Forwarded-Client-Cert`.
+ * The certificate of a client in a header of the proxy that ended its TLS connection. One form is PEM in URL encoding
+ * (nginx `$ssl_client_escaped_cert`, the balancers of AWS). Another is Base64 of the DER, between colons (RFC 9440,
+ * `Client-Cert`) or bare (HAProxy, Traefik). The third is one element of Envoy's `X-Forwarded-Client-Cert`.
  *
- * A value with a comma outside of Envoy's quotes is refused: two proxies, or a proxy and its caller, may have written it, and
- * nobody can tell whose certificate comes first. Whether the header may be believed at all, the door decides.
+ * A value with a comma outside Envoy's quotes is refused. Two proxies, or a proxy and its caller, may have written it,
+ * and the first certificate may be either's. The door decides whether the header can be trusted.
  */
 import { attempt } from './attempt.ts';
 import { type Certificate, pemBlocks, readCertificate } from './certificate.ts';
 
-/** The client's own certificate first, then those that came with it. */
+/** The client's own certificate first, then the others in the header. */
 export type HeaderCertificates = { readonly certificates: readonly [Certificate, ...Certificate[]] };
 
-/** Why a value is no certificate: one Portuguese sentence, for whoever set up the proxy. */
+/** The fault of a value as one Portuguese sentence, for the administrator of the proxy. */
 export type HeaderProblem = { readonly problem: string };
 
 /** A chain of ICP-Brasil has four certificates, and all headers together have 32 KiB. */
 const BLOCKS_MAX = 8;
 
-/** `By=…;Hash=…;Cert="…";Subject="…"`: names, and values that hold a comma or semicolon only between quotes. */
+/** The form is `By=…;Hash=…;Cert="…";Subject="…"`: names, and values that hold a comma or semicolon only between quotes. */
 const ENVOY = /^(?:[A-Za-z]+=(?:"(?:[^"\\]|\\.)*"|[^",;]*)(?:;|$))+$/;
 const ENVOY_CERT = /(?:^|;)Cert="([^"]*)"/;
 const BASE64 = /^(:?)([A-Za-z0-9+/]{100,}={0,2})\1$/;
 
-/** The certificates of a header; undefined where the proxy says that its caller showed none. */
+/** The certificates of a header; undefined: the proxy says that its caller showed none. */
 export function certificatesOfHeader(value: string): HeaderCertificates | HeaderProblem | undefined {
   const text = value.trim();
   if (text === '') return undefined;

@@ -1,4 +1,4 @@
-/** Certificates made by openssl: whose they are, what they say, and that nothing else is taken for one. */
+/** Certificates made by openssl: their holders, their contents, and the refusal of anything else. */
 import assert from 'node:assert/strict';
 import { createECDH, createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -179,7 +179,7 @@ test('every key usage has its name, the ninth bit too', () => {
     'encipherOnly',
     'decipherOnly',
   ];
-  // They are told in the order of their bits, so one that bears another's name stands in another's place.
+  // The uses are listed in the order of their bits, so a wrong name would change the order.
   const all = authority.issue({ subject: '/CN=x', extensions: [`keyUsage=${names.join(',')}`] });
   assert.deepEqual(read(all.der).keyUsage, names);
   const one = authority.issue({ subject: '/CN=x', extensions: ['keyUsage=decipherOnly'] });
@@ -213,7 +213,7 @@ test('bytes that are no certificate say what they are', () => {
   );
 });
 
-/** Node looks for PEM anywhere in what it is given, so a certificate inside of other bytes would lend them its key. */
+/** Node looks for PEM anywhere in its input, so a certificate inside other bytes would lend them its key. */
 test('a certificate hidden inside of another is not found', () => {
   const hidden = authority.issue({ subject: '/CN=AC VERDADEIRA' });
   const pem = Buffer.from(`\n${hidden.pem}`);
@@ -228,10 +228,10 @@ test('keys that nobody should trust are refused: short curves, curves without a 
   assert.match(problem('p192'), /da curva prime192v1; só se aceita uma conhecida, de 224 bits ou mais\.$/);
   assert.match(problem('dsa'), /é DSA, que não é mais aceita/);
   for (const key of ['ec', 'brainpool', 'ed25519']) read(authority.issue({ subject: '/CN=x', key }).der);
-  // As roots of ICP-Brasil have it: the curve written out, and a known one.
+  // Roots of ICP-Brasil write the curve out with explicit numbers, those of a known curve.
   const explicit = authority.issue({ subject: '/CN=x', key: 'explicit' }).der;
   read(explicit);
-  // Another generator makes any public key that of a known private one (CVE-2020-0601).
+  // Another generator turns any public key into that of a known private one (CVE-2020-0601).
   const point = (scalar: number): Buffer => {
     const curve = createECDH('prime256v1');
     curve.setPrivateKey(Buffer.from([scalar]));
@@ -244,7 +244,7 @@ test('keys that nobody should trust are refused: short curves, curves without a 
 });
 
 test('what a certificate says of keys and lists is of its type, though nobody asks for it', () => {
-  // openssl writes the identifiers of keys itself, so another extension of the same length is given their name.
+  // openssl writes the key identifiers itself, so the test renames another extension of the same length.
   const { der: bytes } = authority.issue({ subject: '/CN=x', extensions: [...END, '2.5.29.99=DER:0500'] });
   read(bytes);
   const at = bytes.indexOf(Buffer.from([0x06, 0x03, 0x55, 0x1d, 99]));
@@ -253,7 +253,7 @@ test('what a certificate says of keys and lists is of its type, though nobody as
     renamed[at + 4] = last;
     assert.match(problemOf(renamed), /corrompido/, `2.5.29.${last}`);
   }
-  // A SEQUENCE, and not the one of that name: openssl calls such an extension invalid.
+  // A SEQUENCE of another form than its name demands: openssl calls such an extension invalid.
   for (const [last, value] of [
     [31, '3003020101'],
     [31, '300430020500'],
@@ -300,7 +300,7 @@ test('the same bytes are parsed once, whatever else is sent meanwhile', () => {
   assert.equal(read(Buffer.from(bytes)), first);
   const other = Buffer.from(authority.issue({ subject: '/CN=OUTRO' }).der);
   for (let count = 0; count < 1_500; count += 1) {
-    // The end of the signature: another certificate each time.
+    // The end of the signature changes: each is another certificate.
     other.writeUInt32BE(count, other.length - 4);
     read(other);
   }

@@ -1,8 +1,8 @@
 /**
- * Reads certificates: the holder (CNPJ or CPF, as ICP-Brasil writes them), the validity, the uses. `trust.ts` judges whether
- * an authority vouches for one; `signer-faults.ts` judges whether it is valid now and belongs to the provider.
+ * Reads certificates: the holder (CNPJ or CPF, as ICP-Brasil writes them), the validity, the uses. `trust.ts` judges
+ * their authority; `signer-faults.ts` judges their validity at the moment and their relation to the provider.
  *
- * Node reads the certificate and its key; the extensions are read here from the same bytes.
+ * Node reads the certificate and its key; this module reads the extensions from the same bytes.
  */
 
 import { hash, type KeyObject, X509Certificate } from 'node:crypto';
@@ -31,11 +31,11 @@ const CERTIFICATE_BYTES_MAX = 16_384;
 const RSA_BITS_MIN = 2_048;
 /** A curve as strong as the shortest RSA key (NIST SP 800-57, part 1, table 2). */
 const CURVE_BITS_MIN = 224;
-/** No authority issues longer keys. Checking one signature of such a key would take the time of hundreds. */
+/** No authority issues longer keys. One signature check with such a key would take the time of hundreds. */
 const RSA_BITS_MAX = 8_192;
-/** Longer than any field of a holder. */
+/** No field of a holder is longer. */
 const FIELD_MAX = 200;
-/** Certificates remembered: those seen once, and those seen again. Endless new ones never push out the ones in use. */
+/** Certificates kept in memory: those seen once, and those seen again. Endless new ones never push out the ones in use. */
 const SEEN_ONCE_MAX = 1_000;
 const SEEN_AGAIN_MAX = 4_000;
 
@@ -46,7 +46,7 @@ const CPF_LENGTH = 11;
 const CNPJ = /^[0-9A-Z]{12}\d{2}$/;
 const CPF = /^\d{11}$/;
 
-/** Bits of the extension, from the first on (RFC 5280, 4.2.1.3). */
+/** The bits of the extension in their order (RFC 5280, 4.2.1.3). */
 const KEY_USAGES = [
   'digitalSignature',
   'nonRepudiation',
@@ -62,7 +62,7 @@ const KEY_USAGES = [
 export type Holder = {
   readonly tipo: 'CNPJ' | 'CPF';
   readonly documento: string;
-  /** Where it was found: a field of SAN, by its identifier, or CN. */
+  /** The source of the document: a field of SAN, by its identifier, or CN. */
   readonly onde: string;
 };
 
@@ -70,50 +70,50 @@ export type Certificate = {
   readonly der: Buffer;
   /** SHA-256 of the DER, in lower hex. */
   readonly fingerprint: string;
-  /** Of any kind; `asymmetricKeyType` tells which. An RSA key has 2048 bits or more. */
+  /** A key of any kind; `asymmetricKeyType` tells which. An RSA key has 2048 bits or more. */
   readonly publicKey: KeyObject;
   /** Common name of the subject, or its last attribute; the same of the issuer. */
   readonly titular: string;
   readonly emissor: string;
-  /** Both names whole, in a form that can be compared: two are equal when RFC 5280 says so. */
+  /** Both whole names in a comparable form: two are equal when RFC 5280 says so. */
   readonly subjectName: string;
   readonly issuerName: string;
-  /** DER of the subject, and of the extension subjectAltName where there is one. */
+  /** DER of the subject, and of the extension subjectAltName if there is one. */
   readonly subject: Buffer;
   readonly subjectAltName: Buffer | undefined;
-  /** Lower hex, without the zero octet that makes it positive. */
+  /** Lower hex, without the zero octet that makes the number positive. */
   readonly serial: string;
-  /** Undefined when it carries neither CNPJ nor CPF. */
+  /** Undefined: the certificate has neither CNPJ nor CPF. */
   readonly holder: Holder | undefined;
   /** Milliseconds since 1970; valid from the one to the other, both included. */
   readonly inicio: number;
   readonly fim: number;
   readonly isCa: boolean;
-  /** How many authorities may stand between this one and an end certificate; undefined: any number. */
+  /** Largest number of authorities between this one and an end certificate; undefined: any number. */
   readonly pathLength: number | undefined;
   /** Names of RFC 5280; undefined when the certificate does not restrict its use. */
   readonly keyUsage: readonly string[] | undefined;
   /** Dotted identifiers; undefined when the certificate does not restrict its use. */
   readonly extKeyUsage: readonly string[] | undefined;
   readonly policies: readonly string[];
-  /** The names for which an authority vouches, and those for which it does not; undefined: for all. */
+  /** The names that an authority may certify, and those it may not; undefined: all are permitted. */
   readonly nameConstraints: NameConstraints | undefined;
-  /** Extensions marked critical that nobody here understands: who meets one must refuse (RFC 5280, 4.2). */
+  /** Critical extensions that this service does not understand: RFC 5280, 4.2 demands a refusal. */
   readonly unknownCritical: readonly string[];
-  /** The digest with which its issuer signed it, when that one can be forged: 'MD5', 'SHA-1'. */
+  /** The digest of the issuer's signature, when that digest can be forged: 'MD5', 'SHA-1'. */
   readonly weakDigest: string | undefined;
   readonly x509: X509Certificate;
 };
 
-/** Why bytes are not taken as a certificate: one Portuguese sentence. `change`: its part that says what to do. */
+/** The refusal of bytes as a certificate: one Portuguese sentence. `change`: the part of the sentence with the remedy. */
 export type CertificateProblem = { readonly problem: string; readonly change?: string };
 
 let seenOnce = new Map<string, Certificate>();
 let seenAgain = new Map<string, Certificate>();
 
 /**
- * Parses a certificate, once: the same bytes give the same object for as long as it is remembered. Never throws;
- * bytes that are no certificate, or one whose key nobody should trust, give the problem.
+ * Parses a certificate once: the same bytes give the same object while it stays in memory. It never throws; bytes that
+ * are no certificate, or an untrustworthy key, give the problem.
  */
 export function readCertificate(der: Uint8Array): Certificate | CertificateProblem {
   if (der.length === 0) return { problem: 'O certificado está vazio.' };
@@ -134,7 +134,7 @@ export function readCertificate(der: Uint8Array): Certificate | CertificateProbl
   return made;
 }
 
-/** Remembers a certificate; a full memory loses its older half first. */
+/** Keeps a certificate in memory; a full memory loses its older half first. */
 function remember(seen: Map<string, Certificate>, max: number, one: Certificate): Map<string, Certificate> {
   const kept = seen.size < max ? seen : new Map([...seen].slice(seen.size / 2));
   kept.set(one.fingerprint, one);
@@ -143,8 +143,8 @@ function remember(seen: Map<string, Certificate>, max: number, one: Certificate)
 
 function parse(der: Buffer, fingerprint: string): Certificate | CertificateProblem {
   const x509 = attempt(() => new X509Certificate(der));
-  // Node looks for PEM text first, anywhere in the bytes: what it found must be all of them, or a certificate hidden
-  // inside of another would lend it its key.
+  // Node looks for PEM text anywhere in the bytes first. Its result must be all of them, or a hidden certificate would
+  // lend its key to another.
   if (x509?.raw.equals(der) !== true) return describeStranger(der);
   const publicKey = attempt(() => x509.publicKey);
   if (publicKey === undefined) {
@@ -162,7 +162,7 @@ function parse(der: Buffer, fingerprint: string): Certificate | CertificateProbl
   }
 }
 
-/** Keys that nobody should trust, of a signer or of an authority (D-234). */
+/** Untrustworthy keys of a signer or an authority (D-234). */
 function keyProblem({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): string | undefined {
   if (asymmetricKeyType === 'dsa') return 'A chave do certificado é DSA, que não é mais aceita; use RSA.';
   const { modulusLength: bits, namedCurve } = asymmetricKeyDetails ?? {};
@@ -172,8 +172,8 @@ function keyProblem({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): str
   if (bits !== undefined && bits > RSA_BITS_MAX) {
     return `A chave do certificado tem ${bits} bits; o máximo aceito é ${RSA_BITS_MAX}.`;
   }
-  // The names of curves carry their bits. Roots of ICP-Brasil write out the numbers of theirs, which then must be those of a known
-  // one: numbers made to fit the key of somebody else (CVE-2020-0601) have no name.
+  // The names of curves contain their bits. Roots of ICP-Brasil write the numbers of their curves out, which must be
+  // those of a known one. Numbers made to fit a foreign key (CVE-2020-0601) have no name.
   if (asymmetricKeyType === 'ec' && !(Number(/\d{3}/.exec(namedCurve ?? '')) >= CURVE_BITS_MIN)) {
     return `A chave do certificado é da curva ${namedCurve ?? 'sem nome'}; só se aceita uma conhecida, de ${CURVE_BITS_MIN} bits ou mais.`;
   }
@@ -192,7 +192,7 @@ function describeStranger(der: Buffer): CertificateProblem {
 
 function fieldsOf(der: Buffer): Omit<Certificate, 'der' | 'fingerprint' | 'publicKey' | 'x509'> {
   const whole = readAsn1(der);
-  // Other readers take no BER, or take it for something else.
+  // Other readers reject BER, or read it differently.
   if (!hasDerLengths(whole)) throw new TypeError('a certificate is DER');
   const [serial, algorithm, issuer, validity, subject, , ...more] = fieldsAfterVersion(whole);
   const [inicio, fim] = childrenOf(validity);
@@ -226,7 +226,7 @@ function fieldsOf(der: Buffer): Omit<Certificate, 'der' | 'fingerprint' | 'publi
   };
 }
 
-/** The signed fields of a certificate from its serial number on. One of version 1 has no version before it. */
+/** The signed fields of a certificate from its serial number on. Version 1 has no version field. */
 export function fieldsAfterVersion({ children: [signed] }: Asn1): readonly Asn1[] {
   const fields = signed?.children ?? [];
   return isContext(fields[0], 0) ? fields.slice(1) : fields;
@@ -236,16 +236,16 @@ function policiesOf(value: Asn1): readonly string[] {
   return childrenOf(value).map((policy) => oidOf(sequenceIn(policy)[0]));
 }
 
-/** Lower hex of an INTEGER that is not negative. */
+/** Lower hex of a non-negative INTEGER. */
 function serialOf(value: Asn1 | undefined): string {
   if (!isUniversal(value, TAG.integer) || value.content.length === 0) throw new TypeError('no serial number here');
   return value.content.toString('hex').replace(/^(00)+(?=.)/, '');
 }
 
-/** An extension. `value` is undefined where this service does not read it. */
+/** An extension. `value` undefined: this service does not read it. */
 type Extension = { readonly isCritical: boolean; readonly value: Asn1 | undefined };
 
-/** Extensions that decide nothing here and must still be of their type: identifiers of keys, places of lists. */
+/** Extensions without effect here, which must still have their type: identifiers of keys, addresses of lists. */
 const UNASKED_EXTENSIONS: Readonly<Record<string, (value: Asn1) => boolean>> = {
   [EXTENSION.subjectKeyId]: (value) => isUniversal(value, TAG.octetString),
   [EXTENSION.crlDistributionPoints]: (value) =>
@@ -253,7 +253,7 @@ const UNASKED_EXTENSIONS: Readonly<Record<string, (value: Asn1) => boolean>> = {
   [EXTENSION.authorityKeyId]: isThreeOptions,
 };
 
-/** A SEQUENCE of `[0]`, `[1]` and `[2]`, in their order, of which any may be missing. */
+/** True for a SEQUENCE of `[0]`, `[1]` and `[2]`, in this order, each optional. */
 function isThreeOptions(value: Asn1): boolean {
   const places = value.children.map((part) => [0, 1, 2].findIndex((tag) => isContext(part, tag)));
   return isUniversal(value, TAG.sequence) && places.every((place, at) => place > (places[at - 1] ?? -1));
@@ -274,7 +274,7 @@ function extensionsOf(wrapped: Asn1 | undefined): ReadonlyMap<string, Extension>
   for (const extension of sequenceIn(wrapped.children.length === 1 ? wrapped.children[0] : undefined)) {
     const [id, ...rest] = sequenceIn(extension);
     const oid = oidOf(id);
-    // Two of a kind could be read one way here and another way elsewhere; RFC 5280 forbids them.
+    // A duplicate extension could be read in two ways; RFC 5280 forbids it.
     if (extensions.has(oid)) throw new TypeError(`the extension ${oid} occurs twice`);
     const flag = isUniversal(rest[0], TAG.boolean) ? rest.shift() : undefined;
     const [octets, ...more] = rest;
@@ -305,7 +305,7 @@ function constraintsOf(value: Asn1): AuthorityConstraints {
   return { isCa, pathLength: length === undefined ? undefined : Number.parseInt(serialOf(length), 16) };
 }
 
-/** What a SEQUENCE holds, and nothing else. */
+/** The parts of a SEQUENCE; another type throws. */
 function sequenceIn(value: Asn1 | undefined): readonly Asn1[] {
   if (!isUniversal(value, TAG.sequence)) throw new TypeError('no sequence where there is one');
   return childrenOf(value);
@@ -327,11 +327,14 @@ function weakDigestOf(algorithm: Asn1 | undefined): string | undefined {
   const oid = oidOf(id);
   if (oid !== RSA_PSS) return WEAK[oid];
   const chosen = parameters?.children.find((part) => isContext(part, 0))?.children[0]?.children[0];
-  // RFC 4055: whoever names no digest means SHA-1.
+  // RFC 4055: a missing digest means SHA-1.
   return chosen === undefined ? 'SHA-1' : WEAK[oidOf(chosen)];
 }
 
-/** The holder in the fields of ICP-Brasil, a CNPJ before a CPF; without them, behind the last colon of the common name. */
+/**
+ * The holder in the fields of ICP-Brasil, a CNPJ before a CPF; without them, the document behind the last colon of the
+ * common name.
+ */
 function holderOf(fields: readonly OtherName[], commonName: string | undefined): Holder | undefined {
   const inField = (
     tipo: Holder['tipo'],
@@ -361,7 +364,7 @@ function otherNamesOf(names: Asn1): readonly OtherName[] {
 
 type OtherName = readonly [oid: string, text: string];
 
-/** A CNPJ. Authorities write zeros where there is none. */
+/** A CNPJ. Authorities write zeros for a missing one. */
 function cnpjIn(text: string): string | undefined {
   const documento = text.length > FIELD_MAX ? '' : trimFiller(text);
   return CNPJ.test(documento) && !/^0+$/.test(documento) ? documento : undefined;
@@ -374,7 +377,7 @@ function cpfIn(text: string): string | undefined {
   return CPF.test(documento) && !/^0+$/.test(documento) ? documento : undefined;
 }
 
-/** The bytes of every block of a kind ('CERTIFICATE', 'X509 CRL') in a PEM text; what is between them is passed over. */
+/** The bytes of every PEM block of a kind ('CERTIFICATE', 'X509 CRL'); text between the blocks is ignored. */
 export function pemBlocks(pem: string, label: string): readonly Buffer[] {
   const [begin, end] = [`-----BEGIN ${label}-----`, `-----END ${label}-----`];
   const blocks: Buffer[] = [];
@@ -394,19 +397,19 @@ export function certificatesOfPem(pem: string): readonly Certificate[] {
   });
 }
 
-/** Issuers remembered for a certificate; more than one has the name only when somebody makes them up. */
+/** Issuers remembered for a certificate; only an attack gives more than one of a name. */
 const ISSUERS_MAX = 32;
 
-/** Whether issuers signed a certificate, by their fingerprints. */
+/** The result of each issuer's check, by its fingerprint. */
 const issuers = new WeakMap<Certificate, Map<string, boolean>>();
 
-/** Whether the key of an issuer made the signature of a certificate. The answer is remembered with the certificate. */
+/** True when the key of an issuer made the signature of a certificate. The answer is kept with the certificate. */
 export function isSignedBy(certificate: Certificate, issuer: Certificate): boolean {
   const known = issuers.get(certificate) ?? new Map<string, boolean>();
   issuers.set(certificate, known);
   const before = known.get(issuer.fingerprint);
   if (before !== undefined) return before;
-  // A key of another kind than the algorithm wants throws.
+  // A key of another kind than the algorithm needs throws.
   const isIt = attempt(() => certificate.x509.verify(issuer.publicKey)) ?? false;
   if (known.size >= ISSUERS_MAX) known.clear();
   known.set(issuer.fingerprint, isIt);
@@ -419,19 +422,19 @@ export function isHeldBy(holder: Holder, documento: string): boolean {
   return documento.length === 14 && documento.slice(0, 8) === holder.documento.slice(0, 8);
 }
 
-/** For messages: of a CNPJ the eight characters that are compared, of a CPF the six in the middle. */
+/** The masked document for messages: a CNPJ shows the eight compared characters, a CPF the six in the middle. */
 export function maskedDocument(documento: string): string {
   if (CNPJ.test(documento)) return `${documento.slice(0, 2)}.${documento.slice(2, 5)}.${documento.slice(5, 8)}/****-**`;
   if (CPF.test(documento)) return `***.${documento.slice(3, 6)}.${documento.slice(6, 9)}-**`;
   return '***';
 }
 
-/** Names of certificates end in the document of their holder, which of a person is a CPF. */
+/** Names of certificates end with the document of their holder, for a person a CPF. */
 export function withoutDocument(name: string): string {
   return maskDocuments(name.replace(/\s*:[^:]*$/, ''));
 }
 
-/** A name may have the document anywhere, and messages quote names. */
+/** A name may contain the document anywhere, and messages quote names. */
 export function maskDocuments(text: string): string {
   return text.replace(/\b(?:\d{11}|[0-9A-Z]{12}\d{2})\b/g, maskedDocument);
 }

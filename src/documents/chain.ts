@@ -1,6 +1,7 @@
 /**
- * The chain from a certificate up to an anchor: which authority issued which certificate, and what stands against each step
- * (D-30). Depth first, anchors of the municipality before others, and bounded: anybody can send made-up authorities.
+ * The chain from a certificate up to an anchor: the issuer of each certificate, and the obstacles of each step (D-30).
+ * The search goes depth first, tries anchors of the municipality first, and is bounded: anybody can send made-up
+ * authorities.
  */
 import { describeFault, type FaultText } from '../fiscal/fault.ts';
 import { type Certificate, isSignedBy } from './certificate.ts';
@@ -10,21 +11,21 @@ import { dayInBrazil, type Lists, revocationOf } from './trust-lists.ts';
 
 /** Chains of ICP-Brasil have three or four certificates. */
 const CHAIN_MAX = 8;
-/** Steps of one search: made-up authorities that vouch for one another must not keep us busy. */
+/** Steps of one search: made-up authorities that certify one another must not keep the service busy. */
 const STEPS_MAX = 200;
 /** A revocation counts up to this long before its date: the clock of the authority may be ahead of ours. */
 export const CLOCK_SKEW_MS = 3_600_000;
 
-/** What a municipality knows: `anchors` by fingerprint. */
+/** The authorities known to a municipality: `anchors` by fingerprint. */
 export type Authorities = Lists & { readonly anchors: ReadonlySet<string> };
 
-/** Why a certificate is not trusted, for whoever signed. */
+/** The reason why a certificate is not trusted, for the signer. */
 export type Refused = { readonly kind: 'untrusted' | 'revoked' | 'misused' } & FaultText;
 
-/** From the certificate that signs to an anchor. */
+/** The certificates from the signer to an anchor. */
 export type Chain = readonly [Certificate, ...Certificate[]];
 
-/** Why a certificate must not sign documents, whoever vouches for it. */
+/** The reason why a certificate must not sign documents, whichever authority issued it. */
 export function misuseOf(certificate: Certificate): FaultText | undefined {
   const { isCa, titular, keyUsage, extKeyUsage, nameConstraints, unknownCritical } = certificate;
   if (isCa) {
@@ -60,14 +61,14 @@ function describeUnknownCritical(whose: string, [oid]: readonly string[]): strin
   return `${whose} traz a extensão crítica ${oid}, que este serviço não conhece e por isso não pode aceitar.`;
 }
 
-/** What a signer's extendedKeyUsage must admit; ICP-Brasil writes these into certificates of persons and companies (D-232). */
+/** Purposes of a signer's extendedKeyUsage; ICP-Brasil writes these into certificates of persons and companies (D-232). */
 const SIGNING_PURPOSES: readonly string[] = [PURPOSE.emailProtection, PURPOSE.clientAuth];
 const PURPOSES_LISTED_MAX = 5;
 
-/** For messages. */
+/** The accepted purposes in messages. */
 const PURPOSES_TAKEN = 'emailProtection, clientAuth ou anyExtendedKeyUsage';
 
-/** The purposes of a signer that an extension admits; without an extension, all of them. */
+/** The signing purposes that an extension admits; without an extension, all of them. */
 function signingPurposesOf(extKeyUsage: readonly string[] | undefined): readonly string[] {
   const isAny = extKeyUsage === undefined || extKeyUsage.includes(PURPOSE.anyExtendedKeyUsage);
   return isAny ? SIGNING_PURPOSES : SIGNING_PURPOSES.filter((oid) => extKeyUsage.includes(oid));
@@ -80,7 +81,10 @@ function describePurposes(extKeyUsage: readonly string[] = [PURPOSE.anyExtendedK
   return extKeyUsage.length > PURPOSES_LISTED_MAX ? `${listed.join(', ')} e outros` : listed.join(', ');
 }
 
-/** One search for a chain that holds at a moment. `extra`: certificates sent with the signature; undefined: none can be. */
+/**
+ * One search for a chain that is valid at a moment. `extra`: certificates sent with the signature; undefined: the form
+ * of the signature admits none.
+ */
 type Search = {
   readonly known: Authorities;
   readonly at: number;
@@ -89,17 +93,17 @@ type Search = {
   deadEnd: DeadEnd | undefined;
 };
 
-/** Why an authority did not issue a certificate, or must not have. The weight grows with each check. */
+/** The reason why an authority did not or must not issue a certificate. The weight grows with each check. */
 type Obstacle = Refused & { readonly weight: number };
 
-/** Where a way up ended. Of several dead ends the longest is answered, then the one with the greater weight. */
+/** The end of a failed way up. The longest of several dead ends is answered, then the one with the greater weight. */
 type DeadEnd = Obstacle & { readonly depth: number };
 
 function untrusted(weight: number, why: FaultText): Obstacle {
   return { kind: 'untrusted', weight, ...why };
 }
 
-/** The chain of a certificate, or why none holds. */
+/** The chain of a certificate, or the reason why none is valid. */
 export function findChain(
   known: Authorities,
   certificate: Certificate,
@@ -113,7 +117,7 @@ export function findChain(
   return refused;
 }
 
-/** Whether the certificate with this fingerprint is among others. */
+/** True when a certificate of this fingerprint is among the others. */
 export function hasCertificate(certificates: readonly Certificate[] | undefined, fingerprint: string): boolean {
   return certificates?.some((one) => one.fingerprint === fingerprint) ?? false;
 }
@@ -141,13 +145,13 @@ function climb(search: Search, chain: Chain): Chain | undefined {
   return undefined;
 }
 
-/** The chain, where its names keep within what its authorities constrain. */
+/** The chain, if its names obey the constraints of its authorities. */
 function checkNames(search: Search, chain: Chain): Chain | undefined {
   const fault = findNameFault(chain);
   return fault === undefined ? chain : giveUp(search, chain, untrusted(0, fault));
 }
 
-/** Remembers a dead end if it says more than the one remembered. A revocation is never hidden by a longer way. */
+/** Keeps a dead end if it says more than the one before. A longer way never hides a revocation. */
 function giveUp(search: Search, { length: depth }: Chain, obstacle: Obstacle): undefined {
   const best = search.deadEnd;
   const isRevoked = obstacle.kind === 'revoked';
@@ -162,7 +166,7 @@ function issuersOf({ known, extra = [] }: Search, { issuerName }: Certificate): 
   return [...own, ...extra.filter((one) => one.subjectName === issuerName && !hasCertificate(own, one.fingerprint))];
 }
 
-/** What stands against an authority as the issuer of the last certificate of a chain: the first check that fails. */
+/** The first failed check of an authority as the issuer of the last certificate of a chain. */
 function findObstacle({ known, at, extra }: Search, chain: Chain, issuer: Certificate): Obstacle | undefined {
   const child = chain.at(-1)!;
   const [whose, authority] = [nameIn(chain), `"${issuer.titular}"`];
@@ -217,8 +221,9 @@ function signingPurposesAlong(chain: readonly Certificate[]): readonly string[] 
 }
 
 /**
- * Why the names along a chain break what an authority in it constrains. Asked only of a chain that reached an anchor: made-up
- * authorities cost no comparison. A self-issued certificate in between renews a key and is exempt (RFC 5280, 6.1.3).
+ * The fault of names that break a constraint of an authority in the chain. Only a chain that reached an anchor is
+ * checked: made-up authorities cost no comparison. A self-issued certificate in between renews a key and is exempt (RFC
+ * 5280, 6.1.3).
  */
 function findNameFault(chain: Chain): FaultText | undefined {
   for (const [place, { nameConstraints, titular }] of chain.entries()) {
@@ -236,7 +241,7 @@ function findNameFault(chain: Chain): FaultText | undefined {
   return undefined;
 }
 
-/** The authority whose certificate is not known, and what would let the search go on. */
+/** The unknown authority, and the remedy that would let the search go on. */
 function describeMissing({ known, extra }: Search, chain: Chain): FaultText {
   const child = chain.at(-1)!;
   const anchors = known.own === undefined ? 'as raízes da ICP-Brasil' : 'as âncoras do município';
@@ -264,12 +269,12 @@ function describeMissing({ known, extra }: Search, chain: Chain): FaultText {
   };
 }
 
-/** The step for an unknown authority. Its certificate is, most of the time, one that cannot sign at all. */
+/** The remedy for an unknown authority. Most of the time the certificate is one that cannot sign at all. */
 function askForAnchor(authority: string, send: string): string {
   return `Veja primeiro se o certificado é mesmo da ICP-Brasil: se não é, assine com um que seja. Se é, e a ${authority} também, ${send} ao município que ponha o certificado dela, em PEM, na sua pasta de âncoras.`;
 }
 
-/** The end certificate is not named: its name often carries a CPF. */
+/** The end certificate is not named: its name often contains a CPF. */
 function nameIn(chain: readonly Certificate[]): string {
   return chain.length === 1 ? 'O certificado' : `O certificado da autoridade "${chain.at(-1)!.titular}"`;
 }

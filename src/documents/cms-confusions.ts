@@ -1,6 +1,6 @@
 /**
- * Recognises what a header carries in place of a CMS: a private key, PEM, XML, a digest. Each is named, with what to send
- * instead. Undefined: not recognised, and `cms.ts` reads it as a CMS.
+ * Recognises other content in place of a CMS: a private key, PEM, XML, a digest. Each is named, with the content to
+ * send instead. Undefined: not recognised, and `cms.ts` reads it as a CMS.
  */
 import { describeFault, type FaultText } from '../fiscal/fault.ts';
 import { DIGESTS_BY_BYTES } from './algorithms.ts';
@@ -10,7 +10,7 @@ import { CMS_OID, OTHER_CONTENTS } from './oids.ts';
 /** Lengths of an RSA signature value without a CMS. */
 const RSA_BYTES = [128, 256, 384, 512];
 
-/** The step that asks for a CMS. */
+/** The remedy that asks for a CMS. */
 function askForCms(detail = ''): string {
   return `Envie um CMS SignedData destacado (PKCS#7, DER em Base64)${detail}.`;
 }
@@ -23,7 +23,7 @@ const KEEP_KEY =
   'Não envie a chave a ninguém: quem a recebe pode assinar em seu nome. Considere revogar o certificado, e';
 const SIGNATURE_ALONE = 'envie só a assinatura (CMS destacado).';
 
-/** What is recognised by a pattern, the first that fits: what came, and what to send instead. */
+/** Patterns in their order, the first match counts: the received content, and the content to send instead. */
 type Confusions = readonly (readonly [pattern: RegExp, came: string, instead?: string])[];
 
 const TEXTS: Confusions = [
@@ -57,7 +57,7 @@ function findConfusion(confusions: Confusions, text: string): FaultText | undefi
   return instead === undefined ? { mensagem: came } : describeFault(came, instead);
 }
 
-/** Says what the text of a header is in place of the Base64 of a CMS. */
+/** Names the text of a header that is no Base64 of a CMS. */
 export function describeText(header: string): FaultText | undefined {
   const text = header.trim();
   if (/^(undefined|null|None|\[object \w+\])$/.test(text)) {
@@ -66,7 +66,7 @@ export function describeText(header: string): FaultText | undefined {
   return findConfusion(TEXTS, text);
 }
 
-/** Says what the bytes under the Base64 are in place of a CMS; `value` is undefined when they are no ASN.1. */
+/** Names the bytes under the Base64 that are no CMS; `value` is undefined when they are no ASN.1. */
 export function describeBytes(bytes: Buffer, value: Asn1 | undefined): FaultText | undefined {
   // One digest in five hundred is ASN.1 by chance; none has the structure of a known confusion.
   if (value !== undefined)
@@ -92,7 +92,7 @@ function describeUnreadable(bytes: Buffer): FaultText | undefined {
   const digest = DIGESTS_BY_BYTES.get(length);
   if (digest !== undefined)
     return describeOther(`tem ${length} bytes, como um resumo ${digest.shown} e não uma assinatura.`);
-  // Bytes that begin like a CMS: reading them as one tells more.
+  // Bytes that begin like a CMS: the CMS reader gives a better message.
   return bytes[0] === 0x30 && length > 64 ? undefined : describeOther('não é um CMS: os bytes não são ASN.1.');
 }
 

@@ -1,6 +1,6 @@
 /**
- * Details of a CMS for the signature debugger: algorithms, signed attributes, the declared digest and that of the body. Reads
- * as much as it can and refuses nothing; `cms.ts` alone decides whether a signature is accepted.
+ * Details of a CMS for the signature debugger: algorithms, signed attributes, the declared digest and that of the body.
+ * It reads as much as it can and refuses nothing; `cms.ts` alone decides whether a signature is accepted.
  */
 import { constants, hash, verify } from 'node:crypto';
 import { CMS_DIGESTS, CMS_SIGNATURES, OID_NAMES, SHA256 } from './algorithms.ts';
@@ -10,30 +10,30 @@ import type { Certificate } from './certificate.ts';
 import { signedForm } from './cms.ts';
 import { ATTRIBUTE_NAMES, CMS_OID } from './oids.ts';
 
-/** A CMS has two or three signed attributes, one with a timestamp some ten. */
+/** A CMS has two or three signed attributes, and about ten with a timestamp. */
 const ATTRIBUTES_MAX = 32;
 const VALUE_SHOWN_MAX = 128;
 
 export type CmsDetails = {
   readonly algoritmos: readonly {
     readonly onde: string;
-    /** null: it could not be read. */
+    /** null: the value could not be read. */
     readonly encontrado: string | null;
     readonly exigido: string;
     readonly confere: boolean;
   }[];
-  /** undefined: the signature is over the body itself, or could not be read. */
+  /** undefined: the signature covers the body itself, or could not be read. */
   readonly atributos: readonly { readonly oid: string; readonly nome: string; readonly valor: string }[] | undefined;
-  /** In hexadecimal, as openssl shows it. `declarado` undefined: nothing declares one. */
+  /** Hexadecimal digits, as openssl shows them. `declarado` undefined: the CMS declares no digest. */
   readonly digest: { readonly algoritmo: string; readonly declarado: string | undefined; readonly calculado: string };
-  /** Whether the key made the value, over the attributes or else over the body; undefined when nobody can tell. */
+  /** True when the key made the value, over the attributes or else over the body; undefined: it cannot be told. */
   readonly valueHolds: boolean | undefined;
 };
 
 const DIGESTS_TAKEN = [...new Set(Object.values(CMS_DIGESTS).map(({ shown }) => shown))].join(', ');
 const SIGNATURE_TAKEN = 'RSA PKCS#1 v1.5';
 
-/** The details of a header's value. `certificate`: the one that `verifyCms` found. Never throws for what came from outside. */
+/** The details of a header's value. `certificate`: the result of `verifyCms`. It never throws for input from outside. */
 export function detailsOfCms(
   header: string | undefined,
   body: Uint8Array,
@@ -66,7 +66,7 @@ type Signer = {
   readonly signature: Asn1;
 };
 
-/** The first SignerInfo, when there is one that has its parts. */
+/** The first SignerInfo, if it is complete. */
 function signerIn(header: string | undefined): Signer | undefined {
   if (header === undefined) return undefined;
   return tryAsn1(() => {
@@ -100,7 +100,7 @@ function attributeLine(attribute: Asn1): { oid: string; nome: string; valor: str
   };
 }
 
-/** The value of an attribute in the form that libraries show; the size where there is no such form. */
+/** The value of an attribute in the form that libraries show; otherwise its size. */
 function attributeText(oid: string, value: Asn1): string {
   const text = attempt(() => {
     if (oid === CMS_OID.contentType) return oidOf(value);
@@ -116,7 +116,7 @@ function oidIn(attribute: Asn1): string | undefined {
   return isUniversal(first, TAG.oid) && first.content.length > 0 ? oidOf(first) : undefined;
 }
 
-/** `oid`: undefined where no SignerInfo could be read. */
+/** `oid` undefined: no SignerInfo could be read. */
 function algorithmLine(
   part: 'digest' | 'signature',
   oid: string | undefined,

@@ -11,7 +11,7 @@ import { ATTRIBUTE_NAMES, CMS_OID } from './oids.ts';
 /** A chain has three certificates; reading each takes time. */
 const CERTIFICATES_MAX = 10;
 
-/** The other choices of CertificateChoices (RFC 5652, 10.2.2). */
+/** The other alternatives of CertificateChoices (RFC 5652, 10.2.2). */
 const OTHER_CERTIFICATES: Readonly<Record<number, string>> = {
   0: 'um certificado estendido do PKCS#6',
   1: 'um certificado de atributo',
@@ -19,7 +19,7 @@ const OTHER_CERTIFICATES: Readonly<Record<number, string>> = {
   3: 'um certificado de outro formato',
 };
 
-/** Why the certificates are refused: too many, or one that is not X.509. */
+/** The fault of the certificates: too many, or one that is not X.509. */
 export function certificatesFault(members: readonly Asn1[]): FaultText | undefined {
   if (members.length > CERTIFICATES_MAX) {
     return { mensagem: `o CMS traz ${members.length} certificados, e o limite é ${CERTIFICATES_MAX}.` };
@@ -33,7 +33,7 @@ export function certificatesFault(members: readonly Asn1[]): FaultText | undefin
   );
 }
 
-/** Why the revocation lists are refused. They must read as lists; what they revoke is not used. */
+/** The fault of the revocation lists. They must be readable as lists; their entries are not used. */
 export function listsFault(members: readonly Asn1[]): FaultText | undefined {
   for (const member of members) {
     if (!isUniversal(member, TAG.sequence)) {
@@ -55,7 +55,10 @@ export function listsFault(members: readonly Asn1[]): FaultText | undefined {
 
 type List = 'assinados' | 'não assinados';
 
-/** Attributes allowed in one of the two lists only. The signed ones have one value (RFC 5652, 11.1 to 11.4; RFC 5035, 3; RFC 2634, 5.4). */
+/**
+ * Attributes allowed in only one of the two lists. The signed ones have one value (RFC 5652, 11.1 to 11.4; RFC 5035, 3;
+ * RFC 2634, 5.4).
+ */
 const OF_ONE_LIST: Readonly<Record<string, { readonly list: List; readonly source: string }>> = {
   [CMS_OID.contentType]: { list: 'assinados', source: 'RFC 5652, 11.1' },
   [CMS_OID.messageDigest]: { list: 'assinados', source: 'RFC 5652, 11.2' },
@@ -65,7 +68,7 @@ const OF_ONE_LIST: Readonly<Record<string, { readonly list: List; readonly sourc
   [CMS_OID.signingCertificateV2]: { list: 'assinados', source: 'RFC 5035, 3' },
 };
 
-/** Why attributes are refused: each has a name and values (RFC 5652, 5.3), stands in its own list, and is signed once. */
+/** The fault of attributes: each has a name and values (RFC 5652, 5.3), stands in its own list, and is signed once. */
 export function attributesFault(which: List, list: Asn1 | undefined): string | undefined {
   if (list === undefined) return undefined;
   if (!list.isConstructed || list.children.length === 0) {
@@ -85,7 +88,7 @@ export function attributesFault(which: List, list: Asn1 | undefined): string | u
   return undefined;
 }
 
-/** Why an attribute of a known name may not stand in this list. */
+/** The fault of an attribute with a known name in the wrong list. */
 function placeFault(which: List, oid: string, values: readonly Asn1[]): string | undefined {
   const known = OF_ONE_LIST[oid];
   if (known === undefined) return undefined;
@@ -108,7 +111,7 @@ function isTime(value: Asn1): boolean {
   return tryAsn1(() => timeOf(value)) !== undefined;
 }
 
-/** The OID of an attribute; undefined where the value is not an attribute. */
+/** The OID of an attribute; undefined: the value is no attribute. */
 function nameOf(value: Asn1): string | undefined {
   const [name, values, ...more] = value.children;
   const hasParts = isUniversal(value, TAG.sequence) && isUniversal(values, TAG.set) && values.isConstructed;

@@ -1,6 +1,6 @@
 /**
- * Finds what was signed in place of a body, when a signature does not hold. Most fail for one of a dozen habits of HTTP clients
- * and JSON libraries; naming the habit ends the search. `near-misses.ts` does the same for XML.
+ * Finds the content that was signed in place of a body, after a failed verification. A dozen habits of HTTP clients and
+ * JSON libraries cause most failures; naming the habit ends the search. `near-misses.ts` does the same for XML.
  */
 import { constants, hash, type KeyObject, publicDecrypt } from 'node:crypto';
 import { describeFault, type FaultText } from '../fiscal/fault.ts';
@@ -10,14 +10,14 @@ import { attempt } from './attempt.ts';
 /** A longer body is not diagnosed: it would take too much time. */
 const DIAGNOSED_BYTES_MAX = 64 * 1024;
 
-/** What was signed, after "Foi assinado ", and the bytes of it; a fault where the habit has a step that mends it. */
+/** The signed content in words, after "Foi assinado ", and its bytes; a fault when the habit has a known remedy. */
 type Candidate = readonly [habit: string | FaultText, bytes: () => Uint8Array | string | undefined];
 
-/** In Portuguese, what was signed in place of the body; undefined when it is nothing usual. */
+/** The content signed in place of the body, in Portuguese; undefined: no usual one. */
 export function nearMissOfBody(body: Uint8Array, isSigned: (bytes: Uint8Array) => boolean): FaultText | undefined {
   if (body.length > DIAGNOSED_BYTES_MAX) return undefined;
   for (const [habit, bytes] of candidatesOf(body)) {
-    // A body that is no JSON, or is nested too deep, gives no bytes of some candidates.
+    // Some candidates have no bytes for a body that is no JSON, or is nested too deep.
     const candidate = attempt(bytes);
     if (candidate === undefined || !isSigned(Buffer.from(candidate))) continue;
     return typeof habit === 'string' ? { mensagem: `Foi assinado ${habit}` } : habit;
@@ -80,7 +80,7 @@ function serializationsOf(text: string): readonly Candidate[] {
   return asWritten.map(([how, bytes]) => [describeFault(`Foi assinado o JSON ${how}.`, change), bytes]);
 }
 
-/** The same tokens with other white space between them; numbers and escapes stay as they are written. */
+/** The same tokens with other white space between them; numbers and escapes stay unchanged. */
 function respaceJson(json: string, { afterColon, afterComma }: Record<'afterColon' | 'afterComma', string>): string {
   return json.replace(/"(?:[^"\\]|\\.)*"|\s+|[:,]/g, (token) => {
     if (token === ':') return `:${afterColon}`;
@@ -103,7 +103,7 @@ function sortKeys(value: unknown): unknown {
   );
 }
 
-/** What a signature value says it is over. `algorithm` is undefined where a bare digest was signed. */
+/** The digest inside a signature value. `algorithm` undefined: a bare digest was signed. */
 export type SignedDigest = { readonly algorithm: string | undefined; readonly digest: Buffer };
 
 /** The digest inside a signature value; undefined when this key did not make the value. */

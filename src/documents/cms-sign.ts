@@ -1,11 +1,11 @@
-/** Makes what `cms.ts` verifies: the detached CMS over the bytes of a request, with the attributes of a CAdES-BES signature. */
+/** Makes the CMS that `cms.ts` verifies: detached, over the bytes of a request, with the attributes of a CAdES-BES signature. */
 import { hash, sign } from 'node:crypto';
 import { der, readAsn1, requireValue } from './asn1.ts';
 import { type Certificate, fieldsAfterVersion } from './certificate.ts';
 import { CMS_OID } from './oids.ts';
 import type { Signer } from './signing.ts';
 
-/** A signer, and the authorities between it and the root, when they are to go along. */
+/** A signer, and the authorities between it and the root, if they are to be included. */
 export type CmsSigner = Signer & { readonly chain?: readonly Certificate[] };
 
 /** The detached CMS over these bytes, in DER: SHA-256, with the attributes of a CAdES-BES signature. */

@@ -1,4 +1,4 @@
-/** The signature of a JSON body against what openssl makes and takes, byte by byte, and every way in which it fails. */
+/** The signature of a JSON body, compared with openssl byte by byte in both directions, and its faults. */
 import assert from 'node:assert/strict';
 import { constants, createPrivateKey, hash, privateEncrypt, sign, X509Certificate } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -36,7 +36,7 @@ function fileOf(content: string | Uint8Array): string {
 
 const signatures = new Map<string, Buffer>();
 
-/** A signature by openssl, detached and in DER unless the options say otherwise; of the same one openssl is asked once. */
+/** A signature by openssl, detached and in DER unless the options say otherwise; the result for equal input is kept. */
 function opensslCms(body: Uint8Array, options: readonly string[] = [], signer: Issued = provider): Buffer {
   const question = JSON.stringify([hash('sha256', body), options, signer.file]);
   const known = signatures.get(question);
@@ -47,7 +47,7 @@ function opensslCms(body: Uint8Array, options: readonly string[] = [], signer: I
   return cms;
 }
 
-/** What openssl's signature of the usual body is of another one: its digest, and its value by the arithmetic of OpenSSL. */
+/** The signature of another body, made from openssl's signature of the usual one: a new digest, and a new value from OpenSSL. */
 function opensslCmsOver(body: Uint8Array, options: readonly ['-noattr'] | readonly [] = []): Buffer {
   const cms = opensslCms(BODY, options);
   const info = readAsn1(cms).children[1]!.children[0]!.children.at(-1)!.children[0]!;
@@ -56,7 +56,7 @@ function opensslCmsOver(body: Uint8Array, options: readonly ['-noattr'] | readon
   if (options.length > 0) return swapped(cms, value, sign('sha256', body, key));
   const { raw } = info.children[3]!;
   const attributes = swapped(raw, hash('sha256', BODY, 'buffer'), hash('sha256', body, 'buffer'));
-  // They are signed as the set that they are, and travel under another tag (RFC 5652, 5.4).
+  // The attributes are signed as a SET, and transmitted under another tag (RFC 5652, 5.4).
   const signed = Buffer.concat([Buffer.from([0x31]), attributes.subarray(1)]);
   return swapped(swapped(cms, raw, attributes), value, sign('sha256', signed, key));
 }
@@ -89,7 +89,7 @@ function signerOf(issued: Issued): CmsSigner {
   return { key: createPrivateKey(readFileSync(issued.keyFile)), certificate };
 }
 
-/** What openssl says of a detached signature. */
+/** The verdict of openssl on a detached signature. */
 function opensslVerifies(cms: Uint8Array, body: Uint8Array): boolean {
   const content = ['-content', fileOf(body), '-inform', 'DER', '-in', fileOf(cms)];
   try {
@@ -159,7 +159,7 @@ describe('what openssl signs is taken', () => {
   });
 
   test('BER with indefinite lengths, and a signature value in pieces', () => {
-    // openssl streams with the content inside; taken out, what is left is detached, and openssl takes it too.
+    // openssl streams with the content inside; without it the rest is detached, and openssl accepts it too.
     const streamed = opensslCms(BODY, ['-stream']);
     const content = readAsn1(streamed).children[1]!.children[0]!.children[2]!.children[1]!;
     const detached = without(streamed, content.raw);
@@ -182,14 +182,14 @@ describe('what openssl signs is taken', () => {
   });
 });
 
-/** `whole` with one part of it left out; only where every length around is indefinite. */
+/** `whole` without one part; only possible when every length around is indefinite. */
 function without(whole: Buffer, part: Buffer): Buffer {
   const at = whole.indexOf(part);
   assert.ok(at > 0);
   return Buffer.concat([whole.subarray(0, at), whole.subarray(at + part.length)]);
 }
 
-/** Another last value in the one SignerInfo of a streamed CMS, whose own lengths are written anew. */
+/** Replaces the last value in the one SignerInfo of a streamed CMS, and rewrites the lengths around it. */
 function indefinite(cms: Buffer, old: Buffer, value: Buffer): Buffer {
   const infos = readAsn1(cms).children[1]!.children[0]!.children.at(-1)!;
   const info = infos.children[0]!;
@@ -215,7 +215,7 @@ describe('what signCms makes', () => {
     const cms = signCms(BODY, { ...signerOf(provider), chain });
     assert.deepEqual(accepts(cms).extra, chain);
     assert.ok(opensslVerifies(cms, BODY));
-    // openssl writes DER whatever it read.
+    // openssl writes DER from any input.
     assert.deepEqual(openssl('cms', '-cmsout', '-inform', 'DER', '-outform', 'DER', '-in', fileOf(cms)), cms);
   });
 });
@@ -316,7 +316,7 @@ describe('a header that is no CMS says what it seems to be', () => {
   for (const [what, header, says] of CONFUSIONS) {
     test(what, () => {
       const fault = refusal(verifyCms(header, BODY, CAMPO), says);
-      // No more of a private key or of a long value comes back than helps.
+      // A message repeats no more of a private key or a long value than needed.
       assert.ok(!header.startsWith('-----BEGIN PRIVATE') || !JSON.stringify(fault).includes(header.slice(30, 60)));
       assert.ok(JSON.stringify(fault).length < 700);
     });
@@ -362,7 +362,7 @@ describe('a CMS that may not pass', () => {
 
   test('two certificates that fit', () => {
     refusal(verified(opensslCms(BODY, ['-keyid', '-certfile', renewed.file])), /mais de um certificado/);
-    // Named by issuer and number the renewed one is only one more.
+    // The name by issuer and number makes the renewed certificate merely an extra one.
     assert.equal(accepts(opensslCms(BODY, ['-certfile', renewed.file])).extra.length, 1);
   });
 
@@ -409,7 +409,7 @@ describe('a CMS that may not pass', () => {
     const other = sign('sha256', BODY, createPrivateKey(readFileSync(stranger.keyFile)));
     const fault = refusal(verified(swapped(cms, value.content, other)), /de outra chave/);
     assert.equal(fault.encontrado, undefined);
-    // The signer stays known, so that what is wrong with the certificate can be told as well.
+    // The signer stays known, so that faults of the certificate can be reported as well.
     assert.ok(verified(swapped(cms, value.content, other)).certificate);
   });
 
@@ -419,7 +419,7 @@ describe('a CMS that may not pass', () => {
   });
 });
 
-/** One part in place of another of the same length. */
+/** Replaces one part by another of the same length. */
 function swapped(whole: Uint8Array, part: Uint8Array, other: Uint8Array): Buffer {
   const copy = Buffer.from(whole);
   const at = copy.indexOf(part);
@@ -726,7 +726,7 @@ describe('what comes along must be what its place says', () => {
   });
 });
 
-/** Numbers of a seed (mulberry32). */
+/** Pseudo-random numbers from a seed (mulberry32). */
 function random(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -777,7 +777,7 @@ describe('one byte that changed', () => {
         const why = allowed.find(({ start, end }) => at >= start && at < end)?.what;
         assert.ok(why, `byte ${at} of ${cms.length} was changed from ${cms[at]} to ${bytes[at]} and it is taken`);
         if (why !== 'certificate') continue;
-        // What the signature does not cover here, the issuer's does: the chain is judged next.
+        // The issuer's signature covers the bytes that this one does not: the chain is judged next.
         const issuer = new X509Certificate(root.der);
         assert.ok(!certificate!.x509.verify(issuer.publicKey), `byte ${at} of the certificate is covered by nobody`);
       }
@@ -789,8 +789,8 @@ describe('one byte that changed', () => {
   type Span = { readonly what: string; readonly start: number; readonly end: number };
 
   /**
-   * What a CMS signature does not cover, all of it: the number of the version, certificates that nobody needs, unsigned
-   * attributes, and of the signer's certificate what does not name it, unless an attribute has its digest.
+   * The bytes that a CMS signature does not cover: the version number, unneeded certificates, and unsigned attributes.
+   * The signer's certificate is covered only by its name, unless an attribute has its digest.
    */
   function uncovered(cms: Buffer): readonly Span[] {
     const signedData = readAsn1(cms).children[1]!.children[0]!;

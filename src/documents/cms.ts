@@ -1,13 +1,12 @@
 /**
  * The signature of a JSON request: a detached CMS SignedData (RFC 5652) in Base64, in a header, over the exact bytes of
- * the body. Verifies one and makes one. Who the certificate belongs to, whether it is valid and who vouches for it is
- * `signer-faults.ts`'s affair; its authenticity rests there, since a CMS does not sign the certificate it carries.
+ * the body. This module verifies one and makes one. `signer-faults.ts` judges the holder, the validity and the issuers
+ * of the certificate. Its authenticity depends on that judgement, because a CMS does not sign the certificate inside.
  *
- * The specification names no algorithm for CMS: RSA PKCS#1 v1.5 with SHA-256, SHA-384 or SHA-512 is taken, which is what
- * an A1 certificate makes; SHA-1, MD5, RSA-PSS and elliptic curves are not. "Detached" is meant: a CMS that carries the
- * body along is refused even when it is the same, because it would outgrow the header with the first larger body.
- * Revocation lists and unsigned attributes that come along must be what they say, and are then passed over; nothing is
- * fetched.
+ * The specification names no algorithm for CMS. RSA PKCS#1 v1.5 with SHA-256, SHA-384 or SHA-512 is accepted, the
+ * output of an A1 certificate. SHA-1, MD5, RSA-PSS and elliptic curves are refused. "Detached" is strict: a CMS that
+ * contains the body is refused even with equal content, because a larger body would exceed the header. Revocation lists
+ * and unsigned attributes in the CMS must have their type, and are then ignored; nothing is fetched.
  */
 import { constants, hash, verify } from 'node:crypto';
 import { describeFault, type Fault, type FaultText, quoted } from '../fiscal/fault.ts';
@@ -42,17 +41,17 @@ const REQUIRED = 'RSA PKCS#1 v1.5 com SHA-256 (ou SHA-384, SHA-512)';
 const SIGN_WITH_REQUIRED = `Assine com ${REQUIRED}.`;
 
 export type CmsReading = {
-  /** E9002 or E9003; empty when the signature is over these bytes, by the key of `certificate`. */
+  /** E9002 or E9003; empty when the key of `certificate` signed exactly these bytes. */
   readonly faults: readonly Fault[];
-  /** The signer's, as soon as it is known, so that what is wrong with it can be told as well. */
+  /** The signer's certificate, as soon as it is known, so that its faults can be reported as well. */
   readonly certificate: Certificate | undefined;
-  /** The other certificates that came along. */
+  /** The other certificates in the CMS. */
   readonly extra: readonly Certificate[];
 };
 
 type Beside = Omit<Fault, 'codigo' | 'xpath' | 'mensagem'>;
 
-/** Thrown where a signature does not hold, with the fault for its sender. */
+/** Thrown for a failed signature, with the fault for its sender. */
 class Refused extends Error {
   readonly fault: Beside;
 
@@ -63,15 +62,12 @@ class Refused extends Error {
   }
 }
 
-/** The refusal of what was found, with what mends it. */
+/** The refusal of the found content, with its remedy. */
 function refusal(found: string, change: string, beside?: Beside): Refused {
   return new Refused(describeFault(found, change), beside);
 }
 
-/**
- * Verifies the value of a header (`campo` is its name) against the body as it was received. Never throws for what came
- * from outside.
- */
+/** Verifies the value of a header (`campo` is its name) against the body as received. It never throws for input from outside. */
 export function verifyCms(header: string | undefined, body: Uint8Array, campo: string): CmsReading {
   if (header === undefined || header.trim() === '') {
     const what = header === undefined ? `Falta o cabeçalho ${campo}` : `O cabeçalho ${campo} está vazio`;
@@ -107,7 +103,7 @@ function fromBase64(header: string): Buffer {
   const text = header.replace(/[ \t\r\n]+/g, '');
   const bytes = Buffer.from(text, 'base64');
   const isCanonical = bytes.toString('base64') === text;
-  // A SEQUENCE of more than 128 bytes begins with MI; whatever else it is may be one of the confusions.
+  // A SEQUENCE of more than 128 bytes begins with MI; any other text may be one of the confusions.
   const isPlain = isCanonical ? text.startsWith('MI') : /^MI[A-Za-z0-9+/]*={0,2}$/.test(text);
   if (!isPlain) checkText(header, text);
   if (!isCanonical) {
@@ -150,7 +146,7 @@ type SignerInfo = {
   readonly signature: Buffer;
 };
 
-/** Reads a CMS and checks all that needs neither the body nor the certificate. */
+/** Reads a CMS and makes every check that needs neither the body nor the certificate. */
 function readCms(bytes: Buffer): Cms {
   const value = tryAsn1(() => readAsn1(bytes));
   const seems = describeBytes(bytes, value);
@@ -159,10 +155,10 @@ function readCms(bytes: Buffer): Cms {
   const isWhole = isContext(wrapped, 0) && wrapped.children.length === 1 && beyond.length === 0;
   if (oidOf(type) !== CMS_OID.signedData || !isWhole) throw new Asn1Error('no SignedData');
   const [version, digestAlgorithms, content, ...rest] = partsOf(wrapped.children[0]);
-  // 1 is PKCS#7's and the usual one, 3 to 5 tell what else is inside (RFC 5652, 5.1).
+  // 1 is the usual version, that of PKCS#7; 3 to 5 indicate further content (RFC 5652, 5.1).
   if (![1, 3, 4, 5].includes(smallNumber(version))) throw new Refused('a versão do SignedData não é 1, 3, 4 nem 5.');
   const certificates = isContext(rest[0], 0) ? rest.shift()!.children : [];
-  // Lists of the sender revoke nothing: ours come from where we trust.
+  // Lists of the sender revoke nothing: ours come from trusted places.
   const lists = isContext(rest[0], 1) ? rest.shift()!.children : [];
   const [signerInfos] = rest;
   if (!isUniversal(signerInfos, TAG.set) || rest.length !== 1) throw new Asn1Error('no signer infos');
@@ -193,7 +189,7 @@ function countRefused(signers: number): Refused {
   );
 }
 
-/** Checks the EncapsulatedContentInfo: its type is data, and the content is not inside. */
+/** Checks the EncapsulatedContentInfo: its type is data, and the content is absent. */
 function checkContent(info: Asn1 | undefined): void {
   const [type, content] = partsOf(info);
   const oid = oidOf(type);
@@ -239,7 +235,7 @@ function algorithmRefused(what: string, oid: string): Refused {
   return refusal(`${what} ${name}${why}.`, SIGN_WITH_REQUIRED, { encontrado: name, esperado: REQUIRED });
 }
 
-/** Parameters of these algorithms are NULL or absent; anything else would be an unread instruction. */
+/** Parameters of these algorithms are NULL or absent; anything else would be an ignored instruction. */
 function algorithmOf(value: Asn1 | undefined): string {
   const [oid, parameters, ...more] = partsOf(value);
   const name = oidOf(oid);
@@ -260,7 +256,7 @@ function partsOf(value: Asn1 | undefined): readonly Asn1[] {
   return value.children;
 }
 
-/** The certificate that the SignerInfo names. With two different ones that fit, the signer would be unknown. */
+/** The certificate that the SignerInfo names. Two different matches would leave the signer unknown. */
 function signerOf({ certificates, signer }: Cms): { certificate: Certificate; extra: readonly Certificate[] } {
   if (certificates.length === 0) {
     throw new Refused(
@@ -291,7 +287,7 @@ function signerOf({ certificates, signer }: Cms): { certificate: Certificate; ex
   return { certificate, extra: certificates.filter((one) => !own.includes(one)).map(companionOf) };
 }
 
-/** Reads a certificate that came along with the signer's. */
+/** Reads another certificate in the CMS. */
 function companionOf({ raw }: Asn1): Certificate {
   const certificate = readCertificate(raw);
   if (!('problem' in certificate)) return certificate;
@@ -301,7 +297,7 @@ function companionOf({ raw }: Asn1): Certificate {
   );
 }
 
-/** Whether a SignerInfo names this certificate. One that does not read is not the one named. */
+/** True when a SignerInfo names this certificate. An unreadable one is not the named one. */
 function isNamed(certificate: Asn1, sid: Asn1): boolean {
   const names = (): boolean => {
     const fields = fieldsAfterVersion(certificate);
@@ -338,14 +334,14 @@ function checkValue({ signer }: Cms, certificate: Certificate, body: Uint8Array)
   if (!verify(digest.name, message, key, signature)) throw valueRefused(signer, certificate, body, message);
 }
 
-/** RFC 5652, 5.4: what is signed is the attributes as a SET, in DER, and not under the tag that they travel with. */
+/** RFC 5652, 5.4: the signed form of the attributes is a SET in DER, not the transmitted tag. */
 export function signedForm(attributes: Asn1): Buffer {
   const form = der.octetString(attributes.content);
   form[0] = 0x31;
   return form;
 }
 
-/** Checks the signed attributes and gives the digest that they declare. `cms-members.ts` has refused repeated ones. */
+/** Checks the signed attributes and returns the digest that they declare. `cms-members.ts` has refused repeated ones. */
 function checkAttributes(attributes: Asn1, certificate: Certificate): Buffer {
   const found = new Map(attributes.children.map(({ children: [name, values] }) => [oidOf(name), values!.children[0]]));
   const required = (oid: string, name: string): Asn1 => {
@@ -370,13 +366,16 @@ function checkAttributes(attributes: Asn1, certificate: Certificate): Buffer {
   return octetsOf(digest);
 }
 
-/** The attributes that tie a signature to a certificate, with the digest where none is named: the older one knows no other. */
+/**
+ * The attributes that bind a signature to a certificate, with the digest used when none is named: the older attribute
+ * knows no other.
+ */
 const SIGNING_CERTIFICATES = [
   ['signingCertificate', SHA1],
   ['signingCertificateV2', SHA256],
 ] as const;
 
-/** RFC 5035: the certificate under which the signer signed, by its digest. */
+/** RFC 5035: the signer's certificate, named by its digest. */
 function checkSigningCertificate(name: string, value: Asn1, certificate: Certificate, unnamed: Digest): void {
   const [first, ...rest] = requireValue(value.children[0]?.children[0]).children;
   const isNamed = isUniversal(first, TAG.sequence);
@@ -403,12 +402,12 @@ function digestRefused(digest: Digest, declared: Buffer, computed: Buffer, body:
   return explainedRefusal(found, why, { encontrado: declared.toString('hex'), esperado: computed.toString('hex') });
 }
 
-/** The refusal of what was found, with what explains it. */
+/** The refusal of the found content, with its explanation. */
 function explainedRefusal(found: string, why: FaultText, beside: Beside): Refused {
   return new Refused({ ...why, mensagem: `${found} ${why.mensagem}` }, beside);
 }
 
-/** `message` is what the signature should be over: the attributes, or the body itself. */
+/** `message` is the content that should be signed: the attributes, or the body itself. */
 function valueRefused(
   { digest, attributes, signature }: SignerInfo,
   certificate: Certificate,

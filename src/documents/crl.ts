@@ -1,8 +1,8 @@
 /**
- * Reads revocation lists (RFC 5280, 5): whether a serial number is in one, and since when; whether an authority signed it.
- * `trust-lists.ts` decides whose signature makes a list count.
+ * Reads revocation lists (RFC 5280, 5): the serial numbers with their dates, and the signature of an authority.
+ * `trust-lists.ts` decides which signatures make a list count.
  *
- * A list may have a hundred thousand entries: no object is made of an entry, only its place is remembered.
+ * A list may have a hundred thousand entries: no object is made of an entry, only its position is kept.
  */
 
 import { verify } from 'node:crypto';
@@ -51,39 +51,39 @@ const REASONS: readonly (string | undefined)[] = [
 export type Revocation = {
   /** Milliseconds since 1970. */
   readonly em: number;
-  /** In Portuguese; undefined when the list gives none. */
+  /** A Portuguese text; undefined: the list gives no reason. */
   readonly motivo: string | undefined;
 };
 
 export type Crl = {
   readonly der: Buffer;
-  /** Of the authority whose certificates it lists: in a form that can be compared, and for people. */
+  /** The authority whose certificates the list covers: in a comparable form, and for people. */
   readonly issuerName: string;
   readonly emissor: string;
-  /** Milliseconds since 1970: when it was issued, and when the next one was due (undefined: not said). */
+  /** Milliseconds since 1970: the issue of the list, and the due date of the next one (undefined: not stated). */
   readonly emitida: number;
   readonly proxima: number | undefined;
-  /** An authority may divide its list: of two with the same scope, the newer replaces the older. */
+  /** The scope of the list, because an authority may divide it. The newer of two lists with the same scope replaces the older. */
   readonly scope: string;
-  /** Whether it answers for all that its issuer issued: of no part of it, and with nothing critical that is not read here. */
+  /** True: the list covers every certificate of its issuer, and has no critical part that is not read here. */
   readonly isWhole: boolean;
   readonly count: number;
-  /** By serial number in lower hex. The cost does not depend on the length of the list. */
+  /** Finds a serial number in lower hex. The cost does not depend on the length of the list. */
   find(serial: string): Revocation | undefined;
-  /** Whether the authority's key signed it and is allowed to. Remembered. */
+  /** True when the authority's key signed the list and is allowed to. The answer is kept. */
   isSignedBy(authority: Certificate): boolean;
-  /** Whether the authority's key signed it, allowed to or not. Not remembered. */
+  /** True when the authority's key signed the list, allowed to or not. The answer is not kept. */
   isByKeyOf(authority: Certificate): boolean;
-  /** Whether {@link isSignedBy} answers at once, because the list is short or was checked beforehand. */
+  /** True when {@link isSignedBy} answers at once, because the list is short or was checked before. */
   isReady(): boolean;
   /** Checks the signature beside the requests, for the authorities that may be asked about. */
   prepare(authorities: readonly Certificate[]): Promise<void>;
 };
 
-/** Why a list is not used, as one Portuguese sentence; `isList`: it is one all the same. */
+/** The reason why a list is not used, as one Portuguese sentence; `isList`: the bytes are a list all the same. */
 export type CrlProblem = { readonly problem: string; readonly isList: boolean };
 
-/** Reads a list, in steps. Deltas and indirect lists (of several authorities) are not taken. */
+/** Reads a list, in steps. Deltas and indirect lists (of several authorities) are refused. */
 export function* readCrl(bytes: Uint8Array): Generator<void, Crl | CrlProblem, void> {
   try {
     return yield* parse(Buffer.from(bytes));
@@ -98,7 +98,7 @@ export function* readCrl(bytes: Uint8Array): Generator<void, Crl | CrlProblem, v
 
 type Extent = { readonly start: number; readonly end: number };
 
-/** The signed fields of a list (RFC 5280, 5.1.2). `places`: where the entry of each serial number begins. */
+/** The signed fields of a list (RFC 5280, 5.1.2). `places`: the position of each serial number's entry. */
 type SignedFields = {
   readonly issuer: Asn1;
   readonly emitida: number;
@@ -107,7 +107,7 @@ type SignedFields = {
   readonly extensions: Asn1 | undefined;
 };
 
-/** `digest` is null where the algorithm has its own. */
+/** `digest` null: the algorithm has a fixed one. */
 type ListSignature = { readonly content: Buffer; readonly digest: string | null; readonly value: Buffer };
 
 function* parse(der: Buffer): Generator<void, Crl | CrlProblem, void> {
@@ -183,7 +183,7 @@ function* readSignedFields(der: Buffer, tbs: Extent): Generator<void, SignedFiel
   };
 }
 
-/** Puts the place of each entry into a map by its serial number, in steps. */
+/** Puts the position of each entry into a map by its serial number, in steps. */
 function* findEntries(der: Buffer, list: Extent, places: Map<string, number>): Generator<void, void, void> {
   let left = ENTRIES_A_STEP;
   for (let at = list.start; at < list.end; ) {
@@ -227,20 +227,20 @@ function signatureChecks(
 }
 
 function verifies({ digest, content, value }: ListSignature, { publicKey }: Certificate): boolean {
-  // A key of another kind than the algorithm wants throws.
+  // A key of another kind than the algorithm needs throws.
   return attempt(() => verify(digest, content, publicKey, value)) ?? false;
 }
 
 const verifyBeside = promisify(verify);
 
-/** The same on the thread pool. */
+/** The same check on the thread pool. */
 function verifiesBeside({ digest, content, value }: ListSignature, { publicKey }: Certificate): Promise<boolean> {
   return verifyBeside(digest, content, publicKey, value).catch(() => false);
 }
 
 const SEQUENCE = 0x30;
 
-/** Where the content of the value at a place begins and ends. Definite lengths only: lists are DER. */
+/** The content of the value at a position, from its beginning to its end. Lengths are definite, because lists are DER. */
 function valueAt(der: Buffer, at: number, limit: number, tag?: number): Extent {
   const first = der[at + 1];
   if (first === undefined || (tag !== undefined && der[at] !== tag)) throw new Asn1Error('not the value expected');
@@ -253,14 +253,14 @@ function valueAt(der: Buffer, at: number, limit: number, tag?: number): Extent {
   return { start, end };
 }
 
-/** A serial number as {@link Certificate} has it, without making a value of each of a hundred thousand. */
+/** A serial number in the form of {@link Certificate}, without making a value of each of a hundred thousand. */
 function plainHex(der: Buffer, start: number, end: number): string {
   let from = start;
   while (der[from] === 0 && from < end - 1) from += 1;
   return der.toString('hex', from, end);
 }
 
-/** The revocation that an entry states. One that does not read revokes from the date of the list. */
+/** The revocation that an entry states. An unreadable entry revokes from the date of the list. */
 function revocationAt(der: Buffer, at: number, emitida: number): Revocation {
   const stated = attempt(() => {
     const [, em, extensions] = readAsn1(der.subarray(at, valueAt(der, at, der.length).end)).children;
@@ -280,7 +280,7 @@ function extensionsOf(list: Asn1 | undefined): ReadonlyMap<string, Buffer> {
   return found;
 }
 
-/** Whether a list has a critical extension: it may then not name all that is revoked (RFC 5280, 5.2). */
+/** True when a list has a critical extension: it may then omit revoked certificates (RFC 5280, 5.2). */
 function hasCritical(list: Asn1 | undefined): boolean {
   return (list?.children ?? []).some(
     ({ children: [, critical] }) => isUniversal(critical, TAG.boolean) && critical.content[0] !== 0,

@@ -1,4 +1,4 @@
-/** Tables as people export them: what is written by the rules is read back, and a broken line spoils no other. */
+/** Tables as people export them: correct text is read back, and a broken line spoils no other. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,7 +25,7 @@ async function recordsOf(content: string | Buffer): Promise<(CsvRecord | CsvFaul
   return all;
 }
 
-/** Each line as its cells, or as the words of its problem. */
+/** Each line as its cells, or as the text of its problem. */
 async function read(content: string | Buffer): Promise<(readonly [number, readonly string[] | string])[]> {
   return (await recordsOf(content)).map((one) => [one.linha, 'cells' in one ? one.cells : one.problem]);
 }
@@ -70,7 +70,7 @@ describe('a table', () => {
       }
       assert.equal(lines, 60_000);
     }
-    // The last byte decides too.
+    // The last byte counts for the encoding too.
     assert.equal((await openCsv(written(Buffer.from('nome\nJosé', 'latin1')))).codificacao, 'Latin-1');
   });
 

@@ -1,13 +1,14 @@
 /**
- * Reads exported tables (RFC 4180, and the variants of spreadsheets in Brazil) as a stream. A bad line does not spoil the next
- * one. Comma or semicolon, UTF-8 or Latin-1, quotes, either line end. The callers decide what a column means.
+ * Reads exported tables (RFC 4180, and the variants of spreadsheets in Brazil) as a stream. A bad line does not spoil
+ * the next one. Comma or semicolon, UTF-8 or Latin-1, quotes, either line end. The callers know the meaning of a
+ * column.
  */
 import { createReadStream } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import path from 'node:path';
 
 export type CsvRecord = {
-  /** Line of the file where it begins, the header being 1. */
+  /** Line of the file where the record begins; the header is line 1. */
   readonly linha: number;
   readonly cells: readonly string[];
 };
@@ -19,13 +20,13 @@ export type CsvFile = {
   readonly codificacao: 'UTF-8' | 'Latin-1';
   readonly separador: ',' | ';';
   readonly bytes: number;
-  /** As written, without the spaces around. */
+  /** The header as written, without the spaces around. */
   readonly header: readonly string[];
-  /** What follows the header, some hundreds of lines at a time; empty lines are passed over. */
+  /** The lines after the header, some hundreds at a time; empty lines are skipped. */
   records(): AsyncGenerator<{ readonly records: readonly (CsvRecord | CsvFault)[]; readonly bytesRead: number }>;
 };
 
-/** The most that an open quote may take: the rest of the file must not become one cell. */
+/** The largest extent of an open quote: the rest of the file must not become one cell. */
 const RECORD_CHARS_MAX = 65_536;
 const RECORD_LINES_MAX = 20;
 const CHUNK_BYTES = 262_144;
@@ -63,7 +64,7 @@ export async function openCsv(file: string): Promise<CsvFile> {
   }
 }
 
-/** Reads the whole file once: whether bytes are UTF-8 is known only at their end. */
+/** Reads the whole file once: only its end proves that the bytes are UTF-8. */
 async function encodingOf(file: string, name: string): Promise<CsvFile['codificacao']> {
   const handle = await open(file);
   try {
@@ -102,12 +103,12 @@ async function firstLine(file: string, codificacao: CsvFile['codificacao']): Pro
   return undefined;
 }
 
-/** The lines of a file. One that is too long is cut: it is reported, and its rest is not kept. */
+/** The lines of a file. A line that is too long is cut and reported, and its rest is dropped. */
 async function* linesOf(
   file: string,
   codificacao: CsvFile['codificacao'],
 ): AsyncGenerator<{ lines: readonly string[]; bytesRead: number }> {
-  // What is called Latin-1 here is the Windows code page that contains it: exports that say one mean the other.
+  // Latin-1 here means the Windows code page that contains it: exports that name one mean the other.
   const decoder = new TextDecoder(codificacao === 'UTF-8' ? 'utf-8' : 'windows-1252');
   const stream = createReadStream(file, { highWaterMark: CHUNK_BYTES });
   let rest = '';
@@ -126,7 +127,7 @@ function cutReturn(line: string): string {
   return line.endsWith('\r') ? line.slice(0, -1) : line;
 }
 
-/** The separator that the header has more of; names of columns have neither. */
+/** The more frequent separator of the header; names of columns have neither. */
 function separatorOf(header: string): ',' | ';' {
   return header.split(';').length > header.split(',').length ? ';' : ',';
 }
@@ -134,7 +135,7 @@ function separatorOf(header: string): ',' | ';' {
 type RecordReader = {
   /** The next line, without its end. */
   read(line: string): void;
-  /** What was read since the last call. */
+  /** The records since the last call. */
   take(): (CsvRecord | CsvFault)[];
   /** Ends the text: a record that is still open is reported. */
   end(): void;
@@ -152,7 +153,7 @@ function createRecordReader(separador: string, width: number): RecordReader {
     if (typeof cells === 'string') records.push({ linha: at, problem: cells });
     else if (cells.some((cell) => cell.trim() !== '')) records.push(fitCells({ linha: at, cells }, width));
   };
-  /** Reports the line that opened the record, and reads the lines behind it without it. */
+  /** Reports the line that opened the record, and reads the following lines without it. */
   const giveUp = (): void => {
     const [, ...others] = open;
     records.push({ linha: begun, problem: UNCLOSED });
@@ -172,7 +173,7 @@ function createRecordReader(separador: string, width: number): RecordReader {
       const whole = open.join('\n');
       if (!isOpen(whole, separador)) {
         const cells = splitCells(whole, separador);
-        // A later line may close the quote by chance: its record then has other cells than the header.
+        // A later line may close the quote by chance: its record then has another number of cells than the header.
         if (typeof cells === 'string' || cells.length !== width) {
           giveUp();
           return;
@@ -244,7 +245,7 @@ const STRAY =
   'há aspas no meio de um campo; ponha o campo inteiro entre aspas, e escreva duas vezes as aspas de dentro';
 const TOO_LONG = `a linha tem mais de ${RECORD_CHARS_MAX} caracteres`;
 
-/** Whether the text ends inside of a quoted cell. Only a quote at the beginning of a cell opens one. */
+/** True when the text ends inside a quoted cell. Only a quote at the beginning of a cell opens one. */
 function isOpen(text: string, separador: string): boolean {
   let at = 0;
   for (;;) {
@@ -258,7 +259,7 @@ function isOpen(text: string, separador: string): boolean {
   }
 }
 
-/** Place of the quote that closes the cell which the one at `from` opens; -1 when there is none. */
+/** Position of the quote that closes the cell opened at `from`; -1 when there is none. */
 function closingQuote(text: string, from: number): number {
   for (let at = from + 1; ; at += 2) {
     at = text.indexOf('"', at);
@@ -266,7 +267,7 @@ function closingQuote(text: string, from: number): number {
   }
 }
 
-/** The cells of a record, or what is wrong with it. */
+/** The cells of a record, or its fault. */
 function splitCells(text: string, separador: string): string[] | string {
   if (text.length > RECORD_CHARS_MAX) return TOO_LONG;
   if (!text.includes('"')) return text.split(separador);

@@ -1,10 +1,10 @@
 /**
- * Prints a note, DANFSe v2.0 (NT SE/CGNFS-e 008 with the IBS/CBS block): the bytes of the authorised NFS-e become one A4 page as
- * PDF. Everything on it is in the document, except that the note was cancelled or replaced.
+ * Prints a note, DANFSe v2.0 (NT SE/CGNFS-e 008 with the IBS/CBS block): the bytes of the authorised NFS-e become one
+ * A4 page as PDF. All its content is in the document, except the cancellation or replacement of the note.
  *
- * The fields are the table in `danfse/campos.ts`; this file sets them. A block that a note lacks shrinks to one line, and the two
- * long texts get the room that is left. Texts are cut at the length of the standard, set in narrower letters, or broken into
- * lines. The size of letters never changes: the sizes of the standard are minimums.
+ * The fields are the table in `danfse/campos.ts`; this file sets them. A block that a note lacks shrinks to one line,
+ * and the two long texts get the free room. Texts are cut at the length of the standard, set in narrower letters, or
+ * broken into lines. The size of letters never changes: the sizes of the standard are minimums.
  */
 import {
   BLOCOS,
@@ -50,7 +50,7 @@ export function consultaPublica(chave: string): string {
   return `https://www.nfse.gov.br/ConsultaPublica/?tpc=1&chave=${chave}`;
 }
 
-/** The PDF of an NFS-e. Throws when the bytes are no NFS-e: only what was authorised is printed. */
+/** The PDF of an NFS-e. It throws when the bytes are no NFS-e: only an authorised document is printed. */
 export function renderDanfse(nfse: Uint8Array, situacao?: SituacaoImpressa): Buffer {
   const reading = readXml(nfse);
   if ('fault' in reading) throw new RangeError(reading.fault.mensagem);
@@ -70,7 +70,7 @@ export function renderDanfse(nfse: Uint8Array, situacao?: SituacaoImpressa): Buf
   return pdfOf(folha, `DANFSe ${nota.chave.replace(/[^0-9A-Z]/g, '')}`);
 }
 
-/** From the border to the edge of the sheet; the standard wants 0.15 to 0.20. */
+/** Distance from the border to the edge of the sheet; the standard demands 0.15 to 0.20. */
 const PAGE_MARGIN = 0.17;
 const BORDER_PT = 1;
 const LINE_PT = 0.5;
@@ -88,15 +88,18 @@ const DOCUMENTO: Letra = { fonte: NEGRITO, size: 9 };
 const MUNICIPIO: Letra = { fonte: SANS, size: 8 };
 const MIUDO: Letra = { fonte: SANS, size: 6 };
 
-/** Between the edge of a cell and what is written in it. */
+/** Distance from the edge of a cell to its text. */
 const PADDING = 0.07;
-/** From the top of a cell to the baseline of its label, of 6 or of 7 points, and from its bottom up to that of its content. */
+/**
+ * Distance from the top of a cell to the baseline of its label, of 6 or of 7 points; and from its bottom to the
+ * baseline of its content.
+ */
 const LABEL_DROP = points(6.8);
 const CAPITALS_DROP = points(7.4);
 const CONTENT_RISE = points(2.8);
-/** Baseline of the one line of a cell that has no label. */
+/** Baseline of the only line of a cell without a label. */
 const SOLE_DROP = points(6.9);
-/** From one line of 7 points to the next: the height of its letters, ascenders and descenders included. */
+/** Distance between lines of 7 points: the height of the letters, ascenders and descenders included. */
 const LEADING = points(7.9);
 /** Dividing lines run in the gap between the rows of the table, from border to border. */
 const GAP = 0.02;
@@ -112,7 +115,7 @@ function setWatermark(folha: Folha, { at }: Impressa, situacao: SituacaoImpressa
   let top = -total / 2;
   for (const [place, [text, size]] of lines.entries()) {
     const height = heights[place]!;
-    // The middle of the capitals, which are about 0.7 of their size, in the middle of the line.
+    // The capitals have about 0.7 of their size; their middle stands in the middle of the line.
     const offset = top + height / 2 + points(size * 0.35);
     setMark(folha, { fonte: SANS, size }, text, { cor: CINZA_DA_MARCA, degrees: MARCA_DEGREES, offset });
     top += height;
@@ -121,7 +124,7 @@ function setWatermark(folha: Folha, { at }: Impressa, situacao: SituacaoImpressa
 
 const MARCAS: Readonly<Record<SituacaoImpressa, string>> = { cancelada: 'CANCELADA', substituida: 'SUBSTITUÍDA' };
 const MARCA_DA_HOMOLOGACAO = ['AMBIENTE DE', 'HOMOLOGAÇÃO', 'SEM VALOR FISCAL'];
-/** The standard wants at least 50 points. */
+/** The standard demands at least 50 points. */
 const SITUACAO_PT = 84;
 const HOMOLOGACAO_PT = 54;
 const MARCA_DEGREES = 50;
@@ -144,7 +147,7 @@ function setHeader(folha: Folha, nota: Impressa): void {
     const x = TITLE_FRAME.x + (TITLE_FRAME.w - measure(DOCUMENTO, text)) / 2;
     setText(folha, DOCUMENTO, x, first + place * pitch, text, 1, cor);
   }
-  // A code of item 99 names no municipality's service.
+  // A code of item 99 names no service of a municipality.
   if (!at('DPS/infDPS/serv/cServ/cTribNac')?.startsWith('99')) {
     const text = `Município: ${at('xLocEmi') ?? VAZIO} / ${at('emit/enderNac/UF') ?? VAZIO}`;
     const { lines: wrapped, stretch } = wrapInto(MUNICIPIO, text, 2, RIGHT_COLUMN.w);
@@ -161,7 +164,7 @@ function setHeader(folha: Folha, nota: Impressa): void {
   }
 }
 
-/** The name in letters. The official logo is an image of its owner and does not come with this project. */
+/** The name in letters. The official logo belongs to its owner, and this project does not include it. */
 function setLogo(folha: Folha): void {
   setText(folha, { fonte: NEGRITO, size: 20 }, LOGO.x, LOGO.y + points(16.5), 'NFS-e');
   const x = LOGO.x + 2.3;
@@ -201,7 +204,7 @@ function setQrCode(folha: Folha, { chave }: Impressa): void {
   }
 }
 
-/** Breaks a text into at most so many lines, in letters as narrow as that takes. */
+/** Breaks a text into at most `linesMax` lines, in letters as narrow as needed. */
 function wrapInto(letra: Letra, text: string, linesMax: number, w: number) {
   for (let stretch = 1; ; stretch -= 0.02) {
     const lines = wrap(letra, text, (w - 2 * PADDING) / stretch);
@@ -209,17 +212,20 @@ function wrapInto(letra: Letra, text: string, linesMax: number, w: number) {
   }
 }
 
-/** A block where it stands on a page whose description of the service has one line. */
+/** A block with its place on a page whose description of the service has one line. */
 type Disposto = {
   readonly bloco: Bloco;
   readonly y: number;
-  /** The line in place of the block. */
+  /** The line that replaces the block. */
   readonly instead: string | undefined;
-  /** Its fields, each with how far it moved from where the table has it. */
+  /** Its fields, each with its distance from the place in the table. */
   readonly campos: readonly (readonly [campo: Campo, moved: number])[];
 };
 
-/** Blocks and rows that the note does without leave their room to what follows. `moved`: how far the last one ends from its place. */
+/**
+ * Omitted blocks and rows leave their room to the following ones. `moved`: the final distance of the last block from
+ * its place.
+ */
 function arrange(nota: Impressa): { readonly blocos: readonly Disposto[]; readonly moved: number } {
   const blocos: Disposto[] = [];
   let moved = 0;
@@ -240,7 +246,10 @@ function arrange(nota: Impressa): { readonly blocos: readonly Disposto[]; readon
   return { blocos, moved };
 }
 
-/** `added`: what the description of the service has pushed everything down so far. Answers the same, after this block. */
+/**
+ * `added`: the total distance by which the description of the service has moved the blocks so far. Returns the new
+ * distance after this block.
+ */
 function setBloco(
   folha: Folha,
   nota: Impressa,
@@ -287,7 +296,7 @@ function setInside(folha: Folha, { x, w }: Pick<Area, 'x' | 'w'>, letra: Letra, 
   setLine(folha, letra, x + PADDING, baseline, text, w - 2 * PADDING);
 }
 
-/** Answers how much more than its one line the text took. */
+/** Sets the description, and returns its additional height beyond one line. */
 function setDescricao(folha: Folha, campo: Campo, moved: number, { descricao, stretch }: Textos): number {
   const y = campo.y + moved;
   setInside(folha, campo, ROTULO, y + LABEL_DROP, campo.label);
@@ -323,7 +332,7 @@ function drawDividingLine(folha: Folha, y: number): void {
   rule(folha, PAGE_MARGIN, y - GAP / 2, PAGE_WIDTH - 2 * PAGE_MARGIN, LINE_PT);
 }
 
-/** The two long texts in lines, and whether there is room for the stub below them. */
+/** The two long texts in lines; `hasCanhoto` says if the stub still fits below them. */
 type Textos = {
   readonly descricao: readonly string[];
   readonly complementares: readonly string[];
@@ -331,14 +340,14 @@ type Textos = {
   readonly hasCanhoto: boolean;
 };
 
-/** Line breaks of the sender, joined where the page has no room for them. */
+/** The sender's line breaks become spaces when the page has no room for them. */
 const JOINED_BREAK = ' ';
 const STRETCH_STEP = 0.05;
 
 /**
- * Sets the two long texts so that both fit: first as they are, then without the stub, then in narrower letters, then with the
- * line breaks of the sender joined. Only a page of the widest letters still needs a cut, and that is of the complementary
- * information, never of what it always ends with.
+ * Sets the two long texts so that both fit: first unchanged, then without the stub, then in narrower letters, then with
+ * the sender's line breaks joined. Only a page of the widest letters still needs a cut. The cut shortens the
+ * complementary information, never its fixed end.
  */
 function fitTexts(nota: Impressa, moved: number): Textos {
   const field = DESCRICAO;
@@ -347,7 +356,8 @@ function fitTexts(nota: Impressa, moved: number): Textos {
   const free = (hasCanhoto: boolean): number => {
     const bottom = hasCanhoto ? CANHOTO.y - GAP : PAGE_HEIGHT - PAGE_MARGIN - points(BORDER_PT);
     const top = INFORMACOES.content + moved + SOLE_DROP;
-    // The first line of the description has its place in the table, and the last one below keeps clear of what follows.
+    // The first line of the description stands at its place in the table; the last one keeps its distance from the text
+    // below.
     return Math.floor((bottom - top - points(2)) / LEADING) + 2;
   };
   const totals = totaisAproximados(nota);
@@ -378,7 +388,7 @@ function fitTexts(nota: Impressa, moved: number): Textos {
 
 const DESCRICAO = BLOCOS.flatMap(({ campos }) => campos).find(({ elastic }) => elastic)!;
 
-/** How narrow letters are set before a text is cut: the width of a condensed face. */
+/** The narrowest letters before a text is cut: the width of a condensed face. */
 const MIN_STRETCH = 0.7;
 
 const CUT = '...';
@@ -394,7 +404,7 @@ function shorten(text: string, max: number | undefined): string {
     .trimEnd()}${CUT}`;
 }
 
-/** One line that keeps within `width`. */
+/** One line that stays within `width`. */
 function setLine(folha: Folha, letra: Letra, x: number, y: number, text: string, width: number): void {
   const clean = text.replace(/\s+/g, ' ');
   const natural = measure(letra, clean);
@@ -406,7 +416,10 @@ function setLine(folha: Folha, letra: Letra, x: number, y: number, text: string,
   setText(folha, letra, x, y, `${clean.slice(0, kept).trimEnd()}${CUT}`, MIN_STRETCH);
 }
 
-/** The lines of a text no wider than `width`: broken at spaces, at the breaks it has, and inside what is longer than a line. */
+/**
+ * The lines of a text no wider than `width`. Breaks come at spaces and existing line breaks, and inside a word longer
+ * than a line.
+ */
 function wrap(letra: Letra, text: string, width: number): readonly string[] {
   return text.split(/\r?\n/).flatMap((paragraph) => wrapParagraph(letra, paragraph, width));
 }

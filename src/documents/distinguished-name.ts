@@ -1,6 +1,6 @@
 /**
- * Distinguished names (X.501) of certificates and revocation lists: the text for people, and the form in which two are compared.
- * A missing field throws a TypeError, which the reader of the whole catches.
+ * Distinguished names (X.501) of certificates and revocation lists: the text for people, and a comparable form. A
+ * missing field throws a TypeError, which the caller's reader catches.
  */
 
 import { type Asn1, isUniversal, oidOf, TAG, textOf } from './asn1.ts';
@@ -8,7 +8,7 @@ import { NAME_PART } from './oids.ts';
 
 const NAME_SHOWN_MAX = 120;
 
-/** The parts of a value that must have some. */
+/** The parts of a value; a value without parts throws. */
 export function childrenOf(value: Asn1 | undefined): readonly Asn1[] {
   if (value === undefined || !value.isConstructed) throw new TypeError('a field that should have parts has none');
   return value.children;
@@ -25,14 +25,14 @@ export function attributesOf(name: Asn1): readonly (readonly [oid: string, text:
   );
 }
 
-/** The common name; of several the last, which is the most specific. */
+/** The common name; the last of several, which is the most specific. */
 export function commonNameOf(name: Asn1): string | undefined {
   return attributesOf(name).findLast(([oid]) => oid === NAME_PART.commonName)?.[1];
 }
 
 /**
- * The common name, or else the last attribute, for messages and logs. Anybody may have chosen it: characters that move a cursor
- * or reverse a line are replaced.
+ * The common name, or else the last attribute, for messages and logs. The text may come from anybody: characters that
+ * move a cursor or reverse a line are replaced.
  */
 export function displayNameOf(name: Asn1): string {
   const text = commonNameOf(name) ?? attributesOf(name).at(-1)?.[1] ?? '(sem nome)';
@@ -49,7 +49,7 @@ const TEXTS: ReadonlySet<number> = new Set([
   TAG.bmpString,
 ]);
 
-/** The form for comparing: case, type of string and width of a space make no difference (RFC 5280, 7.1). */
+/** The comparable form: case, string type and number of spaces make no difference (RFC 5280, 7.1). */
 export function normalizeName(name: Asn1): string {
   if (!isUniversal(name, TAG.sequence)) throw new TypeError('not a name');
   const sets = childrenOf(name).map((set) => {
@@ -59,7 +59,7 @@ export function normalizeName(name: Asn1): string {
   return sets.join(',');
 }
 
-/** A value that is no text is compared as it stands. */
+/** A value that is no text is compared byte by byte. */
 function normalizeAttribute(attribute: Asn1): string {
   const [id, value, ...more] = attribute.children;
   if (!isUniversal(attribute, TAG.sequence) || value === undefined || more.length > 0)

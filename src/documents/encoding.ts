@@ -1,6 +1,6 @@
 /**
- * Decodes the bytes of an XML document by its byte order mark and its declaration. A document in which the two contradict each
- * other is refused: two programs would read it differently.
+ * Decodes the bytes of an XML document by its byte order mark and its declaration. A contradiction between the two is
+ * refused: two programs would read the document differently.
  */
 import { isAscii, isUtf8 } from 'node:buffer';
 import { quoted } from '../fiscal/fault.ts';
@@ -12,16 +12,16 @@ export const XML_DECLARATION = /^(?:\ufeff|\u00ef\u00bb\u00bf)?<\?xml[ \t\r\n]/;
 /** No program writes a declaration half as long. */
 const DECLARATION_MAX = 1_024;
 
-/** What is wrong with the declaration of a document, in Portuguese. `offset`: how many characters come before it. */
+/** The fault of a document's declaration, in Portuguese. `offset`: the number of characters before it. */
 export type DeclarationFault = {
   readonly mensagem: string;
   readonly encontrado?: string;
   readonly offset: number;
-  /** Whether XML itself forbids it (XML 1.0, 4.3.3), and not this service alone. */
+  /** True: XML itself forbids it (XML 1.0, 4.3.3), and not this service alone. */
   readonly isMalformed: boolean;
 };
 
-/** The encoding that the first bytes show, whatever is declared. */
+/** The encoding that the first bytes show, independent of the declaration. */
 type Family = 'utf-8' | 'utf-16le' | 'utf-16be' | 'octets';
 
 const FAMILY_WORDS: Readonly<Record<Family, string>> = {
@@ -39,12 +39,12 @@ function familyOf(bytes: Uint8Array): Family {
   return 'octets';
 }
 
-/** Whether the bytes begin as UTF-16 or UTF-32: there a character of ASCII takes more than one octet. */
+/** True when the bytes begin as UTF-16 or UTF-32, in which an ASCII character takes more than one octet. */
 export function isWide(bytes: Uint8Array): boolean {
   return bytes[0] === 0 || bytes[1] === 0 || bytes[0] === 0xff || bytes[0] === 0xfe;
 }
 
-/** A quick decoding for finding markup. Markup is right in it; the text between may be decoded wrongly. */
+/** A quick decoding for finding markup. Markup is correct in it; the text between may be decoded wrongly. */
 export function quickText(bytes: Uint8Array): string {
   return isWide(bytes) ? decodeXml(bytes) : decodeLatin(bytes);
 }
@@ -53,7 +53,7 @@ function decodeLatin(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
 }
 
-/** Checks the declaration of a document, of which `quick` is the {@link quickText}. */
+/** Checks the declaration of a document. `quick`: its {@link quickText}. */
 export function declarationFault(bytes: Uint8Array, quick: string): DeclarationFault | undefined {
   const [first, second, third, fourth] = bytes;
   if (bytes.length >= 4 && ((first === 0 && second === 0) || (third === 0 && fourth === 0)))
@@ -102,7 +102,7 @@ function describeUnknown(declared: string, offset: number): DeclarationFault {
 
 function agrees(declared: string, { encoding }: TextDecoder, family: Family): boolean {
   if (family === 'octets') return !encoding.startsWith('utf-16');
-  // The name UTF-16 says nothing of the order of the octets.
+  // The name UTF-16 does not tell the byte order.
   if (/^utf-16$/i.test(declared)) return family !== 'utf-8';
   return encoding === family;
 }
@@ -117,23 +117,26 @@ function describeContradiction(declared: string, family: Family): Pick<Declarati
   return { mensagem: `a declaração diz encoding="${encontrado}", e ${FAMILY_WORDS[family]}; ${mend}.`, encontrado };
 }
 
-/** The encodings in which markup can be found before anything is decoded: an octet below 128 is ASCII in them. */
+/** The encodings that need no decoding to find markup: an octet below 128 is ASCII in them. */
 const PLAIN_ENCODINGS = /^(?:utf-8|utf-16le|utf-16be|iso-8859-\d+|windows-\d+|koi8-[ru]|macintosh)$/;
 
-/** The decoder of an encoding. What we show must be what the parser reads, so an encoding that only one of them knows is refused. */
+/**
+ * The decoder of an encoding. The shown text must be the parser's text, so an encoding that only one of them knows is
+ * refused.
+ */
 function decoderOf(encoding: string): TextDecoder | undefined {
   const decoder = attempt(() => new TextDecoder(encoding));
   return decoder !== undefined && PLAIN_ENCODINGS.test(decoder.encoding) ? decoder : undefined;
 }
 
-/** An encoding that a document declares although its bytes are UTF-8, and how the text read by it becomes the right one. */
+/** A declared encoding that contradicts the UTF-8 bytes of a document, and the correction of a text read by it. */
 export type WrongDeclaration = {
   readonly declared: string;
-  /** Undefined for a text that these bytes cannot have given. */
+  /** Undefined: these bytes cannot have given the text. */
   readonly mend: (text: string) => string | undefined;
 };
 
-/** Undefined where the declaration agrees with the bytes, or nothing tells them apart. */
+/** Undefined: the declaration agrees with the bytes, or nothing distinguishes the two. */
 export function wrongDeclarationOf(bytes: Uint8Array): WrongDeclaration | undefined {
   if (familyOf(bytes) !== 'octets') return undefined;
   const declared = ENCODING.exec(decodeLatin(bytes.subarray(0, DECLARATION_MAX)))?.[2];
@@ -171,8 +174,8 @@ function decoderOfBytes(bytes: Uint8Array): TextDecoder {
 const CHARSET = /;\s*charset\s*=\s*(?:"([^"]*)"|([^\s;"]*))/i;
 
 /**
- * How the `charset` of a Content-Type contradicts the body, in Portuguese. A body of ASCII alone contradicts no encoding that
- * contains ASCII. JSON is always UTF-8.
+ * The contradiction between the `charset` of a Content-Type and the body, in Portuguese. A body of ASCII alone
+ * contradicts no encoding that contains ASCII. JSON is always UTF-8.
  */
 export function charsetContradiction(contentType: string, bytes: Uint8Array, kind: 'xml' | 'json'): string | undefined {
   const found = CHARSET.exec(contentType);

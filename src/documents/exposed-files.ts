@@ -17,11 +17,11 @@ export async function exposedFiles(files: readonly string[]): Promise<readonly s
     );
 }
 
-/** Bits of the others: reading or writing a file, entering a folder. */
+/** Permission bits of other users: reading or writing a file, entering a folder. */
 const OTHERS_FILE = 0o006;
 const OTHERS_ENTER = 0o001;
 
-/** Whether other users of this machine may read or write a file; nobody may what is not there. */
+/** True when other users of this machine may read or write a file; false for a missing file. */
 export async function isExposed(file: string): Promise<boolean> {
   try {
     const real = await realpath(file);

@@ -1,8 +1,9 @@
 /**
- * Reads and follows a folder that the operator keeps (anchors, revocation lists). A file that is added, replaced or removed
- * counts a few seconds later, without a restart. The caller gives the reader of one file.
+ * Reads and follows a folder that the operator keeps (anchors, revocation lists). An added, replaced or removed file
+ * takes effect a few seconds later, without a restart. The caller gives the reader of one file.
  *
- * The first reading and small changes happen at once. A big change is read beside the requests: nobody waits for it.
+ * The first reading and small changes happen at once. A big change is read beside the requests: no request waits for
+ * it.
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -19,7 +20,7 @@ const FILES_MAX = 2_000;
 /** The values of a file, and its problems. A file with problems alone does not replace the values it had before. */
 export type Contents<Value> = { readonly values: readonly Value[]; readonly problems: readonly string[] };
 
-/** Reads one file, stopping now and then so that others get their turn. Does not throw. */
+/** Reads one file, and pauses regularly for other work. It does not throw. */
 export type ReadFile<Value> = (bytes: Buffer) => Generator<void, Contents<Value>, void>;
 
 /** Takes warnings for the operator, in Portuguese. */
@@ -28,14 +29,14 @@ export type FolderLog = { warn(fields: object, message: string): void };
 export type FileOf<Value> = { readonly arquivo: string; readonly values: readonly Value[] };
 
 export type Folder<Value> = {
-  /** The files as they were at most a few seconds ago, by name. The same array for as long as nothing changes. */
+  /** The files as they were at most a few seconds ago, by name. The array stays the same while nothing changes. */
   current(): readonly FileOf<Value>[];
 };
 
 type Known<Value> = { readonly stamp: string; readonly values: readonly Value[] };
 type Listed = { readonly name: string; readonly stamp: string; readonly bytes: number };
 
-/** Opens a folder and reads it. One that cannot be read is empty until it can. */
+/** Opens a folder and reads it. An unreadable folder counts as empty until it can be read. */
 export function openFolder<Value>(where: string, read: ReadFile<Value>, log: FolderLog): Folder<Value> {
   const known = new Map<string, Known<Value>>();
   let files: readonly FileOf<Value>[] = [];
@@ -121,7 +122,7 @@ export function openFolder<Value>(where: string, read: ReadFile<Value>, log: Fol
   };
 }
 
-/** The stamp differs whenever the content does, also when a file is replaced by one of the same size and time. */
+/** The stamp changes with the content, even when the new file has the same size and time. */
 function listedFile(file: string, name: string): readonly Listed[] {
   const stat = statSync(file, { throwIfNoEntry: false });
   if (stat === undefined || !stat.isFile()) return [];

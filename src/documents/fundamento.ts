@@ -1,6 +1,6 @@
 /**
- * What a verdict on a signature rests on, so that it can be shown years later: the authorities above the signer's certificate, and their
- * revocation lists as they were.
+ * The ground of a verdict on a signature, for showing it years later: the authorities above the signer's certificate,
+ * and their revocation lists at that time.
  */
 import { hash } from 'node:crypto';
 import type { Certificate } from './certificate.ts';
@@ -10,15 +10,15 @@ import type { Crl } from './crl.ts';
 type Guardado = { readonly impressao: Buffer; readonly der: Buffer };
 
 export type Fundamento = {
-  /** SHA-256 of what it has. */
+  /** SHA-256 over the whole ground. */
   readonly impressao: Buffer;
   /** Authorities, from the one that issued the signer's certificate to the anchor. */
   readonly cadeia: readonly Guardado[];
-  /** Lists of theirs that counted. */
+  /** The lists of these authorities that counted. */
   readonly listas: readonly Guardado[];
 };
 
-/** A list has megabytes: it is digested once. */
+/** A list has megabytes: its digest is computed once. */
 const prints = new WeakMap<Buffer, Buffer>();
 
 /** `authorities`: a chain without the signer. */

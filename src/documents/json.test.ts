@@ -1,4 +1,4 @@
-/** JSON from outside: what RFC 8259 lets pass is read as written, everything else has a place and a way to mend it. */
+/** JSON from outside: text that RFC 8259 permits is read as written, anything else is refused with its place and a remedy. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { assertCostsLess, leastCpuMsOf } from '../../test/support/cost.ts';
@@ -21,7 +21,7 @@ function faultOf(text: string | Uint8Array): Fault {
   return reading.fault;
 }
 
-/** As `JSON.parse` would give it, so that the two can be compared. */
+/** The value in the form of `JSON.parse`, for comparing the two. */
 function parsed(value: JsonValue): unknown {
   switch (value.kind) {
     case 'object':
@@ -153,7 +153,7 @@ describe('what is not JSON', () => {
   });
 });
 
-/** Texts that are nearly JSON, so that the reader gets somewhere before it stumbles. */
+/** Texts that are nearly JSON, so that the reader gets some way before it fails. */
 const nearlyJson = fc
   .array(
     fc.constantFrom(
@@ -189,7 +189,7 @@ describe('whatever comes', () => {
           return;
         }
         if ('fault' in reading) {
-          // Stricter on purpose.
+          // This reader is stricter on purpose.
           assert.match(reading.fault.mensagem, /duas vezes|metade de um caractere|limite de|UTF-16/);
         } else {
           assert.deepEqual(parsed(reading.value), other);

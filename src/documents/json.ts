@@ -1,8 +1,9 @@
 /**
  * Reads JSON (RFC 8259 and nothing beyond it): bytes to values with their place and their spelling.
  *
- * `JSON.parse` makes floats of amounts, silently keeps the last of two properties of one name, and gives no places. Texts that
- * readers understand differently (repeated names, halves of a surrogate pair) are refused. A byte order mark is skipped.
+ * `JSON.parse` turns amounts into floats, silently keeps the last of two properties of one name, and gives no places.
+ * Texts that readers understand differently (repeated names, halves of a surrogate pair) are refused. A byte order mark
+ * is skipped.
  */
 import { isUtf8 } from 'node:buffer';
 import { type Fault, quoted } from '../fiscal/fault.ts';
@@ -10,17 +11,17 @@ import type { JsonDocument, JsonMember, JsonValue } from '../fiscal/layout/json-
 import { ownOf } from '../fiscal/own.ts';
 import { type Place, placesIn } from './places.ts';
 
-/** The limit of the door. */
+/** The limit of the REST door. */
 const BYTES_MAX = 1_048_576;
 /** The deepest path of the body of issuance has 8 levels. */
 const DEPTH_MAX = 32;
 /** A body with a thousand deduction documents and their suppliers has about 30,000 values. */
 const VALUES_MAX = 60_000;
 
-/** A document that was read, or the one reason why it could not be (E003). */
+/** A document that was read, or the single reason for its refusal (E003). */
 export type JsonReading = (JsonDocument & { readonly bytes: Uint8Array }) | { readonly fault: Fault };
 
-/** Reads a document, in time linear in its size. Never throws, whatever the bytes are. */
+/** Reads a document, in time linear in its size. It never throws, for any bytes. */
 export function readJson(bytes: Uint8Array): JsonReading {
   if (bytes.length > BYTES_MAX) return beyond(`${BYTES_MAX} bytes`);
   const strange = describeEncoding(bytes);
@@ -37,7 +38,7 @@ export function readJson(bytes: Uint8Array): JsonReading {
   }
 }
 
-/** Refuses JSON beyond a limit: `limit` is a number and what it counts. */
+/** Refuses JSON beyond a limit: `limit` is a number and its unit. */
 function beyond(limit: string, place?: Place): { fault: Fault } {
   const where = place === undefined ? '' : ` (linha ${place.linha}, coluna ${place.coluna})`;
   const mensagem = `O JSON do corpo não é aceito${where}: passa do limite de ${limit}, de que nenhum documento daqui precisa; confira o programa que o escreve.`;
@@ -55,11 +56,11 @@ function decodeUtf8(bytes: Uint8Array): string {
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
 }
 
-/** Why the bytes are not UTF-8, and where that begins. */
+/** The fault of bytes that are not UTF-8, and its place. */
 function describeEncoding(bytes: Uint8Array): { readonly place: Place; readonly problem: string } | undefined {
   const [first, second] = bytes;
   const isUtf16 = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
-  // Without a mark: the first character of a JSON text is one of ASCII.
+  // UTF-16 without a mark is recognised too: the first character of a JSON text is ASCII.
   if (isUtf16 || (bytes.length > 1 && (first === 0) !== (second === 0))) {
     return { place: { linha: 1, coluna: 1 }, problem: 'está em UTF-16; envie em UTF-8' };
   }
@@ -73,7 +74,7 @@ function describeEncoding(bytes: Uint8Array): { readonly place: Place; readonly 
 
 const REPLACEMENT = '\ufffd';
 
-/** The text up to the first byte that is no UTF-8. Decoding puts a character there that may also stand in the text itself. */
+/** The text up to the first byte that is no UTF-8. The decoder's replacement character may also stand in the text itself. */
 function textBeforeStrangeByte(bytes: Uint8Array): string {
   const text = decodeUtf8(bytes);
   let at = 0;
@@ -87,7 +88,7 @@ function textBeforeStrangeByte(bytes: Uint8Array): string {
   }
 }
 
-/** Places in a JSON text, of which a byte order mark is no character. */
+/** Places in a JSON text; a byte order mark counts as no character. */
 function positionsIn(text: string): (offset: number) => Place {
   const places = placesIn(text);
   return (offset) => {
@@ -130,7 +131,7 @@ const NAME_EXPECTED = 'o nome de uma propriedade, entre aspas duplas';
 const VALUE_EXPECTED = 'um valor: objeto, lista, texto entre aspas duplas, número, true, false ou null';
 const QUOTES_EXPECTED = 'as aspas que fecham o texto';
 
-/** Anchored where the reader stands. */
+/** The patterns match at the reader's position. */
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const WORD = /[\p{L}\p{N}_$+.-]+/uy;
 
@@ -266,7 +267,7 @@ class Reader {
     }
   }
 
-  /** What an escape stands for; a character beyond U+FFFF is two of them. */
+  /** The text of an escape; a character beyond U+FFFF takes two escapes. */
   #readEscape(): string {
     const start = this.#at;
     const letter = this.#text[start + 1] ?? '';
@@ -337,7 +338,7 @@ class Reader {
     return new Problem(this.#at, problem, expected);
   }
 
-  /** With what stands there instead, and what people write there who think of another language. */
+  /** The fault names the unexpected text, and recognises words of other languages. */
   #describeUnexpected(problem: string, expected: string): Problem {
     const at = this.#at;
     const rest = this.#text.slice(at, at + 2);
@@ -354,13 +355,13 @@ class Reader {
   }
 }
 
-/** What stands at a place up to the next character that no word or number has. */
+/** The text at a place up to the next character that no word or number has. */
 function wordAt(text: string, offset: number): string {
   WORD.lastIndex = offset;
   return WORD.exec(text)?.[0] ?? '';
 }
 
-/** What other languages write for the words of JSON. */
+/** Words of other languages for those of JSON. */
 const FOREIGN_WORDS: Readonly<Record<string, readonly string[]>> = {
   true: ['True', 'TRUE'],
   false: ['False', 'FALSE'],

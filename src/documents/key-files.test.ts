@@ -1,4 +1,4 @@
-/** Keys and certificates as openssl writes them, in every form a file may have, and every way in which two do not fit. */
+/** Keys and certificates as openssl writes them: every form of a file, and every mismatch of a key and a certificate. */
 import assert from 'node:assert/strict';
 import { createPrivateKey } from 'node:crypto';
 import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -25,13 +25,13 @@ function fileOf(name: string, content: string | Uint8Array): string {
   return file;
 }
 
-/** The certificate of that key, which the key itself signed again for a time that is over. */
+/** The certificate of that key, signed again by the key itself for a past period. */
 const expired = path.join(folder, 'vencido.pem');
 openssl('x509', '-in', own.file, '-signkey', own.keyFile, '-days', '-1', '-out', expired);
 
 const senhaArquivo = fileOf('senha.txt', `${SENHA}\n`);
 
-/** A key in another form of openssl's. */
+/** A key in another form of openssl. */
 function keyAs(name: string, ...options: readonly string[]): string {
   const file = path.join(folder, name);
   openssl(...options, '-in', own.keyFile, '-out', file, '-passout', `file:${senhaArquivo}`);
@@ -49,7 +49,7 @@ async function loads(files: KeyFiles, chain: readonly Buffer[] = []): Promise<Ch
   return signer;
 }
 
-/** The message begins with the file, as it was given. */
+/** The message begins with the file's name as the caller gave it. */
 async function fails(files: KeyFiles, file: string, says: RegExp): Promise<void> {
   await assert.rejects(loadSigner(files), (error: Error) => {
     assert.ok(error.message.startsWith(`${file}: `), error.message);

@@ -1,6 +1,6 @@
 /**
- * Reads a certificate and its private key from files of the operator: PEM, or PKCS#12. An error names the file as it was given
- * and how to mend it. A certificate out of its validity is taken: the caller decides whether that matters.
+ * Reads a certificate and its private key from files of the operator: PEM, or PKCS#12. An error names the file as it
+ * was given, with the remedy. A certificate outside its validity is accepted: the caller decides whether that matters.
  *
  * The key stays in memory as an opaque object and is written nowhere.
  */
@@ -14,7 +14,7 @@ import type { Signer } from './signing.ts';
 
 /** No key store of one signer is larger. Reading another file by mistake stays cheap. */
 const FILE_BYTES_MAX = 4 * 1024 * 1024;
-/** Deeper than any chain of ICP-Brasil. */
+/** No chain of ICP-Brasil is longer. */
 const CHAIN_MAX = 8;
 
 type Secret = {
@@ -26,10 +26,10 @@ type Secret = {
 /** Paths; those of a tenant are absolute, those of the command line as they were typed. */
 export type KeyFiles = Secret & ({ readonly certificado: string; readonly chave: string } | { readonly pfx: string });
 
-/** `chain`: the authorities that came along, from the issuer of the certificate upwards. */
+/** `chain`: the included authorities, from the issuer of the certificate upwards. */
 export type ChainedSigner = Signer & { readonly chain: readonly Certificate[] };
 
-/** Reads the files. Throws an Error in Portuguese that begins with the file and says how to mend it. */
+/** Reads the files. It throws an Error in Portuguese that begins with the file and gives the remedy. */
 export async function loadSigner(files: KeyFiles): Promise<ChainedSigner> {
   const senha = await passwordOf(files);
   return 'certificado' in files
@@ -58,7 +58,7 @@ async function signerOfPem(certificado: string, chave: string, senha: string | u
   return readNamed(certificado, () => matchKey(key, certificatesOf(certificateBytes), ` de ${chave}`));
 }
 
-/** Reads what is in a file; an error begins with its name. */
+/** Reads a part of a file; an error begins with the file's name. */
 function readNamed<Value>(file: string, read: () => Value): Value {
   try {
     return read();
@@ -88,7 +88,7 @@ const REASONS: Readonly<Record<string, string>> = {
 
 async function passwordOf({ senha, senhaArquivo }: Secret): Promise<string | undefined> {
   if (senha !== undefined || senhaArquivo === undefined) return senha;
-  // An editor ends the line, and a password of more than one line does not exist.
+  // An editor ends the line, and no password has more than one line.
   const [line] = (await contentOf(senhaArquivo))
     .toString('utf8')
     .replace(/^\uFEFF/, '')
@@ -149,7 +149,7 @@ function certificatesOf(bytes: Buffer): Certificate[] {
   );
 }
 
-/** The certificates that can be read. Old authorities of a chain may be unreadable. */
+/** The readable certificates. Old authorities of a chain may be unreadable. */
 function readAll(ders: readonly Buffer[], none: string): Certificate[] {
   const readings = ders.map(readCertificate);
   const certificates = readings.filter((one): one is Certificate => !('problem' in one));
@@ -169,7 +169,7 @@ function matchKey(key: KeyObject, certificates: readonly Certificate[], whose: s
   return { key, certificate, chain: chainOf(certificate, certificates) };
 }
 
-/** The chain from the issuer upwards, as far as the certificates reach. A root is left out: its reader must have it. */
+/** The chain from the issuer upwards, as far as the certificates reach. The root is left out: its reader must have it. */
 function chainOf(certificate: Certificate, others: readonly Certificate[]): readonly Certificate[] {
   const chain: Certificate[] = [];
   for (let below = certificate; chain.length < CHAIN_MAX; ) {
@@ -181,7 +181,7 @@ function chainOf(certificate: Certificate, others: readonly Certificate[]): read
   return chain;
 }
 
-/** For a TLS client or server: the key, and the certificate with its chain, both PEM. */
+/** The material for a TLS client or server: the key, and the certificate with its chain, both PEM. */
 export function tlsMaterialOf({ key, certificate, chain }: ChainedSigner): {
   readonly key: string;
   readonly cert: string;

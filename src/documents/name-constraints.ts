@@ -1,27 +1,27 @@
 /**
- * Name constraints (RFC 5280, 4.2.1.10): the names for which an authority vouches. Reads the extension, and finds the
- * first name of a certificate that the authority may not have certified. Along a chain nothing is given back: what one
- * authority excludes or leaves out no authority below it admits again.
+ * Name constraints (RFC 5280, 4.2.1.10): the names that an authority may certify. This module reads the extension, and
+ * finds the first name of a certificate outside the constraints. A chain never widens: no authority readmits a name
+ * that one above it excludes or omits.
  *
- * Understood are directory names, DNS, e-mail, IP and URI, and of the other names those of ICP-Brasil (2.16.76.1.3), which
- * are compared as text (D-232). Names of any other kind are refused where an authority constrains that kind.
+ * It understands directory names, DNS, e-mail, IP and URI. It also understands the other names of ICP-Brasil
+ * (2.16.76.1.3), compared as text (D-232). Names of any other kind are refused if an authority constrains that kind.
  */
 import { domainToASCII } from 'node:url';
 import { type Asn1, Asn1Error, isContext, isUniversal, octetsOf, oidOf, readAsn1, TAG, textOf } from './asn1.ts';
 import { attributesOf, childrenOf, commonNameOf, normalizeName } from './distinguished-name.ts';
 import { ICP_BRASIL, NAME_PART, SMTP_UTF8_MAILBOX } from './oids.ts';
 
-/** Names of one certificate times subtrees of one authority; more is an attempt to keep us busy. */
+/** Limit of names of one certificate times subtrees of one authority; more is an attempt to keep the service busy. */
 const COMPARISONS_MAX = 4_096;
 
-/** An extension that breaks RFC 5280: which part of it, in Portuguese, without a full stop. */
+/** The part of an extension that breaks RFC 5280, in Portuguese, without a full stop. */
 export class ConstraintsError extends Error {}
 
-/** A name, or the subtree of names that a constraint speaks of. */
+/** A name, or the subtree of names of a constraint. */
 type Name = {
-  /** The number of its choice in GeneralName; of an otherName with the identifier of its type. */
+  /** The number of its choice in GeneralName; for an otherName also the identifier of its type. */
   readonly kind: string;
-  /** In the form in which it is compared: a directory name as {@link normalizeName} makes it, an address in hex. */
+  /** The comparable form: a directory name as {@link normalizeName} makes it, an address in hex. */
   readonly value: string;
 };
 
@@ -33,20 +33,20 @@ export type NameConstraints = {
 const [EMAIL, DNS, DIRECTORY, URI, IP] = ['1', '2', '4', '6', '7'] as const;
 
 type Kind = {
-  /** For messages: what a certificate carries. */
+  /** The kind of name, for messages. */
   readonly nome: string;
   isName(value: string): boolean;
   isBase(value: string): boolean;
-  /** Both have the form that the kind demands. */
+  /** True when the name is within the base; both have the form that the kind demands. */
   isWithin(name: string, base: string): boolean;
 };
 
 const LABEL = '[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?';
 const HOST = new RegExp(`^${LABEL}(?:\\.${LABEL})*$`, 'i');
 const WILDCARD_HOST = new RegExp(`^(?:\\*\\.)?${LABEL}(?:\\.${LABEL})*$`, 'i');
-/** A host, or with a dot before it every host below it. */
+/** A host, or with a leading dot every host below it. */
 const HOST_OR_BELOW = new RegExp(`^\\.?${LABEL}(?:\\.${LABEL})*$`, 'i');
-/** An authority with user, escape or brackets names its host in a way that readers differ about. */
+/** An authority with user, escape or brackets is refused: readers disagree on its host. */
 const URI_HOST = /^[a-z][a-z0-9+.-]*:\/\/([a-z0-9._-]+)(?::\d*)?(?:[/?#]|$)/i;
 const ADDRESS = /^(?:[0-9a-f]{8}|[0-9a-f]{32})$/;
 
@@ -92,7 +92,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   },
 };
 
-/** A field of ICP-Brasil is constrained to the one text that it may have: they have no hierarchy that a prefix would be of. */
+/** A field of ICP-Brasil is constrained to one exact text: these fields have no hierarchy, so no prefix applies. */
 const FIELD: Kind = {
   nome: 'um campo da ICP-Brasil (otherName)',
   isName: () => true,
@@ -109,7 +109,7 @@ function isMailbox(value: string): boolean {
   return more.length === 0 && /^[!-~\x80-\u{10ffff}]+$/u.test(user!) && HOST.test(host ?? '');
 }
 
-/** The user as it is written, the host in small letters: so RFC 5280, 7.5, compares them. */
+/** RFC 5280, 7.5 compares the user as written, and the host in lower case. */
 function mailboxOf(value: string): [user: string, host: string] {
   const at = value.lastIndexOf('@');
   return [value.slice(0, at), value.slice(at + 1).toLowerCase()];
@@ -119,23 +119,23 @@ function isAtOrBelow(host: string, base: string): boolean {
   return host === base || host.endsWith(`.${base}`);
 }
 
-/** The host itself, or with a dot before it everything below. */
+/** True for the host itself, or with a leading dot for every host below it. */
 function isHostWithin(host: string, base: string): boolean {
   const low = base.toLowerCase();
   return low.startsWith('.') ? host.endsWith(low) : host === low;
 }
 
-/** All ones, then all zeros. */
+/** True for ones followed by zeros alone. */
 function isMask(hex: string): boolean {
   return /^1*0*$/.test(BigInt(`0x1${hex}`).toString(2).slice(1));
 }
 
-/** Reads the value of the extension; a {@link ConstraintsError} says what in it breaks RFC 5280. */
+/** Reads the value of the extension; a {@link ConstraintsError} tells the breach of RFC 5280. */
 export function readNameConstraints(value: Asn1): NameConstraints {
   const parts = isUniversal(value, TAG.sequence) ? childrenOf(value) : [];
   const [permitted, excluded] = [0, 1].map((tag) => parts.find((part) => isContext(part, tag)));
   const known = [permitted, excluded].filter((part) => part !== undefined);
-  // One order, each at most once, and at least one (RFC 5280, 4.2.1.10).
+  // The order is fixed, each part occurs at most once, and at least one part occurs (RFC 5280, 4.2.1.10).
   if (parts.length === 0 || known.length !== parts.length || known.some((part, at) => part !== parts[at])) {
     throw new ConstraintsError('a extensão está vazia ou não é uma lista de nomes permitidos e excluídos');
   }
@@ -162,9 +162,9 @@ function subtreesIn(list: Asn1 | undefined): readonly Name[] {
   });
 }
 
-/** A GeneralName. The mailbox with letters beyond ASCII is an e-mail like any other (RFC 9598, 6). */
+/** A GeneralName. A mailbox with letters beyond ASCII is an e-mail like any other (RFC 9598, 6). */
 function nameIn(value: Asn1): Name {
-  // The choices of a GeneralName; those of parts are constructed, those of one text or number are not.
+  // The choices of a GeneralName; those with parts are constructed, those of one text or number are primitive.
   const isChoice = value.class === 2 && value.tag <= 8;
   if (!isChoice || value.isConstructed !== [0, 3, 4, 5].includes(value.tag)) throw new Asn1Error('no general name');
   switch (String(value.tag)) {
@@ -191,12 +191,12 @@ function otherNameIn(value: Asn1): Name {
   return { kind: EMAIL, value: `${user}@${domainToASCII(host)}` };
 }
 
-/** The text without the spaces or zero octets that authorities fill fields up with. */
+/** The text without the spaces or zero octets with which authorities fill fields. */
 export function trimFiller(text: string): string {
   return text.replace(/^[\s\0]+|[\s\0]+$/g, '');
 }
 
-/** What constraints are asked about. */
+/** The parts of a certificate that constraints apply to. */
 export type Named = { readonly subject: Buffer; readonly subjectAltName: Buffer | undefined };
 
 /** Every name of a certificate: of the extension, of the subject, and those that older customs put into the subject. */
@@ -208,15 +208,15 @@ function namesOf({ subject, subjectAltName }: Named): readonly Name[] {
   for (const [oid, value] of attributesOf(holder))
     if (oid === NAME_PART.emailAddress) names.push({ kind: EMAIL, value });
   const commonName = commonNameOf(holder);
-  // Without a DNS name in the extension, programs take a common name that looks like one.
+  // Programs accept a common name that looks like a DNS name when the extension has none.
   const isHost = commonName?.includes('.') === true && WILDCARD_HOST.test(commonName);
   if (isHost && !alternative.some(({ kind }) => kind === DNS)) names.push({ kind: DNS, value: commonName });
   return names;
 }
 
 /**
- * Why an authority may not have certified the names of a certificate: a clause in Portuguese that goes on after
- * "O certificado" and calls the constraints "elas", or undefined when it may.
+ * The reason why an authority may not have certified the names of a certificate; undefined: it may. The text is a
+ * clause in Portuguese that continues "O certificado" and calls the constraints "elas".
  */
 export function constraintFault(certificate: Named, constraints: NameConstraints): string | undefined {
   try {
@@ -247,7 +247,7 @@ function findFault(names: readonly Name[], { permitted, excluded }: NameConstrai
   return undefined;
 }
 
-/** `*.example.com` stands for `secret.example.com` too, and for nothing deeper. */
+/** `*.example.com` also covers `secret.example.com`, and nothing deeper. */
 function coversByWildcard(kind: string, name: string, base: string): boolean {
   if (kind !== DNS || !name.startsWith('*.')) return false;
   return base.toLowerCase().endsWith(name.slice(1).toLowerCase());

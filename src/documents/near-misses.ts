@@ -1,9 +1,9 @@
 /**
- * Finds what was signed in place of the profile, when a signature in XML does not hold. Most fail for one of a dozen habits of
- * libraries; naming the habit ends the search.
+ * Finds the text that was signed in place of the profile, after a failed verification of XML. A dozen habits of
+ * libraries cause most failures; naming the habit ends the search.
  *
- * One step of RSA with the key of the certificate gives the signed digest; digests of likely texts are compared with it. Large
- * documents are compared with few texts, because anybody can send one.
+ * One RSA step with the key of the certificate gives the signed digest; digests of likely texts are compared with it.
+ * Large documents are compared with few texts, because anybody can send one.
  */
 import { constants, hash, publicEncrypt, verify } from 'node:crypto';
 import { describeFault, type FaultText, quoted } from '../fiscal/fault.ts';
@@ -14,19 +14,19 @@ import type { Certificate } from './certificate.ts';
 import { wrongDeclarationOf } from './encoding.ts';
 import type { XmlDocumentReading } from './xml.ts';
 
-/** Above this size only the right text is compared, under every digest. A DPS has five thousand bytes. */
+/** Only the right text is compared above this size, under every digest. A DPS has five thousand bytes. */
 const TEXTS_BYTES_MAX = 64 * 1024;
 
 /** A text that a sender may have digested or signed, and the mistake that leads to it. */
 type Candidate = { readonly text: string; readonly habit: string };
 
-/** A digest as it was found, and how it was written when it was not in Base64. */
+/** A found digest, and its notation if it was not in Base64. */
 type Declared = { readonly digest: Digest; readonly hex: string; readonly spelling: string | undefined };
 
-/** A text that was digested in place of the canonical one. `esperado`: the mend, where that is not the digest. */
+/** A text digested in place of the canonical one. `esperado`: the correction, if it is not the digest. */
 type NearDigest = FaultText & { readonly esperado?: string };
 
-/** Which other text, or which other digest, gives the declared one. In Portuguese; undefined when none does. */
+/** The other text, or the other digest, that gives the declared one, described in Portuguese; undefined: none does. */
 export function nearMissOfDigest(
   reading: XmlDocumentReading,
   element: Elemento,
@@ -52,7 +52,7 @@ export function nearMissOfDigest(
   return undefined;
 }
 
-/** The text was digested as it was meant, and the document says that it is another. `isAll`: nothing else is wrong with the digest. */
+/** The right text was digested, but the document declares a wrong encoding. `isAll`: the digest has no other fault. */
 function describeDeclaration(declared: string, isAll: boolean): NearDigest {
   const found = `A declaração do XML diz encoding="${quoted(declared)}", e os bytes são UTF-8: lido como ela diz, cada letra acentuada vira duas, e o resumo declarado é o do texto em UTF-8.`;
   const rest = isAll ? 'o resumo confere, e a assinatura pode ficar' : 'a resposta dirá o que mais falta ao resumo';
@@ -67,7 +67,7 @@ function describeDigest(habit: string, { shown: name }: Digest, spelling: string
   return `${describeHabit(what, habit, name)} Além disso, ${spelling}.`;
 }
 
-/** What a DigestValue may stand for: its bytes, or a digest that was written as hexadecimal text. */
+/** The possible digests in a DigestValue: its bytes, or a digest written as hexadecimal text. */
 function digestsIn(declared: string): Declared[] {
   const found: Declared[] = [];
   const add = (hex: string, spelling?: string): void => {
@@ -87,7 +87,7 @@ function isHex(text: string): boolean {
   return /^[0-9a-f]{40,128}$/i.test(text);
 }
 
-/** What was signed in place of the canonical SignedInfo: another text, algorithm or key. No `change`: the message says it. */
+/** The text, algorithm or key that replaced the canonical SignedInfo. No `change`: the message gives the remedy. */
 export function nearMissOfValue(
   reading: XmlDocumentReading,
   signedInfo: Elemento,
@@ -143,7 +143,7 @@ const NOT_EXACT: FaultText = describeFault(
 
 /** The last octet of a block of RSASSA-PSS (RFC 8017, 9.1.1). */
 const PSS_TRAILER = 0xbc;
-/** Each text takes one step of RSA a digest, and a sender may have chosen a slow key. */
+/** Each text costs one RSA step per digest, and a sender may have chosen a slow key. */
 const PSS_TEXTS_MAX = 4;
 
 function nearMissOfPss(
@@ -163,12 +163,12 @@ function nearMissOfPss(
   return undefined;
 }
 
-/** The block under a value: RSA with the public key alone. Undefined for a number that is none of this key. */
+/** The block under a value: RSA with the public key alone. Undefined: the number does not belong to this key. */
 function openBlock(value: Uint8Array, { publicKey }: Certificate): Buffer | undefined {
   return attempt(() => publicEncrypt({ key: publicKey, padding: constants.RSA_NO_PADDING }, value));
 }
 
-/** The digest in a block of PKCS #1 v1.5: 00 01 FF … 00, then a DigestInfo, or carelessly the digest alone. */
+/** The digest in a block of PKCS #1 v1.5: 00 01 FF … 00, then a DigestInfo, or wrongly the digest alone. */
 function digestInBlock(
   block: Buffer,
 ): { readonly digest: Digest; readonly hex: string; readonly isBare: boolean } | undefined {
@@ -184,7 +184,7 @@ function digestInBlock(
   return hex.length === digest.bytes * 2 ? { digest, hex, isBare: false } : undefined;
 }
 
-/** Identifier, parameters that may be NULL, and the digest. */
+/** The pattern of an identifier, parameters that may be NULL, and the digest. */
 const DIGEST_INFO = new RegExp(
   `^30..30..(${Object.keys(DIGESTS_BY_DER).join('|')})(?:0500)?04(?:14|20|30|40)([0-9a-f]+)$`,
 );
@@ -246,7 +246,7 @@ function isLarge({ bytes }: XmlDocumentReading): boolean {
   return bytes.length > TEXTS_BYTES_MAX;
 }
 
-/** The element as its characters stand in the document. */
+/** The element with the exact characters of the document. */
 function asSent(reading: XmlDocumentReading, element: Elemento): string | undefined {
   const extent = reading.extentOf(element);
   return extent && reading.text().slice(extent.start, extent.end);
@@ -256,7 +256,7 @@ function withoutApexNamespace(canonical: string): string {
   return canonical.replace(/^(<[^\s>]+) xmlns(?::[^\s=]+)?="[^"]*"/, '$1');
 }
 
-/** As programs indent a document, with the element one level below its root: each element on a line of its own. */
+/** The usual indentation of programs, with the element one level below its root: each element on a separate line. */
 function indentLikePrograms(tight: string, unit: string): string {
   let depth = 1;
   return tight.replace(/(<\/?)([^>]*>)(?=(<\/?)?)/g, (tag, begin: string, _rest, next: string | undefined) => {
@@ -267,7 +267,7 @@ function indentLikePrograms(tight: string, unit: string): string {
   });
 }
 
-/** The text in Latin-1, when that is another one than in UTF-8. */
+/** The text in Latin-1, if that differs from UTF-8. */
 function latinOf(text: string): Buffer | undefined {
   return /[\u0080-\u00ff]/.test(text) ? Buffer.from(text, 'latin1') : undefined;
 }

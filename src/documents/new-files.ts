@@ -1,12 +1,13 @@
 /**
- * Files and folders that commands leave behind. What root makes among the files of an account is that account's, who must be able to use it
- * and to delete it. The owner is changed through what was opened: behind a name may stand something else by then.
+ * Files and folders that commands create. A file that root makes among those of an account belongs to that account. The
+ * account must be able to use and delete it. The owner is changed through the open handle: the name may refer to
+ * another file by then.
  */
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, stat } from 'node:fs/promises';
 import path from 'node:path';
 
-/** Makes a folder, and those around it that are missing. Throws what the system says. */
+/** Makes a folder and its missing parents. It throws the error of the system. */
 export async function makeFolder(folder: string): Promise<void> {
   const wanted = path.resolve(folder);
   const first = await mkdir(wanted, { recursive: true });
@@ -19,10 +20,10 @@ export async function makeFolder(folder: string): Promise<void> {
   }
 }
 
-/** How a file is written: `wx` is for a new one only, `w` replaces, `a` adds to what is there. */
+/** The way of writing a file: `wx` makes a new one only, `w` replaces, `a` appends. */
 export type Writing = { readonly mode?: number; readonly flag?: 'wx' | 'w' | 'a' };
 
-/** Writes a file. Throws what the system says. */
+/** Writes a file. It throws the error of the system. */
 export async function writeFileFor(file: string, content: string | Uint8Array, writing: Writing = {}): Promise<void> {
   const { mode = 0o666, flag = 'w' } = writing;
   const { handle, isNew } = await openFor(file, flag, mode);

@@ -1,4 +1,4 @@
-/** Object identifiers that are no algorithm: contents and attributes of a CMS, names, extensions and purposes of certificates. */
+/** Object identifiers other than algorithms: contents and attributes of a CMS, names, extensions and purposes of certificates. */
 import { OID } from '../../packages/cliente/src/oids.ts';
 
 const ATTRIBUTE = {
@@ -65,7 +65,7 @@ export const ANY_POLICY = '2.5.29.32.0';
 /** The arc of A1 policies, and a number in it that no authority has. */
 export const TEST_POLICY_A1 = '2.16.76.1.2.1.99999';
 
-/** What the key of a certificate is for (RFC 5280, 4.2.1.12), by the names that messages use. */
+/** Purposes of a certificate's key (RFC 5280, 4.2.1.12), by their names in messages. */
 export const PURPOSE = {
   anyExtendedKeyUsage: '2.5.29.37.0',
   serverAuth: '1.3.6.1.5.5.7.3.1',
@@ -80,11 +80,11 @@ export const PURPOSE = {
 /** Purposes of a certificate, for messages. */
 export const PURPOSE_NAMES = namesByOid(PURPOSE);
 
-/** Other names of subjectAltName, of any authority. */
+/** Other names of subjectAltName, for any authority. */
 export const SMTP_UTF8_MAILBOX = '1.3.6.1.5.5.7.8.9';
-/** How those of ICP-Brasil begin. */
+/** The common prefix of the ICP-Brasil identifiers. */
 export const ICP_BRASIL = '2.16.76.1.3.';
-/** Fields of ICP-Brasil (DOC-ICP-04). That of who answers for a company is never of the holder. */
+/** Fields of ICP-Brasil (DOC-ICP-04). The field of a company's representative never names the holder. */
 export const ICP_BRASIL_NAME = {
   pessoa: '2.16.76.1.3.1',
   responsavel: '2.16.76.1.3.2',

@@ -1,6 +1,7 @@
 /**
- * Recognises the signature that nearly all documents have by its text (D-355): the text that this service writes when it signs. What is
- * recognised is in its place and of the profile, so it need not be looked at element by element. Nothing is refused here.
+ * Recognises the usual signature by its text (D-355): the exact text that this service writes when it signs. A
+ * recognised signature is in its place and within the profile, so its elements need no further check. Nothing is
+ * refused here.
  */
 import { isBlank } from '../fiscal/layout/check-text.ts';
 import { attributeOf, type Elemento } from '../fiscal/layout/tree.ts';
@@ -17,8 +18,9 @@ type OrdinarySignature = {
 };
 
 /**
- * The signed element and its signature, where they stand alone below the root, in their order, without anything that could be taken for
- * either, and the signature is the text that our signer writes with its digest, value and certificate. Undefined otherwise.
+ * The signed element and its signature, if both stand alone and in order below the root. No other element may be taken
+ * for either. The signature must be the exact text of our signer with its digest, value and certificate. Undefined
+ * otherwise.
  */
 export function ordinarySignatureOf(
   reading: XmlDocumentReading,
@@ -40,7 +42,8 @@ export function ordinarySignatureOf(
   const digestValue = reference?.children[2];
   const certificate = keyInfo?.children[0]?.children[0];
   if (signatureValue === undefined || digestValue === undefined || certificate === undefined) return undefined;
-  // Each text comes from the place where it is compared: one with markup in it is longer there, and does not fit.
+  // Each text is taken from its place in the comparison: a text with markup is longer in the document, and does not
+  // match.
   if (attributeOf(reference!, 'URI') !== `#${id}`) return undefined;
   const texts = { digest: digestValue.text, value: signatureValue.text, certificate: certificate.text };
   if (!isSignatureWith(reading.canonicalOf(signature), id, texts)) return undefined;
@@ -49,13 +52,13 @@ export function ordinarySignatureOf(
   return { faults: [], element, signature, parts };
 }
 
-/** The identifier of an element that has no other attribute. */
+/** The identifier of an element without any other attribute. */
 function soleIdOf({ attributes: [first, ...others] }: Elemento): string | undefined {
   const isSole = first?.name === 'Id' && first.namespace === '' && first.value !== '' && others.length === 0;
   return isSole ? first.value : undefined;
 }
 
-/** Whether nothing in an element has an attribute, or the name of what is signed or of a signature. */
+/** True when nothing in an element has an attribute, the name of the signed element, or that of a signature. */
 function hasPlainContent({ children }: Elemento, signed: string): boolean {
   for (const child of children) {
     if (child.attributes.length > 0 || child.name === signed || child.name === 'Signature') return false;

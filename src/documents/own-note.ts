@@ -1,4 +1,4 @@
-/** A note that we wrote, read again: its own canonical form, which takes no parser. */
+/** A note of this service, read from its own canonical form without a parser. */
 import type { Elemento } from '../fiscal/layout/tree.ts';
 import { readOwnXml } from './xml.ts';
 
@@ -9,12 +9,12 @@ export function infNfseOf(nfse: Uint8Array): Elemento {
   return infNfse;
 }
 
-/** Gives the text at a path below `infNFSe`, `DPS/infDPS/interm/CNPJ`; undefined where there is none. */
+/** Reads the text at a path below `infNFSe`, such as `DPS/infDPS/interm/CNPJ`; undefined: there is none. */
 export function readOwnNote(nfse: Uint8Array): (path: string) => string | undefined {
   return readInside(infNfseOf(nfse));
 }
 
-/** The same, of a note that was read. */
+/** The same for a note that is already read. */
 export function readInside(root: Elemento): (path: string) => string | undefined {
   return (path) => {
     let place: Elemento | undefined = root;
@@ -23,5 +23,5 @@ export function readInside(root: Elemento): (path: string) => string | undefined
   };
 }
 
-/** What `sed` is told to make of a note with our signature the one from before it, octet by octet. */
+/** A `sed` command that removes our signature from a note, which restores the unsigned note octet by octet. */
 export const UNSIGN_BY_SED = 's|</infNFSe><Signature .*</Signature></NFSe>$|</infNFSe></NFSe>|';

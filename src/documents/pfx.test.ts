@@ -1,4 +1,4 @@
-/** PKCS#12 both ways with openssl: the ciphers of the authorities old and new, passwords of all kinds, and other files. */
+/** PKCS#12 in both directions with openssl: the ciphers of old and new authorities, passwords of all kinds, and other files. */
 import assert from 'node:assert/strict';
 import { createPrivateKey, randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -30,7 +30,7 @@ function fileOf(content: string | Uint8Array): string {
   return file;
 }
 
-/** Made by openssl. Undefined when this openssl does not know the cipher, and then the reason is printed. */
+/** A file made by openssl. Undefined: this openssl does not know the cipher, and the reason is printed. */
 function exported(senha: string, ...options: readonly string[]): Buffer | undefined {
   const what = ['-in', own.file, '-inkey', own.keyFile, '-passout', `file:${fileOf(`${senha}\n`)}`];
   try {
@@ -71,7 +71,7 @@ describe('reads what openssl writes', () => {
     ['a friendly name', '-name', 'Certificado da Emprêsa'],
   ];
   for (const [what, ...options] of KINDS) {
-    // Without a chain they are read under each password below.
+    // Files without a chain are read under each password below.
     test(what, () => gives(exported(ASCII, ...options, '-certfile', root.file), ASCII, [root.der]));
   }
 
@@ -104,7 +104,7 @@ describe('reads what openssl writes', () => {
       Buffer.concat([Buffer.from([0x04, 0x82, octets.length >> 8, octets.length & 0xff]), octets]);
     const pieces = open(0x24, piece(content.subarray(0, 500)), piece(content.subarray(500)));
     const ber = open(0x30, version!.raw, open(0x30, type!.raw, open(0xa0, pieces)), mac!.raw);
-    // openssl takes it too, or it would be no PKCS#12.
+    // openssl accepts the file too, or it would be no PKCS#12.
     openssl('pkcs12', '-in', fileOf(ber), '-passin', 'pass:x', '-nodes', '-out', '/dev/null');
     await gives(ber, 'x');
   });
@@ -187,12 +187,12 @@ describe('says what is wrong', () => {
     const slow = der.sequence(digest!.raw, salt!.raw, der.integer(2n ** 40n));
     const began = process.cpuUsage();
     assert.throws(() => readPfx(der.sequence(version!.raw, authSafe!.raw, slow), ASCII), /não é um PKCS#12/);
-    // To count them out takes days.
+    // Counting so many iterations would take days.
     assert.ok(process.cpuUsage(began).user < 60_000_000);
   });
 
   test('no changed byte hangs it or breaks out in another way', async () => {
-    // Its password is tried two hundred times.
+    // The password of this file is tried two hundred times.
     const quick = exported(ASCII, '-noiter', '-nomaciter')!;
     let state = 7;
     const next = (below: number): number => {

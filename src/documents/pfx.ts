@@ -1,6 +1,7 @@
 /**
- * Reads and writes PKCS#12 (.pfx, .p12, RFC 7292): the form in which a certificate of type A1 is handed over, with key and chain
- * under a password. The reader is the client's (`pkcs12.ts`); the messages of a refusal and the writer are here.
+ * Reads and writes PKCS#12 (.pfx, .p12, RFC 7292): the usual file of a certificate of type A1, with key and chain under
+ * a password. The reader is that of the client package (`pkcs12.ts`); this module has the messages of a refusal and the
+ * writer.
  */
 import { createCipheriv, createHmac, hash, type KeyObject, pbkdf2, randomBytes, X509Certificate } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -20,20 +21,20 @@ import { attempt } from './attempt.ts';
 
 const deriveKey = promisify(pbkdf2);
 
-/** Of the files we write: a few milliseconds for the owner of the password. */
+/** Iterations of the written files: a few milliseconds for the owner of the password. */
 const ITERATIONS_WRITTEN = 10_000;
 const SALT_BYTES = 16;
 
 export type Pfx = {
   /** PKCS#8, not encrypted. */
   readonly keyPem: string;
-  /** DER; the one that belongs to the key comes first, when it is there. */
+  /** DER; the certificate of the key comes first, if the file has it. */
   readonly certificates: readonly Buffer[];
 };
 
 /**
- * The key and the certificates of a PKCS#12. Throws an Error in Portuguese that tells a wrong password from a file that
- * is something else; the caller knows the file's name.
+ * The key and the certificates of a PKCS#12. It throws an Error in Portuguese, which tells a wrong password from a file
+ * of another kind; the caller knows the file's name.
  */
 export function readPfx(bytes: Uint8Array, senha: string): Pfx {
   const seems = describeOtherFormat(bytes);
@@ -78,7 +79,7 @@ function describeOtherFormat(bytes: Uint8Array): string | undefined {
     return 'está em Base64. Decodifique-o antes (base64 -d) para ter o PKCS#12 binário.';
   }
   const [inner] = attempt(() => readAsn1(buffer).children) ?? [];
-  // A certificate begins with the sequence that is signed, a PKCS#12 with its version.
+  // A certificate begins with the signed sequence, a PKCS#12 with its version.
   return isUniversal(inner, TAG.sequence)
     ? 'é só um certificado, sem a chave. Exporte do repositório de certificados com a chave privada (.pfx).'
     : undefined;
@@ -109,7 +110,7 @@ function pemOf(key: KeyObject): string {
 }
 
 /**
- * A PKCS#12 that every present program reads: AES-256 with PBKDF2 and a MAC of SHA-256. `certificates` are DER, that of
+ * A PKCS#12 that every current program reads: AES-256 with PBKDF2 and a MAC of SHA-256. `certificates` are DER, that of
  * the key first.
  */
 export async function writePfx(key: KeyObject, certificates: readonly Buffer[], senha: string): Promise<Buffer> {

@@ -1,4 +1,4 @@
-/** The test PKI before openssl, before TLS, and before our own reading of certificates. */
+/** The test PKI, tried with openssl, with TLS, and with our own reader of certificates. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
@@ -33,7 +33,7 @@ const anchors = (): string[] => {
   return ['-no-CApath', '-no-CAstore', '-x509_strict', '-CAfile', place];
 };
 
-/** What openssl says of a certificate under the root, its chain taken from its own file. */
+/** The verdict of openssl on a certificate under the root, with the chain from its own file. */
 function opensslSays(file: string, ...options: readonly string[]): string {
   try {
     return openssl('verify', ...anchors(), '-untrusted', file, ...options, file).toString();
@@ -176,7 +176,7 @@ describe('the folder', () => {
   test('is made in an empty one, with as little as is asked for', async () => {
     const empty = path.join(freshFolder(), 'vazia');
     await mkdir(empty);
-    // With keys of its own.
+    // This PKI has keys of its own.
     const small = await makePki({ pasta: empty, recusados: false, senha: 'Senha de açaí', agora: AGORA });
     assert.equal(small.recusados.size, 0);
     assert.deepEqual(

@@ -1,9 +1,9 @@
 /**
- * A private "ICP-Brasil": authorities, certificates of companies and of persons with the fields that the national ones
- * carry, certificates of TLS servers, revocation lists. For trying out, for tests and for the simulator; nobody else
- * trusts them, and their names say "de Teste".
+ * A private "ICP-Brasil": authorities, certificates of companies and of persons with the national fields, certificates
+ * of TLS servers, revocation lists. It serves trials, tests and the simulator. Nobody else trusts these certificates,
+ * and their names say "de Teste".
  *
- * Keys are made and handed on, never kept; files are written by who asks (`../subjects/municipios/make-pki.ts`).
+ * Keys are made and returned, never kept; the caller writes files (`../subjects/municipios/make-pki.ts`).
  */
 
 import { createPublicKey, generateKeyPair, hash, type KeyObject, randomBytes, sign } from 'node:crypto';
@@ -14,7 +14,7 @@ import { ANY_POLICY, EXTENSION, ICP_BRASIL_NAME, NAME_PART, PURPOSE, TEST_POLICY
 
 const generate = promisify(generateKeyPair);
 
-/** The least of ICP-Brasil's A1 certificates. */
+/** The minimum of ICP-Brasil for A1 certificates. */
 const KEY_BITS = 2_048;
 const SERIAL_BYTES = 16;
 
@@ -31,7 +31,7 @@ export type Keys = { readonly privateKey: KeyObject; readonly publicKey: KeyObje
 /** Milliseconds since 1970. */
 export type Validity = { readonly inicio: number; readonly fim: number };
 
-/** Who signs certificates and lists. */
+/** The signer of certificates and lists. */
 export type Authority = { readonly certificate: Buffer; readonly name: Buffer; readonly key: KeyObject };
 
 /** A company, as its e-CNPJ describes it. */
@@ -48,19 +48,19 @@ export type Person = {
   readonly nascimento: string;
 };
 
-/** A new RSA key, made on the thread pool: ask for several at once. */
+/** A new RSA key, made on the thread pool: several can be made at once. */
 export async function newKeys(): Promise<Keys> {
   return generate('rsa', { modulusLength: KEY_BITS });
 }
 
-/** A root: it signs its own certificate. */
+/** A root, which signs its own certificate. */
 export function rootAuthority(commonName: string, keys: Keys, validity: Validity): Authority {
   const name = nameOf(['Autoridade Certificadora Raiz de Teste'], commonName);
   const self = { certificate: Buffer.alloc(0), name, key: keys.privateKey };
   return { ...self, certificate: issue(self, authorityRequest(name, keys, validity, undefined)) };
 }
 
-/** An authority of end certificates under another one. */
+/** An authority for end certificates, below another one. */
 export function intermediateAuthority(
   parent: Authority,
   commonName: string,
@@ -115,7 +115,7 @@ export function personCertificate(by: Authority, person: Person, publicKey: KeyO
   });
 }
 
-/** Birth date (8), CPF (11), NIS (11), identity card (15) and its issuer (6): what is not known is zeros or spaces. */
+/** Birth date (8), CPF (11), NIS (11), identity card (15) and its issuer (6): unknown values are zeros or spaces. */
 function personFields({ cpf, nascimento }: Person): string {
   const [year, month, day] = nascimento.split('-');
   return `${day}${month}${year}${cpf}${'0'.repeat(11)}${'0'.repeat(15)}${' '.repeat(6)}`;
@@ -135,7 +135,7 @@ function holderExtensions(fields: readonly (readonly [oid: string, text: string]
   ];
 }
 
-/** A TLS server's, for host names and addresses (IPv4 dotted, IPv6 as 16 octets in hex); DER. */
+/** The certificate of a TLS server, for host names and addresses (IPv4 dotted, IPv6 as 16 octets in hex); DER. */
 export function serverCertificate(
   by: Authority,
   { dns, ips }: { readonly dns: readonly string[]; readonly ips: readonly string[] },
@@ -168,7 +168,7 @@ function addressOctets(ip: string): Buffer {
   return Buffer.from(octets);
 }
 
-/** A revocation list of an authority over these certificates of its own (DER), maybe none; DER. */
+/** A revocation list of an authority for some of its certificates (DER), possibly none; DER. */
 export function revocationList(by: Authority, certificates: readonly Buffer[], validity: Validity): Buffer {
   const reason = der.sequence(extension(EXTENSION.reason, der.enumerated(REASON_KEY_COMPROMISE)));
   const revoked = certificates.map((one) => der.sequence(serialOf(one), der.time(validity.inicio), reason));
@@ -184,7 +184,7 @@ export function revocationList(by: Authority, certificates: readonly Buffer[], v
   return signContent(list, by.key);
 }
 
-/** The serial number of one of our certificates, as it stands: it follows the version. */
+/** The encoded serial number of one of our certificates, which follows the version. */
 function serialOf(certificate: Buffer): Buffer {
   return readAsn1(certificate).children[0]!.children[1]!.raw;
 }
@@ -217,7 +217,7 @@ function signContent(content: Buffer, key: KeyObject): Buffer {
   return der.sequence(content, SIGNATURE_ALGORITHM, der.bitString(sign('sha256', content, key)));
 }
 
-/** A positive serial number of full length: chance never gives one twice. */
+/** A positive serial number of full length: chance never repeats one. */
 function newSerial(): Buffer {
   const octets = randomBytes(SERIAL_BYTES);
   octets[0] = (octets[0]! & 0x3f) | 0x40;
@@ -253,7 +253,7 @@ function authorityKeyId(by: Authority): Buffer {
   return extension(EXTENSION.authorityKeyId, der.sequence(der.contextPrimitive(0, keyIdOf(createPublicKey(by.key)))));
 }
 
-/** The left 160 bits of the SHA-256 of the key (RFC 7093, method 1, over the whole SubjectPublicKeyInfo as method 4). */
+/** The left 160 bits of the key's SHA-256 (RFC 7093, method 1, over the whole SubjectPublicKeyInfo as in method 4). */
 function keyIdOf(publicKey: KeyObject): Buffer {
   return hash('sha256', publicKey.export({ type: 'spki', format: 'der' }), 'buffer').subarray(0, 20);
 }

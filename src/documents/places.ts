@@ -1,9 +1,9 @@
-/** Tells the line and the column of places in a text, both from 1. A line ends with LF, CR LF or CR; a column is a character. */
+/** Finds the line and the column of places in a text, both from 1. A line ends with LF, CR LF or CR; a column is a character. */
 
 /** A place in a text. */
 export type Place = { readonly linha: number; readonly coluna: number };
 
-/** Gives the place of any offset of a text; what that takes is gathered when first asked. */
+/** Finds the place of any offset of a text; the index for it is built at the first call. */
 export function placesIn(text: string): (offset: number) => Place {
   let lines: number[] | undefined;
   let astral: number[] | undefined;
@@ -20,7 +20,7 @@ export function placesIn(text: string): (offset: number) => Place {
 
 function startsOfLines(text: string): number[] {
   const starts = [0];
-  // Most texts end their lines with LF alone, which is found without a match for each.
+  // Most texts end their lines with LF alone, which is found without a regular expression.
   if (!text.includes('\r')) {
     for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
     return starts;
@@ -29,7 +29,7 @@ function startsOfLines(text: string): number[] {
   return starts;
 }
 
-/** How many of the ascending numbers are below a bound. */
+/** The number of ascending values below a bound. */
 function countBelow(ascending: readonly number[], bound: number): number {
   let low = 0;
   let high = ascending.length;

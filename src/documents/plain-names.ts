@@ -1,4 +1,7 @@
-/** The names of a DPS and of its signature, found by their octets: each is the one string that the layout has, so no text is made of them. */
+/**
+ * The names of a DPS and of its signature, found by their octets: each is the shared string of the layout, so no string
+ * is made of them.
+ */
 import { INF_DPS } from '../fiscal/layout/dps.ts';
 import { elementsOf, type Item } from '../fiscal/layout/vocabulary.ts';
 
@@ -11,11 +14,11 @@ const NAMES = new Set([
   ...['DigestMethod', 'DigestValue', 'SignatureValue', 'KeyInfo', 'X509Data', 'X509Certificate', 'Algorithm', 'URI'],
 ]);
 
-/** A power of two, of which the names fill a tenth. */
+/** A power of two; the names fill a tenth of the slots. */
 const SLOTS = 4_096;
 const slots: (string | undefined)[] = Array.from({ length: SLOTS }, () => undefined);
 
-/** The key of a name with one more octet; 0 of the empty one. */
+/** The key of a name with one more octet; 0 is the key of the empty name. */
 export function keyWith(key: number, octet: number): number {
   return ((key << 5) - key + octet) | 0;
 }
@@ -26,7 +29,7 @@ for (const name of NAMES) {
   slots[slot] = name;
 }
 
-/** The name in these octets, whose key is known; undefined where it is none of those. */
+/** The name in these octets, by their key; undefined: an unknown name. */
 export function nameAt(octets: Uint8Array, from: number, to: number, key: number): string | undefined {
   for (let slot = key & (SLOTS - 1); ; slot = (slot + 1) & (SLOTS - 1)) {
     const name = slots[slot];

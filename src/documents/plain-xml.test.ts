@@ -1,6 +1,6 @@
 /**
- * The reader of plain XML at its borders: what it takes, in which canonical form, and what it leaves to libxml2. Whatever it takes is held to
- * libxml2; `test/leitura-diferencial.test.ts` does so with documents that chance makes.
+ * The reader of plain XML at its limits: the accepted documents with their canonical form, and those left to libxml2.
+ * Every accepted document is compared with libxml2; `test/leitura-diferencial.test.ts` does so with random documents.
  */
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
@@ -17,7 +17,7 @@ import { XML_DIFFERENCES } from './xml-differences.ts';
 const [NFSE, DSIG] = [DPS_NAMESPACE, SIGNATURE_NAMESPACE];
 
 describe('a plain document', () => {
-  /** By Exclusive XML Canonicalization 1.0 and Canonical XML 1.0, section 2. */
+  /** The forms follow Exclusive XML Canonicalization 1.0 and Canonical XML 1.0, section 2. */
   const TAKEN: Readonly<Record<string, readonly [source: string, canonical: string]>> = {
     'its own canonical form': ['<a b="1"><c>x</c></a>', '<a b="1"><c>x</c></a>'],
     'a declaration': ['<?xml version="1.0" encoding="UTF-8"?><a></a>', '<a></a>'],
@@ -230,13 +230,16 @@ describe('a plain document has limits', () => {
 });
 
 describe('each character', () => {
-  /** Each alone up to here, and around the borders of blocks and planes; the others together. In the long run each alone. */
+  /**
+   * Characters below this, and those around the limits of blocks and planes, are tried alone; the others together. The
+   * long run tries each alone.
+   */
   const ALONE_BELOW = LONG ? 0x110000 : 0x800;
-  /** XML 1.0, production 2, without what is markup and the carriage return. */
+  /** XML 1.0, production 2, without markup characters and the carriage return. */
   const IN_TEXT = /^(?![<>&])[\t\n\x20-\ufffd\u{10000}-\u{10ffff}]$/u;
   const IN_VALUE = /^(?![<>&'"])[\x20-\x7e]$/;
   const NONE = /(?!)/;
-  /** Where a character is put, and which are plain there. */
+  /** The places for a character, and the plain characters there. */
   const PLACES: Readonly<Record<string, readonly [put: (character: string) => string, plain: RegExp]>> = {
     'in a text': [(one) => `<a>${one}</a>`, IN_TEXT],
     'between two tags': [(one) => `<a><b/>${one}<b/></a>`, IN_TEXT],
@@ -306,7 +309,7 @@ describe('one document in a thousand is read by both', () => {
   const RUNS = 20_000;
   const source = Buffer.from('<a b="1">Maria Exemplo</a>');
 
-  /** What is told while a document is read many times over, and how often each text was read out of it. */
+  /** The reports while a document is read many times, and the number of readings of each text. */
   function readOften(readOrdinary: typeof readPlain | undefined, bytes: Buffer) {
     const told: unknown[] = [];
     const read = new Map<string, number>();
@@ -338,7 +341,7 @@ describe('one document in a thousand is read by both', () => {
     assert.deepEqual([...read], [['Maria Exemplo', RUNS]]);
   });
 
-  /** What the reader for plain documents makes of another document, in the place of its own. */
+  /** The plain reader's result for another document, in place of the right one. */
   const readAs = (text: string) => () => readPlain(Buffer.from(text), { depth: 32, elements: 60_000 });
 
   const DIFFERENT: Readonly<Record<string, readonly [source: string, aspecto: string, readAs: typeof readPlain]>> = {
@@ -347,7 +350,7 @@ describe('one document in a thousand is read by both', () => {
     'another element': ['<a><b/></a>', 'árvore', readAs('<a><c/></a>')],
     'what libxml2 refuses': ['<a>', 'recusa', readAs('<a>Maria Exemplo</a>')],
     ...Object.fromEntries(
-      // The same tree, of which one element has another canonical form.
+      // The same tree, with another canonical form of one element.
       [0, 1, 2].map((index) => [
         `the canonical form of an element ${index} levels below`,
         [

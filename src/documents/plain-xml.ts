@@ -1,10 +1,11 @@
 /**
- * Reads a plain document in one walk over its octets: the tree, and where in the text its canonical forms stand. Anything that is not plain is
- * left to libxml2.
+ * Reads a plain document in one walk over its octets: the tree, and the places of its canonical forms in the text. Any
+ * other document is left to libxml2.
  *
- * Plain is UTF-8 without a mark, names of ASCII without prefix, the two namespaces of the layout, spaces alone within tags, attributes of
- * ASCII without references, and in texts the five entities. It has no DOCTYPE, comment, instruction, CDATA or carriage return.
- * Nothing is refused here: a document is read as libxml2 reads it, or is not plain (D-354, D-385).
+ * A plain document is UTF-8 without a mark. Its names are ASCII without prefix, in the two namespaces of the layout.
+ * Tags contain only spaces, attributes only ASCII without references, and texts only the five entities. It has no
+ * DOCTYPE, comment, instruction, CDATA or carriage return. Nothing is refused here: a document is read as libxml2 reads
+ * it, or is not plain (D-354, D-385).
  */
 import { isUtf8 } from 'node:buffer';
 import { DPS_NAMESPACE } from '../fiscal/layout/dps.ts';
@@ -14,27 +15,27 @@ import type { CanonicalReading, Limits } from './canonical.ts';
 import { keyWith, nameAt } from './plain-names.ts';
 import { MARGIN_MAX } from './xml-margins.ts';
 
-/** Below the ten million characters of a text that libxml2 reads. */
+/** Less than the ten million characters of a text that libxml2 reads. */
 const BYTES_MAX = 4_194_304;
-/** Below the fifty thousand characters of a name that libxml2 reads. */
+/** Less than the fifty thousand characters of a name that libxml2 reads. */
 const NAME_MAX = 100;
 const ATTRIBUTES_MAX = 16;
-/** Places that are not in canonical form. Each costs more than libxml2 takes for it; an ordinary document has a dozen. */
+/** Places that differ from the canonical form. Each costs more here than in libxml2; an ordinary document has a dozen. */
 const REPLACED_MAX = 256;
 
 const DECLARATION =
   /^<\?xml version=(["'])1\.0\1(?: encoding=(["'])(?:UTF-8|utf-8)\2)?(?: standalone=(["'])(?:yes|no)\3)? ?\?>/;
-/** Longer than any declaration that is plain. */
+/** No plain declaration is longer. */
 const DECLARATION_MAX = 80;
 
 const [TAB, LINE_FEED, SPACE, QUOTE, AMPERSAND, APOSTROPHE, SLASH] = [9, 10, 32, 34, 38, 39, 47];
 const [LESS, EQUALS, GREATER, QUESTION] = [60, 61, 62, 63];
 /** The least first octets of characters of two, three and four octets. */
 const [OF_TWO, OF_THREE, OF_FOUR] = [0xc0, 0xe0, 0xf0];
-/** The octets of U+FFFE, which is no character of XML; nor is the one behind it. */
+/** The octets of U+FFFE, which is no XML character; neither is the next one. */
 const [LAST_FIRST, LAST_SECOND, LAST_THIRD] = [0xef, 0xbf, 0xbe];
 
-/** What an octet may be part of: the first letter of a name, the rest of one, a text, the value of an attribute. */
+/** The possible parts of an octet: the first letter of a name, the rest of one, a text, the value of an attribute. */
 const [FIRST, REST, TEXT, VALUE] = [1, 2, 4, 8];
 const KINDS = Uint8Array.from({ length: 256 }, (_, octet) => {
   const character = String.fromCharCode(octet);
@@ -47,37 +48,37 @@ const KINDS = Uint8Array.from({ length: 256 }, (_, octet) => {
 const NO_ATTRIBUTES: readonly Atributo[] = [];
 const NO_CHILDREN: readonly Elemento[] = [];
 
-/** Places in the text, and what the canonical form has there instead. */
+/** Places in the text, and their text in the canonical form. */
 type Replaced = { readonly from: number; readonly to: number; readonly written: string };
 
-/** How far a document is read. */
+/** The state of the reading. */
 type Scan = {
   readonly octets: Buffer;
-  /** The same in characters. */
+  /** The same bytes as characters. */
   readonly text: string;
   readonly limits: Limits;
-  /** Where the root ends if anything does: behind the last `>`. */
+  /** The only possible end of the root: behind the last `>`. */
   readonly end: number;
-  /** The next octet, and how many octets more than characters are before it. */
+  /** The next octet, and the surplus of octets over characters before it. */
   at: number;
   surplus: number;
   elements: number;
-  /** By index of the element: where it begins, its name ends and it ends in the text, one after the other. */
+  /** The positions of each element by index, in sequence: its beginning, the end of its name, and its end. */
   readonly places: number[];
-  /** Elements whose parent is open yet. */
+  /** Elements whose parent is still open. */
   readonly read: Elemento[];
   waiting: number;
   readonly replaced: Replaced[];
 };
 
-/** A plain document; undefined where it is not plain, well-formed or not. */
+/** A plain document; undefined: it is not plain, whether or not it is well-formed. */
 export function readPlain(given: Uint8Array, limits: Limits): CanonicalReading | undefined {
   if (given.length > BYTES_MAX || given[0] !== LESS || !isUtf8(given)) return undefined;
   const octets = Buffer.from(given.buffer, given.byteOffset, given.length);
   let end = octets.length;
   while (isSpace(octets[end - 1]!)) end -= 1;
   const start = startOfRoot(octets);
-  // Every walk over octets comes to an end at the last one.
+  // The last octet ends every walk over the octets.
   const isAlone = start < end && octets[end - 1] === GREATER && start + octets.length - end <= MARGIN_MAX;
   if (!isAlone || octets[start] !== LESS) return undefined;
   const scan: Scan = {
@@ -105,7 +106,7 @@ function readingOf({ text, places, replaced }: Scan, root: Elemento): CanonicalR
       const start = places[3 * index]!;
       const whole = write(start, places[3 * index + 2]!);
       const nameEnd = places[3 * index + 1]! - start;
-      // A declaration that an ancestor made is the only one that an element can lack.
+      // An element can only lack an ancestor's declaration of the namespace.
       if (namespace === '' || whole.startsWith(XMLNS, nameEnd)) return whole;
       return `${whole.slice(0, nameEnd)}${XMLNS}${namespace}"${whole.slice(nameEnd)}`;
     },
@@ -115,7 +116,7 @@ function readingOf({ text, places, replaced }: Scan, root: Elemento): CanonicalR
 
 const XMLNS = ' xmlns="';
 
-/** The canonical form of what stands between two places of the text. */
+/** The canonical form between two places of the text. */
 function writeCanonical(text: string, replaced: readonly Replaced[], start: number, end: number): string {
   let copied = start;
   let whole = '';
@@ -131,7 +132,7 @@ function isSpace(octet: number): boolean {
   return octet === SPACE || octet === LINE_FEED || octet === TAB;
 }
 
-/** Where the root begins, if it begins with a `<`. */
+/** The beginning of the root, if it begins with a `<`. */
 function startOfRoot(octets: Buffer): number {
   if (octets[1] !== QUESTION) return 0;
   const declaration = DECLARATION.exec(octets.toString('latin1', 0, DECLARATION_MAX));
@@ -210,7 +211,7 @@ function readName(scan: Scan): string | undefined {
 
 type Tag = { readonly namespace: string; readonly attributes: readonly Atributo[]; readonly isOpen: boolean };
 
-/** Reads what follows the name of a start tag; where that is not in canonical form, it is written anew. */
+/** Reads the rest of a start tag after its name; a tag that is not canonical is rewritten. */
 function readTag(scan: Scan, element: string, outer: string): Tag | undefined {
   const { octets, at: start } = scan;
   const attributes: Atributo[] = [];
@@ -223,7 +224,7 @@ function readTag(scan: Scan, element: string, outer: string): Tag | undefined {
       isCanonical = false;
       break;
     }
-    // Each is compared with those before it, so there must be few of them.
+    // Each attribute is compared with those before it, so there must be few of them.
     const attribute = attributes.length === ATTRIBUTES_MAX ? undefined : readAttribute(scan);
     if (attribute === undefined) return undefined;
     const { name, value } = attribute;
@@ -255,7 +256,7 @@ function readTag(scan: Scan, element: string, outer: string): Tag | undefined {
   return { namespace, attributes, isOpen };
 }
 
-/** An attribute in either quotes, whose value has no reference, no markup and no quote. */
+/** An attribute in either quotes; its value has no reference, no markup and no quote. */
 function readAttribute(scan: Scan): Atributo | undefined {
   const { octets, surplus } = scan;
   const name = readName(scan);
@@ -271,7 +272,7 @@ function readAttribute(scan: Scan): Atributo | undefined {
     : undefined;
 }
 
-/** Reads what stands between two tags. */
+/** Reads the text between two tags. */
 function readText(scan: Scan): string | undefined {
   const { octets, at: start, surplus } = scan;
   if (start === scan.end) return undefined;
@@ -299,12 +300,12 @@ function readCharacter(scan: Scan, first: number): boolean {
   if (first === LAST_FIRST && octets[at + 1] === LAST_SECOND && octets[at + 2]! >= LAST_THIRD) return false;
   const width = first < OF_THREE ? 2 : first < OF_FOUR ? 3 : 4;
   scan.at += width;
-  // One of four octets is of two units.
+  // A character of four octets has two UTF-16 units.
   scan.surplus += width === 2 ? 1 : 2;
   return true;
 }
 
-/** `written`: what the canonical form has instead of an entity. */
+/** `written`: the canonical form of an entity, if it differs. */
 const ENTITIES: readonly { readonly name: string; readonly character: string; readonly written?: string }[] = [
   { name: '&amp;', character: '&' },
   { name: '&lt;', character: '<' },
@@ -325,7 +326,7 @@ function resolveReferences(text: string): string {
   return text.replace(/&[a-z]+;/g, (reference) => ENTITIES.find(({ name }) => name === reference)!.character);
 }
 
-/** Other text is written for what stands between an octet and where the scan is; false where too much was written anew. */
+/** Replaces the text from an octet to the current position; false: too many places were replaced. */
 function replace({ at, surplus, replaced }: Scan, from: number, written: string): boolean {
   replaced.push({ from: from - surplus, to: at - surplus, written });
   return replaced.length <= REPLACED_MAX;

@@ -1,4 +1,4 @@
-/** Checks arrangement and algorithms of the elements of an XML signature. `signed.ts` checks its digest and value. */
+/** Checks the arrangement and the algorithms of the elements of an XML signature. `signed.ts` checks its digest and value. */
 import { describeFault, type Fault, quoted } from '../fiscal/fault.ts';
 import { isBlank } from '../fiscal/layout/check-text.ts';
 import { attributeOf, type Elemento } from '../fiscal/layout/tree.ts';
@@ -6,7 +6,7 @@ import { ownOf } from '../fiscal/own.ts';
 import { ENVELOPED, REQUIRED, URI_NAMES } from './algorithms.ts';
 import { DSIG, type SignedProfile } from './signature-shape.ts';
 
-/** A line of the profile: what was found at a place and what is required there. */
+/** A line of the profile: the found value of a place and the required one. */
 export type ProfileLine = { readonly onde: string; readonly encontrado: string; readonly exigido: string };
 
 export type Parts = {
@@ -65,10 +65,10 @@ function readSignedInfo(signedInfo: Elemento, base: string, parts: Parts): void 
 
 const WITHOUT_PREFIXES = 'configure a C14N exclusiva sem lista de prefixos.';
 
-/** How many transformations a message names. Two are right. */
+/** The number of transformations that a message names. Two are right. */
 const TRANSFORMS_TOLD_MAX = 6;
 
-/** Adds a fault where the transformations are not enveloped-signature and then exclusive C14N, or the latter alone. */
+/** Adds a fault unless the transformations are enveloped-signature and then exclusive C14N, or the latter alone. */
 function checkTransforms(transforms: Elemento, base: string, parts: Parts): void {
   const found = transforms.children.map((child) => attributeOf(child, 'Algorithm') ?? '');
   const wanted = 'enveloped-signature e depois C14N exclusiva, ou só C14N exclusiva';
@@ -166,7 +166,7 @@ function checkAlgorithm(element: Elemento, parent: string, exigido: string, part
   checkAttributes(element, onde, ['Algorithm'], parts.faults);
 }
 
-/** Adds a fault where the Reference does not name the signed element by its Id. */
+/** Adds a fault unless the Reference names the signed element by its Id. */
 export function checkReference(parts: Parts, id: string | undefined, { signed }: SignedProfile, base: string): void {
   const { reference, faults } = parts;
   if (id === undefined || id === '') {
@@ -191,7 +191,7 @@ export function checkReference(parts: Parts, id: string | undefined, { signed }:
   faults.push({ codigo: 'E902', xpath, mensagem, change, encontrado: quoted(found ?? ''), esperado: quoted(wanted) });
 }
 
-/** The required children, undefined where missing. Adds a fault for a missing, repeated, strange or misplaced one. */
+/** The required children, undefined if missing. Adds a fault for a missing, repeated, strange or misplaced one. */
 function readChildren(
   parent: Elemento,
   base: string,
@@ -243,7 +243,7 @@ function checkAttributes(element: Elemento, xpath: string, allowed: readonly str
   }
 }
 
-/** Why an identifier differs from the wanted one, where only spaces or letter case do. */
+/** The spelling difference between an identifier and the wanted one, if only spaces or letter case differ. */
 function describeSpelling(found: string, wanted: string): string {
   if (found.trim() === wanted) return ', com espaço no começo ou no fim';
   return found.toLowerCase() === wanted.toLowerCase() ? ', com maiúsculas e minúsculas trocadas' : '';

@@ -1,4 +1,7 @@
-/** Checks where the signature and the signed element stand: one of each, side by side below the root, with nothing beside them. */
+/**
+ * Checks the places of the signature and the signed element: one of each, side by side below the root, with nothing
+ * beside them.
+ */
 import { describeFault, type Fault, quoted } from '../fiscal/fault.ts';
 import { isBlank } from '../fiscal/layout/check-text.ts';
 import { SIGNATURE_NAMESPACE } from '../fiscal/layout/reading.ts';
@@ -7,25 +10,25 @@ import type { XmlDocumentReading } from './xml.ts';
 
 export const DSIG = SIGNATURE_NAMESPACE;
 
-/** Which element of which document is signed. */
+/** The signed element, and the root of its document. */
 export type SignedProfile = { readonly root: string; readonly signed: string };
 
 export const DPS_PROFILE: SignedProfile = { root: 'DPS', signed: 'infDPS' };
 export const NFSE_PROFILE: SignedProfile = { root: 'NFSe', signed: 'infNFSe' };
 export const EVENTO_PROFILE: SignedProfile = { root: 'evento', signed: 'infEvento' };
 
-/** Whether an element is a signature of XML, by name and namespace. */
+/** True when an element is an XML signature, by name and namespace. */
 export function isSignature({ name, namespace }: Elemento): boolean {
   return name === 'Signature' && namespace === DSIG;
 }
 
-/** How many faults are told. A document may have sixty thousand elements, each of them in a wrong place. */
+/** The number of reported faults. A document may have sixty thousand elements, each of them in a wrong place. */
 const SHAPE_FAULTS_MAX = 20;
 const NESTED_TOLD_MAX = 5;
 
 type Shape = {
   readonly faults: readonly Fault[];
-  /** The signed element and its signature; undefined when there is not exactly one of each in the document. */
+  /** The signed element and its signature; undefined unless the document has exactly one of each. */
   readonly element?: Elemento | undefined;
   readonly signature?: Elemento | undefined;
 };
@@ -57,7 +60,7 @@ function* concatenate(lists: readonly Iterable<Fault>[]): Generator<Fault> {
 
 type Nested = { readonly path: string; readonly what: 'signature' | 'signed' };
 
-/** Finds repeated identifiers, signatures and signed elements that stand too deep, and whether there is a signature. */
+/** Finds repeated identifiers, and signatures and signed elements that stand too deep; tells if any signature exists. */
 function scanTree(
   root: Elemento,
   signed: string,
@@ -66,7 +69,7 @@ function scanTree(
   const nested: Nested[] = [];
   let hasSignature = false;
   const ids = new Map<string, readonly Elemento[]>();
-  /** The elements from the root to where the walk is. */
+  /** The elements from the root to the current one. */
   const trail: Elemento[] = [];
   const walk = (element: Elemento): void => {
     trail.push(element);
@@ -196,7 +199,7 @@ const STRAY = {
   },
 } as const;
 
-/** The XPath of an element, with its position wherever it has siblings of its name. */
+/** The XPath of an element, with its position if it has siblings of its name. */
 function pathOf(trail: readonly Elemento[]): string {
   const steps = trail.map((element, depth) => {
     const twins = trail[depth - 1]?.children.filter(({ name }) => name === element.name) ?? [];

@@ -1,6 +1,6 @@
 /**
- * The arrangement of an XML signature, place by place, on a document written by hand. Its value is nobody's, which is its one fault; what
- * each change adds to that is looked at. Signatures that hold are those of `assinatura-xml.test.ts`.
+ * The arrangement of an XML signature, place by place, on a handwritten document. Its value is invented, which is its
+ * one fault; the test looks at the additional faults of each change. `assinatura-xml.test.ts` has valid signatures.
  */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
@@ -18,7 +18,7 @@ const ENVELOPED = 'http://www.w3.org/2000/09/xmldsig#enveloped-signature';
 const RSA_SHA256 = 'http://www.w3.org/2001/04/xmldsig-more#rsa-sha256';
 const SHA256 = 'http://www.w3.org/2001/04/xmlenc#sha256';
 
-/** By hand: the exclusive canonical form of the signed element. */
+/** A handwritten text: the exclusive canonical form of the signed element. */
 const CANONICAL = `<infDPS xmlns="${NFSE}" Id="DPS1"><serie>1</serie></infDPS>`;
 const DIGEST = createHash('sha256').update(CANONICAL).digest('base64');
 /** Any certificate with an RSA key. */
@@ -42,7 +42,7 @@ function check(xml: string, profile = DPS_PROFILE) {
   return checkSignature(reading, profile);
 }
 
-/** Code and place of each fault but that of the value. */
+/** Code and place of each fault except that of the value. */
 function faultsOf(xml: string): readonly string[] {
   const { faults } = check(xml);
   const others = faults.filter(({ mensagem }) => !mensagem.startsWith('O valor da assinatura não confere'));
@@ -486,7 +486,7 @@ test('a digest that differs says what it must be, and how to compare unless the 
   assert.equal(faults[0]!.change, adviseDigest(wanted));
   assert.match(adviseDigest(wanted), /compare, byte a byte/);
   assert.match(adviseDigest(wanted, true), /é o SHA-256, em Base64, da forma canônica exclusiva/);
-  // The digest of the whole document is a habit.
+  // The digest of the whole document is a known habit.
   const whole = createHash('sha256').update(INF).digest('base64');
   const habit = check(changed([DIGEST, whole])).faults[0]!;
   assert.doesNotMatch(habit.mensagem, /Algo mudou depois/);

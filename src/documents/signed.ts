@@ -1,10 +1,12 @@
 /**
- * The XML signature, in the one profile of the specification and no other (D-33): enveloped beside the signed element,
- * one Reference to its Id, exclusive C14N, RSA-SHA256, SHA-256, the certificate in KeyInfo.
+ * The XML signature, in the one profile of the specification and no other (D-33). It is enveloped, beside the signed
+ * element, with one Reference to its Id and the certificate in KeyInfo. The algorithms are exclusive C14N, RSA-SHA256
+ * and SHA-256.
  *
- * Digest and signature are checked over the canonical form that libxml2 wrote, which is also what the document was
- * read from (`canonical.ts`). Every difference is a fault with its place: where the elements stand (`signature-shape.ts`), what
- * is in them (`signature-parts.ts`), and what nearly fits (`near-misses.ts`). `signer-faults.ts` judges the certificate.
+ * Digest and signature are checked over the canonical form of libxml2, from which the document was read too
+ * (`canonical.ts`). Every difference is a fault with its place. The faults concern the places of the elements
+ * (`signature-shape.ts`), their contents (`signature-parts.ts`), and near misses (`near-misses.ts`). `signer-faults.ts`
+ * judges the certificate.
  */
 import { constants, hash, verify } from 'node:crypto';
 import { describeFault, type Fault, type FaultText, quoted } from '../fiscal/fault.ts';
@@ -17,12 +19,12 @@ import { type SignedProfile, shapeOf } from './signature-shape.ts';
 import type { XmlDocumentReading } from './xml.ts';
 
 export type SignatureReading = {
-  /** E901, E902, E904 (unreadable) and E905; empty when the signature holds over the document. */
+  /** E901, E902, E904 (unreadable) and E905; empty when the signature of the document is valid. */
   readonly faults: readonly Fault[];
   readonly certificate: Certificate | undefined;
   /** The bytes of SignatureValue. */
   readonly valor: Buffer | undefined;
-  /** The texts that were compared, for answers that show them. Undefined where the check did not come so far. */
+  /** The compared texts, for answers that show them. Undefined: the check ended earlier. */
   readonly assinado: string | undefined;
   readonly signedInfo: string | undefined;
   readonly resumo: { readonly declarado: string; readonly calculado: string } | undefined;
@@ -48,7 +50,7 @@ export function checkSignature(
   const ordinary = findOrdinary(reading, profile);
   const shape = ordinary ?? shapeOf(reading, profile);
   const { element, signature } = shape;
-  // Other faults are told only where it is plain which signature is meant for which element.
+  // Other faults are reported only when the pair of signature and element is clear.
   if (element === undefined || signature === undefined) return { ...NOTHING, faults: shape.faults };
   const base = `/${root.name}/Signature`;
   const lookInto = (): Parts => {
@@ -70,7 +72,7 @@ export function checkSignature(
       codigo: 'E902',
       xpath: `${base}/SignedInfo/Reference/DigestValue`,
       mensagem: `O resumo de ${profile.signed} não confere: o conteúdo não é o que foi assinado. ${near?.mensagem ?? NO_NEAR_DIGEST}`,
-      // The message explains a recognised habit whole.
+      // The message explains a recognised habit completely.
       change: near?.change ?? adviseDigest(calculado, near !== undefined),
       encontrado: quoted(declarado),
       esperado: near?.esperado ?? calculado,
@@ -94,7 +96,7 @@ export function checkSignature(
   };
 }
 
-/** Says what to change in DigestValue, whatever is wrong with it: the value that it must have. */
+/** The correction of any DigestValue: the value that it must have. */
 export function adviseDigest(calculado: string, isRecognised = false): string {
   const how = isRecognised
     ? 'é o SHA-256, em Base64, da forma canônica exclusiva de infDPS em UTF-8'
@@ -176,7 +178,7 @@ const NO_NEAR_VALUE: FaultText = describeFault(
   'Ponha em KeyInfo o certificado que é par da chave que assina, e assine com RSA-SHA256.',
 );
 
-/** The CN without what follows the last colon: there a certificate of a person has the CPF. */
+/** The CN without the part behind the last colon: a person's certificate has the CPF there. */
 export function nameOf({ titular }: Certificate): string {
   return titular.replace(/:[^:]*$/, '');
 }

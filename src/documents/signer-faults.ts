@@ -1,6 +1,6 @@
 /**
- * Judges the certificate of a signature: valid now, of an authority that the municipality trusts, not revoked, and of the party
- * that had to sign (D-30, D-31). XML, CMS and client connections have codes of their own.
+ * Judges the certificate of a signature: it must be valid now, issued by a trusted authority, not revoked, and held by
+ * the required signer (D-30, D-31). XML, CMS and client connections have separate codes.
  */
 import type { Fault } from '../fiscal/fault.ts';
 import { type Certificate, isHeldBy, maskedDocument } from './certificate.ts';
@@ -20,7 +20,7 @@ export type SignerCodes = {
 
 const SIGNING = { useWith: 'Assine com o', again: 'assine de novo' } as const;
 
-/** Inside the XML; in the header of a JSON request; shown by a client that opens a connection. */
+/** Codes for the XML signature; for the header of a JSON request; for the certificate of a client connection. */
 export const XML_CODES: SignerCodes = { expired: 'E903', untrusted: 'E904', otherParty: 'E906', ...SIGNING };
 export const CMS_CODES: SignerCodes = { expired: 'E9006', untrusted: 'E9003', otherParty: 'E9007', ...SIGNING };
 export const CLIENT_CODES: SignerCodes = {
@@ -30,14 +30,14 @@ export const CLIENT_CODES: SignerCodes = {
 };
 
 export type SignerQuestion = {
-  /** CNPJ or CPF of the party that must have signed; undefined when the document does not name it. */
+  /** CNPJ or CPF of the required signer; undefined: the document does not name it. */
   readonly documento: string | undefined;
-  /** Which party that is, as a sender knows it: `prestador`. */
+  /** The role of the required signer, in the sender's words: `prestador`. */
   readonly parte: string;
   readonly trust: Trust;
   /** Milliseconds. */
   readonly at: number;
-  /** Where the certificate stands, for the faults. */
+  /** The place of the certificate, for the faults. */
   readonly xpath: string;
 };
 
@@ -70,7 +70,10 @@ export function signerFaults(certificate: Certificate, question: SignerQuestion,
   return documento === undefined ? faults : [...faults, ...partyFaults(certificate, { ...question, documento }, codes)];
 }
 
-/** Whether the certificate is that of the party: its CNPJ by the first eight characters, or its whole CPF (D-31). */
+/**
+ * The fault when the certificate belongs to another party: a CNPJ is compared by its first eight characters, a CPF as a
+ * whole (D-31).
+ */
 export function partyFaults(
   { holder }: Certificate,
   { documento, parte, xpath }: Pick<SignerQuestion, 'parte' | 'xpath'> & { readonly documento: string },

@@ -1,6 +1,7 @@
 /**
- * Makes XML signatures in the profile that `signed.ts` verifies: the municipality's over the NFS-e and its events
- * (D-35), and a provider's over a DPS or a document of the legacy port, for our own command line. Private keys come in as key objects and go nowhere.
+ * Makes XML signatures in the profile that `signed.ts` verifies. The municipality signs the NFS-e and its events
+ * (D-35). A provider signs a DPS or a document of the legacy port, with our own command line. Private keys come in as
+ * key objects and are passed on to nobody.
  */
 import { hash, type KeyObject, sign } from 'node:crypto';
 import { attributeOf, type Elemento } from '../fiscal/layout/tree.ts';
@@ -13,10 +14,10 @@ import { extentOf, readXml, type XmlDocumentReading } from './xml.ts';
 
 export type Signer = { readonly key: KeyObject; readonly certificate: Certificate };
 
-/** What a signature adds to a document whose canonical form is known: enough to write it again without the key. */
+/** The values that a signature adds to a document of known canonical form: with them it can be written again without the key. */
 export type SignatureValue = { readonly value: Buffer; readonly certificate: Buffer };
 
-/** Around the identifier and the digest in a `SignedInfo`. */
+/** The texts around the identifier and the digest in a `SignedInfo`. */
 const BEFORE_ID =
   `<CanonicalizationMethod Algorithm="${REQUIRED.CanonicalizationMethod}"></CanonicalizationMethod>` +
   `<SignatureMethod Algorithm="${REQUIRED.SignatureMethod}"></SignatureMethod><Reference URI="#`;
@@ -26,16 +27,17 @@ const BEFORE_DIGEST =
   `<DigestMethod Algorithm="${REQUIRED.DigestMethod}"></DigestMethod><DigestValue>`;
 const BEHIND_DIGEST = '</DigestValue></Reference></SignedInfo>';
 
-/** Around those and the other texts in a `Signature`. */
+/** The texts around those and the other values in a `Signature`. */
 const SIGNATURE_BEFORE_ID = `<Signature xmlns="${DSIG}"><SignedInfo>${BEFORE_ID}`;
 const BEFORE_VALUE = `${BEHIND_DIGEST}<SignatureValue>`;
 const BEFORE_CERTIFICATE = '</SignatureValue><KeyInfo><X509Data><X509Certificate>';
 const BEHIND_CERTIFICATE = '</X509Certificate></X509Data></KeyInfo></Signature>';
 
 /**
- * The `Signature` element over an element whose exclusive canonical form is `canonical`, and the bytes of its value. It takes a quarter of a
- * millisecond of this thread; whoever signs many has a thread of its own. On the thread pool it takes longer: two at once
- * share the vector units of a core, and both together are slower than one after the other (measured).
+ * The `Signature` element over an element whose exclusive canonical form is `canonical`, and the bytes of its value. It
+ * takes a quarter of a millisecond of this thread; a caller with many signatures uses a separate thread. The thread
+ * pool is slower: two signatures at once share the vector units of a core, and take longer than one after the other
+ * (measured).
  */
 export function signCanonical(
   canonical: string,
@@ -68,7 +70,7 @@ function digestOf(canonical: string): string {
 /** Texts in Base64. */
 type SignatureTexts = { readonly digest: string; readonly value: string; readonly certificate: string };
 
-/** The `Signature` element with these texts, in pieces. It is its own canonical form. */
+/** The `Signature` element with these texts, in pieces. The element is its own canonical form. */
 function piecesOf(id: string, { digest, value, certificate }: SignatureTexts): readonly string[] {
   return [
     ...[SIGNATURE_BEFORE_ID, id, BEFORE_DIGEST, digest],
@@ -76,7 +78,7 @@ function piecesOf(id: string, { digest, value, certificate }: SignatureTexts): r
   ];
 }
 
-/** Whether a text is the `Signature` element with these texts. None is made of them. */
+/** True when a text is the `Signature` element with these texts. No such element is built. */
 export function isSignatureWith(text: string, id: string, texts: SignatureTexts): boolean {
   let at = 0;
   for (const piece of piecesOf(id, texts)) {
@@ -92,7 +94,7 @@ export function signatureOf(canonical: string, id: string, signer: Signer): stri
   return signCanonical(canonical, id, signer).element;
 }
 
-/** Documents that a provider signs, by the name of their root, with the steps to the signed element. */
+/** Documents that a provider signs, by the name of their root, with the path to the signed element. */
 const SIGNED: Readonly<Record<string, readonly string[]>> = {
   DPS: ['infDPS'],
   EnviarLoteRpsEnvio: ['LoteRps'],
@@ -100,8 +102,8 @@ const SIGNED: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * A DPS, a lot of RPS or the request of a cancellation with its signature, in place of one that it may have. Throws, in Portuguese, when it
- * cannot be signed.
+ * A DPS, a lot of RPS or the request of a cancellation with its signature, which replaces an existing one. It throws in
+ * Portuguese when the document cannot be signed.
  */
 export function signXml(xml: Uint8Array, signer: Signer): Buffer {
   const reading = readXml(xml);
@@ -118,13 +120,13 @@ export function signXml(xml: Uint8Array, signer: Signer): Buffer {
   return Buffer.from(insertSignature(reading, parent, signature), 'utf8');
 }
 
-/** Whether a document that can be signed has a signature already in the place of the new one. */
+/** True when a document already has a signature in the place of the new one. */
 export function isSigned(xml: Uint8Array): boolean {
   const reading = readXml(xml);
   return !('fault' in reading) && findPlace(reading.root).parent.children.some(isSignature);
 }
 
-/** Where the signature of a document goes: at the end of `parent`, which holds the signed element. */
+/** The place for the signature of a document: the end of `parent`, which holds the signed element. */
 function findPlace(root: Elemento): { readonly parent: Elemento; readonly signed: Elemento } {
   const steps = ownOf(SIGNED, root.name);
   if (root.name === 'Envelope') {
@@ -147,14 +149,14 @@ function findPlace(root: Elemento): { readonly parent: Elemento; readonly signed
   return { parent, signed };
 }
 
-/** The text as it is, with the signature before the end of an element; everything is written in UTF-8. */
+/** The text with the signature before the end of an element, otherwise unchanged; everything is written in UTF-8. */
 function insertSignature({ bytes }: XmlDocumentReading, parent: Elemento, signature: string): string {
   const text = cutSignatures(decodeXml(bytes), parent);
   const end = text.lastIndexOf('</', extentOf(text, parent)!.end - 1);
   return declareUtf8(text.slice(0, end) + signature + text.slice(end));
 }
 
-/** A document in XML without the signatures that stand below its root; one that is no XML stays as it is. */
+/** An XML document without the signatures below its root; a text that is no XML stays unchanged. */
 export function withoutSignatures(xml: string): string {
   const reading = readXml(Buffer.from(xml));
   return 'fault' in reading ? xml : cutSignatures(xml, reading.root);
@@ -162,7 +164,7 @@ export function withoutSignatures(xml: string): string {
 
 function cutSignatures(xml: string, parent: Elemento): string {
   let text = xml;
-  // The last one first, so that the places of those before it stay right.
+  // The last signature is removed first, so that the places of those before it stay right.
   for (const child of parent.children.filter(isSignature).reverse()) {
     const { start, end } = extentOf(text, child)!;
     text = text.slice(0, start) + text.slice(end).trimStart();

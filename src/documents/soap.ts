@@ -1,8 +1,9 @@
 /**
- * Reads and writes SOAP envelopes, 1.1 and 1.2: the operation and the document inside. `xml.ts` reads them, with its limits.
+ * Reads and writes SOAP envelopes, 1.1 and 1.2: the operation and the document inside. `xml.ts` reads them, with its
+ * limits.
  *
- * The document comes as text inside `parameters` (escaped or CDATA), as the service of this name publishes it, or as elements
- * in place of the text.
+ * The document stands as text inside `parameters` (escaped or CDATA), as the service of this name publishes it. It may
+ * also stand as elements in place of the text.
  */
 import { escapeAttribute, escapeText } from '../fiscal/layout/escape.ts';
 import type { Elemento } from '../fiscal/layout/tree.ts';
@@ -15,7 +16,7 @@ const SOAP_NAMESPACES = {
 
 export type SoapVersao = keyof typeof SOAP_NAMESPACES;
 
-/** Why an envelope is not answered; the caller's mistake, or ours. */
+/** The reason why an envelope is not answered; a mistake of the client, or ours. */
 export type SoapFalha = {
   readonly versao: SoapVersao;
   readonly de: 'cliente' | 'servidor' | 'versao' | 'cabecalho';
@@ -32,9 +33,9 @@ export type SoapDocumento = {
 
 /** A document that cannot be read. */
 export type SoapIlegivel = {
-  /** Why, in a sentence. */
+  /** The reason, in a sentence. */
   readonly problema: string;
-  /** Namespace of its root, as far as its first tag shows it; or empty. */
+  /** Namespace of its root, taken from its first tag; or empty. */
   readonly namespace: string;
 };
 
@@ -46,7 +47,7 @@ export type SoapPedido = {
   readonly documento: SoapDocumento | SoapIlegivel;
 };
 
-/** Reads a request. `faultsIn`: the version in which to tell that nothing could be read. */
+/** Reads a request. `faultsIn`: the version for the message that nothing could be read. */
 export function readSoap(bytes: Uint8Array, faultsIn: SoapVersao = '1.1'): SoapPedido | { readonly falha: SoapFalha } {
   const fail = (de: SoapFalha['de'], mensagem: string, versao = faultsIn): { readonly falha: SoapFalha } => ({
     falha: { versao, de, mensagem },
@@ -82,7 +83,7 @@ function isDemanded({ attributes }: Elemento, versao: SoapVersao): boolean {
   );
 }
 
-/** Names of what stands in an operation beside the document. */
+/** Names of the elements beside the document in an operation. */
 const HEADER = 'header';
 const PARAMETERS = 'parameters';
 
@@ -93,14 +94,14 @@ function documentOf(operation: Elemento, reading: XmlDocumentReading): SoapPedid
   if (typed !== undefined) return { reading, root: typed, forma: 'elementos' };
   const text = parameters?.text.trim() ?? '';
   if (text === '') return { problema: `Falta o documento: ponha-o, como texto, em ${PARAMETERS}.`, namespace: '' };
-  // The text has the encoding of its envelope, whatever its own declaration says.
+  // The text has the encoding of its envelope, even if its own declaration names another.
   const own = text.replace(/^(<\?xml\s[^>]*?)\sencoding\s*=\s*(?:"[^">]*"|'[^'>]*')/, '$1');
   const inner = readXml(Buffer.from(own, 'utf8'));
   if ('fault' in inner) return { problema: inner.withoutDps, namespace: namespaceIn(own) };
   return { reading: inner, root: inner.root, forma: 'texto' };
 }
 
-/** The namespace of a document that does not parse, from its first tag: the client reads the refusal in this namespace. */
+/** The namespace of a malformed document, from its first tag: the client reads the refusal in this namespace. */
 function namespaceIn(text: string): string {
   const [, prefix, attributes = ''] = /^(?:<\?xml\s[^>]*>\s*)?<(?:([\w.-]+):)?[\w.-]+([^<>]*)>/.exec(text) ?? [];
   const wanted = prefix === undefined ? 'xmlns' : `xmlns:${prefix}`;
@@ -109,7 +110,7 @@ function namespaceIn(text: string): string {
   return twice ?? once ?? '';
 }
 
-/** The answer of an operation, its document as text or as elements. */
+/** The answer of an operation, with its document as text or as elements. */
 export function writeSoap(
   { versao, operacao, namespace }: Pick<SoapPedido, 'versao' | 'operacao' | 'namespace'>,
   documento: string,

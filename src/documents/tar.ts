@@ -1,10 +1,10 @@
-/** Files one after the other as `tar` has them (POSIX ustar), written and read as a stream. Names are short, and of files alone. */
+/** Files in a `tar` archive (POSIX ustar), written and read as a stream. Names are short, and only files are supported. */
 
 const BLOCK = 512;
-/** Two empty blocks end it. */
+/** Two empty blocks end the archive. */
 export const TAR_END = Buffer.alloc(2 * BLOCK);
 
-/** What stands before and after the bytes of a file. `at`: milliseconds. */
+/** The bytes of a file with its header and padding. `at`: milliseconds. */
 export function tarFile(name: string, bytes: Uint8Array, at: number): readonly Uint8Array[] {
   const head = Buffer.alloc(BLOCK);
   head.write(name, 0, 100, 'utf8');
@@ -25,17 +25,17 @@ function paddingOf(size: number): number {
   return (BLOCK - (size % BLOCK)) % BLOCK;
 }
 
-/** The checksum itself counts as spaces. */
+/** The checksum field itself counts as spaces. */
 function checksumOf(head: Buffer): number {
   return head.reduce((sum, octet, place) => sum + (place >= 148 && place < 156 ? 0x20 : octet), 0);
 }
 
 export type TarEntry = { readonly name: string; readonly bytes: Buffer };
 
-/** It is no such archive, or was cut off. */
+/** The bytes are no such archive, or were cut off. */
 export class BrokenTar extends Error {}
 
-/** The files of an archive; each is whole in memory. `sizeMax`: of a file, in bytes. Throws {@link BrokenTar}. */
+/** The files of an archive; each is whole in memory. `sizeMax`: limit of one file, in bytes. It throws {@link BrokenTar}. */
 export async function* readTar(source: AsyncIterable<Buffer>, sizeMax: number): AsyncGenerator<TarEntry> {
   const pieces = new Pieces(source);
   for (;;) {
@@ -50,7 +50,7 @@ export async function* readTar(source: AsyncIterable<Buffer>, sizeMax: number): 
   }
 }
 
-/** So many bytes at a time of what comes in pieces of any length. */
+/** Reads a stream of pieces of any length in portions of a requested size. */
 class Pieces {
   private readonly source: AsyncIterator<Buffer>;
   private held: Buffer[] = [];

@@ -1,6 +1,6 @@
 /**
- * The revocation lists of a municipality: which of them count, what they say of a certificate, and the warnings for the operator
- * (D-131).
+ * The revocation lists of a municipality: the lists that count, their answer on a certificate, and the warnings for the
+ * operator (D-131).
  */
 import path from 'node:path';
 import { BRASILIA, brazilianDate, brazilianMoment, momentIn } from '../fiscal/moment.ts';
@@ -10,17 +10,17 @@ import type { Crl, Revocation } from './crl.ts';
 export type FileCrl = Crl & { readonly arquivo: string };
 
 export type Lists = {
-  /** Authorities that the operator put there; undefined: the national ones are trusted. */
+  /** Authorities from the operator's folder; undefined: the national ones are trusted. */
   readonly own: readonly Certificate[] | undefined;
-  /** By the name of their subject. */
+  /** Authorities by the name of their subject. */
   readonly authorities: ReadonlyMap<string, readonly Certificate[]>;
-  /** By the name of their issuer, newest first. */
+  /** Lists by the name of their issuer, newest first. */
   readonly crls: ReadonlyMap<string, readonly FileCrl[]>;
 };
 
 export type Say = (fields: object, message: string) => void;
 
-/** What the lists of an authority say of a certificate: usually nothing. `extra` as {@link currentCrls} has it. */
+/** The revocation of a certificate in the lists of an authority; usually none. `extra` as in {@link currentCrls}. */
 export function revocationOf(
   lists: Lists,
   child: Certificate,
@@ -31,8 +31,8 @@ export function revocationOf(
 }
 
 /**
- * The authorities of a chain without a list that proves a certificate not revoked: signed by them, whole, and in force. Other
- * lists still revoke what they name (D-301).
+ * The authorities of a chain without a list that proves a certificate not revoked. Such a list is signed by them,
+ * whole, and in force. Other lists still revoke their entries (D-301).
  */
 export function authoritiesWithoutList(
   lists: Lists,
@@ -45,8 +45,8 @@ export function authoritiesWithoutList(
 }
 
 /**
- * The lists that an authority signed, of each key and scope the newest. An authority that renewed its key, or has one for lists
- * alone, signs with another than it issued with (RFC 5280, 6.3.3). `extra`: certificates that came along.
+ * The lists that an authority signed: the newest of each key and scope. An authority with a renewed key, or a separate
+ * one for lists, has two signing keys (RFC 5280, 6.3.3). `extra`: certificates sent with the signature.
  */
 export function currentCrls(lists: Lists, issuer: Certificate, extra: readonly Certificate[] = []): readonly FileCrl[] {
   const named = lists.crls.get(issuer.subjectName) ?? [];
@@ -64,7 +64,7 @@ export function currentCrls(lists: Lists, issuer: Certificate, extra: readonly C
   });
 }
 
-/** Certificates of the same authority with another key: of the same name, and signed by it, for it, or by whoever signed it. */
+/** Certificates of the same authority with another key: of the same name, and signed by it, for it, or by its own signer. */
 function otherKeysOf(
   { authorities }: Lists,
   issuer: Certificate,
@@ -82,17 +82,17 @@ function otherKeysOf(
   );
 }
 
-/** The day in Brazil of a moment, as people write it. */
+/** The date in Brazil of a moment, in Brazilian notation. */
 export function dayInBrazil(instant: number): string {
   return brazilianDate(momentIn(BRASILIA, instant).date);
 }
 
-/** The day and the time in Brazil of a moment. */
+/** The date and the time in Brazil of a moment. */
 export function timeInBrazil(instant: number): string {
   return brazilianMoment(momentIn(BRASILIA, instant));
 }
 
-/** What the operator should know of the lists that a trusted chain asks for. */
+/** Warnings for the operator about the lists that a trusted chain needs. */
 export function remarkOnLists(
   lists: Lists,
   chain: readonly Certificate[],
@@ -101,12 +101,12 @@ export function remarkOnLists(
   say: Say,
 ): void {
   for (const issuer of chain.slice(1)) {
-    // A root may leave it to those below it to have lists.
+    // A root may leave revocation lists to the authorities below it.
     remarkOnListsOf(lists, issuer, at, { revogados, isAsked: issuer !== chain.at(-1) || chain.length === 2 }, say);
   }
 }
 
-/** `isAsked`: somebody signs with what it issues, so that it must have a list. */
+/** `isAsked`: the authority issues certificates of signers, so it must have a list. */
 function remarkOnListsOf(
   known: Lists,
   issuer: Certificate,
@@ -136,7 +136,7 @@ function remarkOnListsOf(
   if (isAsked) say({ pasta: revogados }, message);
 }
 
-/** Of the operator's own authorities, all; of the national ones, which are many, those that have a list. */
+/** Warns about all of the operator's own authorities; and about the national ones with a list, because they are many. */
 export function remarkOnAll(lists: Lists, at: number, revogados: string, say: Say): void {
   const { own, crls, authorities } = lists;
   if (own === undefined && crls.size === 0) {

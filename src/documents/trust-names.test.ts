@@ -1,4 +1,4 @@
-/** What an authority answers for: purposes and names, in chains that openssl made, with what openssl says of each. */
+/** The limits of an authority: purposes and names, in chains made by openssl, with openssl's verdict on each. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { motivo, open, opensslTrustsEach, read } from '../../test/support/chains.ts';
@@ -19,16 +19,16 @@ const under = (
 
 type Case = {
   readonly what: string;
-  /** Of the authority in between and of the end, over what both have anyway. */
+  /** Extensions of the intermediate authority and of the end certificate, besides the usual ones of both. */
   readonly authority?: readonly string[];
   readonly authoritySections?: readonly string[];
-  /** Of one more authority below that one. */
+  /** Extensions of one more authority below that one. */
   readonly below?: readonly string[];
   readonly end?: readonly string[];
   readonly endSections?: readonly string[];
   readonly subject?: string;
   readonly expected: RegExp;
-  /** Where openssl decides otherwise, and why that is no reason to do the same. */
+  /** The reason why openssl decides otherwise, and why this service does not follow. */
   readonly opensslDiffers?: string;
 };
 
@@ -278,7 +278,7 @@ const NAMED: readonly Case[] = [
 
 const middles = new Map<string, Issued>();
 
-/** An authority of a name of its own for each constraint, so that openssl takes those of all cases and finds the right ones. */
+/** Each constraint has an authority of a separate name, so that openssl finds the right one among all cases. */
 function middleOf({ authority = [], authoritySections = [] }: Case): Issued {
   const constraint = JSON.stringify([authority, authoritySections]);
   const known = middles.get(constraint);
@@ -361,7 +361,7 @@ test('constraints that break RFC 5280 are not taken for others', () => {
     [der('3002a000'), /uma lista de nomes está vazia/],
     [der(`300ca00a30088203612e62800101`), /distância mínima ou máxima/],
     [der(`300ca00a30088203612e62810101`), /distância mínima ou máxima/],
-    // Excluded before permitted, and one of them twice.
+    // The excluded names stand before the permitted ones, and one part occurs twice.
     [der(`3012a1073005${dns}a0073005${dns}`), /não é uma lista de nomes permitidos e excluídos/],
     [der(`3012a0073005${dns}a0073005${dns}`), /não é uma lista de nomes permitidos e excluídos/],
     ['nameConstraints=permitted;DNS:*.example.com', /um nome DNS que não tem a forma/],

@@ -1,4 +1,4 @@
-/** Chains, anchors and revocation lists made by openssl, and the real authorities of ICP-Brasil; openssl has its say too. */
+/** Chains, anchors and revocation lists made by openssl, and the real authorities of ICP-Brasil; openssl judges them too. */
 import assert from 'node:assert/strict';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -13,7 +13,10 @@ import { openTrust, type Trust, type Verdict } from './trust.ts';
 
 const DAY_MS = 86_400_000;
 const NOW = Date.now();
-/** When openssl, which goes by the clock of this machine, will have issued all that this file asks for, however long it takes. */
+/**
+ * A moment after openssl has issued every certificate of this file, however long that takes: openssl uses the clock of
+ * this machine.
+ */
 const SOON = NOW + DAY_MS / 2;
 
 const pki = opensslAuthority();
@@ -23,7 +26,7 @@ const root = pki.issue({ subject: ROOT_NAME, key: 'root', ...LONG });
 const inter = pki.issue({ subject: '/O=ICP-Brasil/CN=AC Teste G1', issuer: root, key: 'inter', ...LONG });
 const end = pki.issue({ subject: '/CN=EMPRESA:11222333000181', issuer: inter });
 const plainRoot = pki.issue({ subject: '/CN=AC Raiz Alheia', key: 'other', ...LONG });
-/** The same name as the root of the test, and a key of its own. */
+/** The same name as the root of the test, and another key. */
 const namesake = pki.issue({ subject: ROOT_NAME, key: 'other', ...LONG });
 
 type Case = {
@@ -34,7 +37,7 @@ type Case = {
   /** Days from now. */
   readonly day?: number;
   readonly expected: RegExp;
-  /** Where openssl answers another question: it does not ask what a certificate is used for, and it looks at its dates. */
+  /** True: openssl answers another question. It ignores the purposes of a certificate, and checks its dates. */
   readonly opensslDiffers?: true;
 };
 
@@ -252,7 +255,7 @@ for (const [place, { what, anchors, extra, end: signer, day = 0, expected, opens
     const at = SOON + day * DAY_MS;
     const verdict = trust.judge(read(signer), at, extra?.map(read));
     assert.match(motivo(verdict), expected);
-    // A second time it comes from memory, and must be the same.
+    // The second verdict comes from memory, and must be the same.
     assert.deepEqual(trust.judge(read(signer), at, extra?.map(read)), verdict);
     if (opensslDiffers) return;
     assert.equal(trusted[place], verdict.kind === 'trusted', 'openssl disagrees');
@@ -297,7 +300,7 @@ test('authorities that vouch for one another in circles do not keep us busy', ()
   const authorities = circle.map(read);
   const { x509, publicKey } = read(root);
   const oneMs = leastCpuMsOf(() => void x509.verify(publicKey));
-  // Each signature is checked once: the first search is the one that costs.
+  // Each signature is checked once: only the first search is expensive.
   const began = process.cpuUsage();
   assert.equal(trust.judge(signer, SOON, authorities).kind, 'untrusted');
   const { user, system } = process.cpuUsage(began);
@@ -334,7 +337,7 @@ test('files of any name, in PEM, DER or several in one, with what else lies ther
   assert.match(named('g-vazio.pem')[0]!, /não há certificado/);
   assert.equal(named('h-quebrado.pem').length, 1);
   assert.equal(warnings.length, 6);
-  // Who holds the certificate is nobody's business in a log.
+  // A log must not reveal the holder of the certificate.
   for (const warning of warnings) assert.doesNotMatch(warning, /11222333000181|EMPRESA/);
 });
 
@@ -570,12 +573,12 @@ test('an authority that signs its lists with another key than it issued with rev
     assert.equal(both.trust.judge(read(revokedEnd), SOON).kind, 'revoked');
     assert.equal(both.trust.judge(read(end), SOON).kind, 'trusted');
     assert.deepEqual(both.warnings, []);
-    // A newer one of the other key gives nothing back of what the first revoked.
+    // A newer list of the other key does not restore a certificate that the first revoked.
     const later = pki.revoke({ issuer: by, entries: [], dates: ['-crl_nextupdate', '491201000000Z'] });
     const first = pki.revoke({ issuer: inter, entries });
     assert.equal(open(files, { 'a.crl': first, 'b.crl': later }).trust.judge(read(revokedEnd), SOON).kind, 'revoked');
   }
-  // Of the same name, and of nobody who is of the chain.
+  // This authority has the same name, and belongs to no chain.
   const stranger = open(
     { 'raiz.pem': root.pem, 'g1.pem': inter.pem, 'falsa.pem': falseInter.pem },
     { 'g1.crl': pki.revoke({ issuer: falseInter, entries }) },
@@ -607,7 +610,7 @@ test('a list of thirty thousand is searched in no time', () => {
   assertCostsLess(lookUps(trust), 100 + 10 * leastCpuMsOf(lookUps(short)), 'a look-up walks the list');
 });
 
-// What changes while the service runs.
+// Changes while the service runs.
 
 function untilKind(trust: Trust, signer: Issued, kind: Verdict['kind']): Promise<void> {
   return untilTrue(() => trust.judge(read(signer), SOON).kind === kind, kind);
@@ -684,7 +687,7 @@ test('every authority of ICP-Brasil leads to its root, from what is brought alon
   const rows = new Map(autoridades().map((row) => [row.sha256, row]));
   for (const authority of intermediarias) {
     const row = rows.get(authority.fingerprint)!;
-    // As if it were the end of a chain: certificates of taxpayers are nobody's to keep here.
+    // The authority is judged like the end of a chain: this project keeps no certificates of taxpayers.
     const verdict = trust.judge({ ...authority, isCa: false, keyUsage: undefined }, Date.parse('2026-11-21T12:00:00Z'));
     assert.ok(verdict.kind === 'trusted', motivo(verdict));
     assert.equal(verdict.cadeia.at(-1), `Autoridade Certificadora Raiz Brasileira ${row.raiz}`);

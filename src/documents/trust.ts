@@ -1,12 +1,13 @@
 /**
- * Whom a municipality trusts (D-30): the authorities and the revocation lists of its folders, and the verdict on a certificate.
+ * The trust of a municipality (D-30): the authorities and the revocation lists of its folders, and the verdict on a
+ * certificate.
  *
- * Without a folder of its own a municipality trusts the roots of ICP-Brasil that come with this project. In a folder, a root
- * is an anchor. An authority whose issuer is not in the folder is an anchor too: the operator put it there to be trusted.
+ * A municipality without a folder trusts the roots of ICP-Brasil that come with this project. A root in its folder is
+ * an anchor. An authority whose issuer is not in the folder is an anchor too: the operator put it there to be trusted.
  * Any other authority only helps to build chains. Revocation lists are a second folder.
  *
- * Nothing is asked over the network: no OCSP, no download. `signer-faults.ts` judges the validity of the certificate itself
- * and whose it is: those refusals have codes of their own.
+ * Nothing is asked over the network: no OCSP, no download. `signer-faults.ts` judges the validity and the holder of the
+ * certificate itself: those refusals have separate codes.
  */
 import path from 'node:path';
 import { once } from '../fiscal/catalogs/table.ts';
@@ -33,7 +34,7 @@ import {
   type Say,
 } from './trust-lists.ts';
 
-/** Certificates sent with a signature that are looked at: no chain needs more. */
+/** The number of certificates read from a signature: no chain needs more. */
 const EXTRA_MAX = 16;
 
 export type TrustSettings = {
@@ -49,34 +50,37 @@ export type Verdict =
 
 export type Trust = {
   /**
-   * Whether a trusted authority vouches for a certificate that signs. `at` is in milliseconds. `extra`: certificates that came
-   * along with the signature and may stand in between. `cadeia`: the names from the certificate to its anchor. `semLista`: the
-   * names in it without a list that says whether what they issued is revoked; all of them without a folder of lists.
-   * `mensagem` is Portuguese, for whoever signed: it names authorities and dates, no path of this machine.
+   * The verdict on a signer's certificate. `at` is in milliseconds. `extra`: certificates sent with the signature,
+   * which may be intermediates. `cadeia`: the names from the certificate to its anchor. `semLista`: the authorities of
+   * `cadeia` without a list of their revoked certificates; all of them without a folder of lists. `mensagem` is
+   * Portuguese, for the signer: it names authorities and dates, no path of this machine.
    */
   judge(certificate: Certificate, at: number, extra?: readonly Certificate[]): Verdict;
-  /** What the verdict on a certificate that is trusted rests on, asked right after {@link judge}; undefined of any other. */
+  /** The ground of a trusted certificate's verdict, asked right after {@link judge}; undefined for any other. */
   fundamento(certificate: Certificate, at: number, extra?: readonly Certificate[]): Fundamento | undefined;
-  /** Warns of authorities without a list and of lists that have run out (D-131), before anybody signs. */
+  /** Warns of authorities without a list and of expired lists (D-131), before the first signature. */
   warnOfLists(at: number): void;
-  /** The revocation lists that are there, the newest of each authority, and until when each is whole; undefined: no folder is named. */
+  /**
+   * The revocation lists in the folder, the newest of each authority, with the date until which each is complete;
+   * undefined: no folder is named.
+   */
   lists(): readonly { readonly emissor: string; readonly proxima: number | undefined }[] | undefined;
 };
 
-/** Warnings for the operator, each given once. A logger of pino is one. */
+/** Warnings for the operator, each given once. A pino logger fits. */
 export type TrustLog = FolderLog;
 
-/** The contents of the folders at a moment. A change of a file makes a new state, without the verdicts remembered. */
+/** The contents of the folders at a moment. A changed file makes a new state, without the kept verdicts. */
 type State = Authorities & {
   readonly anchorFiles: readonly FileOf<Certificate>[] | undefined;
   readonly crlFiles: readonly FileOf<Crl>[] | undefined;
   readonly found: WeakMap<Certificate, Found>;
 };
 
-/** A remembered verdict: it holds from one moment until another. `needs`: fingerprints that must come along again. */
+/** A kept verdict: it is valid between two moments. `needs`: fingerprints of certificates that must be sent again. */
 type Found = {
   readonly verdict: Verdict;
-  /** Made when somebody asks. */
+  /** Made on demand. */
   readonly fundamento: () => Fundamento;
   readonly from: number;
   readonly until: number;
@@ -88,8 +92,8 @@ const anchorFolders = new Map<string, Folder<Certificate>>();
 const crlFolders = new Map<string, Folder<Crl>>();
 
 /**
- * Opens the folders and reads them. A changed file counts a few seconds later. Never throws: a file that cannot be read
- * does not count, and the operator is warned of it by name.
+ * Opens the folders and reads them. A changed file counts a few seconds later. It never throws: an unreadable file does
+ * not count, and a warning names it to the operator.
  */
 export function openTrust(settings: TrustSettings, log: TrustLog): Trust {
   const anchorFolder = folderAt(anchorFolders, settings.ancoras, readAnchors, log);
@@ -103,7 +107,7 @@ export function openTrust(settings: TrustSettings, log: TrustLog): Trust {
   let state: State | undefined;
   let isPreparing = false;
 
-  /** The state of now. While the signatures of long lists are checked beside the requests, the state before counts. */
+  /** The current state. The state before counts while the signatures of long lists are checked beside the requests. */
   function current(): State {
     const anchorFiles = anchorFolder?.current();
     const crlFiles = crlFolder?.current();
@@ -169,7 +173,7 @@ function folderAt<Value>(
   return folder;
 }
 
-// What is in the folders.
+// The contents of the folders.
 
 function* readAnchors(bytes: Buffer): Generator<void, Contents<Certificate>, void> {
   const values: Certificate[] = [];
@@ -224,7 +228,7 @@ function stateOf(
     anchorFiles === undefined
       ? { anchors: national.raizes, others: national.intermediarias }
       : anchorsOf(anchorFiles, ancoras, say);
-  // The national authorities help to build a chain, wherever it must end.
+  // The national authorities help to build a chain to any anchor.
   const all = [...anchors, ...others, ...national.intermediarias];
   const unique = [...new Map(all.toReversed().map((one) => [one.fingerprint, one])).values()].reverse();
   const authorities = Map.groupBy(unique, (one) => one.subjectName);
@@ -281,18 +285,18 @@ function anchorsOf(
   return { anchors, others };
 }
 
-/** Whether a remembered verdict holds at a moment, with the certificates that came along. */
+/** True when a kept verdict is valid at a moment, with the certificates sent along. */
 function isStillSo({ from, until, needs }: Found, at: number, extra: readonly Certificate[] | undefined): boolean {
   return at >= from && at <= until && needs.every((one) => hasCertificate(extra, one));
 }
 
-/** The verdict on a chain that was found, and between which moments it holds without another search. */
+/** The verdict on a found chain, and the two moments between which it needs no new search. */
 function rememberVerdict(state: State, chain: Chain, at: number, extra?: readonly Certificate[]): Found {
   const above = chain.slice(1);
   const isKnown = (one: Certificate): boolean =>
     hasCertificate(state.authorities.get(one.subjectName), one.fingerprint);
   const lists = above.flatMap((issuer) => currentCrls(state, issuer, extra));
-  // When a list runs out the operator is warned; an entry with a later date revokes from that date on.
+  // The operator is warned when a list expires; an entry with a later date revokes from that date on.
   const turns = [
     ...lists.flatMap(({ proxima }) => (proxima === undefined || proxima < at ? [] : proxima)),
     ...above.flatMap((issuer, place) =>

@@ -1,4 +1,4 @@
-/** The one dialect of tables: what a spreadsheet of Brazil makes of its cells, and that it is read back as it was. */
+/** The one dialect of tables: a Brazilian spreadsheet's reading of the cells, and the exact reading back. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc, { anyText } from '../../test/support/seed.ts';
@@ -11,7 +11,7 @@ async function write(head: readonly string[], ...rows: readonly (readonly string
   return (await Array.fromAsync(writeCsv(head, rows, NUMEROS))).join('');
 }
 
-/** A cell of a text as it stands in the file. */
+/** The cell of a text, as it stands in the file. */
 async function cell(text: string): Promise<string> {
   return (await write(['texto'], [text])).split('\r\n')[1]!;
 }
@@ -23,7 +23,10 @@ test('a table has a mark of UTF-8, semicolons, CRLF, and decimal commas in the c
   );
 });
 
-/** Of most LibreOffice Calc 7.4, in Portuguese of Brazil, makes a number, a date or a formula; of the others, other spreadsheets do. */
+/**
+ * LibreOffice Calc 7.4 in Brazilian Portuguese reads most of these as a number, a date or a formula; other spreadsheets
+ * do so with the rest.
+ */
 const MISREAD = [
   '35503081211222333000181000000000042226101234567890',
   '01234567890',
@@ -70,7 +73,7 @@ test('any text is read back as it was written', async () => {
   const { mkdtempSync, writeFileSync } = await import('node:fs');
   const file = `${mkdtempSync('/tmp/csv-')}/t.csv`;
   const some = fc.oneof(anyText(), fc.constantFrom(...MISREAD, "'0", "''", "'=x", "'s Gravenhage"));
-  // The ends of lines of a file are one, a cell has no end of line of its own kind, and a byte that is none is refused.
+  // A file has one kind of line end, a cell has none of another kind; a zero byte is refused.
   const text = some
     .map((one) => one.replace(/[\0\r\n\ufeff]/g, ' ').trim())
     .filter((one) => one !== '' && one.isWellFormed());

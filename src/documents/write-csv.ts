@@ -1,14 +1,17 @@
 /**
- * A table as CSV, the one dialect of all that people open: semicolons, decimal commas, CRLF, a mark of UTF-8 in front. The imports
- * read it back as it was.
+ * A table as CSV, in one dialect for every file that people open: semicolons, decimal commas, CRLF, a UTF-8 mark in
+ * front. The imports read the exact values back.
  */
 
-/** Byte order mark, by which a spreadsheet knows UTF-8. */
+/** The byte order mark, by which a spreadsheet recognises UTF-8. */
 const BOM = '\uFEFF';
 const NEEDS_QUOTES = /[;"\r\n]/;
 /** A spreadsheet would run such a text as a formula (CWE-1236). */
 const FORMULA = /^[=@\t\r+-]/;
-/** A spreadsheet would make a number, a date or an hour of it, and lose zeros and digits: a key, a CNPJ, 01.01, 2026-10-05. */
+/**
+ * A spreadsheet would read such a text as a number, a date or an hour, and lose zeros and digits: a key, a CNPJ, 01.01,
+ * 2026-10-05.
+ */
 const MISREAD = new RegExp(
   [
     '^\\d[\\d.,]*(?:e[+-]?\\d*|%)?$',
@@ -35,7 +38,7 @@ export async function* writeCsv(
   }
 }
 
-/** An apostrophe in front tells a spreadsheet that a text is one; a text that begins with one gets another. */
+/** A leading apostrophe marks a cell as text for a spreadsheet; a text that begins with one gets another. */
 function markText(text: string): string {
   return FORMULA.test(text) || MISREAD.test(text) || text.startsWith("'") ? `'${text}` : text;
 }

@@ -1,4 +1,7 @@
-/** Files in one ZIP, made one after the other as the ZIP is written: of thousands only a few are in memory. The only importer of yazl. */
+/**
+ * Files in one ZIP, made one after the other while the ZIP is written: only a few of thousands are in memory. The only
+ * importer of yazl.
+ */
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
@@ -7,10 +10,10 @@ import { ZipFile } from 'yazl';
 
 export type ZipEntry = { readonly nome: string; readonly conteudo: Buffer };
 
-/** Files that are handed to the writer before it has taken the first. */
+/** Files handed to the writer before it has taken the first. */
 const AHEAD = 50;
 
-/** Writes a file that nobody else may read, and resolves when it lies on the disk. `flags`: `wx` where one that is there must stay. */
+/** Writes a file that only its owner may read, and resolves when it is on the disk. `flags`: `wx` keeps an existing file. */
 export async function writeZip(file: string, entries: AsyncIterable<ZipEntry>, flags: 'w' | 'wx' = 'w'): Promise<void> {
   const zip = new ZipFile();
   const out = createWriteStream(file, { mode: 0o600, flags });

@@ -1,12 +1,12 @@
 /**
- * What stands outside of the root of an XML document: a declaration, comments, instructions, white space. No signature covers it and nothing
- * reads it, so more than a little is padding, which would be stored with every note.
+ * The text outside the root of an XML document: a declaration, comments, instructions, white space. No signature covers
+ * it and nothing reads it. A large amount is therefore padding, which would be stored with every note.
  */
 
-/** A declaration, a reference to a style sheet and a comment of some lines. */
+/** Enough for a declaration, a reference to a style sheet and a comment of some lines. */
 export const MARGIN_MAX = 4_096;
 
-/** Characters before the root and after it, as far as they can be told without a parser; of what is no document, anything. */
+/** Characters before the root and after it, estimated without a parser; the number means nothing if the text is no document. */
 export function marginsOf(text: string): number {
   const start = rootAt(text);
   return start + (text.length - endOfRoot(text, start));

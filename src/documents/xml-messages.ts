@@ -1,16 +1,16 @@
-/** The messages of libxml2 about a document that it refuses, in words for people. */
+/** The messages of libxml2 for a refused document, in words for people. */
 import { quoted } from '../fiscal/fault.ts';
 
 /** Messages about XML that may be well-formed and that libxml2 does not read. */
 export const PARSER_LIMITS = /^(?:Excessive depth|Name too long|Unsupported encoding)/;
 
-/** A sentence about a document. `ofDps`: what only the sender of a DPS should read after it (D-312). */
+/** A sentence about a document. `ofDps`: an addition for the sender of a DPS alone (D-312). */
 export type XmlSentence = { readonly mensagem: string; readonly ofDps?: string };
 
-/** The namespace that a DPS has, after a message about another one. */
+/** The namespace of a DPS, added to a message about another one. */
 export const DPS_NAMESPACE = 'o da DPS é http://www.sped.fazenda.gov.br/nfse';
 
-/** A message of libxml2 in the words of somebody who must mend the document. An unknown one is quoted. */
+/** A message of libxml2 in the words of the person who must correct the document. An unknown one is quoted. */
 export function translateMessage(message: string): XmlSentence {
   const plain = message.trim();
   for (const [pattern, say, ofDps] of MESSAGES) {

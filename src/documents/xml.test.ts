@@ -1,4 +1,7 @@
-/** The way in for bytes: what is no XML is answered with its place, what is dangerous is refused, the rest is one tree. */
+/**
+ * The entrance for bytes. Text that is no XML gets a fault with its place, dangerous content is refused, the rest
+ * becomes one tree.
+ */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { nfseOf } from '../../test/support/notas.ts';
@@ -31,7 +34,7 @@ const attributes = (count: number): string => Array.from({ length: count }, (_, 
 
 const rootOf = (bytes: Uint8Array | string): Elemento => readingOf(bytes).root;
 
-/** Line and column, from 1, counted the slow way. */
+/** Line and column, from 1, counted by a simple method. */
 function placeIn(text: string, offset: number): { linha: number; coluna: number } {
   const lines = text.slice(0, offset).split(/\r\n|\r|\n/);
   return { linha: lines.length, coluna: Array.from(lines.at(-1)!).length + 1 };
@@ -62,7 +65,7 @@ describe('E201 tells XML that is well-formed, and not read here, from what is no
 });
 
 describe('E201 tells where', () => {
-  /** «» stands around what is wrong: the place told is in it, or right behind it, where reading it stopped. */
+  /** «» encloses the fault: the reported place is inside, or right behind it, where the reading stopped. */
   const MALFORMED: readonly (readonly [what: string, text: string, says?: RegExp])[] = [
     ['nothing', '«»', /vazio/],
     ['no XML at all', '«{»"tpAmb": 2}', /DPS/],
@@ -215,7 +218,7 @@ describe('a document type is refused, with whatever it brings', () => {
       faultOf(utf32(little, mark), 'UTF-32 little endian');
       faultOf(utf32(big, mark), 'UTF-32 big endian');
     }
-    // An escape sequence that the encoding drops stands before it, or makes of markup what is none.
+    // The escape sequence before the tag is dropped by the encoding, or turns text into markup.
     const escaped = Buffer.concat([
       bytesOf('<?xml version="1.0" encoding="ISO-2022-JP"?>'),
       Buffer.from([0x1b, 0x28, 0x4a]),
@@ -265,12 +268,12 @@ describe('size and depth have limits', () => {
     assert.equal(rootOf(`<a>${again}</a>`).children.length, 20_000);
     const others = (count: number): string =>
       Array.from({ length: count }, (_, place) => `<p${place}:a xmlns:p${place}\n= "urn:p"/>`).join('');
-    // Small documents are not looked at: of a few kilobytes nothing is too dear.
+    // Small documents are not checked: a few kilobytes never cost too much.
     const long = `<b>${'x'.repeat(8_192)}</b>`;
     assert.equal(rootOf(`<a>${others(255)}${again}${long}</a>`).children.length, 20_256);
     const { mensagem } = faultOf(bytesOf(`<a>${others(257)}${long}</a>`), 'a prefix too many');
     assert.match(mensagem, /256 prefixos declarados/);
-    // Each name is looked for through all declarations around it, shadowed ones too.
+    // Each name is looked up in all declarations around it, shadowed ones too.
     const shadowed = (count: number): string =>
       Array.from({ length: count }, (_, place) => ` xmlns:q${place}="urn:q"`).join('');
     const nested = (each: number): string => `${`<a${shadowed(each)}>`.repeat(8)}${long}${'</a>'.repeat(8)}`;
@@ -327,7 +330,7 @@ describe('encodings', () => {
     assert.equal(rootOf(euro).text, '€–');
   });
 
-  /** What may be declared in a document whose bytes say by themselves what they are; anything else contradicts them. */
+  /** The encodings that a document of each byte form may declare; any other contradicts its bytes. */
   const DECLARABLE: readonly (readonly [what: string, (text: string) => Buffer, readonly string[]])[] = [
     ['UTF-8 with its mark', (text) => bytesOf(`\ufeff${text}`), ['UTF-8', 'utf-8', 'UTF8']],
     ['UTF-16LE with its mark', (text) => utf16le(`\ufeff${text}`), ['UTF-16', 'utf-16', 'UTF-16LE']],
@@ -420,7 +423,7 @@ describe('the tree', () => {
     assert.deepEqual([root.name, root.namespace], ['a', 'urn:n']);
     assert.deepEqual(root.attributes, [
       { name: 'b', namespace: '', value: '1' },
-      // In canonical order: by namespace, then by name.
+      // The attributes stand in canonical order: by namespace, then by name.
       { name: 'd', namespace: 'urn:n', value: '<\n3' },
       { name: 'c', namespace: 'urn:x', value: '2' },
     ]);
@@ -455,7 +458,7 @@ describe('the place of an element', () => {
     '  ação 😀<f>texto > solto</f><g  />',
     '</a>',
   ];
-  /** Counted by hand on the lines above. */
+  /** Places counted by hand on the lines above. */
   const PLACES: Readonly<Record<string, readonly [number, number]>> = {
     a: [2, 1],
     b: [4, 14],
@@ -478,7 +481,7 @@ describe('the place of an element', () => {
         return [element.name, [linha, coluna]];
       });
       assert.deepEqual(Object.fromEntries(found), PLACES);
-      // One alone is looked for by another way than all of them.
+      // A single element is found in another way than all of them.
       for (const { name, index } of flat(reading.root)) {
         const alone = readingOf(LINES.join(end));
         const { linha, coluna } = alone.positionOf(flat(alone.root).find((element) => element.index === index)!);
@@ -497,7 +500,7 @@ describe('the place of an element', () => {
     }
   });
 
-  /** A document, and where each of its elements begins. */
+  /** A document, and the beginning of each of its elements. */
   type Grown = { text: string; starts: number[] };
   const noise = fc.constantFrom(
     ...['', ' ', '\n', '\r\n', '\r', 'texto', 'é', '😀', '>', '"', "'", '&lt;w&gt;'],
@@ -644,7 +647,7 @@ test('what a canonical form would repeat without end is refused before it is mad
 });
 
 describe('a document that we wrote', () => {
-  /** What is escaped in a text, and what looks as if it were. */
+  /** Text that is escaped in XML, and text that looks as if it were. */
   const XS = ['a & b < c > d "e" \'f\'', '&amp;lt;', 'Ação — 10 € 😀', 'linha\\s\\nlinha', ']]>', 'a\u00a0b'];
 
   for (const xDescServ of XS) {

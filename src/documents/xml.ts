@@ -1,8 +1,8 @@
 /**
  * Reads XML: bytes to a tree of elements, and from an element back to its line and column. The only user of libxml2.
  *
- * No document type, no entity beyond the five, no network, no external file. Size, depth and number of elements are bounded
- * before the content is read. `../fiscal/layout` knows what the elements mean.
+ * No document type, no entity beyond the five, no network, no external file. Size, depth and number of elements are
+ * bounded before the content is read. `../fiscal/layout` knows the meaning of the elements.
  */
 import { hash, randomInt } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
@@ -50,27 +50,27 @@ const START: Place = { linha: 1, coluna: 1 };
 export type XmlReading =
   | {
       readonly root: Elemento;
-      /** The bytes as they came. */
+      /** The bytes as received. */
       readonly bytes: Uint8Array;
       readonly text: () => string;
-      /** Where an element stands in that text; worked out for all of them when first asked. */
+      /** The extent of an element in that text; computed for all elements at the first call. */
       extentOf(element: Elemento): Extent | undefined;
       positionOf(element: Elemento): Place;
-      /** Exclusive canonical form of an element and what is in it, without comments. */
+      /** Exclusive canonical form of an element with its content, without comments. */
       canonicalOf(element: Elemento): string;
-      /** The exclusive form of the whole document with one element left out. */
+      /** The exclusive form of the whole document without one element. */
       rootWithout(element: Elemento): string;
       /**
-       * The inclusive forms of Canonical XML 1.0, of which the first takes a parse. Undefined where the address of a namespace has markup, or
-       * the document declares more prefixes than programs do.
+       * The inclusive forms of Canonical XML 1.0; the first call takes a parse. Undefined: the address of a namespace
+       * contains markup, or the document declares more prefixes than programs do.
        */
       inclusive(): Pick<CanonicalReading, 'canonicalOf' | 'rootWithout'> | undefined;
-      /** The first comment or processing instruction: neither is part of what a signature covers, or of what is read. */
+      /** The first comment or processing instruction: no signature covers it, and nothing reads it. */
       strayMarkup(): StrayMarkup | undefined;
     }
   | XmlRefusal;
 
-/** `withoutDps`: the message for a sender of something else than a DPS. */
+/** `withoutDps`: the message for the sender of another document than a DPS. */
 type XmlRefusal = { readonly fault: Fault; readonly withoutDps: string };
 
 /** A document that was read. */
@@ -82,20 +82,24 @@ type StrayMarkup = { readonly kind: 'comentário' | 'instrução de processament
 const ATTRIBUTES_MAX = 256;
 /** Prefixes in a document, and declarations in force at an element: each name is looked up in all of them. */
 const PREFIXES_MAX = 256;
-/** The canonical form repeats the address of a namespace wherever a prefix comes into use; ours have some forty characters. */
+/** The canonical form repeats the address of a namespace wherever a prefix comes into use; ours have about forty characters. */
 const NAMESPACE_LENGTH_MAX = 128;
 /** A shorter document cannot reach a limit that matters. */
 const SMALL_BYTES = 8_192;
 
-/** One plain document in so many is read by libxml2 as well, and the two readings are compared. Nobody outside knows which. */
+/**
+ * libxml2 reads one plain document in this many too, and the two readings are compared. The choice is unpredictable
+ * from outside.
+ */
 const COMPARED_ONE_IN = 1_000;
 
 /**
- * Parses a document. Answers E201 with line, column and the way to mend it when the bytes are not well-formed XML, or
- * use what this service does not take (DOCTYPE, entities of their own, absurd depth or size).
+ * Parses a document. E201 refuses bytes that are not well-formed XML, with line, column and remedy. It also refuses
+ * features that this service does not accept (DOCTYPE, custom entities, excessive depth or size).
  *
- * What is handed on was read from the text that a signature is checked over: from the canonical form that libxml2 writes, or of a document so plain
- * that its canonical form is its own text but for some tags, from that text, in the same walk (D-354, D-385).
+ * The result is read from the text that a signature is checked over: the canonical form that libxml2 writes. A plain
+ * document is read from its own text in the same walk: only some of its tags differ from the canonical form (D-354,
+ * D-385).
  */
 export function readXml(bytes: Uint8Array, readOrdinary: typeof readPlain = readPlain): XmlReading {
   const plain = readOrdinary(bytes, LIMITS);
@@ -113,7 +117,10 @@ export function readXml(bytes: Uint8Array, readOrdinary: typeof readPlain = read
   return theirs;
 }
 
-/** What is another by libxml2; of canonical forms, that of the document, and those two levels below it: what is signed is among them. */
+/**
+ * The difference from the reading by libxml2. The compared canonical forms are those of the document and of two levels
+ * below it, which include the signed elements.
+ */
 function differenceOf(plain: CanonicalReading, theirs: XmlReading): XmlDifference['aspecto'] | undefined {
   if ('fault' in theirs) return 'recusa';
   if (!isDeepStrictEqual(plain.root, theirs.root)) return 'árvore';
@@ -139,14 +146,14 @@ function canonicalise(bytes: Uint8Array): string | XmlRefusal {
     document = XmlDocument.fromBuffer(bytes, { option: OPTIONS });
   } catch (error) {
     if (!(error instanceof XmlParseError)) throw error;
-    // What libxml2 only warns of stands before what it refuses.
+    // A warning of libxml2 may stand before the error that refuses the document.
     const detail = error.details.find(({ level }) => level > WARNING) ?? error.details[0];
     const position = { linha: detail?.line ?? 1, coluna: detail?.col ?? 1 };
     const said = detail?.message ?? error.message;
     return (PARSER_LIMITS.test(said) ? notTaken : malformed)(translateMessage(said), position);
   }
   try {
-    // An encoding in which the text before the parser did not show it.
+    // The quick decoding did not show the DOCTYPE in this encoding.
     if (document.dtd !== null) return notTaken({ mensagem: DOCTYPE_REFUSED }, START, '<!DOCTYPE');
     return document.canonicalizeToString({ mode: XmlC14NMode.XML_C14N_EXCLUSIVE_1_0 });
   } catch {
@@ -163,7 +170,7 @@ function readingOfCanonical(bytes: Uint8Array, canonical: string): XmlReading {
   return 'limit' in read ? beyond(read.limit) : readingOf(bytes, read, false);
 }
 
-/** `isPlain`: it has neither comments nor instructions. */
+/** `isPlain`: the document has neither comments nor instructions. */
 function readingOf(bytes: Uint8Array, read: CanonicalReading, isPlain: boolean): XmlDocumentReading {
   let decoded: string | undefined;
   let inclusive: ReturnType<typeof readInclusive> | undefined;
@@ -192,17 +199,17 @@ function readingOf(bytes: Uint8Array, read: CanonicalReading, isPlain: boolean):
   };
 }
 
-/** The tree of a document that we wrote, which is its own canonical form (D-118) and takes no parser. */
+/** The tree of a document that this service wrote: it is its own canonical form (D-118) and needs no parser. */
 export function readOwnXml(bytes: Uint8Array): Elemento {
   const read = readCanonical(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'), LIMITS);
   if (!('root' in read)) throw new Error('a document that we wrote does not read');
   return read.root;
 }
 
-/** Different prefixes of a document in inclusive form, which takes time by its elements times the square of these. */
+/** Different prefixes of a document in inclusive form: the time grows with the elements times the square of this number. */
 export const INCLUSIVE_PREFIXES_MAX = 16;
 
-/** A document that {@link readXml} has read, in the form that keeps declarations which nobody uses. */
+/** Reads a document accepted by {@link readXml} in the form that keeps unused declarations. */
 function readInclusive(bytes: Uint8Array): ReturnType<typeof readCanonical> {
   const prefixes = new Set<string>();
   for (const { 0: found } of quickText(bytes).matchAll(/xmlns:[^\s=]+/g)) {
@@ -217,7 +224,10 @@ function readInclusive(bytes: Uint8Array): ReturnType<typeof readCanonical> {
   }
 }
 
-/** One element of a document that {@link readXml} has read, canonicalised by libxml2 alone: a whole parse each. */
+/**
+ * The canonical form of one element by libxml2 alone, for a document accepted by {@link readXml}: each call takes a
+ * whole parse.
+ */
 export function canonicalForm(bytes: Uint8Array, { index }: Elemento, form: 'exclusiva' | 'inclusiva'): string {
   const document = XmlDocument.fromBuffer(bytes, { option: OPTIONS });
   try {
@@ -230,10 +240,10 @@ export function canonicalForm(bytes: Uint8Array, { index }: Elemento, form: 'exc
   }
 }
 
-/** The limit that a document passes before its canonical form is computed. The parser refuses what is no XML. */
+/** The limit that a document exceeds, checked before its canonical form is computed. The parser refuses a text that is no XML. */
 function excessOf(text: string): string | undefined {
   const prefixes = new Set<string>();
-  /** Declarations in each element that is open, and in all of them. */
+  /** Declarations of each open element, and their sum. */
   const open: number[] = [];
   let inForce = 0;
   let tags = 0;
@@ -273,7 +283,7 @@ function excessOf(text: string): string | undefined {
       declares = false;
       at = close;
     }
-    // Start tags and end tags alike.
+    // Start tags and end tags count alike.
     tags += 1;
     if (tags > 2 * ELEMENTS_MAX) return `${ELEMENTS_MAX} elementos`;
     if (attributes > ATTRIBUTES_MAX) return `${ATTRIBUTES_MAX} atributos em um elemento`;
@@ -298,7 +308,7 @@ function endOfName(text: string, start: number): number {
   return end;
 }
 
-/** Markup in which a `<` opens no tag: how it begins and how it ends. */
+/** Markup in which a `<` opens no tag: its beginning and its end. */
 const MARKUP_WITHOUT_TAGS = [
   ['<!--', '-->'],
   ['<![CDATA[', ']]>'],
@@ -308,7 +318,7 @@ const MARKUP_WITHOUT_TAGS = [
 const [SPACE, EXCLAMATION, QUOTE, APOSTROPHE, SLASH, LESS, EQUALS, GREATER] = [32, 33, 34, 39, 47, 60, 61, 62];
 const [QUESTION, LETTER_X] = [63, 120];
 
-/** An address with characters that are markup: tools do not agree on how its canonical form is written. */
+/** Refuses a namespace address with markup characters: tools disagree on its canonical form. */
 function strangeNamespace(bytes: Uint8Array, address: string): XmlRefusal {
   const text = decodeXml(bytes);
   const found = /\sxmlns(?::[^\s=]+)?\s*=\s*(?:"[^"]*[&<>][^"]*"|'[^']*[&"<>][^']*')/.exec(text);
@@ -317,7 +327,7 @@ function strangeNamespace(bytes: Uint8Array, address: string): XmlRefusal {
   return notTaken({ mensagem, ofDps: DPS_NAMESPACE }, position, quoted(address));
 }
 
-/** The canonical form is not defined for a namespace that is no absolute address; nor is it the one of the layout. */
+/** Refuses a relative namespace address: it has no defined canonical form, and is not that of the layout. */
 function relativeNamespace(bytes: Uint8Array): XmlRefusal {
   const text = decodeXml(bytes);
   for (const match of text.matchAll(/\sxmlns(?::[^\s=]+)?\s*=\s*(?:"([^"]*)"|'([^']*)')/g)) {
@@ -344,12 +354,12 @@ function malformed(sentence: XmlSentence, position: Place, encontrado?: string):
   return refusal('XML malformado', sentence, position, encontrado);
 }
 
-/** Refuses XML that may be well-formed, and is not read here. `position` undefined: no one place is to blame. */
+/** Refuses XML that may be well-formed, but is not accepted here. `position` undefined: no single place is at fault. */
 function notTaken(sentence: XmlSentence, position?: Place, encontrado?: string): XmlRefusal {
   return refusal('XML não aceito', sentence, position, encontrado);
 }
 
-/** Refuses a document beyond a limit: `limit` is a number and what it counts. */
+/** Refuses a document beyond a limit: `limit` is a number and its unit. */
 function beyond(limit: string): XmlRefusal {
   const mensagem = `o documento passa do limite de ${limit}, de que nenhum documento daqui precisa; confira o programa que o escreve.`;
   return notTaken({ mensagem });
@@ -364,7 +374,7 @@ function refusal(what: string, sentence: XmlSentence, position?: Place, encontra
   return { fault: { codigo: 'E201', xpath: '', mensagem, ...found, ...position }, withoutDps };
 }
 
-/** Where a DOCTYPE stands in the prolog, before the parser has seen anything of it. */
+/** The place of a DOCTYPE in the prolog, found before the parser reads it. */
 function doctypeAt(bytes: Uint8Array, text: string): Place | undefined {
   const prolog = /^(?:\uFEFF|\u00EF\u00BB\u00BF)?(?:\s+|<\?[\s\S]*?\?>|<!--[\s\S]*?-->)*/.exec(text)![0];
   if (!/^<!DOCTYPE/i.test(text.slice(prolog.length, prolog.length + 9))) return undefined;
@@ -372,13 +382,13 @@ function doctypeAt(bytes: Uint8Array, text: string): Place | undefined {
   return placeOf(before, before.length);
 }
 
-/** Tags, and what must be stepped over to find them: comments, CDATA and instructions, as XML says. */
+/** Tags, and the markup to skip in the search for them: comments, CDATA and instructions, by the rules of XML. */
 const MARKUP =
   /<!--[\s\S]*?-->|<!\[CDATA\[[\s\S]*?\]\]>|<\?[\s\S]*?\?>|<\/[^>]*>|<[^\s/!?>](?:[^>"']|"[^"]*"|'[^']*')*>/g;
 
 /**
- * Where the next start tag of a text begins; -1 where there is none. Of well-formed XML: there a `<` always opens markup, so looking
- * for it is enough, which costs a tenth of reading the tags as {@link MARKUP} does.
+ * The beginning of the next start tag of a text; -1: there is none. The text must be well-formed XML: a `<` always
+ * opens markup there. Searching for that character costs a tenth of reading the tags with {@link MARKUP}.
  */
 function nextStartTag(text: string, from: number): number {
   for (let at = text.indexOf('<', from); at >= 0; at = text.indexOf('<', at + 1)) {
@@ -392,7 +402,10 @@ function nextStartTag(text: string, from: number): number {
   return -1;
 }
 
-/** Line and column of start tags, by their number. libxml2 keeps lines only, so the text is walked once more, as far as is asked. */
+/**
+ * Line and column of start tags, by their number. libxml2 keeps lines only, so the text is walked once more, up to the
+ * requested tag.
+ */
 function placesOfTags(text: string): (index: number) => Place {
   const placeAt = placesIn(text);
   const starts: number[] = [];
@@ -406,7 +419,7 @@ function placesOfTags(text: string): (index: number) => Place {
   };
 }
 
-/** Where every element of a document begins and ends in its text, by its number. One walk. */
+/** The beginning and the end of every element in its text, by its number. One walk. */
 function extentsIn(text: string): readonly Extent[] {
   const extents: Extent[] = [];
   const open: number[] = [];
@@ -425,7 +438,7 @@ function extentsIn(text: string): readonly Extent[] {
   return extents;
 }
 
-/** Where an element of a document begins and ends in its text; undefined when the text has no such element. */
+/** The beginning and the end of an element in its text; undefined: the text has no such element. */
 export function extentOf(text: string, element: Elemento): Extent | undefined {
   return extentsIn(text)[element.index];
 }
@@ -435,8 +448,8 @@ function placeOf(text: string, offset: number): Place {
 }
 
 /**
- * Exclusive canonical form of the `infDPS` of a document, for telling whether two documents say the same. Undefined
- * when the bytes are not XML or have no `infDPS`.
+ * Exclusive canonical form of a document's `infDPS`, for comparing the content of two documents. Undefined: the bytes
+ * are not XML or have no `infDPS`.
  */
 export function canonicalInfDps(bytes: Uint8Array): string | undefined {
   const reading = readXml(bytes);
@@ -445,7 +458,7 @@ export function canonicalInfDps(bytes: Uint8Array): string | undefined {
   return infDps && reading.canonicalOf(infDps);
 }
 
-/** Compiled schemas kept at a time; the project has a handful. */
+/** Compiled schemas kept at once; the project has a handful. */
 const SCHEMAS_MAX = 8;
 
 type CompiledSchema = { readonly validator: XsdValidator; readonly document: XmlDocument };
@@ -453,8 +466,8 @@ type CompiledSchema = { readonly validator: XsdValidator; readonly document: Xml
 const compiledSchemas = new Map<string, CompiledSchema>();
 
 /**
- * What a schema finds wrong in a document, one sentence a finding in the words of libxml2, with the line. Empty when the
- * document is valid. A schema that does not compile is our own fault and throws.
+ * The findings of a schema in a document: one sentence each in the words of libxml2, with the line. Empty: the document
+ * is valid. A schema that does not compile is our own fault and throws.
  */
 export function xsdErrors(xsd: string, xml: Uint8Array): string[] {
   const validator = compiledSchema(xsd);
@@ -475,7 +488,7 @@ function finding({ line, message }: { readonly line: number; readonly message: s
   return `${line}: ${message.trim()}`;
 }
 
-/** A compiled schema points into the document that it was made of, so the two live and go together. */
+/** A compiled schema refers to the document that it was made of, so the two are kept and disposed together. */
 function compiledSchema(xsd: string): XsdValidator {
   const known = compiledSchemas.get(xsd);
   if (known !== undefined) return known.validator;

@@ -1,4 +1,4 @@
-/** ZIPs that are made in pieces, read by programs of others. */
+/** ZIPs made in pieces, read by independent programs. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { hash, randomBytes } from 'node:crypto';
@@ -16,8 +16,8 @@ const has = (program: string): boolean => spawnSync(program, ['--help']).error =
 const READERS = { unzip: has('unzip'), python: has('python3') };
 
 /**
- * What Python finds in each file: whether all entries are whole, how many there are, and of each its name, its date and the SHA-256 of
- * what is in it. Of many it reads the first and the last alone; `unzip` reads all of any.
+ * The findings of Python in each file: a damaged entry if any, the number of entries, and the name, date and SHA-256 of
+ * entries. Python reads only the first and the last entry of a long file; `unzip` reads all of them.
  */
 const LIST = `import zipfile, hashlib, json, sys
 def look(file):
@@ -34,7 +34,7 @@ type Found = {
   readonly some: readonly (readonly [nome: string, date: readonly number[], digest: string])[];
 };
 
-/** Writes pieces as the file that they are, each at its own offset; between them there may be nothing. */
+/** Writes pieces into one file, each at its own offset; gaps between them stay empty. */
 function write(name: string, pieces: readonly (ZipPiece & { readonly at: number })[]): string {
   const file = path.join(folder, name);
   const out = openSync(file, 'w');
@@ -69,7 +69,7 @@ const SMALL = [
 ];
 const MANY = Array.from({ length: 66_000 }, (_, place) => ({
   nome: `${place}.txt`,
-  // Too short to be deflated, which would take most of the time.
+  // The content is too short to be deflated, which would take most of the time.
   conteudo: Buffer.from(String(place % 10_000)),
 }));
 const FAR = [0, 0xffffffff - 1, 0xffffffff + 4_000, 5 * 1024 ** 3];
@@ -85,11 +85,11 @@ describe('a ZIP in pieces', { skip: !(READERS.unzip && READERS.python) && 'unzip
     const files = [
       write('small.zip', piecesOf([SMALL.slice(0, 2), [], SMALL.slice(2, 3), SMALL.slice(3)])),
       write('many.zip', piecesOf([MANY.slice(0, 40_000), MANY.slice(40_000)])),
-      // Nothing lies between the pieces, and takes no room on the disk.
+      // The gaps between the pieces take no room on the disk.
       write('long.zip', far),
       write('none.zip', []),
     ];
-    // Without the packages of others that a Python loads at its start.
+    // Python starts without third-party packages.
     const found = execFileSync('python3', ['-I', '-S', '-c', LIST, ...files], { encoding: 'utf8' });
     [small, many, long, none] = JSON.parse(found);
   });

@@ -1,17 +1,18 @@
 /**
- * A ZIP in pieces that are made apart: entries one after the other, each whole, and the directory of each piece beside it. The file is all
- * pieces, then all their directories, then its end. Sizes are known before they are written, so nothing is looked back at (APPNOTE 6.3.10).
+ * A ZIP in pieces that are made separately: complete entries in sequence, and the directory of each piece beside it.
+ * The file is all pieces, then all their directories, then its end. Sizes are known before they are written, so nothing
+ * is rewritten (APPNOTE 6.3.10).
  */
 import { crc32, deflateRawSync } from 'node:zlib';
 import type { Moment } from '../fiscal/moment.ts';
 
-/** An entry, and when it was made. Its name is unique in the file; nobody looks whether it is. */
+/** An entry of the ZIP. Its name must be unique in the file; this is not checked. */
 type Entry = { readonly nome: string; readonly conteudo: Buffer };
 
 /** `diretorio`: the directory of its entries. */
 export type ZipPiece = { readonly conteudo: Buffer; readonly diretorio: Buffer; readonly entradas: number };
 
-/** What an end says of what is before it: entries, bytes of them, and bytes of their directory. */
+/** The totals in the end record: entries, their bytes, and the bytes of their directory. */
 export type ZipTotals = { readonly entradas: number; readonly bytes: number; readonly diretorio: number };
 
 const LOCAL = { signature: 0x04034b50, length: 30 } as const;
@@ -24,18 +25,18 @@ const EXTRA_64 = { tag: 1, data: 8, length: 12 } as const;
 
 /** Versions of the format: with deflated entries, and with numbers of 64 bits. */
 const [VERSION, VERSION_64] = [20, 45];
-/** Made on UNIX, whose permissions are those of a file. */
+/** The origin is UNIX, whose permissions follow. */
 const MADE_BY = (3 << 8) | VERSION_64;
 const PERMISSIONS = (0o100644 << 16) >>> 0;
 /** Names are UTF-8. */
 const FLAGS = 0x0800;
 const [STORED, DEFLATED] = [0, 8];
-/** Fewer bytes than these are never shorter deflated: its frame and an end take 10 bits, a letter 8, a repetition 12. */
+/** Fewer bytes than this never become shorter by deflating: the frame and an end take 10 bits, a letter 8, a repetition 12. */
 const DEFLATABLE_BYTES_MIN = 5;
-/** What stands where a number does not fit, and is found in its 64 bits. */
+/** Placeholders for a number that does not fit, and stands in its 64-bit field. */
 const [FULL_16, FULL_32] = [0xffff, 0xffffffff];
 
-/** Entries as a piece that begins so many bytes after the beginning of the file. `em`: when they were made, in local time. */
+/** Makes a piece of entries that begins at an offset of the file. `em`: the local time of the entries. */
 export function makeZipPiece(entries: readonly Entry[], offset: number, em: Moment): ZipPiece {
   const conteudo: Buffer[] = [];
   const diretorio: Buffer[] = [];
@@ -55,7 +56,7 @@ function makeEntry({ nome, conteudo }: Entry, offset: number, em: Moment) {
   const deflated = conteudo.length < DEFLATABLE_BYTES_MIN ? conteudo : deflateRawSync(conteudo);
   const isDeflated = deflated.length < conteudo.length;
   const data = isDeflated ? deflated : conteudo;
-  // What both headers have, from the version that reads it to the length of the name.
+  // The common part of both headers, from the needed version to the length of the name.
   const shared = Buffer.alloc(24);
   shared.writeUInt16LE(FLAGS, 2);
   shared.writeUInt16LE(isDeflated ? DEFLATED : STORED, 4);
@@ -89,7 +90,7 @@ function makeCentral(shared: Buffer, name: Buffer, offset: number): Buffer {
   return Buffer.concat([central, name, extra]);
 }
 
-/** What stands after the directory. */
+/** The records after the directory. */
 export function makeZipEnd({ entradas, bytes, diretorio }: ZipTotals): Buffer {
   const end = Buffer.alloc(END.length);
   end.writeUInt32LE(END.signature, 0);
@@ -100,7 +101,7 @@ export function makeZipEnd({ entradas, bytes, diretorio }: ZipTotals): Buffer {
   if (entradas < FULL_16 && diretorio < FULL_32 && bytes < FULL_32) return end;
   const end64 = Buffer.alloc(END_64.length);
   end64.writeUInt32LE(END_64.signature, 0);
-  // Its own length, without these two fields.
+  // The length of the record itself, without these two fields.
   end64.writeBigUInt64LE(BigInt(END_64.length - 12), 4);
   end64.writeUInt16LE(MADE_BY, 12);
   end64.writeUInt16LE(VERSION_64, 14);
@@ -115,7 +116,7 @@ export function makeZipEnd({ entradas, bytes, diretorio }: ZipTotals): Buffer {
   return Buffer.concat([end64, locator, end]);
 }
 
-/** Date and time as MS-DOS had them: the date in the upper half, and every other second. */
+/** Date and time in MS-DOS format: the date in the upper half, and the seconds in steps of two. */
 function dosMoment({ date, time }: Moment): number {
   const [year, month, day] = date.split('-').map(Number) as [number, number, number];
   const [hour, minute, second] = time.split(':').map(Number) as [number, number, number];

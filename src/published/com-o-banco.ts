@@ -1,10 +1,10 @@
 /**
- * Attacks by access to the database (its address and password), and whether a verification of the audit chain finds them.
- * `src/subjects/auditoria/auditoria-colunas.test.ts` does each of them and compares the answers with the rows.
+ * Attacks with access to the database (its address and password), and the verification of the audit chain that finds
+ * each. `src/subjects/auditoria/auditoria-colunas.test.ts` runs each of them and compares the answers with the rows.
  */
 import { table } from './markdown.ts';
 
-/** What finds it: nothing but the chain; the key of the service; a seal that somebody has kept elsewhere; nothing. */
+/** The means that finds the attack: the chain alone; the key of the service; a seal kept elsewhere; none. */
 type AchadoPor = 'corrente' | 'chave' | 'selo' | 'nada';
 
 const ACHA: Readonly<Record<AchadoPor, readonly [semChave: string, comChave: string, comSelo: string]>> = {
@@ -14,7 +14,7 @@ const ACHA: Readonly<Record<AchadoPor, readonly [semChave: string, comChave: str
   nada: ['não acha', 'não acha', 'não acha'],
 };
 
-/** By name, in the order of the page. */
+/** The attacks by name, in the order of the page. */
 export const COM_O_BANCO = {
   mudar: ['mudar uma coluna contada', 'corrente'],
   apagar: ['apagar uma linha', 'corrente'],

@@ -1,10 +1,10 @@
-/** The limits of a request that the HTTP door keeps, as its refusals, the description of the API and the pages state them. */
+/** The limits of the HTTP door for a request. Its refusals, the API description and the pages state the same values. */
 
-/** D-02. A DPS has 3 KiB, and a very long one some hundred. */
+/** D-02. A DPS has 3 KiB, and a very long one several hundred. */
 export const BODY_MAX_BYTES = 1024 * 1024;
-/** The longest path of ours with the longest identifier in it stays below 200 characters; queries are short. */
+/** The longest path with the longest identifier stays below 200 characters; queries are short. */
 export const URL_MAX = 2_048;
-/** A detached signature with its chain of certificates travels in one header and has about 12 KiB. */
+/** A detached signature with its certificate chain travels in one header and has about 12 KiB. */
 export const HEADERS_MAX_BYTES = 32 * 1024;
 
 export const BODY_MAX_TEXT = `${BODY_MAX_BYTES / 2 ** 20} MiB`;

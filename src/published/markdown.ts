@@ -1,4 +1,4 @@
-/** Markdown as the generated documents and the pages write it. */
+/** Markdown helpers for the generated documents and the pages. */
 
 export function code(text: string): string {
   return `\`${text}\``;
@@ -9,7 +9,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.map(cell).join(' | ')} |`).join('\n');
 }
 
-/** A table of names and of what is said of each. */
+/** A table of names with their descriptions. */
 export function nameTable(head: readonly [string, string], about: Readonly<Record<string, string>>): string {
   return table(
     head,
@@ -21,12 +21,12 @@ function cell(text: string): string {
   return text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 }
 
-/** A block of code with more backquotes around it than any text has in it. */
+/** A block of code within more backquotes than any text contains. */
 export function fenceCode(lang: string, text: string): string {
   return `\`\`\`\`\`${lang}\n${text.trimEnd()}\n\`\`\`\`\``;
 }
 
-/** Running text whose tags a viewer shows, instead of taking them for its own. */
+/** Running text whose tags a viewer shows, instead of interpreting them. */
 export function escapeTags(text: string): string {
   return text.replace(/[<>]/g, (character) => (character === '<' ? '&lt;' : '&gt;')).replace(/&(?!lt;|gt;)/g, '&amp;');
 }
@@ -36,7 +36,7 @@ export function joinItems(items: readonly string[], last: 'e' | 'ou' = 'e'): str
   return items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} ${last} ${items.at(-1)}`;
 }
 
-/** The text, or as much of it as is shown, with an ellipsis. */
+/** The text, or its shown part with an ellipsis. */
 export function shorten(text: string, charsMax: number): string {
   return text.length <= charsMax ? text : `${text.slice(0, charsMax).trimEnd()}…`;
 }
@@ -45,7 +45,7 @@ export function capitalise(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** A path of an address as people read it: `/nfse/{chave_acesso}` for `/nfse/:chave_acesso`. */
+/** A path in readable form: `/nfse/{chave_acesso}` for `/nfse/:chave_acesso`. */
 export function writeBraces(path: string): string {
   return path.replace(/:(\w+)/g, '{$1}');
 }

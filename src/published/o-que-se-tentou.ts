@@ -1,4 +1,4 @@
-/** Attacks that were tried on accounts, webhooks and copies, by kinds; the page of security shows them. */
+/** Attacks that were tried on accounts, webhooks and copies, by kind; the security page shows them. */
 
 type Especie = { readonly titulo: string; readonly tentou: readonly string[]; readonly emendou: readonly string[] };
 
@@ -56,7 +56,7 @@ const list = (items: readonly string[]): string =>
     .join('\n')
     .replace(/;$/, '.');
 
-/** Markdown: one section a kind. */
+/** Markdown: one section per kind. */
 export function tentouMarkdown(): string {
   return ESPECIES.map(
     ({ titulo, tentou, emendou }) =>

@@ -1,8 +1,9 @@
 /**
- * Who may ask what: one row for each address of each door. `docs/seguranca.md` is made of it. `test/seguranca.test.ts` asks each
- * address as a stranger, as a party and as a party of another municipality, and compares the answers with the rows.
+ * The access rules: one row for each address of each door. `docs/seguranca.md` is made of them.
+ * `test/seguranca.test.ts` asks each address as a stranger, as a party and as a party of another municipality. It
+ * compares the answers with the rows.
  *
- * The rows state what production does. An address without a row, or a row without an address, is an error.
+ * The rows state the behaviour of production. An address without a row, or a row without an address, is an error.
  */
 
 import { ownOf } from '../fiscal/own.ts';
@@ -29,9 +30,9 @@ import {
 } from './paths.ts';
 
 /**
- * What a stranger learns. `nada`: the answer is the same whether the thing exists or not, and nothing is looked up. `existencia`:
- * whether it exists, and no more. `chave`: whoever has the key or the protocol number counts as a party, and without it nothing
- * is found. `publico`: the answer is for everybody.
+ * The information that a stranger gets. `nada`: the answer does not depend on the object, and nothing is looked up.
+ * `existencia`: the existence of the object, and no more. `chave`: the holder of the key or protocol number counts as a
+ * party, and no other way finds the object. `publico`: the answer is for everybody.
  */
 type Revela = 'nada' | 'existencia' | 'chave' | 'publico';
 
@@ -40,7 +41,7 @@ export type Acesso = {
   readonly revela: Revela;
   readonly estranho: string;
   readonly parte: string;
-  /** The cost of a miss, where the route does not state it. */
+  /** The cost of a miss, if the route does not state it. */
   readonly custo?: string;
 };
 
@@ -237,7 +238,7 @@ const DO_SERVICO: Readonly<Record<string, Acesso>> = {
   [`${ERROS_PATH}/:codigo`]: DOCUMENTACAO,
 };
 
-/** Pages for people that are answered beside the documentation, by the name of the row. */
+/** Pages for people outside the documentation, by the name of the row. */
 const PAGINAS: Readonly<
   Record<string, { readonly endereco: string; readonly acesso: Acesso; readonly missCost?: number }>
 > = {
@@ -298,7 +299,7 @@ const DESCRICAO_DO_PORTO: Acesso = { ...PUBLICO, estranho: 'a descrição do por
 const CATALOGO: Acesso = { ...PUBLICO, estranho: 'a lista, nacional ou do município; nada de prestador nenhum' };
 
 export type Endereco = {
-  /** Name of the operation, or the path where it has no name. */
+  /** Name of the operation, or the path if it has no name. */
   readonly id: string;
   /** `POST /{municipio}/api/v1/…` */
   readonly endereco: string;
@@ -306,16 +307,16 @@ export type Endereco = {
   readonly custo: string;
 };
 
-/** What the HTTP door says of itself. */
+/** The HTTP door's data about itself. */
 export type GuardedDoor = {
   readonly routes: readonly DescribedRoute[];
   /** Path of the legacy port below a municipality. */
   readonly soapPath: string;
-  /** Questions without a result that one address of the network may ask in a minute. */
+  /** Requests without a result that one network address may send in a minute. */
   readonly missesMax: number;
 };
 
-/** Every address with its row. `servico`: the paths that the door answers outside a municipality. */
+/** Every address with its row. `servico`: the paths of the door outside a municipality. */
 export function listAddresses(
   { routes, soapPath, missesMax }: GuardedDoor,
   servico: readonly string[] = Object.keys(DO_SERVICO),
@@ -349,7 +350,7 @@ function isCatalogo({ path, isPublic }: DescribedRoute): boolean {
   return isPublic === true && path.startsWith('/api/v1/catalogo/');
 }
 
-/** The cost of an answer without a result, or of an answer to a stranger, for the network address that asked (D-216). */
+/** The cost, to the network address, of an answer without a result or of one to a stranger (D-216). */
 function custoOf({ custo }: Acesso, missCost: number | undefined, missesMax: number): string {
   if (custo !== undefined) return custo;
   if (missCost === undefined) return 'nada';

@@ -1,4 +1,4 @@
-/** `docs/soap.md`: the legacy port for the people whose programs use it, made of the tables of the port. */
+/** `docs/soap.md`: the legacy port for users of its programs, made of the tables of the port. */
 
 import { IMPEDIMENTOS } from '../fiscal/abrasf/impedimentos.ts';
 import { LOTE_RPS_MAX } from '../fiscal/abrasf/lote.ts';

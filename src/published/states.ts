@@ -14,7 +14,7 @@ import { CODIGOS_SITUACAO, NOTA_ESTADOS, NOTA_MOVES, type NotaEstado, type NotaT
 import { TIPOS_EVENTO } from '../fiscal/tipos-evento.ts';
 import { code, nameTable, table } from './markdown.ts';
 
-/** When the row is taken up again after a move, in words. */
+/** The due time of the row after a move, in words. */
 const DUE: Readonly<Record<Due, string>> = {
   now: 'de imediato',
   lease: 'se o envio não se concluir no prazo',
@@ -62,7 +62,7 @@ export const EVENTO_TRIGGERS: Readonly<Record<EventoTrigger, string>> = {
   arquivamento: 'o município deu a recusa por vista; só a lista de problemas muda',
 };
 
-/** When each action is suggested, in words. */
+/** The occasion of each suggested action, in words. */
 export const ACOES: Readonly<Record<AcaoSugerida, string>> = {
   aguardar:
     '`pendente` há até 5 minutos; `enviado`; `aguardando_autorizacao_nota` há até 24 horas, contadas de `aguardando_desde`',

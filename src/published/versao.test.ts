@@ -1,4 +1,4 @@
-/** What a program says of itself: in a checkout, out of the archive, and where neither git nor the archive says a commit. */
+/** The version of the program: in a checkout, out of the archive, and when neither git nor the archive gives a commit. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ after(() => rmSync(folder, { recursive: true }));
 
 const skip = spawnSync('git', ['--version']).status === 0 ? (false as const) : 'pede git';
 
-/** The module alone, in a project of this manifest. */
+/** The module alone, in a project with this manifest. */
 function projectOf(name: string, said: object): string {
   const root = path.join(folder, name);
   mkdirSync(path.join(root, 'src/published'), { recursive: true });

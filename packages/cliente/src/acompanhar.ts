@@ -1,6 +1,6 @@
 /**
- * Asks until nothing more happens by itself: as often as the service says (`Retry-After`), ever less often, until a deadline. A service
- * that is away for a moment ends nothing.
+ * Polls until the state changes no more by itself: at the pace of the service (`Retry-After`), at growing intervals,
+ * until a deadline. A short outage of the service ends nothing.
  */
 import { AindaEmAndamento, NaoEntregue } from './erros.ts';
 import { conferirTempos, esperar, retryAfterMs } from './espera.ts';
@@ -73,7 +73,7 @@ export async function acompanhar<Leitura>(
       throw new AindaEmAndamento(`O prazo de ${prazoMs} ms acabou antes do fim: ${last}. Consulte mais tarde.`, ultima);
     }
     doubling = Math.min(doubling * 2, esperaMaximaMs);
-    // What the service asks for is the least; chance keeps those apart who began together.
+    // The service's own value is the minimum; a random part spreads clients that began together.
     pause = Math.max(asked ?? 0, doubling) * (1 + Math.random() / 4);
   }
 }

@@ -1,4 +1,4 @@
-/** A sandbox of one's own: it is made in the shared one, and kept by whoever has its key. */
+/** A personal sandbox: the shared sandbox creates it, and the holder of its key keeps it. */
 import { corpoJson } from './corpo.ts';
 import type { Interrompivel, Pedidos } from './pedidos.ts';
 import type { Ambiente, Envios, Respostas } from './tipos.ts';

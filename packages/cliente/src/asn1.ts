@@ -1,11 +1,11 @@
-/** As much ASN.1 as signing takes: values in DER written, and read where a certificate or a PKCS#12 is taken apart. */
+/** The part of ASN.1 that signing needs: values in DER are written, and those of a certificate or a PKCS#12 are read. */
 
-/** Deeper and more than any certificate or key store is. */
+/** No certificate and no key store is deeper or larger. */
 const DEPTH_MAX = 24;
 const VALUES_MAX = 20_000;
 
 export type Asn1 = {
-  /** The identifier octet: class, whether constructed, and tag, which has one octet in all that is read here. */
+  /** The identifier octet: class, constructed bit, and tag. One octet holds every tag that is read here. */
   readonly id: number;
   readonly conteudo: Buffer;
   /** Empty for a primitive value. */
@@ -14,7 +14,7 @@ export type Asn1 = {
   readonly inteiro: Buffer;
 };
 
-/** Bytes that are no ASN.1. */
+/** The bytes are no ASN.1. */
 export class Asn1Ilegivel extends Error {}
 
 export function lerAsn1(bytes: Uint8Array): Asn1 {
@@ -24,7 +24,7 @@ export function lerAsn1(bytes: Uint8Array): Asn1 {
   return value;
 }
 
-/** Definite and indefinite lengths: key stores are written in BER too. */
+/** Lengths are definite or indefinite: key stores are written in BER too. */
 function readValue(buffer: Buffer, start: number, depth: number, count: { values: number }): [Asn1, number] {
   count.values += 1;
   if (depth > DEPTH_MAX || count.values > VALUES_MAX) throw new Asn1Ilegivel('nested too deep, or too many values');
@@ -74,16 +74,16 @@ export const ID = {
   sequencia: 0x30,
   conjunto: 0x31,
   contexto0: 0xa0,
-  /** The same around no complete values. */
+  /** The same tag around primitive values. */
   contexto0Simples: 0x80,
 } as const;
 
-/** The octets of an OCTET STRING, put together where BER has cut them. */
+/** The octets of an OCTET STRING, joined when BER has split them. */
 export function octetosDe({ filhos, conteudo }: Asn1): Buffer {
   return filhos.length === 0 ? conteudo : Buffer.concat(filhos.map(octetosDe));
 }
 
-/** Dotted text of an OBJECT IDENTIFIER whose arcs are small, as those of all algorithms are. */
+/** Dotted text of an OBJECT IDENTIFIER with small arcs, as all algorithms have. */
 export function oidDe(value: Asn1 | undefined): string {
   if (value?.id !== ID.oid || value.conteudo.length === 0 || value.conteudo.at(-1)! >= 0x80)
     throw new Asn1Ilegivel('no object identifier');
@@ -111,9 +111,9 @@ function tlv(id: number, ...parts: readonly Uint8Array[]): Buffer {
 /** Values in DER. */
 export const der = {
   sequencia: (...parts: readonly Uint8Array[]): Buffer => tlv(ID.sequencia, ...parts),
-  /** In the order that DER wants of a SET OF. */
+  /** The order is that of DER for a SET OF. */
   conjunto: (...parts: readonly Uint8Array[]): Buffer => tlv(ID.conjunto, ...[...parts].sort(Buffer.compare)),
-  /** From 0 to 127. */
+  /** Integers from 0 to 127. */
   inteiro: (value: number): Buffer => tlv(ID.inteiro, Buffer.from([value])),
   octetos: (octets: Uint8Array): Buffer => tlv(ID.octetos, octets),
   nulo: (): Buffer => tlv(0x05),
@@ -127,7 +127,7 @@ export const der = {
     });
     return tlv(ID.oid, Buffer.from(octets));
   },
-  /** UTCTime, which CMS wants until 2049. */
+  /** UTCTime, which CMS requires until 2049. */
   momento: (instant: number): Buffer => {
     const digits = new Date(instant).toISOString().replace(/\D/g, '').slice(0, 14);
     return digits < '2050' ? tlv(0x17, Buffer.from(`${digits.slice(2)}Z`)) : tlv(0x18, Buffer.from(`${digits}Z`));

@@ -1,6 +1,7 @@
 /**
- * The two signatures that the service takes: XML-DSig in the one profile of the DPS (enveloped, exclusive canonical form, RSA-SHA256), and
- * a detached CMS over the bytes of a JSON body. The key stays an opaque object.
+ * The two signatures that the service accepts. One is XML-DSig in the profile of the DPS (enveloped, exclusive
+ * canonical form, RSA-SHA256); the other is a detached CMS over the bytes of a JSON body. The key stays an opaque
+ * object.
  */
 import { createHash, type KeyObject, sign, type X509Certificate } from 'node:crypto';
 import { der, ID, lerAsn1 } from './asn1.ts';
@@ -44,12 +45,12 @@ export function assinarXml(xml: string, { chave, certificado }: Assinante): stri
   if (id === undefined || !/^[\w.-]+$/.test(id))
     throw new XmlRecusado('falta o Id de infDPS, a que a assinatura se refere.');
   const info = signedInfo(sha256(formaCanonica(element)), id);
-  // Written in its own canonical form, but for the declaration that stands in Signature.
+  // The text is already canonical, except for the declaration, which stands in Signature.
   const value = sign('sha256', Buffer.from(`<SignedInfo xmlns="${DSIG}">${info}</SignedInfo>`), chave);
   const signature =
     `<Signature xmlns="${DSIG}"><SignedInfo>${info}</SignedInfo><SignatureValue>${value.toString('base64')}</SignatureValue>` +
     `<KeyInfo><X509Data><X509Certificate>${certificado.raw.toString('base64')}</X509Certificate></X509Data></KeyInfo></Signature>`;
-  // Nothing but the end of the root has this after it: comments and the like were refused.
+  // Only spaces may follow the end tag of the root: comments and the like were refused.
   const end = xml.lastIndexOf('</');
   return xml.slice(0, end) + signature + xml.slice(end);
 }
@@ -74,7 +75,7 @@ export function assinarCms(corpo: Uint8Array, { chave, certificado, cadeia }: As
     attribute(OID.contentType, der.oid(OID.data)),
     attribute(OID.signingTime, der.momento(agora)),
     attribute(OID.messageDigest, der.octetos(sha256(corpo))),
-    // Says within the signature whose certificate it is (CAdES).
+    // The signed attribute names the signer's certificate (CAdES).
     attribute(
       OID.signingCertificateV2,
       der.sequencia(der.sequencia(der.sequencia(der.octetos(sha256(certificado.raw))))),
@@ -100,10 +101,10 @@ export function assinarCms(corpo: Uint8Array, { chave, certificado, cadeia }: As
   return der.sequencia(der.oid(OID.signedData), der.contexto0(signedData)).toString('base64');
 }
 
-/** As they stand in the certificate, octet for octet. */
+/** Issuer and serial stand as in the certificate, octet for octet. */
 function issuerAndSerial({ raw }: X509Certificate): { readonly issuer: Buffer; readonly serial: Buffer } {
   const fields = lerAsn1(raw).filhos[0]?.filhos ?? [];
-  // The version comes first, where it is not the oldest one.
+  // The version stands first, unless it is the oldest one.
   const [serial, , issuer] = fields[0]?.id === ID.contexto0 ? fields.slice(1) : fields;
   return { issuer: issuer!.inteiro, serial: serial!.inteiro };
 }

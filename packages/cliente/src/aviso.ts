@@ -1,4 +1,4 @@
-/** Whether a message that came to an address (webhook) is one of the service: its signature, by Standard Webhooks 1.0. */
+/** Verifies that a message to an address (webhook) comes from the service: its signature, by Standard Webhooks 1.0. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Mudanca } from './tipos.ts';
 
@@ -22,7 +22,7 @@ export type AvisoConferido =
   | { readonly valido: true; readonly id: string; readonly assinadoEm: Date; readonly aviso: Aviso }
   | { readonly valido: false; readonly motivo: MotivoDoAviso };
 
-/** Of the standard. */
+/** Tolerance of the standard. */
 const TOLERANCIA_MS = 5 * 60_000;
 
 type Cabecalhos = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -51,7 +51,7 @@ export function conferirAviso(
     createHmac('sha256', one).update(`${id}.${timestamp}.`).update(bytes).digest('base64'),
   );
   const given = signature.split(' ').flatMap((one) => (one.startsWith('v1,') ? [one.slice(3)] : []));
-  // All pairs, whatever the first ones say: how long it takes tells nothing.
+  // All pairs are compared even after a match or a mismatch: the duration reveals nothing.
   const equal = expected.flatMap((one) => given.filter((other) => isSame(one, other)));
   if (equal.length === 0) return { valido: false, motivo: 'assinatura' };
   try {
@@ -64,7 +64,7 @@ export function conferirAviso(
 
 function readSegredo(segredo: string): Buffer {
   const [, base64] = /^whsec_([A-Za-z0-9+/]{22,}={0,2})$/.exec(segredo) ?? [];
-  // Nor is it repeated: it would stand in a log.
+  // The value is not repeated: it would stand in a log.
   if (base64 === undefined) throw new TypeError('segredo é o texto que o cadastro mostrou, que começa por whsec_.');
   return Buffer.from(base64, 'base64');
 }

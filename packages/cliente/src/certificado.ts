@@ -1,4 +1,7 @@
-/** An A1 certificate with its key, from PEM or from a PKCS#12 (`pkcs12.ts`): whether they are a pair, and what to tell where they are not. */
+/**
+ * An A1 certificate with its key, from PEM or from a PKCS#12 (`pkcs12.ts`): checks that they are a pair, and words the
+ * refusal.
+ */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import type { Assinante } from './assinatura.ts';
 import { openPkcs12, type Pkcs12, type Pkcs12Problem, Pkcs12Refused } from './pkcs12.ts';
@@ -71,7 +74,7 @@ function pairOf(keys: readonly KeyObject[], certificates: readonly X509Certifica
 // PKCS#12
 
 function ofPfx(bytes: Uint8Array, senha: string): Assinante {
-  // What a variable that is not set gives; a PKCS#12 without password has an empty one.
+  // An unset variable gives undefined; a PKCS#12 without password has an empty text.
   if (typeof senha !== 'string') throw new CertificadoRecusado('Informe senha, a do PKCS#12.');
   const { keys, certificates } = openPfx(bytes, senha);
   if (keys.length === 0) throw new CertificadoRecusado('O PKCS#12 não traz chave privada: exporte-o de novo, com ela.');

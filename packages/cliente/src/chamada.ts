@@ -1,6 +1,6 @@
 /**
- * Sends one operation as often as it takes, always with the same bytes under the same key, until one of three outcomes. A doubt stays a
- * doubt until the service settles it.
+ * Sends one operation and repeats it with the same bytes under the same key, until one of three outcomes. A doubt
+ * remains until the service settles it.
  */
 import { type Circunstancias, Indeterminado, NaoEntregue, Recusado, SemResposta } from './erros.ts';
 import { esperar, pausaMs, retryAfterMs, TIMER_MAX_MS } from './espera.ts';
@@ -44,30 +44,30 @@ export type Chamada = {
   readonly url: string;
   readonly cabecalhos: Readonly<Record<string, string>>;
   readonly corpo?: Uint8Array;
-  /** Of an operation that does something: what it is repeated under. */
+  /** The key of a repetition, for an operation with an effect. */
   readonly repeticao?: { readonly chave: string; readonly assinatura: string | undefined };
-  /** Of a request that serves once: what is sent in the next try. */
+  /** The content of the next attempt, for a request that is valid once. */
   readonly renovar?: () => Pick<Chamada, 'cabecalhos' | 'corpo'>;
-  /** What is done anew by every try: in doubt there is no other. */
+  /** True: every attempt does it anew, so a doubtful one is not repeated. */
   readonly isOnce?: boolean;
-  /** Statuses besides 2xx that are an answer to the question. */
+  /** Statuses besides 2xx that count as an answer. */
   readonly aceita?: readonly number[];
-  /** Whether a body is JSON, read where the answer is taken for whole. */
+  /** True: the body is JSON, parsed as a check that the answer is whole. */
   readonly isJson: boolean;
   /** Um campo de texto sem o qual a resposta não é deste serviço. */
   readonly exige?: string;
-  /** Octets of the longest answer, where it is not the usual. */
+  /** Octets of the longest answer, unless it is the usual limit. */
   readonly respostaMax?: number;
   readonly signal: AbortSignal | undefined;
 };
 
 export type Respondida = Resposta & { readonly json: unknown };
 
-/** What one try came to, besides an answer. */
+/** The result of a failed attempt. */
 type Falha = {
   readonly kind: 'recusado' | 'nao_entregue' | 'indeterminado';
   readonly motivo: string;
-  /** Whether the same, sent again, may end otherwise. */
+  /** True: the same request may succeed later. */
   readonly isRepeatable: boolean;
   readonly resposta?: Resposta;
   readonly envelope?: EnvelopeDeErro | undefined;
@@ -90,7 +90,7 @@ export async function chamar(
     const tried = await tentar(transporte, sent, Math.min(insistencia.tempoLimiteMs, end - performance.now()));
     if (!('motivo' in tried)) return tried;
     if (tried.kind === 'indeterminado') inDoubt = tried;
-    // A reading leaves no doubt behind: it may be put again whatever became of it.
+    // A read leaves no doubt: it may be repeated after any failure.
     const isOnce = chamada.isOnce === true;
     const hasDoubt = inDoubt !== undefined && (chamada.repeticao !== undefined || isOnce);
     if (signal?.aborted) {
@@ -193,7 +193,7 @@ function lerResposta(resposta: Resposta, { aceita = [], isJson, exige, operacao 
   return { kind: 'recusado', motivo: `${envelope.codigo_erro}: ${envelope.mensagem}`, isRepeatable: false, ...about };
 }
 
-/** What the call ends with. What another try settled for good is no doubt any more. */
+/** The error that ends the call. A doubt that another attempt settled is no doubt any more. */
 function describeEnd(chamada: Chamada, falha: Falha, tentativas: number, hasDoubt: boolean, mensagem: string): Error {
   const { operacao, repeticao, corpo } = chamada;
   const { resposta, envelope, error } = falha;
@@ -224,15 +224,16 @@ function describeEnd(chamada: Chamada, falha: Falha, tentativas: number, hasDoub
 }
 
 /**
- * Whether a refusal says that the first try did nothing either. Under one key the document's refusals are the first answer; what
- * was refused before the key was looked at (the address, the signature) says nothing of a try that went before.
+ * True when a refusal proves that the first attempt did nothing either. A refusal of the document repeats the first
+ * answer under the key. A refusal before the look-up of the key (address, signature) proves nothing about earlier
+ * attempts.
  */
 function settles({ resposta, envelope }: Falha): boolean {
   const isOfTheDocument = resposta?.status === 400 || resposta?.status === 422;
   return isOfTheDocument && !SIGNATURE_CODES.test(envelope?.codigo_erro ?? '');
 }
 
-/** Of an XML signature; what is wrong with one of JSON is 401. */
+/** Codes of an XML signature; faults of a JSON signature are answered with 401. */
 const SIGNATURE_CODES = /^E90[1-6]$/;
 
 function jsonOf({ corpo }: Resposta): unknown {

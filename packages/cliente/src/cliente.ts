@@ -1,4 +1,7 @@
-/** The client: each operation of the service as a function with its types. `acompanhar.ts` waits until a note or an event changes no more by itself. */
+/**
+ * The client: each operation of the service as a typed function. `acompanhar.ts` waits until a note or an event changes
+ * no more by itself.
+ */
 import { type Acompanhamento, acompanhar } from './acompanhar.ts';
 import { type ClienteDoAmbiente, doAmbienteBy } from './ambiente.ts';
 import { corpoDe, type Dps } from './corpo.ts';
@@ -243,13 +246,13 @@ function tabelasBy({ ler }: Pedidos): Pick<Cliente, DeTabelas> {
   };
 }
 
-/** As many items as a page may have. */
+/** The largest page that the service gives. */
 const PAGE_MAX = 100;
 
-/** A client that follows a note asks again anyway. */
+/** The client polls the note anyway, so a single attempt is enough. */
 const ONCE = { tentativas: 1 } as const;
 
-/** An object says its note, so that what is signed for one serves on no other; text and bytes go as they are. */
+/** An object names its note, so that its signature is valid for that note alone; text and bytes are sent unchanged. */
 function comNota(pedido: object | string, nota: NotaNomeada): object | string {
   if (typeof pedido === 'string' || pedido instanceof Uint8Array) return pedido;
   return { ...(typeof nota === 'string' ? { chave_acesso: nota } : { numero_protocolo: nota.protocolo }), ...pedido };
@@ -259,7 +262,7 @@ function isRepeated(cabecalhos: Headers): boolean {
   return cabecalhos.get('x-nfse-repetida') === 'true';
 }
 
-/** The note of a DPS that was issued before, when a refusal says that its content is the same. */
+/** The note of a DPS issued before, when a refusal reports the same content. */
 function findIssued(error: unknown): NotaEmitida | undefined {
   if (!(error instanceof Recusado)) return undefined;
   const [erro] = error.erros;
@@ -270,7 +273,7 @@ function findIssued(error: unknown): NotaEmitida | undefined {
   return { chave_acesso, numero_protocolo, xml_nfse: null, avisos: [], repetida: true };
 }
 
-/** The note of a refused protocol stays a draft; what happened to it is the refusal. */
+/** The note of a refused protocol stays a draft; its outcome is the refusal. */
 function situacaoDaNota({ nota, protocolo }: Respostas['consultarNota']): NotaEmRepouso['situacao'] | 'rascunho' {
   return protocolo.status === 'rejeitado' ? 'rejeitada' : nota.status;
 }

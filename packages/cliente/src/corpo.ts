@@ -1,4 +1,4 @@
-/** What is sent, as the bytes that go on the line: whatever form it was given in, and signed where somebody can. */
+/** The body of a request as bytes, from any form, signed when the client has a certificate. */
 import { type Assinante, assinarCms, assinarXml, estaAssinado } from './assinatura.ts';
 import type { CorpoDaDps } from './tipos.ts';
 import { XmlRecusado } from './xml.ts';
@@ -9,7 +9,7 @@ export type Dps = CorpoDaDps | string | Uint8Array;
 export type Corpo = {
   readonly bytes: Uint8Array;
   readonly tipo: 'xml' | 'json';
-  /** Of a JSON body. */
+  /** The signature of a JSON body. */
   readonly assinatura: string | undefined;
 };
 
@@ -18,12 +18,12 @@ export function corpoJson(content: object): Corpo {
   return { bytes: Buffer.from(JSON.stringify(content)), tipo: 'json', assinatura: undefined };
 }
 
-/** How far a look at the beginning goes. */
+/** The type is decided within these first bytes. */
 const START_BYTES = 256;
 
 /** O que os bytes são, pelo seu começo. */
 export function tipoDoCorpo(bytes: Uint8Array): 'xml' | 'json' {
-  // Of an XML in UTF-16 every other byte is zero.
+  // Every other byte of an XML in UTF-16 is zero.
   const start = Buffer.from(bytes.subarray(0, START_BYTES))
     .toString('latin1')
     .replace(/^(ï»¿|ÿþ|þÿ)/, '')
@@ -31,7 +31,7 @@ export function tipoDoCorpo(bytes: Uint8Array): 'xml' | 'json' {
   return start.startsWith('{') || start.startsWith('[') ? 'json' : 'xml';
 }
 
-/** `assinatura`: of a JSON body that is signed already; the bytes are then those that were signed. */
+/** `assinatura`: the signature of a JSON body that is signed already; the bytes must then be the signed ones. */
 export function corpoDe(
   content: object | string | Uint8Array,
   assinatura: string | undefined,
@@ -51,7 +51,7 @@ function bytesOf(content: object | string | Uint8Array): Uint8Array {
   return Buffer.from(typeof content === 'string' ? content : JSON.stringify(content), 'utf8');
 }
 
-/** What somebody has signed already goes as it is. */
+/** A body that is signed already is sent unchanged. */
 function signedXml(bytes: Uint8Array, assinante: Assinante): Uint8Array {
   if (estaAssinado(Buffer.from(bytes).toString('latin1').replaceAll('\0', ''))) return bytes;
   let text: string;

@@ -1,6 +1,6 @@
 /**
- * The three ways in which a call fails, because each asks for something else. The class says what became of the call, the list of faults
- * what was wrong.
+ * The three failures of a call, because each asks for a different reaction. The class says what became of the call; the
+ * list of faults says why.
  */
 import type { Codigo, EnvelopeDeErro, Erro, Operacao } from './tipos.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Questions that wait at the service until there is something to answer, one after the other. An outage ends nothing: it is asked again,
- * ever less often, and what the reader had read stays his.
+ * Long polling: requests that wait at the service for an answer, one after the other. An outage ends nothing: the
+ * request is repeated at growing intervals, and no answer that was read is lost.
  */
 import type { AvisoDeRepeticao, Insistencia } from './chamada.ts';
 import { NaoEntregue } from './erros.ts';
@@ -12,12 +12,12 @@ export const ESPERA_S = { usual: 50, maxima: 55 } as const;
 
 export type Longa<Leitura> = {
   readonly operacao: Operacao;
-  /** Seconds that the next question may wait. */
+  /** Seconds that the next request may wait. */
   readonly esperaS: () => number;
   readonly ler: (esperaS: number, more: Partial<Insistencia>) => Promise<Leitura>;
-  /** Whether an answer is one that came because the waiting was over. */
+  /** True for an answer that came because the waiting time was over. */
   readonly isEmpty: (leitura: Leitura) => boolean;
-  /** By `performance.now`: then there is one last question. */
+  /** A moment of `performance.now`: one last request follows it. */
   readonly end?: number;
   readonly signal: AbortSignal | undefined;
 };
@@ -27,7 +27,7 @@ type Ways = {
   readonly aoRepetir: (aviso: AvisoDeRepeticao) => void;
 };
 
-/** The answers as they come, until the end, or without one. */
+/** The answers as they come, until the end if there is one. */
 export async function* perguntar<Leitura>(
   { insistencia, aoRepetir }: Ways,
   { operacao, esperaS, ler, isEmpty, end = Number.POSITIVE_INFINITY, signal }: Longa<Leitura>,
@@ -35,7 +35,7 @@ export async function* perguntar<Leitura>(
   let [falhas, early] = [0, 0];
   let isAnswered = false;
   for (;;) {
-    // The first question, and the one after a failure, only ask whether somebody is there, and where one stands.
+    // The first request, and the one after a failure, only test the service and the position.
     const espera = isAnswered && falhas === 0 ? esperaS() : 0;
     const began = performance.now();
     const isLast = began >= end;
@@ -47,7 +47,7 @@ export async function* perguntar<Leitura>(
       falhas = 0;
       isAnswered = true;
       yield leitura;
-      // A service where too many wait answers at once, and would be asked without end.
+      // An overloaded service answers at once, and would be polled without a pause.
       early = isEmpty(leitura) && tookMs < espera * 500 ? early + 1 : 0;
       pauseMs = early === 0 ? 0 : pausaMs(early, insistencia);
     } catch (error) {
@@ -61,7 +61,7 @@ export async function* perguntar<Leitura>(
   }
 }
 
-/** An answer of somebody else: of a wrong address, where nothing was right before. */
+/** The answer comes from another service: the address is wrong unless a correct answer came before. */
 function isAlien({ status }: NaoEntregue): boolean {
   return status !== undefined && status < 500 && status !== 408 && status !== 429;
 }

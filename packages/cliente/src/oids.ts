@@ -1,4 +1,4 @@
-/** Object identifiers that signing and reading a PKCS#12 take. */
+/** Object identifiers for signing, and for reading a PKCS#12. */
 export const OID = {
   rsa: '1.2.840.113549.1.1.1',
   pbkdf2: '1.2.840.113549.1.5.12',

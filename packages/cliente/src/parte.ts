@@ -1,6 +1,6 @@
 /**
- * What is one party's: its tokens, its notes and events, what changes of them, and the addresses that are told. Who asks is known by the
- * token of the client, or by its certificate.
+ * The operations of one party: its tokens, its notes and events, their changes, and its webhook addresses. The token of
+ * the client identifies the party, or else its certificate.
  */
 import { randomUUID } from 'node:crypto';
 import { assinarCms } from './assinatura.ts';
@@ -128,7 +128,7 @@ type DeListas =
 
 function tokensBy({ municipio, assinante, ler }: Pedidos): Pick<ClienteDaParte, DeTokens> {
   const usual: Ambiente = /^(?:integracao|ensaio-[a-z0-9]{6})$/.test(municipio) ? 'homologacao' : 'producao';
-  /** Signed it says for whom it is, and serves once: every try is another one. */
+  /** A signed request names its recipient and is valid once: every attempt makes another one. */
   const montar =
     (acao: Envios['pedirToken']['acao'], { ambiente = usual, ...campos }: Assinavel) =>
     (): Corpo => {
@@ -166,7 +166,7 @@ function listasBy(pedidos: Pedidos): Pick<ClienteDaParte, DeListas> {
   };
 }
 
-/** As many items as a page may have. */
+/** The largest page that the service gives. */
 const PAGE_MAX = 100;
 
 /** Pages may be empty before the last one. */
@@ -205,16 +205,16 @@ async function* mudancas(
     signal,
   });
   for await (const leitura of leituras) {
-    // To a party each change is told with its place.
+    // A party receives each change with its cursor.
     yield* leitura.mudancas as readonly (Mudanca & { readonly cursor: string })[];
     cursor = leitura.cursor;
     await aoAvancar?.(cursor);
   }
 }
 
-/** Of a file the service lets be 2 GiB, and its directory comes on top. */
+/** The service allows a file of 2 GiB, and the directory of the ZIP comes on top. */
 const ARQUIVO_BYTES_MAX = 3 * 1024 ** 3;
-/** A file takes as long as its way, which is longer than that of an answer. */
+/** A file takes longer to transfer than an answer. */
 const ARQUIVO_MS = 600_000;
 
 function exportacoesBy({ pedir, ler, insistencia }: Pedidos): Pick<ClienteDaParte, DeExportacoes> {
@@ -256,7 +256,7 @@ function webhooksBy({ ler }: Pedidos): Omit<ClienteDaParte, DeTokens | DeListas 
       try {
         await ler('retirarWebhook', one(id, own));
       } catch (error) {
-        // The first try did it, and its answer was lost.
+        // An earlier attempt removed the address, and its answer was lost.
         if (!(error instanceof Recusado) || error.status !== 404 || error.tentativas === 1) throw error;
       }
     },

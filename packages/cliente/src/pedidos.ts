@@ -1,6 +1,6 @@
 /**
- * The requests of a client: the address, the headers and the certificate of each operation. What follows a missing answer, `chamada.ts`
- * decides.
+ * The requests of a client: the address, the headers and the certificate of each operation. `chamada.ts` decides what
+ * follows a missing answer.
  */
 import { randomUUID } from 'node:crypto';
 import type { Assinante } from './assinatura.ts';
@@ -16,7 +16,7 @@ export type OpcoesDoCliente = {
   readonly url: string;
   /** Primeiro segmento dos endereços; `integracao` é o ambiente de integração, e `ensaio-xxxxxx` um ambiente só seu. */
   readonly municipio: string;
-  /** Com ele o cliente assina o que envia, e se mostra nas consultas que em produção são de uma parte só. */
+  /** Com ele o cliente assina o que envia. Também se mostra nas consultas que em produção são de uma parte só. */
   readonly certificado?: Certificado;
   /**
    * Com ele se pergunta sem certificado: listas, mudanças, endereços de aviso, e as consultas que em produção são de uma parte só.
@@ -58,31 +58,31 @@ export type Envio = Interrompivel &
     readonly simular?: string | undefined;
   };
 
-/** What one request takes besides its operation. */
+/** The parts of one request besides its operation. */
 type Pedido = Interrompivel & {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: object | undefined;
   readonly corpo?: Corpo;
-  /** In place of a body: makes another one for every try. */
+  /** Replaces the body: makes another one for every attempt. */
   readonly montar?: () => Corpo;
   readonly envio?: Envio;
-  /** In place of the token of the client. */
+  /** Replaces the token of the client. */
   readonly token?: string | undefined;
-  /** What is done anew by every try. */
+  /** True: every attempt does it anew. */
   readonly isOnce?: boolean;
-  /** Statuses that are an answer, besides those of success. */
+  /** Statuses that count as an answer, besides those of success. */
   readonly aceita?: readonly number[];
-  /** The media type of an answer that is no JSON. */
+  /** The media type of an answer other than JSON. */
   readonly gives?: string;
-  /** A member without which the answer is not the one of the service. */
+  /** A field that every answer of this service has. */
   readonly exige?: string;
-  /** Octets of the longest answer, where it is not the usual. */
+  /** Octets of the longest answer, unless it is the usual limit. */
   readonly respostaMax?: number;
   readonly more?: Partial<Insistencia>;
 };
 
 export type Pedidos = {
-  /** Of the municipality, without a slash at the end. */
+  /** The address of the municipality, without a slash at the end. */
   readonly base: string;
   readonly municipio: string;
   readonly assinante: Assinante | undefined;
@@ -93,7 +93,7 @@ export type Pedidos = {
   ler<Op extends Operacao>(operacao: Op, pedido?: Pedido): Promise<Respostas[Op]>;
 };
 
-/** Rejects at once an address or a certificate that does not serve. */
+/** Throws at once for an unusable address or certificate. */
 export function createPedidos(opcoes: OpcoesDoCliente): Pedidos {
   const raiz = rootOf(opcoes.url);
   const base = `${raiz}/${segment('municipio', opcoes.municipio)}`;
@@ -107,11 +107,11 @@ export function createPedidos(opcoes: OpcoesDoCliente): Pedidos {
     const isIdentified = 'certificado' in facts;
     const token = isIdentified ? (pedido.token ?? tokenOf(opcoes.token)) : undefined;
     const chamada = chamadaOf(operacao, 'foraDoMunicipio' in facts ? raiz : base, { ...pedido, token });
-    // What is no header would fail while it is sent, and look like a broken line.
+    // An invalid header would fail during sending, and look like a broken connection.
     for (const [name, value] of Object.entries(chamada.cabecalhos)) {
       if (!/^[ -~]*$/.test(value)) throw new TypeError(`${name} só leva caracteres ASCII.`);
     }
-    // A token says who asks; the service would not look at the certificate.
+    // The token identifies the caller, so the service would not look at the certificate.
     const transporte = isIdentified && token === undefined ? identified : plain;
     return chamar(transporte, chamada, { ...insistencia, ...pedido.more }, aoRepetir);
   }
@@ -136,7 +136,7 @@ function chamadaOf(operacao: Operacao, base: string, pedido: Pedido): Chamada {
   const path = caminho.replace(/\{(\w+)\}/g, (_, name: string) => segment(name, params[name]));
   const isRepeatable = 'repetivel' in facts;
   const chave = envio.chave ?? randomUUID();
-  // At its ends a header loses its blanks, and the key would be another one.
+  // HTTP trims the spaces around a header value, and the key would be another one.
   if (chave === '' || chave.length > KEY_MAX || chave !== chave.trim()) {
     throw new TypeError(`chave tem de 1 a ${KEY_MAX} caracteres, sem espaço no começo nem no fim.`);
   }
@@ -177,7 +177,7 @@ function tokenOf(token: OpcoesDoCliente['token']): string | undefined {
   return typeof token === 'function' ? token() : token;
 }
 
-/** Of the service, in characters. */
+/** Characters that the service accepts. */
 const KEY_MAX = 255;
 
 function rootOf(url: string): string {
@@ -185,20 +185,20 @@ function rootOf(url: string): string {
     throw new TypeError(`url ${url} não é um endereço. Exemplo: https://nfse.exemplo.gov.br`);
   }
   const { username, password, search, hash } = new URL(url);
-  // Nor is it repeated: it may hold a password.
+  // The address is not repeated: it may hold a password.
   if (username + password + search + hash !== '') {
     throw new TypeError('url vai sem usuário, senha, ? nem #. Exemplo: https://nfse.exemplo.gov.br');
   }
   return url.replace(/\/+$/, '');
 }
 
-/** One segment of an address: what is nothing, or points elsewhere, would be the address of something else. */
+/** One segment of a path: an empty or relative one would change the address. */
 function segment(name: string, value: string | undefined): string {
   if (typeof value !== 'string' || /^\.{0,2}$/.test(value)) throw new TypeError(`${name} não foi informado.`);
   return encodeURIComponent(value);
 }
 
-/** What is left undefined is as usual. */
+/** An undefined value means the default. */
 function insistenciaOf(own: OpcoesDoCliente['insistencia'] = {}): Insistencia {
   const said = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined));
   const whole = { ...INSISTENCIA, ...said };
@@ -208,7 +208,7 @@ function insistenciaOf(own: OpcoesDoCliente['insistencia'] = {}): Insistencia {
   return whole;
 }
 
-/** One for all, and one that shows the certificate to whom it is for. */
+/** One transport for every request, and one that shows the certificate to this service alone. */
 function transportes(
   { url, fetch: own, ca, certificado }: OpcoesDoCliente,
   assinante: Assinante | undefined,

@@ -1,7 +1,7 @@
 /**
- * Opens a PKCS#12 (.pfx, .p12, RFC 7292) with its password: the keys and the certificates in it. The ciphers are those of the platform, and
- * RC2 (`rc2.ts`); RC4, and a part under a public key, are not read. Which key and certificate are a pair, and the words of a refusal, are
- * for the caller.
+ * Opens a PKCS#12 (.pfx, .p12, RFC 7292) with its password, and reads its keys and certificates. The ciphers are those
+ * of the platform, and RC2 (`rc2.ts`); RC4, and a part under a public key, are not read. The caller finds the pair of
+ * key and certificate, and words a refusal.
  */
 import {
   createDecipheriv,
@@ -32,14 +32,14 @@ export type Pkcs12 = {
 export type Pkcs12Problem =
   | 'not_pkcs12'
   | 'wrong_password'
-  /** The password opens it, and what is inside does not read. */
+  /** The password opens the file, but its content cannot be parsed. */
   | 'corrupt'
   | 'under_public_key'
   | 'part_under_public_key'
   | 'unknown_cipher'
   | 'unknown_derivation';
 
-/** Why a file does not open. `oid`: of the cipher that is not known. */
+/** The reason why a file does not open. `oid`: the unknown cipher. */
 export class Pkcs12Refused extends Error {
   readonly problem: Pkcs12Problem;
   readonly oid: string | undefined;
@@ -51,13 +51,13 @@ export class Pkcs12Refused extends Error {
   }
 }
 
-/** These octets did not open with this form of the password: another one may open them. */
+/** This form of the password did not open the octets: another form may. */
 class NotOpened extends Error {}
 
-/** A password as the two families of ciphers want it: UTF-16 with a closing zero, and plain octets. */
+/** A password in the forms of the two cipher families: UTF-16 with a closing zero, and plain octets. */
 type Password = { readonly wide: Buffer; readonly narrow: Buffer };
 
-/** Throws {@link Pkcs12Refused}. */
+/** Opens the file, or throws {@link Pkcs12Refused}. */
 export function openPkcs12(bytes: Uint8Array, password: string): Pkcs12 {
   const { safe, mac } = containerOf(bytes);
   for (const form of passwordForms(password)) {
@@ -74,7 +74,7 @@ export function openPkcs12(bytes: Uint8Array, password: string): Pkcs12 {
 
 type Mac = { readonly digest: Digest; readonly value: Buffer; readonly salt: Buffer; readonly iterations: number };
 
-/** What the outermost layer holds, before any password. */
+/** The content of the outermost layer, before any password. */
 function containerOf(bytes: Uint8Array): { readonly safe: Buffer; readonly mac: Mac | undefined } {
   try {
     const [version, authSafe, macData] = lerAsn1(bytes).filhos;
@@ -88,7 +88,7 @@ function containerOf(bytes: Uint8Array): { readonly safe: Buffer; readonly mac: 
   }
 }
 
-/** A MAC of another kind (RFC 9579) is left unchecked: decryption and the key's certificate say whether it opened. */
+/** A MAC of another kind (RFC 9579) is not checked: decryption and the match of key and certificate prove the password. */
 function macOf({ filhos: [digestInfo, salt, iterations] }: Asn1): Mac | undefined {
   const [algorithm, value] = demand(digestInfo).filhos;
   const digest = DIGESTS[oidDe(algorithm?.filhos[0])];
@@ -126,7 +126,7 @@ function openSafe(safe: Buffer, password: Password): Pkcs12 {
   return bags;
 }
 
-/** Octets that a wrong password made look well padded are still no ASN.1. */
+/** A wrong password may give valid padding by chance, but no ASN.1. */
 function readDecrypted(octets: Buffer): Asn1 {
   try {
     return lerAsn1(octets);
@@ -169,7 +169,7 @@ function keyOf(pkcs8: Buffer): KeyObject {
 
 type Cipher = { readonly name: string; readonly keyBytes: number };
 
-/** Of PBES2, RFC 8018. */
+/** Ciphers of PBES2, RFC 8018. */
 const CIPHERS: Readonly<Record<string, Cipher>> = {
   [OID.aes128]: { name: 'aes-128-cbc', keyBytes: 16 },
   [OID.aes192]: { name: 'aes-192-cbc', keyBytes: 24 },
@@ -177,7 +177,7 @@ const CIPHERS: Readonly<Record<string, Cipher>> = {
   [OID.tripleDes]: { name: 'des-ede3-cbc', keyBytes: 24 },
 };
 
-/** Of RFC 7292, appendix C, all with SHA-1. */
+/** Ciphers of RFC 7292, appendix C, all with SHA-1. */
 const OLD_CIPHERS: Readonly<Record<string, Cipher>> = {
   [OID.pbeSha1TripleDes]: { name: 'des-ede3-cbc', keyBytes: 24 },
   [OID.pbeSha1TwoKeyDes]: { name: 'des-ede-cbc', keyBytes: 16 },
@@ -244,7 +244,7 @@ function demand(value: Asn1 | undefined): Asn1 {
   return value;
 }
 
-/** What an explicit tag is around. */
+/** The value inside an explicit tag. */
 function inside(value: Asn1 | undefined): Asn1 {
   return demand(value?.filhos[0]);
 }
@@ -254,7 +254,7 @@ type Digest = { readonly name: string; readonly blockBytes: number };
 const SHA1: Digest = { name: 'sha1', blockBytes: 64 };
 export const SHA256: Digest = { name: 'sha256', blockBytes: 64 };
 
-/** Digests of the MAC, with the block that the derivation of RFC 7292 fills. */
+/** Digests of the MAC, with the block size for the derivation of RFC 7292. */
 const DIGESTS: Readonly<Record<string, Digest>> = {
   [OID.sha1]: SHA1,
   [OID.sha224]: { name: 'sha224', blockBytes: 64 },
@@ -263,7 +263,7 @@ const DIGESTS: Readonly<Record<string, Digest>> = {
   [OID.sha512]: { name: 'sha512', blockBytes: 128 },
 };
 
-/** RFC 7292, appendix B.3: what the derived octets are for. */
+/** The purposes of derived octets in RFC 7292, appendix B.3. */
 export const PURPOSE = { key: 1, iv: 2, mac: 3 } as const;
 
 type Derivation = {
@@ -274,7 +274,7 @@ type Derivation = {
   readonly length: number;
 };
 
-/** The derivation of RFC 7292, appendix B.2, whose letters are kept. */
+/** The derivation of RFC 7292, appendix B.2, with the letters of the RFC. */
 export function derivedKey(
   { name, blockBytes: v }: Digest,
   { password, salt, iterations, purpose, length }: Derivation,
@@ -293,12 +293,12 @@ export function derivedKey(
   return Buffer.concat(parts).subarray(0, length);
 }
 
-/** Repeated to whole blocks; nothing stays nothing. */
+/** The octets repeated to whole blocks; an empty value stays empty. */
 function fillBlocks(octets: Buffer, block: number): Buffer {
   return octets.length === 0 ? octets : Buffer.alloc(Math.ceil(octets.length / block) * block, octets);
 }
 
-/** `number` + `addend` + 1, in its own octets. */
+/** Adds `addend` + 1 to `number`, in place. */
 function addPlusOne(number: Buffer, addend: Buffer): void {
   let carry = 1;
   for (let i = number.length - 1; i >= 0; i -= 1) {
@@ -309,8 +309,8 @@ function addPlusOne(number: Buffer, addend: Buffer): void {
 }
 
 /**
- * The octets that a password may have become, the standard ones first: programs took it for bytes, and wrote an empty one with a closing
- * zero or without.
+ * The octets that a password may stand for, the standard form first. Programs have written plain bytes, and an empty
+ * password with or without a closing zero.
  */
 export function passwordForms(password: string): readonly [Password, ...Password[]] {
   const narrow = Buffer.from(password, 'utf8');

@@ -1,6 +1,6 @@
 /**
- * RC2 in CBC (RFC 2268), to read only. Authorities still put it around the certificates of a PKCS#12, which are public, and the platform no
- * longer has it.
+ * RC2 in CBC (RFC 2268), for decryption only. Authorities still encrypt the public certificates of a PKCS#12 with it,
+ * and the platform no longer has it.
  */
 
 const BLOCK_BYTES = 8;
@@ -20,7 +20,7 @@ const PI = Buffer.from(
   'hex',
 );
 
-/** The octets without their padding; throws when it is none. The effective length of the key is its length. */
+/** The octets without their padding; it throws when the padding is invalid. The effective length of the key is its length. */
 export function decifrarRc2(octets: Buffer, key: Buffer, iv: Buffer): Buffer {
   const words = expandKey(key);
   const plain = Buffer.alloc(octets.length);
@@ -51,7 +51,7 @@ function expandKey(key: Buffer): Uint16Array {
 }
 
 const ROTATIONS = [1, 2, 3, 5];
-/** Mixing rounds between the two mashing ones. */
+/** Mixing rounds around the two mashing rounds. */
 const ROUNDS = [5, 6, 5];
 
 function decipherBlock(block: Buffer, words: Uint16Array): Buffer {

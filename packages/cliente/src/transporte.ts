@@ -1,6 +1,6 @@
 /**
- * One HTTP exchange, by `fetch`; or by `node:https` where the connection shows a certificate or trusts an authority of its own. Nothing is
- * repeated or followed, and an answer has a limit.
+ * One HTTP exchange, by `fetch`; or by `node:https` when the connection shows a certificate or trusts a given
+ * authority. Nothing is repeated or redirected, and an answer has a size limit.
  */
 import { subscribe } from 'node:diagnostics_channel';
 import { Agent, request } from 'node:https';
@@ -11,7 +11,7 @@ type Pedido = {
   readonly url: string;
   readonly cabecalhos: Readonly<Record<string, string>>;
   readonly corpo: Uint8Array | undefined;
-  /** Octets of the longest answer, where it is not the usual. */
+  /** Octets of the longest answer, unless it is the usual limit. */
   readonly respostaMax?: number | undefined;
   readonly signal: AbortSignal;
 };
@@ -22,16 +22,16 @@ export type Resposta = { readonly status: number; readonly cabecalhos: Headers; 
 /** Uma ida e volta; rejeita quando não há resposta inteira. */
 export type Transporte = (pedido: Pedido) => Promise<Resposta>;
 
-/** A note has some ten KiB, a page of a catalog some hundred; the list of all codes is the longest answer but a file. */
+/** A note has about ten KiB, a page of a catalog about a hundred; the list of all codes is the longest answer besides a file. */
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
 
 /** Uma resposta que passa do limite: não é deste serviço. */
 export class RespostaLonga extends Error {}
 
-/** Errors of a connection that never stood: of their requests no octet was sent, whatever their code. */
+/** Errors of a connection that was never established: no octet of their requests was sent, under any code. */
 const UNCONNECTED = new WeakSet<object>();
 
-// fetch keeps to itself how far it came; the program under it says so here.
+// fetch hides how far a request came; undici below it publishes that here.
 subscribe('undici:client:connectError', (message) => {
   const { error } = message as { readonly error?: unknown };
   if (error instanceof Error) UNCONNECTED.add(error);
@@ -43,7 +43,7 @@ export function porFetch(fetcher: typeof fetch): Transporte {
     const response = await fetcher(url, {
       method: metodo,
       headers: cabecalhos,
-      // A POST that is sent on would become a GET, or be made twice.
+      // A redirected POST would become a GET, or be made twice.
       redirect: 'manual',
       signal,
       ...(corpo === undefined ? {} : { body: corpo as Uint8Array<ArrayBuffer> }),
@@ -90,7 +90,7 @@ export function porTls({ ca, cert, key }: Tls): Transporte {
         },
       );
       sending.on('socket', (socket) => {
-        // What is written before the handshake is done stays here.
+        // Data written before the end of the handshake stays here.
         if (sending.reusedSocket) isConnected = true;
         else socket.once('secureConnect', () => (isConnected = true));
       });
@@ -102,7 +102,7 @@ export function porTls({ ca, cert, key }: Tls): Transporte {
     });
 }
 
-/** Takes an answer piece by piece, and gives the whole of it. */
+/** Collects an answer piece by piece, and returns the whole of it. */
 function collectAnswer(max = ANSWER_BYTES_MAX): (chunk?: Uint8Array) => Uint8Array {
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -115,7 +115,7 @@ function collectAnswer(max = ANSWER_BYTES_MAX): (chunk?: Uint8Array) => Uint8Arr
   };
 }
 
-/** What a `fetch` of somebody else says when the first octet of a request was not sent yet. */
+/** Codes of a foreign `fetch` for a request of which no octet was sent. */
 const BEFORE_SENDING: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -137,7 +137,7 @@ const BEFORE_SENDING: ReadonlySet<string> = new Set([
   'ERR_TLS_CERT_ALTNAME_INVALID',
 ]);
 
-/** An error and what brought it about: fetch tells why in the cause of its own. */
+/** An error and its chain of causes: fetch puts the reason in the cause. */
 function* causesOf(error: unknown): Iterable<Error> {
   for (let one = error; one instanceof Error; one = one.cause) yield one;
 }

@@ -1,9 +1,10 @@
 /**
- * As much XML as a DPS is written in, read strictly, and the exclusive canonical form of an element of it (W3C, Exclusive XML
- * Canonicalization 1.0, without comments).
+ * The part of XML that a DPS needs, parsed strictly. Also the exclusive canonical form of an element (W3C, Exclusive
+ * XML Canonicalization 1.0, without comments).
  *
- * Read are elements, attributes, namespaces, text, CDATA sections and references to characters. Comments, processing instructions, document
- * types, names beyond ASCII and encodings other than UTF-8 are refused with their place.
+ * The parser reads elements, attributes, namespaces, text, CDATA sections and character references. Comments,
+ * processing instructions, document types, names beyond ASCII and encodings other than UTF-8 are refused with their
+ * place.
  */
 
 /** Um XML que este cliente não assina, e por quê. */
@@ -17,17 +18,17 @@ export type Elemento = {
   readonly prefixo: string;
   readonly nome: string;
   readonly atributos: readonly Atributo[];
-  /** Every prefix in force here, with its namespace; the one of names without prefix under the empty one. */
+  /** Every prefix in force here, with its namespace; the empty prefix has the default namespace. */
   readonly escopo: ReadonlyMap<string, string>;
   readonly conteudo: readonly (Elemento | string)[];
 };
 
-/** Deeper than the layout by far. */
+/** The layout is far less deep. */
 const DEPTH_MAX = 64;
 const XML_NAMESPACE = 'http://www.w3.org/XML/1998/namespace';
 const NAME = /(?:([A-Za-z_][\w.-]*):)?([A-Za-z_][\w.-]*)/y;
 const SPACE = /[ \t\n]+/y;
-// What XML 1.0 has no room for, not even by number.
+// Characters that XML 1.0 forbids, even as a reference.
 const NO_CHARACTER = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
 
 /** Lê o documento; o elemento é a sua raiz. */
@@ -156,7 +157,7 @@ class Reader {
       if (end < 0) throw this.refusal(`o valor de ${whole} não está entre aspas`);
       const raw = this.#text.slice(this.#at + 1, end);
       if (raw.includes('<')) throw this.refusal(`há < no valor de ${whole}`);
-      // White space as it stands becomes a space; white space by number stays.
+      // A literal white space becomes a space; a referenced one stays.
       const valor = this.#resolve(raw.replace(/[\t\n]/g, ' '));
       this.#at = end + 1;
       if (prefixo === 'xmlns' || (prefixo === '' && nome === 'xmlns')) {
@@ -218,7 +219,7 @@ export function formaCanonica(elemento: Elemento): string {
   return canonical(elemento, new Map());
 }
 
-/** `rendered`: what the elements around have declared in the text that is being written. */
+/** `rendered`: the declarations that the enclosing elements have written. */
 function canonical(element: Elemento, rendered: ReadonlyMap<string, string>): string {
   const { prefixo, nome, atributos, escopo, conteudo } = element;
   const used = new Set([prefixo, ...atributos.flatMap((one) => (one.prefixo === '' ? [] : [one.prefixo]))]);
@@ -244,7 +245,7 @@ function qualified(prefixo: string, nome: string): string {
   return prefixo === '' ? nome : `${prefixo}:${nome}`;
 }
 
-/** An attribute without prefix has none. */
+/** An attribute without prefix has no namespace. */
 function namespaceOf({ prefixo }: Atributo, escopo: ReadonlyMap<string, string>): string {
   return prefixo === '' ? '' : escopo.get(prefixo)!;
 }

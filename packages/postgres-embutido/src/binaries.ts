@@ -1,6 +1,7 @@
 /**
- * Finds PostgreSQL binaries that the server's account can run: those of the npm package, or a copy beside the data where the account cannot
- * reach them or links are missing. Nothing is downloaded, and a PostgreSQL of the machine is never looked at.
+ * Finds PostgreSQL binaries that the server's account can run: those of the npm package, or a copy beside the data. The
+ * copy is needed when the account cannot reach the package, or links are missing. Nothing is downloaded, and a
+ * PostgreSQL of the machine is never used.
  */
 
 import { constants } from 'node:fs';
@@ -32,20 +33,20 @@ import {
   Unusable,
 } from './place.ts';
 
-/** The programs, by their names. */
+/** The paths of the programs, by name. */
 type Programs = Readonly<Record<'initdb' | 'postgres' | 'pg_ctl', string>>;
 
 export type Binaries = Programs & {
   /** The whole version of the package, such as `18.4.0`. */
   readonly version: string;
-  /** What a cluster's PG_VERSION must say. */
+  /** The value that a cluster's PG_VERSION must have. */
   readonly major: string;
 };
 
 /** Node's name of the platform → the package's. */
 const PLATFORMS: Readonly<Record<string, string>> = { linux: 'linux', darwin: 'darwin', win32: 'windows' };
 
-/** Static libraries and build files serve only who compiles against PostgreSQL. */
+/** Static libraries and build files serve only for compiling against PostgreSQL. */
 const NOT_COPIED = /\.a$|[/\\](pgxs|pkgconfig)$/;
 
 export async function findBinaries(place: Place, log: Logger): Promise<Binaries> {
@@ -54,7 +55,7 @@ export async function findBinaries(place: Place, log: Logger): Promise<Binaries>
   let trouble = await whyUnusable(packaged, place.runAs);
   if (trouble === undefined) return packaged;
 
-  // npm may have run without install scripts, and then the links between the libraries are missing.
+  // npm may have run without install scripts: the links between the libraries are then missing.
   if ((await hydrate(native).catch(() => 0)) > 0) {
     trouble = await whyUnusable(packaged, place.runAs);
     if (trouble === undefined) return packaged;
@@ -76,10 +77,10 @@ export async function findBinaries(place: Place, log: Logger): Promise<Binaries>
   return copied;
 }
 
-/** Copies of other versions are dead weight once a server runs from this one, since a home has one cluster. */
+/** Copies of other versions are useless once a server runs from this one, because a home has one cluster. */
 export async function forgetOtherCopies(place: Place, binaries: Binaries): Promise<void> {
   const copies = join(place.home, 'pg-bin');
-  // A link here was not made by us, and root must not delete where it leads.
+  // A symbolic link here is not ours, and root must not delete its target.
   if (!(await lstat(copies).catch(absent))?.isDirectory()) return;
   for (const name of await readdir(copies)) {
     if (name === binaries.version || name.startsWith('new-')) continue;
@@ -105,14 +106,14 @@ async function importPackage(): Promise<Binaries> {
   return { ...programs, version, major: version.split('.')[0]! };
 }
 
-/** Both programs are run, for nothing else proves that an account reaches them and all their libraries. */
+/** Both programs are run: nothing else proves that an account reaches them and all their libraries. */
 async function whyUnusable(binaries: Binaries, runAs: RunAs | undefined): Promise<string | undefined> {
   const programs = [binaries.postgres, binaries.initdb];
   const outcomes = await Promise.all(programs.map((program) => run(program, ['--version'], runAs)));
   return outcomes.find((outcome) => !outcome.ok)?.output;
 }
 
-/** Makes the links that the package's install script would have made; returns how many were missing. */
+/** Makes the links that the package's install script makes; returns the number of missing ones. */
 async function hydrate(native: string): Promise<number> {
   let missing = 0;
   const text = await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]');
@@ -131,11 +132,11 @@ function within(folder: string, native: string, packaged: Binaries): Binaries {
   return { ...packaged, initdb: moved(initdb), postgres: moved(postgres), pg_ctl: moved(pg_ctl) };
 }
 
-/** Copies into a folder of another name and renames it, so that a copy under its final name is always whole. */
+/** Copies into a folder of another name and renames it: a copy under its final name is always whole. */
 async function copyBinaries(native: string, folder: string, usable: () => Promise<boolean>): Promise<void> {
   try {
     const copies = dirname(folder);
-    // Whose folder it is must be able to delete what is in it.
+    // The owner of the folder must be able to delete its content.
     const { uid, gid } = await stat(dirname(copies));
     if ((await mkdir(copies, { recursive: true })) !== undefined) {
       await chmod(copies, 0o755);
@@ -154,7 +155,7 @@ async function copyBinaries(native: string, folder: string, usable: () => Promis
       await openToAll(fresh);
       await hydrate(copied);
       if (isRoot()) await giveAllTo(fresh, { uid, gid });
-      // What already lies under the final name may be broken, or may be the good copy of a process that came first.
+      // The content under the final name may be broken, or the good copy of a faster process.
       if (await usable()) return;
       await rm(folder, { recursive: true, force: true });
       await rename(fresh, folder);
@@ -170,7 +171,7 @@ async function copyBinaries(native: string, folder: string, usable: () => Promis
   }
 }
 
-/** The copy is for another account to run, and the original may come from a root whose umask is 077. */
+/** Another account runs the copy, and the original may come from a root whose umask is 077. */
 async function openToAll(folder: string): Promise<void> {
   await chmod(folder, 0o755);
   for (const found of await readdir(folder, { recursive: true, withFileTypes: true })) {

@@ -1,6 +1,6 @@
 /**
- * The cluster on disk: its creation, its settings and its log. A cluster appears under its final name whole and synced, by a rename, or not
- * at all. Nothing here starts a server, or ever deletes a cluster.
+ * The cluster on disk: its creation, its settings and its log. A rename puts a whole, synced cluster under its final
+ * name, or none. Nothing here starts a server, or ever deletes a cluster.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -36,7 +36,7 @@ import {
   Unusable,
 } from './place.ts';
 
-/** How the server is reached: a Unix socket in a private folder or, on Windows, the loopback with a password. */
+/** The connection to the server: a Unix socket in a private folder or, on Windows, the loopback with a password. */
 export type Transport = 'socket' | 'tcp';
 
 const LOG_MAX_BYTES = 10 * 1024 * 1024;
@@ -44,7 +44,10 @@ const TAIL_MAX_BYTES = 3_000;
 
 type Setting = readonly [name: string, value: string, why: string];
 
-/** For two cores, a few GB of memory and many small transactions; measured on such a machine where it says so. */
+/**
+ * Settings for two cores, a few GB of memory and many small transactions. Values were measured on such a machine where
+ * the text says so.
+ */
 const SETTINGS: readonly Setting[] = [
   ['max_connections', '60', 'serviço, CLI e folga; cada conexão é um processo'],
   ['shared_buffers', '256MB', 'cabe num notebook e segura os índices em uso'],
@@ -88,10 +91,10 @@ const TRANSPORT_SETTINGS: Readonly<Record<Transport, readonly Setting[]>> = {
   ],
 };
 
-/** A segment that is not full is complete after so long: what the loss of the disk costs at most. */
+/** A partial segment is completed after this time: the largest loss when the disk fails. */
 const SEGMENT_MAX_S = 30;
 
-/** `basic_archive` writes a file whole and synced, or not at all, in a process of the server's own. */
+/** `basic_archive` writes a file whole and synced, or not at all, in a process of the server itself. */
 function archivingOf(folder: string): readonly Setting[] {
   return [
     ['archive_mode', 'on', 'cada segmento do WAL, quando completo, é deixado para a cópia contínua'],
@@ -102,8 +105,8 @@ function archivingOf(folder: string): readonly Setting[] {
 }
 
 /**
- * Leaves at the place a cluster that its account can serve, creating it when there is none and a transport is given. Once
- * a process has had its cluster it gives none: a disk that was unmounted must not turn into an empty database.
+ * Leaves a cluster at the place that its account can serve. A missing one is created when a transport is given. A
+ * process that has had its cluster gives no transport: an unmounted disk must not turn into an empty database.
  */
 export async function ensureCluster(
   place: Place,
@@ -140,7 +143,7 @@ export async function ensureCluster(
   await writeSettings(place, log);
 }
 
-/** The password is what makes a cluster one that is reached by TCP. */
+/** Only a cluster for TCP has a password. */
 export async function passwordOf(place: Place): Promise<string | undefined> {
   return readFile(namedFileOf(place, 'password'), 'utf8').catch(absent);
 }
@@ -155,7 +158,7 @@ export function logPathOf(place: Place): string {
   return join(place.dataDir, 'postgres.log');
 }
 
-/** Opens the log to append; the server inherits it. No link is followed: as root we may be writing in a folder of somebody else's. */
+/** Opens the log to append; the server inherits it. No link is followed: root may be writing in another account's folder. */
 export async function openLog(place: Place): Promise<FileHandle> {
   const path = logPathOf(place);
   try {
@@ -172,8 +175,8 @@ export async function openLog(place: Place): Promise<FileHandle> {
 }
 
 /**
- * Keeps the log below its limit, and one older log beside it. The server appends, so cutting the file under it is safe. Several processes
- * may do this at once: the older log is whole before the log is cut.
+ * Keeps the log below its limit, and one older log beside it. The server appends, so truncating the file is safe
+ * meanwhile. Several processes may do this at once: the older log is whole before the log is truncated.
  */
 export async function boundLog(place: Place): Promise<void> {
   const path = logPathOf(place);
@@ -181,7 +184,7 @@ export async function boundLog(place: Place): Promise<void> {
   const file = await openLog(place);
   try {
     const end = await readEnd(file, 0, LOG_MAX_BYTES);
-    // Another turn has cut the log since it was measured.
+    // Another process has truncated the log since it was measured.
     if (end.length < LOG_MAX_BYTES) return;
     await replaceFile(`${path}.1`, end, 0o640, place);
     await file.truncate();
@@ -190,7 +193,7 @@ export async function boundLog(place: Place): Promise<void> {
   }
 }
 
-/** The end of what the log has gained since a position. */
+/** The end of the text that was logged since a position. */
 export async function logSince(place: Place, position: number, maxBytes = TAIL_MAX_BYTES): Promise<string> {
   const file = await openLog(place);
   try {
@@ -213,7 +216,10 @@ async function readEnd(file: FileHandle, from: number, maxBytes: number): Promis
   return end.subarray(0, filled);
 }
 
-/** Replaces a file by a whole new one. Root writes where another account may: an unguessed name follows no link laid there. */
+/**
+ * Replaces a file by a whole new one. Root writes into a folder of another account: no link can be prepared under a
+ * random name.
+ */
 async function replaceFile(path: string, content: string | Buffer, mode: number, { runAs }: Place): Promise<void> {
   const unfinished = `${path}.new-`;
   await sweepLeftovers(dirname(path), basename(unfinished));
@@ -246,7 +252,7 @@ async function refuseOtherContents(location: string): Promise<void> {
   );
 }
 
-/** Where a cluster is on its way into the place, a new one would be taken for it. */
+/** Another program may be preparing a cluster for this place: a new one would be mistaken for it. */
 async function refuseUnfinished({ location, staging }: Place): Promise<void> {
   if (staging === undefined) return;
   const parent = dirname(location);
@@ -267,12 +273,12 @@ async function createCluster(place: Place, binaries: Binaries, transport: Transp
     await giveTo(work, place.runAs);
     const cluster = join(work, 'cluster');
     await initialise(cluster, place, binaries, transport);
-    // An empty folder may have been put there to be filled; rmdir takes away no other.
+    // An empty folder may have been prepared for the cluster; rmdir removes no other.
     await rmdir(place.location).catch(() => {});
     await rename(cluster, place.location);
     await syncFolder(dirname(place.location));
   } catch (cause) {
-    // Another process was faster, and its cluster is as good as ours.
+    // Another process was faster, and its cluster serves as well.
     if ((await versionOf(place.location)) !== undefined) return;
     const reason = cause instanceof Error ? cause.message : String(cause);
     const advice = /could not look up effective user ID/.test(reason)
@@ -284,7 +290,7 @@ async function createCluster(place: Place, binaries: Binaries, transport: Transp
   }
 }
 
-/** Nothing is synced until all is written; then everything is, once. */
+/** Nothing is synced until all is written; then everything is synced once. */
 async function initialise(cluster: string, place: Place, binaries: Binaries, transport: Transport) {
   const { name, runAs } = place;
   const access = ['--auth-local=trust', '--auth-host=reject'];
@@ -294,13 +300,13 @@ async function initialise(cluster: string, place: Place, binaries: Binaries, tra
     await giveTo(password, runAs);
     access.splice(0, 2, '--auth=scram-sha-256', `--pwfile=${password}`);
   }
-  // The order of code points, with upper and lower case of all of Unicode, the same on every machine; and no ICU.
+  // The sort order is that of code points, with Unicode case mapping, the same on every machine; no ICU.
   const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
   const identity = ['-D', cluster, `--username=${name}`, ...locale, ...access];
   await mustRun(binaries.initdb, [...identity, '--no-sync', '--no-instructions'], runAs);
 
-  // Without a server: the database has its name before the cluster is in its place. The one that initdb made for
-  // administration is as empty as a new one, and a rename spares the three hundred files of a copy.
+  // A single-user server renames the database before the cluster is put in its place. The administrative database of
+  // initdb is as empty as a new one, and a rename saves copying three hundred files.
   const output = await mustRun(
     binaries.postgres,
     ['--single', '-F', '-D', cluster, 'template1'],
@@ -318,7 +324,7 @@ async function mustRun(...asked: Parameters<typeof run>): Promise<string> {
   return output;
 }
 
-/** A rename survives a power cut only once the folder itself is on disk; Windows has no such call. */
+/** A rename survives a power cut only after the folder itself is synced; Windows has no such call. */
 async function syncFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return;
   const handle = await open(folder, 'r');
@@ -338,7 +344,7 @@ async function linkEntry(place: Place, old: boolean, log: Logger): Promise<void>
     throw error;
   }
   if (!old) return;
-  // The data folder was emptied, but its cluster lay elsewhere: better to find old data again than to hide it.
+  // The data folder was emptied, but its cluster lay elsewhere: finding old data again is better than hiding it.
   log.warn(
     { location: place.location },
     `já havia um banco deste diretório de dados em ${place.location} e ele continua em uso; para começar vazio, apague-o`,
@@ -359,7 +365,7 @@ async function openLogFolder({ location, runAs }: Place): Promise<string> {
   return folder;
 }
 
-/** Written anew at each start, so that a new version of the service brings its settings to old clusters. */
+/** The settings are written at each start, so that a new version of the service updates old clusters. */
 async function writeSettings(place: Place, log: Logger): Promise<void> {
   const transport: Transport = (await passwordOf(place)) === undefined ? 'socket' : 'tcp';
   const identity: Setting = ['cluster_name', place.name, 'identifica os processos em ps'];

@@ -1,8 +1,9 @@
 /**
- * The embedded PostgreSQL, started and supervised by whoever opens it: a service, one of its commands, a test.
+ * The embedded PostgreSQL, started and supervised by its users: a service, one of its commands, a test.
  *
- * The server is a process of its own that outlives a crash of the program. Any number of processes may share a data folder, each present by
- * a connection. The first starts the server, who notices its death starts it again, and the last one stops it.
+ * The server is a separate process that survives a crash of the program. Any number of processes may share a data
+ * folder, each present by a connection. The first starts the server, the one that notices its death restarts it, and
+ * the last one stops it.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -38,53 +39,53 @@ export { type Logger, NotReady } from './place.ts';
 export type { Client, Connection, CreateClient } from './start.ts';
 
 export type EmbeddedOptions = {
-  /** The database and its user are called so, and what is kept beside the data and in temporary folders begins so. */
+  /** The name of the database and its user; files beside the data and temporary folders begin with it. */
   readonly name: string;
   readonly dataDir: string;
   readonly log: Logger;
   /** `(config) => new Client(config)`, with the `Client` of the `pg` package. */
   readonly createClient: CreateClient;
-  /** How to use another PostgreSQL: the last sentence of an error that would then not occur. */
+  /** Advice on using another PostgreSQL: the last sentence of an error that it would avoid. */
   readonly wayOut?: string;
-  /** How a new cluster is reached. TCP is for Windows; elsewhere only a test asks for it. */
+  /** The transport of a new cluster. TCP is for Windows; elsewhere only a test asks for it. */
   readonly transport?: Transport;
   /**
-   * Whether the server leaves each complete segment of its log in {@link EmbeddedServer.logFolder}, for who keeps copies; it counts from its
-   * next start. Undefined: as at the last one, so that a program that does not know of it interrupts nothing.
+   * True: the server leaves each complete segment of its log in {@link EmbeddedServer.logFolder} for backups, from its
+   * next start on. Undefined: the last value stays, so that a program without this option interrupts no archiving.
    */
   readonly archives?: boolean | undefined;
-  /** How folders begin in which another program prepares a cluster for this place: while one is there, no new cluster is made. */
+  /** Prefix of folders in which another program prepares a cluster for this place: no new cluster is made while one exists. */
   readonly staging?: string | undefined;
 };
 
 export type EmbeddedServer = {
-  /** For `pg`. It stays the same when the server is started again, so pools only have to reconnect. */
+  /** Settings for `pg`. They stay the same after a restart of the server, so pools only have to reconnect. */
   readonly connection: Connection;
-  /** Where the cluster really lies. */
+  /** The real place of the cluster. */
   readonly location: string;
-  /** Where segments are left that are complete. */
+  /** The folder of complete segments. */
   readonly logFolder: string;
   /** False when the server was already running and was adopted. */
   readonly started: boolean;
-  /** To be called after the pools are closed. Stops the server unless somebody else still uses it. Never rejects. */
+  /** Stops the server unless another process uses it; the caller closes its pools first. It never rejects. */
   stop(): Promise<void>;
 };
 
-/** It becomes part of paths and of SQL, and of the name of a socket, which is short. */
+/** The name becomes part of paths, of SQL, and of a socket's name, which is short. */
 const NAME = /^[a-z][a-z0-9_]{0,19}$/;
 
 const PATROL_EVERY_MS = 2_000;
 const BACKOFF_FIRST_MS = 250;
 const BACKOFF_MAX_MS = 30_000;
 
-/** A server that lived this long did not die of how it was started, so the next start need not wait. */
+/** A server that lived this long did not die of its start, so the next start need not wait. */
 const STABLE_AFTER_MS = 60_000;
 
 const FAST_STOP_MS = 10_000;
 const IMMEDIATE_STOP_MS = 10_000;
 const GONE_POLL_MS = 15;
 
-/** How long a closed pool's connections may take to leave pg_stat_activity. */
+/** Time for a closed pool's connections to leave pg_stat_activity. */
 const GUEST_GRACE_MS = 3_000;
 const GUEST_POLL_MS = 20;
 const STOP_LOOK_MS = 2_000;
@@ -116,8 +117,8 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedSe
 }
 
 /**
- * The program that serves a data folder, the cluster, and how to spawn it: for who starts a server of their own, as one that follows.
- * `isRunning`: whether somebody serves the cluster just now.
+ * The server program of a data folder, the cluster, and the options to spawn it. A program with a separate server uses
+ * them, such as a standby. `isRunning`: true when a process serves the cluster at this moment.
  */
 export async function findServer(name: string, dataDir: string, log: Logger) {
   const place = await findPlace(name, dataDir, log);
@@ -138,12 +139,12 @@ export async function findServer(name: string, dataDir: string, log: Logger) {
 }
 
 function withWayOut(error: unknown, wayOut: string | undefined): unknown {
-  // A server that is there has the data, and another would not.
+  // An existing server has the data, and another would not.
   if (error instanceof Unusable && !(error instanceof NotReady) && wayOut !== undefined) error.message += ` ${wayOut}`;
   return error;
 }
 
-/** Holds a connection to the server, reaches the server again when it is lost, and leaves in order. */
+/** Holds a connection to the server, restores it after a loss, and leaves in order. */
 function supervise(site: Site, first: Started, closing: AbortController, wayOut: string | undefined): EmbeddedServer {
   const { place, log } = site;
   let held: Reached = first;
@@ -182,7 +183,7 @@ function supervise(site: Site, first: Started, closing: AbortController, wayOut:
     }
   }
 
-  /** A server that was told to stop keeps who is connected and admits nobody: it ends, and is started again, once we leave. */
+  /** A stopping server keeps its connections and accepts no new ones: it ends once this process leaves, and is then restarted. */
   async function patrol(): Promise<void> {
     await boundLog(place);
     if (attached && (await readLock(place.location))?.status === 'stopping') await leave(held.client);
@@ -195,7 +196,7 @@ function supervise(site: Site, first: Started, closing: AbortController, wayOut:
   patrolling.unref();
 
   async function stop(): Promise<void> {
-    // Nothing of ours keeps a process alive, and one with nothing else to do would end in the middle of this.
+    // No handle of this package keeps a process alive: an idle process would end in the middle of the stop.
     const awake = setInterval(() => {}, PATROL_EVERY_MS);
     closing.abort();
     clearInterval(patrolling);
@@ -219,13 +220,13 @@ function supervise(site: Site, first: Started, closing: AbortController, wayOut:
   };
 }
 
-/** Leaves, and stops the server if nobody else remains. */
+/** Leaves, and stops the server when no other process remains. */
 async function endPresence(site: Site, held: Reached): Promise<void> {
   const { place, log } = site;
   let present: Reached | undefined = held;
   let alone = await isLastOne(held.client, place).catch(() => undefined);
   if (alone === undefined) {
-    // The connection was lost just before; the server may nevertheless be there, started again by us or by others.
+    // The connection was lost just before; another restart may still have brought the server back.
     present = await lookAgain(site);
     if (present) alone = await isLastOne(present.client, place).catch(() => false);
   }
@@ -242,9 +243,9 @@ async function endPresence(site: Site, held: Reached): Promise<void> {
   await closeSocketDir(place);
 }
 
-/** Asks the server itself who else is connected, after telling the others not to count on us. */
+/** Asks the server itself for other users, after it has marked this process as leaving. */
 async function isLastOne(client: Client, place: Place): Promise<boolean> {
-  // Two that leave at once do not wait for each other.
+  // Two processes that leave at once do not wait for each other.
   const leaving = `${place.name}-saindo`;
   await client.query(`SET application_name = '${leaving}'`);
   const began = performance.now();
@@ -256,7 +257,7 @@ async function isLastOne(client: Client, place: Place): Promise<boolean> {
        WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() AND application_name <> '${leaving}'`);
     const { presences, guests } = rows[0] as { presences: number; guests: number };
     if (presences + guests === 0) return true;
-    // Others who are present will see to the server. Guests without a host may be our own pool, just closed.
+    // Other present processes will stop the server. Guests without a host may be our own pool, just closed.
     if (presences > 0 || performance.now() - began > GUEST_GRACE_MS) return false;
     await sleep(GUEST_POLL_MS);
   }

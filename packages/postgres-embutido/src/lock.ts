@@ -1,8 +1,10 @@
 /**
- * Who serves a cluster: PostgreSQL's lock file, whether its process is really this cluster's server, and the turn to start one.
+ * The server process of a cluster: PostgreSQL's lock file, the check that its process really serves this cluster, and
+ * the turn to start one.
  *
- * PostgreSQL knows a server by a process number alone, which may be a stranger's after a reboot or in a container. The stranger is known by
- * the folder in which it works. Two machines or containers on one data folder are beyond what this guards against.
+ * PostgreSQL knows a server by its process number alone. The number may belong to another program after a reboot or in
+ * a container. The working folder exposes such a program. Two machines or containers on one data folder are beyond the
+ * reach of this check.
  */
 
 import { createHash } from 'node:crypto';
@@ -30,8 +32,8 @@ export async function readLock(location: string): Promise<Lock | undefined> {
 }
 
 /**
- * Whether a process is alive and serves this cluster, by the folder in which it works; elsewhere than on Linux by its name, on Windows by
- * being alive.
+ * True when a process is alive and serves this cluster. Linux compares its working folder; other systems compare its
+ * name, and Windows only its existence.
  */
 export async function serves(pid: number, location: string): Promise<boolean> {
   if (!isAlive(pid)) return false;
@@ -41,13 +43,13 @@ export async function serves(pid: number, location: string): Promise<boolean> {
     return ok && /(^|\/)postgres( |$)/.test(output);
   }
   const real = await realpath(location).catch(() => location);
-  // A zombie has no folder any more; a process we may not look at could be the server.
+  // A zombie has no folder any more; a process that cannot be read could be the server.
   return (await folderOf(pid).catch((error) => (codeOf(error) === 'ENOENT' ? undefined : real))) === real;
 }
 
 /**
- * Removes a lock that names a living stranger, or a zombie, which PostgreSQL would respect for ever. To be called in one's turn. The lock
- * stays while even an orphan backend of a dead server works in the folder.
+ * Removes a lock that names another living program, or a zombie, which PostgreSQL would respect for ever. The caller
+ * must hold the turn. The lock stays while any orphan backend of a dead server works in the folder.
  */
 export async function removeForeignLock(location: string, socketDir: string | undefined, log: Logger): Promise<void> {
   if (process.platform !== 'linux') return;
@@ -65,8 +67,9 @@ export async function removeForeignLock(location: string, socketDir: string | un
 }
 
 /**
- * Takes the turn to create and start the server of a cluster; undefined when another process has it. The kernel ends the turn with its
- * process. Only Linux has such sockets; elsewhere the rename of a new cluster and PostgreSQL's lock decide.
+ * Takes the turn to create and start the server of a cluster; undefined when another process has it. The kernel ends
+ * the turn with its process. Only Linux has such sockets; elsewhere the rename of a new cluster and PostgreSQL's lock
+ * decide.
  */
 export async function takeTurn({
   name,
@@ -76,7 +79,7 @@ export async function takeTurn({
   const digest = createHash('sha256').update(location).digest('hex').slice(0, 32);
   const server = createServer((socket) => socket.destroy());
   return new Promise((done) => {
-    // Where such sockets are forbidden everybody has the turn, as on other systems.
+    // Every process gets the turn when such sockets are forbidden, as on other systems.
     server.once('error', (error) => done(codeOf(error) === 'EADDRINUSE' ? undefined : () => {}));
     server.listen({ path: `\0${name}-${digest}`, exclusive: true }, () => {
       server.unref();

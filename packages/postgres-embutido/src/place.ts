@@ -1,6 +1,6 @@
 /**
- * Where the embedded PostgreSQL lies and which account runs it: PostgreSQL refuses to run as root, and another user stands in. Whether an
- * account can enter a folder is tried: mode bits know nothing of ACLs, mounts or containers.
+ * The place of the embedded PostgreSQL and the account that runs it: PostgreSQL refuses to run as root, so another user
+ * replaces root. Entering a folder is tried with the account itself: mode bits ignore ACLs, mounts and containers.
  */
 
 import { spawn } from 'node:child_process';
@@ -24,7 +24,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 
-/** A log as pino has it. */
+/** A logger like that of pino. */
 export type Logger = {
   info(obj: object, msg: string): void;
   warn(obj: object, msg: string): void;
@@ -34,7 +34,7 @@ export type Logger = {
 export type RunAs = { readonly uid: number; readonly gid: number; readonly name: string };
 
 export type Place = {
-  /** The name of the database and of its user, and of what lies beside the data and among temporary files. */
+  /** The name of the database and its user, and of the files beside the data and among temporary files. */
   readonly name: string;
   /** The folder that the configuration names, absolute and without symbolic links. */
   readonly dataDir: string;
@@ -44,29 +44,29 @@ export type Place = {
   readonly home: string;
   /** The cluster. */
   readonly location: string;
-  /** The account of the server when we are root; otherwise the server runs as ourselves. */
+  /** The account of the server when this process is root; otherwise undefined, and the server has the same account. */
   readonly runAs: RunAs | undefined;
-  /** Whether the server leaves its log, segment by segment, in {@link logFolderOf}; undefined: as at its last start. */
+  /** True: the server leaves its log, segment by segment, in {@link logFolderOf}; undefined: the value of its last start. */
   readonly archives?: boolean | undefined;
   /** See `EmbeddedOptions`. */
   readonly staging?: string | undefined;
 };
 
-/** A trouble that a PostgreSQL of the user's own would spare; `openEmbedded` adds how to use one. */
+/** A failure that a separate PostgreSQL would avoid; `openEmbedded` adds the advice. */
 export class Unusable extends Error {}
 
-/** A server that is there and was waited for in vain: it may answer later. */
+/** The server exists but did not answer in time: it may answer later. */
 export class NotReady extends Unusable {}
 
 const SYSTEM_HOMES = '/var/lib';
 
-/** In order of preference; the Debian and Red Hat packages create the first, every Unix has the second. */
+/** The accounts in order of preference: the Debian and Red Hat packages create the first, every Unix has the second. */
 const ACCOUNTS = ['postgres', 'nobody'] as const;
 
-/** Fits sun_path of Linux (108 bytes) and of macOS (104), both with the final zero. */
+/** The limit fits sun_path of Linux (108 bytes) and of macOS (104), both with the final zero. */
 const SOCKET_PATH_MAX_BYTES = 100;
 
-/** A socket has a port in its name only; nobody else shares its folder, so it is always the same. */
+/** The port is only part of the socket's name; the folder is private, so it never changes. */
 export const SOCKET_PORT = 5432;
 const SOCKET_NAME = `.s.PGSQL.${SOCKET_PORT}`;
 const BACK_LINK = 'cluster';
@@ -75,7 +75,7 @@ const BACK_LINK = 'cluster';
 const RUN_TIMEOUT_MS = 300_000;
 const OUTPUT_MAX_CHARS = 8_000;
 
-/** Far beyond the time that creating a cluster or copying the binaries takes. */
+/** Creating a cluster or copying the binaries takes far less time. */
 const LEFTOVER_AGE_MS = 15 * 60_000;
 
 /** Finds the cluster of a data folder, or decides where it will be created. */
@@ -105,18 +105,18 @@ export function isRoot(): boolean {
   return process.getuid?.() === 0;
 }
 
-/** The folder is tried as the server's account, since only the kernel knows all that stands in the way. */
+/** The folder is tried as the server's account, because only the kernel knows every obstacle. */
 export async function canEnter(folder: string, runAs: RunAs | undefined): Promise<boolean> {
   if (process.platform === 'win32') return true;
   return (await run('/bin/sh', ['-c', 'cd "$0"', folder], runAs)).ok;
 }
 
-/** Gives a file or folder, never what a link leads to, to the server's account; without root there is nothing to give. */
+/** Gives a file or folder to the server's account, never the target of a link; a process without root gives nothing. */
 export async function giveTo(path: string, runAs: RunAs | undefined): Promise<void> {
   if (runAs) await lchown(path, runAs.uid, runAs.gid);
 }
 
-/** Gives a folder with all in it. The folder comes last: until then its owner shows that not all is given. */
+/** Gives a folder with all its content. The folder comes last: its owner shows until then that the work is unfinished. */
 export async function giveAllTo(folder: string, { uid, gid }: Pick<RunAs, 'uid' | 'gid'>): Promise<void> {
   for (const found of await readdir(folder, { recursive: true, withFileTypes: true })) {
     await lchown(join(found.parentPath, found.name), uid, gid);
@@ -125,8 +125,8 @@ export async function giveAllTo(folder: string, { uid, gid }: Pick<RunAs, 'uid' 
 }
 
 /**
- * For the allocator of glibc, in bytes. It would give the memory of each large statement back to the system and fetch it again (measured: a
- * tenth of the database's time under load).
+ * Settings for the allocator of glibc, in bytes. Its default returns the memory of each large statement to the system
+ * and fetches it again (measured: a tenth of the database's time under load).
  */
 const ALLOCATOR = {
   MALLOC_TRIM_THRESHOLD_: '67108864',
@@ -134,7 +134,7 @@ const ALLOCATOR = {
   MALLOC_TOP_PAD_: '1048576',
 };
 
-/** What a child of ours inherits: its account, a folder it can surely enter, and no variable that could mislead it. */
+/** The environment of a child process: its account, a folder it can surely enter, and no misleading variable. */
 export function childOptions(runAs: RunAs | undefined) {
   const inherited =
     process.platform === 'win32'
@@ -147,7 +147,7 @@ export function childOptions(runAs: RunAs | undefined) {
   return { env, cwd: process.platform === 'win32' ? tmpdir() : '/', windowsHide: true, ...account };
 }
 
-/** Runs a program to its end. A program that cannot even be started is a failure like any other. */
+/** Runs a program to its end. A program that cannot be started is a failure like any other. */
 export async function run(
   file: string,
   args: readonly string[],
@@ -156,14 +156,14 @@ export async function run(
 ): Promise<{ readonly ok: boolean; readonly output: string }> {
   let output = '';
   try {
-    // Some failures are thrown here and others become an event; to the caller they are one.
+    // Some failures are thrown here and others become an event; both are the same to the caller.
     const child = spawn(file, args, { ...childOptions(runAs), stdio: 'pipe', timeout: RUN_TIMEOUT_MS });
     const collect = (chunk: Buffer) => {
       output = (output + chunk.toString()).slice(-OUTPUT_MAX_CHARS);
     };
     child.stdout.on('data', collect);
     child.stderr.on('data', collect);
-    // A program may end without reading what we wrote; its exit code then says what matters.
+    // A program may end without reading its input; its exit code decides.
     child.stdin.on('error', () => {});
     child.stdin.end(input);
     const code = await new Promise<number | null>((done, fail) => {
@@ -182,9 +182,9 @@ export async function run(
 }
 
 /**
- * The folder of the socket: the cluster itself, or a short private folder where that path is too long for a socket. A link beside the data
- * records the short folder, so that pools find the server after a restart. The folder links back to its cluster: a copy of the data must
- * not take the folder of the original.
+ * The folder of the socket: the cluster itself, or a short private folder when that path is too long for a socket. A
+ * link beside the data records the short folder, so that pools find the server after a restart. The folder links back
+ * to its cluster: a copy of the data must not take the folder of the original.
  */
 export async function openSocketDir(place: Place): Promise<string> {
   if (fitsSocket(place.location)) return place.location;
@@ -200,13 +200,13 @@ export async function openSocketDir(place: Place): Promise<string> {
   return fresh;
 }
 
-/** Takes away the short folder of a server that has ended; its record stays, and the next start makes it again. */
+/** Removes the short folder of a server that has ended; its record stays, and the next start makes it again. */
 export async function closeSocketDir(place: Place): Promise<void> {
   if (fitsSocket(place.location)) return;
   const recorded = await readlink(namedFileOf(place, 'socket')).catch(() => undefined);
   if (recorded === undefined || !(await isOurs(recorded, place))) return;
   await rm(join(recorded, BACK_LINK), { force: true });
-  // Should another process be starting a server just now, the folder is not empty and stays.
+  // The folder of a server that another process is starting is not empty, and stays.
   await rmdir(recorded).catch(() => {});
 }
 
@@ -214,12 +214,12 @@ export function fitsSocket(folder: string): boolean {
   return Buffer.byteLength(join(folder, SOCKET_NAME)) <= SOCKET_PATH_MAX_BYTES;
 }
 
-/** A file of ours in the cluster: its settings, its password, or the link that remembers a short folder. */
+/** A file of this package in the cluster: its settings, its password, or the link that records a short folder. */
 export function namedFileOf({ location, name }: Place, kind: 'conf' | 'password' | 'socket'): string {
   return join(location, `${name}.${kind}`);
 }
 
-/** Beside the cluster: where its server leaves each segment of the log that is complete. Whoever keeps copies takes them from there. */
+/** The folder beside the cluster where its server leaves each complete segment of the log. Backups take them from there. */
 export function logFolderOf(location: string): string {
   return join(dirname(location), 'wal-pronto');
 }
@@ -243,14 +243,14 @@ async function openDataDir(dataDir: string): Promise<string> {
   }
 }
 
-/** What root makes among the files of somebody else is theirs, who must be able to delete it. */
+/** Files that root makes among those of another account belong to that account, which must be able to delete them. */
 async function giveToNeighbour(first: string, last: string): Promise<void> {
   if (!isRoot()) return;
   const { uid, gid } = await stat(dirname(first));
   for (let made = last; made.length >= first.length; made = dirname(made)) await lchown(made, uid, gid);
 }
 
-/** The cluster behind `<dataDir>/pg`, or undefined when there is nothing there yet. */
+/** The cluster behind `<dataDir>/pg`; undefined when nothing is there yet. */
 async function followEntry(entry: string): Promise<string | undefined> {
   const found = await lstat(entry).catch(absent);
   if (!found) return undefined;
@@ -258,7 +258,7 @@ async function followEntry(entry: string): Promise<string | undefined> {
     return await realpath(entry);
   } catch (cause) {
     if (codeOf(cause) === 'EACCES') throw ownedByAnother(entry, 'outro usuário');
-    // To start over with an empty database here would look like the loss of all data.
+    // A new, empty database here would look like the loss of all data.
     const target = await readlink(entry).catch(() => '?');
     throw new Error(
       `${entry} aponta para ${target}, que não existe mais: é lá que estavam os dados. ` +
@@ -268,7 +268,7 @@ async function followEntry(entry: string): Promise<string | undefined> {
   }
 }
 
-/** Who runs an existing cluster: its owner. Only root may stand in for somebody else. */
+/** The account that runs an existing cluster is its owner. Only root may act for another account. */
 async function accountOf(location: string, data: string): Promise<RunAs | undefined> {
   const { uid, gid } = await stat(location);
   if (isRoot() && uid === 0) return unprivilegedAccount(data);
@@ -284,7 +284,10 @@ function ownedByAnother(path: string, owner: string): Error {
   );
 }
 
-/** The owner of the data folder, who must be able to delete what is in it; where that is root, an account for such things. */
+/**
+ * The owner of the data folder, because it must be able to delete the content; an unprivileged system account when that
+ * owner is root.
+ */
 async function unprivilegedAccount(data: string): Promise<RunAs> {
   const known = (await accounts()).filter((account) => account.uid !== 0);
   const { uid } = await stat(data);
@@ -316,7 +319,7 @@ async function openSystemHome(name: string, data: string, runAs: RunAs): Promise
   let reason = `o usuário ${runAs.name} não consegue entrar em ${home}`;
   try {
     for (const folder of [homes, home]) {
-      // The umask of root may be 077, and this folder exists to be entered by somebody else.
+      // The umask of root may be 077, and another account must enter this folder.
       if ((await mkdir(folder, { recursive: true })) !== undefined) await chmod(folder, 0o755);
     }
     if (await canEnter(home, runAs)) return home;
@@ -336,7 +339,7 @@ async function isOurs(folder: string, place: Place): Promise<boolean> {
   return isPrivate && (await readlink(join(folder, BACK_LINK)).catch(() => undefined)) === place.location;
 }
 
-/** A cleaner of temporary files or a reboot may have taken the folder; mkdir fails if anybody else took its name. */
+/** A cleaner of temporary files or a reboot may have removed the folder; mkdir fails if another program took its name. */
 async function remake(folder: string, place: Place): Promise<boolean> {
   try {
     await mkdir(folder, { mode: 0o700 });
@@ -365,7 +368,10 @@ async function makeShortDir(place: Place): Promise<string> {
   );
 }
 
-/** Removes what a process left half made. A fresh one may still be at work, so only old ones go, and none has to. */
+/**
+ * Removes unfinished work of ended processes. A recent one may still be in progress, so only old ones are removed, and
+ * a failure is ignored.
+ */
 export async function sweepLeftovers(folder: string, prefix: string): Promise<void> {
   for (const name of await readdir(folder)) {
     if (!name.startsWith(prefix)) continue;
@@ -381,7 +387,7 @@ export function codeOf(error: unknown): string {
   return typeof code === 'string' ? code : String(message ?? error);
 }
 
-/** For lookups where not being there is an answer and anything else is a failure. */
+/** Turns a missing file into undefined, for look-ups where absence is an answer; any other failure is thrown. */
 export function absent(error: unknown): undefined {
   if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return undefined;
   throw error;

@@ -1,8 +1,8 @@
 /**
- * Reaches the server of a cluster: finds the one that runs, waits for one that starts or recovers, or starts one.
+ * Reaches the server of a cluster: finds the running one, waits for one that starts or recovers, or starts one.
  *
- * It hands out a connection that is held while the server is in use: the proof that it answers, the alarm when it dies, and this process's
- * presence to others. When to try again or to stop, `embedded.ts` decides.
+ * The result is a connection that is held while the server is in use: it proves that the server answers, reports its
+ * death, and shows this process to others. `embedded.ts` decides when to try again or to stop.
  */
 
 import { spawn } from 'node:child_process';
@@ -33,11 +33,11 @@ export type Connection = {
   readonly port: number;
   readonly user: string;
   readonly database: string;
-  /** Only where the server is reached by TCP. */
+  /** The password of a server on TCP alone. */
   readonly password?: string;
 };
 
-/** What is used of a client of the `pg` package, which only the caller knows. */
+/** The used part of a client of the `pg` package, which only the caller knows. */
 export type Client = {
   connect(): Promise<unknown>;
   query(text: string): Promise<{ readonly rows: readonly unknown[] }>;
@@ -46,7 +46,7 @@ export type Client = {
   once(event: 'end', listen: () => void): unknown;
 };
 
-/** Makes a client that is not yet connected; the settings are those of `pg`. */
+/** Makes an unconnected client; the settings are those of `pg`. */
 export type CreateClient = (
   config: Connection & {
     readonly ssl: false;
@@ -56,41 +56,41 @@ export type CreateClient = (
   },
 ) => Client;
 
-/** A cluster, and what is needed to speak to its server and of it. */
+/** A cluster, and the means to reach its server and to log. */
 export type Site = { readonly place: Place; readonly createClient: CreateClient; readonly log: Logger };
 
 export type Reached = {
   readonly client: Client;
   readonly connection: Connection;
-  /** Undefined when the server answers but is no process of this machine, as from another container. */
+  /** Undefined: the server answers but is no process of this machine, as from another container. */
   readonly pid: number | undefined;
-  /** Fulfilled when the connection is gone, for whatever reason. */
+  /** Resolves when the connection is lost, for any reason. */
   readonly lost: Promise<void>;
 };
 
-/** `started`: by us, and not adopted. */
+/** `started`: this process started the server, and did not join a running one. */
 export type Started = Reached & { readonly started: boolean };
 
-/** A server that cannot be talked to: it is there but not ready, or there is none. */
+/** A server that is not ready, or none at all. */
 export type Silent = {
   readonly client?: undefined;
   readonly state: 'busy' | 'absent';
-  /** What it answered, if anything. */
+  /** The answer of the server, if any. */
   readonly answer?: string;
-  /** How far it has replayed the log, where it says so. */
+  /** The position of the replay, when the server tells it. */
   readonly replayed?: string;
 };
 
-/** What the connections that processes hold are called in pg_stat_activity, which keeps only ASCII. */
+/** The name of the presence connections in pg_stat_activity, which keeps only ASCII. */
 export function presenceOf({ name }: Place): string {
   return `${name}-presente`;
 }
 
-/** For as long nothing may happen: a server that recovers is waited for while it gets on, however long it takes. */
+/** Longest time without progress: a recovering server is waited for while its recovery goes on. */
 const READY_TIMEOUT_MS = 60_000;
 const NOTICE_EVERY_MS = 3_000;
 const POLL_MS = 15;
-/** Each look at a server that recovers is a line in its log. */
+/** Each look at a recovering server is a line in its log. */
 const RECOVERING_POLL_MS = 200;
 const EAGER_MS = 2_000;
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -98,23 +98,26 @@ const QUERY_TIMEOUT_MS = 5_000;
 const START_FAILURES_MAX = 3;
 const RETRY_AFTER_MS = 150;
 
-/** How long another process that has the turn may take to make the cluster. */
+/** Time for another process with the turn to make the cluster. */
 const MAKING_MAX_MS = 300_000;
 
-/** pg_ctl returns before the server has written its lock; until then it only seems absent. */
+/** pg_ctl returns before the server has written its lock; the server only seems absent until then. */
 const PG_CTL_GRACE_MS = 10_000;
 
-/** What PostgreSQL says when another server, or what remains of the last one, still holds the data. */
+/** Messages of PostgreSQL when another server, or a remnant of the last one, still holds the data. */
 const CONTENDED = /lock file ".*" already exists|still in use|already in use/i;
 
 type Launched = {
   readonly pid: number | undefined;
   readonly running: () => boolean;
-  /** What the log has gained since the launch. */
+  /** The text logged since the launch. */
   readonly said: () => Promise<string>;
 };
 
-/** Ends with a server that answers, or an error that says what to do. A missing cluster is created only when its transport is given. */
+/**
+ * Resolves with a server that answers, or throws an error with advice. A missing cluster is created only when its
+ * transport is given.
+ */
 export async function reach(site: Site, creating: Transport | undefined, signal: AbortSignal): Promise<Started> {
   const { place, log } = site;
   const began = performance.now();
@@ -142,7 +145,7 @@ export async function reach(site: Site, creating: Transport | undefined, signal:
       signal.throwIfAborted();
       if (performance.now() >= deadline) {
         const now = await progressOf();
-        // One that is started again and again says something each time.
+        // A server that restarts again and again logs something each time.
         if (now === progress || !isThere) break;
         progress = now;
         deadline = performance.now() + READY_TIMEOUT_MS;
@@ -158,7 +161,7 @@ export async function reach(site: Site, creating: Transport | undefined, signal:
       if (seen.state === 'absent' && launched?.running() !== true) {
         if (!turn) {
           turn = await takeTurn(place);
-          // Now that nobody else starts one, the look just taken may be out of date.
+          // No other process starts one now, so the previous look may be out of date.
           if (turn) continue;
           // Another process may be making the cluster. That time does not count either.
           deadline = Math.max(deadline, Math.min(performance.now() + READY_TIMEOUT_MS, began + MAKING_MAX_MS));
@@ -168,7 +171,7 @@ export async function reach(site: Site, creating: Transport | undefined, signal:
           if (launched) await sleep(RETRY_AFTER_MS, undefined, { signal });
           binaries ??= await findBinaries(place, log);
           await ensureCluster(place, binaries, creating, log);
-          // Creating a cluster on a slow disk is not time that the server took to get ready.
+          // The time to create a cluster on a slow disk does not count as waiting for the server.
           if (!launched) deadline = performance.now() + READY_TIMEOUT_MS;
           launched = await launch(place, binaries, log);
         }
@@ -183,7 +186,7 @@ export async function reach(site: Site, creating: Transport | undefined, signal:
   }
 }
 
-/** Looks once, without starting or waiting for anything. */
+/** Looks once, without starting a server or waiting for one. */
 export async function look({ place, createClient }: Site): Promise<Reached | Silent> {
   const lock = await readLock(place.location);
   if (!lock) return { state: 'absent' };
@@ -197,12 +200,12 @@ export async function look({ place, createClient }: Site): Promise<Reached | Sil
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: QUERY_TIMEOUT_MS,
   });
-  // Every error of a connection is followed by its end, and the end is what we listen to.
+  // The end of the connection follows every error, and only the end matters here.
   client.on('error', () => {});
   const lost = new Promise<void>((done) => client.once('end', () => done()));
   try {
     await client.connect();
-    // Being present is no reason for a process to stay alive. (The types of pg do not list this method.)
+    // The presence connection must not keep a process alive. (The types of pg do not list this method.)
     (client as Client & { unref?(): void }).unref?.();
     if (await isThisCluster(client, place, lock)) {
       const recovering = await recoveryOf(client, place);
@@ -222,11 +225,11 @@ export async function look({ place, createClient }: Site): Promise<Reached | Sil
   return silent(place, lock);
 }
 
-/** Interrupts a server: INT rolls back and ends with a checkpoint, QUIT drops all and leaves recovery to the next start. */
+/** Interrupts a server: INT rolls back and ends with a checkpoint, QUIT aborts and leaves recovery to the next start. */
 export async function signalServer({ place, log }: Site, pid: number, signal: 'INT' | 'QUIT'): Promise<void> {
   if (!(await serves(pid, place.location))) return;
   if (process.platform === 'win32') {
-    // Windows knows no such signals; the server listens for them on a pipe that pg_ctl can speak to.
+    // Windows knows no such signals; the server listens for them on a pipe that pg_ctl can use.
     await run((await findBinaries(place, log)).pg_ctl, ['kill', signal, String(pid)], undefined);
     return;
   }
@@ -237,7 +240,7 @@ export async function signalServer({ place, log }: Site, pid: number, signal: 'I
   }
 }
 
-/** Where the server of a lock file listens; undefined while it has not yet written so. */
+/** The address of the server of a lock file; undefined while the file has none yet. */
 async function connectionTo(place: Place, lock: Lock): Promise<Connection | undefined> {
   const who = { user: place.name, database: place.name };
   const password = await passwordOf(place);
@@ -248,8 +251,8 @@ async function connectionTo(place: Place, lock: Lock): Promise<Connection | unde
 }
 
 /**
- * Whether the server that answered has its data here. A socket inside the cluster is its own; a socket or port elsewhere, read from the
- * lock file of a copied folder, may be the original's.
+ * True when the server that answered has its data here. A socket inside the cluster is its own. The lock file of a
+ * copied folder may name the socket or port of the original.
  */
 async function isThisCluster(client: Client, place: Place, lock: Lock): Promise<boolean> {
   const { rows } = await client.query(
@@ -263,8 +266,8 @@ async function isThisCluster(client: Client, place: Place, lock: Lock): Promise<
 }
 
 /**
- * A server that replays the log answers questions long before it has reached its end, and takes no writes. Undefined when it has done so,
- * and of one that is to follow another for ever. Throws of one that has reached its target and waits for a word.
+ * A replaying server answers queries long before the end, and accepts no writes. Undefined: the replay has ended, or
+ * the server is a standby. It throws when the server has reached its recovery target and is paused.
  */
 async function recoveryOf(client: Client, place: Place): Promise<Silent | undefined> {
   const { rows } = await client.query(`
@@ -280,30 +283,30 @@ async function recoveryOf(client: Client, place: Place): Promise<Silent | undefi
 }
 
 const COMPLAINT = /\b(FATAL|DETAIL|HINT): /;
-/** Between two words of a server that recovers, which are ten seconds apart, it refuses some dozens. */
+/** A recovering server logs its progress every ten seconds, and dozens of refusals in between. */
 const REFUSALS_MAX_BYTES = 16_000;
 
-/** The last line of the log that is no refusal of somebody who asked too soon. */
+/** The last line of the log that is no refusal of an early connection. */
 async function lastSaid(place: Place): Promise<string | undefined> {
   return (await logSince(place, 0, REFUSALS_MAX_BYTES)).split('\n').findLast((line) => !COMPLAINT.test(line));
 }
 
-/** Without an answer it is the process that tells a server that is starting or ending from none. */
+/** The process alone shows whether a silent server is starting or ending, or absent. */
 async function silent(place: Place, lock: Lock, answer = ''): Promise<Silent> {
   return { state: (await serves(lock.pid, place.location)) ? 'busy' : 'absent', answer };
 }
 
-/** What a failure to connect says about the server: silence, not yet, or something only the user can resolve. */
+/** The meaning of a failed connection: no server, not ready yet, or a fault that only the user can mend. */
 async function meaningOf(error: unknown, place: Place, lock: Lock, connection: Connection): Promise<Silent> {
   const code = codeOf(error);
   const message = error instanceof Error ? error.message : String(error);
-  // Without a code it is the library's own word for silence.
+  // An error without a code carries the library's own text for silence.
   const answer = code === message ? '' : message;
   if (code === 'ENOENT' || code === 'ECONNREFUSED') {
-    // On Windows a number alone proves nothing; the server itself can tell, so it is asked to start.
+    // A process number proves nothing on Windows; starting a server gives the proof.
     return process.platform === 'win32' ? { state: 'absent' } : silent(place, lock);
   }
-  // A port may have passed to some other program, whose answer can be anything.
+  // The port may belong to another program now, whose answer can be anything.
   if (connection.password !== undefined) return silent(place, lock, answer);
   if (code === 'EACCES' || code === 'EPERM') {
     throw new Unusable(
@@ -312,7 +315,7 @@ async function meaningOf(error: unknown, place: Place, lock: Lock, connection: C
       { cause: error },
     );
   }
-  // Refusals of the login (28…) and a database that was dropped (3D000) do not pass by waiting; all else does.
+  // Refusals of the login (28…) and a dropped database (3D000) do not pass with time; all else does.
   if (/^(28|3D)/.test(code)) {
     throw new Unusable(
       `O PostgreSQL embutido em ${place.location} recusou a conexão: ${answer}. ` +
@@ -335,10 +338,10 @@ async function launch(place: Place, binaries: Binaries, log: Logger): Promise<La
     const said = () => logSince(place, position);
     if (process.platform === 'win32') return await launchOnWindows(place, binaries, port, said);
 
-    // A list of folders, in which quotes protect commas and spaces.
+    // The option takes a list of folders, in which quotes protect commas and spaces.
     const listen = socketDir === undefined ? [] : ['-k', `"${socketDir.replaceAll('"', '""')}"`];
     const settings = ['-c', `config_file=${namedFileOf(place, 'conf')}`, '-p', String(port)];
-    // In its own process group: Ctrl-C in the terminal is for the service, which ends the server once it has drained.
+    // A separate process group: Ctrl-C in the terminal is for the service, which stops the server after it has drained.
     const child = spawn(binaries.postgres, ['-D', place.location, ...settings, ...listen], {
       ...childOptions(place.runAs),
       detached: true,
@@ -360,14 +363,14 @@ async function launch(place: Place, binaries: Binaries, log: Logger): Promise<La
   }
 }
 
-/** There pg_ctl starts the server, because it can drop the rights of an administrator, with which a server refuses to run. */
+/** pg_ctl starts the server, because it can drop the rights of an administrator, with which a server refuses to run. */
 async function launchOnWindows(
   place: Place,
   binaries: Binaries,
   port: number,
   said: () => Promise<string>,
 ): Promise<Launched> {
-  // A path within the option would have to be quoted for cmd.exe; the working folder makes a bare name enough.
+  // A path within the option would need quotes for cmd.exe; a bare name suffices in the working folder.
   const options = `-c config_file=${basename(namedFileOf(place, 'conf'))} -p ${port}`;
   const args = ['start', '-W', '-D', place.location, '-l', logPathOf(place), '-o', options];
   const child = spawn(binaries.pg_ctl, args, {
@@ -384,7 +387,7 @@ async function launchOnWindows(
   return { pid: undefined, running: () => code === 0 && performance.now() - began < PG_CTL_GRACE_MS, said };
 }
 
-/** The port of the last start if it is free, so that existing pools find the server again; else any. */
+/** The port of the last start if it is free, so that existing pools find the server again; else any free port. */
 async function freePort(preferred: number | undefined): Promise<number> {
   for (const port of preferred ? [preferred, 0] : [0]) {
     const server = createServer();
@@ -423,7 +426,7 @@ async function notReady(place: Place, launched: Launched | undefined, answer = '
   );
 }
 
-/** The state of a process, as Linux tells it, says what keeps a server silent. */
+/** The process state of Linux shows why a server is silent. */
 async function adviseOnSilence(pid: number, { location }: Place): Promise<string> {
   const [, state] = /^State:\s*(\S)/m.exec((await readFile(`/proc/${pid}/status`, 'utf8').catch(absent)) ?? '') ?? [];
   const then = 'e inicie de novo; nada que foi confirmado se perde.';

@@ -1,5 +1,5 @@
-// The embedded PostgreSQL through its whole life: created, adopted, crashed, shared, stopped. Real servers, real kill -9. The
-// service is played by child.ts.
+// The whole life of the embedded PostgreSQL: created, adopted, crashed, shared, stopped. Real servers, real kill -9.
+// child.ts plays the service.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -37,7 +37,7 @@ import {
 } from './support.ts';
 
 describe('a vida do PostgreSQL embutido', { concurrency: 4 }, () => {
-  // The first, for it is the longest, and nearly all of it is waiting.
+  // This test runs first: it is the longest, and nearly all of it is waiting.
   test('a parada não trava: depois de dez segundos é imediata, e a partida seguinte recupera', {
     skip: needsLinux,
   }, async (t) => {
@@ -167,14 +167,14 @@ describe('a vida do PostgreSQL embutido', { concurrency: 4 }, () => {
 
   test('kill -9 no meio da criação: nada pela metade, e o próximo cria', async (t) => {
     const place = scratch(t);
-    // It looks out for the moment itself: initdb waits for nobody, but nothing comes after it without this process.
+    // The process finds the moment itself: initdb waits for nobody, but its result needs this process.
     const { child } = start(place, {
       before: ['--import', dyingAt(join(place.dataDir, 'pg.new-*', 'cluster', 'base'))],
     });
     await until(() => child.exitCode !== null || child.signalCode !== null);
     assert.equal(child.signalCode, 'SIGKILL');
     assert.equal(existsSync(join(place.dataDir, 'pg')), false);
-    // The orphan initdb may still be writing; only what is old is swept.
+    // The orphan initdb may still be writing; only old folders are removed.
     const old = join(place.dataDir, 'pg.new-antigo');
     mkdirSync(join(old, 'cluster'), { recursive: true });
     utimesSync(old, Date.now() / 1000 - 3_600, Date.now() / 1000 - 3_600);
@@ -195,7 +195,7 @@ describe('a vida do PostgreSQL embutido', { concurrency: 4 }, () => {
     assert.equal(new Set(births.map(([birth]) => birth!.em)).size, 1);
     assert.deepEqual(readdirSync(place.dataDir).sort(), ['pg', 'postgres.log'], 'nada meio feito ficou para trás');
 
-    // All leave at once: exactly the last one stops the server, whichever it is.
+    // All leave at once: exactly one of them, the last, stops the server.
     const pid = pidOf(place.dataDir);
     await Promise.all(services.map(({ process }) => ended(process, 'SIGTERM')));
     assert.equal(await serves(pid, services[0]!.said.location), false);
@@ -222,7 +222,7 @@ describe('a vida do PostgreSQL embutido', { concurrency: 4 }, () => {
     await timed(t, 'saída de quem não é o último', () => command.stop());
     await sql(service.said.connection, 'SELECT 1');
 
-    // A guest who only holds a connection counts as well.
+    // A guest with a mere connection counts as well.
     const guest = new Client(service.said.connection);
     await guest.connect();
     await ended(service.process, 'SIGTERM');
@@ -313,7 +313,7 @@ describe('a vida do PostgreSQL embutido', { concurrency: 4 }, () => {
     const { log, entries } = recorder();
     const error = await open(place, log).catch((failure: Error) => failure);
     const told = entries.flatMap(({ msg }) => /aguardando .*ele não responde\): (\d+) s/.exec(msg)?.[1] ?? []);
-    // Twice a minute was waited before.
+    // An older version waited twice a minute.
     assert.ok(Number(told.at(-1)) < 100, told.join(' '));
     assert.ok(error instanceof NotReady, String(error));
     assert.match(error.message, /^O PostgreSQL embutido em \S+\/pg não ficou pronto em 60 s\. /);

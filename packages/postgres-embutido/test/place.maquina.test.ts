@@ -1,5 +1,5 @@
-// Where the embedded PostgreSQL lies, who runs it and how it is reached: other accounts where we are root, copies, long paths,
-// folders that were moved or filled, and what is said when it cannot be.
+// The place of the embedded PostgreSQL, its account and its address. The tests cover other accounts under root, copies,
+// long paths, moved or filled folders, and the messages of a failure.
 
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
@@ -119,7 +119,7 @@ describe('o lugar do PostgreSQL embutido', { concurrency: 4 }, () => {
     const { dataDir } = place;
     const { log } = recorder();
     await (await open(place, log, 'tcp')).stop();
-    // The lock of a server that died, whose port is taken again.
+    // The lock of a dead server, whose port another program has taken.
     const port = await quietPort();
     const { pid: dead } = spawnSync('true');
     const location = join(dataDir, 'pg');
@@ -197,7 +197,7 @@ describe('o lugar do PostgreSQL embutido', { concurrency: 4 }, () => {
     assert.deepEqual(await sql(again.said.connection, 'SELECT n FROM item'), [{ n: 1 }]);
     await ended(again.process, 'SIGTERM');
 
-    // The data folder is emptied, yet the data was elsewhere: it is found again, and said.
+    // The data folder is emptied, but the data was elsewhere: it is found again and reported.
     rmSync(place.dataDir, { recursive: true });
     const resurrected = await serve(place, { project });
     assert.match(resurrected.log(), /ele continua em uso; para começar vazio, apague-o/);
@@ -235,11 +235,11 @@ describe('o lugar do PostgreSQL embutido', { concurrency: 4 }, () => {
     assert.equal(statSync(join('/proc', String(pidOf(place.dataDir)))).uid, NOBODY);
     await again.stop();
 
-    // Another common account may not, and is told why.
+    // Another common account may not join, and is told the reason.
     const stranger = await refused(place, { project, program, uid: 12_345 });
     assert.match(stranger, /pertencem a outra conta .*sudo/s);
 
-    // An account without a name cannot create a cluster: PostgreSQL looks it up.
+    // An account without a name cannot create a cluster: PostgreSQL looks up the name.
     const unnamed = { ...place, dataDir: join(place.root, 'sem nome') };
     mkdirSync(unnamed.dataDir);
     chownSync(unnamed.dataDir, 12_345, 12_345);

@@ -1,4 +1,4 @@
-// The package as others install it, JavaScript with its types, and the program that its README shows.
+// The installed package, JavaScript with its types, and the program that its README shows.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

@@ -1,4 +1,5 @@
-// A cluster that was restored from a copy, with recovery.signal: whoever opens it waits until its recovery has ended, and is told how far it is.
+// A cluster restored from a copy, with recovery.signal: opening it waits for the end of the recovery, and reports the
+// progress.
 
 import assert from 'node:assert/strict';
 import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -7,7 +8,7 @@ import { test } from 'node:test';
 import { Client } from 'pg';
 import { copyCluster, isRoot, open, pidOf, recorder, type Scratch, scratch, serious, sql, until } from './support.ts';
 
-/** A file in the cluster that belongs to who has the cluster. */
+/** Writes a file in the cluster that belongs to the cluster's owner. */
 function write(location: string, name: string, text: string): void {
   writeFileSync(join(location, name), text);
   const { uid, gid } = statSync(location);
@@ -16,7 +17,7 @@ function write(location: string, name: string, text: string): void {
 
 type Archived = { readonly copy: string; readonly wal: string; readonly target: string };
 
-/** A copy taken while rows were written, the log archived since, and the moment after which there were more. */
+/** A copy taken while rows were written, the log archived since, and a moment with more rows after it. */
 async function archived(place: Scratch): Promise<Archived> {
   const wal = join(place.root, 'wal');
   const copy = join(place.root, 'copia');
@@ -49,7 +50,7 @@ async function archived(place: Scratch): Promise<Archived> {
   return { copy, wal, target: String(moment!.now) };
 }
 
-/** Each segment takes its time: whoever asks before the end finds a server that answers questions and takes no writes. */
+/** Each segment is slow to restore: an early client finds a server that answers queries and accepts no writes. */
 function restore(place: Scratch, { copy, wal, target }: Archived, action: string): void {
   const location = join(place.dataDir, 'pg');
   rmSync(location, { recursive: true });

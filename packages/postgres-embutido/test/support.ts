@@ -1,6 +1,6 @@
-// What the tests of the package share: folders of a test's own, services in processes of their own, and SQL.
+// Shared parts of the package's tests: separate folders, services in separate processes, and SQL.
 //
-// Each test has its own folder and takes down every process and folder it made, whether it passed or not.
+// Each test has its own folder and removes every process and folder it made, whether it passed or not.
 
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
@@ -30,12 +30,12 @@ import { Client, type ClientConfig } from 'pg';
 import { type Connection, type EmbeddedServer, openEmbedded } from '../src/embedded.ts';
 import { serves } from '../src/lock.ts';
 
-/** The name that the tests give; nothing else of them may show in what the package does. */
+/** The name that the tests give; the package must use no other word of theirs. */
 export const NAME = 'prova';
 export const SYSTEM_HOME = `/var/lib/${NAME}`;
 export const PACKAGE = dirname(import.meta.dirname);
 export const CHILD = join('test', 'child.ts');
-/** Only what never happens takes this long, on whatever machine. */
+/** Only an event that never happens takes this long, on any machine. */
 export const READY_WITHIN_MS = 120_000;
 export const NOBODY = 65_534;
 export const isRoot = process.getuid?.() === 0;
@@ -47,7 +47,7 @@ export type Entry = { readonly level: string; readonly msg: string };
 export type Said = { connection: Connection; location: string; started: boolean; uid: number };
 export type Service = { readonly process: ChildProcess; readonly said: Said; readonly log: () => string };
 
-/** What every opening in these tests is given. */
+/** The options of every opening in these tests. */
 export const OWN = {
   name: NAME,
   createClient: (config: ClientConfig) => new Client(config),
@@ -61,7 +61,7 @@ export type Scratch = {
   readonly servers: EmbeddedServer[];
 };
 
-/** A folder that everybody may enter, gone after the test together with every process that worked in it. */
+/** A folder that every account may enter, removed after the test together with every process that worked in it. */
 export function scratch(t: TestContext, folder = 'dados'): Scratch {
   const root = mkdtempSync(join(realpathSync(tmpdir()), `${NAME}-teste-`));
   chmodSync(root, 0o755);
@@ -70,7 +70,7 @@ export function scratch(t: TestContext, folder = 'dados'): Scratch {
   return place;
 }
 
-/** The same with a cluster already in it, where its creation is not what is tried: to copy one is quicker. */
+/** The same with a cluster already in it, for tests of other matters: a copy is quicker than a creation. */
 export async function withCluster(t: TestContext, folder?: string): Promise<Scratch> {
   const place = scratch(t, folder);
   model ??= createModel();
@@ -81,7 +81,7 @@ export async function withCluster(t: TestContext, folder?: string): Promise<Scra
 }
 
 let model: Promise<string> | undefined;
-// Registered here it belongs to the whole file; registered by a test it would end with that test.
+// The hook here belongs to the whole file; a hook of a test would run at the end of that test.
 after(async () => model && rmSync(dirname(await model), { recursive: true, force: true }));
 
 /** A cluster that was stopped in order; the tests of a file copy it. */
@@ -93,7 +93,7 @@ export async function createModel(): Promise<string> {
   return server.location;
 }
 
-/** With the owners of the files, as only the machine's own command does. */
+/** The copy keeps the owners of the files, as only the machine's own command does. */
 export function copyCluster(location: string, folder: string): void {
   const { status, stderr } = spawnSync('cp', ['-a', location, folder], { encoding: 'utf8' });
   assert.equal(status, 0, stderr);
@@ -143,7 +143,7 @@ export async function serve(place: Scratch, as: As = {}): Promise<Service> {
   return { process: child, said: JSON.parse(output.out) as Said, log: () => output.err };
 }
 
-/** Starts a service that is expected to fail, and gives what it said. */
+/** Starts a service that is expected to fail, and returns its output. */
 export async function refused(place: Scratch, as: As): Promise<string> {
   const { child, output } = start(place, as);
   const [code] = await once(child, 'close', { signal: AbortSignal.timeout(READY_WITHIN_MS) });
@@ -151,7 +151,7 @@ export async function refused(place: Scratch, as: As): Promise<string> {
   return output.err;
 }
 
-/** A module with which a process kills itself as soon as a file is there. */
+/** A module with which a process kills itself as soon as a file exists. */
 export function dyingAt(pattern: string): string {
   const source = `
     import { globSync } from 'node:fs';
@@ -160,7 +160,7 @@ export function dyingAt(pattern: string): string {
   return `data:text/javascript,${encodeURIComponent(source)}`;
 }
 
-/** A free port of those that no connection is given by chance: nobody takes it in the moment in which it is nobody's. */
+/** A free port outside the range that the system gives at random: no other connection takes it meanwhile. */
 export async function quietPort(): Promise<number> {
   for (;;) {
     const port = randomInt(20_000, 30_000);
@@ -193,7 +193,7 @@ export function start(place: Scratch, { project = PACKAGE, program = process.exe
   return { child, output };
 }
 
-/** The package and what it needs to run, in a folder of the test's. */
+/** The package and its dependencies, in a folder of the test. */
 export function copyPackage({ root }: Scratch): string {
   const project = join(root, 'projeto');
   const modules = findPackages();
@@ -207,7 +207,7 @@ export function copyPackage({ root }: Scratch): string {
   return project;
 }
 
-/** Where npm put what the package needs: in its own folder, or in one around it. */
+/** The folder where npm put a dependency: the package's own, or one around it. */
 export function findPackages(): string {
   for (let folder = PACKAGE; ; folder = dirname(folder)) {
     const modules = join(folder, 'node_modules');

@@ -1,8 +1,8 @@
 /**
- * The fields of the printed note as one table, in the order of the standard (DANFSe v2.0, NT SE/CGNFS-e 008): label, place and
- * size in centimetres, longest content, and where in the document the content comes from.
+ * The fields of the printed note as one table, in the order of the standard (DANFSe v2.0, NT SE/CGNFS-e 008): label,
+ * place and size in centimetres, longest content, and its source in the document.
  *
- * Where the table of the standard and its model differ, the model prevails. Nothing here draws; `../danfse.ts` does.
+ * The model prevails over the table of the standard when they differ. Nothing here draws; `../danfse.ts` does.
  */
 import { municipioOf } from '../../fiscal/catalogs/catalogs.ts';
 import {
@@ -22,7 +22,7 @@ import {
 } from './impressa.ts';
 
 export type Campo = {
-  /** Empty: the content stands alone. */
+  /** Empty: the content has no label. */
   readonly label: string;
   readonly x: number;
   readonly y: number;
@@ -31,7 +31,7 @@ export type Campo = {
   /** Longer contents end with three points in place of their last characters. */
   readonly max?: number;
   readonly shaded?: true;
-  /** It takes the lines it needs, and what follows moves down. */
+  /** True: the field takes as many lines as needed, and the fields below move down. */
   readonly elastic?: true;
   readonly of: Reader;
 };
@@ -40,14 +40,14 @@ export type Bloco = {
   /** Absent: the block has no title of its own. */
   readonly titulo?: string;
   readonly y: number;
-  /** Where the next block begins. */
+  /** The beginning of the next block. */
   readonly end: number;
   /** The labels of the block are capitals of 7 points. */
   readonly capitals?: true;
   readonly campos: readonly Campo[];
-  /** The one line that stands for the whole block (notes 2 to 4). */
+  /** The one line that replaces the whole block (notes 2 to 4). */
   readonly instead?: Reader;
-  /** Rows that a note may do without, by their `y` (notes 5 and 6). */
+  /** Rows that a note may omit, by their `y` (notes 5 and 6). */
   readonly leftOut?: Readonly<Record<number, (nota: Impressa, row: readonly Campo[]) => boolean>>;
 };
 
@@ -57,10 +57,10 @@ const [W1, W2] = [5.09, 10.19] as const;
 /** The whole body. */
 export const BODY = { x: C1, w: 20.4 } as const;
 const ROW = 0.63;
-/** Of the identification and of the totals. */
+/** Row height of the identification and of the totals. */
 const HIGH_ROW = 0.67;
 
-/** Height of the line that stands for a block. */
+/** Height of the line that replaces a block. */
 export const SUPPRESSED_HEIGHT = 0.32;
 
 const MAX_CODE = 40;
@@ -96,7 +96,7 @@ type Base = 'DPS/infDPS/prest' | 'DPS/infDPS/toma' | typeof DEST | 'DPS/infDPS/i
 
 /** The rows that all parties share, at these heights. The recipient alone has no municipal registration. */
 function partyFields(base: Base, [first, second, third]: readonly [number, number, number]): readonly Campo[] {
-  // The register knows the provider better: nationally its name and address stand in `emit` alone (E0121, E0128).
+  // A provider's name and address come from the register: nationally they stand in `emit` alone (E0121, E0128).
   const inEmit = ({ at }: Impressa, path: Extract<Parameters<typeof at>[0], `emit/${string}`>): string | undefined =>
     base === 'DPS/infDPS/prest' && at('DPS/infDPS/tpEmit') === '1' ? at(path) : undefined;
   const own = (nota: Impressa, name: 'CNPJ' | 'CPF' | 'fone' | 'xNome' | 'email'): string | undefined =>
@@ -193,7 +193,7 @@ const placeOfService: Reader = ({ at }) => {
   return joinParts(at('xLocPrestacao'), uf, at(`${SERV}/locPrest/cPaisPrestacao`) ?? countryOf(uf));
 };
 
-/** A place in a state is in Brazil. */
+/** A place with a state is in Brazil. */
 function countryOf(uf: string | undefined): string | undefined {
   return uf === undefined ? undefined : 'BR';
 }
@@ -245,7 +245,7 @@ const ISSQN: Bloco = {
     at(`${TRIB_MUN}/tribISSQN`) === '4' ? 'TRIBUTAÇÃO MUNICIPAL (ISSQN) - OPERAÇÃO NÃO SUJEITA AO ISSQN' : undefined,
   leftOut: { 15.08: isEmpty, 15.73: isEmpty },
   campos: [
-    // In the table these two are one column to the left, where the title of the block is.
+    // The table has these two one column to the left, under the title of the block.
     campo(C2, 14.43, 'Tipo de Tributação do ISSQN', optionAt('tribISSQN', `${TRIB_MUN}/tribISSQN`), { max: 21 }),
     campo(C3, 14.43, 'Município / Sigla UF / País de Incidência do ISSQN', placeOfIssqn, { w: W2, max: 42 }),
     campo(C1, 15.08, 'Regime Especial de Tributação do ISSQN', regimeEspecial, { max: 27 }),
@@ -263,7 +263,7 @@ const ISSQN: Bloco = {
   ],
 };
 
-/** A note that was issued without a rate: it has a base, and neither rate nor tax. An exemption has a tax of zero. */
+/** A note issued without a rate: it has a base, and neither rate nor tax. An exemption has a tax of zero. */
 const lacksAliquota = ({ has }: Impressa): boolean =>
   has('valores/vBC') && !has('valores/pAliqAplic') && !has('valores/vISSQN');
 const isIssqnWithheld = ({ at }: Impressa): boolean => ['2', '3'].includes(at(`${TRIB_MUN}/tpRetISSQN`) ?? '');
@@ -284,7 +284,10 @@ const semAliquota: Reader = (nota) => {
 const TRIB_FED = 'DPS/infDPS/valores/trib/tribFed';
 const [PIS, COFINS] = [`${TRIB_FED}/piscofins/vPis`, `${TRIB_FED}/piscofins/vCofins`] as const;
 
-/** From version 1.02 of the standard: PIS and COFINS withheld are told with the social contributions, and not as own debits. */
+/**
+ * Version 1.02 of the standard and later: withheld PIS and COFINS are added to the social contributions, and are no own
+ * debits.
+ */
 const isWithheld = ({ at }: Impressa): boolean => at(`${TRIB_FED}/piscofins/tpRetPisCofins`) === '1';
 const ownDebitOf =
   (path: typeof PIS | typeof COFINS): Reader =>
@@ -318,7 +321,7 @@ const TOTAIS = 'IBSCBS/totCIBS';
 const IBS_TOTAL = `${TOTAIS}/gIBS/vIBSTot`;
 const CBS_TOTAL = `${TOTAIS}/gCBS/vCBS`;
 
-/** Without the group of the note there is nothing to print in the block but dashes. */
+/** A note without the group would only have dashes in the block. */
 const exclusoes: Reader = (nota) =>
   nota.has('IBSCBS')
     ? amountOf(DESC_INCOND, `${VALORES}/vCalcReeRepRes`, 'valores/vISSQN', PIS, COFINS)(nota)
@@ -394,10 +397,10 @@ export const BLOCOS: readonly Bloco[] = [
   TOTAL,
 ];
 
-/** The complementary information: a title over the whole width, and below it what is left of the page. */
+/** The complementary information: a title over the whole width, and the rest of the page below it. */
 export const INFORMACOES = { titulo: 'INFORMAÇÕES COMPLEMENTARES', y: 22.27, content: 22.68, max: 2000 } as const;
 
-/** The parts of the complementary information, in their order; the numbers of orders and items are not received here. */
+/** The parts of the complementary information, in their order; this service receives no numbers of orders and items. */
 const PARTES: readonly (readonly [prefix: string, of: Reader])[] = [
   ['Inf. Cont.', textAt(`${SERV}/infoCompl/xInfComp`)],
   ['NFS-e Subst.', textAt('DPS/infDPS/subst/chSubstda')],
@@ -410,7 +413,7 @@ const PARTES: readonly (readonly [prefix: string, of: Reader])[] = [
   ['ISSQN', semAliquota],
 ];
 
-/** What the note says besides, joined; it may be cut. Empty when it says nothing. */
+/** The additional statements of the note, joined; they may be cut. Empty: the note has none. */
 export function informacoes(nota: Impressa): string {
   return PARTES.flatMap(([prefix, of]) => {
     const text = of(nota);
@@ -420,7 +423,7 @@ export function informacoes(nota: Impressa): string {
 
 const TOT_TRIB = 'DPS/infDPS/valores/trib/totTrib';
 
-/** Note 10: always printed, whole. Figures that the note does not state are dashes. */
+/** Note 10: always printed, whole. Missing figures of the note are dashes. */
 export function totaisAproximados(nota: Impressa): string {
   const value = (esfera: 'Fed' | 'Est' | 'Mun'): string =>
     amountOf(`${TOT_TRIB}/vTotTrib/vTotTrib${esfera}`)(nota) ??
@@ -429,7 +432,7 @@ export function totaisAproximados(nota: Impressa): string {
   return `Totais Aproximados dos Tributos cfe. Lei nº 12.741/2012: Federais: ${value('Fed')}; Estaduais: ${value('Est')}; Municipais: ${value('Mun')}`;
 }
 
-/** The stub, which a page without room for it does without (note 11). */
+/** The stub, which is omitted when the page has no room for it (note 11). */
 export const CANHOTO = {
   y: 28.1,
   h: HIGH_ROW,

@@ -1,4 +1,7 @@
-/** Which letters the printed note has: the list beside the fonts themselves, and how what is missing is called. */
+/**
+ * The letters of the printed note: the list is compared with the fonts themselves, and the names of missing letters are
+ * tried.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findUnprinted, isPrinted } from '../../fiscal/letras-impressas.ts';
@@ -10,7 +13,7 @@ test('what is said to be printed is what the fonts print, of every character of 
   const wrong: string[] = [];
   const try_ = (code: number): void => {
     const char = String.fromCodePoint(code);
-    // A surrogate is no character, and what is not assigned stands for nothing; white space separates words.
+    // A surrogate is no character, and an unassigned code point has none; white space separates words.
     if (/\p{Cs}|\p{Cn}|\s/u.test(char) || code < 0x20) return;
     const own = runsOf(SANS(), char.normalize('NFC'), new Map()).filter(({ outra }) => outra === undefined);
     const prints = char.normalize('NFKC').includes('?') || !own.some(({ hex }) => hex.includes(QUESTION_MARK));

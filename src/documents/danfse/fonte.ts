@@ -1,7 +1,7 @@
 /**
- * The TrueType fonts of the printed note: widths to measure text with, glyph numbers to write it with, and the objects that
- * embed them. Two small cuts made for this (`../fontes/README.md`) are embedded whole in each file. Of the fonts for the other
- * letters only the glyphs that a note needs are (`recorte.ts`), and they are read when the first note needs one.
+ * The TrueType fonts of the printed note: widths for measuring text, glyph numbers for writing it, and the objects that
+ * embed them. Two small subsets made for this (`../fontes/README.md`) are embedded whole in each file. The fonts for
+ * other letters contribute only the needed glyphs (`recorte.ts`), and are read when the first note needs one.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ export type Fonte = {
   readonly file: Buffer;
   /** The tables of the file by their tags. */
   readonly table: (tag: string) => Buffer;
-  /** In thousandths of the size, by glyph number. */
+  /** Thousandths of the size, by glyph number. */
   readonly widths: readonly number[];
   readonly ascent: number;
   readonly descent: number;
@@ -28,11 +28,11 @@ export type Fonte = {
 
 const FONTES = path.resolve(import.meta.dirname, '../fontes');
 
-/** Contents and the small print. */
+/** The font of contents and the small print. */
 export const SANS = makeOnce(() => readFonte('sans.ttf', 'NFSEAA+DanfseSans', false));
-/** Titles and labels. */
+/** The font of titles and labels. */
 export const NEGRITO = makeOnce(() => readFonte('sans-negrito.ttf', 'NFSEAB+DanfseSans-Bold', true));
-/** The letters that these two have not, in the order in which they are asked. */
+/** The fonts for letters missing in these two, in the order of the search. */
 const OUTRAS: readonly (() => Fonte)[] = [
   makeOnce(() => readFonte('letras.ttf.br', 'DanfseLetras', false)),
   makeOnce(() => readFonte('cjk.ttf.br', 'DroidSansFallback', false)),
@@ -41,16 +41,19 @@ const OUTRAS: readonly (() => Fonte)[] = [
 /** A glyph of another font on a page: its number in the embedded small font, and its character. */
 type Emprestada = { readonly number: number; readonly is: string };
 
-/** The glyphs that a page takes of other fonts, by their numbers in these, in the order of their first use. */
+/** The glyphs that a page takes from other fonts, by their numbers there, in the order of their first use. */
 export type Emprestadas = Map<Fonte, Map<number, Emprestada>>;
 
-/** Printed for what is in no font. */
+/** Printed for a character that no font has. */
 const REPLACEMENT = '?'.charCodeAt(0);
 
-/** The glyphs of a text: runs of one font each, four hexadecimal digits a glyph. Undefined: all are of the font of the text. */
+/**
+ * The glyphs of a text: runs of one font each, four hexadecimal digits per glyph. Undefined: the font of the text has
+ * all glyphs.
+ */
 export type Corrida = { readonly outra: Fonte | undefined; readonly hex: string };
 
-/** The text in runs; what it takes of other fonts is entered in `emprestadas`. */
+/** The text in runs; glyphs of other fonts are entered in `emprestadas`. */
 export function runsOf(fonte: Fonte, text: string, emprestadas: Emprestadas): readonly Corrida[] {
   let hex = '';
   for (const char of text) {
@@ -75,7 +78,7 @@ function mixedRuns(fonte: Fonte, text: string, emprestadas: Emprestadas): readon
   return runs;
 }
 
-/** The number of a glyph in the cut that is embedded: 0 is what stands for a missing one. */
+/** The number of a glyph in the embedded subset: 0 stands for a missing one. */
 function borrow(emprestadas: Emprestadas, outra: Fonte, glyph: number, is: string): number {
   const taken = emprestadas.get(outra) ?? new Map<number, Emprestada>([[0, { number: 0, is: '' }]]);
   emprestadas.set(outra, taken);
@@ -84,14 +87,14 @@ function borrow(emprestadas: Emprestadas, outra: Fonte, glyph: number, is: strin
   return number;
 }
 
-/** How far the text goes, in thousandths of the size. */
+/** The width of the text, in thousandths of the size. */
 export function widthOf(fonte: Fonte, text: string): number {
   let width = 0;
   for (const char of text) width += advanceOf(fonte, char);
   return width;
 }
 
-/** The number of UTF-16 units of a text that are within reach. `reach`: asked with a width in thousandths of the size. */
+/** The number of UTF-16 units of a text that fit. `reach`: says whether a width in thousandths of the size fits. */
 export function fittingOf(fonte: Fonte, text: string, reach: (width: number) => boolean): number {
   let width = 0;
   let fitting = 0;
@@ -109,7 +112,7 @@ function advanceOf(fonte: Fonte, char: string): number {
   return glyphsOf(fonte, char).reduce((sum, { of, glyph }) => sum + of.widths[glyph]!, 0);
 }
 
-/** A glyph, the font that has it, and the character that it stands for. */
+/** A glyph, its font, and its character. */
 type Glyph = { readonly of: Fonte; readonly glyph: number; readonly is: string };
 
 /** The glyphs of a character: its own, those of its plain forms (`㎡` is m and 2), or a question mark. */
@@ -122,7 +125,7 @@ function glyphsOf(fonte: Fonte, char: string): readonly Glyph[] {
   return [{ of: fonte, glyph: fonte.glyphs.get(REPLACEMENT)!, is: '?' }];
 }
 
-/** Joiners, marks of direction and their like. */
+/** Joiners, direction marks and the like. */
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/u;
 
 function glyphOf(fonte: Fonte, char: string): Glyph | undefined {
@@ -179,7 +182,7 @@ function readFonte(fileName: string, name: string, isBold: boolean): Fonte {
   };
 }
 
-/** The subtable of Unicode in format 4, which every TrueType font has. */
+/** The Unicode subtable in format 4, which every TrueType font has. */
 function characterMap(cmap: Buffer, fileName: string): readonly (readonly [codePoint: number, glyph: number])[] {
   const count = cmap.readUInt16BE(2);
   const offsets = Array.from({ length: count }, (_, at) => cmap.readUInt32BE(8 + 8 * at));
@@ -205,27 +208,28 @@ function refuseFont(fileName: string, tag: string): never {
   throw new Error(`${fileName} is no font that can be read: ${tag}`);
 }
 
-/** An embedded font: what is in the file of it, and what each glyph stands for. */
+/** An embedded font: its data in the file, and the character of each glyph. */
 type Embutida = Pick<Fonte, 'name' | 'file' | 'widths' | 'ascent' | 'descent' | 'capHeight' | 'box' | 'isBold'> & {
   readonly stands: Iterable<readonly [glyph: number, char: string]>;
 };
 
-/** The five objects of a font that is embedded whole, numbered from `first` on; a page uses the first of them. */
+/** The five objects of a font that is embedded whole, numbered from `first` on; a page refers to the first of them. */
 export function fontObjects(fonte: Fonte, first: number): readonly (string | Stream)[] {
   const stands = [...fonte.glyphs].map(([codePoint, glyph]) => [glyph, String.fromCodePoint(codePoint)] as const);
   return objectsOf({ ...fonte, stands }, first);
 }
 
-/** The five objects of a font of which a page takes some glyphs. */
+/** The five objects of a font from which a page takes some glyphs. */
 export function cutObjects(fonte: Fonte, taken: ReadonlyMap<number, Emprestada>, first: number) {
   const glyphs = [...taken.keys()];
   const file = cutGlyphs(fonte.table, glyphs);
   const stands = [...taken.values()].map(({ number, is }) => [number, is] as const).slice(1);
   const widths = glyphs.map((glyph) => fonte.widths[glyph]!);
-  // Two cuts of one font have two names: a program that joins files may take those of one name for one.
+  // Two subsets of one font have two names: a program that joins files may treat equal names as one font.
   const tag = [...createHash('sha256').update(file).digest().subarray(0, 6)];
   const name = `${String.fromCharCode(...tag.map((byte) => 0x41 + (byte % 26)))}+${fonte.name}`;
-  // It stands in the lines of the other fonts; of its own measures a reader of the page would make higher ones.
+  // Its glyphs stand in the lines of the other fonts; its own measures would make a reader of the page see higher
+  // lines.
   const { ascent, descent } = SANS();
   return objectsOf({ ...fonte, name, file, widths, stands, ascent, descent }, first);
 }
@@ -244,16 +248,16 @@ function objectsOf(fonte: Embutida, first: number): readonly (string | Stream)[]
   ];
 }
 
-/** What an object holds besides its dictionary; it is deflated when written. */
+/** The data of an object besides its dictionary; it is deflated when written. */
 export type Stream = { readonly data: Buffer; readonly entries?: string };
 
 /** Lines of one operator, as the format allows. */
 const MAPPINGS_MAX = 100;
 
-/** Which character each glyph stands for, so that the text can be copied and read aloud. */
+/** The character of each glyph, so that the text can be copied and read aloud. */
 function toUnicodeMap({ stands }: Embutida): string {
   const lines = new Map<number, string>();
-  // Two characters may share a glyph (a space and the one that does not break); the first is the plain one.
+  // Two characters may share a glyph (a space and a no-break space); the first is the plain one.
   for (const [glyph, char] of stands) {
     if (!lines.has(glyph)) lines.set(glyph, `<${hexOf(glyph)}> <${utf16Of(char)}>`);
   }
@@ -282,7 +286,7 @@ function toUnicodeMap({ stands }: Embutida): string {
   ].join('\n');
 }
 
-/** The character in UTF-16, as the format has it. */
+/** The character in UTF-16, as the format demands. */
 function utf16Of(char: string): string {
   return Buffer.from(char, 'utf16le').swap16().toString('hex');
 }
@@ -297,7 +301,7 @@ export function streamObject({ data, entries }: Stream): Buffer {
   return Buffer.concat([Buffer.from(`${head}\nstream\n`), deflated, Buffer.from('\nendstream')]);
 }
 
-/** Makes a value when it is first asked for. */
+/** Makes a value at the first call, and keeps it. */
 function makeOnce<Value>(make: () => Value): () => Value {
   let made: Value | undefined;
   return () => (made ??= make());

@@ -1,5 +1,5 @@
 /**
- * The document as the printed form reads it: one text a path, and the ways in which a text is printed. A path is one of the
+ * The document as the printed form reads it: one text per path, and the printed forms of a text. A path belongs to the
  * layout, below `infNFSe`, and the compiler checks it.
  */
 import { type CampoEnumerado, enumeracaoOf, municipioOf } from '../../fiscal/catalogs/catalogs.ts';
@@ -14,7 +14,7 @@ export type Impressa = {
   readonly chave: string;
   /** The text at a path; undefined when the document has none. */
   readonly at: (path: NfsePath) => string | undefined;
-  /** Whether the document has the element, a group included. */
+  /** True when the document has the element, a group included. */
   readonly has: (path: NfsePath) => boolean;
 };
 
@@ -31,7 +31,7 @@ export function impressaOf(root: Elemento): Impressa {
   };
 }
 
-/** Of repeated groups the first counts; the printed form shows none of them. */
+/** The first of repeated groups counts; the printed form shows none of them. */
 function collect(element: Elemento, path: string, texts: Map<string, string>): void {
   for (const child of element.children) {
     const below = path === '' ? child.name : `${path}/${child.name}`;
@@ -40,10 +40,10 @@ function collect(element: Elemento, path: string, texts: Map<string, string>): v
   }
 }
 
-/** Printed in the place of what the note does not have. */
+/** Printed for a value that the note does not have. */
 export const VAZIO = '-';
 
-/** Gives what stands in a field of the printed form; undefined where the note has nothing for it. */
+/** Gives the content of a field of the printed form; undefined: the note has none. */
 export type Reader = (nota: Impressa) => string | undefined;
 
 /** Reads the text at a path. */
@@ -62,7 +62,7 @@ export function partsOf(...readers: readonly Reader[]): Reader {
   return (nota) => joinParts(...readers.map((read) => read(nota)));
 }
 
-/** Reads the sum of what the note has at these paths, as `R$ 1.234,56`. */
+/** Reads the sum of the note's values at these paths, as `R$ 1.234,56`. */
 export function amountOf(...paths: readonly NfsePath[]): Reader {
   return ({ at }) => {
     const values = paths.flatMap((path) => {
@@ -82,7 +82,7 @@ function formattedAt(path: NfsePath, format: (text: string) => string): Reader {
   };
 }
 
-/** Reads a percentage, as `12,34%`; a text that is no number is printed as it stands. */
+/** Reads a percentage, as `12,34%`; a text that is no number is printed unchanged. */
 export function percentageAt(path: NfsePath): Reader {
   return formattedAt(path, (text) => {
     const value = parseDecimal(text);
@@ -91,8 +91,8 @@ export function percentageAt(path: NfsePath): Reader {
 }
 
 /**
- * What stands for the number of an option, in the words of the standard (NT SE/CGNFS-e 008, options of the XSD 1.01). Where the
- * standard prints the description of the schema, the national catalog has it.
+ * The texts of numbered options, in the words of the standard (NT SE/CGNFS-e 008, options of the XSD 1.01). The
+ * national catalog has the descriptions that the standard takes from the schema.
  */
 const OPCOES = {
   tpAmb: { 1: 'Produção', 2: 'Homologação' },
@@ -148,7 +148,7 @@ export function dateAt(path: NfsePath): Reader {
   return formattedAt(path, brazilianDate);
 }
 
-/** Reads a date with its time as `DD/MM/AAAA hh:mm:ss`, by the clock of the offset that the text states. */
+/** Reads a date with its time as `DD/MM/AAAA hh:mm:ss`, in the offset that the text states. */
 export function dateTimeAt(path: NfsePath): Reader {
   return formattedAt(path, (text) => {
     const [, date, time] = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)/.exec(text) ?? [];
@@ -156,9 +156,9 @@ export function dateTimeAt(path: NfsePath): Reader {
   });
 }
 
-/** How numbers are printed: their groups of characters, and what stands between the groups. */
+/** The printed form of numbers: their groups of characters, and the separators between the groups. */
 const MASKS = {
-  /** Letters of an alphanumeric CNPJ stay. */
+  /** The letters of an alphanumeric CNPJ stay. */
   CNPJ: [/^(.{2})(.{3})(.{3})(.{4})(.{2})$/, '$1.$2.$3/$4-$5'],
   CPF: [/^(.{3})(.{3})(.{3})(.{2})$/, '$1.$2.$3-$4'],
   CEP: [/^(\d{2})(\d{3})(\d{3})$/, '$1.$2-$3'],
@@ -166,13 +166,13 @@ const MASKS = {
   cNBS: [/^(\d)(\d{4})(\d{2})(\d{2})$/, '$1.$2.$3.$4'],
 } as const;
 
-/** A number in its printed form; one of another length is printed as it stands. */
+/** A number in its printed form; a number of another length is printed unchanged. */
 export function maskNumber(kind: keyof typeof MASKS, text: string | undefined): string | undefined {
   const [groups, printed] = MASKS[kind];
   return text?.replace(groups, printed);
 }
 
-/** The state of a municipality, which its code tells. */
+/** The state of a municipality, found by its code. */
 export function ufOf(codigoIbge: string | undefined): string | undefined {
   return codigoIbge === undefined ? undefined : municipioOf(codigoIbge)?.uf;
 }

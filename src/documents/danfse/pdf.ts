@@ -1,6 +1,7 @@
 /**
- * One A4 page as the bytes of a PDF: text, filled areas and lines, in centimetres from the upper left corner, as the standard
- * measures. No library: a page of text in two fonts needs a dozen objects, and the fonts are the same in every file.
+ * One A4 page as the bytes of a PDF: text, filled areas and lines, in centimetres from the upper left corner, as the
+ * standard measures. No library is needed: a page of text in two fonts has a dozen objects, and the fonts are the same
+ * in every file.
  */
 import {
   cutObjects,
@@ -20,7 +21,7 @@ export const PAGE_WIDTH = 21;
 export const PAGE_HEIGHT = 29.7;
 const POINTS_PER_CM = 72 / 2.54;
 
-/** Red, green and blue, from 0 to 1, as the format writes them. */
+/** Red, green and blue, from 0 to 1, in the notation of the format. */
 export type Cor = string;
 const PRETO: Cor = '0 0 0';
 export const BRANCO: Cor = '1 1 1';
@@ -46,7 +47,7 @@ export function measure({ fonte, size }: Letra, text: string): number {
   return centimetres(widthOf(fonte(), text), size);
 }
 
-/** How many UTF-16 units of a text are no wider than so many centimetres. */
+/** The number of UTF-16 units of a text that fit into a width in centimetres. */
 export function fitting({ fonte, size }: Letra, text: string, width: number): number {
   return fittingOf(fonte(), text, (reached) => centimetres(reached, size) <= width);
 }
@@ -55,12 +56,12 @@ function centimetres(thousandths: number, size: number): number {
   return (thousandths * size) / 1000 / POINTS_PER_CM;
 }
 
-/** Points as centimetres. */
+/** Converts points to centimetres. */
 export function points(count: number): number {
   return count / POINTS_PER_CM;
 }
 
-/** Sets a text with its baseline at `y`. `stretch`: 1 for the natural width of the letters, less to set them narrower. */
+/** Sets a text with its baseline at `y`. `stretch`: 1 for the natural width of the letters, less for narrower ones. */
 export function setText(
   { ink, emprestadas }: Folha,
   letra: Letra,
@@ -75,7 +76,7 @@ export function setText(
   ink.push(`${beginText(letra, cor)} ${writeNumber(stretch * 100)} Tz ${place} ${shown} ET`);
 }
 
-/** Sets a text below all others, turned by `degrees` around the middle of the page and moved by `offset` at right angles. */
+/** Sets a text below all others, turned by `degrees` around the page's middle, and moved by `offset` at right angles. */
 export function setMark(
   { marks, emprestadas }: Folha,
   letra: Letra,
@@ -99,7 +100,7 @@ function chooseFont({ fonte, size }: Letra): string {
   return `/${fonte().isBold ? 'N' : 'S'} ${size} Tf`;
 }
 
-/** The operators that show a text: one, unless other fonts lend it letters. */
+/** The operators that show a text: a single one, unless other fonts supply letters. */
 function showText(letra: Letra, text: string, emprestadas: Emprestadas): string {
   const runs = runsOf(letra.fonte(), text, emprestadas);
   return runs
@@ -111,7 +112,7 @@ function showText(letra: Letra, text: string, emprestadas: Emprestadas): string 
     .join(' ');
 }
 
-/** The name of a font that lends letters, in the resources of the page. */
+/** The name of a supplying font, in the resources of the page. */
 function nameOfLent(place: number): string {
   return `E${place}`;
 }
@@ -131,7 +132,7 @@ function fillPaths(areas: readonly Area[], cor: Cor): string {
   return `${cor} rg ${paths.join(' ')} f`;
 }
 
-/** A level line, so many points wide. */
+/** A horizontal line of a width in points. */
 export function rule({ ink }: Folha, x: number, y: number, w: number, width: number): void {
   ink.push(`${PRETO} RG ${width} w ${writeLength(x)} ${writeHeight(y)} m ${writeLength(x + w)} ${writeHeight(y)} l S`);
 }
@@ -146,7 +147,7 @@ function writeLength(cm: number): string {
   return writeNumber(cm * POINTS_PER_CM);
 }
 
-/** A place counted from the upper edge, as the format counts it: from the lower one. */
+/** A height from the upper edge, converted to that from the lower edge, as the format counts. */
 function writeHeight(cm: number): string {
   return writeLength(PAGE_HEIGHT - cm);
 }
@@ -159,10 +160,10 @@ function writeNumber(value: number): string {
 const [CATALOG, PAGES, PAGE, CONTENT, INFO, FIRST_FONT] = [1, 2, 3, 4, 5, 6];
 const OBJECTS_OF_A_FONT = 5;
 
-/** The objects of the fonts, which no page changes. */
+/** The objects of the fonts, which are the same for every page. */
 let fonts: readonly Buffer[] | undefined;
 
-/** The file. `title` in plain ASCII; it is what a viewer shows as the name of the document. */
+/** The file. `title`, in plain ASCII, is the document's name in a viewer. */
 export function pdfOf({ shades, marks, ink, emprestadas }: Folha, title: string): Buffer {
   fonts ??= [SANS(), NEGRITO()]
     .flatMap((fonte, place) => fontObjects(fonte, FIRST_FONT + place * OBJECTS_OF_A_FONT))
@@ -193,7 +194,7 @@ function objectOf(object: string | Stream): Buffer {
   return typeof object === 'string' ? Buffer.from(object) : streamObject(object);
 }
 
-/** The bytes after the version tell who looks at the beginning of a file that this one is not text. */
+/** The bytes after the version mark the file as binary. */
 const HEADER = Buffer.from('%PDF-1.7\n%\u00e2\u00e3\u00cf\u00d3\n', 'latin1');
 
 /** `objects` from number 1 on. */

@@ -1,6 +1,6 @@
 /**
- * Makes a small TrueType font of some glyphs of another, for a PDF to embed. The glyphs are numbered anew from 0. A glyph composed
- * of others brings these along, at the end. Instructions for the drawing on a screen are left out.
+ * Makes a small TrueType font of some glyphs of another, for a PDF to embed. The glyphs are numbered anew from 0. The
+ * parts of a composed glyph are added at the end. Instructions for drawing on a screen are left out.
  */
 /** The bytes of the small font. `table`: a table of the large font by its tag. `glyphs`: numbers in the large font, 0 first. */
 export function cutGlyphs(table: (tag: string) => Buffer, glyphs: readonly number[]): Buffer {
@@ -12,7 +12,7 @@ export function cutGlyphs(table: (tag: string) => Buffer, glyphs: readonly numbe
   const numbers = new Map(glyphs.map((glyph, number) => [glyph, number]));
   const outlines: Buffer[] = [];
   const offsets = [0];
-  // The map grows while it is walked: parts of glyphs come behind.
+  // The map grows during the walk: parts of glyphs are added at its end.
   for (const glyph of numbers.keys()) {
     const outline = Buffer.from(glyf.subarray(offsetOf(glyph), offsetOf(glyph + 1)));
     for (const place of partsOf(outline)) {
@@ -49,7 +49,7 @@ export function cutGlyphs(table: (tag: string) => Buffer, glyphs: readonly numbe
 
 const [ARE_WORDS, HAS_SCALE, HAS_MORE, HAS_TWO_SCALES, HAS_MATRIX] = [0x1, 0x8, 0x20, 0x40, 0x80];
 
-/** Where in an outline the numbers of its parts stand; a plain one has none. */
+/** The positions of the part numbers in an outline; a plain one has none. */
 function partsOf(outline: Buffer): readonly number[] {
   if (outline.length === 0 || outline.readInt16BE(0) >= 0) return [];
   const places: number[] = [];
@@ -64,7 +64,7 @@ function partsOf(outline: Buffer): readonly number[] {
 }
 
 const CHECKSUM_ADJUSTMENT = 8;
-/** The sum of a file and its adjustment. */
+/** The constant from which the checksum adjustment of a file is computed. */
 const CHECKSUM = 0xb1b0afba;
 
 /** `tables` in the order of their tags. */

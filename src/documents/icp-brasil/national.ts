@@ -1,9 +1,9 @@
 /**
- * The authorities of ICP-Brasil that this project brings along: the roots that vouch for people and companies, and the
- * authorities below them, with whose help a chain is built when a sender gives the end of it alone.
+ * The authorities of ICP-Brasil that this project ships: the roots that certify people and companies, and the
+ * authorities below them. The latter complete a chain when a sender gives its end alone.
  *
- * The certificates are `raizes.pem` and `intermediarias.pem`, the table is `autoridades.json`; all three are written by
- * `scripts/generate-icp-brasil.ts`. Every certificate must be the one whose fingerprint stands in the table.
+ * The certificates are `raizes.pem` and `intermediarias.pem`, the table is `autoridades.json`;
+ * `scripts/generate-icp-brasil.ts` writes all three. Every certificate must match a fingerprint of the table.
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -15,21 +15,21 @@ export interface Autoridade {
   readonly nome: string;
   readonly nivel: 'raiz' | 'primeiro_nivel' | 'segundo_nivel';
   readonly emissor: string;
-  /** The root it hangs under: `v5`. */
+  /** The root above it: `v5`. */
   readonly raiz: string;
   /** RFC 3339, UTC. */
   readonly inicio: string;
   readonly fim: string;
-  /** Of the DER, lower hex. */
+  /** SHA-256 of the DER, lower hex. */
   readonly sha256: string;
-  /** Who published it, in the words of the source table. */
+  /** The publishers of the certificate, in the words of the source table. */
   readonly fontes: string;
 }
 
 export type NationalAuthorities = {
   readonly raizes: readonly Certificate[];
   readonly intermediarias: readonly Certificate[];
-  /** What in the files does not fit the table, and therefore does not count. Portuguese. */
+  /** Contents of the files that do not match the table, and therefore do not count. Portuguese. */
   readonly problems: readonly string[];
 };
 
@@ -42,14 +42,14 @@ export function autoridades(): readonly Autoridade[] {
 
 let known: NationalAuthorities | undefined;
 
-/** The certificates, read at the first question (some 20 ms). */
+/** The certificates, read at the first call (about 20 ms). */
 export function nationalAuthorities(): NationalAuthorities {
   const read = (file: string): string => readFileSync(path.join(import.meta.dirname, file), 'utf8');
   known ??= matchTable(autoridades(), read('raizes.pem'), read('intermediarias.pem'));
   return known;
 }
 
-/** Takes of two PEM texts what the table names, and says what else is there or is missing. */
+/** Takes the certificates of the table from two PEM texts, and reports extra and missing ones. */
 export function matchTable(
   table: readonly Autoridade[],
   raizesPem: string,

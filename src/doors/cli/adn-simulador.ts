@@ -1,4 +1,4 @@
-/** `nfse adn-simulador`: a rehearsal of the national environment, in a process of its own, until it is told to end. */
+/** `nfse adn-simulador`: a rehearsal of the national environment, in a separate process, until a signal ends it. */
 import { type CliWorld, type Command, type SimuladorAsked, textOf, type Values } from '../../base/terminal/command.ts';
 import { waitForSignal } from '../../base/terminal/signals.ts';
 import { columns } from '../../base/terminal/text.ts';

@@ -1,6 +1,7 @@
 /**
- * The command line, in Portuguese. The help is made of the commands' own rows, and only what was asked for is loaded. Exit codes: 0 done, 1 refused or
- * failed, 2 asked wrongly, 75 cannot be said or done yet; so ends `wiring/program.ts` where the database cannot be used just now.
+ * The command line, in Portuguese. The rows of the commands make the help, and only the requested command is loaded.
+ * Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 75 not possible yet; `wiring/program.ts` ends with 75 when
+ * the database cannot be used.
  */
 
 import { readArguments } from '../../base/terminal/arguments.ts';
@@ -14,12 +15,12 @@ import { loadAllCommands, loadCommands } from './commands.ts';
 
 export type { CliWorld } from '../../base/terminal/command.ts';
 
-/** What every command takes. */
+/** Options of every command. */
 const ALWAYS: Options = {
   config: { takes: 'ARQUIVO', help: 'lê os ajustes deste arquivo, e não de /etc/nfse.env' },
 };
 
-/** Runs one command; resolves with the exit code. Failures of the machine are thrown, with a message for a person. */
+/** Runs one command; resolves with the exit code. Failures of the machine are thrown, with a message for the operator. */
 export async function runCli(argv: readonly string[], world: CliWorld): Promise<number> {
   const [name] = argv;
   if (name === undefined || HELP.includes(name)) {
@@ -60,7 +61,7 @@ function commandOf([first, second]: readonly string[], family: readonly Command[
   return family.find((one) => one.name === `${first} ${second}`) ?? family.find((one) => one.name === first);
 }
 
-/** A family (`municipio`) named alone or with `--help` shows its commands; anything else does not exist. */
+/** A family (`municipio`) alone or with `--help` shows its commands; an unknown command is refused. */
 async function refuseCommand(argv: readonly string[], loaded: readonly Command[], world: CliWorld): Promise<number> {
   const [name, second] = argv as readonly [string, string?];
   if (/^--config(?:=|$)/.test(name)) {

@@ -1,4 +1,4 @@
-/** Where each command stands, by its first word: a command loads its own file and no other one. The order is that of the help. */
+/** The file of each command, by its first word: a command loads its own file alone. The order is that of the help. */
 import type { Command } from '../../base/terminal/command.ts';
 
 type CommandFile = {
@@ -76,7 +76,7 @@ const FILES: readonly CommandFile[] = [
   },
 ];
 
-/** The commands that begin with this word; none: there is no such word. */
+/** The commands that begin with this word; the list is empty for an unknown word. */
 export function loadCommands(word: string): Promise<readonly Command[]> {
   return loadFiles(FILES.filter(({ words }) => words.includes(word)));
 }

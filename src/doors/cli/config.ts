@@ -1,4 +1,4 @@
-/** `nfse config`: every setting, what counts of it and whence, and a file to start from. Secrets are shown to nobody. */
+/** `nfse config`: every setting, its effective value and origin, and a file to start from. Secrets are never shown. */
 
 import { type CliWorld, type Command, JSON_OPTION, type SettingsKnown } from '../../base/terminal/command.ts';
 import { faultText, nearestText, type SettingsFault } from '../../base/terminal/settings-file.ts';
@@ -7,7 +7,7 @@ import { VARIABLES, type Variable } from '../../base/terminal/variables.ts';
 
 type Shown = {
   readonly nome: string;
-  /** Null: nothing counts. */
+  /** Null: the setting has no value. */
   readonly valor: string | null;
   readonly origem: 'ambiente' | 'arquivo' | 'padrao' | null;
   readonly linha: number | null;
@@ -34,7 +34,7 @@ async function showSettings(world: CliWorld, asJson: boolean): Promise<number> {
   const known = await world.settings();
   const problems: SettingsFault[] = [...(known.text?.faults ?? [])];
   const shown = ROWS.map(([name, row]) => showSetting(name, row, known, problems));
-  // Of settings that are wrong one by one, nothing is said together.
+  // Faults of a combination are reported only when each setting alone is correct.
   if (problems.length === 0 && known.problem !== undefined) problems.push({ line: undefined, what: known.problem });
   const others = known.text?.assignments.filter(({ name }) => !Object.hasOwn(VARIABLES, name)) ?? [];
   problems.sort((one, other) => (one.line ?? 0) - (other.line ?? 0));
@@ -72,7 +72,7 @@ function section(title: string, lines: readonly string[]): readonly string[] {
   return lines.length === 0 ? [] : ['', title, ...lines.map((line) => `  ${line}`)];
 }
 
-/** What counts of a setting, and whence. What is wrong with it is added to the problems. */
+/** The effective value of a setting and its origin. Its faults are added to the problems. */
 function showSetting(
   nome: string,
   row: Variable<unknown>,
@@ -92,7 +92,7 @@ function showSetting(
   return { nome, valor, origem, linha, para_que: row.help };
 }
 
-/** A text that is wrong is not repeated: it may hold a password where none belongs. */
+/** A faulty text is not repeated: it may hold a password in a wrong place. */
 function shownValue(
   name: string,
   { parse, mask }: Variable<unknown>,
@@ -109,7 +109,7 @@ function shownValue(
   }
 }
 
-/** Any address may bring a user and a password, and a token in what it asks. */
+/** Any address may hold a user and a password, and a token in its query. */
 function hidePassword(value: string): string {
   return value
     .replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/]*@/i, '$1(oculto)@')
@@ -122,14 +122,14 @@ function settingLines({ nome, valor, origem, linha, para_que }: Shown): readonly
   return [`${nome}: ${value}`, `    ${para_que}`];
 }
 
-/** Names of the environment that look like ours and are none. */
+/** Names in the environment that look like settings of ours, and are not. */
 function unknownOf(env: NodeJS.ProcessEnv): readonly string[] {
   return Object.keys(env)
     .filter((name) => name.startsWith('NFSE_') && !Object.hasOwn(VARIABLES, name))
     .map((name) => `o ambiente tem ${name}, que não é um ajuste e não vale nada.${nearestText(name)}`);
 }
 
-/** Every setting as a comment, with what counts without it. */
+/** Every setting as a comment, with its default. */
 function exampleFile(): string {
   return [
     '# Ajustes do serviço de NFS-e. O lugar deste arquivo é /etc/nfse.env; outro se diz com --config ARQUIVO.',

@@ -1,4 +1,4 @@
-/** `nfse serve`, `transmitir` and `migrar`: the service itself, and what brings its database up to date. */
+/** `nfse serve`, `transmitir` and `migrar`: the service itself, and the update of its database. */
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { CliWorld, Command, EndSignal, Running, Transmitting } from '../../base/terminal/command.ts';
@@ -32,7 +32,7 @@ export const MIGRAR: Command = {
 async function serve(world: CliWorld): Promise<number> {
   let running: Running | undefined;
   const ended = waitForSignal();
-  // A terminal that is closed ends what it started, as Ctrl-C does.
+  // A closed terminal ends the programs it started, as Ctrl-C does.
   process.on('SIGHUP', () => (world.isTerminal ? process.kill(process.pid, 'SIGINT') : running?.restart()));
   world.out('Iniciando o serviço de NFS-e…\n');
   const run = (asked: AbortSignal): Promise<void> =>
@@ -114,7 +114,7 @@ async function transmit(world: CliWorld): Promise<number> {
   return runToEnd(world, ended, (asked) => world.transmit(waitForEnd, asked));
 }
 
-/** Runs until the signal. An update of the database under way is broken off; the next start goes on with it. */
+/** Runs until the signal. A signal interrupts an update of the database; the next start continues it. */
 async function runToEnd(
   world: CliWorld,
   ended: Promise<EndSignal>,
@@ -134,7 +134,7 @@ async function runToEnd(
 /** The sample DPS that ships with the project. */
 const SAMPLE = fileURLToPath(new URL('../../../examples/dps.xml', import.meta.url));
 
-/** The path of the sample from where the command was given, when that is shorter to read. */
+/** The path of the sample, relative to the current folder when that is shorter. */
 function sampleFile(): string {
   const relative = path.relative(process.cwd(), SAMPLE);
   return quoteArgument(relative.startsWith('..') ? SAMPLE : relative);

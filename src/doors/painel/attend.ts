@@ -1,6 +1,7 @@
 /**
- * A request to the console from its arrival to its answer: whether it came by the console's own address and from its own pages, who asks,
- * what they may, and how the answer is written. Every row of the table goes through here, so no page looks after these things itself.
+ * A request to the console from its arrival to its answer: the checks of address and origin, the user's identity, the
+ * user's permissions, and the writing of the answer. Every row of the table goes through here, so no page repeats these
+ * steps.
  */
 
 import { clientOf, siteIn } from '../../base/http/caller.ts';
@@ -64,14 +65,14 @@ async function attend(world: PainelWorld, options: PainelOptions, row: Row, requ
   return answer;
 }
 
-/** The answer to what did not come by the address of the console: another name of this machine is sent to it, anything else refused. */
+/** The answer to a request outside the console's own address: another name of this machine is redirected, all else is refused. */
 function elsewhere(
   { place }: PainelWorld,
   { trustProxy }: PainelOptions,
   request: HttpRequest,
 ): HttpAnswer | undefined {
   const site = siteIn(request, trustProxy);
-  // A proxy that ends the TLS may not say so; the name is what matters.
+  // A proxy that ends the TLS may not say so; the name decides.
   if (site !== undefined && new URL(site).host === new URL(place.origin).host) return undefined;
   const isOfHere =
     site !== undefined && isLoopback(new URL(site).hostname) && isLoopback(new URL(place.origin).hostname);
@@ -113,7 +114,7 @@ async function answerRow(world: PainelWorld, row: Row, request: HttpRequest, red
   if (row.method === 'GET') return write(visit, visitor, await row.handle(callOf(visit, visitor)));
   const sent = await readPosted(visit, row, visitor);
   if ('title' in sent) return write(visit, visitor, sent);
-  // Session and roles are read again: they may have ended while the form was coming.
+  // Session and roles are read again: they may have ended while the form arrived.
   const still = token === undefined ? undefined : await readVisitor(world, token);
   const late = await turnAway(visit, row.quem, still);
   return write(visit, still, late ?? (await row.handle(callOf({ ...visit, form: sent }, still))));
@@ -124,7 +125,7 @@ function callOf(visit: Visit, visitor: Visitor | undefined): InMunicipio {
   return { ...visit, visitor, slug, papel: slug && visitor?.conta.papeis[slug] } as InMunicipio;
 }
 
-/** Where somebody belongs who may not ask for this; undefined: they may. */
+/** The redirection or refusal of a user without permission; undefined: the user may go on. */
 async function turnAway(visit: Visit, quem: Quem, visitor: Visitor | undefined): Promise<Answer | undefined> {
   if (quem === 'todos') return undefined;
   if (visitor === undefined) return { goTo: '/entrar' };
@@ -165,7 +166,7 @@ const BODY_TROUBLES: Readonly<Record<string, readonly [status: number, said: str
   crowded: [503, 'Muitos envios grandes chegam ao mesmo tempo. Tente de novo em alguns segundos.'],
 };
 
-/** The form of a POST that came from a page of ours; otherwise why not. */
+/** The form of a POST that came from one of our pages; otherwise the refusal. */
 async function readPosted(
   { world, request }: Visit,
   row: Row,
@@ -191,23 +192,23 @@ const NOT_OURS: PageShown = {
 Nada foi feito. <a href="/">Comece de novo pelo console</a>.</p>`,
 };
 
-/** Whether a browser says that one of our pages sends this. One that says nothing is not believed. */
+/** True when the browser says that one of our pages sent the request. Silence is not believed. */
 function isFromHere({ headers }: HttpRequest, origin: string): boolean {
   return headers.origin === origin || (headers.origin === undefined && headers['sec-fetch-site'] === 'same-origin');
 }
 
-/** Whether somebody has followed a link of another site, for which a browser leaves the cookie at home. */
+/** True when the user followed a link of another site: the browser then omits the cookie. */
 function isFromElsewhere({ method, headers }: HttpRequest): boolean {
   return method === 'GET' && headers['sec-fetch-site'] === 'cross-site' && headers['sec-fetch-mode'] === 'navigate';
 }
 
-/** Asked for again from a page of ours, the cookie comes with it. */
+/** The page loads itself again, now from our site, so the browser sends the cookie. */
 const OPENING = '<!doctype html><html lang="pt-BR"><title>Abrindo…</title><p>Abrindo…</p></html>';
 const LOAD_AGAIN: HttpAnswer = { status: 200, headers: { ...PAGE_HEADERS, Refresh: '0' }, body: OPENING };
 
 async function write(visit: Visit, visitor: Visitor | undefined, answer: Answer): Promise<HttpAnswer> {
   const { world, request } = visit;
-  // Another cookie takes the place of the one that the browser sent, also where somebody else enters.
+  // A new session replaces the one that the browser sent, even for another user.
   if ('token' in answer && answer.token && visitor) await endSessao(world, visitor.sessao.impressao);
   if ('goTo' in answer) {
     const { goTo, recado, token, passing } = answer;
@@ -255,7 +256,7 @@ o que não foi confirmado não foi feito.</p>`
   return writePage(page, undefined);
 }
 
-/** Answers what no route takes. */
+/** Answers a request that no route takes. */
 export function answerUnknown(status: number): HttpAnswer {
   return writePage({ ...NOT_THERE, status }, undefined);
 }

@@ -49,7 +49,7 @@ export const PAINEL_ROUTES: readonly Row[] = [
   ...TRILHA_ROUTES,
 ];
 
-/** A town hall has as many desks. */
+/** A town hall has about as many desks. */
 const CONNECTIONS_MAX = 500;
 
 const STATUS = {
@@ -66,7 +66,7 @@ type Listener = {
   readonly tls: TlsKeys | undefined;
 };
 
-/** Listens. Throws the error of the system where it cannot. */
+/** Opens the listener. It throws the error of the system when it cannot listen. */
 export async function openPainel(
   opened: PainelSetup,
   { host, port, tls, ...options }: PainelOptions & Listener,

@@ -1,4 +1,4 @@
-/** What this door says of itself; the public description is made of it (`published/openapi`). */
+/** The REST door's own data for the public description (`published/openapi`). */
 
 import { ENVELOPE_FIELDS, envelopeOf } from '../../base/http/envelope.ts';
 import { MISSES_MAX } from '../../base/http/misses.ts';
@@ -24,9 +24,9 @@ import { NAO_CONFERIDO_FIELDS } from '../../subjects/notas/validacao.rest.ts';
 import { PARAMS, ROUTES } from './routes.ts';
 import { SHAPES } from './shapes.ts';
 
-/** When the recorded examples were made. */
+/** The moment of the recorded examples. */
 const EXAMPLE_MOMENT = '2026-11-21T12:00:00-03:00';
-/** It belongs to no request. */
+/** No request has this identifier. */
 const EXAMPLE_REQUEST_ID = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
 
 function makeExample(status: number, titulo: string, { refusal, campo }: Refused, name?: string): MadeRefusal {
@@ -69,7 +69,7 @@ const REFUSALS: readonly MadeRefusal[] = [
   ),
 ];
 
-/** What the page on security is made of. */
+/** The data for the page on security. */
 export const GUARDED_DOOR: GuardedDoor = { routes: ROUTES, soapPath: SOAP_PATH, missesMax: MISSES_MAX };
 
 export const DESCRIBED_DOOR: DescribedDoor = {

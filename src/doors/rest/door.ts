@@ -1,4 +1,4 @@
-/** The REST door: listens, with the routes of the municipalities, of the legacy port and of the service itself. */
+/** The REST door: the listener, with the routes of the municipalities, of the legacy port and of the service itself. */
 
 import { attend, refuse } from '../../base/http/attend.ts';
 import { KEYS_MAX, openBuckets } from '../../base/http/buckets.ts';
@@ -29,11 +29,14 @@ export type { RestDoorOptions } from '../../base/http/visit.ts';
 
 export type RestDoor = {
   readonly address: string;
-  /** Says at once that the door is not ready. After `drainMs` milliseconds it accepts no more requests, and ends those under way. */
+  /**
+   * Reports at once that the door is not ready. It accepts no more requests after `drainMs` milliseconds, and ends
+   * those in progress.
+   */
   close(drainMs?: number): Promise<void>;
 };
 
-/** A door that listens. */
+/** Opens a door with its own listener. */
 export async function createRestDoor(world: World, options: RestDoorOptions & Place): Promise<RestDoor> {
   const { door, http } = openDoor(world, options);
   const { host, port, socket } = options;
@@ -48,17 +51,17 @@ export async function createRestDoor(world: World, options: RestDoorOptions & Pl
   };
 }
 
-/** Who waits is answered with what there is. */
+/** A waiting request is answered with the data of this moment. */
 function endWaits(door: Door): void {
   door.closing = true;
   for (const waits of Object.values(door.waits)) waits.end();
 }
 
-/** A door to which another process, which listens, hands its connections. */
+/** A door for the connections that a listening process hands over. */
 export type HandedDoor = HandedHttp & {
-  /** Where that process listens: to be told before the first connection. */
+  /** The address of the listening process; the caller sets it before the first connection. */
   setAddress(address: string): void;
-  /** Says that the service is ending, and ends each connection with its next answer. */
+  /** Announces the end of the service, and ends each connection with its next answer. */
   drain(): void;
 };
 
@@ -116,7 +119,7 @@ function openDoor(world: World, options: RestDoorOptions): { readonly door: Door
   return { door, http };
 }
 
-/** Answers a request that no route takes. Below a municipality the answer still bears the mark of that municipality. */
+/** Answers a request that no route takes. The answer below a municipality still carries the municipality's headers. */
 async function answerTrouble(
   door: Door,
   visit: Visit,
@@ -132,10 +135,10 @@ async function answerTrouble(
   return refuse(door, visit, refuseTrouble(trouble, allow, request.url, nearby));
 }
 
-/** Routes that still do what they are there for. */
+/** Routes that still serve their purpose. */
 const OPEN_ROUTES = ROUTES.filter(({ status }) => status !== 410);
 
-/** What exists near to an address that does not, or that has another method. */
+/** Existing addresses close to an unknown one, or the methods of a known one. */
 function findNearby(trouble: Trouble, { url, method }: HttpRequest): readonly string[] {
   if (trouble === 'unknown_path') return findNearPaths(url, OPEN_ROUTES);
   if (trouble !== 'method_not_allowed') return [];
@@ -165,7 +168,7 @@ async function askStoreInTime(world: World): Promise<StoreTrouble | undefined> {
   return Promise.race([askStore(world), late]);
 }
 
-/** Callers that ask at the same time share one question, so that trouble of the database does not multiply them. */
+/** Simultaneous callers share one query, so that database trouble does not multiply the load. */
 function shareQuestion<Value>(ask: () => Promise<Value>): () => Promise<Value> {
   let asking: Promise<Value> | undefined;
   return () => {

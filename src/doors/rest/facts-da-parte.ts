@@ -1,4 +1,4 @@
-/** What the pages on tokens, lists, changes, webhooks and sandboxes of one's own say that the code decides. Each is Markdown. */
+/** Facts from the code for the pages on tokens, lists, changes, webhooks and personal sandboxes. Each is Markdown. */
 
 import { ESPERA_MAX_S } from '../../base/http/espera.ts';
 import { EXCESS_KEPT } from '../../base/http/quotas.ts';

@@ -1,4 +1,7 @@
-/** The routes of the municipalities as HTTP. A request finds its municipality, passes the limits and brings a fit body; then its flow answers. */
+/**
+ * The routes of the municipalities as HTTP. A request finds its municipality, passes the limits and brings a valid
+ * body; then its flow answers.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type AsideTrouble, CROWDED_ASIDE, TOO_DEAR } from '../../base/http/aside.ts';
 import { attend, refuse, writeOutcome } from '../../base/http/attend.ts';
@@ -46,7 +49,7 @@ export function municipioRoutes(door: Door): readonly HttpRoute[] {
   return ROUTES.flatMap((route) => httpRoutesOf(door, route));
 }
 
-/** The route, and the preflight of one that is open to pages. */
+/** The route, and its preflight when web pages may call it. */
 function httpRoutesOf(door: Door, route: Route): readonly HttpRoute[] {
   const path = `/:municipio${route.path}`;
   const headers = headersOfRoute(route);
@@ -65,7 +68,7 @@ async function answerPreflight(door: Door, visit: Visit): Promise<HttpAnswer> {
   return refuse(door, visit, refuseUnknownMunicipio(slug));
 }
 
-/** A request that has passed all that comes before its flow. */
+/** A request that has passed every check before its flow. */
 type Admitted = {
   readonly municipio: Municipio;
   readonly client: string;
@@ -78,12 +81,12 @@ async function answerRoute(door: Door, visit: Visit, route: Route): Promise<Http
   const municipio = await findMunicipio(door, visit, slug);
   if (municipio === undefined) return refuse(door, visit, refuseUnknownMunicipio(slug));
   const { answer, corpo } = await answerKnown(door, visit, route, municipio);
-  // Those that keep the sandbox itself are none of its last requests.
+  // Requests that manage the sandbox itself are not listed among its last requests.
   if (!route.path.startsWith(AMBIENTE_PATH)) keepForOwner(door, visit, corpo, answer);
   return answer;
 }
 
-/** `corpo`: undefined where the body was not read. */
+/** `corpo`: undefined when the body was not read. */
 type Answered = { readonly answer: HttpAnswer; readonly corpo?: Buffer };
 
 async function answerKnown(door: Door, visit: Visit, route: Route, municipio: Municipio): Promise<Answered> {
@@ -122,7 +125,7 @@ async function readFitBody(
   const misfit = (takes && headersMisfit(headers, { takes, nacional })) ?? (takesKey && keyMisfit(headers));
   if (misfit !== undefined) return refuseMisfit(misfit);
   const body = await request.readBody(BODY_MAX_BYTES);
-  // D-14: an address that takes anything has one answer, which no body changes.
+  // D-14: an address that accepts any body has one answer for every body.
   if (body === 'body_too_large' && takes === undefined) return NO_BODY;
   if (body === 'crowded') return refuseUnavailable(CROWDED_BODIES, CROWD_WAIT_S);
   if (typeof body === 'string') return refuseTrouble(body, undefined);
@@ -139,12 +142,12 @@ async function answerAdmitted(door: Door, visit: Visit, route: Route, admitted: 
   const isGuess = 'isMiss' in outcome && outcome.isMiss === true;
   const isMiss = isGuess || answer.status === 404;
   const wait = route.missCost !== undefined && isMiss ? await door.misses.count(client, route.missCost) : undefined;
-  // A signed POST is no guess: where signatures are required, the note is looked up only once the signature holds.
+  // A signed POST is no guess: with mandatory signatures, the note is looked up only after the signature is verified.
   const isSigned = !isGuess && route.method === 'POST' && AMBIENTES[municipio.ambiente].signatureRefuses;
   return wait === undefined || isSigned ? answer : refuse(door, visit, refuseTooManyMisses(wait));
 }
 
-/** Performs the flow of a route: in this thread or, with a large body, in the other one. */
+/** Performs the flow of a route: in this thread, or in the other one for a large body. */
 async function performRoute(
   door: Door,
   { request }: Visit,

@@ -1,18 +1,18 @@
 /**
- * Headers that every answer about a path carries, also a refusal that comes before its route. Among them CORS: pages of any site
- * may read answers that are public and need no credential. No other answer is open, so that no page asks in the name of its visitor.
+ * Headers of every answer about a path, refusals before its route included. CORS is among them: pages of any site may
+ * read public answers that need no credential. No other answer is open, so no page can act for its visitor.
  */
 import type { HttpAnswer, HttpRequest } from '../../base/http/message.ts';
 import type { Route } from '../../base/http/route.ts';
 import { ROUTES } from './routes.ts';
 
-/** Headers of every answer, refusals included, of an address that is open to pages. */
+/** Headers of every answer of an address that is open to web pages, refusals included. */
 export const CORS_HEADERS = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': '*' } as const;
 
-/** A browser need not ask again for a day. */
+/** A browser may keep the preflight for a day. */
 const PREFLIGHT_KEPT_S = 86_400;
 
-/** The answer to OPTIONS, by which a browser asks before it sends a request with headers of its own. */
+/** The answer to OPTIONS, the preflight of a request with custom headers. */
 export const PREFLIGHT: HttpAnswer = {
   status: 204,
   headers: {
@@ -31,7 +31,7 @@ export function headersOfRoute({ isPublic, always }: Route): Headers {
   return isPublic ? { ...CORS_HEADERS, ...always } : always;
 }
 
-/** An answer with such headers; where both have one, the answer's own counts. */
+/** An answer with such headers; the answer's own value wins over a duplicate. */
 export function addHeaders(headers: Headers, answer: HttpAnswer): HttpAnswer {
   return headers === undefined ? answer : { ...answer, headers: { ...headers, ...answer.headers } };
 }

@@ -1,4 +1,4 @@
-/** Answers the requests with a large body, in the thread that they are handed to. */
+/** Answers the requests with a large body, in a separate thread. */
 
 import type { AsideCall } from '../../base/http/aside.ts';
 import { ASIDE_BYTES } from '../../base/http/aside.ts';
@@ -11,7 +11,7 @@ import type { World } from '../../base/world/world.ts';
 import { performSoap, writeFault } from '../../subjects/lotes/nfes.soap.ts';
 import { ROUTES } from './routes.ts';
 
-/** Answers one request, in the thread of the large bodies. */
+/** Answers one request, in the thread for large bodies. */
 export function performAside(world: World, quota: Quota | undefined, call: AsideCall): Promise<Outcome | SoapAnswer> {
   return inTraces('corpo grande', [call], {}, () => perform(world, quota, call));
 }
@@ -23,7 +23,7 @@ async function perform(world: World, quota: Quota | undefined, call: AsideCall):
   if (id === 'soap') {
     const companhia = { shown: () => shown, requisicao: call.requisicao, quota };
     const answer = await performSoap(own, municipio, { headers, body }, companhia);
-    // Only questions have answers that are made while they are sent, and no question has such a long body.
+    // Only queries have streamed answers, and no query has such a long body.
     return typeof answer.body === 'string' ? answer : writeFault(headers, 413, LONG_QUESTION);
   }
   const route = ROUTES.find((one) => one.id === id)!;

@@ -1,6 +1,6 @@
 /**
- * The route table: what can be asked of a municipality, what it takes, what it answers, and the flow behind it. The
- * addresses, the checks of the door, the public description and the tests are read off these rows.
+ * The route table of a municipality: the addresses, the inputs, the answers, and the flow of each. The addresses, the
+ * checks of the door, the public description and the tests are derived from these rows.
  *
  * The rows do not know how an answer is written: headers of every answer, the envelope and the log stand elsewhere.
  */
@@ -43,7 +43,7 @@ import { VALIDACAO_FIELDS, validate } from '../../subjects/notas/validacao.rest.
 import { ROTAS_DE_EXPORTACOES } from '../../subjects/partes/exportacoes.rest.ts';
 import { ROTAS_DA_PARTE } from '../../subjects/partes/rotas.rest.ts';
 
-/** What the parameters of the paths are. */
+/** The meaning of the path parameters. */
 export const PARAMS = {
   municipio: 'Endereço do município neste serviço; integracao é o ambiente de integração.',
   chave_acesso: 'Chave de acesso da NFS-e, 50 posições.',
@@ -80,22 +80,21 @@ const SEM_RESULTADO = orAbsent(
   field.text('Só quando um filtro tem um valor que nenhum item pode ter: a forma que ele espera.'),
 );
 
-/** A note that goes on by itself is answered when it is decided. */
+/** A note that the service is sending is answered when it is decided. */
 const ESPERA_PARAM = {
   espera: `Segundos, até ${ESPERA_MAX_S}, que a resposta espera pela decisão do ADN quando a nota ainda não a tem; sem ele, nenhum.`,
 };
 
-/** Of an answer that may be kept. */
+/** Headers of an answer that may be cached. */
 const KEPT_HEADERS = ['Cache-Control', 'ETag'];
 
-/** Programs do well to ask whether a DPS was issued, before they send it again; its identifier opens no note. */
+/** Programs should ask whether a DPS was issued before they send it again; its identifier opens no note. */
 const DPS_MISS_COST = 0.1;
-/** Programs do well to ask for the situation of a provider before they issue; the document opens no note. */
+/** Programs should ask for the situation of a provider before they issue; the document opens no note. */
 const SITUACAO_MISS_COST = 0.1;
-/** A dry run is read and judged as an issuance is, but writes nothing. */
+/** A dry run is read and judged as an issuance, but writes nothing. */
 const VALIDACAO_QUOTA_COST = 0.1;
-/** Of a DPS, in XML and in JSON. */
-/** To who sends what the national API takes. */
+/** Hint for a client that sends the body of the national API. */
 const DPS_NACIONAL = 'O envelope da API nacional se abre em /docs/migrar, que diz o que muda no documento.';
 const EVENTO_NACIONAL =
   'O pedRegEvento da API nacional, em XML ou no envelope com gzip e Base64, se passa para JSON em /docs/migrar.';
@@ -171,7 +170,7 @@ export const ROUTES: readonly Route[] = [
     fields: {},
     headers: [],
     codes: ['E111', 'E110'],
-    // Never alone: it says more of a document whose address is closed.
+    // E110 always comes with other codes: it adds a detail about a document for a closed address.
     statuses: { E110: [410] },
     handle: refuseLayout100,
   }),

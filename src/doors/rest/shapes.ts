@@ -1,4 +1,4 @@
-/** The shapes that answers share, gathered from where the answers are made. */
+/** The shapes that answers share, collected from the modules of those answers. */
 
 import { ENVELOPE_SHAPES } from '../../base/http/envelope.ts';
 import type { Pedido } from '../../fiscal/errors/row.ts';
@@ -23,7 +23,7 @@ const TRECHO = {
 
 const ALCANCE = ['geral', 'nacional', 'aviso'] as const;
 
-/** Of the public table of errors, as programs read it. */
+/** Shapes of the public table of errors, as programs read it. */
 const ERRO_SHAPES = {
   CodigoDaTabela: {
     codigo: field.errorCode('O código.'),

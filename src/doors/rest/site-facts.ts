@@ -1,4 +1,4 @@
-/** What the pages of the documentation say of this door: its limits, its addresses, its catalogs. Each is Markdown. */
+/** Facts about this door for the pages of the documentation: its limits, its addresses, its catalogs. Each is Markdown. */
 
 import { ASIDE_BYTES, ASIDE_CPU_MAX_MS } from '../../base/http/aside.ts';
 import { CLOSE_MAX_MS, DRAIN_DEFAULT_S } from '../../base/http/end-in-order.ts';

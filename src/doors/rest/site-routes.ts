@@ -1,4 +1,4 @@
-/** What the service answers for itself, outside any municipality: its pages, its description and its health. */
+/** The answers of the service itself, outside any municipality: its pages, its description and its health. */
 
 import { API_HEADERS, attend, JSON_TYPE, redirect, refuse } from '../../base/http/attend.ts';
 import { answerCacheable } from '../../base/http/caching.ts';
@@ -54,7 +54,7 @@ import { DOOR_FACTS } from './site-facts.ts';
 /** A page changes only with the version of the service. */
 const PAGES_FRESH_S = 300;
 const PAGES_KEPT = `public, max-age=${PAGES_FRESH_S}`;
-/** Of what shows the address by which it was asked for: kept by the asker alone. */
+/** Caching of a page that shows the requested address: only the client itself keeps it. */
 const OWN_KEPT = `private, max-age=${PAGES_FRESH_S}`;
 
 const PAGE_HEADERS: Readonly<Record<string, string>> = {
@@ -66,7 +66,7 @@ const PAGE_HEADERS: Readonly<Record<string, string>> = {
 const PAGE_SCRIPT = projectText('src/published/site/navegador.js');
 const SCRIPT_TYPE: Readonly<Record<string, string>> = { 'Content-Type': 'text/javascript; charset=utf-8' };
 
-/** The documentation, with what it says of this door. */
+/** The documentation, with the facts of this door. */
 const DOCS = openSite(DOOR_FACTS);
 
 const SITE: Readonly<Record<string, (door: Door, visit: Visit) => ReturnType<Work>>> = {
@@ -96,10 +96,10 @@ const SITE: Readonly<Record<string, (door: Door, visit: Visit) => ReturnType<Wor
   [`${ERROS_PATH}/:codigo`]: (door, visit) => answerCode(door, visit, visit.request.params.codigo!),
 };
 
-/** The paths outside any municipality; `published/security.ts` says who may ask for each. */
+/** The paths outside any municipality; `published/security.ts` says which callers each one admits. */
 export const SITE_PATHS: readonly string[] = Object.keys(SITE);
 
-/** What programs read outside any municipality; a page of any site may (CORS). */
+/** Paths for programs outside any municipality; a page of any site may read them (CORS). */
 const PUBLIC_PATHS: ReadonlySet<string> = new Set([ERROS_JSON_PATH, `${ARQUIVOS_PATH}/:arquivo`, OPENAPI_PATH]);
 
 export function siteRoutes(door: Door): readonly HttpRoute[] {
@@ -124,13 +124,13 @@ async function answerReadiness(door: Door, visit: Visit): Promise<HttpAnswer> {
   return { ...HEALTHY, body: JSON.stringify({ status: 'OK', municipios_sem_arquivos: lacking }) };
 }
 
-/** Whether a program of this machine asks, and no proxy for somebody else: what is said then is no stranger's. */
+/** True when a program of this machine asks, and no proxy forwards: the answer then reaches no stranger. */
 function asksFromHere({ remoteAddress, headers }: HttpRequest): boolean {
   const isHere = remoteAddress === '::1' || /^(?:::ffff:)?127\./.test(remoteAddress);
   return isHere && headers['x-forwarded-for'] === undefined && headers.forwarded === undefined;
 }
 
-/** The page of a code, in capitals or not. A code that does not exist is answered with a page, or to a program with the envelope. */
+/** The page of a code, in capitals or not. An unknown code gets a page, or the envelope when a program asks. */
 function answerCode(door: Door, visit: Visit, codigo: string): HttpAnswer {
   const html = errorPage(codigo);
   if (html !== undefined) return answerPage(visit.request, html, PAGES_KEPT);
@@ -139,14 +139,14 @@ function answerCode(door: Door, visit: Visit, codigo: string): HttpAnswer {
   return preferPage(visit.request, refuse(door, visit, refuseUnknownCodigo()), unknownCodePage(codigo));
 }
 
-/** The first page. Asked a question it leads to the search, as those who kept the address of older answers expect. */
+/** The first page. A query in its address leads to the search, as the addresses in older answers expect. */
 function answerFirst(door: Door, visit: Visit): ReturnType<Work> {
   const asked = questionIn(queryOf(visit.request));
   if (asked === '') return answerDocs(door, visit, '');
   return redirect(308, `${BUSCA_PATH.slice(1)}?q=${encodeURIComponent(asked)}`);
 }
 
-/** A page of the documentation; it shows the address by which it was asked for. */
+/** A page of the documentation; it shows the requested address. */
 async function answerDocs(door: Door, visit: Visit, slug: string): Promise<HttpAnswer> {
   const { request } = visit;
   const html = await docsPage(DOCS, {
@@ -159,7 +159,7 @@ async function answerDocs(door: Door, visit: Visit, slug: string): Promise<HttpA
   return preferPage(request, refuse(door, visit, refuseTrouble('unknown_path', undefined)), unknownDocsPage());
 }
 
-/** A file that a page offers, with the address of the service in it; the package of the client is the same for everybody. */
+/** A file that a page offers, with the address of the service in it; the package of the client is the same for all. */
 async function answerDocsFile(door: Door, visit: Visit): Promise<HttpAnswer> {
   const { request } = visit;
   if (request.params.arquivo === PACOTE_CLIENTE) {
@@ -189,7 +189,7 @@ function answerPage(request: HttpRequest, html: string, cacheControl: string): H
   return answerCacheable(request, html, PAGE_HEADERS, cacheControl);
 }
 
-/** A refusal; a client that accepts HTML gets a page that says the same. */
+/** A refusal; a client that accepts HTML gets a page with the same content. */
 function preferPage({ headers }: HttpRequest, refusal: HttpAnswer, html: string): HttpAnswer {
   const vary = { Vary: 'Accept' };
   if (!/\btext\/html\b/.test(headers.accept ?? '')) return { ...refusal, headers: { ...refusal.headers, ...vary } };

@@ -1,6 +1,6 @@
 /**
- * The legacy port (D-70) as HTTP: it listens in the REST door, shares its limits, and answers in words of its own (`nfes.ts`).
- * Its service is called `Nfes`, and some programs write it so in the address.
+ * The legacy port (D-70) as HTTP: it listens in the REST door, shares its limits, and has its own answers (`nfes.ts`).
+ * Its service is called `Nfes`, and some programs write that name in the address.
  */
 
 import { ASIDE_BYTES, CROWDED_ASIDE, TOO_DEAR } from '../../base/http/aside.ts';
@@ -109,7 +109,7 @@ async function answerWithinLimits(door: Door, visit: Visit, municipio: Municipio
   const client = clientOf(request, door.options.trustProxy);
   const quota = door.quotas.of(municipio, client);
   quota.measure(body.length);
-  // A short envelope may be a question, which is known when it is read; a long one is counted before.
+  // A short envelope may be a query, which only parsing shows; a long one is counted before.
   if (body.length > ASIDE_BYTES) await quota.enter();
   const answer = quota.refused === undefined ? await perform(door, request, municipio, body, quota) : undefined;
   if (answer === undefined || quota.refused !== undefined) {
@@ -120,7 +120,7 @@ async function answerWithinLimits(door: Door, visit: Visit, municipio: Municipio
   return wait === undefined ? addLimits(quota, answer) : refuseTooManyMisses(headers, wait);
 }
 
-/** Performs the operation of an envelope: in this thread or, with a large one, in the other thread. */
+/** Performs the operation of an envelope: in this thread, or in the other one for a large envelope. */
 async function perform(
   door: Door,
   request: HttpRequest,

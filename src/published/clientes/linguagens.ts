@@ -1,11 +1,11 @@
-/** The list of models and operations of the clients as each language writes it. Published names stay as they are. */
+/** The models and operations of the clients, as each language writes them. Published names stay unchanged. */
 import type { Campo, Modelo, Operacao } from './modelo.ts';
 
 type Write = (operacoes: readonly Operacao[], modelos: readonly Modelo[]) => string;
 
 const LINE_MAX = 120;
 
-/** Words in lines, each with what stands before it. */
+/** Text wrapped into lines, each behind a prefix. */
 function lines(text: string, before: string): readonly string[] {
   const wrapped: string[] = [];
   for (const word of text.split(/\s+/)) {
@@ -17,7 +17,7 @@ function lines(text: string, before: string): readonly string[] {
   return wrapped;
 }
 
-/** A documentation comment of the kind that PHP and Java share. */
+/** A documentation comment in the style of PHP and Java. */
 function block(text: string, indent: string): string {
   if (text === '') return '';
   const safe = text.replaceAll('*/', '* /');

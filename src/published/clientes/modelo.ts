@@ -3,11 +3,11 @@
 export type Campo = {
   readonly nome: string;
   readonly sobre: string;
-  /** `modelo`: one of the list, by its name; `livre`: whatever JSON it is. */
+  /** `modelo`: a model of the list, by its name; `livre`: any JSON. */
   readonly tipo: 'texto' | 'inteiro' | 'booleano' | 'livre' | 'modelo';
   readonly modelo?: string;
   readonly isLista: boolean;
-  /** Whether it may be null, or not come at all. */
+  /** True: the field may be null or absent. */
   readonly isNulo: boolean;
 };
 export type Modelo = { readonly nome: string; readonly sobre: string; readonly campos: readonly Campo[] };
@@ -15,9 +15,9 @@ export type Operacao = {
   readonly nome: string;
   readonly metodo: string;
   readonly caminho: string;
-  /** Repeated under one key it is answered as it was. */
+  /** True: a repetition under one key gets the first answer. */
   readonly isRepetivel: boolean;
-  /** In production for one party alone, who is known by the certificate of the connection. */
+  /** True: production gives the answer to one party alone, known by the certificate of the connection. */
   readonly comCertificado: boolean;
   /** The header of the signature of a JSON body. */
   readonly assinatura: string | undefined;

@@ -1,6 +1,6 @@
 /**
- * The clients in other languages (`packages/clientes`) as they are handed out: operations, and fields of their answers, are made of the
- * public description as a file is asked for. Each language writes one list of models; the rest of a client is written by hand.
+ * The clients in other languages (`packages/clientes`) as they are handed out. The paths of the operations and the fields of their answers
+ * are made of the public description when a file is read. Each language writes one list of models; the rest is written by hand.
  */
 import { once } from '../../fiscal/catalogs/table.ts';
 import { EXAMPLE_SITE } from '../openapi/examples.ts';
@@ -35,7 +35,7 @@ type Description = {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 };
 
-/** What these clients can ask, and the name of the model of its answer. */
+/** The operations of these clients, with the name of the answer's model. */
 const ANSWERS: Readonly<Record<string, string | undefined>> = {
   emitirNota: 'NotaEmitida',
   validarDps: 'DpsValidada',
@@ -56,7 +56,7 @@ const ANSWERS: Readonly<Record<string, string | undefined>> = {
   documentoDaPersona: undefined,
 };
 
-/** What an answer says in a header, and the client in a field. */
+/** A header of the answer that the client shows as a field. */
 const REPETIDA: Campo = {
   nome: 'repetida',
   sobre: 'Se a resposta é de um envio de antes: nada foi feito agora.',
@@ -64,7 +64,7 @@ const REPETIDA: Campo = {
   isLista: false,
   isNulo: false,
 };
-/** A note that another key issued is known by its key alone: what then is null. */
+/** A note issued under another key is known by its key alone: these fields are then null. */
 const NULL_OF_REPEATED = ['xml_nfse', 'chave_acesso_provisoria'];
 
 const WRITERS = {
@@ -111,7 +111,7 @@ function operations(): readonly Operacao[] {
   }));
 }
 
-/** The answers, then the schemas that they and the envelope of errors hold, in the order of the description. */
+/** The answers, then the schemas used in them and in the envelope of errors, in the order of the description. */
 function models(): readonly Modelo[] {
   const { schemas } = description().components;
   const answers = asked().flatMap(({ operation }): Modelo[] => {
@@ -164,7 +164,7 @@ function kindOf(schema: Schema): Kind {
   if (schema.$ref !== undefined) {
     const name = schema.$ref.slice(schema.$ref.lastIndexOf('/') + 1);
     const target = description().components.schemas[name]!;
-    // What has no fields of its own is handed on as it came.
+    // An object without declared fields is passed on unchanged.
     if (target.properties === undefined) return { tipo: 'livre', isLista: false, isNulo: false };
     return { tipo: 'modelo', modelo: name, isLista: false, isNulo: false };
   }

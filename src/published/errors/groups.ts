@@ -11,7 +11,7 @@ import { INF_DPS } from '../../fiscal/layout/dps.ts';
 export type ErrorGroup = { readonly id: string; readonly titulo: string };
 
 type Heading = ErrorGroup & {
-  /** Paths of the layout, each with all that is below it; the longest that fits decides. */
+  /** Paths of the layout, each with all below it; the longest match decides. */
   readonly paths?: readonly string[];
 };
 
@@ -50,7 +50,7 @@ const HEADINGS = [
 
 const REQUISICAO = codesOf(SERVICO);
 const DE_ASSINATURA = codesOf(ASSINATURA);
-/** The national rules of events, and the two codes that the specification gives to nothing else. */
+/** The national rules of events, and the two codes that the specification gives to events alone. */
 const DE_EVENTOS = new Set([...codesOf(EVENTOS), 'E302', 'E9016']);
 /** Codes of any element, or of the document as a whole. Single rules may answer with them too. */
 const ESTRUTURA = new Set([
@@ -66,10 +66,10 @@ const ESTRUTURA = new Set([
   'E0004',
   'E0010',
 ]);
-/** Codes of the service's own that are about one place of the DPS. */
+/** Codes of this service about one place of the DPS. */
 const PLACED = new Set(['E401', 'E402', 'E403', 'E404', 'E802']);
 
-/** The groups that have codes, in their order. The codes of a group keep the order of the table. */
+/** The groups with codes, in their order. The codes of a group keep the order of the table. */
 export function groupsOf<Error extends PublicError>(
   errors: readonly Error[],
   fieldsOf: (error: Error) => readonly string[],

@@ -6,7 +6,7 @@ import { type Case, type Fragment, pageOf, type Sample } from './page.ts';
 /** One code with the published names of its fields, which the shape `CodigoDaTabela` describes. */
 export type ErrorJson = ReturnType<typeof errorJson>;
 
-/** One code; `pages`: the address of the index, whose children are the pages of the codes. */
+/** One code; `pages`: the address of the index above the pages of the codes. */
 export function errorJson(error: PublicError, pages: string) {
   const { codigo, status, statuses, situacao, substituidoPor, alcance, nacional } = error;
   const { reach, fields, cases } = pageOf(error);

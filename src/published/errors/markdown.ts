@@ -1,4 +1,4 @@
-/** `docs/erros/`: the public table of errors, an index and one file a group, made of the table and of the rules. */
+/** `docs/erros/`: the public table of errors, an index and one file per group, made of the table and of the rules. */
 import type { Pedido } from '../../fiscal/errors/row.ts';
 import { type Alcance, ERRORS, type PublicError } from '../../fiscal/errors.ts';
 import { code, escapeTags, table } from '../markdown.ts';
@@ -76,7 +76,7 @@ function statusCell({ status, statuses, alcance }: PublicError): string {
   return alcance === 'nacional' ? `${status}, nacional` : statuses.join(', ');
 }
 
-/** A link from another file of `docs/erros`, or from the same. */
+/** A link from another file of `docs/erros`, or within the same file. */
 function link(codigo: string): string {
   return `[${codigo}](${placeOf(codigo)})`;
 }
@@ -143,7 +143,7 @@ export const ALCANCE_DA_REGRA: Readonly<Record<Alcance, string>> = {
   aviso: 'Esta regra nunca recusa: é um aviso.',
 };
 
-/** Shown in place of a rejected example where no document alone is refused. */
+/** Replaces the rejected example when the document alone is never refused. */
 export const WITHOUT_REJECTED =
   'Sem exemplo recusado: se há recusa, depende do cadastro do município ou do ambiente, e não só do documento.';
 

@@ -1,6 +1,6 @@
 /**
- * The content of the page of a code, before it becomes Markdown, HTML or JSON: the facts of its row, the fields that answer
- * with it, and its examples. The answers under the examples are given by the law while the page is made.
+ * The content of a code's page, before it becomes Markdown, HTML or JSON: the facts of its row, its fields, and its
+ * examples. The law gives the answers under the examples while the page is made.
  */
 
 import type { Alcance, PublicError } from '../../fiscal/errors/row.ts';
@@ -17,7 +17,7 @@ export type { Fragment, Sample } from './sample.ts';
 
 /** The examples of one rule, or of the structure as a whole. */
 export type Case = ReturnType<typeof caseOf> & {
-  /** Title, reason, remedy and reach of the rule, where they differ from those of the code. */
+  /** Title, reason, remedy and reach of the rule, if they differ from those of the code. */
   readonly title?: string | undefined;
   readonly why?: string | undefined;
   readonly mend?: string | undefined;
@@ -28,14 +28,14 @@ export type Case = ReturnType<typeof caseOf> & {
 /** One fault in the answer to an example; `campo`: the name of its place in a JSON body. */
 export type Answer = Pick<Aviso, 'codigo' | 'xpath' | 'mensagem'> & { readonly campo: string | undefined };
 
-/** A place that a code is about: its path in the DPS or in the note, and its name in a JSON body. */
+/** A place that a code concerns: its path in the DPS or in the note, and its name in a JSON body. */
 export type Place = { readonly path: string; readonly campo: string | undefined };
 
 export type ErrorPage = ReturnType<typeof makePage>;
 
 const pages = new WeakMap<PublicError, ErrorPage>();
 
-/** Made once: the law answers some thousand examples for all pages, and three forms show them. */
+/** The page is made once: the law answers some thousand examples for all pages, and three forms show them. */
 export function pageOf(error: PublicError): ErrorPage {
   let page = pages.get(error);
   if (page === undefined) {
@@ -50,20 +50,20 @@ function makePage(error: PublicError) {
     http: httpOf(error),
     retry: retryOf(error),
     reach: reachOf(error),
-    /** Shown before the rest where the code is reserved or replaced. */
+    /** Shown first for a reserved or replaced code. */
     notice: noticeOf(error),
     fields: placesOf(error),
     cases: casesOf(error),
   };
 }
 
-/** Paths that a code is about: those of its rules, and of the elements whose row in the layout names it. */
+/** Paths that a code concerns: those of its rules, and of the elements whose layout row names it. */
 export function fieldsOf({ codigo, regras }: PublicError): readonly string[] {
   const named = GENERAL.has(codigo) ? [] : (FIELDS_BY_CODE.get(codigo) ?? []);
   return [...new Set([...regras.map(({ at }) => at), ...named])];
 }
 
-/** The paths that a code is about, each with its name in the JSON body. */
+/** The paths that a code concerns, each with its name in the JSON body. */
 export function placesOf(error: PublicError): readonly Place[] {
   return fieldsOf(error).map((path) => ({ path, campo: campoOf(xpathOf(path)) }));
 }
@@ -86,7 +86,7 @@ function retryOf({ status, statuses, transitorio }: PublicError): string {
   return `A mesma requisição, repetida, terá a mesma resposta${isLateToo ? ', salvo o 408' : ''}.`;
 }
 
-/** Whom a code concerns, in words: what it does in production and what in the sandbox. */
+/** The reach of a code, in words: its effect in production and in the sandbox. */
 export function reachOf({ alcance, integracao, regras, exemplos }: PublicError): string {
   const isByFacts = regras.length > 0 && exemplos === undefined && regras.every(({ rejects }) => rejects.length === 0);
   const isByRegister = regras.some(({ given }) => given !== undefined);
@@ -103,7 +103,7 @@ const REACH: Readonly<Record<Alcance | 'avisa' | 'nao_verifica', string>> = {
   nao_verifica: 'Vale em produção. No ambiente de integração não se verifica.',
 };
 
-/** Added where no document alone is refused. */
+/** Added when the document alone is never refused. */
 const BY_FACTS = 'Depende também do que não está no documento: o cadastro do município, o ambiente ou a data.';
 
 /** Added where a rule of the code needs a register that not every municipality keeps. */
@@ -117,9 +117,9 @@ function noticeOf({ situacao, substituidoPor }: PublicError): string | undefined
   return undefined;
 }
 
-// Which elements answer with which code.
+// The codes of each element.
 
-/** Codes that any element may answer with: a list of the elements that name them would mislead. */
+/** Codes of any element: a list of the elements that name them would mislead. */
 const GENERAL: ReadonlySet<string> = new Set(['E002', 'E0001', 'E0002', 'E0003', 'E203']);
 
 const FIELDS_BY_CODE = fieldsByCode(INF_DPS, '', '', new Map());
@@ -182,7 +182,7 @@ function caseOf({ code, at, scope, given, rejects, accepts }: Exemplified) {
     const view = { about: here, marked: new Set(here), context, facts };
     return { sample: sampleOf(patch, view, refuses ? answers.map(({ codigo }) => codigo) : []), answers };
   });
-  // An accepted example shows the element whose absence was refused.
+  // An accepted example shows the element that the rejected one lacks.
   const missed = rejects.flatMap((patch) => Object.keys(patch).filter((path) => patch[path as keyof Patch] === null));
   const about = at === undefined ? [] : [at, ...missed];
   const accepted = accepts.map((patch) => sampleOf(addAbsent(patch, at), { about, marked, context, facts }, []));

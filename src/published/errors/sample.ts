@@ -1,7 +1,7 @@
 /**
- * An example as the pages show it: the lines that matter, of the XML and of the JSON body, and `…` for the others.
+ * An example as the pages show it: the relevant lines of the XML and of the JSON body, and `…` for the others.
  *
- * A form is left out where it cannot express the example, or where the answer differs. JSON has one property for the two
+ * A form is left out when it cannot express the example, or when the answer differs. JSON has one property for the two
  * documents of a party, and fills in technical fields.
  */
 import type { Facts } from '../../fiscal/facts.ts';
@@ -14,19 +14,19 @@ import type { Patch } from '../../fiscal/rules/rule.ts';
 import { type ExampleLine, isJsonOnly, linesOf } from '../../fiscal/rules/trial.ts';
 import { elementAt } from '../layout/elements.ts';
 
-/** `marked`: the line that the answer is about. */
+/** `marked`: the line that the answer concerns. */
 type FragmentLine = { readonly text: string; readonly marked: boolean };
 export type Fragment = readonly FragmentLine[];
 
-/** What matters of an example, as it is sent. */
+/** The relevant lines of an example, as it is sent. */
 export type Sample = { readonly xml: Fragment | undefined; readonly json: Fragment | undefined };
 
-/** The paths of the layout that decide which lines are shown. */
+/** The layout paths that decide the shown lines. */
 export type View = {
-  /** Shown besides what the patch sets. */
+  /** Shown besides the paths of the patch. */
   readonly about: readonly string[];
   readonly marked: ReadonlySet<string>;
-  /** Needed by the example, and folded where a group holds nothing else. */
+  /** Needed by the example, and folded when a group holds nothing else. */
   readonly context: ReadonlySet<string>;
   /** The facts under which the law answers. */
   readonly facts: Facts;
@@ -37,7 +37,7 @@ export function sampleOf(patch: Patch, view: View, codes: readonly string[]): Sa
   return { xml: isJsonOnly(patch) ? undefined : xmlOf(patch, view), json: jsonOf(patch, view, codes) };
 }
 
-/** The patch, which also removes the element at `at` where the example does not have it: so its absence is shown. */
+/** The patch, which also removes the element at `at` when the example lacks it: its absence is then shown. */
 export function addAbsent(patch: Patch, at: string | undefined): Patch {
   if (at === undefined || elementAt(at)?.kind !== 'leaf') return patch;
   const leaves = applyPatch(patch);
@@ -46,7 +46,7 @@ export function addAbsent(patch: Patch, at: string | undefined): Patch {
   return isAbsent ? { ...patch, [at]: null } : patch;
 }
 
-/** How XML or JSON writes an element that is absent, and a group that is folded. */
+/** The notation of XML or JSON for an absent element, and for a folded group. */
 type Form = { writeAbsent(name: string): string; writeFolded(line: ExampleLine, name: string): string };
 
 const XML: Form = {
@@ -72,8 +72,8 @@ function pathsSetBy(patch: Patch): string[] {
 type Chosen = Omit<View, 'facts'> & { readonly set: readonly string[]; readonly removed: readonly string[] };
 
 /**
- * The lines that matter, inside their groups: those that the patch sets or removes, and those that the case is about. A removed
- * element leaves a comment in its place, and a group of context alone becomes one line.
+ * The relevant lines inside their groups: those that the patch sets or removes, and those that the case concerns. A
+ * removed element leaves a comment in its place, and a group of context alone becomes one line.
  */
 function fragmentOf(
   all: readonly ExampleLine[],
@@ -113,7 +113,7 @@ function fragmentOf(
 /** A group with fewer lines is shown whole. */
 const CONTEXT_MIN = 3;
 
-/** Place of the end of the group that starts here, when all that is in it are leaves of context. */
+/** The end of the group that starts here, when it holds only leaves of context. */
 function endOfContext(
   lines: readonly ExampleLine[],
   start: number,
@@ -134,7 +134,7 @@ function indentLine(path: string, text: string): string {
   return '  '.repeat(path.split('/').length - 1) + text;
 }
 
-/** The patch with placeholders for the elements that it removes, so that their places are known. */
+/** The patch with placeholders for the removed elements, so that their places are known. */
 function addPlaceholders(patch: Patch): Patch {
   return Object.fromEntries(
     Object.entries(patch).flatMap(([path, text]) => {
@@ -157,11 +157,11 @@ function jsonOf(patch: Patch, { about, marked, context, facts }: View, codes: re
   const kept = pathsSetBy(patch).flatMap((path) => camposAt(path));
   const declared = Object.keys(patch).flatMap((path) => (path.startsWith('=') ? [writeSlashes(path.slice(1))] : []));
   const set = [...kept, ...declared];
-  // One property may stand for what was taken away and for what took its place.
+  // One property may stand for both the removed element and its replacement.
   const removed = pathsRemovedBy(patch)
     .flatMap(camposAt)
     .filter((campo) => !set.includes(campo));
-  // Two documents of a party cannot both be shown, the one that is there and the one that was.
+  // The removed and the present document of a party share a property, so both cannot be shown.
   const whole = Object.values(patch).includes(null) ? exampleJson(addPlaceholders(patch)) : text;
   const chosen = {
     set,
@@ -180,7 +180,7 @@ function codesOf(text: string, facts: Facts): readonly string[] {
   return 'faults' in judged ? judged.faults.map(({ codigo }) => codigo).toSorted() : [];
 }
 
-/** The body of an example as the reader takes it. An example has texts, lists and objects only; positions do not matter. */
+/** The body of an example in the form of the reader. An example has texts, lists and objects only; positions do not matter. */
 function documentOf(text: string): JsonDocument {
   const toJsonValue = (value: unknown): JsonValue => {
     if (typeof value === 'string') return { kind: 'string', offset: 0, text: value };
@@ -195,7 +195,7 @@ function documentOf(text: string): JsonDocument {
   return { value: toJsonValue(JSON.parse(text)), positionOf: () => ({ linha: 1, coluna: 1 }) };
 }
 
-/** The properties of the body for a path of the DPS or of the note: several where the body has no object for a group. */
+/** The body properties for a path of the DPS or of the note: several when the body has no object for a group. */
 function camposAt(path: string): readonly string[] {
   let campos = CAMPOS.get(path);
   if (campos === undefined) {
@@ -218,7 +218,7 @@ function findCampos(path: string): readonly string[] {
   const within = [...NAMES]
     .filter(([below]) => below.startsWith(`${path}/`))
     .map(([, { campo }]) => writeSlashes(campo));
-  // An object is removed with all that it holds.
+  // An object is removed with all its content.
   return [...new Set(within)].filter((campo, _place, all) => !all.some((one) => campo.startsWith(`${one}/`)));
 }
 
@@ -229,7 +229,7 @@ function isShared(path: string): boolean {
 
 const NOTE = 'NFSe/infNFSe/';
 
-/** An element that is not in the layout keeps its name, in the object of its group. */
+/** An element outside the layout keeps its name, in the object of its group. */
 function camposOfStranger(path: string): readonly string[] {
   const place = path.lastIndexOf('/');
   const name = path.slice(place + 1);
@@ -239,14 +239,14 @@ function camposOfStranger(path: string): readonly string[] {
   return [object === '' ? name : `${object}/${name}`];
 }
 
-/** A place of the body as the paths of lines are written. */
+/** A place of the body in the notation of the line paths. */
 function writeSlashes(campo: string): string {
   return campo.replaceAll('[]', '').replaceAll('.', '/');
 }
 
 const JSON_LINE = /^ *(?:"([^"]+)": )?(.*?),?$/;
 
-/** The lines inside the object of a body, one value a line; members of a list have its path. */
+/** The lines inside the object of a body, one value per line; members of a list have its path. */
 function jsonLinesOf(text: string): readonly ExampleLine[] {
   const open: string[] = [];
   const lines: ExampleLine[] = [];

@@ -1,13 +1,13 @@
 /**
- * The search for a code by what a person remembers of it: part of its number, or words of its title, its meaning or its paths.
- * Accents and case do not count. The script of the index filters by the same rules over the same words.
+ * The search for a code by part of its number, or by words of its title, meaning or paths. Accents and case do not
+ * count. The script of the index filters by the same rules over the same words.
  */
 
 import { once } from '../../fiscal/catalogs/table.ts';
 import { ERRORS, type PublicError } from '../../fiscal/errors.ts';
 import { placesOf } from './page.ts';
 
-/** A longer question is cut: no title has so many characters. */
+/** A longer query is cut: no title has so many characters. */
 export const SEARCH_MAX = 80;
 
 /** The text in lower case, without accents, with plurals in -ões as their singular. */
@@ -25,13 +25,13 @@ export type Searchable = {
   /** The number with and without its zeros. */
   readonly codigo: string;
   readonly titulo: string;
-  /** What the title does not say already, each word once. */
+  /** Words that the title lacks, each once. */
   readonly words: string;
 };
 
 const byCode = once(() => new Map(ERRORS.map((error) => [error.codigo, makeSearchable(error)])));
 
-/** The words by which a code is found. */
+/** The words that find a code. */
 export function searchableOf({ codigo }: PublicError): Searchable {
   return byCode().get(codigo)!;
 }
@@ -49,10 +49,10 @@ function makeSearchable(error: PublicError): Searchable {
 /** Shorter words stand in nearly every text, so they are left out. */
 const WORD_MIN = 3;
 
-/** A question that looks like a code, whole or in part. */
+/** A query that looks like a code, whole or in part. */
 const CODE = /^e?\d{1,4}$/;
 
-/** The items that a question finds, in their order: by number where a code has that number, else by words. */
+/** The items that a query finds, in their order: by number when a code has that number, else by words. */
 export function findMatches<Item>(
   asked: string,
   items: readonly Item[],

@@ -1,4 +1,4 @@
-/** The JSON body in Markdown: one section an object; objects of the same content share one. */
+/** The JSON body in Markdown: one section per object; objects of the same content share one. */
 import type { Item as CorpoItem } from '../../fiscal/layout/corpo.ts';
 import { HOSTS, type Host } from '../../fiscal/layout/plan-corpo.ts';
 import { isRequiredOfSender } from '../../fiscal/layout/vocabulary.ts';
@@ -17,7 +17,7 @@ export function bodySections(): string {
 }
 
 function bodySection(host: Host, [campo, ...twins]: readonly string[]): string {
-  // Without the word JSON the heading would differ from that of the group of the DPS in capitals alone.
+  // The word JSON is needed: otherwise only capitals would distinguish the heading from that of the DPS group.
   const heading = campo === '' ? '### O próprio corpo' : `### JSON ${code(plainCampo(campo!))}`;
   const alike = twins.length === 0 ? [] : [`Igual em ${twins.map((twin) => code(plainCampo(twin))).join(', ')}.`];
   const many = campo!.endsWith('[]') ? ['Uma lista de objetos.'] : [];
@@ -52,14 +52,14 @@ function sendingText(item: CorpoItem, steps: readonly Step[]): string {
   if (steps.some(({ choice }) => choice !== undefined)) return '*escolha*';
   const { element } = steps.at(-1)!;
   const around = steps.slice(0, -1).find((step) => !isRequiredOfSender(step.element));
-  // The service makes this group where nobody sends it.
+  // The service makes this group when the sender omits it.
   if (!isRequiredOfSender(element) || element.name === 'totTrib') return 'opcional';
   if (around === undefined) return '**sim**';
   // The group of a list holds nothing but the list.
   return element.max > 1 ? 'opcional' : `**sim**, quando há ${around.element.doc.toLowerCase()}`;
 }
 
-/** A place of the body without the marks of its lists. */
+/** A place of the body without its list marks. */
 export function plainCampo(campo: string): string {
   return campo.replaceAll('[]', '');
 }

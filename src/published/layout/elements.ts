@@ -1,16 +1,16 @@
-/** Elements of the layout as the documents about it need them: the way to a path, and the meanings of values. */
+/** Elements of the layout for the documents about it: the way to a path, and the meanings of values. */
 import { type CampoEnumerado, enumeracaoOf } from '../../fiscal/catalogs/catalogs.ts';
 import { INF_DPS } from '../../fiscal/layout/dps.ts';
 import { elementsOf, type Group, type Item, joinPath, type Leaf } from '../../fiscal/layout/vocabulary.ts';
 
 export type Step = {
   readonly element: Leaf | Group;
-  /** Its siblings in a choice, itself among them, by their paths. */
+  /** The paths of the choice that the element belongs to, its own included. */
   readonly choice: { readonly min: 0 | 1; readonly paths: readonly string[] } | undefined;
   readonly parent: string;
 };
 
-/** The element at a path of the DPS; undefined where the layout has none. */
+/** The element at a path of the DPS; undefined: the layout has none. */
 export function elementAt(path: string): Leaf | Group | undefined {
   let items: readonly Item[] = INF_DPS;
   let found: Leaf | Group | undefined;
@@ -47,12 +47,12 @@ export function stepsBelow(above: string, path: string): readonly Step[] {
   return stepsTo(joinPath(above, path)).slice(above === '' ? 0 : above.split('/').length);
 }
 
-/** The content of items as a text, by which two groups or objects are alike: names, types, occurrence, codes and words. */
+/** The content of items as a text, for comparing two groups or objects: names, types, occurrence, codes and words. */
 export function contentOf(items: Iterable<unknown>): string {
   return JSON.stringify([...items], (_key, value) => (typeof value === 'bigint' ? String(value) : value));
 }
 
-/** The meanings of the values of an enumerated field; none where its own words name every value. */
+/** The meanings of the values of an enumerated field; none if its description names every value. */
 export function meaningsOf({ name, doc, type: { values } }: Leaf, parent: string): ReturnType<typeof enumeracaoOf> {
   if (values === undefined || values.every((value) => doc.includes(value))) return [];
   const fields = [`${parent}/${name}`, name] as readonly CampoEnumerado[];

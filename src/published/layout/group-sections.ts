@@ -1,4 +1,4 @@
-/** The groups of a document in Markdown: one section a group; groups of the same content share one. */
+/** The groups of a document in Markdown: one section per group; groups of the same content share one. */
 import type { SimpleType } from '../../fiscal/layout/simple-types.ts';
 import {
   type Choice,
@@ -110,7 +110,7 @@ function codeRemarks(codes: Codes = {}): string {
   });
 }
 
-/** `ausente ou vazio: E1235`: the faults with the same code stand together. */
+/** `ausente ou vazio: E1235`: faults with the same code stand together. */
 function groupCodes(codes: Readonly<Record<string, string | undefined>>): string {
   const given = Object.entries(codes).filter(([, codigo]) => codigo !== undefined);
   return [...Map.groupBy(given, ([, codigo]) => codigo)]

@@ -13,12 +13,12 @@ import { SMALLEST_BODY, SMALLEST_DPS } from './smallest.ts';
 
 const PAGE = layoutMarkdown();
 
-/** Heading to the text below it, down to the next heading of any level. */
+/** Each heading with the text below it, down to the next heading of any level. */
 const SECTIONS = new Map(
   PAGE.split(/^(?=#{1,3} )/m).map((text) => [/^#+ `?(.*?)`?$/m.exec(text)?.[1] ?? '', text] as const),
 );
 
-/** A group that is told once for several places to the heading under which it is told. */
+/** Each group described once for several places, with the heading of its description. */
 const TWINS = new Map(
   [...SECTIONS].flatMap(([heading, text]) =>
     [...(/Igual em (.*)\.$/m.exec(text)?.[1]?.matchAll(/`([^`]+)`/g) ?? [])].map(
@@ -27,7 +27,7 @@ const TWINS = new Map(
   ),
 );
 
-/** The text about a group: under its own heading, or under that of a group like it or like one around it. */
+/** The text about a group: under its own heading, or under that of an equal group or of one that encloses it. */
 function sectionOf(path: string): string {
   const steps = path.split('/');
   for (let length = steps.length; length > 0; length -= 1) {
@@ -131,7 +131,7 @@ test('every property of the JSON body has its row, with the path that it becomes
   }
 });
 
-/** The section of an object that is told with others like it. */
+/** The section of an object that shares its description with others. */
 function sharedBy(json: string, name: string): string {
   const alike = json.split('\n### ').find((section) => /^Igual em .*$/m.exec(section)?.[0].includes(`\`${name}\``));
   return alike ?? assert.fail(`no section ${name}`);

@@ -1,8 +1,8 @@
 /**
- * `docs/layout.md`: the layout for the people who program against it, one table a group, made of the tables.
+ * `docs/layout.md`: the layout for client developers, one table per group, made of the tables.
  *
- * Written here in words is only what no table knows: how the page is read, the smallest document, and what the service puts
- * in the place of an element that a sender may leave out.
+ * This file adds in words only facts outside the tables. They are the reading guide, the smallest document, and the
+ * service's value for an element that a sender omits.
  */
 
 import type { Campo } from '../../fiscal/layout/corpo.ts';
@@ -16,7 +16,7 @@ import { bodySections, plainCampo } from './body-sections.ts';
 import { groupSections } from './group-sections.ts';
 import { SMALLEST_BODY, SMALLEST_DPS } from './smallest.ts';
 
-/** The content of the note for an element that the national layout requires and the sender left out. */
+/** The note's content for an element that the national layout requires and the sender omitted. */
 export const LEFT_TO_US: Partial<Record<DpsPath, string>> = {
   dhEmi: 'o instante da emissão, no fuso do município; enviá-lo é erro',
   serie: `\`${DEFAULT_SERIE}\``,

@@ -1,7 +1,7 @@
-/** The smallest documents that are received; the tests read them. */
+/** The smallest documents that are accepted; the tests send them. */
 import { exampleXml } from '../../fiscal/rules/example.ts';
 
-/** The smallest DPS: the example of the rules, without all that a sender may leave out. */
+/** The smallest DPS: the example of the rules, without every part that a sender may omit. */
 export const SMALLEST_DPS = exampleXml({
   '@Id': 'DPS355030821122233300018170000000000000000042',
   verAplic: 'MeuERP-3.2',

@@ -1,9 +1,10 @@
 /**
- * XML schemas made of the tables: of the documents that this service reads from a sender, and of those that it writes.
+ * XML schemas made of the tables: for the documents that this service reads from a sender, and for those that it
+ * writes.
  *
- * The reader takes every DPS that the schema of the sender takes, check digits aside. The reader takes more: it accepts a
- * sibling marked `anywhere` at any place. To stay deterministic and short, the schema accepts it before and after its neighbour
- * only. Rules between fields are not part of a schema.
+ * The reader accepts every DPS that the schema of the sender accepts, check digits aside. The reader accepts more: a
+ * sibling marked `anywhere` may stand at any place. The schema accepts it before and after its neighbour only, to stay
+ * deterministic and short. Rules between fields are not part of a schema.
  */
 import { DPS_NAMESPACE, DPS_VERSAO } from '../../fiscal/layout/dps.ts';
 import { EVENTO } from '../../fiscal/layout/evento.ts';
@@ -20,10 +21,10 @@ import {
 } from '../../fiscal/layout/vocabulary.ts';
 import { capitalise } from '../markdown.ts';
 
-/** Whose document the schema describes. */
+/** The author of the documents that the schema describes. */
 export type Side = 'sender' | 'national';
 
-/** The schema of the DPS that a sender may send, in one of the layouts. */
+/** The schema of the DPS from a sender, in one of the layouts. */
 export function dpsXsd({ versao, items } = LAYOUTS[0]!): string {
   const [infDps] = DPS.items;
   const attributes = DPS.attributes.map((one) => ({ ...one, type: { ...one.type, values: [versao] } }));
@@ -53,7 +54,7 @@ export function eventoXsd(): string {
   );
 }
 
-/** Every schema by the name of its file. */
+/** Every schema by its file name. */
 export const XSDS: Readonly<Record<string, () => string>> = {
   ...Object.fromEntries(LAYOUTS.map((layout) => [`dps-${layout.versao}.xsd`, () => dpsXsd(layout)])),
   [`nfse-${DPS_VERSAO}.xsd`]: nfseXsd,
@@ -62,7 +63,7 @@ export const XSDS: Readonly<Record<string, () => string>> = {
 
 type Lines = readonly string[];
 
-/** The types that have a name so far, in the order of their first use. */
+/** The types named so far, in the order of their first use. */
 type Named = {
   readonly side: Side;
   /** Name and content of each complex type; the content is undefined while it is being made. */
@@ -102,7 +103,7 @@ function elementLines(item: Leaf | Group, path: readonly string[], required: boo
   );
 }
 
-/** The names of an element: of a sender's those that are read, else the one that is written (D-15). */
+/** The names of an element: for a sender those that are read, else the written one (D-15). */
 function namesOf(item: Leaf | Group, { side }: Named): readonly [string, ...string[]] {
   return item.alias === undefined || side === 'national' ? [item.name] : [item.name, item.alias];
 }
@@ -139,7 +140,7 @@ function complexType(group: Group, above: readonly string[], named: Named): stri
   return twin.name;
 }
 
-/** The content of a group. A group of a sender is not empty, even where each of its members is optional (D-34). */
+/** The content of a group. A sender's group is not empty, even if each of its members is optional (D-34). */
 function contentLines({ items }: Group, path: readonly string[], named: Named): Lines {
   const parts = segments(items, named);
   const mayBeEmpty = parts.flat().every((item) => !isRequired(item, named));
@@ -158,7 +159,7 @@ function contentLines({ items }: Group, path: readonly string[], named: Named): 
   );
 }
 
-/** The name of a type: the last names of the path, as many as make it differ from the types already named. */
+/** The name of a type: as many last names of the path as make it unique. */
 function freeName(path: readonly string[], named: Named): string {
   for (let steps = 1; steps <= path.length; steps += 1) {
     const name = `TC${path.slice(-steps).map(capitalise).join('')}`;
@@ -178,8 +179,8 @@ function attributeLines({ name, type, doc }: Attribute, named: Named): Lines {
 // Order.
 
 /**
- * Siblings in the national order, as segments within which any order is accepted. Most segments have one element. Neighbours
- * marked `anywhere` share a segment; a single one shares it with the sibling that follows (D-12).
+ * Siblings in the national order, as segments with free order inside. Most segments have one element. Neighbours marked
+ * `anywhere` share a segment; a single one shares it with the following sibling (D-12).
  */
 function segments(items: readonly Item[], { side }: Named): readonly (readonly Item[])[] {
   if (side === 'national') return items.map((item) => [item]);
@@ -259,13 +260,13 @@ function simpleType(type: SimpleType, named: Named): string {
   return name;
 }
 
-/** The name of a type. A type that we read more widely than the national layout has a name of its own. */
+/** The name of a type. A type that the reader accepts more widely than the national layout has a name of its own. */
 export function typeName(type: SimpleType, side: Side): string {
   const wider = side === 'sender' && (type.reads !== undefined || type.national !== undefined);
   return wider ? `${type.name}Lido` : type.name;
 }
 
-/** The type as its values stand in a note. */
+/** The type of the values in a note. */
 export function nationalType(type: SimpleType): SimpleType {
   return type.national ?? { ...type, reads: undefined };
 }
@@ -277,7 +278,7 @@ function facets(type: SimpleType): Lines {
   return [...lengths(type), `<xs:pattern value="${patternOf(type)}"/>`];
 }
 
-/** Spellings of enumerated values without the zero, where the type reads them: `1` for `01` (D-83). */
+/** Spellings of enumerated values without the zero, if the type reads them: `1` for `01` (D-83). */
 export function shortSpellings(type: SimpleType): readonly string[] {
   const { reads } = type;
   return reads === undefined
@@ -285,13 +286,13 @@ export function shortSpellings(type: SimpleType): readonly string[] {
     : type.values!.map((value) => String(Number(value))).filter((v) => reads.pattern.test(v));
 }
 
-/** Lengths are stated only where the pattern leaves them open. */
+/** Lengths are stated only if the pattern leaves them open. */
 function lengths(type: SimpleType): Lines {
   if (type.kind !== 'text' || (type.pattern !== undefined && !/[*+]/.test(type.pattern))) return [];
   return [`<xs:minLength value="${type.min}"/>`, `<xs:maxLength value="${type.max}"/>`];
 }
 
-/** Any text with a character that is not white space. */
+/** Any text with at least one character other than white space. */
 const SOME_TEXT = '\\s*\\S[\\s\\S]*';
 
 /** Dates from 2000 to 2099, where every fourth year is a leap year. */

@@ -1,64 +1,64 @@
-/** What the HTTP door says of itself, of which the public description is made. */
+/** The HTTP door's data about itself, which makes the public description. */
 import type { Fields, Shape, ShapeName } from './field.ts';
 
-/** A part of the description, as it is written; also a schema in JSON Schema 2020-12. */
+/** A part of the description as JSON; also a schema in JSON Schema 2020-12. */
 export type Json = Readonly<Record<string, unknown>>;
 
 /** An address below a municipality. */
 export type DescribedRoute = {
-  /** Name of the operation, by which programs that are made of the public description call it. */
+  /** Name of the operation, for programs generated from the public description. */
   readonly id: string;
   readonly method: 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'DELETE';
-  /** Below the segment of the municipality. */
+  /** The path below the segment of the municipality. */
   readonly path: `/api/v1/${string}`;
   readonly summary: string;
-  /** Parameters of the query, none of which is required. */
+  /** Parameters of the query, all of them optional. */
   readonly query?: Readonly<Record<string, string>>;
-  /** Still answered, for those who use it already. */
+  /** True: existing clients still get an answer. */
   readonly deprecated?: true;
   /** Headers of the request that have a meaning here; none is required by itself. */
   readonly reads?: readonly string[];
-  /** Media types of the body, checked in `content.ts`. A POST without them takes whatever comes. */
+  /** Media types of the body, checked in `content.ts`. A POST without them accepts any body. */
   readonly takes?: readonly string[];
-  /** Nothing need be sent: every field may be left out. */
+  /** True: the body is optional, and so is every field. */
   readonly isBodyOptional?: true;
-  /** Fields of the JSON body, where it is neither a DPS nor the request of an event. */
+  /** Fields of the JSON body, unless it is a DPS or the request of an event. */
   readonly sends?: Fields;
-  /** In every environment the answer is for who shows a token, or its certificate. */
+  /** True: the answer needs a token or the party's certificate, in every environment. */
   readonly asksToken?: true;
-  /** The answer is for the owner of a sandbox, who is known by its key. */
+  /** True: the answer is for the owner of a sandbox, known by its key. */
   readonly asksOwner?: true;
-  /** Repeated under one `Idempotency-Key` it is answered as it was, and does nothing again (D-19). */
+  /** True: a repetition under one `Idempotency-Key` gets the first answer, without any effect (D-19). */
   readonly takesKey?: true;
-  /** Documents that a request counts as against the limit of its network address (D-263); absent: none. */
+  /** Documents that a request counts against the limit of its network address (D-263); absent: none. */
   readonly quotaCost?: number;
   /** Status of success. */
   readonly status: 200 | 201 | 410;
-  /** Other media types of the body of success, given to whoever asks for one. */
+  /** Other media types of a successful body, for clients that ask for one. */
   readonly givesToo?: readonly ('text/plain' | 'text/csv' | 'application/x-ndjson')[];
-  /** Media type of the body of success, where that is no JSON. */
+  /** Media type of a successful body, unless it is JSON. */
   readonly gives?: 'application/pdf' | 'application/xml' | 'application/zip';
-  /** Fields of the body of success, in their order. */
+  /** Fields of a successful body, in their order. */
   readonly fields: Fields;
-  /** Headers of this answer beside those of every answer. */
+  /** Headers of this answer beside the common ones. */
   readonly headers: readonly string[];
-  /** Headers of every answer about the path, also of a refusal that comes before the route; `headers` names them too. */
+  /** Headers of every answer about the path, refusals before the route included; `headers` names them too. */
   readonly always?: Readonly<Record<string, string>>;
-  /** Codes of refusals. E601, E003, E703 and E999, which any route may answer, stand here where the row has a cause of its own. */
+  /** Codes of refusals. E601, E003, E703 and E999 may come from any route: they stand here when the route has its own cause. */
   readonly codes: readonly string[];
-  /** Statuses of those codes that come with another one than usual, or with more than one. */
+  /** Statuses of codes that come with another status than usual, or with several. */
   readonly statuses?: Readonly<Record<string, readonly number[]>>;
-  /** Besides `codes`, every code of a rule over the DPS. */
+  /** True: every code of a rule over the DPS belongs to the route, besides `codes`. */
   readonly judges?: true;
-  /** The answer is about nobody and needs no credential: a page of any site may read it (CORS). */
+  /** True: the answer concerns nobody and needs no credential, so a page of any site may read it (CORS). */
   readonly isPublic?: true;
-  /** What a miss costs (D-40): 1 where the identifier opens what it names. */
+  /** The cost of a miss (D-40): 1 if the identifier gives access to its object. */
   readonly missCost?: number;
 };
 
-/** A refusal that no ordinary request meets, made by what refuses it in the service. */
+/** A refusal that no ordinary request meets, made by the refusing code of the service. */
 export type MadeRefusal = {
-  /** Absent: that of the response which every operation has with this status. */
+  /** Absent: the refusal belongs to the common response of its status. */
   readonly name?: string;
   readonly titulo: string;
   readonly status: number;
@@ -69,7 +69,7 @@ export type MadeRefusal = {
 
 export type DescribedDoor = {
   readonly routes: readonly DescribedRoute[];
-  /** What the parameters of the paths are. */
+  /** The meanings of the path parameters. */
   readonly params: Readonly<Record<string, string>>;
   /** The shapes that answers share. */
   readonly shapes: Readonly<Record<ShapeName, Shape>>;

@@ -1,4 +1,4 @@
-/** The exchanges that were recorded from the service as it runs (`exemplos.json`); a test plays them again. */
+/** The exchanges recorded from the running service (`exemplos.json`); a test repeats them. */
 
 import type { Json } from './described.ts';
 import exemplos from './exemplos.json' with { type: 'json' };
@@ -6,7 +6,7 @@ import exemplos from './exemplos.json' with { type: 'json' };
 /** Address of the service in the recorded examples, and in the description until a reader's address replaces it. */
 export const EXAMPLE_SITE = 'https://nfse.exemplo.gov.br';
 
-/** One exchange as it was recorded. */
+/** One recorded exchange. */
 export type Exemplo = {
   /** Name of the operation. */
   readonly id: string;
@@ -17,12 +17,12 @@ export type Exemplo = {
     readonly parametros?: Readonly<Record<string, string>>;
     readonly consulta?: Readonly<Record<string, string>>;
     readonly cabecalhos?: Readonly<Record<string, string>>;
-    /** A text, or what is sent as JSON. */
+    /** A text, or a value that is sent as JSON. */
     readonly corpo?: unknown;
   };
   readonly status: number;
   readonly resposta?: unknown;
-  /** Other operations that answer the same. */
+  /** Other operations with the same answer. */
   readonly tambem?: readonly string[];
 };
 
@@ -60,7 +60,7 @@ export function isRefusal({ status }: Exemplo): boolean {
   return status >= 400;
 }
 
-/** Examples by name. An answer of several operations stands once, among the components. */
+/** Examples by name. An answer that several operations share stands once, among the components. */
 export function answersOf(examples: readonly Exemplo[]): Json {
   return Object.fromEntries(
     examples.flatMap((one) => {
@@ -81,7 +81,7 @@ function answerExample(one: Exemplo): Json {
   return { summary: titulo, ...described, ...recordedValue(one, 'resposta') };
 }
 
-/** A body as it is sent, a JSON one on several lines. */
+/** A body as it is sent; a JSON one on several lines. */
 function bodyText(corpo: unknown): string {
   return typeof corpo === 'string' ? corpo.trimEnd() : JSON.stringify(corpo, null, 2);
 }

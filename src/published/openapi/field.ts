@@ -1,12 +1,12 @@
 /**
- * The words in which an answer is described: fields, and the shapes that answers share. The public description is made of them, and
- * the tests compare every answer with them. The fields of a shape stand where the answer is made.
+ * The vocabulary for describing an answer: fields, and the shapes that answers share. The public description is made of
+ * them, and the tests compare every answer with them. The fields of a shape stand in the module that makes the answer.
  */
 
-/** The name of a shape that `shapes.ts` of the door gathers. A test finds a name that no shape has. */
+/** The name of a shape that the door's `shapes.ts` collects. A test finds a name without a shape. */
 export type ShapeName = Capitalize<string>;
 
-/** The notation of a text, where it is promised. */
+/** The notation of a text, if it is guaranteed. */
 export type Formato =
   | 'chave'
   | 'decimal'
@@ -23,9 +23,9 @@ export type Field = {
   readonly type: 'string' | 'string[]' | 'number' | 'number[]' | 'boolean' | ShapeName;
   readonly about: string;
   readonly nullable?: true;
-  /** It may be left out. */
+  /** True: the field may be absent. */
   readonly optional?: true;
-  /** All values that it may have. */
+  /** All possible values. */
   readonly values?: readonly (string | number)[];
   readonly formato?: Formato;
 };
@@ -38,7 +38,7 @@ export type FieldsOf<Answer> = Readonly<Record<keyof Answer, Field>>;
 /** `objeto`: an object whose properties are not described. `texto_ou_objeto`: such an object, or a text. */
 export type Shape = Fields | 'objeto' | 'texto_ou_objeto';
 
-/** The kinds of fields; each makes a field of what that field says of itself. */
+/** The kinds of fields; each makes a field from its description. */
 export const field = {
   text: kindOf({ type: 'string' }),
   texts: kindOf({ type: 'string[]' }),
@@ -51,7 +51,7 @@ export const field = {
   address: kindOf({ type: 'string', formato: 'endereco' }),
   accessKey: kindOf({ type: 'string', formato: 'chave' }),
   errorCode: kindOf({ type: 'string', formato: 'codigo' }),
-  /** A text that is one of these. */
+  /** A text from a closed list. */
   choice: (values: readonly string[], about: string): Field => ({ type: 'string', values, about }),
   /** An object of a shape that answers share, or a list of such objects. */
   shape: (type: ShapeName, about: string): Field => ({ type, about }),

@@ -8,9 +8,9 @@ import type { DescribedRoute, Json } from './described.ts';
 
 type HeaderWords = {
   readonly about: string;
-  /** Absent: any text. */
+  /** The format of the value; absent: any text. */
   readonly schema?: Json;
-  /** A refusal carries it too, where the route announces it. */
+  /** True: a refusal carries the header too, if the route announces it. */
   readonly ofRefusals?: true;
 };
 

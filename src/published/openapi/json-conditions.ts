@@ -1,7 +1,7 @@
 /**
- * What the properties of one object of a JSON body ask of one another, made of the table of the DPS: a group whose fields stand in the
- * object asks for some of them as soon as it has one, and of a choice one member is sent. A property that is null was not sent, and
- * nor was an empty list.
+ * The conditions between the properties of one object of a JSON body, made of the table of the DPS. A group whose
+ * fields stand in the object requires some of them once one is present. A choice requires one member. A property with
+ * null counts as absent, and so does an empty list.
  */
 import type { Item } from '../../fiscal/layout/corpo.ts';
 import { INF_DPS } from '../../fiscal/layout/dps.ts';
@@ -9,10 +9,10 @@ import { BODY, BODY_PARTS, type Host, type Part } from '../../fiscal/layout/plan
 import { isRequiredOfSender, type Item as LayoutItem } from '../../fiscal/layout/vocabulary.ts';
 import type { Json } from './described.ts';
 
-/** One of these properties is sent at least, or exactly one of these sets of them, or at most one. */
+/** A choice between sets of properties: at least `least` of them, and at most `most`. */
 type Choice = { readonly members: readonly (readonly string[])[]; readonly least: 0 | 1; readonly most: 1 | undefined };
 
-/** What is asked once one of the properties is sent; always, where there are none. */
+/** The requirements once one of the properties in `when` is present; an empty `when` means always. */
 type Rule = { readonly when: readonly string[]; readonly required: string[]; readonly choices: Choice[] };
 
 export type Conditions = {
@@ -24,7 +24,7 @@ export type Conditions = {
 
 type Place = { readonly layout: readonly LayoutItem[]; readonly parts: readonly Part[] };
 
-/** The groups of the DPS that the objects of the body are. */
+/** The groups of the DPS behind the objects of the body. */
 const PLACES = new Map<Host, Place>([[BODY, { layout: INF_DPS, parts: BODY_PARTS }], ...placesIn(BODY_PARTS)]);
 
 function placesIn(parts: readonly Part[]): readonly (readonly [Host, Place])[] {
@@ -72,7 +72,7 @@ function gather(layout: readonly LayoutItem[], parts: readonly Part[], rule: Rul
   }
 }
 
-/** A group that is there once one of its properties is. */
+/** A group that exists once one of its properties does. */
 function gatherWithin(part: Extract<Part, { kind: 'shared' }>, rules: Rule[]): void {
   if (part.parts.some(isFilledIn)) throw new RangeError(`${part.group.name} is always there`);
   const rule: Rule = { when: namesOf(part), required: [], choices: [] };
@@ -80,7 +80,7 @@ function gatherWithin(part: Extract<Part, { kind: 'shared' }>, rules: Rule[]): v
   gather(part.group.items, part.parts, rule, rules);
 }
 
-/** The service fills it in where nobody sends it (D-209). */
+/** The service fills the property in when it is absent (D-209). */
 function isFilledIn(part: Part): boolean {
   if (part.kind === 'leaf') return part.campo.padrao !== undefined;
   return part.kind === 'own' && part.isFilledIn;
@@ -115,10 +115,10 @@ function choiceSchema({ members, least, most }: Choice, host: Host): Json {
 }
 
 const NOTHING: Json = { type: 'null' };
-/** An empty list counts as not sent. */
+/** An empty list counts as absent. */
 const EMPTY_LIST: Json = { maxItems: 0 };
 
-/** The schema of a property that is sent: it is not null, and a list has an item. */
+/** The schema of a present property: it is not null, and a list has an item. */
 export function sentSchema(name: string, host?: Host): Json {
   const value = host !== undefined && isList(name, host) ? { not: NOTHING, minItems: 1 } : { not: NOTHING };
   return { properties: { [name]: value }, required: [name] };

@@ -1,10 +1,10 @@
 /**
- * The bodies of requests as JSON Schema 2020-12: the JSON body of issuance, made of the table of the body and that of the DPS,
- * and the request of an event, one schema a type.
+ * The request bodies as JSON Schema 2020-12. The JSON body of issuance is made of its own table and that of the DPS;
+ * each type of event has one schema for its request.
  *
- * A schema admits what the service takes for its form, and nothing else, as far as a schema can tell: null is what was not sent, a
- * group asks for its fields once it has one, a code has the spellings that are read. Check digits, other notations of an amount and
- * what depends on the law are not here.
+ * A schema admits exactly the forms that the service accepts, as far as a schema can. Null counts as absent, a group
+ * requires its fields once it has one, and a code has the accepted spellings. Check digits, other notations of an
+ * amount and conditions of the law are outside the schemas.
  */
 import { formatDecimal } from '../../fiscal/decimal.ts';
 import type { Campo, Item } from '../../fiscal/layout/corpo.ts';
@@ -18,18 +18,18 @@ import { capitalise } from '../markdown.ts';
 import type { Json } from './described.ts';
 import { conditionsOf, sentSchema } from './json-conditions.ts';
 
-/** Schemas by name, and how one refers to another. */
+/** Schemas by name, and the reference from one to another. */
 export type Schemas = Readonly<Record<string, Json>>;
 export type RefTo = (name: string) => string;
 
 /** Name of the schema of the body of issuance. */
 export const CORPO_SCHEMA = 'CorpoDaDps';
-/** Name of the schema of the request of an event, of whatever type. */
+/** Name of the schema for the request of an event of any type. */
 export const PEDIDO_SCHEMA = 'PedidoDeEvento';
 
 // The body of issuance
 
-/** Names of objects that stand at several places, or whose place alone would be no clear name. */
+/** Names of objects that stand at several places, or whose place alone gives no clear name. */
 const OBJECT_NAMES: Readonly<Record<string, string>> = {
   '': CORPO_SCHEMA,
   prestador_endereco: 'Endereco',
@@ -38,16 +38,16 @@ const OBJECT_NAMES: Readonly<Record<string, string>> = {
   'obra.endereco.exterior': 'EnderecoDoLocalNoExterior',
 };
 
-/** The schemas of the body and of the objects in it; those of the same content are one. */
+/** The schemas of the body and of the objects in it; objects of the same content share one. */
 export function corpoSchemas(ref: RefTo): Schemas {
   const schemas: Record<string, Json> = {};
   const nameByContent = new Map<string, string>();
   const nameByPlace = new Map<string, string>();
-  // From the inside out: the schema of an object refers to those of the objects within it.
+  // The order is from the inside out: the schema of an object refers to those of the objects within it.
   for (const host of HOSTS.toReversed()) {
     const schema = hostSchema(host, (place) => ref(nameByPlace.get(place)!));
     const content = JSON.stringify(schema);
-    // The first of several in the order of the body gives the name.
+    // The first of several equal objects in the order of the body gives the name.
     const [first] = HOSTS.filter((one) => contentOf(one.items.values()) === contentOf(host.items.values()));
     const name = nameByContent.get(content) ?? objectName(first!.campo, schemas);
     nameByContent.set(content, name);
@@ -78,7 +78,7 @@ function hostSchema(host: Host, refAt: (place: string) => string): Json {
   };
 }
 
-/** The schema of a property that may also be null, which counts as not sent. */
+/** The schema of a property that may also be null, which counts as absent. */
 function orNull({ $ref, ...schema }: Json): Json {
   if ($ref !== undefined) return { ...schema, oneOf: [{ $ref }, { type: 'null' }] };
   const { type, enum: values } = schema as {
@@ -151,8 +151,8 @@ const ANY_TEXT =
   '[\\t\\n\\r ]*[^\\u0000-\\u0020\\uFFFE\\uFFFF][^\\u0000-\\u0008\\u000B\\u000C\\u000E-\\u001F\\uFFFE\\uFFFF]*';
 
 /**
- * An amount as a number or as a text with two decimals, more zeros aside. A text that could also mean thousands (`1.000`) is not
- * admitted. The highest value is a power of ten.
+ * An amount as a number, or as a text with two decimals, further zeros aside. An ambiguous text that could mean
+ * thousands (`1.000`) is not admitted. The highest value is a power of ten.
  */
 function decimalSchema({ digits = 1, highest }: SimpleType): Json {
   const type = ['string', 'number'];
@@ -170,14 +170,14 @@ function anchor(pattern: string): string {
   return `^(?:${pattern})$`;
 }
 
-/** The meaning and the form of a field, without saying the same twice. */
+/** The meaning and the form of a field, without repetition. */
 function aboutText({ doc, type }: Leaf): readonly string[] {
   const expected = expectedText(type);
   return expected.toLowerCase().startsWith(doc.toLowerCase()) ? [expected] : [doc, expected];
 }
 
 function expectedText({ expected, options, values }: SimpleType): string {
-  // The values of a list are listed already.
+  // The schema lists the values of an enumeration already.
   return options === undefined || options !== values?.join(', ') ? capitalise(expected) : '';
 }
 
@@ -206,7 +206,7 @@ function nameIn(path: string, { campo }: Host): string {
   return host === campo || name.includes('/') ? name.replaceAll('/', ' e ') : name;
 }
 
-/** Says of a field that it is required with the group around it, which the object does not show. */
+/** The note that a field is required with its group, which the object does not show. */
 function whenText(steps: readonly Step[]): string {
   const { element, choice } = steps.at(-1)!;
   const around = steps.slice(0, -1).findLast((step) => !isRequiredOfSender(step.element));
@@ -224,7 +224,7 @@ function padraoText({ padrao }: Campo, steps: readonly Step[]): string {
 
 // The request of an event
 
-/** The schemas of the requests of events that an integrator may register, and the one of any of them. */
+/** The schemas of the event requests that an integrator may register, and the schema of any of them. */
 export function eventoSchemas(ref: RefTo): Schemas {
   const tipos: readonly TipoEvento[] = TIPOS_EVENTO.filter(({ porOficio }) => !porOficio);
   const named = tipos.map((tipo) => [eventoName(tipo), tipo] as const);

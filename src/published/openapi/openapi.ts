@@ -1,7 +1,7 @@
 /**
- * The public description of the service, OpenAPI 3.1: made of what the door says of itself, of the layout and of the table of
- * errors, so that nothing is in it that the service does not do. Words for the reader, and what the protocol adds to every
- * operation, stand here alone.
+ * The public description of the service, OpenAPI 3.1. It is made of the door's own data, the layout and the table of
+ * errors, and contains only real behaviour. Only the words for the reader and the protocol's additions to every
+ * operation are written here.
  */
 
 import { IDEMPOTENCY_HEADER } from '../../base/world/idempotency.ts';
@@ -19,7 +19,7 @@ import { outsidePaths } from './outside.ts';
 import { CODIGO_DA_DPS, codesOfDps, commonResponses, ENVELOPE, madeComponents } from './responses.ts';
 import { objectSchema, schemaRef, shapeSchema } from './schemas.ts';
 
-/** Version of the description, which grows with the service; a change that breaks clients would get another address. */
+/** Version of the description, which grows with the service; a breaking change would get another address. */
 const VERSION = '1.0.0';
 const OPENAPI = '3.1.0';
 const TITLE = 'Emissor de NFS-e';
@@ -28,8 +28,8 @@ const TITLE = 'Emissor de NFS-e';
 const text = once(() => JSON.stringify(inlineValues(JSON.parse(projectText('docs/openapi.json')))));
 
 /**
- * The description as it is served; `site`: the address of the service as the reader knows it. The generated file is served:
- * to make it anew would keep everybody else waiting for a tenth of a second and more.
+ * The served description; `site`: the address of the service for the reader. The generated file is served: making it
+ * anew would delay other requests by a tenth of a second or more.
  */
 export function openapiText(site: string): string {
   const escaped = JSON.stringify(site).slice(1, -1);
@@ -56,7 +56,7 @@ export function describeApiShortly(door: DescribedDoor): Json {
     servers: [
       {
         url: `${EXAMPLE_SITE}/{municipio}`,
-        // Here and not in the variable: swagger-parser refuses a description there.
+        // The description stands here because swagger-parser refuses one in the variable.
         description: `municipio: ${door.params.municipio}`,
         variables: { municipio: { default: SANDBOX_SLUG } },
       },

@@ -81,13 +81,13 @@ function pathParameters({ id, path }: DescribedRoute, { params }: DescribedDoor)
       required: true,
       description: params[name],
       schema: { type: 'string' },
-      // A reader who tries the operation would find no note under a recorded key or number.
+      // A recorded key or number would find no note for a reader who tries the operation.
       ...(example === undefined || OPENING.has(name) ? {} : { example }),
     };
   });
 }
 
-/** Parameters that open what they name. */
+/** Parameters that give access to their object. */
 const OPENING: ReadonlySet<string> = new Set(['chave_acesso', 'numero_protocolo', 'id']);
 
 function operationOf(route: DescribedRoute, door: DescribedDoor): Json {
@@ -120,7 +120,7 @@ function titleOf(summary: string): string {
   return comma > 0 ? title.slice(0, comma) : title;
 }
 
-/** Who asks is known by a token or by the certificate of the connection: in every environment, or in production. */
+/** A caller is known by a token or by the certificate of the connection: in every environment, or in production. */
 function securityOf(route: DescribedRoute): Json {
   const ways = [{ [TOKEN]: [] }, { [CLIENT_CERTIFICATE]: [] }];
   if (route.asksOwner) return { security: [{ [OWNER_KEY]: [] }] };
@@ -128,7 +128,7 @@ function securityOf(route: DescribedRoute): Json {
   return needsCertificate(route) ? { security: [{}, ...ways] } : {};
 }
 
-/** In production the answer is for one party alone, who is known by the certificate of the connection. */
+/** True when production gives the answer to one party alone, known by the certificate of the connection. */
 function needsCertificate({ method, codes }: DescribedRoute): boolean {
   return method === 'GET' && codes.includes('E9007');
 }
@@ -153,7 +153,7 @@ const QUERY_SCHEMAS: Readonly<Record<string, Json>> = {
 };
 
 function requestBodyOf({ id, path, takes = [], sends, isBodyOptional }: DescribedRoute): Json {
-  // A refused body is shown with its refusal: examples here must fit the schema, which linters try.
+  // A refused body is shown with its refusal: examples here must match the schema, which linters check.
   const examples = examplesOf(id).filter((one) => one.pedido.corpo !== undefined && !isRefusal(one));
   return {
     required: isBodyOptional !== true,
@@ -191,8 +191,8 @@ function bodySchema(path: string): string {
 }
 
 /**
- * The document is a text for OpenAPI; the layout describes its content. The type `object` makes the viewer show an example as it
- * is. A media type in the schema would make the viewer ask for a file.
+ * The document is a text for OpenAPI; the layout describes its content. The type `object` makes the viewer show an
+ * example unchanged. A media type in the schema would make the viewer ask for a file.
  */
 const XML_BODY: Json = {
   type: ['string', 'object'],

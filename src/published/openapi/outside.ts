@@ -25,7 +25,7 @@ type Outside = {
   readonly summary: string;
   readonly schema: Json;
   readonly example: unknown;
-  /** The answer has a tag, by which a reader avoids getting it again. */
+  /** True: the answer has an ETag, so that a reader can avoid getting it again. */
   readonly isKept: boolean;
   readonly more?: Json;
 };

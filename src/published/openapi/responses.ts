@@ -1,4 +1,7 @@
-/** What an operation answers, by status: its success, what its own row refuses, and what the protocol adds to every operation. */
+/**
+ * The answers of an operation by status: its success, the refusals of its own row, and the protocol's additions to
+ * every operation.
+ */
 
 import { ERRORS, errorOf } from '../../fiscal/errors.ts';
 import { groupsOf } from '../errors/groups.ts';
@@ -13,7 +16,7 @@ export const ENVELOPE = 'EnvelopeDeErro';
 
 export const CODIGO_DA_DPS = 'CodigoDaDps';
 
-/** Codes with which the law answers a DPS: those of the groups that are about the document. */
+/** Codes of the law for a DPS: those of the groups about the document. */
 export function codesOfDps(): readonly string[] {
   return groupsOf(
     ERRORS.filter(({ situacao, status }) => situacao === 'enviado' && status === 422),
@@ -29,7 +32,7 @@ type Common = {
   readonly headers?: readonly string[];
 };
 
-/** What the protocol adds to every operation, by status. The made refusals of a status say with which codes. */
+/** The protocol's additions to every operation, by status. The made refusals of a status give its codes. */
 const COMMON = {
   400: {
     name: 'RequisicaoInvalida',
@@ -65,7 +68,7 @@ type CommonStatus = keyof typeof COMMON;
 
 const COMMON_STATUSES = Object.keys(COMMON).map(Number) as CommonStatus[];
 
-/** Refers to the response which every operation has with a status. */
+/** A reference to the common response of a status. */
 export function commonRef(status: CommonStatus): Json {
   return { $ref: `#/components/responses/${COMMON[status].name}` };
 }
@@ -109,12 +112,12 @@ function wholeResponse(status: CommonStatus, more: readonly string[], refusals: 
   return addExamples(response, madeExamples({ status, codes }, refusals));
 }
 
-/** The codes with which every operation answers a status: those of the made refusals without a name of their own. */
+/** The codes of every operation for a status: those of the made refusals without a name. */
 function commonCodes(status: CommonStatus, refusals: readonly MadeRefusal[]): readonly string[] {
   return refusals.flatMap((one) => (one.status === status && one.name === undefined ? [one.codigo] : []));
 }
 
-/** The codes that the row itself answers with, by status. */
+/** The codes of the row itself, by status. */
 function ownCodes(route: DescribedRoute, refusals: readonly MadeRefusal[]): ReadonlyMap<number, readonly string[]> {
   const { codes, statuses = {}, missCost, quotaCost, takesKey } = route;
   const byStatus = new Map<number, string[]>();
@@ -129,7 +132,7 @@ function ownCodes(route: DescribedRoute, refusals: readonly MadeRefusal[]): Read
     add('E003', 422);
     add('E703', 409);
   }
-  // A status that the protocol answers too is described once.
+  // A status that the protocol uses too is described once.
   for (const status of commonOf(route)) {
     const common = commonCodes(status, refusals);
     const known = byStatus.get(status);
@@ -205,7 +208,7 @@ type RefusalWords = {
 };
 
 function refusalResponse(description: string, { codes, headers, isJudged }: RefusalWords): Json {
-  // A code stands once: generators make a list of types of the two schemas.
+  // A code stands in one of the two schemas only: generators make a list of types of both.
   const beside = isJudged ? codes.filter((one) => !codesOfDps().includes(one)) : codes;
   const codigo = isJudged ? { anyOf: [{ enum: beside }, { $ref: schemaRef(CODIGO_DA_DPS) }] } : { enum: codes };
   return {
@@ -224,7 +227,7 @@ export const NOT_MODIFIED: Json = {
   headers: headerRefs(['ETag', ...EVERY_HEADER]),
 };
 
-/** Those of a status whose code the answer may have. */
+/** The made refusals of a status whose code the answer may have. */
 function madeExamples({ status, codes }: Refusal, refusals: readonly MadeRefusal[]): Json {
   const fit = refusals.filter((one) => one.status === status && codes.includes(one.codigo));
   return Object.fromEntries(fit.map((one) => [madeName(one), exampleRef(madeName(one))]));

@@ -34,7 +34,7 @@ function fieldSchema({ type, about, nullable, values, formato }: Field): Json {
   return { ...description, ...typeOf(plain), ...(formato && FORMATS[formato]), ...choice };
 }
 
-/** The types of fields that are no shape, as JSON Schema names them. */
+/** The types of plain fields, as JSON Schema names them. */
 const PLAIN_TYPES: Readonly<Record<string, string>> = { string: 'string', number: 'integer', boolean: 'boolean' };
 
 const FORMATS: Readonly<Record<Formato, Json>> = {

@@ -1,8 +1,8 @@
 /**
- * The calculator of the documentation: from when a service must bring the group of the IBS and the CBS, and the official
- * calculation for one amount, step by step. The service answers the form, so it works without a script.
+ * The calculator of the documentation. It shows the date from which a service needs the IBS and CBS group. It also
+ * shows the official calculation for one amount, step by step. The service answers the form, so no script is needed.
  *
- * The form asks only for what decides. The dry run (`validacao.ts`) applies the whole law to a whole document.
+ * The form asks only for the deciding values. The dry run (`validacao.ts`) applies the whole law to a whole document.
  */
 import type { TabelaIbsCbs } from '../../fiscal/aliquotas-ibs-cbs.ts';
 import { type Classificacao, classificacaoOf, classificacoes, servicoOf } from '../../fiscal/catalogs/catalogs.ts';
@@ -26,7 +26,7 @@ const DEFAULT_CLASSIFICACAO = '000001';
 
 type Asked = Readonly<Record<Param, string>>;
 
-/** The form and, where something was asked, the answer by these rates. `action`: address of the page, as a link of it. */
+/** The form and, after a query, the answer by these rates. `action`: address of the page, as a link from it. */
 export function renderCalculator(query: URLSearchParams, action: string, tabela: TabelaIbsCbs): Html {
   const asked = Object.fromEntries(
     CALCULATOR_PARAMS.map((name) => [name, (query.get(name) ?? '').trim().slice(0, TYPED_MAX)]),
@@ -66,7 +66,7 @@ function options(chosen: string): readonly Html[] {
   );
 }
 
-/** As much as tells every classification from the others: some part only behind ninety characters. */
+/** Long enough to distinguish every classification: some differ only after ninety characters. */
 const OPTION_MAX = 120;
 
 /** The fields of the form, read. */
@@ -129,14 +129,14 @@ function dayOf(text: string): string | undefined {
   return isDay(day) ? day : undefined;
 }
 
-/** An amount as people type it: thousands apart (`1.000`, `1 000,00`) or not, at most two decimals behind a comma. */
+/** An amount in Brazilian notation: thousands apart (`1.000`, `1 000,00`) or not, at most two decimals behind a comma. */
 const BRAZILIAN = /^(?:\d{1,3}(?:\.\d{3})+|\d{1,3}(?: \d{3})+|\d+)(?:,\d{1,2})?$/;
-/** An amount as programs write it. Three digits behind the point are thousands, which the pattern above reads. */
+/** An amount in program notation. Three digits behind the point are thousands, which the pattern above reads. */
 const PLAIN = /^\d+\.\d{1,2}$/;
 
 /**
- * `1.000` is a thousand, as whoever types it here means; `1000.00` is read too. What may be read in two ways, as `1,000.00`, is
- * told and not guessed.
+ * Reads `1.000` as a thousand, the Brazilian meaning, and accepts `1000.00` too. An ambiguous amount, such as
+ * `1,000.00`, is reported and not guessed.
  */
 function amountIn(text: string, what: string, problems: string[]): Decimal | undefined {
   const bare = text.replace(/\s+/g, ' ').replace(/^R\$ ?/i, '');

@@ -1,4 +1,4 @@
-/** The pictures of the machines: what the tables say, each way out once, and nothing past the edge. */
+/** The pictures of the state machines: they show the content of the tables, each move once, and nothing beyond the edge. */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

@@ -1,7 +1,7 @@
 /**
- * The machines as pictures: each state a card with its ways out, each way out a line to the card where it leads. And the road of a
- * note between the three who take part in it. Drawn from the tables of the machines, in a width that a phone has; the same stands
- * beside the picture in words.
+ * The state machines as pictures: each state is a card with its moves, and each move a line to the card of its target.
+ * A second picture shows the way of a note between its three participants. Both are drawn from the tables of the
+ * machines, in the width of a phone; the same stands beside the picture in words.
  */
 import { EVENTO_ESTADOS, EVENTO_MOVES, type EventoEstado } from '../../fiscal/evento.ts';
 import { type Move, requireMove } from '../../fiscal/machine.ts';
@@ -9,16 +9,16 @@ import { NOTA_ESTADOS, NOTA_MOVES, type NotaEstado, type NotaMove, type NotaTrig
 import { EVENTO_TRIGGERS, NOTA_TRIGGERS } from '../states.ts';
 import { type Html, html } from './page-shell.ts';
 
-/** How a state is coloured: it goes on by itself, ended well, ended badly, or is at rest in another way. */
+/** The colour of a state: it goes on by itself, ended well, ended badly, or rests in another way. */
 type Tone = 'curso' | 'bom' | 'erro' | 'fim';
 
 type Machine = {
-  /** Begins the ids of its elements. */
+  /** Prefix of the ids of its elements. */
   readonly id: string;
   readonly title: string;
   readonly moves: readonly Move[];
   readonly tones: Readonly<Record<string, Tone>>;
-  /** What is shown of a state beside its name. */
+  /** The text of a state beside its name. */
   readonly shown: (estado: string) => string;
   readonly triggers: Readonly<Record<string, string>>;
 };
@@ -74,7 +74,7 @@ const HEAD_HEIGHT = 26;
 const ROW_HEIGHT = 19;
 const CARD_GAP = 16;
 const EDGE = 2;
-/** Where the first line stands, and how far apart two are at most; many stand nearer. */
+/** The position of the first line, and the largest distance of two; many lines stand closer. */
 const FIRST_LANE = EDGE + CARD_WIDTH + 18;
 const LANE_WIDTH_MAX = 14;
 
@@ -103,7 +103,7 @@ function placeCards({ moves, tones }: Machine): readonly Card[] {
   });
 }
 
-/** A line that gathers all ways to one state. */
+/** A line that joins all moves to one state. */
 type Lane = {
   readonly to: string;
   readonly target: number;
@@ -112,7 +112,7 @@ type Lane = {
   readonly bottom: number;
 };
 
-/** A line that is short stands near to the cards; two that never meet share a place. */
+/** A short line stands near the cards; two lines that never meet share a position. */
 function placeLanes(cards: readonly Card[]): readonly (Lane & { readonly x: number })[] {
   const rows = cards.flatMap((card) => card.rows.filter(({ isLoop }) => !isLoop));
   const spans: readonly Lane[] = [...Map.groupBy(rows, ({ to }) => to)].map(([to, those]) => {
@@ -139,7 +139,7 @@ function drawMachine(machine: Machine): Html {
   const last = cards.at(-1)!;
   const right = EDGE + CARD_WIDTH;
   const toneOf = (estado: string | undefined): Tone => (estado === undefined ? 'curso' : tones[estado]!);
-  // What lies above is drawn later: the long lines, the ways to them with a border of paper, the points where they meet.
+  // Upper layers are drawn later: the long lines, the ways to them with a border of paper, the points where they meet.
   const verticals = lanes.map(({ to, target, sources, x }) =>
     line(`M${x} ${Math.min(target, ...sources)}V${Math.max(target, ...sources)}`, toneOf(to)),
   );
@@ -183,7 +183,7 @@ function text(said: string, x: number, y: number, kind: string): Html {
   return html`<text class="${kind}" x="${String(x)}" y="${String(y + 4)}">${said}</text>`;
 }
 
-/** A picture with its name, and the same in words for who does not see it. */
+/** A picture with its name, and the same in words for readers who cannot see it. */
 function figure({ id, title, height }: { id: string; title: string; height: number }, drawn: Html, words: Html): Html {
   return html`<figure class="desenho">
 <svg role="img" aria-labelledby="${id}-nome" viewBox="0 0 ${String(WIDTH)} ${String(height)}">
@@ -196,7 +196,7 @@ ${words}
 `;
 }
 
-// The road of a note.
+// The way of a note.
 
 const PARTES = [
   { nome: 'Seu sistema', x: 52 },
@@ -208,7 +208,7 @@ type Passo = {
   readonly de: 0 | 1 | 2;
   readonly a: 0 | 1 | 2;
   readonly diz: string;
-  /** The move that the note makes with it. */
+  /** The note's move at this step. */
   readonly on?: NotaTrigger;
   readonly emPalavras: string;
 };
@@ -254,7 +254,7 @@ const CAMINHO: readonly Passo[] = [
 const STEP_HEIGHT = 40;
 const STATE_HEIGHT = 56;
 
-/** The road of a note from the declaration to the authorised document, with what it becomes on the way. */
+/** The way of a note from the declaration to the authorised document, with its states. */
 export function drawNotaRoad(): Html {
   let y = 44;
   let estado: NotaEstado | undefined;
@@ -283,7 +283,7 @@ export function drawNotaRoad(): Html {
   return figure(about, html`${lives}${heads}${drawn}`, html`<ol>\n${words}</ol>`);
 }
 
-/** A state on the line of the service, with what an integrator sees of it; gives its height. */
+/** Draws a state on the line of the service, with its name for an integrator; returns its height. */
 function drawState(drawn: Html[], estado: NotaEstado, y: number): number {
   const { x } = PARTES[1];
   const tone = NOTA.tones[estado]!;

@@ -14,12 +14,12 @@ import { allowBreaks, html, PAGE_POLICY } from './page-shell.ts';
 
 const SITE = 'https://nfse.exemplo.gov.br';
 
-/** Addresses of the links of a page that stands at a path. */
+/** Addresses of the links on a page at a path. */
 function linksOf(page: string, at: string): readonly string[] {
   return [...page.matchAll(/href="([^"]*)"/g)].map(([, href]) => new URL(href!, SITE + at).href);
 }
 
-/** Start and end tags match, so that nothing that was inserted closed or opened one. */
+/** Start and end tags match, so no inserted text closed or opened a tag. */
 function assertBalanced(page: string): void {
   const open: string[] = [];
   for (const [, slash, name] of page.matchAll(/<(\/)?([a-z][a-z0-9]*)\b[^>]*>/g)) {
@@ -31,7 +31,7 @@ function assertBalanced(page: string): void {
 }
 
 const pages = ERRORS.map(({ codigo }) => ({ codigo, page: errorPage(codigo)!, at: `${ERROS_PATH}/${codigo}` }));
-/** What every page of the documentation leads to, from its bar and its menu. */
+/** The addresses that every page of the documentation links to, from its bar and its menu. */
 const framed = linksOf(framePage('', html``, `${ERROS_PATH}/E003`), `${ERROS_PATH}/E003`);
 const known = new Set([...framed, ...pages.map(({ at }) => SITE + at)]);
 
@@ -112,7 +112,7 @@ describe('the page of a code', () => {
   });
 });
 
-/** The codes that an index shows, in the order in which it does. */
+/** The codes that an index shows, in its order. */
 function shownIn(page: string): readonly string[] {
   return [...page.matchAll(/<li data-c="[^"]*" data-b="[^"]*"(?: class="quiet")?( hidden)?><a href="erros\/(E\d+)">/g)]
     .filter(([, hidden]) => hidden === undefined)
@@ -160,7 +160,7 @@ describe('the index', () => {
   });
 });
 
-/** What a person types, and codes that must be among what is found. */
+/** Queries as a person types them, and codes that must be among the results. */
 const QUESTIONS: readonly (readonly [asked: string, wanted: readonly string[], not: readonly string[]])[] = [
   ['E0188', ['E0188'], ['E0191', 'E003']],
   ['e188', ['E0188'], ['E0191']],

@@ -1,6 +1,6 @@
 /**
- * The pages of the codes: the index with its search, and one page a code. Each page is complete in itself. The links between
- * them are relative, so that they work behind any address. Their content is made in `../errors/page.ts`.
+ * The pages of the codes: the index with its search, and one page per code. Each page is complete in itself. The links
+ * between them are relative, so that they work behind any address. `../errors/page.ts` makes their content.
  */
 
 import { once } from '../../fiscal/catalogs/table.ts';
@@ -30,7 +30,7 @@ const ERROS = ERROS_PATH.slice(ERROS_PATH.lastIndexOf('/') + 1);
 const index = once(() => indexOf(''));
 const pages = new Map<string, string>();
 
-/** The index, with a link to each code; `asked`: the question of the search. */
+/** The index, with a link to each code; `asked`: the search query. */
 export function errorIndexPage(asked = ''): string {
   const question = asked.trim().slice(0, SEARCH_MAX);
   return question === '' ? index() : indexOf(question);
@@ -48,13 +48,13 @@ export function errorPage(codigo: string): string | undefined {
   return text;
 }
 
-/** The code that an address in other letters means (`e0310`); undefined where there is none, or the letters are right. */
+/** The code meant by an address in other letters (`e0310`); undefined: no such code, or the letters are right. */
 export function correctSpelling(codigo: string): string | undefined {
   const right = codigo.trim().toUpperCase();
   return right !== codigo && errorOf(right) !== undefined ? right : undefined;
 }
 
-/** The page for a code that does not exist: the codes of the same number, and the search. */
+/** The page for an unknown code: the codes of the same number, and the search. */
 export function unknownCodePage(codigo: string): string {
   const asked = codigo.slice(0, SEARCH_MAX);
   const digits = /^E?0*(\d+)$/i.exec(asked)?.[1];
@@ -72,7 +72,7 @@ ${
   );
 }
 
-/** The index with all codes. Those that the question does not find are hidden, so that the script can show them again. */
+/** The index with all codes. Codes outside the query's result are hidden, so that the script can show them again. */
 function indexOf(asked: string): string {
   const shown = new Set(asked === '' ? ERRORS : findMatches(asked, ERRORS, searchableOf));
   const groups = groupsOf(ERRORS, fieldsOf).map((group) => ({
@@ -199,7 +199,7 @@ ${pedidos.map((pedido) => renderRequest(pedido, status !== 'aviso'))}${cases.map
 `;
 }
 
-/** A refused and an accepted request, where no part of a DPS can show the code. */
+/** A refused and an accepted request, for a code that no part of a DPS can show. */
 function renderRequest({ titulo, recusado, aceito }: Pedido, refuses: boolean): Html {
   return html`${titulo === undefined ? undefined : html`<p><b>${titulo}.</b></p>\n`}${figure(
     refuses ? 'rejected' : 'remarked',
@@ -240,7 +240,7 @@ function answer({ codigo, xpath, campo, mensagem }: Answer): Html {
   return html`<li><b>${codigo}</b> ${mensagem} <code>${allowBreaks(xpath)}</code>${named}</li>\n`;
 }
 
-/** An example in XML and in JSON, side by side where there is room. */
+/** An example in XML and in JSON, side by side if the page is wide enough. */
 function bodies({ xml, json }: Sample): Html {
   return html`<div class="bodies">
 ${body('XML', xml)}${body('JSON', json)}</div>
@@ -261,7 +261,7 @@ function body(form: 'XML' | 'JSON', fragment: Fragment | undefined): Html | unde
 const table = once(makeTable);
 let lastTable: { readonly site: string; readonly text: string } | undefined;
 
-/** The table for programs, with the addresses of its pages as the reader knows the service. */
+/** The table for programs, with page addresses under the reader's own address of the service. */
 export async function errorsJsonText(site: string): Promise<string> {
   const entries = await table();
   if (lastTable?.site !== site) {
@@ -271,7 +271,7 @@ export async function errorsJsonText(site: string): Promise<string> {
   return lastTable.text;
 }
 
-/** Longest time for which making the table keeps other requests waiting. */
+/** Longest time that making the table may delay other requests. */
 const TURN_MS = 10;
 
 /** The law judges every example while the table is made, which takes a while: other requests are served in between. */

@@ -1,7 +1,7 @@
 /**
- * What the pages of the documentation say and the tables decide: dates, limits, tables, names. A page names one of these in double
- * braces (`{{limite-corpo}}`) and never repeats it; a name that is not here or among the facts of the door is an error, and so is
- * one that no page uses.
+ * Facts of the tables for the documentation pages: dates, limits, tables, names. A page names one of these in double
+ * braces (`{{limite-corpo}}`) and never repeats it. A name outside these facts and the door's is an error, and so is a
+ * fact that no page uses.
  *
  * Each is Markdown. Nothing is decided here.
  */
@@ -112,7 +112,7 @@ export const LAW_FACTS: Facts = {
       COMPRIMENTOS.map((path) => [code(path), (elementAt(path) as Leaf).type.expected]),
     ),
 
-  // For who watches
+  // Monitoring
   'municipios-com-nome': () => String(MUNICIPIOS_MAX),
   'tabela-metricas': () =>
     table(
@@ -255,13 +255,13 @@ export const LAW_FACTS: Facts = {
       OPERACOES.map(({ operacao, pedido, resposta }) => [operacao, pedido, resposta].map(code)),
     ),
 
-  // Texts that are pages of their own
+  // Texts with a page of their own
   seguranca: () => projectText('docs/seguranca.md').replaceAll('(site/', '('),
   confiabilidade: () => projectText('docs/confiabilidade.md'),
   suites: () => projectText('docs/suites.md'),
   'soap-tabelas': () => soapMarkdown().replace(/\(erros\/[a-z-]+\.md#(E\d+)\)/g, '(/docs/erros/$1)'),
   leiaute: layoutMarkdown,
-  // What an operator copies, from where it is tried
+  // Files for an operator to copy, read from the tested originals
   'deploy-nginx': () => fenceCode('nginx', projectText('deploy/nginx.conf')),
   'deploy-haproxy': () => fenceCode('haproxy', projectText('deploy/haproxy.cfg')),
   'deploy-caddy': () => fenceCode('caddy', projectText('deploy/Caddyfile')),
@@ -271,7 +271,7 @@ export const LAW_FACTS: Facts = {
   mudancas: () => projectText('CHANGELOG.md').replaceAll('(docs/', '('),
 };
 
-/** Fields whose lengths the specification names, and those that senders ask for. */
+/** Fields whose lengths the specification names, and fields that senders often look up. */
 const COMPRIMENTOS = [
   'serie',
   'nDPS',
@@ -292,7 +292,7 @@ const COMPRIMENTOS = [
   'IBSCBS/valores/trib/gIBSCBS/cClassTrib',
 ] as const;
 
-/** What a row is about, and what it says of an environment. */
+/** The subject of a row, and its text for an environment. */
 type AmbienteRow = readonly [about: string, of: (one: (typeof AMBIENTES)[Ambiente]) => string];
 
 function ambientesTable(head: string, rows: readonly AmbienteRow[]): string {
@@ -375,7 +375,7 @@ function aliquotaRow({ tributo, uf, municipio, cClassTrib, inicio, fim, aliquota
   return [tributo, whose.join(', ') || 'todos', brazilianDate(inicio), until, `${rate} %`, ato];
 }
 
-/** Rates that the law leaves to somebody to fix, and that the table does not have. */
+/** Rates that the law leaves to an authority, and that the table lacks. */
 function unpublishedRows(tabela: TabelaIbsCbs): readonly (readonly string[])[] {
   return aliquotasIbsCbs()
     .filter(

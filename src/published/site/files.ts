@@ -1,4 +1,4 @@
-/** The files that pages offer. */
+/** The files that the pages offer. */
 import path from 'node:path';
 import { once } from '../../fiscal/catalogs/table.ts';
 import { clienteText, NOMES_DOS_CLIENTES } from '../clientes/modelos.ts';
@@ -22,7 +22,7 @@ export const PACOTE_CLIENTE = 'emissor-nfse-cliente.tgz';
 
 type Files = Readonly<Record<string, { readonly type: string; readonly text: () => string }>>;
 
-/** The files by the name under which they are offered. */
+/** The files by their public name. */
 export const ARQUIVOS: Files = {
   ...filesIn('examples', [
     'dps.xml',

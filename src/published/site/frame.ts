@@ -1,6 +1,6 @@
 /**
- * The frame of every page of the documentation, of the codes and of the reference: a bar with the search before the text, a menu
- * of all pages after it. The list of pages stands here, in the order in which they are read.
+ * The frame of every page of the documentation, of the codes and of the reference: a bar with the search before the
+ * text, a menu of all pages after it. The list of pages stands here, in their reading order.
  */
 
 import { SEARCH_MAX } from '../errors/search.ts';
@@ -22,13 +22,13 @@ export type Page = {
   /** File in `docs/site`. */
   readonly file: string;
   readonly group: (typeof GROUPS)[number];
-  /** Name in the menu, where the title may be too long. */
+  /** Name in the menu, because the title may be too long. */
   readonly short: string;
 };
 
 const GROUPS = ['Começar', 'Integrar', 'Consultar', 'Município'] as const;
 
-/** The pages, in the order in which they are read. */
+/** The pages in their reading order. */
 export const PAGES: readonly Page[] = [
   { slug: '', file: 'inicio.md', group: 'Começar', short: 'Início' },
   { slug: 'primeira-nota', file: 'primeira-nota.md', group: 'Começar', short: 'Primeira nota' },
@@ -74,7 +74,7 @@ export const PAGES: readonly Page[] = [
   { slug: 'auditoria', file: 'auditoria.md', group: 'Município', short: 'Auditoria' },
 ];
 
-/** Pages that are not made of a file of `docs/site`. */
+/** Pages without a file in `docs/site`. */
 const BESIDE: readonly { readonly path: string; readonly title: string; readonly group: Page['group'] }[] = [
   { path: REFERENCE_PATH, title: 'Referência da API', group: 'Consultar' },
   { path: ERROS_PATH, title: 'Códigos de erro', group: 'Consultar' },
@@ -95,7 +95,7 @@ export function relativePath(from: string, to: string): string {
   return `${'../'.repeat(folder.split('/').length - 2)}${to.slice(1)}`;
 }
 
-/** `asked`: the question of the search. */
+/** `asked`: the search query. */
 type Around = Omit<Ways, 'site'> & { readonly asked?: string };
 
 /** A page with the bar before its text and the menu after it. */
@@ -120,7 +120,7 @@ ${PAGES.filter((page) => page.group === group).map((page) => item(page.short, ad
   });
 }
 
-/** A page is current at its own address, and the index of codes is where one of its codes is shown. */
+/** A page is current at its own address; the index of codes is also current at one of its codes. */
 function currentAt(path: string, here: string): 'page' | 'true' | undefined {
   if (path === here) return 'page';
   return path === ERROS_PATH && here.startsWith(`${ERROS_PATH}/`) ? 'true' : undefined;

@@ -5,7 +5,7 @@ import type { DescribedRoute } from '../openapi/described.ts';
 import { DOCS_PATH, ERROS_JSON_PATH, ERROS_PATH, OPENAPI_PATH, REFERENCE_PATH } from '../paths.ts';
 import { allowBreaks, document, html } from './page-shell.ts';
 
-/** The start page. `site`: the address of the service as the reader knows it, without a slash at its end. */
+/** The start page. `site`: the address of the service for the reader, without a slash at its end. */
 export function homePage(site: string, routes: readonly DescribedRoute[]): string {
   const current = routes.filter(({ deprecated }) => !deprecated);
   return document(

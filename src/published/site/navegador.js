@@ -1,6 +1,6 @@
 /**
- * The script of the pages of the documentation. Whatever a page says is there without it: it filters the index of codes, suggests
- * answers while one types, copies sources, and shows one language of several. It asks this service alone.
+ * The script of the documentation pages, whose content is complete without it. It filters the index of codes, suggests
+ * answers during typing, copies sources, and shows one language of several. It contacts this service alone.
  */
 const fold = (text) =>
   text
@@ -8,7 +8,7 @@ const fold = (text) =>
     .replace(/[\u0300-\u036f]/g, '')
     .toLowerCase();
 
-/** An element with its attributes and what is in it. */
+/** An element with its attributes and content. */
 const make = (name, attributes, ...inside) => {
   const element = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
@@ -16,13 +16,13 @@ const make = (name, attributes, ...inside) => {
   return element;
 };
 
-// What happens is said to who does not see it.
+// Screen readers announce each effect.
 const status = make('p', { class: 'oculto', role: 'status' });
 const say = (text) => {
   status.textContent = text;
 };
 
-// The index of codes: the same as `findMatches` in `../errors/search.ts`, over what the page brings.
+// The index of codes: the rules of `findMatches` in `../errors/search.ts`, over the content of the page.
 
 const filterCodes = (said) => {
   const foldWord = (text) => fold(text).replace(/oes\b/g, 'ao');
@@ -115,7 +115,7 @@ const suggest = (form) => {
   };
   box.addEventListener('input', () => {
     clearTimeout(timer);
-    // A question that another overtook, or that the service does not answer, suggests nothing.
+    // A query that a later one overtook, or that the service does not answer, suggests nothing.
     timer = setTimeout(() => ask().catch(() => undefined), SUGGEST_AFTER_MS);
   });
   box.addEventListener('keydown', (event) => {
@@ -128,7 +128,7 @@ const suggest = (form) => {
     else return;
     event.preventDefault();
   });
-  // Before the box loses the focus, which closes the list.
+  // The event comes before the box loses the focus, which closes the list.
   list.addEventListener('mousedown', (event) => {
     const option = event.target.closest('[role=option]');
     event.preventDefault();
@@ -143,7 +143,7 @@ const SAID_FOR_MS = 2_000;
 
 const copyText = async (text) => {
   if (navigator.clipboard !== undefined) return navigator.clipboard.writeText(text);
-  // An address without TLS has no clipboard but the old one.
+  // An address without TLS has only the old clipboard.
   const area = make('textarea', { class: 'oculto' });
   area.value = text;
   document.body.append(area);
@@ -171,7 +171,7 @@ const addCopyButton = (pre) => {
   });
 };
 
-// Languages: of several sources of the same thing one is shown, and the choice holds on every page.
+// Languages: one of several equivalent sources is shown, and the choice holds on every page.
 
 const REMEMBERED = 'nfse-docs-linguagem';
 
@@ -224,7 +224,7 @@ const addTabs = (group, number) => {
     const before = list.getBoundingClientRect().top;
     showLanguage(linguagem);
     remember(linguagem);
-    // Groups above may have grown: what one looks at stays where it is.
+    // Groups above may have grown: the reader's place on the screen is kept.
     scrollBy(0, list.getBoundingClientRect().top - before);
   };
   for (const [place, tab] of tabs.entries()) tab.addEventListener('click', () => choose(place));
@@ -245,7 +245,7 @@ const addTabs = (group, number) => {
   showLanguage(panels[0].dataset.linguagem);
 };
 
-/** A link to a language that is not shown chooses it, for this time. */
+/** A link to a hidden language selects it, for this visit alone. */
 const followHash = () => {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
   const panel = target?.closest('.aba');
@@ -254,7 +254,7 @@ const followHash = () => {
   panel.closest('.abas').scrollIntoView();
 };
 
-/** A menu that is taller than the window shows where one is. */
+/** A menu taller than the window scrolls to the current page. */
 const showCurrent = (menu) => {
   const current = menu.querySelector('[aria-current]');
   if (current === null || menu.scrollHeight <= menu.clientHeight) return;

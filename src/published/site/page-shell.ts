@@ -1,6 +1,6 @@
 /**
- * The shell of every page: escaped text, the frame of the document, its style, and the policy under which a browser shows it.
- * A page of the documentation has one script, a file of this service; all that a page says is there without it.
+ * The shell of every page: escaped text, the frame of the document, its style, and the policy of a browser for it. A
+ * page of the documentation has one script, a file of this service; all content is there without it.
  */
 import { createHash } from 'node:crypto';
 import { SITE_STYLE } from './style.ts';
@@ -30,8 +30,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /**
- * A path, or a text with long names in it, that may break on a narrow screen after a slash, a low line or a dot inside of a
- * name; never inside of a number (`07.02.02`, `01/10/2026`).
+ * A path, or a text with long names, that may break on a narrow screen. It breaks after a slash, an underscore or a dot
+ * inside a name, and never inside a number (`07.02.02`, `01/10/2026`).
  */
 export function allowBreaks(text: string): Inserted {
   return text
@@ -40,11 +40,11 @@ export function allowBreaks(text: string): Inserted {
 }
 
 export type Ways = {
-  /** The list of the page came filtered. */
+  /** True: the service has filtered the list of the page. */
   readonly searching?: boolean;
-  /** More of the head. */
+  /** Further elements of the head. */
   readonly head?: Html;
-  /** The page is one of the documentation: HTML before and after its text, in the style of those pages, and its script. */
+  /** Present for a documentation page: HTML before and after its text, in the style of those pages, and its script. */
   readonly site?: { readonly before: Html; readonly after: Html; readonly script: string };
 };
 
@@ -170,10 +170,13 @@ export function digestOf(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 }
 
-/** The styles of the pages of the documentation, as a policy admits them. */
+/** The styles of the documentation pages, as a policy admits them. */
 export const STYLE_DIGESTS = `${digestOf(STYLE)} ${digestOf(SITE_STYLE)}`;
 
-/** The pages have their own style, the script of this service, which asks it alone, and send the search to it: the policy allows nothing else. */
+/**
+ * The pages have their own style and the script of this service. The script contacts this service alone, and the search
+ * form too. The policy allows nothing else.
+ */
 export const PAGE_POLICY = [
   "default-src 'none'",
   `style-src ${STYLE_DIGESTS}`,

@@ -1,8 +1,8 @@
 /**
- * The reference of the API that one can try in a browser: Swagger UI, served from its package, over our own description. Nothing
- * is fetched from anywhere else; what its buttons and headings say is put into Portuguese when it is shown.
+ * The reference of the API, for trying it in a browser: Swagger UI, served from its package, over our own description.
+ * Nothing is fetched from another site; a script translates its buttons and headings into Portuguese.
  *
- * The only file that knows the package, of which it serves two files.
+ * This is the only file that knows the package, of which it serves two files.
  */
 
 import { readFile } from 'node:fs/promises';
@@ -20,7 +20,7 @@ const HERE = REFERENCE_PATH.slice(REFERENCE_PATH.lastIndexOf('/') + 1);
 export type ReferenceFile = {
   readonly type: string;
   readonly bytes: Buffer;
-  /** The same, compressed: the viewer has 1.7 MB. */
+  /** The same content, compressed: the viewer has 1.7 MB. */
   readonly zipped: Buffer;
 };
 
@@ -39,7 +39,7 @@ function readPackageFile(name: string): Promise<Buffer> {
 
 const loaded = new Map<string, Promise<ReferenceFile>>();
 
-/** A file that the page needs; undefined where there is none of that name. */
+/** A file that the page needs; undefined: no file has this name. */
 export function referenceFile(name: string): Promise<ReferenceFile> | undefined {
   if (!Object.hasOwn(FILES, name)) return undefined;
   let file = loaded.get(name);
@@ -115,7 +115,7 @@ html.dark-mode .swagger-ui .pdf { display: flex; flex-wrap: wrap; gap: .5rem 1.2
 }
 `;
 
-/** Heading or button of the viewer, and what it says here. */
+/** Heading or button of the viewer, and its Portuguese text. */
 const WORDS: Readonly<Record<string, string>> = {
   Servers: 'Endereço',
   'Computed URL:': 'Endereço completo:',
@@ -188,7 +188,10 @@ const WORDS: Readonly<Record<string, string>> = {
   'Possible Reasons:': 'O que pode ter sido:',
 };
 
-/** The script that shows the description in the reader's colour scheme, and puts the words of the viewer into Portuguese. */
+/**
+ * The script that shows the description in the reader's colour scheme, and translates the words of the viewer into
+ * Portuguese.
+ */
 function script(): string {
   return `(() => {
   const words = new Map(Object.entries(${JSON.stringify(WORDS)}));
@@ -263,7 +266,7 @@ function script(): string {
 `;
 }
 
-/** `site`: address of the service, which receives the requests that a reader tries. */
+/** `site`: address of the service, which receives the requests of a reader. */
 export function referencePolicy(site: string): string {
   return [
     "default-src 'none'",

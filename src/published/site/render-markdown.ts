@@ -1,7 +1,8 @@
 /**
- * Markdown of this repository as HTML: headings with an address, tables that scroll by themselves, codes of errors as links to
- * their pages, and the plain text of each section for the search. HTML in a source is shown as text. Sections between the comments
- * `abas` and `/abas` are one thing in several languages, one a heading; the script of the pages shows one of them.
+ * Markdown of this repository as HTML. Headings get an anchor, tables scroll by themselves, and error codes become
+ * links. The search gets the plain text of each section. HTML in a source is shown as text. Sections between the
+ * comments `abas` and `/abas` have the same content in several languages, one per heading; the script of the pages
+ * shows one of them.
  */
 import { Marked, type Tokens } from 'marked';
 import { ownOf } from '../../fiscal/own.ts';
@@ -22,13 +23,13 @@ export type Rendered = {
 export type Reading = {
   /** The target of a link of the source. */
   readonly link: (href: string) => string;
-  /** The page of a code of an error; undefined where there is no such code. */
+  /** The page of an error code; undefined: no such code exists. */
   readonly errorPage: (codigo: string) => string | undefined;
-  /** HTML by name: it replaces a paragraph that is the name alone, in double braces. */
+  /** HTML by name: it replaces a paragraph with only that name in double braces. */
   readonly blocks?: Readonly<Record<string, Html>>;
 };
 
-/** What a code of an error looks like. */
+/** The form of an error code. */
 const CODIGO = /^E\d{3,4}$/;
 const BLOCK = /^\{\{([a-z-]+)\}\}$/;
 
@@ -57,7 +58,7 @@ export function renderMarkdown(source: string, { link, errorPage, blocks = {} }:
         return tableHtml(token, (tokens) => this.parser.parseInline(tokens));
       },
       code({ text, lang }) {
-        // Viewers of the source draw it; on the page the tables beside it say the same.
+        // Viewers of the source draw it; the tables beside it give the same content on the page.
         if (lang === 'mermaid') return '';
         return `${html`<pre tabindex="0"><code>${text}</code></pre>`.html}\n`;
       },
@@ -97,10 +98,10 @@ export function renderMarkdown(source: string, { link, errorPage, blocks = {} }:
 
 const TABS = /^<!-- (\/?abas) -->\s*$/;
 
-/** Names of languages that say the same as another. */
+/** Languages shown under the name of an equivalent one. */
 const SAME_LANGUAGE: Readonly<Record<string, string>> = { node: 'javascript', typescript: 'javascript' };
 
-/** The HTML around sections of which each is in a language of its own. */
+/** The HTML around sections in different languages. */
 function openTabs() {
   let state: 'none' | 'open' | 'inside' = 'none';
   const closeOne = (): string => (state === 'inside' ? '</section>\n' : '');
@@ -109,7 +110,7 @@ function openTabs() {
       state = 'open';
       return '<div class="abas">\n';
     },
-    /** Before the heading of a section. */
+    /** The HTML before the heading of a section. */
     begin: (name: string): string => {
       if (state === 'none') return '';
       const before = closeOne();
@@ -145,7 +146,7 @@ function tableHtml({ header, rows }: Tokens.Table, inline: Inline): string {
   return `<div class="table${isWide ? ' wide' : ''}" tabindex="0" role="group" aria-label="Tabela"><table>${isNamed ? `<thead>${head}</thead>` : ''}<tbody>${body.join('')}</tbody></table></div>\n`;
 }
 
-/** On a phone a table with more columns is read row by row, each cell under the name of its column. */
+/** A phone shows a table with more columns row by row, each cell under the name of its column. */
 const NARROW_COLUMNS = 2;
 
 function row(cells: readonly string[]): string {
@@ -159,13 +160,13 @@ function side({ align }: Tokens.TableCell): string {
 type Part = {
   readonly tokens?: readonly unknown[];
   readonly items?: readonly unknown[];
-  /** Of a table its cells; of a cell whether it is one of the head. */
+  /** The cells of a table; true or false for a cell: it belongs to the head or not. */
   readonly header?: unknown;
   readonly rows?: readonly (readonly unknown[])[];
   readonly text?: string;
 };
 
-/** The text without its marks. */
+/** The text without its markup. */
 function plainOf(parts: readonly unknown[]): string {
   return (parts as readonly Part[])
     .map(({ tokens, items, header, rows, text }) => {
@@ -180,7 +181,7 @@ function plainOf(parts: readonly unknown[]): string {
     .join('');
 }
 
-/** The anchor of a heading, as public viewers of Markdown make it: a link inside a source works in both places. */
+/** The anchor of a heading, as public Markdown viewers make it: a link inside a source works in both places. */
 function slugOf(text: string): string {
   return text
     .toLowerCase()

@@ -1,4 +1,4 @@
-/** What the search finds beside the sections of the pages: codes of errors, operations of the reference, elements of the layout. */
+/** Search entries besides the sections of the pages: error codes, operations of the reference, elements of the layout. */
 import { ERRORS } from '../../fiscal/errors.ts';
 import { DPS, INF_NFSE_OWN, NFSE } from '../../fiscal/layout/nfse.ts';
 import { campoOf } from '../../fiscal/layout/plan-corpo.ts';
@@ -26,7 +26,7 @@ export function codeEntries(): readonly Entry[] {
   });
 }
 
-/** The pages on which one does something, and which no file of `docs/site` tells of. */
+/** The tool pages, which no file of `docs/site` describes. */
 export function toolEntries(): readonly Entry[] {
   return [
     {
@@ -73,7 +73,7 @@ type Described = {
   >;
 };
 
-/** The operations as the public description has them, each at the address at which the reference opens it. */
+/** The operations of the public description, each at its address in the reference. */
 export function operationEntries(): readonly Entry[] {
   const { paths } = JSON.parse(openapiText('')) as Described;
   return Object.entries(paths).flatMap(([path, methods]) =>

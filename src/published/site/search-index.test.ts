@@ -1,4 +1,4 @@
-/** The index of the search: what finds what, in which order, and what a question may cost at most. */
+/** The index of the search: the results of a query, their order, and the highest cost of a query. */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -39,7 +39,7 @@ describe('a question', () => {
     for (const asked of ['retenções', 'RETENCAO', 'retençã', 'reten', 'retenção do INSS']) {
       assert.deepEqual(titles(asked), ['Retenções'], asked);
     }
-    // Of two letters no beginning is looked for.
+    // Two letters are never searched as a prefix.
     assert.deepEqual(titles('re'), []);
   });
 
@@ -85,7 +85,7 @@ describe('the cost', () => {
         entry(`nota ${place}`, `nota dps evento servico valor${place % 50} `.repeat(20)),
       );
     const [few, many] = [await indexOf(texts(300)), await indexOf(texts(3_000))];
-    // Several questions a run: the processor's time is told in steps.
+    // Each run has several queries, because the processor time is counted in steps.
     const work = (of: typeof few) => (): void => {
       for (let asked = 0; asked < 5; asked += 1) findEntries(of, 'nota dps evento servico valor not dp even');
     };

@@ -1,37 +1,37 @@
 /**
- * The index of the search: what there is to find, each entry with its words, and which entries answer a question, the best first.
+ * The index of the search: the entries with their words, and the ranked entries for a query.
  *
- * Accents, case and plurals do not count. A question is cut to a few words, and each is looked up in a sorted list of words: the
- * work grows with what is found, never with the length of the texts, and no pattern is made of what somebody typed.
+ * Accents, case and plurals do not count. A query is cut to a few words, and each is looked up in a sorted list of
+ * words. The work grows with the result, never with the length of the texts. No pattern is made from the query.
  */
 import { stripAccents } from '../errors/search.ts';
 
-/** What is found: a section of a page, a code of an error, an operation of the reference, an element of the layout. */
+/** The kind of an entry: a section of a page, an error code, an operation of the reference, an element of the layout. */
 export type Kind = 'pagina' | 'codigo' | 'operacao' | 'campo';
 
 export type Entry = {
   readonly kind: Kind;
   readonly title: string;
-  /** Address in the service, with the place in the page. */
+  /** Address in the service, with the anchor in the page. */
   readonly path: string;
-  /** What its excerpt is taken from. */
+  /** The source of its excerpt. */
   readonly text: string;
-  /** Searched as a title is, and not shown. */
+  /** Searched like a title, and not shown. */
   readonly alias?: string;
   /** Searched, and not shown. */
   readonly beside?: string;
   /** Names that put the entry first when one of them is the whole question. */
   readonly names: readonly string[];
-  /** The page of a section: one that has all the words in different sections is found too. */
+  /** The page of a section: a page with all the words in different sections is found too. */
   readonly page?: string;
 };
 
-/** Entries that have a word, by their place, and how much the word says of each. */
+/** Entries with a word, by their position, and the weight of the word in each. */
 type Postings = Map<number, number>;
 
 export type Index = {
   readonly entries: readonly Entry[];
-  /** In the order of their letters. */
+  /** The words in alphabetical order. */
   readonly words: readonly string[];
   readonly postings: ReadonlyMap<string, Postings>;
   readonly names: ReadonlyMap<string, readonly number[]>;
@@ -39,18 +39,18 @@ export type Index = {
   readonly firsts: ReadonlyMap<string, number>;
 };
 
-/** A word of a title says as much as this many in the text. */
+/** A word of a title weighs as much as this many in the text. */
 const TITLE_WEIGHT = 4;
-/** The weight of a word grows with its number in a text up to here, and the less the longer the text is (BM25). */
+/** The weight of a word grows with its frequency up to this limit, and shrinks with the text's length (BM25). */
 const SATURATION = 1.2;
 const LENGTH_SHARE = 0.75;
 
-/** Stand in nearly every text, and are left out where there are other words. */
+/** Words that stand in nearly every text; they are ignored if there are others. */
 const EMPTY_WORDS: ReadonlySet<string> = new Set(
   'a o as os um uma e ou de do da dos das em no na nos nas por para com que como qual quando se ao'.split(' '),
 );
 
-/** Longest time for which making the index keeps other requests waiting. */
+/** Longest time that making the index may delay other requests. */
 const TURN_MS = 10;
 
 /** The index is made in short turns: other requests are served in between. */
@@ -100,7 +100,7 @@ function countWords({ title, alias = '', text, beside = '' }: Entry): ReadonlyMa
   return count;
 }
 
-/** A name without accents and case, and without the words that say nothing: `O certificado` is called so by `certificado`. */
+/** A name without accents and case, and without empty words: the query `certificado` matches `O certificado`. */
 function foldName(text: string): string {
   const words = stripAccents(text).split(/\s+/).filter(Boolean);
   const telling = words.filter((word) => !EMPTY_WORDS.has(word));
@@ -109,7 +109,7 @@ function foldName(text: string): string {
 
 // Words
 
-/** The words of a text: names whole and in their parts, all without accents and as a singular. */
+/** The words of a text: names whole and in their parts, all without accents and in the singular. */
 function termsOf(text: string): readonly string[] {
   return stripAccents(text)
     .split(/[^a-z0-9_./-]+/)
@@ -122,7 +122,7 @@ function termsOf(text: string): readonly string[] {
 
 const MARKS: ReadonlySet<string> = new Set('_./-');
 
-/** Without the marks at either end, which only inside of a name are part of it. */
+/** The text without the marks at either end, which belong to a name only inside it. */
 function trimMarks(text: string): string {
   let start = 0;
   let end = text.length;
@@ -131,7 +131,7 @@ function trimMarks(text: string): string {
   return text.slice(start, end);
 }
 
-/** Endings of plurals and what a singular has in their place, the longest first. */
+/** Endings of plurals with those of the singular, the longest first. */
 const PLURALS = [
   ['oes', 'ao'],
   ['aes', 'ao'],
@@ -153,16 +153,16 @@ function singular(word: string): string {
 
 // Questions
 
-/** A question has as many words at most; the rest is left out. */
+/** The longest query in words; the rest is ignored. */
 const WORDS_MAX = 8;
-/** A shorter word is looked for whole, and not as the beginning of others. */
+/** A shorter word is searched whole, and not as the prefix of others. */
 const PREFIX_MIN = 3;
-/** What the beginning of a word says beside the whole word. */
+/** The weight of a prefix relative to the whole word. */
 const PREFIX_SHARE = 0.4;
-/** Above all that words can say. */
+/** The score exceeds all that words can give. */
 const NAMED_SCORE = 1_000;
 
-/** The words of a question; a name of several parts is one word where the index has it, else its parts are. */
+/** The words of a query; a name of several parts is one word if the index has it, else its parts are. */
 function questionOf(index: Index, asked: string): readonly Postings[] {
   const raw = stripAccents(asked)
     .split(/[^a-z0-9_./-]+/)
@@ -180,7 +180,7 @@ function questionOf(index: Index, asked: string): readonly Postings[] {
     .slice(0, WORDS_MAX);
 }
 
-/** What a word says of the entries that have it, or a word that begins with it. */
+/** The weights of a word, or of the words that it begins, by entry. */
 function lookUp({ words, postings, entries }: Index, word: string): Postings {
   const found: Postings = new Map();
   const add = (term: string, share: number): void => {
@@ -197,7 +197,7 @@ function lookUp({ words, postings, entries }: Index, word: string): Postings {
   return found;
 }
 
-/** The place of the first word that is not before another in the order of letters. */
+/** The index of the first word that does not sort before the given one. */
 function firstFrom(words: readonly string[], word: string): number {
   let [low, high] = [0, words.length];
   while (low < high) {
@@ -208,7 +208,10 @@ function firstFrom(words: readonly string[], word: string): number {
   return low;
 }
 
-/** What a question finds, the best first: what bears its name, what has all its words, pages that have them in several sections. */
+/**
+ * The entries for a query, the best first: those named by it, those with all its words, pages with the words in several
+ * sections.
+ */
 export function findEntries(index: Index, asked: string): readonly Entry[] {
   const words = questionOf(index, asked);
   const scores = new Map<number, number>();
@@ -231,7 +234,7 @@ export function findEntries(index: Index, asked: string): readonly Entry[] {
     .map(([place]) => index.entries[place]!);
 }
 
-/** The first sections of pages that have every word, and none of whose sections has them all. */
+/** The first sections of pages that have every word, although no single section has them all. */
 function wholePages(
   { entries, firsts }: Index,
   words: readonly Postings[],

@@ -1,6 +1,6 @@
 /**
- * The search over the whole documentation: a page that works without scripts, and the few best answers while one types. The index
- * is made at the first question and kept; it is ours, and nobody else is asked.
+ * The search over the whole documentation: a page that works without scripts, and the best suggestions during typing.
+ * The index is made at the first query and kept; no outside service is used.
  */
 import { ERRORS } from '../../fiscal/errors.ts';
 import { findMatches, SEARCH_MAX, searchableOf, stripAccents } from '../errors/search.ts';
@@ -10,7 +10,7 @@ import { framePage, relativePath } from './frame.ts';
 import { allowBreaks, type Html, html, type Inserted } from './page-shell.ts';
 import { type Entry, findEntries, type Index, type Kind } from './search-index.ts';
 
-/** What each kind is called, and how many of it are shown at most. A question that finds more is too wide to help. */
+/** The name of each kind, and the most results shown of it. A query with more results is too wide to help. */
 const KINDS: Readonly<Record<Kind, { readonly nome: string; readonly max: number }>> = {
   pagina: { nome: 'Página', max: 30 },
   codigo: { nome: 'Código de erro', max: 10 },
@@ -19,13 +19,13 @@ const KINDS: Readonly<Record<Kind, { readonly nome: string; readonly max: number
 };
 const SUGGESTED_MAX = 8;
 
-/** The question as it is read: a longer one is cut. */
+/** The query as it is read: a longer one is cut. */
 export function questionIn(query: URLSearchParams): string {
-  // The cut may part the two halves of a character, which no address can name.
+  // The cut may split a surrogate pair, which no address can hold.
   return (query.get('q') ?? '').trim().slice(0, SEARCH_MAX).toWellFormed();
 }
 
-/** Codes by a part of their number come before what words find, the one of just that number before the others. */
+/** Codes with a part of their number come before results by words, and the exact number first. */
 function answersTo(index: Index, asked: string): readonly Entry[] {
   const found = findEntries(index, asked);
   if (!/^e?\d{2,4}$/i.test(asked)) return found;
@@ -36,7 +36,7 @@ function answersTo(index: Index, asked: string): readonly Entry[] {
   return [...byNumber.filter(isNamed), ...byNumber.filter((entry) => !isNamed(entry)), ...others];
 }
 
-/** The first of each kind, in the order of all. */
+/** The first results of each kind, in the common order. */
 function shownOf(found: readonly Entry[]): readonly Entry[] {
   const counts = new Map<Kind, number>();
   return found.filter(({ kind }) => {
@@ -46,7 +46,7 @@ function shownOf(found: readonly Entry[]): readonly Entry[] {
   });
 }
 
-/** `tell`: a text of an entry as the reader sees it. */
+/** `tell`: turns a text of an entry into the text for the reader. */
 export function searchPage(index: Index, asked: string, tell: (text: string) => string): string {
   if (asked === '') return frameResults('Busca', html`<p class="lead">${WHAT}</p>\n`, asked);
   const found = answersTo(index, asked);
@@ -81,7 +81,7 @@ function result({ kind, title, path, text }: Entry, asked: string, tell: (text: 
 `;
 }
 
-/** The best answers for a program that shows them while one types; `caminho` is relative to the address of the search. */
+/** The best answers for the suggestions during typing; `caminho` is relative to the address of the search. */
 export function suggestions(index: Index, asked: string): string {
   const found = asked === '' ? [] : answersTo(index, asked).slice(0, SUGGESTED_MAX);
   return JSON.stringify(

@@ -1,7 +1,7 @@
 /**
- * The documentation: pages written in Markdown (`docs/site`), with facts of the code inserted (`facts.ts`), in the frame of the
- * pages of the codes. A page is made at its first request and kept. Only the address of the service in its commands, and the
- * answer to a form, depend on the reader.
+ * The documentation: pages written in Markdown (`docs/site`), with facts of the code inserted (`facts.ts`), in the
+ * common frame. A page is made at its first request and kept. Only two parts depend on the reader: the service's
+ * address in the commands, and the answer to a form.
  *
  * Links are relative, so that they work behind any address.
  */
@@ -24,8 +24,8 @@ import { codeEntries, fieldEntries, operationEntries, toolEntries } from './sear
 import { type Entry, type Index, indexOf } from './search-index.ts';
 
 /**
- * Stands for the address of the service in a page that is kept; the files of examples have the address of `npm start`. The mark
- * has no character after which a long name may be broken, so that it stays whole.
+ * A placeholder for the address of the service in a kept page; the example files have the address of `npm start`. The
+ * placeholder has no character after which a long name may break, so it stays whole.
  */
 const SITE_MARK = 'ENDERECO-DO-SERVICO';
 const FILES_SITE = 'http://127.0.0.1:8080';
@@ -38,21 +38,21 @@ export type Site = {
   index: Promise<Index> | undefined;
 };
 
-/** `doorFacts`: what the pages say of the door that serves them. */
+/** `doorFacts`: the facts of the door that serves the pages. */
 export function openSite(doorFacts: Facts): Site {
   return { facts: { ...LAW_FACTS, ...doorFacts }, rendered: new Map(), shells: new Map(), index: undefined };
 }
 
 export type DocsRequest = {
   readonly slug: string;
-  /** Address of the service as the reader knows it. */
+  /** Address of the service for the reader. */
   readonly address: string;
   readonly query: URLSearchParams;
   /** The rates in force, which one page shows and calculates with. */
   readonly tabela: () => Promise<TabelaIbsCbs>;
 };
 
-/** The page at a slug; undefined where there is none. */
+/** The page at a slug; undefined: there is none. */
 export async function docsPage(site: Site, { slug, address, query, tabela }: DocsRequest): Promise<string | undefined> {
   const page = PAGES.find((one) => one.slug === slug);
   if (page === undefined) return undefined;
@@ -63,7 +63,7 @@ export async function docsPage(site: Site, { slug, address, query, tabela }: Doc
   return text.replaceAll(SITE_MARK, () => escaped);
 }
 
-/** A file that pages offer; undefined where there is none. */
+/** A file that the pages offer; undefined: there is none. */
 export function docsFile(name: string, address: string): { readonly type: string; readonly text: string } | undefined {
   const file = ownOf(ARQUIVOS, name);
   return file && { type: file.type, text: file.text().replaceAll(FILES_SITE, () => address) };
@@ -94,7 +94,7 @@ function makeOnce<Made>(known: Map<string, Made>, { slug }: Page, { versao }: Ta
   return made;
 }
 
-/** A page made of its file. `query`: the fields of its form. */
+/** A page made from its file. `query`: the fields of its form. */
 function renderPage(site: Site, page: Page, query: URLSearchParams, tabela: TabelaIbsCbs): Rendered {
   const here = addressOf(page.slug);
   const source = projectText(`docs/site/${page.file}`);
@@ -109,14 +109,14 @@ function renderPage(site: Site, page: Page, query: URLSearchParams, tabela: Tabe
   });
 }
 
-/** The pictures, by the names under which pages ask for them. */
+/** The pictures, by the names used in the pages. */
 const DRAWINGS: Readonly<Record<string, Html>> = {
   'caminho-da-nota': drawNotaRoad(),
   'desenho-nota': drawNotaMachine(),
   'desenho-evento': drawEventoMachine(),
 };
 
-/** The board of Grafana under the faults that a page names; `npm run quadro` draws them. */
+/** The Grafana dashboard under the faults that a page names; `npm run quadro` draws them. */
 function boardsIn(source: string): Readonly<Record<string, Html>> {
   const names = [...source.matchAll(/^\{\{(quadro-([a-z-]+))\}\}$/gm)];
   return Object.fromEntries(
@@ -124,7 +124,7 @@ function boardsIn(source: string): Readonly<Record<string, Html>> {
   );
 }
 
-/** Names in braces that stand for HTML. */
+/** Names in braces that are replaced by HTML. */
 const BLOCKS: ReadonlySet<string> = new Set(['calculadora', ...Object.keys(DRAWINGS)]);
 
 const PLACEHOLDER = /\{\{([A-Za-z][\w.:-]*)\}\}/g;
@@ -162,10 +162,10 @@ const TOC_MIN = 3;
 
 function wrapPage(page: Page, { title, body, sections }: Rendered): string {
   const chapters = sections.filter(({ level }) => level === 2);
-  // The table of contents follows the first paragraph, which says what the page is about; a command may come before it.
+  // The table of contents follows the first paragraph, which introduces the page; a command may stand before it.
   const lead = /^(?:<pre[ >](?:(?!<\/pre>)[\s\S])*<\/pre>\n)?<p>[\s\S]*?<\/p>\n/.exec(body.html)?.[0] ?? '';
   const rest = body.html.slice(lead.length);
-  // A page that begins with a list of links has a table of contents of its own.
+  // A page that begins with a list of links has its own table of contents.
   const toc =
     chapters.length < TOC_MIN || /^<ul>\n<li><a href="#/.test(rest)
       ? undefined
@@ -191,12 +191,12 @@ function neighbour(page: Page | undefined, rel: 'prev' | 'next', here: string): 
 
 // Search
 
-/** The page of the search; `address`: of the service as the reader knows it. */
+/** The page of the search; `address`: of the service for the reader. */
 export async function docsSearch(site: Site, query: URLSearchParams, address: string): Promise<string> {
   return searchPage(await indexOfSite(site), questionIn(query), (text) => text.replaceAll(SITE_MARK, () => address));
 }
 
-/** What is suggested while one types, as JSON. */
+/** The suggestions during typing, as JSON. */
 export async function docsSuggestions(site: Site, query: URLSearchParams): Promise<string> {
   return suggestions(await indexOfSite(site), questionIn(query));
 }
@@ -206,7 +206,7 @@ function indexOfSite(site: Site): Promise<Index> {
   return site.index;
 }
 
-/** The index needs every page made, which takes a while: other requests are served in between. */
+/** The index needs every page, which takes a while: other requests are served in between. */
 async function makeIndex(site: Site): Promise<Index> {
   const entries: Entry[] = [];
   for (const page of PAGES) {

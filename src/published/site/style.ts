@@ -1,4 +1,4 @@
-/** The style of the pages of the documentation beside that of every page: menu, tables, and what a printer leaves out. */
+/** The style of the documentation pages beside that of every page: menu, tables, and the parts that a printer omits. */
 export const SITE_STYLE = `
 body.site { max-width: 82rem; margin: 0 auto; }
 .bar { display: flex; flex-wrap: wrap; align-items: center; gap: .25rem 1rem; padding: .75rem 1.25rem;

@@ -1,4 +1,4 @@
-/** The events of the notes of one CNPJ or CPF, for whoever holds it. */
+/** The events of the notes of one CNPJ or CPF, for its holder. */
 
 import type { Municipio } from '../../base/book/municipios.ts';
 import type { World } from '../../base/world/world.ts';
@@ -14,14 +14,14 @@ import { CONTADAS_MAX, type Contagem, readPapel, refuseCursor, refuseValue } fro
 export const CAMPOS_DOS_EVENTOS = ['papel', 'tipo_evento', 'estado', 'de', 'ate', 'ordem'] as const;
 export type EventosPedidos = Readonly<Partial<Record<(typeof CAMPOS_DOS_EVENTOS)[number], string>>>;
 
-/** `cursor`: where the next page begins; null: there is none. */
+/** `cursor`: the place of the next page; null: this page is the last. */
 export type PaginaDeEventos = {
   readonly eventos: readonly EventoPublico[];
   readonly cursor: string | null;
   readonly contagem: Contagem | null;
 };
 
-/** A page of the events of the notes of a document, or what is wrong with what is asked. `cursor`: that of the page before. */
+/** A page of the events of the notes of a document, or the faults of the request. `cursor`: the cursor of the page before. */
 export async function listEventosOf(
   world: World,
   municipio: Municipio,

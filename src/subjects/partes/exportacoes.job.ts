@@ -1,6 +1,6 @@
 /**
- * Makes the files that parties have asked for, a part at a time: each is committed with the place where the next one begins, so that who
- * dies in the middle costs a part. In the end, and when its days are over, it deletes them.
+ * Makes the export files of the parties, one part at a time. Each part is committed with the cursor of the next one: a
+ * dying process loses one part at most. The job also closes finished files, and deletes expired ones.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -18,20 +18,20 @@ import type { ExportacaoRow, FormatoExportacao, Parte } from './exportacoes.rows
 import { DAY_MS, EXPORTACAO_DIAS, EXPORTACAO_NOTAS_MAX } from './exportacoes.ts';
 import { COLUNAS_DA_LISTA, listNotasOf, type NotaListada, type PaginaDaParte, toLinhaDaLista } from './notas.ts';
 
-/** A part is made within the lease, by far. */
+/** The time for a part stays far below the lease. */
 const NOTAS_POR_PARTE = { xml: 500, pdf: 100, csv: 2_000 } as const satisfies Record<FormatoExportacao, number>;
-/** Of a file, in the database. */
+/** Limit of one file in the database. */
 const BYTES_MAX = 2 * 1024 ** 3;
-/** A part that could not be made so often will not be. */
+/** A file is given up after this many failed attempts at one part. */
 const TENTATIVAS_MAX = 5;
-/** Between two parts. */
+/** Longest pause between two parts. */
 const REST_MAX_MS = 2_000;
-/** Notes without a file that are told of one by one. */
+/** Notes without a file that are listed one by one. */
 const FORA_MAX = 10_000;
 
 const MORE: Delivered = { delivered: 1, isFull: true, pauseMs: 0 };
 
-/** Makes one part of one file of a tenant, or clears one away. */
+/** Makes one part of one file of a tenant, or deletes an expired file. */
 export async function makeExportacoes(
   world: World,
   municipio: Municipio,
@@ -56,12 +56,12 @@ export async function makeExportacoes(
   }
   const prontaAte = parte.seguinte === undefined ? now() + EXPORTACAO_DIAS * DAY_MS : undefined;
   await store.exportacoes.addPart(tenant, row, token, parte, { now: now(), prontaAte });
-  // Half of the time is for who issues: a PDF takes milliseconds of the thread that answers.
+  // Half of the time is left to issuing: a PDF takes milliseconds of the thread that answers requests.
   await sleep(Math.min(performance.now() - began, REST_MAX_MS));
   return MORE;
 }
 
-/** Why a file comes to nothing, for its owner. */
+/** The reason, for the owner, why a file cannot be finished. */
 function whyNoMore({ tentativas, notas, bytes }: ExportacaoRow): string | undefined {
   if (notas >= EXPORTACAO_NOTAS_MAX || bytes >= BYTES_MAX) {
     return `São notas demais para um arquivo: até ${EXPORTACAO_NOTAS_MAX} notas e 2 GiB. Peça períodos menores, com de e ate.`;
@@ -70,7 +70,7 @@ function whyNoMore({ tentativas, notas, bytes }: ExportacaoRow): string | undefi
   return 'O arquivo não pôde ser feito, e quem opera o serviço foi avisado. Peça-o de novo mais tarde.';
 }
 
-/** After the last notes comes a part without any: what there is to know of the file. */
+/** The last part holds no notes: it holds the summary of the file. */
 const END = 'fim';
 
 async function makePart(world: World, municipio: Municipio, row: ExportacaoRow): Promise<Parte | string> {
@@ -85,7 +85,7 @@ async function makePart(world: World, municipio: Municipio, row: ExportacaoRow):
 async function makeTable({ notas, cursor }: PaginaDaParte, { partes }: ExportacaoRow): Promise<Parte> {
   const lines: string[] = [];
   for await (const line of writeTable('text/csv', COLUNAS_DA_LISTA, notas.map(toLinhaDaLista))) lines.push(line);
-  // The head is that of the whole table.
+  // Only the first part has the head of the table.
   const conteudo = Buffer.from(lines.slice(partes === 0 ? 0 : 1).join(''));
   const none = { diretorio: Buffer.alloc(0), entradas: 0, fora: [] };
   return { ...none, conteudo, notas: notas.length, seguinte: cursor ?? undefined };
@@ -108,7 +108,7 @@ async function makeEntries(
   return { ...piece, fora, notas: notas.length, seguinte: cursor ?? END };
 }
 
-/** Of a note that was authorised, whatever has become of it since. */
+/** Undefined: the note was never authorised. A later cancellation does not matter. */
 async function xmlOf(world: World, municipio: Municipio, chave: string): Promise<Buffer | undefined> {
   const reading = await notaByChave(world, municipio, chave);
   if (reading === undefined || reading.chave_acesso_provisoria) return undefined;

@@ -1,4 +1,4 @@
-/** The addresses by which a party asks for its notes as one file, looks how far it is, and fetches it. */
+/** The addresses of exports: a party requests its notes as one file, reads the progress, and downloads the file. */
 
 import { findStrangeParams, refuseParams } from '../../base/http/params.ts';
 import { refuseMissingExportacao, refuseWithoutArquivo } from '../../base/http/refusals.ts';
@@ -43,7 +43,7 @@ export const EXPORTACAO_SHAPES = {
   FiltrosDaExportacao: FILTROS,
 } as const;
 
-/** Who asks, and, of an address that names one, for which. */
+/** The document of the caller, and the export that the path names. */
 type Asked = { readonly documento: string; readonly id: string };
 
 async function readAsked({ world, municipio, params, search, shown }: Call): Promise<Asked | Refused> {
@@ -91,7 +91,7 @@ const ALL = '/api/v1/exportacoes' as const;
 const ONE = `${ALL}/:id_exportacao` as const;
 
 const ROW = { query: DOCUMENTO_PARAM, headers: [], missCost: ASK_COST, asksToken: true } as const;
-/** Where a token is had for the asking, what one asks for by others' documents takes room as well. */
+/** Anyone can get a token in a sandbox, so an export of another party's document also uses storage. */
 const QUOTA_COST = 1;
 const CODES = ['E003', 'E0003', ...PARTE_CODES] as const;
 const STATUS = field.text('OK em toda resposta de sucesso.');

@@ -1,6 +1,6 @@
 /**
- * Notes of a CNPJ or CPF as a file, for who asks for it: the row is the job, and each part is committed with the place where the next one
- * begins. Whoever finds a part missing makes it.
+ * Exports of the notes of a CNPJ or CPF to a file. The row is the job, and each part is committed with the cursor of
+ * the next one. Any process may make a missing part.
  */
 import { type Db, runTransaction } from '../../base/pg/open.ts';
 import type { PoolClient } from '../../base/pg/pg.ts';
@@ -10,7 +10,7 @@ export const FORMATOS_EXPORTACAO = ['xml', 'pdf', 'csv'] as const;
 export type FormatoExportacao = (typeof FORMATOS_EXPORTACAO)[number];
 export const ESTADOS_EXPORTACAO = ['em_andamento', 'pronta', 'falhou'] as const;
 
-/** Moments in milliseconds. `pedida`: what is asked of the notes, by field. */
+/** Moments in milliseconds. `pedida`: the filters of the notes, by field. */
 export type NovaExportacao = {
   readonly id: string;
   readonly documento: string;
@@ -29,7 +29,7 @@ export type ExportacaoRow = {
   readonly criada_em: Date;
   readonly pronta_em: Date | null;
   readonly expira_em: Date;
-  /** Times that the next part was begun. */
+  /** Attempts at the next part. */
   readonly tentativas: number;
   readonly cursor: string | null;
   readonly partes: number;
@@ -40,7 +40,7 @@ export type ExportacaoRow = {
   readonly motivo: string | null;
 };
 
-/** A part as it is made. `seguinte`: where the next one begins; undefined: there are no more notes. */
+/** A finished part. `seguinte`: the cursor of the next part; undefined: there are no more notes. */
 export type Parte = {
   readonly conteudo: Buffer;
   readonly diretorio: Buffer;
@@ -70,7 +70,7 @@ const INSERT = insertRows<NovaExportacao>(
   "on conflict (tenant, documento) where estado = 'em_andamento' do nothing",
 );
 
-/** Those that are kept besides the new one: the oldest end for it. */
+/** The oldest exports expire early to make room for the new one. */
 const MAKE_ROOM = `update exportacoes set expira_em = $3, due_at = $3 where tenant = $1 and estado <> 'em_andamento' and id = any (array(
     select id from exportacoes where tenant = $1 and documento = $2 and expira_em > $3 order by criada_em desc, id offset $4))`;
 const LIST = `select ${COLUMNS} from exportacoes x where x.tenant = $1 and x.documento = $2 and x.expira_em > $3
@@ -102,14 +102,14 @@ const READ = {
 } as const;
 const FORA = `select fora from exportacoes_partes where tenant = $1 and exportacao = $2 and fora <> '' order by parte limit $3`;
 
-/** Parts that are deleted in one transaction: megabytes each. */
+/** Parts that are deleted in one transaction; each has megabytes. */
 const DISCARD_STEP = 20;
-/** Read at a time. */
+/** Bytes per read. */
 const PIECE_BYTES = 512 * 1024;
-/** Parts whose lines about notes without a file are told. */
+/** Parts whose lines about notes without a file are listed. */
 const FORA_PARTES = 200;
 
-/** What is left after a part: more to be done, or a file for so long (milliseconds). */
+/** The state after a part: more parts follow, or the file is ready until `prontaAte` (milliseconds). */
 export type Depois = { readonly now: number; readonly prontaAte: number | undefined };
 
 export function exportacaoStore(pool: Db) {
@@ -119,25 +119,25 @@ export function exportacaoStore(pool: Db) {
       return isOurs ? work(client) : undefined;
     });
   return {
-    /** False: one of the same document is under way. `kept`: of a document, with the new one. */
+    /** False: another export of the same document is in progress. `kept`: exports kept per document, the new one included. */
     insert: (tenant: string, nova: NovaExportacao, kept: number): Promise<boolean> =>
       runTransaction(pool, async (client) => {
         if ((await client.query(INSERT(tenant, [nova]))).rowCount === 0) return false;
         await client.query(MAKE_ROOM, [tenant, nova.documento, new Date(nova.criadaEm), kept]);
         return true;
       }),
-    /** Those of a document that have not ended, the newest first. */
+    /** The exports of a document that have not expired, the newest first. */
     list: async (tenant: string, documento: string, now: number): Promise<readonly ExportacaoRow[]> =>
       (await pool.query<ExportacaoRow>(LIST, [tenant, documento, new Date(now)])).rows,
     find: async (tenant: string, id: string, documento: string, now: number): Promise<ExportacaoRow | undefined> =>
       (await pool.query<ExportacaoRow>(FIND, [tenant, id, documento, new Date(now)])).rows[0],
-    /** One that wants attention, under a token, until a moment (milliseconds). */
+    /** Claims an export that is due, under a token, until a moment (milliseconds). */
     take: async (
       tenant: string,
       { now, until, token }: { readonly now: number; readonly until: number; readonly token: string },
     ): Promise<ExportacaoRow | undefined> =>
       (await pool.query<ExportacaoRow>(TAKE, [tenant, new Date(now), token, new Date(until)])).rows[0],
-    /** Writes the next part, and where it goes on. Undefined: somebody else has it by now. */
+    /** Writes the next part and the cursor after it. Undefined: another process has claimed the export. */
     addPart: (tenant: string, { id, partes }: ExportacaoRow, token: string, parte: Parte, { now, prontaAte }: Depois) =>
       hold(tenant, id, token, async (client) => {
         const { conteudo, diretorio, fora, entradas, notas, seguinte } = parte;
@@ -156,13 +156,13 @@ export function exportacaoStore(pool: Db) {
         ]);
         return true;
       }),
-    /** Gives one up, for a reason that its owner is told. */
+    /** Ends an export as failed, with a reason that its owner reads. */
     fail: (tenant: string, id: string, token: string, motivo: string, now: number) =>
       hold(tenant, id, token, async (client) => {
         await client.query(FAIL, [tenant, id, motivo, new Date(now)]);
         return true;
       }),
-    /** Deletes some parts of one that has ended, and in the end its row where it is past its time; whether there may be more. */
+    /** Deletes some parts of an ended export, and at last its row once it has expired; true: more may remain. */
     discard: (tenant: string, { id, expira_em }: ExportacaoRow, token: string, now: number) =>
       hold(tenant, id, token, async (client) => {
         const { rowCount } = await client.query(DISCARD, [tenant, id, DISCARD_STEP]);
@@ -172,12 +172,12 @@ export function exportacaoStore(pool: Db) {
         else await client.query(REST, [tenant, id, expira_em]);
         return isMore;
       }),
-    /** Lines about the notes that have no file, of the parts so far. */
+    /** Lines about the notes without a file, from the parts so far. */
     listFora: async (tenant: string, id: string): Promise<readonly string[]> => {
       const { rows } = await pool.query<{ fora: string }>(FORA, [tenant, id, FORA_PARTES]);
       return rows.flatMap(({ fora }) => fora.split('\n'));
     },
-    /** A column of all parts, one piece after the other. Throws where a part is gone. */
+    /** One column of all parts, piece by piece. It throws when a part is missing. */
     read: async function* (
       tenant: string,
       { id, partes }: Pick<ExportacaoRow, 'id' | 'partes'>,

@@ -1,4 +1,7 @@
-/** The notes of a party as one file: made by the worker a part at a time, whoever dies meanwhile, for its owner alone, and for some days. */
+/**
+ * The notes of a party as one file: the worker makes it a part at a time and survives the death of a process. The file
+ * is for its owner alone, and for some days.
+ */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -64,7 +67,7 @@ const READ = `import zipfile, json, sys
 z = zipfile.ZipFile(sys.argv[1])
 print(json.dumps({n: z.read(n).decode('latin-1') for n in z.namelist()}))`;
 
-/** What others find in a ZIP: each entry by its name, as bytes. */
+/** The entries of a ZIP by name, as another program unpacks them. */
 function unpack(bytes: Buffer): ReadonlyMap<string, Buffer> {
   const file = path.join(folder, 'file.zip');
   writeFileSync(file, bytes);
@@ -104,7 +107,7 @@ test('a file of notes', TESTED, async (context) => {
     assert.deepEqual([early.status, early.headers.get('retry-after')], [409, '5'], JSON.stringify(early.body));
     await makeExportacoes(world, municipio, {});
     assert.deepEqual([(await look(own, id)).notas, (await look(own, id)).pronta], [500, false]);
-    // One takes it and dies; until its lease ends nobody else does.
+    // One process takes the job and dies; nobody else gets it before the lease ends.
     const row = await store.exportacoes.take(TENANT, { now: clock.now, until: clock.now + 60_000, token: DEAD });
     assert.equal(row?.id, id);
     assert.equal((await makeExportacoes(world, municipio, {})).delivered, 0);
@@ -167,7 +170,7 @@ test('a file of notes', TESTED, async (context) => {
   });
 
   await context.test('is the list as a table, as the list itself gives it', async () => {
-    // One of them as it was issued once, without a rate: it has a base and no tax.
+    // One of them as an old version issued it, without a rate: the note has a base and no tax.
     const chave = chaves[0]!;
     await pool.query(
       'update notas set valor_issqn = null, aliquota_issqn = null where tenant = $1 and chave_acesso = $2',
@@ -224,7 +227,7 @@ describe('whoever asks for a file', TESTED, () => {
       assert.equal((await call('GET', `exportacoes?documento=${PRESTADOR}`, token)).status, status);
     }
     assert.deepEqual((await call('GET', 'exportacoes', other)).body.exportacoes, []);
-    // Whoever has no notes has an empty file.
+    // A party without notes has an empty file.
     const none = await ask(other, { formato: 'xml' });
     assert.equal((await ready(other, none)).notas, 0);
     assert.deepEqual([...unpack((await fetchFile(other, none)).bytes).keys()], ['leia-me.txt']);

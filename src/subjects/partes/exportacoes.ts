@@ -1,4 +1,4 @@
-/** Notes of one CNPJ or CPF as a file, for its bookkeeping: asked for, looked at while the worker makes it, and fetched. */
+/** Exports of the notes of one CNPJ or CPF, for its bookkeeping: requested, read while the worker makes them, and downloaded. */
 import { randomBytes } from 'node:crypto';
 import type { Municipio } from '../../base/book/municipios.ts';
 import { type Campo, oneOf, readCampos, required, textOf } from '../../base/world/campos.ts';
@@ -12,9 +12,9 @@ import { CAMPOS_DA_LISTA, type CampoDaLista, type ListaPedida, listNotasOf } fro
 
 export { ESTADOS_EXPORTACAO, FORMATOS_EXPORTACAO } from './exportacoes.rows.ts';
 
-/** Of one document at once, with the one that is under way. */
+/** Exports of one document at once, the one in progress included. */
 export const EXPORTACOES_MAX = 5;
-/** Days that a file is kept for. */
+/** Days that a file is kept. */
 export const EXPORTACAO_DIAS = 7;
 /** Notes of one file. */
 export const EXPORTACAO_NOTAS_MAX = 200_000;
@@ -37,7 +37,7 @@ const FILTROS = Object.fromEntries(CAMPOS_DA_LISTA.map((campo) => [campo, filtro
 >;
 const CAMPOS = { formato: required(oneOf(FORMATOS_EXPORTACAO)), ...FILTROS };
 
-/** In the names and the order of the public answer. */
+/** The fields have the names and the order of the public answer. */
 export type ExportacaoPublica = {
   readonly id: string;
   readonly documento: string;
@@ -45,7 +45,7 @@ export type ExportacaoPublica = {
   readonly filtros: ListaPedida;
   readonly estado: ExportacaoRow['estado'];
   readonly pronta: boolean;
-  /** So far. */
+  /** The notes so far. */
   readonly notas: number;
   readonly bytes: number | null;
   readonly criada_em: string;
@@ -54,7 +54,7 @@ export type ExportacaoPublica = {
   readonly motivo: string | null;
 };
 
-/** Begins one; what is wrong with it is told at once, as the list of notes tells it. */
+/** Begins an export; a fault in the filters is answered at once, as the list of notes does. */
 export async function createExportacao(
   world: World,
   municipio: Municipio,
@@ -82,7 +82,7 @@ export async function createExportacao(
   return (await findExportacao(world, municipio, { id, documento }))!;
 }
 
-/** Those of a document, the newest first. */
+/** The exports of a document, the newest first. */
 export async function listExportacoes(
   { store, now }: Pick<World, 'store' | 'now'>,
   municipio: Municipio,
@@ -94,7 +94,7 @@ export async function listExportacoes(
 
 type Named = { readonly id: string; readonly documento: string };
 
-/** Undefined: the document has none of this `id`, or not any more. */
+/** Undefined: the document has no export of this `id`, or it has expired. */
 export async function findExportacao(
   { store, now }: Pick<World, 'store' | 'now'>,
   municipio: Municipio,
@@ -111,7 +111,7 @@ export type ArquivoExportado = {
   readonly conteudo: AsyncIterable<Buffer>;
 };
 
-/** The file of one, or how it stands while it has none. */
+/** The file of an export, or the state of the export while it has no file. */
 export async function openArquivo(
   { store, now }: Pick<World, 'store' | 'now'>,
   { tenant }: Municipio,

@@ -1,4 +1,4 @@
-/** The lists of one document over their addresses: each filter, the roles, the count, the order, and what is refused. */
+/** The lists of one document through their addresses: each filter, the roles, the count, the order, and the refusals. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { balcao, bancada, CANCELAMENTO, type NotaEmitida } from '../../../test/support/eventos.ts';
@@ -40,7 +40,7 @@ async function ask(list: string, query: Readonly<Record<string, string>>, docume
   return request(address, `/integracao/api/v1/${list}?${new URLSearchParams(query)}`, { headers });
 }
 
-/** Which notes a list has, in its order, and how many it counts: both must be of the same question. */
+/** The notes of a list in its order; their count must be that of the same question. */
 async function found(query: Readonly<Record<string, string>>, documento?: string): Promise<readonly string[]> {
   const { status, body } = await ask('notas', { ...query, contar: 'sim' }, documento);
   assert.equal(status, 200, JSON.stringify(body));

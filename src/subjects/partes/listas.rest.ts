@@ -1,4 +1,4 @@
-/** The addresses of who asks for its own: its notes, its events, and what has changed of either. */
+/** The addresses by which a party reads its own data: its notes, its events, and the changes of either. */
 
 import { askerOf, ESPERA_MAX_S, readEspera } from '../../base/http/espera.ts';
 import { findStrangeParams, numberIn, refuseParams } from '../../base/http/params.ts';
@@ -103,7 +103,7 @@ const CONTAGEM_FIELD = orNull(field.shape('Contagem', 'Quantos itens há, se con
 export const LIMITE_MAX = 100;
 export const LIMITE_USUAL = 25;
 
-/** Who asks for what: the document, and the parameters. */
+/** The document of the caller, and the parameters. */
 type Asked = { readonly documento: string; readonly query: URLSearchParams; readonly limite: number };
 
 async function readAsked(
@@ -127,7 +127,7 @@ function pick<Name extends string>(query: URLSearchParams, names: readonly Name[
   return Object.fromEntries(names.map((name) => [name, query.get(name) ?? ''])) as Partial<Record<Name, string>>;
 }
 
-/** A list that is asked for: a page of it as JSON, or all of it in one go. */
+/** A requested list: one page as JSON, or all pages as a stream. */
 type ListaAsked = Asked & { readonly type: StreamType | undefined; readonly isCounted: boolean };
 
 async function readLista(call: Call, names: readonly string[]): Promise<ListaAsked | Refused> {
@@ -148,7 +148,7 @@ const CONTAR: ReadonlyMap<string, boolean> = new Map([
   ['nao', false],
 ]);
 
-/** A page, or with it all the others. `read`: the page at a cursor. */
+/** A page, or the page and all that follow. `read`: reads the page at a cursor. */
 async function answerLista<Page extends { readonly cursor: string | null }>(
   call: Call,
   { type, documento, query, isCounted }: ListaAsked,
@@ -207,7 +207,7 @@ export async function listEventosDaParte(call: Call) {
   });
 }
 
-/** While the service is updated, an older process beside a newer one. */
+/** An older process runs beside a newer one during an update of the service. */
 const NEWER =
   'A próxima mudança foi gravada por uma versão mais nova do serviço, que este processo ainda não é: ele está em atualização, e o seu cursor continua bom.';
 const NEWER_WAIT_S = 5;

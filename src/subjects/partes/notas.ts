@@ -1,4 +1,4 @@
-/** The notes of one CNPJ or CPF, for whoever holds it: listed by what is known of them, a page at a time or all in one go. */
+/** The notes of one CNPJ or CPF, for its holder: listed by their fields, a page at a time or all in one answer. */
 
 import type { Municipio } from '../../base/book/municipios.ts';
 import { type Audience, callerOf, type Presented, strangerTo } from '../../base/world/caller.ts';
@@ -29,7 +29,7 @@ const DONO: Audience = {
   comToken: true,
 };
 
-/** The document in whose name somebody asks: the one that he names, or his own. `campo`: of a refusal. */
+/** The document that the caller names, or else the caller's own. `campo`: the field that a refusal names. */
 export async function documentoOf(
   world: World,
   municipio: Municipio,
@@ -48,7 +48,7 @@ export async function documentoOf(
   return strangerTo([documento], caller, DONO) ?? documento;
 }
 
-/** A CNPJ is compared by its root: without the check digits one token would stand for branches without end. */
+/** A CNPJ is compared by its root: an unchecked number would let one token stand for endless branches. */
 function whyNoParty(documento: string | undefined): string | undefined {
   if (documento === undefined) {
     return 'O certificado apresentado não diz de que CNPJ ou CPF é: escreva o documento no parâmetro documento.';
@@ -59,7 +59,7 @@ function whyNoParty(documento: string | undefined): string | undefined {
   return why && `O parâmetro documento ${why}.`;
 }
 
-/** In the names and the order of the public answer. */
+/** The fields have the names and the order of the public answer. */
 export type NotaListada = ReturnType<typeof notaListada>;
 
 function notaListada(row: NotaAchada, documento: string) {
@@ -78,7 +78,7 @@ function notaListada(row: NotaAchada, documento: string) {
   };
 }
 
-/** Of the list as a table, in the order of the answer. */
+/** The columns of the list as a table, in the order of the answer. */
 export const COLUNAS_DA_LISTA = [
   ...['id', 'numero', 'serie_dps', 'numero_dps', 'serie_dps_nacional', 'numero_dps_nacional', 'chave_acesso'],
   ...['identificador', 'status', 'versao', 'data_emissao', 'data_competencia', 'codigo_situacao_nfse'],
@@ -88,12 +88,12 @@ export const COLUNAS_DA_LISTA = [
   ...['id_dps', 'mensagem_retorno', 'papeis', 'motivo_sem_issqn'],
 ] as readonly (keyof NotaListada)[];
 
-/** A note as a line of the table. What is not known has no type to hold there, and is left out. */
+/** A note as a row of the table. An unknown value has no type in a table, and is left out. */
 export function toLinhaDaLista(nota: NotaListada) {
   return nota.motivo_sem_issqn === null ? nota : { ...nota, valor_issqn: null, aliquota_issqn: null };
 }
 
-/** Who a document is to a note. */
+/** The roles of a document in a note. */
 export function papeisOf(
   nota: Readonly<Record<`${ParteDaNota}_cpf_cnpj`, string | null>>,
   documento: string,
@@ -101,7 +101,7 @@ export function papeisOf(
   return PARTES_DA_NOTA.filter((parte) => nota[`${parte}_cpf_cnpj`] === documento);
 }
 
-/** A search as its parameters say it: those of the console, with `texto` for the one for anything, and the role. */
+/** A search as its parameters give it: those of the console, with `texto` for the free text, and the role. */
 export type ListaPedida = Readonly<Partial<Record<CampoDaLista, string>>>;
 export type CampoDaLista = 'papel' | 'texto' | Exclude<keyof BuscaEscrita, 'q'>;
 
@@ -111,21 +111,21 @@ export const CAMPOS_DA_LISTA: readonly CampoDaLista[] = [
   ...CAMPOS_DA_BUSCA.filter((campo) => campo !== 'q'),
 ];
 
-/** `total`: no further than {@link CONTADAS_MAX}; `total_exato`: whether there are no more. */
+/** `total`: at most {@link CONTADAS_MAX}; `total_exato`: false when more notes exist. */
 export type Contagem = { readonly total: number; readonly total_exato: boolean };
 
 export type PaginaDaParte = {
   readonly notas: readonly NotaListada[];
-  /** Where the next page begins; null: there is none. */
+  /** The place of the next page; null: this page is the last. */
   readonly cursor: string | null;
   readonly contagem: Contagem | null;
   readonly observacoes: readonly string[];
 };
 
-/** Notes are counted up to here. */
+/** The count of notes stops here. */
 export const CONTADAS_MAX = 10_000;
 
-/** A page of the notes of a document, or all that is wrong with what is asked. */
+/** A page of the notes of a document, or all faults of the request. */
 export async function listNotasOf(
   world: World,
   municipio: Municipio,
@@ -158,13 +158,16 @@ export async function listNotasOf(
 const CUT =
   'Esta página não está cheia, e a lista continua: muitas notas foram olhadas para achar estas. Peça a seguinte com cursor.';
 
-/** How a list goes on: `next` reads the page at a cursor; `mayGoOn` says whether who asked may still see it. */
+/** Continues a list: `next` reads the page at a cursor; `mayGoOn` says whether the caller may still see it. */
 export type Onward<Page> = {
   readonly next: (cursor: string) => Promise<Page | Refusal>;
   readonly mayGoOn: () => Promise<boolean>;
 };
 
-/** Every item from a page on, as they are read. A list that does not come to its end is broken off, so that nobody takes it for the whole. */
+/**
+ * Every item from a page on, as the pages are read. A list that cannot be read to its end is aborted, so that no client
+ * takes it for the whole.
+ */
 export async function* eachOfPages<Page extends { readonly cursor: string | null }, Item>(
   first: Page,
   itemsOf: (page: Page) => Iterable<Item>,
@@ -180,7 +183,7 @@ export async function* eachOfPages<Page extends { readonly cursor: string | null
   }
 }
 
-/** Notes read at a time, where all are asked for. */
+/** Notes per page when all of them are requested. */
 export const STREAM_PAGE = 500;
 
 export function readPapel(text: string | undefined): ParteDaNota | undefined | Refusal {
@@ -196,7 +199,7 @@ function problemFaults(problems: Readonly<Record<string, string>>): Refusal {
   return { faults: faults as [Fault, ...Fault[]] };
 }
 
-/** A place of a list that no answer gave. */
+/** Refuses a cursor that no answer gave. */
 export function refuseCursor(sent: string): Refusal {
   return refuseValue('cursor', sent, 'o cursor de uma resposta a esta mesma pergunta');
 }
@@ -207,5 +210,5 @@ export function refuseValue(campo: string, sent: string, esperado: string): Refu
   return { faults: [{ codigo: 'E0002', xpath: '', mensagem, campo, encontrado, esperado }] };
 }
 
-/** The states of a note, for who describes the parameters. */
+/** The states of a note, for the description of the parameters. */
 export const ESTADOS_DA_LISTA = Object.keys(NOTA_ESTADOS);

@@ -1,6 +1,7 @@
 /**
- * The pages on tokens and on webhooks taken at their word, where `journeys/site.maquina.test.ts` cannot: a request signed by openssl as the page says
- * gets a token in production, once; and the function that verifies a message, in each language of the page, against an implementation of others.
+ * The pages on tokens and on webhooks, tried word by word beyond `journeys/site.maquina.test.ts`. A request that
+ * openssl signs as the page says gets a token in production, once. The function that verifies a message is tried in
+ * each language against another implementation.
  */
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
@@ -22,7 +23,7 @@ import { pemOf } from '../../documents/pki.ts';
 
 const pageOf = (name: string): Promise<string> => readFile(path.join(ROOT, 'docs/site', name), 'utf8');
 
-/** What a page shows in a language, in its order. */
+/** The blocks of code of a page in one language, in their order. */
 async function blocksOf(name: string, language: string): Promise<readonly string[]> {
   const blocks = (await pageOf(name)).matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'));
   return [...blocks].map(([, block]) => block!);
@@ -62,7 +63,7 @@ test('a request that openssl signed, as the page says, is a token in production,
   assert.match(token, /^nfse_/);
   const asked = await request(address, `/${municipio}/api/v1/notas`, { headers: { Authorization: `Bearer ${token}` } });
   assert.deepEqual([asked.status, asked.body.notas], [200, []]);
-  // The same request again, and the same of another purpose, give nothing.
+  // The same request again, and the same request for another purpose, get nothing.
   const body = await readFile(path.join(folder, 'pedido.json'));
   const headers = {
     'Content-Type': 'application/json',
@@ -74,7 +75,7 @@ test('a request that openssl signed, as the page says, is a token in production,
   assert.deepEqual([other.status, other.body.campo], [400, 'acao']);
 });
 
-/** One that nobody listens at just now. */
+/** A port without a listener. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -87,7 +88,7 @@ async function freePort(): Promise<number> {
 const SEGREDO = `whsec_${Buffer.from('trinta e dois octetos de segredo').toString('base64')}`;
 const ID = 'exemplo.nota-1-3';
 
-/** Arguments of the function, and what it says to them. */
+/** The arguments of the function, and the answer that is due. */
 type Case = { readonly args: readonly [string, string, string, string, string]; readonly isTrue: boolean };
 
 function cases(): readonly Case[] {
@@ -115,7 +116,7 @@ function cases(): readonly Case[] {
   ];
 }
 
-/** Beside the function of the page: a program that reads lines of Base64, five a case, and says what it makes of each. */
+/** A program around the function of the page: it reads lines of Base64, five per case, and prints each verdict. */
 const LANGUAGES = {
   js: {
     file: 'confere.mjs',
@@ -167,7 +168,7 @@ describe('a message is verified by what the page on webhooks shows', () => {
       const whole = language === 'java' ? block.replace(/\}\s*$/, JAVA_MAIN) : block + more;
       await writeFile(path.join(folder, file), language === 'php' ? `<?php\n${whole}` : whole);
       for (const place of cases().keys()) {
-        // Of now, however long the one before took.
+        // The case is made now, so its moment is fresh however slow the one before was.
         const { args, isTrue } = cases()[place]!;
         const sent = args.map((one) => Buffer.from(one).toString('base64'));
         const said = await run(program!, [...options, file, ...sent], folder);
@@ -205,7 +206,7 @@ describe('a message is verified by what the page on webhooks shows', () => {
       await until(() => send(cases()[0]!.args), 'the receiver answers');
       const [good, , bad] = cases();
       assert.deepEqual([await send(good!.args), await send(bad!.args)], ['200 ', '400 ']);
-      // Asked whether it wants messages it gives the value back, and nothing to whom it does not know.
+      // The endpoint returns the value of the confirmation, and answers nothing to an unknown sender.
       const asks = JSON.stringify({
         type: 'confirmacao',
         timestamp: 'x',

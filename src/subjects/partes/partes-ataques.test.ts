@@ -1,6 +1,6 @@
 /**
- * Attacks of one party on the others: tokens of somebody else, of another municipality, replayed, revoked while an answer waits; and
- * parameters that nobody who means well sends. Two processes on one database, in production and in the sandbox.
+ * Attacks of one party on the others: foreign tokens, tokens of another municipality, replays, a revocation during an
+ * answer, and hostile parameters. Two processes share one database, in production and in the sandbox.
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -77,7 +77,7 @@ async function sandboxGiven(documento: string, escopos = ['consultar', 'webhooks
 }
 const sandboxToken = async (documento: string): Promise<string> => (await sandboxGiven(documento)).token;
 
-/** A signed request, whole. */
+/** A whole signed request. */
 function pedido(documento: string, more: object = {}): string {
   return JSON.stringify({
     ...{ documento, acao: 'criar', municipio: PRODUCAO, ambiente: 'producao', pedido: randomUUID() },
@@ -102,7 +102,7 @@ async function productionToken(documento: string, who: Party, more: object = {})
   return body.token;
 }
 
-/** A DPS of A for production, nobody's signature in it. */
+/** A DPS of A for production, without a signature. */
 function productionXml(nDPS: string): string {
   const id = dpsIdOf({ cLocEmi: '3550308', documento: A, serie: '1', nDPS });
   return exampleXml({ tpAmb: '1', '@Id': id, serie: '1', nDPS, 'prest/CNPJ': A });
@@ -116,7 +116,7 @@ async function issue(): Promise<string> {
   return body.chave_acesso;
 }
 
-/** What was issued is decided, and told. */
+/** The issued notes are decided, and their messages are delivered. */
 async function untilTold(token: string): Promise<void> {
   await until(async () => {
     const { mudancas } = (await call('GET', api(INTEGRACAO, 'mudancas?limite=10000'), token)).body;
@@ -206,7 +206,7 @@ describe('a token', () => {
       [chave],
     );
     assert.deepEqual(await listed('eventos'), []);
-    // The same event of who signs it is registered, and then is in the list.
+    // The same event, signed by its author, is registered and then listed.
     const signed = await post(`nfse/${chave}/eventos`, evento, { 'X-Evento-Assinatura': cms(evento, a) });
     assert.equal(signed.status, 201, JSON.stringify(signed.body));
     assert.equal((await listed('eventos')).length, 1);
@@ -370,11 +370,11 @@ describe('two hundred lists at once', () => {
     const before = await heldBytes();
     const unread = await Promise.all(Array.from({ length: 150 }, () => open(() => undefined)));
     await Promise.all(Array.from({ length: 50 }, () => open((socket) => socket.destroy())));
-    // None of the notes waits for a list to be read: it would never be.
+    // The notes do not wait for the reader of a list: that would be endless.
     for (let at = 0; at < 20; at += 1) await issue();
     const grown = ((await heldBytes()) - before) / 1024 / 1024;
     assert.ok(grown < 200, `${Math.round(grown)} MiB`);
-    // Whoever reads gets all of it.
+    // The reader gets the whole list.
     const { body: text } = await call('GET', api(INTEGRACAO, 'notas'), token, {
       headers: { Accept: 'application/x-ndjson' },
     });

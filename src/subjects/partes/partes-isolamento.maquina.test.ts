@@ -27,7 +27,8 @@ test('a token that the command revokes is refused by each process from its end o
   for (const what of lists) assert.deepEqual(statusesOf(await ask(what)), [200, 200], what);
   const revoked = await nfse(['token', 'revogar', TENANT, id, '--motivo', 'perdido'], env);
   assert.deepEqual([revoked.code, revoked.err], [0, ''], revoked.out);
-  // It holds within two seconds; here from the first question on, which no clock of a slow machine can spoil.
+  // The refusal is due within two seconds; the test asks for it from the first question on, so that a slow machine
+  // cannot fail it.
   for (const what of lists) {
     const answers = await ask(what);
     assert.deepEqual(statusesOf(answers), [401, 401], what);

@@ -1,6 +1,6 @@
 /**
- * What a token opens: over every row of the route table that asks for one, nothing of another document, and nothing that its scope does
- * not name. `partes-isolamento.maquina.test.ts`: a token that is revoked, to all processes.
+ * The reach of a token: every row of the route table that needs one is tried. No row gives data of another document, or
+ * data outside the scope of the token. `partes-isolamento.maquina.test.ts` tries a revoked token in all processes.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -20,20 +20,20 @@ const B_COM_MASCARA = '88.888.888/0001-91';
 const TENANT = 'integracao';
 const API = `/${TENANT}/api/v1`;
 const ASKING = ROUTES.filter(({ asksToken }) => asksToken);
-/** What is posted, by what the row is called; a row that takes a body is here. */
+/** The body of each row that takes one, by the name of the row. */
 const BODIES: Readonly<Record<string, object>> = {
   cadastrarWebhook: { url: 'https://erp.exemplo.com.br/novo' },
   alterarWebhook: { descricao: 'mudado', ativo: false },
   pedirExportacao: { formato: 'csv' },
 };
-/** The scope that a row asks for, by the first word of its path. */
+/** The scope of a row, by the first word of its path. */
 const ESCOPO_OF: Readonly<Record<string, Escopo>> = {
   ...{ notas: 'consultar', eventos: 'consultar', mudancas: 'consultar', exportacoes: 'consultar' },
   webhooks: 'webhooks',
 };
 const REFUSED = [401, 403];
 
-/** Messages told, by their address. */
+/** Delivered messages, by their address. */
 const told: string[] = [];
 const service = await startTestService({
   postAviso: async (pedido) => {
@@ -61,7 +61,7 @@ async function tokenOf(documento: string, escopos = Object.keys(ESCOPOS)): Promi
   return body.token;
 }
 
-/** What one document has, by the parameter of a path that names it, and words that nobody else's answer has. */
+/** The data of one document: the parameters of its paths, and words that no other document's answer has. */
 type Owned = {
   readonly token: string;
   readonly params: Readonly<Record<string, string>>;
@@ -91,7 +91,7 @@ async function own(documento: string): Promise<Owned> {
   return { token, params: { id_webhook, id_exportacao }, words: [chave, url, id_webhook, id_exportacao] };
 }
 
-/** The path of a row, with what is named in it. */
+/** The path of a row with its parameters filled in. */
 function pathOf({ id, path }: Route, { params }: Pick<Owned, 'params'>): string {
   return path
     .slice('/api/v1/'.length)
@@ -111,7 +111,7 @@ function saysNothingOf({ words }: Owned, { body, headers }: Answer, what: string
   for (const word of words) assert.ok(!text.includes(word), `${what}: ${word} is in ${text.slice(0, 500)}`);
 }
 
-/** What B has, as B sees it; the messages to it are told. */
+/** The data of B as B sees it, and the messages delivered to B. */
 async function seenBy({ token, params }: Owned): Promise<object> {
   const look = async (where: string): Promise<unknown> => (await call('GET', where, token)).body;
   const entregas = await until(async () => {
@@ -180,7 +180,7 @@ test('the token of one document', async (t) => {
   });
 
   await t.test('opens to its owner all that it kept from the other', async () => {
-    // What takes an address away comes last.
+    // A deletion of an address comes last.
     const last = ({ method }: Route): number => (method === 'DELETE' ? 1 : 0);
     for (const route of ASKING.toSorted((one, other) => last(one) - last(other))) {
       const where = pathOf(route, b);

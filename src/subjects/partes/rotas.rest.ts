@@ -1,4 +1,4 @@
-/** The rows of the route table that are for one party: its tokens, its notes and events, what has changed of them. */
+/** The routes of one party: its tokens, its notes and events, and their changes. */
 
 import { defineRoute, type Route } from '../../base/http/route.ts';
 import { STREAM_TYPES } from '../../base/world/escrever-tabela.ts';
@@ -19,14 +19,14 @@ import { endToken, giveToken, showTokens, TOKEN_FIELDS } from './tokens.rest.ts'
 import { PEDIDO_MAX_MINUTES, TOKEN_SIGNATURE_HEADER, VALIDADE_DIAS_MAX } from './tokens.ts';
 
 const STATUS = field.text('OK em toda resposta de sucesso.');
-/** Of an answer that is one party's: no certificate and no token, none that is in force, somebody else's. */
+/** Codes of a party's answer: no certificate and no token, no valid token, another party's data. */
 export const PARTE_CODES = ['E9003', 'E9006', 'E9007'] as const;
 const SIGNED_CODES = ['E9002', ...PARTE_CODES] as const;
 export const CAMPOS_CODES = ['E003', 'E002', 'E0002'] as const;
 export const AS_400 = { E002: [400], E0002: [400] } as const;
-/** A question by somebody who is not recognised is a miss as any other. */
+/** A request by an unrecognised caller counts as any other miss. */
 export const ASK_COST = 0.1;
-/** Reading a signature costs what a validation does. */
+/** Verifying a signature costs as much as a validation. */
 const TOKEN_QUOTA_COST = 0.1;
 
 const SIGNED_FIELDS = {

@@ -1,9 +1,10 @@
 /**
- * Where something of a person may stand, by CPF: one row a table, with what it is, why it is kept, and what of it may be erased. Every
- * table of the schema is here or in {@link SEM_PESSOAS}; `src/subjects/partes/titular.test.ts` holds both lists to the catalogue.
+ * The places that may hold data of a person, by CPF: one row per table, with its content, the ground to keep it, and
+ * the part that may be erased. Every table of the schema is here or in {@link SEM_PESSOAS};
+ * `src/subjects/partes/titular.test.ts` holds both lists to the catalogue.
  */
 
-/** Why something is kept, or that nothing asks for it. Articles of the LGPD (Lei 13.709/2018) unless named otherwise. */
+/** The legal ground to keep a table, or the lack of one. Articles are of the LGPD (Lei 13.709/2018) unless named otherwise. */
 export const BASES = {
   fiscal:
     'documento fiscal: obrigação legal, até passar o prazo (art. 7º, II; art. 16, I; CTN, arts. 173, 174 e 195); depois, nfse guarda eliminar',
@@ -20,22 +21,22 @@ type Base = keyof typeof BASES;
 export type Lugar = {
   readonly tabela: string;
   readonly oQue: string;
-  /** Of the rows `t` of a tenant ($1) that speak of a CPF ($2). */
+  /** Condition on the rows `t` of a tenant ($1) that concern a CPF ($2). */
   readonly onde: string;
   readonly base: Base;
-  /** Of those, what may be erased in production, at a moment ($3). In a rehearsal all may, but for the trail. */
+  /** Condition on those rows that may be erased in production, at a moment ($3). A rehearsal may erase all but the trail. */
   readonly apaga?: string;
-  /** Part of what is written to it when somebody is erased. */
+  /** True: the table belongs to the trail that an erasure writes. */
   readonly isTrail?: true;
 };
 
-/** SQL: whether a text has a CPF, in digits alone or as people write it, with points and a dash. */
+/** SQL: true when a text has a CPF, as bare digits or with points and a dash. */
 const standsIn = (text: string, cpf = '$2'): string => {
   const digits = (from: number, many: number): string => `substr(${cpf}::text, ${from}, ${many})`;
   const written = `${digits(1, 3)} || '.' || ${digits(4, 3)} || '.' || ${digits(7, 3)} || '-' || ${digits(10, 2)}`;
   return `strpos(${text}, ${cpf}) > 0 or strpos(${text}, ${written}) > 0`;
 };
-/** A CPF as keys and identifiers have it. */
+/** A CPF as keys and identifiers hold it. */
 const PADDED = "lpad($2, 14, '0')";
 const OF_NOTA = 'n.prestador_cpf_cnpj = $2 or n.tomador_cpf_cnpj = $2 or n.intermediario_cpf_cnpj = $2';
 const NOTAS = `select n.mes, n.id from notas n where n.tenant = $1 and (${OF_NOTA})`;
@@ -51,7 +52,7 @@ const EXPORTACOES = `select e.id from exportacoes e where e.tenant = $1 and (e.d
 const has = (...columns: readonly string[]): string =>
   columns.map((column) => standsIn(`coalesce(t.${column}::text, '')`)).join(' or ');
 
-/** What hangs on another row stands before it. */
+/** Rows that depend on another row stand before it. */
 export const LUGARES: readonly Lugar[] = [
   {
     tabela: 'ensaio_requisicoes',
@@ -217,12 +218,12 @@ export const LUGARES: readonly Lugar[] = [
 ];
 
 const CONTAS = `select c.id from contas c where c.login = $1 or ${standsIn("coalesce(c.oidc_sujeito, '')", '$1')} or ${standsIn('c.nome', '$1')}`;
-/** Accounts that are blocked, or whose invitation nobody took in time. */
+/** Accounts that are blocked, or whose invitation has expired. */
 const CLOSED = `select c.id from contas c where c.bloqueada_em is not null or (c.senha is null and c.oidc_sujeito is null
   and coalesce(c.convite_expira_em, '-infinity') < $2
   and not exists (select 1 from papeis r where r.conta = c.id and r.convite_expira_em >= $2))`;
 
-/** What is the installation's and no tenant's: rows `t` of a CPF ($1); what may be erased of them at a moment ($2). */
+/** Tables of the installation, outside every tenant: rows `t` of a CPF ($1), and those that may be erased at a moment ($2). */
 export const LUGARES_DA_INSTALACAO: readonly Lugar[] = [
   ...[
     ['sessoes', 'sessões do console'],
@@ -246,7 +247,7 @@ export const LUGARES_DA_INSTALACAO: readonly Lugar[] = [
   },
 ];
 
-/** Tables in which nothing of a person stands, and why. */
+/** Tables without data of a person, and the reason. */
 export const SEM_PESSOAS: Readonly<Record<string, string>> = {
   aliquotas_ibs_cbs: 'lei',
   tabelas_aliquotas: 'lei',

@@ -1,4 +1,4 @@
-/** `nfse titular …`: what is held about a person, by CPF, for the person and for who answers for it (LGPD). */
+/** `nfse titular …`: the data held about a person, by CPF, for the person and for the data controller (LGPD). */
 
 import {
   askedWrongly,

@@ -1,4 +1,7 @@
-/** What is held about a person, by CPF: counted, read for the person, and erased as far as it may be. The places stand in `titular-lugares.ts`. */
+/**
+ * The data held about a person, by CPF: counted, read for the person, and erased where the law allows.
+ * `titular-lugares.ts` lists the places.
+ */
 import { insertAtos, type NovoAto } from '../../base/book/atos.ts';
 import { folhasApagadas, insertEntrada, takeAway } from '../../base/book/auditoria-entradas.ts';
 import { AUDITADAS, apagada, VISTAS, type Vista } from '../../base/book/auditoria-tabelas.ts';
@@ -7,7 +10,10 @@ import { type Db, runTransaction } from '../../base/pg/open.ts';
 import type { PoolClient } from '../../base/pg/pg.ts';
 import { LUGARES, LUGARES_DA_INSTALACAO, type Lugar } from './titular-lugares.rows.ts';
 
-/** Of a table: rows that speak of the person, and how many of them may be erased. `tenant`: undefined of the installation. */
+/**
+ * Rows of one table that concern the person, and the number of them that may be erased. `tenant`: undefined for the
+ * installation.
+ */
 export type Achado = {
   readonly tenant: string | undefined;
   readonly tabela: string;
@@ -17,7 +23,7 @@ export type Achado = {
   readonly apagaveis: number;
 };
 
-/** What of a place may be erased, of a tenant; undefined: nothing. A rehearsal keeps its trail alone. */
+/** The condition on the rows of a place that may be erased; undefined: none. A rehearsal keeps its trail alone. */
 function erasableOf(lugar: Lugar, isRehearsal: boolean): string | undefined {
   if (isRehearsal) return lugar.isTrail === true ? undefined : 'true';
   return lugar.apaga;
@@ -25,14 +31,14 @@ function erasableOf(lugar: Lugar, isRehearsal: boolean): string | undefined {
 
 type Tenant = { readonly tenant: string; readonly isRehearsal: boolean };
 
-/** Without `only`, all tenants, sandboxes too. */
+/** `only` undefined: all tenants, the sandboxes included. */
 async function listTenants(client: Pick<PoolClient, 'query'>, only: string | undefined): Promise<readonly Tenant[]> {
   const text = `select tenant, ambiente = 'homologacao' as "isRehearsal" from municipios
     where $1::text is null or tenant = $1 order by tenant`;
   return (await client.query<Tenant>(text, [only ?? null])).rows;
 }
 
-/** Columns that are secrets, or documents, which are told apart. */
+/** Columns left out: secrets, and documents, which are exported separately. */
 const UNTOLD = ['senha', 'totp'];
 const BYTES = `select array_agg(attname::text) as names from pg_attribute
   where attrelid = $1::regclass and attnum > 0 and not attisdropped and atttypid = 'bytea'::regtype`;
@@ -40,13 +46,13 @@ const BYTES = `select array_agg(attname::text) as names from pg_attribute
 export function titularStore(pool: Db) {
   const search = <Result>(work: (client: PoolClient) => Promise<Result>): Promise<Result> =>
     runTransaction(pool, async (client) => {
-      // Places without an index are read whole: somebody waits for it, and nobody else does.
+      // Places without an index are scanned whole: only the operator who asked waits for that.
       await client.query(withoutLimits('transaction'));
       await client.query('set local enable_seqscan = on');
       return work(client);
     });
   return {
-    /** Places that have something. `now`: milliseconds. */
+    /** Places with rows of the person. `now`: milliseconds. */
     find: (cpf: string, now: number, only?: string): Promise<readonly Achado[]> =>
       search(async (client) => {
         const found: Achado[] = [];
@@ -85,13 +91,16 @@ export function titularStore(pool: Db) {
         const text = `select t.chave_acesso from notas t where t.tenant = $1 and (${onde}) order by t.mes, t.id`;
         return (await client.query<{ chave_acesso: string }>(text, [tenant, cpf])).rows.map((row) => row.chave_acesso);
       }),
-    /** Writes down in each tenant that has something what was done there. */
+    /** Records the act in the trail of each tenant that had rows. */
     record: async (tenants: readonly string[], atoOf: (tenant: string) => NovoAto): Promise<void> => {
       for (const tenant of tenants) {
         await runTransaction(pool, (client) => insertAtos(client, tenant, [atoOf(tenant)]));
       }
     },
-    /** Erases what may be; how many rows of each place. Each tenant is one transaction, with what is written into its trail. */
+    /**
+     * Erases the rows that may be erased, and returns their number per place. Each tenant is one transaction, with its
+     * entry in the trail.
+     */
     erase: async (
       cpf: string,
       now: number,
@@ -109,7 +118,7 @@ export function titularStore(pool: Db) {
   };
 }
 
-/** Documents that stand in files, and not in the database. */
+/** Documents that stand in files outside the database. */
 const IN_FILES = {
   tabela: 'arquivo',
   oQue: 'notas cujos documentos estão nos arquivos de meses encerrados',
@@ -120,7 +129,7 @@ const ARCHIVED = `select count(*)::int as linhas from notas t join meses m on m.
 
 type Told = Pick<Lugar, 'tabela' | 'oQue' | 'base' | 'isTrail'>;
 
-/** No law asks that rows of a rehearsal be kept, whatever their place is in production. */
+/** No law asks to keep the rows of a rehearsal, whichever ground holds in production. */
 const toldOf = ({ tabela, oQue, base, isTrail }: Told, tenant: string | undefined, isRehearsal = false) => ({
   tenant,
   tabela,
@@ -131,7 +140,7 @@ const toldOf = ({ tabela, oQue, base, isTrail }: Told, tenant: string | undefine
 type Asked = { readonly tenant: string; readonly cpf: string; readonly now: number };
 type Counts = Pick<Achado, 'linhas' | 'apagaveis'>;
 
-/** A moment that a condition need not have: it is named all the same, so that its type is known. */
+/** A condition may leave the moment out: naming it here still gives the parameter a type. */
 const AT = (place: number): string => `$${place}::timestamptz is not null`;
 
 async function countIn(
@@ -176,19 +185,19 @@ async function eraseOf(
   return done;
 }
 
-/** Rows that belong together are told by the first of them. */
+/** Rows that belong together are recorded by the first of them. */
 const FAMILIAS = { notas: 'nota', eventos: 'evento', lotes: 'lote' } as const;
 
 function familiaOfTable(tabela: string): 'nota' | 'evento' | 'lote' | undefined {
   return Object.entries(FAMILIAS).find(([name]) => name === tabela)?.[1];
 }
 
-/** The view of a table that the audit chain tells row by row. */
+/** The view by which the audit chain records a table row by row. */
 function vistaOf(tabela: string): Vista | undefined {
   return VISTAS.find((one) => one === tabela && AUDITADAS[one].familia === undefined);
 }
 
-/** How many rows are erased of a place; the audit chain is told that they were taken away. */
+/** Erases the rows of a place and returns their number; the audit chain records the removal. */
 async function eraseIn(
   client: PoolClient,
   { tabela, onde }: Lugar,

@@ -1,6 +1,6 @@
 /**
- * What is held about a person, by CPF: every table of the catalogue in which the CPF stands is named; what may be erased is, and nothing
- * else; and the trail of it does not have the CPF. Real PostgreSQL.
+ * The data held about a person, by CPF: every table of the catalogue with the CPF is named. The erasable rows are
+ * erased, and no others; the trail does not have the CPF. Real PostgreSQL.
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -19,7 +19,7 @@ import { eraseTitular, exportTitular, type LugarDoTitular, showTitular } from '.
 import { LUGARES, LUGARES_DA_INSTALACAO, SEM_PESSOAS } from './titular-lugares.rows.ts';
 
 const CPF = '11144477735';
-/** CPF of another person, of whom no test erases anything. */
+/** CPF of another person, whose data no test erases. */
 const OTHER = '52998224725';
 /** CPF of the person whose data one test erases. */
 const ERASED = '12345678909';
@@ -30,7 +30,7 @@ const BY = { quem: 'maria', via: 'comando', motivo: 'pedido 12/2026' } as const;
 const chaveOf = (documento: string, nota: number): string =>
   buildChave({ cMun: '3550308', ambGer: '1', documento, nNFSe: BigInt(nota), anoMes: '2611', codigo: '123456789' });
 
-/** A row of a person in every table that may have one. `n`: so that rows of two differ. */
+/** A row of a person in every table that may have one. `n`: makes the rows of two persons differ. */
 function seedOf(tenant: string, cpf: string, n: number): readonly string[] {
   const chave = chaveOf(cpf, n);
   assert.equal(chave.length, 50);
@@ -68,7 +68,7 @@ function seedOf(tenant: string, cpf: string, n: number): readonly string[] {
       values ('${tenant}', sha256('k${n}'), '/x', sha256('b'), 422, '{"a": "${cpf}"}', now())`,
     `insert into mudancas_novas values ('${tenant}', gen_random_uuid(), 'n 1 ${cpf}')`,
     `insert into mudancas values ('${tenant}', '${cpf}', ${n}, now(), 'n 1')`,
-    // One of each that is over, and one that is not.
+    // One row of each kind that has ended, and one that has not.
     ...[
       ['velho', "now() - interval '2 years'", 'false', 'pronta', 'entregue'],
       ['novo', "now() + interval '2 years'", 'true', 'em_andamento', 'pendente'],
@@ -167,7 +167,7 @@ describe('what is held about a person', () => {
       ],
     );
     assert.match(notas[1]!.por_que, /^documento fiscal/);
-    // A rehearsal is no fiscal document, and may go whole but for the trail.
+    // A rehearsal is no fiscal document, and may be erased whole but for the trail.
     const rehearsed = found.filter(({ municipio, apagaveis }) => municipio === 'ensaio' && apagaveis > 0);
     assert.ok(rehearsed.length > 0 && !rehearsed.some(({ por_que }) => /obrigação legal/.test(por_que)));
     const only = await showTitular(world, CPF, 'sao-paulo');
@@ -254,7 +254,7 @@ describe('what is held about a person', () => {
     );
     const after = await show(ERASED);
     assert.ok(after.every(({ apagaveis }) => apagaveis === 0));
-    // Again by the catalogue: what still has the CPF is what the law keeps, what is in use, and the trail.
+    // The catalogue again: the CPF remains only in rows that the law keeps, rows in use, and the trail.
     const named = new Set(after.map(({ tabela }) => tabela));
     const mentioned = await mentionsOf(pool, ERASED);
     assert.deepEqual(

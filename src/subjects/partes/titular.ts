@@ -1,6 +1,6 @@
 /**
- * What is held about a person (LGPD, Lei 13.709/2018): shown and exported for the person, and erased as far as the law lets it. Trail and
- * log never have the CPF itself: each request has a number of its own.
+ * The data held about a person (LGPD, Lei 13.709/2018): shown and exported for the person, and erased as far as the law
+ * allows. The trail and the log never have the CPF: each request has a number of its own.
  */
 import { randomUUID } from 'node:crypto';
 import type { NovoAto } from '../../base/book/atos.ts';
@@ -12,14 +12,14 @@ import { documentoDaNota } from '../notas/nota-inteira.ts';
 import type { Achado } from './titular.rows.ts';
 import { BASES } from './titular-lugares.rows.ts';
 
-/** A place where something of a person stands, with the legal ground that keeps it. */
+/** A place with data of a person, and the legal ground to keep it. */
 export type LugarDoTitular = Omit<Achado, 'tenant' | 'base'> & {
-  /** Null: of the installation. */
+  /** Null: the place belongs to the installation. */
   readonly municipio: string | null;
   readonly por_que: string;
 };
 
-/** `slug`: only there; undefined: in the whole installation. */
+/** `slug`: the only municipality; undefined: the whole installation. */
 type Asked = { readonly cpf: string; readonly slug: string | undefined };
 
 export async function showTitular(
@@ -37,10 +37,10 @@ function lugarOf({ tenant, base, ...one }: Achado): LugarDoTitular {
   return { municipio: tenant ?? null, ...one, por_que: BASES[base] };
 }
 
-/** `protocolo`: by which the trail knows the request. */
+/** `protocolo`: the number of the request in the trail. */
 type Feito = { readonly protocolo: string; readonly lugares: readonly LugarDoTitular[] };
 
-/** Writes all that is held about a person, and the notes, to a ZIP. */
+/** Writes all data held about a person, and the notes, to a ZIP. */
 export async function exportTitular(
   world: RegistryWorld,
   text: string,
@@ -51,7 +51,7 @@ export async function exportTitular(
   if ('problem' in asked) return asked;
   const found = await world.store.titular.find(asked.cpf, world.now(), asked.slug);
   const protocolo = randomUUID();
-  // One that is there may be read by others, and is somebody's.
+  // A file of this name may belong to someone else and be readable by others.
   const problem = await writeZip(arquivo, entriesOf(world, asked.cpf, found), 'wx').then(
     () => undefined,
     problemOfFile,
@@ -82,7 +82,7 @@ async function* entriesOf(world: RegistryWorld, cpf: string, found: readonly Ach
     conteudo: Buffer.from(`${JSON.stringify(valor, null, 2)}\n`),
   });
   yield json('resumo.json', { cpf, lugares: found.map(lugarOf) });
-  // What stands in files comes with the notes.
+  // The notes bring the contents of files.
   for (const { tenant, tabela } of found.filter((one) => one.tabela !== 'arquivo')) {
     const rows = await world.store.titular.readRows(cpf, tabela, tenant);
     yield json(`${tenant ?? 'instalacao'}/${tabela}.json`, rows);
@@ -95,7 +95,7 @@ async function* entriesOf(world: RegistryWorld, cpf: string, found: readonly Ach
   }
 }
 
-/** Erases what may be erased; what it was, by place. */
+/** Erases the rows that may be erased, and returns them by place. */
 export async function eraseTitular(
   world: RegistryWorld,
   text: string,

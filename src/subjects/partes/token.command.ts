@@ -1,4 +1,4 @@
-/** `nfse token …`: with which tokens others ask about a CNPJ or CPF, and ending one. */
+/** `nfse token …`: lists and ends the tokens that give access to the data of a CNPJ or CPF. */
 
 import {
   askedWrongly,

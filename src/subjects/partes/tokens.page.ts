@@ -1,4 +1,4 @@
-/** Tokens with which others ask about a CNPJ or CPF: those in force, and ending one. */
+/** Tokens that give access to the data of a CNPJ or CPF: those in force, and their end. */
 
 import { facts, field, form, hidden, link, notice, table } from '../../base/pages/fields.ts';
 import {

@@ -1,4 +1,4 @@
-/** The addresses of the tokens: one is asked for, those of a document are listed, one is revoked. */
+/** The addresses of the tokens: request one, list those of a document, revoke one. */
 
 import { refuseMissingToken } from '../../base/http/refusals.ts';
 import { refuseAsFlow } from '../../base/http/repetition.ts';

@@ -1,4 +1,4 @@
-/** Tokens of those who ask without their certificate. */
+/** Tokens for requests without a certificate. */
 import { folhasApagadas, insertEntrada, insertRegistradas, takeAway } from '../../base/book/auditoria-entradas.ts';
 import { type Db, runTransaction } from '../../base/pg/open.ts';
 import type { PoolClient } from '../../base/pg/pg.ts';
@@ -6,7 +6,7 @@ import { planOnce } from '../../base/pg/planned.ts';
 import { insertRows } from '../../base/pg/sql.ts';
 import { inTurn } from '../../base/pg/turn.ts';
 
-/** Moments in milliseconds. `pedido`: identifier of the signed request that it was given for. */
+/** Moments in milliseconds. `pedido`: identifier of the signed request behind the token. */
 export type NovoToken = {
   readonly id: string;
   readonly documento: string;
@@ -56,20 +56,20 @@ const FIND_BY_ID = `select ${COLUMNS} from tokens where tenant = $1 and id = $2 
 const REVOKE = `update tokens set revogado_em = coalesce(revogado_em, $3) where tenant = $1 and id = $2
   and ($4::text is null or documento = $4) returning ${COLUMNS}`;
 const COUNT = `select count(*)::int as total from tokens where tenant = $1 and documento = $2 and expira_em > $3 and revogado_em is null`;
-/** Long past, so that a request that is repeated is still known as one. */
+/** Tokens are kept long after they expire, so that a repeated request is still recognised. */
 const FORGET = takeAway('tokens', 'delete from tokens t where tenant = $1 and documento = $2 and expira_em < $3');
 
 /** Tokens shown in one list. */
 export const TOKENS_MAX = 1_000;
 
-/** Tells the audit chain of a token that was just written. */
+/** Records a new token in the audit chain. */
 function tellToken(client: PoolClient, tenant: string, id: string): Promise<void> {
   return insertRegistradas(client, tenant, 'tokens', { which: 't.id = $6', values: [id] });
 }
 
 export function tokenStore(pool: Db) {
   return {
-    /** `full`: the document has as many in force as it may; `used`: the signed request has served before. */
+    /** `full`: the document has the maximum of valid tokens; `used`: the signed request was used before. */
     insert: (tenant: string, token: NovoToken, max: number): Promise<'made' | 'full' | 'used'> =>
       inTurn(pool, `tokens ${tenant} ${token.documento}`, async (client) => {
         const { rows } = await client.query<{ total: number }>(COUNT, [
@@ -82,10 +82,10 @@ export function tokenStore(pool: Db) {
         await tellToken(client, tenant, token.id);
         return 'made';
       }),
-    /** Whatever its state. */
+    /** The token in any state. */
     find: async (tenant: string, impressao: Buffer): Promise<TokenRow | undefined> =>
       (await pool.query<TokenRow>(FIND([tenant, impressao]))).rows[0],
-    /** Those in force, of a document or of all, the newest first. */
+    /** The tokens in force, of a document or of all, the newest first. */
     list: async (tenant: string, documento: string | undefined, now: number): Promise<readonly TokenRow[]> => {
       const at = new Date(now);
       const asked =
@@ -94,10 +94,13 @@ export function tokenStore(pool: Db) {
           : pool.query<TokenRow>(LIST_OF, [tenant, documento, at, TOKENS_MAX]);
       return (await asked).rows;
     },
-    /** One that is in force. */
+    /** A token that is in force. */
     findById: async (tenant: string, id: string, now: number): Promise<TokenRow | undefined> =>
       (await pool.query<TokenRow>(FIND_BY_ID, [tenant, id, new Date(now)])).rows[0],
-    /** The token, which is revoked then; undefined where there is none of the document, or, without one, of the tenant. */
+    /**
+     * Revokes the token and returns it. Undefined: the document has no such token, or the tenant has none when no
+     * document is named.
+     */
     revoke: (tenant: string, id: string, documento: string | undefined, now: number): Promise<TokenRow | undefined> =>
       runTransaction(pool, async (client) => {
         const { rows } = await client.query<TokenRow>(REVOKE, [tenant, id, new Date(now), documento ?? null]);

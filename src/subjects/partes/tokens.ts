@@ -1,9 +1,9 @@
 /**
- * Tokens: whoever holds the certificate of a CNPJ or CPF gets one for it, by a signed request or by the certificate of the connection, and
- * asks with it from then on. In a sandbox, where nothing is anybody's, it is given for the asking.
+ * Tokens: the certificate holder of a CNPJ or CPF gets one, by a signed request or by the connection's certificate.
+ * Later requests need only the token. A sandbox holds nobody's data, so it gives a token to every caller.
  *
- * A signed request says for which municipality and environment it is, when it was made, and by an identifier of its own that it serves once:
- * who reads it on the way gets nothing by sending it again.
+ * A signed request names its municipality, its environment and its moment. Its own identifier makes it valid once: an
+ * interceptor gains nothing by sending it again.
  */
 
 import type { Municipio } from '../../base/book/municipios.ts';
@@ -25,26 +25,26 @@ import { needMotivo, type PorMao, type Problem } from '../../base/world/operator
 import type { World } from '../../base/world/world.ts';
 import { bareDocumento } from '../cadastros/import-prestadores.ts';
 
-/** Header in which the signature of such a request comes. */
+/** Header with the signature of such a request. */
 export const TOKEN_SIGNATURE_HEADER = 'X-Token-Assinatura';
 
 export const VALIDADE_DIAS_MAX = 90;
 export const VALIDADE_DIAS_USUAL = 30;
-/** How far the moment of a signed request may be from ours. */
+/** Largest difference between the moment of a signed request and our clock. */
 export const PEDIDO_MAX_MINUTES = 5;
-/** Tokens of one document in force at once. */
+/** Valid tokens of one document at once. */
 export const TOKENS_POR_DOCUMENTO = 50;
 
 const DAY_MS = 86_400_000;
 
 export type SentPedidoDeToken = {
   readonly body: Uint8Array;
-  /** Value of the signature header, as it came. */
+  /** Value of the signature header, as received. */
   readonly assinatura: string | undefined;
   readonly shown: () => Presented;
 };
 
-/** In the names and the order of the public answer. */
+/** The fields have the names and the order of the public answer. */
 export type TokenPublico = {
   readonly id: string;
   readonly documento: string;
@@ -85,7 +85,7 @@ const ACOES = {
 } as const;
 type Acao = keyof typeof ACOES;
 
-/** What every such request has. What a signed one must have besides is looked at with its signature. */
+/** Fields of every such request. The check of the signature covers the other fields of a signed request. */
 const COMUNS = {
   documento: required(documento),
   acao: oneOf(Object.keys(ACOES) as Acao[]),
@@ -104,7 +104,7 @@ type Pedido = {
   readonly pedido: string | undefined;
 };
 
-/** Who asks, and for which document. `pedido`: of a signed request. */
+/** How the caller was identified. `pedido`: the identifier of a signed request. */
 type Admitido = { readonly por: NovoToken['por']; readonly pedido: string | undefined };
 
 const DONO: Audience = {
@@ -112,7 +112,7 @@ const DONO: Audience = {
   recusa: 'Um token só se dá, se lista e se revoga a pedido do dono do documento.',
 };
 
-/** Gives a token. It is answered this once and kept nowhere. */
+/** Gives a token. Only this answer has it: the token itself is not stored. */
 export async function createToken(
   world: World,
   municipio: Municipio,
@@ -176,7 +176,7 @@ export async function listTokens(
   return { tokens: rows.map((row) => tokenPublico(municipio, row)) };
 }
 
-/** Revokes a token of a document: from this answer on nobody gets in with it. */
+/** Revokes a token of a document: no request is accepted with it after this answer. */
 export async function revokeToken(
   world: World,
   municipio: Municipio,
@@ -191,7 +191,10 @@ export async function revokeToken(
   return row === undefined ? 'not_found' : { id: row.id, revogado_em: tellMomento(municipio, row.revogado_em!) };
 }
 
-/** Whoever may ask for a document: by the signature, by the certificate of the connection, or in a sandbox. */
+/**
+ * Identifies the caller as the holder of a document: by signature, by the certificate of the connection, or freely in a
+ * sandbox.
+ */
 async function admit(
   world: World,
   municipio: Municipio,
@@ -216,7 +219,7 @@ async function admit(
     trust: world.trust(municipio),
     at: world.now(),
   };
-  // A command that lists tokens reads no signature.
+  // A command that lists tokens reads no signature, so this module is loaded late.
   const { readCorpoSignature } = await import('../../base/world/sent-documents.ts');
   const { faults } = readCorpoSignature(body, assinatura, question);
   const [first, ...rest] = faults;
@@ -225,7 +228,7 @@ async function admit(
   return unfit ?? { por: 'assinatura', pedido: lido.pedido };
 }
 
-/** What keeps a request whose signature holds from being for us, for this, and from now. */
+/** The faults of a request with a valid signature: meant for another service, for another purpose, or out of date. */
 function describeUnfit(
   { now }: World,
   { tenant, ambiente, codigoIbge }: Municipio,
@@ -268,18 +271,18 @@ function tellMomento({ codigoIbge }: Municipio, moment: Date): string {
   return isoMoment(municipalMoment(codigoIbge, +moment));
 }
 
-// By hand: in the console and by command.
+// The functions below serve the operator, in the console and by command.
 
 export type TokenDoMunicipio = TokenPublico & { readonly por: NovoToken['por'] };
 
-/** How a token came to be given, as the operator reads it. */
+/** The origin of a token, as the operator reads it. */
 export const TOKEN_POR: Readonly<Record<NovoToken['por'], string>> = {
   assinatura: 'pedido assinado',
   certificado: 'certificado na conexão',
   ensaio: 'ensaio, sem prova',
 };
 
-/** The tokens in force of a municipality, or of a document in it. Throws an Error in Portuguese when there is no such municipality. */
+/** The tokens in force of a municipality, or of a document in it. Throws an Error in Portuguese for an unknown municipality. */
 export async function listTokensDoMunicipio(
   world: Pick<World, 'store' | 'now'>,
   slug: string,
@@ -291,7 +294,7 @@ export async function listTokensDoMunicipio(
   return rows.map((row) => ({ ...tokenPublico(municipio, row), por: row.por }));
 }
 
-/** One that is in force. */
+/** A token that is in force. */
 export async function findTokenDoMunicipio(
   world: Pick<World, 'store' | 'now'>,
   slug: string,
@@ -302,7 +305,7 @@ export async function findTokenDoMunicipio(
   return row && { ...tokenPublico(municipio, row), por: row.por };
 }
 
-/** Revokes a token by hand; a sentence where there is none in force. */
+/** Revokes a token by hand; returns a sentence when no such token is in force. */
 export async function revokeTokenByHand(
   world: Pick<World, 'store' | 'now'>,
   slug: string,

@@ -1,6 +1,7 @@
 /**
- * The files that municipalities name, for who watches: until when each certificate and list is good, and what cannot be read. A key file is
- * opened once, and again when it has changed: the password of a PFX is dear, and there may be thousands.
+ * The files that municipalities name, for monitoring: the expiry of each certificate and list, and the files that
+ * cannot be read. A key file is opened once, and again after a change: the password of a PFX costs time, and there may
+ * be thousands.
  */
 import { readFile, stat } from 'node:fs/promises';
 import type { AcessoAdn, Confianca, Municipio } from '../../base/book/municipios.ts';
@@ -11,10 +12,10 @@ import { loadSigner } from '../../documents/key-files.ts';
 import { joinSamples, nameMunicipios, transmits, type VigiaWorld } from './rotulos.ts';
 
 const SECOND_MS = 1_000;
-/** Key files opened in one look; the rest is told by a later one. */
+/** Key files opened in one look; a later look opens the others. */
 const OPENED_MAX = 50;
 
-/** `fim`: in milliseconds; undefined: the files cannot be used. `stamp`: changes when one of them does. */
+/** `fim`: in milliseconds; undefined: the files cannot be used. `stamp`: changes with any of the files. */
 type Known = { readonly stamp: string; readonly fim: number | undefined };
 const opened = new WeakMap<VigiaWorld['store'], Map<string, Known>>();
 
@@ -72,7 +73,7 @@ async function lookAtKeys(
   return { fim, isUsable: fim !== undefined, isFresh: true };
 }
 
-/** Undefined: one of the files is not there, or is nobody's to read. */
+/** Undefined: one of the files is missing or cannot be read. */
 async function stampOf({ ca, chaves }: AcessoAdn): Promise<string | undefined> {
   try {
     const files = [ca, ...Object.values(chaves)].filter((file) => file !== undefined);
@@ -84,13 +85,13 @@ async function stampOf({ ca, chaves }: AcessoAdn): Promise<string | undefined> {
   }
 }
 
-/** When the first list of a municipality runs out, in milliseconds. */
+/** The moment when the first list of a municipality expires, in milliseconds. */
 function earliestOf(world: VigiaWorld, municipio: Municipio): number | undefined {
   const ends = (world.trust(municipio).lists() ?? []).flatMap(({ proxima }) => proxima ?? []);
   return ends.length === 0 ? undefined : Math.min(...ends);
 }
 
-/** Of the certificate by which the service itself answers in TLS. */
+/** The expiry of the service's own TLS certificate. */
 async function ownEnd({ certificado }: VigiaWorld): Promise<readonly Pair[]> {
   if (certificado === undefined) return [];
   const [own] = certificatesOfPem(await readFile(certificado, 'latin1').catch(() => ''));

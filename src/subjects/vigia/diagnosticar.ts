@@ -1,6 +1,6 @@
 /**
- * One file for whoever helps an operator, without personal data. Nothing is left out of it by searching for what is personal: only what is
- * known to be none is put in (numbers, moments, words of this program, public names of authorities).
+ * One file for the support of an operator, without personal data. No search removes personal data from it: only values
+ * known to be impersonal are put in (numbers, moments, words of this program, public names of authorities).
  */
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -17,7 +17,7 @@ import { codeOf, type Diagnostico, readDiagnostico } from './diagnostico.rows.ts
 
 export { codeOf, type Diagnostico, readDiagnostico };
 
-/** A certificate without its holder. `emissor`: only of an authority that this program brings along; others are anybody's name. */
+/** A certificate without its holder. `emissor`: only an authority that this program ships; any other name may be anybody's. */
 type CertificadoVisto = {
   readonly inicio: string;
   readonly fim: string;
@@ -40,7 +40,7 @@ export type MunicipioVisto = {
 const DAY_MS = 86_400_000;
 const OTHER_AUTHORITY = '(nenhuma das que este programa traz)';
 
-/** What is seen of the certificates of municipalities; nobody's sandbox is named. */
+/** The view of the municipalities' certificates; a person's own sandbox is not named. */
 export async function seeMunicipios(all: readonly Municipio[], now: number): Promise<readonly MunicipioVisto[]> {
   const seen: MunicipioVisto[] = [];
   for (const { tenant, ambiente, adn, confianca } of all) {
@@ -64,7 +64,7 @@ async function seeSigner(
     const { certificate } = await loadSigner(chaves);
     return { ...validityOf(certificate.inicio, certificate.fim, now), ...authorityOf(certificate) };
   } catch (error) {
-    // What is wrong is told by `nfse municipio mostrar`, with the names of files.
+    // The command `nfse municipio mostrar` tells the fault itself, with the names of files.
     return { falhou: codeOf(error) };
   }
 }
@@ -80,7 +80,7 @@ function authorityOf({ issuerName, publicKey }: Certificate): Pick<CertificadoVi
   return { emissor: issuer?.titular ?? OTHER_AUTHORITY, chave: publicKey.asymmetricKeyType ?? '?' };
 }
 
-/** Of the service's own TLS: when its certificate holds. */
+/** The validity of the service's own TLS certificate. */
 export async function seeTls(file: string, now: number) {
   try {
     const { validFromDate, validToDate } = new X509Certificate(await readFile(file));
@@ -90,7 +90,7 @@ export async function seeTls(file: string, now: number) {
   }
 }
 
-/** What a part of the file is called, and what is in it. */
+/** The parts of the file by name, with their content. */
 export type Partes = Readonly<Record<string, unknown>>;
 
 const LEIA_ME = `Diagnóstico de um serviço de emissão de NFS-e, feito por «nfse diagnostico».
@@ -113,7 +113,7 @@ O registro (log) não está aqui: o serviço o escreve em stderr e não o guarda
 de quem pediu.
 `;
 
-/** Writes the file; fails where there is one already. How many bytes. */
+/** Writes the file and returns its size in bytes; it fails when the file exists. */
 export async function writeDiagnostico(arquivo: string, partes: Partes, now: number): Promise<number> {
   const em = momentIn(BRASILIA, now);
   const entries = [

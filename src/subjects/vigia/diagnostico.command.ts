@@ -1,4 +1,4 @@
-/** `nfse diagnostico`: one file for whoever helps, without personal data. */
+/** `nfse diagnostico`: one file for the support of an operator, without personal data. */
 
 import { type CliWorld, type Command, refuseAsked } from '../../base/terminal/command.ts';
 import { quoteArgument } from '../../base/terminal/text.ts';
@@ -12,7 +12,7 @@ export const DIAGNOSTICO: Command = {
   run: (world, _values, [arquivo]) => write(world, arquivo ?? nameNow()),
 };
 
-/** In the folder in which the command is given, by the clock of the machine. */
+/** The file stands in the current folder, and its name has the time of the machine. */
 function nameNow(): string {
   return `nfse-diagnostico-${new Date().toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '-')}.zip`;
 }

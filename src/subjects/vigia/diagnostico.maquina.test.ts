@@ -1,6 +1,7 @@
 /**
- * `nfse diagnostico` as an operator gives it: what is in the file, and above all what is not. Personal data is put wherever somebody could
- * have written something, and looked for in every byte of the file and of what it unpacks to, by another program.
+ * `nfse diagnostico` as an operator runs it: the contents of the file, and above all its omissions. Personal data is
+ * put wherever a person could have written text. Another program then looks for it in every byte of the file and of its
+ * unpacked members.
  */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -20,7 +21,7 @@ import type { Db } from '../../base/pg/open.ts';
 import { Client, escapeIdentifier } from '../../base/pg/pg.ts';
 import { exampleXml } from '../../fiscal/rules/example.ts';
 
-/** What somebody may have written anywhere, in one text: a name, documents with and without points, an address, a token, a password. */
+/** Text that a person may have written anywhere: a name, documents with and without points, an address, a token, a password. */
 const SEEDS = [
   'Maria Aparecida Sigilosa',
   '52998224725',
@@ -37,7 +38,7 @@ const SEEDED = SEEDS.join(' ; ');
 
 const XML = { method: 'POST', headers: { 'Content-Type': 'application/xml' } };
 
-/** Notes, events and refusals as clients make them, on a database of its own. */
+/** Notes, events and refusals as clients make them, in a separate database. */
 async function openTown() {
   const connection = await freshDatabase();
   const pool = await poolOn(connection);
@@ -66,7 +67,7 @@ async function openTown() {
   return { connection, pool };
 }
 
-/** Writes the seeds into each column that takes them, of each table that has rows or takes one. */
+/** Writes the seeds into each column that takes text, in each table that has rows or takes one. */
 async function seedEverywhere(pool: Db): Promise<number> {
   const { rows } = await pool.query<{ tabela: string; coluna: string; tipo: string }>(
     `select table_name as tabela, column_name as coluna, data_type as tipo from information_schema.columns
@@ -74,7 +75,7 @@ async function seedEverywhere(pool: Db): Promise<number> {
   );
   let seeded = 0;
   for (const { tabela, coluna, tipo } of rows) {
-    // Who applied what is no text of anybody, and a copy of it would be applied again.
+    // The program alone writes the names of migrations, and a changed name would be applied again.
     if (tabela.startsWith('migracoes')) continue;
     const value =
       { json: JSON.stringify({ nome: SEEDED }), jsonb: JSON.stringify({ nome: SEEDED }), ARRAY: `{"${SEEDED}"}` }[
@@ -91,7 +92,7 @@ async function seedEverywhere(pool: Db): Promise<number> {
 const READABLE = ['unzip', 'python3'].every((program) => spawnSync(program, ['--help']).error === undefined);
 const SKIPPED = { skip: !READABLE && 'unzip or python3 is not there' };
 
-/** Members by name, unpacked by a program that is not ours. */
+/** Members by name, unpacked by another program. */
 function membersOf(file: string): ReadonlyMap<string, Buffer> {
   assert.match(execFileSync('unzip', ['-tq', file], { encoding: 'utf8' }), /No errors/);
   const names = execFileSync('unzip', ['-Z1', file], { encoding: 'utf8' }).trim().split('\n');
@@ -176,7 +177,7 @@ test(
       AWS_SESSION_TOKEN: 'nfse_tk_7f3a9c0b51',
       OTEL_EXPORTER_OTLP_HEADERS: `authorization=${password}`,
       OTEL_RESOURCE_ATTRIBUTES: `quem=Maria Aparecida Sigilosa`,
-      // Nobody listens there.
+      // Nothing listens on this port.
       PORT: '9',
       NFSE_CONEXOES: '7',
     });

@@ -1,26 +1,26 @@
 /**
- * What whoever helps an operator asks of a database: versions, settings, sizes, counts, ages, codes. Each value is a number, a moment, or a word
- * that we have chosen: a text that somebody else may have written is not read, but for codes, which are read by their form.
+ * The questions of a diagnosis to a database: versions, settings, sizes, counts, ages, codes. Each value is a number, a
+ * moment, or a word chosen here. No free text is read, except codes, which must match a pattern.
  *
- * Nothing is written, and nothing is brought up to date. A question that fails is answered with its code, and the others go on.
+ * Nothing is written or updated. A question that fails is answered with its code, and the others go on.
  */
 
 import { namesOfTables, shippedMigrations } from '../../base/pg/migrations.ts';
 import type { Db } from '../../base/pg/open.ts';
 import { readTabelas } from '../citus/distribuicao.rows.ts';
 
-/** What came of a question: rows, or the code of its failure. */
+/** The answer to a question: rows, or the code of its failure. */
 type Respondido = readonly Readonly<Record<string, unknown>>[] | { readonly falhou: string };
 
-/** Codes of ours and of the ADN; any other text is no code. */
+/** Codes of this service and of the ADN; any other text counts as "outro". */
 const codeIn = (column: string, before = ''): string =>
   `coalesce(substring(${column} from '^${before}([A-Z]{1,3}[0-9]{1,5})\\M'), case when ${column} is null then 'nenhum' else 'outro' end)`;
 
 const seconds = (moment: string): string => `round(extract(epoch from now() - ${moment}))::float8`;
-/** Months as notes are kept by them: this one and the one before. */
+/** The current month of the notes, and the one before. */
 const RECENT = `mes >= to_char(now() - interval '1 month', 'YYYYMM')::int`;
 
-/** Questions by the name of what they answer. Types of settings that are closed have no text of anybody. */
+/** Questions by the name of their answer. Settings of a closed type hold no free text. */
 const QUESTIONS = {
   servidor: `select current_setting('server_version_num')::int as versao, pg_is_in_recovery() as replica,
       pg_database_size(current_database())::float8 as bytes, ${seconds('pg_postmaster_start_time()')} as no_ar_ha_s,
@@ -69,7 +69,7 @@ export type Diagnostico = Readonly<
   Record<keyof typeof QUESTIONS | 'migracoes' | 'planos' | 'distribuicao', Respondido>
 >;
 
-/** Asks one after the other, so that a server that is not well is asked little. */
+/** Asks one question after the other, so that a struggling server has little load. */
 export async function readDiagnostico(db: Db): Promise<Diagnostico> {
   const shipped = await shippedMigrations();
   const names = await namesOfTables();
@@ -96,7 +96,7 @@ async function answerTo(ask: () => Promise<readonly Readonly<Record<string, unkn
   }
 }
 
-/** Of one that this program does not know only that there is one: who named it is not known either. */
+/** An unknown migration is only counted: its name may be anybody's text. */
 async function migracoesOf(db: Db, known: readonly string[]): Promise<readonly Readonly<Record<string, unknown>>[]> {
   const { rows } = await db.query<{ nome: string; aplicada_em: Date }>(
     'select nome, aplicada_em from migracoes order by nome',
@@ -119,13 +119,13 @@ const PLAN_SETTINGS = [
   'work_mem',
 ];
 
-/** As a session of the service has them. */
+/** The settings as a session of the service has them. */
 async function plansOf(db: Db): Promise<readonly Readonly<Record<string, unknown>>[]> {
   const asked = `select name as nome, setting as valor, source as origem from pg_settings where name = any ($1) and vartype <> 'string' order by name`;
   return (await db.query(asked, [PLAN_SETTINGS])).rows;
 }
 
-/** The code of a failure: its text may quote a row, or an address with a password. */
+/** The code alone of a failure: its text may quote a row, or an address with a password. */
 export function codeOf(error: unknown): string {
   const { code, name } = error as NodeJS.ErrnoException;
   if (typeof code === 'string' && /^\w{1,40}$/.test(code)) return code;

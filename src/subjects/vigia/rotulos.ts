@@ -1,17 +1,17 @@
-/** Who watches sees municipalities by their names up to a number, and all others as one: what that makes of their gauges. */
+/** Labels of municipalities in the gauges: a limited number by name, and all others as one; and the gauges joined accordingly. */
 
 import type { Municipio } from '../../base/book/municipios.ts';
 import { type GaugeName, type Labels, MUNICIPIOS_MAX, OUTROS, type Sample } from '../../base/measures/metrics.ts';
 import type { World } from '../../base/world/world.ts';
 import { AMBIENTES } from '../../fiscal/ambiente.ts';
 
-/** `dados`: the folder of the database, where it is one of this machine. `certificado`: file of the service's own TLS. */
+/** `dados`: the folder of a database on this machine. `certificado`: file of the service's own TLS. */
 export type VigiaWorld = Pick<World, 'store' | 'now' | 'trust' | 'log'> & {
   readonly dados?: string | undefined;
   readonly certificado?: string | undefined;
 };
 
-/** Municipalities by the names that their labels bear: those in production first, and beyond a number all others under one. */
+/** Municipalities by the names in their labels: those in production first, and the rest beyond a limit under one name. */
 export function nameMunicipios(municipios: readonly Municipio[]): ReadonlyMap<string, string> {
   const first = municipios.toSorted((one, other) => Number(transmits(other)) - Number(transmits(one)));
   return new Map(first.map(({ tenant }, place) => [tenant, place < MUNICIPIOS_MAX ? tenant : OUTROS]));
@@ -21,7 +21,7 @@ export function transmits({ ambiente }: Municipio): boolean {
   return AMBIENTES[ambiente].transmits;
 }
 
-/** Samples of one name, those with the same labels made one. */
+/** Samples of one name; those with the same labels are joined into one. */
 export function joinSamples(
   name: GaugeName,
   all: readonly (readonly [Labels, number])[],

@@ -1,6 +1,7 @@
 /**
- * `nfse saude`: how the service of this machine is, in the words of a monitor. Exit codes are those of Nagios: 0 well, 1 something to look at, 2
- * something is down, the service itself included; 3 the service is up and cannot see whether all is well.
+ * `nfse saude`: the state of the service on this machine, in the format of a monitoring plugin. Exit codes are those of
+ * Nagios. 0: well; 1: a warning; 2: a part is down, or the service itself; 3: the service is up but cannot judge its
+ * state.
  */
 import { X509Certificate } from 'node:crypto';
 import { request as tlsRequest } from 'node:https';
@@ -16,7 +17,7 @@ import {
 import { jsonText } from '../../base/terminal/text.ts';
 import type { Problema, Saude, Verificacao } from './saude.ts';
 
-/** An `import` of node:http would load the undici inside Node, which its exports name. */
+/** An `import` of node:http would load the undici inside Node, because node:http exports its names. */
 const { request: plainRequest } = process.getBuiltinModule('node:http');
 
 export const SAUDE: Command = {
@@ -30,7 +31,7 @@ export const SAUDE: Command = {
   run: tellSaude,
 };
 
-/** Less than a monitor waits for its plugin. */
+/** A monitor waits longer than this for its plugin. */
 const WAIT_MS = 8_000;
 
 const EXITS = { ok: 0, aviso: 1, critico: 2, desconhecido: 3 } as const;
@@ -44,13 +45,16 @@ async function tellSaude(world: CliWorld, values: Values): Promise<number> {
 
 type Told = Pick<Saude, 'status' | 'problemas'> & Partial<Saude>;
 
-/** How who is asked is called, which variable has its port, and which command starts it. */
+/** The name of the watched process, the variable of its port, and the command that starts it. */
 const WATCHED = {
   servico: { nome: 'O serviço', porta: 'NFSE_VIGIA_PORTA', com: ' ou NFSE_PAINEL_PORTA=0', comando: 'nfse serve' },
   transmitir: { nome: 'O transmissor', porta: 'NFSE_TRANSMITIR_PORTA', com: '', comando: 'nfse transmitir' },
 } as const satisfies Readonly<Record<Vigiado, object>>;
 
-/** Settings that cannot be read are no warning: nothing is known of the service, and a monitor reads what is on standard output. */
+/**
+ * Unreadable settings are no warning: the state of the service is unknown then. The answer goes to standard output,
+ * which a monitor reads.
+ */
 function readAsMonitored(world: CliWorld, quem: Vigiado): Promise<Told> | Told {
   let vigia: Vigia | undefined;
   try {
@@ -106,7 +110,10 @@ function outage(oQue: string, fazer: string): Told {
   };
 }
 
-/** The certificate of the service is for its public name, and may have ended: it is believed because it is the very one of the settings. */
+/**
+ * The certificate is for the public name, and may have expired: the command trusts it because the settings name the
+ * very same one.
+ */
 function ask({ url, certificado }: Vigia): Promise<{ readonly status: number; readonly text: string }> {
   const target = new URL('/health/detalhe', url);
   return new Promise((resolve, reject) => {
@@ -132,7 +139,7 @@ function isShownBy(socket: TLSSocket, certificado: string): boolean {
   return socket.getPeerX509Certificate()?.raw.equals(new X509Certificate(certificado).raw) === true;
 }
 
-/** The line of a plugin, with what can be drawn, and beneath it what is wrong. */
+/** The line of a plugin with its performance data, and the problems beneath. */
 function textOfSaude({ status, problemas, verificacoes = [], versao }: Told): string {
   const [first, ...others] = problemas;
   const said =
@@ -144,7 +151,7 @@ function textOfSaude({ status, problemas, verificacoes = [], versao }: Told): st
   return `${[line, ...problemas.map(linesOf)].join('\n')}\n`;
 }
 
-/** A bar begins what is drawn, and a line ends it. */
+/** A bar starts the performance data, and a line break ends it. */
 function withoutBars(text: string): string {
   return text.replaceAll(/[|\r\n]/g, ' ');
 }
@@ -153,7 +160,7 @@ function linesOf({ gravidade, o_que, fazer }: Problema): string {
   return `${WORDS[gravidade]}: ${withoutBars(o_que)}\n  ${withoutBars(fazer)}`;
 }
 
-/** As the guidelines of the plugins have it: name=value and unit; limits, which a colon makes lower ones. */
+/** Format of the plugin guidelines: name=value and unit, then the limits; a colon makes a lower limit. */
 function perfdataOf({ nome, valor, lado, aviso, critico, unidade }: Verificacao): readonly string[] {
   if (valor === null) return [];
   const limit = (one: number | null): string =>

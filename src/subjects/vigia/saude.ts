@@ -1,6 +1,6 @@
 /**
- * How the service is: all that its parts have counted and all that was looked at, as one reading; and what is wrong by it, with what mends it.
- * `/metrics`, `/health/detalhe` and `nfse saude` are this reading, told in three ways.
+ * The state of the service: the counts of all its parts and all looks as one reading, and the problems in it with their
+ * remedies. `/metrics`, `/health/detalhe` and `nfse saude` are three forms of this reading.
  */
 
 import { CHECKS, type Check, fillLabels, type Gravidade, judge, judgedValue } from '../../base/measures/checks.ts';
@@ -8,7 +8,7 @@ import { addUp, gauges, type Snapshot, samplesIn } from '../../base/measures/cou
 import type { Labels, Sample } from '../../base/measures/metrics.ts';
 import { AUSENTE, absentOf, isUnseen } from '../../base/measures/presence.ts';
 
-/** `inicio`: when the program began, in milliseconds. `collect`: what all its parts have counted. `look`: what else is known when somebody asks. */
+/** `inicio`: the start of the program, in milliseconds. `collect`: the counts of all its parts. `look`: values read on demand. */
 export type SaudeSetup = {
   readonly now: () => number;
   readonly look: () => Promise<readonly Sample[]>;
@@ -28,7 +28,7 @@ export type Problema = {
   readonly unidade: string;
 };
 
-/** The worst value of a check; `valor` null: it is not known (`desconhecido`), or there is nothing here that it would be of. */
+/** The worst value of a check. `valor` null: the value is unknown (`desconhecido`), or the check does not apply here. */
 export type Verificacao = {
   readonly nome: string;
   readonly status: 'ok' | 'inaplicavel' | Gravidade;
@@ -48,7 +48,7 @@ export type Saude = {
   readonly verificacoes: readonly Verificacao[];
 };
 
-/** Reads and judges for whoever asks. */
+/** Reads and judges the state on request. */
 export type SaudeReader = {
   read(): Promise<Snapshot>;
   judge(): Promise<Saude>;
@@ -69,7 +69,7 @@ export function openSaude({ versao, inicio, now, look, collect }: SaudeSetup): S
   };
 }
 
-/** A check counts a part of a whole from 0 to 1; who reads `%` reads hundredths. */
+/** A check counts a part of a whole from 0 to 1; the unit `%` shows hundredths. */
 function inUnit({ unidade }: Check, value: number): number {
   return unidade === '%' ? Math.round(value * 100_000) / 1_000 : value;
 }
@@ -83,7 +83,7 @@ function judgeSaude(samples: readonly Sample[], versao: string, now: number): Sa
     return { nome, gravidade, rotulos: labels, ...told, valor: seen, limite };
   });
   const unseen = CHECKS.filter((check) => isUnseen(check, samples));
-  // Of what was not read the look that lacks is the problem, and told as one.
+  // A missing measure is reported as one problem: the look that did not happen.
   const ausentes = [...new Set(CHECKS.flatMap((check) => absentOf(check, samples) ?? []))].map((medida): Problema => {
     const told = { o_que: fillLabels(AUSENTE.oQue, { medida }), fazer: AUSENTE.fazer, unidade: '' };
     return { nome: AUSENTE.nome, gravidade: 'desconhecido', rotulos: { medida }, ...told, valor: 0, limite: 1 };

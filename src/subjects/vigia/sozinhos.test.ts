@@ -1,4 +1,4 @@
-/** Everything that runs without being asked is measured, has an alert on that measure, and a page. */
+/** Every background job is measured, and has an alert on that measure and a page. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -10,7 +10,7 @@ import { REPETIDOS, Upkeep } from '../../wiring/upkeep.ts';
 import { KINDS } from '../../wiring/worker.ts';
 
 const DOCS = path.resolve(import.meta.dirname, '../../../docs/site');
-/** As a heading becomes an address. */
+/** The anchor that a heading gets. */
 const slugOf = (heading: string): string =>
   heading
     .toLowerCase()

@@ -1,6 +1,7 @@
 /**
- * What a listener says to who watches: `/metrics`, `/health/live`, `/health/detalhe`. Programs ask, so there is no session; who may is told by
- * where the request comes from. Its port is for nothing else, so that no proxy has a reason to relay it. Everybody else gets a 404.
+ * The monitoring listener: `/metrics`, `/health/live`, `/health/detalhe`. Programs ask, so there is no session; the
+ * network address of a request decides its access. The port serves nothing else, so that no proxy has a reason to relay
+ * it. All other requests get a 404.
  */
 import { type BlockList, isIP } from 'node:net';
 import { type HttpServer, listenHttp, type TlsKeys } from '../../base/http/http.ts';
@@ -11,12 +12,12 @@ import { bareAddress } from '../../base/world/redes.ts';
 import type { SaudeReader } from './saude.ts';
 
 export type VigiaOptions = {
-  /** Which program this is; without a commit where nobody knows it. */
+  /** The version of this program; the commit is absent when it is unknown. */
   readonly programa: { readonly versao: string; readonly commit: string | undefined };
   readonly saude: SaudeReader;
-  /** Networks from which the service is watched, besides this machine. */
+  /** Networks that may watch the service, besides this machine. */
   readonly redes: BlockList | undefined;
-  /** By which name people open the console; a request for that name came through the proxy of the console. */
+  /** The public origin of the console; a request for that name came through the proxy of the console. */
   readonly origin: string;
 };
 
@@ -43,7 +44,7 @@ function vigiaRoutes(options: VigiaOptions): readonly HttpRoute[] {
   }));
 }
 
-/** Who watches is a few programs. */
+/** A few programs alone watch the service. */
 const CONNECTIONS_MAX = 50;
 const NOTHING: HttpAnswer = {
   status: 404,
@@ -51,7 +52,7 @@ const NOTHING: HttpAnswer = {
   body: 'Não há nada neste endereço.\n',
 };
 
-/** A listener for who watches alone. Throws the error of the system where it cannot listen. */
+/** A listener for monitoring alone. It throws the error of the system when it cannot listen. */
 export function openVigiaListener({
   host,
   port,
@@ -66,12 +67,12 @@ export function openVigiaListener({
   return listenHttp({ host, port, tls, routes, connectionsMax: CONNECTIONS_MAX, onTrouble: async () => NOTHING });
 }
 
-/** Headers by which a proxy says for whom it asks. */
+/** Headers by which a proxy names its client. */
 const FORWARDED = ['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip', 'forwarded', 'via'];
 
 /**
- * A program of this machine, by a name of this machine, or one of the networks named; never somebody for whom a proxy asks. The name keeps out a
- * page in a browser here that has its own name lead to this machine.
+ * Admits a program on this machine, under a name of this machine, or one in the named networks; never the client of a
+ * proxy. The check of the name stops a web page whose own name resolves to this machine (DNS rebinding).
  */
 function mayWatch({ remoteAddress, headers }: HttpRequest, { redes, origin }: VigiaOptions): boolean {
   if (FORWARDED.some((name) => headers[name] !== undefined)) return false;

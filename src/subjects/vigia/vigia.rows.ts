@@ -1,25 +1,25 @@
 /**
- * What waits and stands still of all municipalities, and how their audit chains stand: for who watches the service. Counts end somewhere, and the oldest is found
- * in an index, so that a look costs the same beside millions of notes.
+ * The backlog of all municipalities, and the state of their audit chains, for monitoring. Counts have a limit, and an
+ * index finds the oldest row. A look therefore costs the same beside millions of notes.
  */
 import { isDistributed } from '../../base/pg/distributed.ts';
 import type { Db } from '../../base/pg/open.ts';
 import type { QueryConfig } from '../../base/pg/pg.ts';
 
-/** Beyond this nobody counts on. */
+/** Counts stop at this limit. */
 const CONTADOS_MAX = 100_000;
-/** Of what is due the longest so much is looked at for the oldest event or lot: it is a reading of an hour, not of a second. */
+/** The rows longest due that are searched for the oldest event or lot: the gauge shows hours, not seconds. */
 const SAMPLE_MAX = 1_000;
-/** A look that takes longer is given up: who watches must not be what weighs on the database. */
+/** A look that takes longer is aborted: monitoring must not load the database. */
 const LOOK_MAX_MS = 2_000;
 
-/** Moments in milliseconds; undefined: there is none. */
+/** Moments in milliseconds; undefined: no row. */
 export type EsperaDeUm = {
   readonly tenant: string;
   readonly notas: number;
   readonly eventos: number;
   readonly lotes: number;
-  /** Of those, what somebody has just now. */
+  /** The rows of those counts that a process holds at this moment. */
   readonly notasTomadas: number;
   readonly eventosTomados: number;
   readonly lotesTomados: number;
@@ -29,7 +29,7 @@ export type EsperaDeUm = {
   readonly loteDesde: number | undefined;
   readonly circuitoAberto: boolean;
   readonly impedido: boolean;
-  /** What is to be told to addresses, and what was given up; since when the oldest is due, and the oldest file is being made. */
+  /** Pending and abandoned messages to addresses, the due time of the oldest, and the start of the oldest unfinished export. */
   readonly avisos: number;
   readonly avisosMortos: number;
   readonly avisoDesde: number | undefined;
@@ -38,11 +38,11 @@ export type EsperaDeUm = {
   readonly mudancasNovas: number;
 };
 
-/** SQL: what there is of the tenant that an expression names. A note that waits the longest has the smallest number of those that wait. */
+/** SQL: the counts of the tenant that an expression names. The oldest waiting note has the smallest number. */
 function looksAt(tenant: string): string {
   const waits = (tipo: string): string => `from fila f where f.tenant = ${tenant} and f.tipo = '${tipo}'`;
   const countOf = (from: string): string => `(select count(*)::int from (select 1 ${from} limit ${CONTADOS_MAX}) x)`;
-  // Who has something has it until a moment that is to come; what was never tried is due, and not looked at here.
+  // A claimed row is due in the future; rows never tried are due now, and are not read here.
   const takenOf = (tipo: string): string =>
     `(select count(x.claims)::int from (select f.claims ${waits(tipo)} and f.due_at > now() order by f.due_at limit ${CONTADOS_MAX}) x)`;
   const sampleOf = (tipo: string): string =>
@@ -67,27 +67,27 @@ function looksAt(tenant: string): string {
     coalesce((select t.problema is not null from transmissoes t where t.tenant = ${tenant}), false) as impedido`;
 }
 
-/** Sandboxes of one's own are left out. */
+/** A person's own sandbox is left out. */
 const TENANTS = 'select m.tenant from municipios m where m.ensaio_ate is null order by m.tenant';
-/** Tenants that are asked at once by themselves. */
+/** Tenants that are asked alone, at the same time. */
 const AT_ONCE = 4;
 
 type Row = Omit<EsperaDeUm, `${string}Desde`> &
   Readonly<Record<'notaDesde' | 'eventoDesde' | 'loteDesde' | 'avisoDesde' | 'exportacaoDesde', Date | null>>;
 
-/** How the audit chain of a municipality stands. Moments in milliseconds. */
+/** The state of the audit chain of a municipality. Moments in milliseconds. */
 export type AuditoriaDeUm = {
   readonly tenant: string;
-  /** What the last verification found; undefined: there was none. */
+  /** Findings of the last verification; undefined: no verification yet. */
   readonly achados: number | undefined;
-  /** Since when the oldest entry waits for its place. */
+  /** The moment since which the oldest entry waits for its place. */
   readonly semLugarDesde: number | undefined;
   readonly seladaEm: number | undefined;
-  /** When it began. */
+  /** The start of the chain. */
   readonly abertaEm: number | undefined;
 };
 
-/** SQL: the same of the chain. */
+/** SQL: the same columns for the audit chain. */
 function auditoriaOf(tenant: string): string {
   return `(select a.achados from auditoria_ate a where a.tenant = ${tenant}) as achados,
     (select a.aberta_em from auditoria_ate a where a.tenant = ${tenant}) as "abertaEm",
@@ -99,10 +99,13 @@ type AuditoriaRow = { readonly tenant: string; readonly achados: number | null }
   Record<'semLugarDesde' | 'seladaEm' | 'abertaEm', Date | null>
 >;
 
-/** A database of before the chain has none. */
+/** A database older than the audit chain lacks this table. */
 const HAS_AUDITORIA = `select to_regclass('auditoria_ate') is not null as ha`;
 
-/** Looks at what there is of everybody. Throws when it takes too long; of a distributed schema, without those whose server does not answer. */
+/**
+ * Reads the backlog of all municipalities. It throws after the time limit; on a distributed schema it omits those whose
+ * server does not answer.
+ */
 export function vigiaStore(pool: Db) {
   const read = async <One extends object>(text: string, values: readonly string[] = []): Promise<readonly One[]> =>
     (await pool.query<One>({ text, values: [...values], query_timeout: LOOK_MAX_MS } as QueryConfig)).rows;
@@ -113,7 +116,7 @@ export function vigiaStore(pool: Db) {
     if (!isDistributed(pool)) return read<One>(all);
     const together = await read<One>(all).catch(() => undefined);
     if (together !== undefined) return together;
-    // A server that does not answer takes the answers of the others with it: each is asked of its own.
+    // A server that does not answer would fail the question for all, so each municipality is asked alone.
     const tenants = await read<{ readonly tenant: string }>(TENANTS);
     const ofOne = `select m.tenant, ${columnsOf('$1')} from municipios m where m.tenant = $1`;
     const found: One[] = [];
@@ -125,7 +128,7 @@ export function vigiaStore(pool: Db) {
     return found;
   };
   return {
-    /** Months that have their tables, after `mes`. */
+    /** The number of months after `mes` whose tables exist. */
     countMesesAfter: async (mes: number): Promise<number> =>
       (
         await read<{ readonly meses: number }>('select count(*)::int as meses from meses where mes > $1', [String(mes)])

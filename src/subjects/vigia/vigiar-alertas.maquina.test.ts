@@ -1,6 +1,7 @@
 /**
- * The alerts of `deploy/alertas.yml` on a real Prometheus that watches a real service: each fires for the fault that it names, and is quiet
- * otherwise. Waits and thresholds of an operator are shortened, nothing else of the rules. What takes hours is tried by promtool.
+ * The alerts of `deploy/alertas.yml` on a real Prometheus that watches a real service: each fires for its fault alone.
+ * Only waits and thresholds of an operator are shortened in the rules. Conditions that take hours are tried by
+ * promtool.
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -34,10 +35,10 @@ const DAY_MS = 86_400_000;
 const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600 };
 const secondsOf = (text: string): number => Number.parseInt(text, 10) * SECONDS[text.at(-1)!]!;
 
-/** Limits of minutes as seconds, and a disk that is never free enough: the alert of its name stands beside the true one. */
+/** Limits of minutes become seconds, and no disk is ever free enough: the rehearsal alert stands beside the real one. */
 const SHORTENED: readonly (readonly [RegExp, string])[] = [
   [/for: \w+/g, 'for: 1s'],
-  // A look that is given a second, and waits longer for a process that stands still, is no outage.
+  // A scrape with a limit of one second can wait longer for a process that stands still: that is no outage.
   [/(alert: NfseForaDoAr\n.*\n\s+for: )1s/, '$15s'],
   [/\[\d+[mh]\]/g, '[20s]'],
   [/(nfse_espera_mais_antiga_seconds > )600/, '$15'],
@@ -46,7 +47,7 @@ const SHORTENED: readonly (readonly [RegExp, string])[] = [
   [/alert: NfseDiscoCheio\n(\s+expr: "[^"]*< )0\.1"/, 'alert: NfseDiscoCheioEnsaio\n$12"'],
 ];
 
-/** What is foretold of a day is foretold of hours: promtool has them. */
+/** A forecast over a day needs hours of data: promtool tries that rule. */
 const rules = (): string => {
   const [shown, foretold] = readFileSync(FILE, 'utf8').split(/(?= {6}- alert: NfseDiscoEnche\n)/);
   const short = SHORTENED.slice(0, IS_RECORDED ? -1 : undefined).reduce((text, [from, to]) => {
@@ -56,10 +57,10 @@ const rules = (): string => {
   return `${short}${foretold}`;
 };
 
-/** What a machine that stands still brings about truly, whatever the service does. */
+/** Alerts that a stalled machine causes in truth, however well the service works. */
 const OF_THE_MACHINE = /^Nfse(?:ForaDoAr|ParteNaoResponde|ProcessadorEsgotado|EmissaoLenta)\//;
 
-/** Fires always by the disk that is never free enough. */
+/** The alert for a disk that is never free enough always fires. */
 const ALWAYS = IS_RECORDED ? [] : ['NfseDiscoCheioEnsaio/warning'];
 
 describe('the alerts, on a service under fault', { skip }, () => {
@@ -70,7 +71,7 @@ describe('the alerts, on a service under fault', { skip }, () => {
     until(async () => (await watching.firing()).includes(name) || undefined, `${name} fires`);
   const isQuiet = (name: string): Promise<true> =>
     until(async () => !(await watching.firing()).includes(name) || undefined, `${name} is quiet again`);
-  /** All that was quiet stays so. */
+  /** All quiet alerts stay quiet. */
   const allQuiet = (): Promise<true> =>
     until(async () => {
       const firing = await watching.firing();
@@ -80,7 +81,7 @@ describe('the alerts, on a service under fault', { skip }, () => {
   before(async () => {
     vigiado = await openVigiado();
     watching = await watchWithPrometheus(prometheus!, [`127.0.0.1:${vigiado.vigia}`], rules());
-    // Of the pictures each begins and ends with a service at work.
+    // Each picture begins and ends with a service at work.
     if (IS_RECORDED) onEnd(vigiado.keepIssuing());
   });
 
@@ -100,7 +101,7 @@ describe('the alerts, on a service under fault', { skip }, () => {
         for (let looks = 0; looks < 20; looks += 1) {
           await pace(1_000);
           const firing = await watching.firing();
-          // A reading that came too late takes the series of the disk away, and its alert.
+          // A late reading removes the series of the disk, and its alert.
           assert.deepEqual(
             firing.filter((one) => !OF_THE_MACHINE.test(one) && !ALWAYS.includes(one)),
             [],
@@ -154,7 +155,7 @@ describe('the alerts, on a service under fault', { skip }, () => {
       const client = await vigiado.connect();
       const stop = vigiado.keepIssuing();
       try {
-        // No command takes a rate away: the next table is made without it.
+        // No command removes a rate: the next table is made without it.
         await client.query(`insert into tabelas_aliquotas (versao, em, novas, alteradas, retroativas)
           select max(versao) + 1, now(), 0, 0, 0 from tabelas_aliquotas`);
         const { rows } = await client.query<Readonly<Record<'inicio' | 'fim' | 'aliquota', string>>>(
@@ -208,7 +209,7 @@ describe('the alerts, on a service under fault', { skip }, () => {
     }
     await fires('NfseReinicios/warning');
     await worst();
-    // What those that died had counted is not forgotten, or the next rate would be of all that was ever counted.
+    // The counts of dead processes are kept, or the next rate would include every note ever counted.
     const [after] = await watching.query('sum(nfse_notas_total{estado="emitida"})');
     assert.ok(after!.value >= total!.value, `${after!.value} after ${total!.value}`);
     await allQuiet();
@@ -287,7 +288,7 @@ describe('the alerts, on a service under fault', { skip }, () => {
       await alter(files, lists);
       rmSync(files.chave);
       await fires('NfseArquivosEmFalta/critical');
-      // What is issued now cannot be signed.
+      // A note issued now cannot be signed.
       assert.equal(await vigiado.issue(), 201);
       await fires('NfseMunicipioImpedido/critical');
       await worst();
@@ -315,7 +316,7 @@ describe('the alerts, on a service under fault', { skip }, () => {
   });
 });
 
-/** Of no service in this test: it registers no event, and nobody verifies its audit chain. */
+/** Metrics that no service of this test has: it registers no event, and nobody verifies its audit chain. */
 const NEVER_HERE: ReadonlySet<string> = new Set([
   'nfse_eventos_total',
   ...Object.keys(METRICS).filter((name) => name.startsWith('nfse_copia_')),
@@ -333,7 +334,7 @@ describe('the rules, by promtool', { skip }, () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'nfse-promtool-'));
     onEnd(() => rmSync(folder, { recursive: true, force: true }));
     const file = path.join(folder, 'ensaio.yml');
-    // What lasts for days is looked at less often: each look costs the same.
+    // Conditions that last for days are evaluated less often, because each evaluation costs the same.
     for (const [evaluation_interval, alerts] of [
       ['1m', ALERTS.filter((one) => !isOfAbsence(one) && delayOf(one) <= DAY_S)],
       ['10m', ALERTS.filter((one) => !isOfAbsence(one) && delayOf(one) > DAY_S)],
@@ -355,7 +356,7 @@ describe('the rules, by promtool', { skip }, () => {
       must.filter((name) => !(name in THERE)),
       [],
     );
-    // Two processes are watched: what one lacks the other does not hide.
+    // Two processes are watched: a measure that one of them lacks is noticed although the other has it.
     const seriesOf = (without: string | undefined): object[] =>
       ['a:8083', 'b:8083'].flatMap((instance) =>
         Object.entries({ up: '', ...THERE })
@@ -388,12 +389,12 @@ describe('the rules, by promtool', { skip }, () => {
   });
 });
 
-/** Of rules that judge what is not there; tried by themselves. */
+/** Rules that judge an absence are tried alone. */
 const isOfAbsence = ({ nome }: Alert): boolean => nome === 'NfseMedidaAusente';
 const metricsIn = (expr: string): readonly string[] =>
   (expr.match(/nfse_\w+/g) ?? []).map((name) => name.replace(/_(?:bucket|sum|count)$/, ''));
 
-/** A service of a municipality in production, of which nothing is missing: the labels of each measure that has to be there. */
+/** A complete service of a municipality in production: the labels of each measure that has to be there. */
 const THERE: Readonly<Record<string, string | readonly string[]>> = {
   nfse_banco_disponivel: '',
   nfse_leitura_em_dia: ['leitura="banco"', 'leitura="arquivos"', 'leitura="disco"'],
@@ -422,7 +423,7 @@ const THERE: Readonly<Record<string, string | readonly string[]>> = {
   nfse_trabalho_atraso_seconds: 'trabalho="meses"',
 };
 
-/** Series that are well, and that are wrong, by the alert and its severity, as an operator would describe them; a value a minute. */
+/** Healthy and faulty series, by the alert and its severity, as an operator would describe them; a value a minute. */
 type Series = Readonly<Record<string, string>>;
 const steady = (value: number, minutes = 900): string => `${value}x${minutes}`;
 const DAY_S = 86_400;
@@ -566,7 +567,7 @@ const CASES: Readonly<Record<string, readonly [well: Series, wrong: Series]>> = 
   ],
 };
 
-/** One in fifty issuances takes longer than two seconds where `slow` is more. */
+/** One in fifty issuances takes longer than two seconds if `slow` is above 2. */
 function latencies(slow: number): Series {
   const of = 'metodo="POST",rota="/:municipio/api/v1/nfse/v101"';
   const beyond = slow > 2 ? 20 : 0;
@@ -592,12 +593,12 @@ function answers(taken: number, refused: number): Series {
   };
 }
 
-/** Until a moment of the wrong series is as long ago as the rule says. */
+/** Seconds until the moment in the faulty series is as old as the rule demands. */
 function delayOf({ expr }: Pick<Alert, 'expr'>): number {
   return Math.max(0, ...[...expr.matchAll(/time\(\) - \w+ > (\d+)/g)].map(([, limit]) => Number(limit) + 600));
 }
 
-/** Of a growing wait the wrong series begin with the first minute; what is read over a window begins as well, with less of it. */
+/** The faulty series of a growing wait begin at the first minute, and those of a window do so too. */
 function testsOf({ nome, gravidade, durante, expr }: Alert): readonly object[] {
   const [well, wrong] = CASES[`${nome}/${gravidade}`] ?? assert.fail(`${nome}/${gravidade} has no case`);
   const window = Math.max(0, ...[...expr.matchAll(/\[(\d+[smh])\]/g)].map(([, text]) => secondsOf(text!)));

@@ -1,4 +1,4 @@
-/** What a look at all that waits costs, and what it finds, beside a backlog and thousands of municipalities. */
+/** The cost and the result of a look at the backlog, beside a large backlog and thousands of municipalities. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { freshPool } from '../../../test/support/database.ts';
@@ -8,10 +8,10 @@ import { createStore } from '../../wiring/store.ts';
 
 const MES = mesOf(Date.now());
 const MUNICIPIOS = 3_000;
-/** Of the municipality with the backlog; a hundred and fifty thousand wait, and as many are at their end. */
+/** Notes of the municipality with the backlog: half of them wait, and half have ended. */
 const NOTAS = 300_000;
 
-/** As the audit chain keeps them, where the schema has none yet. */
+/** The audit chain's tables, for a schema that has none yet. */
 const AUDITORIA = [
   'create table if not exists auditoria (tenant text not null, id uuid not null, em timestamptz not null default statement_timestamp(), itens text not null, resumos bytea not null, lugar bigint, primary key (tenant, id))',
   'create table if not exists auditoria_ate (tenant text primary key, lugar bigint not null default 0, conferida_em timestamptz, achados integer)',
@@ -66,12 +66,12 @@ test('counts end, the oldest is found in an index, and who has nothing costs not
      select 'm00001', ${MES}, n, lpad(n::text, 36, '0') || ${MES % 10_000} || repeat('0', 10), ${MES} || n::text, 'D' || n, case when n % 2 = 0 then 'emitida' else 'autorizada' end, n, '1', n::text,
        timestamptz '2026-11-20 12:00:00-03' + make_interval(secs => n), '2026-11-20', '11222333000181', 'Nome', 10 from generate_series(1, ${NOTAS}) n`,
   );
-  // Tried again later the older they are: by when they are due the oldest would be the last.
+  // Older notes are retried later, so the order of the due times would put the oldest last.
   await pool.query(
     `insert into fila (tenant, tipo, id, mes, due_at) select 'm00001', 'nota', n, ${MES}, now() + make_interval(secs => ${NOTAS} - n)
      from generate_series(2, ${NOTAS}, 2) n`,
   );
-  // Somebody has ten; of five more the claim has run out.
+  // A process holds ten; the claim of five more has expired.
   await pool.query(
     `update fila set claims = gen_random_uuid(), due_at = now() + interval '1 day' where tenant = 'm00001' and id between 1000 and 1019`,
   );
@@ -116,7 +116,8 @@ test('counts end, the oldest is found in an index, and who has nothing costs not
   console.log(`a look: ${Math.min(...took).toFixed(0)} ms`);
   assert.ok(Math.min(...took) < 1_000, `${took}`);
 
-  // On a Citus a question to all fails while one server is away: then each is asked by itself, and what it finds is the same.
+  // A question to all Citus nodes fails while one server is away: each municipality is then asked alone, with the same
+  // result.
   noteCoordinator(pool);
   assert.deepEqual(await store.vigia.lookAtEsperas(), all);
   const query = pool.query.bind(pool) as (asked: { readonly text: string }) => unknown;

@@ -1,4 +1,4 @@
-/** What is said of a service that cannot see: moments for ever, values for two minutes, and unknown is never well. */
+/** The report on a service that cannot see: moments last for ever, values for two minutes, and unknown never counts as well. */
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -15,7 +15,7 @@ import { openVigia } from './vigiar.ts';
 const NOW = Date.parse('2026-11-29T12:00:00-03:00');
 const MINUTE_MS = 60_000;
 
-/** What the parts of a service tell besides. */
+/** Samples that the parts of a service add. */
 const PARTS: readonly Sample[] = [
   { name: 'nfse_parte_responde', labels: { processo: '1', parte: 'requisicoes' }, value: 1 },
   { name: 'nfse_laco_atraso_seconds', labels: { processo: '1', parte: 'requisicoes' }, value: 0 },
@@ -28,7 +28,7 @@ const ESPERA = {
   ...{ notaDesde: NOW - 90_000, eventoDesde: undefined, loteDesde: undefined, circuitoAberto: false, impedido: false },
 };
 
-/** A database whose rates nobody can read while it is silent; everything else of it answers. `wait`: so much time has passed. */
+/** A database whose rates are unreadable while it is silent; everything else of it answers. `wait`: advances the clock. */
 function openBlind(t: { mock: { method: typeof test.mock.method } }) {
   let [passed, isSilent, isLost] = [0, false, false];
   t.mock.method(performance, 'now', () => 1_000_000 + passed);
@@ -74,10 +74,10 @@ const statusOf = ({ verificacoes }: Saude, nome: string): string | undefined =>
   verificacoes.find((one) => one.nome === nome)?.status;
 const problemsOf = ({ problemas }: Saude): readonly string[] =>
   problemas.map(({ nome, gravidade, rotulos }) => [nome, gravidade, ...Object.values(rotulos)].join(' '));
-/** Rates that the law does not give yet are none of this test. */
+/** Rates that the law does not give yet are outside this test. */
 const isOther = (one: string): boolean => !one.startsWith('NfseAliquotaEmFalta');
 
-/** What `nfse saude` makes of a judgement. */
+/** The exit code and the output of `nfse saude` for a judgement. */
 async function monitor(saude: Saude): Promise<{ readonly code: number; readonly out: string }> {
   const server = http.createServer((_request, response) => response.end(JSON.stringify(saude))).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));

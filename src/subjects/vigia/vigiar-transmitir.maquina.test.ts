@@ -1,4 +1,7 @@
-/** `nfse transmitir` as a process of its own, watched: what it alone transmits is seen by a real Prometheus at its own listener, and by nobody else. */
+/**
+ * `nfse transmitir` as a separate, watched process: a real Prometheus sees its transmissions at its own listener, and
+ * nowhere else.
+ */
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -42,7 +45,7 @@ describe('nfse transmitir, watched', () => {
 
   before(async () => {
     vigiado = await openVigiado();
-    // The service ends with notes that wait; whoever transmits from now on is the transmitter.
+    // The service stops with waiting notes; the transmitter alone sends from now on.
     await vigiado.adn.kill();
     for (let note = 0; note < NOTES; note += 1) assert.equal(await vigiado.issue(), 201);
     await vigiado.end();
@@ -79,7 +82,7 @@ describe('nfse transmitir, watched', () => {
     assert.equal(await readValue('min(nfse_parte_responde)'), 1);
     assert.equal(await readValue('min(nfse_banco_disponivel)'), 1);
     assert.ok((await readValue('min(nfse_certificado_vence_timestamp_seconds{uso="adn"}) - time()'))! > 0);
-    // What is read from the database the service says; of two a sum would be twice the truth.
+    // The service alone reports values from the database; a sum over two processes would double them.
     for (const name of ['nfse_em_espera', 'nfse_notas_retidas', 'nfse_adn_circuito_aberto', 'nfse_banco_tamanho_bytes'])
       assert.equal(await readValue(name), undefined, name);
     assert.equal(await readValue('up'), 1);
@@ -118,7 +121,7 @@ describe('nfse transmitir, watched', () => {
         assert.deepEqual(await ask(url, options), unknown, `${url} ${JSON.stringify(options)}`);
     }
     for (const url of WATCHED) assert.equal((await ask(url)).status, 200, url);
-    // There is nothing else: no page of the console, no door.
+    // The listener has nothing else: no page of the console, no public interface.
     for (const url of ['/', '/entrar', '/docs', '/exemplo/api/v1/nfse', `/${'x'.repeat(20_000)}`])
       assert.equal((await ask(url)).status, 404, url);
   });
@@ -154,7 +157,7 @@ test('with a TLS of its own it is asked by the certificate of its settings, and 
   const transmitter = await start(['transmitir'], env, /Transmitindo o que está em (\S+)\. Ctrl-C encerra/);
   onEnd(() => transmitter.end('SIGKILL'));
   assert.match(transmitter.output(), new RegExp(`Vigiado em https://127\\.0\\.0\\.1:${port}/metrics`));
-  // The part that reads it may be late on a slow machine.
+  // The part that reads the value may be late on a slow machine.
   const valor = await until(async () => {
     const { verificacoes }: Saude = JSON.parse((await nfse(['saude', '--transmitir', '--json'], env)).out);
     return verificacoes.find(({ nome }) => nome === 'NfseCertificadoVence')?.valor ?? undefined;

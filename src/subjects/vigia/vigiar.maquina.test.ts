@@ -1,4 +1,7 @@
-/** Who watches the service, and who may not: one scrape of all that answers, one judgement in three forms, and nothing for a stranger. */
+/**
+ * The watchers of the service, and those who may not watch: one scrape of all parts, one judgement in three forms, and
+ * nothing for a stranger.
+ */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
@@ -33,7 +36,7 @@ import type { Saude } from './saude.ts';
 const WATCHED = ['/metrics', '/health/live', '/health/detalhe'];
 const UNKNOWN = '/nao-existe';
 const ISSUE = '/integracao/api/v1/nfse/v101';
-/** Of a page that has all of them. */
+/** Size limit of a page that has all pictures. */
 const PICTURE_MAX = 40_000;
 
 type Answer = { readonly status: number; readonly type: string | undefined; readonly text: string };
@@ -49,7 +52,7 @@ function ask(port: number, url: string, options: http.RequestOptions = {}): Prom
   });
 }
 
-/** The values of a metric under labels that are all there, by Prometheus' own text format. */
+/** The values of a metric under the given labels, in Prometheus' own text format. */
 function valuesOf(text: string, name: string, labels: Readonly<Record<string, string>> = {}): readonly number[] {
   return text.split('\n').flatMap((line) => {
     const [, found, inside = '', value] = /^(\w+)(?:\{(.*)\})? (\S+)$/.exec(line) ?? [];
@@ -91,7 +94,7 @@ describe('a service of two processes, watched', () => {
 
   test('one scrape adds up all processes, and what a process had counted outlives it', async () => {
     for (let number = 1; number <= 40; number += 1) assert.equal(await issue(service.address, number), 201);
-    // A part that a slow machine keeps from answering in time is missing in one look.
+    // A part that does not answer in time on a slow machine is missing in one look.
     const text = await until(async () => {
       const all = await metrics();
       const parts = valuesOf(all, 'nfse_parte_responde');
@@ -166,7 +169,7 @@ describe('a service of two processes, watched', () => {
         assert.deepEqual(await ask(port, url, options), unknown, `${url} ${JSON.stringify(options)}`);
     }
     for (const url of WATCHED) assert.equal((await ask(port, url)).status, 200, url);
-    // Not at the public door, whoever asks.
+    // The public port refuses every caller.
     for (const url of ['/metrics', '/health/detalhe']) assert.equal((await fetch(service.address + url)).status, 404);
   });
 
@@ -192,7 +195,7 @@ describe('a service of two processes, watched', () => {
         const unknown = await until(() => ask(at, UNKNOWN).catch(() => undefined), 'nginx answers');
         assert.equal(unknown.status, 404);
         for (const url of ['/metrics', '/health/detalhe']) assert.equal((await ask(at, url)).status, 404, url);
-        // That the public door lives, and no more, everybody may know.
+        // Everybody may learn that the public port lives, and nothing more.
         assert.doesNotMatch((await ask(at, '/health/live')).text, /versao/);
       }
       for (const url of WATCHED) assert.equal((await ask(port, url)).status, 200, 'on this machine, without a proxy');
@@ -212,17 +215,18 @@ describe('a service of two processes, watched', () => {
   });
 
   test('nfse saude says the same in the line of a plugin, and in JSON', async () => {
-    // A part that a slow machine keeps from answering in time is said, and so is a look that is not taken yet; a while later neither is.
+    // A part that misses the time limit on a slow machine is reported, and so is a pending look. Both reports end a
+    // while later.
     const { code, out, err } = await until(async () => {
       const told = await nfse(['saude'], env);
       return /A parte \S+ do processo \d+ não responde|^UNKNOWN: /m.test(told.out) ? undefined : told;
     }, 'every part answers');
-    // The table that comes with the program lacks a rate; the day decides.
+    // The table shipped with the program lacks a rate; the current date decides the code.
     assert.ok(code === 0 || code === 1, out + err);
     const [line, ...rest] = out.trimEnd().split('\n');
     assert.match(line!, /^NFSE (?:OK|WARNING) - [^|]+ \| (?:[a-z_]+=-?[\d.]+[s%]?;[\d.]*:?;[\d.]*:? ?)+$/);
     assert.equal(rest.length, code === 0 ? 0 : 2 * rest.filter((one) => /^WARNING: /.test(one)).length, out);
-    // Of two looks one may fall into such a moment.
+    // One of two looks may fall into such a moment.
     await until(async () => {
       const json = await nfse(['saude', '--json'], env);
       const saude: Saude = JSON.parse(json.out);
@@ -325,7 +329,7 @@ describe('a service of two processes, watched', () => {
       const one = await startServiceProcess({ ...env, ...more });
       for (const url of WATCHED) assert.equal((await ask(port, url, { host: own })).status, expected, url);
       assert.equal((await ask(port, '/metrics', { host: own, headers: { 'X-Forwarded-For': own } })).status, 404);
-      // In one process the parts are as they are in two.
+      // The parts of one process are those of two.
       if (expected === 200) {
         await unlessStoodStill(async () => {
           const parts = valuesOf((await ask(port, '/metrics', { host: own })).text, 'nfse_parte_responde');
@@ -344,7 +348,7 @@ test('with a TLS of its own the service is asked by the certificate of its setti
   const env = { NFSE_DATA_DIR: await readyDataDir(), ...ports };
   const own = { ...env, NFSE_TLS_CERTIFICADO: certFile, NFSE_TLS_CHAVE: keyFile };
   const service = await startServiceProcess(own);
-  // The part that reads it may be late on a slow machine.
+  // The part that reads the value may be late on a slow machine.
   const valor = await until(async () => {
     const { verificacoes }: Saude = JSON.parse((await nfse(['saude', '--json'], own)).out);
     return verificacoes.find(({ nome }) => nome === 'NfseCertificadoVence')?.valor ?? undefined;
@@ -372,7 +376,7 @@ test('the board and the alerts ask for nothing that is not measured', () => {
   );
   assert.deepEqual(unknown, []);
   const asked = new Set(names.map((name) => name.replace(/_(?:bucket|sum|count)$/, '')));
-  // What is on no board is of no use: the version and what is behind other numbers apart.
+  // Every metric is on a board, except the version and the inputs of other numbers.
   const unasked = Object.keys(METRICS).filter((name) => !asked.has(name));
   assert.deepEqual(unasked, ['nfse_versao_info', 'nfse_inicio_timestamp_seconds']);
 });

@@ -1,7 +1,7 @@
 /**
- * What is looked at for who watches the service, beyond what its parts have counted: the database, what waits in it, the disk, the files of the
- * municipalities. Each look is shared by all who ask within seconds, and nobody waits for one longer than a moment: a value that is not known in
- * time is left out, and that it is, is told; that the database is away is told at once.
+ * The looks of the monitoring, beyond the counts of the parts: the database, its backlog, the disk, the files of the
+ * municipalities. All callers within seconds share one look, and none waits longer than a moment. A value that is not
+ * known in time is left out, and its absence is reported. An unreachable database is reported at once.
  */
 import { statfs } from 'node:fs/promises';
 import { mesOf } from '../../base/book/meses.ts';
@@ -17,18 +17,18 @@ import type { AuditoriaDeUm, EsperaDeUm } from './vigia.rows.ts';
 
 export type { VigiaWorld } from './rotulos.ts';
 
-/** What was read so long ago is read anew. */
+/** An older reading is repeated. */
 const FRESH_MS = 10_000;
 /** Files and sizes change seldom, and there may be thousands. */
 const SLOW_MS = 30_000;
-/** Values that were read longer ago are told no more; moments are, for ever: how long ago they were grows by itself. */
+/** Values older than this are dropped; moments are kept for ever, because their age grows by itself. */
 const KEPT_MS = 120_000;
-/** How long somebody waits for a look. */
+/** Longest wait of a caller for a look. */
 const WAIT_MS = 800;
 
 const SECOND_MS = 1_000;
 
-/** Looks for whoever asks; the result never rejects, and comes within a second. */
+/** Looks on request; the promise never rejects, and resolves within a second. */
 export function openVigia(world: VigiaWorld): () => Promise<readonly Sample[]> {
   const { dados } = world;
   const looks = [
@@ -36,19 +36,22 @@ export function openVigia(world: VigiaWorld): () => Promise<readonly Sample[]> {
     remember(world, 'banco', FRESH_MS, () => lookAtDatabase(world)),
     remember(world, 'tamanho', SLOW_MS, () => lookAtSizes(world)),
     remember(world, 'arquivos', SLOW_MS, () => lookAtFiles(world)),
-    // Of a database on another machine there is no disk to look at.
+    // The disk of a database on another machine cannot be read.
     ...(dados === undefined ? [] : [remember(world, 'disco', FRESH_MS, () => lookAtDisk(dados))]),
   ];
   return async () => (await Promise.all(looks.map((look) => look()))).flat();
 }
 
-/** The same for a process beside the service: what it alone can say. What is in the database the service tells, once for all of them. */
+/** The looks of a process beside the service: its own values alone. The service reports the database, once for all processes. */
 export function openVigiaBeside(world: VigiaWorld): () => Promise<readonly Sample[]> {
   const files = remember(world, 'arquivos', SLOW_MS, () => lookAtFiles(world));
   return async () => (await Promise.all([askDatabase(world), files()])).flat();
 }
 
-/** Runs a look for all who ask, and keeps what it found. Who asks gets what there is, or waits a moment for it. */
+/**
+ * Shares one run of a look among all callers, and keeps its result. A caller gets the kept result, or waits a moment
+ * for a new one.
+ */
 function remember(
   { log }: Pick<VigiaWorld, 'log'>,
   leitura: Leitura,
@@ -63,7 +66,7 @@ function remember(
       known = await look();
       at = performance.now();
     } catch (error) {
-      // That the database is away is told by a gauge of its own.
+      // A gauge of its own reports an unreachable database.
       if (storeTroubleOf(error) === undefined) tellTrouble(log, error, {}, 'a vigia não pôde ler o que mede');
     } finally {
       looking = undefined;
@@ -128,7 +131,7 @@ function countMunicipios(municipios: readonly Municipio[]): readonly Sample[] {
   }));
 }
 
-/** On a distributed schema a node that does not answer takes its municipalities out of what is read. */
+/** A silent node of a distributed schema removes its municipalities from the reading. */
 function countUnread(municipios: readonly Municipio[], esperas: readonly EsperaDeUm[]): number {
   const found = new Set(esperas.map(({ tenant }) => tenant));
   return municipios.filter(({ tenant }) => !found.has(tenant)).length;
