@@ -2,7 +2,7 @@
  * Makes a package of this folder as it is installed: JavaScript with its types. Node strips no types below
  * `node_modules`, and other compilers read no sources there. This repository runs each package from its sources.
  *
- * 
+ *
  *     node packages/pacote.ts PACKAGE [FOLDER]
  */
 import { execFileSync } from 'node:child_process';

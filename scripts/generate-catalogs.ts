@@ -1,7 +1,7 @@
 /**
  * Writes `src/fiscal/catalogs/*.json` from the national tables, a folder of CSV files kept outside this project.
  *
- * 
+ *
  *     npx node scripts/generate-catalogs.ts [--check] [FOLDER]
  *
  * The option `--check` writes nothing, and gives exit code 1 when a committed file differs. Every column is declared

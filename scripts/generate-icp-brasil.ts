@@ -2,7 +2,7 @@
  * Writes `src/documents/icp-brasil/`: the authorities of ICP-Brasil that certify people and companies. The source is a
  * folder of certificates with their manifest, kept outside this project.
  *
- * 
+ *
  *     npx node scripts/generate-icp-brasil.ts [--check] FOLDER
  *
  * FOLDER holds `manifesto.csv` and the PEM files it names; the rows whose `bundle` is `assinatura` are taken. Each

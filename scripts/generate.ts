@@ -1,9 +1,9 @@
 /**
  * Writes the files that are made of the tables, or compares them.
  *
- * 
  *
- * 
+ *
+ *
  *     npx node scripts/generate.ts [--check]
  *
  * The option `--check` writes nothing, and gives exit code 1 when a committed file differs: a changed contract shows as

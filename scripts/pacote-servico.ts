@@ -3,7 +3,7 @@
  * PostgreSQL. It runs without a network, on a similar machine with only glibc and a shell. The list of its parts
  * (CycloneDX) and the checksums stand beside it. The same tree and the same Node make the same bytes.
  *
- * 
+ *
  *     npm run pacote:servico [FOLDER]
  */
 import { execFileSync, spawn } from 'node:child_process';
