@@ -48,7 +48,7 @@ const CAMPO_LOCAL: readonly (readonly [RegExp, catalogs.Indicador['campoLocal'] 
 const DATE = match(/^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/);
 const PERCENT = match(/^(100|\d{1,2})(\.\d{1,2})?$/);
 
-/** Classifications with separate rates in the calculator of the Receita Federal (decided in D-202). */
+/** Classifications with separate rates in the calculator of the Receita Federal (decided in D-115). */
 const PROPRIAS = `tributo,cclasstrib,inicio,fim,aliquota_percentual,fonte,base_legal,situacao
 ${[
   ['010001', '0.10', '0.90', '212'],
@@ -68,7 +68,7 @@ ${[
   .join('\n')}
 `;
 
-/** Percentages of government purchases in the calculator (decided in D-730); an empty end means no end. */
+/** Percentages of government purchases in the calculator (decided in D-201); an empty end means no end. */
 const COMPRAS_GOV = `tributo,cclasstrib,inicio,fim,aliquota_percentual,fonte,base_legal,situacao
 REDUTOR-COMPRA-GOV,,2026-01-01,,0.00,"Calculadora da Receita Federal, V0053 (28/08/2026)","LC 214/2025, arts. 370 e 472",confirmada
 ${[

@@ -214,7 +214,7 @@ describe('so does the note that comes out of the front door', () => {
     });
   }
 
-  test('production takes neither number nor key of what the ADN surely refuses (D-192, D-741)', async () => {
+  test('production takes neither number nor key of what the ADN surely refuses (D-192, D-86)', async () => {
     // One municipality of a code is in production: that of the cases.
     const { fatos } = CASOS.find((caso) => caso.fatos?.ambiente === 'producao')!;
     const tenant = await tenantOf(fatos);

@@ -1,4 +1,4 @@
-/** How many connections the service opens, and what it does with fewer than it asks for (D-411). */
+/** How many connections the service opens, and what it does with fewer than it asks for (D-247). */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { openMigrationPool } from '../src/base/pg/migration-steps.ts';

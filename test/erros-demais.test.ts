@@ -74,7 +74,7 @@ describe('three thousand faults of the rules', () => {
         const answer = await send('ensaio', body, path);
         assertCut(answer, FAULTS);
         const codes = new Set(answer.body.erros.map(({ codigo }: { codigo: string }) => codigo));
-        assert.deepEqual([...codes].toSorted(), ['E0468', 'E0474', 'E0477'], 'of one document after the other (D-211)');
+        assert.deepEqual([...codes].toSorted(), ['E0468', 'E0474', 'E0477'], 'of one document after the other (D-113)');
         assert.ok(JSON.stringify(answer.body).length < 300_000);
       }
     });

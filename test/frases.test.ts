@@ -1,5 +1,5 @@
 /**
- * Nothing is decided by our own sentences (D-312): with every sentence replaced, the decisions stay. A better wording is then only a
+ * Nothing is decided by our own sentences: with every sentence replaced, the decisions stay. A better wording is then only a
  * better wording.
  */
 import assert from 'node:assert/strict';

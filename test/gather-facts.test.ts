@@ -165,7 +165,7 @@ describe('the sandbox creates a provider of its first DPS', () => {
       const { codigo, xpath, detalhes } = await refused(place, patch);
       assert.deepEqual([codigo, xpath, detalhes], ['E101', `/DPS/infDPS/prest/${name}`, 'documento_invalido']);
     }
-    assert.ok((await gathered(place, { 'prest/CNPJ': '12ABC34501DE35' })).novoPrestador, 'letters are fine (D-36)');
+    assert.ok((await gathered(place, { 'prest/CNPJ': '12ABC34501DE35' })).novoPrestador, 'letters are fine (D-16)');
   });
 
   test('E101 razao_social_obrigatoria: xNome is there and empty', async () => {
@@ -328,7 +328,7 @@ describe('a provider without CNPJ and CPF', () => {
   });
 });
 
-describe('the municipality that issues (D-87)', () => {
+describe('the municipality that issues (D-62)', () => {
   test('in production is the tenant itself: E403 names both otherwise', async () => {
     const place = await production();
     await register(place, {});

@@ -122,7 +122,7 @@ const NOT_NATIONAL: readonly Exception[] = [
     holds: ({ value, reader }) => !reader && isBlank(value) && value !== '',
   },
   {
-    because: 'the specification asks for a postal code of letters and digits; hyphen and space separate them (D-152)',
+    because: 'the specification asks for a postal code of letters and digits; hyphen and space separate them (D-83)',
     holds: (one) => !one.reader && typeIs('TSCodigoEndPostal')(one),
   },
   {
@@ -130,7 +130,7 @@ const NOT_NATIONAL: readonly Exception[] = [
     holds: (one) => !one.reader && typeIs('TSCodCIB')(one),
   },
   {
-    because: 'the specification lets a series have any five digits (D-152)',
+    because: 'the specification lets a series have any five digits (D-83)',
     holds: (one) => one.reader && typeIs('TSSerieDPS')(one) && /^9\d{4}$/.test(one.value),
   },
   {

@@ -1,5 +1,5 @@
 /**
- * Two readers of XML (D-354, D-385): what the one for plain documents takes libxml2 takes as well, with the same tree, and the same canonical form of
+ * Two readers of XML (D-354): what the one for plain documents takes libxml2 takes as well, with the same tree, and the same canonical form of
  * each element. Documents are made by a grammar, bent octet by octet and token by token, and spliced; all samples,
  * fixtures and attacks of this repository are among them.
  *

@@ -1,5 +1,5 @@
 /**
- * The service behind a real PgBouncer (D-412), in both of its modes: everything goes as it does without one, nothing stays behind in a
+ * The service behind a real PgBouncer (D-295), in both of its modes: everything goes as it does without one, nothing stays behind in a
  * session of the server, and what cannot go is refused in words.
  */
 import assert from 'node:assert/strict';

@@ -1317,7 +1317,7 @@ async function pipelined(where: string, path: string, client: string, times: num
   assert.equal(answers.match(/HTTP\/1\.1 (404|429) /g)?.length, times);
 }
 
-describe('requests one behind the other on one connection (D-281)', () => {
+describe('requests one behind the other on one connection (D-289)', () => {
   const ask = (words: string, headers = ''): string =>
     `GET /docs/erros?q=${words} HTTP/1.1\r\nHost: x\r\n${headers}\r\n`;
   const opened = async (where: string): Promise<Socket> => {

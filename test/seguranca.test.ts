@@ -672,7 +672,7 @@ describe('an address says who may ask', () => {
   }
 });
 
-describe('a dry run without its provider’s signature (D-226, D-303)', () => {
+describe('a dry run without its provider’s signature (D-25)', () => {
   /** Belo Horizonte. */
   const IBGE_CADASTRO = '3106200';
   /** A rate of the provider alone, and registers in which its document is not what it says. */

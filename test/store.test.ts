@@ -146,7 +146,7 @@ describe('migrations', () => {
     const { pool } = await oneProcess();
     /**
      * The list of migrations belongs to the database, not to a tenant, and the rates of the IBS and the CBS are national law
-     * (reference tables, D-200), as are the months, the codes in production, what strangers missed, and the accounts of the console (D-497).
+     * (reference tables, D-200), as are the months, the codes in production, what strangers missed, and the accounts of the console.
      * In `municipios` the tenant is the whole key.
      */
     const exceptions = new Set([

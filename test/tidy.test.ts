@@ -332,7 +332,7 @@ test('a test waits for a state and not for a time, and no limit of a test is one
   );
 });
 
-/** The decisions, by room: `### D-100 Question?`, what was decided, **Because** why, **Where** it is built. */
+/** The decisions, by room: `### D-17 Question?`, what was decided, **Because** why, **Where** it is built. */
 const DECISIONS = path.resolve(SRC, '../docs/decisions');
 const decisions = globSync('*.md', { cwd: DECISIONS }).flatMap((file) => {
   const [, ...parts] = readFileSync(path.join(DECISIONS, file), 'utf8').split(/^### (?=D-)/m);
@@ -354,7 +354,7 @@ test('each decision has its own number, a question, a decision, a reason and a p
   assert.ok(decisions.length > 100);
   const seen = new Map<string, string>();
   for (const { file, heading, number, paragraphs, because, where } of decisions) {
-    assert.match(heading, /^D-\d{2,3} \S.*\?$/, `${file}: a heading is D-100 and a question`);
+    assert.match(heading, /^D-\d{2,3} \S.*\?$/, `${file}: a heading is D-17 and a question`);
     assert.ok(!seen.has(number), `${number} stands in ${file} and in ${seen.get(number)}`);
     seen.set(number, file);
     assert.ok(paragraphs[0] !== because && paragraphs[0] !== where, `${number} (${file}) has no decision`);

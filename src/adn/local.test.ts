@@ -1,4 +1,4 @@
-/** The local authority of the sandbox: its own decisions, and its rehearsals (D-53, D-54, D-60). */
+/** The local authority of the sandbox: its own decisions, and its rehearsals (D-60, D-54). */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { EventoNaNota } from '../fiscal/conflitos-evento.ts';

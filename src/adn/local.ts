@@ -1,5 +1,5 @@
 /**
- * The local authority of the sandbox, with which nothing leaves the host (D-53). It authorises each note, unless that note replaces one
+ * The local authority of the sandbox, with which nothing leaves the host (D-60). It authorises each note, unless that note replaces one
  * that was already replaced or cancelled. It accepts each event that the national matrix allows.
  *
  * It stores nothing. The request for a rehearsal travels with the document (D-60). An answer depends on that request, on the document's

@@ -4,7 +4,7 @@
  *
  * The profile is that of the DPS (`signed.ts`). A municipality may also allow the profile of 2008: RSA-SHA1 with
  * inclusive canonicalisation (D-70), and a reference to the whole document, for clients whose lots have no `Id`
- * (D-178).
+ * (D-33).
  */
 import { constants, hash, verify } from 'node:crypto';
 import { type Fault, quoted } from '../fiscal/fault.ts';

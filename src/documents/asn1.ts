@@ -188,7 +188,7 @@ export function isUniversal(value: Asn1 | undefined, tag: number): value is Asn1
   return value !== undefined && value.class === 0 && value.tag === tag;
 }
 
-/** True for `[n]` with any content. */
+/** True for every `[n]`, whatever its content. */
 export function isContext(value: Asn1 | undefined, tag: number): value is Asn1 {
   return value !== undefined && value.class === 2 && value.tag === tag;
 }

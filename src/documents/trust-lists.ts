@@ -32,7 +32,7 @@ export function revocationOf(
 
 /**
  * The authorities of a chain without a list that proves a certificate not revoked. Such a list is signed by them,
- * whole, and in force. Other lists still revoke their entries (D-301).
+ * whole, and in force. Other lists still revoke their entries (D-131).
  */
 export function authoritiesWithoutList(
   lists: Lists,

@@ -4,7 +4,7 @@ import { quoted } from '../fiscal/fault.ts';
 /** Messages about XML that may be well-formed and that libxml2 does not read. */
 export const PARSER_LIMITS = /^(?:Excessive depth|Name too long|Unsupported encoding)/;
 
-/** A sentence about a document. `ofDps`: an addition for the sender of a DPS alone (D-312). */
+/** A sentence about a document. `ofDps`: an addition for the sender of a DPS alone. */
 export type XmlSentence = { readonly mensagem: string; readonly ofDps?: string };
 
 /** The namespace of a DPS, added to a message about another one. */

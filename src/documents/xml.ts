@@ -99,7 +99,7 @@ const COMPARED_ONE_IN = 1_000;
  *
  * The result is read from the text that a signature is checked over: the canonical form that libxml2 writes. A plain
  * document is read from its own text in the same walk: only some of its tags differ from the canonical form (D-354,
- * D-385).
+ * D-354).
  */
 export function readXml(bytes: Uint8Array, readOrdinary: typeof readPlain = readPlain): XmlReading {
   const plain = readOrdinary(bytes, LIMITS);
@@ -199,7 +199,7 @@ function readingOf(bytes: Uint8Array, read: CanonicalReading, isPlain: boolean):
   };
 }
 
-/** The tree of a document that this service wrote: it is its own canonical form (D-118) and needs no parser. */
+/** The tree of a document that this service wrote: it is its own canonical form (D-34) and needs no parser. */
 export function readOwnXml(bytes: Uint8Array): Elemento {
   const read = readCanonical(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'), LIMITS);
   if (!('root' in read)) throw new Error('a document that we wrote does not read');

@@ -183,7 +183,7 @@ describe('a rehearsal of a municipality’s own', () => {
     assert.deepEqual(refusedFor(undeclared, strict), refusedFor(undeclared, SAO_PAULO));
   });
 
-  test('takes a DPS of any municipality all the same (D-87)', () => {
+  test('takes a DPS of any municipality all the same (D-62)', () => {
     // The rate of Rio, where the tax is due: 1000.00 × 2 %
     assert.deepEqual(amountsOf({ cLocEmi: '3304557' }, ENSAIO), {
       cLocIncid: '3304557',

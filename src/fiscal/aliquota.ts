@@ -63,7 +63,7 @@ export function registeredAliquotaOf(dps: Dps, facts: Facts): Decimal | undefine
 
 /**
  * Every rate of the ISSQN that may apply to a DPS; `chooseAliquota` selects one of them. The sandbox has no rate of its own when the
- * national rules refuse (D-725).
+ * national rules refuse (D-61).
  */
 export function aliquotasOf(dps: Dps, facts: Facts): Parameters<typeof chooseAliquota>[0] {
   // An exemption needs no rate.

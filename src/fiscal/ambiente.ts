@@ -12,15 +12,15 @@ type Settings = {
   readonly tpAmb: '1' | '2';
   /** Any sent `tpAmb`, or its absence, is read as the value above. */
   readonly forcesTpAmb: boolean;
-  /** Notes and events go to the national environment; otherwise the flow ends with the local authority (D-53). */
+  /** Notes and events go to the national environment; otherwise the flow ends with the local authority (D-60). */
   readonly transmits: boolean;
-  /** A missing or wrong signature refuses (D-30); in the sandbox it is a remark (D-32). */
+  /** A missing or wrong signature refuses (D-30); in the sandbox it is a remark (D-30). */
   readonly signatureRefuses: boolean;
   /** A provider unknown to the registry is created from its first DPS, authorised, with a generic address. */
   readonly registersPrestador: boolean;
   /** E102 and E103 are applied. */
   readonly checksAuthorization: boolean;
-  /** `cLocEmi` must be the tenant's own municipality; otherwise any of the catalogue (D-87). */
+  /** `cLocEmi` must be the tenant's own municipality; otherwise any of the catalogue (D-62). */
   readonly ownMunicipioOnly: boolean;
   /** ISSQN rate if neither the registry nor the DPS has one (D-61): the highest that the law allows. */
   readonly fallbackAliquota: Decimal | undefined;

@@ -63,7 +63,7 @@ const CODIGO = /^\d{9}$/;
 
 /**
  * The structure of the key, not the pattern of the XSD of 27/07/2026. The XSD allows letters in positions 7 to 20, as in the key of an
- * NF-e. Here the CNPJ stands in 10 to 23 (decided in D-36).
+ * NF-e. Here the CNPJ stands in 10 to 23 (decided in D-16).
  */
 const CHAVE = /^(\d{7})([12])(1000\d{11}|2[\dA-Z]{12}\d{2})(\d{13})(\d{2}(?:0[1-9]|1[0-2]))(\d{9})(\d)$/;
 

@@ -29,7 +29,7 @@ const SPECIFIED: Readonly<Record<number, string>> = {
 /** Codes that the specification names without a status of their own. */
 const SPECIFIED_WITHOUT_STATUS = ['E703'];
 
-/** Decided in D-85: the number means something else nationally, and the page says both. */
+/** Decided in D-13: the number means something else nationally, and the page says both. */
 const OTHERWISE_NATIONAL = ['E0001', 'E0010', 'E0188', 'E0235', 'E0310', 'E1235', 'E1313', 'E1402'];
 
 const SRC = path.resolve(import.meta.dirname, '..');

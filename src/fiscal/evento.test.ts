@@ -158,7 +158,7 @@ describe('the machine', () => {
     }
   });
 
-  test('cancelado is withdrawn before it was sent (D-51): out of no state in which the ADN may have it', () => {
+  test('cancelado is withdrawn before it was sent (D-52): out of no state in which the ADN may have it', () => {
     const from = entriesOf('cancelado').map((move) => [move.from, move.on]);
     assert.deepEqual(from, [
       ['pendente', 'retirada'],
@@ -177,13 +177,13 @@ describe('the machine', () => {
     );
   });
 
-  test('dispensado: the note was refused, or it was waived (D-51)', () => {
+  test('dispensado: the note was refused, or it was waived (D-52)', () => {
     assert.deepEqual([...new Set(entriesOf('dispensado').map(({ on }) => on))], ['recusa_nota', 'dispensa']);
     assert.equal(eventoMove('pendente', 'recusa_nota')?.to, 'dispensado');
     assert.equal(eventoMove('aguardando_autorizacao_nota', 'recusa_nota')?.to, 'dispensado');
   });
 
-  test('erro_reprocessamento is put aside by the operator, or when an answer cannot be understood (D-51)', () => {
+  test('erro_reprocessamento is put aside by the operator, or when an answer cannot be understood (D-52)', () => {
     assert.deepEqual(
       entriesOf('erro_reprocessamento').map(({ from, on }) => [from, on]),
       [

@@ -19,7 +19,7 @@ export type EventoEstado =
   | 'cancelado'
   | 'dispensado';
 
-/** The outcome of an event; `acao_sugerida` has one word for all finished ones (D-198). */
+/** The outcome of an event; `acao_sugerida` has one word for all finished ones. */
 export const DESFECHOS_EVENTO = {
   em_andamento: 'Ainda muda por si: espere `Retry-After` e consulte de novo.',
   registrado: 'O ADN o registrou, e na integração a autoridade local: vale na nota.',

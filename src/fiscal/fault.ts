@@ -24,7 +24,7 @@ export type Fault = {
   readonly mesmo_conteudo?: boolean;
   /** The value of `detalhes` in the head of the answer, if this fault is the first one (E101, E111). */
   readonly detalhes?: string | Readonly<Record<string, unknown>>;
-  /** The discriminator for code decisions. No answer shows it, and no code parses a sentence instead (D-312). */
+  /** The discriminator for code decisions. No answer shows it, and no code parses a sentence instead. */
   readonly kind?: FaultKind;
   /** The remedy in Portuguese, if it says more than `mensagem`: a step of `o_que_mudar`. */
   readonly change?: string;

@@ -1,4 +1,4 @@
-/** The place where the ISSQN of an operation is due (LC 116/2003, art. 3; decided in D-22 and D-81): derived, never sent in XML. */
+/** The place where the ISSQN of an operation is due (LC 116/2003, art. 3; decided in D-22): derived, never sent in XML. */
 import { servicoOf } from './catalogs/catalogs.ts';
 import type { Dps } from './layout/dps.ts';
 

@@ -9,7 +9,7 @@ import type { NotaNomeada, PedidoEvento } from './pedido-evento.ts';
 import { BASE, CALLED_AUTOR, CALLED_NOTA, DA_NOTA } from './pedido-names.ts';
 import type { AutorEvento, TipoEvento } from './tipos-evento.ts';
 
-/** E002: the municipality requires the body to name its note, because a signed body could otherwise be reused elsewhere (D-228). */
+/** E002: the municipality requires the body to name its note, because a signed body could otherwise be reused elsewhere (D-215). */
 export function judgeNomeada({ nota = {} }: PedidoEvento, address: NotaNomeada): Fault | undefined {
   if (DA_NOTA.some((name) => nota[name] !== undefined)) return undefined;
   const [name, text] = Object.entries(address)[0]!;

@@ -85,7 +85,7 @@ function describeAssumed(dps: Dps, facts: Facts): string {
 
 /**
  * Consecutive rules about one part. The queried functions stand in objects of one shape; the rules as written have dozens of shapes
- * (D-388).
+ * (D-362).
  */
 type Section = {
   readonly part: Rule['part'];

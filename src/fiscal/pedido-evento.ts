@@ -59,7 +59,7 @@ type Found = { readonly fault: Fault; readonly status: 400 | 401 | 422; readonly
 
 /** The maximum number of listed faults. */
 const FAULTS_MAX = 100;
-/** The request that a body makes, or its faults, in the order of the layout of the event (D-211). */
+/** The request that a body makes, or its faults, in the order of the layout of the event (D-113). */
 export function readPedido(document: JsonDocument, canal: CanalEvento = 'integrador'): PedidoReading {
   const { value } = document;
   if (value.kind !== 'object') {

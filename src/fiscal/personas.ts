@@ -1,6 +1,6 @@
 /**
  * The personas of a sandbox: invented providers, each with documents for the scenarios of its kind, as data and as ready texts. The
- * creator of a sandbox imports the registers and issues the documents like any integrator (D-601 to D-604).
+ * creator of a sandbox imports the registers and issues the documents like any integrator (D-601).
  */
 import { dpsIdOf } from './chave.ts';
 import { linhaDe } from './cronograma.ts';
@@ -81,7 +81,7 @@ function withoutTaken(patch: Patch, taking: Patch): Patch {
   return Object.fromEntries(Object.entries(patch).filter(([path]) => !isGone(path)));
 }
 
-/** Whether the group is due (D-602): a persona omits it before that day. */
+/** Whether the group is due (D-601): a persona omits it before that day. */
 function owesIbsCbs(patch: Patch, dCompet: string): boolean {
   const of = (path: DpsPath): string => patch[path] ?? VALID_DPS[path] ?? '';
   const isOptante = of('prest/regTrib/opSimpNac') !== '1';

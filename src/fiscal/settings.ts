@@ -297,7 +297,7 @@ const SETTINGS_ROWS = {
     title: 'DPS sem número',
     show: (isRefused) => (isRefused ? 'recusada' : 'aceita, e numerada'),
   }),
-  /** The request of an event that does not name its note is refused (D-228). */
+  /** The request of an event that does not name its note is refused (D-215). */
   exigeNotaNoEvento: flag({
     column: 'exige_nota_no_evento',
     option: 'exigir-chave-no-evento',

@@ -350,7 +350,7 @@ function isCatalogo({ path, isPublic }: DescribedRoute): boolean {
   return isPublic === true && path.startsWith('/api/v1/catalogo/');
 }
 
-/** The cost, to the network address, of an answer without a result or of one to a stranger (D-216). */
+/** The cost, to the network address, of an answer without a result or of one to a stranger (D-40). */
 function custoOf({ custo }: Acesso, missCost: number | undefined, missesMax: number): string {
   if (custo !== undefined) return custo;
   if (missCost === undefined) return 'nada';

@@ -36,7 +36,7 @@ type Shape = {
   readonly xDesc: string;
   /** Elements after xDesc: `!` required, `?` optional, and the lengths of the schema. */
   readonly elements: string;
-  /** Properties of the request in the order of the elements: the specification's names, and ours (D-151). */
+  /** Properties of the request in the order of the elements: the specification's names, and ours (D-747). */
   readonly names: string;
   /** A request, and the elements after xDesc that it becomes. */
   readonly campos: Readonly<Record<string, string>>;

@@ -1,6 +1,6 @@
 /**
  * Signatures through the front door: in production who signs and what is signed decide, and nothing else gets in; in the
- * sandbox the same is said in the remarks and refuses nothing (D-32).
+ * sandbox the same is said in the remarks and refuses nothing (D-30).
  */
 
 import assert from 'node:assert/strict';

@@ -155,7 +155,7 @@ test('the dry run answers amounts with every step, stores nothing and uses no nu
   assert.equal(again.body.codigo_erro, 'E0014');
 });
 
-test('the dry run of a DPS without number tells the number that it would take (D-100)', async () => {
+test('the dry run of a DPS without number tells the number that it would take (D-17)', async () => {
   const { address } = await startTestService({ worker: false });
   const { serie_dps: _serie, numero_dps: _numero, ...unnumbered } = BODY;
   const dry = async (): Promise<string> => {

@@ -16,7 +16,7 @@ const PACKAGES = {
 
 /** Where each is; of PostgreSQL the folder of its programs. */
 export type Programs = Readonly<Record<keyof typeof PACKAGES, string>> & {
-  /** Before 3.0.3 Patroni takes by the third protocol of etcd a lock that is another's by now (D-416). */
+  /** Before 3.0.3 Patroni takes by the third protocol of etcd a lock that is another's by now (D-410). */
   readonly wantsEtcd2: boolean;
 };
 

@@ -181,7 +181,7 @@ export const ESPERADOS: Readonly<Record<string, Esperado>> = {
     em2027: ['0.49', '0.49', '86.24'],
   },
   'beneficio/isencao': {
-    // An exemption needs no rate (D-725).
+    // An exemption needs no rate (D-61).
     valores: 'tpBM 1 vCalcBM 2000.00 vBC 0.00 vISSQN 0.00 vTotalRet 0.00 vLiq 2000.00',
     em2026: ['1.00', '0.00', '9.00'],
     em2027: ['0.50', '0.50', '88.00'],

@@ -175,7 +175,7 @@ export class Simulacao {
   readonly clock = { now: START };
   readonly ambiente: Ambiente;
   readonly municipios: Municipio[] = [];
-  /** Tenants whose authority is the local one: nothing leaves the host (D-53). */
+  /** Tenants whose authority is the local one: nothing leaves the host (D-60). */
   readonly sandboxes = new Set<string>();
   readonly notas: NotaRespondida[] = [];
   readonly eventos: EventoRespondido[] = [];

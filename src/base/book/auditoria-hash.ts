@@ -1,6 +1,6 @@
 /**
  * The hashes of the audit chain: of a row, of an entry with many rows, of the chain. Anybody can recompute them with `sha256sum` and
- * `openssl`. The membership of one row in an entry can be proved without showing the others (D-665).
+ * `openssl`. The membership of one row in an entry can be proved without showing the others (D-664).
  */
 import { createHash, hash } from 'node:crypto';
 

@@ -1,6 +1,6 @@
 /**
  * Numbers of DPS without a number: the next free one of their series, at or above the number of the note. This holds for any set of numbers
- * used by the sender, and with concurrent issuances (D-18, D-100).
+ * used by the sender, and with concurrent issuances (D-18, D-17).
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

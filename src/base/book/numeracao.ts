@@ -1,6 +1,6 @@
 /**
  * Numbers without gaps: of the notes of a provider, and of the DPS that bring none. Such a DPS takes the number of its note. A number that
- * the sender has used is skipped for the next free one of the series (D-18, D-100).
+ * the sender has used is skipped for the next free one of the series (D-18, D-17).
  *
  * Numbers in use are read as runs, in windows, under the lock of the provider's sequence. A series remembers the end of its automatic
  * numbers, so that no run is read twice.
@@ -28,7 +28,7 @@ const ADVANCE = planOnce(
 
 /**
  * Advances the sequences and locks them, always in one order, so that groups of two processes cannot deadlock. Throws for a closed
- * municipality. A process that takes no number issues nothing, even if its state of the municipality is outdated (D-477).
+ * municipality. A process that takes no number issues nothing, even if its state of the municipality is outdated (D-436).
  */
 export async function advanceNumbers(
   client: PoolClient,

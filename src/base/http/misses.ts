@@ -1,6 +1,6 @@
 /**
  * Limits how often a client may learn that something does not exist (D-40). A key or protocol number gives access to its note, so guessing
- * must be slow. Only queries that found nothing are counted. Other clients behind the same address still get existing notes (D-216).
+ * must be slow. Only queries that found nothing are counted. Other clients behind the same address still get existing notes (D-40).
  */
 import { CHEIO_EM_MS } from '../world/contagens.ts';
 import { type Network, networksOf } from '../world/redes.ts';

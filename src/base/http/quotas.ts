@@ -62,7 +62,7 @@ function quotaOf(buckets: Buckets, municipio: Municipio, address: string, weight
   const { tenant, ambiente } = municipio;
   const { limites, signatureRefuses } = AMBIENTES[ambiente];
   const refillMs = limites.janelaS * 1_000;
-  // A client with many sandboxes may send no more to all of them than to one (D-612).
+  // A client with many sandboxes may send no more to all of them than to one (D-263).
   const place = municipio.ensaioAte === undefined ? tenant : OWN_SANDBOXES;
   const networks = networksOf(address);
   const ofAddress: Counted[] = [];

@@ -1,5 +1,5 @@
 /**
- * PgBouncer between the service and the server (D-412): a connection of ours has a server session for one transaction. Nothing therefore
+ * PgBouncer between the service and the server (D-295): a connection of ours has a server session for one transaction. Nothing therefore
  * relies on a session. The role has the settings, and statements have names only if the pooler keeps names.
  */
 import { IS_DISTRIBUTED, noteCoordinator } from './distributed.ts';

@@ -1,4 +1,4 @@
-/** A closed municipality. Every writing flow checks this at its beginning (D-436), and again in the statement that writes (D-477). */
+/** A closed municipality. Every writing flow checks this at its beginning (D-436), and again in the statement that writes (D-436). */
 
 import type { Municipio } from '../book/municipios.ts';
 import { MunicipioClosed } from '../pg/unavailable.ts';

@@ -2,7 +2,7 @@
  * Reads the facts for the judgement: the provider, the municipality, today. Refuses with E101, E102 and E103. Nothing is written here; the
  * provider that the sandbox creates is stored with its first note.
  *
- * Data of the registry and of other notes belongs to a party. It is not read for a document that its provider did not sign (D-226).
+ * Data of the registry and of other notes belongs to a party. It is not read for a document that its provider did not sign (D-25).
  */
 import { aliquotaAmong } from '../../fiscal/aliquota.ts';
 import { AMBIENTES } from '../../fiscal/ambiente.ts';

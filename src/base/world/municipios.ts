@@ -86,7 +86,7 @@ export async function createMunicipio(
   asked: Asked,
   by: PorMao,
 ): Promise<Configured> {
-  // Settings with a default of on apply to new municipalities only (D-228).
+  // Settings with a default of on apply to new municipalities only (D-215).
   const atFirst = SETTINGS.flatMap(([name, { isOnAtFirst }]) => (isOnAtFirst ? [[name, true]] : []));
   const blank = withSettings(slug, { ambiente: 'producao', ...Object.fromEntries(atFirst) });
   const slugIs = slugProblem(slug);

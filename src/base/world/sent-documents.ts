@@ -2,7 +2,7 @@
  * A document as received: it is opened, its signature judged, and its faults located in the sent text (D-24).
  *
  * A DPS gets a form that no longer depends on XML or JSON. A signature must hold in production (D-30). The sandbox also checks a given
- * signature, and its remarks state the answer of production (D-32).
+ * signature, and its remarks state the answer of production (D-30).
  */
 import { type CmsReading, verifyCms } from '../../documents/cms.ts';
 import type { Fundamento } from '../../documents/fundamento.ts';

@@ -34,7 +34,7 @@ export function correlacaoDaIntegracao(rps: Rps): Correlacao | undefined {
   const cClassTrib = isSaid ? undefined : best?.cClassTrib;
   const CST = cClassTrib?.slice(0, 3);
   // The model has no element for the property that such an indicator requires. A note without an indicator gets one from the service
-  // (D-108).
+  // (D-84).
   const cIndOp = INDICADORES_DE_IMOVEL.has(best?.cIndOp ?? '') ? undefined : best?.cIndOp;
   return { cTribNac, cNBS, CST, cClassTrib, cIndOp, tpImunidade: IMUNIDADE, nBM: undefined };
 }

@@ -1,5 +1,5 @@
 /**
- * Differences between a judged RPS and its note: in declared amounts, as for a JSON body (D-735), and in the place of the tax (D-736). A
+ * Differences between a judged RPS and its note: in declared amounts, as for a JSON body (D-145), and in the place of the tax (D-736). A
  * signed value is never replaced silently.
  */
 import { municipioInWords, servicoOf } from '../catalogs/catalogs.ts';

@@ -1,7 +1,7 @@
-/** Codes of the signature: 422 inside the XML, 401 in the header of a JSON request. None of them refuses in the sandbox (D-32). */
+/** Codes of the signature: 422 inside the XML, 401 in the header of a JSON request. None of them refuses in the sandbox (D-30). */
 import type { Row } from './row.ts';
 
-/** An invalid signature stays invalid when it is sent again; the sandbox only remarks upon it (D-32). */
+/** An invalid signature stays invalid when it is sent again; the sandbox only remarks upon it (D-30). */
 function remarkInSandbox(status: number, rows: readonly Omit<Row, 'status' | 'transitorio'>[]): readonly Row[] {
   return rows.map((row) => ({ ...row, status, transitorio: false, integracao: 'avisa' }));
 }
@@ -14,7 +14,7 @@ export const ASSINATURA: readonly Row[] = [
       significado: 'Em produção a DPS em XML vem assinada pelo prestador, e esta não traz o elemento Signature.',
       comoResolver:
         'Assine infDPS com o certificado A1 do prestador (C14N exclusiva, RSA-SHA256, SHA-256) e ponha Signature depois de infDPS, dentro de DPS.',
-      origem: 'Especificação, Authentication: XML path; decisões D-30 e D-32',
+      origem: 'Especificação, Authentication: XML path; decisão D-30',
       nacional: 'O padrão nacional responde E0717 à falta de assinatura.',
       pedidos: [
         {
@@ -119,7 +119,7 @@ export const ASSINATURA: readonly Row[] = [
         'Em produção o corpo JSON vem com a assinatura no cabeçalho: X-DPS-Assinatura na emissão, X-Evento-Assinatura nos eventos.',
       comoResolver:
         'Assine os bytes do corpo em CMS destacado (PKCS#7), com o certificado dentro, e envie em Base64 no cabeçalho.',
-      origem: 'Especificação, Authentication: JSON path; decisões D-30 e D-32',
+      origem: 'Especificação, Authentication: JSON path; decisão D-30',
       pedidos: [
         {
           recusado:

@@ -241,7 +241,7 @@ const ROWS: readonly EventoRow[] = [
       'O ADN recusou a nota, e ela não tem efeito: não há o que cancelar, confirmar nem rejeitar, nem DANFSe que imprimir. O protocolo da nota está rejeitado, e o motivo está na mensagem_retorno dele. Uma nota que ainda espera a autorização recebe eventos; eles seguem depois dela.',
     comoResolver:
       'Corrija o que o ADN recusou e emita de novo: a série e o número da DPS recusada estão livres. O evento se registra na nota nova, e dela é o DANFSe.',
-    origem: 'Anexo II, E1831; decisões D-20 e D-51',
+    origem: 'Anexo II, E1831; decisões D-20 e D-52',
     nacional:
       'O ADN responde E1831 também enquanto não conhece a nota; o serviço não o repassa como recusa, e o evento fica em aguardando_autorizacao_nota.',
     pedidos: [

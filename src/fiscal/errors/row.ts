@@ -24,7 +24,7 @@ export type Row = {
   /** Whether the same request may succeed when it is sent again. */
   readonly transitorio: boolean;
   readonly origem?: string;
-  /** The national meaning of the number, or the national answer in its place, if it differs (D-85). */
+  /** The national meaning of the number, or the national answer in its place, if it differs (D-13). */
   readonly nacional?: string;
   /** Examples of a fault of structure, which is no rule; the tests run them. */
   readonly exemplos?: Examples;

@@ -250,7 +250,7 @@ export const SERVICO: readonly Row[] = [
     mensagem: 'Código IBGE de município não encontrado, ou de outro município',
     significado:
       'Um código de município não está na tabela do IBGE; ou, em produção, cLocEmi é de outro município que não o do endereço de envio.',
-    origem: 'Especificação, Errors: E403; decisões D-13 e D-87',
+    origem: 'Especificação, Errors: E403; decisões D-13 e D-62',
     comoResolver:
       'Use o código de 7 algarismos de /catalogo/municipios, com o dígito verificador. Em produção cLocEmi é o do município que atende no endereço de envio.',
     transitorio: false,

@@ -33,7 +33,7 @@ export class BodyPlaces {
     return known.get(DPS_BASE) ?? 0;
   }
 
-  /** Whether a path is of a value of the note that was not declared: its fault then names no property (D-211). */
+  /** Whether a path is of a value of the note that was not declared: its fault then names no property (D-113). */
   isUndeclared(xpath: string): boolean {
     return xpath.startsWith(`${NOTE_BASE}/`) && !this.#known().has(xpath);
   }

@@ -1,4 +1,4 @@
-/** Faults come in the order of the layout, not of the document, and an absent element at its place (D-211). */
+/** Faults come in the order of the layout, not of the document, and an absent element at its place (D-113). */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from '../../../test/support/seed.ts';

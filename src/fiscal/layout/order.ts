@@ -1,5 +1,5 @@
 /**
- * The order in which an answer lists its faults: that of the layout (D-211). An absent element stands at its place, a group before its
+ * The order in which an answer lists its faults: that of the layout (D-113). An absent element stands at its place, a group before its
  * content, the DPS before the fields of the note. An element unknown to the layout stands last in its group.
  */
 import { DPS, NFSE } from './nfse.ts';

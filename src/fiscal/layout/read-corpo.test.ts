@@ -318,7 +318,7 @@ describe('values', () => {
     only({ serie_dps: '123456' }, 'E002', 'serie_dps', '/DPS/infDPS/serie');
   });
 
-  test('a document is a CNPJ or a CPF by its length, letters and all (D-36)', () => {
+  test('a document is a CNPJ or a CPF by its length, letters and all (D-16)', () => {
     assert.equal(accepted({ tomador_cpf_cnpj: '11444777000161' }).dps.toma?.CNPJ, '11444777000161');
     assert.equal(accepted({ tomador_cpf_cnpj: '52998224725' }).dps.toma?.CPF, '52998224725');
     // The example of the Receita Federal for the alphanumeric CNPJ.

@@ -587,7 +587,7 @@ describe('a wrong length or pattern: E0003', () => {
     only(faultsOf({ '@Id': '' }), 'E002', '/DPS/infDPS/@Id');
   });
 
-  test('an alphanumeric CNPJ is a CNPJ (D-36)', () => {
+  test('an alphanumeric CNPJ is a CNPJ (D-16)', () => {
     assert.deepEqual(faultsOf({ 'toma/CPF': null, 'toma/CNPJ': '12ABC34501DE35' }), []);
     only(faultsOf({ 'toma/CPF': null, 'toma/CNPJ': '12ABC34501DE36' }), 'E0003', 'toma/CNPJ');
     only(faultsOf({ 'toma/CPF': null, 'toma/CNPJ': '12abc34501de35' }), 'E0003', 'toma/CNPJ');

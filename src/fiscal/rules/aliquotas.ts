@@ -19,7 +19,7 @@ export const ALIQUOTAS: readonly Rule[] = [
     message: (dps, facts) =>
       `O cClassTrib ${dps.IBSCBS!.valores.trib.gIBSCBS.cClassTrib} tem alíquotas próprias na calculadora oficial: ${diferencas(dps, facts).join('; ')}. A nota leva as próprias, com que o ambiente nacional a confere. Confira se a classificação é a do serviço.`,
     mend: 'Confira o cClassTrib: se é o do serviço, não há o que corrigir, e a nota leva as alíquotas que ele tem na calculadora oficial.',
-    origin: 'Anexo I, E1539, E1558, E1568 e E1582 (CALCULADORA); decisão D-202',
+    origin: 'Anexo I, E1539, E1558, E1568 e E1582 (CALCULADORA); decisão D-115',
     why: 'A especificação dá as alíquotas gerais, reduzidas conforme a classificação; para algumas classificações a calculadora oficial tem outras, e o ambiente nacional compara a nota com ela.',
     when: ({ IBSCBS }, { tabelaIbsCbs }) =>
       IBSCBS !== undefined && tabelaIbsCbs.proprias.has(IBSCBS.valores.trib.gIBSCBS.cClassTrib),

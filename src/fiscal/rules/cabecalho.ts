@@ -16,7 +16,7 @@ export const CABECALHO: readonly Rule[] = [
     message: ({ tpAmb }) =>
       `A DPS traz tpAmb ${tpAmb} (homologação), e este endereço é o de um município em produção: a nota teria valor fiscal. Se a DPS é um ensaio, envie-a ao ambiente de integração; se é para valer, envie tpAmb 1.`,
     mend: 'Envie o ensaio ao ambiente de integração; para uma nota com valor fiscal, troque tpAmb por 1 e assine de novo.',
-    origin: 'Anexo I, E0006; decisões D-141 e D-227',
+    origin: 'Anexo I, E0006; decisões D-62 e D-227',
     why: 'O ambiente é o do endereço. No de integração qualquer tpAmb serve, e a nota sai com 2; em produção um ensaio enviado por engano viraria uma nota com valor fiscal.',
     when: (_dps, { ambiente }) => ambiente === 'producao',
     must: ({ tpAmb }) => tpAmb === '1',
@@ -134,7 +134,7 @@ export const CABECALHO: readonly Rule[] = [
     at: 'cLocEmi',
     message: ({ cLocEmi }, { cMun }) =>
       `cLocEmi é ${municipioInWords(cLocEmi)}, e este endereço emite as notas de ${municipioInWords(cMun ?? '')}. Envie ao endereço do município certo.`,
-    origin: 'Especificação, Errors: E403; decisão D-87',
+    origin: 'Especificação, Errors: E403; decisão D-62',
     why: 'Cada município emite as suas próprias notas; só o ambiente de integração aceita qualquer um do catálogo.',
     when: (_dps, { ambiente, cMun }) => AMBIENTES[ambiente].ownMunicipioOnly && cMun !== undefined,
     must: ({ cLocEmi }, { cMun }) => cLocEmi === cMun,

@@ -164,7 +164,7 @@ export const CODIFICACAO: readonly Rule[] = [
     at: 'serv/cServ/xDescServ',
     scope: 'aviso',
     message: 'O texto parece ter sido lido na codificação errada, ou escapado duas vezes, antes de chegar aqui.',
-    origin: 'Decisões D-195 e D-745',
+    origin: 'Decisão D-195',
     why: 'Um texto em UTF-8 que um programa lê como Latin-1 chega com dois sinais em lugar de cada letra acentuada, e um que foi escapado duas vezes traz o escape no lugar do sinal. A nota o leva como veio, e ele sai impresso assim.',
     must: (dps: Dps) => !isBroken(dps),
     breaches: (dps) => findBroken(dps, ''),

@@ -155,7 +155,7 @@ export const COM_EXT: readonly Rule[] = [
         message:
           'O grupo serv/comExt veio, e nada na DPS é do exterior: nem o tomador, nem o intermediário, nem o local da prestação, nem tribISSQN 3. O padrão nacional não admite o grupo numa operação assim. Ele segue como veio. Retire-o; se a operação passa pelo exterior, diga-o no endereço de quem está lá (endExt), em cPaisPrestacao ou em tribISSQN.',
         mend: 'Retire serv/comExt; se a operação passa pelo exterior, corrija toma/end/endExt, interm/end/endExt, serv/locPrest/cPaisPrestacao ou tribISSQN.',
-        origin: 'Anexo I, planilha de exportação, cenários 1, 4, 5, 8, 9 e 12 a 14; decisão D-745',
+        origin: 'Anexo I, planilha de exportação, cenários 1, 4, 5, 8, 9 e 12 a 14; decisão D-195',
         why: 'O grupo descreve uma exportação ou importação de serviço. Nenhuma regra do ADN o recusa numa operação interna, e a especificação o aceita: a nota é emitida, com um aviso.',
         must: ({ prest, toma, interm, serv, valores }) =>
           isAbroad(toma) ||

@@ -99,7 +99,7 @@ export const IMOVEL: readonly Rule[] = [
     scope: 'aviso',
     message: (dps) =>
       `A DPS não traz cIndOp, e o Anexo VIII indica ${correlatedIndOp(dps)} para este serviço, que pede IBSCBS/imovel. Sem o imóvel a nota sai com cIndOp ${defaultIndOp(dps)}; se a operação é com um imóvel, informe cIndOp e imovel.`,
-    origin: 'Decisões D-84 e D-108; Anexo VIII',
+    origin: 'Decisão D-84; Anexo VIII',
     why: 'Quem não envia cIndOp recebe o que a correlação de serviços indica, mas um indicador de imóvel sem o imóvel seria recusado pelo ambiente nacional.',
     when: (dps) =>
       dps.IBSCBS !== undefined &&

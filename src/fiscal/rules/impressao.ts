@@ -57,7 +57,7 @@ export const IMPRESSAO: readonly Rule[] = [
     at: 'toma/xNome',
     scope: 'aviso',
     message: 'O texto traz letras que o DANFSe (PDF) não imprime.',
-    origin: 'Decisão D-751',
+    origin: 'Decisão D-153',
     why: 'Nomes e descrições levam qualquer caractere. O DANFSe imprime as letras latinas, gregas, cirílicas, chinesas, japonesas e coreanas; das outras sai "?".',
     must: (dps) => !hasUnprinted(dps) || findAll(dps).length === 0,
     breaches: findAll,

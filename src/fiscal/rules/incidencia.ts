@@ -40,7 +40,7 @@ function compareDeclared(
 
 /**
  * Services that the closed list of the national E1317 puts elsewhere than the table of the same annex; this service follows the table
- * (D-81).
+ * (D-22).
  */
 const OTHERWISE_IN_THE_LIST: Readonly<Record<'EP' | 'LP', ReadonlySet<string>>> = {
   EP: new Set(['110301']),
@@ -148,7 +148,7 @@ export const INCIDENCIA: readonly Rule[] = [
           code: 'E1317',
           title: 'A incidência deste serviço é no local da prestação',
           mend: 'Retire o município de incidência declarado, que é calculado, ou corrija o município da prestação.',
-          origin: 'Especificação, Errors: E1317; decisões D-22 e D-81',
+          origin: 'Especificação, Errors: E1317; decisão D-22',
           why: 'A lei manda cobrar o ISSQN deste serviço onde ele é prestado (LC 116/2003, art. 3º), e o município declarado é outro.',
           national:
             'A lista fechada do E1317 nacional difere em poucos códigos da tabela de incidência do mesmo anexo, que é a que se aplica aqui: traz 110301 e não traz 141401 a 141404, 200101, 200201 e 200301.',
@@ -177,7 +177,7 @@ export const INCIDENCIA: readonly Rule[] = [
           code: 'E1321',
           title: 'A incidência deste serviço é no município do tomador',
           mend: 'Retire o município de incidência declarado, que é calculado, ou corrija o endereço do tomador.',
-          origin: 'Especificação, Errors: E1321; decisões D-22 e D-81',
+          origin: 'Especificação, Errors: E1321; decisão D-22',
           why: 'A lei manda cobrar o ISSQN deste serviço onde está o tomador (LC 116/2003, art. 3º, XX), e o município declarado é outro.',
         },
         {
@@ -207,13 +207,13 @@ export const INCIDENCIA: readonly Rule[] = [
   ),
   remarkDoubtful(
     'EP',
-    { code: 'E1317', origin: 'Anexo I, E1317; decisões D-81 e D-195' },
+    { code: 'E1317', origin: 'Anexo I, E1317; decisões D-22 e D-195' },
     ['no município do prestador', 'no local da prestação'],
     '110301',
   ),
   remarkDoubtful(
     'LP',
-    { code: 'E1325', origin: 'Anexo I, E1325; decisões D-81 e D-195' },
+    { code: 'E1325', origin: 'Anexo I, E1325; decisões D-22 e D-195' },
     ['no local da prestação', 'no município do prestador'],
     '141401',
   ),

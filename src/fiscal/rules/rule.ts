@@ -49,7 +49,7 @@ type Head = {
   readonly given?: 'cadastros';
   /** Codes that its rejected examples inevitably break as well. */
   readonly also?: readonly string[];
-  /** The national meaning of the same number, if it differs (D-85). */
+  /** The national meaning of the same number, if it differs (D-13). */
   readonly national?: string;
 };
 

@@ -288,7 +288,7 @@ describe('a note of this service that may be replaced', () => {
       said('producao', '1'),
       /cancelamento_por_substituicao.*chave_acesso_substituta.*espera até que ele seja processado, e depois segue/,
     );
-    assert.equal(said('homologacao', '2'), said('producao', '1'), 'the sandbox has the same machine (D-53)');
+    assert.equal(said('homologacao', '2'), said('producao', '1'), 'the sandbox has the same machine (D-60)');
     assert.deepEqual(avisosOn({}), []);
   });
 });

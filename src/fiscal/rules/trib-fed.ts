@@ -120,7 +120,7 @@ export const TRIB_FED: readonly Rule[] = ofPart(
       message:
         'Quem emite é uma pessoa física (CPF), e a DPS traz tributos federais. A nota os leva; confira se são devidos, e se não são retire o grupo tribFed.',
       mend: 'Confira o grupo tribFed: retire-o se os tributos não são devidos, ou identifique o prestador pelo CNPJ.',
-      origin: 'Anexo I, E0675, que o ambiente nacional desligou em 13/03/2026; decisão D-193',
+      origin: 'Anexo I, E0675, que o ambiente nacional desligou em 13/03/2026; decisão D-195',
       why: 'PIS, COFINS e CSLL são de pessoas jurídicas, mas de uma pessoa física se retém imposto de renda e contribuição previdenciária.',
       must: ({ tpEmit, prest, toma, interm }) =>
         (tpEmit === '1' ? prest : tpEmit === '2' ? toma : interm)?.CPF === undefined,
@@ -151,7 +151,7 @@ export const TRIB_FED: readonly Rule[] = ofPart(
       message: ({ dCompet }) =>
         `O PIS e a COFINS acabaram em 31/12/2026 (ADCT, art. 126, II, incluído pela EC 132/2023): da competência ${brazilianDate(dCompet)} deve-se a CBS, e eles já não reduzem a base do IBS e da CBS. Confira a competência; se é a certa, retire piscofins.`,
       mend: 'Confira dCompet; da competência 01/01/2027 em diante, retire piscofins.',
-      origin: 'ADCT, art. 126, II (EC 132/2023); LC 214/2025; decisão D-745',
+      origin: 'ADCT, art. 126, II (EC 132/2023); LC 214/2025; decisão D-195',
       why: 'A partir de 01/01/2027 o PIS e a COFINS estão extintos, e a CBS é devida no lugar deles.',
       when: (dps) => piscofinsOf(dps) !== undefined,
       must: ({ dCompet }) => dCompet < FIM_PISCOFINS,

@@ -1,6 +1,6 @@
 /**
  * Verifies rows that are in files of the archive instead of the database against the audit chain. Each file is read once, some hundred
- * records at a time. Its rows are digested as the database would digest them (D-687).
+ * records at a time. Its rows are digested as the database would digest them.
  */
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';

@@ -1,4 +1,4 @@
-/** The audit chain of a municipality records all writes in an order that cannot be changed undetected (D-664 to D-671). */
+/** The audit chain of a municipality records all writes in an order that cannot be changed undetected (D-664). */
 
 import { autoriaOf, knownChaves } from '../../base/book/auditoria-chave.ts';
 import { listSemAbertura, openEtapa, placeEntradas } from '../../base/book/auditoria-elos.ts';

@@ -1,6 +1,6 @@
 /**
  * The audit chain as the operator uses it. It is sealed each day with the municipality's certificate and verified from end to end. Its
- * seals can be exported, so that their holder can show that the chain was not rewritten (D-668, D-669).
+ * seals can be exported, so that their holder can show that the chain was not rewritten (D-668).
  */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';

@@ -125,7 +125,7 @@ const RETIDAS = `select t.nota, t.mes from trilha_notas t where t.tenant = $1 an
 
 /**
  * Whether the database is older than the chain. A process of the previous version may have changed rows beside the chain before it began
- * (D-764).
+ * (D-666).
  */
 const IS_OLDER = `select exists (select 1 from migracoes g where g.nome like '%-auditoria.sql'
   and g.aplicada_em > (select min(f.aplicada_em) from migracoes f) + interval '15 minutes') as "isOlder"`;

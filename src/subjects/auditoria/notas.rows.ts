@@ -1,4 +1,4 @@
-/** Compares rows of notes with their stored NFS-e, some at a time, and reports the differences (D-765). */
+/** Compares rows of notes with their stored NFS-e, some at a time, and reports the differences (D-666). */
 import { digestOf } from '../../base/book/auditoria-hash.ts';
 import { NOTA_TYPES } from '../../base/book/nota-columns.ts';
 import { openPacote } from '../../base/book/pacote.ts';

@@ -1,7 +1,7 @@
 /**
  * Sends one message to an address that a user has chosen, in the turn of its host (`destinos.ts`). It must not reach the internal network.
  * Names are resolved here, an address that is not public is refused before a connection, and redirects are not followed. Each name is
- * resolved by a socket of its own, so that silent name servers occupy no thread (D-610).
+ * resolved by a socket of its own, so that silent name servers occupy no thread (D-780).
  */
 import { lookup, Resolver } from 'node:dns/promises';
 import https from 'node:https';

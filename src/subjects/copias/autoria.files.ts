@@ -1,4 +1,4 @@
-/** Authenticates statements of copies by a key of the service: a foreign author is reported, a changed statement is refused (D-805). */
+/** Authenticates statements of copies by a key of the service: a foreign author is reported, a changed statement is refused (D-655). */
 import { type Autoria, autenticadorOfCopia, autoriaOfCopia } from '../../base/book/auditoria-chave.ts';
 
 /** Hexadecimal; null: written without a key. */

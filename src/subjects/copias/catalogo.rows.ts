@@ -1,7 +1,7 @@
 /**
  * Compares PostgreSQL's own catalog rows in a copy with those of a new cluster of the same programs. A superuser can change these rows in
  * place, and then an ordinary function or type runs foreign code. The rows are therefore read from their files, before any session starts
- * (D-806).
+ * (D-804).
  */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';

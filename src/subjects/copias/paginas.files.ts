@@ -1,4 +1,4 @@
-/** Reads the rows of a table from its file, in all their versions and without a server: no content of the file is executed (D-806). */
+/** Reads the rows of a table from its file, in all their versions and without a server: no content of the file is executed (D-804). */
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { CopiaRecusada } from './cifra.files.ts';

@@ -1,6 +1,6 @@
 /**
  * Concurrent changes of private sandboxes. A change is answered when every process has seen it, and holds a place for requests until then.
- * The limit keeps the owner of one sandbox from holding all places (D-613).
+ * The limit keeps the owner of one sandbox from holding all places (D-606).
  */
 import type { Refused } from '../../base/world/idempotency.ts';
 

@@ -21,7 +21,7 @@ import { EVENTO_ANTES_DO_ENVIO, EVENTO_MOVES, falhaAfter } from '../../fiscal/ev
 import { eventoId, signedPartOfEvento, withEventoSignature } from '../../fiscal/layout/evento.ts';
 import type { ClaimedEvento, EventoClaim, EventoSettlement } from './claim.rows.ts';
 
-/** The interval of a check that covers a lost wake-up: the process that should wake the event may die (D-51). */
+/** The interval of a check that covers a lost wake-up: the process that should wake the event may die (D-52). */
 const POLL_MS = 60_000;
 /** The waits before the three retries: most trouble ends in a moment, and trouble of some minutes must not use them up. */
 const RETRY_MS = [1_000, 30_000, 300_000] as const;

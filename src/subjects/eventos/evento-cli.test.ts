@@ -371,7 +371,7 @@ describe('what an operator may do', () => {
     return JSON.parse(out);
   };
 
-  /** D-51, and "Announce before acting": an event that the ADN may have is searched for, and not withdrawn. */
+  /** D-52, and "Announce before acting": an event that the ADN may have is searched for, and not withdrawn. */
   const MOVES: Readonly<Record<string, Readonly<Partial<Record<EventoEstado, EventoEstado>>>>> = {
     reprocessar: { erro: 'enviado', erro_reprocessamento: 'enviado' },
     separar: { erro: 'erro_reprocessamento' },

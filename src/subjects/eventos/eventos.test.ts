@@ -599,7 +599,7 @@ describe('Events: accepted tipo_evento slugs with national codes', () => {
     assert.equal((await readNota(nova)).body.nota.status, 'autorizada');
   });
 
-  test('105102: the substitute waits for it as in production (D-53), and goes as soon as it is processed', async () => {
+  test('105102: the substitute waits for it as in production (D-60), and goes as soon as it is processed', async () => {
     const { antiga, nova } = await substitution();
     for (const ms of [0, MINUTE_MS, HOUR_MS]) {
       clock.now += ms;
@@ -1197,7 +1197,7 @@ describe('States and transitions', () => {
     });
   }
 
-  test('event | of a note that the ADN refuses | dispensado (D-51)', async () => {
+  test('event | of a note that the ADN refuses | dispensado (D-52)', async () => {
     const nota = await issue({}, plays('adn:rejeita=E1234'));
     await registered(nota, CANCELAMENTO);
     await work.eventos();
@@ -1693,7 +1693,7 @@ describe('Endpoints, Events: queries', () => {
   });
 });
 
-test('a signature that is sent to the sandbox is looked at, and refuses nothing (D-32)', async () => {
+test('a signature that is sent to the sandbox is looked at, and refuses nothing (D-30)', async () => {
   const answer = await register(await authorised(), CANCELAMENTO, { 'X-Evento-Assinatura': 'bm90aGluZw==' });
   assert.equal(answer.status, 201);
   assert.deepEqual(

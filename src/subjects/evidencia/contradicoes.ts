@@ -1,6 +1,6 @@
 /**
  * The summary of a bundle's note, taken from the signed documents and not from the columns. Contradictions between the NFS-e, the
- * provider's declaration and the database are reported (D-763).
+ * provider's declaration and the database are reported (D-673).
  */
 
 import type { Municipio } from '../../base/book/municipios.ts';

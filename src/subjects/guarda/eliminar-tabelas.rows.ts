@@ -1,6 +1,6 @@
 /**
  * Detaches and drops the empty tables of an eliminated month. Readers and writers do not wait for this; this waits for open transactions
- * (D-677).
+ * (D-676).
  */
 
 import { MONTHLY_TABLES } from '../../base/book/meses.ts';

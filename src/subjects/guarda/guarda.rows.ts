@@ -1,6 +1,6 @@
 /**
  * Deletes rehearsal rows past the tenant's number of days (D-264): notes, events, documents, lots, providers that came from a DPS, and
- * expired tokens. Webhook addresses without a token go too (D-614). The oldest go first, a few at a time. Every statement itself checks
+ * expired tokens. Webhook addresses without a token go too (D-264). The oldest go first, a few at a time. Every statement itself checks
  * that the tenant is not in production. Counters stay: no number comes twice.
  */
 

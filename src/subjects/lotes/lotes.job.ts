@@ -198,7 +198,7 @@ async function registrationOf(
   return registered.find((im) => im !== '' && plainRegistration(im) === plainRegistration(inscricaoMunicipal));
 }
 
-/** IBGE code of the municipality that issues the notes. The shared sandbox takes it from the provider's last note (D-737). */
+/** IBGE code of the municipality that issues the notes. The shared sandbox takes it from the provider's last note (D-736). */
 async function placeOf(world: World, { tenant, codigoIbge }: Municipio, { cnpj }: Lote): Promise<string | undefined> {
   return codigoIbge ?? (await world.store.lotes.findMunicipioOfPrestador(tenant, cnpj));
 }

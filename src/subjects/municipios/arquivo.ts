@@ -1,5 +1,5 @@
 /**
- * The file of a municipality: all its rows, in a form that needs no program of ours (D-435). It is a tar in zstd. The tables are PostgreSQL
+ * The file of a municipality: all its rows, in a form that needs no program of ours (D-436). It is a tar in zstd. The tables are PostgreSQL
  * text (tab-separated lines, with a head of names), described in JSON, with reading instructions.
  */
 import { createReadStream, createWriteStream } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
  * Moves everything from one database to another, while both refuse writes. Municipalities follow one another, each in one transaction and
- * compared before its commit. An interrupted move continues: equal rows in the target are left (D-437).
+ * compared before its commit. An interrupted move continues: equal rows in the target are left (D-436).
  */
 import { digestRows, type Linhas, type Passed, type Resumo, readResumo } from '../../base/book/linhas.ts';
 import { describeDifference, type Tabela } from '../../base/pg/tabelas.ts';

@@ -33,7 +33,7 @@ import { insertNotas } from './insert.rows.ts';
 
 /** Issuances in one commit, at most. Larger groups save little and delay the last one. */
 const GROUP_MAX = 256;
-/** A group waits for more notes on Citus, which plans each statement twice for any number of notes (D-495). */
+/** A group waits for more notes on Citus, which plans each statement twice for any number of notes (D-425). */
 const CITUS_GATHER_MS = 10;
 
 export type Issuance = Traced & {

@@ -82,7 +82,7 @@ export async function nextNumbersFor(world: World, { tenant }: Municipio, dps: D
 
 /**
  * D-17 lets a sender leave the number out. A repeated signed DPS without number is then one more note. A manual number beyond the automatic
- * ones causes a gap: the automatic sequence later skips it (D-214).
+ * ones causes a gap: the automatic sequence later skips it (D-17).
  */
 export function numberRemarks({ ambiente }: Municipio, dps: Dps, next: NextNumbers | undefined): readonly Aviso[] {
   const remark = { codigo: 'E0014', xpath: '/DPS/infDPS/nDPS' };

@@ -193,7 +193,7 @@ function codigoSituacaoOf({ codigo_situacao_nfse, valor_base_calculo, nfse }: Li
   return valor_base_calculo === null ? null : CODIGOS_SITUACAO.gerada;
 }
 
-/** The sent DPS; a JSON body is shown as the DPS that it became (D-43). */
+/** The sent DPS; a JSON body is shown as the DPS that it became (D-42). */
 function sentDps({ recebido, nfse }: NotaRow): string {
   return isJson(recebido!) ? declarationIn(nfse) : decodeXml(recebido!);
 }

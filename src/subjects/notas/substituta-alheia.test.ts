@@ -1,5 +1,5 @@
 /**
- * A note names another party's note as the one that it replaces (D-307). It is issued when the national rules are remarks only. It reveals
+ * A note names another party's note as the one that it replaces (D-293). It is issued when the national rules are remarks only. It reveals
  * nothing about that note, and does not affect the other provider. Real HTTP, SOAP and PostgreSQL.
  */
 

@@ -2,7 +2,7 @@
  * Judges a document without issuing it: the answer of issuance, all faults at once, and the steps of each amount (D-25). No number is used
  * and nothing is stored.
  *
- * Issuance stops at the first step that refuses; this goes on as far as it can read the document (D-189). Faults of the signature, the
+ * Issuance stops at the first step that refuses; this goes on as far as it can read the document (D-25). Faults of the signature, the
  * registry and the declared amounts are reported together. Only an unreadable structure ends the check.
  */
 
@@ -111,7 +111,7 @@ export async function validateNota(
 
 type StrangerFacts = { readonly facts: Facts; readonly signatureFaults: readonly Fault[] };
 
-/** Judges a document without its provider's signature by its own content and by public data (D-226, D-303). */
+/** Judges a document without its provider's signature by its own content and by public data (D-25). */
 function asStranger(
   municipio: Municipio,
   opened: OpenedDps,
