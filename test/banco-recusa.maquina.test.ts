@@ -1,7 +1,7 @@
 /**
- * A database that is there and does not take what it is given: every door says so in a way that makes clients come again, ready says it
- * too, and nothing that was answered is lost. The server is one of this file's own, to which real things happen: its disk is
- * full, it is told to take no writes, it is demoted, all its connections are taken.
+ * A reachable database that refuses work. Every interface answers so that clients retry, readiness reports it, and nothing answered is
+ * lost. The server belongs to this file, and the faults are real. Its disk is full; it becomes read-only; it is demoted; all its
+ * connections are taken.
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -29,7 +29,7 @@ const CONNECTIONS = 24;
 const quiet = { info() {}, warn() {}, error: console.error };
 
 let made = 0;
-/** A DPS that nobody has sent. */
+/** A DPS that was never sent. */
 function fresh(): string {
   made += 1;
   return exampleXml({ serie: '1', nDPS: String(made) });
@@ -70,7 +70,7 @@ async function untilAnswered(service: TestService, status: number): Promise<Answ
   }, `an answer ${status}`);
 }
 
-/** Each SQLSTATE as the server itself raises it, in the midst of a group. */
+/** Each SQLSTATE, raised by the server itself in the middle of a group. */
 async function raising(service: TestService, table: string, code: string, work: () => Promise<void>): Promise<void> {
   await service.pool.query(`create function raised() returns trigger language plpgsql as
     $$ begin raise exception 'segredo do banco' using errcode = '${code}'; end $$;
