@@ -34,7 +34,7 @@ function assertComeAgain({ status, headers, body }: Answer, mensagem: RegExp): v
   assert.match(body.mensagem, mensagem);
 }
 
-/** The key of a DPS's note, as a client learns it that repeats its request until there is a definite answer. */
+/** The key of a DPS's note. The client repeats its request until there is a definite answer. */
 async function keyOf({ address }: Pick<TestService, 'address'>, number: number): Promise<string> {
   return until(async () => {
     const { status, body } = await emit(address, dps(number));

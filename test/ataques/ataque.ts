@@ -1,6 +1,6 @@
 /**
  * The format of the attack corpora, and the construction of a case's bytes. The corpora are the JSON files beside this one. The page
- * `docs/site/ataques.md` describes them for third parties, who need only those files.
+ * `docs/site/ataques.md` describes them for third parties, and those files are all that they need.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * The life of the archive in a root that has only glibc and a shell, without a network. The account owns the data alone. The script runs as
- * a process with its own namespaces, where it may mount at will, and prints the results as JSON.
+ * The life of the archive in a root that has only glibc and a shell, without a network. The account owns the data alone. The script is a
+ * process with its own namespaces, where it may mount at will. It prints the results as JSON.
  *
  *     unshare --net --mount --pid --fork node raiz-minima.ts ROOT UID
  */

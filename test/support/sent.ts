@@ -1,6 +1,6 @@
 /**
- * Records the statements that a test file sends through the row modules or the base. At the end of the file they are checked against Citus'
- * rules (`comandos.ts`). A statement that another file of the run found correct is not parsed again.
+ * Records the statements that a test file sends through the row modules or the base. They are checked against Citus' rules at the end of
+ * the file (`comandos.ts`). A statement that another file of the run found correct is not parsed again.
  */
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';

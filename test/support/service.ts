@@ -1,4 +1,4 @@
-/** The service as it runs, on a database for one test and a free port, with a clock that the test controls. */
+/** The running service, on a database for one test and a free port, with a clock that the test controls. */
 import { randomInt } from 'node:crypto';
 import { localAdn } from '../../src/adn/local.ts';
 import type { openPool } from '../../src/base/pg/open.ts';

@@ -2,8 +2,8 @@
  * A few municipalities with their integrators, operators and workers, for the length of a seed. The flows and the database are real. The
  * environment fails (`simulation-adn.ts`), and the clock jumps.
  *
- * One action runs at a time, so a seed always gives the same history. Each actor is a task that runs until it ends or the seed pauses it,
- * at any call of the store or the environment. A paused task may resume much later, when other tasks have continued the same work, or
+ * One action runs at a time, so a seed always gives the same history. Each actor is a task. It runs until it ends, or until the seed pauses
+ * it at a call of the store or the environment. A paused task may resume much later, when other tasks have continued the same work, or
  * never. The end is calm, and everything has to come to rest.
  */
 import assert from 'node:assert/strict';
@@ -1013,8 +1013,8 @@ export class Simulacao {
   }
 
   /**
-   * The next due time. An event that waits for an earlier event of its note is due but not claimed, so only later times count. A substitute
-   * that waits for the event on the replaced note may wait for ever, and so may its own events.
+   * The next due time. An event behind an earlier event of its note is due but not claimed, so only later times count. A substitute may
+   * wait for ever for the event on the replaced note, and so may its own events.
    */
   private async nextDue(): Promise<number | undefined> {
     const text = `select min(x.due_at) as next from (
