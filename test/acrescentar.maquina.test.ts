@@ -1,6 +1,6 @@
 /**
- * Tests four checklists of CONTRIBUTING. A copy of the project gets a setting, a type of event, a column of a note and a layout of the DPS.
- * Only the places that the lists name change. The copy stores and shows them, and its types hold.
+ * Tests four checklists of CONTRIBUTING. A copy of the project gets a setting, a type of event, a column and a layout of the DPS. Only the
+ * places that the lists name change. The copy stores and shows them, and its types hold.
  */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';

@@ -1,6 +1,6 @@
 /**
- * The page and the README of the client, tested literally in a folder like an integrator's, with the package installed as they say. Their
- * examples compile, and run in order and unchanged against the service.
+ * The page and the README of the client, tested literally. The folder is like an integrator's, with the package installed as they say.
+ * Their examples compile, and run in order and unchanged against the service.
  */
 import assert from 'node:assert/strict';
 import { execFile, execFileSync, spawnSync } from 'node:child_process';

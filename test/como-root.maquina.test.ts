@@ -45,7 +45,7 @@ async function checkoutOf(uid: number): Promise<Checkout> {
   return { folder, project };
 }
 
-/** Runs a command as root in the test account's environment, without settings of the run. */
+/** Runs a command as root, without the compile cache of the test run. */
 function asRoot(project: string, ...args: readonly string[]): void {
   const { NODE_COMPILE_CACHE: _, ...env } = process.env;
   runAsRoot(project, env, args);

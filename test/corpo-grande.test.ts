@@ -1,6 +1,6 @@
 /**
- * Requests with large bodies are answered in a separate thread, one after another, with the same answers as in the main thread. Processor
- * time and queue length are limited. The other threads learn of the rows that this thread stores.
+ * A separate thread answers requests with large bodies, one after another, with the same answers as the main thread. Processor time and
+ * queue length are limited. The other threads learn of the rows that this thread stores.
  */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
@@ -55,7 +55,7 @@ describe('a body above 32 KiB', () => {
   let gate: ReturnType<typeof gateTo>;
   const stored: string[] = [];
 
-  /** A server that answers such bodies in a thread, behind a proxy, so that a test can use any client address. */
+  /** A server that answers such bodies in a thread; its trusted proxy lets a test use any client address. */
   async function doorWith(cpuMaxMs?: () => number, between = (aside: Aside): Aside => aside): Promise<string> {
     const log = createLog('silent').log as Logger;
     const onStored: OnStored = (tenant, documents) => stored.push(...documents.map(() => tenant));

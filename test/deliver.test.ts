@@ -367,7 +367,7 @@ describe('a note that comes before the event of the one that it replaces (E1308)
       const { protocolo, proxima } = await town.read(note);
       assert.match(protocolo.mensagem_retorno!, /cancelamento_por_substituicao.*E1308: Falta o evento/);
       const due = (await town.dueIn(note))!;
-      // The event can make the note due at any time, so clients are told to ask at least once a minute.
+      // The event can make the note due at any time, so clients should ask at least once a minute.
       assert.equal(proxima, town.clock.now + Math.min(Math.max(due, 1_000), 60_000));
       assert.ok(due <= most && due >= most * 0.75, `${due} of ${most}`);
       town.clock.now += due;

@@ -1,5 +1,6 @@
 /**
- * The documents of a note equal the sent and the answered ones, for every reader and every form of the row: whole, or compressed together.
+ * The documents of a note equal the sent and the answered ones. This holds for every reader and every form of the row: whole, or compressed
+ * together.
  */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';

@@ -1,6 +1,6 @@
 /**
- * A municipality is closed while a process stands still. That process stores nothing afterwards, whatever it knew before: the municipality
- * may continue elsewhere by then.
+ * A municipality is closed while a process stands still. That process stores nothing afterwards, even with older knowledge: the
+ * municipality may continue elsewhere by then.
  */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';

@@ -69,7 +69,7 @@ describe('a repetition', () => {
       const second = await send(service.address, BODIES[kind](), { key });
       assert.equal(second.isRepeated, true);
       assert.deepEqual(saidBy(second), saidBy(first));
-      // The first answer is returned, whatever the present state of the note.
+      // The first answer is returned for any present state of the note.
       await bancada(service.world).notas();
       service.clock.now += HOUR_MS;
       assert.deepEqual(saidBy(await send(service.address, BODIES[kind](), { key })), saidBy(first));

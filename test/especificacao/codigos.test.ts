@@ -500,7 +500,7 @@ const SHOWN: Readonly<Record<string, readonly Shown[]>> = {
   ],
   E0004: [
     {
-      // The event is refused later, and then releases its number for the other.
+      // The note is refused later, and then releases its number for the other.
       recusado: async () => {
         const simulated = { 'serv/infoCompl/xInfComp': 'adn:rejeita=E1234' };
         const answer = await sandbox({ serie: '1', nDPS: '42', '@Id': idShown('recusado'), ...simulated });

@@ -1,6 +1,6 @@
 /**
  * The error codes of the specification, copied by hand from its tables and rules alone. The service is compared with this list, never the
- * other way round. A code in several tables stands here several times. Without a status: the specification names the code and gives none.
+ * other way round. A code in several tables stands here several times. An absent status means that the specification gives none.
  */
 export type SpecifiedCode = {
   readonly code: string;

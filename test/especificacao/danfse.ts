@@ -1,6 +1,6 @@
 /**
- * The table of the fields of the DANFSe v2.0 (NT SE/CGNFS-e 008), copied by hand from the standard, independently of the code. Its columns
- * are block, label, left edge, top, width and height in centimetres.
+ * The table of the fields of the DANFSe v2.0 (NT SE/CGNFS-e 008), copied by hand from the standard. Its columns are block, label, left
+ * edge, top, width and height in centimetres.
  */
 export type CampoDaNorma = readonly [bloco: string, label: string, x: number, y: number, w: number, h: number];
 

@@ -1,6 +1,6 @@
 /**
- * The 47 national rules that depend on a municipality's registered parameters (Anexo I v1.01, level 3 and those of its parameters). Each is
- * one of our rules, or is answered by another code, or has a reason for its absence. They are copied by hand from the national table.
+ * The 47 national rules that depend on a municipality's parameters (Anexo I v1.01, level 3 and those of its parameters). Each is one of our
+ * rules, or is answered by another code, or has a reason for its absence. They are copied by hand from the national table.
  */
 export type Parametro = {
   readonly code: string;

@@ -1,4 +1,4 @@
-/** Each example of each rule, and of each structural code, through the public interface, in each form that can express it. */
+/** Each example of each rule and structural code, through the public interface, in each form that can express it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ERRORS } from '../../src/fiscal/errors.ts';

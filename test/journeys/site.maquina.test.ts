@@ -381,7 +381,7 @@ async function withCliente(file: string, folder: string): Promise<string[]> {
   return [process.execPath, copy];
 }
 
-/** Between a program and the service: takes the first note to the service and loses the answer. */
+/** A proxy between a program and the service: it passes the first note on and loses the answer. */
 async function lossyLine(): Promise<{ readonly base: string; readonly issued: readonly string[] }> {
   const issued: string[] = [];
   const server = createServer((incoming, outgoing) => {
@@ -416,7 +416,7 @@ describe('the programs of the page of the PDF', { concurrency: true }, () => {
       const command = await prepare(path.join(SITE, 'exemplos', file), folder);
       if (command === undefined) return t.skip(`what runs ${file} is not here`);
       const [program, ...args] = command;
-      // Asked for at once: the note may not be authorised yet.
+      // The query follows at once: the note may not be authorised yet.
       const dps = await readFile(path.join(ROOT, 'examples/dps.xml'), 'utf8');
       const headers = { 'Content-Type': 'application/xml' };
       const issued = await request(address, '/integracao/api/v1/nfse/v101', { method: 'POST', headers, body: dps });
@@ -435,7 +435,7 @@ describe('the programs of the page of the PDF', { concurrency: true }, () => {
 
 describe('the programs of the first page', { concurrency: true }, () => {
   test('are all tried here', async () => {
-    // The whole way in one program is walked by test/percurso.maquina.test.ts.
+    // The program of the whole path is tested by test/percurso.maquina.test.ts.
     const isTried = (name: string): boolean => !/\.xml$|^percurso\./i.test(name);
     const files = (await readdir(path.join(SITE, 'exemplos'))).filter(isTried);
     assert.deepEqual(files.sort(), [...PROGRAMS, ...PDF_PROGRAMS].map(({ file }) => file).sort());
@@ -453,7 +453,7 @@ describe('the programs of the first page', { concurrency: true }, () => {
       const { code, out, err } = await run(program!, [...args, 'dps.json', base], folder);
       assert.equal(code, 0, out + err);
       const [, chave] = /^Emitida: (\d{50})$/m.exec(out)!;
-      // What it got is the note of the answer that was lost: there is no second one.
+      // The program got the note of the lost answer: there is no second one.
       assert.deepEqual(issued, [chave, chave]);
       assert.match(out, /^Autorizada, ISSQN 20\.00: /m);
       const { body } = await request(address, `/integracao/api/v1/nfse/${chave}`);

@@ -1,4 +1,6 @@
-/** JSONTestSuite: which texts are JSON (`y_`), which are not (`n_`), and where the standard leaves it open (`i_`), against the reader of bodies. */
+/**
+ * JSONTestSuite: texts that are JSON (`y_`), that are not (`n_`), or that the standard leaves open (`i_`), against the reader of bodies.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { readJson } from '../../src/documents/json.ts';
