@@ -200,7 +200,7 @@ function isOfXml(text: string): boolean {
   return text.isWellFormed() && !/[^\t\n\r -\uFFFD\u{10000}-\u{10FFFF}]/u.test(text);
 }
 
-/** A document with one leaf a line, so that a finding of the schema on a line belongs to its leaf. */
+/** A document with one leaf a line: a finding of the schema on a line belongs to that leaf. */
 function document(
   nodes: readonly Node[],
   put: ReadonlyMap<Node, string>,

@@ -301,8 +301,8 @@ describe('rows', () => {
     await holder.query('rollback');
     assert.equal(await count(client, 'notas where proxima = id'), 3_333);
     /**
-     * Filled rows are not filled again. Earlier rows that lose their value keep it lost, so the check of the next step refuses them, until
-     * their value is restored.
+     * Filled rows are not filled again. Earlier rows that lost their value stay so, and the next step's check refuses them until the value
+     * is restored.
      */
     const lose = (value: string) =>
       client.query(`update notas set proxima = ${value} where tenant = 'alfa' and id in (1, 3333)`);

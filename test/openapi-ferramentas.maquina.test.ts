@@ -78,8 +78,8 @@ function assertCompiles(project: string): void {
 const write = (name: string, text: string): void => writeFileSync(path.join(work!, name), text);
 
 /**
- * Spectral compiles the schema of an answer once for each example of it, and ajv spends half of that time on formatting its code. Here each
- * schema is compiled once and left unformatted; it accepts the same.
+ * Spectral compiles the schema of an answer once for each example. ajv spends half of that time on formatting its code. Here each schema is
+ * compiled once and left unformatted; it accepts the same.
  */
 const COMPILED_ONCE = `
 const { default: Ajv } = require('ajv/dist/core');

@@ -112,7 +112,7 @@ describe(`the operations of seed ${SEED}`, () => {
 
 /**
  * The content of a list of faults, for both forms: codes and places, in any order. Only an element unknown to the layout has different
- * places, because the groups of the body differ from those of the document.
+ * places: the body and the document have different groups.
  */
 function placesOf(outcome: object): readonly string[] {
   if (!('faults' in outcome)) return [];

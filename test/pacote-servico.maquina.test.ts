@@ -306,7 +306,7 @@ describe('updating and going back', { skip }, () => {
   });
 });
 
-/** Serves once. Without `key` it issues a note and returns its key; otherwise it finds that note. */
+/** Serves once. An absent `key`: it issues a note and returns its key; otherwise it finds that note. */
 async function issueAt(link: string, data: string, key?: string): Promise<string | undefined> {
   const env = operatorEnv({ NFSE_DATA_DIR: data, PORT: '0', NFSE_PAINEL_PORTA: '0', NFSE_LOG_LEVEL: 'error' });
   const child = spawn(path.join(link, 'bin/nfse'), ['serve'], { env, stdio: ['ignore', 'pipe', 'inherit'] });

@@ -1,6 +1,6 @@
 /**
- * The path of a newcomer, as the pages describe it. It has a sandbox by the page's curl, the programs of the first note with its address,
- * and the program of the whole path. Each language uses the client that the service offers. All programs run unchanged.
+ * The path of a newcomer, as the pages describe it. It has a sandbox by curl, the programs of the first note, and the program of the whole
+ * path. Each language uses the client that the service offers. All programs run unchanged.
  */
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';

@@ -2,7 +2,7 @@
  * Everything dies, again and again, while clients go on: two services, a transmitter, the ADN simulator with its faults, and PostgreSQL.
  * They are real processes on one data folder. An integrator with its own sandbox follows changes, receives messages and downloads files.
  *
- * After every round, each answered note exists once, as it was answered. Everything rests at the end, and the ADN holds exactly the
+ * Each answered note exists once after every round, as it was answered. Everything rests at the end, and the ADN holds exactly the
  * authorised notes.
  *
  * The everyday run has two rounds, NFSE_TEST_LONGO=1 twenty, and `npm run test:quedas` two hundred (NFSE_TEST_QUEDAS=N). The seed is

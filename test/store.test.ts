@@ -145,9 +145,9 @@ describe('migrations', () => {
   test('every table and every unique index begins with the tenant', async () => {
     const { pool } = await oneProcess();
     /**
-     * Tables without a tenant, as they are common to all. The list of migrations belongs to the database, and the rates of the IBS and the
-     * CBS are national law (reference tables, D-200). Further ones are the months, the codes in production, the counts of failed requests,
-     * and the accounts of the console (D-497). The tenant is the whole key in `municipios`.
+     * Tables without a tenant, as they are common to all. The list of migrations belongs to the database; the rates of the IBS and the CBS
+     * are national law (reference tables, D-200). Others are the months, the codes in production, the counts of failed requests, and the
+     * console's accounts (D-497). The tenant is the whole key in `municipios`.
      */
     const exceptions = new Set([
       ...['migracoes', 'meses', 'tabelas_aliquotas', 'aliquotas_ibs_cbs'],

@@ -1,6 +1,4 @@
-/**
- * The unit of `deploy/`: the verdict of systemd's own programs, the fit of its times and limits, and a filter that lets the service run.
- */
+/** The unit of `deploy/`: systemd's own programs accept it, its times and limits fit, and its filter lets the service run. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -45,7 +45,7 @@ export const INSTALL: Step = {
     await until('o serviço parte', () => isReady(life));
     const owner = await life.machine.do('stat -c %U /proc/$(systemctl show -P MainPID nfse)');
     if (owner.trim() !== 'nfse') throw new Error(`the service is ${owner.trim()}`);
-    // The service writes nothing there, nor does root, who has just asked for the version.
+    // The service writes nothing there, nor does root, after its query for the version.
     const touched = await life.machine.do(`find /opt/ -newer ${DELIVERED} -not -name nfse | head`);
     if (touched !== '/opt/\n') throw new Error(`written in /opt: ${touched}`);
   },

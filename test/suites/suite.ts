@@ -22,7 +22,7 @@ export type Caso = {
   readonly motivo?: string;
 };
 
-/** The reason for a different verdict on a group of cases. In Portuguese: it is a row of the page. */
+/** The reason for a different verdict on a group of cases. It is in Portuguese, as a row of the page. */
 export type Explicacao = {
   readonly porque: string;
   /** A pattern for the name of a case and our reason, joined by a space. */

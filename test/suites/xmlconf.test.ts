@@ -3,7 +3,7 @@
  * files and their purpose.
  *
  * Nearly all of its documents have a document type, which we always refuse. A document type that declares only elements does not change the
- * document. Such a document is tried once more without it, and its content must then be the one that the suite gives.
+ * document. Such a document is tried once more without it, and must then have the content that the suite gives.
  */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';

@@ -125,7 +125,7 @@ function serverAccount(): Place['account'] {
 
 /**
  * Ends all processes of a folder, and removes it. PostgreSQL overwrites its environment, so its processes are known by their working
- * directory. A stopped process does not notice the end of its server.
+ * directory. A suspended process does not notice the end of its server.
  */
 const GUARD = `trap '' INT TERM HUP
 read -r _

@@ -9,7 +9,7 @@ type Place = any;
 
 /** Longer lists would only be slow. */
 const LIST_MAX = 3;
-/** The weight of an absent optional property; a present one has 1, and null, which means the same, has 1. */
+/** The weight of an absent optional property; a present value has 1, and so has null, which means absent. */
 const ABSENT = 3;
 /** Documents with correct check digits, which a pattern cannot express. */
 const DOCUMENTOS = ['11222333000181', '12ABC34501DE35', '52998224725'];
