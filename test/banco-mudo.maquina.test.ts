@@ -147,7 +147,7 @@ describe('a database that is not heard', { concurrency: !isLong }, () => {
 
   test('a server that is far, or is heard late, is not taken for one that is gone', { timeout: 600_000 }, async () => {
     const proxy = await startProxy(await freshDatabase());
-    // No worker runs, because its own looks would notice the silence first; commands have none either.
+    // No worker runs, as in a command: the answers to its looks would also count as signs of life.
     const pool = await poolOn(proxy.connection);
     proxy.way = 'late';
     const { rows } = await pool.query<{ ended: boolean }>('select pg_sleep(5) is not null as ended');

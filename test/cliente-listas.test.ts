@@ -446,7 +446,7 @@ describe('an address', () => {
     assert.deepEqual([told.aviso.data.chave_acesso, told.id], [chave, `${SLUG}.${told.aviso.data.id}`]);
     const changed = await cliente.trocarSegredo(id);
     const before = here.received.length;
-    // Only one trial exists for each moment.
+    // A second trial needs a later moment: each moment has only one.
     clock.now += 1;
     await cliente.ensaiarWebhook(id);
     const { headers, body } = await until(async () => here.received[before], 'the trial under both');

@@ -838,7 +838,7 @@ describe('whatever the ADN does', () => {
             return mood;
           };
           const findings = [...finding];
-          // Each mood and each failing search costs a round, each uncertain one another; the rest goes at once.
+          // Each mood and each failing search costs a round, and each uncertain mood another; the rest goes at once.
           const rounds = 2 * (moods.flat().length + finding.length + 2);
           for (let round = 0; round < rounds; round += 1) {
             const next = findings.shift();

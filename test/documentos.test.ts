@@ -218,7 +218,7 @@ describe('documents are compressed', () => {
     await pool.query('update notas set data_emissao = $1', [new Date(OLD)]);
     let calls = 0;
     const broken = documentoStore(pool, (papers) => {
-      // The first batch cannot be compressed.
+      // The first compression fails.
       calls += 1;
       if (calls === 1) throw new Error('out of memory');
       return packPapers(papers);

@@ -914,7 +914,7 @@ describe('what is signed says its place', () => {
         ['E002', 'tipo_ambiente', '"tipo_ambiente": "1"'],
         ['E002', 'municipio_emissor', `"municipio_emissor": "${RIO}"`],
       ]);
-      // The told corrections, pasted, give the missing parts.
+      // The answer's missing parts, pasted into the document, complete it.
       const pasted = missing
         .replace('{', `{${lines.map(([, , line]) => line).join(', ')}, `)
         .replace(',"municipio_emissor":null', '');

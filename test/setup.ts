@@ -42,7 +42,7 @@ export async function globalSetup(): Promise<void> {
   // The compile cache of Node is shared: each file is a process, and so is each command that a test starts.
   const compiled = compileCacheFolder();
   if (compiled !== undefined) process.env.NODE_COMPILE_CACHE ??= compiled;
-  // Programs with OpenSSL read the machine's authorities at each start, in four fifths of their time. No test trusts those.
+  // Programs with OpenSSL read the machine's authorities at each start, which takes four fifths of their time. No test trusts those.
   process.env.SSL_CERT_FILE = devNull;
   // Services of tests run side by side; a test opens the console of one explicitly.
   process.env.NFSE_PAINEL_PORTA ??= '0';

@@ -263,7 +263,7 @@ describe('in a browser', { skip }, async () => {
         const source = document.querySelector('main .fonte');
         const button = source.querySelector('.copiar');
         const said = new Promise((resolve) => {
-          // The button shows its own name again after a while.
+          // After a while it says again what it does.
           const told = () => button.textContent !== 'Copiar' && resolve(button.textContent);
           new MutationObserver(told).observe(button, { childList: true });
         });

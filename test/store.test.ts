@@ -207,7 +207,7 @@ describe('numbers', () => {
         for (const [place, prestador] of providers.entries()) {
           const idDps = `DPS ${prestador} ${turn}`;
           send(turn % 2 === 0 ? a : b, tenant, prestador, idDps, false);
-          // Both send the same one, one that fails, and one without number.
+          // Both processes send the same note, one that fails, and one without number.
           if (turn % 3 === place) send(turn % 2 === 0 ? b : a, tenant, prestador, idDps, false);
           if (turn % 4 === 1) send(a, tenant, prestador, `DPS ${prestador} never ${turn}`, true);
           if (turn % 5 === 2) send(b, tenant, prestador, undefined, turn % 10 === 2);
