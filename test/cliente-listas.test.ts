@@ -359,8 +359,8 @@ describe('what changes', () => {
       },
     });
     await assert.rejects(Array.fromAsync(cliente.mudancas({ signal: stop.signal })), { name: 'AbortError' });
-    // The service does not delay the first wrong try. The next ones wait from half to the whole of 20, 40, 80 and 160 ms. A timer may be a
-    // millisecond early.
+    // The first query is no long poll, so no pause follows it. The next pauses are from half to the whole of 20, 40, 80 and 160 ms. A timer
+    // may be a millisecond early.
     for (const [place, ms] of [0, 10, 20, 40, 80].entries()) {
       const gap = asked[place + 1]! - asked[place]!;
       assert.ok(gap >= ms - 2, `${gap} ms before question ${place + 2}`);

@@ -119,7 +119,7 @@ describe('SIGTERM to npm start', () => {
     const address = (await said(service, SERVING))[1]!;
     service.child.kill('SIGTERM');
     await said(service, /por 600 s ainda se atende/);
-    // A second signal that comes sooner may be the same signal, on two ways.
+    // A second signal that comes sooner may be the first one, received by two ways.
     await pace(1_100);
     service.child.kill('SIGTERM');
     assert.equal(await service.ended, 143);

@@ -75,7 +75,7 @@ test('the sequence of a provider: the others of the municipality go on', { timeo
     await Promise.all(PROVIDERS.map(send));
     await pace(100);
   } while (waits.length < 5 * PROVIDERS.length || (isLong && performance.now() - began < 40_000));
-  // A provider whose row was found locked is not waited for again.
+  // The service does not wait again for a provider whose row it found locked.
   const longest = (some: typeof waits): number => Math.round(Math.max(...some.map(({ ms }) => ms)));
   const others = waits.filter(({ prestador }) => prestador !== HELD);
   const [firstOthers, laterOthers] = [others.slice(0, 5), others.slice(5)];

@@ -72,7 +72,7 @@ describe('a machine without the files of a municipality', () => {
 });
 
 describe('two services on one database', () => {
-  // The refusals are the same again a minute later.
+  // A standstill of a minute would restore the whole allowance.
   test('tell an address sixty times together that something is not there', () => unlessStoodStill(countTogether));
 
   async function countTogether(): Promise<void> {
@@ -82,7 +82,7 @@ describe('two services on one database', () => {
     const answers = await Promise.all(
       Array.from({ length: 120 }, (_, place) => request(machines[place % 2]!.address, unknown)),
     );
-    // There is one count for both, and it has only the latest requests.
+    // Both services share one count; its allowance is used up, except for the part that has returned since.
     const { rows } = await pool.query(`select resta from contagens where contagem = 'faltas'`);
     const seconds = (performance.now() - began) / 1_000;
     const told = answers.filter(({ status }) => status === 404).length;

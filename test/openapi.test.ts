@@ -219,7 +219,7 @@ describe('the examples', () => {
     const ask = (): Promise<{ readonly status: number; readonly body: unknown }> => request(alone, nota);
     await Promise.all(Array.from({ length: 55 }, ask));
     let limited = await ask();
-    // The first refusal lacks less than a second's allowance.
+    // The first refusal is less than a second away from the next allowance.
     for (let asked = 0; limited.status === 404 && asked < 500; asked += 1) limited = await ask();
     for (const [name, path, init] of [
       ['RequisicaoInvalida', '/integracao/api/v1/nfse/%zz', {}],

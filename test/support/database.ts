@@ -27,7 +27,7 @@ export async function testServers(): Promise<readonly [ClientConfig, ...ClientCo
 /** An empty database with the schema; it is dropped when the test file ends. */
 export async function freshDatabase(): Promise<ClientConfig> {
   await testServers();
-  // The copy is made file by file. It takes half the work of a page-by-page log, since no disk has to be waited for.
+  // The copy is made file by file. It takes half the work of a log of each page, where no disk is waited for.
   return copiedDatabase(process.env.NFSE_TEST_MODELO!);
 }
 
