@@ -140,7 +140,7 @@ describe('a database that is not heard', { concurrency: !isLong }, () => {
 
   test('a statement that is long on a server that answers is waited for', { timeout: 600_000 }, async () => {
     const { service } = await serviceBehindProxy();
-    // The query lasts longer than the time to a suspicion, and less than the time after which the session is ended.
+    // The query outlasts the time to a suspicion, but not the time after which the session is ended.
     const { rows } = await service.pool.query<{ ended: boolean }>('select pg_sleep(5) is not null as ended');
     assert.equal(rows[0]?.ended, true);
   });
