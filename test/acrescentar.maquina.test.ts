@@ -1,6 +1,6 @@
 /**
- * Four of the lists of CONTRIBUTING, tried: in a copy of the project a setting of a municipality, a type of event, a column of a note
- * and a layout of the DPS are added at the places that it names, and nowhere else. The copy keeps and shows them, and its types hold.
+ * Tests four checklists of CONTRIBUTING. A copy of the project gets a setting, a type of event, a column and a layout of the DPS. Only the
+ * places that the lists name change. The copy stores and shows them, and its types hold.
  */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -22,10 +22,10 @@ import { databaseUrlOf, freshDatabase } from './support/database.ts';
 import { ROOT, type Said, type ServiceProcess, startServiceProcess } from './support/process.ts';
 import { until } from './support/until.ts';
 
-/** Places by hand, at most. */
+/** The maximum number of places to edit by hand. */
 const PLACES_MAX = 5;
 
-/** A line, and what is put below it; or what is found everywhere, and what stands in its place. A new file has neither. */
+/** A line, and the text added below it; or a pattern replaced everywhere, and its replacement. A new file has neither. */
 type Edit = readonly [file: string, line: string | RegExp | undefined, added: string];
 
 const A_SETTING: readonly Edit[] = [
@@ -64,7 +64,7 @@ const A_COLUMN: readonly Edit[] = [
   ],
 ];
 
-/** It arrives on every note that takes any event at all, and nothing but a cancellation of it follows from it. */
+/** The event arrives on every note that takes any event. Nothing but its own cancellation can follow it. */
 const AN_EVENT: readonly Edit[] = [
   [
     'src/fiscal/tipos-evento.ts',
@@ -119,7 +119,7 @@ const AN_EVENT: readonly Edit[] = [
   ],
 ];
 
-/** It takes an element away, gives another a new name, and one a new meaning. */
+/** The layout removes an element, renames another, and gives a third a new meaning. */
 const A_LAYOUT: readonly Edit[] = [
   [
     'src/fiscal/layout/dps-1-02.ts',
@@ -207,7 +207,7 @@ function stepsOf(title: string): readonly string[] {
   return section.split(/^\d+\. /m).slice(1);
 }
 
-/** Every place stands in the list, in its order, and there are no more. */
+/** Every place stands in the list, in order, and there are no others. */
 function followsList(title: string, edits: readonly Edit[]): void {
   const steps = stepsOf(title);
   const files = new Set(edits.map(([file]) => file));
@@ -219,7 +219,7 @@ function followsList(title: string, edits: readonly Edit[]): void {
   }
 }
 
-/** What Node compiles of the copy goes with it. */
+/** The compile cache of Node is removed with the copy. */
 const ownCache = (): NodeJS.ProcessEnv => ({ NODE_COMPILE_CACHE: path.join(copy, 'compiled') });
 
 function inCopy(env: NodeJS.ProcessEnv, ...args: readonly string[]) {
@@ -231,7 +231,7 @@ function inCopy(env: NodeJS.ProcessEnv, ...args: readonly string[]) {
   return { code: status, out: stdout, err: stderr };
 }
 
-/** Runs the program of the copy for one list of arguments after the other, in one process. */
+/** Runs the copy's program with several argument lists in turn, in one process. */
 const COMMANDS_IN_TURN = `
 import { writeFileSync } from 'node:fs';
 const said = [];

@@ -1,4 +1,4 @@
-/** The settings file of a service: it reaches every process of it, and its commands, beneath the environment. */
+/** The settings file of a service: every process of it and its commands read it; the environment takes precedence. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -28,7 +28,7 @@ describe('a service with a settings file', () => {
     const bare = Object.fromEntries(Object.keys(VARIABLES).map((name) => [name, '']));
     const env = { DATABASE_URL: '', NFSE_PROCESSOS: '2', NFSE_LOG_LEVEL: 'info' };
     const service = await startServiceProcess(env, undefined, ['--config', file]);
-    // By the environment two processes answer, and both have the rest of the file.
+    // The environment sets two processes, and both have the rest from the file.
     await until(async () => /"processos":2/.test(service.output()) || undefined, 'two processes answer');
     for (let count = 0; count < 4; count += 1) {
       const { body } = await request(service.address, '/integracao/soap/nfes?wsdl', {

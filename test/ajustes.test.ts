@@ -1,6 +1,6 @@
 /**
- * The settings file and `nfse config`: what a line may be, that systemd reads the same of it, which of file and environment counts, and that
- * secrets are shown to nobody. `ajustes.maquina.test.ts`: that the file reaches every process.
+ * The settings file and `nfse config`: the syntax of a line, and the same reading by systemd. The precedence of file and environment, and
+ * the secrecy of secrets. `ajustes.maquina.test.ts` tests that the file reaches every process.
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -27,7 +27,7 @@ const valuesOf = (text: string) => {
   return Object.fromEntries(assignments.map(({ name, value }) => [name, value]));
 };
 
-/** What stands behind the equals sign, and what it means. */
+/** The text after the equals sign, and its value. */
 const VALUES: readonly (readonly [text: string, value: string])[] = [
   ['', ''],
   ['valor', 'valor'],
@@ -45,7 +45,7 @@ const VALUES: readonly (readonly [text: string, value: string])[] = [
   ['çãé 漢字', 'çãé 漢字'],
 ];
 
-/** Lines that are faults, and what is said of them. */
+/** Invalid lines, and their error messages. */
 const FAULTS: readonly (readonly [line: string, fault: RegExp])[] = [
   ['NFSE_BASEURL=x', /^linha 1: não existe o ajuste NFSE_BASEURL\. Seria NFSE_BASE_URL\?/],
   ['NFSE_ABRACADABRA=x', /^linha 1: não existe o ajuste NFSE_ABRACADABRA\. nfse config/],
@@ -104,7 +104,7 @@ describe('a line of the file', () => {
   }, () => {
     const root = mkdtempSync(path.join(tmpdir(), 'nfse-systemd-'));
     mkdirSync(path.join(root, 'etc'));
-    // It reads its os-release by the same rules, and writes the value of a name into a file.
+    // systemd reads its os-release by the same rules, and writes the value of a name into a file.
     writeFileSync(path.join(root, 'escreve.conf'), 'f+ /valor - - - - %B\n');
     for (const [text, value] of VALUES) {
       writeFileSync(path.join(root, 'etc/os-release'), `ID=x\n# nota\nBUILD_ID=${text}\nNAME=y\n`);
@@ -122,7 +122,7 @@ function fileOf(text: string, mode = 0o600): string {
   return file;
 }
 
-/** The environment of these tests, without the settings that they are about. */
+/** The environment of these tests, without the settings under test. */
 const BARE = Object.fromEntries([...Object.keys(VARIABLES)].map((name) => [name, '']));
 
 describe('nfse config', () => {
@@ -227,7 +227,7 @@ describe('nfse config', () => {
     }
     const { code, err } = await nfseBeside(['--config', 'x', 'serve'], BARE);
     assert.deepEqual([code, err], [2, '--config vem depois do comando: nfse COMANDO --config ARQUIVO.\n']);
-    // What needs no setting needs no file.
+    // A command that needs no setting needs no file.
     assert.equal((await nfseBeside(['explicar', 'E0370', '--config', folder], BARE)).code, 0);
   });
 

@@ -1,10 +1,11 @@
 /**
- * A primary that dies, again and again, under Patroni, etcd and HAProxy as docs/site/disponibilidade.md has them, while clients sign notes and
- * events: nothing that was answered is lost, nothing is there twice, who cannot be served is told to come again, and issuing goes on.
+ * A primary that dies again and again, under Patroni, etcd and HAProxy as docs/site/disponibilidade.md describes them. Clients sign notes
+ * and events meanwhile. Nothing answered is lost, and nothing is doubled. Clients that cannot be served are told to retry, and issuing goes
+ * on.
  *
- * `npm run test:alta-disponibilidade` has twenty rounds (NFSE_TEST_ALTA=N has others), and their figures are those of the page. Everyday
- * only the configuration of the page is looked at. NFSE_TEST_ALTA_MODO=assincrono measures what is lost without synchronous replication, and
- * NFSE_TEST_ALTA_VIA=lista has all hosts in DATABASE_URL in place of HAProxy.
+ * `npm run test:alta-disponibilidade` has twenty rounds (NFSE_TEST_ALTA=N sets another number), and their figures are those of the page.
+ * The everyday run checks only the configuration of the page. NFSE_TEST_ALTA_MODO=assincrono measures the losses without synchronous
+ * replication. NFSE_TEST_ALTA_VIA=lista puts all hosts into DATABASE_URL instead of HAProxy.
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -26,9 +27,9 @@ const ROUNDS = Number(process.env.NFSE_TEST_ALTA ?? 0);
 const MODO = process.env.NFSE_TEST_ALTA_MODO === 'assincrono' ? 'assincrono' : 'sincrono';
 const VIA = process.env.NFSE_TEST_ALTA_VIA === 'lista' ? 'lista' : 'haproxy';
 const DRAWN = ASKED_SEED ?? Date.now() % 1_000_000;
-/** Who serves is changed by hand after so many rounds. */
+/** A manual switchover happens after so many rounds. */
 const SWITCHOVER_EVERY = 4;
-/** Without service while it is; of a machine that has more to do in each core than this nobody expects it. */
+/** The longest time without service in a switchover; an overloaded machine is exempt from this limit. */
 const SWITCHOVER_MS = 4_000;
 const BUSY = 3;
 const programs = findPrograms();
@@ -36,7 +37,7 @@ const programs = findPrograms();
 type RodadaDeAlta = Rodada & {
   /** The longest time between two answers 201. */
   readonly semEmitir: number;
-  /** Until the next death would cost no more than this one. */
+  /** The time until the cluster is whole again, so that the next death costs no more than this one. */
   readonly atéInteiro: number;
 };
 
@@ -46,7 +47,7 @@ const TIMED = {
   atéInteiro: 'até ter três outra vez (s)',
 } as const satisfies Partial<Record<keyof RodadaDeAlta, string>>;
 
-/** From the blow until everything is as it was. */
+/** One failure, from the strike until everything is as before. */
 async function strikeOnce(
   golpe: Golpe,
   { banco, services }: Awaited<ReturnType<typeof openAlta>>,
@@ -77,7 +78,7 @@ async function strikeOnce(
   };
 }
 
-/** What Patroni takes at least, from 3.2 on. */
+/** The smallest values that Patroni accepts from 3.2 on. */
 const LEAST = { ttl: 20, loop_wait: 2, retry_timeout: 3 } as const;
 
 test('the configuration of the page is whole, and as Patroni and HAProxy want it', async () => {

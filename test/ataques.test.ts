@@ -1,6 +1,6 @@
 /**
- * The attack corpora (`ataques/`) against the service as it runs: every case is sent over HTTP, and the answer is the verdict of the
- * case. What is refused leaves nothing behind.
+ * The attack corpora (`ataques/`) against the running service: every case is sent over HTTP, and the answer must match the verdict of the
+ * case. A refused request leaves nothing behind.
  */
 
 import assert from 'node:assert/strict';
@@ -19,14 +19,14 @@ import { untilTrue } from './support/until.ts';
 
 const TENANT = 'sao-paulo';
 const IBGE = '3550308';
-/** The issue asks for more each; fewer than these means that somebody took some away. */
+/** The required minimum of each corpus; fewer cases mean that some were removed. */
 const CASOS_MIN = 10;
-/** An answer that comes later than this has hung, also on a machine that is busy. */
+/** A later answer counts as hung, even on a busy machine. */
 const ANSWER_MAX_MS = 300_000;
 
 type Resposta = { readonly status: readonly number[]; readonly codigos: readonly string[]; readonly texto: string };
 
-/** Who is attacked: one service a corpus, which believes its authorities and knows its provider. */
+/** The attacked service, one for each corpus: it trusts the corpus' authorities and knows its provider. */
 async function startAttacked({ agora, ancoras, listas, prestador }: Corpus): Promise<TestService> {
   const service = await startTestService({ worker: false, clock: { now: Date.parse(agora) } });
   const folder = mkdtempSync(path.join(tmpdir(), 'nfse-ataques-'));
@@ -49,7 +49,7 @@ async function startAttacked({ agora, ancoras, listas, prestador }: Corpus): Pro
   return service;
 }
 
-/** What the service holds: an attack that is refused adds to none of it. */
+/** The counts of stored rows: a refused attack adds to none of them. */
 async function heldBy({ pool }: TestService): Promise<object> {
   const { rows } = await pool.query(
     'select (select count(*) from notas) as notas, (select count(*) from eventos) as eventos, (select count(*) from lotes) as lotes, (select count(*) from documentos) as documentos',
@@ -71,7 +71,7 @@ async function send(service: TestService, { partes }: Corpus, entrada: Entrada):
   return { status: [answer.status], codigos: codesIn(texto), texto };
 }
 
-/** Writes into a connection of its own, and reads until the other side ends it or has nothing more to say. */
+/** Writes into its own connection, and reads until the other side ends it or sends no more. */
 async function sendRaw(address: string, bytes: Buffer): Promise<Resposta> {
   const { hostname, port } = new URL(address);
   const socket = connect(Number(port), hostname);
@@ -81,7 +81,7 @@ async function sendRaw(address: string, bytes: Buffer): Promise<Resposta> {
   socket.on('close', () => {
     isOver = true;
   });
-  // What was not read of a body that is refused is thrown away with the connection.
+  // The unread rest of a refused body is discarded with the connection.
   socket.on('error', () => undefined);
   socket.write(bytes);
   const text = (): string => Buffer.concat(chunks).toString('utf8');
@@ -90,13 +90,13 @@ async function sendRaw(address: string, bytes: Buffer): Promise<Resposta> {
   return { status, codigos: codesIn(text()), texto: text() };
 }
 
-/** The codes of an answer, each once: of ours in JSON, of the port in its messages. */
+/** The distinct codes of an answer: our JSON codes, or those of the legacy port's messages. */
 function codesIn(texto: string): string[] {
   const found = texto.matchAll(/"codigo":"(E\d+)"|<Codigo>(E\d+)<\/Codigo>|&lt;Codigo&gt;(E\d+)/g);
   return [...new Set([...found].map(([, json, element, escaped]) => json ?? element ?? escaped!))].sort();
 }
 
-/** Codes of the structure of a document, which may be told beside its signature (D-720). */
+/** Codes of a document's structure, which may be reported beside its signature (D-720). */
 const BESIDE: ReadonlySet<string> = new Set(['E002', 'E203', 'E0003', 'E0010']);
 
 function withoutBeside(codigos: readonly string[], { codigos: wanted }: Ataque['veredito']): readonly string[] {
@@ -121,7 +121,7 @@ for (const name of CORPORA) {
   const corpus = readCorpus(name);
   describe(`${name}: ${corpus.titulo}`, async () => {
     const service = await startAttacked(corpus);
-    /** After the case before. */
+    /** The counts after the previous case. */
     let held = await heldBy(service);
 
     test('is whole', () => {

@@ -1,4 +1,4 @@
-/** A database that dies in silence: nobody waits for ever, nothing is lost or doubled, and what is answered is true. */
+/** A database that dies silently: no request waits for ever, nothing is lost or doubled, and every answer is true. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
@@ -34,7 +34,7 @@ function assertComeAgain({ status, headers, body }: Answer, mensagem: RegExp): v
   assert.match(body.mensagem, mensagem);
 }
 
-/** The key of the note of a DPS, as one learns it who sends again until there is an answer that stands. */
+/** The key of a DPS's note. The client repeats its request until there is a definite answer. */
 async function keyOf({ address }: Pick<TestService, 'address'>, number: number): Promise<string> {
   return until(async () => {
     const { status, body } = await emit(address, dps(number));
@@ -47,7 +47,7 @@ async function keyOf({ address }: Pick<TestService, 'address'>, number: number):
   }, `the note of DPS ${number}`);
 }
 
-/** As many notes as DPS, and no gap in their numbers. */
+/** There are as many notes as DPS, and no gap in their numbers. */
 async function assertAllOnce({ pool }: TestService, count: number): Promise<void> {
   const { rows } = await pool.query<{ numero: string }>('select numero_dps as numero from notas order by numero_dps');
   assert.deepEqual(
@@ -63,7 +63,7 @@ async function untilReady({ address }: TestService): Promise<void> {
   );
 }
 
-// Nearly all of it is waiting, each with a database of its own; where times are asserted, one after the other.
+// The tests mostly wait, each with its own database; where times are asserted, they run one after another.
 describe('a database that is not heard', { concurrency: !isLong }, () => {
   describe('bytes that nobody forwards', () => {
     test('who waits is told to come again, ready says so, and issuing goes on when they are forwarded', {
@@ -101,7 +101,7 @@ describe('a database that is not heard', { concurrency: !isLong }, () => {
       const key = { 'Content-Type': 'application/xml', 'Idempotency-Key': 'uma-vez' };
       const keyed = () => request(service.address, `${API}/nfse/v101`, { method: 'POST', headers: key, body: dps(3) });
       const sent = Promise.all([emit(service.address, dps(2)), keyed()]);
-      // The server answers whoever else asks: that the group has been under way for too long is all that there is to see.
+      // The server answers other sessions: the only visible symptom is the group that has been under way for too long.
       const unready = await until(async () => {
         const answer = await request(service.address, '/health/ready');
         return answer.status === 200 ? undefined : answer;
@@ -140,14 +140,14 @@ describe('a database that is not heard', { concurrency: !isLong }, () => {
 
   test('a statement that is long on a server that answers is waited for', { timeout: 600_000 }, async () => {
     const { service } = await serviceBehindProxy();
-    // Longer than the doubt, shorter than the end.
+    // The query outlasts the time to a suspicion, but not the time after which the session is ended.
     const { rows } = await service.pool.query<{ ended: boolean }>('select pg_sleep(5) is not null as ended');
     assert.equal(rows[0]?.ended, true);
   });
 
   test('a server that is far, or is heard late, is not taken for one that is gone', { timeout: 600_000 }, async () => {
     const proxy = await startProxy(await freshDatabase());
-    // No worker, whose looks would be heard beside it: so are commands.
+    // No worker runs, as in a command: the answers to its looks would also count as signs of life.
     const pool = await poolOn(proxy.connection);
     proxy.way = 'late';
     const { rows } = await pool.query<{ ended: boolean }>('select pg_sleep(5) is not null as ended');
@@ -174,7 +174,7 @@ describe('a database that is not heard', { concurrency: !isLong }, () => {
     let isTold = false;
     let number = 1;
     try {
-      // Ten a second, as clients do that know nothing of it, until one is told on whatever machine.
+      // Clients send ten requests a second, without knowledge of the failure, until one is told, on any machine.
       while (!isTold || performance.now() - began < (isLong ? 30_000 : 6_000)) {
         number += 1;
         const from = performance.now();
@@ -185,7 +185,7 @@ describe('a database that is not heard', { concurrency: !isLong }, () => {
         await pace(100);
       }
     } finally {
-      // Who was started meanwhile did not stop.
+      // A process that started meanwhile was not stopped.
       for (const pid of stopped) process.kill(pid, 'SIGCONT');
     }
     const went = performance.now();

@@ -1,7 +1,7 @@
 /**
- * A database that is there and does not take what it is given: every door says so in a way that makes clients come again, ready says it
- * too, and nothing that was answered is lost. The server is one of this file's own, to which real things happen: its disk is
- * full, it is told to take no writes, it is demoted, all its connections are taken.
+ * A reachable database that refuses work. Every interface answers so that clients retry, readiness reports it, and nothing answered is
+ * lost. The server belongs to this file, and the faults are real. Its disk is full; it becomes read-only; it is demoted; all its
+ * connections are taken.
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -29,7 +29,7 @@ const CONNECTIONS = 24;
 const quiet = { info() {}, warn() {}, error: console.error };
 
 let made = 0;
-/** A DPS that nobody has sent. */
+/** A DPS that was never sent. */
 function fresh(): string {
   made += 1;
   return exampleXml({ serie: '1', nDPS: String(made) });
@@ -70,7 +70,7 @@ async function untilAnswered(service: TestService, status: number): Promise<Answ
   }, `an answer ${status}`);
 }
 
-/** Each SQLSTATE as the server itself raises it, in the midst of a group. */
+/** Each SQLSTATE, raised by the server itself in the middle of a group. */
 async function raising(service: TestService, table: string, code: string, work: () => Promise<void>): Promise<void> {
   await service.pool.query(`create function raised() returns trigger language plpgsql as
     $$ begin raise exception 'segredo do banco' using errcode = '${code}'; end $$;
@@ -177,7 +177,7 @@ describe('what the operator has given the role', () => {
       });
       onEnd(() => administer(database, (client) => client.query(`drop owned by ${user}; drop role ${user}`)));
       const other = await startTestService({ connection: { ...database, user } });
-      // A server that gets too little of the machine is told of as one that says nothing; all else is a fault.
+      // A starved server may count as silent; every other error is a fault.
       const issue = (): Promise<Answer> =>
         until(async () => {
           const answer = await emit(other.address, fresh());
@@ -263,7 +263,7 @@ describe('a server of its own', { timeout: 600_000 }, () => {
     assert.equal((await emit(service.address, fresh())).status, 201);
   });
 
-  /** Connections until there are no more. */
+  /** Opens connections until the server accepts no more. */
   async function takeAll(): Promise<Client[]> {
     const taken: Client[] = [];
     for (;;) {
@@ -315,7 +315,7 @@ describe('a server of its own', { timeout: 600_000 }, () => {
       { tenant: SANDBOX_SLUG, ambiente: 'homologacao', codigoIbge: undefined },
       NOON,
     );
-    // A balancer that asks is all that it hears meanwhile.
+    // The probe of a load balancer is the only request meanwhile.
     await untilReady(moved);
     await untilAnswered(moved, 201);
     await setWrites(true);
@@ -326,7 +326,7 @@ describe('a server of its own', { timeout: 600_000 }, () => {
     const [first] = guests;
     const taken = startStopwatch();
     const troubled = await until(async () => {
-      // What the service still has is taken from it, and by others.
+      // The service's remaining connections are ended, and other clients take their places.
       await first!.query(`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'nfse'`);
       guests.push(...(await takeAll()));
       const answer = await emit(service.address, fresh());
@@ -353,7 +353,7 @@ describe('a server of its own', { timeout: 600_000 }, () => {
     const { uid, gid } = statSync(location);
     chownSync(path.join(location, 'standby.signal'), uid, gid);
     const [pid] = readFileSync(path.join(location, 'postmaster.pid'), 'utf8').split('\n');
-    // Whoever supervises it starts it again, as what it is now.
+    // A supervisor restarts the server in its new role.
     process.kill(Number(pid), 'SIGINT');
     const readOnly = await until(async () => {
       const answer = await emit(service.address, fresh());
@@ -366,7 +366,7 @@ describe('a server of its own', { timeout: 600_000 }, () => {
     await administer(connection, (client) => client.query('select pg_promote()'));
     await untilReady(service);
     await untilAnswered(service, 201);
-    // What a worker had in hand does not wait for the end of its claim: the clock stands still here.
+    // The claims of the worker do not block until their end: the clock stands still here.
     await authorised(service.address, body.chave_acesso);
     const after = await emit(service.address, fresh());
     await authorised(service.address, after.body.chave_acesso);
@@ -390,14 +390,14 @@ describe('a server of its own', { timeout: 600_000 }, () => {
         `create database pequena template ${connection.database} tablespace pequeno strategy file_copy`,
       );
     }).catch(async (error: { code?: string }) => {
-      // The service is connected to the one that would be copied.
+      // The service is connected to the database that would be copied.
       assert.equal(error.code, '55006');
       await administer(connection, (client) => client.query('create database pequena tablespace pequeno'));
     });
     const small = await startTestService({ connection: { ...connection, database: 'pequena' } });
     assert.equal((await emit(small.address, fresh())).status, 201);
     const filler = path.join(disk, 'cheio');
-    // As much as there is, and what is left of a page besides.
+    // The file takes all free space, and the rest of a page besides.
     execFileSync('sh', ['-c', `dd if=/dev/zero of=${filler} bs=4k 2>/dev/null || true`]);
     const kept: string[] = [];
     const refused = await until(async () => {
@@ -407,7 +407,7 @@ describe('a server of its own', { timeout: 600_000 }, () => {
       for (const answer of others) assertComeAgain(answer, /sem espaço em disco/);
       return others.length > 0 ? others.length : undefined;
     }, 'a disk without room');
-    // What needs no room goes on being committed, and says nothing of the disk.
+    // A commit that needs no space succeeds, and says nothing of the disk.
     await runTransaction(small.pool, (client) => client.query('select 1'));
     const asked = startStopwatch();
     assertComeAgain(await ready(small), /sem espaço em disco/);

@@ -1,4 +1,4 @@
-/** `nfse banco …`: on plain PostgreSQL what it shows and refuses; on a Citus (NFSE_TEST_CITUS) how it distributes, shows and moves. */
+/** `nfse banco …`: its output and refusals on plain PostgreSQL; the distribution, status and moves on a Citus (NFSE_TEST_CITUS). */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, test } from 'node:test';
@@ -123,7 +123,7 @@ test('tables come after those that their foreign keys name', async () => {
 });
 
 describe('on a Citus', { skip }, () => {
-  /** A database of the coordinator with the schema, and what names its nodes. */
+  /** A database of the coordinator with the schema, and the names of its nodes. */
   async function openWhole(): Promise<{ pool: Db; connection: ClientConfig; nos: readonly string[] }> {
     const [coordinator, ...nodes] = await testServers();
     const name = `t_banco_${randomBytes(6).toString('hex')}`;
@@ -142,7 +142,7 @@ describe('on a Citus', { skip }, () => {
     const wanted = ['--nos', nos.join(), '--fragmentos', '8'];
     const plan = await done(pool, 'distribuir', '--ensaio', ...wanted);
     assert.match(plan, /tabelas são distribuídas, em 8 fragmentos; 0 já estão/);
-    // As a run that ends after the first four.
+    // The run ends after the first four tables.
     const isEnough = new Error('killed');
     const tell = (line: string): void => {
       if (line.startsWith('[4/')) throw isEnough;
@@ -183,7 +183,7 @@ describe('on a Citus', { skip }, () => {
       assert.ok(success, result);
       assert.deepEqual(JSON.parse(result), NODE_SETTINGS);
     }
-    // By the worker, whose session nobody opened but Citus.
+    // The worker makes the plan, in a session that Citus opened.
     const plan = await pool.query<{ 'QUERY PLAN': string }>(
       `explain select 1 from notas n join documentos d on d.tenant = $1 and d.nota = n.id where n.tenant = $1`.replaceAll(
         '$1',
@@ -210,7 +210,7 @@ describe('on a Citus', { skip }, () => {
 
   test('migrations of next versions run on it, through months with rows, and what they make is on every shard', async () => {
     const { pool } = await fullDatabase(300);
-    // The last one sets how a column is stored, which Citus takes of no table that is distributed.
+    // The last migration sets a column's storage, which Citus refuses for a distributed table.
     const some = PROXIMAS.slice(0, -1).map(({ nome }) => nome);
     assert.deepEqual(await migrate(pool, undefined, undefined, await withProximas(some.at(-1))), some);
     const { rows } = await pool.query<{ filled: number }>(

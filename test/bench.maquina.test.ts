@@ -1,4 +1,4 @@
-/** The benchmark counts what it says it counts: CPU time by thread and process, and ratios over windows. */
+/** The benchmark measures what it claims: CPU time by thread and process, and ratios over windows. */
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -18,8 +18,8 @@ import { fillNotas } from './support/cheio.ts';
 import { freshDatabase, poolOn } from './support/database.ts';
 
 /**
- * Burns so much in its main thread, in a thread of JavaScript and in a child that plays the database, and tells what each has used by its
- * own count (getrusage, clock_gettime), before it goes to sleep.
+ * Burns CPU time in its main thread, in a JavaScript thread and in a child that plays the database. Each reports its time by its own count
+ * (getrusage, clock_gettime) and then sleeps.
  */
 const BURNER = `
 import { fork } from 'node:child_process';
@@ -63,7 +63,7 @@ describe('CPU time', () => {
       );
       await writeFile(path.join(folder, 'pg/postmaster.pid'), `${told.postmaster}\n`);
       const times = cpuTimesOf(burner.pid!, folder);
-      // What a thread does after it has told is a few milliseconds; the other way there is no room but that of the clocks.
+      // A thread uses a few milliseconds after its report; in the other direction, only the clocks' resolution is allowed.
       const near = (seconds: number, micros: number): void => {
         assert.ok(seconds > micros / 1e6 - 0.02 && seconds < micros / 1e6 + 0.1, `${seconds} s, told ${micros} µs`);
       };
@@ -79,7 +79,7 @@ describe('CPU time', () => {
 
   test('is read as the kernel writes it', () => {
     assert.equal(parseSchedstat('824727573 72337223 944\n'), 0.824727573);
-    // Fields by proc(5): 4 is the parent, 14 and 15 the own time, 16 and 17 that of children that were waited for.
+    // Fields by proc(5): 4 is the parent, 14 and 15 the process' own time, 16 and 17 that of its reaped children.
     const stat = '42 (a) b (c) S 7 42 42 0 -1 4194560 1 2 3 4 150 50 30 20 20 0 11 0 100 0 0';
     assert.deepEqual(parseStat(stat), { parent: 7, seconds: 2, reaped: 0.5 });
   });
@@ -142,7 +142,7 @@ describe('the cost of a note', () => {
 
   test('is compared within each window', () => {
     const cost = (emissor: number) => costOf(times(0, 0), times(emissor, 1), 1000);
-    // The machine was three times as slow in the second window, for both.
+    // The machine was three times slower in the second window, for both.
     const windows = [
       { own: cost(0.9), other: cost(1) },
       { own: cost(2.4), other: cost(3) },
@@ -168,7 +168,7 @@ describe('the cost of a note', () => {
 
 describe('a database that is filled', () => {
   const TENANT = 'exemplo';
-  /** Asked for; each of three tenants has as many. */
+  /** Requested notes; each of the three tenants has the same number. */
   const [ASKED, TOTAL] = [1_000, 1_002];
   const ISSUING = ['11222333000181', '11444777000161'];
   let pool: Db;

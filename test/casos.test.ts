@@ -1,6 +1,6 @@
 /**
- * The worked cases of `casos/`: each line of arithmetic is done again, the law gives the amounts, and so does the note that
- * comes out of the front door. A field that the note has and the case does not name fails, and the reverse.
+ * The worked cases of `casos/`: each line of arithmetic is recalculated. The law must give the same amounts, and so must the note that the
+ * service issues. A field that is only in the note, or only in the case, fails.
  */
 
 import assert from 'node:assert/strict';
@@ -35,10 +35,10 @@ import { NOON, startTestService, type TestService } from './support/service.ts';
 import { type Party, PROVIDER_CNPJ, signedBy, testParties } from './support/signatures.ts';
 
 const CASOS: readonly Caso[] = [...BASE, ...ALIQUOTA, ...RETENCOES, ...REGIMES, ...IBSCBS, ...SEM_APURACAO];
-/** The issue asks for sixty; fewer than these means that somebody took some away. */
+/** The issue asks for sixty; a number below this means that some were removed. */
 const CASOS_MIN = 120;
 
-/** What a line calls the fields that have a name more than once in the note. Every other one is called by its own. */
+/** The line names of the fields whose name occurs several times in the note. All other fields keep their own name. */
 const AMBIGUOUS: Readonly<Record<string, string>> = {
   'valores/vBC': 'vBC',
   'IBSCBS/valores/vBC': 'IBSCBS/vBC',
@@ -50,12 +50,12 @@ const AMBIGUOUS: Readonly<Record<string, string>> = {
   'IBSCBS/totCIBS/gTribCompraGov/vCBS': 'gTribCompraGov/vCBS',
 };
 const PLACES = ['IBSCBS/cLocalidadeIncid', 'IBSCBS/xLocalidadeIncid'];
-/** Lines that explain another one; what they end with is of the DPS or of nobody. */
+/** Lines that explain another one; their result is in the DPS, or in no document. */
 const EXPLANATIONS = ['vRetCSLL', 'withheld, not shown'];
 
 type Campos = Readonly<Record<string, string>>;
 
-/** What the note must say, by the case. */
+/** The fields that the note must have, by the case. */
 function expectedOf({ conta }: Caso): Campos {
   const lines = linhasDa(conta).filter(({ campo }) => !EXPLANATIONS.includes(campo));
   return Object.fromEntries(lines.map(({ campo, valor }) => [campo, valor]));
@@ -68,7 +68,7 @@ function named(leaves: readonly (readonly [path: string, text: string])[]): Camp
 
 const OF_VALORES = ['vCalcDR', 'vCalcBM', 'vBC', 'pAliqAplic', 'vISSQN', 'vTotalRet', 'vLiq'] as const;
 
-/** The same of what was judged. */
+/** The same fields of a judgement. */
 function judgedFields({ amounts, ibscbs }: Judged): Campos {
   const valores = OF_VALORES.flatMap((name) => {
     const value = amounts[name];
@@ -86,7 +86,7 @@ function leavesOf(group: object, base: string): (readonly [string, string])[] {
   });
 }
 
-/** The same of a note. */
+/** The same fields of a note. */
 function noteFields(xml: string): Campos {
   const reading = readXml(Buffer.from(xml));
   assert.ok('root' in reading);
@@ -100,7 +100,7 @@ function leavesOfElement({ children, text }: Elemento, place: string): (readonly
   return children.flatMap((child) => leavesOfElement(child, `${place}/${child.name}`));
 }
 
-/** In the order of their names, so that two sets of fields can be compared. */
+/** Fields sorted by name, so that two sets can be compared. */
 const sorted = (campos: Campos): Campos =>
   Object.fromEntries(Object.entries(campos).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 
@@ -160,7 +160,7 @@ describe('so does the note that comes out of the front door', () => {
     writeFileSync(path.join(ancoras, 'raiz.pem'), pemOf('CERTIFICATE', parties.root.certificate));
   });
 
-  /** A municipality in which the facts are so: the national rules refuse there, in the sandbox too. */
+  /** A municipality with these facts: it refuses by the national rules, in the sandbox too. */
   async function open({
     ambiente = 'homologacao',
     aliquotaRegistrada,
@@ -187,7 +187,7 @@ describe('so does the note that comes out of the front door', () => {
     return tenant;
   }
 
-  /** The clock of the service stands still, so a day later than its own is a municipality that only remarks (D-62). */
+  /** The service's clock stands still, so a later date needs a municipality that only remarks (D-62). */
   function tenantOf({ hoje, ...rest }: Fatos = {}): Promise<string> {
     const isLater = hoje !== undefined && hoje > '2026-11-21';
     const fatos: Fatos = isLater ? { ...rest, regrasNacionais: 'avisa' } : rest;

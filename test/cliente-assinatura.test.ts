@@ -1,6 +1,6 @@
 /**
- * What the client signs, judged by others: xmlsec1, openssl and the strict verifier of the service, in production. And the files a
- * certificate comes in, as openssl writes them.
+ * The client's signatures, verified by others: xmlsec1, openssl and the strict verifier of the service, in production. The file formats of
+ * certificates are here too, as openssl writes them.
  */
 
 import assert from 'node:assert/strict';
@@ -52,7 +52,7 @@ const inFolder = (name: string, content: string | Buffer): string => {
 const PEM = { certificado: provider.pem, chave: provider.keyPem };
 const assinante = lerCertificado(PEM);
 const TEXTS = ['Maria & João S/A', 'Conceição <Ltda>', 'D\'Ávila "Ótica" ]]> fim', 'De  duas\nlinhas € 😀'];
-/** The example in every dress, each with another text. */
+/** The example in every spelling, each with another text. */
 const DRESSED = Object.entries(DRESSES).map(([name, wear], at): readonly [string, string] => [
   name,
   wear(exampleXml({ 'serv/cServ/xDescServ': TEXTS[at % TEXTS.length]! })),
@@ -230,7 +230,7 @@ describe('in production', async () => {
     const outro = identificadorDaDps({ municipio: '3550308', documento: PROVIDER_CNPJ, serie: '1', numero: 2 });
     const xml = exampleXml({ tpAmb: '1', '@Id': outro, serie: '1', nDPS: '2' });
     for (const sent of [xml, assinarXml(xml, assinante)]) {
-      // Signed by the client or before: the same bytes, and so the same note.
+      // Signed by the client now or before: the bytes are equal, so the note is the same.
       assert.match((await cliente.emitirNota(sent, { chave: 'a segunda' })).chave_acesso, /^\d{50}$/);
     }
     const evento = await cliente.registrarEvento(chave_acesso, { tipo_evento: 'confirmacao_prestador' });
@@ -262,7 +262,7 @@ describe('in production', async () => {
     await assert.rejects(broken.emitirNota(dps), (error) => error instanceof Indeterminado && error.tentativas === 2);
     await assert.rejects(broken.consultarNotaPorDps(id), { name: 'NaoEntregue' });
 
-    // Nor is there a handshake to wait for on a connection that was used before.
+    // A reused connection has no handshake to wait for either.
     const answer = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: keep-alive\r\n\r\n{}';
     let connections = 0;
     const fickle = createTlsServer(door.tls, (socket) => {
@@ -271,7 +271,7 @@ describe('in production', async () => {
       const first = (chunk: Buffer): void => {
         asked += chunk.toString('latin1');
         if (!asked.endsWith('\r\n\r\n')) return;
-        // Before the answer is written: the next request may be there at once.
+        // The listener changes before the answer is written: the next request may arrive at once.
         socket.off('data', first).once('data', () => socket.destroy());
         socket.write(answer);
       };

@@ -1,6 +1,7 @@
 /**
- * What the client of `packages/cliente` does for one party, against the service as it runs: tokens, lists, what changes followed over a line
- * that is cut, addresses that are told, and waiting for a decision. Signatures of messages are made and judged by an implementation of others.
+ * The operations of `packages/cliente` for one party, against the running service. They are tokens, lists, changes over an interrupted
+ * connection, notification addresses, and the wait for a decision. A third-party implementation makes and verifies the signatures of
+ * messages.
  */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
@@ -35,7 +36,7 @@ import { until, untilTrue } from './support/until.ts';
 
 const CNPJ = '11222333000181';
 const OUTRO = '88888888000191';
-/** A provider of one test alone. */
+/** A provider that only one test uses. */
 const TERCEIRO = '12121212000106';
 const SLUG = 'integracao';
 
@@ -55,7 +56,7 @@ async function issue(cliente = clienteAt(address), prestador = CNPJ): Promise<st
   return (await cliente.emitirNota(exampleXml({ nDPS: String(numero), 'prest/CNPJ': prestador }))).chave_acesso;
 }
 
-/** What an operation is refused with. */
+/** The error of a refused operation. */
 async function refusalOf(call: Promise<unknown>): Promise<string> {
   const error = await call.then(
     (value) => assert.fail(`it was not refused: ${JSON.stringify(value)}`),
@@ -65,12 +66,12 @@ async function refusalOf(call: Promise<unknown>): Promise<string> {
   return `${error.status} ${error.codigo} ${error.erros[0]?.campo ?? ''}`.trim();
 }
 
-/** Who signs and who verifies looks at the clock of the service. */
+/** The signer and the verifier use the clock of the service. */
 function byTheClock(t: TestContext): void {
   t.mock.method(Date, 'now', () => clock.now);
 }
 
-/** Before the service: a line that can be cut, and be there again under the same address. */
+/** A proxy before the service: a test can cut it and restore it at the same address. */
 async function cuttableLine() {
   const sockets = new Set<Socket>();
   const { port: onward } = new URL(address);
@@ -86,7 +87,7 @@ async function cuttableLine() {
     other.on('close', () => socket.destroy());
   });
   const open = (port: number): Promise<void> => new Promise((resolve) => server.listen(port, '127.0.0.1', resolve));
-  // It comes back at its port.
+  // The proxy returns on its own port.
   const port = await ownPort();
   await open(port);
   const cut = (): void => {
@@ -151,7 +152,7 @@ describe('a token', () => {
       fetch: async (url, init) => {
         const answer = await fetch(url, init);
         bodies.push(Buffer.from(init?.body as Uint8Array).toString());
-        // The first answer is lost, though the service gave a token.
+        // The first answer is lost, though the service issued a token.
         if (bodies.length > 1) return answer;
         throw new TypeError('fetch failed', { cause: Object.assign(new Error('reset'), { code: 'ECONNRESET' }) });
       },
@@ -165,7 +166,7 @@ describe('a token', () => {
 
 const PRODUCAO = 'sao-paulo';
 
-/** A municipality in production behind TLS, with a provider who has a certificate of an authority that it believes. */
+/** A municipality in production behind TLS, with a provider whose certificate is from an authority that it trusts. */
 const production = once(async () => {
   const { root, provider, namesake } = await testParties(NOON, DECADES);
   const ancoras = freshFolder();
@@ -201,16 +202,16 @@ test('in production a token is signed for, serves without a certificate, and is 
   assert.equal(await refusalOf(bare.pedirToken({ documento: PROVIDER_CNPJ })), '401 E9002');
   assert.equal(await refusalOf(signing.pedirToken({ documento: OUTRO })), '401 E9007');
   const { chave_acesso } = await signing.emitirNota(exampleXml({ tpAmb: '1' }));
-  // Until it rests two lists of it may differ.
+  // Two lists of a note can differ until the note is at rest.
   await asking.esperarDecisao(chave_acesso);
   assert.deepEqual(
     (await asking.listarNotas()).notas.map((one) => one.chave_acesso),
     [chave_acesso],
   );
-  // By the certificate of the connection it is the same list.
+  // The certificate of the connection gives the same list.
   assert.deepEqual(await signing.listarNotas(), await asking.listarNotas());
   assert.equal((await asking.consultarSituacaoDoPrestador(PROVIDER_CNPJ)).pode_emitir, true);
-  // What binds is signed, whatever token comes with it.
+  // A binding request must be signed, with any token.
   assert.equal(await refusalOf(asking.emitirNota(exampleXml({ tpAmb: '1', nDPS: '9' }))), '422 E901');
   assert.ok((await signing.listarTokens({ documento: PROVIDER_CNPJ })).some((one) => one.id === id));
   await signing.revogarToken({ documento: PROVIDER_CNPJ, id });
@@ -222,7 +223,7 @@ test('lists are read page by page to their end', async () => {
   const cliente = clienteAt(address, { token: await tokenOf(documento) });
   const chaves: string[] = [];
   for (let count = 0; count < 3; count += 1) chaves.push(await issue());
-  // Until it rests two lists of it may differ.
+  // Two lists of a note can differ until the note is at rest.
   for (const chave of chaves) await cliente.esperarDecisao(chave);
   const page = await cliente.listarNotas({ limite: '2', contar: 'sim' });
   assert.equal(page.notas.length, 2);
@@ -299,7 +300,7 @@ describe('what changes', () => {
     const stop = new AbortController();
     const reading = (async () => {
       while (!stop.signal.aborted) {
-        // As a process that ends after so many, and begins again with what it had written down.
+        // The process ends after a few changes, and starts again from its stored cursor.
         let left = 1 + chance.below(7);
         const following = reader.mudancas({
           ...{ desde: kept, esperaS: 1, limite: 1 + chance.below(4), signal: stop.signal },
@@ -358,7 +359,8 @@ describe('what changes', () => {
       },
     });
     await assert.rejects(Array.fromAsync(cliente.mudancas({ signal: stop.signal })), { name: 'AbortError' });
-    // The first does not wait at the service; then from half to the whole of 20, 40, 80 and 160 ms. A timer may be a millisecond early.
+    // The first query is no long poll, so no pause follows it. The next pauses are from half to the whole of 20, 40, 80 and 160 ms. A timer
+    // may be a millisecond early.
     for (const [place, ms] of [0, 10, 20, 40, 80].entries()) {
       const gap = asked[place + 1]! - asked[place]!;
       assert.ok(gap >= ms - 2, `${gap} ms before question ${place + 2}`);
@@ -372,7 +374,7 @@ describe('what changes', () => {
     assert.equal(await refusalOf(next('m99999-0')), '400 E0002 desde');
     assert.equal(await refusalOf(clienteAt(address).mudancas().next()), '401 E9007');
     await assert.rejects(cliente.mudancas({ esperaS: 0 }).next(), TypeError);
-    // Nor is it asked for ever at an address that is somebody else's.
+    // An address of another service is not polled for ever either.
     const alien = clienteAt(address, { token, fetch: async () => new Response('<html>', { status: 404 }) });
     await assert.rejects(alien.mudancas().next(), { name: 'NaoEntregue' });
   });
@@ -444,7 +446,7 @@ describe('an address', () => {
     assert.deepEqual([told.aviso.data.chave_acesso, told.id], [chave, `${SLUG}.${told.aviso.data.id}`]);
     const changed = await cliente.trocarSegredo(id);
     const before = here.received.length;
-    // Of one moment there is one trial.
+    // A second trial needs a later moment: each moment has only one.
     clock.now += 1;
     await cliente.ensaiarWebhook(id);
     const { headers, body } = await until(async () => here.received[before], 'the trial under both');

@@ -1,6 +1,6 @@
 /**
- * The page and the README of the client taken at their word, in a folder like that of an integrator, with the package installed as
- * they say: what they show is what the compiler takes, and it runs, in its order and as it stands, against the service.
+ * The page and the README of the client, tested literally. The folder is like an integrator's, with the package installed as they say.
+ * Their examples compile, and run in order and unchanged against the service.
  */
 import assert from 'node:assert/strict';
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
@@ -32,16 +32,16 @@ const PACKAGE = path.join(ROOT, 'packages/cliente');
 const page = await readFile(path.join(ROOT, 'docs/site/cliente.md'), 'utf8');
 const { address } = await startTestService();
 const PACKAGE_URL = `${address}/docs/arquivos/emissor-nfse-cliente.tgz`;
-/** On a machine that is slow, or busy with something else. */
+/** The limit allows for a slow or busy machine. */
 const PATIENCE_MS = 300_000;
 
-/** What is shown in a language, in its order. */
+/** The code blocks of a language, in order. */
 function shown(text: string, language: string): readonly string[] {
   return [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(([, block]) => block!);
 }
 
 const blocks = shown(page, 'ts').map((block) => block.replaceAll('{{site}}', address));
-/** The last one is about another municipality, in production: a program of its own. */
+/** The last block is about another municipality, in production: it is a separate program. */
 const [first, production] = [blocks.slice(0, -1).join('\n'), blocks.at(-1)!];
 
 const folder = freshFolder();
@@ -70,7 +70,7 @@ test('what the page shows is what the compiler takes, and so is the package that
   await writeFile(path.join(folder, 'producao.ts'), production);
   await writeFile(path.join(folder, 'primeira.ts'), firstNote);
   await writeFile(path.join(folder, 'leia-me.ts'), shown(readme, 'js').join('\n'));
-  // That the compiler sees the types at all.
+  // The compiler must see the types at all.
   const wrong =
     "import type { Dps } from '@emissor-nfse/cliente';\nexport const dps: Dps = { valor_servicos: '1.00' };\n";
   await writeFile(path.join(folder, 'errado.ts'), wrong);
@@ -126,7 +126,7 @@ test('the first line of the page installs what the service hands out, which is t
   assert.match(page, /Node 20\.3 ou mais novo/);
 });
 
-/** The Node of the machine, which is older than that of this project, and its npm; undefined: it has none of its own. */
+/** The machine's own Node, which is older than that of this project, and its npm; undefined if there is none. */
 function nodeOfMachine(): { readonly env: NodeJS.ProcessEnv; readonly version: string } | undefined {
   const own = (process.env.PATH ?? '').split(path.delimiter).filter((one) => !one.includes('node_modules'));
   const env = { ...process.env, PATH: own.join(path.delimiter), no_proxy: '*', NO_PROXY: '*' };
@@ -145,7 +145,7 @@ test('from an empty folder, in JavaScript and in TypeScript: one command, and a 
   const run = promisify(execFile);
   const type = (command: string, args: readonly string[]): Promise<{ readonly stdout: string }> =>
     run(command, args, { cwd: empty, env, timeout: PATIENCE_MS });
-  // Nothing else than the address of the service is asked: the registry is a port where nobody listens.
+  // Only the address of the service is requested: the registry is a port without a listener.
   const registry = ['--registry', 'http://127.0.0.1:9/', '--cache', path.join(empty, '.npm')];
   await type('npm', ['i', PACKAGE_URL, ...registry, '--no-audit', '--no-fund', '--loglevel', 'error']);
   const installed = await readdir(path.join(empty, 'node_modules'));
@@ -153,7 +153,7 @@ test('from an empty folder, in JavaScript and in TypeScript: one command, and a 
     installed.filter((name) => !name.startsWith('.')),
     ['@emissor-nfse'],
   );
-  // What the lock remembers is what a second installation finds.
+  // A second installation finds the content of the lock file.
   await type('npm', ['ci', ...registry, '--no-audit', '--no-fund', '--loglevel', 'error']);
 
   const dps = await readFile(path.join(ROOT, 'examples/dps.json'), 'utf8');
@@ -180,7 +180,7 @@ test('the types know every code that is answered', async () => {
   const types = await readFile(path.join(ROOT, 'packages/cliente/src/tipos.ts'), 'utf8');
   const [, union] = /export type CodigoDeErro =([^;]+);/.exec(types)!;
   const known = new Set([...union!.matchAll(/'(E\d+)'/g)].map(([, code]) => code!));
-  // As the service answered them when the examples were recorded.
+  // The answers were recorded together with the examples.
   const recorded = await readFile(path.join(ROOT, 'src/published/openapi/exemplos.json'), 'utf8');
   const answered = [...recorded.matchAll(/"codigo_erro":"(E\d+)"/g)].map(([, codigo]) => codigo!);
   const judging = RULES.filter(({ scope }) => scope !== 'aviso').map(({ code }) => code);
@@ -191,7 +191,7 @@ test('the types know every code that is answered', async () => {
   );
 });
 
-// What the compiler has to say; nothing of it runs.
+// Code for the compiler alone; none of it runs.
 
 export const pedido = {
   tipo_evento: 'rejeicao_tomador',
@@ -204,7 +204,7 @@ export const reason: PedidoDeEvento = { tipo_evento: 'rejeicao_tomador', codigo_
 // @ts-expect-error: a type that is registered by office alone
 export const byOffice: PedidoDeEvento = { tipo_evento: 'bloqueio_por_oficio' };
 
-// @ts-expect-error: what a cancellation must have
+// @ts-expect-error: a cancellation without its required fields
 export const bare: PedidoDeEvento = { tipo_evento: 'cancelamento' };
 
 // @ts-expect-error: a name that the body does not have
@@ -230,7 +230,7 @@ export function stateOf({ status_evento }: Evento): 'open' | 'closed' {
   return status_evento === 'processado' ? 'closed' : 'open';
 }
 
-// @ts-expect-error: what is answered is for reading
+// @ts-expect-error: an answer is read-only
 export const rewrite = (evento: Evento): string => (evento.tipo_evento = 'cancelamento');
 
 export const currency = ({ sigla }: ItemDeCatalogo<'moedas'>): string => sigla;

@@ -1,6 +1,6 @@
 /**
- * The client of `packages/cliente` against the service as it runs: every operation once, and what it makes of a bad line. Between
- * them stands a line that loses answers, cuts connections and says that it is busy; what the database holds afterwards is counted.
+ * The client of `packages/cliente` against the running service: every operation once, and its behaviour over a bad network. A proxy between
+ * them loses answers, cuts connections and answers that it is busy; then the test counts the rows of the database.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -38,14 +38,14 @@ const MUNICIPIO = '3550308';
 const CNPJ = '11222333000181';
 
 const { address, pool } = await startTestService();
-/** In a hurry between two tries: what is waited for in production is a minute. An answer may take as long as a slow machine does. */
+/** The pauses between two tries are short: production waits up to a minute. An answer may take as long as a slow machine needs. */
 const QUICK = { primeiraEsperaMs: 5, esperaMaximaMs: 20, tempoLimiteMs: 60_000 };
 const clienteAt = (url: string, more: Partial<OpcoesDoCliente> = {}) =>
   createCliente({ url, municipio: 'integracao', insistencia: QUICK, ...more });
 const cliente = clienteAt(address);
 
 let last = 0;
-/** A DPS with a number of its own. */
+/** A DPS with a unique number. */
 function numbered(): CorpoDaDps & { readonly numero_dps: string } {
   last += 1;
   return { ...DPS, serie_dps: '7', numero_dps: String(last) };
@@ -58,7 +58,7 @@ async function countOf(table: 'notas' | 'eventos'): Promise<number> {
   return (await pool.query(`select count(*)::int as count from ${table}`)).rows[0].count;
 }
 
-/** What an operation ends with. */
+/** The error of a failed operation. */
 async function endOf<Kind extends Error>(
   call: Promise<unknown>,
   kind: abstract new (...args: never[]) => Kind,
@@ -157,7 +157,7 @@ describe('the operations', () => {
     assert.equal(await counting.explicar('E9999'), undefined);
     assert.deepEqual(asked, [`${address}/docs/erros.json`]);
     assert.equal(await counting.explicar(undefined), undefined);
-    // Who stops waiting stops for himself alone.
+    // A caller that stops waiting stops only its own wait.
     const stopping = Promise.withResolvers<void>();
     const slow = clienteAt(address, {
       fetch: async (_, init) => {
@@ -178,7 +178,7 @@ describe('the operations', () => {
 const lineBefore = (...script: readonly Bad[]): Promise<Line> => standBefore(address, script);
 const retryAfter = (seconds: string) => ({ headers: { 'Retry-After': seconds } });
 
-/** The port of one that speaks no HTTP. */
+/** The port of a server that does not speak HTTP. */
 async function tcpServer(onConnection: (socket: Socket) => void): Promise<number> {
   const sockets = new Set<Socket>();
   const server = createTcpServer((socket) => {
@@ -193,7 +193,7 @@ async function tcpServer(onConnection: (socket: Socket) => void): Promise<number
   return (server.address() as AddressInfo).port;
 }
 
-/** Where nobody listens, nor can begin to: the port is that of the other end of a connection. */
+/** A URL on which no server listens, nor can begin to: the port is that of a connection's other end. */
 async function deadUrl(): Promise<string> {
   const socket = connect(await tcpServer(() => undefined), '127.0.0.1');
   await once(socket, 'connect');
@@ -220,7 +220,7 @@ describe('a bad line', () => {
       Array.from({ length: rounds }, async () => {
         const { url } = await lineBefore(...Array.from({ length: 8 }, () => chance.pick(ills)));
         const insistent = clienteAt(url, { insistencia: { ...QUICK, tentativas: 12 } });
-        // Without a number of its own only the key tells two sendings from one sent twice.
+        // A DPS without a number: only the key distinguishes a repetition from a second note.
         const { chave_acesso } = await insistent.emitirNota(DPS);
         const evento = await insistent.registrarEvento(chave_acesso, { tipo_evento: 'confirmacao_tomador' });
         assert.equal(evento.numero_sequencial, 1);
@@ -264,11 +264,11 @@ describe('a bad line', () => {
         },
       }).consultarNota('x', { signal: stop.signal });
       await assert.rejects(asked, { name: 'AbortError' });
-      // A moment is told in whole seconds, and what has passed until it is read is not waited for.
+      // The moment has whole seconds, and the time until its reading is not waited for again.
       const least = isMoment ? began + ms - 1_000 - Date.now() : ms;
       assert.ok(waited >= least && waited <= ms, `${waited}`);
     }
-    // What is neither seconds nor a date of HTTP asks for nothing; the client waits as it does by itself.
+    // A value that is neither seconds nor an HTTP date is ignored; the client waits by its own rule.
     const waits: number[] = [];
     const { url } = await lineBefore({ status: 503, ...retryAfter('1.5') }, { status: 503, ...retryAfter('-1') });
     await clienteAt(url, { aoRepetir: ({ esperaMs }) => waits.push(esperaMs) }).catalogo('paises');
@@ -331,7 +331,7 @@ describe('the three outcomes', () => {
     }
     const { url } = await lineBefore(...Array<Bad>(6).fill({ status: 429, ...retryAfter('0') }));
     assert.deepEqual((await endOf(clienteAt(url).emitirNota(DPS), NaoEntregue)).esperaMs, 0);
-    // A reading that got no answer leaves nothing in doubt.
+    // A failed reading leaves nothing in doubt.
     const cut = await lineBefore(...Array<Bad>(6).fill('cut'));
     await endOf(clienteAt(cut.url).consultarNota('x'), NaoEntregue);
   });
@@ -354,7 +354,7 @@ describe('the three outcomes', () => {
       ca: '',
     });
     assert.match((await endOf(late.emitirNota(DPS), NaoEntregue)).message, /o tempo se esgotou/);
-    // Without TLS the connection stood, and who took the request may have done it.
+    // The connection was established without TLS, so its server may have executed the request.
     await endOf(clienteAt(`http://127.0.0.1:${closing}`, single).emitirNota(DPS), Indeterminado);
     const forbidden = await endOf(clienteAt('http://127.0.0.1:9').emitirNota(DPS), NaoEntregue);
     assert.deepEqual([forbidden.tentativas, /não fala com essa porta/.test(forbidden.message)], [1, true]);
@@ -394,7 +394,7 @@ describe('the three outcomes', () => {
     const found = await cliente.emitirNota(corpo, repeticao);
     assert.deepEqual([found.repetida, await countOf('notas')], [true, before + 1]);
 
-    // A proxy that forgets the service meanwhile says nothing about the first try; the service itself does.
+    // A proxy that has meanwhile lost the service gives no information about the first try; the service does.
     const forgetful = await lineBefore('lose', { status: 404 });
     await endOf(clienteAt(forgetful.url).emitirNota(DPS), Indeterminado);
     const refusing = await lineBefore('cut', 'pass');
@@ -422,7 +422,7 @@ describe('the three outcomes', () => {
     });
     await impatient.emitirNota(DPS);
     assert.deepEqual([new Set(motives), new Set(keys).size], [new Set(['Não houve resposta: o tempo se esgotou.']), 1]);
-    // A second try that is as late is the machine's, and has a third.
+    // If a second try is also late because of the machine, there is a third.
     assert.ok(
       keys.length > 1 && keys.length <= motives.length + 1,
       `${keys.length} requests, ${motives.length} motives`,
@@ -436,7 +436,7 @@ describe('the three outcomes', () => {
     });
     await assert.rejects(cliente.emitirNota(DPS, { chave: '' }), /de 1 a 255/);
     await assert.rejects(cliente.emitirNota(DPS, { chave: ' a' }), /sem espaço/);
-    // These would be the addresses of something else.
+    // These paths would be the addresses of other resources.
     for (const chave of ['', '..']) await assert.rejects(cliente.consultarNota(chave), /chave_acesso não foi/);
     await assert.rejects(cliente.emitirNota(XML, { assinatura: 'MII' }), /corpo JSON/);
     await assert.rejects(cliente.registrarEvento('1', XML), /corpo JSON/);
@@ -444,7 +444,7 @@ describe('the three outcomes', () => {
 
   test('a deadline is for all tries together', async () => {
     const { url } = await lineBefore(...Array<Bad>(6).fill('cut'));
-    // The pauses are 1.25 s or more, then 2.5 s or more: never a third within the time.
+    // The pauses are 1.25 s or more, then 2.5 s or more: a third one never fits into the time.
     const patient = clienteAt(url, { insistencia: { tentativas: 100, prazoMs: 2_500, primeiraEsperaMs: 2_500 } });
     const error = await endOf(patient.emitirNota(DPS), Indeterminado);
     assert.ok(error.tentativas < 3, `${error.tentativas}`);
@@ -463,7 +463,8 @@ describe('following', () => {
     });
     const error = await endOf(following, AindaEmAndamento);
     assert.deepEqual(seen.slice(0, 3), ['sem resposta', 'HTTP 503', 'rascunho']);
-    // With the Retry-After that each has, a second at first and then what is left of the hour, there is room for few; without, for a hundred.
+    // Each answer has a Retry-After: a second at first, then the rest of the hour. So there is room for few answers; otherwise there would
+    // be a hundred.
     const others = seen.slice(3);
     assert.ok(others.length > 0 && others.length <= 3 && others.every((one) => one === 'rascunho'), seen.join());
     const ultima = (error as AindaEmAndamento<Respostas['consultarNota']>).ultima;

@@ -1,7 +1,7 @@
 /**
- * The clients in PHP, Python, Java and C# (`packages/clientes`), each driven by a program such as an integrator writes, against the service in
- * production: over TLS, with the certificates of `nfse pki`, and notes that the simulator of the ADN authorises. What they sign of odd
- * documents the strict verifier judges, and a bad line shows that a repetition is no second note. The programs of the page run as they stand.
+ * The clients in PHP, Python, Java and C# (`packages/clientes`) against the service in production. A program like an integrator's drives
+ * each, over TLS, with the certificates of `nfse pki`. The ADN simulator authorises the notes. The strict verifier judges their signatures
+ * of unusual documents. A bad network shows that a repetition makes no second note. The programs of the page run unchanged.
  */
 import assert from 'node:assert/strict';
 import { type SpawnOptions, spawn, spawnSync } from 'node:child_process';
@@ -46,13 +46,13 @@ const inFolder = (name: string, content: string | Buffer): string => {
 const ca = pemOf('CERTIFICATE', root.certificate);
 const caFile = inFolder('raiz.pem', ca);
 
-/** The PKI that `nfse pki` makes: the provider's certificate comes with the authorities between it and the root. */
+/** The PKI of `nfse pki`: the provider's certificate includes the authorities between it and the root. */
 const pki = path.join(folder, 'pki');
 await makePki({ pasta: pki, senha: SENHA, recusados: false, agora: NOON, makeKeys: readyKeys });
 const PRESTADOR = path.join(pki, 'prestadores', PROVIDER_CNPJ);
 const PFX = `${PRESTADOR}.pfx`;
 
-/** The same as others write it. */
+/** The same PKCS#12 as other programs write it. */
 function pfxOf(name: string, senha: string): string {
   const out = path.join(folder, name);
   const files = ['-in', `${PRESTADOR}.pem`, '-inkey', `${PRESTADOR}.key`, '-out', out, '-passout', `pass:${senha}`];
@@ -60,11 +60,11 @@ function pfxOf(name: string, senha: string): string {
   return out;
 }
 
-/** With the ciphers that the authorities have used for twenty years. */
+/** A PKCS#12 with the ciphers that the authorities have used for twenty years. */
 const PFX_3DES = pfxOf('antigo.pfx', SENHA);
 const PFX_COM_ACENTO = pfxOf('acento.pfx', SENHA_COM_ACENTO);
 
-/** Notes go to the simulator of the national environment, by mutual TLS. */
+/** Notes go to the simulator of the national environment, over mutual TLS. */
 const palco = await montarPalco();
 const simulador = await simuladorAqui(palco);
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -86,7 +86,7 @@ await addPrestador(pool, MUNICIPIO, PROVIDER_CNPJ);
 const door = await secureDoor(world, root, provider);
 
 let last = 0;
-/** A DPS with a number that nobody has, as XML. */
+/** A DPS with an unused number, as XML. */
 function xmlOf(): string {
   last += 1;
   const nDPS = last;
@@ -95,14 +95,14 @@ function xmlOf(): string {
   return xml.replace(/Id="[^"]*"/, `Id="${id}"`).replace(/<nDPS>\d+/, `<nDPS>${nDPS}`);
 }
 
-/** Another one as JSON. */
+/** Another DPS, as JSON. */
 function jsonOf(): string {
   last += 1;
   const json = readFileSync(path.join(ROOT, 'examples/dps-producao.json'), 'utf8');
   return json.replace(/("numero_dps": ")\d+/, `$1${last}`);
 }
 
-/** How the program of a language comes to run. */
+/** The way to run a program of a language. */
 type Linguagem = {
   readonly nome: string;
   /** The client, as the service hands it out. */
@@ -111,22 +111,22 @@ type Linguagem = {
   readonly programa: string;
   readonly exemplo: readonly [bloco: string, arquivo: string];
   readonly falta: string;
-  /** Whether what runs it is here, and is what it takes. */
+  /** Whether the runtime is installed, in a version that works. */
   readonly isHere: () => boolean;
-  /** The command of a program that lies in a folder, with the client that it is to use. */
+  /** The command of a program in a folder, with the client that it is to use. */
   readonly prepare: (programa: string, cliente: string, where: string) => Promise<readonly string[]>;
   readonly env?: NodeJS.ProcessEnv;
-  /** A PKCS#12 that it opens: Mono knows none of those that openssl makes today. */
+  /** A PKCS#12 that the runtime can open: Mono can open none of those that openssl makes today. */
   readonly pfx?: string;
-  /** Whether a PKCS#12 is opened whose password is not of ASCII: neither the JDK nor Mono has a way to. */
+  /** Whether the runtime opens a PKCS#12 with a non-ASCII password: the JDK and Mono cannot. */
   readonly abreComAcento: boolean;
-  /** Whether the connection shows the certificate: that of Mono does not. */
+  /** Whether the connection presents the certificate: Mono's does not. */
   readonly mostraCertificado?: false;
 };
 
 type Ended = { readonly code: number | null; readonly out: string; readonly err: string };
 
-/** The service answers in this very process, so a program must not keep it waiting. */
+/** The service runs in this process, so a program must not block it. */
 async function run(command: readonly string[], options: SpawnOptions = {}): Promise<Ended> {
   const [program, ...args] = command;
   const child = spawn(program!, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'], timeout: PATIENCE_MS });
@@ -138,16 +138,16 @@ async function run(command: readonly string[], options: SpawnOptions = {}): Prom
 const isFine = (command: string, ...args: readonly string[]): boolean =>
   spawnSync(command, args, { stdio: 'ignore', timeout: PATIENCE_MS }).status === 0;
 
-/** Debian's own Python, for which its packages are. */
+/** Debian's own Python, because Debian's packages are for it. */
 const PYTHON = '/usr/bin/python3';
-/** No program of the test lives long enough for the better of Java's compilers. */
+/** No program of the test runs long enough to need Java's optimising compiler. */
 const JAVA_ENV = { ...process.env, JAVA_TOOL_OPTIONS: '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC' };
 
 const MONO_PACKAGES =
   'mono-mcs mono-runtime libmono-system-net-http4.0-cil libmono-system-core4.0-cil libmono-system-security4.0-cil';
 const MONO_LIBRARIES = ['-r:System.Net.Http.dll', '-r:System.Security.dll'];
 
-/** Compiles what there is to compile. */
+/** Compiles the program, if its language needs that. */
 async function compile(command: readonly string[], env = process.env): Promise<void> {
   const { code, out, err } = await run(command, { env });
   assert.equal(code, 0, out + err);
@@ -201,7 +201,7 @@ const LINGUAGENS: readonly Linguagem[] = [
     abreComAcento: false,
   },
   {
-    // Debian has no .NET, and Mono no System.Text.Json: a stand-in of ours is compiled along.
+    // Debian has no .NET, and Mono has no System.Text.Json: our own substitute is compiled too.
     nome: 'C#',
     cliente: 'csharp/EmissorNfse.cs',
     programa: 'Cliente.cs',
@@ -235,12 +235,12 @@ async function countNotas(): Promise<number> {
 
 const TEXTS = ['Maria & João S/A', 'Conceição <Ltda>', 'D\'Ávila "Ótica" ]]> fim', 'De  duas\nlinhas € 😀'];
 
-/** The example in every dress that can be signed as it is. */
+/** The example in every spelling that can be signed as it is. */
 const DRESSED = Object.entries(DRESSES).map(([name, wear], at): readonly [string, string] => [
   name,
   wear(exampleXml({ 'serv/cServ/xDescServ': TEXTS[at % TEXTS.length]! })),
 ]);
-/** What hardly any program writes, and an element of a DPS never has. */
+/** Markup that hardly any program writes, and that an element of a DPS never has. */
 const ODD: readonly string[] = [
   exampleXml().replace('<infDPS', '<infDPS xml:lang="pt" xmlns:b="urn:b" xmlns:a="urn:z" b:c="1" a:d="2"'),
   exampleXml().replace('<DPS ', '<DPS xmlns:b="urn:b" xml:space="preserve" ').replace('<serv>', '<serv b:c="1">'),
@@ -250,7 +250,7 @@ const ODD: readonly string[] = [
   exampleXml().replace('<toma>', '<toma xmlns="">').replace('<xDescServ>', '<xDescServ xmlns="urn:x">'),
 ];
 
-/** What is never signed. */
+/** Documents that the clients refuse to sign. */
 const UNSIGNABLE: readonly string[] = [
   exampleXml().replace('<infDPS', '<!-- a --><infDPS'),
   exampleXml().replace('<xDescServ>', '<xDescServ><!-- a -->'),
@@ -326,7 +326,7 @@ for (const linguagem of LINGUAGENS) {
     });
 
     test('signs for a token in production, and with it lists and follows', { skip }, async () => {
-      // A signed request is of these minutes, by the clock of who signs.
+      // A signed request must be recent by the clock of the signer.
       const usual = clock.now;
       clock.now = Date.now();
       try {
@@ -366,7 +366,7 @@ for (const linguagem of LINGUAGENS) {
         [elsewhere.url, 'NaoEntregue 1 302 false'],
         [`${address}/docs`, 'Recusado 1 404 false'],
         ['http://127.0.0.1:1', 'NaoEntregue 3 - false'],
-        // Whose authority the system does not know.
+        // The system does not trust the authority of this server.
         [door.address, 'NaoEntregue 3 - false'],
       ] as const) {
         const [end] = await ask('emitir', url, MUNICIPIO, pfx, SENHA, inFolder('nada.xml', xmlOf()));

@@ -1,6 +1,6 @@
 /**
- * What statements may say so that Citus takes them (src/base/pg/README.md): the rules themselves, by examples that Citus 13.2 refuses and takes, and
- * every statement that is declared. Those that are sent are looked at in each test file (`support/sent.ts`).
+ * The form of statements that Citus accepts (src/base/pg/README.md). The rules are tested by examples that Citus 13.2 refuses and accepts,
+ * and then applied to every declared statement. Each test file checks the statements that are sent (`support/sent.ts`).
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

@@ -1,4 +1,4 @@
-/** Commands that root gives beside the service of somebody else: nothing of them stands in the way of that account. */
+/** Commands that root runs beside a service of another account: no file of theirs hinders that account. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import {
@@ -28,7 +28,7 @@ const skip =
 
 type Checkout = { readonly folder: string; readonly project: string };
 
-/** A project of an account's own, on its own packages. */
+/** A project that another account owns, with its own packages. */
 async function checkoutOf(uid: number): Promise<Checkout> {
   const folder = await freshDataDir();
   const project = path.join(folder, 'projeto');
@@ -45,13 +45,13 @@ async function checkoutOf(uid: number): Promise<Checkout> {
   return { folder, project };
 }
 
-/** As the account of the test gives it, which has nothing of the run. */
+/** Runs a command as root, without the compile cache of the test run. */
 function asRoot(project: string, ...args: readonly string[]): void {
   const { NODE_COMPILE_CACHE: _, ...env } = process.env;
   runAsRoot(project, env, args);
 }
 
-/** The same with what Node compiled kept outside of the project: it starts in half the time. */
+/** The same with Node's compile cache outside of the project: it starts in half the time. */
 function asRootAgain(project: string, ...args: readonly string[]): void {
   runAsRoot(project, { ...process.env, NODE_COMPILE_CACHE: path.join(path.dirname(project), 'compilado') }, args);
 }
@@ -62,7 +62,7 @@ function runAsRoot(project: string, env: NodeJS.ProcessEnv, args: readonly strin
   assert.equal(status, 0, `${args.join(' ')}: ${stderr}`);
 }
 
-/** As the account itself, which owns the folder and not the one around it. */
+/** Deletes as the account itself, which owns the folder but not its parent. */
 function deleteAs(uid: number, folder: string): void {
   const rights = [`--reuid=${uid}`, `--regid=${uid}`, '--clear-groups'];
   const { stderr } = spawnSync('setpriv', [...rights, 'find', folder, '-mindepth', '1', '-delete'], {

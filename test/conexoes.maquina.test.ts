@@ -1,4 +1,4 @@
-/** How many connections the service opens, and what it does with fewer than it asks for (D-247). */
+/** The number of connections that the service opens, and its behaviour with fewer than it asks for (D-411). */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { openMigrationPool } from '../src/base/pg/migration-steps.ts';
@@ -27,7 +27,7 @@ async function issueMany(address: string): Promise<readonly string[]> {
   });
 }
 
-/** A role of its own that owns nothing and may do everything; `limit`: the connections that it is granted. */
+/** A role that owns nothing and may do everything; `limit`: its connection limit. */
 async function roleWith(limit: number): Promise<ClientConfig> {
   const database = await freshDatabase();
   const pool = await poolOn(database);
@@ -48,7 +48,7 @@ test('two processes that are granted three connections together wait for one ano
   assert.equal(await service.end('SIGTERM'), 0);
 });
 
-// Those of a service that heard nothing for long are given up, and the server takes its time to see it.
+// A service that was not answered for long drops its connections, and the server notices that only after a while.
 test('no more are opened than the settings say', { timeout: 600_000 }, () => unlessStoodStill(openNoMore));
 
 async function openNoMore(): Promise<void> {
@@ -74,7 +74,7 @@ async function openNoMore(): Promise<void> {
   isEnded = true;
   await looking;
   assert.equal(await service.end('SIGTERM'), 0);
-  // One more: a question to the server, which has a connection of its own.
+  // The health check adds one: its query has its own connection.
   assert.ok(highest === 3 || highest === 4, `${highest} connections`);
 }
 

@@ -1,7 +1,7 @@
 /**
- * The request schemas of the description and the service say the same of the form of a body, both ways: what is drawn from a schema never
- * fails in its structure, and a body bent at random is refused by the schema when the service refuses its structure, and only then. What
- * a schema cannot say stands below, each with its reason.
+ * The request schemas of the description agree with the service on the form of a body, both ways. A body drawn from a schema never fails in
+ * its structure. The schema refuses a randomly changed body exactly if the service refuses its structure. The limits of the schemas stand
+ * below, each with its reason.
  *
  * NFSE_TEST_LONGO=1 draws many more.
  */
@@ -22,7 +22,7 @@ import { drawnFrom } from './support/schema-arbitrary.ts';
 import fc, { LONG, SEED } from './support/seed.ts';
 
 const DRAWN = LONG ? 3_000 : 200;
-/** Bent bodies of each drawn one. */
+/** Changed bodies for each drawn one. */
 const BENT = 12;
 
 const description = describeApi(DESCRIBED_DOOR);
@@ -30,7 +30,7 @@ const described = describedBy(description);
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** What the service says of the structure of a body; the sandbox, where the body names its municipality. */
+/** The service's verdict on the structure of a body. The sandbox judges, in which the body names its municipality. */
 function structureOf(body: unknown, read: (document: JsonDocument) => object): readonly Fault[] {
   const reading = readJson(Buffer.from(JSON.stringify(body)));
   if ('fault' in reading) return [reading.fault];
@@ -57,7 +57,7 @@ const EVENTO: Door = {
 
 type Exception = { readonly because: string; readonly holds: (value: unknown, fault?: Fault) => boolean };
 
-/** What the service refuses and a schema admits, by the value that the fault is about. */
+/** Values that the service refuses and a schema allows, by the value of the fault. */
 const SCHEMA_CANNOT: readonly Exception[] = [
   {
     because: 'check digits of a CPF or of a CNPJ are computed',
@@ -76,7 +76,7 @@ const SCHEMA_CANNOT: readonly Exception[] = [
   },
 ];
 
-/** What a schema refuses and the service takes, by the body. */
+/** Bodies that a schema refuses and the service accepts. */
 const SERVICE_TAKES: readonly Exception[] = [
   {
     because: 'a blank name of the provider is no matter of structure: the rule that refuses it says more (D-34)',
@@ -95,7 +95,7 @@ const SERVICE_TAKES: readonly Exception[] = [
 /** The reasons that some body has shown. */
 const used = new Set<Exception>();
 
-// Bending.
+// Changes to a body.
 
 type Step = string | number;
 
@@ -168,7 +168,7 @@ const VALUES: readonly unknown[] = [
   ...[0, 1, 7, -1, 0.5, 0.005, 1.1, 1e15, 1e16, 101, true, false, {}, [], [null], [{}], ['1'], { cpf: '1' }],
 ];
 
-/** One change somewhere in a body; `other` lends properties that this one has not. */
+/** One change in a body; `other` supplies properties that this one lacks. */
 function bend(body: unknown, other: unknown, at: number, how: number, which: number): unknown {
   const places = placesIn(body);
   const path = places[at % places.length]!;
@@ -181,7 +181,7 @@ function bend(body: unknown, other: unknown, at: number, how: number, which: num
           : undefined,
       );
     case 1:
-      // A list longer than it may be, and what is not one.
+      // A list longer than allowed, and a value that is not a list.
       return withAt(body, path, (one) =>
         Array.isArray(one) ? Array.from({ length: 1_001 }, () => one[0] ?? '1') : [one],
       );
@@ -197,12 +197,12 @@ function bend(body: unknown, other: unknown, at: number, how: number, which: num
   }
 }
 
-/** Which reasons explain a difference; none for one that nothing explains. */
+/** The reasons that explain a difference; empty if nothing explains it. */
 function explained(exceptions: readonly Exception[], value: unknown, fault?: Fault): readonly Exception[] {
   return exceptions.filter(({ holds }) => holds(value, fault));
 }
 
-/** The value that a fault is about, found by its place in the body. */
+/** The value of a fault, found by its place in the body. */
 function toldValue(body: unknown, { campo = '' }: Fault): unknown {
   return valueAt(
     body,

@@ -1,6 +1,6 @@
 /**
- * Requests with large bodies are answered in a thread of their own: as they would be here, one after the other, with an end to what
- * one may take of the processor and to how many wait. What the thread stores, the others hear of.
+ * A separate thread answers requests with large bodies, one after another, with the same answers as the main thread. Processor time and
+ * queue length are limited. The other threads learn of the rows that this thread stores.
  */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
@@ -27,7 +27,7 @@ const numbered = (nDPS: string): string =>
   LONGEST.replaceAll('000000000000001', nDPS.padStart(15, '0')).replace('<nDPS>1<', `<nDPS>${nDPS}<`);
 const xml = (body: string): RequestInit => ({ method: 'POST', headers: { 'Content-Type': 'application/xml' }, body });
 
-/** An entrance to the thread. `gather` holds back that many requests, and lets them in together once all have come. */
+/** A gate before the thread. `gather` holds that many requests back, and passes them together once all have come. */
 function gateTo(aside: Aside): Aside & { gather(count: number): void } {
   const waiting: (() => void)[] = [];
   let left = 0;
@@ -50,12 +50,12 @@ function gateTo(aside: Aside): Aside & { gather(count: number): void } {
 describe('a body above 32 KiB', () => {
   let service: TestService;
   let connection: Awaited<ReturnType<typeof freshDatabase>>;
-  /** The door of the tests that change nothing about its thread: a thread costs half a second to start. */
+  /** The server of the tests that do not configure the thread: a new thread costs half a second. */
   let shared: string;
   let gate: ReturnType<typeof gateTo>;
   const stored: string[] = [];
 
-  /** A door that answers such bodies in a thread, behind a proxy, so that a test may come from anywhere. */
+  /** A server that answers such bodies in a thread; its trusted proxy lets a test use any client address. */
   async function doorWith(cpuMaxMs?: () => number, between = (aside: Aside): Aside => aside): Promise<string> {
     const log = createLog('silent').log as Logger;
     const onStored: OnStored = (tenant, documents) => stored.push(...documents.map(() => tenant));
@@ -133,7 +133,7 @@ describe('a body above 32 KiB', () => {
   });
 
   test('that takes too much of the processor is ended with a refusal, stores nothing, and the next is answered', async () => {
-    // A municipality of its own: in the other one the worker issues the lots of other tests.
+    // This test has its own municipality: in the other one, the worker issues the lots of other tests.
     const tenant = 'apertado';
     await service.store.municipios.create({ tenant, ambiente: 'homologacao', codigoIbge: undefined }, Date.now());
     const count = () => service.pool.query('select count(*)::int as notas from notas where tenant = $1', [tenant]);
@@ -233,7 +233,7 @@ describe('a body above 32 KiB', () => {
     await untilTrue(() => ended.includes('ensaio 503'), 'all places of rehearsals are taken');
     const before = ended.filter((one) => one === 'ensaio 200').length;
     assert.notEqual(await ask(`/${tenant}/api/v1/nfse/v101/validacao`, '192.0.2.1'), 503);
-    // The one under way and the next, and some that ended while the request was on its way.
+    // The present request and the next, and some that ended while this request was on its way.
     const passed = ended.filter((one) => one === 'ensaio 200').length - before;
     assert.ok(passed < 8, ended.join(', '));
     await Promise.all(crowd);
@@ -251,7 +251,7 @@ describe('a body above 32 KiB', () => {
     const tookS = Math.ceil((Date.now() - began) / 1_000);
     assert.equal(long.status, 201, JSON.stringify(long.body).slice(0, 300));
     const [, seconds] = /^"prestador";r=1;t=(\d+)$/.exec(long.headers.get('ratelimit') ?? '') ?? [];
-    // Meanwhile the remaining time grew shorter, at most by the duration of the request.
+    // The remaining time shrank meanwhile, at most by the duration of the request.
     const whole = Math.ceil((86_400 * count) / (count + 1));
     assert.ok(Number(seconds) <= whole && Number(seconds) >= whole - tookS, `${seconds} of ${whole} s`);
     assert.equal((await emitted(exampleXml({ nDPS: '202' }))).status, 201);
@@ -271,13 +271,13 @@ describe('a body above 32 KiB', () => {
   test('of which the thread fails is answered E999, and the log has what failed', async () => {
     const address = shared;
     service.logged.length = 0;
-    // A table that is read for each note: what the thread remembers would hide the failure.
+    // The table is read for each note: a table that the thread caches would hide the failure.
     await service.pool.query('alter table numeracao rename to numeracao_fora');
     try {
       const { status, body } = await emit(address, LONGEST);
       assert.equal(status, 500);
       assert.equal(body.erros[0].codigo, 'E999');
-      // The worker that takes up lots of other tests may tell of the same.
+      // A worker that takes lots of other tests may log the same error.
       const errors = service.logged.flatMap(({ about }) =>
         'err' in about ? [about.err as Error & { code?: string }] : [],
       );
@@ -295,7 +295,7 @@ describe('a body above 32 KiB', () => {
     assert.ok(first(documento, 'Protocolo') !== undefined, body.slice(0, 500));
     const padded = consultaXml(`<NumeroNfse>${' '.repeat(ASIDE_BYTES)}1</NumeroNfse>`);
     const inside = `<n:ConsultarNfse xmlns:n="${ABRASF}"><parameters>${escaped(padded)}</parameters></n:ConsultarNfse>`;
-    // With nothing found it is answered as any; only an answer of many pages is for short questions alone.
+    // A search without results has the normal answer; only an answer of many pages requires a short query.
     assert.equal((await post(address, envelope(inside))).status, 200);
   });
 });

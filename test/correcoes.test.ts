@@ -1,6 +1,6 @@
 /**
- * Corrections are followed to the letter (D-212): pasted in place, again and again, until the document is accepted or what is left
- * needs a decision. Nothing that is pasted breaks a document, and none makes a fault of structure that was not there.
+ * Corrections are applied literally (D-212), again and again, until the document is accepted or the remaining faults need a decision. No
+ * correction breaks a document, or adds a fault of structure.
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -18,9 +18,9 @@ import { type Answered, assertWellFormed, correct } from './support/correcoes.ts
 import fc, { LONG } from './support/seed.ts';
 
 type Trial = {
-  /** What the service answers to a document; empty when it is accepted. */
+  /** The service's faults for a document; empty if it is accepted. */
   readonly answer: (text: string) => readonly Answered[];
-  /** The faults of its structure; undefined when it did not come to that. */
+  /** The structural faults; undefined if the check did not get that far. */
   readonly structure: (text: string) => readonly Answered[] | undefined;
 };
 
@@ -49,7 +49,7 @@ const EVENTO: Trial = {
     const read = readPedido(json);
     return 'faults' in read ? read.faults : [];
   },
-  // Of an unknown type nothing more is read.
+  // The rest of an event of unknown type is not read.
   structure: (text) => {
     const faults = EVENTO.answer(text);
     return faults.some(({ campo }) => campo === 'tipo_evento') ? undefined : faults;
@@ -59,11 +59,11 @@ const EVENTO: Trial = {
 const ROUNDS_MAX = 12;
 const without = (xpath: string): string => xpath.replace(/\[\d+\]/g, '');
 
-/** How many corrections were followed before nothing was left, or only what needs a decision. */
+/** The number of corrections until no fault was left, or only faults that need a decision. */
 function follow(first: string, trial: Trial, one?: number): number {
   let text = first;
   let followed = 0;
-  // What the round before found in this text.
+  // The faults that the previous round found in this text.
   let known: readonly Answered[] | undefined;
   for (let round = 0; round < ROUNDS_MAX * (one === undefined ? 1 : 10); round += 1) {
     const faults = trial.answer(text);
@@ -82,7 +82,7 @@ function follow(first: string, trial: Trial, one?: number): number {
   assert.fail(`does not come to an end:\n${first}\n…\n${text}`);
 }
 
-/** What was told of before may be told of again, and what stands inside of an element that got its right name only then. */
+/** Old faults may be reported again. New faults may appear inside an element that was only now renamed correctly. */
 function assertNothingNew(
   before: readonly Answered[],
   after: readonly Answered[] | undefined,
@@ -207,7 +207,7 @@ describe('a document with one mechanical mistake comes to be accepted', () => {
   });
 });
 
-/** The same document as others would write it. */
+/** The same document in other spellings. */
 const CLOTHES: readonly ((text: string) => string)[] = [
   (text) => text,
   (text) => text.replace(/>\s+</g, '><'),
@@ -219,9 +219,9 @@ const CLOTHES: readonly ((text: string) => string)[] = [
       : text,
 ];
 
-// Documents that nobody thought of.
+// Randomly built documents.
 
-/** One of what a generator of documents, or a person, gets wrong; `pick` chooses among what there is. */
+/** One typical mistake of a generator of documents, or of a person; `pick` chooses its place. */
 type Mistake = (text: string, pick: (below: number) => number) => string;
 
 const leaves = (text: string): RegExpExecArray[] => [...text.matchAll(/<(\w+)>([^<]*)<\/\1>/g)] as RegExpExecArray[];

@@ -1,4 +1,4 @@
-// Which answers a page of another site may read: the public ones, with their refusals, and no other address of the service.
+// The answers that a page of another site may read: the public ones, with their refusals, and no other address of the service.
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -12,7 +12,7 @@ const CATALOGO_PATHS = [...CATALOGOS.map(({ nome }) => nome), 'motivos_evento'].
   (nome) => `/integracao/api/v1/catalogo/${nome}`,
 );
 const PUBLIC = [...CATALOGO_PATHS, '/openapi.json', '/docs/erros.json', '/docs/arquivos/dps.xml'];
-/** Below catalogs that exist, an item or a filter that does not. */
+/** Unknown items and filters of existing catalogues. */
 const PUBLIC_REFUSALS = [
   '/integracao/api/v1/catalogo/nbs?page=0',
   '/integracao/api/v1/catalogo/motivos_evento?tipo_evento=nenhum',

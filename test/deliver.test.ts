@@ -1,6 +1,6 @@
 /**
- * Delivery with the real store and an ADN that can do everything an ADN does: take a note, refuse it, be away, take it and
- * lose the answer, break. The clock is held by the test; what the public sees is read as the public reads it.
+ * Delivery with the real store and an ADN with all behaviours: accept, refuse, be unreachable, accept and lose the answer, fail. The test
+ * controls the clock, and reads public data as the public does.
  */
 
 import assert from 'node:assert/strict';
@@ -48,7 +48,7 @@ import { NOON } from './support/service.ts';
 import { nobodyTrusted } from './support/trust.ts';
 import { assertStays, until } from './support/until.ts';
 
-/** What the ADN does with a note that is sent to it. `lost`: takes it, and the answer does not arrive. */
+/** The reaction of the ADN to a note. `lost`: the ADN accepts it, but the answer does not arrive. */
 type Mood = 'accepts' | 'refuses' | 'too_early' | 'unknown' | 'lost' | 'away' | 'silent' | 'breaks';
 
 const ERROS: readonly AdnErro[] = [
@@ -56,7 +56,7 @@ const ERROS: readonly AdnErro[] = [
   { codigo: 'E0999', descricao: 'Outro motivo' },
 ];
 
-/** A small real ADN: it remembers what it took, and never takes a note twice without telling the test. */
+/** A small realistic ADN: it remembers accepted notes, and reports each second acceptance to the test. */
 class FakeAdn implements Adn {
   readonly wantsDocuments: boolean = true;
   batchMax = 50;
@@ -68,9 +68,9 @@ class FakeAdn implements Adn {
   readonly sent: string[] = [];
   readonly sentTwice: string[] = [];
   readonly asked: string[] = [];
-  /** From which number on the last look was. */
+  /** The number from which the last scan started. */
   askedFrom: readonly string[] = [];
-  /** Up to which number a look in vain has come. */
+  /** The number that an unsuccessful scan has reached. */
   place: string | undefined;
   readonly documents = new Map<string, Uint8Array | undefined>();
   /** Runs when notes arrive, before they are answered. */
@@ -100,7 +100,7 @@ class FakeAdn implements Adn {
     return new Map(notas.map(({ chave_acesso }) => [chave_acesso, this.knowledgeOf(chave_acesso)]));
   }
 
-  /** Events are not what this file is about. */
+  /** Events are not the subject of this file. */
   async shareEventos(_tenant: string, eventos: readonly EventoToShare[]): Promise<ReadonlyMap<string, EventoAnswer>> {
     return new Map(eventos.map(({ id }) => [id, { kind: 'accepted', nsu: undefined }]));
   }
@@ -169,7 +169,7 @@ class Town {
     };
   }
 
-  /** A town of its own in the database of this file. */
+  /** A new municipality in the database of this file. */
   static async open(): Promise<Town> {
     shared ??= freshPool();
     opened += 1;
@@ -178,7 +178,7 @@ class Town {
     return town;
   }
 
-  /** Several tenants in a database that nobody else uses, for a worker that looks at all of them. */
+  /** Several tenants in a separate database, for a worker that visits all of them. */
   static async alone(...tenants: readonly string[]): Promise<Town> {
     const town = new Town(await freshPool(), tenants[0]!);
     for (const tenant of tenants) {
@@ -187,7 +187,7 @@ class Town {
     return town;
   }
 
-  /** Issues a note; a new number each time unless one is given. */
+  /** Issues a note, with a new number each time unless one is given. */
   async issue(nDPS?: string, municipio = this.municipio, patch: Patch = {}): Promise<IssuedNota> {
     this.sent += 1;
     const xml = exampleXml({ serie: '1', nDPS: nDPS ?? String(this.sent), ...patch });
@@ -206,13 +206,13 @@ class Town {
     return reading;
   }
 
-  /** What is shown of a note: status, status of the protocolo, whether the key is provisional. */
+  /** The public view of a note: status, status of the protocolo, whether the key is provisional. */
   async shown(issued: IssuedNota): Promise<readonly [string, string, boolean]> {
     const { nota, protocolo, chave_acesso_provisoria } = await this.read(issued);
     return [nota.status, protocolo.status, chave_acesso_provisoria];
   }
 
-  /** Milliseconds until the note wants attention; undefined when it rests. */
+  /** Milliseconds until the note is due; undefined when it rests. */
   async dueIn({ chave_acesso }: IssuedNota): Promise<number | undefined> {
     const text = `select f.due_at from notas n left join fila f on f.tenant = $1 and f.tipo = 'nota' and f.id = n.id
       where n.tenant = $1 and n.chave_acesso = $2`;
@@ -367,7 +367,7 @@ describe('a note that comes before the event of the one that it replaces (E1308)
       const { protocolo, proxima } = await town.read(note);
       assert.match(protocolo.mensagem_retorno!, /cancelamento_por_substituicao.*E1308: Falta o evento/);
       const due = (await town.dueIn(note))!;
-      // Its event may wake it at any time: who follows it asks once a minute at least.
+      // The event can make the note due at any time, so clients should ask at least once a minute.
       assert.equal(proxima, town.clock.now + Math.min(Math.max(due, 1_000), 60_000));
       assert.ok(due <= most && due >= most * 0.75, `${due} of ${most}`);
       town.clock.now += due;
@@ -502,7 +502,7 @@ describe('a note that replaces one that stands here', () => {
     assert.deepEqual([shown.substitui, shown.podeRetirar], [antiga.chave_acesso, false]);
     assert.match((await retirarNota(town.world, tenant, chave, by))!.problem, /está recusada.*Não há o que retirar/);
     assert.deepEqual(town.adn.sent, [antiga.chave_acesso]);
-    // What replaces it goes at once; and its number is free.
+    // The substitute is due at once, and the number of the withdrawn note is free.
     assert.equal(await town.dueIn(ofNova), 0);
     assert.notEqual((await town.issue('2')).chave_acesso, chave);
   });
@@ -623,7 +623,7 @@ describe('a note about which nothing is known', () => {
     const notes = [await town.issue(), await town.issue(), await town.issue()];
     await town.deliver();
     town.clock.now += (await town.dueIn(notes[1]!))!;
-    // One of a batch is enough to look for all, whether they are due or not.
+    // One due note of a batch is enough to look for all, due or not.
     town.adn.batchMax = 1;
     town.adn.findIsAway = true;
     town.adn.place = '41';
@@ -660,7 +660,7 @@ describe('a note about which nothing is known', () => {
       assert.equal((await town.deliver()).delivered, 0, 'not a moment before');
       town.clock.now += 1;
     }
-    // It doubles from one second to one minute; the last quarter of each wait is left to chance.
+    // The wait doubles from one second to one minute; the last quarter of each wait is random.
     for (const [place, wait] of waits.entries()) {
       const whole = Math.min(1_000 * 2 ** place, MINUTE_MS);
       assert.ok(wait >= 0.75 * whole && wait <= whole, waits.join(' '));
@@ -775,7 +775,7 @@ describe('why notes wait, for the operator', () => {
     town.clock.now += 2 * MINUTE_MS;
     await town.deliver();
     assert.equal(await problemOf(town), 'tempo esgotado');
-    // Another process, which has not met it.
+    // Another process has not had this failure.
     const other = { ...town.world, store: createStore(town.pool) };
     await deliverNotas(other, town.municipio);
     assert.equal(await problemOf(town), 'tempo esgotado');
@@ -838,7 +838,7 @@ describe('whatever the ADN does', () => {
             return mood;
           };
           const findings = [...finding];
-          // Each mood and each finding that breaks costs a round, each that is unsure one more; the rest goes at once.
+          // Each mood and each failing search costs a round, and each uncertain mood another; the rest goes at once.
           const rounds = 2 * (moods.flat().length + finding.length + 2);
           for (let round = 0; round < rounds; round += 1) {
             const next = findings.shift();
@@ -917,7 +917,7 @@ describe('a clock that is set two hours ahead, and back', () => {
 });
 
 describe('the worker', () => {
-  /** For a slow machine; what goes well is over in a second or two. */
+  /** The limit allows for a slow machine; a successful run takes a second or two. */
   const PATIENT = { timeout: 300_000 };
   const eventually = (what: string, holds: () => Promise<boolean>): Promise<true> =>
     until(async () => (await holds()) || undefined, what);
@@ -979,7 +979,7 @@ describe('the worker', () => {
     await eventually('the note is delivered', async () => (await town.shown(note))[0] === 'autorizada');
     await worker.stop();
     const late = await town.issue();
-    // It looked each second: a slow machine gives it only more time.
+    // The worker looked each second: a slow machine only gives it more time.
     await assertStays(async () => isDeepStrictEqual(await town.shown(late), DRAFT), 1_500, 'a draft');
   });
 });

@@ -1,9 +1,10 @@
 /**
- * A day of an integrator: several programs of his issue a thousand notes, one follows what changes by its cursor, and one is told it, while
- * the service and its database are killed and the one that is told is away; meanwhile a note is cancelled. Nothing is issued twice; who
- * follows misses nothing and is told nothing twice; who is told gets all of it in order; and what he had not got while he was away could be
- * read by who followed. He switches his address on again when he is back, as the retries may take five minutes; an hour away, and back by
- * them alone, is `avisos-hora.test.ts`.
+ * A day of an integrator: several of its programs issue a thousand notes, one follows the changes by a cursor, and one receives messages.
+ * The service and its database are killed, the receiver is offline for a while, and a note is cancelled.
+ *
+ * Nothing is issued twice. The cursor program misses nothing and gets no change twice. The receiver gets all changes in order. The changes
+ * that it missed while offline were available to the cursor program. The integrator enables its address again after its return, as the
+ * retries may take five minutes. An hour offline, with recovery by the retries alone, is `avisos-hora.test.ts`.
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -21,22 +22,22 @@ import { until, untilTrue } from './support/until.ts';
 const PRESTADOR = '11222333000181';
 const NOTAS = 1_000;
 const CLIENTS = 6;
-/** Between two notes of a client, so that the day is long enough for what happens in it. */
+/** The pause between two notes of a client, so that the day is long enough for all failures. */
 const PAUSE_MS = 60;
-/** Of this many notes one answer is not read, and one more request is sent again though it was answered. */
+/** One answer in so many notes is not read, and one more request is repeated although it was answered. */
 const LOST_EVERY = 25;
 const ANSWER_MAX_MS = 60_000;
 const STARTS_MAX = 10;
-/** What is told beside, of the note that is cancelled; the last two are of one moment, and either comes first. */
+/** Additional changes of the cancelled note; the last two happen at the same moment, in either order. */
 const CANCELLED = ['evento.pendente', 'evento.enviado', 'evento.processado', 'nota.cancelada'];
 
-/** Everything under one address, which stays the same. */
+/** The whole service under one address, which stays the same. */
 async function openService() {
   const dataDir = await readyDataDir();
   const env = { NFSE_DATA_DIR: dataDir, NFSE_AVISOS_PRIVADOS: '1', NFSE_LOG_LEVEL: 'error' };
   const own = { ...env, PORT: String(await ownPort()) };
   let running: ServiceProcess = await startServiceProcess(own);
-  // The integrator has a sandbox of his own.
+  // The integrator has its own sandbox.
   const made = await fetch(`${running.address}/integracao/api/v1/ambientes`, { method: 'POST' });
   assert.equal(made.status, 201);
   const { municipio } = ((await made.json()) as { ambiente: { municipio: string } }).ambiente;
@@ -60,7 +61,7 @@ async function ask(url: string, init: RequestInit = {}): Promise<Told | undefine
   try {
     const response = await fetch(url, { ...init, signal: AbortSignal.timeout(ANSWER_MAX_MS) });
     const text = await response.text();
-    // A service that is killed, or whose database is, says so or nothing.
+    // A service that is killed, or whose database is, answers one of these, or nothing.
     if ([409, 429, 503].includes(response.status)) return undefined;
     return { status: response.status, body: JSON.parse(text) };
   } catch {
@@ -72,7 +73,7 @@ async function insist(url: string, init: RequestInit = {}): Promise<Told> {
   return until(() => ask(url, init), `an answer of ${url}`);
 }
 
-/** Issues all notes, by so many programs at once, each request until it is answered; `issued`: the key of each, by its number. */
+/** Issues all notes with several concurrent programs, each request repeated until it is answered; `issued`: the keys, by number. */
 function issueAll(api: string) {
   const issued = new Map<number, string>();
   const problems: string[] = [];
@@ -81,7 +82,7 @@ function issueAll(api: string) {
     const init = { method: 'POST', headers, body: exampleXml({ nDPS: String(numero) }) };
     const url = `${api}/nfse/v101`;
     if (numero % LOST_EVERY === 0) {
-      // The connection breaks while it is answered.
+      // The connection breaks during the answer.
       await fetch(url, { ...init, signal: AbortSignal.timeout(numero % 20) }).catch(() => undefined);
     }
     for (let times = numero % LOST_EVERY === 1 ? 2 : 1; times > 0; times -= 1) {
@@ -104,7 +105,7 @@ function issueAll(api: string) {
   return { issued, problems, ended };
 }
 
-/** Cancels a note, once, however often it is asked. */
+/** Cancels a note once, for any number of repeated requests. */
 async function cancel(api: string, chave: string): Promise<void> {
   const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': randomUUID() };
   const init = { method: 'POST', headers, body: JSON.stringify(CANCELAMENTO) };
@@ -145,7 +146,7 @@ test('a thousand notes while everything dies: once each, and each change told', 
   const ofCancelled = () => follower.told.filter(({ chave_acesso }) => chave_acesso === cancelled);
   await untilTrue(() => ofCancelled().length === LIFE.length + CANCELLED.length, 'who follows is told the event');
   assert.equal(receiver.received.length, before, 'who is away was told something');
-  // All that he misses is there for who asks.
+  // A query finds all changes that the receiver missed.
   const known = idsOf(receiver.received);
   const missing = () => follower.told.filter(({ id }) => !known.has(id)).map(({ id }) => id);
   await untilTrue(() => missing().length > 300, 'who follows is told what the other one misses');
@@ -190,7 +191,7 @@ test('a thousand notes while everything dies: once each, and each change told', 
   for (const { id, tipo } of ofCancelled())
     assert.ok(LIFE.includes(tipo) || missed.includes(id), `${id} was not missed`);
   for (const id of missed) assert.ok(first.has(id), `${id} never came`);
-  // From the beginning it is the same, in the same order.
+  // A second pass from the beginning gives the same changes, in the same order.
   const all: Mudanca[] = [];
   for (let cursor = '', isMore = true; isMore; ) {
     const page = (await insist(`${api}/mudancas?desde=${cursor}&limite=700`, { headers: withToken(token) })).body;

@@ -1,5 +1,5 @@
 /**
- * The documents of a note are what was sent and what was answered, whoever asks and in whatever form its row has them: whole, or compressed
+ * The documents of a note equal the sent and the answered ones. This holds for every reader and every form of the row: whole, or compressed
  * together.
  */
 import assert from 'node:assert/strict';
@@ -68,7 +68,7 @@ describe('the documents of a note', () => {
     }
   });
 
-  /** All that anybody is told of the documents of the notes. */
+  /** All answers about the documents of the notes. */
   async function told(): Promise<readonly unknown[]> {
     const all: unknown[] = [];
     const other = createStore(service.pool);
@@ -139,7 +139,7 @@ describe('documents are compressed', () => {
   const TENANT = 'alfa';
   const NOTAS = 250;
 
-  /** Notes of a year of use; of every 25 one is not at its end. */
+  /** Notes of a year of use; one in 25 is not in its final state. */
   async function used(): Promise<Db> {
     const pool = await freshPool();
     await createStore(pool).municipios.create({ tenant: TENANT, ambiente: 'producao', codigoIbge: undefined }, OLD);
@@ -218,7 +218,7 @@ describe('documents are compressed', () => {
     await pool.query('update notas set data_emissao = $1', [new Date(OLD)]);
     let calls = 0;
     const broken = documentoStore(pool, (papers) => {
-      // Of whichever comes first nothing can be compressed.
+      // The first compression fails.
       calls += 1;
       if (calls === 1) throw new Error('out of memory');
       return packPapers(papers);

@@ -1,4 +1,4 @@
-/** A server that was told not to wait for its disk: who starts the service on it is told what a crash loses, and what to change. */
+/** A server that does not wait for its disk: the service's operator is told what a crash loses, and what to change. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { durabilityWarnings } from '../src/base/pg/durability.ts';
@@ -54,7 +54,7 @@ describe('a server that does not wait for its disk', () => {
       connectionString: `${databaseUrlOf(connection)}?options=-c%20synchronous_commit%3D${value}`,
     });
     assert.match((await changedAnd(asked('off'))).join(), /retire synchronous_commit das opções de DATABASE_URL/);
-    // What waits for this disk and for no other loses nothing by a crash of this server.
+    // A commit that waits for the local disk alone loses nothing in a crash of this server.
     assert.deepEqual(await changedAnd(asked('local')), []);
   });
 });

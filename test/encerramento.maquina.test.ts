@@ -1,4 +1,6 @@
-/** The end of a process as who runs it asks for it: a signal to npm, to the first process of a container, to npx, under load or at rest. */
+/**
+ * The end of the service as an operator requests it: a signal to npm, to the first process of a container, to npx, under load or at rest.
+ */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -19,19 +21,19 @@ import { unlessStoodStill } from './support/standstill.ts';
 import { SERVING, type Started, said, start } from './support/started.ts';
 import { until, untilTrue } from './support/until.ts';
 
-/** The process below one that makes a namespace, which is the first of it. */
+/** The child of the process that makes a namespace is the first process of that namespace. */
 const firstOf = ({ child }: Started): Promise<number> =>
   until(
     async () => Number(readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8')) || undefined,
     'pid 1',
   );
 
-/** Between two notes of a line: that requests come all the time is the point, not how many. */
+/** The pause between two notes of a client: a constant stream of requests matters, not their number. */
 const LINE_PAUSE_MS = 50;
 
 type Load = { readonly answers: number[]; readonly broken: string[]; readonly done: Promise<void> };
 
-/** A client that keeps its connections, as an ERP does, and issues one note after the other until the door is closed. */
+/** A client with persistent connections, like an ERP, that issues one note after another until the port is closed. */
 function issueOn(address: string, from: number): Load {
   const agent = new http.Agent({ keepAlive: true });
   const [answers, broken]: [number[], string[]] = [[], []];
@@ -46,7 +48,7 @@ function issueOn(address: string, from: number): Load {
         answer.resume().on('close', resolve);
       });
       sent.on('error', (error: NodeJS.ErrnoException) => {
-        // Who could not connect was not taken up, and knows that nothing was done.
+        // A client that could not connect was not served, and knows that nothing was done.
         if (error.syscall === 'connect') closed = true;
         else broken.push(`${error.code} ${error.message}`);
         resolve();
@@ -88,7 +90,7 @@ describe('SIGTERM to npm start', () => {
       process.kill(command[0] === 'npm' ? service.child.pid! : await firstOf(service), 'SIGTERM');
       await said(service, /por 3 s ainda se atende/);
 
-      // Connections of its own, made after the signal.
+      // The connections are new, made after the signal.
       const ready = await request(address, '/health/ready', { headers: { Connection: 'close' } });
       assert.equal(ready.status, 503);
       assert.match(ready.body.mensagem, /está sendo encerrado/);
@@ -103,7 +105,7 @@ describe('SIGTERM to npm start', () => {
       assert.equal(await service.ended, 0, service.output());
       await assert.rejects(request(address, '/health/live'), 'nobody answers any more');
       assert.ok(!existsSync(path.join(dataDir, 'pg/postmaster.pid')), 'the database stopped in order');
-      // Whether it was in order says the database: one that was killed recovers.
+      // The database's log proves an orderly shutdown: a killed one recovers.
       assert.match(readFileSync(path.join(dataDir, 'postgres.log'), 'utf8'), /database system is shut down\s*$/);
     };
     test(`${name} drains, resets nobody, and ends in order with all that it started`, { skip }, () =>
@@ -117,7 +119,7 @@ describe('SIGTERM to npm start', () => {
     const address = (await said(service, SERVING))[1]!;
     service.child.kill('SIGTERM');
     await said(service, /por 600 s ainda se atende/);
-    // One that comes sooner may be the same, by two ways.
+    // A second signal that comes sooner may be the first one, received by two ways.
     await pace(1_100);
     service.child.kill('SIGTERM');
     assert.equal(await service.ended, 143);
@@ -230,7 +232,7 @@ describe('SIGTERM to another command', () => {
 });
 
 describe('kill -9 of what was started', () => {
-  /** Of the session of a command, without the server of the database, which stops by itself when the program does. */
+  /** Processes of a command's session, without the database server, which stops by itself with the program. */
   const left = (session: number): readonly string[] =>
     readdirSync('/proc').flatMap((pid) => {
       try {

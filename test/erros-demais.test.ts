@@ -1,4 +1,4 @@
-/** Documents with more faults than one answer tells (D-03): 500 entries, of which the last says how many there are besides. */
+/** Documents with more faults than one answer lists (D-03): it has 500 entries, and the last one gives the number of the others. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { exampleJson, exampleXml } from '../src/fiscal/rules/example.ts';
@@ -8,7 +8,7 @@ import { type Answer, request } from './support/http.ts';
 import { startTestService } from './support/service.ts';
 
 const LIST = 'valores/vDedRed/documentos/docDedRed';
-/** Of kind 99 without a description (E0468), more than it may be (E0474), of nobody (E0477). */
+/** Its type is 99 without a description (E0468), its deduction exceeds the limit (E0474), and it has no supplier (E0477). */
 const DOCUMENTO: Patch = {
   'serv/cServ/cTribNac': '100101',
   [`${LIST}/nDocFisc`]: 'NF 123',
@@ -18,10 +18,10 @@ const DOCUMENTO: Patch = {
   [`${LIST}/vDeducaoReducao`]: '0.02',
 };
 const DOCUMENTOS = 1_000;
-/** Three of each document. */
+/** Each document has three faults. */
 const FAULTS = 3_000;
 
-/** Of a supplier in no municipality (E403), which the sandbox refuses too. */
+/** A supplier in an unknown municipality (E403), which the sandbox refuses too. */
 const SEM_MUNICIPIO: Patch = {
   [`${LIST}/fornec/CNPJ`]: '11444777000161',
   [`${LIST}/fornec/xNome`]: 'Fornecedor Exemplo Ltda',
@@ -32,7 +32,7 @@ const SEM_MUNICIPIO: Patch = {
   [`${LIST}/fornec/end/xBairro`]: 'Sé',
 };
 
-/** `changed`: what each of them has instead. */
+/** `changed`: replacements in each of the documents. */
 function manyXml(changed: Patch = {}): string {
   return exampleXml({ ...DOCUMENTO, ...changed }).replace(/ *<docDedRed>[\s\S]*<\/docDedRed>\n?/, (one) =>
     one.repeat(DOCUMENTOS),

@@ -1,6 +1,6 @@
 /**
- * A municipality that is closed while a process stands still: whatever that process was told before, it stores nothing afterwards, since the
- * municipality may go on elsewhere by then.
+ * A municipality is closed while a process stands still. That process stores nothing afterwards, even with older knowledge: the
+ * municipality may continue elsewhere by then.
  */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
@@ -17,7 +17,7 @@ import { until } from './support/until.ts';
 
 type Refused = { readonly status: number; readonly text: string; readonly retryAfter: string | null };
 
-/** What somebody sends to a municipality of his own; the text of the answer is all of it. */
+/** Requests of clients to a municipality of one test; the text is the whole answer. */
 const SENT: Readonly<Record<string, (tenant: string) => Promise<(address: string) => Promise<Refused>>>> = {
   note: async (tenant) => async (address) => {
     const post = {
@@ -48,7 +48,7 @@ let other: TestService;
 describe('a municipality that is closed while a process stands still', () => {
   let env: NodeJS.ProcessEnv;
   let stalling: ServiceProcess;
-  /** Called when the process has passed every look at its municipality and takes a number that may be lost. */
+  /** Runs when the process has passed every check of its municipality and takes a number that may be lost. */
   let onNumber: (() => void) | undefined;
 
   before(async () => {
@@ -89,7 +89,7 @@ describe('a municipality that is closed while a process stands still', () => {
       assert.ok(Number(retryAfter) > 0);
       assert.deepEqual(await rows(), stored);
       await runBeside(['municipio', 'alterar', tenant, '--sem-fechar'], env);
-      // A process may remember for a moment that it was closed.
+      // A process may remember for a moment that the municipality was closed.
       const again = await until(async () => {
         const { status, text } = await send(other.address);
         return text.includes('fechado por quem o opera') ? undefined : { status, text };

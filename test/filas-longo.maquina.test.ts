@@ -1,6 +1,6 @@
 /**
- * The worker under a load that an operator fears, with figures: `npm run test:longo`. What must hold of the order in which tenants are
- * served is in `worker.test.ts`, without a clock.
+ * The worker under a heavy load, with figures: `npm run test:longo`. The fairness between tenants is tested in `worker.test.ts`, without a
+ * clock.
  */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
@@ -21,7 +21,7 @@ import { montarPalco } from './support/simulador.ts';
 import { nobodyTrusted } from './support/trust.ts';
 
 const AT_ONCE = 32;
-/** A note that takes longer than this counts as that. */
+/** A note that takes longer counts with this time. */
 const PATIENCE_MS = 60_000;
 const CROWD = ['3550308', '3304557', '3106200'];
 const BACKLOG = 4_000;
@@ -78,7 +78,7 @@ async function cena(codigos: readonly string[], ajustes: { atraso_ms: number; po
 }
 
 let numero = 0;
-/** Issues as the sandbox does, whatever the tenant is: signatures are not what this is about. */
+/** Issues as the sandbox does, for any tenant: signatures are not the subject here. */
 async function emite(
   { world, store }: { world: World; store: Store },
   tenant: string,
@@ -169,9 +169,7 @@ test('three municipalities with thousands of notes waiting keep nobody else wait
   assert.ok(emitida > 0, 'the backlog lasted');
 });
 
-/**
- * Notes that were announced and never answered, and a list of what was received that has grown since. `modo`: whether they arrived.
- */
+/** Announced notes without an answer, and a list of received documents that has grown since. `modo`: whether the notes arrived. */
 const DOUBTS = [
   { modo: 'perde_resposta', desde: 0, passos: 40 },
   { modo: 'perde_pedido', desde: 100_000, passos: 5 },

@@ -1,6 +1,6 @@
 /**
- * Nothing is decided by our own sentences: with every sentence replaced, the decisions stay. A better wording is then only a
- * better wording.
+ * The text of our messages decides nothing (D-312): the decisions stay the same with every message replaced. So a better wording has no
+ * other effect.
  */
 import assert from 'node:assert/strict';
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -19,12 +19,12 @@ import { stepsFor } from '../src/subjects/assinatura/advice.ts';
 import { bytesOf, type Corpus, readCorpus } from './ataques/ataque.ts';
 import { onEnd } from './support/cleanup.ts';
 
-/** The same faults, each with a sentence that nobody wrote. */
+/** The same faults, each with a random message. */
 function reworded(faults: readonly Fault[]): readonly Fault[] {
   return faults.map((fault, place) => ({ ...fault, mensagem: `frase ${place}`, detalhes: `detalhe ${place}` }));
 }
 
-/** What a corpus of signatures is refused for, case by case. */
+/** The refusals of a corpus of signatures, case by case. */
 function refusedIn({
   agora,
   ancoras,
@@ -58,7 +58,7 @@ describe('the steps that mend a signature', () => {
       assert.ok(refused.length > 5, `${refused.length} cases`);
       for (const [nome, faults] of refused) {
         const known = { root: 'DPS', calculado: 'abc=' };
-        // A step that is the message itself is that of the new sentence; any other is the same as before.
+        // A step that consists of the message has the new message; all others are as before.
         const expected = stepsFor(faults, known).map((step) => {
           const place = faults.findIndex(({ mensagem }) => mensagem === step);
           return place < 0 ? step : `frase ${place}`;
@@ -101,7 +101,7 @@ test('how the expected value is told after what is wrong with a text', () => {
       if (fault === undefined || fault.fix !== undefined) continue;
       ways.add(fault.expected);
       const [problem, expected] = ['tem um problema', 'outra coisa'];
-      // Replaced in the sentence, or before it is made: the same.
+      // A replacement in the message, or before the message is built, gives the same.
       const made = sayFault(type, fault).replace(fault.problem, problem);
       const { options } = type;
       const said = options === undefined ? made.replace(type.expected, expected) : made.replace(options, expected);
@@ -112,15 +112,18 @@ test('how the expected value is told after what is wrong with a text', () => {
   assert.deepEqual(ways, new Set(['after a colon', 'never', undefined]));
 });
 
-/** Files that read a sentence of ours, with why nothing is decided by it. A new one does not belong here: give the fault a `kind`. */
+/**
+ * Files that read one of our messages, each with the reason why nothing is decided by it. The list does not grow: give the fault a `kind`
+ * instead.
+ */
 const REWORDING: ReadonlySet<string> = new Set([
-  // Drops the opening words that repeat the label of the row.
+  // Drops the first words, which repeat the label of the row.
   'src/subjects/notas/explicar.command.ts',
-  // Drops the name of a field in the layout, which its label says in other words.
+  // Drops the layout name of a field, because its label says the same.
   'src/subjects/eventos/oficio.page.ts',
   // A reason that the text contains already is not written twice.
   'src/published/errors/page.ts',
-  // What the documentation of a field says already is not said twice.
+  // A rule that the field's documentation already has is not repeated.
   'src/published/openapi/json-schema.ts',
   // Messages of OpenSSL, of PostgreSQL, of PgBouncer, of Citus and of age, which give no code.
   'packages/cliente/src/transporte.ts',

@@ -1,6 +1,6 @@
 /**
- * Whatever bytes are posted, the answer is one of the public table in our envelope: never a failure of ours, never silence,
- * and the memory stays what it was. Real HTTP, many requests at a time, to the sandbox and to a municipality in production.
+ * Every answer to any bytes is one of the public table, in our envelope. There is no internal error and no silence, and the memory does not
+ * grow. Many concurrent real HTTP requests go to the sandbox and to a municipality in production.
  *
  * NFSE_TEST_LONGO=1 sends a hundred thousand. NFSE_TEST_SEMENTE=N sends those of a seed again, NFSE_TEST_CASO=N one of them.
  */
@@ -25,7 +25,7 @@ const ONLY = process.env.NFSE_TEST_CASO;
 const CASES = LONG ? 100_000 : 3_000;
 const ARBITRARY = LONG ? 3_000 : 300;
 const IN_FLIGHT = 16;
-/** The slowest answer that is not a hang; the largest bodies take part of a second. */
+/** An answer slower than this counts as hung; the largest bodies take a part of a second. */
 const ANSWER_MAX_MS = 300_000;
 
 const service = await startTestService({ worker: false });
@@ -36,7 +36,7 @@ await service.store.municipios.create(
 const agent = new Agent({ keepAlive: true, maxSockets: IN_FLIGHT });
 onEnd(() => agent.destroy());
 
-/** Notes to register events on, enough that none has thousands. */
+/** Notes for the events, enough that none gets thousands. */
 const NOTAS = 30;
 
 async function issuedNotas(): Promise<Corpus['notas']> {
@@ -83,7 +83,7 @@ async function post({ path, headers, body }: Sent): Promise<Reply> {
 
 const KNOWN: ReadonlySet<number> = new Set(ERRORS.flatMap(({ statuses }) => statuses).filter((status) => status < 500));
 
-/** What is wrong with an answer; undefined when it is one that the public table knows. */
+/** The fault of an answer; undefined if the public table knows the answer. */
 function problemOf({ status, headers, text }: Reply): string | undefined {
   if (!/^[A-Za-z0-9._-]{1,64}$/.test(String(headers['x-request-id']))) return 'no X-Request-Id';
   if (status >= 500) return 'a failure of ours';
@@ -99,7 +99,7 @@ function problemOf({ status, headers, text }: Reply): string | undefined {
   return problemOfEnvelope(body as Record<string, unknown>, status);
 }
 
-/** Words of the house that have no business outside of it. */
+/** Internal words that must not appear in an answer. */
 const INTERNAL =
   /node_modules|\[native code|\.ts:\d|\bat [\w.]+ \(|\[object |\bundefined\b.*\bis not\b|ECONN|postgres|libxml/;
 
@@ -121,7 +121,7 @@ function problemOfEnvelope(body: Record<string, unknown>, status: number): strin
   return undefined;
 }
 
-/** All of a case that somebody needs to look at it. */
+/** All details of a case that a developer needs. */
 function told(sent: Sent, reply: Reply | undefined, problem: string): string {
   const body = sent.body.length > 6_000 ? `${sent.body.length} bytes` : sent.body.toString('base64');
   const answer = reply === undefined ? '' : `\nanswer ${reply.status} ${reply.text.slice(0, 2_000)}`;
@@ -165,7 +165,7 @@ describe('documents bent at random', () => {
     };
     const send = (end: number): Promise<unknown> =>
       Promise.all(Array.from({ length: IN_FLIGHT }, () => senderUntil(end)));
-    // The log of the test service keeps a line a request.
+    // The log of the test service keeps a line for each request.
     if (ONLY === undefined) await assertHoldsNothing(context, all, send, () => (service.logged.length = 0));
     else await send(all);
 
@@ -226,7 +226,7 @@ describe('words that every object has, in the place of each name and value', () 
   });
 });
 
-/** What once got a wrong answer, or none. */
+/** Cases that once got a wrong answer, or none. */
 describe('cases that failed once', () => {
   test('a property with white space in its name is told between quotation marks', async () => {
     const names = {

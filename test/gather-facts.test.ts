@@ -1,6 +1,6 @@
 /**
- * What is known before a DPS is judged: the provider and the municipality, with the real store. Production and sandbox
- * differ here most of all; where a fact becomes a refusal only in a rule, the law is asked too.
+ * The facts that are gathered before a DPS is judged: the provider and the municipality, with the real store. Production and sandbox differ
+ * most here. The law is also called where only a rule turns a fact into a refusal.
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -27,7 +27,7 @@ import { nobodyTrusted } from './support/trust.ts';
 
 const CNPJ = '11222333000181';
 const CPF = '52998224725';
-/** São Paulo, of the example, and Rio de Janeiro. */
+/** São Paulo, as in the example, and Rio de Janeiro. */
 const SAO_PAULO = '3550308';
 const RIO = '3304557';
 
@@ -35,10 +35,10 @@ type Place = { readonly world: World; readonly municipio: Municipio; readonly po
 
 let shared: Promise<Db> | undefined;
 let opened = 0;
-/** In production no two tenants share a code; these share their hour with Brasília. */
+/** Tenants in production have different codes; these municipalities share the time of Brasília. */
 const TOWNS = municipios().filter(({ uf, codigoIbge }) => uf === 'SP' && codigoIbge !== SAO_PAULO);
 
-/** A municipality of the test's own; the database is that of the file. */
+/** A new municipality; the database is that of the file. */
 async function open(ambiente: Ambiente): Promise<Place> {
   shared ??= freshPool();
   const pool = await shared;
@@ -93,7 +93,7 @@ async function administer({ pool, municipio }: Place, ...servicos: readonly Serv
   }
 }
 
-/** The DPS of the example, issued in the municipality unless it is told otherwise. */
+/** The DPS of the example, by default issued in the municipality. */
 function dpsIn({ municipio: { codigoIbge } }: Place, patch: Patch): Dps {
   if (codigoIbge === undefined) return dpsOf(patch);
   return dpsOf({ tpAmb: '1', cLocEmi: codigoIbge, 'serv/locPrest/cLocPrestacao': codigoIbge, ...patch });
@@ -105,7 +105,7 @@ async function gathered(place: Place, patch: Patch = {}, instant = NOON): Promis
   return answer;
 }
 
-/** The one fault of the refusal. */
+/** The only fault of the refusal. */
 async function refused(place: Place, patch: Patch = {}): Promise<Fault> {
   const answer = await gatherFacts(place.world, place.municipio, dpsIn(place, patch), NOON);
   const [fault, ...more] = answer.faults;
@@ -352,7 +352,7 @@ describe('the municipality that issues (D-62)', () => {
 });
 
 describe('national rules (D-86)', () => {
-  /** E0315: the standard keeps 000 for itself. */
+  /** E0315: the standard reserves 000. */
   const RESERVED = { 'serv/cServ/cTribMun': '000' };
   const nationalOf = (place: Place): Promise<string[]> => codesOf(place, RESERVED);
 
@@ -431,7 +431,7 @@ describe('the service list of the municipality', () => {
       assert.deepEqual(await codesOf(place, { 'serv/cServ/cTribNac': '170101' }), []);
       const at = 'E0310 /DPS/infDPS/serv/cServ/cTribNac';
       assert.deepEqual(await codesOf(place, { 'serv/cServ/cTribNac': '140101' }), [at]);
-      // Not yet in October.
+      // The code does not exist yet in October.
       assert.deepEqual(await codesOf(place, { 'serv/cServ/cTribNac': '010201' }), [at]);
       assert.deepEqual(await codesOf(place, { 'serv/cServ/cTribNac': '010201', dCompet: '2026-11-01' }), []);
     }
@@ -498,7 +498,7 @@ describe('the service list of the municipality', () => {
     const differing: readonly Servico[] = [
       { codigo: '001', cTribNac: '010101', aliquota: '3.00' },
       { codigo: '009', cTribNac: '010101', aliquota: '4.50' },
-      // Of another national code, and of another time: they say nothing here.
+      // These codes belong to another national code, or to another period: they must not apply here.
       { codigo: '010', cTribNac: '170101', aliquota: '2.50' },
       { codigo: '011', cTribNac: '010101', aliquota: '2.75', fim: '2026-09-30' },
     ];
@@ -530,7 +530,7 @@ describe('the service list of the municipality', () => {
 
   test('is that of its own municipality in a rehearsal, as in production', async () => {
     const [integration] = (await places({ codigo: '001', cTribNac: '171001', aliquota: '4.00' })) as [Place, Place];
-    // A fair in Rio: due there, at the rate of the DPS.
+    // A fair in Rio: the tax is due there, at the rate of the DPS.
     const fair: Patch = { 'serv/cServ/cTribNac': '171001', 'serv/locPrest/cLocPrestacao': RIO };
     const rehearsal: Place = { ...integration, municipio: { ...integration.municipio, codigoIbge: SAO_PAULO } };
     assert.equal(await aliquotaOf(rehearsal, fair), decimal('2.00'));

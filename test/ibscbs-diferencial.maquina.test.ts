@@ -1,8 +1,9 @@
 /**
- * The IBS and the CBS beside an oracle in another language, Python's decimal: amounts at the tie between two cents, which is where ways of
- * rounding differ, and any others; of 2026 and of 2027 on, reduced, and bought by a government. To the cent.
+ * Compares the IBS and the CBS to the cent with an oracle in another language, Python's decimal. Some amounts are exactly between two
+ * cents, where rounding methods differ; others are random. The cases are of 2026 and from 2027 on, with reductions, and with government
+ * purchases.
  *
- * NFSE_TEST_LONGO=1 draws anew and five times as many; NFSE_TEST_SEMENTE=N those of a seed again.
+ * NFSE_TEST_LONGO=1 draws five times as many new ones; NFSE_TEST_SEMENTE=N those of a seed again.
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -17,7 +18,7 @@ import { LONG, SEED } from './support/seed.ts';
 import { chanceOf } from './support/signatures.ts';
 
 const TIES = LONG ? 500_000 : 100_000;
-/** Amounts of one table of rates: at the tie of one of its tributes, where it has any, and others. */
+/** Amounts for one table of rates: ties of one of its tributes, if it has any, and others. */
 const TIES_OF_TABLE = 1_000;
 const OTHERS_OF_TABLE = 100;
 const AMOUNT_MAX = 99_999_999_999n;
@@ -37,14 +38,14 @@ type Operation = {
   readonly ente: string | undefined;
 };
 
-/** Classifications whose reductions are those of the table: none, whole percents, and the one that differs by tribute. */
+/** Classifications with the kinds of reductions of the table: none, whole percents, and the one that differs by tribute. */
 const CLASSIFICACOES = ['000001', '200052', '200048', '200046', '200028', '200027', '200026', '200025'];
 const ANOS = [2026, 2027, 2027, 2027, 2028, 2033];
 const ENTES = [undefined, undefined, '1', '2', '3', '4'];
 
 const { below: number, pick } = chanceOf(SEED);
 
-/** Up to four decimals, as they are published; some of two. */
+/** Rates with up to four decimals, as published; some have two. */
 function rate(most: number): string {
   const tenThousandths = number(2) === 0 ? number(most * 100) * 100 : number(most * 10_000);
   return `${Math.floor(tenThousandths / 10_000)}.${String(tenThousandths % 10_000).padStart(4, '0')}`;
@@ -62,13 +63,13 @@ function table(rates: Pick<Operation, 'uf' | 'mun' | 'cbs' | 'redutor' | 'transf
   ]);
 }
 
-/** Ten-thousandths of a percent of what a tribute is left with, of a whole reduction; undefined where it has more decimals. */
+/** The rest of a tribute's rate after a whole reduction, in ten-thousandths of a percent; undefined if it has more decimals. */
 function leftOf(rateText: string, reduction: string): bigint | undefined {
   const left = BigInt(rateText.replace('.', '')) * (100n - BigInt(Number(reduction)));
   return left % 100n === 0n ? left / 100n : undefined;
 }
 
-/** Amounts in cents of which a rate gives an odd number of half cents; none where it gives none. */
+/** Amounts in cents of which a rate gives an odd number of half cents; none if there are no such amounts. */
 function* tiesOf(left: bigint): Generator<bigint> {
   const whole = 1_000_000n;
   const common = gcd(left, whole);
@@ -127,7 +128,7 @@ test('every amount is that of the oracle, to the cent', { skip: !HAS_PYTHON && '
     const uf = pick(['0.0500', '0.1000', rate(2), rate(20)]);
     const mun = pick([uf, '0.0500', rate(2)]);
     const cbs = pick(['8.4000', '8.8000', rate(12), rate(12)]);
-    // 33.33 % leaves more decimals than are kept.
+    // 33.33 % gives more decimals than are kept.
     const redutor = ente === undefined ? '0' : pick(['0', '50', '33.33', `${number(99)}.${10 + number(90)}`]);
     const transferencia = pick(['0', '10', '40', '100', '12.5']);
     const rates = { uf, mun, cbs, redutor, transferencia };

@@ -1,4 +1,4 @@
-/** `Idempotency-Key` (D-19) on a service whose process is killed in the midst of a load. */
+/** `Idempotency-Key` (D-19) on a service whose process is killed in the middle of a load. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { exampleJson, exampleXml } from '../src/fiscal/rules/example.ts';
@@ -9,7 +9,7 @@ import { send, type Told } from './support/keyed.ts';
 import { readyDataDir, startServiceProcess } from './support/process.ts';
 import { untilTrue } from './support/until.ts';
 
-/** Each waits for one answer at a time. */
+/** Clients, each with one request at a time. */
 const CLIENTS = 16;
 const CONFIRMACAO = { tipo_evento: 'confirmacao_prestador' };
 
@@ -43,7 +43,7 @@ test('killed in the midst of a load: sent again with its key, every note and eve
   };
   const clients = Array.from({ length: CLIENTS }, client);
   await untilTrue(() => told.size >= 200, 'two hundred are answered');
-  // It stops in the midst of whatever it does, and says no more: what it had said is read, and each client is left waiting.
+  // The process stops in the middle of its work, and answers no more. Its last answers are read, and every client is left waiting.
   void first.end('SIGSTOP');
   for (let quiet = 0, last = -1; quiet < 20; last = told.size) {
     await new Promise((resolve) => setTimeout(resolve, 5));

@@ -1,6 +1,7 @@
 /**
- * `Idempotency-Key` (D-19), as an integrator uses it: over HTTP, many at once, over two processes; `idempotencia-queda.maquina.test.ts`: with a
- * process that is killed in between. A DPS without a number is one more note each time it is sent, so that nothing but the key keeps it single.
+ * `Idempotency-Key` (D-19), as an integrator uses it: over HTTP, with many concurrent requests, over two processes.
+ * `idempotencia-queda.maquina.test.ts` kills a process in between. Each DPS without a number makes one more note, so only the key prevents
+ * duplicates.
  */
 
 import assert from 'node:assert/strict';
@@ -44,7 +45,7 @@ const CONFIRMACAO = { tipo_evento: 'confirmacao_prestador' };
 const BODIES = { xml: exampleXml, json: (patch: Patch = {}) => exampleJson(patch)! } as const;
 const KINDS = ['xml', 'json'] as const;
 
-/** Everything that is said but who asked and when. */
+/** The whole answer, except the client and the time. */
 function saidBy({ status, headers, text }: Told): unknown {
   const told = ['content-type', 'location', 'x-nfse-ambiente', 'cache-control'].map((name) => headers.get(name));
   return { status, told, text };
@@ -68,7 +69,7 @@ describe('a repetition', () => {
       const second = await send(service.address, BODIES[kind](), { key });
       assert.equal(second.isRepeated, true);
       assert.deepEqual(saidBy(second), saidBy(first));
-      // Whatever has become of the note: the first answer is what was asked for.
+      // The first answer is returned for any present state of the note.
       await bancada(service.world).notas();
       service.clock.now += HOUR_MS;
       assert.deepEqual(saidBy(await send(service.address, BODIES[kind](), { key })), saidBy(first));
@@ -78,7 +79,7 @@ describe('a repetition', () => {
 
   test('keeps the remarks of the first answer', async () => {
     const { address, clock } = await startTestService({ worker: false });
-    // The identifier is not the one of this series and number, which is remarked on (D-16).
+    // The identifier is not the one of this series and number, which gives a remark (D-16).
     const xml = exampleXml({ '@Id': `DPS3550308211222333000181${'0'.repeat(19)}1`, serie: '7', nDPS: '9' });
     const first = await send(address, xml, { key: 'k' });
     assert.deepEqual(
@@ -111,7 +112,7 @@ describe('a repetition', () => {
       const last = await send(service.address, evento, { key: 'e', to });
       assert.equal(last.isRepeated, true);
       assert.deepEqual(saidBy(last), saidBy(first));
-      // Without the key it is one more request, and the note is cancelled.
+      // The request without the key is a new one, and the note is cancelled.
       assert.equal((await send(service.address, evento, { to })).body.codigo_erro, 'E302');
       assert.equal(await count(service, 'eventos'), 1);
     });
@@ -127,7 +128,7 @@ describe('a repetition', () => {
     const second = await send(service.address, wrong, { key: 'r' });
     assert.equal(second.isRepeated, true);
     assert.deepEqual(saidBy(second), saidBy(first));
-    // The mended document is another request.
+    // The corrected document is another request.
     const mended = await send(service.address, exampleXml(), { key: 'r' });
     assert.deepEqual([mended.status, mended.body.codigo_erro], [422, 'E003']);
     assert.equal(await count(service, 'notas'), 0);
@@ -286,7 +287,7 @@ describe('a key', () => {
     const event = await send(service.address, evento, { key: `e-${key}`, to });
     assert.equal(event.status, 201, event.text);
     try {
-      // Also by a clock that was set two hours ahead.
+      // The clock may also be two hours ahead.
       for (const hours of [72, 72 + 2]) {
         service.clock.now = began + hours * HOUR_MS;
         while (await service.store.idempotencia.forget(service.clock.now));
@@ -299,7 +300,7 @@ describe('a key', () => {
       assert.notEqual(later.body.chave_acesso, first.body.chave_acesso);
       const again = await send(service.address, evento, { key: `e-${key}`, to });
       assert.deepEqual([again.isRepeated, again.body.numero_sequencial], [false, 2], again.text);
-      // And from then on it answers with the new one.
+      // The key returns the new answer from then on.
       assert.deepEqual(saidBy(await send(service.address, exampleXml(), { key })), saidBy(later));
     } finally {
       service.clock.now = began;
@@ -331,12 +332,12 @@ test('the worker deletes what is past its time, of every tenant, and nothing els
   assert.equal(await count(service, 'notas'), 2, 'the notes stay');
 });
 
-/** Two processes have two addresses here; behind a proxy they have one. */
+/** The two processes have two addresses here; behind a proxy they have one. */
 function anywhere(text: string): string {
   return text.replace(/http:\/\/127\.0\.0\.1:\d+/g, 'http://aqui');
 }
 
-/** One original, and every other answer is a repetition of it, or says that it is still under way. */
+/** One answer is the original; every other one repeats it, or says that it is still under way. */
 function assertOnce(answers: readonly Told[]): Told {
   const originals = answers.filter(({ status, isRepeated }) => status === 201 && !isRepeated);
   assert.equal(originals.length, 1, answers.map(({ status, isRepeated }) => `${status} ${isRepeated}`).join(', '));
@@ -352,7 +353,7 @@ function assertOnce(answers: readonly Told[]): Told {
   return originals[0]!;
 }
 
-/** Does something while the rows of a statement are held by somebody; `holder`: their session. */
+/** Runs work while another session locks the rows of a statement; `holder`: that session. */
 async function whileLocked<Result>(
   { pool }: TestService,
   statement: string,
@@ -441,10 +442,10 @@ describe('many at once', () => {
           ...sending,
         });
         assert.deepEqual([misused.status, misused.body.codigo_erro], [422, 'E003'], 'known at once');
-        // It has its key once it is held up: whoever comes now comes after it.
+        // The blocked request holds its key: every later request comes after it.
         const [first] = await untilAwaited(one.pool, holder);
         const elsewhere = send(other.address, body, { key, ...sending });
-        // In the same commit as somebody else's, who has nothing to do with it.
+        // The other request is in the same commit, and has nothing to do with this one.
         const bystander = send(other.address, exampleXml({ 'prest/CNPJ': OTHER_CNPJ }));
         const early = await Promise.race([elsewhere, untilAwaited(other.pool, first!).then(() => 'waits')]);
         assert.equal(early, 'waits');
@@ -481,7 +482,7 @@ test('in production nothing is told under a key to who cannot sign for its provi
   assert.equal(second.isRepeated, true);
   assert.deepEqual(saidBy(second), saidBy(first));
 
-  // Guessing a key tells nothing that another key does not, nor does it use one up.
+  // A guessed key reveals no more than an unknown one, and is not used up.
   for (const body of [xml, signedBy(xml, stranger), signed.replace('Maria Exemplo', 'Maria Exemplar'), '<DPS/>']) {
     const [used, free] = [await issue(body, 'usada'), await issue(body, 'livre')];
     assert.notEqual(used.status, 201);
@@ -499,7 +500,7 @@ test('in production nothing is told under a key to who cannot sign for its provi
   assert.equal((await issue(other, 'usada')).body.codigo_erro, 'E003', 'to the provider itself it is told');
   assert.equal(await count(service, 'notas', tenant), 2);
 
-  // The body decides, not who of those who may signed it: a JSON body has its signature in a header.
+  // The body decides, not the signer among those who may sign: a JSON body has its signature in a header.
   const cms = (body: string, { pem, keyPem }: Party): string => {
     const place = (name: string, content: string): string => {
       writeFileSync(path.join(ancoras, name), content);
@@ -533,7 +534,7 @@ test('in production nothing is told under a key to who cannot sign for its provi
 
 // The store alone.
 
-/** `nome`: of the DPS; `key`: undefined, as nearly all come. */
+/** `nome`: of the DPS; `key`: undefined in nearly all requests. */
 const issuance = (nome: string | undefined, key: string | undefined, more: object | 'fails' = {}): Issuance => ({
   prestador: PROVIDER_CNPJ,
   mes: MES,
@@ -602,7 +603,7 @@ describe('in the store', () => {
       'nota',
     ]);
     assert.deepEqual(await numbers(), [1, 2, 3, 4]);
-    // What came to nothing has its key back.
+    // A request that stored nothing releases its key.
     for (const key of ['M', 'N']) {
       assert.equal(await store.idempotencia.findAnswer('alfa', keyed(key).impressao, NOON), undefined);
       assert.ok('nota' in (await store.notas.issue('alfa', issuance(undefined, key))));
@@ -636,7 +637,7 @@ describe('in the store', () => {
     const endless = { ...fault, mensagem: 'x'.repeat(100_000) };
     assert.equal(await store.idempotencia.keepRefusal('alfa', { ...other, status: 422, faults: [endless] }), true);
     assert.equal(await store.idempotencia.findAnswer('alfa', other.impressao, NOON), undefined);
-    // Whatever a fault says: text is told as it was.
+    // The text of a fault is returned unchanged.
     const strange = { ...fault, mensagem: 'a\u0000b \ud800 "\\u0000"', detalhes: { z: 1, a: ['é'] } };
     assert.equal(await store.idempotencia.keepRefusal('alfa', { ...other, status: 422, faults: [strange] }), true);
     const kept = await store.idempotencia.findAnswer('alfa', other.impressao, NOON);

@@ -1,6 +1,6 @@
 /**
- * The image and its neighbours: the compose file is read, and names what there is. Where an engine of containers has the image
- * (`NFSE_TEST_IMAGEM=nfse`, built by the command at the head of the Containerfile), it runs as compose runs it.
+ * The image and its neighbours: the compose file is valid, and names existing files. If a container engine has the image, it runs as
+ * compose runs it. The image is `NFSE_TEST_IMAGEM=nfse`, built by the command at the head of the Containerfile.
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -22,7 +22,7 @@ import { until } from './support/until.ts';
 const compose = readFileSync(path.join(ROOT, 'deploy/compose.yaml'), 'utf8');
 const containerfile = readFileSync(path.join(ROOT, 'deploy/Containerfile'), 'utf8');
 
-/** The client of this machine, if it has one; nothing is installed for it. */
+/** The compose client of this machine, if it has one; the test installs none. */
 const CLIENT = [['docker', 'compose'], ['docker-compose'], ['podman-compose']].find(
   ([program, ...args]) => spawnSync(program!, [...args, 'version'], { stdio: 'ignore' }).status === 0,
 );
@@ -32,7 +32,7 @@ describe('the compose file', () => {
     const folder = freshFolder();
     mkdirSync(path.join(folder, 'segredos'));
     writeFileSync(path.join(folder, 'segredos/banco-senha'), 'x');
-    // The first generation of docker-compose knows no name of a project.
+    // docker-compose version 1 does not know a project name.
     writeFileSync(path.join(folder, 'compose.yaml'), compose.replace(/^name: .*\n/m, ''));
     const [program, ...args] = CLIENT!;
     const { status, stdout, stderr } = spawnSync(program!, [...args, '-f', 'compose.yaml', 'config'], {
@@ -49,7 +49,7 @@ describe('the compose file', () => {
     const nginx = readFileSync(path.join(ROOT, 'deploy/nginx.conf'), 'utf8');
     for (const [, folder] of nginx.matchAll(/ssl_certificate(?:_key)? (\S+)\/[^/]+;/g))
       assert.ok(compose.includes(`:${folder}:ro`), folder!);
-    // Between them is only this machine: where the service listens by itself, and whom it believes.
+    // The proxy and the service share one machine: the service's default address, and its trusted proxies.
     const { host, port, certificateHeader } = readConfig({ NFSE_CLIENT_CERT_HEADER: 'X-Client-Cert' }, false);
     assert.ok(nginx.includes(`server ${host}:${port};`) && certificateHeader!.proxies.check(host));
     assert.equal(compose.match(/network_mode: service:rede/g)?.length, 2);

@@ -1,4 +1,4 @@
-/** What `npm ci` says on every Node that may install this: nothing. Read off the lock file, which is what it installs. */
+/** `npm ci` prints no warning on any supported Node. The test reads the lock file, which determines the installed packages. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -25,7 +25,7 @@ function rankOf(version: string): number {
   return (major * 1_000 + minor) * 1_000 + patch;
 }
 
-/** Whether a range of a package takes a version: alternatives of `>=` and `^`, as all of ours are; of `<`, none. */
+/** Whether a package's range includes a version: alternatives of `>=` and `^`, as all of ours are; of `<`, none. */
 function takes(range: string, version: string): boolean {
   return range.split('||').some((one) => {
     const [, sign, from] =

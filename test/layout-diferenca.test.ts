@@ -1,7 +1,6 @@
 /**
- * Every field of the DPS against dozens of values, three judges: the reader, the schema of docs/ that integrators validate with, and
- * the national types as they were published. They say the same, but for what is written down below with its reason; and what they
- * take comes out of the note as it went in.
+ * Every field of the DPS with dozens of values and three judges. They are the reader, the schema of docs/ for integrators, and the national
+ * types as published. They agree, except for the differences listed below with their reasons. Accepted values are unchanged in the note.
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -32,7 +31,7 @@ import fc, { LONG, SEED } from './support/seed.ts';
 const DPS_XSD = readFileSync(new URL('../docs/dps-1.01.xsd', import.meta.url), 'utf8');
 const NFSE_XSD = readFileSync(new URL('../docs/nfse-1.01.xsd', import.meta.url), 'utf8');
 
-/** Put into every field, whatever it is. */
+/** Values for every field. */
 const ANYWHERE: readonly string[] = [
   ...['', ' ', '   ', '\t', '\n', ' \r\n\t', '\u00a0', '\u2003', '\u0085', '\u007f'],
   ...['A', ' A', 'A ', '\tA', 'A\n', '\u00a0A', 'A\u00a0', 'A\u2003', 'a\nb', 'a\r\nb', 'a\tb', 'A  B'],
@@ -70,10 +69,10 @@ const ANYWHERE: readonly string[] = [
   ],
 ];
 
-/** Beside those and what stands in `layout-samples.ts`, so many of each field are drawn. */
+/** The number of random values of each field, besides those and the values of `layout-samples.ts`. */
 const DRAWN = LONG ? 200 : 12;
 
-/** One value in one field, and what each judge says of it. */
+/** One value in one field, and the verdict of each judge. */
 type Verdict = {
   readonly path: string;
   readonly leaf: Leaf;
@@ -82,7 +81,7 @@ type Verdict = {
   readonly schema: boolean;
   /** Undefined for a list of values. */
   readonly national: boolean | undefined;
-  /** Where it stood. */
+  /** The node of the field. */
   readonly node: Node;
   readonly nodes: readonly Node[];
 };
@@ -98,7 +97,7 @@ const CHECK_DIGITS: Exception = {
   holds: ({ reader, ...one }) => !reader && isDocument({ reader, ...one }),
 };
 
-/** What the reader and the schema of docs/ do not say alike. */
+/** Differences between the reader and the schema of docs/. */
 const READER_ALONE: readonly Exception[] = [
   CHECK_DIGITS,
   {
@@ -112,7 +111,7 @@ const typeIs =
   ({ leaf }: Verdict): boolean =>
     names.includes(leaf.type.name);
 
-/** What the reader takes and the national type does not, and the reverse. */
+/** Differences between the reader and the national type, in both directions. */
 const NOT_NATIONAL: readonly Exception[] = [
   CHECK_DIGITS,
   READER_ALONE[1]!,
@@ -164,7 +163,7 @@ const NOT_NATIONAL: readonly Exception[] = [
   },
 ];
 
-/** The element of a deduction alone has the type of XML Schema itself. */
+/** The element of a deduction alone has a built-in type of XML Schema. */
 function nationalOf(path: string, { type }: Leaf): ((text: string) => boolean) | undefined {
   if (path.endsWith('/docDedRed/dtEmiDoc')) return NATIONAL_TYPES['xs:date'];
   return NATIONAL_TYPES[type.name];
@@ -196,12 +195,12 @@ function valuesFor(leaf: Leaf, seed: number): readonly string[] {
   return [...new Set(all)].filter(isOfXml);
 }
 
-/** What no document can hold never comes to the fields: halves of pairs, and what XML has no place for. */
+/** Characters that no XML document can hold are left out: lone surrogates, and control characters. */
 function isOfXml(text: string): boolean {
   return text.isWellFormed() && !/[^\t\n\r -\uFFFD\u{10000}-\u{10FFFF}]/u.test(text);
 }
 
-/** A document with one leaf a line: what the schema finds on a line is the leaf's. */
+/** A document with one leaf a line: a finding of the schema on a line belongs to that leaf. */
 function document(
   nodes: readonly Node[],
   put: ReadonlyMap<Node, string>,
@@ -256,7 +255,7 @@ function verdictsOf(): readonly Verdict[] {
   });
 }
 
-/** What is told of a difference. */
+/** The description of a difference. */
 function told({ path, leaf, value, reader, schema, national }: Verdict): string {
   const text =
     value.length > 60 ? `${JSON.stringify(value.slice(0, 60))}… (${[...value].length})` : JSON.stringify(value);

@@ -1,6 +1,6 @@
 /**
- * The reader, the writer and the generated schemas say the same, on documents grown from the tables: every element, every
- * type, and every single mistake that can be made in them. What a right and a wrong value is stands in `layout-samples.ts` by hand.
+ * The reader, the writer and the generated schemas agree on documents built from the tables. The documents have every element, every type,
+ * and every single mistake in them. `layout-samples.ts` has the valid and invalid values, written by hand.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -50,7 +50,7 @@ function bothAccept(xml: string, what: string): void {
   assert.deepEqual(schemaFindings(xml), [], `${what}: the schema refuses`);
 }
 
-/** The reader's fault must be at or above the place of the mistake, and never point elsewhere. */
+/** The place of the reader's fault must be the place of the mistake, or an ancestor of it. */
 function bothRefuse(xml: string, what: string, xpath: string): void {
   const reading = read(xml);
   assert.ok('faults' in reading, `${what}: the reader accepts`);
@@ -177,7 +177,7 @@ test('no more copies than the layout has room for', () => {
   }
 });
 
-/** Neighbours that the reader takes in either order; the schema knows the first two only (decided in D-12). */
+/** Neighbours that the reader accepts in either order; the schema knows the first two only (decided in D-12). */
 const EITHER_ORDER = ['vDescCondIncond vDedRed', 'inscImobFisc'];
 const READER_ALONE = ['vServPrest vDescCondIncond', 'vDedRed trib'];
 
@@ -326,7 +326,7 @@ test('the identifier of infDPS is DPS and digits, with letters only where a CNPJ
   }
 });
 
-// What we write.
+// The output of our writer.
 
 const FILLED = {
   tpAmb: '2',
@@ -336,7 +336,7 @@ const FILLED = {
   cIndOp: '100301',
 } as const;
 
-/** Nodes as we write them: two decimals always, and no group that has come out empty. */
+/** Nodes as our writer writes them: always two decimals, and no empty group. */
 function written(nodes: readonly Node[]): string {
   return nodes
     .map((node) => {
@@ -351,7 +351,7 @@ function written(nodes: readonly Node[]): string {
     .join('');
 }
 
-/** A document of chance, with what the national layout requires. */
+/** A random document, with the mandatory parts of the national layout. */
 function chance(items: readonly Item[], g: fc.GeneratorValue): Node[] {
   return grow(items, undefined, '', '', {
     includes: (item) => item.min === 1 || item.sent === 'required' || g(fc.boolean),
@@ -457,11 +457,11 @@ test('the schema of the note refuses what is not national', () => {
   ] as const) {
     assert.notDeepEqual(findings(from, to), [], `${from}`);
   }
-  // A code of the Brazilian service list that a sender must give may be absent nationally.
+  // The national layout allows a note without a code of the Brazilian service list, which a sender must give.
   assert.deepEqual(findings(/<cNBS>.*?<\/cNBS>/, ''), []);
 });
 
-/** One document with everything, the first of each choice. */
+/** One document with all elements, the first of each choice. */
 function grownNational(items: readonly Item[]): Node[] {
   return grow(items, undefined, '', '', {
     includes: () => true,

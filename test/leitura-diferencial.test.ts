@@ -1,7 +1,7 @@
 /**
- * Two readers of XML (D-354): what the one for plain documents takes libxml2 takes as well, with the same tree, and the same canonical form of
- * each element. Documents are made by a grammar, bent octet by octet and token by token, and spliced; all samples,
- * fixtures and attacks of this repository are among them.
+ * Two readers of XML (D-354, D-385). libxml2 must accept each document that the reader of plain documents accepts, with the same tree and
+ * canonical forms. A grammar makes the documents; they are changed by octets and tokens, and spliced. All samples, fixtures and attacks of
+ * this repository are among them.
  *
  * NFSE_TEST_LONGO=1 tries a million, NFSE_TEST_SEMENTE=N those of a seed again.
  */
@@ -25,19 +25,19 @@ import { documents, provider } from './support/signed-documents.ts';
 import { isPlain, isPlainWhole } from './support/two-readings.ts';
 
 const RUNS = LONG ? 1_000_000 : 50_000;
-/** Of so many that are plain one is compared in everything that can be asked of it. */
+/** One in so many plain documents is compared by every available query. */
 const WHOLE_ONE_IN = LONG ? 200 : 100;
-/** The least share of a way that must be plain, or it would try nothing; and the most, or it would not try the border. */
+/** The share of plain documents of each way: a smaller share would test nothing, a larger one would not test the border. */
 const [PLAIN_MIN, PLAIN_MAX] = [0.05, 0.9];
 
 const NFSE = DPS_NAMESPACE;
 
-// Documents that there are.
+// Existing documents.
 
 const folder = new URL('..', import.meta.url).pathname;
 const read = (file: string): Buffer => readFileSync(`${folder}${file}`);
 
-/** Every text in a JSON value that begins like XML. */
+/** Every text in a JSON value that starts like XML. */
 function xmlIn(value: unknown): string[] {
   if (typeof value === 'string') return /^\s*</.test(value) ? [value] : [];
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(xmlIn) : [];
@@ -50,12 +50,12 @@ const signed = (xml: string): string =>
   withSignature(xml, signatureOf(canonicalInfDps(Buffer.from(xml))!, idOf(xml), signer));
 const inOneLine = (xml: string): string => xml.replace(/>\s+</g, '><');
 
-/** Ordinary documents: what this service is sent, writes and publishes. */
+/** Ordinary documents: those that this service receives, writes and publishes. */
 const ORDINARY: Readonly<Record<string, readonly (string | Buffer)[]>> = {
   'the examples of the project': globSync('examples/*.xml', { cwd: folder }).map(read),
   'the model of a signature': [read('docs/site/exemplos/assinatura-modelo.xml')],
   'the examples of the description': xmlIn(JSON.parse(read('src/published/openapi/exemplos.json').toString())).filter(
-    // One is an example of a document that is none.
+    // One of them is an example of an invalid document.
     (xml) => !xml.endsWith('<infDPS></DPS>'),
   ),
   'the examples of the rules': acceptedPatches().map((patch) => exampleXml(patch)),
@@ -110,9 +110,9 @@ describe('documents that there are', () => {
   });
 });
 
-// Documents that are made.
+// Generated documents.
 
-/** What may stand in a tag behind the name; the first ones are plain. */
+/** Content of a tag after its name; the first ones are plain. */
 const ATTRIBUTES = [
   ...['', '', '', ' Id="DPS1"', ' versao="1.01"', ' a="1"', " b='2'", ` xmlns="${NFSE}"`, ` xmlns='${DSIG}'`, ' '],
   ...['  z="" a-b="]]" a.b="=" ab="/" ', ' Algorithm="http://www.w3.org/2001/10/xml-exc-c14n#"', ' _="x" _x="y"'],
@@ -299,7 +299,7 @@ const TAILS = [
   '>',
   '\u00a0',
 ] as const;
-/** How many at the head of each list are plain. */
+/** The number of plain entries at the head of each list. */
 const PLAIN = new Map<readonly string[], number>([
   [ATTRIBUTES, 13],
   [NAMES, 12],
@@ -308,7 +308,7 @@ const PLAIN = new Map<readonly string[], number>([
   [TAILS, 5],
 ]);
 
-/** Octets that are no UTF-8, or the beginning of something else. */
+/** Octets that are invalid UTF-8, or start another encoding. */
 const OCTETS = [
   'ff',
   'fe',
@@ -335,7 +335,7 @@ const OCTETS = [
   'ff fe',
 ]);
 
-/** Draws from a list: nearly always what is plain, now and then anything. */
+/** Draws from a list: nearly always a plain entry, now and then any. */
 function draw(from: readonly string[], { below, pick }: Chance, strange: number): string {
   return below(strange) === 0 ? pick(from) : from[below(PLAIN.get(from)!)]!;
 }
@@ -367,7 +367,7 @@ const TOKENS: readonly Buffer[] = [
   ...OCTETS.map((hex) => Buffer.from(hex.replaceAll(' ', ''), 'hex')),
 ];
 
-/** Octets changed, put in and taken away, pieces repeated and moved, and pieces of another document put in. */
+/** Octets changed, inserted and removed, pieces repeated and moved, and pieces of another document inserted. */
 function bend(bytes: Buffer, other: Buffer, { below, pick }: Chance): Buffer {
   const [from, length] = [below(bytes.length + 1), below(below(4) === 0 ? 40 : 4)];
   const [head, piece, tail] = [
@@ -393,7 +393,7 @@ function bend(bytes: Buffer, other: Buffer, { below, pick }: Chance): Buffer {
   }
 }
 
-/** A place between two tags, so that what is put there leaves a document well-formed more often than not. */
+/** A place between two tags, so that an insertion usually leaves the document well-formed. */
 function between(bytes: Buffer, { below }: Chance): number {
   const found = bytes.indexOf('<', below(bytes.length));
   return found <= 0 ? bytes.length : found;
@@ -402,7 +402,7 @@ function between(bytes: Buffer, { below }: Chance): number {
 const ORDINARY_BYTES = Object.values(ORDINARY)
   .flat()
   .map((one) => Buffer.from(one));
-/** Small ones are bent the most: they are read fast, and have as many borders. */
+/** Small documents are changed the most: they are read fast, and have as many borders. */
 const SMALL = [
   `<DPS xmlns="${NFSE}" versao="1.01"><infDPS Id="DPS1"><xNome>Maria &amp; João</xNome><v>1</v></infDPS></DPS>`,
   `<?xml version="1.0" encoding="UTF-8"?>\n<DPS versao='1.01' xmlns="${NFSE}">\n <infDPS Id="A"/>\n</DPS>\n`,
@@ -413,7 +413,7 @@ const SMALL = [
 const TABLE = Object.values(MUTATIONS).flat();
 const SIGNED_TEXTS = documents.map(({ signed }) => signed);
 
-/** The ways in which documents are made, and how many of a hundred by each. */
+/** The ways to make documents, and the percentage of each. */
 const WAYS: Readonly<Record<string, { readonly percent: number; readonly make: (chance: Chance) => Buffer }>> = {
   'made by a grammar': { percent: 40, make: (chance) => Buffer.from(makeDocument(chance)) },
   'small, and bent': {

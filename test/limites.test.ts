@@ -1,4 +1,4 @@
-/** How much an address and a provider may send, how that is told, and the end of what a rehearsal stored. */
+/** The limits for an address and a provider, their messages, and the deletion of a rehearsal's data. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type Measure, type OwnBuckets, openBuckets } from '../src/base/http/buckets.ts';
@@ -17,14 +17,14 @@ import { untilTrue } from './support/until.ts';
 
 const DAY_MS = 86_400_000;
 const OTHER = '11444777000161';
-/** After it settings that were changed are seen. */
+/** The time after which changed settings take effect. */
 const SETTINGS_MS = 2_000;
 
 let service: TestService;
 let address: string;
 before(async () => {
   service = await startTestService();
-  // Behind a proxy, so that a test may come from anywhere.
+  // The server is behind a proxy, so that a test can use any client address.
   const door = await createRestDoor(service.world, { host: '127.0.0.1', port: 0, trustProxy: true, accessLog: false });
   onEnd(() => door.close());
   address = door.address;
@@ -32,7 +32,7 @@ before(async () => {
 after(() => service.stopWorker());
 
 let tenants = 0;
-/** A rehearsal of the test's own, with limits of its own. */
+/** A rehearsal for one test, with its own limits. */
 async function tenant(settings: Partial<NovoMunicipio>): Promise<string> {
   tenants += 1;
   const slug = `ensaio-${tenants}`;
@@ -66,7 +66,7 @@ describe('a limit of an address of the network', () => {
     const policy = '"endereco";q=3;w=86400, "prestador";q=50000;w=86400';
     assert.equal(first.headers.get('ratelimit-policy'), policy);
     assert.equal(first.headers.get('ratelimit'), '"endereco";r=2;t=28800, "prestador";r=49999;t=2');
-    // What is refused is counted too.
+    // Refused requests count too.
     assert.equal((await emit(slug, dps({ 'prest/CNPJ': '1' }))).status, 422);
     assert.equal((await emit(slug, dps())).status, 201);
 
@@ -117,7 +117,7 @@ describe('a limit of an address of the network', () => {
     assert.equal((await emit(slug, dps())).status, 429);
     for (const broken of ['<DPS', '<DPS/>', dps({ 'prest/CNPJ': '1' }), dps(), dps(), dps(), dps(), dps()])
       assert.notEqual((await validate(broken)).status, 429);
-    // In floating point nine tenths may be a little more than that.
+    // Nine tenths may be slightly more in floating point.
     clock.passMs(1);
     assert.equal((await validate(dps())).status, 200);
     const beyond = await validate(dps());
@@ -193,7 +193,7 @@ describe('a limit of an address of the network', () => {
       ['::FFFF:1.2.3.4', 429],
       ['0:0:0:0:0:ffff:0102:0304', 429],
       ['0000::ffff:1.2.3.4', 429],
-      // As proxies write it that tell the port, and one that comes behind another.
+      // Some proxies write the port, and a proxy may stand behind another one.
       ['1.2.3.4:4711', 429],
       ['[::ffff:102:304]:443', 429],
       ['[::ffff:102:304]', 429],
@@ -279,7 +279,7 @@ describe('the legacy port', () => {
     assert.equal(query.status, 200);
   });
 
-  /** What an address sends, and what it has left. */
+  /** Sends from an address, and returns its remaining allowance. */
   async function sent(slug: string, inside: string, from = '192.0.2.9') {
     const answer = await fetch(`${address}/${slug}/soap/nfes`, {
       method: 'POST',
@@ -345,7 +345,7 @@ describe('the legacy port', () => {
   test('lets lots of fifty of a large ERP pass in production, as fast as they come', async () => {
     const producao = { tenant: 'p', ambiente: 'producao' } as Municipio;
     const quotas = openQuotas(openBuckets(() => 0, 50_000));
-    // A thousand lots in the same moment from behind one address, of forty providers.
+    // One address sends a thousand lots of forty providers at the same moment.
     for (let lot = 0; lot < 1_000; lot += 1) {
       const quota = quotas.of(producao, '192.0.2.1');
       quota.measure(400_000);
@@ -452,7 +452,7 @@ describe('the end of a rehearsal', () => {
     );
     return found.map(({ rows }) => rows[0].n);
   };
-  /** A note, with an event, and a lot of two. */
+  /** A note with an event, and a lot of two notes. */
   async function rehearse(slug: string): Promise<string> {
     const { body } = await emit(slug, dps());
     const event = await request(address, `/${slug}/api/v1/nfse/${body.chave_acesso}/eventos`, {
@@ -504,7 +504,7 @@ describe('the end of a rehearsal', () => {
       await tenant({ ambiente: 'homologacao', guardaDias: 7 }),
     ];
     for (const slug of [week, ever, producao]) await rehearse(slug);
-    // As it would be, had its notes been issued in production.
+    // The municipality looks as if its notes had been issued in production.
     await service.pool.query(`update municipios set ambiente = 'producao' where tenant = $1`, [producao]);
     await forget(NOON + 7 * DAY_MS + 60_000);
     assert.deepEqual(await counts(week, TABLES), Array(7).fill(0));

@@ -1,4 +1,4 @@
-/** What the program says of folders and files that it cannot use, each command a process with a database of its own. */
+/** The program's messages about unusable folders and files; each command is a process with its own database. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import path from 'node:path';

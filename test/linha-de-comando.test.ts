@@ -1,6 +1,6 @@
 /**
- * What is typed after `nfse`: every slip is told with what was probably meant, and the help says what there is. What the program says of
- * folders and files is in `linha-de-comando.maquina.test.ts`.
+ * The arguments after `nfse`: the message on each mistake suggests the probable intention, and the help is complete.
+ * `linha-de-comando.maquina.test.ts` has the messages about folders and files.
  */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
@@ -151,7 +151,7 @@ describe('the help', () => {
   });
 
   async function nfseHelp(command: string): Promise<string> {
-    // It lists what is the simulator's, which has no place here.
+    // It lists options of the simulator, which are out of scope here.
     return command === 'adn-simulador' ? '' : help(`${command} --help`);
   }
 });
@@ -170,7 +170,7 @@ test('nfse --version is that of the package, with the commit and the layout', as
   const [, commit] = new RegExp(`^${name} ${version}(?: \\(commit (.+)\\))?, leiaute 1.01 da NFS-e nacional\n$`).exec(
     await help('--version'),
   )!;
-  // Without git, or outside of a repository, nobody knows it.
+  // The commit is unknown without git, or outside of a repository.
   const head = spawnSync('git', ['-C', ROOT, 'log', '-1', '--format=%H'], { encoding: 'utf8' });
   if (head.status === 0 && existsSync(path.join(ROOT, '.git'))) assert.equal(commit, head.stdout.slice(0, 12));
 });

@@ -1,4 +1,4 @@
-/** One row that somebody holds: who needs it is told to come again, and nobody else notices. */
+/** One locked row: a client that needs it is told to retry, and no other client is affected. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Client } from '../src/base/pg/pg.ts';
@@ -29,7 +29,7 @@ const OF_A_NOTE = 'select 1 from notas where tenant = $1 and chave_acesso = $2 f
 const OF_WHAT_WAITS = `select 1 from fila f join notas n on n.tenant = $1 and n.mes = f.mes and n.id = f.id
   where f.tenant = $1 and f.tipo = 'nota' and n.chave_acesso = $2 for update of f`;
 
-/** A service, and somebody beside it who holds a row until told to let go. */
+/** A service, and another session that locks a row until it is told to release it. */
 async function held(options: { worker?: boolean } = {}) {
   const connection = await freshDatabase();
   const service = await startTestService({ connection, ...options });
@@ -75,7 +75,7 @@ test('the sequence of a provider: the others of the municipality go on', { timeo
     await Promise.all(PROVIDERS.map(send));
     await pace(100);
   } while (waits.length < 5 * PROVIDERS.length || (isLong && performance.now() - began < 40_000));
-  // Who was found to be held is not waited for again.
+  // The service does not wait again for a provider whose row it found locked.
   const longest = (some: typeof waits): number => Math.round(Math.max(...some.map(({ ms }) => ms)));
   const others = waits.filter(({ prestador }) => prestador !== HELD);
   const [firstOthers, laterOthers] = [others.slice(0, 5), others.slice(5)];
@@ -132,7 +132,7 @@ test('the sequence of a lot’s provider: lots of others are processed, and its 
   assert.deepEqual(await Promise.all(own.map((protocolo) => situacaoOf(protocolo, PRESTADOR))), ['2', '2', '2']);
   await letGo();
   await until(async () => {
-    // What was put off is due by the clock of the test.
+    // A postponed lot is due by the clock of the test.
     service.clock.now += 1_000;
     const all = await Promise.all(own.map((protocolo) => situacaoOf(protocolo, PRESTADOR)));
     return all.every((situacao) => situacao === '4') ? true : undefined;
@@ -147,7 +147,7 @@ describe('a note', () => {
     const { register, issue } = balcao(service.address);
     const [one, another] = [await issue(), await issue()];
     await hold(OF_A_NOTE, one.chave_acesso);
-    // They do not wait in line, each for as long as the first did.
+    // The requests do not wait in a line, each for as long as the first did.
     const mine = Promise.all([1, 2, 3, 4].map(() => register(one, CANCELAMENTO)));
     assert.equal((await register(another, CANCELAMENTO)).status, 201);
     for (const answer of await mine) assertComeAgain(answer);

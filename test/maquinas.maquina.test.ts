@@ -1,4 +1,4 @@
-/** Services on one database, as on machines of their own: what they count together, and how soon a change holds in all of them. */
+/** Services on one database, as if on separate machines: their shared counts, and the delay until a change applies to all of them. */
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
@@ -61,7 +61,7 @@ describe('a machine without the files of a municipality', () => {
     const elsewhere = await nfseHere(['municipio', 'conferir'], pool);
     assert.equal(elsewhere.code, 1);
     assert.equal(elsewhere.out, `${TOWN}: PROBLEMA: --ancoras: a pasta /outra/maquina não existe.\n`);
-    // A process of its own remembers nothing of before.
+    // A new process has no older values in memory.
     const door = await createRestDoor(world, { host: '127.0.0.1', port: 0, trustProxy: false, accessLog: false });
     onEnd(() => door.close());
     const other = door.address;
@@ -72,7 +72,7 @@ describe('a machine without the files of a municipality', () => {
 });
 
 describe('two services on one database', () => {
-  // A minute later all of them are told again.
+  // A standstill of a minute would restore the whole allowance.
   test('tell an address sixty times together that something is not there', () => unlessStoodStill(countTogether));
 
   async function countTogether(): Promise<void> {
@@ -82,12 +82,12 @@ describe('two services on one database', () => {
     const answers = await Promise.all(
       Array.from({ length: 120 }, (_, place) => request(machines[place % 2]!.address, unknown)),
     );
-    // One count for both, and empty but for what came since.
+    // Both services share one count; its allowance is used up, except for the part that has returned since.
     const { rows } = await pool.query(`select resta from contagens where contagem = 'faltas'`);
     const seconds = (performance.now() - began) / 1_000;
     const told = answers.filter(({ status }) => status === 404).length;
     assert.deepEqual([...new Set(answers.map(({ status }) => status))].toSorted(), [404, 429]);
-    // One more each second.
+    // One more is allowed each second.
     assert.ok(told >= 60 && told <= 61 + seconds, `${told} in ${seconds} s`);
     assert.equal(rows.length, 1);
     assert.ok(rows[0].resta <= 1 + seconds, `${rows[0].resta} after ${seconds} s`);
@@ -131,7 +131,7 @@ describe('two services on one database', () => {
   });
 });
 
-/** A municipality in production with one provider; the result makes its signed documents by their numbers. */
+/** A municipality in production with one provider; the result makes its signed documents from their numbers. */
 async function openTown(pool: Db): Promise<(number: number) => string> {
   const [rootKeys, keys] = await Promise.all([readyKeys(), readyKeys()]);
   const year = yearAround(Date.now());

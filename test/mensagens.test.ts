@@ -1,4 +1,4 @@
-/** Messages that can be followed to the letter: what is said of a request that means well, and that it is said once. */
+/** Messages that a client can follow literally: the answers to well-meant requests, each said once. */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

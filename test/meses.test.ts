@@ -1,4 +1,4 @@
-/** The months of what grows with every note: who makes them, when, and what is told where nobody may. */
+/** The monthly partitions of tables that grow with every note: their creator, the time, and the message without permission. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
@@ -18,7 +18,7 @@ import { nfse } from './support/process.ts';
 
 const NOW = Date.UTC(2030, 11, 5, 12);
 
-/** The months of each table, as its partitions say. */
+/** The months of each table, by its partitions. */
 async function mesesOf(pool: Db): Promise<Readonly<Record<string, readonly number[]>>> {
   const { rows } = await pool.query<{ table: string; meses: readonly number[] }>(
     `select inhparent::regclass::text as table, array_agg(mes order by mes) as meses
@@ -27,7 +27,7 @@ async function mesesOf(pool: Db): Promise<Readonly<Record<string, readonly numbe
   return Object.fromEntries(rows.map(({ table, meses }) => [table, meses]));
 }
 
-/** The months of this moment on, as the machine has it. */
+/** The months from now on, by the clock of the machine. */
 function comingMeses(): readonly number[] {
   const now = new Date();
   return [0, 1, 2].map((ahead) => {
@@ -36,7 +36,7 @@ function comingMeses(): readonly number[] {
   });
 }
 
-/** A pool of a role that reads and writes all there is, and may make nothing. */
+/** A pool of a role that can read and write all tables, and create none. */
 async function poolOfGuest(connection: ClientConfig, owner: Db): Promise<{ pool: Db; guest: ClientConfig }> {
   const role = `r_${connection.database}`;
   await owner.query(`create role ${role} login password '${connection.password ?? role}'`);
@@ -50,7 +50,7 @@ async function poolOfGuest(connection: ClientConfig, owner: Db): Promise<{ pool:
 
 type Told = { readonly level: 'info' | 'warn' | 'error'; readonly message: string };
 
-/** What the worker does beside delivering, on a pool at a moment, and what it tells. */
+/** The worker's maintenance tasks on a pool at a moment, and their log. */
 function upkeepOf(pool: Db, now: number): { readonly upkeep: Upkeep; readonly told: readonly Told[] } {
   const told: Told[] = [];
   const tell = (level: Told['level']) => (_about: object, message: string) => void told.push({ level, message });
@@ -60,7 +60,7 @@ function upkeepOf(pool: Db, now: number): { readonly upkeep: Upkeep; readonly to
 
 describe('the months', () => {
   test('of now and of two more come with the schema, in every table that is kept by month', async () => {
-    // The schema is put there by this test: the one that tests copy is as old as the run.
+    // This test applies the schema: the one that tests copy is as old as the run.
     const before = comingMeses();
     const meses = await mesesOf(await poolOn(await emptyDatabase()));
     const coming = [before, comingMeses()];
@@ -113,13 +113,13 @@ describe('where the role of the service may make nothing', () => {
     await later.upkeep.makeMeses();
     assert.equal(later.told.length, 1);
     assert.equal(later.told[0]?.level, 'warn');
-    // Two months before the first note of it.
+    // The partition is made two months before its first note.
     assert.match(
       later.told[0]?.message ?? '',
       /^as tabelas de 2031-03 não foram criadas.*Dê nfse migrar com o usuário/,
     );
     await assert.rejects(ensureMesesAhead(pool, Date.UTC(2031, 0, 1)), MesesForbidden);
-    // Nothing is left of what was tried.
+    // The failed attempt leaves nothing behind.
     assert.equal((await mesesOf(owner)).notas?.at(-1), 203102);
     await ensureMesesAhead(owner, Date.UTC(2031, 0, 1));
     const made = upkeepOf(pool, Date.UTC(2031, 0, 1));
@@ -167,7 +167,7 @@ test('plans are made anew when a new month grows, however large those before are
   const countRenewals = (): number =>
     sent.mock.calls.filter((call) => String(call.arguments[0]) === 'discard plans').length;
   const pool = await poolOn(await freshDatabase());
-  /** Until the pool has looked how large its tables are. */
+  /** Waits until the pool has checked the size of its tables. */
   const passLook = async (): Promise<void> => {
     clock.passMs(2_000);
     await pool.query('select 1');

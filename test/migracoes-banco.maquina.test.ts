@@ -1,6 +1,6 @@
 /**
- * Migrations on a real PostgreSQL with rows in it, those of next versions on top of today's: that every way ends in the same schema, that what
- * was broken off goes on, that whoever holds a lock is waited for and nobody waits behind, and that a program knows when it is too old.
+ * Migrations on a real PostgreSQL with rows, those of next versions after today's. Every way ends in the same schema, and an aborted
+ * migration continues. A migration waits for a lock without blocking others, and a program detects that it is too old.
  */
 import assert from 'node:assert/strict';
 import { rename, rm } from 'node:fs/promises';
@@ -23,13 +23,13 @@ import { LONG } from './support/seed.ts';
 import { until, untilTrue } from './support/until.ts';
 
 const ALL = withProximas();
-/** A month that nobody has made yet. */
+/** A month without a partition. */
 const LATER = 203001;
 
 const migrateOn = async (pool: Db, tell?: (text: string) => void, signal?: AbortSignal): Promise<readonly string[]> =>
   migrate(pool, tell, signal, await ALL);
 
-/** Keeps the place that a step in batches has reached in a month from being remembered. */
+/** Prevents a step in batches from storing the position that it has reached in a month. */
 const holdPlace = (holder: Client, mes: number): Promise<unknown> =>
   holder.query(
     `begin; insert into migracoes_andamento (tenant, nome, passo, mes, ate) values ('alfa', '901-coluna.sql', 1, ${mes}, -1)`,
@@ -40,7 +40,7 @@ const count = async (client: Pick<Client, 'query'>, text: string): Promise<numbe
 
 let next: ReturnType<typeof schemaOf> | undefined;
 
-/** The schema of the next version in a database that it made itself. */
+/** The schema of the next version in a new database. */
 function schemaNext(): ReturnType<typeof schemaOf> {
   next ??= emptyDatabase().then(async (connection) => {
     const pool = openPool(connection, () => undefined);
@@ -51,7 +51,7 @@ function schemaNext(): ReturnType<typeof schemaOf> {
   return next;
 }
 
-/** Ends the sessions of whoever migrates, as when its process is killed. */
+/** Ends the sessions of a migration, as a kill of its process does. */
 async function killMigration({ client }: FullDatabase): Promise<void> {
   await client.query(`select pg_terminate_backend(pid) from pg_stat_activity
     where datname = current_database() and application_name = 'nfse-migrar'`);
@@ -115,7 +115,7 @@ test('a note whose table somebody holds is waited for, and nobody waits behind',
   await untilTrue(() => told.some((text) => /nova tentativa em seguida/.test(text)), 'the lock is given up');
   const line = told.find((text) => /nova tentativa em seguida/.test(text))!;
   assert.ok(line.includes(`a tabela notas está em uso, espera por ${rows[0]!.who} `), line);
-  // The one who holds it is still there, and so would be whoever stood behind a lock that is waited for without end.
+  // The lock's holder is still there. A wait for the lock without limit would also block every later session.
   await client.query(`update notas set movimentos = 4 where tenant = 'alfa' and mes = $1 and id = 1`, [MESES[0]]);
   assert.equal(await count(client, `migracoes where nome = '901-coluna.sql'`), 0);
   await holder.query('commit');
@@ -146,7 +146,7 @@ test('who is asked to end does so where it is, and the next one goes on', async 
   asked.abort(why);
   await assert.rejects(migrated, (error) => error === why);
   await assert.rejects(migrateOn(pool, undefined, asked.signal), (error) => error === why);
-  // What it waited for on the server ends by itself, though the lock is never had.
+  // The statement that waited for the lock ends by itself, though the lock is never obtained.
   const active = `pg_stat_activity where application_name = 'nfse-migrar' and state = 'active'`;
   await until(async () => (await count(client, active)) === 0 || undefined, 'its session ends');
   await holder.query('commit');
@@ -173,7 +173,7 @@ test('a server that falls silent in the midst of it is given up, as late as one 
   proxy.way = 'swallowed';
   await assert.rejects(migrated, { kind: 'gone' });
   await holder.query('commit');
-  // The next process knows nothing of the silence.
+  // The next process does not know of the silence.
   const next = openPool(connection, () => undefined);
   onEnd(() => next.end());
   await migrateOn(next);
@@ -188,7 +188,7 @@ describe('an index on a table in use', () => {
   };
   const untilThere = (client: Client, index: string) =>
     until(async () => ((await validityOf(client, index)) === undefined ? undefined : true), `${index} is being made`);
-  /** Somebody who reads: an index that is made concurrently is not done before. */
+  /** A session that reads: the concurrent creation of an index must wait for it. */
   const startReader = async ({ connection }: FullDatabase): Promise<Client> => {
     const reader = await session(connection);
     await reader.query('begin isolation level repeatable read; select 1 from municipios');
@@ -238,7 +238,7 @@ describe('an index on a table in use', () => {
     const database = await fullDatabase(300, await withProximas('902-indice.sql'));
     const { pool, client, connection } = database;
     const holder = await session(connection);
-    // The second month cannot have its index, so the first one has it by then.
+    // The index of the second month is blocked, so the first month has its own by then.
     await holder.query(`begin; lock table notas_${MESES[1]} in share update exclusive mode`);
     const told: string[] = [];
     const broken = migrateOn(pool, (text) => told.push(text)).catch((error: Error) => error);
@@ -269,7 +269,7 @@ test('a constraint is looked through month by month: who makes a month does not 
   await holder.query(`begin; lock table notas_${MESES[1]} in share update exclusive mode`);
   const checked = migrationOf('902-conferida.sql', 'alter table notas validate constraint notas_regra');
   const migrated = migrate(pool, undefined, undefined, [...added, checked]);
-  /** What whoever waits for the second month holds of the table as a whole that keeps others from it. */
+  /** The locks on the whole table, other than access share, of the session that waits for the second month. */
   const held = `select coalesce(string_agg(h.mode, ', '), '') as modes from pg_locks w
     left join pg_locks h on h.pid = w.pid and h.granted and h.relation = 'notas'::regclass and h.mode <> 'AccessShareLock'
     where not w.granted and w.relation = 'notas_${MESES[1]}'::regclass group by w.pid`;
@@ -301,8 +301,8 @@ describe('rows', () => {
     await holder.query('rollback');
     assert.equal(await count(client, 'notas where proxima = id'), 3_333);
     /**
-     * What was filled is not filled again: rows before the place that lose their value keep it lost, so the check of the next step
-     * refuses them, until they are given it back.
+     * Filled rows are not filled again. Earlier rows that lost their value stay so, and the next step's check refuses them until the value
+     * is restored.
      */
     const lose = (value: string) =>
       client.query(`update notas set proxima = ${value} where tenant = 'alfa' and id in (1, 3333)`);
@@ -324,12 +324,13 @@ describe('rows', () => {
     await client.query('select pg_stat_force_next_flush()');
     const before = await countRead();
     await migrate(pool, undefined, undefined, await withProximas('901-coluna.sql'));
-    // Whoever migrates tells the server what was read when the session ends.
+    // The statistics of a session reach the server when the session ends.
     const after = await until(async () => {
       const now = await countRead();
       return now - before >= 2 * rows ? now : undefined;
     }, 'the server counts what was read');
-    // For the end of a batch, for its change, and once by the check; with the four batches of a month one more for each would be 30,000 rows.
+    // Each row is read for the end of a batch, for its change, and once by the check. One more read for each of a month's four batches
+    // would be 30,000 rows.
     assert.ok(after - before <= 4 * rows, `${after - before} rows read of ${rows}`);
   });
 });
@@ -350,7 +351,7 @@ test('a program that is older than the database says so and ends; one that is ru
 });
 
 describe('a database of a program of before the first release', () => {
-  /** What such a program left: its list, which names its own files. */
+  /** The list that such a program left, with the names of its own files. */
   const LIST = `create table migracoes (nome text primary key, aplicada_em timestamptz not null);
     insert into migracoes values ('001-notas.sql', now()), ('002-estatisticas.sql', now())`;
 

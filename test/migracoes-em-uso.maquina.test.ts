@@ -1,9 +1,9 @@
 /**
- * A database comes to a new version while two processes of the version before issue, its `migrar` is killed with -9 on the way and given
- * again, and the processes are replaced one after the other; clients that try again see no request fail, and nothing is lost.
+ * A database is migrated to a new version while two processes of the previous version issue notes. Its `migrar` is killed with -9 on the
+ * way and started again. The processes are then replaced one after another. Clients that retry see no failure, and nothing is lost.
  *
- * The version before is the program of today, the new one that program with migrations more that have steps of each kind: so the test
- * needs no history and does not grow old. NFSE_TEST_LONGO=1 does it with a million notes.
+ * The previous version is the program of today. The new one is that program with additional migrations that have steps of each kind. So the
+ * test needs no history and does not grow old. NFSE_TEST_LONGO=1 does it with a million notes.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -25,7 +25,7 @@ import { migrarOf, nextVersion } from './support/versoes.ts';
 const TENANT = 'alfa';
 const ROWS = LONG ? 1_000_000 : 10_000;
 const CLIENTS_A_PROCESS = 2;
-/** Of a client, between an answer and the next request. */
+/** The pause of a client between an answer and the next request. */
 const PAUSE_MS = 50;
 
 type Load = {
@@ -39,7 +39,7 @@ type Load = {
 const documentOf = distinctDps(exampleXml({ serie: '1', nDPS: '1' }), 20);
 let number = 0;
 
-/** Clients at each address, each sending one note after the other, each until it is answered. */
+/** Clients at each address, each sending one note after another, repeated until it is answered. */
 function startLoad(addresses: readonly string[]): Load {
   const answered: string[] = [];
   const failed: unknown[] = [];
@@ -77,7 +77,7 @@ function startLoad(addresses: readonly string[]): Load {
   };
 }
 
-/** Some more notes are answered. */
+/** Waits until more notes are answered. */
 async function goesOn({ answered, failed }: Load): Promise<void> {
   const before = answered.length;
   await untilTrue(() => answered.length >= before + 20 || failed.length > 0, 'notes are issued');
@@ -109,10 +109,10 @@ test('from the version before to the next, in use', async (t) => {
   const seconds = Math.round((performance.now() - began) / 1000);
   const meanwhile = load.slowestMs();
   assert.match(told[0] ?? '', /^\[(?!1\/)/, 'it goes on where the one before was killed');
-  // The server of the tests waits for no disk, of which every command warns.
+  // The server of the tests does not wait for its disk, and every command warns of that.
   const left = (await migrarOf(after, env)).told.filter((line) => !line.startsWith('Aviso: o PostgreSQL está com'));
   assert.deepEqual(left, [], 'and is done');
-  // Processes of the version before serve on the schema of the new one.
+  // Processes of the previous version work on the schema of the new one.
   await goesOn(load);
   for (const [place, one] of old.entries()) {
     assert.equal(await one.end('SIGTERM'), 0, one.output());
@@ -134,6 +134,6 @@ test('from the version before to the next, in use', async (t) => {
     [TENANT, answered, ROWS],
   );
   assert.deepEqual(rows[0], { kept: answered.length, issued: answered.length, gaps: 0 });
-  // What is repeated was sent to a process that had ended, or was held up and told to come again; no statement fails by the schema.
+  // A repeated request had reached a process that had ended, or was delayed and told to retry. No statement fails because of the schema.
   for (const motivo of repeated) assert.match(motivo, /Não houve (conexão|resposta)|HTTP 503/);
 });

@@ -1,6 +1,6 @@
 /**
- * `nfse migrar` is killed with -9 at every word that it says to the database, and given again, until one ends by itself: however often it
- * is killed it goes on where it was, and ends in the schema and the rows of one that nobody disturbed. NFSE_TEST_LONGO=1.
+ * `nfse migrar` is killed with -9 at every message to the database, and restarted, until one run ends by itself. It continues after each
+ * kill, and ends in the schema and rows of an undisturbed run. NFSE_TEST_LONGO=1.
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -21,10 +21,10 @@ import { nextVersion } from './support/versoes.ts';
 
 const options = { skip: !LONG && 'some hundred processes: NFSE_TEST_LONGO=1', timeout: 3_600_000 };
 
-/** Two batches, the second short, of each of two months. */
+/** Two batches, the second one short, in each of two months. */
 const ROWS = 2_200;
 
-/** Hears what a process says; true: it is killed, and what it just said arrives. */
+/** Receives the messages of a process; true: the process is killed, but its last message arrives. */
 type Hear = (bytes: Buffer, said: { readonly count: number; readonly isOfTheSteps: boolean }) => boolean;
 
 type Ended = { readonly code: number | NodeJS.Signals | null; readonly said: string };
@@ -35,7 +35,7 @@ async function killable(root: string, connection: ClientConfig): Promise<(hear: 
   const proxy = await startProxy(connection, (bytes, socket) => {
     if (bytes.includes('nfse-migrar\0')) run.migrating.push(socket);
     run.count += 1;
-    // Of the two that migrate the first keeps the turn.
+    // The first of the two migrating sessions holds the lock of the turn; the second runs the steps.
     if (run.hear(bytes, { count: run.count, isOfTheSteps: run.migrating[1] === socket })) run.kill();
   });
   const env = { ...process.env, DATABASE_URL: databaseUrlOf(proxy.connection) };
@@ -54,8 +54,8 @@ async function killable(root: string, connection: ClientConfig): Promise<(hear: 
 }
 
 /**
- * True once of each word of the steps: what was said since the transaction began, with its values, so that a commit is told from every other.
- * Whatever a process that goes on says again, as it finds out what is done, was tried where it was said first.
+ * True once for each message of the steps. A message is identified by all since its transaction began, with its values, so commits differ
+ * from each other. A restarted process repeats messages to find its position; those were tried at their first occurrence.
  */
 function atEachNewWord(): () => Hear {
   const tried = new Set<string>();
@@ -74,7 +74,7 @@ function atEachNewWord(): () => Hear {
   };
 }
 
-/** What is done so far; one that was killed may still be at the last thing that it was told. */
+/** The progress so far; the server may still be busy with the last statement of a killed process. */
 async function progressOf(client: Client): Promise<string> {
   await client.query('select 1');
   await until(async () => {
@@ -90,7 +90,7 @@ async function progressOf(client: Client): Promise<string> {
   return rows[0]!.progress;
 }
 
-/** Of those that the migrations of the next version fill, the ones that were. */
+/** The rows that the migrations of the next version have filled. */
 async function rowsOf(client: Client): Promise<unknown> {
   const { rows } = await client.query(`select
     (select count(*)::int from notas where proxima = id) as notas,

@@ -1,4 +1,4 @@
-/** The migrations: what their files may say. */
+/** The migrations: the statements that their files may have. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { shippedMigrations, statementsOf } from '../src/base/pg/migrations.ts';

@@ -1,7 +1,7 @@
 /**
- * The public description in the hands of others: the linters that people run in their pipelines find no error in it, and what
- * the usual generators make of it compiles strictly. The programs are packages of `openapi-ferramentas/`, at fixed versions, in
- * a folder of their own, so that who only runs the service need not install them.
+ * The public description in third-party tools. The linters of common pipelines find no error in it, and the output of the usual generators
+ * compiles strictly. The programs are packages of `openapi-ferramentas/`, at fixed versions, in a separate folder. So an operator of the
+ * service need not install them.
  */
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
@@ -27,8 +27,8 @@ if (work !== undefined) {
 }
 
 /**
- * The folder with the programs, installed once for each change of the asked versions. Undefined, with the reason printed, where the
- * registry of packages is out of reach.
+ * The folder with the packages of the lock file, installed once for each content of it. Undefined, with the reason printed, if the registry
+ * of packages is unreachable.
  */
 function installed(): string | undefined {
   const from = path.join(import.meta.dirname, 'openapi-ferramentas');
@@ -75,7 +75,7 @@ async function done(program: string, ...args: readonly string[]): Promise<string
   return said;
 }
 
-/** By our own compiler, which takes an eighth of the time of the one that the generators bring along. */
+/** Uses our own compiler, which takes an eighth of the time of the generators' compiler. */
 function assertCompiles(project: string): void {
   const tsc = path.join(ROOT, 'node_modules/.bin/tsc');
   const { status, stdout, stderr } = spawnSync(tsc, ['-p', project], { cwd: work!, encoding: 'utf8' });
@@ -85,8 +85,8 @@ function assertCompiles(project: string): void {
 const write = (name: string, text: string): void => writeFileSync(path.join(work!, name), text);
 
 /**
- * Spectral compiles the schema of an answer once for each example of it, and ajv spends half of that time on tidying the code that it
- * makes. Here each schema is compiled once, and left untidy; what it accepts is the same.
+ * Spectral compiles the schema of an answer once for each example. ajv spends half of that time on formatting its code. Here each schema is
+ * compiled once and left unformatted; it accepts the same.
  */
 const COMPILED_ONCE = `
 const { default: Ajv } = require('ajv/dist/core');
@@ -107,11 +107,11 @@ const withTools = (name: string, body: (t: TestContext) => Promise<void>): void 
   test(name, { skip: tools === undefined && 'the packages could not be installed' }, body);
 };
 
-/** What linters remark on and the specification of the service wants as it is. */
+/** Remarks of the linters on parts that the service's specification requires. */
 const WANTED = {
   /** The address of layout 1.00 always answers 410. */
   alwaysGone: { path: '/api/v1/nfse', rules: ['operation-success-response', 'operation-2xx-response'] },
-  /** `nfse/protocolo/{numero}` and `nfse/{chave}/eventos` have as many segments; routers take the fixed segment first. */
+  /** `nfse/protocolo/{numero}` and `nfse/{chave}/eventos` have the same number of segments; routers match the fixed segment first. */
   ambiguous: 'no-ambiguous-paths',
   /** A condition on an event names properties of the schema around it. */
   conditions: 'no-required-schema-properties-undefined',
@@ -151,7 +151,7 @@ console.log(Object.keys(document.paths).length);`;
 });
 
 describe('generators of TypeScript', () => {
-  /** What each makes of the description, and a line that uses an operation of it with its types. */
+  /** The output of each generator, and a line that uses one of its operations with its types. */
   const generators: readonly {
     readonly name: string;
     readonly generate: () => Promise<string>;

@@ -1,9 +1,9 @@
 /**
- * The public description says what the service does, and the service does what the description says: every example in it is
- * made again, every answer is held to its schema, and requests drawn from the schemas find no status, header, code or shape
- * that is not told.
+ * The public description and the service agree. Every example of the description is repeated, and every answer is checked against its
+ * schema. Requests drawn from the schemas find no undeclared status, header, code or shape.
  *
- * NFSE_GRAVAR_EXEMPLOS=1 (`npm run exemplos`) writes the examples down; NFSE_TEST_LONGO=1 draws thousands; NFSE_TEST_SEMENTE=N draws those of a seed.
+ * NFSE_GRAVAR_EXEMPLOS=1 (`npm run exemplos`) writes the examples down; NFSE_TEST_LONGO=1 draws thousands; NFSE_TEST_SEMENTE=N draws those
+ * of a seed.
  */
 
 import assert from 'node:assert/strict';
@@ -36,7 +36,10 @@ const document = describeApi(DESCRIBED_DOOR) as any;
 const described: Described = describedBy(document);
 const service = await exampleService();
 const made = await makeExemplos(service.address);
-/** Answers of other operations to the requests of examples. They come first: the tests use up the failed requests that an address may send. */
+/**
+ * Answers of other operations to the requests of examples. They come first, because the tests use up an address' allowance of failed
+ * requests.
+ */
 const alike: (Awaited<ReturnType<typeof send>> & { readonly id: string; readonly of: object })[] = [];
 for (const { exemplo } of made) {
   for (const id of exemplo.tambem ?? []) {
@@ -58,7 +61,7 @@ describe('the document', () => {
   });
 
   test('every schema in it is one of JSON Schema 2020-12, and every reference leads somewhere', () => {
-    // Compiled strictly: a misspelt keyword or a lost reference throws.
+    // Compiled strictly: a misspelt keyword or a dangling reference throws.
     for (const name of Object.keys(document.components.schemas)) described.schema(name);
     const text = JSON.stringify(document);
     for (const [, ref] of text.matchAll(/"\$ref":"#\/([^"]+)"/g)) {
@@ -177,7 +180,7 @@ describe('the examples', () => {
         }
         assert.equal(keys.size, 2);
       }
-      // It is the first that a viewer shows.
+      // A viewer shows the first one first.
       assert.equal(Object.keys(issued[type].examples)[0], names[0]);
     }
   });
@@ -220,7 +223,7 @@ describe('the examples', () => {
     const ask = (): Promise<{ readonly status: number; readonly body: unknown }> => request(alone, nota);
     await Promise.all(Array.from({ length: 55 }, ask));
     let limited = await ask();
-    // Less than a second's worth is wanting at the first refusal.
+    // The first refusal is less than a second away from the next allowance.
     for (let asked = 0; limited.status === 404 && asked < 500; asked += 1) limited = await ask();
     for (const [name, path, init] of [
       ['RequisicaoInvalida', '/integracao/api/v1/nfse/%zz', {}],
@@ -273,7 +276,7 @@ function shownBy(example: Place): Place {
   return example.$ref === undefined ? example.value : placeOf(example.$ref).value;
 }
 
-/** The header is not to be had with fetch. */
+/** `fetch` cannot send this header. */
 function answerToExpect(url: string): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const asked = get(url, { headers: { Expect: 'outra-coisa' } }, (response) => json(response).then(resolve, reject));
@@ -330,7 +333,7 @@ describe('the body of issuance', () => {
   });
 });
 
-/** A patch as a JSON body; undefined where it says what no body can. */
+/** A patch as a JSON body; undefined if no body can express it. */
 function jsonWith(patch: Parameters<typeof exampleXml>[0]): unknown {
   try {
     const declared = Object.keys(patch ?? {}).some((name) => name.startsWith('='));
@@ -356,7 +359,7 @@ describe('requests drawn from the schemas', () => {
           const { response, text } = await send(service.address, id, { municipio: 'integracao', cabecalhos, corpo });
           described.assertAnswer(id, response, text);
           statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1);
-          // The schema knows every name and every kind of value.
+          // The schema has every name and every type of value.
           if (response.status === 422 && id !== 'verificarAssinatura') {
             for (const { codigo, mensagem } of JSON.parse(text).erros) {
               assert.ok(!['E0010', 'E0001', 'E203'].includes(codigo), `${codigo} ${mensagem}`);
@@ -410,7 +413,7 @@ describe('requests drawn from the schemas', () => {
       const { path, headers, body } = caseOf(corpus, SEED, index);
       const { pathname } = new URL(path, service.address);
       const id = posts.find(({ pattern }) => pattern.test(pathname))?.id;
-      // The last is the address of a protocol number, which is not posted to.
+      // The last one is the address of a protocol number, which does not accept POST.
       if (id === undefined || pathname.endsWith('/nfse/protocolo/eventos')) continue;
       const { text, ...response } = await ask(service.address + path, {
         method: 'POST',

@@ -1,6 +1,6 @@
 /**
- * Our verdicts beside those of openssl, on signatures and certificates with something changed: what we take, openssl takes. What we refuse
- * and it takes is counted and told. A certificate that is changed is signed anew by its issuer, so that what is in it decides.
+ * Compares our verdicts with those of openssl, on signatures and certificates with one change: openssl must accept all that we accept. The
+ * objects that only openssl accepts are counted and reported. The issuer signs a changed certificate again, so that its content decides.
  *
  * NFSE_TEST_LONGO=1 changes ten thousand of each; NFSE_TEST_SEMENTE=N those of a seed again.
  */
@@ -20,9 +20,9 @@ import { LONG, SEED } from './support/seed.ts';
 import { chanceOf } from './support/signatures.ts';
 
 const CHANGES = LONG ? 10_000 : 300;
-/** Of those that we refuse, one in so many is shown to openssl: only for the count. */
+/** One in so many of our refusals is shown to openssl, for the count alone. */
 const ASKED_OF = 10;
-/** openssl goes by the clock of this machine. */
+/** openssl uses the clock of this machine. */
 const AT = Date.now() + 43_200_000;
 const BODY = Buffer.from('{"numero_dps":"12","prestador":"São João & Cia"}');
 
@@ -34,7 +34,7 @@ const inFolder = (name: string, content: string | Buffer): string => {
 };
 
 const pki = opensslAuthority();
-/** Identifiers of keys only help to look for an issuer: openssl compares them, and we compare keys. */
+/** Key identifiers only help to find an issuer: openssl compares them, and we compare keys. */
 const NO_KEY_IDS = ['subjectKeyIdentifier=none', 'authorityKeyIdentifier=none'];
 const root = pki.issue({ subject: '/O=ICP-Brasil/CN=AC Raiz de Teste', key: 'root', extensions: CA, days: 3_650 });
 const inter = pki.issue({
@@ -65,7 +65,7 @@ const { trust } = open({ 'raiz.pem': root.pem });
 
 type Tally = { agree: number; stricter: number; unasked: number };
 
-/** Every change in turn; `ours` and `theirs` say whether the change is taken. */
+/** Every change in turn; `ours` and `theirs` say whether the change is accepted. */
 function compare(
   draw: Draw,
   make: () => { readonly ours: boolean; readonly theirs: () => boolean; readonly told: () => string },
@@ -120,7 +120,7 @@ test(`CMS: of ${CHANGES} changes none is taken that openssl refuses`, (context) 
   context.diagnostic(`semente ${SEED}: ${JSON.stringify(tally)}`);
 });
 
-/** A certificate whose contents were changed, signed by its issuer as any other. */
+/** A certificate with changed contents, signed by its issuer like any other. */
 function reissued({ der: whole }: Issued, { keyFile }: Issued, draw: Draw): Buffer {
   const [tbs, algorithm] = readAsn1(whole).children.map(({ raw }) => raw);
   const changed = mutatedAsn1(tbs!, draw);

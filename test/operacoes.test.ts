@@ -1,6 +1,6 @@
 /**
- * Two hundred operations sent as XML and as JSON: the same DPS, the same verdict, the same amounts. A third of them has a
- * mistake, for which both must be refused with the same codes at the same places.
+ * Two hundred operations sent as XML and as JSON: the same DPS, the same verdict, the same amounts. A third of them has a mistake. Both
+ * forms must be refused with the same codes at the same places.
  *
  * NFSE_TEST_SEMENTE=N draws the operations of a seed again.
  */
@@ -19,7 +19,7 @@ import { startTestService } from './support/service.ts';
 const OPERATIONS = 200;
 const AT_A_TIME = 8;
 
-/** What goes wrong in an operation: structure, codes, amounts, parties, groups; one step of the judging each. */
+/** Mistakes of an operation: structure, codes, amounts, parties, groups; each belongs to one step of the judgement. */
 const MISTAKES: readonly { readonly name: string; readonly patch: Patch; readonly code: string }[] = [
   { name: 'a competence that is no day', patch: { dCompet: '2026-02-30' }, code: 'E0001' },
   { name: 'an amount that is no number', patch: { 'valores/vServPrest/vServ': 'mil' }, code: 'E0001' },
@@ -62,7 +62,7 @@ const samples: readonly Sample[] = drawn.map((operacao, place) => {
   const turn = Math.floor(place / 3) % MISTAKES.length;
   if (place % 3 !== 2) return { name: `operation ${place}`, operacao };
   const { name, patch, code } = MISTAKES[turn]!;
-  // A mistake may take away what another member would differ from.
+  // A mistake may remove the field by which another member would differ.
   return {
     name: `operation ${place} with ${name}`,
     operacao: { ...operacao, patch: mistaken(operacao.patch, patch) },
@@ -70,7 +70,7 @@ const samples: readonly Sample[] = drawn.map((operacao, place) => {
   };
 });
 
-/** The mistake goes last: what it takes away it may give anew. */
+/** The mistake is applied last: it may set again the elements that it removes. */
 function mistaken(patch: Patch, mistake: Patch): Patch {
   const gone = Object.entries(mistake).flatMap(([path, text]) => (text === null ? [path] : []));
   const kept = Object.entries(patch).filter(
@@ -111,8 +111,8 @@ describe(`the operations of seed ${SEED}`, () => {
 });
 
 /**
- * What a list of faults says, whatever it came in: codes and places, in any order. Only what no layout has stands elsewhere:
- * the groups of the body are not those of the document.
+ * The content of a list of faults, for both forms: codes and places, in any order. Only an element unknown to the layout has different
+ * places: the body and the document have different groups.
  */
 function placesOf(outcome: object): readonly string[] {
   if (!('faults' in outcome)) return [];
@@ -124,7 +124,7 @@ describe('through the front door', () => {
   let address: string;
   before(async () => {
     ({ address } = await startTestService({ worker: false }));
-    // The sandbox registers the provider as its first DPS tells it; which that is, must not depend on who is faster.
+    // The sandbox registers the provider from its first DPS, which must not depend on the order of arrival.
     assert.equal((await emit(address, exampleXml())).status, 201);
   });
 
@@ -137,7 +137,7 @@ describe('through the front door', () => {
     return Promise.all([send(path, 'application/xml', xml), send(path, 'application/json', json)]);
   }
 
-  /** All pairs, some at a time. */
+  /** Runs the work on all pairs, several at a time. */
   async function eachPair(look: (pair: Pair) => Promise<void>): Promise<void> {
     const left = pairs.values();
     const worker = async (): Promise<void> => {
@@ -146,7 +146,7 @@ describe('through the front door', () => {
     await Promise.all(Array.from({ length: AT_A_TIME }, worker));
   }
 
-  /** Codes and places, with as many as there are. */
+  /** Codes and places, and their number. */
   const refusalOf = ({ body }: Answer): object => ({
     codigo_erro: body.codigo_erro,
     erros: placesOf({ faults: body.erros }),
@@ -182,7 +182,7 @@ describe('through the front door', () => {
     }));
 });
 
-/** Every amount and rate that the note adds to the declaration has two places and no sign. */
+/** Every amount and rate that the note adds to the declaration has two decimals and no sign. */
 function assertTwoPlaces(xml: string, about: string): void {
   const [own] = xml.split('<DPS ');
   const amounts = [...own!.matchAll(/<([vp][A-Z]\w*)>([^<]*)</g)];
@@ -190,19 +190,19 @@ function assertTwoPlaces(xml: string, about: string): void {
   for (const [, name, text] of amounts) assert.match(text!, /^(?:0|[1-9]\d*)\.\d\d$/, `${name} of ${about}`);
 }
 
-/** What is one note's own: numbers, keys, moments. */
+/** Values that are unique to a note: numbers, keys, times. */
 const NUMBERED = /<(nNFSe|nDFSe|nDPS|dhProc|dhEmi)>[^<]*<\/\1>| Id="[^"]*"/g;
 
 function noteOf({ body }: Answer): object {
   const avisos: readonly { readonly codigo: string; readonly xpath: string }[] = body.avisos;
   return {
     xml: body.xml_nfse.replace(NUMBERED, ''),
-    // The identifier of an XML document is its sender's, and that of a JSON body ours.
+    // The sender sets the identifier of an XML document, and we set that of a JSON body.
     avisos: avisos.flatMap(({ codigo, xpath }) => (xpath.endsWith('/@Id') ? [] : [`${codigo} ${xpath}`])).toSorted(),
   };
 }
 
-/** The same fields and values by the same arithmetic; each sender reads it in the names that it used. */
+/** The same fields and values by the same arithmetic; each sender reads them under the names that it used. */
 function withoutIdentifier({ body }: Answer): object {
   const { avisos, identificador_dps: _, calculo, ...rest } = body;
   const told: readonly { readonly codigo: string; readonly xpath: string }[] = avisos;

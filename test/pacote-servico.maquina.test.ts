@@ -1,6 +1,6 @@
 /**
- * The archive of the service as who publishes it builds it and as who installs it finds it: the same bytes from any builder, nothing that is not
- * of production, and a program that lives where there is nothing but glibc, without network, in a folder that nobody writes.
+ * The archive of the service, as its publisher builds it and an operator installs it. Every builder gets the same bytes, and the archive
+ * has only production files. The program runs with glibc alone, without network, in a read-only folder.
  */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
@@ -49,10 +49,10 @@ type Entry = {
 };
 
 let folder: string;
-/** The installation: unpacked, and nothing done to it. */
+/** The installation: unpacked and unchanged. */
 let installed: string;
 
-/** As the account of an operator has it, with nothing of this run; and a place for what Node compiles, which makes this quicker. */
+/** An operator's environment, without variables of this run; it has a compile cache, which makes this faster. */
 function operatorEnv(more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
   return { PATH: '/usr/bin:/bin', NODE_COMPILE_CACHE: path.join(folder, 'compilado'), ...more };
 }
@@ -306,7 +306,7 @@ describe('updating and going back', { skip }, () => {
   });
 });
 
-/** Serves once. Without a key: issues a note, whose key is returned; with one: finds that note. */
+/** Serves once. An absent `key`: it issues a note and returns its key; otherwise it finds that note. */
 async function issueAt(link: string, data: string, key?: string): Promise<string | undefined> {
   const env = operatorEnv({ NFSE_DATA_DIR: data, PORT: '0', NFSE_PAINEL_PORTA: '0', NFSE_LOG_LEVEL: 'error' });
   const child = spawn(path.join(link, 'bin/nfse'), ['serve'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
@@ -366,7 +366,7 @@ function whyNoRoot(): string | false {
   return status !== 0 && 'pede unshare, chroot e ip, e o direito de usá-los';
 }
 
-/** Of GCC's libraries and of everything else that programs are linked with, nothing. */
+/** The libraries of glibc alone: no library of GCC and no other one. */
 const GLIBC = /\/(ld-linux[^/]*|lib(c|m|dl|pthread|rt))\.so[.\d]*$/;
 
 function makeRoot(root: string): void {
@@ -384,7 +384,7 @@ function makeRoot(root: string): void {
   mustRun('chown', [String(STRANGER), path.join(root, 'data')]);
 }
 
-/** Names, kinds, sizes and moments of all in a folder. */
+/** Names, types, sizes and times of all files in a folder. */
 function stateOf(place: string): string {
   return mustRun('find', [place, '-printf', '%p %y %s %m %T@ %C@\\n']).split('\n').sort().join('\n');
 }

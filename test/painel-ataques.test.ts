@@ -1,4 +1,4 @@
-/** What a hostile hand writes into every field and address of the console, and what hostile names stand in its registers and notes. */
+/** Hostile input in every field and address of the console, and hostile names in its registries and notes. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { SALAS } from '../src/base/world/lugares.ts';
@@ -12,7 +12,7 @@ const { store, pool, world, address } = service;
 const integracao = balcao(address);
 const at = (where: string): string => `/m/integracao${where}`;
 
-/** Ends of strings, comments, other statements, patterns, octets that no database takes, and far too much of it. */
+/** Ends of strings, comments, other statements, patterns, octets that no database accepts, and far too long texts. */
 const SQL = [
   `' or '1'='1`,
   `'; drop table notas; --`,
@@ -40,7 +40,7 @@ before(async () => {
   while (await store.nomes.learn(0, SALAS.nomes));
 });
 
-/** Pages that look something up by what is written to them, and by what. */
+/** Pages that search by their input, and the searched field. */
 const SEARCHES: Readonly<Record<string, readonly string[]>> = {
   '/notas': [
     ...['q', 'prestador', 'tomador', 'de', 'ate', 'competencia', 'estado', 'valor_de', 'valor_ate', 'servico'],

@@ -1,6 +1,6 @@
 /**
- * A day at the desk of a town hall, in a browser, with scripts and without; and every page of the console as axe judges it, on a phone and on
- * a desk, light and dark. NFSE_TEST_IMAGENS names a folder for pictures of all of them.
+ * A day in a town hall, in a browser, with and without scripts. axe checks every page of the console, on a phone and on a desktop, light
+ * and dark. NFSE_TEST_IMAGENS names a folder for pictures of all of them.
  */
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -36,7 +36,7 @@ async function enterBrowser(page: Page, { origin }: TestPainel, { login, segredo
   await page.until(`document.querySelector('.barra .quem') !== null`);
 }
 
-/** Until the page says so. */
+/** Waits until the page shows the text. */
 const says = (page: Page, text: string): Promise<void> =>
   page.until(`document.body.innerText.includes(${JSON.stringify(text)})`);
 
@@ -279,7 +279,7 @@ describe('every page', { skip }, () => {
           if (PICTURES !== undefined)
             await page.picture(path.join(PICTURES, `${name}-${width}${isDark ? '-escura' : ''}.png`));
         }
-        // One of them is a form that was filled in wrongly.
+        // One of them is a form with an error.
         assert.deepEqual(
           page.complaints.filter((one) => !one.includes('status of 422')),
           [],

@@ -1,4 +1,4 @@
-/** The console in a browser: entering with and without scripts, by passkey and by keyboard, on a phone and on a desk. */
+/** The console in a browser: login with and without scripts, by passkey and by keyboard, on a phone and on a desktop. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { inviteFirst } from '../src/subjects/contas/convites.ts';

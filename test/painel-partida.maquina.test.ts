@@ -1,4 +1,4 @@
-/** The console as the service opens it: where it is told, whom its first link is for, and that the service goes on without it. */
+/** The console as the service starts it: its address, the recipient of its first link, and a service that goes on without it. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import net from 'node:net';
@@ -36,7 +36,7 @@ for (const NFSE_PROCESSOS of ['1', '2']) {
         const page = await fetch(link!);
         assert.equal(page.status, 200);
         assert.match(await page.text(), /Primeiro administrador/);
-        // The public port knows no page of it, and the console none of the service.
+        // The public port has no page of the console, and the console none of the service.
         for (const path of ['/entrar', '/m/integracao/usuarios', new URL(link!).pathname]) {
           assert.equal((await fetch(`${address}${path}`)).status, 404, path);
         }

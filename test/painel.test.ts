@@ -1,4 +1,4 @@
-/** The console by HTTP, as a browser without scripts has it: entering, roles, forms, and what a stranger is told. */
+/** The console by HTTP, as a browser without scripts uses it: login, roles, forms, and the answers to strangers. */
 import assert from 'node:assert/strict';
 import { before, beforeEach, describe, test } from 'node:test';
 import { isPapel, mayAs, PAPEIS, type Papel } from '../src/base/world/papeis.ts';
@@ -24,18 +24,18 @@ const MINUTE_MS = 60_000;
 const OTHER = 'vila-alheia';
 await world.store.municipios.create({ tenant: OTHER, ambiente: 'homologacao', codigoIbge: '3550308' }, world.now());
 
-/** What the trail of a municipality has of somebody, the newest first. */
+/** A municipality's trail of one user, newest first. */
 async function trailOf(quem: string, municipio = 'integracao') {
   return world.store.atos.list(municipio, { quem }, 1_000);
 }
 
-/** Attempts are counted by the minute, by the clock of the database. */
+/** Attempts are counted each minute, by the clock of the database. */
 async function waitOut(): Promise<void> {
   service.clock.now += MINUTE_MS;
   await service.pool.query('delete from contagens');
 }
 
-/** A page or a redirect as it comes, followed by nobody. */
+/** A page or a redirect, which is not followed. */
 async function raw(path: string, headers: Record<string, string> = {}, body?: string): Promise<Response> {
   const init = { redirect: 'manual', headers, ...(body === undefined ? {} : { method: 'POST', body }) } as const;
   return fetch(new URL(path, origin), init);
@@ -61,11 +61,11 @@ describe('the first administrator', () => {
     const second = await pessoa.send(`/convite/${convite}`, chosen);
     assert.match(second.html, /<h1>Escolha o segundo fator<\/h1>/);
     const segredo = /<code>([A-Z2-7 ]+)<\/code>/.exec(second.html)![1]!.replaceAll(' ', '');
-    // Nothing else is open before the second factor is there.
+    // No other page is open before the second factor is set up.
     assert.equal((await pessoa.open('/m/integracao/usuarios')).path, '/segundo-fator');
     const wrong = await pessoa.send('/segundo-fator/codigo', { codigo: '000000' });
     assert.equal(wrong.status, 422);
-    // The same secret is shown, so that an app that has it already stays right.
+    // The same secret is shown, so that an app that has it already stays valid.
     assert.ok(wrong.html.replaceAll(' ', '').includes(segredo));
     const inside = await pessoa.send('/segundo-fator/codigo', { codigo: codeAt(segredo, world.now()) });
     assert.equal(inside.status, 200);
@@ -80,7 +80,7 @@ describe('entering', () => {
   before(async () => {
     bia = await makeUsuario(painel, 'bia', { integracao: 'operacao' });
   });
-  // Each test has attempts and codes of its own.
+  // Each test has its own attempts and codes.
   beforeEach(waitOut);
 
   test('a code serves once, also in another session', async () => {
@@ -121,7 +121,7 @@ describe('entering', () => {
     let last: Shown;
     do {
       last = await pessoa.send('/entrar', { login: 'bia', senha: 'errada' });
-      // Attempts come back with time. Counters dated an hour ahead get none back on a slow machine.
+      // The allowance grows with time. Counters dated an hour ahead do not grow on a slow machine.
       if (tries === 0) await service.pool.query('update contagens set em = em + 3600');
       tries += 1;
     } while (!last.html.includes('tentativas demais') && tries < 50);
@@ -136,7 +136,7 @@ describe('entering', () => {
     const first = await raw('/entrar', { ...FORM, Origin: origin }, `login=bia&senha=${encodeURIComponent(SENHA)}`);
     const [cookie] = first.headers.getSetCookie();
     assert.match(cookie!, /^__Host-nfse-painel=[\w-]{43}; Path=\/; Secure; HttpOnly; SameSite=Strict$/);
-    // One that somebody else has planted is never taken up.
+    // A token that somebody else planted is never accepted.
     const planted = await raw(
       '/entrar',
       { ...FORM, Origin: origin, Cookie: `__Host-nfse-painel=${'A'.repeat(43)}` },
@@ -153,7 +153,7 @@ describe('entering', () => {
     );
     const whole = second.headers.getSetCookie()[0]!.split(';', 1)[0]!;
     assert.notEqual(whole, half);
-    // The half one has ended.
+    // The half-open session has ended.
     assert.equal((await raw('/segundo-fator', { Cookie: half })).headers.get('location'), '/entrar');
     assert.equal((await raw('/conta', { Cookie: whole })).status, 200);
   });
@@ -309,7 +309,7 @@ describe('roles', () => {
     }
   });
 
-  /** As the pages send it, with the token of the session. */
+  /** A request as the pages send it, with the token of the session. */
   async function ask(pessoa: Pessoa, method: 'GET' | 'POST', path: string): Promise<Response> {
     if (method === 'GET') return raw(path, { Cookie: pessoa.cookie });
     const { html } = await pessoa.open('/conta');
@@ -332,7 +332,7 @@ describe('roles', () => {
         const there = await ask(pessoa, method, pathOf(path, OTHER));
         const nowhere = await ask(pessoa, method, pathOf(path, 'nao-existe'));
         assert.equal(there.status, 404, what);
-        // A municipality that is somebody else's and one that is not there look alike.
+        // A municipality of others and a missing one look alike.
         assert.equal(await there.text(), await nowhere.text(), what);
         service.clock.now += 1_000;
       }

@@ -1,6 +1,6 @@
 /**
- * What is loaded before the service answers, and before a command does: modules and bytes, held against a ceiling that is kept beside. One that
- * grows by a tenth says which packages and rooms grew. `NFSE_GRAVAR_PARTIDA=1` keeps what is loaded now as the ceiling.
+ * Modules and bytes that are loaded before the service answers, and before a command does, compared with a stored ceiling. A growth by a
+ * tenth fails, and the report names the packages and folders that grew. `NFSE_GRAVAR_PARTIDA=1` stores the present values as the ceiling.
  */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { freshDataDir, nfse, ROOT, startServiceProcess } from './support/process
 
 /** Modules, and their bytes. */
 type Loaded = readonly [modules: number, bytes: number];
-/** By room of `src` and by package. */
+/** Grouped by room of `src` and by package. */
 type Partida = Readonly<Record<string, Loaded>>;
 
 const CEILINGS = path.join(ROOT, 'test/partida.json');
@@ -20,7 +20,7 @@ const GROWTH_MAX = 1.1;
 
 const ceilings = new Map<string, Partida>(Object.entries(JSON.parse(readFileSync(CEILINGS, 'utf8'))));
 
-/** The room of a file of ours, or the package of another one. */
+/** The room of our own file, or the package of another one. */
 function groupOf(file: string): string {
   const parts = path.relative(ROOT, file).split(path.sep);
   const at = parts.lastIndexOf('node_modules');
@@ -28,7 +28,7 @@ function groupOf(file: string): string {
   return parts.slice(at + 1, at + (parts[at + 1]!.startsWith('@') ? 3 : 2)).join('/');
 }
 
-/** Runs with the preload, and says what was loaded. */
+/** Runs with the preload, and returns the loaded modules. */
 async function loadedBy(run: (env: NodeJS.ProcessEnv) => Promise<void>): Promise<Partida> {
   const folder = await freshDataDir();
   const file = path.join(folder, 'carregados');
@@ -50,7 +50,7 @@ function sumUp(parts: readonly Loaded[]): Loaded {
   );
 }
 
-/** The groups that are larger than they were, the largest growth first. */
+/** The groups that have grown, the largest growth first. */
 function describeGrowth(now: Partida, before: Partida): string {
   const grown = Object.entries(now).map(([group, [modules, bytes]]) => {
     const [wereModules, wereBytes] = before[group] ?? [0, 0];

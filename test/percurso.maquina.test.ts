@@ -1,6 +1,6 @@
 /**
- * The road of a newcomer, as the pages tell it: a sandbox of his own by the curl of the page, the programs of the first note with its address,
- * and the program that goes the whole way, in each language with the client that the service hands out. All of them run as they stand.
+ * The path of a newcomer, as the pages describe it. It has a sandbox by curl, the programs of the first note, and the program of the whole
+ * path. Each language uses the client that the service offers. All programs run unchanged.
  */
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
@@ -19,7 +19,7 @@ const PATIENCE_MS = 180_000;
 const isFine = (command: string, ...args: readonly string[]): boolean =>
   spawnSync(command, args, { stdio: 'ignore', timeout: PATIENCE_MS }).status === 0;
 
-/** The service answers in this very process, so a program must not keep it waiting. */
+/** The service runs in this process, so a program must not block it. */
 function run(command: readonly string[], cwd: string): Promise<string> {
   const [program, ...args] = command;
   const env = { ...process.env, no_proxy: '*', NO_PROXY: '*' };
@@ -41,7 +41,7 @@ async function folderWith(...names: readonly string[]): Promise<string> {
   return folder;
 }
 
-/** What `npm i` makes of the package: it has no dependency, and nothing is run. */
+/** Does the work of `npm i` for the package: it has no dependencies, and no scripts run. */
 function unpackCliente(folder: string): void {
   const own = path.join(folder, 'node_modules/@emissor-nfse/cliente');
   mkdirSync(own, { recursive: true });
@@ -52,7 +52,7 @@ type Linguagem = {
   readonly nome: string;
   readonly falta: string;
   readonly isHere: () => boolean;
-  /** Of the first note, and of the whole way, each with what it takes beside it. */
+  /** The program of the first note, and that of the whole path with its companion file. */
   readonly primeira: string;
   readonly percurso: readonly [string, string];
   /** The command, once the program is ready to run. */
@@ -106,7 +106,7 @@ const LINGUAGENS: readonly Linguagem[] = [
     },
   },
   {
-    // Debian has no .NET, and Mono no System.Text.Json: a stand-in of ours is compiled along.
+    // Debian has no .NET, and Mono has no System.Text.Json: our own substitute is compiled too.
     nome: 'C#',
     falta: 'no Mono with its compiler (Debian packages mono-mcs mono-runtime)',
     isHere: () => isFine('mcs', '--version') && isFine('mono', '--version'),
@@ -129,7 +129,7 @@ const LINGUAGENS: readonly Linguagem[] = [
   },
 ];
 
-/** What the page has one do: it makes a sandbox, issues in it, and moves its clock. */
+/** The commands of the page: they make a sandbox, issue in it, and move its clock. */
 const PAGE = readFileSync(path.join(ROOT, 'docs/site/primeira-nota.md'), 'utf8');
 const CURL = [...PAGE.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, commands]) => commands).join('');
 
@@ -173,7 +173,7 @@ for (const { nome, falta, isHere, primeira, percurso, prepare } of LINGUAGENS) {
     test('the whole way is one program, from a new sandbox to a note of January', async () => {
       const folder = await folderWith('dps.json', ...percurso);
       const command = await prepare(folder, percurso[0]);
-      // Without arguments, as the page has it.
+      // The program runs without arguments, as on the page.
       const said = (await run(command, folder)).trimEnd().split('\n');
       const mudancas = said
         .filter((line) => line.startsWith('Mudança: '))

@@ -1,6 +1,6 @@
 /**
- * The service behind a real PgBouncer (D-295), in both of its modes: everything goes as it does without one, nothing stays behind in a
- * session of the server, and what cannot go is refused in words.
+ * The service behind a real PgBouncer (D-412), in both of its modes. Everything works as without one, and no setting stays behind in a
+ * session of the server. Unsupported configurations are refused with a message.
  */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
@@ -36,12 +36,15 @@ function fresh(place: number): string {
 
 const SETTINGS_OF_SESSION = `select pg_backend_pid() as pid, json_object_agg(name, current_setting(name)) as settings
   from unnest('{${Object.keys(SESSION).join(',')}}'::text[]) as x (name)`;
-/** As the server shows them. */
+/** The settings as the server shows them. */
 const SHOWN = { ...SESSION, DateStyle: 'ISO, MDY', statement_timeout: '30s' };
 
 type SessionSettings = { readonly pid: number; readonly settings: object };
 
-/** Four sessions at once, each with its settings. A late question on a slow machine meets a session that is free again, and all are asked anew. */
+/**
+ * Four concurrent sessions, each with its settings. A late query on a slow machine may get a session that is free again; then all four are
+ * repeated.
+ */
 async function askFourSessions(pool: Db): Promise<readonly SessionSettings[]> {
   const askOne = () =>
     runPipeline(pool, async (client) => {
@@ -60,7 +63,7 @@ const PRESTADORES = `documento,razao_social,inscricao_municipal,autorizado,simpl
 `;
 
 describe('behind a PgBouncer', { skip, timeout: 600_000 }, () => {
-  // A session is a client's for as long as it stays: there have to be as many as connections. Of transactions a few are enough.
+  // Session mode needs as many server sessions as connections, since each client keeps its own. A few are enough in transaction mode.
   for (const [pool_mode, default_pool_size] of [
     ['transaction', 4],
     ['session', 40],
@@ -75,7 +78,7 @@ describe('behind a PgBouncer', { skip, timeout: 600_000 }, () => {
         return out;
       };
       assert.match(await done('migrar'), /001-municipios\.sql/);
-      // The first session that the pooler has left, if any, is set as all are.
+      // The first session that the pooler has left, if any, has the same settings as all.
       const [{ settings: ofFirst }] = (await pooled(connection).query(SETTINGS_OF_SESSION)).rows;
       assert.deepEqual(ofFirst, SHOWN);
       assert.match(await done('migrar'), /já está em dia/);

@@ -1,6 +1,6 @@
 /**
- * The statements that a connection plans once (`src/base/pg/planned.ts`, D-358): the plan that each gets without any value, on tables of every
- * size, with statistics and without. A statement is in this file by being declared.
+ * The statements that a connection plans once (`src/base/pg/planned.ts`, D-358). Each generic plan is checked on tables of every size, with
+ * and without statistics. This file checks every declared statement.
  */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
@@ -24,18 +24,18 @@ const FULL = 'cheio';
 const FEW = 'pouco';
 const NONE = 'vazio';
 
-/** The current one, whose statements a connection knows by name. */
+/** The current month, whose statements a connection prepares by name. */
 const MES = mesOf(Date.now());
-/** Three years, it first. */
+/** Three years of months, the current one first. */
 const MESES = mesesBetween(Date.UTC(Math.floor(MES / 100) - 3, MES % 100), Date.now()).toReversed();
 
-/** Whose note `n` is: of a tenant with nearly all, of one with few; a third has nothing. Or of one of a thousand. */
+/** The tenant of the note `n`: one tenant has nearly all notes, one has few, and a third has none. Or it is one of a thousand. */
 const OF_THREE = `case when n % 100 = 7 then '${FEW}' else '${FULL}' end`;
 const OF_A_THOUSAND = `case n % 1000 when 7 then '${FEW}' when 10 then '${FULL}' else 'm' || n % 1000 end`;
 
 /**
- * Rows $1 to $2 of every table that statements look into. The notes are of the months $3 in turn, a hundred after a hundred. One in five
- * waits in the queue.
+ * Rows $1 to $2 of every table that statements search. The notes alternate between the months $3 by hundreds. One in five waits in the
+ * queue.
  */
 const FILL = [
   `insert into notas (tenant, mes, id, chave_acesso, numero_protocolo, id_dps, estado, tabela_aliquotas, substitui, nsu_antes, numero_dps,
@@ -128,19 +128,22 @@ const FILL = [
   ),
 ];
 
-/** A row of another table for every note that is meant, as a rule for as many as make the table large beside it. */
+/** Inserts a row of another table for each selected note. The default selection makes the table large. */
 function ofNotas(into: string, values: string, meant = 'id % 10 in (0, 7)'): string {
   return `insert into ${into} select tenant, ${values} from notas where id between $1 and $2 and mes = any ($3) and ${meant}`;
 }
 
 const PART = 50_000;
 
-/** As large as the plans of larger ones are alike; the long run tries it with three times as many. */
+/** A size above which plans stay the same; the long run uses three times as many. */
 const LARGE = LONG ? 300_000 : 100_000;
 
-/** The columns by which an index finds one row, or those few that are asked for: no plan may use it by fewer. Of months by their names. */
+/**
+ * The columns by which an index finds one row, or the few requested ones: no plan may use it by fewer. Monthly indexes are listed without
+ * their month.
+ */
 const WHOLE_KEYS: Readonly<Record<string, string>> = {
-  // The kind besides: an expression.
+  // The expression on the kind is in the index as well.
   fila_pkey: 'tenant id',
   fila_due: 'tenant tipo due_at',
   retidas_pkey: 'tenant nota',
@@ -158,7 +161,7 @@ const WHOLE_KEYS: Readonly<Record<string, string>> = {
   eventos_na_nota: 'tenant nota',
   eventos_abertos: 'tenant nota',
   eventos_cancelamento_aberto: 'tenant nota',
-  // Events that nothing was sent of yet are few.
+  // Events without any transmission are few.
   eventos_antes_do_envio: 'tenant estado',
   documentos_eventos_MES_pkey: 'tenant evento',
   trilha_eventos_MES_pkey: 'tenant evento',
@@ -183,7 +186,7 @@ const WHOLE_KEYS: Readonly<Record<string, string>> = {
   deducoes_admitidas_pkey: 'tenant codigo_tributacao_nacional',
   regimes_especiais_pkey: 'tenant regime',
   nao_incidencias_pkey: 'tenant codigo_tributacao_nacional documento',
-  // Accounts are the installation's, and have no tenant.
+  // Accounts belong to the installation, and have no tenant.
   contas_pkey: 'id',
   contas_login: 'login',
   contas_convite: 'convite',
@@ -195,24 +198,24 @@ const WHOLE_KEYS: Readonly<Record<string, string>> = {
   mudancas_ate_pkey: 'tenant',
   tokens_impressao: 'tenant impressao',
   ensaios_pkey: 'tenant',
-  // The last one of a register.
+  // The last import of a registry.
   importacoes_ordem: 'tenant registro',
 };
 
-/** Statements that read more than by whole keys, as they are meant to. */
+/** Statements that read more than by whole keys on purpose. */
 const MEANT_TO: Readonly<Record<string, RegExp>> = {
-  // Whether a tenant has any line, and all of its lines.
+  // One query for the existence of a tenant's lines, and one for all of them.
   listas_mantidas: /./,
-  // Whether there is any line of a regime.
+  // A query for the existence of a line of a regime.
   regimes_admitidos: /^regimes_especiais_pkey by tenant, regime$/,
   servicos_listados: /^servicos_municipais_\w+ by tenant$/,
-  // The newest version of a table that has a few.
+  // The newest version of a table that has few.
   tabela_aliquotas: /^tabelas_aliquotas_pkey by $/,
-  // A page of the trail, the newest acts first.
+  // A page of the trail, newest first.
   list_atos: /^atos_(pkey by tenant, em|objeto by tenant)/,
-  // What was announced, among all that is in the queue.
+  // The announced rows, among all rows of the queue.
   lease_anunciadas: /^fila_(pkey|due) by tenant, tipo$/,
-  // The question across tenants: of each, whether it has anything in the queue.
+  // The query across tenants: whether each of them has work in the queue.
   tenants_due:
     /^(municipios_(pkey|relogio) by |(fila_(pkey|due)|mudancas_novas_pkey|auditoria_sem_lugar) by tenant|webhooks_(proxima|rapidos) by tenant(, rapido)?(, proxima)?|exportacoes_due by tenant(, due_at)?)$/,
   tenants_busy:
@@ -232,8 +235,8 @@ async function openTenants(pool: Db, meses: readonly number[] = [MES]): Promise<
 }
 
 /**
- * In parts, each of which takes seconds on a busy machine. Nobody looks whether each row has the one that it belongs to: it has. Over a
- * connection of its own: the others keep their plans.
+ * Fills in parts, each of which takes seconds on a busy machine. Foreign keys are not checked: all of them hold. The connection is
+ * separate, so the others keep their plans.
  */
 async function fill(
   pool: Db,
@@ -254,17 +257,17 @@ async function fill(
   await client.end();
 }
 
-/** What each statement is sent as, where it speaks of this month. */
+/** The text of each statement for the current month. */
 function plannedTexts(): readonly (readonly [name: string, text: string])[] {
   return [...PLANNED].map(([name, textOf]) => [name, textOf(MES)]);
 }
 
-/** No table is read whole, by any statement. */
+/** No statement reads a whole table. */
 async function assertNoneScans(pool: Db): Promise<void> {
   for (const [, text] of plannedTexts()) await accessesOf(pool, `explain (generic_plan, format json) ${text}`);
 }
 
-/** Every index is used by its whole key, by every statement, of months with rows. */
+/** Every statement uses every index by its whole key, in months with rows. */
 async function assertWholeKeys(pool: Db, meses: readonly number[] = [MES]): Promise<void> {
   const partly: string[] = [];
   for (const [name, text] of plannedTexts()) {
@@ -273,7 +276,7 @@ async function assertWholeKeys(pool: Db, meses: readonly number[] = [MES]): Prom
   assert.deepEqual([...new Set(partly)], []);
 }
 
-/** What of it is looked up by less than a whole key, and was not meant to be. */
+/** Accesses of a statement by less than a whole key that are not on the list of exceptions. */
 function partlyUsed(name: string, accesses: readonly Access[], meses: readonly number[]): readonly string[] {
   return accesses.flatMap(({ index, by }) => {
     const mes = /_(\d{6})_/.exec(index)?.[1];
@@ -285,7 +288,7 @@ function partlyUsed(name: string, accesses: readonly Access[], meses: readonly n
   });
 }
 
-/** A connection that brings no settings, as behind a pooler: its role has them. */
+/** A connection without settings, as behind a pooler: its role has them. */
 async function settledClient(database: ClientConfig): Promise<Client> {
   const pool = openPool({ ...database, isPooled: true }, () => undefined);
   await migrate(pool);
@@ -296,7 +299,7 @@ async function settledClient(database: ClientConfig): Promise<Client> {
   return client;
 }
 
-/** The same, as each is planned for the values of a tenant with nearly all rows, of one with few, and of one without any. */
+/** The same for plans with the values of three tenants: with nearly all rows, with few, and without any. */
 async function assertWholeKeysOfValues(client: ClientBase): Promise<void> {
   const partly: string[] = [];
   const types = await prepareAll(client);
@@ -310,7 +313,7 @@ async function assertWholeKeysOfValues(client: ClientBase): Promise<void> {
   assert.deepEqual([...new Set(partly)], []);
 }
 
-/** Makes a client know every statement by its name; the types of its parameters. */
+/** Prepares every statement by its name, and returns the types of its parameters. */
 async function prepareAll(client: ClientBase): Promise<ReadonlyMap<string, readonly string[]>> {
   await client.query('deallocate all');
   for (const [name, text] of plannedTexts()) await client.query(`prepare ${name} as ${text}`);
@@ -319,7 +322,7 @@ async function prepareAll(client: ClientBase): Promise<ReadonlyMap<string, reado
   return new Map(rows.map(({ name, types }) => [name, types]));
 }
 
-/** The notes 7 and 10, of which one is of the tenant with few and one of that with nearly all. */
+/** The notes 7 and 10: one belongs to the tenant with few, the other to that with nearly all. */
 const NOTAS = [7, 10] as const;
 const [CHAVES, PROTOCOLOS] = [
   NOTAS.map((id) => keysOf(id, MES).chave_acesso),
@@ -327,7 +330,7 @@ const [CHAVES, PROTOCOLOS] = [
 ];
 const DPS = NOTAS.map((id) => `D${String(id).padStart(15, '0')}`);
 
-/** Values by which they are looked for. */
+/** Parameter values by type. */
 const VALUES: Readonly<Record<string, string>> = {
   text: `'${CHAVES[1]}'`,
   'text[]': `'{${CHAVES.join(',')}}'`,
@@ -340,7 +343,7 @@ const VALUES: Readonly<Record<string, string>> = {
   boolean: 'true',
 };
 
-/** Where texts are no keys. */
+/** Values of text parameters that are not access keys. */
 const TEXTS: readonly (readonly [name: RegExp, values: readonly (string | number)[]])[] = [
   [/protocolo$|_prot$/, PROTOCOLOS],
   [/dps/, DPS],
@@ -350,22 +353,22 @@ const TEXTS: readonly (readonly [name: RegExp, values: readonly (string | number
   [/^evento$|^documentos_evento$/, []],
 ];
 
-/** What is read in an order of its own, or whole, is read as far as it goes: what is due, and a list. */
+/** Statements that read in a certain order, or a whole list, read as many rows as there are: due work, and a list. */
 const READS_ALL = /^(lease_anunciadas|claim_eventos|servicos_listados)$/;
-/** The same where there are many tenants: each is asked for. */
+/** The same for many tenants: each of them is asked for. */
 const READS_ALL_OF_MANY = /^(lease_anunciadas|claim_eventos|servicos_listados|tenants_due|tenants_busy)$/;
 
-/** Pages that a statement reads which is asked for two rows: a few an index, and those of what hangs on them. */
+/** The pages that a statement for two rows may read: a few for each index, and those of dependent rows. */
 const PAGES_MAX = 120;
 
-/** More executions than those for which the server looks at the values. */
+/** More executions than those for which the server makes custom plans. */
 const EXECUTIONS = 7;
 
-/** Asked by a statement that it knows, with the values of a tenant. */
+/** Executes a prepared statement, with the values of a tenant. */
 function execute(name: string, types: readonly string[], tenant: string): string {
   const texts = TEXTS.find(([of]) => of.test(name))?.[1];
   const own = texts && { text: `'${texts[1]}'`, 'text[]': `'{${texts.join(',')}}'` };
-  // How many are taken.
+  // The number of rows to take.
   const max = /^lease_/.test(name) && { bigint: '2' };
   const values = types.map((type, place) =>
     place === 0 && type === 'text' ? `'${tenant}'` : ({ ...VALUES, ...own, ...max }[type] ?? `null::${type}`),
@@ -373,7 +376,7 @@ function execute(name: string, types: readonly string[], tenant: string): string
   return `execute ${name}${values.length === 0 ? '' : ` (${values.join(', ')})`}`;
 }
 
-/** What each statement that inserts nothing reads for each tenant, by the plan for no value. */
+/** The reads of each statement that inserts nothing, for each tenant, by the generic plan. */
 async function readBy(
   client: PoolClient,
 ): Promise<readonly (TablesRead & { readonly name: string; readonly tenant: string })[]> {
@@ -391,7 +394,7 @@ async function readBy(
   return read;
 }
 
-/** Asked of a tenant with nearly all rows, of one with few, and of one without any, each reads a handful of pages. */
+/** Each statement reads a handful of pages for a tenant with nearly all rows, with few, and without any. */
 async function assertFewRead(client: PoolClient, readsAll = READS_ALL): Promise<void> {
   const much = (await readBy(client)).filter(({ name, pages }) => pages > PAGES_MAX && !readsAll.test(name));
   assert.deepEqual(
@@ -400,10 +403,10 @@ async function assertFewRead(client: PoolClient, readsAll = READS_ALL): Promise<
   );
 }
 
-/** Of these the server looks at the values where much is due: at how many are asked for, and until when. */
+/** Statements for which the server keeps custom plans under a backlog: their limit and their due time matter. */
 const OF_A_BACKLOG = /^(lease_nota|claim_eventos|tenants?_due)$/;
 
-/** The server, which chooses by what it believes the two plans to cost, takes the one for no value. */
+/** The server compares its cost estimates of both plans, and chooses the generic one. */
 async function assertTakenOnce(client: PoolClient): Promise<void> {
   await client.query('set plan_cache_mode = auto');
   for (const [name, types] of await prepareAll(client)) {
@@ -418,13 +421,13 @@ async function assertTakenOnce(client: PoolClient): Promise<void> {
   );
 }
 
-/** Notes of the months before, and of the one that has just begun, one size after the other. */
+/** Notes of the previous months, and sizes of the month that has just begun. */
 const BEFORE = LONG ? 60_000 : 30_000;
 const NEWBORN = [3_000, 10_000, 30_000];
-/** From so many on no index looks as good as a whole key; what fewer take is a few pages. */
+/** The number of rows from which no index seems as good as a whole key; below it, any read takes a few pages. */
 const WHOLE_FROM = 10_000;
 
-/** From here on no table gets statistics but by a test itself, however long that takes. */
+/** Turns autovacuum off: from now on, only a test itself makes statistics, however long it takes. */
 async function leaveAlone(pool: Db): Promise<void> {
   const tables = "select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace";
   for (const { name } of (await pool.query<{ name: string }>(tables)).rows) {
@@ -432,7 +435,7 @@ async function leaveAlone(pool: Db): Promise<void> {
   }
 }
 
-/** Until a pool has looked how large its tables are. */
+/** Waits until a pool has checked the size of its tables. */
 async function passLook(pool: Db, clock: ReturnType<typeof monotonicClock>): Promise<void> {
   clock.passMs(2_000);
   await pool.query('select 1');
@@ -440,16 +443,16 @@ async function passLook(pool: Db, clock: ReturnType<typeof monotonicClock>): Pro
   while (pool.idleCount < pool.totalCount);
 }
 
-/** What takes whatever is due, or was announced, of any month. */
+/** Statements that take due or announced work of any month. */
 const OF_ANY_MES = /^(claim_eventos|lease_anunciadas)$/;
 
-/** A statement that is told a month knows no other; one that joins by the month of a row reads that of the row. */
+/** A statement with a given month reads no other; one that joins by the month of a row reads that month. */
 async function assertOneMonth(client: PoolClient): Promise<void> {
   const texts = new Map(plannedTexts());
   for (const { name, tenant, tables, planned } of await readBy(client)) {
     const isTold = PLANNED.get(name)!(MESES[1]!) !== texts.get(name);
     const meses = (isTold ? planned : tables).flatMap((table) => /_(\d{6})$/.exec(table)?.[1] ?? []);
-    // Events are not kept by month.
+    // Events are not partitioned by month.
     if (isTold && !name.startsWith('settle_eventos')) assert.ok(meses.length > 0, `${name} reads no month`);
     const others = meses.filter((mes) => Number(mes) !== MES);
     if (!OF_ANY_MES.test(name)) assert.deepEqual(others, [], `${name} of ${tenant}`);
@@ -460,7 +463,7 @@ describe('a statement that is planned once', () => {
   test('is declared as one', () => {
     createStore({} as Db);
     assert.ok(PLANNED.size > 40);
-    // The second tries whether names are kept.
+    // The second pattern checks that names are kept.
     const others = globSync(['src/base/{pg,book}/**/*.ts', 'src/subjects/**/*.{rows,files}.ts']).filter(
       (one) => !/\/(planned|pooled)\.ts$|\.test\.ts$/.test(one),
     );
@@ -570,7 +573,7 @@ describe('a statement that is planned once', () => {
   test('gets another plan soon after its tables have grown, without statistics', async (t) => {
     const clock = monotonicClock(t);
     const pool = await freshPool();
-    // The connection has its plans for as long as it is open: it waits here for tables to be filled.
+    // The connection keeps its plans while it is open, so it must not time out while the tables are filled.
     pool.options.idleTimeoutMillis = 0;
     await openTenants(pool);
     const store = createStore(pool);
@@ -579,7 +582,7 @@ describe('a statement that is planned once', () => {
     const planOf = async () => accessesOf(pool, `explain (format json) execute ${name} ('${FULL}', '${chave}')`);
     const byKey = [{ index: `notas_${MES}_tenant_chave_acesso_mes_idx`, by: ['tenant', 'chave_acesso', 'mes'] }];
     await fill(pool, 20);
-    // Statistics would have the plan made anew as well.
+    // New statistics would cause new plans as well.
     await pool.query(`alter table notas_${MES} set (autovacuum_enabled = false)`);
     await passLook(pool, clock);
     for (let turn = 0; turn < 10; turn += 1) await store.notas.findId(FULL, chave);

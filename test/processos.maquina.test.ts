@@ -1,4 +1,4 @@
-/** The service as several processes: one port, one count, one end, whatever becomes of one of them. */
+/** The service as several processes: one port, one count, one orderly end, even if one of them dies. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { copyFileSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
@@ -39,7 +39,7 @@ async function end({ service }: Town): Promise<void> {
   assert.equal(await service.ended, 0, service.output());
 }
 
-/** The processes below one. */
+/** The children of a process. */
 function below(pid: number): readonly number[] {
   try {
     return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
@@ -48,7 +48,7 @@ function below(pid: number): readonly number[] {
   }
 }
 
-/** The one that watches, which `bin/nfse` has started, and those that answer. */
+/** The watcher, which `bin/nfse` has started, and the processes that answer. */
 const watcherOf = ({ child }: Started): number => below(child.pid!)[0]!;
 const answeringOf = (service: Started): readonly number[] =>
   below(watcherOf(service)).filter((pid) => {
@@ -59,7 +59,7 @@ const answeringOf = (service: Started): readonly number[] =>
     }
   });
 
-/** One request on a connection of its own or on those of an agent. */
+/** One request on a new connection, or on those of an agent. */
 function send(url: string, options: http.RequestOptions, body?: string): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
     const asked = http.request(url, options, (answer) => {
@@ -74,10 +74,10 @@ function send(url: string, options: http.RequestOptions, body?: string): Promise
 const XML = { method: 'POST', headers: { 'Content-Type': 'application/xml' } };
 const dps = (number: number): string => exampleXml({ serie: '1', nDPS: String(number) });
 
-/** Far from what waits for a request between two of them: that they come all the time is the point. */
+/** The pause between two requests of a client, far below any timeout: a constant stream of requests matters. */
 const LINE_PAUSE_MS = 20;
 
-/** Clients that keep their connections and issue one note after the other; `again`: what broke is sent again until it is answered. */
+/** Clients with persistent connections that issue one note after another; `again`: a broken request is repeated until it is answered. */
 function issueOn(address: string, again: boolean) {
   const agent = new http.Agent({ keepAlive: true });
   const [answers, broken]: [number[], string[]] = [[], []];
@@ -115,7 +115,7 @@ async function countNotas({ pool }: Town): Promise<{ readonly notas: number; rea
 }
 
 describe('SIGHUP', () => {
-  // A connection that was silent for too long is closed while a request is on its way.
+  // A connection that was idle for too long is closed while a request is on its way.
   test('under load puts a new process in the place of each, without a request that fails', () =>
     unlessStoodStill(exchange));
 
@@ -200,7 +200,7 @@ describe('kill -9', () => {
     await untilTrue(() => load.answers.length > during + 50, 'the load goes on');
     const sent = await load.stop();
     assert.ok(load.broken.length <= 12, 'no more than was under way');
-    // What was issued and not answered is told to be there when it is sent again.
+    // A repeated request is told that its note exists, if the note was issued without an answer.
     assert.deepEqual(
       [...new Set(load.answers)].filter((status) => status !== 201 && status !== 422),
       [],
@@ -252,12 +252,12 @@ describe('across the processes', () => {
     const env = { DATABASE_URL: databaseUrlOf(connection) };
     const changed = await nfseBeside(['municipio', 'alterar', 'integracao', '--limite-endereco', '20'], env);
     assert.equal(changed.code, 0, changed.err);
-    // What a process knows of a municipality it knows for two seconds.
+    // A process caches the settings of a municipality for two seconds.
     await until(async () => {
       const { headers } = await request(town.address, ISSUE, { ...XML, body: '<x/>' });
       return headers.get('ratelimit-policy')?.includes('"endereco";q=20;') || undefined;
     }, 'the limit is known');
-    // Only time tells that the other one knows it too.
+    // Only time ensures that the other process has reloaded them too.
     await pace(2_500);
     await request(town.address, ISSUE, { ...XML, body: '<x/>' });
     const began = performance.now();
@@ -274,7 +274,7 @@ describe('across the processes', () => {
     );
     const counts = Map.groupBy(answers, ({ status }) => status);
     assert.deepEqual([...counts.keys()].toSorted(), [201, 429]);
-    // What is left is told in whole requests; a minute brings twenty more.
+    // The remaining allowance is in whole requests; a minute adds twenty more.
     const passed = counts.get(201)!.length;
     const seconds = (performance.now() - began) / 1_000;
     assert.ok(passed >= left && passed <= left + 1 + seconds / 3, `${passed} of ${left} in ${seconds} s`);
@@ -292,7 +292,7 @@ describe('across the processes', () => {
     );
     const told = answers.filter(({ status }) => status === 404).length;
     assert.deepEqual([...new Set(answers.map(({ status }) => status))].toSorted(), [404, 429]);
-    // One more each second.
+    // One more is allowed each second.
     const seconds = (performance.now() - began) / 1_000;
     assert.ok(told >= 60 && told <= 61 + seconds, `${told} in ${seconds} s`);
     await end(town);
@@ -315,7 +315,7 @@ describe('across the processes', () => {
     await end(town);
   });
 
-  // Those that are silent for too long are closed.
+  // Connections that are idle for too long are closed.
   test('connections are shared evenly, those that were kept', () => unlessStoodStill(shareConnections));
 
   async function shareConnections(): Promise<void> {
@@ -351,7 +351,7 @@ function countConnections(pid: number, port: number): number {
   return socketsOf(pid).filter((inode) => inodes.has(inode)).length;
 }
 
-/** The sockets that a process has open, by number. */
+/** The open sockets of a process, by number. */
 function socketsOf(pid: number): readonly string[] {
   return readdirSync(`/proc/${pid}/fd`).flatMap((name) => {
     try {
@@ -397,7 +397,7 @@ describe('the count that processes share', () => {
   const measure = { size: 10_000, refillMs: 1_000_000 };
   const wanted = (cost: number): readonly Wanted[] => [{ key: 'a', measure, cost }];
 
-  /** Two copies of one count, of which each hears what the other took. */
+  /** Two copies of one count, each of which receives the other's takes. */
   function twoCopies() {
     const counted = openBuckets(() => 0, 10);
     const own = [openBuckets(() => 0, 10), openBuckets(() => 0, 10)] as const;

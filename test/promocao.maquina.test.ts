@@ -1,6 +1,6 @@
 /**
- * A real failover: the primary dies with -9, the synchronous replica is promoted and is given its address. What was answered with 201
- * stands, whoever asks meanwhile is told to come again, and issuing goes on by itself. NFSE_TEST_LONGO=1, on Linux.
+ * A real failover: the primary dies with -9, and the synchronous replica is promoted and takes over its address. Notes answered with 201
+ * stand, clients meanwhile are told to retry, and issuing resumes by itself. NFSE_TEST_LONGO=1, on Linux.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -40,7 +40,7 @@ for (const death of ['killed with -9', 'cut off from the network'] as const) {
     const told = performance.now();
     await pace(10_000);
 
-    // The address is the replica's; who was cut off dies, so that there are never two.
+    // The replica has the address; the primary that was cut off dies, so there are never two.
     await primary.kill();
     proxy.moveTo(standby.connection);
     proxy.way = 'forwarded';
@@ -66,7 +66,7 @@ for (const death of ['killed with -9', 'cut off from the network'] as const) {
       const kept = await noteByKey(service.address, answer.body.chave_acesso);
       assert.equal(kept.status, 200, `note ${number} was answered, and is not there`);
     }
-    // Who was not answered sends again: a note of its own, or the one that was stored without being told of.
+    // A client without an answer repeats its request. It gets a new note, or the one that was stored without an answer.
     const keys = new Set<string>();
     const ask = async ({ number, answer }: Sent): Promise<void> => {
       const again =

@@ -1,6 +1,6 @@
 /**
- * The proxies of `deploy/`, by the real programs in front of a real service: what the service sees of a client and its certificate, that nothing
- * of it can be forged from outside, that every refusal is ours, and what becomes of who asks while the service restarts.
+ * The proxies of `deploy/`, by the real programs in front of a real service. The tests check the client and its certificate as the service
+ * sees them, and that a client cannot forge either. Every refusal is ours, and requests during a restart are answered.
  */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -33,7 +33,7 @@ const SITUACAO = `https://${SITE}/cidade/api/v1/prestadores/${CNPJ}/situacao`;
 const EMISSAO = `https://${SITE}/integracao/api/v1/nfse/v101`;
 const DPS = path.join(ROOT, 'examples/dps.xml');
 const XML = ['-H', 'Content-Type: application/xml'];
-/** How long HAProxy and Caddy try to reach the service. */
+/** The time for which HAProxy and Caddy try to reach the service. */
 const PATIENCE_S = 30;
 const TIMEOUT = { timeout: 900_000 };
 
@@ -85,7 +85,7 @@ const withHeaders = (...lines: readonly string[]): readonly string[] => lines.fl
 type Files = { readonly certificado: string; readonly chave: string };
 const showing = ({ certificado, chave }: Files): readonly string[] => ['--cert', certificado, '--key', chave];
 
-/** As its proxy would write it, of a client that has no right to. */
+/** Headers in the proxy's form, from a client that must not set them. */
 const forged = ({ certificado }: Files): { readonly escaped: string; readonly base64: string } => {
   const pem = readFileSync(certificado, 'utf8');
   const leaf = pem.slice(0, pem.indexOf('-----END') + 26);
@@ -203,7 +203,7 @@ for (const kind of KINDS) {
           assert.match(head, /^x-request-id: /im);
         }
       }
-      // What `Connection` names is for the proxy alone, and it must not be talked into leaving out what it says itself.
+      // The headers that `Connection` names are for the proxy alone. A client must not make the proxy drop its own headers.
       const dropped = withHeaders('Connection: X-Forwarded-For, X-Forwarded-Proto, X-Forwarded-Host, X-Client-Cert');
       const marked = withHeaders(`X-Request-Id: ${own}`);
       const { head } = await ask(
@@ -240,7 +240,7 @@ for (const kind of KINDS) {
             assertRefused(known, 413, 'E003', /passa do limite de 1 MiB/);
             const unknown = await through.get(kind.name)!.pipe(file, EMISSAO, http, ...XML, '-H', expect, '-X', 'POST');
             assertRefused(unknown, 413, 'E003', /passa do limite de 1 MiB/);
-            // What comes next on the same connection to the service is no part of the body.
+            // The next bytes on the same connection to the service are not part of the body.
             const next = await ask(`https://${SITE}/health/live`, http);
             assert.equal(next.status, 200, JSON.stringify(next.body));
           }
@@ -306,7 +306,7 @@ test('the proxies try as long as is said', () => {
 test('a service that is gone is told in JSON, and when to come again', TIMEOUT, async (t) => {
   const there = KINDS.filter((kind) => skipOf(kind) === false);
   if (there.length === 0) return t.skip('there is no proxy here');
-  // Nobody listens there. HAProxy and Caddy are impatient here alone.
+  // That port has no listener. HAProxy and Caddy use a short wait only here.
   const nowhere = { ...behind, port: await ownPort() };
   for (const kind of there) {
     const hasty: typeof kind = {
@@ -355,13 +355,13 @@ describe('while the service restarts', { skip: CURL === undefined ? 'curl is not
     await untilAll(({ answers }) => answers.length >= 2, 'each is answered');
     assert.equal(await service.end('SIGTERM'), 0);
     const gone = Date.now();
-    // nginx says so at once; the others hold who asks.
+    // nginx answers at once; the others hold the request.
     await untilAll(
       ({ name, answers, isAsking }) => (name === 'nginx' ? answers.at(-1)!.status >= 500 : isAsking()),
       'the service is missed',
     );
     service = await startServiceProcess(env);
-    // On a machine that stands still nobody waits so long.
+    // The test skips this on a machine that stands still for so long.
     const isSoon = Date.now() - gone < PATIENCE_S * 500;
     await untilAll(({ answers }) => answers.slice(-2).every(({ status }) => status < 300), 'it is found again');
     isOver = true;
@@ -375,7 +375,7 @@ describe('while the service restarts', { skip: CURL === undefined ? 'curl is not
           questions.every(({ status }) => status === 200),
           told,
         );
-        // A POST that meets the end of a connection may have come: only its client sends it again.
+        // A POST at the end of a connection may have arrived: only its client may repeat it.
         assert.ok(failed.length <= 1, told);
       }
       for (const { status, head, body } of failed) {

@@ -1,10 +1,12 @@
 /**
- * Everything dies, again and again, while clients go on: two services, a transmitter, the simulator of the ADN with its faults, and
- * PostgreSQL, as real processes on one data folder; an integrator with a sandbox of its own follows, is told and fetches files. After every round all that was answered is there, once, and as it was answered; at
- * the end everything rests, and the ADN holds what is authorised and nothing else.
+ * Everything dies, again and again, while clients go on: two services, a transmitter, the ADN simulator with its faults, and PostgreSQL.
+ * They are real processes on one data folder. An integrator with its own sandbox follows changes, receives messages and downloads files.
  *
- * Everyday two rounds, with NFSE_TEST_LONGO=1 twenty, and `npm run test:quedas` two hundred (NFSE_TEST_QUEDAS=N). The seed is printed;
- * NFSE_TEST_SEMENTE=N draws the same victims and faults again. The figures are those of docs/confiabilidade.md.
+ * Each answered note exists once after every round, as it was answered. Everything rests at the end, and the ADN holds exactly the
+ * authorised notes.
+ *
+ * The everyday run has two rounds, NFSE_TEST_LONGO=1 twenty, and `npm run test:quedas` two hundred (NFSE_TEST_QUEDAS=N). The seed is
+ * printed; NFSE_TEST_SEMENTE=N draws the same victims and faults again. The figures are those of docs/confiabilidade.md.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -20,17 +22,20 @@ import { onPatienceEnd } from './support/until.ts';
 const ASKED_ROUNDS = Number(process.env.NFSE_TEST_QUEDAS ?? 0);
 const ROUNDS = ASKED_ROUNDS > 0 ? ASKED_ROUNDS : LONG ? 20 : 2;
 const DRAWN = ASKED_SEED ?? (ASKED_ROUNDS > 0 ? Date.now() % 1_000_000 : SEED);
-/** Of both services, to be ready and to issue after what struck has answered again. */
+/** The limit for both services to be ready and to issue, after the victim answers again. */
 const BACK_WITHIN_MS = 60_000;
 const LOOK_EVERY_MS = 20;
 
-/** From so many on the end is waited for: what a dead worker had claimed waits a minute, and doubts of the ADN wait longer and longer. */
+/**
+ * The number of rounds from which the test waits for complete rest. A dead worker's claims last a minute, and doubts of the ADN last longer
+ * and longer.
+ */
 const ROUNDS_TO_REST = 3;
 
 type RodadaDeQuedas = Rodada & {
-  /** Until the next 201 of a request made after the blow, from any service. */
+  /** The time until the next 201 of a request made after the strike, from any service. */
   readonly atéEmitir: number;
-  /** From its death, or from the end of its stop, until it answers and both services are ready. */
+  /** The time from its death, or from the end of its suspension, until it answers and both services are ready. */
   readonly atéPronto: number;
 };
 

@@ -1,6 +1,6 @@
 /**
- * Traces, with real processes on every side: a client that begins one, the service, its worker, the simulator of the ADN, and a collector that
- * reads what is sent by the names of the protocol.
+ * Traces, with real processes on every side. A client begins one; the service, its worker and the ADN simulator continue it. A collector
+ * reads it by the names of the protocol.
  */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -73,7 +73,10 @@ async function issue(address: string, document: Buffer, traceparent?: string): P
   return answer;
 }
 
-/** The spans of a trace, once they are all there by name; `root`: and each under another one, or under this. A child is sent before its parent. */
+/**
+ * The spans of a trace, once all names are there. `root`: each span has a parent, which is another span or this one. A child is sent before
+ * its parent.
+ */
 function spansOf(
   coletor: Coletor,
   traceId: string,
@@ -95,7 +98,7 @@ const DOOR = 'POST /:municipio/api/v1/nfse/v101';
 const STEPS = ['abrir', 'verificar', 'ler', 'fatos', 'julgar', 'gravar'];
 const WORKER = ['transmitir', 'assinar', 'enviar ao ADN', 'POST lote'];
 
-/** Whom a span is under, and those above, by name, from the client's on. */
+/** The names of a span's ancestors and its own, from the client's on. */
 function pathTo(spans: readonly Rastro[], one: Rastro, root: string): readonly string[] {
   if (one.parentSpanId === root) return [one.name];
   const parent = spans.find(({ spanId }) => spanId === one.parentSpanId);
@@ -139,7 +142,7 @@ describe('a service with a collector', () => {
     const sent = `00-${trace.traceId}-${named('POST lote').spanId}-01`;
     assert.deepEqual(await rastrosIn(simulator), [sent]);
 
-    // What identifies a person or a note is in no span: document, name, key, protocol number.
+    // No span identifies a person or a note: by document, name, key, or protocol number.
     const told = coletor.bodies.join('\n');
     for (const one of [CNPJ, RAZAO, chave_acesso, numero_protocolo, '52998224725', 'Maria']) {
       assert.ok(!told.includes(one!), `${one} was sent to the collector`);
@@ -280,7 +283,7 @@ describe('the sandbox with a collector', async () => {
     assert.ok(!coletor.bodies.join('\n').includes(chave_acesso));
   });
 
-  /** A sandbox of one's own, in the year that has no rates yet. */
+  /** A new sandbox, in the year without rates. */
   const makeAmbiente = async (): Promise<(path: string, init: RequestInit) => ReturnType<typeof request>> => {
     const made = await request(service.address, '/integracao/api/v1/ambientes', { method: 'POST' });
     assert.equal(made.status, 201, JSON.stringify(made.body));

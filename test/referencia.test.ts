@@ -1,6 +1,6 @@
 /**
- * The reference in a browser that reaches this machine alone: it comes whole from the service, keeps its own policy, speaks
- * Portuguese, fits a phone, can be walked with the keyboard, and a request that one tries there is answered.
+ * The reference in a browser that reaches this machine alone. It comes completely from the service, obeys its own policy, is in Portuguese,
+ * fits a phone, and works by keyboard. A request tried there is answered.
  */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
@@ -13,7 +13,7 @@ import { until } from './support/until.ts';
 
 const { address } = await startTestService();
 const browser = await openBrowser();
-/** Set to look at it. */
+/** Set to keep pictures for inspection. */
 const PICTURES = process.env.NFSE_TEST_IMAGENS;
 
 describe('the reference over HTTP', () => {
@@ -40,7 +40,7 @@ describe('the reference over HTTP', () => {
       assert.equal(plain.headers.get('content-encoding'), null);
       assert.equal(zipped.headers.get('content-encoding'), 'gzip');
       assert.equal(zipped.headers.get('vary'), 'Accept-Encoding');
-      // The client has unpacked it.
+      // The client has decompressed it.
       assert.equal(await zipped.text(), await plain.text());
       assert.ok(Number(zipped.headers.get('content-length')) < Number(plain.headers.get('content-length')));
       const held = await fetch(path, {
@@ -55,7 +55,7 @@ describe('the reference over HTTP', () => {
 });
 
 describe('the reference in a browser', { skip: browser === undefined ? 'there is no Chromium' : false }, () => {
-  /** At a desk, for all that is done there: to draw every operation is seconds of work. */
+  /** One page for all desktop tests: it takes seconds to render every operation. */
   let page: Page;
   before(async () => {
     if (browser === undefined) return;
@@ -137,7 +137,7 @@ describe('the reference in a browser', { skip: browser === undefined ? 'there is
   });
 
   test('a PDF that one tries is linked, to be opened or kept; what is no PDF afterwards is shown as before', async () => {
-    // A browser complains of an answer 404; the other tests want no complaint.
+    // A browser logs an answer 404 as an error; the other tests allow none.
     const page = await browser!.newPage();
     await page.resize(1200, 1000);
     const { body } = await emit(address, exampleXml({}));
@@ -152,13 +152,13 @@ describe('the reference in a browser', { skip: browser === undefined ? 'there is
     await page.evaluate(`document.querySelector('${operation} .try-out__btn').click()`);
     await page.until(`document.querySelector('${operation} .execute')`);
     const ask = async (typed: string): Promise<void> => {
-      // The viewer listens to what a person does, not to what a script sets.
+      // The viewer listens to a user's input events, not to values that a script sets.
       await page.evaluate(`(() => {
         const input = document.querySelector('${operation} tr[data-param-name="chave_acesso"] input');
         Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(input, '${typed}');
         for (const name of ['input', 'change']) input.dispatchEvent(new Event(name, { bubbles: true }));
       })()`);
-      // It takes the value over after a while: until then it asks for the one before.
+      // The viewer takes the value over after a while, and requests the old one until then.
       await page.until(`(() => {
         const asked = () => document.querySelector('${operation} .request-url pre')?.textContent.endsWith('${typed}');
         if (!asked()) document.querySelector('${operation} .execute').click();
@@ -200,7 +200,7 @@ describe('the reference in a browser', { skip: browser === undefined ? 'there is
     await page.evaluate(`document.querySelector('[id$="listarEventosDoTipo"] .opblock-summary-control').click()`);
     await page.until(`document.querySelector('[id$="listarEventosDoTipo"] .responses-table')`);
     await page.until(`document.querySelector('[id$="listarEventosDoTipo"] .responses-table .microlight')`);
-    // A window gets wider with what is in it, so it is held to what a phone has.
+    // A window grows with its content, so the width is compared with that of a phone.
     const scroll = await page.evaluate<number>('document.documentElement.scrollWidth');
     assert.ok(scroll <= 390, `${scroll} px`);
     const { narrow, past } = await page.evaluate<{ narrow: readonly number[]; past: readonly string[] }>(`(() => {

@@ -1,7 +1,7 @@
 /**
- * What is lost and how long nothing is issued when a primary dies that has a synchronous replica: Debian's PostgreSQL 15, two servers, the
- * service with both addresses. Who promotes does so at once; how long it takes to notice is of whoever watches (`alta-disponibilidade.maquina.test.ts`).
- * NFSE_TEST_LONGO=1 dies five times.
+ * The loss and the downtime when a primary with a synchronous replica dies: Debian's PostgreSQL 15, two servers, and a service with both
+ * addresses. The promotion is immediate; the time to detect the failure depends on the monitor (`alta-disponibilidade.maquina.test.ts`).
+ * NFSE_TEST_LONGO=1 repeats it five times.
  */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
@@ -29,7 +29,7 @@ const skip =
     : !(there() || (installed('postgresql-15') && there())) && 'PostgreSQL 15 of Debian is not here';
 
 const DEATHS = LONG ? 5 : 1;
-/** By which a replica is known to its primary. */
+/** Names by which a primary knows its replica. */
 const NAMES = ['um', 'dois'] as const;
 
 type Server = { readonly port: number; readonly data: string; child: ChildProcess };
@@ -90,7 +90,7 @@ test('a primary with a synchronous replica dies: nothing that was answered is lo
   for (let death = 1; death <= DEATHS; death += 1) {
     const before = load.sent.length;
     await untilTrue(() => load.sent.slice(before).filter(({ answer }) => answer.status === 201).length > 100, 'notes');
-    // All of its processes at once, as when a machine goes.
+    // All processes die at once, as in the failure of a machine.
     const postmaster = Number(readFileSync(path.join(primary.data, 'postmaster.pid'), 'utf8').split('\n')[0]);
     const { stdout } = spawnSync('ps', ['-o', 'pid=', '--ppid', String(postmaster)], { encoding: 'utf8' });
     const died = performance.now();
@@ -98,7 +98,7 @@ test('a primary with a synchronous replica dies: nothing that was answered is lo
       try {
         process.kill(pid, 'SIGKILL');
       } catch {
-        // It ended with the one before.
+        // The previous signal already ended it.
       }
     }
     if (primary.child.exitCode === null && primary.child.signalCode === null) await once(primary.child, 'exit');
@@ -127,7 +127,7 @@ test('a primary with a synchronous replica dies: nothing that was answered is lo
     const kept = await noteByKey(service.address, answer.body.chave_acesso);
     assert.equal(kept.status, 200, `note ${number} was answered, and is lost`);
   }
-  // Who was not answered sends again: a note of its own, or the one that was stored without being told of.
+  // A client without an answer repeats its request. It gets a new note, or the one that was stored without an answer.
   for (const { number, answer } of load.sent) {
     if (answer.status === 201) continue;
     const again = await emit(service.address, exampleXml({ serie: '1', nDPS: String(number) }));

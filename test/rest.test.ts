@@ -1,5 +1,5 @@
-// The REST door over real HTTP: every row of the route table, everything that can keep a request from its row, and what
-// every answer carries. What a DPS is judged by has its own tests; here one that is right and one that is wrong do.
+// The REST interface over real HTTP: every row of the route table, every obstacle on the way to one, and the common parts of answers. The
+// rules for a DPS have their own tests; here one valid and one invalid DPS are enough.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -31,10 +31,10 @@ import { toolOr } from './support/tools.ts';
 import { until, untilTrue } from './support/until.ts';
 
 const API = '/integracao/api/v1';
-/** How long what must come is waited for, however slow the machine; a test that fails takes so long, and no other does. */
+/** The limit for expected events on a slow machine; only a failing test takes so long. */
 const PATIENCE_MS = 300_000;
 const XML = { 'Content-Type': 'application/xml' };
-/** A key as it should be, of a note that nobody issued. */
+/** A valid key of a note that was never issued. */
 const NO_SUCH_KEY = buildChave({
   cMun: '3550308',
   ambGer: '1',
@@ -50,7 +50,7 @@ const service = await startTestService();
 const { address, world, store, clock } = service;
 await store.municipios.create({ tenant: 'rio-branco', ambiente: 'producao', codigoIbge: '1200401' }, clock.now);
 
-/** Begins with the file, because the service waits a minute for what is missing of a request. */
+/** This starts with the file, because the service waits a minute for the rest of a request. */
 const stoppedBody = sendStoppedBody();
 
 async function sendStoppedBody(): Promise<{ readonly text: string }> {
@@ -62,7 +62,7 @@ async function sendStoppedBody(): Promise<{ readonly text: string }> {
   return collected;
 }
 
-/** One note of each test's own. */
+/** A new note for each test. */
 let lastNumber = 0;
 async function issued(): Promise<Answer & { readonly idDps: string }> {
   lastNumber += 1;
@@ -72,7 +72,7 @@ async function issued(): Promise<Answer & { readonly idDps: string }> {
   return { ...answer, idDps };
 }
 
-/** A door of a test's own on the same database, with other options or another world. */
+/** A server for one test on the same database, with other options or another world. */
 async function door(options: Partial<RestDoorOptions> = {}, changed: Partial<World> = {}): Promise<string> {
   const opened = await createRestDoor(
     { ...world, ...changed },
@@ -87,21 +87,21 @@ async function request(where: string, path: string, init: RequestInit = {}): Pro
   return readable(response.status, response.headers, await response.text());
 }
 
-/** Counts of this door alone, by the clock of this process. */
+/** Counts of this server alone, by the clock of this process. */
 function ownCounts() {
   const open = (name: 'misses' | 'looks') => openBuckets(() => performance.now(), KEYS_MAX[name]);
   return { misses: open('misses'), looks: open('looks') };
 }
 
-/** The answer to HEAD says JSON and has none. */
+/** The answer to HEAD declares JSON and has none. */
 function readable(status: number, headers: Headers, text: string): Answer {
   const isJson = text !== '' && headers.get('content-type')?.startsWith('application/json');
   return { status, headers, body: isJson ? JSON.parse(text) : text };
 }
 
 /**
- * Everything that comes back for these bytes until the other side closes, or has given as many answers as are waited for. One
- * that says that it closes is held to it.
+ * All bytes in answer to these, until the other side closes or has sent the expected number of answers. An answer that declares
+ * `Connection: close` must be followed by the close.
  */
 async function raw(bytes: string, where: string = address, answers = 1): Promise<string> {
   const socket = await dial(where);
@@ -118,9 +118,9 @@ async function raw(bytes: string, where: string = address, answers = 1): Promise
   return collected.text;
 }
 
-/** The same for what comes in packets of its own, all of which are sent whatever comes back. */
+/** The same for bytes in separate packets; all of them are sent, for any answer. */
 async function rawPackets(packets: readonly string[], answers: number): Promise<string> {
-  // Who does not read before all is sent does not see either that the other side has closed its own.
+  // This side reads only after all packets are sent, so it must not close when the other side does.
   const socket = await dial(address, { allowHalfOpen: true, noDelay: true });
   const collected = collect(socket);
   for (const packet of packets) {
@@ -133,7 +133,7 @@ async function rawPackets(packets: readonly string[], answers: number): Promise<
   return collected.text;
 }
 
-/** The heads of the answers that are there to their end. */
+/** The heads of the complete answers. */
 function wholeAnswersIn(text: string): readonly string[] {
   const heads: string[] = [];
   for (let rest = Buffer.from(text); ; ) {
@@ -159,7 +159,7 @@ async function dial(
   return socket;
 }
 
-/** However it ends: a reset is an end too. */
+/** Any end of the connection counts, even a reset. */
 function closing(socket: Socket): Promise<void> {
   return new Promise((resolve) => socket.once('close', () => resolve()));
 }
@@ -172,7 +172,7 @@ function collect(socket: Socket): { text: string } {
   return collected;
 }
 
-/** Head and body of an answer as it came over the wire. */
+/** Head and body of an answer from its raw bytes. */
 function parsed(text: string): Answer {
   const end = text.indexOf('\r\n\r\n');
   const [statusLine = '', ...lines] = text.slice(0, end).split('\r\n');
@@ -182,7 +182,7 @@ function parsed(text: string): Answer {
   return readable(Number(statusLine.split(' ')[1]), headers, text.slice(end + 4));
 }
 
-/** The envelope is whole, whatever it is about. */
+/** The envelope is complete, for any error. */
 function assertEnvelope(answer: Answer, status: number, codigo: string, campo?: string): void {
   assert.equal(answer.status, status, JSON.stringify(answer.body));
   assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8');
@@ -366,7 +366,7 @@ describe('the route table', () => {
     ),
   };
 
-  /** What each lists has its own tests in `catalogos.test.ts`. */
+  /** The content of each list has its own tests in `catalogos.test.ts`. */
   async function listing(nome: string, fields: readonly string[]): Promise<void> {
     const answer = await request(address, `${API}/catalogo/${nome}`);
     assert.equal(answer.status, 200);
@@ -414,7 +414,7 @@ describe('the route table', () => {
     return body.chave_acesso;
   }
 
-  // What is one party's or one owner's alone has tests of its own, and `test/openapi.test.ts` holds each answer to its fields.
+  // Routes of one party or one owner have their own tests, and `test/openapi.test.ts` checks the fields of each answer.
   const here = ROUTES.filter(
     (route) => ![ROTAS_DA_PARTE, ROTAS_DE_WEBHOOKS, ROTAS_DE_AMBIENTES, ROTAS_DE_EXPORTACOES].flat().includes(route),
   );
@@ -426,7 +426,7 @@ describe('the route table', () => {
     );
   });
   for (const { method, path, fields } of here) {
-    // What comes only now and then is tried where it comes.
+    // Optional fields are tested where they occur.
     const always = Object.keys(fields).filter((name) => fields[name]!.optional !== true);
     test(`${method} ${path}`, () => routesTested[`${method} ${path}`]!(always));
   }
@@ -499,7 +499,7 @@ describe('outside a municipality', () => {
 
   test('a database that says nothing is not waited for long', async () => {
     const where = await door({}, { store: { ...store, ping: () => new Promise<void>(() => undefined) } });
-    // It is what ends the waiting: nothing else would.
+    // The abort alone ends the wait.
     assertEnvelope(await request(where, '/health/ready', { signal: AbortSignal.timeout(PATIENCE_MS) }), 503, 'E703');
   });
 
@@ -523,7 +523,7 @@ describe('outside a municipality', () => {
     ] as const) {
       const answer = await fetch(address + from, { redirect: 'manual' });
       assert.equal(answer.status, status);
-      // As a browser reads it, wherever the service stands.
+      // The address is resolved as a browser does, at any location of the service.
       assert.equal(new URL(answer.headers.get('location')!, address + from).href, address + to);
       assert.equal((await fetch(address + from)).status, 200);
     }
@@ -846,7 +846,7 @@ for mebibytes in (2, 20, 100):
     const closed = closing(socket);
     const block = 'x'.repeat(1024 * 1024);
     let sent = 0;
-    // No faster than it is taken, so that what is counted has left.
+    // The bytes are sent only as fast as they are taken, so that counted bytes have left.
     while (!socket.destroyed && sent < 600) {
       sent += 1;
       if (!socket.write(block)) await Promise.race([closed, once(socket, 'drain').catch(() => undefined)]);
@@ -874,7 +874,7 @@ describe('what is not HTTP', () => {
     });
   }
 
-  /** What cannot be read as HTTP, below a municipality: a broken header, headers beyond every limit, another version. */
+  /** Requests to a municipality that are not valid HTTP: a broken header, headers beyond every limit, another version. */
   const unreadable: readonly (readonly [string, string, number])[] = [
     ['a broken header', 'HTTP/1.1\r\nHost: x\r\nbroken header\r\n\r\n', 400],
     ['a version that does not exist', 'HTTP/7.1\r\nHost: x\r\n\r\n', 400],
@@ -900,7 +900,7 @@ describe('what is not HTTP', () => {
     });
   }
 
-  /** The same, where the packet in which the reading ends has no request line, or the target is absolute (RFC 9112, 3.2). */
+  /** The same, with an invalid packet that has no request line, or with an absolute target (RFC 9112, 3.2). */
   const inPackets: readonly (readonly [string, readonly string[], number])[] = [
     ['a header that breaks later', ['HTTP/1.1\r\nHost: x\r\n', 'broken header\r\n\r\n'], 400],
     ['a header that grows', ['HTTP/1.1\r\nX: ', ...Array<string>(10).fill('x'.repeat(30_000)), '\r\n\r\n'], 431],
@@ -1083,7 +1083,7 @@ describe('the envelope', () => {
       assert.match(erro.xpath, /^\/DPS\/infDPS\//);
       assert.ok(erro.linha > 0 && erro.coluna > 0);
       assert.equal(erro.doc_url, `${address}/docs/erros/${erro.codigo}`);
-      // The same examples once.
+      // Examples that are equal appear once.
       assert.equal(erro.exemplo_ref, told.has(erro.codigo) ? undefined : `${erro.doc_url}#exemplos`);
       told.add(erro.codigo);
       assert.equal((await fetch(erro.doc_url)).status, 200);
@@ -1177,7 +1177,7 @@ describe('when something fails', () => {
       return gate;
     };
     const where = await door({ accessLog: false }, { store: { ...store, notas: { ...store.notas, findByChave } } });
-    // On a connection each, since those of one connection are taken up in turn.
+    // Each request has its own connection, since those of one connection are handled in turn.
     const many = Array.from({ length: SALAS.pedidos.homologacao }, () => request(where, `${API}/nfse/${NO_SUCH_KEY}`));
     await untilTrue(() => underWay === SALAS.pedidos.homologacao, 'all places of rehearsals are taken');
     const answer = await request(where, `${API}/nfse/${NO_SUCH_KEY}`);
@@ -1187,7 +1187,7 @@ describe('when something fails', () => {
     assertEnvelope(await request(where, `/rio-branco/api/v1/nfse/${NO_SUCH_KEY}`), 404, 'E301', 'chave_acesso');
     open();
     const statuses = (await Promise.all(many)).map(({ status }) => status);
-    // Of misses that were under way together too, only a minute's worth is told.
+    // Concurrent failed requests are limited to the allowance of a minute too.
     assert.deepEqual([...new Set(statuses)].sort(), [404, 429]);
   });
 });
@@ -1213,7 +1213,7 @@ describe('production', () => {
 });
 
 describe('the request id', () => {
-  /** What was logged of a request, by the id that its answer has. */
+  /** The log record of a request, by the id of its answer. */
   async function logOf(where: string, headers: Record<string, string>): Promise<Record<string, unknown>> {
     const answer = await request(where, '/docs/erros?q=1', { headers });
     const id = answer.headers.get('x-request-id')!;
@@ -1289,12 +1289,12 @@ describe('the request id', () => {
     ] as const) {
       assert.equal((await logOf(trusting, { 'X-Forwarded-For': word })).client, client);
     }
-    // Also of what no route takes, and of what is not HTTP.
+    // Requests without a route, and bytes that are not HTTP, are logged too.
     const before = service.logged.length;
     await request(address, '/nada');
     await raw('NADA\r\n\r\n');
     const requests = () => service.logged.slice(before).filter(({ message }) => message === 'request');
-    // A line is written once the answer has gone.
+    // A log line is written once the answer is sent.
     await untilTrue(() => requests().length >= 2, 'both are logged');
     assert.deepEqual(
       requests().map(({ about }) => [(about as { client: string }).client, (about as { status: number }).status]),
@@ -1306,7 +1306,7 @@ describe('the request id', () => {
   });
 });
 
-/** Asks so often, one request behind the other on one connection, and waits for the last answer. */
+/** Sends so many requests on one connection, without waiting, and waits for the last answer. */
 async function pipelined(where: string, path: string, client: string, times: number): Promise<void> {
   const { hostname, port } = new URL(where);
   const socket = connect(Number(port), hostname);
@@ -1331,7 +1331,7 @@ describe('requests one behind the other on one connection (D-289)', () => {
   test('keep nobody else waiting until all of them are answered, and are answered in their order', async () => {
     const asked: unknown[] = [];
     const note = (about: Record<string, unknown>): void => {
-      // Somebody else asks as soon as the first of them was answered.
+      // Another client sends its request as soon as the first of them was answered.
       if (asked.push(about.client_request) === 1) one.write(ask('e', 'X-Request-Id: another\r\n'));
     };
     const where = await door({}, { log: { info: note, warn: note, error: note } });
@@ -1376,7 +1376,7 @@ describe('misses (D-40)', () => {
     const answer = await miss(where, '192.0.2.1');
     assertEnvelope(answer, 429, 'E703');
     assert.equal(answer.headers.get('x-nfse-ambiente'), 'homologacao');
-    // Sixty in a minute: the next is there in a second.
+    // The limit is sixty a minute: the next one is allowed in a second.
     assert.equal(answer.headers.get('retry-after'), '1');
     for (const client of ['192.0.2.1', '192.0.2.2']) assert.equal((await found(client)).status, 200, client);
     clock.passMs(999);
@@ -1406,7 +1406,7 @@ describe('misses (D-40)', () => {
       for (const client of ['192.0.2.1', '192.0.2.9'])
         assert.equal((await miss(where, client, path)).status, 200, path);
     }
-    // Sixty at once, and one more each second of the half minute.
+    // Sixty are allowed at once, and one more each second of the half minute.
     assert.deepEqual([...told.keys()].toSorted(), [404, 429]);
     assert.ok(told.get(404)! >= 89 && told.get(404)! <= 90, `${told.get(404)} were told`);
   });
@@ -1457,7 +1457,7 @@ describe('misses (D-40)', () => {
     assert.equal(await missed('192.0.2.1'), 1);
     assert.equal(await missed('::ffff:192.0.2.1'), 1);
     assert.equal(await missed('192.0.2.2'), undefined);
-    // What nobody was told of is not owed.
+    // Failed requests that were refused do not count.
     assert.equal(await missed('192.0.2.1', 1_000), 1);
     now += 1_000;
     assert.equal(await missed('192.0.2.1'), undefined);
@@ -1465,7 +1465,7 @@ describe('misses (D-40)', () => {
     for (const same of ['2001:db8::2', '2001:db8:0:0:ffff::', '2001:db8:0:0:1:2:3:4'])
       assert.equal(await missed(same), 1, same);
     assert.equal(await missed('2001:db8:0:1::1'), undefined);
-    // A /48 moves through its networks as if it had sixteen.
+    // A /48 has the allowance of sixteen networks.
     for (let network = 2; network < 17; network += 1)
       assert.equal(await missed(`2001:db8:0:${network}::1`, 59), undefined);
     assert.equal(await missed('2001:db8:0:ffff::1', 14), undefined);
@@ -1484,7 +1484,7 @@ describe('misses (D-40)', () => {
     for (let count = 0; count < 60 + LOOKS_MAX - 1; count += 1) await misses.count(client, 1);
     assert.equal(misses.turnOf(client), 0);
     await misses.count(client, 1);
-    // A hundred a second, and no more than ten seconds of them.
+    // The limit is a hundred a second, and a backlog of ten seconds.
     const turns = Array.from({ length: 1_001 }, () => misses.turnOf(client));
     assert.deepEqual(turns, [...Array.from({ length: 1_000 }, (_, place) => (place + 1) * 10), undefined]);
     assert.equal(misses.turnOf('192.0.2.2'), 0);
@@ -1495,14 +1495,14 @@ describe('misses (D-40)', () => {
   });
 
   test('and then what exists is answered all the same, and an event registered', async (t) => {
-    // The database is not asked six thousand times for what it does not have.
+    // The database is not queried six thousand times for a missing note.
     const findByChave: typeof store.notas.findByChave = async (tenant, chave) =>
       chave === NO_SUCH_KEY ? undefined : store.notas.findByChave(tenant, chave);
     const where = await door({ trustProxy: true }, { store: { ...store, notas: { ...store.notas, findByChave } } });
     monotonicClock(t);
     const { body } = await issued();
     const client = '192.0.2.1';
-    // Not so many at once that there are too many for anybody.
+    // The number of concurrent requests stays below the limit for all clients.
     for (let asked = 0; asked < 60 + LOOKS_MAX; asked += 101) {
       await pipelined(where, `${API}/nfse/${NO_SUCH_KEY}`, client, Math.min(101, 60 + LOOKS_MAX - asked));
     }
@@ -1569,7 +1569,7 @@ describe('closing', () => {
     await new Promise((resolve) => asking.write('GET /health/ready HTTP/1.1\r\nHost: x\r\n', resolve));
     busy.write(`GET ${API}/nfse/${NO_SUCH_KEY} HTTP/1.1\r\nHost: x\r\n\r\n`);
     await untilTrue(() => isAsked, 'the request is under way');
-    // What was sent before is read by the time that others are answered.
+    // The bytes sent before are read by the time that other requests are answered.
     for (let times = 0; times < 3; times += 1) await request(opened.address, '/health/live');
     const gone = Promise.all([idle, busy, asking].map(closing));
     const closed = opened.close();

@@ -1,4 +1,4 @@
-/** The runner of the tests: that a failure is never lost, what is counted, and which files belong to a place. */
+/** The test runner: a failure is never lost, the counts are right, and files are assigned to a place. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { ROOT } from './support/process.ts';
 
 const HEAD = "import { describe, test } from 'node:test';\n";
 
-/** Runs files of tests, given by name and text, as the command does, without a server. */
+/** Runs test files, given by name and text, as the command does, without a server. */
 function runFiles(files: Readonly<Record<string, string>>, times = 1): { readonly status: number | null; out: string } {
   const folder = mkdtempSync(path.join(tmpdir(), 'nfse-corrida-'));
   onEnd(() => rmSync(folder, { recursive: true }));

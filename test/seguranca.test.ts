@@ -1,7 +1,9 @@
 /**
- * Who learns what: every row of `src/published/security.ts`, asked in production as a stranger, with and without a certificate of somebody else's, as a
- * party, and as another municipality's. Real HTTP over TLS; a stranger's two questions, about what is there and about what is not, are one
- * answer, and cost the database the same work, so that no clock tells them apart either.
+ * The disclosures to each reader: every row of `src/published/security.ts` in production. The readers are a stranger without a certificate
+ * or with another party's, a party, and another municipality's party. Real HTTP over TLS.
+ *
+ * A stranger gets the same answer for an existing and for a missing object. The database does the same work for both, so that timing does
+ * not distinguish them either.
  */
 
 import assert from 'node:assert/strict';
@@ -47,11 +49,11 @@ const [TENANT, IBGE] = ['sao-paulo', '3550308'];
 const OUTRO_TENANT = 'campinas';
 const ENSAIO = 'integracao';
 const PRESTADOR = '11222333000181';
-/** Registered nowhere. */
+/** A CNPJ that is registered nowhere. */
 const NINGUEM = '12121212000106';
 const ALHEIO = '88888888000191';
 const TOMADOR = '86042713922';
-/** What nobody but a party may read. */
+/** Data that only a party may read. */
 const NOME_TOMADOR = 'Tomadora Reservada de Tal';
 const IM = '90817263';
 
@@ -78,9 +80,9 @@ await store.municipios.create(
 );
 await addPrestador(pool, TENANT, PRESTADOR, { im: IM, nome: 'Razao Reservada Ltda' });
 
-/** What was asked of the database, by the names of the questions. */
+/** The queries to the database, by name. */
 let asked: string[] = [];
-/** Changed for one that remembers nothing, where a test changes what is there. */
+/** Replaced by a store without caches where a test changes rows. */
 let remembering = store;
 const watched = new Proxy(store, {
   get: (_target, name) => {
@@ -104,7 +106,7 @@ type Resposta = { readonly status: number; readonly text: string; readonly asked
 
 let client = 0;
 
-/** Each question comes from a network of its own: what misses cost is another test's. */
+/** Each request comes from a new network: the limits on failed requests have another test. */
 function ask(
   { method = 'GET', path: url, headers = {}, body }: Pergunta,
   who?: Party,
@@ -142,7 +144,7 @@ function xmlDps({ nDPS = '1', cnpj = PRESTADOR, more = {} }: Dps): string {
 const XML = { 'Content-Type': 'application/xml' };
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 
-/** Signed where somebody signs. */
+/** The document is signed if there is a signer. */
 const xmlTo =
   (where: string) =>
   (dps: Dps, who?: Party, tenant = TENANT): Pergunta => {
@@ -197,7 +199,7 @@ const lote = (numero: string, cnpj = PRESTADOR, who?: Party): string =>
 const cancelamento = (numero: string, who?: Party): string =>
   signedAbrasf(cancelamentoXml(numero), 'InfPedidoCancelamento', who);
 
-// What is there: a note with its taker, its event, and a lot.
+// Existing objects: a note with its taker, its event, and a lot.
 
 const issued = await ask(xmlTo('nfse/v101')({ more: { 'toma/CPF': TOMADOR, 'toma/xNome': NOME_TOMADOR } }, prestador));
 assert.equal(issued.status, 201, issued.text);
@@ -207,7 +209,7 @@ const sentLote = await ask(soap('RecepcionarLoteRps', lote('1', PRESTADOR, prest
 const [, LOTE] = /Protocolo(?:>|&gt;)(\d+)/.exec(sentLote.text) ?? assert.fail(sentLote.text);
 assert.equal((await ask(eventoAt(CHAVE, prestador))).status, 201);
 
-/** A key, or number, of the same form that nobody has; its check digits hold. */
+/** An unused key, or number, of the same form; its check digits are valid. */
 const OUTRA_CHAVE = otherKey(CHAVE);
 const OUTRO_PROTOCOLO = `${PROTOCOLO.slice(0, -1)}${(Number(PROTOCOLO.at(-1)) + 1) % 10}`;
 const OUTRO_LOTE = `${LOTE!.slice(0, -1)}${(Number(LOTE!.at(-1)) + 1) % 10}`;
@@ -222,25 +224,25 @@ function otherKey(chave: string): string {
 
 const idOf = (nDPS: string): string => dpsIdOf({ cLocEmi: IBGE, documento: PRESTADOR, serie: '1', nDPS });
 
-// The questions of each address.
+// The requests of each address.
 
-/** What a stranger may say in two ways, of which one is about what is there; and how its words differ. */
+/** Two requests of a stranger, one about an existing object and one about a missing one; and the differences of their texts. */
 type Par = {
   readonly ha: Pergunta;
   readonly naoHa: Pergunta;
   readonly dito: readonly (readonly [string, string])[];
-  /** It names two providers: who signs for one is a stranger to the other. */
+  /** The request names two providers: a signer of one is a stranger to the other. */
   readonly deDois?: true;
 };
 
 type Prova = {
-  /** As somebody signs, or does not; `tenant`: at another municipality. */
+  /** Requests with or without a signature; `tenant`: at another municipality. */
   readonly pares: (who: Party | undefined, tenant?: string) => readonly Par[];
-  /** By a party, and what the answer then has. */
+  /** The request of a party, and a text of its answer. */
   readonly parte: { readonly pergunta: Pergunta; readonly who?: Party; readonly traz: string };
 };
 
-/** In full, and as a certificate's holder is told whose it is not. */
+/** The two CNPJs in full, and as the message about a certificate of another holder shows them. */
 const DOIS: Par['dito'] = [
   [PRESTADOR, NINGUEM],
   ['11.222.333', '12.121.212'],
@@ -301,13 +303,13 @@ const porto = (
   },
   parte: { pergunta: soap(operacao, documentos(prestador)[0]), who: prestador, traz },
 });
-/** The same for everybody: `parte` is whoever asks with a certificate. */
+/** An operation with the same answer for everybody: `parte` is any client with a certificate. */
 const publico = (pergunta: Pergunta, traz = ''): Prova => ({
   pares: () => [{ ha: pergunta, naoHa: pergunta, dito: [] }],
   parte: { pergunta, who: prestador, traz },
 });
 
-// What is one party's alone: who asks is known by its certificate.
+// Operations of one party alone: the certificate identifies the client.
 
 const tokenAt = (
   where: string,
@@ -338,7 +340,7 @@ const token = async (): Promise<string> =>
   JSON.parse((await ask(tokenAt('token', PRESTADOR, prestador, TENANT))).text).id;
 const [listed, revoked] = [await token(), await token()];
 
-/** As the owner of a document that the address names. */
+/** Requests of the owner of a document that the address names. */
 const ofDono = (where: string, traz: string, more: Partial<Pergunta> = {}): Prova => ({
   pares: (_who, tenant) => {
     const [ha, naoHa] = [PRESTADOR, NINGUEM].map((one) => ({ ...at(`${where}?documento=${one}`, tenant), ...more }));
@@ -369,7 +371,7 @@ const [own, removed, tried] = [await webhook(), await webhook(), await webhook()
 const ASKED_FILE = { method: 'POST', headers: JSON_TYPE, body: JSON.stringify({ formato: 'csv' }) };
 const file: string = JSON.parse((await ask({ ...at('exportacoes'), ...ASKED_FILE }, prestador)).text).exportacao.id;
 await makeExportacoes(world, (await store.municipios.findBySlug(TENANT))!, {});
-/** As the owner of a file of notes. */
+/** Requests of the owner of a file of notes. */
 const ofFile = (traz: string, below = ''): Prova => {
   const of = (one: string, tenant?: string): Pergunta => at(`exportacoes/${one}${below}`, tenant);
   return {
@@ -380,7 +382,7 @@ const ofFile = (traz: string, below = ''): Prova => {
 const NO_FILE = 'exp_naohaeste000';
 const CHANGE = { headers: JSON_TYPE, body: JSON.stringify({ ativo: true }) };
 
-/** A sandbox of somebody's own, with a request in it; and the key of another. */
+/** A new sandbox with a request in it, and its key. */
 async function ensaio(): Promise<{ readonly slug: string; readonly chave: string }> {
   const { text } = await ask({ ...at('ambientes', ENSAIO), method: 'POST' });
   const { ambiente, chave } = JSON.parse(text);
@@ -388,7 +390,7 @@ async function ensaio(): Promise<{ readonly slug: string; readonly chave: string
 }
 const [meu, reiniciado, descartado] = await Promise.all([ensaio(), ensaio(), ensaio()]);
 await ask(at('dps/x', meu.slug));
-/** Requests of a sandbox's owner. Strangers ask about the sandbox that stays: an answer may not tell that it exists. */
+/** Requests of a sandbox's owner. Strangers ask about the sandbox that stays: an answer must not tell that it exists. */
 const ofEnsaio = (below: string, traz: string, method = 'GET', more: Partial<Pergunta> = {}, own = meu): Prova => {
   const of = (tenant: string, headers: Readonly<Record<string, string>> = {}): Pergunta => ({
     ...at(`ambiente${below}`, tenant),
@@ -397,7 +399,7 @@ const ofEnsaio = (below: string, traz: string, method = 'GET', more: Partial<Per
     headers: { ...more.headers, ...headers },
   });
   return {
-    // At a municipality that is none it is said that it is none, which its name says as well.
+    // The answer at a municipality that is no sandbox says so; its name shows the same.
     pares: (_who, tenant = meu.slug) => [{ ha: of(tenant), naoHa: of(tenant), dito: [] }],
     parte: { pergunta: of(own.slug, { Authorization: `Bearer ${own.chave}` }), traz },
   };
@@ -412,12 +414,12 @@ const SERVICO = encodeURIComponent(
   'codigo;descricao;codigo_tributacao_nacional;aliquota;inicio\n777;Aulas;080201;5,00;2026-01-01\n',
 );
 const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' };
-/** At the pages of a sandbox: the key is in a cookie that has the sandbox in its name. */
+/** Requests to the pages of a sandbox: the key is in a cookie that has the sandbox in its name. */
 function atPage({ slug, chave }: typeof meu, below = '', { headers, ...more }: Partial<Pergunta> = {}): Pergunta {
   const all = { Cookie: `ensaio-${slug}=${chave}`, ...FORM, ...headers };
   return { path: `${ENSAIO_PATH}/${slug}${below}`, ...more, headers: all };
 }
-/** As its owner; one that is there and one that is not are one to whoever has not the key. */
+/** Requests of its owner; an existing sandbox and a missing one look alike without the key. */
 const daPagina = (traz: string, below?: string, more?: Partial<Pergunta>): Prova => {
   const [chave, away] = ['ensaio_errada', 'ensaio-222222'];
   const [ha, naoHa] = [meu.slug, away].map((slug) => atPage({ slug, chave }, below, more));
@@ -513,7 +515,7 @@ const PROVAS: Readonly<Record<string, Prova>> = {
   listarEventos: byChave((chave) => `nfse/${chave}/eventos`, '"confirmacao_prestador"'),
   listarEventosDoTipo: byChave((chave) => `nfse/${chave}/eventos/confirmacao_prestador`, '"numero_sequencial":1'),
   consultarEvento: byChave((chave) => `nfse/${chave}/eventos/confirmacao_prestador/1`, '"numero_sequencial":1'),
-  // Not authorised yet: what a party learns is that it is to wait.
+  // The note is not authorised yet: a party is told to wait.
   baixarDanfse: byChave((chave) => `danfse/${chave}`, 'E703'),
   consultarNotaPorDps: {
     pares: paresAt(
@@ -557,7 +559,7 @@ const PROVAS: Readonly<Record<string, Prova>> = {
     'ConsultarLoteRps',
     () => [porProtocolo('ConsultarLoteRpsEnvio', LOTE!), porProtocolo('ConsultarLoteRpsEnvio', OUTRO_LOTE)],
     [],
-    // It waits for its worker.
+    // The lot waits for its worker.
     'E92',
   ),
   ConsultarNfsePorRps: porto('ConsultarNfsePorRps', () => [porRpsXml(1), porRpsXml(9)], [], 'E92'),
@@ -570,7 +572,7 @@ const PROVAS: Readonly<Record<string, Prova>> = {
   CancelarNfse: porto('CancelarNfse', (who) => [cancelamento(NUMERO, who), cancelamento('99', who)], [], 'DataHora'),
 };
 
-/** Whoever asks gets one answer, so that there is nothing to be there or not. */
+/** Every client gets the same answer, so there is nothing to hide. */
 const PUBLICAS: Readonly<Record<string, Pergunta>> = {
   '/:municipio/soap/nfes': { path: `/${TENANT}/soap/nfes?wsdl` },
   ...Object.fromEntries(
@@ -598,7 +600,7 @@ function provaOf(id: string): Prova {
 
 const SEGREDOS = [CHAVE, PROTOCOLO, LOTE!, TOMADOR, NOME_TOMADOR, IM, 'Razao Reservada'];
 
-/** Nothing of the note or of the registry that the question did not bring itself. */
+/** The answer has nothing of the note or the registry that was not in the request. */
 function assertSilent({ text }: Resposta, { path: url, body = '' }: Pergunta): void {
   for (const secret of SEGREDOS)
     if (!`${url} ${body}`.includes(secret)) assert.ok(!text.includes(secret), `${secret} in ${text.slice(0, 500)}`);
@@ -628,7 +630,7 @@ describe('an address says who may ask', () => {
           const [there, away] = [await ask(ha, who), await ask(naoHa, who)];
           const where = `${id} ${who === undefined ? 'without certificate' : 'with one of somebody else'}`;
           if (revela === 'chave') {
-            // Who has the key is no stranger.
+            // A client with the key is no stranger.
             assertSilent(away, naoHa);
             assert.ok(/"(?:E301|E601)"|\(E301\)|E86/.test(away.text), away.text);
             continue;
@@ -636,7 +638,7 @@ describe('an address says who may ask', () => {
           assertSilent(there, ha);
           assertSilent(away, naoHa);
           if (revela === 'publico') {
-            // It says back what was sent.
+            // The answer repeats the request.
             if (ha === naoHa) assert.equal(there.text, away.text);
             assert.deepEqual(there.asked, away.asked, where);
           } else if (revela === 'existencia' && (who !== undefined || id === 'existeNotaDaDps')) {
@@ -646,7 +648,7 @@ describe('an address says who may ask', () => {
             assert.match(there.text, /"E9007"/);
           } else {
             assertOne(there, away, dito, where);
-            // The work too is one, down to the questions to the database.
+            // The work is the same too, down to the queries to the database.
             assert.deepEqual(there.asked, away.asked, where);
           }
         }
@@ -675,7 +677,7 @@ describe('an address says who may ask', () => {
 describe('a dry run without its provider’s signature (D-25)', () => {
   /** Belo Horizonte. */
   const IBGE_CADASTRO = '3106200';
-  /** A rate of the provider alone, and registers in which its document is not what it says. */
+  /** A rate for the provider alone, and registries in which its document has another meaning. */
   const REGISTERS = (nBM: string): readonly (readonly string[])[] => [
     [
       'beneficios',
@@ -736,7 +738,7 @@ describe('a dry run without its provider’s signature (D-25)', () => {
       for (const who of [undefined, alheio, tomador]) {
         const { status, text, asked: looked } = await ask(to(good, who));
         const { codigo_erro, mensagem, detalhes, timestamp, campo, erros, nao_conferido, ...asSaid } = JSON.parse(text);
-        // Under which it would be found is of the notes, not of the amounts.
+        // The identifier belongs to the notes, not to the amounts.
         assert.deepEqual({ status: 'OK', identificador_dps: idOf('9'), ...asSaid }, own);
         assert.equal(status, STATUS[form], text);
         for (const { codigo } of erros) assert.match(codigo, /^E9/);
@@ -767,7 +769,7 @@ describe('a dry run without its provider’s signature (D-25)', () => {
       const malformed = { ...to({}, prestador), body: form === 'XML' ? '<DPS' : '{"a":' };
       const { nao_conferido } = JSON.parse((await ask(malformed)).text);
       assert.match(nao_conferido[0], /^A DPS não pôde ser lida: não se olharam/);
-      // A rehearsal looks, signed or not, and has nothing of this kind to say.
+      // A rehearsal checks the body, signed or not, and has no remark of this kind.
       for (const sent of [to(broken, undefined, ENSAIO), { ...to({}, undefined, ENSAIO), body: malformed.body }]) {
         const { status, text } = await ask(sent);
         assert.ok(status >= 400 && !text.includes('nao_conferido'), text);
@@ -834,7 +836,7 @@ describe('a dry run without its provider’s signature (D-25)', () => {
       assert.equal(code, 0, out + err);
     }
     remembering = createStore(pool);
-    // 1000.00 × 2.00 %, and to strangers × the 3.00 % of everybody.
+    // 1000.00 × 2.00 %, and for strangers × the 3.00 % of the general rate
     const own = JSON.parse(await signed());
     assert.equal(own.valores?.valor_issqn, '20.00', JSON.stringify(own));
     assert.match(ofNobody[2]!, /"valor_issqn":"30.00"/);
@@ -851,7 +853,7 @@ describe('a dry run without its provider’s signature (D-25)', () => {
     test(`counts as a miss ${what}: sixty a minute of one network are told, and the signed ones always`, async () => {
       const from = `198.51.100.${Object.keys(more).length + 7}`;
       const statuses: number[] = [];
-      // The bucket fills as time goes by, one a second.
+      // The bucket refills with time, one a second.
       while (statuses.at(-1) !== 429 && statuses.length < 1_000) {
         statuses.push((await ask(validar[0]!({ nDPS: String(statuses.length + 100), more }), undefined, from)).status);
       }
@@ -866,7 +868,7 @@ describe('what is signed says its place', () => {
   const RIO = '3304557';
   const STRICT = 'rio';
   before(async () => {
-    // As a new municipality is opened, and with the rules of others as remarks: the place is none of those.
+    // The municipality has the settings of a new one, and the national rules as remarks: the place is none of those.
     await store.municipios.create(
       {
         ...{ tenant: STRICT, ambiente: 'producao', codigoIbge: RIO, confianca, regrasNacionais: 'avisa' },
@@ -912,7 +914,7 @@ describe('what is signed says its place', () => {
         ['E002', 'tipo_ambiente', '"tipo_ambiente": "1"'],
         ['E002', 'municipio_emissor', `"municipio_emissor": "${RIO}"`],
       ]);
-      // Pasted as they are told, they are what was missing.
+      // The answer's missing parts, pasted into the document, complete it.
       const pasted = missing
         .replace('{', `{${lines.map(([, , line]) => line).join(', ')}, `)
         .replace(',"municipio_emissor":null', '');
@@ -994,7 +996,7 @@ describe('the key of somebody else’s note, named in what one signs oneself (D-
     return send(who, where, 'X-DPS-Assinatura', { ...base, municipio_emissor: VITORIA, ...fields });
   };
   before(async () => {
-    // The national rules as remarks: a substitute of somebody else's note is then no refusal.
+    // The national rules are remarks: a substitute of another party's note is then not refused.
     const municipio = { tenant: HERE, ambiente: 'producao', codigoIbge: VITORIA, confianca } as const;
     await store.municipios.create({ ...municipio, regrasNacionais: 'avisa' }, clock.now);
     for (const documento of [PRESTADOR, ALHEIO]) await addPrestador(pool, HERE, documento);
@@ -1002,7 +1004,7 @@ describe('the key of somebody else’s note, named in what one signs oneself (D-
     assert.deepEqual([theirs.status, mine.status], [201, 201], `${theirs.text} ${mine.text}`);
     chave = JSON.parse(theirs.text).chave_acesso;
     own = JSON.parse(mine.text).chave_acesso;
-    // What is refused is told of, were it looked for.
+    // A refused note would be reported if the service searched for it.
     await pool.query(`update notas set estado = 'recusada' where tenant = $1 and chave_acesso = $2`, [HERE, chave]);
     await pool.query(`delete from fila where tenant = $1 and id in (select id from notas where estado = 'recusada')`, [
       HERE,

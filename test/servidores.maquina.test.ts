@@ -1,6 +1,6 @@
 /**
- * A database that several servers may have (D-410): the service finds the one that takes writes, and goes on to another when it dies, falls
- * silent or is demoted. Two PostgreSQL of its own, on Linux.
+ * A database on several servers (D-410): the service finds the one that accepts writes. It changes to another one when that server dies,
+ * falls silent or is demoted. Two separate PostgreSQL servers, on Linux.
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -18,7 +18,7 @@ import { startStopwatch, until } from './support/until.ts';
 
 const skip = process.platform !== 'linux' && 'two servers of its own, on Linux';
 
-/** The address of a database that any of these may have. */
+/** The URL of a database that any of these servers may have. */
 function urlOf(...servers: readonly ClientConfig[]): string {
   const hosts = servers.map(({ host, port }) => `${encodeURIComponent(host!)}:${port}`);
   const url = databaseUrlOf({ ...servers[0], password: 'segredo', host: 'h' });
@@ -31,7 +31,7 @@ function fresh(): string {
   return exampleXml({ serie: '1', nDPS: String(made) });
 }
 
-/** Sends one after the other until a note is issued; its key. */
+/** Repeats the request until a note is issued, and returns its key. */
 async function issue(address: string): Promise<string> {
   return until(async () => {
     const { status, body } = await emit(address, fresh());
@@ -93,7 +93,7 @@ describe('several servers', { skip, timeout: 600_000 }, () => {
     await issue(service.address);
     t.diagnostic(`a note ${told()} after the silence`);
     assert.equal((await noteByKey(service.address, first)).status, 200);
-    // The other one is there again, and this one takes no more writes.
+    // The other server is back, and this one accepts no more writes.
     proxy.way = 'forwarded';
     await standby.query('alter system set default_transaction_read_only = on');
     await standby.query('select pg_reload_conf()');

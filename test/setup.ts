@@ -1,6 +1,6 @@
 /**
- * One embedded PostgreSQL for the whole test run; each test file makes databases of its own on it. Started before the
- * first file and stopped after the last.
+ * One embedded PostgreSQL for the whole test run; each test file makes its databases on it. It starts before the first file and stops after
+ * the last.
  */
 import { execFile } from 'node:child_process';
 import { readFileSync, statfsSync } from 'node:fs';
@@ -16,45 +16,45 @@ import { compileCacheFolder } from '../src/wiring/compile-cache.js';
 import { citusServers, describeRecusas, makeModelo, markLog, onEach, readRecusas } from './support/citus.ts';
 import { IS_LONG_RUN } from './support/long-runs.ts';
 
-/** A database with the schema applied, of which others are copies: copying it is quicker than applying it again. */
+/** A database with the schema, from which others are copied: a copy is faster than another migration. */
 const MODELO = 'modelo';
 /**
- * Nothing waits for the disk, for here nothing outlives the run; what must is tested on servers of its own. And several files
- * have their pools at once.
+ * No commit waits for the disk, since nothing outlives the run; tests of durability have their own servers. Several files have their pools
+ * at once.
  */
 const SETTINGS = 'fsync = off\nfull_page_writes = off\nsynchronous_commit = off\nmax_connections = 300\n';
 
-/** Linux keeps in memory what is written here. */
+/** Linux keeps the files of this folder in memory. */
 const MEMORY = '/dev/shm';
-/** Several times what a run ever has there at once. */
+/** Several times the largest amount that a run ever has there at once. */
 const MEMORY_BYTES_MIN = 6 * 2 ** 30;
 
 let scratch: string | undefined;
 let dataDir: string | undefined;
 let server: EmbeddedServer | undefined;
-/** The servers of a Citus, and where its log was when the run began. */
+/** The servers of a Citus, and the position of its log at the start of the run. */
 let citus: readonly ClientConfig[] | undefined;
 let begun = '0';
 
 const quiet = { info() {}, warn: console.warn, error: console.error };
 
 export async function globalSetup(): Promise<void> {
-  // What Node compiled is kept for all: each file is a process, and so is each command that a test starts.
+  // The compile cache of Node is shared: each file is a process, and so is each command that a test starts.
   const compiled = compileCacheFolder();
   if (compiled !== undefined) process.env.NODE_COMPILE_CACHE ??= compiled;
-  // Programs over OpenSSL read the machine's authorities at each start, four fifths of their time. No test trusts those.
+  // Programs with OpenSSL read the machine's authorities at each start, which takes four fifths of their time. No test trusts those.
   process.env.SSL_CERT_FILE = devNull;
-  // Services of tests stand side by side; the console of one is opened where a test asks for it.
+  // Services of tests run side by side; a test opens the console of one explicitly.
   process.env.NFSE_PAINEL_PORTA ??= '0';
   process.env.NFSE_VIGIA_PORTA ??= '0';
   if (isMemoryRoomy()) {
     scratch = await mkdtemp(path.join(MEMORY, 'nfse-'));
-    // Like every folder for temporary files: whoever a test runs as may write there.
+    // The folder has the permissions of any temporary folder: every account of a test may write there.
     await chmod(scratch, 0o1777);
     process.env.TMPDIR = scratch;
   }
   dataDir = await mkdtemp(path.join(tmpdir(), 'nfse-test-'));
-  // Run as root, the server's own account must be able to enter.
+  // The server's own account must be able to enter if the tests run as root.
   await chmod(dataDir, 0o755);
   process.env.SSL_CERT_DIR = path.join(dataDir, 'no-authorities');
   await mkdir(process.env.SSL_CERT_DIR);
@@ -73,7 +73,7 @@ export async function globalSetup(): Promise<void> {
     await makeModelo(citus, process.env.NFSE_TEST_MODELO);
     process.env.NFSE_TEST_SERVERS = JSON.stringify(citus);
     begun = await markLog(citus[0]!);
-    // The options of a pool are often handed on, and keep the password to themselves.
+    // The options of a pool are often passed on without the password.
     process.env.PGPASSWORD = String(citus[0]!.password);
     return;
   }
@@ -100,8 +100,8 @@ export async function globalTeardown(): Promise<void> {
 }
 
 /**
- * Whether temporary files go into memory. On a disk, tests with servers of their own spend half of their processor time on files. Long runs
- * write too much for memory, and their figures are those of a disk. A folder that `TMPDIR` names is used as it is.
+ * Whether temporary files go into memory. Tests with their own servers spend half of their processor time on files of a disk. Long runs
+ * write too much for memory, and their figures are those of a disk. A folder that `TMPDIR` names is used unchanged.
  */
 function isMemoryRoomy(): boolean {
   if (process.platform !== 'linux' || process.env.TMPDIR !== undefined || IS_LONG_RUN) return false;
@@ -120,7 +120,7 @@ async function migrateAt(connection: ClientConfig): Promise<void> {
   await pool.end();
 }
 
-/** With the owners of the files, as only the machine's own command does. */
+/** The copy keeps the owners of the files, which only the machine's own command does. */
 export async function copyCluster(from: string, to: string): Promise<void> {
   await promisify(execFile)('cp', ['-a', from, to]);
 }

@@ -1,6 +1,6 @@
 /**
- * Events in the ADN simulator, over mutual TLS: what is taken, what is refused and with which code, what is kept and told, and
- * every fault. Expected is what the reference says of the ADN (annex of events 1.01, manual of the APIs for municipalities).
+ * Events in the ADN simulator, over mutual TLS: acceptance, refusals with their codes, storage and queries, and every fault. The expected
+ * results follow the reference of the ADN (annex of events 1.01, manual of the APIs for municipalities).
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -48,7 +48,7 @@ before(async () => {
   cliente = clienteDe(simulador.address, palco.ca, palco.municipio);
 });
 
-/** Forgets everything; then it holds the notes of these numbers. */
+/** Deletes everything, and stores the notes of these numbers. */
 async function comNotas(...numeros: readonly number[]): Promise<void> {
   await controle(simulador, '/limpar', { method: 'POST' });
   if (numeros.length === 0) return;
@@ -354,7 +354,7 @@ describe('what is refused', () => {
       assert.equal(body.Lote[at].NsuRecepcao, null);
     });
     assert.deepEqual(got.at(-1), []);
-    // An answer bears the key of the note, wherever the document lets it be read.
+    // An answer has the key of the note whenever it can be read from the document.
     const keyless = CASES.flatMap(([, what], at) => (body.Lote[at].ChaveAcesso === null ? [what] : []));
     assert.deepEqual(keyless, ['a request without its event', 'no sequence in the Id']);
     assert.equal((await estado()).eventos, 1);
@@ -442,7 +442,7 @@ describe('a replacement', () => {
     await comNotas(1);
     const nova = await substituta(2, 1);
     assert.deepEqual(codes(await cliente.share([nova])), [['E1308']]);
-    // Nor do other events that leave the note standing make up for it.
+    // Other events that leave the note standing do not replace it either.
     assert.deepEqual(codes(await cliente.share([ofNote({ numero: 1, ...SOLICITACAO }), nova])), [[], ['E1308']]);
     await comNotas(1);
     assert.deepEqual(codes(await cliente.share([nova, ofNote(substituicao(1, 2)), nova])), [['E1308'], [], []]);
@@ -546,7 +546,7 @@ describe('what it keeps', () => {
     assert.equal((await controle(torn, '/estado')).body.eventos, 1);
     await torn.close();
 
-    // By no way of its own does it keep an event twice; a record that is there twice shows that it would tell.
+    // The simulator never stores an event twice itself; a duplicate record in its file shows that it would report one.
     await writeFile(path.join(dados, 'registro.log'), Buffer.concat([log, log.subarray(whole)]));
     const double = await simuladorAqui(palco, { dados });
     const { body: seen } = await controle(double, '/estado');
@@ -556,7 +556,7 @@ describe('what it keeps', () => {
 });
 
 describe('faults', () => {
-  /** What is held of two events afterwards, by the moment at which a fault strikes. */
+  /** The number of stored events of two, by the moment of the fault. */
   const HELD = { antes: [0], depois: [2], resposta: [2] } as const;
 
   for (const [name, falta] of Object.entries(FALTAS)) {
@@ -600,7 +600,7 @@ describe('faults', () => {
 });
 
 describe('the client of the ADN over the simulator', () => {
-  /** Of our own client, patient: what is silent ends by itself, and a slow machine takes its time. */
+  /** Our own client with long timeouts: silent calls end by themselves, and a slow machine needs time. */
   function client() {
     const { key, cert } = palco.municipio;
     const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -691,7 +691,7 @@ describe('the client of the ADN over the simulator', () => {
     test(`seed ${semente}: through all faults every event is decided rightly, and none is held twice`, async () => {
       const numeros = Array.from({ length: 15 }, (_, at) => at + 1);
       await comNotas(...numeros);
-      // Of each note a request, the decision about it, and a cancellation that comes too late; of one in five nothing is there.
+      // Each note has a request, its decision, and a cancellation that comes too late; one in five notes does not exist.
       const eventos = numeros.flatMap((numero) => {
         const asked = numero % 5 === 0 ? numero + 100 : numero;
         return [SOLICITACAO, DEFERIMENTO, CANCELAMENTO].map((one) => toShare({ numero: asked, ...one }));
@@ -712,7 +712,7 @@ describe('the client of the ADN over the simulator', () => {
         const found = await adn.findEventos('alfa', asked());
         for (const [id, { kind }] of found) if (kind === 'known') decided.set(id, 'accepted');
         const uncertain = new Set([...found].flatMap(([id, { kind }]) => (kind === 'unavailable' ? [id] : [])));
-        // As the worker does: of a note nothing is sent while something of it is in doubt.
+        // The worker's rule: nothing is sent for a note while one of its events is in doubt.
         const doubtful = new Set(eventos.flatMap((one) => (uncertain.has(one.id) ? [one.chave_acesso] : [])));
         const lot = eventos.filter((one) => !decided.has(one.id) && !doubtful.has(one.chave_acesso));
         for (const { id } of lot) announced.add(id);
@@ -722,7 +722,7 @@ describe('the client of the ADN over the simulator', () => {
       function decide(id: string, answer: EventoAnswer): void {
         if (answer.kind === 'accepted' || answer.kind === 'refused') decided.set(id, answer.kind);
         if (answer.kind !== 'note_unknown') return;
-        // Of three events of a note each is told so once without its being true, and so are those after it.
+        // Each of a note's three events gets this false answer once, and so do the events after it.
         unknown.set(id, (unknown.get(id) ?? 0) + 1);
         if (unknown.get(id) === 4) decided.set(id, answer.kind);
       }

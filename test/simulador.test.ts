@@ -1,6 +1,6 @@
 /**
- * The ADN simulator, spoken to as a municipality speaks to the ADN: over mutual TLS, with notes that a municipality
- * signed. What is expected is what the reference says of the ADN, and what the table of faults says of each fault.
+ * The ADN simulator over mutual TLS, as a municipality speaks to the ADN, with notes that a municipality signed. The expected results
+ * follow the reference of the ADN, and the table of faults for each fault.
  */
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
@@ -56,7 +56,7 @@ before(async () => {
   cliente = clienteDe(simulador.address, palco.ca, palco.municipio);
 });
 
-/** Forgets everything, for a test that counts. */
+/** Deletes everything, for a test that counts. */
 async function limpo(): Promise<void> {
   const { status } = await controle(simulador, '/limpar', { method: 'POST' });
   assert.equal(status, 200);
@@ -197,7 +197,7 @@ describe('sharing', () => {
   test('recovery gives the very text that was sent, in pages of fifty, after a number', async () => {
     await limpo();
     const notes = await Promise.all(Array.from({ length: 53 }, (_, at) => nota(at + 1, palco.municipio)));
-    // Another compressor makes other bytes of the same document.
+    // Other compressors give other bytes for the same document.
     const sent = notes.map((xml, at) => gzipSync(xml, { level: (at % 9) + 1 }).toString('base64'));
     await cliente.share(sent.slice(0, 50));
     await cliente.share(sent.slice(50));
@@ -278,7 +278,7 @@ describe('sharing', () => {
   });
 });
 
-/** The note of a number, changed before it is signed. */
+/** The note of a number, changed before its signature. */
 function bent(numero: number, change: (xml: string) => string, holder = palco.municipio): Promise<Buffer> {
   return assinada(change(notaSemAssinatura(numero)), holder);
 }
@@ -507,7 +507,7 @@ describe('the short way of recognising a note', () => {
         try {
           return await nota(at + 1, palco.municipio, patch);
         } catch {
-          // An example may stand on other facts.
+          // An example may need other facts.
           return undefined;
         }
       }),
@@ -674,7 +674,7 @@ describe('what it keeps', () => {
       await torn.close();
       assert.equal((await registroDe(dados)).length, log.length);
     }
-    // Bytes of a block that was never written are zero, and a bit may have turned.
+    // The bytes of a block that was never written are zero, and a bit may have flipped.
     const damaged = Buffer.from(log);
     damaged[whole + 600]! ^= 1;
     for (const bytes of [Buffer.concat([log.subarray(0, whole), Buffer.alloc(4096)]), damaged]) {
@@ -694,7 +694,7 @@ describe('what it keeps', () => {
         return notes.map(packed);
       }),
     );
-    // About every second lot waits for its turn, from half a minute to ten: it is not yet taken when the others are.
+    // About every second lot is delayed, from half a minute to ten: it is not stored yet when the others are.
     const slow = ['--faltas', 'atraso-antes=0.5,atraso_ms=600000'];
     const processo = await simuladorProcesso(palco, dados, slow, { NFSE_LOG_LEVEL: 'silent' });
     const accepted = new Map<string, string>();
@@ -760,7 +760,7 @@ describe('faults', () => {
   // biome-ignore lint/suspicious/noExplicitAny: answers, whole and spoilt
   type Seen = any;
 
-  /** What the client sees of two documents, and how many are held afterwards. */
+  /** The client's result for two documents, and the number of stored ones. */
   const TABLE: readonly (readonly [string, number | undefined, (seen: Seen) => void])[] = [
     ['reinicio-antes', 0, (seen) => assert.equal(seen, 'ECONNRESET')],
     ['reinicio-depois', 2, (seen) => assert.equal(seen, 'ECONNRESET')],
@@ -900,7 +900,7 @@ describe('faults', () => {
     const [first, again, other] = [await story(20261121), await story(20261121), await story(20261122)];
     assert.deepEqual(again, first);
     assert.notDeepEqual(other, first);
-    // All that was asked for did happen.
+    // All requested faults happened.
     for (const name of faltas.matchAll(/[a-z0-9-]+(?==)/g)) assert.match(first.at(-1)!, new RegExp(`"${name[0]}":`));
   });
 
@@ -1091,7 +1091,7 @@ describe('the command', () => {
     assert.equal(port.code, 2);
     assert.match(port.err, /--porta pede um número/);
     const { port: taken } = new URL(simulador.address);
-    // In a process, as it is given.
+    // A process of its own parses the arguments as an operator gives them.
     const busy = run(...files(), '--dados', dados, '--porta', taken, '--controle', '0');
     assert.equal(busy.status, 1);
     assert.match(busy.stderr, new RegExp(`127\\.0\\.0\\.1:${taken} já está em uso.*--porta`));

@@ -1,8 +1,9 @@
 /**
- * Notes and events together, on the real flows and the real database, against an environment that fails: what a seed draws is
- * played to its end, and then everything that must hold is looked for in the rows.
+ * Notes and events together, on the real flows and the real database, against an environment that fails. Each seed is run to its end, and
+ * then the invariants are checked in the rows.
  *
- * NFSE_TEST_LONGO=1 plays two thousand seeds, `npm run test:citus` two hundred. NFSE_TEST_SEMENTE=N plays the one that failed again, and tells its story.
+ * NFSE_TEST_LONGO=1 runs two thousand seeds, `npm run test:citus` two hundred. NFSE_TEST_SEMENTE=N repeats a failed one, and prints its
+ * trace.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -12,9 +13,9 @@ import type { Simulacao } from './support/simulation.ts';
 import { describeFailure, FIRST_SEED, playSeeds } from './support/simulation-stage.ts';
 
 const SEEDS = LONG ? 2_000 : process.env.NFSE_TEST_CITUS === undefined ? 50 : 200;
-/** Moves of the machine that fifty seeds may leave out: some are a matter of once in a hundred. */
+/** Moves of the state machine that fifty seeds may miss: some happen once in a hundred. */
 const MISSING_MAX = 5;
-/** Of the seeds that failed, how many are told whole. */
+/** The number of failed seeds whose trace is printed. */
 const STORIES_MAX = 3;
 
 test(`${ASKED_SEED ?? SEEDS} seeds of notes and events`, async (t) => {
@@ -51,7 +52,7 @@ function moveName(de: string | undefined | null, gatilho: string, para: string):
   return `${de ?? '(nada)'} ${gatilho} ${para}`;
 }
 
-/** The moves that the events of a simulation made, and its notes, and how often. */
+/** The moves of a simulation's events and notes, with their counts. */
 async function movesOf({ pool, municipios }: Simulacao): Promise<Iterable<readonly [string, number]>> {
   const text = ['trilha_eventos', 'trilha_notas']
     .map(

@@ -1,6 +1,6 @@
 /**
- * Some seeds of notes and events, on the real flows and the real database, against an environment that fails: those that once found something,
- * and the first ones. `simulation.maquina.test.ts` plays fifty.
+ * Some seeds of notes and events, on the real flows and the real database, against an environment that fails. They are the seeds that once
+ * found something, and the first ones. `simulation.maquina.test.ts` runs fifty.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -8,7 +8,7 @@ import { describeFailure, FIRST_SEED, playSeed, playSeeds } from './support/simu
 
 const SEEDS = 8;
 
-/** Seeds that failed, and what was found by them. */
+/** Seeds that failed, and the faults that they found. */
 const FAILED = [
   { seed: 20261138, found: 'an answer that is lost while nobody can be reached counts for no event' },
   { seed: 20261132, found: 'after a renewal an event is kept under the signature that the environment has' },

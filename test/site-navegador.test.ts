@@ -1,6 +1,6 @@
 /**
- * The documentation in a browser, as a reader has it: on a phone and on a desk, in the light and in the dark, with and without
- * scripts. Skipped, with the reason printed, where there is no Chromium. NFSE_TEST_IMAGENS names a folder for pictures.
+ * The documentation in a reader's browser: on a phone and on a desktop, light and dark, with and without scripts. The test is skipped, with
+ * the reason printed, if there is no Chromium. NFSE_TEST_IMAGENS names a folder for pictures.
  */
 
 import assert from 'node:assert/strict';
@@ -28,7 +28,7 @@ const DESK_HEIGHT = 800;
 const PICTURES = process.env.NFSE_TEST_IMAGENS;
 if (PICTURES !== undefined) mkdirSync(PICTURES, { recursive: true });
 
-/** The codes whose pages have most in them, and the one of the longest list of statuses. */
+/** The codes with the longest pages, and the one with the longest list of statuses. */
 const LONG_CODES = [
   'E003',
   ...ERRORS.map(({ codigo }) => ({ codigo, length: errorPage(codigo)!.length }))
@@ -37,13 +37,13 @@ const LONG_CODES = [
     .map(({ codigo }) => codigo),
 ];
 
-/** Of a colour as a browser gives it, from 0 to 255. */
+/** The lightness of a colour as a browser gives it, from 0 to 255. */
 function lightness(colour: string): number {
   const [red = 0, green = 0, blue = 0] = colour.match(/\d+/g)!.map(Number);
   return (red + green + blue) / 3;
 }
 
-/** Until a page that was left for another is there, and whole. */
+/** Waits until the next page is completely loaded. */
 function arrived(page: Page, expression: string): Promise<void> {
   return page.until(`document.readyState === 'complete' && (${expression})`);
 }
@@ -60,14 +60,14 @@ describe('in a browser', { skip }, async () => {
   ];
 
   test('every page, on a phone and on a desk', async (t) => {
-    /** Cut tables and number of scripts of each page on a phone. Each page is opened once for all steps. */
+    /** Cut tables and the number of scripts of each page on a phone. Each page is opened once for all steps. */
     const onPhone = new Map<string, { readonly cut: readonly string[]; readonly scripts: number }>();
 
     await t.test(
       `${PHONE} px, ${DESK} px: nothing complains, nothing is wider than the window, and nothing else is asked for`,
       async () => {
         for (const path of paths) {
-          // No script looks at the width: a page is laid out anew as it would be if it had come so.
+          // No script checks the width: the layout is the same as after a load at this width.
           await page.resize(PHONE, 844);
           await page.open(address + path);
           const [cut, scripts] = await page.evaluate<[string[], number]>(`[
@@ -88,7 +88,7 @@ describe('in a browser', { skip }, async () => {
           }
         }
         assert.deepEqual(page.complaints, []);
-        // A browser's own pictures, as that of a calendar, are data.
+        // A browser's built-in pictures, such as a calendar's, are data URLs.
         const asked = page.requests.filter((url) => !url.startsWith('data:') && url !== 'about:blank');
         assert.deepEqual(new Set(asked.map((url) => new URL(url).origin)), new Set([address]));
       },
@@ -209,7 +209,7 @@ describe('in a browser', { skip }, async () => {
             '.menu h2', '.menu a[aria-current]', 'main > h1'].map((one) => document.querySelectorAll(one).length)`);
           assert.deepEqual(frame, [2, 1, 4, at.startsWith('/docs/busca') ? 0 : 1, 1], called);
           await assertFits(page, called);
-          // What the viewer of the reference draws is not ours; around it nothing is wrong.
+          // The output of the reference's viewer is not ours; the rest of the page has no fault.
           if (isReference) await page.evaluate(`document.getElementById('referencia').remove()`);
           await assertAccessible(page, called);
           if (PICTURES !== undefined && !isReference) await page.picture(path.join(PICTURES, `docs-${called}.png`));
@@ -246,7 +246,7 @@ describe('in a browser', { skip }, async () => {
     assert.ok(seen.toc > 15, String(seen.toc));
     assert.ok(seen.current[0]! >= 0 && seen.current[1]! <= DESK_HEIGHT, String(seen.current));
     assert.deepEqual(seen.past, []);
-    // Deep in the page the menu is still there.
+    // The menu stays visible deep in the page.
     await page.evaluate(`document.getElementById('atualizar').scrollIntoView()`);
     const top = await page.evaluate<number>(
       `document.querySelector('.menu a[aria-current]').getBoundingClientRect().top`,
@@ -299,7 +299,7 @@ describe('in a browser', { skip }, async () => {
     assert.deepEqual(await shown(), ['PHP', 'PHP']);
     await page.open(`${address}/docs/danfse`);
     assert.deepEqual(await shown(), ['PHP']);
-    // A page that has not the language shows its first one, and forgets nothing.
+    // A page that lacks the language shows its first one, and keeps the choice.
     await page.evaluate(`localStorage.setItem('nfse-docs-linguagem', 'c#')`);
     await page.open(`${address}/docs/danfse?outra`);
     assert.deepEqual(await shown(), ['curl']);

@@ -1,7 +1,7 @@
 /**
- * The documentation as a reader gets it: every page and every link of it, what the pages say beside what the code decides, the
- * search, and the calculator against sums made by hand from the specification. Its commands and programs are run in
- * `journeys/site.maquina.test.ts`, and a browser looks at it in `site-navegador.test.ts`.
+ * The documentation as a reader gets it: every page and every link, statements of the pages compared with the code, and the search. The
+ * calculator is compared with sums made by hand from the specification. `journeys/site.maquina.test.ts` runs its commands and programs, and
+ * `site-navegador.test.ts` opens it in a browser.
  */
 
 import assert from 'node:assert/strict';
@@ -80,7 +80,7 @@ describe('every page', () => {
       assert.doesNotMatch(prose, /\{\{|undefined|\[object/, at);
       assert.ok(!body.replaceAll('<wbr>', '').includes('ENDERECO-DO-SERVICO'), at);
       assertBalanced(body, at);
-      // A number at the beginning of a line is no list.
+      // A number at the beginning of a line must not start a list.
       assert.doesNotMatch(body, /<ol start="(?!1")/, at);
       const ids = [...body.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id);
       assert.equal(new Set(ids).size, ids.length, `${at} has an id twice`);
@@ -114,7 +114,7 @@ describe('every page', () => {
 
 type Link = { readonly target: string; readonly hash: string };
 
-/** Where the links of a page lead, those to the world left out. */
+/** The link targets of a page, without external ones. */
 function linksOf(at: string): readonly Link[] {
   return [...answers.get(at)!.body.matchAll(/ (?:href|action)="([^"]*)"/g)].flatMap(([, href]) => {
     const url = new URL(href!.replaceAll('&amp;', '&'), address + at);
@@ -130,7 +130,7 @@ test('every link within the service leads to something, and to the place in it t
       if (!found.has(target)) found.set(target, await request(address, target, { headers: { Accept: 'text/html' } }));
       const { status, body } = found.get(target)!;
       assert.equal(status, 200, `${at} leads to ${target}`);
-      // A form leads to the place that its answer has.
+      // A form leads to the place of its answer.
       if (hash !== '' && hash !== 'resultado') {
         assert.ok(body.includes(` id="${hash}"`), `${at} leads to ${target}#${hash}, which is not there`);
       }
@@ -189,7 +189,7 @@ describe('what the pages say', () => {
     for (const { name, text } of sources) {
       const prose = text.replace(/```[\s\S]*?```/g, '');
       assert.doesNotMatch(prose, /\b\d{1,2}\/\d{1,2}\/20\d\d\b|\b20\d\d-\d\d-\d\d\b|\bem 20\d\d\b/, name);
-      // The pace that is advised to a client is nobody's constant.
+      // The interval that a client is advised to use is in no constant.
       const measures = prose
         .replace('2, 4, 8 segundos', '')
         .match(/\b\d+ (?:segundos?|minutos?|horas?|dias|[KM]iB|caracteres|%)/g);
@@ -204,7 +204,7 @@ describe('what the pages say', () => {
         const error = errorOf(codigo!);
         assert.ok(error !== undefined && error.situacao === 'enviado', `${name} names ${codigo}`);
       }
-      // A code that is not marked as one leads nowhere.
+      // A code outside of code marks has no link.
       assert.doesNotMatch(prose.replace(/`[^`]*`/g, ''), /\bE\d{3,4}\b/, name);
     }
   });
@@ -227,7 +227,7 @@ describe('what the pages say', () => {
     const known = [described, LAW_FACTS.leiaute!(), ...Object.keys(METRICS), ...meanings, ...cliente, ...listas].join(
       ' ',
     );
-    // Of the operating system, of XML signatures, of certificates, and of the national interface.
+    // Names of the operating system, of XML signatures, of certificates, and of the national interface.
     const foreign = new Set([
       ...['X509Certificate', 'SignedInfo', 'CanonicalizationMethod', 'SignatureMethod', 'DigestMethod', 'KeyInfo'],
       'node_modules',
@@ -251,11 +251,11 @@ describe('what the pages say', () => {
     ]);
     for (const { name, text } of sources) {
       const prose = text.replace(/```[\s\S]*?```/g, '').replace(/\{\{[^}]*\}\}/g, '');
-      // A page that shows the configuration of another program speaks of what stands there.
+      // A page with the configuration of another program speaks of its names.
       const shown = (text.match(/```[\s\S]*?```/g) ?? []).join(' ');
       for (const [, code] of prose.matchAll(/`([^`\n]+)`/g)) {
         for (const word of code!.split(/[\s/.=]+/)) {
-          // What looks like a name of this service: of several words, or of a layout.
+          // A word in the form of this service's names: of several words, or of a layout.
           if (!/^[a-z]+_[a-z_]+$|^[a-z]+[A-Z]\w+$|^X-[\w-]+$|^[A-Z]+_[A-Z_]+$/.test(word) || foreign.has(word))
             continue;
           assert.ok(known.includes(word) || shown.includes(word), `${name} names ${word}, of which nothing is known`);
@@ -294,7 +294,7 @@ describe('what the pages say', () => {
       const isFamily = /^(municipio|prestador|evento|nota|usuario|correlacao|token|webhook)$/.test(words[0]!);
       const isLista = LISTA_COMMANDS.some((one) => one.name.startsWith(`${words[0]} `));
       const command = words.slice(0, isFamily || isLista ? 2 : 1);
-      // Its help lists what is the simulator's, which has no place here.
+      // Its help lists options of the simulator, which are out of scope here.
       const run = command[0] === 'adn-simulador' ? nfse([...command, '--help'], {}) : nfseHere([...command, '--help']);
       const { code, out, err } = await run;
       assert.deepEqual([code, err], [0, ''], `${name}: ${line}`);
@@ -381,7 +381,7 @@ describe('the search', () => {
       const found = await hits(asked);
       assert.equal(found[0], wanted, `${asked}: ${found.slice(0, 5).join(' ')}`);
     }
-    // Every code by its own number.
+    // Codes in turn, selected by their positions.
     for (const { codigo } of ERRORS.filter((_, place) => place % 7 === 0)) {
       assert.equal((await hits(codigo))[0], `/docs/erros/${codigo}`);
     }
@@ -436,7 +436,7 @@ describe('the search', () => {
     assert.equal(old.status, 308);
     const to = new URL(old.headers.get('location')!, `${address}/docs`);
     assert.deepEqual([to.pathname, to.searchParams.get('q')], ['/docs/busca', 'ação & reação']);
-    // Half a character is nothing that an address can name.
+    // Half a surrogate pair cannot be in an address.
     assert.equal((await request(address, `/docs/busca?q=${encodeURIComponent(`${'x'.repeat(79)}😀`)}`)).status, 200);
   });
 
@@ -497,7 +497,7 @@ describe('the calculator', () => {
     ] as const) {
       assert.match(text, new RegExp(`\\b${campo} .*? ${valor.replace('.', '\\.')} `), campo);
     }
-    // The same, typed as a program would.
+    // The same values, in the form that a program would send.
     assert.equal(await result({ ...asked, competencia: '2026-11-20', valor: '1000', issqn: '20.00' }), text);
   });
 
@@ -531,7 +531,7 @@ describe('the calculator', () => {
       answers.get('/docs/calendario-ibs-cbs')!.body,
     )!;
     const names = [...select.matchAll(/<option value="\d{6}"[^>]*>\d{6} ([^<]*)</g)].map(([, name]) => name);
-    // "73 codes are valid for the NFS-e", says the README of the source table.
+    // The README of the source table says: "73 codes are valid for the NFS-e".
     assert.equal(names.length, 73);
     assert.equal(new Set(names).size, 73);
   });

@@ -1,4 +1,4 @@
-/** The service on a socket that systemd opened: it is taken over from the real program, and who comes while the service restarts waits. */
+/** The service on a socket that systemd opened: the real program hands it over, and clients wait while the service restarts. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -32,7 +32,7 @@ describe('a socket that is handed over', () => {
     const skip = ACTIVATE === undefined ? 'there is no systemd here' : process.platform !== 'linux';
     test(`by systemd serves, with NFSE_PROCESSOS=${processes}`, { skip, timeout: 600_000 }, async () => {
       const port = await ownPort();
-      // The port of the settings is another: it is the socket that counts.
+      // The settings name another port: the socket takes precedence.
       const env = {
         DATABASE_URL: databaseUrlOf(await freshDatabase()),
         PORT: '1',
@@ -42,7 +42,7 @@ describe('a socket that is handed over', () => {
       const passed = Object.keys({ ...env, PATH: '' }).flatMap((name) => ['-E', name]);
       const started = start([ACTIVATE!, '-l', `127.0.0.1:${port}`, ...passed, NFSE, 'serve'], env);
       await said(started, /Listening on/);
-      // The first who comes starts it, and waits.
+      // The first client starts the service, and waits.
       const { status } = await request(`http://127.0.0.1:${port}`, '/health/ready');
       assert.equal(status, 200);
       const [, address] = await said(started, SERVING);
@@ -53,7 +53,7 @@ describe('a socket that is handed over', () => {
   }
 });
 
-/** Keeps a socket as systemd does, starts the service on it, and at lines that it reads ends it and starts it again. */
+/** Keeps a socket as systemd does and starts the service on it. Certain input lines make it stop the service and start it again. */
 const KEEPER = `
 import os, signal, socket, sys
 kept = socket.create_server(('127.0.0.1', 0), backlog=128)

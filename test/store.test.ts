@@ -1,6 +1,6 @@
 /**
- * The store on a real PostgreSQL: what the database decides when two processes want the same. A process is a pool and a
- * store of its own; what a row means is no affair of this file.
+ * The store on a real PostgreSQL: the database's decisions when two processes want the same. A process is a pool and a store of its own;
+ * the meaning of a row is out of scope here.
  */
 
 import assert from 'node:assert/strict';
@@ -47,7 +47,7 @@ const heldBy = ({ id, mes }: { readonly id: string; readonly mes: number }) => (
 
 const failure = new Error('this note could not be made');
 
-/** `idDps` undefined: the number that it gets is part of its identifier. */
+/** `idDps` undefined: the assigned number becomes part of its identifier. */
 function issuance(prestador: string, idDps: string | undefined, more: Partial<NotaNova> | 'fails' = {}): Issuance {
   const serie = `DPS ${prestador} own `;
   return {
@@ -76,7 +76,7 @@ const settlement = (id: string, on: 'autorizacao' | 'recusa' | 'adiamento', dueA
   dueAt,
 });
 
-/** Claims what is due and settles all of it in one way. */
+/** Claims the due notes and settles all of them in one way. */
 async function deliver(store: Store, tenant: string, on: 'autorizacao' | 'recusa', now = NOW): Promise<number> {
   const { token, notas } = await store.notas.claim(tenant, now, now + MINUTE_MS, 1000);
   return store.notas.settle(
@@ -87,7 +87,7 @@ async function deliver(store: Store, tenant: string, on: 'autorizacao' | 'recusa
   );
 }
 
-/** Numbers that a provider's notes have, in order. */
+/** Numbers of a provider's notes, in order. */
 async function numbersOf(pool: Db, tenant: string, prestador: string): Promise<number[]> {
   const text = 'select numero_dps from notas where tenant = $1 and prestador_cpf_cnpj = $2 order by numero_dps';
   return (await rows<{ numero_dps: string }>(pool, text, [tenant, prestador])).map(({ numero_dps }) =>
@@ -120,7 +120,7 @@ describe('connections', () => {
         assert.deepEqual(pieces, { _write: 0, _writev: turn });
       }
     } finally {
-      // Not for others: its stream is no longer as it was.
+      // The connection is not reused: its stream has changed.
       client.release(true);
     }
   });
@@ -145,9 +145,9 @@ describe('migrations', () => {
   test('every table and every unique index begins with the tenant', async () => {
     const { pool } = await oneProcess();
     /**
-     * The list of migrations belongs to the database, not to a tenant, and the rates of the IBS and the CBS are national law
-     * (reference tables, D-200), as are the months, the codes in production, what strangers missed, and the accounts of the console.
-     * In `municipios` the tenant is the whole key.
+     * Tables without a tenant, as they are common to all. The list of migrations belongs to the database; the rates of the IBS and the CBS
+     * are national law (reference tables, D-200). Others are the months, the codes in production, the counts of failed requests, and the
+     * console's accounts (D-497). The tenant is the whole key in `municipios`.
      */
     const exceptions = new Set([
       ...['migracoes', 'meses', 'tabelas_aliquotas', 'aliquotas_ibs_cbs'],
@@ -207,7 +207,7 @@ describe('numbers', () => {
         for (const [place, prestador] of providers.entries()) {
           const idDps = `DPS ${prestador} ${turn}`;
           send(turn % 2 === 0 ? a : b, tenant, prestador, idDps, false);
-          // The same from both, one that fails, and one without number.
+          // Both processes send the same note, one that fails, and one without number.
           if (turn % 3 === place) send(turn % 2 === 0 ? b : a, tenant, prestador, idDps, false);
           if (turn % 4 === 1) send(a, tenant, prestador, `DPS ${prestador} never ${turn}`, true);
           if (turn % 5 === 2) send(b, tenant, prestador, undefined, turn % 10 === 2);
@@ -221,7 +221,7 @@ describe('numbers', () => {
       for (const prestador of providers) {
         const own = outcomes.filter((one) => one.tenant === tenant && one.prestador === prestador);
         const notes = own.filter(({ result }) => 'nota' in result);
-        // 40 identifiers, and one without number in turns 7, 17, 27 and 37.
+        // 40 identifiers, and one note without number in turns 7, 17, 27 and 37.
         assert.equal(notes.length, 44);
         assert.deepEqual(await numbersOf(a.pool, tenant, prestador), upTo(44));
         const winners = new Map(
@@ -337,7 +337,7 @@ describe('numbers', () => {
     timeout: 600_000,
   }, async () => {
     const { pool, store, alfa } = await oneProcess();
-    // The server ends the connection that inserts one of these, as it does when it is stopped.
+    // The server ends the connection that inserts one of these rows, as it does at its shutdown.
     await pool.query(`create function give_up() returns trigger language plpgsql as
       $$ begin perform pg_terminate_backend(pg_backend_pid()); perform pg_sleep(5); return new; end $$`);
     await pool.query(`create trigger give_up before insert on notas for each row
@@ -484,7 +484,7 @@ describe('a claim', () => {
       }
     };
     await Promise.all([work(a), work(b), work(a), work(b)]);
-    // A claimer may see nothing while another holds the last rows: what it left is taken now.
+    // A claim can find nothing while another holds the last rows: the rest is taken now.
     await work(a);
     assert.equal(taken.length, count);
     assert.equal(new Set(taken).size, count);
@@ -611,7 +611,7 @@ describe('a claim', () => {
 describe('a note that is announced as it is stored', () => {
   type Told = readonly [tenant: string, documents: readonly string[], claim: AnnouncedClaim | undefined];
 
-  /** A process whose worker sends at once what it issues, and what it was told of its commits. */
+  /** A process whose worker sends its issued notes at once, and the reports of its commits. */
   async function announcing() {
     const { b, ...one } = await twoProcesses();
     const told: Told[] = [];
@@ -697,12 +697,12 @@ describe('a note that is announced as it is stored', () => {
 
   test('by a commit of which nobody heard is given back by its token, and asked about', async () => {
     const { store, other, pool, alfa, told } = await announcing();
-    // The connection is lost once the notes are committed, and before anybody hears of it.
+    // The connection is lost after the commit of the notes, and before the answer arrives.
     pool.on('connect', (client) => {
       const query = client.query.bind(client) as (...asked: unknown[]) => Promise<unknown>;
       let isIssuing = false;
       const deaf = async (asked: unknown, ...more: unknown[]): Promise<unknown> => {
-        // A pool asks with a function that is called back.
+        // A pool makes its query with a callback.
         if (more.length > 0) return query(asked, ...more);
         isIssuing ||= (asked as { name?: string }).name === 'insert_notas';
         const answer = await query(asked);
@@ -874,7 +874,7 @@ describe('the plans of the statements', () => {
       store.notas.issue(alfa, issuance(CNPJ, 'DPS 1')),
       store.notas.issue(alfa, issuance(CPF, undefined)),
     ]);
-    // One that the automatic numbers meet, so that the series remembers where it goes on.
+    // The automatic numbers meet this one, so the series stores its next number.
     await store.notas.issue(alfa, issuance(CPF, dpsIdInSerie(`DPS ${CPF} own `, 3)));
     await store.notas.issue(alfa, issuance(CPF, undefined));
     await store.notas.previewNumbers(alfa, CPF, `DPS ${CPF} own `);
@@ -885,7 +885,7 @@ describe('the plans of the statements', () => {
     await store.notas.hasDps(alfa, 'DPS 1');
     await store.notas.findSubstituidas(alfa, [row!.chave_acesso]);
     await store.notas.listTrail(alfa, row!);
-    // Another process, which has nothing in memory of what this one stored.
+    // Another process has no copy of the rows in memory.
     await createStore(recorded(a.pool, statements)).notas.readNfse(alfa, [row!]);
     await store.listDue(NOW, 1);
     await store.prestadores.listOf(alfa, CNPJ);
@@ -897,7 +897,7 @@ describe('the plans of the statements', () => {
     await deliver(store, alfa, 'autorizacao');
   });
 
-  /** A line in each register of a tenant, or as many as there are. */
+  /** A line in each registry of a tenant, or all of its lines. */
   const REGISTERED = [
     `insert into beneficios_municipais (tenant, numero, inicio, descricao, tipo, servicos, documentos)
       select $1, lpad(n::text, 14, '0'), '2026-01-01', 'Isenção', 'isencao', '{}', '{}' from generate_series(1, $2::integer) n`,
@@ -909,10 +909,10 @@ describe('the plans of the statements', () => {
       select $1, lpad((n % 300)::text, 6, '0'), lpad(n::text, 14, '0'), '2026-01-01' from generate_series(1, $2::integer) n`,
   ];
 
-  /** Whether a tenant has any line of a list is asked by the tenant alone. */
+  /** The query for the existence of any line of a list uses the tenant alone. */
   const isPresence = (text: string): boolean => /^select exists .* as servicos/.test(text);
 
-  /** The one question across tenants asks all of them; of some tables the tenant is the whole key; what is due is read in its order. */
+  /** The query across tenants reads all of them; the tenant is the whole key of some tables; due rows are read in order. */
   const WHOLE =
     /^(municipios|servicos_municipais|recepcoes_adn|meses|fila_due|fila_pkey|retidas_tabela|mudancas_novas|mudancas_ate|auditoria_sem_lugar|webhooks|exportacoes)/;
 

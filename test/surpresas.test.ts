@@ -1,4 +1,4 @@
-/** The page «O que surpreende» at its word, and `desfecho`, which tells apart what `cancelado_ok` does not. */
+/** The statements of the page «O que surpreende», and `desfecho`, which distinguishes the cases of `cancelado_ok`. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { OperatorTrigger } from '../src/subjects/eventos/operate.rows.ts';
@@ -20,7 +20,7 @@ async function authorised(): Promise<NotaEmitida> {
   return nota;
 }
 
-/** What an event shows of its end. */
+/** The fields of an event that show its end. */
 async function endOf(nota: NotaEmitida, tipo: string): Promise<readonly string[]> {
   const { status_evento, acao_sugerida, desfecho } = await evento(nota, tipo);
   return [status_evento, acao_sugerida, desfecho];
@@ -40,7 +40,7 @@ const statusOf = async (nota: NotaEmitida) => {
 test('thirty equal rejections are answered 201, and 29 end rejeitado', async () => {
   const nota = await authorised();
   const answers = await Promise.all(Array.from({ length: 30 }, () => register(nota, REJEICAO)));
-  // Two that want the same number at once may be asked to try again; none is refused.
+  // Two requests for the same number at once may be told to retry; none is refused.
   for (const { status } of answers) assert.ok([201, 409].includes(status));
   let sent = answers.filter(({ status }) => status === 201).length;
   for (; sent < 30; sent += 1) assert.equal((await register(nota, REJEICAO)).status, 201);
@@ -82,7 +82,7 @@ describe('cancellation and confirmation in the same second', () => {
 
 test('a refused note stays rascunho, and the protocol says so', async () => {
   const nota = await issue({}, plays('adn:rejeita=E1234'));
-  // A type that is valid here alone is not, on a note that is refused.
+  // A type that is valid only here is not valid on a refused note.
   await registered(nota, CONFIRMACAO);
   await work.notas();
   await work.eventos();

@@ -1,11 +1,11 @@
-/** The house keeps its floors: read off the import lines, and a few words that have no place in a room. */
+/** The layers of the code, checked by the import lines, and a few words that are forbidden in a room. */
 import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
 const SRC = path.resolve(import.meta.dirname, '../src');
-/** Tests of a room may reach further than the room itself. */
+/** Tests of a room may import more than the room itself. */
 const files = globSync('**/*.ts', { cwd: SRC })
   .filter((file) => !file.endsWith('.test.ts'))
   .sort();
@@ -46,26 +46,26 @@ function roomOf(file: string): string {
 const FLOORS = ['rows', 'files', 'job', 'rest', 'soap', 'page', 'command'] as const;
 type Floor = (typeof FLOORS)[number] | 'story';
 
-/** The floor of a file of a subject is the last word of its name; a file without one tells the story. */
+/** The floor of a subject's file is the last word of its name; a file without one belongs to the story. */
 function floorOf(file: string): Floor {
   const [, word] = /\.(\w+)\.ts$/.exec(file) ?? [];
   return FLOORS.find((floor) => floor === word) ?? 'story';
 }
 
-/** Of the base, from below to above. */
+/** The layers of the base, from the lowest to the highest. */
 const KITS = ['traces', 'measures', 'pg', 'book', 'world', 'delivery', 'http', 'pages', 'terminal'] as const;
 const kits = (...names: readonly (typeof KITS)[number][]): readonly string[] => names.map((name) => `base/${name}`);
 const COUNTED = kits('traces', 'measures');
-/** What every room above the base may see of it, and of the law. */
+/** Parts of the base, and the law, that every room above the base may import. */
 const FOUNDATION = ['fiscal', ...kits('pg', 'book', 'world'), ...COUNTED];
 const PAPERS = ['documents', 'adn'];
 
-/** What each room may import, besides itself. */
+/** The rooms that each room may import, besides itself. */
 const BELOW: Readonly<Record<string, readonly string[]>> = {
   fiscal: [],
   'base/traces': [],
   'base/measures': ['fiscal', 'base/traces'],
-  // The client opens a PKCS#12 with what the platform has; the service opens it with the same reader.
+  // The client opens a PKCS#12 with the platform's means; the service opens it with the same reader.
   documents: ['fiscal', 'base/traces', 'packages/cliente'],
   adn: ['fiscal', ...COUNTED],
   'base/pg': ['fiscal', ...COUNTED, 'packages/postgres-embutido'],
@@ -83,9 +83,9 @@ const BELOW: Readonly<Record<string, readonly string[]>> = {
   soap: ['fiscal', ...COUNTED, ...kits('world', 'http'), 'published', 'story'],
   page: ['fiscal', ...COUNTED, ...kits('world', 'http', 'pages'), 'published', 'story'],
   command: ['fiscal', ...COUNTED, ...kits('world', 'terminal'), 'published', 'story', 'packages/cliente'],
-  // What the doors say of themselves is handed to it.
+  // The doors hand their own descriptions to it.
   published: ['fiscal', 'base/measures', 'base/world', 'story'],
-  // The lists of what the subjects announce.
+  // The lists of the subjects' declarations.
   doors: [
     ...FOUNDATION,
     'documents',
@@ -98,11 +98,11 @@ const BELOW: Readonly<Record<string, readonly string[]>> = {
     'command',
     'packages/cliente',
   ],
-  // Beside the doors, and apart from the service: it plays the other side.
+  // The simulator stands beside the doors, separate from the service: it plays the other side.
   simulador: ['fiscal', 'documents', 'published', 'adn'],
 };
 
-/** Imports that look up, by type or for one constant. The list may only shrink. */
+/** Imports from a higher room, by type or for one constant. The list may only shrink. */
 const LOOKS_UP: readonly string[] = [
   'base/pages/frame.ts > subjects/contas/entrada.ts',
   'base/pages/visit.ts > subjects/cadastros/importar-arquivo.ts',
@@ -122,7 +122,7 @@ const LOOKS_UP: readonly string[] = [
   'subjects/notas/validar.command.ts > subjects/notas/validacao.rest.ts',
 ];
 
-/** Subjects that look at each other. The list may only shrink. */
+/** Subjects that import each other. The list may only shrink. */
 const BOTH_WAYS: readonly string[] = [
   'auditoria copias',
   'avisos partes',
@@ -175,7 +175,7 @@ test('of a few rooms others see one file alone', () => {
   }
 });
 
-/** The first circle that the imports below a file close, as the files on its way; `clear`: files below which there is none. */
+/** The first import cycle below a file, as the files on its way; `clear`: files below which there is none. */
 function findCircle(file: string, above: readonly string[], clear: Set<string>): readonly string[] | undefined {
   if (above.includes(file)) return [...above.slice(above.indexOf(file)), file];
   if (clear.has(file)) return undefined;
@@ -292,7 +292,7 @@ test('the environment is read in one place', () => {
   for (const file of files.filter((one) => !readers.includes(one))) refuses(file, /process\.env/);
 });
 
-/** Tests that look at the time of the machine, and why no state tells the same. The list may only shrink. */
+/** Tests that use the machine's clock, and the reason why no state shows the same. The list may only shrink. */
 const BY_THE_TIME: Readonly<Record<string, string>> = {
   'test/alta-disponibilidade.maquina.test.ts': 'runs for hours: it tells how long issuing was away',
   'test/banco-mudo.maquina.test.ts':
@@ -332,7 +332,7 @@ test('a test waits for a state and not for a time, and no limit of a test is one
   );
 });
 
-/** The decisions, by room: `### D-17 Question?`, what was decided, **Because** why, **Where** it is built. */
+/** The decisions, by room: `### D-100 Question?`, the decision, **Because** with its reason, **Where** with its files. */
 const DECISIONS = path.resolve(SRC, '../docs/decisions');
 const decisions = globSync('*.md', { cwd: DECISIONS }).flatMap((file) => {
   const [, ...parts] = readFileSync(path.join(DECISIONS, file), 'utf8').split(/^### (?=D-)/m);

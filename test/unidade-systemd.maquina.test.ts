@@ -1,4 +1,4 @@
-/** The unit of `deploy/`: what systemd's own programs say of it, that its times and limits fit the service, and that its filter lets the service live. */
+/** The unit of `deploy/`: systemd's own programs accept it, its times and limits fit, and its filter lets the service run. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ const unit = readFileSync(path.join(ROOT, 'deploy/nfse.service'), 'utf8');
 const socket = readFileSync(path.join(ROOT, 'deploy/nfse.socket'), 'utf8');
 const NFSE = path.join(ROOT, 'bin/nfse');
 
-/** As a number, without what follows it. */
+/** The number of a setting, without its unit. */
 const numberOf = (name: string): number => Number(new RegExp(`^${name}=(\\d+)`, 'm').exec(unit)?.[1]);
 
 /** Exposure in tenths, as systemd counts it: 100 is a service without any protection. */
@@ -30,7 +30,7 @@ describe('the unit', () => {
   test('is one, with its socket', { skip: noSystemd }, () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'nfse-unidade-'));
     onEnd(() => rmSync(folder, { recursive: true, force: true }));
-    // The program must be there, and here it is elsewhere.
+    // The program must exist, and here its path is another one.
     assert.ok(unit.includes('/opt/nfse/bin/nfse'));
     writeFileSync(path.join(folder, 'nfse.service'), unit.replaceAll('/opt/nfse/bin/nfse', NFSE));
     writeFileSync(path.join(folder, 'nfse.socket'), socket);
@@ -49,13 +49,13 @@ describe('the unit', () => {
   });
 
   test('gives the service the time and the files that it needs', () => {
-    // The answers of the ADN are waited for besides: a minute and a half in all, as the page on operating says.
+    // The answers of the ADN are waited for too: a minute and a half in all, as the page on operation says.
     assert.ok(numberOf('TimeoutStopSec') >= Math.max(90, DRAIN_DEFAULT_S + CLOSE_MAX_MS / 1_000));
-    // A connection to the database for some, and a file for others.
+    // Some descriptors are connections to the database, others are files.
     assert.ok(numberOf('LimitNOFILE') >= 4 * CONNECTIONS_MAX);
     assert.match(unit, /^User=nfse$/m);
     assert.match(unit, /^ExecStart=\/opt\/nfse\/bin\/nfse serve --config \/etc\/nfse\.env$/m);
-    // The folder of copies of the page on them.
+    // The folder of backups, from the page on backups.
     const page = readFileSync(path.join(ROOT, 'docs/site/copias.md'), 'utf8');
     const [, copies] = /^export NFSE_COPIAS=(\S+)/m.exec(page)!;
     assert.match(unit, new RegExp(`^ReadWritePaths=-${copies}$`, 'm'));
@@ -63,10 +63,10 @@ describe('the unit', () => {
   });
 });
 
-/** Debian's own, which has Debian's modules. */
+/** Debian's own Python, which has Debian's modules. */
 const PYTHON = '/usr/bin/python3';
 
-/** Loads a filter of system calls as systemd does, takes on another account, and becomes the command. */
+/** Loads a filter of system calls as systemd does, changes to another account, and executes the command. */
 const FILTERED = `
 import os, sys, seccomp
 uid, names, command = int(sys.argv[1]), sys.argv[2].split(), sys.argv[3:]
@@ -84,7 +84,7 @@ filter.load()
 os.execv(command[0], command)
 `;
 
-/** The names of a group, with those of the groups in it. */
+/** The system calls of a group, with those of its subgroups. */
 function callsOf(group: string): readonly string[] {
   const text = execFileSync(ANALYZE!, ['syscall-filter', '--no-pager', group], { encoding: 'utf8' });
   return text
@@ -95,7 +95,7 @@ function callsOf(group: string): readonly string[] {
     .flatMap((name) => (name.startsWith('@') ? callsOf(name) : [name]));
 }
 
-/** What the lines \`SystemCallFilter=\` of the unit leave. */
+/** The system calls that the lines \`SystemCallFilter=\` of the unit allow. */
 function allowedCalls(): readonly string[] {
   let allowed = new Set<string>();
   for (const [, not, groups] of unit.matchAll(/^SystemCallFilter=(~?)(.*)$/gm)) {
@@ -111,7 +111,7 @@ describe('its filter of system calls', () => {
 
   const hasSeccomp = (): boolean => spawnSync(PYTHON, ['-c', 'import seccomp'], { stdio: 'ignore' }).status === 0;
 
-  /** Why it cannot be tried here. */
+  /** The reason why it cannot be tried here; false: it can. */
   function obstacle(): string | false {
     if (noSystemd) return noSystemd;
     if (!hasSeccomp() && !(installed('python3-seccomp') && hasSeccomp())) return 'python3-seccomp is not here';

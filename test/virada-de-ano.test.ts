@@ -1,7 +1,6 @@
 /**
- * The turn of the year of a municipality whose CBS nobody has published: notes of 2026 go, notes of 2027 are held, the rate is
- * imported by another process, and all are authorised. The clock is in the hand of the test; the database, the simulator of the
- * national environment and the mutual TLS to it are real.
+ * The turn of the year of a municipality without a published CBS. Notes of 2026 are sent, and notes of 2027 are held. Another process
+ * imports the rate, and all are authorised. The test controls the clock; the database, the ADN simulator and the mutual TLS to it are real.
  */
 
 import assert from 'node:assert/strict';
@@ -145,14 +144,14 @@ describe('the turn of the year without a CBS', () => {
     assert.equal(issued.avisos[0].codigo, 'E1515');
     await readable(first, chave, issued);
 
-    // The worker looks again and again, and nothing goes.
+    // The worker looks repeatedly, and sends nothing.
     const looks = await controle(simulador, '/estado');
     await first.stopWorker();
     assert.equal(await countIn(pool, 'retida'), HELD_NOTES);
     assert.equal(looks.body.contagens?.erros?.E1515, undefined);
     assert.equal((await heldBy(simulador)).size, OLD_NOTES, 'nothing of 2027 was sent');
 
-    // The service is gone meanwhile; the rate comes in by a process of its own.
+    // The service is stopped meanwhile; a separate process imports the rate.
     const said = await nfse(['aliquotas', 'importar', csv('cbs.csv', CBS_2027)], {
       DATABASE_URL: databaseUrlOf(connection),
     });
@@ -201,7 +200,7 @@ describe('the turn of the year without a CBS', () => {
   });
 });
 
-/** What an integrator and an operator read of a note that is held. */
+/** An integrator's and an operator's view of a held note. */
 async function readable({ address, pool }: TestService, chave: string, issued: Answer['body']): Promise<void> {
   const found = await look(address, chave);
   assert.deepEqual([found.status, found.headers.get('retry-after')], [200, '3600']);
@@ -268,7 +267,7 @@ describe('in the sandbox', () => {
       address,
     );
     assert.deepEqual([early.status, early.body.codigo_erro], [422, 'E1530'], 'the base hangs on no rate');
-    // What hangs on no rate goes as ever.
+    // Notes that depend on no rate are sent as usual.
     const exempt = await emit(
       address,
       exampleXml({
@@ -398,7 +397,7 @@ describe('in the sandbox', () => {
     await untilCount(pool, 'autorizada', 3);
     const groupOf = async (chave: string): Promise<string> =>
       /<IBSCBS>.*?<\/IBSCBS>/s.exec((await store.notas.findByChave('integracao', chave))!.nfse)![0];
-    // Base 980.00; half of 0.05, 0.05 and 8.80 %: 0.245, 0.245 and 43.12. All of the IBS is of the municipality that buys.
+    // Base 980.00; half of 0.05, 0.05 and 8.80 %: 0.245, 0.245 and 43.12. All of the IBS belongs to the municipality that buys.
     const bought = await groupOf(town);
     assert.match(bought, /<pRedutor>50\.00<\/pRedutor>/);
     assert.match(bought, /<gIBSMunTot><vIBSMun>0\.49<\/vIBSMun><\/gIBSMunTot>/);

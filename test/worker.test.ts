@@ -1,6 +1,6 @@
 /**
- * Whose turn it is: the worker with the real store, many tenants, and an ADN that answers when the test says so. Nothing is measured;
- * what is looked at is who stands behind whom.
+ * The order of service: the worker with the real store, many tenants, and an ADN that answers when the test says so. Nothing is measured;
+ * the test checks the order alone.
  */
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
@@ -32,13 +32,13 @@ import { until, untilTrue } from './support/until.ts';
 
 const PATIENT = { timeout: 300_000 };
 const ACCEPTED: AdnAnswer = { kind: 'accepted', nsu: undefined };
-/** More than there are places for batches of notes at once. */
+/** More than the number of concurrent batches of notes. */
 const MANY = 24;
 
-/** It takes what comes, and answers a lot of notes when it is let go. */
+/** It accepts everything, and answers a lot of notes when the test lets it. */
 class SlowAdn {
   readonly batchMax = 2;
-  /** Tenants whose lots wait for their answers, in the order in which they came. */
+  /** Tenants whose lots wait for their answers, in the order of arrival. */
   readonly waiting: { readonly tenant: string; readonly answer: () => void }[] = [];
   /** Tenants of all lots, in that order. */
   readonly came: string[] = [];
@@ -66,7 +66,7 @@ class SlowAdn {
   }
 }
 
-/** What the worker was told is due. */
+/** The due work that the worker was told of. */
 class Looks {
   private begun = 0;
   private readonly listed = new Set<string>();
@@ -81,7 +81,7 @@ class Looks {
     };
   }
 
-  /** Resolves once it has taken note that something of a tenant is due: a look begins when the one before it is done with. */
+  /** Resolves once the worker knows that a tenant has due work: a look starts when the one before it ends. */
   async untilKnown(tenant: string): Promise<void> {
     await untilTrue(() => this.listed.has(tenant), `${tenant} is due`);
     await this.untilMore(1);
@@ -129,7 +129,7 @@ async function issue({ world }: Pick<Stage, 'world'>, tenant: string): Promise<s
   return answer.chave_acesso;
 }
 
-/** The provider asks for it, as in the sandbox: without a signature. */
+/** The provider requests it without a signature, as in the sandbox. */
 async function cancel(world: World, tenant: string, chave: string): Promise<void> {
   const body = Buffer.from(JSON.stringify(exemploDe(tipoBySlug('cancelamento')!)));
   const answer = await registerEvento(
@@ -145,7 +145,7 @@ async function estadoOf({ store }: Pick<Stage, 'store'>, tenant: string, chave: 
   return (await store.notas.findByChave(tenant, chave))?.estado;
 }
 
-/** Hands in a lot of one RPS at the legacy port; what is returned tells whether its note is authorised. */
+/** Sends a lot of one RPS to the legacy port; the returned function tells whether its note is authorised. */
 async function sendLote(world: World): Promise<() => Promise<true | undefined>> {
   const municipio = asSandbox('integracao');
   const inside = `<n:RecepcionarLoteRps xmlns:n="${ABRASF}"><parameters>${loteXml([{ numero: 1 }])}</parameters></n:RecepcionarLoteRps>`;
@@ -177,16 +177,16 @@ function begin({ world }: Pick<Stage, 'world'>): ReturnType<typeof startWorker> 
 describe('the turns of the worker', () => {
   test('who comes last waits for one batch of another, not for its backlog', PATIENT, async () => {
     const crowd = Array.from({ length: MANY }, (_, place) => `m${String(place).padStart(2, '0')}`);
-    // The last one by its name as well.
+    // The last tenant is the last by its name as well.
     const on = await stage([...crowd, 'zulu']);
-    // Three batches each.
+    // Each tenant has three batches.
     for (const tenant of crowd) for (let note = 0; note < 3 * on.slow.batchMax; note += 1) await issue(on, tenant);
     const worker = begin(on);
     let full = 0;
     await until(async () => {
       const before = full;
       full = on.slow.waiting.length;
-      // What a look finds has its place by the next look but one.
+      // The finds of a look have their places by the next look but one.
       await on.looks.untilMore(3);
       return (full > 0 && full === before && full === on.slow.waiting.length) || undefined;
     }, 'every place is taken');
@@ -199,7 +199,7 @@ describe('the turns of the worker', () => {
     await issue(on, 'zulu');
     worker.wake();
     await on.looks.untilKnown('zulu');
-    // One answer after the other, each when the place that it sets free is taken again.
+    // One answer follows another, each after the freed place is taken again.
     let answered = 0;
     while (!on.slow.came.includes('zulu')) {
       const before = on.slow.came.length;
@@ -207,7 +207,7 @@ describe('the turns of the worker', () => {
       answered += 1;
       await untilTrue(() => on.slow.came.length > before, 'the place is taken');
     }
-    // Before it: the places that were taken, and who had waited longer without having had a turn.
+    // Only these came before it: the batches in the places, and tenants that had waited longer without a turn.
     assert.ok(answered <= MANY + 1, `zulu waited for ${answered} batches`);
     const turns = Map.groupBy(on.slow.came, (tenant) => tenant);
     for (const tenant of crowd) assert.ok(turns.has(tenant), `${tenant} has had a turn`);
@@ -242,7 +242,7 @@ describe('the turns of the worker', () => {
   });
 });
 
-/** Of what comes to rest, in this order: how often it was attempted, which its row in the queue knows alone, and how often announced. */
+/** The finished work, in order: its attempts, which only its queue row has, and its announcements. */
 async function keepAttempts({ pool }: Pick<Stage, 'pool'>) {
   await pool.query(`create table tentadas (ordem serial, tipo text, id bigint, mes integer, tentativas integer);
     create function anota() returns trigger language plpgsql as $$ begin
@@ -263,7 +263,7 @@ async function keepAttempts({ pool }: Pick<Stage, 'pool'>) {
 }
 
 describe('a connection that dies under a batch', () => {
-  /** The connection of whoever does the next `count` of these is ended by the server. */
+  /** The server ends the connection that does the next `count` of these. */
   async function kill({ pool }: Stage, table: string, condition: string, count = 1): Promise<void> {
     await pool.query(`create sequence mortes_${table};
       create function mata_${table}() returns trigger language plpgsql as $$ begin
@@ -321,7 +321,7 @@ describe('a connection that dies under a batch', () => {
 });
 
 describe('notes that are announced as they are stored', () => {
-  /** A service whose worker sends at once: what is issued is announced where it gives leave, and handed to it. */
+  /** A service whose worker sends at once: issued notes are announced with its leave, and handed to it. */
   async function announcing() {
     const on = await stage(['zulu']);
     on.slow.isSlow = false;
@@ -341,7 +341,7 @@ describe('notes that are announced as they are stored', () => {
         store.notas.keepForTransmission(tenant, documents);
         if (claim !== undefined) worker.take(tenant, claim);
       },
-      // By the clock of the world, which stands still.
+      // The announcement uses the clock of the world, which stands still.
       (...all) => {
         const announcement = leaves.announce(...all);
         return announcement && { ...announcement, at: NOON, until: NOON + 60_000 };
@@ -372,7 +372,7 @@ describe('notes that are announced as they are stored', () => {
     assert.equal(await isAnnounced(on, first), false, 'nobody has said yet that it would be sent');
     on.worker.wake();
     await untilAuthorised(on, 'zulu', first);
-    // Leave ends by itself while a slow machine stands still.
+    // The leave expires by itself while a slow machine stands still.
     const chave = await until(async () => {
       const [one] = [await issue(on, 'zulu')];
       on.worker.wake();
@@ -413,7 +413,7 @@ describe('notes that are announced as they are stored', () => {
     await on.worker.stop();
     assert.equal(await isAnnounced(on, chave), true);
     const { estado, due_at, claims } = (await on.store.notas.findByChave('zulu', chave))!;
-    // A look of its own may have come first.
+    // A look of the worker may have come first.
     const isGivenBack = estado === 'transmitida' && due_at?.getTime() === NOON;
     assert.ok(claims === null && (isGivenBack || estado === 'autorizada'), `${estado}, due ${due_at?.toISOString()}`);
   });
@@ -469,13 +469,13 @@ describe('the worker in its thread', () => {
     const { log } = createLog('fatal');
     const store = createStore(pool);
     await store.municipios.create({ tenant: 'integracao', ambiente: 'homologacao', codigoIbge: undefined }, Date.now());
-    // By itself it looks once an hour.
+    // The thread itself looks once an hour.
     const thread = startTransmitterThread({ connection, logLevel: 'fatal', pollMs: 3_600_000 }, log);
     onEnd(() => thread.stop());
     const { world, close } = openWorld(store, log, thread.wake);
     onEnd(close);
     const on = { world, store };
-    // Nothing was told of this one but that there is something.
+    // The only report of this one is that there is work.
     const chave = await issue(on, 'integracao');
     await until(async () => (await estadoOf(on, 'integracao', chave)) === 'autorizada' || undefined, 'the note');
     await cancel(world, 'integracao', chave);

@@ -1,53 +1,53 @@
 /**
- * The shape of the attack corpora, and how the bytes of a case are put together. The corpora are the JSON files beside this one; the
- * page `docs/site/ataques.md` says the same for others, who need nothing but those files.
+ * The format of the attack corpora, and the construction of a case's bytes. The corpora are the JSON files beside this one. The page
+ * `docs/site/ataques.md` describes them for third parties, and those files are all that they need.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** Bytes: a text in UTF-8, several one behind the other, or one of the forms below. */
+/** Bytes: a text in UTF-8, a sequence of parts, or one of the forms below. */
 export type Parte = string | readonly Parte[] | Forma;
 
 export type Forma =
   | { readonly hex: string }
   | { readonly base64: string }
-  /** A part of the corpus; each text of `trocas` stands in it once, and is replaced by the one beside it. */
+  /** A part of the corpus; each text of `trocas` occurs in it once, and is replaced by its partner. */
   | { readonly parte: string; readonly trocas?: readonly (readonly [de: string, por: string])[] }
   /** `{n}` in the text is the number of the repetition, from 0. */
   | { readonly repete: string; readonly vezes: number }
   | { readonly texto: Parte; readonly em: keyof typeof ENCODERS };
 
-/** What is sent, and where. */
+/** The input of a case, and its target. */
 export type Entrada =
   | {
       readonly para: 'emissao' | 'porto';
-      /** Where nobody has to sign; without it, production. */
+      /** The sandbox, which requires no signature; absent: production. */
       readonly integracao?: true;
-      /** Of the content. */
+      /** The content type. */
       readonly tipo: string;
       readonly cabecalhos?: Readonly<Record<string, string>>;
       readonly corpo: Parte;
     }
-  /** As it is written into a connection, which is then left open. */
+  /** Bytes written into a connection, which is then left open. */
   | { readonly conexao: Parte };
 
 export type Veredito = {
-  /** Whether what was sent is taken. */
+  /** Whether the input is accepted. */
   readonly aceita: boolean;
-  /** Of each answer, in their order: one but on a connection. */
+  /** The status of each answer, in order: there is one, except on a raw connection. */
   readonly status: readonly number[];
-  /** Of the public table, each once, in any order; of the port those of its own. Empty where the answer has none. */
+  /** Codes of the public table, each once, in any order; the legacy port has its own. Empty if the answer has none. */
   readonly codigos: readonly string[];
-  /** What stands in the answer to this service, so that it is refused for the reason that was meant. */
+  /** A text in this service's answer that proves the intended reason of the refusal. */
   readonly diz?: string;
-  /** What was meant: what any service must do. */
+  /** The required behaviour of any service. */
   readonly quer: string;
 };
 
 export type Ataque = {
-  /** Words of letters and digits, joined by hyphens; once in the corpus. */
+  /** Words of letters and digits, joined by hyphens; unique in the corpus. */
   readonly nome: string;
-  /** What is attacked, and what it would bring. */
+  /** The target of the attack, and its possible gain. */
   readonly porque: string;
   readonly entrada: Entrada;
   readonly veredito: Veredito;
@@ -59,11 +59,11 @@ export type Corpus = {
   readonly sobre: string;
   /** ISO 8601: the moment at which certificates and documents are judged. */
   readonly agora: string;
-  /** The one provider of the municipality 3550308, CNPJ. */
+  /** The CNPJ of the only provider of the municipality 3550308. */
   readonly prestador: string;
-  /** PEM of the authorities to believe in, and in no others. */
+  /** PEM of the only trusted authorities. */
   readonly ancoras: readonly string[];
-  /** PEM of the revocation lists to look into; without it, revocation is not asked. */
+  /** PEM of the revocation lists; absent: revocation is not checked. */
   readonly listas?: readonly string[];
   readonly partes: Readonly<Record<string, Parte>>;
   readonly casos: readonly Ataque[];
@@ -71,7 +71,7 @@ export type Corpus = {
 
 export const FOLDER = import.meta.dirname;
 
-/** The corpora that there are, by name. */
+/** The existing corpora, by name. */
 export const CORPORA: readonly string[] = readdirSync(FOLDER)
   .filter((name) => name.endsWith('.json'))
   .map((name) => name.slice(0, -'.json'.length))
@@ -87,7 +87,7 @@ const ENCODERS = {
   'iso-8859-1': (text: string) => Buffer.from(text, 'latin1'),
 } as const;
 
-/** The bytes of a part. A text to replace that does not stand there once is a mistake of the corpus and throws. */
+/** The bytes of a part. Throws if a text to replace does not occur exactly once: the corpus is wrong. */
 export function bytesOf(parte: Parte, partes: Corpus['partes']): Buffer {
   if (typeof parte === 'string') return Buffer.from(parte, 'utf8');
   if (isList(parte)) return Buffer.concat(parte.map((one) => bytesOf(one, partes)));

@@ -1,7 +1,7 @@
 /**
- * Writes corpora anew, those that are named or all: `npx node test/ataques/fazer.ts [corpus…]`.
+ * Writes the named corpora, or all of them, anew: `npx node test/ataques/fazer.ts [corpus…]`.
  *
- * Their keys are made for the occasion and kept nowhere, so that what is signed differs each time, and nobody can sign more of it.
+ * Their keys are new each time and never stored. So the signatures differ in each run, and no further document can be signed with them.
  */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';

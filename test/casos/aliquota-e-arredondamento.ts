@@ -1,6 +1,4 @@
-/**
- * Which rate applies, and what becomes of half a cent.
- */
+/** The rate that applies, and the rounding of half a cent. */
 import { type Caso, issqn, OPTANTE, SEM_IBSCBS } from './caso.ts';
 
 /** A case, its source, the price, the rate, and the ISSQN. */

@@ -1,6 +1,6 @@
 /**
- * The base of the ISSQN: discounts, deductions, benefits, one by one and together. Competence of September 2026, when no
- * note needs the group of IBS and CBS yet.
+ * The base of the ISSQN: discounts, deductions, benefits, one by one and together. The competence is September 2026, when no note needs the
+ * group of IBS and CBS yet.
  */
 import { type Caso, DOCUMENTO_DEDUCAO, issqn, OBRA, pisCofins, SEM_IBSCBS } from './caso.ts';
 

@@ -1,8 +1,7 @@
 /**
- * What a worked case is: an operation as a patch on the valid DPS, what must be known besides, and the amounts of its
- * note worked out field by field. The expected amounts are the ends of those lines; there is no second list of them.
- * `x` multiplies, `≈` is the one rounding, half up to the cent. Worked out with Python's decimal from the formulas of the
- * reference; `test/casos.test.ts` does every line again.
+ * A worked case: an operation as a patch on the valid DPS, its facts, and the amounts of its note, field by field. The expected amounts are
+ * the results of those lines; there is no second list of them. `x` multiplies, `≈` is the only rounding, half up to the cent. Python's
+ * decimal calculated them from the formulas of the reference; `test/casos.test.ts` recalculates every line.
  */
 import type { Ambiente } from '../../src/fiscal/ambiente.ts';
 import type { DpsPath } from '../../src/fiscal/layout/dps.ts';
@@ -11,30 +10,30 @@ import type { Patch } from '../../src/fiscal/rules/rule.ts';
 
 export type Caso = {
   readonly nome: string;
-  /** Where the formulas stand. `nfse-layout`, `dps-layout`, `error-codes`: the national annexes in our words, by section. */
+  /** The source of the formulas. `nfse-layout`, `dps-layout`, `error-codes`: the national annexes in our words, by section. */
   readonly fonte: string;
   readonly dps: Patch;
-  /** Further members of a repeated group, by what differs from its first one. */
+  /** Further members of a repeated group, by their differences from the first one. */
   readonly mais?: Readonly<Partial<Record<DpsPath, readonly Patch[]>>>;
   readonly fatos?: Fatos;
   readonly conta: Conta;
 };
 
-/** How each field of `valores` and `IBSCBS` comes about; the grammar is in `../support/conta.ts`. */
+/** The calculation of each field of `valores` and `IBSCBS`; the grammar is in `../support/conta.ts`. */
 export type Conta = Readonly<Record<string, string>>;
 
-/** What differs from a sandbox that knows nothing of the provider. */
+/** Differences from a sandbox that does not know the provider. */
 export type Fatos = {
   readonly ambiente?: Ambiente;
   readonly hoje?: string;
-  /** In percent. */
+  /** A rate in percent. */
   readonly aliquotaRegistrada?: string;
   readonly simples?: readonly Vigencia[];
-  /** Set where a national rule would refuse what the specification accepts. */
+  /** Set if a national rule would refuse a DPS that the specification accepts. */
   readonly regrasNacionais?: 'avisa';
 };
 
-/** The day before the group of IBS and CBS is due for anybody. */
+/** A competence on the day before the group of IBS and CBS becomes mandatory. */
 export const SEM_IBSCBS: Patch = { dCompet: '2026-09-30', IBSCBS: null };
 
 export const SEM_GRUPO: Patch = { IBSCBS: null };
@@ -45,7 +44,7 @@ export const classe = (cClassTrib: string): Patch => ({
   'IBSCBS/valores/trib/gIBSCBS/cClassTrib': cClassTrib,
 });
 
-/** PIS and COFINS of a base, at 0.65 % and 3 % where nothing else is said. */
+/** PIS and COFINS of a base, by default at 0.65 % and 3 %. */
 export const pisCofins = (
   vBCPisCofins: string,
   tpRetPisCofins: string,
@@ -61,7 +60,7 @@ export const pisCofins = (
   'valores/trib/tribFed/piscofins/tpRetPisCofins': tpRetPisCofins,
 });
 
-/** Its ISSQN is suspended by a court. */
+/** An ISSQN suspended by a court. */
 export const SUSPENSA: Patch = {
   'valores/trib/tribMun/pAliq': null,
   'valores/trib/tribMun/exigSusp/tpSusp': '1',
@@ -107,7 +106,7 @@ export const TOMADOR_EXTERIOR: Patch = {
 
 const DEDUCAO = 'valores/vDedRed/documentos/docDedRed';
 
-/** A receipt of a supplier; what is deducted of it is the case's. */
+/** A receipt of a supplier; each case sets the deducted amount. */
 export const DOCUMENTO_DEDUCAO: Patch = {
   [`${DEDUCAO}/nDocFisc`]: 'Recibo 12',
   [`${DEDUCAO}/tpDedRed`]: '2',
@@ -124,7 +123,7 @@ export const DOCUMENTO_DEDUCAO: Patch = {
 
 const TERCEIRO = 'IBSCBS/valores/gReeRepRes/documentos';
 
-/** An expense paid for the taker's account; its amount is the case's. */
+/** An expense paid on the taker's behalf; each case sets its amount. */
 export const DOCUMENTO_TERCEIRO: Patch = {
   [`${TERCEIRO}/docOutro/nDoc`]: '77',
   [`${TERCEIRO}/docOutro/xDoc`]: 'Recibo de despesa do tomador',
@@ -134,10 +133,10 @@ export const DOCUMENTO_TERCEIRO: Patch = {
   [`${TERCEIRO}/xTpReeRepRes`]: 'Despesa paga por conta do tomador',
 };
 
-/** The amount with which a line ends. */
+/** The last amount of a line. */
 export const amountOf = (line: string): string => line.split(/ [=≈] /).at(-1)!;
 
-/** The lines of the ISSQN; of `vISSQN` what stands behind the product of base and rate. */
+/** The lines of the ISSQN; the argument for `vISSQN` is the part after the product of base and rate. */
 export const issqn = ({
   vBC,
   pAliqAplic = '2.00',
@@ -154,21 +153,21 @@ export const issqn = ({
   vLiq,
 });
 
-/** Rates of IBS and CBS, and what applies of each. */
+/** The IBS and CBS rates, and their effective rates. */
 export type Aliquotas = Conta & { readonly pAliqEfetUF: string; readonly pAliqEfetCBS: string };
 
 const BASICAS = { pIBSUF: '0.10', pIBSMun: '0.00', pCBS: '0.90' };
 
-/** Those of the test year. */
+/** The rates of the test year. */
 export const PLENAS: Aliquotas = { ...BASICAS, pAliqEfetUF: '0.10', pAliqEfetMun: '0.00', pAliqEfetCBS: '0.90' };
 
-/** Those of what owes nothing. */
+/** The rates where nothing is due. */
 const NULAS: Aliquotas = {
   ...{ pIBSUF: '0.00', pIBSMun: '0.00', pCBS: '0.00' },
   ...{ pAliqEfetUF: '0.00', pAliqEfetMun: '0.00', pAliqEfetCBS: '0.00' },
 };
 
-/** Those of the test year with a reduction of the IBS and one of the CBS: what is left of 0.10 % and of 0.90 %. */
+/** The rates of the test year with reductions of the IBS and the CBS: the remaining parts of 0.10 % and 0.90 %. */
 export const reduzidas = (
   pAliqEfetUF: string,
   pAliqEfetCBS: string,
@@ -184,7 +183,7 @@ export const reduzidas = (
   pAliqEfetCBS: `0.90 x (1 - ${pRedAliqCBS} %) = ${pAliqEfetCBS}`,
 });
 
-/** The lines of IBS and CBS; of `vIBSUF` and `vCBS` what stands behind the product of base and rate. */
+/** The lines of IBS and CBS; the arguments for `vIBSUF` and `vCBS` are the parts after the product of base and rate. */
 export function ibscbs(
   vBC: string,
   [vIBSUF, vCBS]: readonly [string, string],
@@ -203,5 +202,5 @@ export function ibscbs(
   };
 }
 
-/** The same where nothing is due. */
+/** The same lines, where nothing is due. */
 export const semIbscbs = (vBC: string, vTotNF: string): Conta => ibscbs(vBC, ['0.00', '0.00'], vTotNF, NULAS);

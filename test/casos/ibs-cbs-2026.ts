@@ -1,6 +1,6 @@
 /**
- * IBS and CBS in the test year: 0.10 % for the state, 0.00 % for the municipality, 0.90 % of CBS; each kind of reduction of
- * the classification table; what leaves the base and what does not; half a cent.
+ * IBS and CBS in the test year: 0.10 % for the state, 0.00 % for the municipality, 0.90 % of CBS. The cases have each kind of reduction of
+ * the classification table; the amounts that reduce the base, and others that do not; half a cent.
  */
 import {
   type Aliquotas,
@@ -24,7 +24,7 @@ const REDUZ_80 = reduzidas('0.02', '0.18', '80.00');
 const REDUZ_100 = reduzidas('0.00', '0.00', '100.00');
 const REDUZ_60_100 = reduzidas('0.04', '0.00', '60.00', '100.00');
 
-/** A classification, the price, the ISSQN, the base that is left, IBS of the state and CBS, and their reductions. */
+/** A classification, the price, the ISSQN, the remaining base, IBS of the state and CBS, and their reductions. */
 const REDUCOES: readonly Reducao[] = [
   ['200052', 'reduction of 30 %', '1000.00', '20.00', '980.00', ['0.686 ≈ 0.69', '6.174 ≈ 6.17'], REDUZ_30],
   [

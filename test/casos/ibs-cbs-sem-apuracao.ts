@@ -1,6 +1,6 @@
 /**
- * IBS and CBS where nothing is due, or not now: exemption and the like, deferral, suspension with the regular taxation,
- * government purchases; and notes that need no group.
+ * IBS and CBS where nothing is due, or not now: exemption and the like, deferral, suspension with regular taxation, government purchases.
+ * Some notes need no group.
  */
 import type { Patch } from '../../src/fiscal/rules/rule.ts';
 import {
@@ -21,7 +21,7 @@ import {
 
 const REDUZ_60 = reduzidas('0.04', '0.36', '60.00');
 
-/** All of it deferred. */
+/** The whole tax is deferred. */
 const DIFERIDA: Patch = {
   ...classe('515001'),
   'IBSCBS/valores/trib/gIBSCBS/gDif/pDifUF': '100.00',
@@ -38,7 +38,7 @@ function diferido(vBC: string, tributos: readonly [string, string], vTotNF: stri
   };
 }
 
-/** Rate and amount of the IBS of the state and of the CBS, again for the government. */
+/** Rates and amounts of the IBS of the state and of the CBS, repeated for the government purchase. */
 const compraGov = ([pIBSUF, vIBSUF]: readonly [string, string], [pCBS, vCBS]: readonly [string, string]): Conta => ({
   pRedutor: '0.00',
   'gTribCompraGov/pIBSUF': pIBSUF,

@@ -1,6 +1,6 @@
 /**
- * Where the note shows the net value alone: immunity, export, non-incidence, suspension, MEI, the special regimes and the
- * ISSQN that is paid inside the Simples Nacional; outside it, or withheld, it shows all.
+ * Notes that show only the net value: immunity, export, non-incidence, suspension, MEI, the special regimes, and ISSQN inside the Simples
+ * Nacional. A note with ISSQN outside of it, or withheld, shows all amounts.
  */
 import type { Patch } from '../../src/fiscal/rules/rule.ts';
 import {
@@ -17,16 +17,16 @@ import {
 
 const SEM_ALIQUOTA: Patch = { ...SEM_IBSCBS, 'valores/trib/tribMun/pAliq': null };
 
-/** ME/EPP of the Simples Nacional: its taxes are paid inside it, outside it but for the federal ones, or all outside. */
+/** ME/EPP of the Simples Nacional: all taxes inside it; only the federal ones inside it; or all outside. */
 const meEpp = (regApTribSN: '1' | '2' | '3'): Patch => ({
   'prest/regTrib/opSimpNac': '3',
   'prest/regTrib/regApTribSN': regApTribSN,
 });
 
-/** Not withheld, in the DAS; the registered rate of the municipality does not matter then. */
+/** Not withheld, paid in the DAS; the registered rate of the municipality does not matter then. */
 const NO_DAS: Patch = { ...SEM_ALIQUOTA, ...meEpp('1') };
 
-/** `regEspTrib`, its name, what differs besides, and how the net value comes about. */
+/** `regEspTrib`, its name, the differences in the DPS, and the calculation of the net value. */
 const REGIMES_ESPECIAIS: readonly (readonly [regEspTrib: string, name: string, dps: Patch, conta: Conta])[] = [
   ['1', 'cooperative act', { 'valores/vDescCondIncond/vDescIncond': '100.00' }, { vLiq: '1000.00 - 100.00 = 900.00' }],
   ['2', 'estimate', { 'valores/vDescCondIncond/vDescCond': '25.00' }, { vLiq: '1000.00 - 25.00 = 975.00' }],

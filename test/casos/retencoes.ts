@@ -1,10 +1,10 @@
 /**
- * What is withheld: ISSQN by the taker or the intermediary, social security, income tax, and the contributions that
- * `tpRetPisCofins` says are inside `vRetCSLL`. PIS and COFINS are 0.65 % and 3 %, CSLL 1 %.
+ * Withholdings: ISSQN by the taker or the intermediary, social security, income tax, and the contributions inside of `vRetCSLL` according
+ * to `tpRetPisCofins`. PIS and COFINS are 0.65 % and 3 %, CSLL 1 %.
  */
 import { amountOf, type Caso, INTERMEDIARIO, issqn, pisCofins, SEM_IBSCBS } from './caso.ts';
 
-/** `tpRetPisCofins`, what it says is inside `vRetCSLL`, how much that is of 1000.00, and the net value. */
+/** `tpRetPisCofins`, the contributions that it puts into `vRetCSLL`, their amount for 1000.00, and the net value. */
 const RETENCAO_CONJUNTA = [
   ['1', 'PIS and COFINS (old value)', '(0.65 % + 3.00 %) = 36.50', '963.50'],
   ['3', 'PIS, COFINS and CSLL', '(0.65 % + 3.00 % + 1.00 %) = 46.50', '953.50'],

@@ -7,7 +7,7 @@ using System.Text;
 using System.Threading.Tasks;
 using EmissorNfse;
 
-/// <summary>What an integrator's program does with the C# client: the argument tells which part, the output is a line for each step.</summary>
+/// <summary>An integrator's program with the C# client: the argument selects the part, and each step prints a line.</summary>
 public static class Programa
 {
     public static void Main(string[] args)

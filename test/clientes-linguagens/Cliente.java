@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** What an integrator's program does with the Java client: the argument tells which part, the output is a line for each step. */
+/** An integrator's program with the Java client: the argument selects the part, and each step prints a line. */
 public final class Cliente {
     public static void main(String[] args) throws Exception {
         String[] resto = Arrays.copyOfRange(args, 1, args.length);

@@ -1,4 +1,4 @@
-/// <summary>Where the program of the page begins on Mono, whose compiler knows no asynchronous Main.</summary>
+/// <summary>The entry point of the page's program on Mono, whose compiler has no asynchronous Main.</summary>
 public static class Entrada
 {
     public static void Main()

@@ -1,5 +1,5 @@
 <?php
-/** What an integrator's program does with the PHP client: the argument tells which part, the output is a line for each step. */
+/** An integrator's program with the PHP client: the argument selects the part, and each step prints a line. */
 declare(strict_types=1);
 
 require __DIR__ . '/EmissorNfse.php';

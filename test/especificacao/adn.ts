@@ -1,6 +1,6 @@
 /**
- * The national rules that the ADN runs over a note that a municipality shares (Anexo I v1.01, column of execution): a rule of ours
- * refuses what breaks one, or it stands below with what answers in its place, or with the reason why nothing does.
+ * The national rules that the ADN runs over a shared note (Anexo I v1.01, column of execution). One of our rules refuses each violation, or
+ * the rule stands below. Its entry names the code that answers in its place, or the reason for its absence.
  */
 export const ADN_EXECUTA: readonly string[] =
   `E0001 E0004 E0006 E0008 E0014 E0015 E0018 E0020 E0029 E0042 E0044 E0046 E0065 E0068 E0072 E0076 E0078 E0080 E0096 E0112 E0113
@@ -20,13 +20,13 @@ export const ADN_EXECUTA: readonly string[] =
   E1590 E1600 E1601 E1602 E1603 E1604 E1605 E1606 E1607 E1630 E1632 E1634 E1636 E1638 E9996`.split(/\s+/);
 
 export type ExecutadaPeloAdn = {
-  /** Codes of one reason, between spaces. */
+  /** Codes with the same reason, separated by spaces. */
   readonly codes: string;
   /** Their subject, in Portuguese. */
   readonly sobre: string;
   /** The codes that answer in their place. */
   readonly responde?: readonly string[];
-  /** Why none does. */
+  /** The reason why no code answers. */
   readonly fora?: string;
 };
 

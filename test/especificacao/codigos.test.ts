@@ -1,6 +1,6 @@
 /**
- * The error codes of the specification, walked from its tables: each is in the public table with its status, and a document
- * brings it through the front door, as XML and as JSON, or it is written down why no document does.
+ * The error codes of the specification, taken from its tables. Each is in the public table with its status. A document provokes it through
+ * the public interface, as XML and as JSON; otherwise the reason is written down.
  */
 
 import assert from 'node:assert/strict';
@@ -34,7 +34,7 @@ const DAY_MS = 86_400_000;
 const IBGE = '3550308';
 const [SANDBOX, PRODUCTION] = ['integracao', 'sao-paulo'];
 const OTHER_CNPJ = '11444777000161';
-/** Registered in production and not authorised. */
+/** A provider that is registered in production and not authorised. */
 const UNAUTHORISED_CNPJ = '00000000000191';
 
 // A municipality in production, whose service list has one code, beside the sandbox.
@@ -84,7 +84,7 @@ const XML = 'application/xml';
 
 let last = 0;
 
-/** Series and number that nobody has used, and the Id that they make. */
+/** An unused series and number, and the Id that they form. */
 function fresh(documento: string): Patch {
   last += 1;
   const [serie, nDPS] = ['7', String(last)];
@@ -95,7 +95,7 @@ function sandbox(patch: Patch): Promise<Answer> {
   return post(SANDBOX, 'nfse/v101', { type: XML, body: exampleXml(patch) });
 }
 
-/** What production is sent, before it is signed. */
+/** An unsigned DPS for production. */
 function forProduction(patch: Patch = {}): string {
   const documento = patch['prest/CNPJ'] ?? PROVIDER_CNPJ;
   return exampleXml({ tpAmb: '1', ...fresh(documento), ...patch });
@@ -107,7 +107,7 @@ function production(body: string): Promise<Answer> {
 
 type Way = () => Promise<Answer>;
 
-/** Where it takes more than an example of the public table in the sandbox. */
+/** Ways for codes that need more than an example of the public table in the sandbox. */
 const BY_XML: Readonly<Record<string, Way>> = {
   E003: () => post(SANDBOX, 'nfse/v101', { type: 'application/json', body: exampleXml() }),
   E101: () => sandbox({ 'prest/CNPJ': OTHER_CNPJ, 'prest/xNome': '' }),
@@ -138,7 +138,7 @@ function sandboxJson(patch: Patch): Promise<Answer> {
   return post(SANDBOX, 'nfse/v101', { type: JSON_TYPE, body: exampleJson(patch)! });
 }
 
-/** A body with number, as production is sent it. */
+/** A body with a number, for production. */
 function bodyForProduction(patch: Patch = {}): string {
   const { '@Id': _id, ...numbered } = fresh(PROVIDER_CNPJ);
   return exampleJson({ tpAmb: '1', ...numbered, ...patch })!;
@@ -147,7 +147,7 @@ function bodyForProduction(patch: Patch = {}): string {
 const OPENSSL = toolOr('openssl', 'openssl');
 const NO_OPENSSL = new Error('openssl is not here');
 
-/** The test is skipped, and says why, where it comes to need openssl and there is none. */
+/** Skips the test, and gives the reason, if it needs openssl and openssl is missing. */
 function asFarAsOpenssl(work: () => Promise<void>): (t: TestContext) => Promise<void> {
   return (t) =>
     work().catch((error: unknown) => {
@@ -172,7 +172,7 @@ function cms(body: string, { pem, keyPem }: Party): string {
   return openssl('cms', '-sign', '-binary', '-in', file!, ...by, '-outform', 'DER').toString('base64');
 }
 
-/** `signed`: what the signature is of, where that is not the body. */
+/** `signed`: the signed bytes, if they differ from the body. */
 function productionJson(body: string, party?: Party, signed = body): Promise<Answer> {
   const headers = party === undefined ? {} : { 'X-DPS-Assinatura': cms(signed, party) };
   return post(PRODUCTION, 'nfse/v101', { type: JSON_TYPE, body, headers });
@@ -204,13 +204,13 @@ const BY_JSON: Readonly<Record<string, Way>> = {
   E9007: () => productionJson(bodyForProduction(), other),
 };
 
-/** The examples of the public table that the sandbox refuses: of structure, or of a rule that the specification names. */
+/** The examples of the public table that the sandbox refuses: by structure, or by a rule that the specification names. */
 function refusedExamples({ exemplos, regras }: PublicError): readonly Patch[] {
   const ofRules = regras.filter(({ scope }) => scope === undefined).flatMap(({ rejects }) => rejects);
   return [...(exemplos?.rejects ?? []), ...ofRules];
 }
 
-/** The answer to the first example that brings the code, or to the last; undefined when there is no example. */
+/** The answer to the first example that provokes the code, or to the last one; undefined if there is no example. */
 async function firstThatBrings(
   code: string,
   patches: readonly Patch[],
@@ -224,7 +224,7 @@ async function firstThatBrings(
   return answer;
 }
 
-/** The answer is a refusal with the status of the specification, or else of the public table, and the code is in it. */
+/** The answer is a refusal that has the code. Its status is that of the specification, or else of the public table. */
 function assertBrings(answer: Answer, code: string): void {
   const told = `${code} got ${answer.status} ${JSON.stringify(answer.body)}`;
   assert.equal(answer.status, SPECIFIED_CODES.get(code) ?? errorOf(code)?.status, told);
@@ -290,14 +290,14 @@ const CANCELAMENTO = {
   descricao_motivo_cancelamento: 'Serviço contratado que não foi prestado',
 };
 
-/** The key of a note that nobody else asks about. */
+/** The key of a note that no other test queries. */
 async function issued(patch: Patch = {}): Promise<string> {
   const answer = await sandbox({ ...fresh(PROVIDER_CNPJ), ...patch });
   assert.equal(answer.status, 201, JSON.stringify(answer.body));
   return answer.body.chave_acesso;
 }
 
-/** What the sandbox has to send is sent. */
+/** Delivers the pending notes and events of the sandbox. */
 async function delivered(): Promise<void> {
   const municipio = (await store.municipios.findBySlug(SANDBOX))!;
   while ((await deliverNotas(world, municipio)).isFull);
@@ -344,7 +344,7 @@ describe('what only a question brings', () => {
   });
 });
 
-/** A situation that a page shows as text, made for real. */
+/** A situation that a page describes in words, created for real. */
 type Shown = { readonly recusado: Way; readonly aceito: Way };
 
 const ask = (place: string): Promise<Answer> => request(address, `/${place}`);
@@ -356,7 +356,7 @@ function eventoIn(text: string): object {
   return JSON.parse(text.split('\n\n').at(-1)!);
 }
 
-/** The two requests of the first text of a code, as events of a note of their own. */
+/** The two requests of a code's first text, as events of a separate note. */
 function eventosOf(code: string): Shown {
   const [{ recusado, aceito }] = errorOf(code)!.pedidos as [{ recusado: string; aceito: string }];
   return {
@@ -365,7 +365,7 @@ function eventosOf(code: string): Shown {
   };
 }
 
-/** While the look for a note fails, and with it the whole database where `ping` does too. */
+/** Runs while the search for a note fails, or the whole database including its ping. */
 async function failing(what: 'note' | 'database', way: Way): Promise<Answer> {
   const { ping } = store;
   const { findByChave } = store.notas;
@@ -500,7 +500,7 @@ const SHOWN: Readonly<Record<string, readonly Shown[]>> = {
   ],
   E0004: [
     {
-      // Refused afterwards, it leaves its number to the other.
+      // The note is refused later, and then releases its number for the other.
       recusado: async () => {
         const simulated = { 'serv/infoCompl/xInfComp': 'adn:rejeita=E1234' };
         const answer = await sandbox({ serie: '1', nDPS: '42', '@Id': idShown('recusado'), ...simulated });
@@ -544,7 +544,7 @@ const SHOWN: Readonly<Record<string, readonly Shown[]>> = {
   E9006: [{ recusado: signedJson(expired), aceito: signedJson(provider) }],
   E9007: [{ recusado: signedJson(other), aceito: signedJson(provider) }],
   E9016: [eventosOf('E9016')],
-  // Last: it uses up what a client may ask for in vain.
+  // This code is last: it uses up the client's allowance of failed requests.
   E703: [
     {
       recusado: async () => ask(`${SANDBOX}/api/v1/danfse/${await issued()}`),
@@ -563,14 +563,14 @@ const SHOWN: Readonly<Record<string, readonly Shown[]>> = {
     },
     {
       recusado: async () => {
-        // More than 60 where asking takes so long that the bucket fills again meanwhile.
+        // Slow requests let the allowance refill, so more than 60 may be needed.
         let answer = await nowhere();
         for (let misses = 1; misses < 250 && answer.status === 404; misses += 1) answer = await nowhere();
         return answer;
       },
       aceito: async () => {
         const chave = await issued();
-        // One more question may miss each second.
+        // One more failed request is allowed each second.
         return until(async () => {
           const answer = await note(chave);
           return answer.status === 429 ? undefined : answer;

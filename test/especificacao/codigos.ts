@@ -1,7 +1,6 @@
 /**
- * The error codes of the specification, copied by hand from its tables and its rules, and from nothing else: what the
- * service has is compared with this, never the other way round. A code that several tables name stands here several
- * times. Without a status: the specification names the code and gives none.
+ * The error codes of the specification, copied by hand from its tables and rules alone. The service is compared with this list, never the
+ * other way round. A code in several tables stands here several times. An absent status means that the specification gives none.
  */
 export type SpecifiedCode = {
   readonly code: string;
@@ -240,7 +239,7 @@ const XML_ONLY =
 const JSON_ONLY = 'a assinatura do corpo JSON vem no cabeçalho; a do XML é um elemento e tem os seus códigos';
 const DECLARED = 'a DPS em XML não tem onde declarar o valor, que o serviço calcula';
 
-/** Codes that no document sent for issuance brings, and why; Portuguese, for the report that quotes it. */
+/** Codes that no document for issuance provokes, and the reason; in Portuguese, for the report that quotes it. */
 export const WITHOUT_DOCUMENT: Readonly<Record<string, string>> = {
   E202: 'nome antigo do E002, que se envia em seu lugar (decisão D-12)',
   E303: 'nome antigo do E0014, que se envia em seu lugar (decisão D-13)',
@@ -251,13 +250,13 @@ export const WITHOUT_DOCUMENT: Readonly<Record<string, string>> = {
   E999: 'falha interna, que não depende do documento',
 };
 
-/** Codes that only the request of an event brings, and when; Portuguese, for the same report. */
+/** Codes that only an event request provokes, and when; in Portuguese, for the same report. */
 export const BY_EVENTO: Readonly<Record<string, string>> = {
   E302: 'um evento para uma nota cancelada, ou outro cancelamento enquanto um está em andamento',
   E9016: 'um evento que só a prefeitura registra',
 };
 
-/** Codes that only JSON brings, and why not XML. */
+/** Codes that only JSON provokes, and the reason why XML does not. */
 export const WITHOUT_XML: Readonly<Record<string, string>> = {
   E404: DECLARED,
   E1301: 'a DPS em XML não declara o município de incidência (decisão D-22)',
@@ -271,7 +270,7 @@ export const WITHOUT_XML: Readonly<Record<string, string>> = {
   E9007: JSON_ONLY,
 };
 
-/** Codes that only XML brings, and why not JSON. */
+/** Codes that only XML provokes, and the reason why JSON does not. */
 export const WITHOUT_JSON: Readonly<Record<string, string>> = {
   E110: 'um corpo JSON não traz versão: é sempre do leiaute 1.01',
   E201: 'um corpo JSON malformado responde E003',

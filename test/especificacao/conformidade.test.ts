@@ -1,4 +1,4 @@
-/** The report of conformity: whole, without a failure, and with links that lead somewhere. */
+/** The report of conformity: complete, without a failure, and with links that work. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { codesOf, conformidadeMarkdown, FAILURE } from '../../scripts/conformidade.ts';
@@ -15,7 +15,9 @@ const [specified, , , rules] = text
   .split(/\n## (?:Parâmetros do município|Regras que o ADN executa|Regras e exemplos)\n/)
   .map((part) => part.split('\n').filter((line) => line.startsWith('| [E')));
 
-/** Of a register as well, and nationally of every municipality: the retention of who is exempt, and the minimum of 2 %. */
+/**
+ * Two more rules depend on the registry, and nationally on every municipality: the retention by an exempt party, and the minimum of 2 %.
+ */
 const OUTRAS = new Set(['E0594', 'E0429']);
 
 describe('docs/conformidade.md', () => {
@@ -54,7 +56,7 @@ describe('docs/conformidade.md', () => {
       if (responde !== undefined) assert.ok(has(responde), code);
       assert.match(text, new RegExp(`^\\| (?:\\[${code}\\]\\(erros/[a-z-]+\\.md#${code}\\)|${code}) \\|`, 'm'));
     }
-    // Every rule that needs a register is one of them.
+    // Every rule that needs the registry is one of them.
     const listed = new Set(PARAMETROS.map(({ code }) => code));
     for (const { code, given } of ALL_RULES)
       if (given !== undefined) assert.ok(listed.has(code) || OUTRAS.has(code), code);

@@ -1,6 +1,6 @@
 /**
- * The table of the fields of the DANFSe v2.0 (NT SE/CGNFS-e 008), copied from the standard by hand and apart from the code: block,
- * label, left edge, top, width and height in centimetres.
+ * The table of the fields of the DANFSe v2.0 (NT SE/CGNFS-e 008), copied by hand from the standard. Its columns are block, label, left
+ * edge, top, width and height in centimetres.
  */
 export type CampoDaNorma = readonly [bloco: string, label: string, x: number, y: number, w: number, h: number];
 
@@ -103,14 +103,14 @@ export const CAMPOS_DA_NORMA: readonly CampoDaNorma[] = [
   ['VALOR TOTAL DA NFS-E', 'VALOR LÍQUIDO DA NFS-e + IBS/CBS', 15.62, 21.59, 5.09, 0.67],
 ];
 
-/** Where the table and the model of the standard differ, what the model shows: it prevails. */
+/** Values of the standard's model where its table differs: the model prevails. */
 export const CAMPOS_DO_MODELO: Readonly<Record<string, number>> = {
   'Regime de Apuração Tributária pelo SN': 5.41,
   'Tipo de Tributação do ISSQN': 5.41,
   'Município / Sigla UF / País de Incidência do ISSQN': 10.51,
 };
 
-/** Titles of the blocks, in the shaded cell at the left edge, and their tops. */
+/** Titles of the blocks, in the shaded cell at the left edge, and their top positions. */
 export const TITULOS_DA_NORMA: readonly (readonly [titulo: string, y: number])[] = [
   ['PRESTADOR / FORNECEDOR', 4.34],
   ['TOMADOR / ADQUIRENTE', 6.92],

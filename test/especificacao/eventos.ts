@@ -1,8 +1,8 @@
-/** What each type of event is, by the table "Events" of the specification and Anexo II v1.01: a row of each of the two tables. */
+/** The properties of each type of event, by the table "Events" of the specification and Anexo II v1.01: one row for each table. */
 
 /**
- * Code, slug, inferred author (Endpoints), whether E9016 refuses it (D-50), whether it cancels the note (D-21), E1818, and the code with
- * which it is "not accepted after ..." (Anexo II).
+ * Code, slug, inferred author (Endpoints), whether E9016 refuses it (D-50), whether it cancels the note (D-21), E1818. The last column is
+ * its code for "not accepted after ..." (Anexo II).
  */
 export const SPECIFIED = `
   101101 cancelamento                                   prestador     -      cancela -        E0840

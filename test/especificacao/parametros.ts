@@ -1,14 +1,14 @@
 /**
- * The 47 national rules that depend on what a municipality registered (Anexo I v1.01, level 3 and those of its parameters): which of them a
- * rule of ours is, which another code answers, and why each of the others stays out. Copied by hand from the national table.
+ * The 47 national rules that depend on a municipality's parameters (Anexo I v1.01, level 3 and those of its parameters). Each is one of our
+ * rules, or is answered by another code, or has a reason for its absence. They are copied by hand from the national table.
  */
 export type Parametro = {
   readonly code: string;
-  /** What the rule is about, in Portuguese. */
+  /** The subject of the rule, in Portuguese. */
   readonly sobre: string;
-  /** The code that answers in its place, where it is another. */
+  /** The code that answers in its place, if that is another one. */
   readonly responde?: string;
-  /** Why nothing answers. */
+  /** The reason why no code answers. */
   readonly fora?: string;
 };
 

@@ -1,22 +1,21 @@
 /**
- * What a text of each national type may be, copied by hand from the published schema (XSD 1.01, edition of 27/07/2026), and from
- * nothing else: what the service takes is compared with this, never the other way round. Lists of values are not here, but for
- * those whose members the service reads otherwise.
+ * The valid texts of each national type, copied by hand from the published schema alone (XSD 1.01, edition of 27/07/2026). The service is
+ * compared with this list, never the other way round. Enumerations are not here, except those whose members the service reads differently.
  */
 
 type Takes = (text: string) => boolean;
 
-/** As XML Schema counts them. */
+/** The length as XML Schema counts it. */
 function lengthOf(text: string): number {
   return [...text].length;
 }
 
-/** A bare `xs:string` with lengths: white space is kept, and any character is one. */
+/** A bare `xs:string` with lengths: white space is kept, and every character counts as one. */
 function anything(max: number): Takes {
   return (text) => lengthOf(text) >= 1 && lengthOf(text) <= max;
 }
 
-/** `TSString`: neither the first character nor the last is a space, and all stand from U+0020 to U+00FF. */
+/** `TSString`: the first and the last character are no spaces, and all are from U+0020 to U+00FF. */
 function latin(max: number, min = 1): Takes {
   return (text) => /^[!-ÿ](?:[ -ÿ]*[!-ÿ])?$/.test(text) && text.length >= min && text.length <= max;
 }
@@ -65,7 +64,7 @@ export const NATIONAL_TYPES: Readonly<Record<string, Takes>> = {
   TSEmail: latin(80),
   TSCodTribNac: like(/^[0-9]{6}$/),
   TCCodTribMun: like(/^[0-9]{3}$/),
-  /** The edition of 27/07/2026 asks for one character that is no white space. */
+  /** The edition of 27/07/2026 requires one character that is not white space. */
   TSDesc2000: (text) => anything(2000)(text) && /[^ \t\n\r]/.test(text),
   TSCodNBS: like(/^[0-9]{9}$/),
   TSCodigoInternoContribuinte: like(/^[a-zA-Z0-9]{1,20}$/),

@@ -1,6 +1,6 @@
 /**
- * Signatures through the front door: in production who signs and what is signed decide, and nothing else gets in; in the
- * sandbox the same is said in the remarks and refuses nothing (D-30).
+ * Signatures through the public interface: in production, the signer and the signed content decide, and nothing else is accepted. The
+ * sandbox says the same in remarks and refuses nothing (D-32).
  */
 
 import assert from 'node:assert/strict';
@@ -48,7 +48,7 @@ for (const documento of [PROVIDER_CNPJ, BRANCH_CNPJ, CPF]) await addPrestador(po
 
 let last = 0;
 
-/** A DPS that nobody has sent, of a provider; with the series and the number that its Id says. */
+/** An unused DPS of a provider, with the series and the number of its Id. */
 function freshDps(patch: Patch = {}): string {
   last += 1;
   const documento = (patch['prest/CPF'] ?? patch['prest/CNPJ'] ?? PROVIDER_CNPJ) as string;
@@ -68,7 +68,7 @@ function send(body: string | Buffer): Promise<Answer> {
 const stored = async (): Promise<number> =>
   Number((await pool.query('select count(*) from notas where tenant = $1', [TENANT])).rows[0].count);
 
-/** Refused with these codes, in the one envelope; nothing is stored and no number used. */
+/** Refused with these codes, in the standard envelope; nothing is stored and no number is used. */
 async function assertRefused(
   body: string | Buffer,
   codes: readonly string[],
@@ -211,7 +211,7 @@ describe('in production', () => {
       const before = await stored();
       const { status, body } = await send(text);
       assert.deepEqual([status, body.codigo_erro], [422, 'E902'], JSON.stringify(body));
-      // Beside it the structure alone: the second body, or an element that may not stand there.
+      // Only structural faults may stand beside it: the second body, or an element in a forbidden place.
       assert.ok(
         body.erros.every(({ codigo }: { codigo: string }) => ['E902', 'E203', 'E0010'].includes(codigo)),
         JSON.stringify(body),
@@ -252,7 +252,7 @@ describe('in the sandbox', () => {
   test('a signature that does not hold is issued, and the remarks say what production would', async () => {
     const signed = signedBy(freshDps(), own);
     const answer = await emit(address, signed.replace('1000.00', '1001.00'));
-    // Of the authorities of this test the sandbox knows nothing: it trusts the national ones.
+    // The sandbox does not know the authorities of this test: it trusts the national ones.
     assert.deepEqual(remarks(answer), ['E902', 'E904']);
     const [aviso] = answer.body.avisos;
     assert.match(aviso.mensagem, /^Em produção esta assinatura seria recusada\. O resumo de infDPS não confere/);
@@ -330,7 +330,7 @@ describe('a JSON body in production', () => {
     );
   };
 
-  /** What `openssl cms` makes of the bytes, in Base64: detached, with the certificate inside. */
+  /** The output of `openssl cms` for the bytes, in Base64: detached, with the certificate inside. */
   const signedByOpenssl = (body: string, party: Party): string => {
     const file = (name: string, content: string): string => {
       const place = path.join(folder, name);

@@ -1,4 +1,4 @@
-/** Many at once through the front door: nothing is issued twice, no number is skipped or repeated. */
+/** Many concurrent requests through the public interface: nothing is issued twice, no number is skipped or repeated. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseChave } from '../../src/fiscal/chave.ts';
@@ -28,10 +28,7 @@ test('100 posts of one DPS at once: one note, and 99 answers that name it', asyn
   assert.equal(indented.body.erros[0].mesmo_conteudo, true);
 });
 
-/**
- * Posts these numbers, a hundred at any time. More would be connections that a slow machine leaves silent for longer than the
- * service puts up with.
- */
+/** Posts these numbers, a hundred at a time. More connections would be silent on a slow machine for longer than the service accepts. */
 async function emitted(address: string, numbers: readonly number[]): Promise<readonly Answer[]> {
   const answers: Answer[] = [];
   const post = async (nDPS: number): Promise<void> =>
@@ -78,7 +75,7 @@ test('a DPS without number takes the number of its note, until somebody has take
   for (const nDPS of ['3', '5', '7']) {
     assert.equal((await emit(address, exampleXml({ serie: '70000', nDPS }))).status, 201, nDPS);
   }
-  // Notes 2, 3 and 4 are the stranger's; the example then takes the next free number from its own on.
+  // Notes 2, 3 and 4 belong to another provider; the example then takes the next free number after its own.
   const taken: number[] = [];
   for (let turn = 0; turn < 10; turn += 1) {
     const answer = await emit(address, exampleXml());

@@ -1,4 +1,4 @@
-/** The PDF of a note as an integrator asks for it, in every state that a note can be in. */
+/** The PDF of a note as an integrator requests it, in every state of a note. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { monotonicClock } from '../support/clock.ts';
@@ -21,7 +21,7 @@ async function pdfOf(chave: string, init: RequestInit = {}, { address } = servic
   return { status: response.status, headers: response.headers, bytes: Buffer.from(await response.arrayBuffer()) };
 }
 
-/** Every letter on the page: poppler does not keep those in order that are set askew. */
+/** Every letter on the page, without order: poppler does not keep rotated letters in order. */
 function lettersOf(pdf: Uint8Array): string {
   return ler!
     .paginas(pdf)
@@ -30,7 +30,7 @@ function lettersOf(pdf: Uint8Array): string {
     .join('');
 }
 
-/** How often the page has a letter that only its watermark has in that number. */
+/** The number of occurrences of a letter, by which the watermark is recognised. */
 function count(pdf: Uint8Array, letter: string): number {
   return lettersOf(pdf).split(letter).length - 1;
 }
@@ -183,12 +183,12 @@ describe('what every answer about the PDF carries', () => {
   });
 
   test('guessing keys here is slowed down as at the query by key', async (t) => {
-    // Failed requests are counted by network address: a service of its own leaves the other tests theirs.
+    // Failed requests are counted by network address: this test has its own service, so the others are not affected.
     const own = await startTestService({ worker: false });
-    // The monotonic clock, by which misses are forgotten, stands still: who has been told to wait is told so again.
+    // The monotonic clock, by which failed requests expire, stands still: a limited client stays limited.
     monotonicClock(t);
     const statuses: number[] = [];
-    // A slow machine gives places back meanwhile, by the clock of the database.
+    // A slow machine restores the allowance meanwhile, by the clock of the database.
     while (statuses.at(-1) !== 429 && statuses.length < 1_000) {
       statuses.push((await pdfOf(String(statuses.length).padStart(50, '0'), {}, own)).status);
     }

@@ -1,4 +1,4 @@
-/** `npm run demo`, as who tries it sees it: ten notes, what it says to do next, and a second one that leaves the first alone. */
+/** `npm run demo` as a new user sees it: ten notes, its printed next steps, and a second run that leaves the first alone. */
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,7 +12,7 @@ const DEMO = path.join(ROOT, 'scripts/demo.ts');
 const folder = await freshDataDir();
 const env = { ...process.env, PORT: '0' };
 
-/** A line that the demonstration prints to be typed. */
+/** A command line that the demonstration prints. */
 async function typed(line: string): Promise<string> {
   const { stdout } = await promisify(execFile)('sh', ['-c', line], { cwd: ROOT, env });
   return stdout;

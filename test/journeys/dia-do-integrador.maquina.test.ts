@@ -1,7 +1,7 @@
 /**
- * A day of an integrator in production, from the first note to the last reading: the service and the national environment as
- * processes, mutual TLS, the parties' own certificates (signed by openssl), the municipality's commands. What happens next is
- * learned as an integrator learns it: by asking again when `Retry-After` says, until `acao_sugerida` says that it is over.
+ * A day of an integrator in production, from the first note to the last reading. The service and the national environment are processes;
+ * there is mutual TLS, the parties' own certificates (signed by openssl), and the municipality's commands. The test learns of progress as
+ * an integrator does: it asks again after `Retry-After`, until `acao_sugerida` says that it is over.
  */
 
 import assert from 'node:assert/strict';
@@ -85,7 +85,7 @@ function sent(patch: Patch): Promise<Answer> {
   });
 }
 
-/** The body names its note, as a municipality asks that was opened without a word about it. */
+/** The body names its note, as a municipality requires by default. */
 function register(nota: NotaEmitida, evento: object, by: Parte, way: 'chave' | 'protocolo' = 'chave'): Promise<Answer> {
   const body = JSON.stringify({ chave_acesso: nota.chave_acesso, ...evento });
   const file = path.join(folder, 'evento.json');
@@ -116,7 +116,7 @@ async function registered(nota: NotaEmitida, evento: object, by: Parte, way?: 'c
   return answer.body;
 }
 
-/** Asks again when the answer says so, until it says no more when. */
+/** Repeats the query after each Retry-After, until there is none. */
 async function followed(ask: () => Promise<Answer>): Promise<Answer> {
   return until(async () => {
     const answer = await ask();
@@ -131,7 +131,7 @@ async function notaAtRest(nota: NotaEmitida): Promise<Answer['body']> {
   return (await followed(() => balcao(service.address, SLUG).nota(nota))).body;
 }
 
-/** Once the worker has looked at a note that has to wait, and it tells for what. */
+/** Waits until the worker has visited a note that has to wait, and its message gives the reason. */
 async function waitingNota(nota: NotaEmitida): Promise<Answer['body']> {
   return until(async () => {
     const { body } = await balcao(service.address, SLUG).nota(nota);
@@ -153,7 +153,7 @@ async function authorised(patch: Patch = {}): Promise<NotaEmitida> {
   return nota;
 }
 
-/** By the municipality, with the command that it has. */
+/** An event of the municipality, by its command. */
 function byOffice(nota: NotaEmitida, tipo: string, campos: Readonly<Record<string, string>>): Promise<string> {
   const fields = Object.entries(campos).flatMap(([nome, valor]) => ['--campo', `${nome}=${valor}`]);
   return runBeside(['evento', 'registrar', nota.chave_acesso, '--municipio', SLUG, '--tipo', tipo, ...fields], env);
@@ -174,7 +174,7 @@ const idOf = (nota: NotaEmitida, codigo: string, sequencial = 1): string =>
   `EVT${nota.chave_acesso}${codigo}${String(sequencial).padStart(3, '0')}`;
 
 describe('a day of an integrator', () => {
-  // Each has notes of its own, and most of its time is waiting as long as it is told to.
+  // Each test has its own notes, and mostly waits as long as it is told to.
   describe('with an environment that takes from a municipality its own events', { concurrency: true }, () => {
     test('issue, and poll with the hints until the note is authorised', async () => {
       const nota = await authorised();
@@ -351,7 +351,7 @@ describe('a day of an integrator', () => {
       assert.equal((await notaAtRest(stranger)).nota.status, 'autorizada');
       const response = await fetch(`${simulator.control}/eventos/${idOf(antiga, '105102')}`);
       assert.match(await response.text(), new RegExp(`<chSubstituta>${nova.chave_acesso}</chSubstituta>`));
-      // The old note, the event, the new note: each was taken at its first coming.
+      // The old note, the event, the new note: each was accepted at its first arrival.
       const { desde_o_inicio } = await simulator.ask('/estado');
       for (const codigo of ['E0044', 'E1308', 'E1310']) assert.equal(desde_o_inicio.erros[codigo], undefined, codigo);
     });

@@ -1,6 +1,6 @@
 /**
- * The main job through the front door: a DPS written from the specification's tables, not from our examples, goes in;
- * the note comes out, is authorised, and is the same from every side.
+ * The main use case through the public interface. The DPS is written from the specification's tables, not from our examples. Its note is
+ * issued and authorised, and is the same in every query.
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -65,7 +65,7 @@ segunda linha da descrição</xDescServ>
   </infDPS>
 </DPS>`;
 
-/** Weights 2 to 9 from the right, remainder below 2 gives 0 (reference vector: the key of a public sample). */
+/** Weights 2 to 9 from the right; a remainder below 2 gives 0 (reference vector: the key of a public sample). */
 function checkDigit(first49: string): string {
   const sum = [...first49].reverse().reduce((total, digit, place) => total + Number(digit) * (2 + (place % 8)), 0);
   return String(sum % 11 < 2 ? 0 : 11 - (sum % 11));
@@ -261,7 +261,7 @@ test('a company of the Simples pays its ISSQN there: the note has the net value,
       body: json,
     });
 
-  // The registry of the sandbox knows nobody as of the Simples, which is a remark of its own.
+  // The sandbox's registry has no Simples status of the provider, which gives a separate remark.
   const toldIn = ({ body: { avisos } }: Answer): readonly string[] =>
     avisos.flatMap(({ codigo, xpath }: Aviso) => (codigo === 'E0160' ? [] : [`${codigo} ${xpath}`]));
 
@@ -269,7 +269,7 @@ test('a company of the Simples pays its ISSQN there: the note has the net value,
   const { valor_base_calculo, aliquota_issqn, valor_issqn, valor_total_retido, valor_liquido } = dry.valores;
   assert.deepEqual([valor_base_calculo, aliquota_issqn, valor_issqn, valor_total_retido], [null, null, null, null]);
   assert.equal(valor_liquido, '12392.26');
-  // Nothing of the ISSQN leaves the base of IBS and CBS: 12392.26 × 0.90 % = 111.530
+  // No ISSQN is deducted from the base of IBS and CBS: 12392.26 × 0.90 % = 111.530
   assert.deepEqual([dry.ibscbs.valores_base_calculo, dry.ibscbs.total_cbs], ['12392.26', '111.53']);
   const step = dry.calculo.find(({ campo }: { campo: string }) => campo === 'valores/vISSQN');
   assert.match(step.formula, /^não consta da nota: o prestador apura o ISSQN pelo Simples Nacional .* no DAS/);
@@ -281,7 +281,7 @@ test('a company of the Simples pays its ISSQN there: the note has the net value,
   assert.match(xml, /<valores><vLiq>12392\.26<\/vLiq><\/valores>/);
   assert.deepEqual([nota.valor_base_calculo, nota.aliquota_issqn, nota.valor_issqn], ['0.00', '0.00', '0.00']);
 
-  // What is declared of it says so: a remark in the sandbox, where production refuses.
+  // Declared values of it are rejected: by a remark in the sandbox, where production refuses.
   for (const [name, xpath] of [
     ['valor_base_calculo', '/NFSe/infNFSe/valores/vBC'],
     ['valor_issqn', '/NFSe/infNFSe/valores/vISSQN'],
@@ -291,7 +291,7 @@ test('a company of the Simples pays its ISSQN there: the note has the net value,
     assert.deepEqual(toldIn(declared), [`E0625 ${xpath}`]);
   }
 
-  // Withheld, at the rate of its band, which must be told: 12392.26 × 2.01 % = 249.084
+  // Withheld, at the rate of its band, which must be declared: 12392.26 × 2.01 % = 249.084
   const retida = { ...simples, 'valores/trib/tribMun/tpRetISSQN': '2' };
   const withheld = await post('', exampleJson({ ...retida, 'valores/trib/tribMun/pAliq': '2.01' })!);
   assert.match(withheld.body.xml_nfse, /<vISSQN>249\.08<\/vISSQN><vTotalRet>249\.08<\/vTotalRet><vLiq>12143\.18</);

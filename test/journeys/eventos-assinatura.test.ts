@@ -1,6 +1,6 @@
 /**
- * Who may register an event in production: the body is signed by `openssl cms`, and the certificate is that of the party in
- * whose name the event is registered. Both addresses; what is refused leaves nothing, what is taken is kept to the byte.
+ * The signers of events in production: `openssl cms` signs the body with the certificate of the party that registers the event. Both
+ * addresses are tested. A refused event leaves nothing, an accepted one is stored to the byte.
  */
 
 import assert from 'node:assert/strict';
@@ -25,7 +25,7 @@ const BRANCH_CNPJ = '11222333000262';
 const OTHER_CNPJ = '11444777000161';
 const TAKER_CPF = '52998224725';
 const OTHER_CPF = '11144477735';
-/** Of INTERMEDIARIO. */
+/** CNPJ of INTERMEDIARIO. */
 const INTERMEDIARY_CNPJ = '00000000000191';
 const INTERMEDIARY_BRANCH_CNPJ = '00000000000272';
 
@@ -65,7 +65,7 @@ const place = (name: string, content: string | Buffer): string => {
   return file;
 };
 
-/** What `openssl cms` makes of the bytes, in Base64: detached, with the certificate inside, unless the options differ. */
+/** The output of `openssl cms` for the bytes, in Base64: detached, with the certificate inside, unless the options differ. */
 function cms(body: string | Buffer, party: Party, ...options: readonly string[]): string {
   const files = ['-in', place('corpo', body), '-signer', place('pem', party.pem), '-inkey', place('key', party.keyPem)];
   return openssl('cms', '-sign', '-binary', ...files, '-md', 'sha256', ...options, '-outform', 'DER').toString(
@@ -75,7 +75,7 @@ function cms(body: string | Buffer, party: Party, ...options: readonly string[])
 
 type How = { readonly path?: keyof typeof PATHS; readonly assinatura?: string | undefined };
 
-/** Sends a body under a signature: that of the party over these very bytes, or another one. */
+/** Sends a body with a signature: that of the party over these bytes, or another one. */
 function send(nota: NotaEmitida, body: string, party: Party | undefined, how: How = {}): Promise<Answer> {
   const assinatura = 'assinatura' in how ? how.assinatura : party && cms(body, party);
   const headers = assinatura === undefined ? {} : { 'X-Evento-Assinatura': assinatura };
@@ -127,7 +127,7 @@ for (const path of ['chave', 'protocolo'] as const) {
       const nota = await authorised();
       await assertRefused(send(nota, json(CANCELAMENTO), undefined, { path }), ['E9002'], /X-Evento-Assinatura/);
       await assertRefused(send(nota, json(CANCELAMENTO), provider, { path, assinatura: '' }), ['E9002']);
-      // The header of issuance says nothing about an event.
+      // The header of issuance has no effect on an event.
       const body = json(CANCELAMENTO);
       const headers = { 'X-DPS-Assinatura': cms(body, provider) };
       await assertRefused(register(nota, body, headers, path), ['E9002']);
@@ -295,7 +295,7 @@ test('a signed event is never refused for what its sender, or another at the sam
   const nota = await authorised();
   const chave_acesso = buildChave({ ...parseChave(nota.chave_acesso)!, nNFSe: 999_998 });
   const statuses: number[] = [];
-  // Who asks slowly is forgiven meanwhile, so what is certain is only that it ends so.
+  // Slow requests regain their allowance meanwhile, so only the end of the sequence is certain.
   while (statuses.at(-1) !== 429 && statuses.length < 1_000) {
     statuses.push((await request(address, `/${TENANT}/api/v1/nfse/${chave_acesso}`)).status);
   }

@@ -1,6 +1,6 @@
 /**
- * Many events on one note at the same moment, over HTTP, through two doors on one database as two processes would stand
- * there: sequences are dense, whoever gets none is told to come again, and what the authority says of them afterwards.
+ * Many concurrent events on one note, over HTTP, through two servers on one database, like two processes. Sequences have no gaps, clients
+ * without a number are told to retry, and the authority's verdicts follow.
  */
 
 import assert from 'node:assert/strict';
@@ -36,7 +36,7 @@ async function authorised(): Promise<NotaEmitida> {
   return nota;
 }
 
-/** All of them at once, through both doors by turns and by both addresses. */
+/** All of them at once, alternating between both servers and both addresses. */
 function registerAll(nota: NotaEmitida, eventos: readonly object[]): Promise<readonly Answer[]> {
   return Promise.all(
     eventos.map((evento, place) =>
@@ -45,7 +45,7 @@ function registerAll(nota: NotaEmitida, eventos: readonly object[]): Promise<rea
   );
 }
 
-/** Told to come again, and when. */
+/** The client is told to retry, and when. */
 function assertComeAgain({ status, headers, body }: Answer): void {
   assert.equal(status, 409, JSON.stringify(body));
   assert.equal(headers.get('retry-after'), '1');
@@ -55,7 +55,7 @@ function assertComeAgain({ status, headers, body }: Answer): void {
 
 const upTo = (count: number): readonly number[] => Array.from({ length: count }, (_, place) => place + 1);
 
-/** Sequences of the answers that were taken, in their order. */
+/** Sequences of the accepted answers, in order. */
 function sequencesOf(answers: readonly Answer[], tipo?: string): readonly number[] {
   return answers
     .filter(({ status, body }) => status === 201 && (tipo === undefined || body.tipo_evento === tipo))
@@ -161,7 +161,7 @@ describe(`${AT_ONCE} registrations on one note at once`, () => {
       }
       await until(async () => {
         if ((await eventosOf(nota)).every(({ status_evento }) => eventoRests(status_evento, true))) return true;
-        // No faster than the machine: a claim is to last longer than its work.
+        // The clock advances no faster than the machine: a claim must last longer than its work.
         clock.now += 50;
         await pace(50);
         return undefined;
@@ -189,7 +189,7 @@ test('409 with Retry-After: the number was taken twice by others; sent again it 
     'select id, mes from notas where tenant = $1 and chave_acesso = $2',
     [TENANT, nota.chave_acesso],
   );
-  /** A writer that does not ask for the note's lock: the constraint alone stands between it and us. */
+  /** A writer that does not take the note's lock: only the constraint prevents a conflict. */
   const rival = async (numero: number) => {
     const client = await pool.connect();
     await client.query('begin');

@@ -1,4 +1,4 @@
-/** The JSON body through the front door (D-24): one road with XML, and the signature in a header. */
+/** The JSON body through the public interface (D-24): the same path as XML, with the signature in a header. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -8,7 +8,7 @@ import { startTestService } from '../support/service.ts';
 
 const PATH = '/integracao/api/v1/nfse/v101';
 
-/** Written by hand from the specification's names; not made by our own writer. */
+/** Written by hand with the specification's names, not by our own writer. */
 const BODY = {
   serie_dps: '9',
   numero_dps: '1',
@@ -165,7 +165,7 @@ test('the dry run of a DPS without number tells the number that it would take (D
   };
   const SERIE = 'DPS355030821122233300018170000';
   assert.equal(await dry(), `${SERIE}000000000000001`);
-  // Note 1 takes number 2 by hand, so that note 2 finds its own taken.
+  // Note 1 takes number 2 explicitly, so that note 2 finds its own number taken.
   const byHand = await sendJson(address, { ...unnumbered, serie_dps: '70000', numero_dps: '2' });
   assert.equal(byHand.status, 201, JSON.stringify(byHand.body));
   const told = await dry();
@@ -232,7 +232,7 @@ test('a body whose rate nobody knows is refused in the names of the body, whatev
     { retencao_issqn: '2' },
     { valor_issqn: '50.00' },
     { valor_base_calculo: '1000.00', valor_issqn: '50.00' },
-    // 1000.00 less 50.00
+    // The price of 1000.00 minus 50.00
     { ibscbs: { ...BODY.ibscbs, valores_base_calculo: '950.00' } },
   ];
   for (const more of declared) {
@@ -249,7 +249,7 @@ test('a body whose rate nobody knows is refused in the names of the body, whatev
         /não traz aliquota_issqn, e .*: 3\.00% \(001\) e 4\.00% \(003\)\. Informe em codigo_tributacao_municipal o código municipal/,
       );
     }
-    // The shared sandbox puts 5.00 in, and says so each time.
+    // The shared sandbox fills in 5.00, and says so each time.
     const { status, body } = await sendJson(address, {
       ...without,
       numero_dps: String(declared.indexOf(more) + 1),

@@ -1,4 +1,4 @@
-/** `npm start` as a newcomer meets it, and what happens to the notes when the process is killed. */
+/** `npm start` as a newcomer uses it, and the fate of the notes when the process is killed. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import path from 'node:path';
@@ -26,7 +26,7 @@ test('the printed curl line gives a note, the printed query shows it authorised,
   const query = /^\s*(curl -s \S+CHAVE_DE_ACESSO)$/m.exec(service.output())![1]!;
   const shown = await run('bash', ['-c', query.replace('CHAVE_DE_ACESSO', issued.chave_acesso)]);
   assert.equal(JSON.parse(shown.stdout).nota.status, 'autorizada');
-  // The same line again is another note: the sample has no number of its own.
+  // A repetition of the same command makes another note: the sample has no number.
   const again = JSON.parse((await run('bash', ['-c', curl], { cwd: ROOT })).stdout);
   assert.notEqual(again.chave_acesso, issued.chave_acesso);
 
@@ -70,7 +70,7 @@ test('killed in the midst of a load: every answered note is there, none twice', 
     assert.equal(status, 200, `note ${mine} was answered and is gone`);
     assert.equal(body.nota.numero_dps_nacional, String(mine));
   });
-  // What was sent and not answered was stored once or not at all: sending it again makes up for it, never doubles it.
+  // A request without an answer was stored once or not at all: its repetition completes it and never doubles it.
   const numbers = new Set<string>();
   await atOnce(sent, async (mine) => {
     const again = await emit(second.address, exampleXml({ serie: '1', nDPS: String(mine) }));
@@ -85,7 +85,7 @@ test('killed in the midst of a load: every answered note is there, none twice', 
   assert.equal(await second.end('SIGTERM'), 0);
 });
 
-/** A note is there at once; its authorisation may still be under way after the restart. */
+/** A note is available at once; its authorisation may still be under way after the restart. */
 async function authorisedOrFound(
   address: string,
   chave: string,

@@ -1,6 +1,6 @@
 /**
- * A municipality in production as its operator brings it up: the commands of the page on operation one after the other beside a
- * running service, a signed note that the environment authorises, an outage, and several processes that transmit.
+ * A municipality in production as its operator sets it up: the commands of the operation page in order beside a running service. There is a
+ * signed note that the environment authorises, an outage, and several processes that transmit.
  */
 
 import assert from 'node:assert/strict';
@@ -38,7 +38,7 @@ describe('the rehearsal of a production, as the page on operation has it', () =>
     const env = { NFSE_DATA_DIR: dataDir };
     const service = await startService(env);
     onEnd(() => service.end('SIGINT'));
-    // Addresses and folders of the page are those of one machine; a test has its own.
+    // Addresses and folders of the page belong to one machine; a test has its own.
     const pki = path.join(dataDir, 'pki');
     const commands = await commandsOf('## Ensaiar antes, com um ADN simulado');
     const simulatorLine = commands.find((command) => command[0] === 'adn-simulador')!;
@@ -66,7 +66,7 @@ describe('the rehearsal of a production, as the page on operation has it', () =>
     assert.match(issued, /situação +autorizada/);
     const chave = /chave +(\d{50})/.exec(issued)![1]!;
 
-    // The example has a number, so that the same document sent again is recognised.
+    // The example has a number, so a repetition of the same document is recognised.
     const replay = await request(service.address, '/exemplo/api/v1/nfse/v101', {
       method: 'POST',
       headers: { 'Content-Type': 'application/xml' },
@@ -151,7 +151,7 @@ describe('a municipality with a queue', () => {
       simulator.ask('/faltas', { method: 'PUT', body: JSON.stringify({ fora_do_ar }) });
     await away(true);
     const keys = await Promise.all(documents.slice(0, NOTES).map(issue));
-    // Once it is known that nobody answers, it has been tried.
+    // The note has been tried once the queue shows that the environment does not answer.
     let waiting = '';
     const isSaid = async (): Promise<boolean> => {
       waiting = await runBeside(['municipio', 'mostrar', 'fila'], env);
@@ -164,7 +164,7 @@ describe('a municipality with a queue', () => {
     assert.match(waiting, /transmissão +\S.*\(desde /);
     await away(false);
     await allAuthorised(keys);
-    // That the environment answers again is written beside what it answered.
+    // The recovery of the environment is written together with its answers.
     const drained = await until(async () => {
       const shown = await run(['municipio', 'mostrar', 'fila'], env);
       return /transmissão/.test(shown) ? undefined : shown;
@@ -199,7 +199,7 @@ describe('a municipality with a queue', () => {
     const { nota } = (await request(service.address, `/fila/api/v1/nfse/${chave}`)).body;
     assert.ok(nota.xml_nota.includes(`<xDescServ>${xDescServ}</xDescServ>`), nota.xml_nota);
     assert.deepEqual(xsdErrors(NFSE_XSD, Buffer.from(nota.xml_nota)), []);
-    // The signature of the municipality, by a library that is not ours.
+    // The signature of the municipality, verified by a library that is not ours.
     const certificate = /<X509Certificate>([^<]+)</.exec(nota.xml_nota)![1]!;
     const signature = new SignedXml({
       publicCert: `-----BEGIN CERTIFICATE-----\n${certificate}\n-----END CERTIFICATE-----`,

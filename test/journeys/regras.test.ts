@@ -1,4 +1,4 @@
-/** Each example of each rule, and of each structural code, through the real front door, in each form that can say it. */
+/** Each example of each rule and structural code, through the public interface, in each form that can express it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ERRORS } from '../../src/fiscal/errors.ts';
@@ -28,14 +28,14 @@ const NATIONAL: ReadonlySet<string> = new Set(
     .map(([code]) => code),
 );
 
-/** Those that need a register are sent to a municipality that keeps it, in `src/subjects/cadastros/cadastros.test.ts`. */
+/** Rules that need the registry are sent to a municipality that has it, in `src/subjects/cadastros/cadastros.test.ts`. */
 const RULES = ALL_RULES.filter(({ given }) => given === undefined);
 
 const rejected: readonly (Example & { readonly isOwn: boolean })[] = [
   ...RULES.flatMap(({ code, scope, rejects, also = [] }) =>
     rejects.map((patch) => {
       const refuses = scope === undefined || also.some((one) => !NATIONAL.has(one));
-      // A code may stand beside in a table, or have rules of both kinds: which this one is of, it says itself.
+      // A code may have rules of both kinds, and may stand beside others in a table: this example says which kind it is.
       return { code, patch, also: scope === 'aviso' ? [] : also, refuses, isOwn: scope === undefined || !refuses };
     }),
   ),
@@ -50,7 +50,7 @@ const accepted: readonly Example[] = [
 
 type Form = {
   readonly name: 'XML' | 'JSON';
-  /** Undefined where this form cannot say it. */
+  /** Undefined if this form cannot express it. */
   readonly write: (patch: Patch) => string | undefined;
   readonly send: (address: string, body: string) => Promise<Answer>;
 };

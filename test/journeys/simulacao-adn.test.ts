@@ -1,4 +1,4 @@
-/** The magic values of the sandbox (D-60), for notes and events: what an integrator can rehearse without a real outage. */
+/** The magic values of the sandbox (D-60), for notes and events: an integrator can rehearse failures without a real outage. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { exampleJson, exampleXml } from '../../src/fiscal/rules/example.ts';
@@ -23,7 +23,7 @@ function issue(
   });
 }
 
-/** Asks until the condition holds. */
+/** Repeats the query until the condition holds. */
 function until(ask: () => Promise<Answer>, holds: (body: Answer['body']) => boolean): Promise<Answer> {
   let last: unknown;
   const answer = async (): Promise<Answer | undefined> => {
@@ -57,7 +57,7 @@ test('a lost answer is asked about, and the note is authorised once', async () =
   const { address, clock } = await startTestService();
   const issued = await issue(address, '2', { 'X-NFSe-Simular': 'adn:resposta-perdida' });
   const query = (): Promise<Answer> => {
-    // It is asked about after a while, on a clock that stands still otherwise.
+    // The worker asks about it after a while, on a clock that otherwise stands still.
     clock.now += 1_000;
     return request(address, `${API}/nfse/${issued.body.chave_acesso}`);
   };

@@ -1,6 +1,6 @@
 /**
- * The documentation taken at its word: the commands of each page are typed into a shell, in their order and as they stand, beside
- * a service of its own; and the programs of the first page are run, also when the first answer to them is lost on its way.
+ * The documentation, tested literally. A shell runs the commands of each page in order and unchanged, beside a separate service. The
+ * programs of the first page run as well, also when the first answer to them is lost.
  */
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
@@ -27,20 +27,20 @@ const SITE = path.join(ROOT, 'docs/site');
 const SLUG = 'exemplo';
 const CNPJ = '11222333000181';
 
-/** On a machine that is slow, or busy with something else. */
+/** The limit allows for a slow or busy machine. */
 const PATIENCE_MS = 900_000;
 
-// What others have made is looked for before any test begins, for none may take the time of an installation.
+// Third-party programs are looked for before any test begins, because a test has no time for an installation.
 const SHELL = [toolOr('bash', 'bash'), toolOr('curl', 'curl'), toolOr('openssl', 'openssl')].every(Boolean);
 const XMLSEC = toolOr('xmlsec1', 'xmlsec1');
 const noShell = SHELL ? false : 'bash, curl or openssl is not here';
 const noXmlsec = noShell || (XMLSEC === undefined ? 'xmlsec1 is not here' : false);
 
 let address: string;
-/** Answers when nothing is under way in the service. */
+/** The address of a server that answers when no work is under way in the service. */
 let settled: string;
 let env: NodeJS.ProcessEnv;
-/** A folder with a PKI whose authorities the municipality `exemplo` believes. */
+/** A folder with a PKI whose authorities the municipality `exemplo` trusts. */
 let pki: string;
 
 before(async () => {
@@ -59,12 +59,12 @@ before(async () => {
   }
 });
 
-/** What has been claimed, or will be within five seconds; what is asked to come late is not waited for. */
+/** Work that is claimed now, or will be within five seconds; requested delays are not waited for. */
 const UNDER_WAY = `select 1 from fila
   where tipo <> 'lote' and (claims is not null or due_at < clock_timestamp() + interval '5 seconds')
   union all select 1 from exportacoes where estado = 'em_andamento'`;
 
-/** The address of a server of the test's own. */
+/** The address of a server of this test. */
 async function settledAt(pool: Awaited<ReturnType<typeof poolOn>>): Promise<string> {
   const server = createServer((_, response) => {
     const look = async (): Promise<void> => {
@@ -84,13 +84,13 @@ async function settledAt(pool: Awaited<ReturnType<typeof poolOn>>): Promise<stri
 type Shell = { readonly statuses: readonly number[]; readonly out: string };
 
 /**
- * Every curl says its status on a line of its own beside what it does anyway. And where a page waits a second or two, which is
- * enough where it is read, a machine that is slower than that has the time that it takes.
+ * Every curl also prints its status on a separate line. A pause of a second or two in a page is enough for a reader; here it lasts as long
+ * as a slow machine needs.
  */
 const SAME_AS_TYPED = `curl() { command curl --max-time 600 -w '%{stderr}STATUS %{http_code}\\n' "$@"; }
 sleep() { command sleep "$1"; command curl -s --max-time 600 "$SETTLED"; }
 `;
-/** A proxy of the machine's has nothing to say between its own programs. */
+/** A proxy of the machine must not be used between its own programs. */
 const NO_PROXY = { no_proxy: '*', NO_PROXY: '*' };
 
 function shell(script: string, folder: string): Promise<Shell> {
@@ -104,7 +104,7 @@ function shell(script: string, folder: string): Promise<Shell> {
   });
 }
 
-/** The blocks of a page that are meant to be typed, in their order. `municipio`: in place of the sandbox. */
+/** The command blocks of a page, in order. `municipio`: replaces the sandbox. */
 async function commandsOf(file: string, municipio = 'integracao'): Promise<readonly string[]> {
   const text = await readFile(path.join(SITE, file), 'utf8');
   return [...text.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block]) =>
@@ -112,7 +112,7 @@ async function commandsOf(file: string, municipio = 'integracao'): Promise<reado
   );
 }
 
-/** What each request of a page is answered with; 422 is where the page shows a refusal, 304 what is kept. */
+/** The status of each request of a page; 422 where the page shows a refusal, 304 for a cached answer. */
 const STATUSES: Readonly<Record<string, readonly number[]>> = {
   'inicio.md': [200, 201, 200],
   'clientes.md': [200, 200, 200, 200, 200],
@@ -145,7 +145,7 @@ describe('the commands of a page, in their order', async () => {
     }
   });
 
-  // Each page has notes and a folder of its own, and most of its time is waiting as long as it says.
+  // Each page has its own notes and folder, and mostly waits as long as it says.
   describe('are answered as it says', { concurrency: true }, () => {
     for (const [file, statuses] of Object.entries(STATUSES)) {
       const skip = file === 'assinatura.md' ? noXmlsec : noShell;
@@ -244,7 +244,7 @@ describe('the page on signatures, with a certificate of an authority and in prod
     const folder = freshFolder();
     await copyFile(`${pki}/prestadores/${CNPJ}.pfx`, path.join(folder, 'certificado.pfx'));
     await copyFile(`${pki}/senha.txt`, path.join(folder, 'senha.txt'));
-    // The commands that take a certificate apart ask for its password; here a file has it.
+    // The commands that split a certificate ask for its password; here a file has it.
     const page = await readFile(path.join(SITE, 'assinatura.md'), 'utf8');
     const [, split] = /^```console\n([\s\S]*?)^```$/m.exec(page)!;
     const commands = await commandsOf('assinatura.md', SLUG);
@@ -267,7 +267,8 @@ describe('the page on signatures, with a certificate of an authority and in prod
       }),
     ).then((answers) => answers.toSorted((one, other) => one.status - other.status));
     assert.equal(issued?.status, 201, JSON.stringify(issued?.body));
-    // The example has a number, so that the other signature over it is of the same DPS; what is not well signed does not come so far.
+    // The example has a number, so the second signature over it is of the same DPS. An invalid signature would be refused before that
+    // check.
     const [known] = again?.body.erros ?? [];
     assert.deepEqual(
       [again?.status, known?.codigo, known?.chave_acesso, known?.mesmo_conteudo],
@@ -278,7 +279,7 @@ describe('the page on signatures, with a certificate of an authority and in prod
 
 type Program = {
   readonly file: string;
-  /** The command, before the arguments of the program; undefined where the runtime is not. */
+  /** The command, before the arguments of the program; undefined if the runtime is missing. */
   readonly prepare: (file: string, folder: string) => Promise<readonly string[] | undefined>;
 };
 
@@ -295,7 +296,7 @@ const run = (
 
 const scratch = mkdtempSync(path.join(tmpdir(), 'nfse-serve-'));
 
-/** Whether a runtime does a small program of ours, in the language of the version that the page asks for. */
+/** Whether a runtime runs a small program of ours, in the language version that the page requires. */
 function does(name: string, text: string, options: readonly string[] = []): (place: string) => boolean {
   return (place) => {
     const file = path.join(scratch, name);
@@ -315,9 +316,9 @@ const PHP = toolOr(
   'php-cli',
   does('A.php', '<?php exit(PHP_VERSION_ID < 70400 || !ini_get("allow_url_fopen") ? 1 : 0);'),
 );
-/** No program here lives long enough for the better of Java's compilers. */
+/** No program here runs long enough to need Java's optimising compiler. */
 const JAVA_OPTIONS = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'];
-// From its source, which a runtime without a compiler does not take.
+// Java runs the program from its source, which a runtime without a compiler cannot do.
 const JAVA = toolOr(
   'java',
   'default-jdk-headless',
@@ -371,7 +372,7 @@ function command(program: string | undefined, file: string): string[] | undefine
   return program === undefined ? undefined : [program, file];
 }
 
-/** As in the folder of an integrator, who has installed the client. */
+/** Prepares a folder like an integrator's, with the client installed. */
 async function withCliente(file: string, folder: string): Promise<string[]> {
   await mkdir(path.join(folder, 'node_modules/@emissor-nfse'), { recursive: true });
   await symlink(path.join(ROOT, 'packages/cliente'), path.join(folder, 'node_modules/@emissor-nfse/cliente'));
@@ -380,7 +381,7 @@ async function withCliente(file: string, folder: string): Promise<string[]> {
   return [process.execPath, copy];
 }
 
-/** Between a program and the service: takes the first note to the service and loses the answer. */
+/** A proxy between a program and the service: it passes the first note on and loses the answer. */
 async function lossyLine(): Promise<{ readonly base: string; readonly issued: readonly string[] }> {
   const issued: string[] = [];
   const server = createServer((incoming, outgoing) => {
@@ -415,7 +416,7 @@ describe('the programs of the page of the PDF', { concurrency: true }, () => {
       const command = await prepare(path.join(SITE, 'exemplos', file), folder);
       if (command === undefined) return t.skip(`what runs ${file} is not here`);
       const [program, ...args] = command;
-      // Asked for at once: the note may not be authorised yet.
+      // The query follows at once: the note may not be authorised yet.
       const dps = await readFile(path.join(ROOT, 'examples/dps.xml'), 'utf8');
       const headers = { 'Content-Type': 'application/xml' };
       const issued = await request(address, '/integracao/api/v1/nfse/v101', { method: 'POST', headers, body: dps });
@@ -434,7 +435,7 @@ describe('the programs of the page of the PDF', { concurrency: true }, () => {
 
 describe('the programs of the first page', { concurrency: true }, () => {
   test('are all tried here', async () => {
-    // The whole way in one program is walked by test/percurso.maquina.test.ts.
+    // The program of the whole path is tested by test/percurso.maquina.test.ts.
     const isTried = (name: string): boolean => !/\.xml$|^percurso\./i.test(name);
     const files = (await readdir(path.join(SITE, 'exemplos'))).filter(isTried);
     assert.deepEqual(files.sort(), [...PROGRAMS, ...PDF_PROGRAMS].map(({ file }) => file).sort());
@@ -452,7 +453,7 @@ describe('the programs of the first page', { concurrency: true }, () => {
       const { code, out, err } = await run(program!, [...args, 'dps.json', base], folder);
       assert.equal(code, 0, out + err);
       const [, chave] = /^Emitida: (\d{50})$/m.exec(out)!;
-      // What it got is the note of the answer that was lost: there is no second one.
+      // The program got the note of the lost answer: there is no second one.
       assert.deepEqual(issued, [chave, chave]);
       assert.match(out, /^Autorizada, ISSQN 20\.00: /m);
       const { body } = await request(address, `/integracao/api/v1/nfse/${chave}`);

@@ -1,6 +1,6 @@
 /**
- * Free text as it was sent: what the national schema takes is issued, stored and shown without a changed byte, in XML, in JSON and
- * at the legacy port. In production, signed by both sides: `producao.maquina.test.ts`.
+ * Free text is issued, stored and shown without a changed byte, if the national schema accepts it. The test uses XML, JSON and the legacy
+ * port. `producao.maquina.test.ts` tests it in production, signed by both sides.
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -18,7 +18,7 @@ const { address } = await startTestService();
 const { api } = balcao(address);
 const ler = leitor();
 
-/** Ends in a space, as a shared note of 15/12/2025 does. */
+/** The text ends in a space, like a shared note of 15/12/2025. */
 const DESCRICAO = 'Licença de uso, mês 10/2026\n\t– “plano anual” \u00a0Łódź 😀 ';
 const NOME = ' Łódź & Irmãos – Comércio ';
 const TEXTS = { 'serv/cServ/xDescServ': DESCRICAO, 'toma/xNome': NOME, 'toma/IM': ' 12-3 ' };
@@ -95,7 +95,7 @@ describe('text with spaces at its ends, breaks of lines and letters beyond Latin
       consultaXml(`<NumeroNfse>${Number(body.chave_acesso.slice(23, 36))}</NumeroNfse>`),
     );
     assert.equal(first(documento, 'Discriminacao'), DESCRICAO, documento);
-    // The model has room for 115 characters of a name, of which none is cut in two.
+    // The model has room for 115 characters of a name, and none may be cut in two.
     const long = await emit(address, exampleXml({ serie: '1', nDPS: '7', 'toma/xNome': '😀'.repeat(116) }));
     await authorised(address, long.body.chave_acesso);
     const cut = await call(

@@ -1,4 +1,4 @@
-/** Two archives: that of this tree, and that of the next version, whose tree is this one with a migration more. */
+/** Two archives: that of this tree, and that of the next version, which is this tree with one more migration. */
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { OWN } from '../../scripts/pacote-servico.ts';
@@ -8,7 +8,7 @@ import { runToEnd } from './maquina.ts';
 export const NEXT = '0.1.1';
 export const MIGRATION = '999-da-proxima.sql';
 
-/** What an archive is made of, and what makes it. */
+/** The inputs of an archive, and its build scripts. */
 const TREE = [...OWN, 'scripts'];
 
 export async function makeArchives(folder: string): Promise<{ readonly first: string; readonly next: string }> {
@@ -28,13 +28,13 @@ export async function makeArchives(folder: string): Promise<{ readonly first: st
     path.join(tree, 'src/base/pg/migrations', MIGRATION),
     'create table da_proxima (tenant text primary key);\n',
   );
-  // npm takes what lies behind a link for somebody else's.
+  // npm treats a package behind a link as foreign.
   await copyPackages(path.join(ROOT, 'node_modules'), tree);
   await build(tree, next);
   return { first, next };
 }
 
-/** As links to the same files, where the disk is the same one. */
+/** Copies the packages as hard links, if both folders are on the same disk. */
 async function copyPackages(packages: string, tree: string): Promise<void> {
   if ((await runToEnd('cp', ['-al', packages, tree])).code === 0) return;
   await rm(path.join(tree, 'node_modules'), { recursive: true, force: true });

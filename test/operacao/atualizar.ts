@@ -1,4 +1,7 @@
-/** Updated by the page to a version with a migration, and gone back with: first by the link alone, which is refused, then as the refusal says. */
+/**
+ * The update to a version with a migration, by the page, and the way back. The link alone is refused at first; then the refusal's
+ * instructions work.
+ */
 
 import { VERSION } from '../support/pacote-servico.ts';
 import { MIGRATION, NEXT } from './arquivos.ts';

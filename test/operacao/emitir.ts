@@ -1,13 +1,13 @@
-/** Signed notes of one provider, sent as its program would send them, through the proxy where there is one; and whether all of them are there. */
+/** Signed notes of one provider, sent as its program would, through the proxy if there is one; and a check that all of them exist. */
 import { REHEARSAL } from './instalar.ts';
 import type { Life } from './vida.ts';
 
 const KEY = `--pfx data/pki/prestadores/11222333000181.pfx --senha-arquivo data/pki/senha.txt`;
 
-/** How the public reaches the service: by the proxy once it stands. */
+/** The public address of the service: that of the proxy, once it runs. */
 export const way = { address: 'http://127.0.0.1:8080', options: '' };
 
-/** The number of the next DPS of the provider; the page has issued the first. */
+/** The number of the provider's next DPS; the page has issued the first. */
 let next = 2;
 
 export async function issueNotes({ machine, notes }: Life, count: number): Promise<void> {
@@ -27,7 +27,7 @@ export async function issueNotes({ machine, notes }: Life, count: number): Promi
   notes.push(...keys);
 }
 
-/** Every note that was answered with 201 is there, once, and its number is nobody else's. */
+/** Every note that was answered with 201 exists once, and its number is unique. */
 export async function findNotes({ machine, notes }: Life): Promise<void> {
   const said = await machine.do(
     notes

@@ -1,20 +1,20 @@
-/** Copied while it serves, destroyed with its disk, restored: every note that was answered is there. */
+/** A backup during service, the loss of the disk, and a restoration: every answered note exists. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { findNotes, issueNotes } from './emitir.ts';
 import { isReady } from './instalar.ts';
 import { until } from './maquina.ts';
 import { hasCommand, type Life, type Step } from './vida.ts';
 
-/** The one that the unit lets the service write into. */
+/** The only folder of backups into which the unit lets the service write. */
 const COPIES = '/srv/nfse-copias';
-/** A segment of the WAL is given thirty seconds, and is carried away within five more. */
+/** A WAL segment is closed after thirty seconds, and archived within five more. */
 const ARCHIVED_WITHIN_MS = 45_000;
 
 async function needsCopies(life: Life): Promise<string | undefined> {
   return (await hasCommand(life, 'copia fazer')) ? undefined : 'nfse copia';
 }
 
-/** As the account of the service, which owns the copies. */
+/** A command of the service's account, which owns the backups. */
 function copia(command: string): string {
   return `runuser -u nfse -- nfse copia ${command}\n`;
 }
@@ -29,7 +29,7 @@ export const COPY: Step = {
       systemctl restart nfse`);
     await until('o serviço parte', () => isReady(life));
     await machine.do(copia('fazer') + copia('conferir'));
-    // What comes after the copy is in what is archived.
+    // The archived WAL has the changes after the backup.
     await issueNotes(life, 3);
     await pause(ARCHIVED_WITHIN_MS);
     await machine.do(copia('listar'));
@@ -53,7 +53,7 @@ export const RESTORE: Step = {
     await life.machine.do(`${copia('restaurar')}systemctl start nfse.socket nfse.service`);
     await until('o serviço parte', () => isReady(life));
     await findNotes(life);
-    // Restoring leaves the municipalities closed, until somebody has looked.
+    // A restoration leaves the municipalities closed until an operator has checked them.
     await life.machine.do('runuser -u nfse -- nfse municipio alterar exemplo --sem-fechar');
     await issueNotes(life, 1);
   },

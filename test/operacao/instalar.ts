@@ -1,17 +1,17 @@
-/** Installed by the page, opened as the page on rehearsing says, and a first note. */
+/** Installed by the page, opened by the page on rehearsals, and a first note. */
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { until } from './maquina.ts';
 import { commandsOf } from './pagina.ts';
 import type { Life, Step } from './vida.ts';
 
-/** From nothing to a service behind nginx; and what comes after: a new version, and the one before. */
+/** The page leads from an empty machine to a service behind nginx, and covers an update and the way back. */
 export const PRODUCTION = 'producao.md';
 const ARCHIVE = 'instalar.md';
-/** Where the rehearsal keeps its authorities, keys and the simulated ADN: of the account of the service, which reads them. */
+/** The folder of the rehearsal's authorities, keys and simulated ADN; the service's account owns it and reads them. */
 export const REHEARSAL = '/srv/ensaio';
 
-/** Where an archive is carried to, in the machine that the rehearsal makes. */
+/** The folder for a delivered archive, in the machine of the rehearsal. */
 const DELIVERED = '/srv/entrega';
 
 async function carryArchive({ machine }: Life, folder: string): Promise<void> {
@@ -23,7 +23,7 @@ async function carryArchive({ machine }: Life, folder: string): Promise<void> {
   );
 }
 
-/** The commands of a section, in the folder into which the archive was carried. */
+/** Runs the commands of a section, in the folder of the delivered archive. */
 export async function followPage(life: Life, section: string, folder?: string): Promise<string> {
   if (folder !== undefined) await carryArchive(life, folder);
   const into = folder === undefined ? '' : `cd ${DELIVERED}\n`;
@@ -38,14 +38,14 @@ export const INSTALL: Step = {
   name: 'instalar do arquivo, pela página',
   run: async (life) => {
     await carryArchive(life, life.archives.first);
-    // What Debian brings is there already, and the machine has no network.
+    // Debian's packages are installed already, and the machine has no network.
     const program = commandsOf(PRODUCTION, 'O programa e a conta').replace(/^apt-get .*$/m, '');
     await life.machine.do(`cd ${DELIVERED}\n${program}`);
     for (const section of ['Os ajustes', 'O serviço']) await life.machine.do(commandsOf(PRODUCTION, section));
     await until('o serviço parte', () => isReady(life));
     const owner = await life.machine.do('stat -c %U /proc/$(systemctl show -P MainPID nfse)');
     if (owner.trim() !== 'nfse') throw new Error(`the service is ${owner.trim()}`);
-    // Neither the service nor root, who has just asked for the version, leaves anything there.
+    // The service writes nothing there, nor does root, after its query for the version.
     const touched = await life.machine.do(`find /opt/ -newer ${DELIVERED} -not -name nfse | head`);
     if (touched !== '/opt/\n') throw new Error(`written in /opt: ${touched}`);
   },
@@ -61,7 +61,7 @@ export const OPEN: Step = {
       'npm run -s nfse --',
       'nfse',
     );
-    // It runs until it is told to end; in the page it has a terminal of its own.
+    // It runs until it is stopped; the page gives it a separate terminal.
     const background = `systemd-run -q --collect --unit=adn --uid=nfse --working-directory=${REHEARSAL} /usr/local/bin/nfse adn-simulador`;
     await machine.do(`cd ${REHEARSAL}\n${chapter.replace(/^nfse adn-simulador/m, background)}`);
   },

@@ -1,6 +1,6 @@
 /**
- * A clean Debian with systemd and without a network, in which a municipality lives: made by debootstrap, started by systemd-nspawn, entered
- * by nsenter. What is given to it is what its operator would carry in.
+ * A clean Debian with systemd and without a network for one municipality. debootstrap makes it, systemd-nspawn starts it, and nsenter
+ * enters it. It receives only the files that its operator would carry in.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** What the operator finds installed, by Debian. The rest comes with the archive. */
+/** Debian packages that the operator finds installed. The rest comes with the archive. */
 const PACKAGES = 'systemd-sysv,dbus,nginx-light,prometheus,curl,openssl';
 const BOOT_WITHIN_MS = 120_000;
 const COMMAND_WITHIN_MS = 600_000;
@@ -16,18 +16,18 @@ const COMMAND_WITHIN_MS = 600_000;
 export type Said = { readonly code: number | null; readonly out: string; readonly err: string };
 
 export type Machine = {
-  /** Where its files are seen from outside. */
+  /** The path of its files from outside. */
   readonly root: string;
-  /** Runs lines of a shell as root would type them, and stops at the first that fails: then it throws, with what was said. */
+  /** Runs shell lines as root would type them, and stops at the first failure: then it throws, with the output. */
   do(lines: string): Promise<string>;
-  /** The same, where failing is what is looked at. */
+  /** The same, for a test of a failure. */
   try(lines: string): Promise<Said>;
-  /** Puts files of the outside into a folder. */
+  /** Copies files from outside into a folder. */
   carry(files: readonly string[], folder: string): Promise<void>;
   end(): Promise<void>;
 };
 
-/** Asks again until it holds. */
+/** Repeats the question until it holds. */
 export async function until(what: string, holds: () => Promise<boolean>, withinMs = BOOT_WITHIN_MS): Promise<void> {
   for (const end = performance.now() + withinMs; performance.now() < end; await pause(200)) if (await holds()) return;
   throw new Error(`${what}: não em ${withinMs / 1000} s`);

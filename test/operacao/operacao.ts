@@ -1,7 +1,8 @@
 /**
- * A municipality's life on a clean Debian, by the commands of the pages and the real programs: installed from the archive without a network,
- * opened, behind nginx with mutual TLS, watched by Prometheus, copied, destroyed, restored, updated to a version with a migration, and gone back with.
- * Says the minutes that each step took. As root, with debootstrap, systemd-container and util-linux.
+ * A municipality's life on a clean Debian, by the commands of the pages and the real programs. It is installed from the archive without a
+ * network, opened, put behind nginx with mutual TLS, and watched by Prometheus. Then it is backed up, destroyed, restored, updated to a
+ * version with a migration, and taken back. The script prints the minutes of each step. It needs root, debootstrap, systemd-container and
+ * util-linux.
  *
  *     npm run test:operacao
  */

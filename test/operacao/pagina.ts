@@ -1,9 +1,9 @@
-/** What a page of the documentation tells an operator to type: the script types that, and nothing of its own where a page has it. */
+/** Commands that a page of the documentation gives an operator: the script runs those, and none of its own where a page has one. */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { ROOT, VERSION } from '../support/pacote-servico.ts';
 
-/** The blocks of commands of a section, each as one script. */
+/** The command blocks of a section, each as one script. */
 export function blocksOf(page: string, section: string): readonly string[] {
   const text = readFileSync(path.join(ROOT, 'docs/site', page), 'utf8').replaceAll('{{versao}}', VERSION);
   const from = new RegExp(`^#+ ${section}$`, 'm').exec(text);

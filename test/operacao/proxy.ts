@@ -1,4 +1,4 @@
-/** Behind the nginx of Debian as its file in `deploy` says, with mutual TLS: the certificate of a client is seen, and nobody can claim one. */
+/** The nginx of Debian with its file of `deploy`, with mutual TLS: the service sees the client's certificate, and nobody can forge one. */
 import { way } from './emitir.ts';
 import { isReady, PRODUCTION, REHEARSAL } from './instalar.ts';
 import { until } from './maquina.ts';
@@ -13,7 +13,7 @@ export const PROXY: Step = {
   run: async (life) => {
     const { machine } = life;
     await machine.do(`echo 127.0.0.1 ${SITE} painel.exemplo.gov.br >> /etc/hosts`);
-    // The certificate for a rehearsal comes second in the page, for most have one.
+    // The certificate for a rehearsal comes second in the page, because most operators have one.
     const [site, certificate] = blocksOf(PRODUCTION, 'O nginx');
     await machine.do(certificate! + site!);
     await machine.do('systemctl restart nfse');

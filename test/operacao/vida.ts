@@ -1,9 +1,9 @@
-/** What each step of a municipality's life knows of the others. */
+/** The shared state of the steps of a municipality's life. */
 import type { Machine } from './maquina.ts';
 
 export type Life = {
   readonly machine: Machine;
-  /** The archives, the list and the checksums of two versions, by their folders. */
+  /** The archives, the lists and the checksums of two versions, by their folders. */
   readonly archives: { readonly first: string; readonly next: string };
   /** Keys of the notes that were answered with 201. */
   readonly notes: string[];
@@ -11,7 +11,7 @@ export type Life = {
 
 export type Step = {
   readonly name: string;
-  /** What is missing of the program for it; undefined: nothing. */
+  /** The missing programs of this step; undefined: none. */
   needs?(life: Life): Promise<string | undefined>;
   run(life: Life): Promise<void>;
 };

@@ -1,9 +1,9 @@
-/** Watched by the Prometheus of Debian with the alerts of `deploy`: quiet while all is well, and loud when the service is gone. */
+/** The Prometheus of Debian with the alerts of `deploy`: silent while all is well, and firing when the service is gone. */
 import { isReady } from './instalar.ts';
 import { until } from './maquina.ts';
 import { hasCommand, isInArchive, type Life, type Step } from './vida.ts';
 
-/** As the page on watching has it; asked more often, so that this does not take long. */
+/** The configuration of the page on monitoring, with a shorter interval, so that this does not take long. */
 const CONFIG = `global:
   scrape_interval: 1s
   evaluation_interval: 1s

@@ -4,7 +4,7 @@ import java.net.URL;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 
-/** Calls the operations that it is told on its input (name and document in Base64, one a line), with the port that wsimport made. */
+/** Calls the operations of its input (name and document in Base64, one a line), with the port that wsimport made. */
 public class Cliente {
   public static void main(String[] args) throws Exception {
     Nfes_Service service = new Nfes_Service(new URL(args[0]));

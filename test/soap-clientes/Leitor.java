@@ -3,7 +3,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.*;
 import javax.xml.bind.*;
 
-/** Reads answers with the classes that xjc made of the schemas (their packages are the arguments): a document in Base64 a line in, what the note says a line out. */
+/** Reads answers with the classes that xjc made from the schemas (the arguments are their packages): a Base64 document a line in, a note a line out. */
 public class Leitor {
   public static void main(String[] args) throws Exception {
     JAXBContext context = JAXBContext.newInstance(String.join(":", args));
@@ -18,7 +18,7 @@ public class Leitor {
     }
   }
 
-  /** What the getters of these names lead to; what was not read is null. */
+  /** The value behind the getters of these names; null if it was not read. */
   static Object at(Object from, String... names) throws Exception {
     for (String name : names) from = from == null ? null : from.getClass().getMethod("get" + name).invoke(from);
     return from;

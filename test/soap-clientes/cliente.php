@@ -1,6 +1,6 @@
 <?php
-// Calls the operations that it is told on its input, one JSON array a line, from the description alone; writes each answer as JSON.
-// ["ler", document, namespace of the answer, namespace of its contents] reads a note by those namespaces, and no others.
+// Calls the operations of its input, one JSON array a line, from the WSDL alone; writes each answer as JSON.
+// ["ler", document, namespace of the answer, namespace of its contents] reads a note by those namespaces alone.
 function ler(string $document, string $resposta, string $tipos): string
 {
     $read = new DOMDocument();

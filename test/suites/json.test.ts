@@ -1,4 +1,4 @@
-/** JSONTestSuite: which texts are JSON (`y_`), which are not (`n_`), and where the standard leaves it open (`i_`), against the reader of bodies. */
+/** JSONTestSuite against the reader of bodies: texts that are JSON (`y_`), are not (`n_`), or are left open by the standard (`i_`). */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { readJson } from '../../src/documents/json.ts';

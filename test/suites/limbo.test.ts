@@ -1,6 +1,6 @@
 /**
- * C2SP x509-limbo: chains of certificates, good and bad. They are of TLS servers, so the purpose of a server stands here for the one that
- * we ask for, and whether a certificate names the server that was called is asked of nobody.
+ * C2SP x509-limbo: chains of certificates, good and bad. They are of TLS servers, so the purpose of a server replaces the one that we
+ * require. The name of the server is not checked.
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -23,7 +23,7 @@ type Testcase = {
 const SERVER = '1.3.6.1.5.5.7.3.1';
 const EMAIL = '1.3.6.1.5.5.7.3.4';
 
-/** The same certificate, as if it were for signing what it is for serving. */
+/** The same certificate, with the purpose of a signature instead of that of a server. */
 function asSigner(certificate: Certificate): Certificate {
   const { extKeyUsage } = certificate;
   return extKeyUsage === undefined
@@ -35,7 +35,7 @@ function derOf(pem: string): Buffer {
   return Buffer.from(pem.replace(/-----[A-Z ]+-----/g, ''), 'base64');
 }
 
-/** Of what is not asked: by the name or a feature of the case. */
+/** Cases that are left out, by the name or a feature of the case. */
 const OTHER_SUBJECTS: Readonly<Record<string, RegExp>> = {
   'o nome do servidor que se chamou: nenhum servidor é chamado aqui': /^webpki::(cn|san)::|-wrong-san$/,
   'o comprimento da cadeia que quem pergunta escolhe: aqui é um só': /max-chain-depth/,

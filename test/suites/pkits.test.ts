@@ -1,6 +1,6 @@
 /**
- * NIST PKITS: paths of certificates with their revocation lists, each as a message that somebody signed. The CMS of the message and the
- * chain that it carries are judged as a request's would be, with the lists that it brings in the folder of the municipality.
+ * NIST PKITS: certificate paths with their revocation lists, each as a signed message. The message's CMS and its chain are judged like a
+ * request's. The message's lists are in the folder of the municipality.
  */
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -10,12 +10,12 @@ import { CMS_CODES, signerFaults } from '../../src/documents/signer-faults.ts';
 import { open } from '../support/chains.ts';
 import { type Caso, trySuite } from './suite.ts';
 
-/** All of it is valid from 2010 to 2030, except what is meant not to be. */
+/** All of it is valid from 2010 to 2030, except the deliberate errors. */
 const AT = Date.UTC(2026, 10, 22);
 
 type Message = { readonly content: Buffer; readonly cms: Buffer; readonly lists: readonly Buffer[] };
 
-/** The parts of a multipart/signed message: what was signed, with its lines ended as mail ends them, and the signature. */
+/** The parts of a multipart/signed message: the signed content, with the line ends of mail, and the signature. */
 function messageOf(text: string): Message {
   const boundary = /boundary="([^"]+)"/.exec(text)![1]!;
   const [, content, signature] = text.replace(/\r?\n/g, '\r\n').split(`--${boundary}`);

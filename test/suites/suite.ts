@@ -1,9 +1,9 @@
 /**
- * Public test suites of others against our verdicts. A suite is never part of this repository: NFSE_SUITES names a folder under which it
- * lies, somewhere, as its makers publish it. Without it the test is skipped and says so.
+ * Public third-party test suites against our verdicts. A suite is never part of this repository: NFSE_SUITES names a folder that contains
+ * it, as its makers publish it. The test is skipped with a message if the variable is absent.
  *
- * Every case where we decide otherwise needs an explanation, and every explanation a case. What was counted stands in `docs/suites.md`:
- * NFSE_GRAVAR_SUITES=1 writes it there.
+ * Every case with a different verdict needs an explanation, and every explanation a case. The counts are in `docs/suites.md`:
+ * NFSE_GRAVAR_SUITES=1 writes them there.
  */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
@@ -15,32 +15,32 @@ const PAGE = path.join(import.meta.dirname, '../../docs/suites.md');
 
 export type Caso = {
   readonly nome: string;
-  /** What the suite wants; `livre`: it leaves it open. */
+  /** The verdict of the suite; `livre`: the suite leaves it open. */
   readonly deles: 'aceita' | 'recusa' | 'livre';
   readonly nosso: 'aceita' | 'recusa';
   /** Our reason for refusing it. */
   readonly motivo?: string;
 };
 
-/** Why a group of cases ends otherwise here. Portuguese: it is a row of the page. */
+/** The reason for a different verdict on a group of cases. It is in Portuguese, as a row of the page. */
 export type Explicacao = {
   readonly porque: string;
-  /** Of the name of a case and our reason, joined by a space. */
+  /** A pattern for the name of a case and our reason, joined by a space. */
   readonly casos: RegExp;
 };
 
 export type Suite = {
   /** The heading of its section of the page. */
   readonly nome: string;
-  /** A path that ends so marks the folder of the suite, which is what stands before it. */
+  /** The end of a path that marks the folder of the suite, which is the part before it. */
   readonly marca: string;
-  /** As many as there were at least; fewer mean that they were not found. */
+  /** The minimum number of cases; fewer mean that they were not found. */
   readonly casosMin: number;
   /** Refused here and accepted there. */
   readonly estritos: readonly Explicacao[];
   /** Accepted here and refused there, without harm. */
   readonly frouxos: readonly Explicacao[];
-  /** Cases of another subject, which are not asked: why, and how many. */
+  /** Cases of another subject, which are left out: the reasons, and their numbers. */
   readonly fora?: (folder: string) => Readonly<Record<string, number>>;
   run(folder: string): readonly Caso[] | Promise<readonly Caso[]>;
 };
@@ -88,7 +88,7 @@ function explained(what: string, casos: readonly Caso[], explanations: readonly 
   });
 }
 
-/** Holds what was counted to the section of the page, or writes it there. */
+/** Compares the counts with the section of the page, or writes them there. */
 function tell(nome: string, rows: readonly Row[]): void {
   const lines = rows.map(([what, count, why]) => `| ${what} | ${count} | ${why} |`);
   const table = ['| Veredito | Casos | Porquê |', '| --- | ---: | --- |', ...lines].join('\n');

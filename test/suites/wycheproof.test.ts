@@ -44,7 +44,7 @@ type Vectors = {
 
 const DELES = { valid: 'aceita', invalid: 'recusa', acceptable: 'livre' } as const;
 
-/** The CMS that says: the holder of this key signed the bytes themselves, and this is the value. */
+/** A CMS in which the holder of this key signed the bytes themselves, with this signature value. */
 function cmsOf(certificate: Buffer, digest: string, value: Buffer): string {
   const [serial, , issuer] = readAsn1(certificate).children[0]!.children.slice(1);
   const algorithm = der.sequence(der.oid(digest), der.null());

@@ -1,9 +1,9 @@
 /**
- * The W3C's XML conformance suite (folder `xmlconf`, as its archive has it) against the reader of XML: its own catalogue says which
- * files there are and what they are for.
+ * The W3C's XML conformance suite (folder `xmlconf`, as in its archive) against the reader of XML. The suite's own catalogue lists the
+ * files and their purpose.
  *
- * Nearly all of its documents have a document type, which we take from nobody. Where that declares nothing but elements it says nothing
- * about the document, which is tried once more without it, and must then say what the suite says that it says.
+ * Nearly all of its documents have a document type, which we always refuse. A document type that declares only elements does not change the
+ * document. Such a document is tried once more without it, and must then have the content that the suite gives.
  */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import path from 'node:path';
 import { readXml } from '../../src/documents/xml.ts';
 import { type Caso, trySuite } from './suite.ts';
 
-/** The catalogue lies beside the folders that it includes; other files are called as it is. */
+/** The catalogue lies beside the folders that it includes; other files have the same name. */
 const MARCA = 'sun/sun-valid.xml';
 
 type Attributes = Readonly<Record<string, string>>;
@@ -40,13 +40,13 @@ function attributesIn(text: string): Attributes {
 
 const DELES: Readonly<Record<string, Caso['deles']>> = {
   valid: 'aceita',
-  // Whether a document is valid to its document type nobody here asks.
+  // The service does not check whether a document is valid by its document type.
   invalid: 'aceita',
   'not-wf': 'recusa',
   error: 'livre',
 };
 
-/** What was said before the fifth edition, in which more characters may stand in names. */
+/** Tests for editions before the fifth, which allows more characters in names. */
 function isOfAnOlderEdition({ about }: Teste): boolean {
   return about.EDITION !== undefined && !about.EDITION.split(/\s+/).includes('5');
 }
@@ -55,7 +55,7 @@ const isOf11 = ({ about }: Teste): boolean => /1\.1/.test(`${about.RECOMMENDATIO
 
 function casoOf({ id, about }: Teste, bytes: Uint8Array): Caso {
   const reading = readXml(bytes);
-  // Names with a colon that is no prefix are well-formed to XML and not to its namespaces.
+  // Names with a colon that is no prefix are well-formed XML, but break its namespaces.
   const deles = about.NAMESPACE === 'no' ? 'livre' : DELES[about.TYPE!]!;
   return 'fault' in reading
     ? { nome: id, deles, nosso: 'recusa', motivo: reading.fault.mensagem }
@@ -96,7 +96,7 @@ trySuite({
       .map(whole),
 });
 
-/** A document type that declares elements, and nothing that makes a difference to what the document says. */
+/** A document type that declares elements, and nothing that changes the document's content. */
 const NAME = '[A-Za-z_][\\w.-]*';
 const CONTENT = `EMPTY|ANY|\\(\\s*#PCDATA\\s*\\)|\\(\\s*#PCDATA(?:\\s*\\|\\s*${NAME})+\\s*\\)\\*|\\(${NAME}[?*+]?(?:\\s*,\\s*${NAME}[?*+]?)*\\)[?*+]?`;
 const PLAIN_TYPE = new RegExp(
@@ -110,11 +110,11 @@ function withoutType(one: Teste): Caso[] {
   return [casoOf(one, bytes), ...asItShouldRead(one, bytes)];
 }
 
-/** A second case where the suite says what the document says: another text is as good as a refusal. */
+/** A second case if the suite gives the content of the document: another content counts as a refusal. */
 function asItShouldRead({ id, about, file }: Teste, bytes: Buffer): Caso[] {
   const reading = readXml(bytes);
   if (about.OUTPUT === undefined || 'fault' in reading) return [];
-  // Neither form says anything of a namespace, and ours leaves instructions to nobody.
+  // Neither form shows namespaces, and ours does not output processing instructions.
   if (/<\?|xmlns/.test(bytes.toString('latin1').replace(/^<\?xml\s.*?\?>/, ''))) return [];
   const wanted = readFileSync(path.resolve(file, '..', path.relative(path.dirname(about.URI!), about.OUTPUT)), 'utf8');
   const isSame = plain(reading.canonicalOf(reading.root)) === plain(wanted);
@@ -133,7 +133,7 @@ trySuite({
       .flatMap(withoutType),
 });
 
-/** The form of the suite (`canonxml.html`) and the canonical one differ in which characters they write by number or name. */
+/** The form of the suite (`canonxml.html`) and the canonical one escape different characters. */
 function plain(text: string): string {
   return text
     .replace(/&#(?:x([0-9A-Fa-f]+)|(\d+));/g, (_, hex, number) =>

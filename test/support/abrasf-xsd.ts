@@ -1,9 +1,10 @@
 /**
- * Schemas of the model in its two shapes, written from its manual and from what the services in use publish, not from anything of ours: one
+ * Schemas of the ABRASF model in its two shapes. Their sources are its manual and the services in use, not our code. A shape has one
  * namespace for everything (ABRASF 1.00), or one for each message and one for the contents (SpeedGov).
  *
- * A type is its elements in order, as `Nome:tipo`; `?` it may be missing, `+` one or more, `*` any number; `{…}` a group of its own, `|` the
- * other half of a choice, `@Nome` an attribute. A Signature is the municipality's (`assinatura`), or the sender's, which may be missing.
+ * The notation of a type is its elements in order, as `Nome:tipo`. `?` means optional, `+` one or more, `*` any number; `{…}` is a nested
+ * group, `|` separates the halves of a choice, `@Nome` is an attribute. A Signature is the municipality's (`assinatura`), or the sender's,
+ * which is optional.
  */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -47,7 +48,7 @@ const SIMPLES: Readonly<Record<string, string>> = {
 const COMECO_DOS_VALORES =
   'ValorServicos:dinheiro ValorDeducoes?:dinheiro ValorPis?:dinheiro ValorCofins?:dinheiro ValorInss?:dinheiro ValorIr?:dinheiro ValorCsll?:dinheiro IssRetido:simNao ValorIss?:dinheiro ValorIssRetido?:dinheiro OutrasRetencoes?:dinheiro BaseCalculo?:dinheiro Aliquota?:aliquota ValorLiquidoNfse?:dinheiro';
 
-/** What differs between the two. */
+/** Types that differ between the two shapes. */
 const DIFEREM = {
   abrasf: {
     descontos: 'DescontoIncondicionado?:dinheiro DescontoCondicionado?:dinheiro',
@@ -146,7 +147,7 @@ const VEZES: Readonly<Record<string, string>> = {
   '*': ' minOccurs="0" maxOccurs="unbounded"',
 };
 
-/** What stands in an element, of the notation above. */
+/** The content of an element that the notation above describes. */
 function conteudo(notation: string, assinada: boolean): string {
   const words = notation.split(' ');
   const until = (end: string | undefined): { readonly inside: string; readonly attributes: string } => {
@@ -174,7 +175,7 @@ function conteudo(notation: string, assinada: boolean): string {
   return inside + attributes;
 }
 
-/** A schema: what it defines, in which namespace, `t` being the one of the contents. */
+/** A schema with these definitions in a namespace; `t` is the prefix of the namespace of the contents. */
 function esquema(
   namespace: string,
   tipos: string,
@@ -198,7 +199,7 @@ const ASSINATURA = `<?xml version="1.0" encoding="UTF-8"?>
 /** The place of the schema of a document, by its root. */
 export type Esquemas = (root: string) => string;
 
-/** Writes the schemas of a shape into a folder. `assinada`: the municipality must sign, as they are published. */
+/** Writes the schemas of a shape into a folder. `assinada`: the municipality must sign, as the published schemas say. */
 export function writeEsquemas(folder: string, forma: Forma, namespace: string, assinada = false): Esquemas {
   const tiposNs = forma === 'abrasf' ? namespace : `${SPEEDGOV}tipos_v1.xsd`;
   const simples = Object.entries(SIMPLES).map(
@@ -228,7 +229,7 @@ export function writeEsquemas(folder: string, forma: Forma, namespace: string, a
   write('tipos_v1.xsd', esquema(tiposNs, tiposNs, tipos));
   const imports = `<xs:import namespace="${tiposNs}" schemaLocation="tipos_v1.xsd"/>`;
   const places = all.map(({ file, root, notation }) => {
-    // The one message of which the schema leaves what stands right in it without namespace.
+    // This message alone has an element without namespace directly below its root.
     const locais = root === 'CancelarNfseEnvio' ? 'unqualified' : 'qualified';
     return [
       root,

@@ -1,6 +1,6 @@
 /** The bodies of the ADN's answers, as its contract has them (`POST /adn/DFe`). */
 
-/** A key; other numbers make others. */
+/** A key; each number makes another one. */
 export const chaveOf = (number: number): string => `3550308${String(number).padStart(43, '0')}`;
 
 /** One document in the answer to a lot, with the codes of its refusal. */
@@ -20,7 +20,7 @@ export const HEAD = {
 
 export const lote = (...entries: readonly unknown[]) => ({ Lote: entries, ...HEAD });
 
-/** Of a lot or of a query as a whole. */
+/** Errors of a lot or of a query as a whole. */
 export const refusal = (...codes: readonly string[]) => ({
   Erros: codes.map((Codigo) => ({ Codigo, Descricao: `regra ${Codigo}` })),
   ...HEAD,

@@ -1,8 +1,8 @@
 /**
- * An ADN for load, in a process of its own: it takes every note without looking at it, as slowly as it is told, and gives back what it
- * took page by page. The simulator judges each document, which costs more than what is measured against it.
+ * An ADN for load tests, in a process of its own. It accepts every note without validating it, after a set delay, and returns the accepted
+ * notes page by page. The simulator validates each document, which costs more than the code under measurement.
  *
- * Started by {@link adnLento} with its settings as JSON; it prints its port, and its counts when a line comes in.
+ * {@link adnLento} starts it with its settings as JSON. It prints its port, and its counts for each line on its standard input.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createServer } from 'node:https';
@@ -18,12 +18,12 @@ export type AjustesDoAdn = {
   readonly key: string;
   readonly cert: string;
   readonly clientes: string;
-  /** Before each answer, in milliseconds. */
+  /** Delay before each answer, in milliseconds. */
   readonly atraso_ms: number;
   readonly porPagina: number;
 };
 
-/** `repetidas`: notes that came again after they were taken. `ausentes`: answers that a key is not there. */
+/** `repetidas`: notes that came again after they were accepted. `ausentes`: answers that a key does not exist. */
 export type Contagens = {
   readonly envios: number;
   readonly consultas: number;
@@ -35,13 +35,13 @@ export type Contagens = {
 export type AdnLento = {
   readonly address: string;
   contagens(): Promise<Contagens>;
-  /** From now on: takes notes and gives no answer, loses them before they come in, or answers. */
+  /** The mode from now on: answers; accepts notes without an answer; loses notes before it reads them; lists nothing. */
   modo(modo: 'responde' | 'perde_resposta' | 'perde_pedido' | 'nao_lista'): Promise<Contagens>;
-  /** It comes to hold so many more documents of nobody, after those that it holds. */
+  /** Adds so many documents of other parties after those that it holds. */
   avanca(documentos: number): Promise<Contagens>;
 };
 
-/** Starts one, until the test file ends. */
+/** Starts one, which ends with the test file. */
 export async function adnLento(ajustes: AjustesDoAdn): Promise<AdnLento> {
   const child: ChildProcess = spawn(process.execPath, [import.meta.filename, JSON.stringify(ajustes)], {
     stdio: ['pipe', 'pipe', 'inherit'],

@@ -1,6 +1,6 @@
 /**
- * Three PostgreSQL servers kept by Patroni and etcd, with HAProxy in front, as docs/site/disponibilidade.md has them: their configuration is
- * read off that page. Each run has addresses of the loopback network to itself, so the ports are those of the page.
+ * Three PostgreSQL servers under Patroni and etcd, with HAProxy in front, as docs/site/disponibilidade.md describes them. Their
+ * configuration is read from that page. Each run has its own addresses of the loopback network, so the ports are those of the page.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,12 +18,12 @@ import { until } from './until.ts';
 const MEMBERS = ['banco1', 'banco2', 'banco3'] as const;
 const NETWORK_TRIES = 50;
 const STATUS_WITHIN_MS = 1_500;
-/** A follower further behind is not there yet, in bytes. */
+/** Bytes of replication lag above which a follower does not count as ready. */
 const LAG_MAX = 1_048_576;
 const SERVICO = { user: 'nfse', password: 'SENHA-DO-SERVICO', database: 'nfse' } as const;
-/** Of each log, where something went wrong. */
+/** Lines of each log that a failure shows. */
 const LAST_LINES = 15;
-/** By which what belongs to a run is known when its processes are looked for. */
+/** An environment variable that marks the processes of a run, so that they can be found. */
 const MARK = 'NFSE_TEST_ALTA_PASTA';
 
 export type Member = {
@@ -35,7 +35,7 @@ export type Member = {
   patroni: ChildProcess;
 };
 
-/** As Patroni tells it. */
+/** A member as Patroni reports it. */
 type Seen = {
   readonly name: string;
   readonly role: string;
@@ -47,20 +47,20 @@ type Seen = {
 export type Banco = {
   readonly folder: string;
   readonly members: readonly Member[];
-  /** Of the database of the service, through HAProxy and as a list of hosts. */
+  /** URLs of the service's database, through HAProxy and as a list of hosts. */
   readonly urls: { readonly haproxy: string; readonly lista: string };
   readonly connection: ClientConfig;
-  /** Until one leads and the two others follow it, one of them synchronously where that is asked for. */
+  /** Waits until one member leads and two follow it, one of them synchronously if the mode asks for it. */
   untilWhole(): Promise<Member>;
   /** All processes of PostgreSQL of a member. */
   serversOf(member: Member): readonly number[];
-  /** Those of them by which the others follow. */
+  /** The PostgreSQL processes of a member that send the log to its followers. */
   sendersOf(member: Member): readonly number[];
   startEtcd(member: Member): ChildProcess;
   startPatroni(member: Member): ChildProcess;
-  /** As an operator has it. */
+  /** The switchover as an operator does it. */
   switchover(): Promise<void>;
-  /** What each program said last. */
+  /** The last lines of the log of each program. */
   lastWords(): string;
 };
 
@@ -124,8 +124,8 @@ function serverAccount(): Place['account'] {
 }
 
 /**
- * Ends all that belongs to a folder, and removes it. PostgreSQL writes over its environment, and is known by where it is. Who is stopped
- * does not hear of the end of its server.
+ * Ends all processes of a folder, and removes it. PostgreSQL overwrites its environment, so its processes are known by their working
+ * directory. A suspended process does not notice the end of its server.
  */
 const GUARD = `trap '' INT TERM HUP
 read -r _
@@ -141,7 +141,7 @@ for turn in 1 2 3 4 5; do
 done
 rm -rf "$2"`;
 
-/** A shell that waits for the end of this process, however it comes. */
+/** A shell that waits for the end of this process, even after a SIGKILL, and then cleans up. */
 function watchOver(folder: string): void {
   const env: NodeJS.ProcessEnv = { ...process.env };
   delete env[MARK];
@@ -156,7 +156,7 @@ function watchOver(folder: string): void {
   });
 }
 
-/** Of the loopback network, where nobody listens on the ports of the page. */
+/** A network of the loopback range in which the ports of the page are free. */
 async function freeNetwork(): Promise<string> {
   for (let tried = 0; tried < NETWORK_TRIES; tried += 1) {
     const drawn = process.pid + tried * 257;
@@ -188,7 +188,7 @@ function startPatroni(place: Place, { name, folder }: Member): ChildProcess {
   return startProgram(place, `${name}/patroni`, place.programs.patroni, [path.join(folder, 'patroni.yml')]);
 }
 
-/** What it says is in the folder, under its name. */
+/** The program's output goes to a log in the folder, under its name. */
 function startProgram(
   { folder, account }: Place,
   name: string,
@@ -207,7 +207,7 @@ function startProgram(
   return child;
 }
 
-/** What each member says of all; undefined of who says nothing. */
+/** Each member's view of the whole; undefined for a member that does not answer. */
 function lookAt(members: readonly Member[]): Promise<readonly (readonly Seen[] | undefined)[]> {
   return Promise.all(
     members.map(({ host }) =>
@@ -218,7 +218,10 @@ function lookAt(members: readonly Member[]): Promise<readonly (readonly Seen[] |
   );
 }
 
-/** The name of who leads, as all say; undefined while something is missing. Who was stopped says for a while what was so before. */
+/**
+ * The name of the leader, if all members agree; undefined while something is missing. A member that was stopped reports its old state for a
+ * while.
+ */
 function wholeLeader(views: readonly (readonly Seen[] | undefined)[], modo: Modo): string | undefined {
   const leaders = new Set(views.map((seen) => (seen === undefined ? undefined : leaderIn(seen, modo))));
   return leaders.size === 1 ? [...leaders][0] : undefined;

@@ -1,4 +1,4 @@
-/** The configuration of docs/site/disponibilidade.md, for the machines of a run; and the programs of Debian that take it. */
+/** The configuration of docs/site/disponibilidade.md for the machines of a run, and the Debian programs that read it. */
 import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -14,20 +14,20 @@ const PACKAGES = {
   postgres: 'postgresql',
 } as const;
 
-/** Where each is; of PostgreSQL the folder of its programs. */
+/** The path of each program; for PostgreSQL, the folder of its programs. */
 export type Programs = Readonly<Record<keyof typeof PACKAGES, string>> & {
-  /** Before 3.0.3 Patroni takes by the third protocol of etcd a lock that is another's by now (D-410). */
+  /** Patroni before 3.0.3 may take over a lock of another member through etcd's third protocol (D-416). */
   readonly wantsEtcd2: boolean;
 };
 
-/** With synchronous replication, as on the page, or without it. */
+/** Replication is synchronous, as on the page, or asynchronous. */
 export type Modo = 'sincrono' | 'assincrono';
 
-/** `network`: what comes after `10.0.0.` on the page comes after this. */
+/** `network`: the prefix that replaces the `10.0.0.` of the page. */
 export type Run = { readonly network: string; readonly programs: Programs; readonly modo: Modo };
 export type Machine = { readonly name: string; readonly folder: string; readonly host: string };
 
-/** A text says what to install, where something is missing. */
+/** The programs; or a text that says what to install, if one is missing. */
 export function findPrograms(): Programs | string {
   const [postgres] = globSync('/usr/lib/postgresql/*/bin').toSorted((a, b) => versionOf(b) - versionOf(a));
   const found = {
@@ -55,14 +55,14 @@ function versionOf(folder: string): number {
   return Number(/\/(\d+)\/bin$/.exec(folder)?.[1] ?? 0);
 }
 
-/** A block of the page by its language. */
+/** A code block of the page, found by its language. */
 function blockOf(language: 'ini' | 'yaml' | 'haproxy'): string {
   const [, block] = new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'm').exec(readFileSync(PAGE, 'utf8')) ?? [];
   if (block === undefined) throw new Error(`${PAGE} has no block of ${language}`);
   return block;
 }
 
-/** Puts another in place of what stands there, and must stand there. */
+/** Replaces parts of a text; each part must be there. */
 function replaced(text: string, changes: readonly (readonly [from: string | RegExp, to: string])[]): string {
   return changes.reduce((changed, [from, to]) => {
     if (changed.split(from).length === 1) throw new Error(`the page has no ${from}`);
@@ -70,7 +70,7 @@ function replaced(text: string, changes: readonly (readonly [from: string | RegE
   }, text);
 }
 
-/** The one of the page, for this member: its name, its addresses, its folders. */
+/** The page's Patroni configuration for this member: its name, its addresses, its folders. */
 export function patroniConfig({ network, programs, modo }: Run, { name, folder, host }: Machine): string {
   const text = replaced(blockOf('yaml'), [
     ['name: banco1\n', `name: ${name}\n`],
@@ -99,7 +99,7 @@ export function haproxyConfig(network: string): string {
 
 const V2 = 'ETCD_ENABLE_V2=true';
 
-/** As environment variables. */
+/** The configuration of etcd, as environment variables. */
 export function etcdConfig({ network, programs }: Run, { name, folder, host }: Machine): NodeJS.ProcessEnv {
   const text = replaced(blockOf('ini'), [
     ['ETCD_NAME=banco1', `ETCD_NAME=${name}`],

@@ -1,4 +1,4 @@
-/** What runs in the trial of high availability, two services on a database of three members, and the ways in which its primary is struck. */
+/** The stage of the high availability test: two services on a database of three members, and the faults of its primary. */
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from '../../src/base/pg/pg.ts';
@@ -8,14 +8,14 @@ import { ifThere } from './process.ts';
 import { openCasa, type Palco } from './quedas-processos.ts';
 import { until } from './until.ts';
 
-/** What a primary without synchronous replication answers for in this time is lost with it. */
+/** A primary without synchronous replication loses the commits of this last time before its death. */
 const UNHEARD_MS = 3_000;
-/** Longer than it takes until another leads. */
+/** A freeze that lasts longer than the election of another leader. */
 const FROZEN_MS = 40_000;
 
-/** A way to strike; fulfilled with what brings back what does not come back by itself. */
+/** A kind of fault; `strike` resolves with a function that restores what does not recover by itself. */
 export type Golpe = {
-  /** In Portuguese, for the table that is published. */
+  /** The name in Portuguese, for the published table. */
   readonly nome: string;
   strike(): Promise<() => Promise<void>>;
 };

@@ -1,9 +1,9 @@
-/** Values of ASN.1 with one thing changed: a part gone, twice, elsewhere, of another kind, of other bytes, or written as BER allows. */
+/** ASN.1 values with one change: a part removed, doubled, moved, of another type, with other bytes, or encoded as BER allows. */
 import { type Asn1, readAsn1 } from '../../src/documents/asn1.ts';
 
 export type Draw = (below: number) => number;
 
-/** All parts of a value, itself the first. */
+/** All parts of a value, itself first. */
 function partsOf(value: Asn1): readonly Asn1[] {
   return [value, ...value.children.flatMap(partsOf)];
 }
@@ -20,7 +20,7 @@ function identifierOf({ raw }: Asn1): Buffer {
   return raw.subarray(0, 1);
 }
 
-/** The value with some of its parts replaced, and every length around them made right. */
+/** The value with some of its parts replaced, and every enclosing length corrected. */
 export function replaced(value: Asn1, parts: ReadonlyMap<Asn1, Buffer>): Buffer {
   const whole = parts.get(value);
   if (whole !== undefined) return whole;
@@ -42,20 +42,20 @@ const CHANGES: readonly ((part: Asn1, other: Asn1, draw: Draw) => Buffer)[] = [
     copy[at] = copy[at]! ^ (1 + draw(255));
     return copy;
   },
-  // A length that is longer than it need be.
+  // A length with more octets than necessary.
   (part) => {
     const length = Buffer.alloc(4);
     length.writeUInt32BE(part.content.length);
     return Buffer.concat([identifierOf(part), Buffer.from([0x84]), length, part.content]);
   },
-  // Without a length, and with an end.
+  // An indefinite length, closed by end-of-contents octets.
   (part) =>
     part.isConstructed
       ? Buffer.concat([identifierOf(part), Buffer.from([0x80]), part.content, Buffer.alloc(2)])
       : part.raw,
 ];
 
-/** The bytes with one change, of the kind and at the place that are drawn. */
+/** The bytes with one change, whose kind and place are drawn at random. */
 export function mutatedAsn1(bytes: Buffer, draw: Draw): Buffer {
   const value = readAsn1(bytes);
   const parts = partsOf(value);

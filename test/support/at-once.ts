@@ -1,4 +1,6 @@
-/** The same for each of many, some at once: their order does not matter, and nobody waits for one round trip after another. */
+/**
+ * Runs the same work for many items, several at once, where order does not matter. This saves the wait for one round trip after another.
+ */
 const AT_ONCE = 8;
 
 export async function atOnce<Item>(

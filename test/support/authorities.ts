@@ -1,4 +1,4 @@
-/** Two authorities of a test, a stranger, certificates, and the folders of what a municipality trusts. */
+/** Two authorities of a test, an unknown one, certificates, and the folders of a municipality's trust. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import {
@@ -15,7 +15,7 @@ import { companyOf, type Party, partyOf, yearAround } from './signatures.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Certificates as of a moment; `revoke` writes the list of the issuing authority. */
+/** Certificates that are valid at a moment; `revoke` writes the revocation list of the issuing authority. */
 export async function testAuthorities(now: number) {
   const [rootKeys, issuingKeys, ownKeys, personKeys, strangeKeys] = await Promise.all([
     readyKeys(),

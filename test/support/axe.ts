@@ -1,4 +1,4 @@
-/** A page judged by axe-core, which knows WCAG 2.2 A and AA and good practice: what would keep somebody from using it. */
+/** Checks a page with axe-core against WCAG 2.2 A and AA and good practice. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -17,14 +17,14 @@ const RUN = `axe.run(document, { resultTypes: ['violations'] }).then(({ violatio
   .filter(({ impact }) => impact === 'serious' || impact === 'critical')
   .map(({ id, impact, help, nodes }) => ({ id, impact, help, where: nodes.slice(0, 5).map(({ html }) => html) })))`;
 
-/** Fails on whatever is serious or critical on the page that is open. */
+/** Fails on each serious or critical violation on the open page. */
 export async function assertAccessible(page: Page, called: string): Promise<void> {
   if (!(await page.evaluate<boolean>('typeof axe === "object"'))) await page.evaluate(`${AXE}; undefined`);
   const found = await page.evaluate<readonly Violation[]>(RUN);
   assert.deepEqual(found, [], called);
 }
 
-/** Fails where the page as a whole is wider than the window. */
+/** Fails if the page as a whole is wider than the window. */
 export async function assertFits(page: Page, called: string): Promise<void> {
   const [whole, window] = await page.evaluate<[number, number]>(
     '[document.documentElement.scrollWidth, document.documentElement.clientWidth]',

@@ -1,4 +1,4 @@
-/** Databases with rows as a program left them, before the next one comes. */
+/** Databases with rows that one version of the program left, before the next version starts. */
 import { migrate } from '../../src/base/pg/migrate.ts';
 import type { Migration } from '../../src/base/pg/migrations.ts';
 import { type Db, openPool } from '../../src/base/pg/open.ts';
@@ -12,7 +12,7 @@ export const MESES = [202609, 202610, 202611] as const;
 
 export type FullDatabase = { readonly connection: ClientConfig; readonly pool: Db; readonly client: Client };
 
-/** One of today with rows in several months, and then what migrations made of it. */
+/** A database of today with rows in several months, after its migrations. */
 export async function fullDatabase(
   rows = 300,
   migrations: readonly Migration[] = [],

@@ -1,6 +1,6 @@
 /**
- * A browser without a window that reaches this machine alone: pages as people see them, with what they ask for, what they
- * complain about, and a picture on demand. Spoken to in its own protocol, so that no library is needed.
+ * A headless browser that reaches this machine alone. It gives a page as a user sees it, its requests, its complaints, and a picture on
+ * demand. The code speaks the browser's own protocol, so no library is needed.
  */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -18,36 +18,36 @@ const PATIENCE_MS = 120_000;
 type Message = any;
 
 export type Page = {
-  /** Addresses that were asked for, in order. */
+  /** Requested addresses, in order. */
   readonly requests: readonly string[];
-  /** Errors of scripts and breaches of the page's own policy. */
+  /** Script errors and violations of the page's content security policy. */
   readonly complaints: readonly string[];
   open(url: string): Promise<void>;
   resize(width: number, height: number): Promise<void>;
   dark(isDark: boolean): Promise<void>;
-  /** The value of an expression in the page, promises awaited. */
+  /** The value of an expression in the page; promises are awaited. */
   evaluate<Value = unknown>(expression: string): Promise<Value>;
-  /** Until the expression is true. */
+  /** Waits until the expression is true. */
   until(expression: string): Promise<void>;
   press(key: 'Tab' | 'Enter' | ' '): Promise<void>;
-  /** Presses a link, a button or a box of the page, and waits for the next page where it leads to one. */
+  /** Clicks a link, a button or a checkbox, and waits for the next page if there is one. */
   click(selector: string): Promise<void>;
-  /** Fills a field in, in the place of what it has. */
+  /** Fills a field in, and replaces its old content. */
   fill(selector: string, text: string): Promise<void>;
   /** Chooses a file of this machine. */
   choose(selector: string, file: string): Promise<void>;
-  /** Whether scripts of pages run; ours go on. */
+  /** Whether the page's scripts run; those of the test always do. */
   scripts(areOn: boolean): Promise<void>;
-  /** A key of the machine that proves its owner whenever it is asked. */
+  /** A virtual authenticator that always verifies its user. */
   addAuthenticator(): Promise<void>;
   /** A PNG of what is in the window. */
   picture(file: string): Promise<void>;
 };
 
-/** `isStranger`: without the cookies of the other pages. */
+/** `isStranger`: the page does not share the cookies of the other pages. */
 export type Browser = { newPage(isStranger?: boolean): Promise<Page> };
 
-/** Undefined where there is no Chromium, or none that starts, with the reason printed, and the test does without it. */
+/** Undefined if there is no Chromium, or none that starts. The reason is printed, and the test continues without it. */
 export async function openBrowser(): Promise<Browser | undefined> {
   const program = toolOr('chromium', 'chromium fonts-dejavu-core');
   if (program === undefined) return undefined;
@@ -61,7 +61,7 @@ export async function openBrowser(): Promise<Browser | undefined> {
         '--disable-renderer-backgrounding',
         '--disable-backgrounding-occluded-windows',
       ],
-      // Whatever is not this machine does not exist.
+      // Every other host is unresolvable.
       '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
       ...['--disable-background-networking', '--disable-component-update', '--disable-sync', '--hide-scrollbars'],
       ...['--remote-debugging-port=0', `--user-data-dir=${profile}`, 'about:blank'],
@@ -72,7 +72,7 @@ export async function openBrowser(): Promise<Browser | undefined> {
   onEnd(async () => {
     child.kill();
     await ended;
-    // Its helpers may still be writing for a moment; what they leave is in the folder for what is of the moment.
+    // The browser's helpers may still write for a moment; their files stay in the temporary folder.
     await rm(profile, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 }).catch(() => undefined);
   });
   const place = await debuggerOf(child, ended);
@@ -99,7 +99,7 @@ export async function openBrowser(): Promise<Browser | undefined> {
     const id = last;
     socket.send(JSON.stringify({ id, method, params, ...(sessionId === undefined ? {} : { sessionId }) }));
     return new Promise((resolve, reject) => {
-      // A page that has crashed does not answer, and neither does it say so.
+      // A page that has crashed does not answer and reports nothing.
       const giveUp = (): void => reject(new Error(`${method}: no answer in ${PATIENCE_MS} ms`));
       const callOff = onPatienceEnd(PATIENCE_MS, giveUp);
       answers.set(id, ({ result, error }) => {
@@ -123,7 +123,7 @@ export async function openBrowser(): Promise<Browser | undefined> {
   };
 }
 
-/** Where the browser is spoken to, or what it said instead of telling. */
+/** The address of the debugger, or the browser's output if it failed. */
 function debuggerOf(
   { stderr }: ChildProcess,
   ended: Promise<void>,
@@ -159,7 +159,7 @@ async function pageOf(ask: Ask, listen: (hear: (message: Message) => void) => vo
     }
   });
   for (const domain of ['Page', 'Network', 'Runtime', 'Log', 'Audits']) await ask(`${domain}.enable`);
-  // Pages in the background draw like the page in front.
+  // Background pages then render like the page in front.
   await ask('Emulation.setFocusEmulationEnabled', { enabled: true });
   const evaluate = async <Value>(expression: string): Promise<Value> => {
     const { result, exceptionDetails } = await ask('Runtime.evaluate', {
@@ -172,7 +172,7 @@ async function pageOf(ask: Ask, listen: (hear: (message: Message) => void) => vo
   };
   const untilSo = async (expression: string): Promise<void> => {
     let trouble: unknown;
-    // A page that is just being left for another has nobody to answer.
+    // A page that is being replaced by another does not answer.
     const isThere = (): Promise<boolean> =>
       evaluate<boolean>(`Boolean(${expression})`).catch((error: unknown) => {
         trouble = error;
@@ -206,7 +206,7 @@ async function pageOf(ask: Ask, listen: (hear: (message: Message) => void) => vo
       await ask('Input.dispatchKeyEvent', { type: 'keyUp', ...event });
     },
     click: async (selector) => {
-      // A page that answers is another one, which has not the mark.
+      // A page that answers without the mark is a new page.
       await evaluate(`document.documentElement.dataset.left = 'no'`);
       const leaves = await evaluate<boolean>(`(() => {
         const one = document.querySelector(${JSON.stringify(selector)});

@@ -1,4 +1,4 @@
-/** Chains of certificates that openssl made: how our trust is opened over them, and what openssl says of the same question. */
+/** Chains of certificates that openssl made: the trust store of our code over them, and openssl's verdict on the same question. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -40,7 +40,7 @@ export function motivo(verdict: Verdict): string {
   return verdict.kind === 'trusted' ? `trusted: ${verdict.cadeia.join(' < ')}` : `${verdict.kind}: ${verdict.mensagem}`;
 }
 
-/** What openssl is asked: whether a certificate leads to an anchor, over others that came along, at a moment. */
+/** A question to openssl: does a certificate lead to an anchor, through other certificates, at a moment? */
 export type Question = {
   readonly anchors: readonly Issued[];
   readonly extra: readonly Issued[];
@@ -49,8 +49,8 @@ export type Question = {
 };
 
 /**
- * For each question whether openssl trusts the certificate for signing e-mail or for showing oneself to a server, which are what we ask
- * for. It is asked once for all questions with the same anchors, others and moment.
+ * openssl's verdict on each question: does it trust the certificate for e-mail signatures or for a TLS client? Those are the purposes that
+ * our code accepts. One call of openssl answers all questions with the same anchors, other certificates and moment.
  */
 export function opensslTrustsEach(questions: readonly Question[]): readonly boolean[] {
   const alike = Map.groupBy(questions, ({ anchors, extra, at }) =>
@@ -60,7 +60,7 @@ export function opensslTrustsEach(questions: readonly Question[]): readonly bool
   return questions.map((question) => trusted.has(question));
 }
 
-/** Those of questions that differ in the certificate alone. */
+/** Answers for questions that differ in the certificate alone. */
 function trustedAlike(questions: readonly Question[]): readonly Question[] {
   const { anchors, extra, at } = questions[0]!;
   const untrusted = extra.length === 0 ? [] : ['-untrusted', bundleOf(extra)];
@@ -71,7 +71,7 @@ function trustedAlike(questions: readonly Question[]): readonly Question[] {
     const files = questions.map(({ end }) => end.file).filter((file) => !said.has(`${file}: OK`));
     if (files.length === 0) break;
     const strict = ['-partial_chain', '-auth_level', '2', '-purpose', purpose];
-    // It goes on after one that it does not trust, and then ends with a failure.
+    // openssl continues after a certificate that it does not trust, and then exits with a failure.
     const { stdout } = spawnSync('openssl', ['verify', ...strict, ...args, ...files], { encoding: 'utf8' });
     for (const line of stdout.split('\n')) said.add(line);
   }

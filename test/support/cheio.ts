@@ -1,14 +1,14 @@
-/** A database as years of use leave it: rows made by the server itself, in the columns that every version of the schema has. */
+/** A database as years of use leave it. The server itself makes the rows, in the columns that every version of the schema has. */
 import { ensureMeses } from '../../src/base/book/meses.ts';
 import type { Db } from '../../src/base/pg/open.ts';
 import { MES } from './nota-keys.ts';
 
-/** Rows of one insert: a transaction of seconds, not of minutes. */
+/** Rows of one insert, so that a transaction lasts seconds, not minutes. */
 const PART = 50_000;
 
 /**
- * Key and protocol number as `keysOf` has them, of the length that the specification says for the key and the identifier of a DPS. The
- * notes $2 to $3 are of the month $4, a second after one another.
+ * Key and protocol number follow `keysOf`; the key and the DPS identifier have the length of the specification. Notes $2 to $3 are of the
+ * month $4, one second apart.
  */
 const NOTA = `insert into notas (tenant, mes, id, chave_acesso, numero_protocolo, id_dps, estado, movimentos, numero_dps, serie_dps,
     numero_dps_nacional, data_emissao, data_competencia, data_autorizacao, prestador_cpf_cnpj, prestador_razao_social,
@@ -40,8 +40,8 @@ const EVENTO = `insert into eventos (tenant, id, mes, nota, mes_nota, ordem, cod
   from generate_series($2::bigint, $3::bigint) i where i % 10 = 0`;
 
 /**
- * Notes 1 to `count` of a tenant that exists, with their documents, moves and events, numbered as the service would. They are spread over
- * the months evenly, the first ones in the first.
+ * Adds notes 1 to `count` of an existing tenant, with documents, moves and events, numbered as the service would. They are spread evenly
+ * over the months, the first notes in the first month.
  */
 export async function fillNotas(
   pool: Db,

@@ -1,6 +1,6 @@
 /**
- * The Citus of a run of the tests: `NFSE_TEST_CITUS` names its coordinator, whose database there knows the nodes. Databases are copied node
- * by node, since Citus copies none; what Citus refuses is read from the log of the coordinator, so that no process need be asked.
+ * The Citus of a test run: `NFSE_TEST_CITUS` names its coordinator, whose database there knows the nodes. Databases are copied node by
+ * node, since Citus cannot copy one. Refused statements are read from the coordinator's log, so no process has to report them.
  */
 
 import { migrate } from '../../src/base/pg/migrate.ts';
@@ -10,16 +10,16 @@ import { distribute, setOnAllNodes } from '../../src/subjects/citus/distribuicao
 import { listNos } from '../../src/subjects/citus/nos.rows.ts';
 
 const isHere = process.env.NFSE_TEST_CITUS !== undefined;
-/** For `skip` of tests that make what Citus has not. */
+/** The `skip` reason of tests that create triggers, which Citus does not support. */
 export const NO_TRIGGERS = isHere && 'tables of a Citus take no triggers';
 export const NO_PLANS = isHere && 'the plan of a Citus names no index: see test/banco.maquina.test.ts';
 
-/** Few: each is a table of its own, and is copied with every database. */
+/** The number is small: each shard is a table of its own, and is copied with every database. */
 const FRAGMENTOS = 4;
 
 const HOW = 'Sem um, suba-o com scripts/citus-local.sh iniciar, que escreve o endereço.';
 
-/** Its servers, the coordinator first; undefined: the run has none. */
+/** The servers of the run's Citus, coordinator first; undefined if the run has none. */
 export async function citusServers(): Promise<readonly ClientConfig[] | undefined> {
   const { NFSE_TEST_CITUS: address } = process.env;
   return address === undefined ? undefined : serversOf(address);
@@ -47,7 +47,10 @@ export async function serversOf(address: string): Promise<readonly ClientConfig[
   }
 }
 
-/** A database with the schema, distributed, of which each server may make copies: nobody connects to it, not even the keeper of Citus. */
+/**
+ * A distributed database with the schema, from which each server can make copies. No session is connected to it, not even the maintenance
+ * daemon of Citus.
+ */
 export async function makeModelo(servers: readonly ClientConfig[], name: string): Promise<void> {
   const [coordinator, ...nodes] = servers as readonly [ClientConfig, ...ClientConfig[]];
   await onEach(servers, `drop database if exists ${name} with (force)`);
@@ -64,7 +67,7 @@ export async function makeModelo(servers: readonly ClientConfig[], name: string)
   );
 }
 
-/** What Citus did not do, as its log has it. */
+/** A refusal of Citus, as its log shows it. */
 export type Recusa = {
   readonly code: string;
   readonly message: string;
@@ -83,20 +86,20 @@ type Entry = {
 };
 
 const LOG = `pg_current_logfile('jsonlog')`;
-/** What was not done because it was asked of a Citus: by SQLSTATE (a feature, an internal error), or by what is said. */
+/** Refusals that are due to Citus, by SQLSTATE (a feature, an internal error) or by message. */
 const BY_CODE = new Set(['0A000', 'XX000', '42P16']);
 const BY_MESSAGE =
   /\bcitus\b|\bshards?\b|distributed|reference table|co-?located|not supported|unsupported|cannot perform|could not (?:run|route|push)|PGCOPY/i;
-/** Numbers of shards and of values differ from one time to the next. */
+/** Numbers of shards and of values differ between runs. */
 const NUMBER = /(?<=_)\d{6,}|\$\d+|\b\d+\b/g;
 
-/** The place in the log of the coordinator from which on the run is told. */
+/** The position in the coordinator's log at which the run starts. */
 export async function markLog(coordinator: ClientConfig): Promise<string> {
   const [row] = await askAlone<{ size: string }>(coordinator, `select size::text from pg_stat_file(${LOG})`);
   return row!.size;
 }
 
-/** Statements that were refused since, each once, those that were refused most often first. */
+/** Statements that were refused since, each once, the most frequent first. */
 export async function readRecusas(coordinator: ClientConfig, since: string): Promise<readonly Recusa[]> {
   const [row] = await askAlone<{ log: Buffer }>(
     coordinator,
@@ -144,14 +147,14 @@ async function askAlone<Row extends object>(server: ClientConfig, text: string):
   }
 }
 
-/** The settings of the database, which a copy does not bring. */
+/** The settings of the database, which a copy does not take over. */
 export async function setSettings(connection: ClientConfig): Promise<void> {
   const pool = openPool(connection, () => undefined);
   await setOnAllNodes(pool);
   await pool.end();
 }
 
-/** Each statement by itself on each server, outside of what Citus would take to the other nodes. */
+/** Runs each statement by itself on each server, outside of Citus' own propagation. */
 export async function onEach(servers: readonly ClientConfig[], ...statements: readonly string[]): Promise<void> {
   await Promise.all(
     servers.map(async (server) => {

@@ -1,10 +1,10 @@
-/** What a test file has opened is closed when it ends, last opened first: a pool outlives what uses it. */
+/** Closes a test file's resources when the file ends, in reverse order, since a pool must outlive its users. */
 import { after } from 'node:test';
 
 const closers: (() => unknown)[] = [];
 const lasts: (() => unknown)[] = [];
 
-/** All are called, even where one throws; the first that threw is told. */
+/** All are called, even if one throws; the first error is thrown again. */
 export async function closeAll(): Promise<void> {
   const faults: unknown[] = [];
   const due = [...lasts];
@@ -18,14 +18,14 @@ export async function closeAll(): Promise<void> {
   if (faults.length > 0) throw faults[0];
 }
 
-// A worker of the runner has many files, and calls it after each.
+// A worker of the runner runs many files, and calls it after each.
 if (!process.argv[1]?.endsWith('/test-worker.ts')) after(closeAll);
 
 export function onEnd(close: () => unknown): void {
   closers.push(close);
 }
 
-/** At the end of each file that this process runs, once all else is closed. */
+/** Runs at the end of each file of this process, after everything else is closed. */
 export function onEveryEnd(look: () => unknown): void {
   lasts.push(look);
 }

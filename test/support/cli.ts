@@ -1,4 +1,4 @@
-/** The commands of an operator without a process of their own: the program's table of commands in this one. */
+/** The commands of an operator without a process of their own: this process calls the program's table of commands. */
 
 import type { Db } from '../../src/base/pg/open.ts';
 import { type CliWorld, runCli } from '../../src/doors/cli/cli.ts';
@@ -12,8 +12,8 @@ import { ownData, type Said } from './process.ts';
 type Registry = CliWorld['registry'];
 
 /**
- * The same command table without a process, for the many cases of one command; paths are those of this process. Without
- * a pool: for what must not touch the database.
+ * The same command table in this process, for the many cases of one command; paths are those of this process. A test omits the pool if the
+ * command must not use the database.
  */
 export async function nfseHere(
   args: readonly string[],
@@ -22,7 +22,7 @@ export async function nfseHere(
   serviceUrl = 'http://127.0.0.1:8080',
   now: () => number = Date.now,
 ): Promise<Said> {
-  // Nothing is remembered from one command to the next.
+  // A command remembers nothing from the one before.
   const registry: Registry = async (work) => {
     if (pool === undefined) throw new Error('this test has no database');
     return work({ store: createStore(pool), now, baseUrl: 'https://nfse.exemplo.gov.br', avisosPrivados: true });
@@ -31,8 +31,8 @@ export async function nfseHere(
 }
 
 /**
- * The same with the settings of this environment, and of a file that `--config` names, on the database that they name: opened and closed as
- * the program does for each command.
+ * The same with the settings of this environment, and of a file that `--config` names. The database is opened and closed for each command,
+ * as in the program.
  */
 export function nfseBeside(args: readonly string[], given: NodeJS.ProcessEnv): Promise<Said> {
   const env = { ...ownData(given), ...given };
@@ -61,7 +61,7 @@ export function nfseBeside(args: readonly string[], given: NodeJS.ProcessEnv): P
   });
 }
 
-/** The same as `run` of `scripts/stage.ts`: what it said, or an error with it. */
+/** The same as `run` of `scripts/stage.ts`: returns the output, or throws an error with it. */
 export async function runBeside(args: readonly string[], env: NodeJS.ProcessEnv): Promise<string> {
   const { code, out, err } = await nfseBeside(args, env);
   if (code !== 0) throw new Error(`nfse ${args.join(' ')} ended with ${code}:\n${out}${err}`);
@@ -82,7 +82,7 @@ async function runHere(args: readonly string[], own: Partial<CliWorld> & Pick<Cl
     painelUrl: () => 'http://localhost:8081',
     ...own,
   };
-  // What starts a server or a service has no place here.
+  // Commands that start a server or a service are not possible here.
   const code = await runCli(args, world as CliWorld).catch((error: Error) => {
     err += `Não foi possível continuar: ${error.message}\n`;
     return 1;

@@ -1,7 +1,7 @@
-/** The monotonic clock of this process in the hand of a test: by it misses are forgotten, and what was read grows old. */
+/** The monotonic clock of this process under the control of a test; failed tries and cached data age by it. */
 import type { TestContext } from 'node:test';
 
-/** It stands still until it is moved. A whole number at first, so that limits fall where the test says. */
+/** The clock stands still until the test moves it. Its first value is a whole number, so that limits fall where the test says. */
 export function monotonicClock(t: TestContext): { passMs(ms: number): void } {
   let now = Math.ceil(performance.now());
   t.mock.method(performance, 'now', () => now);

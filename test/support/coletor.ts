@@ -1,4 +1,4 @@
-/** A collector of traces as the services of others are: an HTTP server that takes OTLP in JSON, read by the field names of the protocol. */
+/** A collector of traces as third parties run it: an HTTP server that accepts OTLP in JSON, read by the field names of the protocol. */
 import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -12,19 +12,19 @@ export type Rastro = {
   readonly kind: number;
   readonly startMs: number;
   readonly endMs: number;
-  /** Its attributes, and those of the process that sent it. */
+  /** The span's attributes, and those of the process that sent it. */
   readonly about: Readonly<Record<string, unknown>>;
   readonly links: readonly { readonly traceId: string; readonly spanId: string }[];
-  /** 2: it failed. */
+  /** 2: the span failed. */
   readonly status: number;
 };
 
 export type Coletor = {
   readonly address: string;
-  /** Spans of a trace, in the order in which they began. */
+  /** Spans of a trace, ordered by their start. */
   of(traceId: string): readonly Rastro[];
   readonly all: readonly Rastro[];
-  /** All that came, as it came. */
+  /** The raw bodies of all requests. */
   readonly bodies: readonly string[];
   readonly headers: readonly http.IncomingHttpHeaders[];
 };

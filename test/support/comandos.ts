@@ -1,13 +1,13 @@
 /**
- * What a statement must not say, so that Citus takes it as PostgreSQL does: read off its syntax by the parser of PostgreSQL itself. The
- * rules stand in src/base/pg/README.md. Every statement that the code sends in a test is held to them at the end of its file.
+ * Checks that a statement means the same to Citus as to PostgreSQL. It reads the syntax tree of PostgreSQL's own parser. The rules stand in
+ * src/base/pg/README.md. Every statement that the code sends in a test is checked at the end of its file.
  */
 import { loadModule, parseSync } from 'libpg-query';
 import { shippedMigrations, statementsOf } from '../../src/base/pg/migrations.ts';
 
 await loadModule();
 
-/** A node of the syntax tree: one key names its kind, as `SelectStmt`. */
+/** A node of the syntax tree; its only key names its kind, such as `SelectStmt`. */
 type Node = { readonly [key: string]: unknown };
 
 /** Statements of one message. */
@@ -38,7 +38,7 @@ function isKeyOf(create: Node, column: string): boolean {
   );
 }
 
-/** Names of the temporary tables that a message makes. */
+/** Names of the temporary tables that a message creates. */
 export function temporaryTables(text: string): readonly string[] {
   return nodesOf(parseSql(text), 'CreateStmt')
     .map(({ relation }) => relation as Node)
@@ -46,7 +46,7 @@ export function temporaryTables(text: string): readonly string[] {
     .map(nameOf);
 }
 
-/** Sentences on what a message says that it must not. `temporaries`: tables of a session's own that others make. */
+/** Sentences on the faults of a message. `temporaries`: temporary tables of the session that other messages create. */
 export function faultsOf(
   text: string,
   tables: ReadonlySet<string>,
@@ -69,7 +69,10 @@ export const RETURNS_PLAIN =
   'what RETURNING says depends on no setting: it is made of what was returned, outside of it';
 export const VALUES_PLAIN = 'no value of an INSERT is a question: INSERT … SELECT asks it';
 
-/** Sentences on what a migration says that a distributed table does not take. Tables that it makes itself are not distributed yet. */
+/**
+ * Sentences on statements of a migration that a distributed table does not accept. Tables that the migration itself creates are not
+ * distributed yet.
+ */
 export function migrationFaultsOf(sql: string, tables: ReadonlySet<string>): readonly string[] {
   const own = new Set<string>();
   const faults = statementsOf(sql).flatMap((text) => {
@@ -87,7 +90,7 @@ export function migrationFaultsOf(sql: string, tables: ReadonlySet<string>): rea
   return [...new Set(faults)];
 }
 
-/** What a column is made with has none. */
+/** A constraint written inside of the definition of a column has no name. */
 function isNameless({ contype, conname }: Node): boolean {
   return conname === undefined && !['CONSTR_NOTNULL', 'CONSTR_NULL', 'CONSTR_DEFAULT'].includes(String(contype));
 }
@@ -154,7 +157,7 @@ function changesRows(stmt: Node): boolean {
   return ['UpdateStmt', 'DeleteStmt', 'InsertStmt'].some((kind) => nodesOf(stmt, kind).length > 0);
 }
 
-/** What is not the same at every time: Citus sends it to no node inside of these. */
+/** The value differs between calls: Citus does not push such an expression down to a node. */
 function isStable(part: unknown): boolean {
   const calls = nodesOf(part, 'FuncCall').some((call) =>
     /^(now|make_interval|age|clock_timestamp)$/.test(functionOf(call)),
@@ -165,7 +168,7 @@ function isStable(part: unknown): boolean {
   );
 }
 
-/** Functions that PostgreSQL counts among those that depend on settings, of those with which answers are written. */
+/** Functions used for answers that PostgreSQL declares stable because they depend on settings. */
 function isSettingBound(part: unknown): boolean {
   const names = /^(to_json|to_jsonb|to_char|json_.*|jsonb_build_.*|row_to_json|concat|concat_ws|format)$/;
   return isStable(part) || nodesOf(part, 'FuncCall').some((call) => names.test(functionOf(call)));
@@ -178,8 +181,8 @@ function isInterval(cast: Node): boolean {
 const ONE_TENANT = 'what writes or locks names exactly one tenant';
 
 /**
- * Each table of tenants that a writing or locking part of the statement reads or writes is bound to one parameter: `tenant = $1`, or the
- * `tenant` of another that is.
+ * Every written or locking level binds each tenant table that it uses to one parameter: by `tenant = $1`, or by the `tenant` of another
+ * table that is bound.
  */
 function tenantFaults(stmt: Node, tables: ReadonlySet<string>): string[] {
   const changes = ['UpdateStmt', 'DeleteStmt'].flatMap((kind) => nodesOf(stmt, kind));
@@ -203,7 +206,7 @@ function rangesOf(part: unknown): readonly Node[] {
   return nodesOf(part, 'RangeVar', ['RangeSubselect', 'SubLink']);
 }
 
-/** What one level binds: aliases whose tenant is a parameter, directly or by another's. */
+/** The bindings of one level: aliases whose tenant is a parameter, directly or through another alias. */
 function boundOf(level: Node): { readonly aliases: ReadonlySet<string>; readonly params: ReadonlySet<string> } {
   const aliases = new Set<string>();
   const params = new Set<string>();
@@ -241,7 +244,7 @@ function tenantColumnOf(side: Node | undefined, alone: string | undefined): stri
 function paramOf(side: Node | undefined): string | undefined {
   const inner = (side?.TypeCast as Node | undefined)?.arg as Node | undefined;
   const param = (inner ?? side)?.ParamRef as Node | undefined;
-  // A literal is a tenant as well, as the empty one of what concerns none.
+  // A literal is a tenant as well, such as the empty one for rows of no municipality.
   return param === undefined ? literalOf(inner ?? side) : `$${param.number}`;
 }
 
@@ -250,7 +253,7 @@ function literalOf(side: Node | undefined): string | undefined {
   return literal === undefined ? undefined : `'${literal.sval ?? ''}'`;
 }
 
-/** What rows of an insert have for their tenant, each a parameter, or the tenant of a table that is bound to one; undefined: something else. */
+/** The tenants of an insert's rows, each a parameter, or the tenant of a table that is bound to one. Undefined: something else. */
 function tenantsInserted(insert: Node): readonly (string | undefined)[] {
   const columns = nodesOf(insert.cols, 'ResTarget').map(({ name }) => name);
   const place = columns.indexOf('tenant');
@@ -289,7 +292,7 @@ function stringsOf(names: unknown): readonly string[] {
   return Array.isArray(names) ? names.map((one) => String((one as { String?: Node }).String?.sval ?? '')) : [];
 }
 
-/** Every node of a kind below, itself included; `except`: kinds below which nothing is looked for. */
+/** Every node of a kind below a part, itself included; `except`: kinds whose subtrees are skipped. */
 export function nodesOf(part: unknown, kind: string, except: readonly string[] = []): readonly Node[] {
   const found: Node[] = [];
   const walk = (one: unknown): void => {

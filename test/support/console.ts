@@ -1,7 +1,7 @@
-/** What a page shows to be typed. */
+/** The commands that a page tells its reader to type. */
 import { readFile } from 'node:fs/promises';
 
-/** The lines of the blocks of a text, those that go on over several joined. */
+/** The lines of a text's code blocks; continued lines are joined. */
 export function linesOf(markdown: string): readonly string[] {
   const blocks = [...markdown.matchAll(/^```console\n([\s\S]*?)^```$/gm)].map(([, block]) => block!);
   return blocks.flatMap((block) =>
@@ -12,7 +12,7 @@ export function linesOf(markdown: string): readonly string[] {
   );
 }
 
-/** A line as a shell reads it, as far as the page goes: quotes, and `$(cat FILE)`. */
+/** The words of a line as a shell splits it, with the syntax that the page uses: quotes, and `$(cat FILE)`. */
 export async function wordsOf(line: string): Promise<readonly string[]> {
   let text = line;
   for (const [whole, file] of line.matchAll(/\$\(cat ([^)]+)\)/g)) {

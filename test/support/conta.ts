@@ -1,6 +1,6 @@
 /**
- * The arithmetic of a worked case, done again from its text: fractions of whole numbers, so that nothing of the project's
- * own decimals has a say in it.
+ * Recalculates the arithmetic of a worked case from its text. It uses fractions of whole numbers, so the project's own decimals play no
+ * part.
  *
  *   line   campo: expression [= value …] [≈ value]
  *   `=`    holds exactly; `≈` is half up to two decimals, and may stand once, at the end
@@ -10,7 +10,7 @@ import assert from 'node:assert/strict';
 
 export type Linha = { readonly campo: string; readonly valor: string };
 
-/** The lines of a calculation, each proved; `valor` is how it ends. */
+/** The verified lines of a calculation; `valor` is the last value of a line. */
 export function linhasDa(conta: Readonly<Record<string, string>>): readonly Linha[] {
   return Object.entries(conta).map(([campo, passos]) => {
     const line = `${campo} = ${passos}`;
@@ -37,7 +37,7 @@ type Fraction = { readonly top: bigint; readonly bottom: bigint };
 
 const equal = (a: Fraction, b: Fraction): boolean => a.top * b.bottom === b.top * a.bottom;
 
-/** The nearest hundredth, upwards from the middle. Only amounts that are not negative are worked out. */
+/** The nearest hundredth, half up. Amounts here are never negative. */
 function halfUp({ top, bottom }: Fraction): string {
   assert.ok(top >= 0n && bottom > 0n);
   const hundredths = (top * 200n + bottom) / (bottom * 2n);

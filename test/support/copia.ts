@@ -1,4 +1,4 @@
-/** What the tests of copies share: a service on a folder of its own, notes that go on being issued, and what a database holds row by row. */
+/** Helpers of the tests of backups: a service on its own folder, notes issued without pause, and the content of a database row by row. */
 import { chmod, cp, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -10,7 +10,7 @@ import { onEnd } from './cleanup.ts';
 import { nfse, readyDataDir, type Said } from './process.ts';
 import { until } from './until.ts';
 
-/** Made with `age-keygen` for these tests; they open nothing else. */
+/** A key pair made with `age-keygen` for these tests; it opens nothing else. */
 export const PUBLIC_KEY = 'age1q8f3hrrlmg6sttc77qeywpkfgwgxacmvt0v64f3t43xe45pmla9qswhl45';
 export const SECRET_KEY = 'AGE-SECRET-KEY-1DK4NA98PGDG9TWY036XYRWE276AVRELQC47XTR8SJ9JKQG55L04QKKM06N';
 
@@ -21,7 +21,7 @@ export type Casa = {
   readonly env: NodeJS.ProcessEnv;
   /** `nfse copia …` with this environment. */
   copia(...args: readonly string[]): Promise<Said>;
-  /** The same, which must succeed. */
+  /** The same; the command must succeed. */
   done(...args: readonly string[]): Promise<string>;
 };
 
@@ -47,14 +47,14 @@ export function casaOf(dataDir: string, copias: string, more: NodeJS.ProcessEnv 
   return { dataDir, location: path.join(dataDir, 'pg'), copias, env, copia, done };
 }
 
-/** A folder of copies like this one, to do harm to. */
+/** A copy of a backup folder, which a test may damage. */
 export async function likeIt(copias: string): Promise<string> {
   const folder = await freshCopias();
   await cp(copias, folder, { recursive: true, preserveTimestamps: true });
   return folder;
 }
 
-/** A connection to the embedded server of a folder, which starts none. */
+/** A connection to the embedded server of a folder; it does not start the server. */
 export async function connectTo(location: string): Promise<Client> {
   return until(async () => {
     const lines = (await readFile(path.join(location, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n');
@@ -81,7 +81,7 @@ export async function asked<Row>(connection: Client | ClientConfig, text: string
   }
 }
 
-/** A digest of all rows of each table that outlives a crash, but for what a restoration changes on purpose. */
+/** A digest of all rows of each logged table, without the columns that a restoration changes on purpose. */
 export async function digestTables(client: Client): Promise<ReadonlyMap<string, string>> {
   const passed = ['sequencias', 'mudancas_ate'];
   const { rows } = await client.query<{ nome: string }>(
@@ -99,18 +99,18 @@ export async function digestTables(client: Client): Promise<ReadonlyMap<string, 
   return digests;
 }
 
-/** A note with its moments by the clock of this machine, which is the server's. */
+/** A note with the times of its request and answer by the clock of this machine, which is the server's. */
 export type Emitida = { readonly chave: string; readonly pedida: number; readonly respondida: number };
 
 export type Emissao = {
   readonly notas: readonly Emitida[];
-  /** Issues so many more. */
+  /** Issues so many notes. */
   more(count: number): Promise<void>;
-  /** Goes on issuing until told to stop. */
+  /** Issues notes until `stop` is called. */
   goOn(): { stop(): Promise<void> };
 };
 
-/** Notes of the sandbox, in four hands. `from`: numbers of DPS begin after it. */
+/** Notes of the sandbox, from four concurrent clients. `from`: the numbers of the DPS begin after it. */
 export function emissionAt(address: () => string, from = 0): Emissao {
   const documentOf = distinctDps(exampleXml({ serie: '1', nDPS: '1' }), 3);
   const notas: Emitida[] = [];
@@ -149,7 +149,7 @@ export function emissionAt(address: () => string, from = 0): Emissao {
   };
 }
 
-/** Everything at rest: what was issued is decided and told. */
+/** Waits until every issued note is decided and reported. */
 export async function untilSettled(client: Client): Promise<void> {
   await until(async () => {
     const { rows } = await client.query<{ n: string }>(
@@ -159,9 +159,9 @@ export async function untilSettled(client: Client): Promise<void> {
   }, 'nothing is under way');
 }
 
-/** The log up to now is among the copies. */
+/** Waits until the log up to now is archived. */
 export async function untilArchived(client: Client, copias: string): Promise<void> {
-  // Without anything new there would be no segment to end.
+  // A segment without new records would not be closed.
   await client.query(`select pg_logical_emit_message(true, 'prova', 'fim')`);
   const { rows } = await client.query<{ sistema: string; wal: string }>(
     'select (select system_identifier::text from pg_control_system()) as sistema, pg_walfile_name(pg_switch_wal()) as wal',

@@ -1,11 +1,11 @@
 /**
- * Pastes corrections into documents as the documentation of `correcao` says it, with nothing of the service but the answer: places are
- * counted in the text, and the ends of elements and properties are found by scanners of its own.
+ * Applies corrections to documents as the documentation of `correcao` says, from the answer alone. Offsets are counted in the text, and
+ * scanners of this file find the ends of elements and properties.
  */
 import assert from 'node:assert/strict';
 import { DOMParser } from '@xmldom/xmldom';
 
-/** What an answer says of one fault. */
+/** A fault as an answer shows it. */
 export type Answered = {
   readonly codigo: string;
   readonly xpath: string;
@@ -18,7 +18,7 @@ export type Answered = {
 type Span = { readonly start: number; readonly end: number };
 type Edit = Span & { readonly text: string };
 
-/** All corrections that do not overlap, the last place first; or one only, when `only` says which. */
+/** Applies all corrections that do not overlap, the last place first; or one alone, if `only` names it. */
 export function correct(text: string, faults: readonly Answered[], only?: number): string {
   const offered = faults.filter(({ correcao }) => correcao !== undefined);
   const chosen = only === undefined ? offered : offered.slice(only % offered.length, (only % offered.length) + 1);
@@ -34,7 +34,7 @@ export function correct(text: string, faults: readonly Answered[], only?: number
   return corrected;
 }
 
-/** Whether a document can be read by somebody else's parser. */
+/** Asserts that an independent parser can read a document. */
 export function assertWellFormed(text: string, said: string): void {
   if (/^\ufeff?\s*[{[]/.test(text)) {
     assert.doesNotThrow(() => JSON.parse(text.replace(/^\ufeff/, '')), said);
@@ -61,7 +61,7 @@ function placeOf(text: string, { codigo, linha, coluna }: Answered): number {
   return offsetOf(text, linha, coluna);
 }
 
-// XML.
+// An XML document.
 
 const TOKEN = /<!--[\s\S]*?-->|<!\[CDATA\[[\s\S]*?\]\]>|<\?[\s\S]*?\?>|<\/[^>]*>|<(?:[^>"']|"[^"]*"|'[^']*')*>/g;
 
@@ -106,9 +106,9 @@ function editOfXml(text: string, fault: Answered): Edit {
   return { start: at, end: at, text: ` ${fault.correcao}` };
 }
 
-// JSON.
+// A JSON document.
 
-/** `start` of a property is that of its name, `value` that of its value; the value itself of a member of a list. */
+/** `start` is the offset of a property's name, or of a list member's value; `value` is the offset of the value. */
 type Placed = Span & { readonly path: string; readonly value: number };
 
 /** Every property and every member of a list, by its path: `a.b`, `a[0].b`. */

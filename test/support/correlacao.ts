@@ -1,4 +1,4 @@
-/** Lines of the correlation of a municipality, stored as an import stores them. */
+/** Rows of a municipality's correlation table, stored as an import stores them. */
 import type { Store } from '../../src/wiring/store.ts';
 
 export async function storeCorrelacao(

@@ -1,13 +1,13 @@
 /**
- * What a piece of work costs, so that a limit on it holds on any machine: in time of the processor, which waiting for others does not
- * lengthen; the least of a few runs, which neither the compiler nor the collector of memory lengthens; and beside what something
- * ordinary costs on the same machine.
+ * Measures the cost of work so that a limit holds on any machine. Processor time is not lengthened by waiting for other processes. The
+ * minimum of a few runs is not lengthened by the compiler or the garbage collector. The cost of an ordinary task on the same machine is the
+ * reference.
  */
 import assert from 'node:assert/strict';
 
 const RUNS_MAX = 4;
 
-/** Milliseconds of the processor that one run takes. */
+/** Processor milliseconds of one run. */
 function cpuMsOf(work: () => unknown): number {
   const began = process.cpuUsage();
   work();
@@ -15,14 +15,14 @@ function cpuMsOf(work: () => unknown): number {
   return (user + system) / 1_000;
 }
 
-/** What the cheapest of a few runs costs. */
+/** The cost of the cheapest of a few runs. */
 export function leastCpuMsOf(work: () => unknown): number {
   return Math.min(...Array.from({ length: RUNS_MAX }, () => cpuMsOf(work)));
 }
 
 /**
- * One of a few runs stays below; a run that does is the last. `onSlowMachineMs`: the limit where ordinary work is dear as well, which is
- * measured only once all runs took longer.
+ * Asserts that one of a few runs costs less than the limit; the first such run ends the loop. `onSlowMachineMs`: the limit where the
+ * reference task is slow as well. The reference is measured only if all runs exceeded the first limit.
  */
 export function assertCostsLess(
   work: () => unknown,

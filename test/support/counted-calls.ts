@@ -1,7 +1,7 @@
-/** Calls of a function of a running service, which go on as they are: a test that needs one more look of it waits for its call. */
+/** Counts calls of a function of a running service without a change to them. A test that needs one more poll waits for its call. */
 import { untilTrue } from './until.ts';
 
-/** Waits for as many calls as it is told, counted from then on. */
+/** Waits for so many calls, counted from then on. */
 export function countCalls<Of extends object>(of: Of, name: keyof Of & string): (times: number) => Promise<void> {
   const real = of[name] as (...asked: unknown[]) => unknown;
   let count = 0;

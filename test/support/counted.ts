@@ -1,6 +1,6 @@
 /**
- * What a piece of work takes, counted and not timed, so that it is the same on every machine: what libxml2 parses and writes, what is
- * digested, what is verified. The libraries are counted where everybody calls them.
+ * The work of an operation in counts instead of times, so that the result is the same on every machine. The counts are documents that
+ * libxml2 parses and writes, digests, and verifications. The libraries are counted at the functions that all code calls.
  */
 import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
@@ -10,11 +10,11 @@ export type Count = {
   /** Documents that libxml2 parsed, and their bytes. */
   parses: number;
   parsedBytes: number;
-  /** Characters of canonical forms that it wrote. */
+  /** Characters of the canonical forms that libxml2 wrote. */
   canonical: number;
   digests: number;
   digestedBytes: number;
-  /** Values of signatures that were verified. */
+  /** Signature values that were verified. */
   verified: number;
 };
 
@@ -46,7 +46,7 @@ Object.assign(crypto, {
 });
 syncBuiltinESMExports();
 
-/** What was counted while the work was under way. Only one piece of work at a time can be told. */
+/** The counts of one operation. Only one operation at a time can be counted. */
 export async function counted(work: () => unknown): Promise<Count> {
   const before = { ...count };
   await work();

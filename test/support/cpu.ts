@@ -1,4 +1,4 @@
-/** Processor time of this process and of all that it started and waited for. */
+/** Processor time of this process and of all its ended children. */
 import { readFileSync } from 'node:fs';
 
 /** Linux counts in hundredths of a second. */
@@ -7,7 +7,7 @@ const STAT = '/proc/self/stat';
 /** Fields 14 to 17 of proc(5), counted behind the name of the program: utime, stime, cutime, cstime. */
 const [FIRST, LAST] = [11, 15];
 
-/** In ms. Where there is no /proc, of this process alone. */
+/** Processor time in milliseconds. A system without /proc gives that of this process alone. */
 export function readCpuMs(): number {
   if (process.platform !== 'linux') {
     const { user, system } = process.cpuUsage();

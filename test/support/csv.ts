@@ -1,4 +1,4 @@
-/** The cells of a table, whatever its separator and its ends of lines, as the imports read them. */
+/** The cells of a table with any separator and any line ends, as the imports read them. */
 import { openCsv } from '../../src/documents/csv.ts';
 import { unmarkText } from '../../src/documents/write-csv.ts';
 

@@ -1,4 +1,4 @@
-/** A database of a test's own, with the schema, on the server that the run shares (or on one of a file run alone). */
+/** A database for one test, with the schema. It is on the server that the run shares, or on that of a file that runs alone. */
 import { randomBytes } from 'node:crypto';
 import { migrate } from '../../src/base/pg/migrate.ts';
 import { type Db, openPool } from '../../src/base/pg/open.ts';
@@ -14,7 +14,7 @@ recordSent();
 
 let alone: Promise<void> | undefined;
 
-/** How to reach the servers of this run: one, or those of a Citus, the coordinator first. A single file run by hand starts its own. */
+/** The connections of this run's servers: one, or those of a Citus, coordinator first. A file that runs alone starts its own server. */
 export async function testServers(): Promise<readonly [ClientConfig, ...ClientConfig[]]> {
   if (process.env.NFSE_TEST_SERVERS === undefined) {
     if (alone === undefined) onEnd(globalTeardown);
@@ -24,10 +24,10 @@ export async function testServers(): Promise<readonly [ClientConfig, ...ClientCo
   return JSON.parse(process.env.NFSE_TEST_SERVERS!);
 }
 
-/** A database with the schema and nothing in it; dropped when the test file ends. */
+/** An empty database with the schema; it is dropped when the test file ends. */
 export async function freshDatabase(): Promise<ClientConfig> {
   await testServers();
-  // Copied file by file: without a disk to wait for it is half the work of writing each page to the log.
+  // The copy is made file by file. It takes half the work of a log of each page, where no disk is waited for.
   return copiedDatabase(process.env.NFSE_TEST_MODELO!);
 }
 
@@ -37,13 +37,13 @@ export function databaseUrlOf({ host, port, user, password, database }: ClientCo
   return `postgres://${user}${secret}@${encodeURIComponent(host!)}:${port}/${database}`;
 }
 
-/** One that has not even the schema; of a Citus the coordinator alone has it. */
+/** A database without the schema; on a Citus, only the coordinator has it. */
 export async function emptyDatabase(): Promise<ClientConfig> {
   const [server] = await testServers();
   return newDatabase([server], '');
 }
 
-/** A copy of one to which nobody is connected. */
+/** A copy of a database without connections. */
 export async function copiedDatabase(name: string): Promise<ClientConfig> {
   const servers = await testServers();
   const copy = await newDatabase(servers, `template ${name} strategy file_copy`);
@@ -63,7 +63,7 @@ export async function freshPool(): Promise<ReturnType<typeof openPool>> {
   return poolOn(await freshDatabase());
 }
 
-/** One more pool on a database, as another process has it. It is patient, since the machine may be slow, or as patient as a service. */
+/** Another pool on a database, as a second process has it. Its timeouts are long, since the machine may be slow, or those of a service. */
 export async function poolOn(connection: ClientConfig, isPatient = true): Promise<ReturnType<typeof openPool>> {
   const pool = openPool(connection, () => undefined, isPatient);
   onEnd(() => pool.end());
@@ -72,29 +72,29 @@ export async function poolOn(connection: ClientConfig, isPatient = true): Promis
 }
 
 /**
- * Drops a trigger and its function of that name while a service writes. By itself it would lock the months of a table before the table, and
- * who writes locks the table first: of the two one would be ended as a deadlock.
+ * Drops a trigger and its function of the same name while a service writes. A bare drop would lock the partitions of a table before the
+ * table. Writers lock the table first, so the server would end one of the two as a deadlock.
  */
 export async function dropTrigger(pool: Db, name: string, table: string): Promise<void> {
   await pool.query(`begin; lock table ${table} in access exclusive mode;
     drop trigger ${name} on ${table}; drop function ${name}; commit`);
 }
 
-/** The session of a client. */
+/** The backend process id of a client. */
 export async function pidOf(client: Pick<Db, 'query'>): Promise<number> {
   return (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]!.pid;
 }
 
-/** Sessions that wait for one, on this server. */
+/** Sessions that wait for a given one, on this server. */
 const AWAITING = `select pid from pg_stat_activity
   where datname = current_database() and wait_event_type = 'Lock' and $1 = any (pg_blocking_pids(pid))`;
-/** The same on a Citus: they wait on the nodes, where their parts run. Its names for sessions end with what the coordinator calls them. */
+/** The same on a Citus: the waiting sessions are on the nodes. The last digits of its global ids are the process ids of the coordinator. */
 const AWAITING_ON_NODES = `select mod(waiting_gpid, 10000000000)::int as pid from citus_lock_waits
   where mod(blocking_gpid, 10000000000) = $1`;
 
 /**
- * Until somebody waits for this very session, and who does: one that another has just let go may still look as if it waited.
- * Nothing else says that a statement is held up: time that goes by may as well be the machine's.
+ * Waits until another session waits for this one, and returns those that do. The check names this session, because a session whose lock was
+ * just released may still look blocked. No other sign proves that a statement is blocked: elapsed time may be due to a slow machine.
  */
 export async function untilAwaited(pool: Pick<Db, 'query'>, pid: number): Promise<readonly number[]> {
   const texts = (await testServers()).length > 1 ? [AWAITING, AWAITING_ON_NODES] : [AWAITING];

@@ -1,12 +1,12 @@
-/** Documents of a megabyte, each made to be slow for one of the steps that read it. */
+/** Documents of one megabyte, each slow for one of the steps that read it. */
 import { DSIG, EXCLUSIVE, transform } from './signatures.ts';
 
-/** What the door takes. */
+/** The largest body that the service accepts. */
 export const BODY_MAX_BYTES = 1024 * 1024;
-/** Near misses are looked for in documents up to this. */
+/** The largest document in which the service looks for near matches. */
 export const NEAR_BYTES_MAX = 64 * 1024;
 
-/** As many units as fit, at the place of a mark in the document: before it, or behind. */
+/** Fills a document up to the limit with a unit, before or after a mark. */
 export function filled(
   unit: string | ((number: number) => string),
   mark: string,
@@ -32,7 +32,7 @@ const prefixes = (count: number): string =>
   Array.from({ length: count }, (_, place) => ` xmlns:p${place}="urn:${place}"`).join('');
 const attributes = (count: number, prefixed = false): string =>
   Array.from({ length: count }, (_, place) => (prefixed ? ` p${place}:a=""` : ` a${place}=""`)).join('');
-/** Elements stay just below the limit on their number where it is another step that must be slow. */
+/** The number of elements stays just below its limit if another step must be the slow one. */
 const ELEMENTS = 59_000;
 
 /** `plain`: a signed DPS, and the Base64 of a certificate. */

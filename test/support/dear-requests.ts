@@ -1,6 +1,6 @@
 /**
- * Requests that are made to be dear: for every address that takes a body the largest that it takes, each shaped for another step of
- * what happens to it; for those that take none the longest questions; and the largest honest ones, beside them.
+ * Requests that are expensive on purpose. Each address that accepts a body gets the largest one, in a form that is slow for one step.
+ * Addresses without a body get the longest query. The largest honest requests are here too.
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -13,28 +13,31 @@ import { signedLot } from './signed-lots.ts';
 export type DearRequest = {
   readonly name: string;
   readonly method: 'GET' | 'POST';
-  /** With the municipality. */
+  /** The path, with the municipality. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer | undefined;
-  /** What its sender might have meant; the others are sent to do harm. */
+  /** The request may come from an honest sender; the others are attacks. */
   readonly isHonest: boolean;
-  /** Written in slices, between which others are answered: it is the waiting that is bounded, and not the whole. */
+  /**
+   * The answer is written in slices, and other requests are answered between them. The limit applies to the wait for a slice, not to the
+   * whole.
+   */
   readonly isSliced?: true;
 };
 
-/** Who sends: a provider that the municipality in production knows, and somebody whom nobody certified. */
+/** The senders: a provider that the municipality in production knows, and a party without a certificate. */
 export type Senders = {
-  /** Municipality in production, one there that takes signatures of 2008, and the shared sandbox. */
+  /** A municipality in production, one that accepts signatures of 2008, and the shared sandbox. */
   readonly producao: string;
   readonly antigo: string;
   readonly integracao: string;
   readonly provider: Party;
   readonly stranger: Party;
   readonly cnpj: string;
-  /** Value of a header that signs a body as CMS. */
+  /** The header value that signs a body as CMS. */
   readonly cms: (body: Buffer, by: Party) => string;
-  /** A moment at which an RPS may have been issued, and its day. */
+  /** A moment at which an RPS can be issued, and its day. */
   readonly emissao: string;
 };
 
@@ -73,7 +76,7 @@ const FORNEC =
 const docDedRed = (number: number, fornec = FORNEC): string =>
   `<docDedRed><nDoc>${number}</nDoc><tpDedRed>2</tpDedRed><dtEmiDoc>2026-10-01</dtEmiDoc><vDedutivelRedutivel>1.00</vDedutivelRedutivel><vDeducaoReducao>0.10</vDeducaoReducao>${fornec}</docDedRed>`;
 
-/** A DPS with as many documents of a deduction as the layout admits. */
+/** A DPS with as many deduction documents as the layout allows. */
 export function longestDps(tpAmb: '1' | '2', fornec?: string): string {
   const documents = Array.from({ length: 1000 }, (_, place) => docDedRed(place + 1, fornec)).join('');
   return exampleXml({ tpAmb }).replace(/<trib>/, `<vDedRed><documentos>${documents}</documentos></vDedRed><trib>`);
@@ -262,7 +265,7 @@ function ofJson({ producao, integracao, provider, stranger, cms }: Senders): rea
   ];
 }
 
-/** Those of the legacy port. */
+/** The requests of the legacy port. */
 export function dearSoap({
   producao,
   antigo,

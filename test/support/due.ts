@@ -1,10 +1,10 @@
-/** What a worker would find due. */
+/** Work that is due for a worker. */
 import type { ListDue } from '../../src/subjects/envio/due.rows.ts';
 import type { Store } from '../../src/wiring/store.ts';
 
 type Kind = Awaited<ReturnType<ListDue>>[number]['kind'];
 
-/** Tenants with something due of one kind; `versao`: of the table of rates. */
+/** Tenants with due work of one kind; `versao`: of the table of rates. */
 export async function tenantsDue(
   { listDue }: Pick<Store, 'listDue'>,
   kind: Kind,

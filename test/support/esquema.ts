@@ -1,9 +1,9 @@
-/** A schema as the catalogues have it, one line a thing: what two databases of one version must have in common. */
+/** A schema as the catalogues show it, one object a line: two databases of one version must have the same lines. */
 import type { Db } from '../../src/base/pg/open.ts';
 
 /**
- * Columns by name, not by place: one that took the place of another stands last. Constraints and indexes with their definition and
- * whether they are valid; of those of a month, whose names nobody reads, what they belong to.
+ * Columns are compared by name, not by position: a column that replaced another stands last. Constraints and indexes have their definition
+ * and validity. Those of a month, whose names nobody reads, have their parent instead.
  */
 const THINGS = [
   `select format('%s.%s %s%s default %s generated %s storage %s statistics %s', c.relname, a.attname, format_type(a.atttypid, a.atttypmod),
@@ -23,7 +23,7 @@ const THINGS = [
     where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'v', 'm', 'S')`,
 ];
 
-/** The months of a table, however many there are, are one thing as long as they are alike. */
+/** Identical partitions of a table count as one object. */
 export async function schemaOf(db: Pick<Db, 'query'>): Promise<readonly string[]> {
   const lines: string[] = [];
   for (const text of THINGS) {

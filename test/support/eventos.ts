@@ -1,4 +1,4 @@
-/** Events as an integrator registers and reads them; and a worker that works when the test says so. */
+/** Events as an integrator registers and reads them; and a worker that runs when the test says so. */
 import assert from 'node:assert/strict';
 import type { Db } from '../../src/base/pg/open.ts';
 import type { World } from '../../src/base/world/world.ts';
@@ -9,14 +9,14 @@ import { deliverEventos } from '../../src/subjects/eventos/deliver.job.ts';
 import { deliverNotas } from '../../src/subjects/notas/deliver.job.ts';
 import { type Answer, request } from './http.ts';
 
-/** What an event says, beside its type and author. */
+/** The content of an event, beside its type and author. */
 export const CANCELAMENTO = {
   tipo_evento: 'cancelamento',
   codigo_motivo_cancelamento: '1',
   descricao_motivo_cancelamento: 'Valor do serviço informado com erro',
 } as const;
 
-/** What the answers call a note. */
+/** A note by the names of the answers. */
 export type NotaEmitida = { readonly chave_acesso: string; readonly numero_protocolo: string };
 
 /** The two addresses at which events are registered. */
@@ -25,7 +25,7 @@ export const PATHS = {
   protocolo: ({ numero_protocolo }: NotaEmitida) => `nfse/protocolo/${numero_protocolo}/eventos`,
 } as const;
 
-/** A municipality as its integrators reach it. */
+/** A municipality as its integrators see it. */
 export type Balcao = {
   readonly api: string;
   issue(patch?: Patch, headers?: Readonly<Record<string, string>>): Promise<NotaEmitida>;
@@ -36,21 +36,21 @@ export type Balcao = {
     headers?: Readonly<Record<string, string>>,
     path?: keyof typeof PATHS,
   ): Promise<Answer>;
-  /** Registers, which must go well; the event object. */
+  /** Registers an event, which must succeed, and returns the event object. */
   registered(
     nota: NotaEmitida,
     evento: object,
     headers?: Readonly<Record<string, string>>,
     // biome-ignore lint/suspicious/noExplicitAny: tests look at the answer field by field
   ): Promise<any>;
-  /** `where`: below the address of the events. */
+  /** `where`: a path below the address of the events. */
   read(nota: Pick<NotaEmitida, 'chave_acesso'>, where?: string): Promise<Answer>;
   /** The event object. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look at the answer field by field
   evento(nota: Pick<NotaEmitida, 'chave_acesso'>, tipo: string, sequencial?: number): Promise<any>;
 };
 
-/** The sandbox, where nobody has to sign. */
+/** The sandbox, which requires no signature. */
 export function balcao(address: string, tenant = 'integracao'): Balcao {
   const api = `${address}/${tenant}/api/v1`;
   const under = `/${tenant}/api/v1`;
@@ -89,7 +89,7 @@ export function balcao(address: string, tenant = 'integracao'): Balcao {
   };
 }
 
-/** Puts an event by hand where a test wants it: due at a moment, or at rest. */
+/** Puts an event into the state that a test needs: due at a moment, or at rest. */
 export async function putEvento(
   pool: Pick<Db, 'query'>,
   tenant: string,
@@ -109,7 +109,7 @@ export async function putEvento(
   await pool.query(queued, [tenant, id, dueAt]);
 }
 
-/** The worker of one municipality, by hand: nothing happens in between. */
+/** The worker of one municipality, run by hand: nothing happens between two runs. */
 export function bancada(
   world: World,
   tenant = 'integracao',

@@ -1,4 +1,4 @@
-/** The exchanges that the public description shows of what is one party's: tokens, lists, changes, addresses that are told. */
+/** The example exchanges of the public description that concern one party: tokens, lists, changes, notification addresses. */
 import type { Answered, Done, Passo } from './exemplos.ts';
 
 const DOCUMENTO = '11222333000181';
@@ -26,12 +26,12 @@ const OF_A_FILE = ['consultarExportacao', 'baixarExportacao'];
 const LISTS = ['listarEventosDaParte', 'seguirMudancas', 'listarWebhooks', 'listarExportacoes'];
 const OF_ONE = ['retirarWebhook', 'trocarSegredoDoWebhook', 'ensaiarWebhook', 'listarEntregas', 'reenviarEntregas'];
 
-/** The same of several operations, each on its own: what they are sent hangs on what was answered before. */
+/** The same exchange for several operations, each with its own request, since requests depend on earlier answers. */
 function each(ids: readonly string[], passo: Omit<Passo, 'id'>): readonly Passo[] {
   return ids.map((id) => ({ id, ...passo }));
 }
 
-/** What is wrong with a body of JSON, of each that takes one. */
+/** Invalid JSON bodies for each operation that takes one. */
 function wrongBodies(): readonly Passo[] {
   const token = (id: string): Passo => ({
     id,

@@ -1,6 +1,6 @@
 /**
- * The exchanges that the public description shows, in the order in which they are made on a new service whose clock and dice
- * are the test's: so that made again they say the same to the letter. `npm run exemplos` writes them down.
+ * The example exchanges of the public description, in order. They run on a new service with a fixed clock and fixed random numbers. A
+ * second run gives the same text. `npm run exemplos` writes them down.
  */
 
 import assert from 'node:assert/strict';
@@ -22,7 +22,7 @@ import { jsonOf } from './operacoes.ts';
 import { startTestService, type TestService } from './service.ts';
 import { until } from './until.ts';
 
-/** A municipality in production, for what only production refuses. */
+/** A municipality in production, for refusals that only production has. */
 export const PRODUCTION_SLUG = 'sao-paulo';
 
 const XML = { 'Content-Type': 'application/xml' };
@@ -36,13 +36,13 @@ export type Passo = Pick<Exemplo, 'id' | 'nome' | 'titulo' | 'status'> & {
   readonly consulta?: Readonly<Record<string, string>>;
   readonly cabecalhos?: Readonly<Record<string, string>> | ((done: Done) => Readonly<Record<string, string>>);
   readonly corpo?: unknown | ((done: Done) => unknown);
-  /** The answer that is waited for. */
+  /** The condition on the answer to wait for. */
   readonly until?: (resposta: Answered) => boolean;
-  /** The answer is no JSON, or too long to be shown. */
+  /** The answer is not JSON, or is too long to show. */
   readonly unseen?: true;
-  /** Made for the sake of those that follow, and not written down. */
+  /** The exchange only prepares those that follow, and is not written down. */
   readonly prepares?: true;
-  /** Other operations whose answer to the same is the same, to the letter. */
+  /** Other operations that give exactly the same answer to the same request. */
   readonly tambem?: readonly string[];
 };
 
@@ -71,7 +71,7 @@ const json = (patch: Patch): unknown => JSON.parse(jsonOf(exampleXml(patch)));
 const evento = (slug: string): Readonly<Record<string, string>> => exemploDe(tipoBySlug(slug)!);
 
 const NUMBERED: Patch = { serie: '1', nDPS: '1' };
-/** Of a series that no other example issues in: a dry run of it is never the same number again. */
+/** A series that no other example uses: a dry run never has the same number twice. */
 const TRIED: Patch = { serie: '2', nDPS: '1' };
 const DPS_ID = 'DPS355030821122233300018100001000000000000001';
 const NO_SUCH_PROTOCOLO = '2026112112000000000000000000000000';
@@ -480,14 +480,14 @@ export const PASSOS: readonly Passo[] = [
   },
 ];
 
-/** What came back for a step, beside what is written down of it. */
+/** The result of a step: the example, and the raw answer. */
 export type Made = { readonly exemplo: Exemplo; readonly response: Head; readonly text: string };
 
-/** A service that says the same each time, at the address of the examples. */
+/** A service with the same answers each time, at the address of the examples. */
 export async function exampleService(): Promise<TestService> {
-  // Nobody is at the addresses of the examples.
+  // No receiver exists at the addresses of the examples.
   const service = await startTestService({ postAviso: takesAll });
-  // Digits that are the same in every run: a step of a generator each.
+  // The digits are the same in every run: each is one step of a generator.
   let state = 20_261_121;
   const digit = (): number => {
     state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
@@ -501,7 +501,7 @@ export async function exampleService(): Promise<TestService> {
   return { ...service, world, address: await exampleDoor(world) };
 }
 
-/** Address of a door that answers as at the address of the examples. */
+/** The address of a server that answers as if at the address of the examples. */
 export async function exampleDoor(world: World): Promise<string> {
   const door = await createRestDoor(world, {
     host: '127.0.0.1',
@@ -514,7 +514,7 @@ export async function exampleDoor(world: World): Promise<string> {
   return door.address;
 }
 
-/** Makes every step, in its order. */
+/** Runs every step, in order. */
 export async function makeExemplos(address: string): Promise<readonly Made[]> {
   const done = new Map<string, Exemplo>();
   const made: Made[] = [];
@@ -526,10 +526,10 @@ export async function makeExemplos(address: string): Promise<readonly Made[]> {
   return made;
 }
 
-/** Of a request, in place of that of each run. */
+/** The request id that replaces that of each run. */
 const REQUEST_ID = '0d8f6e0a-5a0b-4a57-9d4a-2f7a1c6c5b11';
 
-/** What comes by chance, or hangs on when the worker looked, is written down as a word of the same form. */
+/** Replaces random values, and those that depend on the worker's timing, by a fixed text of the same form. */
 function withoutChance(exemplo: Exemplo): Exemplo {
   const text = JSON.stringify(exemplo)
     .replace(/nfse_[\w-]{43}/g, `nfse_${'tK3'.repeat(14)}x`)
@@ -578,7 +578,7 @@ async function make(address: string, passo: Passo, done: Done): Promise<Made> {
   });
 }
 
-/** A request as an example has it. */
+/** Sends a request as an example has it. */
 export async function send(
   address: string,
   id: string,

@@ -1,6 +1,6 @@
 /**
- * Documents bent at random: what a case sends depends on a seed and the number of the case alone, so that one that fails is
- * found again by the two. Valid documents are the start; what is done to them is a table.
+ * Randomly mutated documents. The seed and the case number alone determine a case, so those two reproduce a failure. The start is a valid
+ * document, and a table holds the mutations.
  */
 import { type Chance, chanceOf, ENCODINGS } from './signatures.ts';
 
@@ -12,26 +12,29 @@ export type FuzzCase = {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
-  /** What was done, for the report. */
+  /** The mutations of this case, for the report. */
   readonly done: readonly string[];
 };
 
 export type Corpus = {
   readonly xml: readonly string[];
   readonly json: readonly string[];
-  /** Requests of events, in JSON. */
+  /** Event requests, in JSON. */
   readonly evento: readonly string[];
-  /** Notes of the sandbox to register events on, each by its key and its protocol number. */
+  /** Notes of the sandbox for events, each by its key and its protocol number. */
   readonly notas: readonly { readonly chave: string; readonly protocolo: string }[];
   /** Slugs of the municipalities. */
   readonly tenants: readonly string[];
 };
 
-/** Some cases are left whole, most are bent once or twice, some to pieces. */
+/** The number of mutations of a case: some cases have none, most one or two, a few many. */
 const BENDS = [0, 1, 1, 1, 1, 1, 2, 2, 2, 3, 5] as const;
-/** Beyond the limit of the service, and below what it reads of a body that it does not want: there it cuts the connection. */
+/**
+ * A size above the limit of the service, and below the amount that it still reads of a refused body. Above that amount it closes the
+ * connection.
+ */
 const BODY_MAX_BYTES = 4 * 1024 * 1024;
-/** What is sent how often. */
+/** The kinds of requests, by frequency. */
 const KINDS = ['xml', 'xml', 'xml', 'json', 'json', 'json', 'evento'] as const satisfies readonly Kind[];
 /** A prime far from the steps of the generator, so that neighbouring cases have nothing in common. */
 const CASE_STRIDE = 2_654_435_761;
@@ -43,25 +46,25 @@ export function caseOf(corpus: Corpus, seed: number, index: number): FuzzCase {
   return { index, ...requestOf(kind, corpus, chance), body, done: [kind, ...done] };
 }
 
-/** What a case draws from. */
+/** The random source of a case. */
 export function chanceOfCase(seed: number, index: number): Chance {
   return chanceOf(seed + Math.imul(index + 1, CASE_STRIDE));
 }
 
-/** What was made of a document, and how. */
+/** A mutated document, with the mutations applied. */
 export type Bent = { readonly body: Buffer; readonly done: readonly string[] };
 
-/** An XML document bent as those of a case are. `corpus`: others, for pieces of them. */
+/** A mutated XML document, as the cases have them. `corpus`: other documents, as a source of fragments. */
 export function bentXml(document: string, chance: Chance, corpus: readonly string[]): Bent {
   return bent(document, XML_BENDS, chance, corpus);
 }
 
-/** Words under which every object of the language has something, so that a table asked without care knows them. */
+/** Names that every JavaScript object has, so a careless table lookup finds them. */
 const WORDS_OF_OBJECTS = ['__proto__', 'constructor'] as const;
 const IN_XML = [/(?<=<\/?)[\w:]+(?=[\s/>])/g, /(?<==")[^"]*(?=")/g, /(?<=>)[^<>]+(?=<)/g];
 const IN_JSON = [/(?<=")(?:[^"\\]|\\.)*(?=")/g];
 
-/** A document once for each of its names and values, and each word of every object in that one's place. */
+/** Variants of a document, with each name and each value replaced by each of those words. */
 export function withWordsOfObjects(document: string, kind: 'xml' | 'json'): Bent[] {
   const places = (kind === 'xml' ? IN_XML : IN_JSON).flatMap((pattern) => [...document.matchAll(pattern)]);
   return places.flatMap((place) =>
@@ -101,7 +104,7 @@ const PATHS = [
   ...['nfse/v101/validacao', 'nfse/v101/validacao', 'assinatura/verificacao', 'assinatura/verificacao', 'nfse'],
 ];
 
-/** Keys that no note has; seldom, because who misses often is told to wait. */
+/** Keys that no note has. They are rare, since a client with many failed lookups is told to wait. */
 const STRANGE_CHAVES = ['1', '%00', 'protocolo', 'x'.repeat(50), '3'.repeat(50), '%2e%2e', "'--"];
 const STRANGE_CHAVE_EVERY = 40;
 
@@ -149,7 +152,7 @@ function requestOf(kind: Kind, corpus: Corpus, chance: Chance): Pick<FuzzCase, '
   };
 }
 
-/** What may stand in a header: visible characters, and Latin ones as bytes. */
+/** A header value: visible ASCII, and Latin letters as bytes. */
 function strangeHeader({ below, pick }: Chance): string {
   const letters = 'abcXYZ019+/=-._~!%,;:"\'<>{}[]()é ÿ';
   const length = pick([1, 4, 20, 64, 65, 255, 256, 2_000]);
@@ -157,7 +160,7 @@ function strangeHeader({ below, pick }: Chance): string {
   return text.trim() || 'x';
 }
 
-// Of any text
+// Mutations of any text.
 
 const NUMBERS = [
   ...[
@@ -280,10 +283,10 @@ function putIn(text: string, { below }: Chance, what: string): string {
   return text.slice(0, place) + what + text.slice(place);
 }
 
-/** The patterns look ahead, so of a long text only a part is searched. */
+/** The patterns use lookahead, so only a part of a long text is searched. */
 const SEARCHED_MAX = 12_000;
 
-/** One of the matches, put through a change; the text as it is when there is none. */
+/** One of the matches, put through a change; the text is unchanged if nothing matches. */
 function oneMatch(text: string, pattern: RegExp, { below, pick }: Chance, change: (match: string) => string): string {
   const start = text.length > SEARCHED_MAX ? below(text.length - SEARCHED_MAX) : 0;
   const found = [...text.slice(start, start + SEARCHED_MAX).matchAll(pattern)];
@@ -292,12 +295,12 @@ function oneMatch(text: string, pattern: RegExp, { below, pick }: Chance, change
   return text.slice(0, start + index) + change(match) + text.slice(start + index + match.length);
 }
 
-// Of an XML document
+// Mutations of an XML document.
 
-/** An element without elements in it. */
+/** An element without child elements. */
 const LEAF = /<([A-Za-z:]+)(?:\s[^<>]*)?>[^<>]*<\/\1\s*>/g;
 const LEAF_TEXT = /(?<=<[A-Za-z:]+(?:\s[^<>]*)?>)[^<>]+(?=<\/)/g;
-/** A small element with everything in it. */
+/** A small element with all its content. */
 const GROUP =
   /<(end|prest|toma|trib|valores|serv|cServ|IBSCBS|docDedRed|infCompl|regTrib|totTrib|vServPrest)>[\s\S]*?<\/\1>/g;
 const NAME = /(?<=<\/?)[A-Za-z]+/g;
@@ -462,7 +465,7 @@ function renamed(text: string, { pick }: Chance): string {
   );
 }
 
-// Of a JSON body
+// Mutations of a JSON body.
 
 const JSON_VALUES = [
   ...[
@@ -568,7 +571,7 @@ const JSON_BENDS: Named<TextBend> = [
   ],
 ];
 
-// Of bytes
+// Mutations of bytes.
 
 const BYTE_BENDS: Named<ByteBend> = [
   [

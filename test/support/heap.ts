@@ -1,4 +1,4 @@
-/** What a process holds once all that nobody needs any more is gone: a measure of memory that does not hang on when the collector ran. */
+/** The reachable memory of a process: a measure that does not depend on the timing of the garbage collector. */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
@@ -8,15 +8,15 @@ import { LONG } from './seed.ts';
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as (options: { type: 'major'; execution: 'async' }) => Promise<void>;
 
-/** Parts of a run between which the heap is looked at; up to the second one, the service, the compiler and the caches warm up. */
+/** Fractions of a run after which the heap is measured. The service, the compiler and the caches warm up until the second one. */
 const PARTS = [0.25, 0.5, 0.75, 1] as const;
 const WARM = 1;
-/** What may be held more at the end than when it was warm: compiled code and caches that are still being filled. */
+/** Allowed growth after the warm-up: compiled code, and caches that are still filling. */
 const GROWTH_MAX_BYTES = (LONG ? 16 : 4) * 1024 * 1024;
 
 /**
- * Bytes of the heap that are held after full collections. Several, each after a turn of the event loop: what waits for a finalizer
- * (parsed documents, sockets) is let go only between two of them.
+ * Bytes of the heap after full collections. Several collections run, each after a turn of the event loop. Objects with a finalizer (parsed
+ * documents, sockets) are released only between two of them.
  */
 export async function heldBytes(): Promise<number> {
   for (let round = 0; round < 3; round += 1) {
@@ -27,8 +27,8 @@ export async function heldBytes(): Promise<number> {
 }
 
 /**
- * Runs `runUntil(end)` for each part of `all` and asserts that the second half left nothing behind. `forget` drops what the test itself
- * has gathered meanwhile.
+ * Runs `runUntil(end)` for each part of `all` and asserts that the second half leaked nothing. `forget` drops the data that the test itself
+ * gathered meanwhile.
  */
 export async function assertHoldsNothing(
   context: TestContext,

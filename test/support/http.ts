@@ -1,4 +1,4 @@
-/** Requests as an integrator makes them, with the answer read. */
+/** Requests as an integrator makes them, with the parsed answer. */
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import { until } from './until.ts';
@@ -15,16 +15,16 @@ const API = '/integracao/api/v1';
 export async function request(address: string, path: string, init: RequestInit = {}): Promise<Answer> {
   const { status, headers, text } = await ask(`${address}${path}`, init);
   const isJson = headers.get('content-type')?.startsWith('application/json');
-  // The description of the service promises it of all of them.
+  // The description of the service promises this header for every 429.
   if (status === 429)
     assert.match(headers.get('retry-after') ?? 'none', /^[1-9]\d*$/, `Retry-After of ${path}: ${text}`);
   return { status, headers, body: isJson ? JSON.parse(text) : text };
 }
 
-/** What comes before the body of an answer. */
+/** An answer without its body. */
 export type Head = Pick<Answer, 'status' | 'headers'>;
 
-/** By the plain client: a request by `fetch` takes twice the processor time, and tests make tens of thousands. */
+/** The plain HTTP client: `fetch` takes twice the processor time for a request, and tests make tens of thousands. */
 export function ask(url: string, init: RequestInit = {}): Promise<Head & { readonly text: string }> {
   const { method = 'GET', body, signal } = init;
   const headers = Object.fromEntries(new Headers(init.headers));
@@ -42,7 +42,7 @@ export function ask(url: string, init: RequestInit = {}): Promise<Head & { reado
       });
     });
     asked.on('error', reject);
-    // Beside a text Node would write the headers in its encoding, and not in theirs.
+    // A text body would make Node write the headers in the body's encoding instead of Latin-1.
     asked.end(typeof body === 'string' ? Buffer.from(body) : (body as Uint8Array | undefined));
   });
 }
@@ -53,13 +53,13 @@ function headersOf({ rawHeaders }: http.IncomingMessage): Headers {
   return headers;
 }
 
-/** A connection that nobody used for longer may be one that its server is closing, as after a standstill of the machine. */
+/** A connection idle for longer may be one that its server is closing, as after a pause of the machine. */
 const REUSED_WITHIN_MS = 1_000;
 
 let agent = new http.Agent({ keepAlive: true });
 let lastUsedAt = 0;
 
-/** Connections to send on: those at hand, or others where those have rested. */
+/** The agent to send on: the current one, or a new one if its connections were idle too long. */
 function connections(): http.Agent {
   const now = Date.now();
   if (now - lastUsedAt > REUSED_WITHIN_MS) {
@@ -70,7 +70,7 @@ function connections(): http.Agent {
   return agent;
 }
 
-/** Asks below an address, with a token and a JSON body where there are any. */
+/** Sends requests below an address, with a token and a JSON body if they are given. */
 export function bindCall(address: string, api: string) {
   return (method: string, path: string, token: string | undefined, body?: object): Promise<Answer> => {
     const headers = {
@@ -92,7 +92,7 @@ export function noteByKey(address: string, chave: string): Promise<Answer> {
   return request(address, `${API}/nfse/${chave}`);
 }
 
-/** The note once it is authorised: in a second, as the sandbox promises, but on a machine that is slow. */
+/** The note after its authorisation. The sandbox promises one second; a slow machine may need more. */
 export function authorised(address: string, chave: string): Promise<Answer> {
   return until(async () => {
     const answer = await noteByKey(address, chave);

@@ -1,4 +1,4 @@
-/** What an integrator runs to know what became of its notes: one program follows changes by a cursor, another is told them by messages. */
+/** An integrator's programs that learn the outcome of its notes: one follows changes by a cursor, another receives messages. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
@@ -7,7 +7,7 @@ import { confirmAvisos } from './desafio.ts';
 import { pace } from './pace.ts';
 import { ownPort } from './ports.ts';
 
-/** What is told of a note that is issued, and of which nothing is asked afterwards. */
+/** The changes reported for a note that has no event. */
 export const LIFE = ['nota.emitida', 'nota.transmitida', 'nota.autorizada'];
 const RETRY_MS = 200;
 const ANSWERS_AFTER_MS = 15;
@@ -20,7 +20,7 @@ export type Told = { readonly status: number; readonly body: any };
 
 export const withToken = (token: string) => ({ Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' });
 
-/** Keeps every message, and can be away. `isRefused`: whether one more is answered with a failure, and not kept. */
+/** Keeps every message, and can be offline. `isRefused`: whether the next message is answered with a failure and not kept. */
 export async function openReceiver(isRefused: () => boolean = () => false) {
   const received: Received[] = [];
   const problems: string[] = [];
@@ -35,7 +35,7 @@ export async function openReceiver(isRefused: () => boolean = () => false) {
         try {
           const { data } = verifier!.verify(corpo, incoming.headers as Record<string, string>) as { data: Mudanca };
           received.push({ id: incoming.headers['webhook-id'] as string, corpo, data });
-          // As one that is some way off: a kill falls between what it has and what is known of it.
+          // The answer is slow, as over a network: a kill can fall between the receipt and the answer.
           void pace(ANSWERS_AFTER_MS).then(() => response.writeHead(204).end());
         } catch (error) {
           problems.push(`${error}: ${corpo}`);
@@ -60,7 +60,7 @@ export async function openReceiver(isRefused: () => boolean = () => false) {
   return { url, received, problems, know: (segredo: string) => (verifier = new Webhook(segredo)), leave, comeBack };
 }
 
-/** Follows what changes, and keeps nothing but its cursor and what it was told. `ask`: one question; undefined: it had no answer. */
+/** Follows the changes, and keeps only its cursor and the changes received. `ask`: one query; undefined: no answer came. */
 export function follow(ask: (query: string) => Promise<Told | undefined>) {
   const told: Mudanca[] = [];
   const problems: string[] = [];

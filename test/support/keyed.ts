@@ -16,9 +16,9 @@ type Sending = {
   readonly key?: string;
   readonly tenant?: string;
   readonly type?: string;
-  /** Below `api/v1`. */
+  /** The path below `api/v1`. */
   readonly to?: string;
-  /** Headers besides. */
+  /** Additional headers. */
   readonly more?: Readonly<Record<string, string>>;
 };
 

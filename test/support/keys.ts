@@ -1,4 +1,4 @@
-/** RSA keys that the whole run shares: to make one takes as long as a hundred signatures. */
+/** RSA keys that the whole run shares: a new key takes as long as a hundred signatures. */
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -10,7 +10,7 @@ const PEM = { type: 'pkcs8', format: 'pem' } as const;
 let taken = 0;
 onEveryEnd(() => (taken = 0));
 
-/** Another key of 2048 bits at each call of a test file, and the same ones in each file. A file run alone makes its own. */
+/** A different key of 2048 bits at each call of a test file, and the same ones in each file. A file that runs alone makes its own. */
 export function readyPem(): string {
   const cluster = process.env.NFSE_TEST_CLUSTER;
   if (cluster === undefined) return newPem();
@@ -22,7 +22,7 @@ export function readyPem(): string {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
   const pem = newPem();
-  // Whoever reads it finds it whole, and of two that made it the second one stays.
+  // The rename is atomic, so a reader finds a whole key. If two processes make one, the second stays.
   const own = `${file}.${process.pid}`;
   writeFileSync(own, pem, { mode: 0o600 });
   renameSync(own, file);

@@ -1,10 +1,10 @@
-/** A command of the program that is killed at a point of its work. */
+/** A command of the program that is killed at a chosen point. */
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { ownData, ROOT } from './process.ts';
 
-/** Its exit code; null where it was killed, as soon as `when` said so. */
+/** The exit code; null if the command was killed, as soon as `when` returned true. */
 export async function nfseKilled(
   args: readonly string[],
   env: NodeJS.ProcessEnv,

@@ -1,6 +1,6 @@
 /**
- * The law as a whole, put to a document as it would arrive: XML, structure, rules, amounts, and the rules about them.
- * What stands before it (signature, registry) and after it (duplicates) is no part of an example.
+ * The law as a whole, applied to a received document: XML, structure, rules, amounts, and the rules about them. Checks before it
+ * (signature, registry) and after it (duplicates) are not part of an example.
  */
 import assert from 'node:assert/strict';
 import { readXml } from '../../src/documents/xml.ts';
@@ -16,7 +16,7 @@ import { avisosOn, declaredBy, EXAMPLE_FACTS } from '../../src/fiscal/rules/tria
 
 export { EXAMPLE_FACTS };
 
-/** Every fault of the first step that refuses the document; empty when the law accepts it. */
+/** Every fault of the first step that refuses the document; empty if the law accepts it. */
 export function lawOver(
   xml: string,
   facts: Facts = EXAMPLE_FACTS,
@@ -28,12 +28,12 @@ export function lawOver(
   return 'faults' in judged ? judged.faults : [];
 }
 
-/** Every fault of the example of a patch, with what only its JSON body declares. */
+/** Every fault of the example of a patch, with the fields that only its JSON body can declare. */
 export function lawOverExample(patch: Patch, facts: Facts = EXAMPLE_FACTS): readonly Fault[] {
   return lawOver(exampleXml(patch), facts, declaredBy(patch));
 }
 
-/** The DPS that the text of an example is; fails the test when its structure refuses it. */
+/** The DPS of an example's text; the test fails if its structure is invalid. */
 export function dpsOf(patch: Patch): Dps {
   const read = readExample(exampleXml(patch));
   assert.ok(!('faults' in read), `structure refuses the example: ${'faults' in read ? told(read.faults) : ''}`);
@@ -45,7 +45,7 @@ function readExample(xml: string): { readonly dps: Dps } | { readonly faults: re
   return 'fault' in reading ? { faults: [reading.fault] } : readDps(reading.root);
 }
 
-/** The example breaks exactly the codes of the rule, each where it should; of a rule that only remarks, the remark is there. */
+/** The example breaks exactly the codes of the rule, each at its place. A rule that only remarks must give its remark. */
 export function assertRejected(patch: Patch, rule: AnyRule, facts: Facts = EXAMPLE_FACTS): void {
   const faults = lawOverExample(patch, facts);
   if (rule.scope === 'aviso') {
@@ -69,7 +69,7 @@ function xpathOf({ at }: AnyRule): string {
   return at.startsWith('NFSe/') ? `/${at}` : `/DPS/infDPS/${at}`;
 }
 
-/** The law has nothing against the example. */
+/** The law accepts the example. */
 export function assertAccepted(patch: Patch, facts: Facts = EXAMPLE_FACTS): void {
   const faults = lawOverExample(patch, facts);
   assert.deepEqual(faults, [], told(faults));

@@ -1,4 +1,4 @@
-/** Documents grown from the table of the DPS: with everything in them, or with what a test wants, each place known by its path. */
+/** Documents built from the table of the DPS: with all elements, or with those that a test selects. Each place is known by its path. */
 import assert from 'node:assert/strict';
 import { readXml } from '../../src/documents/xml.ts';
 import { decimal } from '../../src/fiscal/decimal.ts';
@@ -14,13 +14,13 @@ export type Node = {
   readonly choice: Choice | undefined;
   readonly parent: Node | undefined;
   readonly xpath: string;
-  /** The path without the places of repeated elements. */
+  /** The path without the indexes of repeated elements. */
   readonly path: string;
   readonly text: string;
   readonly inside: Node[];
 };
 
-/** What may be decided while a document grows. */
+/** The decisions while a document is built. */
 export type Taste = {
   readonly includes: (item: Leaf | Group) => boolean;
   readonly member: (choice: Choice, path: string) => Leaf | Group | undefined;
@@ -56,7 +56,7 @@ export function grow(
   });
 }
 
-/** Instead of a node, this text. */
+/** Texts that replace a node. */
 export type Edit = ReadonlyMap<Node, (own: string) => string>;
 
 export function render(node: Node, edit: Edit = new Map()): string {
@@ -83,7 +83,7 @@ export function flat(nodes: readonly Node[]): Node[] {
   return nodes.flatMap((node) => [node, ...flat(node.inside)]);
 }
 
-/** Documents with every optional element, whose choices take turns until every element has stood in one. */
+/** Documents with every optional element. Their choices alternate until every element is in one. */
 export function maximal(items: readonly Item[], includes: (item: Leaf | Group) => boolean): Node[][] {
   const turns = new Map<string, number>();
   const taste: Taste = {
@@ -125,13 +125,13 @@ export function pathsOf(items: readonly Item[], above: string, includes: (item: 
 export const isSent = (item: Leaf | Group): boolean => item.sent !== 'refused';
 export const MAXIMAL = maximal(INF_DPS, isSent);
 
-/** For each element of the DPS, a maximal document in which it stands, and its first place there. */
+/** A maximal document for each element of the DPS, and the first place of that element there. */
 export const PLACES = pathsOf(INF_DPS, '', isSent).map((path) => {
   const document = MAXIMAL.find((nodes) => flat(nodes).some((node) => node.path === path))!;
   return { document, node: flat(document).find((node) => node.path === path)! };
 });
 
-/** The object that the reader would make of nodes, made without the reader. */
+/** The object that the reader would make of the nodes, built without the reader. */
 export function objectOf(nodes: readonly Node[]): Record<string, unknown> {
   const object: Record<string, unknown> = {};
   for (const { item, text, inside } of nodes) {
@@ -144,7 +144,7 @@ export function objectOf(nodes: readonly Node[]): Record<string, unknown> {
 
 export function read(xml: string): DpsReading {
   const reading = readXml(Buffer.from(xml));
-  // Told only then: the whole tree as text takes as long as reading it.
+  // The message is built only on failure: the whole tree as text takes as long as the parse.
   if (!('root' in reading)) assert.fail(`not well-formed: ${JSON.stringify(reading)}`);
   return readDps(reading.root);
 }

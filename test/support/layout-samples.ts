@@ -1,12 +1,15 @@
-/** Right and wrong values of every simple type of the DPS and of the NFS-e, written by hand from the national schema and the specification. */
+/**
+ * Valid and invalid values of every simple type of the DPS and of the NFS-e. They are written by hand from the national schema and the
+ * specification.
+ */
 import assert from 'node:assert/strict';
 import { type SimpleType, T } from '../../src/fiscal/layout/simple-types.ts';
 import type { Leaf } from '../../src/fiscal/layout/vocabulary.ts';
 
 export type Samples = {
-  /** Right towards the sender and in the note. */
+  /** Valid both from the sender and in the note. */
   readonly good: readonly string[];
-  /** Read from a sender, and not, or not so, in the note. */
+  /** Accepted from a sender, but written differently, or not at all, in the note. */
   readonly onlyRead?: readonly string[];
   readonly bad: readonly string[];
 };
@@ -15,7 +18,7 @@ const latin = (max: number): Samples => ({
   good: ['A', 'ÿ', '\u00a0', 'é & <b> "c"', 'x'.repeat(max)],
   bad: [' A', 'A ', 'a\nb', 'a\tb', 'a – b', 'olá 😀', 'x'.repeat(max + 1), '   '],
 });
-/** Any character that XML has, counted one by one. */
+/** All characters that XML allows, counted one by one. */
 const free = (max: number): Samples => ({
   good: ['A', ' A', 'A ', '\nA\t', 'a\r\nb', '\u00a0', 'Ω – 1', 'Łódź “😀”', 'x'.repeat(max), '😀'.repeat(max)],
   bad: ['x'.repeat(max + 1), '😀'.repeat(max + 1), '   ', ' \t\r\n'],

@@ -1,9 +1,9 @@
-/** A line between a client and the service that loses answers, cuts connections and says that it is busy. */
+/** A proxy between a client and the service that loses answers, cuts connections and answers that it is busy. */
 import { createServer, request as forward } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onEnd } from './cleanup.ts';
 
-/** What becomes of one request. `lose`: the service does it, and nobody hears of it; `truncate`: of the answer a part comes. */
+/** The fate of one request. `lose`: the service handles it, but the answer is lost; `truncate`: only a part of the answer arrives. */
 export type Bad =
   | 'hang'
   | 'pass'
@@ -14,7 +14,7 @@ export type Bad =
 
 export type Line = { readonly url: string; readonly keys: string[] };
 
-/** Each request takes the next of what the line was told, then all pass; `keys` are those of idempotency, as they came. */
+/** Each request takes the next entry of the script; after its end all pass. `keys` are the received idempotency keys. */
 export async function lineBefore(address: string, script: readonly Bad[]): Promise<Line> {
   const left = [...script];
   const keys: string[] = [];

@@ -1,4 +1,4 @@
-/** Notes that go on being issued while a database dies. */
+/** Notes that clients keep issuing while a database dies. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { exampleXml } from '../../src/fiscal/rules/example.ts';
 import { type Answer, emit } from './http.ts';
@@ -7,7 +7,7 @@ const CLIENTS = 8;
 
 export type Sent = { readonly number: number; readonly answer: Answer; readonly began: number; readonly ended: number };
 
-/** Clients that issue one note after the other, whatever they are answered. `againMs`: how soon one asks again who was not served. */
+/** Clients that issue one note after another, for any answer. `againMs`: the wait before a client that was not served retries. */
 export function startLoad(address: string, againMs = 500): { readonly sent: Sent[]; stop(): Promise<void> } {
   const sent: Sent[] = [];
   let number = 0;

@@ -1,4 +1,4 @@
-// Writes down what a process and its threads load of OpenTelemetry: preloaded by `NODE_OPTIONS=--import`.
+// Records the OpenTelemetry modules that a process and its threads load: preloaded by `NODE_OPTIONS=--import`.
 import { appendFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 

@@ -1,9 +1,9 @@
-/** Documents of a patch with more than one member of a repeated group, which a patch by itself cannot say. */
+/** Documents of a patch with more than one member of a repeated group, which a patch alone cannot express. */
 import assert from 'node:assert/strict';
 import { exampleXml } from '../../src/fiscal/rules/example.ts';
 import type { Patch } from '../../src/fiscal/rules/rule.ts';
 
-/** Path of a group, and what makes each further member differ from the first one. */
+/** The path of a group, and the differences of each further member from the first one. */
 export type Membros = Readonly<Record<string, readonly Patch[] | undefined>>;
 
 export function xmlWithMembers(patch: Patch, members: Membros = {}): string {

@@ -1,4 +1,4 @@
-/** Which tables of a database speak of something, by the catalogue: every column of every table, as text or as bytes. */
+/** The tables of a database that contain a text. Every column of every table in the catalogue is searched, as text or as bytes. */
 import type { Db } from '../../src/base/pg/open.ts';
 
 const COLUMNS = `select c.relname as tabela, a.attname as coluna, format_type(a.atttypid, null) as tipo
@@ -6,7 +6,7 @@ const COLUMNS = `select c.relname as tabela, a.attname as coluna, format_type(a.
   where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
   order by c.relname, a.attnum`;
 
-/** Names of tables with a row in which the text stands anywhere. */
+/** Names of tables with a row that contains the text. */
 export async function mentionsOf(pool: Pick<Db, 'query'>, text: string): Promise<readonly string[]> {
   const { rows } = await pool.query<{ tabela: string; coluna: string; tipo: string }>(COLUMNS);
   const found: string[] = [];

@@ -1,7 +1,9 @@
-/** What a migration must not say, because it would hold up a service whose tables are full. The rules stand in src/base/pg/README.md. */
+/**
+ * Statements that a migration must not have, because they would block a service with full tables. The rules stand in src/base/pg/README.md.
+ */
 import { type Passo, passosOf, statementsOf } from '../../src/base/pg/migrations.ts';
 
-/** Tables with a row or a few a municipality, or a person of its console: whatever is done to them is done at once. */
+/** Tables with a few rows a municipality, or a row a user of the console: any change to them is fast. */
 const SMALL = new Set([
   'municipios',
   'migracoes',
@@ -14,7 +16,7 @@ const SMALL = new Set([
   'papeis',
 ]);
 
-/** Tables that are kept by month, of which one step may lock all months, briefly. */
+/** Tables partitioned by month; one step may briefly lock all months. */
 const MONTHLY = new Set([
   'notas',
   'documentos',
@@ -26,7 +28,7 @@ const MONTHLY = new Set([
 
 const CONSTANT = /\bdefault\s+(true|false|null|-?\d+(\.\d+)?|'[^']*')(?!\s*(::|\|\|)|[\w(])/i;
 
-/** What somebody asked who reads statements one by one. `table`: the one altered, where it existed before the file. */
+/** A statement under review, one by one. `table`: the altered table, if it existed before the file. */
 type Statement = { readonly text: string; readonly table: string | undefined };
 
 type Rule = { readonly says: string; readonly breaks: (statement: Statement, passo: Seen) => boolean };
@@ -134,7 +136,7 @@ const RULES: readonly Rule[] = [
   },
 ];
 
-/** Sentences on what a file does that it must not, each with its step from 1 on. */
+/** Sentences on the forbidden statements of a file, each with its step, counted from 1. */
 export function faultsOf(sql: string): readonly string[] {
   const faults: string[] = [];
   const own = new Set<string>();
@@ -171,7 +173,7 @@ function tableOf(text: string): string | undefined {
   return (head.exec(text) ?? index.exec(text) ?? trigger.exec(text))?.[1];
 }
 
-/** Without what stands between quotes or parentheses. */
+/** The text without the parts between quotes or parentheses. */
 function withoutBodies(text: string): string {
   const plain = text.replace(/'[^']*'|\([^()]*\)/g, '');
   return plain === text ? plain : withoutBodies(plain);

@@ -1,8 +1,8 @@
-/** A municipality for tests of what does not hang on its settings, and who is registered there. */
+/** A municipality for tests that do not depend on its settings, and its registered providers. */
 import type { Municipio } from '../../src/base/book/municipios.ts';
 import type { Db } from '../../src/base/pg/open.ts';
 
-/** As the sandbox is, whatever its name: nobody signs, nothing is set, and who may issue is not asked. */
+/** A municipality like the sandbox, under any name: no signatures, no settings, and no check of the registry. */
 export function asSandbox(tenant: string): Municipio {
   return {
     tenant,
@@ -20,7 +20,7 @@ export type RegisteredPrestador = {
   readonly im?: string;
   readonly nome?: string;
   readonly autorizado?: boolean;
-  /** Who brought it: the registry of the municipality, or a first DPS in the sandbox. */
+  /** The origin of the entry: the registry of the municipality, or a first DPS in the sandbox. */
   readonly origem?: 'cadastro' | 'dps';
 };
 

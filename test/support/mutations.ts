@@ -1,6 +1,4 @@
-/**
- * What can be done to a signed document, or to the signing of one, and what must be said to it: a table.
- */
+/** Mutations of a signed document, or of its signature, and the required verdict on each: a table. */
 
 import assert from 'node:assert/strict';
 import { createHmac, generateKeyPairSync, hash, type KeyObject, sign } from 'node:crypto';
@@ -48,17 +46,17 @@ import {
 
 export type Mutation = {
   readonly name: string;
-  /** The mutated document, or undefined where it does not apply. */
+  /** The mutated document, or undefined if the mutation does not apply. */
   readonly make: (doc: Doc, chance: Chance) => string | undefined;
   readonly codes?: readonly string[];
   readonly says: readonly RegExp[];
-  /** Whether xmlsec1 refuses it as well; undefined where its profile is another than ours. */
+  /** Whether xmlsec1 refuses it as well; undefined if its profile differs from ours. */
   readonly isForXmlsec?: boolean;
 };
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
-/** One letter or digit of those that a pattern finds becomes another one. */
+/** One letter or digit of the pattern's matches becomes another one. */
 function flipped(text: string, { below, pick }: Chance, where: RegExp): string {
   const runs = [...text.matchAll(where)].flatMap((match) => {
     const start = match.index + match[0].lastIndexOf(match[1]!);
@@ -345,7 +343,7 @@ const VALUE: readonly Mutation[] = [
   {
     name: 'a character of the value',
     make: ({ signed }, chance) =>
-      // The last character has bits that are not used: a mutation of its own.
+      // The last character has unused bits: they are the subject of another mutation.
       changedText(signed, 'SignatureValue', (text) => {
         const place = chance.below(text.trimEnd().length - 4);
         return putAt(text, place, chance.pick([...BITS].filter((one) => one !== text[place])), 1);
@@ -391,7 +389,7 @@ const VALUE: readonly Mutation[] = [
     (strange): Mutation => ({
       name: `${JSON.stringify(strange)} in the value`,
       make: (doc) => {
-        // The document must be able to say it.
+        // The document's encoding must have the character.
         if (doc.encode !== ENCODINGS['UTF-8']) return undefined;
         return changedText(doc.signed, 'SignatureValue', (text) => putAt(text, 100, strange));
       },
@@ -490,7 +488,7 @@ const VALUE: readonly Mutation[] = [
   },
 ];
 
-/** A block as the key would sign it, bent before the arithmetic. */
+/** A block of a signature, changed before the RSA operation. */
 const ofBlock = (block: (digestInfo: Buffer, digest: Buffer) => Buffer): Bent => ({
   value: (signedInfo) => {
     const digest = hash('sha256', signedInfo.replace(/\r\n?/g, '\n'), 'buffer');
@@ -1014,7 +1012,7 @@ const REFERENCE: readonly Mutation[] = [
   },
 ];
 
-/** A part of the signature says another algorithm, and the rest is done as it says or as it should be. */
+/** A part of the signature names another algorithm; the rest uses either that algorithm or the required one. */
 function algorithms(
   part: string,
   required: string,
@@ -1363,7 +1361,7 @@ const SHAPE: readonly Mutation[] = [
   },
 ];
 
-/** Signed again after a change, so that only what was changed can be wrong. */
+/** The document is signed again after a change, so only the change can be wrong. */
 function resigned(doc: Doc, change: (xml: string) => string, id?: string): string {
   const xml = change(doc.xml);
   assert.notEqual(xml, doc.xml);

@@ -1,11 +1,11 @@
-/** Keys and protocol numbers of notes that no service made: shaped as the database wants them, with their month inside. */
+/** Keys and protocol numbers of notes that no service made. They have the form that the database requires, with their month inside. */
 
 /** The month of the clock of most tests. */
 export const MES = 202611;
 
 type Keys = { readonly chave_acesso: string; readonly numero_protocolo: string };
 
-/** Those of the note of a number; all are of one party. */
+/** The keys of the note with a number; all notes have the same provider. */
 export function keysOf(number: number, mes = MES): Keys {
   return {
     chave_acesso: `${String(number).padStart(36, '0')}${String(mes).slice(2)}0000000000`,

@@ -1,4 +1,4 @@
-/** Notes as they are authorised, made of the examples of the rules: the DPS of a patch, judged and composed, without a service. */
+/** Notes as they are authorised, from the examples of the rules: the DPS of a patch, checked and composed without a service. */
 import { buildChave, dpsIdOf } from '../../src/fiscal/chave.ts';
 import { composeNfse } from '../../src/fiscal/compose-nfse.ts';
 import type { Facts } from '../../src/fiscal/facts.ts';
@@ -8,7 +8,7 @@ import { ALL_RULES } from '../../src/fiscal/rules/rules.ts';
 import { isJsonOnly } from '../../src/fiscal/rules/trial.ts';
 import { dpsOf, EXAMPLE_FACTS } from './law.ts';
 
-/** Well formed, of a note that no service has. */
+/** A well-formed key of a note that does not exist. */
 export const NO_SUCH_KEY = '35503081211222333000181000000000000126091234567895';
 
 export const EXAMPLE_CHAVE = buildChave({
@@ -23,7 +23,7 @@ export const EXAMPLE_CHAVE = buildChave({
 /** The NFS-e of the example of a patch: number 42, emitted on 05/10/2026 at 10:15:30 in Brasília. */
 export function nfseOf(patch: Patch = {}, facts: Partial<Facts> = {}, tpAmb: '1' | '2' = '1'): Buffer {
   const dps = dpsOf(patch);
-  // Competences of the examples go to the end of the year.
+  // The competences of the examples reach the end of the year.
   const all: Facts = { ...EXAMPLE_FACTS, hoje: '2027-12-31', ...facts };
   const judged = judge(dps, all);
   if ('faults' in judged) throw new Error(judged.faults.map(({ mensagem }) => mensagem).join(' '));
@@ -41,7 +41,7 @@ export function nfseOf(patch: Patch = {}, facts: Partial<Facts> = {}, tpAmb: '1'
   return Buffer.from(nfse);
 }
 
-/** Every accepted example of the rules that can be sent as XML, without those whose rate is a benefit's in the register. */
+/** Every accepted example that can be sent as XML, without those whose rate comes from a benefit in the registry. */
 export function acceptedPatches(): readonly Patch[] {
   return ALL_RULES.flatMap(({ accepts, given }) =>
     accepts.filter((patch) => given === undefined || patch['valores/trib/tribMun/pAliq'] !== null),

@@ -1,4 +1,4 @@
-/** Holds requests and answers to a description of the service: the one place in which the tests know its form. */
+/** Checks requests and answers against an OpenAPI description of the service; no other test code knows its form. */
 import assert from 'node:assert/strict';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
@@ -11,17 +11,17 @@ export type Described = {
   /** Compiles a schema of the components. */
   schema(name: string): ValidateFunction;
   admits(id: string, body: unknown): boolean;
-  /** Why a body is not admitted. */
+  /** The reason why a body is invalid. */
   refusal(id: string, body: unknown): string;
   assertBody(id: string, body: unknown): void;
-  /** Status, headers, media type and body are all told. */
+  /** The description has the status, the headers, the media type and the body. */
   assertAnswer(id: string, response: Head, text: string): void;
 };
 
-/** Headers that are the connection's own, or of every content. */
+/** Headers of the connection itself, or of every kind of content. */
 const OF_HTTP = new Set([
   ...['date', 'connection', 'keep-alive', 'content-length', 'content-type', 'transfer-encoding'],
-  // For browsers alone, which act on them before a program sees the answer.
+  // These headers are for browsers alone, which act on them before a program sees the answer.
   ...['access-control-allow-origin', 'access-control-expose-headers'],
 ]);
 
@@ -131,8 +131,8 @@ function escaped(step: string): string {
 }
 
 /**
- * The description leaves room for fields to come; the tests do not. An object that tells its properties has no others, but for
- * one that is told in several parts.
+ * The description allows future fields; the tests do not. An object with declared properties has no others, unless several parts describe
+ * it.
  */
 function closed(place: Place): Place {
   if (Array.isArray(place)) return place.map(closed);

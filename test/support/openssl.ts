@@ -1,4 +1,4 @@
-/** An authority of a test's own, made by `openssl`: certificates and revocation lists that our code did not write. */
+/** A certificate authority for one test, made by `openssl`: certificates and revocation lists that our code did not write. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,18 +16,18 @@ export type Issued = {
 };
 
 export type Wish = {
-  /** As openssl writes it: `/O=ICP-Brasil/CN=…`. */
+  /** The subject in openssl's syntax: `/O=ICP-Brasil/CN=…`. */
   readonly subject: string;
-  /** None: self-signed. */
+  /** Absent: the certificate is self-signed. */
   readonly issuer?: Issued;
   /** Lines of the extension section. */
   readonly extensions?: readonly string[];
-  /** Lines of further sections, each with its `[name]`. */
+  /** Lines of additional sections, each with its `[name]`. */
   readonly sections?: readonly string[];
   readonly days?: number;
   readonly serial?: string;
   readonly digest?: string;
-  /** A key of openssl's `genpkey`, or one of RSA; by name, so that a key is made once. */
+  /** The name of a key, RSA or of another `genpkey` algorithm; a key is made once a name. */
   readonly key?: string;
 };
 
@@ -36,7 +36,7 @@ export type RevokedEntry = { readonly serial: string; readonly date: string; rea
 export type CrlWish = {
   readonly issuer: Issued;
   readonly entries: readonly RevokedEntry[];
-  /** How openssl counts: `['-crldays', '30']` or `['-crl_lastupdate', …, '-crl_nextupdate', …]`. */
+  /** Arguments of openssl for the dates: `['-crldays', '30']` or `['-crl_lastupdate', …, '-crl_nextupdate', …]`. */
   readonly dates?: readonly string[];
   readonly extensions?: readonly string[];
 };
@@ -44,7 +44,7 @@ export type CrlWish = {
 export const CA = ['basicConstraints=critical,CA:TRUE', 'keyUsage=critical,keyCertSign,cRLSign'];
 export const END = ['basicConstraints=CA:FALSE', 'keyUsage=critical,digitalSignature,nonRepudiation'];
 
-/** A folder that is gone when the test file ends. */
+/** A folder that is removed when the test file ends. */
 export function freshFolder(): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'nfse-pki-'));
   onEnd(() => rmSync(folder, { recursive: true, force: true }));
@@ -64,7 +64,7 @@ export const KEYS: Readonly<Record<string, readonly string[]>> = {
   ed25519: ['-algorithm', 'ED25519'],
 };
 
-/** Makes certificates in a folder of its own. Keys are shared by name: making one takes longer than all the rest. */
+/** Makes certificates in a folder of its own. Certificates share keys by name, because a key takes longer than all the rest. */
 export function opensslAuthority(): {
   issue(wish: Wish): Issued;
   revoke(wish: CrlWish): Buffer;
@@ -80,7 +80,7 @@ export function opensslAuthority(): {
     if (known !== undefined) return known;
     const file = path.join(folder, `${name}.key`);
     if (name === 'dsa') {
-      // The numbers of the group come first, and take longer than the key.
+      // The parameters of the group come first, and take longer than the key.
       openssl(
         'genpkey',
         '-genparam',
@@ -115,7 +115,7 @@ export function opensslAuthority(): {
     return { subject: wish.subject, pem, der, file: `${base}.pem`, keyFile: key, serial };
   }
 
-  /** A list in PEM; what was asked for before is given again. */
+  /** A revocation list in PEM; the same wish gives the same list again. */
   function revoke(wish: CrlWish): Buffer {
     const question = JSON.stringify({ ...wish, issuer: wish.issuer.file });
     const list = lists.get(question) ?? makeList(wish);

@@ -1,7 +1,6 @@
 /**
- * Operations that the law accepts, made by chance: amounts, rates, reducers, withholdings, regimes and classifications in
- * proportions that no rule objects to. Amounts are whole cents here, so that nothing of the project's own decimals has a
- * hand in them.
+ * Random operations that the law accepts: amounts, rates, reducers, withholdings, regimes and classifications in proportions that no rule
+ * refuses. Amounts are whole cents here, so the project's own decimals play no part.
  */
 import assert from 'node:assert/strict';
 import { readXml } from '../../src/documents/xml.ts';
@@ -15,11 +14,11 @@ import fc from './seed.ts';
 export type Operacao = {
   readonly patch: Patch;
   readonly membros: Membros;
-  /** What was drawn, by which it can be drawn again in another size. */
+  /** The drawn values, from which the operation can be rebuilt in another size. */
   readonly sorteio: Sorteio;
 };
 
-/** Shares are in hundredths of a percent of the price; what is undefined is left out. */
+/** Shares are in hundredths of a percent of the price; undefined parts are left out. */
 export type Sorteio = {
   readonly cents: bigint;
   readonly regime: (typeof REGIMES)[number];
@@ -43,10 +42,10 @@ export type Sorteio = {
 export const DEDUCTIONS = 'valores/vDedRed/documentos/docDedRed';
 export const THIRD_PARTIES = 'IBSCBS/valores/gReeRepRes/documentos';
 
-/** Where the note shows base and ISSQN. */
+/** Taxations whose note shows the base and the ISSQN. */
 export const APURADOS: readonly string[] = ['tributavel', 'simples_por_fora', 'simples_retido'];
 
-/** The ordinary one more often than the others. */
+/** The ordinary regime is more frequent than the others. */
 const REGIMES = [
   'tributavel',
   'tributavel',
@@ -72,7 +71,7 @@ const EVENTO: Patch = {
   'serv/atvEvento/end/xBairro': 'Sé',
 };
 
-/** `tpRetPisCofins`, and the share of the price that is withheld with it; with 0 and 2 nothing is. */
+/** `tpRetPisCofins`, and the withheld share of the price; the values 0 and 2 withhold nothing. */
 const CONTRIBUTIONS = [
   { code: '0', share: undefined },
   { code: '2', share: undefined },
@@ -82,7 +81,7 @@ const CONTRIBUTIONS = [
   { code: '8', share: 100n },
 ] as const;
 
-/** Each treatment of the table. */
+/** Each tax treatment of the table. */
 const CLASSIFICATIONS = [
   ...['000001', '011003', '200016', '200025', '200026', '200027', '200028', '200046', '200048', '200052'],
   ...['400001', '410999', '820009', '515001', '550016'],
@@ -92,7 +91,7 @@ const share = (min: number, max: number): fc.Arbitrary<bigint> => fc.bigInt({ mi
 const perhaps = <Value>(of: fc.Arbitrary<Value>): fc.Arbitrary<Value | undefined> =>
   fc.option(of, { nil: undefined, freq: 2 });
 
-/** Text that every element takes which takes any. */
+/** Texts that every free text element accepts. */
 const NAMES = ['Maria & João S/A', 'Conceição <Ltda>', 'D\'Ávila "Ótica"', 'Zé', 'Açaí ªº ]]> fim', 'A  B'];
 
 const texts: fc.Arbitrary<Patch> = fc
@@ -117,7 +116,7 @@ const texts: fc.Arbitrary<Patch> = fc
     ...(xCpl && { 'toma/end/xCpl': xCpl }),
   }));
 
-/** Together they leave two fifths of the price in the base, or more, so that the tax at 5 % is never below 2 % of it. */
+/** The deductions leave at least two fifths of the price in the base. So the tax at 5 % is never below 2 % of the price. */
 const sorteio: fc.Arbitrary<Sorteio> = fc.record({
   cents: fc.oneof(share(1_000, 100_000), share(100_000, 10_000_000), share(10_000_000, 10 ** 14)),
   regime: fc.constantFrom(...REGIMES),
@@ -153,7 +152,7 @@ const sorteio: fc.Arbitrary<Sorteio> = fc.record({
 
 export const operacoes: fc.Arbitrary<Operacao> = sorteio.map((drawn) => operacaoOf(drawn));
 
-/** The same operation in another size: every amount of the document `times` as much. */
+/** The same operation in another size: every amount of the document is multiplied by `times`. */
 export function operacaoOf(drawn: Sorteio, times = 1n): Operacao {
   const money = (cents: bigint): string => hundredths(cents * times);
   const part = (of: bigint): string => money((drawn.cents * of) / 10_000n);
@@ -186,7 +185,7 @@ export function xmlOf({ patch, membros }: Operacao): string {
   return xmlWithMembers(patch, membros);
 }
 
-/** The JSON body of the same DPS; amounts as numbers are without the zeros that a serializer leaves out. */
+/** The JSON body of the same DPS; amounts as numbers lack the trailing zeros that a serializer drops. */
 export function jsonOf(xml: string, asNumbers = false): string {
   const body = writeCorpo(rootOf(xml).children[0]!);
   assert.ok(body !== undefined, xml);
@@ -200,7 +199,7 @@ export function rootOf(xml: string): Elemento {
   return reading.root;
 }
 
-/** `1234` is `12.34`. */
+/** `1234` becomes `12.34`. */
 export function hundredths(cents: bigint): string {
   return `${cents / 100n}.${String(cents % 100n).padStart(2, '0')}`;
 }
@@ -290,7 +289,7 @@ function regimeOf({ regime, pAliq }: Sorteio): Patch {
   }
 }
 
-/** The debits are of the whole price, 0.65 % and 3 %, half a cent to the even one. */
+/** The contributions due are on the whole price: 0.65 % and 3 %, rounded half to even. */
 function contributionsOf({ contributions, cents }: Sorteio, part: Part): Patch {
   if (contributions === undefined) return {};
   const FED = 'valores/trib/tribFed';

@@ -1,4 +1,4 @@
-/** A Citus of a test's own on this machine, whose nodes may die. */
+/** A Citus for one test on this machine, whose nodes a test may kill. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -11,19 +11,19 @@ import { untilTrue } from './until.ts';
 
 const SCRIPT = path.resolve(import.meta.dirname, '../../scripts/citus-local.sh');
 
-/** A Citus of a test's own, whose nodes may die. */
+/** A Citus for one test, whose nodes a test may kill. */
 export type OwnCitus = {
   readonly servers: readonly ClientConfig[];
-  /** Ends every process of a node with -9: 1 or 2; 0 is the coordinator. */
+  /** Kills every process of a node with SIGKILL: 1 or 2; 0 is the coordinator. */
   kill(node: number): Promise<void>;
-  /** Stops every process of a node where it stands, and lets them all go on. */
+  /** Suspends every process of a node, and resumes them all. */
   freeze(node: number): void;
   thaw(): void;
-  /** Starts what has died. */
+  /** Starts the dead nodes again. */
   revive(): void;
 };
 
-/** Undefined where there is no Citus on this machine. */
+/** Undefined if Citus is not installed on this machine. */
 export async function startCitus(): Promise<OwnCitus | undefined> {
   const folder = await freshDataDir();
   const run = (...args: readonly string[]) =>
@@ -39,7 +39,7 @@ export async function startCitus(): Promise<OwnCitus | undefined> {
   const signal = (node: number, what: NodeJS.Signals): readonly number[] => {
     const name = node === 0 ? 'coordenador' : `no${node}`;
     const [pid] = readFileSync(path.join(folder, name, 'postmaster.pid'), 'utf8').split('\n');
-    // It has no more children once it stands still.
+    // A suspended process starts no more children.
     ifThere(() => process.kill(Number(pid), 'SIGSTOP'));
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
     const all = [pid!, ...children].map(Number).filter((one) => one > 0);
@@ -48,7 +48,7 @@ export async function startCitus(): Promise<OwnCitus | undefined> {
   };
   const kill = async (node: number): Promise<void> => {
     const all = signal(node, 'SIGKILL');
-    // A process whose end nobody has heard of yet looks as if it ran, and would not be started again.
+    // A dead process that was not reaped yet looks alive, and its server would not be started again.
     await untilTrue(() => all.every((one) => !existsSync(`/proc/${one}`)), `the end of server ${node}`);
   };
   const frozen: number[] = [];
@@ -60,7 +60,7 @@ export async function startCitus(): Promise<OwnCitus | undefined> {
   return { servers, kill, freeze, thaw, revive: () => void begin() };
 }
 
-/** The first of three that follow each other. */
+/** The first of three consecutive free ports. */
 async function threePorts(): Promise<number> {
   for (let [a, b] = [0, 0]; ; ) {
     const port = await ownPort();

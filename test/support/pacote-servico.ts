@@ -1,9 +1,9 @@
-/** The archive of the service, built as who publishes it does, and unpacked as who installs it does. */
+/** The archive of the service, built as the publisher builds it, and unpacked as the operator unpacks it. */
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** Known here by itself: whoever imports more of the tests becomes one. */
+/** The root is computed here, because a further import of test modules would make this script a test. */
 export const ROOT = path.resolve(import.meta.dirname, '../..');
 
 export const { version: VERSION } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as {
@@ -14,13 +14,13 @@ export function nameOf(version: string): string {
   return `nfse-servico-${version}-linux-${process.arch}`;
 }
 
-/** What keeps the archive from being made here. */
+/** The reason why the archive cannot be built here; undefined if it can. */
 export const noArchive =
   process.platform === 'linux' && spawnSync('tar', ['--version'], { encoding: 'utf8' }).stdout?.includes('GNU')
     ? undefined
     : 'pede Linux e o tar do GNU';
 
-/** `umask`: what the account that builds has; a second builder is another one in another place. */
+/** `umask`: that of the account that builds; another builder has another mask and another folder. */
 export function buildPacote(to: string, umask = '022', env: NodeJS.ProcessEnv = {}, root = ROOT): void {
   const command = `umask ${umask} && exec "$0" "$1/scripts/pacote-servico.ts" "$2"`;
   mustRun('sh', ['-c', command, process.execPath, root, to], { ...process.env, ...env });

@@ -1,4 +1,4 @@
-/** A PDF read back with poppler and zbar, the way a reader sees it: words with their places, pictures, codes. */
+/** Reads a PDF with poppler and zbar as a reader sees it: words with their places, pictures, codes. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,21 +18,21 @@ export type Pagina = { readonly w: number; readonly h: number; readonly palavras
 
 export type Leitor = {
   readonly paginas: (pdf: Uint8Array) => readonly Pagina[];
-  /** The pages of several files in their order, read at once. */
+  /** The pages of several files in order, read in one call. */
   readonly reunidas: (pdfs: readonly Uint8Array[]) => readonly Pagina[];
-  /** Lines of the table of fonts, without its head. */
+  /** Rows of the table of fonts, without its header. */
   readonly fontes: (pdf: Uint8Array) => readonly string[];
-  /** The page as pixels, three bytes each. */
+  /** The page as pixels of three bytes. */
   readonly figura: (pdf: Uint8Array, dpi: number) => { readonly w: number; readonly h: number; readonly rgb: Buffer };
-  /** What the codes on the page say; undefined without the tool. */
+  /** The contents of the codes on the page; undefined if zbar is missing. */
   readonly codigos: (pdf: Uint8Array) => readonly string[] | undefined;
 };
 
 const POINTS_PER_CM = 72 / 2.54;
 
-/** Undefined where poppler is not and cannot be installed; the reason has been printed. */
+/** Undefined if poppler is missing and cannot be installed; the reason is printed. */
 export function leitor(): Leitor | undefined {
-  // Another one of that name does not tell where a word stands.
+  // Another program of that name does not report the places of words.
   const pdftotext = toolOr('pdftotext', 'poppler-utils', (place) =>
     /poppler/i.test(String(spawnSync(place, ['-v']).stderr)),
   );
@@ -93,7 +93,7 @@ function readPpm(ppm: Buffer): { w: number; h: number; rgb: Buffer } {
   return { w: Number(head[1]), h: Number(head[2]), rgb: ppm.subarray(head[0].length) };
 }
 
-/** What stands in an area, word by word from left to right, line by line. */
+/** The text of an area, word by word from left to right, line by line. */
 export function textIn(
   { palavras }: Pagina,
   { x, y, w, h }: { readonly x: number; readonly y: number; readonly w: number; readonly h: number },
@@ -108,7 +108,7 @@ export function textIn(
     .join(' ');
 }
 
-/** Pairs of words that run into one another by more than a hair. */
+/** Pairs of words that overlap by more than the tolerance. */
 export function overlaps({ palavras }: Pagina): readonly string[] {
   const sorted = palavras.toSorted((a, b) => a.y - b.y);
   const found: string[] = [];
@@ -121,5 +121,5 @@ export function overlaps({ palavras }: Pagina): readonly string[] {
   return found;
 }
 
-/** A tenth of a point: what places are rounded by on the way. */
+/** A tenth of a point: the rounding error of places on the way. */
 const HAIR = 0.1 / POINTS_PER_CM;

@@ -1,4 +1,4 @@
-/** The console as it runs, beside a service of a test, and people who use it by HTTP as a browser without scripts does. */
+/** The console as it runs, beside a test's service. Its users reach it by HTTP, as a browser without scripts does. */
 import assert from 'node:assert/strict';
 import { TOTP } from 'otpauth';
 import type { PainelSetup } from '../../src/base/pages/visit.ts';
@@ -16,7 +16,7 @@ export type TestPainel = {
   readonly world: PainelSetup;
 };
 
-/** The console on the world of a service of the test; `asked`: a port that was told to somebody. */
+/** The console on the world of a test's service; `asked`: a fixed port. */
 export async function startTestPainel(
   { world, address }: TestService,
   provider?: Provider,
@@ -33,10 +33,10 @@ export async function startTestPainel(
 
 export const SENHA = 'quatro cavalos bordam janelas';
 
-/** Somebody with an account; `segredo`: of the app of codes. */
+/** A user with an account; `segredo`: the TOTP secret. */
 export type Usuario = { readonly login: string; readonly segredo: string };
 
-/** An account with its password and its app of codes, as its owner has them. */
+/** An account with a password and a TOTP app. */
 export async function makeUsuario(
   { world }: TestPainel,
   login: string,
@@ -60,7 +60,7 @@ export async function makeUsuario(
 
 const BY_COMMAND = { quem: 'teste', via: 'comando' } as const;
 
-/** What an app of codes shows at an instant. */
+/** The TOTP code at an instant. */
 export function codeAt(segredo: string, instant: number): string {
   return new TOTP({ secret: segredo }).generate({ timestamp: instant });
 }
@@ -72,7 +72,7 @@ export type Shown = {
   readonly path: string;
 };
 
-/** A browser without scripts: it keeps cookies, follows redirects, and says where a form comes from. */
+/** A browser without scripts: it keeps cookies, follows redirects, and sends the origin of a form. */
 export class Pessoa {
   readonly origin: string;
   private readonly cookies = new Map<string, string>();
@@ -90,7 +90,7 @@ export class Pessoa {
     return this.ask(path, { headers: { 'Sec-Fetch-Site': 'none' } });
   }
 
-  /** Sends a form of the page that is open, with the token that the page carries. */
+  /** Sends a form of the open page, with the CSRF token of that page. */
   send(path: string, fields: Readonly<Record<string, string | readonly string[] | Blob>> = {}): Promise<Shown> {
     const token = /name="formulario" value="([^"]*)"/.exec(this.last)?.[1];
     const body = Object.values(fields).some((value) => value instanceof Blob) ? new FormData() : new URLSearchParams();
@@ -118,7 +118,7 @@ export class Pessoa {
   }
 }
 
-/** Somebody who has entered. */
+/** A user who has logged in. */
 export async function enter(painel: TestPainel, { login, segredo }: Usuario): Promise<Pessoa> {
   const pessoa = new Pessoa(painel);
   await pessoa.open('/entrar');

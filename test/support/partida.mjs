@@ -1,4 +1,4 @@
-// Writes down what the main thread of a process has loaded, with its bytes: preloaded by `NODE_OPTIONS=--import`. Builtins are not counted.
+// Records the modules that the main thread of a process loads, with their bytes: preloaded by `NODE_OPTIONS=--import`. Builtins do not count.
 import { statSync, writeFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';

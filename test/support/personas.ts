@@ -1,12 +1,12 @@
 /**
- * The amounts that notes of the personas must show, worked out by hand from the national layout of the NFS-e: each tax of its own, to the cent,
- * once; half up in 2026, half to even from 2027 (D-732). The CBS of 2027 is the 8.80 % that the test invents.
+ * The amounts that the notes of the personas must show, calculated by hand from the national layout of the NFS-e. Each tax is rounded to
+ * the cent once: half up in 2026, half to even from 2027 (D-732). The CBS rate of 2027 is 8.80 %, which the test invents.
  */
 
 /** IBS of the state, IBS of the municipality, CBS. */
 export type IbsCbs = readonly [uf: string, mun: string, cbs: string];
 export type Esperado = {
-  /** Of `valores`, in the order of the note. */
+  /** Values of `valores`, in the order of the note. */
   readonly valores: string;
   readonly valores2027?: string;
   /** Undefined: the group is not due. */
@@ -89,7 +89,7 @@ export const ESPERADOS: Readonly<Record<string, Esperado>> = {
   'imune/mensalidade': { valores: liquido('1200.00'), ...SEM_IBSCBS },
   'imune/convenio': { valores: liquido('8000.00'), ...SEM_IBSCBS },
   'imune/cancelada': { valores: liquido('600.00'), ...SEM_IBSCBS },
-  // 60 % less: 0.04, 0.36; in 2027 0.02, 0.02, 3.52
+  // The reduction is 60 %: 0.04, 0.36; in 2027 0.02, 0.02, 3.52
   'pessoa-fisica/consulta': {
     valores: apurado('250.00', '2.00', '5.00', '0.00', '250.00'),
     em2026: ['0.10', '0.00', '0.88'],
@@ -115,7 +115,7 @@ export const ESPERADOS: Readonly<Record<string, Esperado>> = {
     em2026: ['4.90', '0.00', '44.10'],
     em2027: ['2.45', '2.45', '431.20'],
   },
-  // From 01/12/2026 on.
+  // The rate applies from 01/12/2026.
   'cnpj-alfanumerico/licenca': {
     valores: apurado('700.00', '2.00', '14.00', '0.00', '700.00'),
     em2026: ['0.69', '0.00', '6.17'],
@@ -131,7 +131,7 @@ export const ESPERADOS: Readonly<Record<string, Esperado>> = {
     em2026: ['0.25', '0.00', '2.21'],
     em2027: ['0.12', '0.12', '21.56'],
   },
-  // 50 % less: 0.05, 0.45; in 2027 0.025 (shown as 0.03), and 4.40
+  // The reduction is 50 %: 0.05, 0.45; in 2027 0.025 (shown as 0.03), and 4.40
   'obra/cno': {
     valores: apurado('50000.00', '5.00', '2500.00', '8000.00', '42000.00'),
     em2026: ['23.75', '0.00', '213.75'],

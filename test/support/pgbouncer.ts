@@ -13,10 +13,10 @@ import { until } from './until.ts';
 
 const PROGRAM = process.env.NFSE_TEST_PGBOUNCER ?? toolOr('pgbouncer', 'pgbouncer');
 
-/** Why there is none; false where there is one. */
+/** The `skip` reason if PgBouncer is missing; false if it is installed. */
 export const noPgBouncer = PROGRAM === undefined && 'there is no pgbouncer here';
 
-/** Whether it can keep named statements for its clients, by its version. */
+/** Whether its version keeps prepared statements for its clients. */
 export function keepsNames(): boolean {
   const { stdout } = spawnSync(PROGRAM!, ['--version'], { encoding: 'utf8' });
   const [, major, minor] = /PgBouncer (\d+)\.(\d+)/.exec(stdout)!;
@@ -24,14 +24,14 @@ export function keepsNames(): boolean {
 }
 
 export type PgBouncer = {
-  /** How any database of the server is reached through it. */
+  /** The connection to any database of the server through it. */
   readonly connection: ClientConfig;
-  /** Ends it as a crash would. */
+  /** Kills it, as a crash would. */
   kill(): Promise<void>;
   start(): Promise<void>;
 };
 
-/** `settings`: of `pgbouncer.ini`. */
+/** `settings`: lines of `pgbouncer.ini`. */
 export async function startPgBouncer(
   { host, port, user, password, database }: ClientConfig,
   settings: Readonly<Record<string, string | number>>,
@@ -55,7 +55,7 @@ export async function startPgBouncer(
     file,
     `[databases]\n* = host='${host}' port=${port} user=${user}${secret}\n[pgbouncer]\n${lines.join('\n')}\n`,
   );
-  // It refuses to run as root, and the socket of the server is its account's alone.
+  // PgBouncer refuses to run as root, and only the server's account may use its socket.
   const { uid, gid } = statSync(host!);
   const account = process.getuid?.() === 0 ? { uid, gid } : {};
   let child: ReturnType<typeof spawn> | undefined;

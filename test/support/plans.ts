@@ -1,11 +1,11 @@
-/** The statements that a store sends, and how the server would answer them: whether it reads more than it needs to. */
+/** The statements that a store sends, and the server's plans for them: does it read more than it needs to? */
 import assert from 'node:assert/strict';
 import type { Db } from '../../src/base/pg/open.ts';
 
 /** Statements with their values, by text. */
 export type Statements = Map<string, readonly unknown[]>;
 
-/** The same pool, with every statement that goes through it written down. */
+/** The same pool; every statement that goes through it is recorded. */
 export function recorded(pool: Db, statements: Statements): Db {
   const note = (config: unknown, values: unknown): void => {
     const text = typeof config === 'string' ? config : (config as { text: string }).text;
@@ -42,7 +42,7 @@ type ExecutedPlan = Plan & {
   readonly 'Shared Read Blocks': number;
 };
 
-/** The plans of statements, for another tenant than the one that they were recorded with. */
+/** The plans of statements, for another tenant than the recorded one. */
 async function plansOf(
   pool: Db,
   statements: Statements,
@@ -58,7 +58,7 @@ async function plansOf(
   return plans;
 }
 
-/** A list as long as those of a busy hour: a plan that is right for one may be wrong for two hundred. */
+/** A list as long as in a busy hour: a plan that is right for one value may be wrong for two hundred. */
 function asBatch(value: unknown): unknown {
   return Array.isArray(value) && value.length > 0
     ? Array.from({ length: 200 }, (_, place) => value[place % value.length])
@@ -69,10 +69,10 @@ function nodesOf(plan: Plan): Plan[] {
   return [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
 }
 
-/** How a table is read: by which index, and by the conditions on which of its columns. */
+/** The access to a table: the index, and the columns that its conditions use. */
 export type Access = { readonly index: string; readonly by: readonly string[] };
 
-/** How the plan of a statement reads tables, where it is made for no value; or the one that a connection has made under a name. */
+/** The table accesses of a statement's generic plan, or of a plan that a connection has prepared under a name. */
 export async function accessesOf(db: Pick<Db, 'query'>, explained: string): Promise<readonly Access[]> {
   const { rows } = await db.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(explained);
   const plan = rows[0]!['QUERY PLAN'][0].Plan;
@@ -85,14 +85,14 @@ export async function accessesOf(db: Pick<Db, 'query'>, explained: string): Prom
   });
 }
 
-/** What a statement read when it was executed: pages, and tables, and those that its plan has besides. Months are tables. */
+/** The pages and tables that a statement read, and all tables of its plan. Months are tables. */
 export type TablesRead = {
   readonly pages: number;
   readonly tables: readonly string[];
   readonly planned: readonly string[];
 };
 
-/** Executes a statement, and tells what it read. */
+/** Executes a statement, and reports what it read. */
 export async function tablesReadBy(db: Pick<Db, 'query'>, statement: string): Promise<TablesRead> {
   const { rows } = await db.query<{ 'QUERY PLAN': [{ Plan: ExecutedPlan }] }>(
     `explain (analyze, buffers, format json) ${statement}`,
@@ -109,7 +109,7 @@ export async function tablesReadBy(db: Pick<Db, 'query'>, statement: string): Pr
   };
 }
 
-/** How many times the part of a statement that runs most often is executed. */
+/** The number of executions of the plan node that runs most often. */
 export async function loopsOf(db: Pick<Db, 'query'>, text: string, values: readonly unknown[]): Promise<number> {
   const { rows } = await db.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(`explain (analyze, format json) ${text}`, [
     ...values,
@@ -124,7 +124,7 @@ export async function noneScans(pool: Db, statements: Statements, tenants: reado
   }
 }
 
-/** `whole`: tables and indexes of which more than one row is wanted, or whose whole key is the tenant. */
+/** `whole`: tables and indexes that may be read for more than one row, or whose whole key is the tenant. */
 export async function allLookUp(
   pool: Db,
   statements: Statements,

@@ -1,23 +1,23 @@
 /**
- * Ports for what goes away and comes back. A free port that the system gave is given to somebody else as soon as nobody
- * listens on it; these lie below the ones that it gives, and each process takes others.
+ * Ports for servers that stop and return. The system gives a free port to another process as soon as its listener ends. These ports lie
+ * below the system's range, and each process uses others.
  */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import net from 'node:net';
 import { onEveryEnd } from './cleanup.ts';
 
-/** No browser and no `fetch` asks on 10080, the highest of the ports that the Fetch standard blocks. */
+/** Browsers and `fetch` refuse 10080, the highest port that the Fetch standard blocks. */
 const LOWEST = 10_081;
-/** Where the ports begin that the system gives, where nothing else is told. */
+/** The first port of the system's range, if the system does not report it. */
 const GIVEN_FROM = 32_768;
-/** Of a process, before they become those of the next one. */
+/** Ports of one process, before those of the next one begin. */
 const OF_A_PROCESS = 16;
 
 let tried = 0;
 onEveryEnd(() => (tried = 0));
 
-/** A port of this process alone, on which nobody listens, now and later. */
+/** A free port that only this process uses, now and later. */
 export async function ownPort(): Promise<number> {
   const span = givenFrom() - LOWEST;
   for (; tried < span; tried += 1) {

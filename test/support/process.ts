@@ -10,7 +10,7 @@ import { testServers } from './database.ts';
 import { onPatienceEnd } from './until.ts';
 
 export const ROOT = path.resolve(import.meta.dirname, '../..');
-/** For a slow machine; who cannot start says so at once. */
+/** The limit allows for a slow machine; a service that cannot start reports it at once. */
 const READY_WITHIN_MS = 120_000;
 
 export type ServiceProcess = {
@@ -22,20 +22,20 @@ export type ServiceProcess = {
   end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null>;
 };
 
-/** The data folder of services and commands of this process on a database that they are given: the key of the audit chain. */
+/** The data folder of services and commands of this process that use a given database: it holds the key of the audit chain. */
 export const ownData = ({ DATABASE_URL }: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   DATABASE_URL === undefined ? {} : { NFSE_DATA_DIR: path.join(tmpdir(), `nfse-dados-de-${process.pid}`) };
 
-/** A data folder of the test's own, taken away when the file ends. */
+/** A data folder for one test, removed when the file ends. */
 export async function freshDataDir(): Promise<string> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'nfse-dados-'));
-  // Run as root, the database server's own account must be able to enter.
+  // The database server's account must be able to enter if the test runs as root.
   await chmod(dataDir, 0o755);
   onEnd(() => rm(dataDir, { recursive: true, force: true }));
   return dataDir;
 }
 
-/** One with a database in it, stopped, that has the schema and nothing else: to make it takes longer than to copy it. */
+/** A stopped data folder with a database that has only the schema: a copy is faster than a new one. */
 export async function readyDataDir(): Promise<string> {
   await testServers();
   const dataDir = await freshDataDir();
@@ -43,7 +43,7 @@ export async function readyDataDir(): Promise<string> {
   return dataDir;
 }
 
-/** Who has ended meanwhile is not there to be told anything. */
+/** A process that has ended meanwhile cannot be signalled; the error is ignored. */
 export function ifThere(tell: () => void): void {
   try {
     tell();
@@ -52,14 +52,16 @@ export function ifThere(tell: () => void): void {
   }
 }
 
-/** The processes of the server of a data folder: the one that it says, and those that this one started. */
+/** The server processes of a data folder: the one in its pid file, and its children. */
 export function serverProcesses(dataDir: string): readonly number[] {
   const [pid] = readFileSync(path.join(dataDir, 'pg', 'postmaster.pid'), 'utf8').split('\n');
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
   return [Number(pid), ...children.map(Number)].filter((one) => one > 0);
 }
 
-/** Starts the service with this environment on a free port and waits until it says where it is. `root`: of another version. */
+/**
+ * Starts the service with this environment on a free port and waits until it reports its address. `root`: the folder of another version.
+ */
 export async function startServiceProcess(
   env: NodeJS.ProcessEnv,
   root = ROOT,
@@ -111,7 +113,7 @@ function endOf(child: ChildProcess, signal: NodeJS.Signals): Promise<number | No
 
 export type Said = { readonly code: number | null; readonly out: string; readonly err: string };
 
-/** Runs one command to its end. Nothing of it is a terminal. */
+/** Runs one command to its end, without a terminal. */
 export function nfse(args: readonly string[], env: NodeJS.ProcessEnv, cwd = ROOT): Promise<Said> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [path.join(ROOT, 'src/main.js'), ...args], {

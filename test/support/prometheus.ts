@@ -1,4 +1,4 @@
-/** Prometheus itself, from Debian, that watches a service of a test: its alerts by their names, its answers to queries. */
+/** Prometheus from Debian that watches a test's service: its alerts by name, its query results. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -9,13 +9,13 @@ import { ownPort } from './ports.ts';
 import { until } from './until.ts';
 
 export type Watching = {
-  /** Alerts that fire now, each as `name/severity`, without those of the same name and severity. */
+  /** The firing alerts, each as `name/severity`, without duplicates. */
   firing(): Promise<readonly string[]>;
-  /** What a query gives; throws what is wrong with it. */
+  /** The result of a query; throws the error of an invalid one. */
   query(
     expr: string,
   ): Promise<readonly { readonly metric: Readonly<Record<string, string>>; readonly value: number }[]>;
-  /** What it gave between two moments, in seconds; what is no number is left out. */
+  /** The values between two moments, in seconds; those that are not numbers are left out. */
   range(expr: string, within: Readonly<Record<'from' | 'to' | 'step', number>>): Promise<readonly Series[]>;
 };
 type Series = {
@@ -23,7 +23,7 @@ type Series = {
   readonly points: readonly (readonly [at: number, value: number])[];
 };
 
-/** Watches what is at `targets` by these rules, a look a second. */
+/** Watches `targets` with these rules, one scrape a second. */
 export async function watchWithPrometheus(
   program: string,
   targets: readonly string[],

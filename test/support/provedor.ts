@@ -1,4 +1,4 @@
-/** An identity provider of the town hall, as a real one speaks OpenID Connect: people there are known by their names alone. */
+/** An identity provider of the town hall that speaks OpenID Connect as a real one does; users log in with a name alone. */
 
 import { generateKeyPairSync } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
@@ -8,15 +8,15 @@ import type { ProviderSettings } from '../../src/subjects/contas/provider.ts';
 import { onEnd } from './cleanup.ts';
 import { ownPort } from './ports.ts';
 
-/** What the provider knows of somebody, and whether it asked for more than a password. */
+/** The provider's data on a user, and whether it asked for a second factor. */
 export type PessoaDoProvedor = { readonly email: string; readonly verificado: boolean; readonly segundoFator: boolean };
 
-/** `volta`: the address at which the client takes its people back. */
+/** `volta`: the redirect address of the client. */
 export async function startProvedor(
   volta: string,
   pessoas: Readonly<Record<string, PessoaDoProvedor>>,
   host: 'localhost' | '127.0.0.1' = 'localhost',
-  /** Whether the keys that it publishes are those that it signs with. */
+  /** Whether the published keys are those of the signatures. */
   isHonest = true,
 ): Promise<ProviderSettings> {
   const port = await ownPort();
@@ -38,7 +38,7 @@ export async function startProvedor(
     }),
     interactions: { url: (_ctx, { uid }) => `/interacao/${uid}` },
     features: { devInteractions: { enabled: false } },
-    // Nobody is asked what the console may know.
+    // The provider asks for no consent.
     loadExistingGrant: async ({ oidc }) => {
       const grant = new oidc.provider.Grant({ clientId: oidc.client!.clientId, accountId: oidc.session!.accountId! });
       grant.addOIDCScope('openid email profile');

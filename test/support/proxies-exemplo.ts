@@ -1,4 +1,4 @@
-/** The proxies of `deploy/`, run as they stand there but for ports and the places of their files, and requests by curl through them. */
+/** The proxies of `deploy/` with other ports and file paths, and requests by curl through them. */
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,20 +15,20 @@ import { until } from './until.ts';
 export const SITE = 'nfse.exemplo.gov.br';
 export const PAINEL = 'painel.exemplo.gov.br';
 
-/** Where the service and its console listen, and the certificate of the proxy. */
+/** The ports of the service and its console, and the certificate of the proxy. */
 export type Behind = { readonly port: number; readonly painelPort: number; readonly pem: Pem; readonly ca: string };
 type Ports = { readonly https: number; readonly http: number };
 
 export type Kind = {
   readonly name: string;
   readonly file: string;
-  /** Undefined: it is not here. */
+  /** Undefined: the proxy is not installed. */
   readonly program: string | undefined;
-  /** The arguments with which it stays in the foreground. `folder`: its own. */
+  /** The arguments that keep it in the foreground. `folder`: its own folder. */
   prepare(text: string, folder: string, behind: Behind, ports: Ports): readonly string[];
 };
 
-/** Every text stands in the file, and becomes the other. */
+/** Replaces texts of a file; each of them must be there. */
 function replaceAll(text: string, changes: readonly (readonly [from: string, to: string])[]): string {
   return changes.reduce((done, [from, to]) => {
     assert.ok(done.includes(from), `the file says nowhere: ${from}`);
@@ -57,7 +57,7 @@ export const NGINX: Kind = {
       .replaceAll('listen [::]:80;', `listen [::]:${http};`);
     writeFileSync(path.join(folder, 'nfse'), site);
     const isRoot = process.getuid?.() === 0;
-    // As Debian has it: the site is read within `http`.
+    // Debian includes the site inside of `http`.
     const main = `${isRoot ? 'user root;' : ''} pid ${folder}/pid; error_log stderr warn; events {}
 http { access_log off; include ${folder}/nfse;
 ${['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${folder}/${name};`).join('\n')} }`;
@@ -114,11 +114,11 @@ export type Answer = {
 
 export type Through = {
   readonly port: number;
-  /** What the program says. */
+  /** The output of the program. */
   output(): string;
-  /** By curl; the address is that of the world, without a port. `options`: further ones of curl. */
+  /** Sends a request by curl; the address is the public one, without a port. `options`: additional options of curl. */
   ask(address: string, ...options: readonly string[]): Promise<Answer>;
-  /** The same, with a file whose length is not told. */
+  /** The same, with a file of unknown length. */
   pipe(file: string, address: string, ...options: readonly string[]): Promise<Answer>;
 };
 

@@ -1,10 +1,10 @@
 /**
- * Migrations as versions after this one may bring them, small, with a step of each kind on tables that are full: some kept by month, one
- * that is not. Tests of migrations apply them on top of those of the program, so that they need no history.
+ * Small migrations as later versions may bring them. They have a step of each kind on full tables, with and without months. Tests of
+ * migrations apply them on top of the program's own, so that no history is needed.
  */
 import { type Migration, migrationOf, shippedMigrations } from '../../src/base/pg/migrations.ts';
 
-/** A column that is filled, and that must be filled from then on; the version before leaves it as its default says. */
+/** A column that is filled, and then mandatory; the version before leaves it at its default. */
 const COLUNA = `
 alter table notas add column proxima bigint default 0;
 
@@ -80,7 +80,7 @@ export const PROXIMAS: readonly Migration[] = [
   migrationOf('904-outras.sql', OUTRAS),
 ];
 
-/** What a version after this one ships, up to the migration `last`. */
+/** The migrations of a later version, up to the migration `last`. */
 export async function withProximas(last = PROXIMAS.at(-1)!.nome): Promise<readonly Migration[]> {
   return [...(await shippedMigrations()), ...PROXIMAS.filter(({ nome }) => nome <= last)];
 }

@@ -1,35 +1,35 @@
-/** A network between the service and its database that fails as networks do: without a word. */
+/** A network between the service and its database that fails silently, as networks do. */
 import { createServer, connect as dial, type Socket } from 'node:net';
 import path from 'node:path';
 import type { ClientConfig } from '../../src/base/pg/pg.ts';
 import { onEnd } from './cleanup.ts';
 
-/** What becomes of bytes on their way. */
+/** The fate of bytes on their way. */
 export type Way =
   | 'forwarded'
-  /** Both ways, of connections that are there and of new ones. */
+  /** Both directions, of existing and of new connections. */
   | 'swallowed'
-  /** Answers are late by less than a second each. */
+  /** Each answer is late by less than a second. */
   | 'late'
-  /** Requests arrive, and from the first `commit` on no answer does. */
+  /** Requests arrive; no answer does from the first `commit` on. */
   | 'answers swallowed from commit on';
 
 export type Proxy = {
-  /** How to reach the database through it. */
+  /** The connection to the database through it. */
   readonly connection: ClientConfig;
   way: Way;
-  /** Times that something was swallowed on its way to the database. */
+  /** The number of swallowed chunks on the way to the database. */
   readonly swallowed: number;
-  /** Ends the connections that are there towards the database, and says nothing of it on this side. New ones go through. */
+  /** Ends the existing connections on the side of the database, without a word to this side. New connections pass. */
   closeHalf(): void;
-  /** Where new connections go, as when a name or an address is given to another server; those that are there stay. */
+  /** The server for new connections, as after a change of a name or an address; existing ones stay. */
   moveTo(database: ClientConfig): void;
 };
 
-/** From a question to its answer, with the time that the server takes itself. */
+/** The delay from a question to its answer, including the server's own time. */
 const LATE_MS = 900;
 
-/** `hear` gets what is said to the database before it is passed on. */
+/** `hear` gets the bytes for the database before they are passed on. */
 export async function startProxy(
   database: ClientConfig,
   hear: (bytes: Buffer, connection: Socket) => void = () => undefined,
@@ -37,7 +37,7 @@ export async function startProxy(
   let target = targetOf(database);
   const pairs = new Set<{ readonly near: Socket; readonly far: Socket }>();
   const proxy = { way: 'forwarded' as Way, swallowed: 0 };
-  // Where nothing is said not even an end is heard.
+  // A swallowed connection does not pass on its end either.
   const server = createServer({ allowHalfOpen: true }, (near) => {
     const far = dial(target);
     const pair = { near, far };
@@ -100,7 +100,7 @@ export async function startProxy(
   });
 }
 
-/** A host that is a folder is where the server has its socket. */
+/** A host that is a folder holds the server's socket. */
 function targetOf({
   host = 'localhost',
   port = 5432,

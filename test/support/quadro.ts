@@ -1,4 +1,4 @@
-/** The board of Grafana under a fault: what its panels show by a real Prometheus, and the pictures of it that the documentation has. */
+/** The Grafana dashboard under a fault: its panels by a real Prometheus, and its pictures in the documentation. */
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -8,19 +8,19 @@ import { openBrowser } from './browser.ts';
 import { ROOT } from './process.ts';
 import type { Watching } from './prometheus.ts';
 
-/** Whether the pictures are made anew (`npm run quadro`). */
+/** Whether the pictures are recorded again (`npm run quadro`). */
 export const IS_RECORDED = process.env.NFSE_GRAVAR_QUADRO === '1';
-/** A folder for a picture of the whole board under each fault, to look at. */
+/** A folder for a picture of the whole dashboard under each fault, for inspection. */
 const WHOLE = process.env.NFSE_TEST_IMAGENS;
 
 const FOLDER = path.join(ROOT, 'docs/site/quadro');
 const BOARD: { readonly panels: readonly BoardPanel[] } = JSON.parse(
   readFileSync(path.join(ROOT, 'deploy/grafana/nfse.json'), 'utf8'),
 );
-/** Where every fault is seen: the stats, and the alerts. */
+/** Panels that show every fault: the stats, and the alerts. */
 const ALWAYS: readonly string[] = BOARD.panels.filter(({ type }) => type !== 'timeseries').map(({ title }) => title);
 
-/** How long all is seen well before a fault, and how long a fault is seen at its worst. */
+/** The time that a recording shows of the normal state before a fault, of its worst moment, and after it. */
 const [BEFORE_MS, WORST_MS, AFTER_MS] = IS_RECORDED ? [25_000, 8_000, 5_000] : [0, 0, 0];
 const POINTS = 120;
 const FAULT_MS = 1_000;
@@ -28,7 +28,7 @@ const FAULT_MS = 1_000;
 /** Minutes are seconds here, as in the alerts. */
 const shortened = (expr: string): string => expr.replaceAll('[5m]', '[20s]').replaceAll('[1h]', '[120s]');
 
-/** By the name of a picture, the panels that show its fault beside those that show every one. */
+/** The panels that show a picture's fault, by its name, beside those that show every one. */
 export const SHOWN = {
   bem: ['Requisições por status', 'Duração de uma emissão', 'Respostas do ADN'],
   'adn-fora': ['Em espera', 'Há quanto tempo espera o mais antigo', 'Chamadas ao ADN por classe'],
@@ -44,7 +44,7 @@ export const SHOWN = {
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 export type Shown = keyof typeof SHOWN;
 
-/** Makes a fault and mends it. `worst`: to be called when all of it is there, before it is mended; what the board shows then is looked at. */
+/** Makes a fault and repairs it. The test calls `worst` when the fault is fully there, before the repair; then the dashboard is checked. */
 export async function showFault(
   watching: Watching,
   name: Shown,
@@ -66,7 +66,7 @@ export async function showFault(
   await pause(AFTER_MS);
   const now = Date.now();
   const [from, to] = [begin - BEFORE_MS, now];
-  // Of what is well nothing begins.
+  // The normal state has no beginning of a fault.
   if (IS_RECORDED)
     await record(watching, name, name === 'bem' ? spanOf(from, now, now, to) : spanOf(from, begin, end, to));
 }
@@ -81,7 +81,7 @@ function panelsOf(titles: readonly string[]): readonly BoardPanel[] {
 }
 
 async function readPanel(watching: Watching, panel: BoardPanel, span: Span): Promise<Drawn> {
-  // A stat shows what is when it is looked at.
+  // A stat shows the value of the moment.
   const within = panel.type === 'stat' ? { ...span, from: span.end, to: span.end } : span;
   const each = panel.targets.map(async ({ expr, legendFormat }) => {
     const found = await watching.range(shortened(expr), within);
@@ -96,7 +96,7 @@ async function record(watching: Watching, name: Shown, span: Span): Promise<void
     drawBoard(await Promise.all(panels.map((panel) => readPanel(watching, panel, span))), span);
   mkdirSync(FOLDER, { recursive: true });
   const own = await draw(panelsOf([...ALWAYS, ...SHOWN[name]]));
-  // The port of a run says nothing.
+  // The port of a run is irrelevant.
   writeFileSync(path.join(FOLDER, `${name}.html`), own.replaceAll(/127\.0\.0\.1:\d+/g, '127.0.0.1:8083'));
   if (WHOLE === undefined) return;
   mkdirSync(WHOLE, { recursive: true });

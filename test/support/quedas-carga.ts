@@ -1,6 +1,6 @@
 /**
- * Clients that never stop, as integrators should be: each sends one request until it is answered, on the other service when one says 503 or
- * nothing. What was answered is kept for the comparison.
+ * Clients that never stop, written as integrators should write theirs. Each repeats one request until it is answered; after a 503 or no
+ * answer it uses the other service. The answers are kept for the comparison.
  */
 import { hash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -13,13 +13,13 @@ import { type Palco, PROVIDERS, SLUG } from './quedas-processos.ts';
 import { call, first, loteXml, porProtocolo } from './rps.ts';
 
 export const SANDBOX = 'integracao';
-/** Series of the lots in the sandbox, each of so many RPS. */
+/** The series of the lots in the sandbox, and the number of RPS of each lot. */
 export const SERIE_DOS_LOTES = '9';
 export const RPS_POR_LOTE = 2;
-/** Who sends DPS without a number there, and nothing else. */
+/** Providers in the sandbox that send only DPS without a number. */
 export const SEM_NUMERO = cnpjsOf(PROVIDERS + 2).slice(PROVIDERS);
 
-/** Past this an answer will not come any more. */
+/** The time after which no answer is expected any more. */
 const NEVER_MS = 180_000;
 const WAIT_MAX_MS = 1_000;
 const PAUSE_MS = { producao: 200, integracao: 250, cancelamento: 400, lote: 1_500, pergunta: 100 } as const;
@@ -28,18 +28,18 @@ const CHUNK = 24;
 export type NotaRespondida = {
   readonly tenant: string;
   readonly chave: string;
-  /** Undefined where the answer was that the note exists, which says its key alone. */
+  /** Undefined if the answer said that the note exists; such an answer has only its key. */
   readonly protocolo: string | undefined;
-  /** SHA-256 of the bytes that were sent, and of `infNFSe` as it was answered. */
+  /** SHA-256 of the sent bytes, and of the `infNFSe` of the answer. */
   readonly enviado: string;
   readonly gerado: string | undefined;
-  /** Of the providers of the stage. */
+  /** The index of the provider on the stage. */
   readonly prestador: number;
 };
 
 export type EventoRespondido = { readonly chave: string; readonly id: string; readonly sequencial: number };
 
-/** One request that came to an end; status 0: its connection broke, or there was none. `what`: its path, or what it asked for. */
+/** One request that ended; status 0: its connection broke, or none was made. `what`: its path, or the operation that it called. */
 export type Tentativa = {
   readonly what: string;
   readonly began: number;
@@ -50,18 +50,18 @@ export type Tentativa = {
 export type Carga = {
   readonly notas: readonly NotaRespondida[];
   readonly eventos: readonly EventoRespondido[];
-  /** Protocols. */
+  /** Protocol numbers of the lots. */
   readonly lotes: readonly string[];
-  /** Since the last time that they were taken. */
+  /** Attempts since the last call. */
   takeTentativas(): readonly Tentativa[];
   readonly tentativas: () => readonly Tentativa[];
-  /** What must not be answered, and what was not. */
+  /** Answers that are forbidden, and required answers that did not come. */
   readonly violations: readonly string[];
-  /** Asks until there is an answer. */
+  /** Repeats the request until there is an answer. */
   ask(path: string, init?: RequestInit): Promise<Told>;
   /** Ends when every request has been answered. */
   stop(): Promise<void>;
-  /** Ends, answered or not. */
+  /** Ends at once, with requests unanswered. */
   abandon(): void;
 };
 
@@ -76,7 +76,7 @@ export function geradoOf(xml: string): string | undefined {
   return part === undefined ? undefined : hash('sha256', part);
 }
 
-/** The document of an answer, or all of it where there is none. */
+/** The document of an answer, or all of it if there is none. */
 async function soap(address: string, operation: string, xml: string): Promise<Response> {
   const { status, body, documento, retryAfter } = await call(address, operation, xml);
   return new Response(status === 200 ? documento : body, { status, headers: { 'Retry-After': retryAfter } });
@@ -97,7 +97,7 @@ export async function startCarga(
   let isAbandoned = false;
   let turns = 0;
 
-  /** What a service says in the end; the clients begin at one and at the other by turns. */
+  /** The final answer of a service; the clients alternate between the two services for the first try. */
   const insist = async (what: string, send: (address: string) => Promise<Response>): Promise<Told> => {
     turns += 1;
     for (let turn = turns; ; turn += 1) {
@@ -229,7 +229,7 @@ export async function startCarga(
     else lotes.push(protocolo);
   };
 
-  /** All else that is asked while something dies; only a failure says anything here. */
+  /** Other requests during the failures; only errors are reported here. */
   let asked = 0;
   const question = async (): Promise<void> => {
     const nota = notas[Math.floor(chance() * notas.length)];

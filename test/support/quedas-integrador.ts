@@ -1,6 +1,6 @@
 /**
- * An integrator with a sandbox of its own, while everything dies: it issues, follows what changes, is told it by messages, and fetches its
- * notes as a file. Who follows is told each change once; who is told, each at least once and in the same bytes; a file has what it should.
+ * An integrator with its own sandbox during the crashes. It issues, follows changes, receives them as messages, and downloads its notes as
+ * a file. The cursor gives each change once. Messages give each change at least once, with the same bytes. A file is complete.
  */
 import { exampleXml } from '../../src/fiscal/rules/example.ts';
 import { follow, LIFE, openReceiver, withToken } from './integrador.ts';
@@ -9,14 +9,14 @@ import { type Carga, SANDBOX } from './quedas-carga.ts';
 
 const PRESTADOR = '11222333000181';
 const PAUSE_MS = { nota: 500, arquivo: 3_000, olhar: 200 } as const;
-/** The share of the messages that its receiver fails to take. */
+/** The share of the messages that its receiver refuses. */
 const REFUSED = 0.05;
 const TOLD_WITHIN_MS = 600_000;
 
 export type Integrador = {
-  /** What is broken whatever is still under way. */
+  /** Laws that are broken at any time, even while work is under way. */
   broken(): readonly string[];
-  /** Ends issuing, waits until all is told, and says what is broken then. */
+  /** Stops issuing, waits until every change is reported, and returns the broken laws. */
   brokenAtRest(): Promise<readonly string[]>;
   figures(): string;
 };
@@ -54,7 +54,7 @@ export async function startIntegrador({ ask }: Pick<Carga, 'ask'>, chance: () =>
     if (told.status === 201) issued.push(told.body.chave_acesso);
     else violations.push(`a note of the integrator: HTTP ${told.status} ${JSON.stringify(told.body)}`);
   };
-  /** Keys in a file of all notes, the first of each line. */
+  /** The keys in a file of all notes: the first field of each line. */
   const fetchArquivo = async (): Promise<readonly string[]> => {
     const sent = { method: 'POST', headers, body: JSON.stringify({ formato: 'csv' }) };
     const asked = await ask(`${api}/exportacoes`, sent);
@@ -105,7 +105,7 @@ export async function startIntegrador({ ask }: Pick<Carga, 'ask'>, chance: () =>
     });
     return [...lacking, ...(lives.size > issued.length ? [`${who} was told of notes that nobody was answered`] : [])];
   };
-  /** Each change once, in the order in which it came first. */
+  /** Each change once, in the order of its first arrival. */
   const received = () =>
     [...new Map(receiver.received.toReversed().map(({ data }) => [data.id, data])).values()].reverse();
   return {

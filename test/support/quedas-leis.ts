@@ -1,6 +1,6 @@
 /**
- * What holds after every crash, while everything goes on: read off one snapshot of the rows, off what the simulator of the ADN holds before
- * and after it, and over HTTP. Each answer is the text of what is wrong.
+ * The invariants after every crash, while the load goes on. The sources are one snapshot of the rows, the simulator's documents before and
+ * after it, and answers over HTTP. Each result is the text of a violation.
  */
 import { hash } from 'node:crypto';
 import type { Client } from '../../src/base/pg/pg.ts';
@@ -33,10 +33,10 @@ import {
 } from './simulation-invariants.ts';
 
 const TENANTS = [SLUG, SANDBOX];
-/** Of those answered before, how many are read again after a round. */
+/** The number of earlier answers that are read again after a round. */
 const EARLIER = 50;
 const PAGE = 1_000;
-/** Notes that are read at a time. */
+/** The number of notes read concurrently. */
 const HANDS = 4;
 const SETTLED_WITHIN_MS = 900_000;
 const UNSETTLED = `select (select count(*)::int from notas n where n.tenant = any ($1) and (n.estado in ('emitida', 'transmitida')
@@ -45,9 +45,9 @@ const UNSETTLED = `select (select count(*)::int from notas n where n.tenant = an
   (select count(*)::int from lotes where tenant = any ($1) and situacao = 2) as lotes`;
 
 export type Leis = {
-  /** All that is broken now; the load may go on. */
+  /** All present violations; the load may go on. */
   broken(): Promise<readonly string[]>;
-  /** Waits until everything rests, and says what is broken then; the load must have ended. */
+  /** Waits until everything rests, and returns the violations; the load must have ended. */
   brokenAtRest(): Promise<readonly string[]>;
 };
 
@@ -57,7 +57,7 @@ export function leisOf(palco: Pick<Palco, 'simulator' | 'connect'>, carga: Carga
   const held = { notas: new Set<string>(), eventos: new Set<string>() };
   let readSoFar = 0;
 
-  /** What the ADN holds, all of it known from before but for what is new. */
+  /** The documents that the ADN holds; only the new ones are read. */
   const readAdn = async (tell: Tell): Promise<Held> => {
     const { ask } = palco.simulator();
     for (const [kind, nameOf] of [
@@ -142,7 +142,7 @@ function trailsOf({ trailOfNotas, trailOfEventos, eventos }: Rows) {
   };
 }
 
-/** Wherever each is, its trail leads there. */
+/** The trail of each row leads to its present state. */
 function onTheWay(rows: Rows, tell: Tell): void {
   const { ofNota, ofEvento, onNota } = trailsOf(rows);
   for (const nota of rows.notas) {
@@ -155,7 +155,7 @@ function onTheWay(rows: Rows, tell: Tell): void {
   }
 }
 
-/** Everything has ended. */
+/** No work is left. */
 function resting(rows: Rows, tell: Tell): void {
   const { ofNota, ofEvento, onNota } = trailsOf(rows);
   const notas = new Map(rows.notas.map((nota) => [`${nota.tenant}/${nota.id}`, nota]));
@@ -166,7 +166,7 @@ function resting(rows: Rows, tell: Tell): void {
   }
 }
 
-/** What was answered is there, and as it was answered. */
+/** The rows of answered requests exist, and match the answers. */
 function kept(rows: Rows, answered: Pick<Carga, 'notas' | 'eventos'>, tell: Tell): void {
   const notas = new Map(rows.notas.map((nota) => [`${nota.tenant}/${nota.chave_acesso}`, nota]));
   for (const { tenant, chave, protocolo } of answered.notas) {
@@ -184,7 +184,7 @@ function kept(rows: Rows, answered: Pick<Carga, 'notas' | 'eventos'>, tell: Tell
   }
 }
 
-/** The ADN holds what we know; what is authorised or processed it holds, and at rest nothing else. */
+/** The ADN holds nothing that we do not know. It holds all authorised notes and processed events; at rest, it holds nothing else. */
 function onTheOtherSide({ notas, eventos }: Rows, before: Held, after: Held, isAtRest: boolean, tell: Tell): void {
   const known = new Map(notas.filter(({ tenant }) => tenant === SLUG).map((nota) => [nota.chave_acesso, nota]));
   for (const chave of before.notas) if (!known.has(chave)) tell(`the ADN holds ${chave}, which we do not know`);
@@ -231,7 +231,7 @@ async function keyed(client: Client, { notas }: Rows, tell: Tell): Promise<void>
   for (const { id, chave_acesso } of unnumbered) if (!withKey.has(id)) tell(`${chave_acesso} has no key`);
 }
 
-/** Some at a time. */
+/** Runs the work on all, several at a time. */
 async function eachOf<T>(all: readonly T[], doOne: (one: T) => Promise<void>): Promise<void> {
   const left = [...all];
   const hand = async (): Promise<void> => {
@@ -240,13 +240,13 @@ async function eachOf<T>(all: readonly T[], doOne: (one: T) => Promise<void>): P
   await Promise.all(Array.from({ length: HANDS }, hand));
 }
 
-/** Those of the round, and some of before. */
+/** The answers of the round, and a sample of the earlier ones. */
 function sample(answered: readonly NotaRespondida[], from: number, chance: () => number): readonly NotaRespondida[] {
   const earlier = Array.from({ length: Math.min(EARLIER, from) }, () => answered[Math.floor(chance() * from)]!);
   return [...answered.slice(from), ...earlier];
 }
 
-/** What is stored is what was sent and what was answered, to the byte. */
+/** The stored bytes equal the sent and the answered ones. */
 async function sameBytes(client: Client, asked: readonly NotaRespondida[], tell: Tell): Promise<void> {
   const { rows } = await client.query<{ chave: string; recebido: string; nfse: Buffer }>(
     `select n.chave_acesso as chave, encode(sha256(d.recebido), 'hex') as recebido, d.nfse
@@ -264,7 +264,7 @@ async function sameBytes(client: Client, asked: readonly NotaRespondida[], tell:
   }
 }
 
-/** Read by its key it is what was answered; an authorised one to the byte. */
+/** The note read by its key equals the answer; an authorised one is equal to the byte. */
 async function asAnswered(carga: Carga, nota: NotaRespondida, tell: Tell): Promise<void> {
   const { tenant, chave, protocolo, enviado, gerado } = nota;
   const { status, body } = await carga.ask(`/${tenant}/api/v1/nfse/${chave}`);
@@ -278,7 +278,7 @@ async function asAnswered(carga: Carga, nota: NotaRespondida, tell: Tell): Promi
   }
 }
 
-/** Every lot that was answered is there; at rest it has its notes, one for each RPS. */
+/** Every answered lot exists; at rest it has its notes, one for each RPS. */
 async function lotted(
   client: Client,
   { notas }: Rows,

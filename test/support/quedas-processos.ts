@@ -1,6 +1,6 @@
 /**
- * What runs in the trial of crashes, each in a process of its own on one data folder, and the ways in which it is struck: kill -9 of any of
- * them, of all at once, and a stop that nobody announces. What is ours and dies is started again at once, as systemd would.
+ * The processes of the crash test, each on the same data folder, and the ways to kill them. The test sends kill -9 to any of them, or to
+ * all at once, or suspends one without notice. Our dead processes start again at once, as under systemd.
  */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -27,24 +27,24 @@ import { until } from './until.ts';
 export const SLUG = 'exemplo';
 export const PROVIDERS = 3;
 const STOPPED_MS = 10_000;
-/** Between an end and the next start, where the start itself failed. */
+/** The pause before the next start, after a start that failed. */
 const RESTART_MS = 500;
 const RESTARTS_MAX = 20;
-/** Of each kind some, so that about every third request comes to nothing. */
+/** Faults of each kind, in shares that make about every third request fail. */
 const FALTAS =
   'atraso=0.1,atraso-antes=0.05,erro5xx=0.02,erro429=0.02,html=0.02,reinicio-antes=0.02,reinicio-depois=0.03,resposta-perdida=0.02,' +
   'resposta-dupla=0.1,reordena=0.2,lote-parcial=0.04,corpo-cortado=0.02,sem-lote=0.02,manutencao=0.02,e999=0.02,erro5xx-depois=0.02,' +
   'html-depois=0.02,nomes-camel=0.1,base64-duplo=0.1,atraso_ms=300,perdida_ms=4000';
-/** The share that the environment refuses, by a rule that it finds broken again when asked again. */
+/** The share of documents that the environment refuses, by a rule that also refuses them again. */
 const RECUSAS = [
   { codigo: 'E1289', descricao: 'vISSQN não confere', parte: 0.05 },
   { codigo: 'E0840', tipo: '101101', parte: 0.05 },
 ];
 
-/** A process that is there again after each of its deaths. */
+/** A process that is restarted after each death. */
 type Kept<R extends Running = Running> = {
   readonly running: () => R;
-  /** kill -9 and the next start; fulfilled when it is ready. */
+  /** Sends kill -9 and starts the next process; resolves when it is ready. */
   revive(): Promise<void>;
 };
 
@@ -53,22 +53,22 @@ export type Palco = {
   /** Addresses of the two services, which stay the same. */
   readonly services: readonly [string, string];
   readonly simulator: () => Simulator;
-  /** Starts that failed, with what was printed. */
+  /** Starts that failed, with their output. */
   readonly failedStarts: readonly string[];
-  /** Ways to strike; each is fulfilled when what was struck answers again. */
+  /** Ways to fail; each resolves when the victim answers again. */
   readonly quedas: readonly Queda[];
-  /** A connection of the trial's own, which starts no server. */
+  /** A connection of the test itself, which starts no server. */
   connect(): Promise<Client>;
 };
 
 export type Queda = {
-  /** In Portuguese, for the table that is published. */
+  /** The name in Portuguese, for the published table. */
   readonly nome: string;
-  /** Gives the moment from which on it could answer again: of a stop its end, of a death the death. */
+  /** Returns the time from which it could answer again: the end of a suspension, or the death of a process. */
   strike(): Promise<number>;
 };
 
-/** Everything started, with a municipality in production and the sandbox without limits. */
+/** Starts everything, with a municipality in production and the sandbox without limits. */
 export async function openPalco(seed: number): Promise<Palco> {
   const dataDir = await readyDataDir();
   const env = { NFSE_DATA_DIR: dataDir };
@@ -81,7 +81,7 @@ export async function openPalco(seed: number): Promise<Palco> {
   return { ...casa, simulator: casa.adn.running, quedas, connect };
 }
 
-/** What is ours besides the worker: on the database of this environment, whichever it is. */
+/** Our processes besides the worker, on the database that this environment names. */
 export async function openCasa(dir: string, seed: number, own: NodeJS.ProcessEnv) {
   const env = { ...own, NFSE_ESPERA_AO_ENCERRAR: '0', NFSE_AVISOS_PRIVADOS: '1', NFSE_LOG_LEVEL: 'error' };
   const stage = await openStage(dir, cnpjsOf(PROVIDERS), Date.now());
@@ -128,14 +128,14 @@ export async function openCasa(dir: string, seed: number, own: NodeJS.ProcessEnv
   return { stage, env, adn, serviceA, serviceB, services, failedStarts, keep };
 }
 
-/** What PostgreSQL writes of itself into postmaster.pid; undefined while the file is missing or not whole. */
+/** The content of PostgreSQL's postmaster.pid; undefined while the file is missing or incomplete. */
 async function readPidFile(location: string) {
   const text = await readFile(path.join(location, 'postmaster.pid'), 'utf8').catch(() => '');
   const [pid, , , port, socketDir] = text.split('\n');
   return port === undefined ? undefined : { pid: Number(pid), port: Number(port), socketDir };
 }
 
-/** kill -9 of the server of a data folder; fulfilled when there is another one. */
+/** Sends kill -9 to the server of a data folder; resolves when a new one runs. */
 export async function killPostgres(location: string): Promise<void> {
   const { pid } = (await readPidFile(location))!;
   process.kill(pid, 'SIGKILL');
@@ -201,7 +201,7 @@ function quedasOf({ dataDir, location, serviceA, serviceB, transmissor, adn, con
        order by state_change desc limit 1`,
     );
     process.kill(rows[0]!.pid, 'SIGKILL');
-    // The server ends all its processes when one has died, for what they share may be broken.
+    // The server ends all its processes after a crash of one, because their shared memory may be corrupt.
     await thrownOut;
     await answers();
   };

@@ -1,4 +1,6 @@
-/** What the trials of crashes have in common: chance with a seed, turns, whether the services are ready, and the table that is published. */
+/**
+ * Shared parts of the crash tests: seeded random numbers, the order of the victims, the readiness of the services, and the published table.
+ */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { Carga } from './quedas-carga.ts';
@@ -6,7 +8,7 @@ import type { Carga } from './quedas-carga.ts';
 const READY_WITHIN_MS = 300_000;
 const BROKEN_SHOWN = 20;
 
-/** A small generator with a seed: whom to strike and when is part of what is repeated. */
+/** A small seeded generator: the victims and the times of the failures are reproducible. */
 export function random(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -15,7 +17,7 @@ export function random(seed: number): () => number {
   };
 }
 
-/** Each way in its turn, the turns in an order of their own. */
+/** Each way to fail, in rounds; every round has a new random order. */
 export function* turnsOf<Queda>(quedas: readonly Queda[], chance: () => number): Generator<Queda, never> {
   for (;;)
     yield* quedas
@@ -24,7 +26,7 @@ export function* turnsOf<Queda>(quedas: readonly Queda[], chance: () => number):
       .map(([, queda]) => queda);
 }
 
-/** Whether all of these addresses say that they are. */
+/** Whether all of these addresses report that they are ready. */
 export async function areReady(services: readonly string[]): Promise<boolean> {
   const statuses = await Promise.all(
     services.map((address) =>
@@ -39,21 +41,21 @@ export async function areReady(services: readonly string[]): Promise<boolean> {
   return statuses.every((status) => status === 200);
 }
 
-/** Nothing is broken. */
+/** Asserts that nothing is broken. */
 export function none(broken: readonly string[], when: string): void {
   const more = broken.length > BROKEN_SHOWN ? `\n… ${broken.length} in all` : '';
   assert.equal(broken.slice(0, BROKEN_SHOWN).join('\n') + more, '', when);
 }
 
-/** What clients see of a blow and of what follows, until everything is as it was. */
+/** A failure as clients see it, until everything is as before. */
 export type Rodada = {
   readonly nome: string;
   readonly notas: number;
   readonly eventos: number;
-  /** Requests that ended in 503, and whose connection broke. */
+  /** Requests that ended in 503, and those whose connection broke. */
   readonly recusados: number;
   readonly rompidos: number;
-  /** The longest of those that were told so, in milliseconds. */
+  /** The longest time until such a refusal, in milliseconds. */
   readonly atéDizer: number;
 };
 
@@ -61,7 +63,7 @@ const COUNTED = { notas: 'notas', eventos: 'eventos', recusados: '503', rompidos
 const REFUSED = [503, 429];
 const BROKEN = 0;
 
-/** Begins a round, and tells it at its end. `isBrokenTold`: a connection that breaks tells as well. */
+/** Begins a round; the returned function reports it. `isBrokenTold`: a broken connection counts as an answer as well. */
 export function beginRodada(carga: Carga, nome: string, isBrokenTold: boolean): () => Rodada {
   carga.takeTentativas();
   const [notas, eventos] = [carga.notas.length, carga.eventos.length];
@@ -80,8 +82,8 @@ export function beginRodada(carga: Carga, nome: string, isBrokenTold: boolean): 
 }
 
 /**
- * A table in Markdown, a line for each victim: sums of what is counted; of times, in milliseconds, the middle and the worst. `timed`: what
- * is told of a round by this name, under this head.
+ * A table in Markdown, a line for each victim. Counts are summed; of times, in milliseconds, it shows the median and the worst. `timed`:
+ * fields of a round, each with its column title.
  */
 export function tellFigures(
   t: TestContext,
@@ -100,7 +102,7 @@ export function tellFigures(
   }
 }
 
-/** In seconds, as one reads them in Portuguese. */
+/** Seconds, in Portuguese notation. */
 function middleAndWorst(ms: readonly number[]): string {
   const sorted = ms.toSorted((a, b) => a - b);
   return [sorted[Math.floor(sorted.length / 2)]!, sorted.at(-1)!]

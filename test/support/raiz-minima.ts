@@ -1,6 +1,6 @@
 /**
- * The life of the archive in a root that has glibc, a shell and nothing else, without a network, as an account that owns the data alone. Runs as a process of its
- * own in namespaces of its own, where it may mount what it likes; prints what happened as JSON.
+ * The life of the archive in a root that has only glibc and a shell, without a network. The account owns the data alone. The script is a
+ * process with its own namespaces, where it may mount at will. It prints the results as JSON.
  *
  *     unshare --net --mount --pid --fork node raiz-minima.ts ROOT UID
  */
@@ -48,7 +48,7 @@ async function end({ child }: { readonly child: ChildProcess }, signal: NodeJS.S
   return (await ended)[0] as number | null;
 }
 
-/** Everything that a reader of the documentation comes to by its links: what was asked for, and what was not there. The page of a code is of no file. */
+/** Follows all links of the documentation, and returns the number of requests and the missing addresses. The page of a code has no file. */
 async function readAll(): Promise<{ readonly asked: number; readonly missing: readonly string[] }> {
   const asked = new Set(['/docs']);
   const missing: string[] = [];

@@ -1,9 +1,9 @@
-/** Elements copied, moved, wrapped, renamed, taken away, given attributes and namespaces: wrapping of every shape there is. */
+/** Elements copied, moved, wrapped, renamed, removed, or given attributes and namespaces: every form of signature wrapping. */
 import { DOMParser, XMLSerializer } from '@xmldom/xmldom';
 import { type Chance, DSIG, idOf } from './signatures.ts';
 import { NAMESPACE } from './signed-documents.ts';
 
-/** A signed document after one to three of these. */
+/** A signed document after one to three of these changes. */
 export function rearranged(signed: string, chance: Chance): string {
   const tree = new DOMParser().parseFromString(signed, 'text/xml');
   for (let change = chance.below(3); change >= 0; change -= 1) rearrange(tree, chance);
@@ -16,7 +16,7 @@ const NEW_ATTRIBUTES = ['Id', 'ID', 'id', 'xml:id', 'URI', 'Algorithm', 'versao'
 function rearrange(tree: Document, chance: Chance): void {
   const all = tree.getElementsByTagName('*');
   const any = (): Element => all[chance.below(all.length)]!;
-  // The parts that matter are chosen more often than leaves.
+  // The important parts are chosen more often than leaves.
   const large = (): Element =>
     chance.pick([
       any(),

@@ -1,4 +1,4 @@
-/** PostgreSQL servers of a test's own: two, the second of which replays the log of the first, or one; nobody starts them again. */
+/** PostgreSQL servers of one test: a single one, or two, the second of which replays the log of the first. Nothing restarts them. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -17,18 +17,18 @@ const quiet = { info() {}, warn() {}, error: console.error };
 
 export type Server = {
   readonly connection: ClientConfig;
-  /** Ends every process of it with -9. */
+  /** Sends kill -9 to every process of the server. */
   kill(): Promise<void>;
   query(text: string): Promise<readonly Record<string, unknown>[]>;
 };
 
-/** The first commits only what the second has on its disk. */
+/** The first server commits only data that the second has on its disk. */
 export async function openReplicated(): Promise<{ readonly primary: Server; readonly standby: Server }> {
   const first = await readyDataDir();
   const second = await freshDataDir();
   const location = path.join(first, 'pg');
   await write(location, 'pg_hba.conf', 'local all all trust\nlocal replication all trust\n');
-  // A server that was stopped in order is a base for another.
+  // A server with an orderly shutdown is a base for another.
   await copyCluster(location, path.join(second, 'pg'));
   await write(location, 'postgresql.auto.conf', "synchronous_standby_names = 'segunda'\n");
   const primary = await startServer(first, {});
@@ -42,7 +42,7 @@ export async function openReplicated(): Promise<{ readonly primary: Server; read
   return { primary, standby };
 }
 
-/** One that is reached over TCP, with a password: how to connect. */
+/** The connection to a server that is reached over TCP, with a password. */
 export async function openOverTcp(): Promise<ClientConfig> {
   const dataDir = await readyDataDir();
   await write(
@@ -88,7 +88,7 @@ async function startServer(dataDir: string, settings: Readonly<Record<string, st
       try {
         process.kill(pid, 'SIGKILL');
       } catch {
-        // It ended with the one before.
+        // The previous signal already ended it.
       }
     }
     await ended;

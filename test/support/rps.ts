@@ -1,11 +1,11 @@
-/** Documents of ABRASF 1.00 as clients of the legacy port write them, by hand and not by anything of ours. */
+/** Documents of ABRASF 1.00 as clients of the legacy port write them, written by hand and not by our code. */
 import { ask } from './http.ts';
 import { until } from './until.ts';
 
 export const ABRASF = 'http://www.abrasf.org.br/ABRASF/arquivos/nfse.xsd';
 export const PRESTADOR = '11222333000181';
 
-/** What an RPS says, by the names of the model; the rest is always the same. */
+/** The content of an RPS, by the names of the model; the rest is always the same. */
 export type RpsDeTeste = {
   readonly numero: number | string;
   readonly serie?: string;
@@ -16,16 +16,16 @@ export type RpsDeTeste = {
   readonly simples?: string;
   readonly status?: string;
   readonly substituido?: { readonly numero: string; readonly serie: string; readonly tipo: string };
-  /** Elements of `Valores`, in order. */
+  /** The elements of `Valores`, in order. */
   readonly valores?: string;
   readonly item?: string;
   readonly cMun?: string;
   readonly codigoMunicipal?: string;
   readonly discriminacao?: string;
-  /** `Tomador` whole. */
+  /** The whole `Tomador` element. */
   readonly tomador?: string;
   readonly nbs?: string;
-  /** After `ConstrucaoCivil`, as the extension of 2026 writes it. */
+  /** Elements after `ConstrucaoCivil`, as the extension of 2026 writes them. */
   readonly extensao?: string;
 };
 
@@ -96,7 +96,7 @@ const ENVELOPES = {
 export const escaped = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
-/** An envelope around what stands in the Body. */
+/** An envelope around the content of its Body. */
 export function envelope(inside: string, versao: '1.1' | '1.2' = '1.1'): string {
   return `<e:Envelope xmlns:e="${ENVELOPES[versao].namespace}"><e:Body>${inside}</e:Body></e:Envelope>`;
 }
@@ -106,11 +106,11 @@ export type RespostaDoPorto = {
   readonly type: string | null;
   /** The whole answer. */
   readonly body: string;
-  /** The document inside, unescaped. */
+  /** The inner document, unescaped. */
   readonly documento: string;
-  /** Empty where it says nothing of it. */
+  /** The `Retry-After` header; empty if it is missing. */
   readonly retryAfter: string;
-  /** `X-Request-Id`. */
+  /** The `X-Request-Id` header. */
   readonly requisicao: string;
 };
 

@@ -1,4 +1,4 @@
-/** Values and requests drawn from the schemas of a description: all that they admit, and of requests some that they do not. */
+/** Values and requests drawn from the schemas of a description: all that they allow, and for requests also some that they do not. */
 
 import type { Route } from '../../src/base/http/route.ts';
 import type { Exemplo } from '../../src/published/openapi/examples.ts';
@@ -7,14 +7,14 @@ import fc from './seed.ts';
 // biome-ignore lint/suspicious/noExplicitAny: a document is looked at place by place
 type Place = any;
 
-/** Lists longer than this would only be slow. */
+/** Longer lists would only be slow. */
 const LIST_MAX = 3;
-/** How often an optional property is not there, against once that it is, or null, which is the same. */
+/** The weight of an absent optional property; a present value has 1, and so has null, which means absent. */
 const ABSENT = 3;
-/** Documents whose check digits are right, which a pattern cannot tell. */
+/** Documents with correct check digits, which a pattern cannot express. */
 const DOCUMENTOS = ['11222333000181', '12ABC34501DE35', '52998224725'];
 
-/** What a schema admits. `document`: where its references lead. */
+/** Values that a schema allows. `document`: the description that its references point into. */
 export function drawnFrom(document: Place, schema: Place): fc.Arbitrary<unknown> {
   if (schema.$ref !== undefined) {
     const steps: readonly string[] = schema.$ref.slice(2).split('/');
@@ -35,7 +35,7 @@ function ofType(document: Place, schema: Place, type: string): fc.Arbitrary<unkn
     case 'object':
       return objectOf(document, schema);
     case 'array':
-      // One that is empty is drawn by its object.
+      // Its object draws the empty list.
       return fc.array(drawnFrom(document, schema.items), {
         minLength: 1,
         maxLength: Math.min(schema.maxItems ?? LIST_MAX, LIST_MAX),
@@ -58,7 +58,7 @@ function ofType(document: Place, schema: Place, type: string): fc.Arbitrary<unkn
   }
 }
 
-/** With two places, as a sender has them. */
+/** Amounts with two decimals, as a sender writes them. */
 function amountOf({ maximum, exclusiveMaximum }: Place): fc.Arbitrary<number> {
   const highest = Math.min(maximum ?? exclusiveMaximum - 1, 1_000_000_000);
   return fc.integer({ min: 0, max: highest * 100 }).map((cents) => cents / 100);
@@ -78,7 +78,7 @@ function textOf({ pattern, format, minLength = 0, maxLength }: Place): fc.Arbitr
   const documentos = DOCUMENTOS.filter((one) => right.test(one) && !right.test(`${one}1`));
   const drawn = documentos.length > 0 ? fc.constantFrom(...documentos) : fc.stringMatching(right);
   if (maxLength === undefined) return drawn;
-  // A pattern without an end of its own is had by padding, and cutting where it still fits.
+  // A pattern without an end anchor gets padding, or is cut where it still matches.
   return drawn.map((text) => {
     const padded = text.padEnd(minLength, 'x');
     for (let end = Math.min(padded.length, maxLength); end >= Math.max(minLength, 1); end -= 1) {
@@ -88,7 +88,7 @@ function textOf({ pattern, format, minLength = 0, maxLength }: Place): fc.Arbitr
   });
 }
 
-/** What an object may hold; what its properties ask of one another is given, and what they keep out is left out. */
+/** The properties of an object; required companions are added, and excluded ones are left out. */
 function objectOf(document: Place, schema: Place): fc.Arbitrary<unknown> {
   const { properties = {}, required = [] } = schema;
   const names = Object.keys(properties);
@@ -127,7 +127,7 @@ function withoutNull(schema: Place): Place {
   return { ...schema, type: [schema.type].flat().filter((type) => type !== 'null'), ...values };
 }
 
-/** Rounds in which the conditions of an object come to rest: a choice may ask for a group, and the group for its fields. */
+/** The rounds until the conditions of an object are stable: a choice may require a group, and the group its fields. */
 const ROUNDS = 8;
 
 function settled(
@@ -143,7 +143,7 @@ function settled(
   return said;
 }
 
-/** The few keywords that conditions are told in. */
+/** Evaluates the few keywords that the conditions use. */
 function holds({ allOf, anyOf, oneOf, not, required = [], properties = {} }: Place, said: Place): boolean {
   return (
     (allOf ?? []).every((one: Place) => holds(one, said)) &&
@@ -163,7 +163,7 @@ function fits({ type, const: constant, not, minItems = 0, maxItems = LIST_MAX }:
   return type === undefined || [type].flat().includes(kind);
 }
 
-/** Makes a condition hold: what it asks for is taken from what was drawn, what it keeps out is taken away. */
+/** Makes a condition hold: its required properties are taken from the drawn ones, its forbidden ones are removed. */
 function give(
   then: Place,
   said: Record<string, unknown>,
@@ -189,13 +189,13 @@ function namesIn({ required = [], allOf = [], anyOf = [], oneOf = [] }: Place): 
 }
 
 export type Known = {
-  /** Notes that are there. */
+  /** Existing notes. */
   readonly chaves: readonly { readonly chave_acesso: string; readonly numero_protocolo: string }[];
   readonly bodies: fc.Arbitrary<unknown>;
   readonly eventos: fc.Arbitrary<unknown>;
 };
 
-/** A request of an operation, with what the description has for it and, now and then, with what it has not. */
+/** A request of an operation with the parameters of the description and, now and then, with undeclared ones. */
 export function requestOf(
   document: Place,
   { id, path, method, takes }: Route,
@@ -204,7 +204,7 @@ export function requestOf(
   const operation = document.paths[path.replace(/:(\w+)/g, '{$1}')][method.toLowerCase()];
   const parameters: readonly Place[] = operation.parameters ?? [];
   const strange = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 60 }).filter((text) => text.isWellFormed());
-  // A client walks these two before it sends, and asks for another address.
+  // Clients resolve these two before they send, and would request another address.
   const segment = strange.filter((text) => text !== '.' && text !== '..');
   const named: Readonly<Record<string, fc.Arbitrary<string>>> = {
     chave_acesso: fc.oneof(
@@ -276,7 +276,7 @@ export function requestOf(
     }));
 }
 
-/** What a client can put into a header. */
+/** Text that a client can put into a header. */
 function headerText(texts: fc.Arbitrary<string>): fc.Arbitrary<string> {
   return texts.map(
     (text) =>

@@ -6,7 +6,7 @@ import { createRestDoor, type RestDoorOptions } from '../../src/doors/rest/door.
 import { onEnd } from './cleanup.ts';
 import { DECADES, type Party } from './signatures.ts';
 
-/** `tls` is for another server of the same name. */
+/** `tls`: the credentials for another server of the same name. */
 export async function secureDoor(
   world: World,
   by: Authority,

@@ -1,26 +1,29 @@
 /**
- * Statements that the rows of a subject, or the base, send in a test file, written down, and held at its end to what Citus takes (`comandos.ts`). A statement that a
- * file of the same run has found right is not parsed again.
+ * Records the statements that a test file sends through the row modules or the base. They are checked against Citus' rules at the end of
+ * the file (`comandos.ts`). A statement that another file of the run found correct is not parsed again.
  */
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { Client, Pool } from '../../src/base/pg/pg.ts';
 
-/** Statements that still break a rule, by what they say. This list is to be empty; `test/comandos.test.ts` finds what no longer belongs here. */
+/** Statements that still break a rule, by their fault. This list should be empty; `test/comandos.test.ts` reports stale entries. */
 export const OFFENDERS: readonly (readonly [fault: string, statement: RegExp])[] = [];
 
 type Query = (this: object, config: unknown, ...more: unknown[]) => unknown;
 
-/** Files that hand on what others ask. */
+/** Modules that only pass on the statements of others. */
 const BETWEEN = /node_modules|node:internal|\/base\/pg\/(?:watch|frugal-pool)\.ts|\/support\/(?:sent|plans)\.ts/;
-/** Those of the migrations are looked at in their files (`test/migracoes.test.ts`); what sets up a role or distributes is for one server. */
+/**
+ * Statements of migrations are checked in their files (`test/migracoes.test.ts`). Statements that set up a role or the distribution are for
+ * one server.
+ */
 const OF_STORE =
   /\/src\/base\/(?:book\/|pg\/(?!migra|pooled))(?!.*\.test\.ts)|\/src\/subjects\/(?!citus\/distribuicao)\w+\/[\w-]+\.(?:rows|files)\.ts/;
 
 const sent = new Set<string>();
 
-/** From here on they are written down; what a test asks itself is not. */
+/** Records all statements from now on; the test's own statements are left out. */
 export function recordSent(): void {
   for (const kind of [Client, Pool]) {
     const prototype = kind.prototype as unknown as { query: Query };
@@ -39,11 +42,11 @@ function isOfStore(): boolean {
 }
 
 export async function checkSent(): Promise<void> {
-  // A line for each statement that was found right in this run, its digest; it ends with the run's folder.
+  // A file with the digest of each statement that this run found correct; it ends with the run's folder.
   const takenFile = process.env.NFSE_TEST_SENT;
   const isKept = takenFile !== undefined && existsSync(takenFile);
   const taken = new Set(isKept ? readFileSync(takenFile, 'latin1').split('\n') : []);
-  // Only these make temporary tables, beside which other statements are judged.
+  // Only these create temporary tables; the other statements are checked with them.
   const makers = [...sent].filter((text) => /\btemp(?:orary)?\b/i.test(text)).sort();
   const digestOf = (text: string): string => hash('sha256', [text, ...makers].join('\0'));
   const unknown = [...sent].filter((text) => !taken.has(digestOf(text)));

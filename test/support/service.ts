@@ -1,4 +1,4 @@
-/** The service as it runs, on a database of the test's own and a free port, with a clock that the test holds. */
+/** The running service, on a database for one test and a free port, with a clock that the test controls. */
 import { randomInt } from 'node:crypto';
 import { localAdn } from '../../src/adn/local.ts';
 import type { openPool } from '../../src/base/pg/open.ts';
@@ -22,18 +22,18 @@ export type TestService = {
   readonly pool: ReturnType<typeof openPool>;
   readonly world: World;
   readonly clock: { now: number };
-  /** What was logged, for tests that nothing personal is; a test that needs none of it empties it. */
+  /** The log records, for tests that no personal data is logged; a test that does not need them empties the list. */
   readonly logged: { about: object; message: string }[];
-  /** What is due stays due from then on. */
+  /** Stops the worker; due work stays due from then on. */
   stopWorker(): Promise<void>;
 };
 
-/** The name of the program that is kept with each judgement. */
+/** The program name that is stored with each judgement. */
 export const PROGRAMA = '0.1.0 c0ffee123456';
 
 /**
- * `worker: false` leaves notes as they were issued; `connection`: a database that others have too, as processes do; `isPatient: false`:
- * connections are given up as early as a service does; `transmission`: how notes leave, in place of the local authority.
+ * `worker: false` leaves notes as they were issued; `connection`: a database shared with other processes. `isPatient: false`: the service's
+ * short timeouts for connections; `transmission`: a replacement for the local authority.
  */
 export async function startTestService(
   options: {

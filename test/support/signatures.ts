@@ -1,6 +1,6 @@
 /**
- * XML signatures of any kind, right and wrong, made without our own code: the canonical form comes from xml-crypto, the
- * arithmetic from OpenSSL, and the text is put together here, so that a test can bend any part of it.
+ * XML signatures of any kind, valid and invalid, made without our own code. The canonical form comes from xml-crypto, the arithmetic from
+ * OpenSSL. The text is built here, so that a test can change any part of it.
  */
 import { constants, hash, type KeyObject, privateEncrypt, sign } from 'node:crypto';
 import { DOMParser } from '@xmldom/xmldom';
@@ -25,7 +25,7 @@ export const SHA256 = 'http://www.w3.org/2001/04/xmlenc#sha256';
 export const PROVIDER_CNPJ = '11222333000181';
 const DAY_MS = 86_400_000;
 
-/** Whoever signs: a key, and a certificate of it in the forms that are needed. */
+/** A signer: a key, and its certificate in the forms that are needed. */
 export type Party = {
   readonly keys: Keys;
   readonly keyPem: string;
@@ -44,7 +44,7 @@ export function partyOf(keys: Keys, der: Buffer): Party {
   };
 }
 
-/** Valid for a year around a moment, in milliseconds. */
+/** A validity of a year around a moment, in milliseconds. */
 export function yearAround(now: number): Validity {
   return { inicio: now - 180 * DAY_MS, fim: now + 180 * DAY_MS };
 }
@@ -54,10 +54,10 @@ export function companyOf(cnpj: string): Parameters<typeof companyCertificate>[1
   return { razaoSocial: 'Empresa Exemplo Ltda', cnpj, responsavel };
 }
 
-/** For what is judged by the clock of the machine as well, as a connection is, and by other programs. */
+/** A validity for objects that other programs, or the machine's clock, check as well, such as a TLS connection. */
 export const DECADES: Validity = { inicio: Date.parse('2020-01-01'), fim: Date.parse('2049-12-31') };
 
-/** An authority, the provider, and one that calls itself the same. */
+/** An authority, the provider, and another authority of the same name. */
 export async function testParties(
   now: number,
   validity = yearAround(now),
@@ -81,30 +81,30 @@ export function elementsNamed(xml: string, name: string): readonly Element[] {
   return [...Array(found.length).keys()].map((place) => found[place]!);
 }
 
-/** What may differ from the profile; absent, it is as the profile wants it. */
+/** The deviations from the profile; an absent field follows the profile. */
 export type Bent = {
   readonly canonicalization?: string;
   readonly signatureMethod?: string;
   readonly digestMethod?: string;
-  /** What stands in `Transforms`; undefined leaves out the whole. */
+  /** The content of `Transforms`; undefined omits the element. */
   readonly transforms?: string | undefined;
-  /** The URI attribute; undefined leaves it out. */
+  /** The URI attribute; undefined omits it. */
   readonly uri?: string | undefined;
-  /** The text that is digested. */
+  /** The text to digest. */
   readonly digested?: string;
   readonly digest?: (text: string) => string;
-  /** Text of SignedInfo before it is signed. */
+  /** Changes the text of SignedInfo before its signature. */
   readonly signedInfo?: (text: string) => string;
-  /** Canonical SignedInfo to value. */
+  /** Makes the signature value from the canonical SignedInfo. */
   readonly value?: (canonical: string) => Buffer;
-  /** Text of SignatureValue. */
+  /** Changes the text of SignatureValue. */
   readonly valueText?: (base64: string) => string;
   readonly keyInfo?: string;
-  /** What stands in Signature besides. */
+  /** Additional content of Signature. */
   readonly more?: string;
-  /** Prefix of the namespace of signatures. */
+  /** The prefix of the signature namespace. */
   readonly prefix?: string;
-  /** Between the elements of Signature. */
+  /** Space between the elements of Signature. */
   readonly space?: string;
 };
 
@@ -116,7 +116,7 @@ export const x509 = (base64: string): string =>
 
 export const sha256 = (text: string | Buffer): string => hash('sha256', text, 'base64');
 
-/** Text without the digests and other values in it, whose letters are drawn by chance and now and then spell a word: NaN, null. */
+/** The text without its digests and other Base64 values, whose random letters sometimes spell a word: NaN, null. */
 export const withoutBase64 = (text: string): string => text.replace(/[A-Za-z0-9+/]{40,}={0,2}/g, '');
 
 /** The `Signature` element over an unsigned document. */
@@ -147,7 +147,7 @@ export function signatureOver(xml: string, { keys, base64 }: Party, bent: Bent =
   return `<${name} ${declaration}>${space}${signedInfo}${space}${spaced(rest)}${space}</${name}>`;
 }
 
-/** The document with its signature behind the signed element. */
+/** The document with its signature after the signed element. */
 export function signedBy(xml: string, party: Party, bent: Bent = {}): string {
   return withSignature(xml, signatureOver(xml, party, bent));
 }
@@ -169,7 +169,7 @@ export const rsaSha256 =
   (text: string): Buffer =>
     sign('sha256', Buffer.from(text), { key, padding: constants.RSA_PKCS1_PADDING });
 
-/** RSA alone, over a block of the size of the key that holds what is signed. */
+/** Raw RSA over a block of the key's size that holds the data to sign. */
 export function rsaOfBlock(key: KeyObject, block: Buffer): Buffer {
   return privateEncrypt({ key, padding: constants.RSA_NO_PADDING }, block);
 }
@@ -188,7 +188,7 @@ export function chanceOf(seed: number): { below(end: number): number; pick<T>(fr
 }
 export type Chance = ReturnType<typeof chanceOf>;
 
-/** Ways in which programs write the same document. All but the encodings are applied before it is signed. */
+/** Different spellings of the same document. All but the encodings are applied before the signature. */
 export const DRESSES: Readonly<Record<string, (xml: string) => string>> = {
   'as it is': (xml) => xml,
   'in one line': (xml) => xml.replace(/>\s+</g, '><'),
@@ -213,7 +213,7 @@ export const DRESSES: Readonly<Record<string, (xml: string) => string>> = {
   'white space around the root': (xml) => `${xml}\r\n\t `,
 };
 
-/** Encodings, applied to what was signed: the signature is over characters. */
+/** Encodings, applied after the signature: the signature is over characters. */
 export const ENCODINGS: Readonly<Record<string, (xml: string) => Buffer>> = {
   'UTF-8': (xml) => Buffer.from(xml, 'utf8'),
   'UTF-8 with a mark': (xml) => Buffer.from(`\ufeff${xml}`, 'utf8'),

@@ -1,8 +1,8 @@
 /**
- * Two hundred signed documents, whom to trust, and what production says of whatever is made of them. One set a test
- * file; everything that chance decides comes from a seed.
+ * Two hundred signed documents, their trust anchors, and the verdict of production on their variants. Each test file has one set; a seed
+ * decides all random choices.
  *
- * NFSE_TEST_LONGO=1 asks for the long form of a test, NFSE_TEST_SEMENTE=N for the run of a seed.
+ * NFSE_TEST_LONGO=1 runs the long form of a test, NFSE_TEST_SEMENTE=N the run of a seed.
  */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -56,10 +56,10 @@ export const trust = openTrust({ ancoras: anchors, revogados: undefined }, { war
 
 export type Doc = {
   readonly name: string;
-  /** Without signature. */
+  /** The document without signature. */
   readonly xml: string;
   readonly canonical: string;
-  /** As it is signed by somebody else than us. */
+  /** The document signed by a library that is not ours. */
   readonly signed: string;
   readonly encode: (text: string) => Buffer;
 };
@@ -74,7 +74,7 @@ const NAMES = [
   'Zé',
 ];
 
-/** Distinct ones: examples of the rules in other clothes, with other numbers and names. Each is signed when it is asked for. */
+/** Distinct documents: examples of the rules in other spellings, with other numbers and names. Each is signed on first use. */
 function makeDocuments(): readonly Doc[] {
   const [dresses, encodings] = [Object.entries(DRESSES), Object.entries(ENCODINGS)];
   return Array.from({ length: DOCUMENTS }, (_, place): Doc => {
@@ -119,7 +119,7 @@ function makeDocuments(): readonly Doc[] {
 
 export const documents = makeDocuments();
 let turn = chance.below(DOCUMENTS);
-/** Other documents at every call, all of them in turn. */
+/** Different documents at every call, all of them in turn. */
 export const someDocuments = (count: number): readonly Doc[] =>
   Array.from({ length: count }, () => {
     turn = (turn + 1) % DOCUMENTS;
@@ -128,7 +128,7 @@ export const someDocuments = (count: number): readonly Doc[] =>
 
 // The verdicts.
 
-/** What production would say of the signature and of its certificate; whose it must be is asked elsewhere. */
+/** The verdict of production on the signature and its certificate; the holder's identity is checked elsewhere. */
 export function verdict(bytes: Buffer): readonly Fault[] {
   const reading = readXml(bytes);
   if ('fault' in reading) return [reading.fault];
@@ -146,7 +146,7 @@ export function assertAccepted(bytes: Buffer, what: string): void {
   assert.deepEqual(faults, [], `${what}: ${told(faults)}\n${bytes.toString('utf8')}`);
 }
 
-/** Refused, with these codes alone, in words that somebody can act on. */
+/** Asserts a refusal with exactly these codes, in words that a sender can act on. */
 export function assertRefused(
   bytes: Buffer,
   codes: readonly string[],

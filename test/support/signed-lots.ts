@@ -1,4 +1,4 @@
-/** Lots of RPS, each signed by hand: their texts are canonical, so that a hundred of them take no library to sign. */
+/** Lots of RPS, each signed by hand: their texts are already canonical, so a hundred of them need no library. */
 import { hash } from 'node:crypto';
 import { ABRASF, infRps, loteXml, type RpsDeTeste } from './rps.ts';
 import { DSIG, EXCLUSIVE, type Party, RSA_SHA256, rsaSha256, SHA256, transform, x509 } from './signatures.ts';

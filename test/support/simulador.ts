@@ -1,6 +1,6 @@
 /**
- * The ADN simulator as a municipality meets it: started in this process or in one of its own, with a PKI of the test's,
- * and spoken to over mutual TLS. And notes for it, signed by the municipality.
+ * The ADN simulator as a municipality meets it. It starts in this process or in its own, with a PKI of the test, over mutual TLS. Notes for
+ * it are here too, signed by the municipality.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -36,10 +36,10 @@ const DAY_MS = 86_400_000;
 
 /** The municipality of the notes below. */
 export const MUNICIPIO_CNPJ = '99999999000191';
-/** Another one. */
+/** The CNPJ of another municipality. */
 export const OUTRO_CNPJ = '88888888000191';
 
-/** Whoever connects and signs. */
+/** A client that connects and signs. */
 export type Holder = {
   readonly cert: string;
   readonly key: string;
@@ -53,15 +53,15 @@ export type Palco = {
   readonly certificado: string;
   readonly chave: string;
   readonly clientes: string;
-  /** By which a client knows the server; the file of it. */
+  /** The authority by which a client verifies the server, and its file. */
   readonly ca: string;
   readonly caFile: string;
   readonly municipio: Holder;
   readonly outro: Holder;
-  /** Issued by the same authority to a person. */
+  /** A certificate of a natural person, from the same authority. */
   readonly pessoa: Holder;
   readonly vencido: Holder;
-  /** The municipality's CNPJ, by an authority that nobody named. */
+  /** A certificate with the municipality's CNPJ, from an unknown authority. */
   readonly estranho: Holder;
 };
 
@@ -71,7 +71,7 @@ export async function tempFolder(): Promise<string> {
   return folder;
 }
 
-/** Certificates for everybody. The server's comes from openssl, those of the holders from our test PKI. */
+/** Certificates for all parties. openssl makes the server's, our test PKI those of the holders. */
 export async function montarPalco(now = Date.now()): Promise<Palco> {
   const folder = await tempFolder();
   const [rootKeys, otherRootKeys, ...keys] = await Promise.all(Array.from({ length: 7 }, readyKeys));
@@ -123,7 +123,7 @@ export async function montarPalco(now = Date.now()): Promise<Palco> {
 
 export type Anotado = { readonly about: object; readonly message: string };
 
-/** Starts one in this process, on free ports and a folder of its own unless told otherwise. */
+/** Starts one in this process, by default on free ports and its own folder. */
 export async function simuladorAqui(
   { certificado, chave, clientes }: Palco,
   options: Partial<SimuladorOptions> = {},
@@ -146,7 +146,7 @@ export type Processo = {
   end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null>;
 };
 
-/** Starts one as an operator does. Rejects with what it said when it ends before it is ready. */
+/** Starts one as an operator does. Rejects with its output if it ends before it is ready. */
 export async function simuladorProcesso(
   { certificado, chave, clientes }: Palco,
   dados: string,
@@ -208,7 +208,7 @@ export type Resposta = {
 
 export type Cliente = {
   request(method: string, path: string, body?: string | Buffer, headers?: Record<string, string>): Promise<Resposta>;
-  /** Posts documents, packed or to be packed. */
+  /** Posts documents, packed or not yet packed. */
   share(documents: readonly (string | Buffer)[]): Promise<Resposta>;
   received(after: number | string, query?: string): Promise<Resposta>;
   close(): void;
@@ -216,7 +216,7 @@ export type Cliente = {
 
 export type ClienteOptions = { readonly timeoutMs?: number; readonly maxVersion?: 'TLSv1.2' | 'TLSv1.3' };
 
-/** `who`: undefined connects without a certificate. Connections are kept. */
+/** `who`: undefined connects without a certificate. Connections are reused. */
 export function clienteDe(
   address: string,
   ca: string,
@@ -261,12 +261,12 @@ export function clienteDe(
   };
 }
 
-/** What came to nothing in this time is taken for silence. */
+/** The time after which a missing answer counts as silence. */
 const SILENCE_MS = 300;
 
 /**
- * Shares documents while a fault always strikes: the answer, or the code of what came instead of one. A silent simulator is left
- * alone only once it has done `work`, which it may take its time for.
+ * Shares documents while a fault always strikes: returns the answer, or the error code of the connection. A silent simulator is abandoned
+ * only after `work`, which may take any time.
  */
 export async function shareUnder(
   client: Cliente,
@@ -282,7 +282,7 @@ export async function shareUnder(
   return silence.finally(() => client.close());
 }
 
-/** Asks the control. */
+/** Sends a request to the control port. */
 export async function controle(simulador: { readonly controle: string }, target: string, init?: RequestInit) {
   const { status, headers, text } = await ask(`${simulador.controle}${target}`, init);
   const isJson = headers.get('content-type')?.startsWith('application/json') === true;
@@ -294,7 +294,7 @@ export function ajustar(simulador: { readonly controle: string }, target: string
   return controle(simulador, target, { method: 'PUT', body: JSON.stringify(body) });
 }
 
-/** As a lot carries a document. */
+/** A document as a lot carries it. */
 export function packed(xml: string | Buffer): string {
   return gzipSync(xml).toString('base64');
 }
@@ -302,13 +302,13 @@ export function packed(xml: string | Buffer): string {
 const EMITENTE = '11222333000181';
 const CODIGO_IBGE = '3550308';
 
-/** The key of the note of a number, as the notes below have it. */
+/** The access key of a note by its number, as the notes below have it. */
 export function chaveDe(numero: number, codigo = '012345678'): string {
   const parts = { cMun: CODIGO_IBGE, ambGer: '1', documento: EMITENTE, anoMes: '2610', codigo } as const;
   return buildChave({ ...parts, nNFSe: numero });
 }
 
-/** An NFS-e, not yet signed; `patch` is on the DPS inside. */
+/** An unsigned NFS-e; `patch` applies to its DPS. */
 export function notaSemAssinatura(numero: number, patch: Patch = {}, codigo?: string): string {
   const reading = readXml(Buffer.from(exampleXml(patch)));
   if ('fault' in reading) throw new Error(reading.fault.mensagem);
@@ -328,7 +328,7 @@ export function notaSemAssinatura(numero: number, patch: Patch = {}, codigo?: st
   });
 }
 
-/** A note as `src/` writes it, possibly bent before it is signed. */
+/** A note signed as `src/` does it; the text may have been changed before. */
 export async function assinada(unsigned: string, { signer }: Holder): Promise<Buffer> {
   const { canonical, id } = signedPartOf(unsigned);
   return Buffer.from(withSignature(unsigned, await signatureOf(canonical, id, signer)), 'utf8');
@@ -339,17 +339,17 @@ export async function nota(numero: number, holder: Holder, patch: Patch = {}): P
 }
 
 export type EventoDeEnsaio = {
-  /** Of the note below. */
+  /** The number of the note below. */
   readonly numero: number;
   readonly codigo: string;
   readonly sequencia?: number;
-  /** The emitter of the note, unless said otherwise. */
+  /** The author; the emitter of the note by default. */
   readonly autor?: string;
-  /** By the names of the JSON body. */
+  /** Fields by the names of the JSON body. */
   readonly campos?: Readonly<Record<string, string>>;
 };
 
-/** An event of the note of a number, not yet signed. */
+/** An unsigned event of the note with a number. */
 export function eventoSemAssinatura({
   numero,
   codigo,
@@ -371,7 +371,7 @@ export function eventoSemAssinatura({
   });
 }
 
-/** An event as `src/` writes it, possibly bent before it is signed. */
+/** An event signed as `src/` does it; the text may have been changed before. */
 export function eventoAssinado(unsigned: string, { signer }: Holder): Buffer {
   const { canonical, id } = signedPartOfEvento(unsigned);
   return Buffer.from(withEventoSignature(unsigned, signatureOf(canonical, id, signer)), 'utf8');
@@ -381,13 +381,13 @@ export function evento(ensaio: EventoDeEnsaio, holder: Holder): Buffer {
   return eventoAssinado(eventoSemAssinatura(ensaio), holder);
 }
 
-/** What a cancellation says. */
+/** The content of a cancellation. */
 export const CANCELAMENTO = {
   codigo: '101101',
   campos: { codigo_motivo_cancelamento: '1', descricao_motivo_cancelamento: 'Valor do serviço com erro na emissão' },
 } as const;
 
-/** The bytes of the file in which a simulator keeps what it holds. */
+/** The bytes of the file in which a simulator stores its documents. */
 export function registroDe(dados: string): Promise<Buffer> {
   return readFile(path.join(dados, 'registro.log'));
 }

@@ -1,9 +1,9 @@
 /**
- * The national environment of a simulation, in this process: it keeps what it took, judges by the real matrix, and fails as
- * the seed says. What a fault is drawn for is a document on its way, so that of one lot some arrive and others do not.
+ * The national environment of a simulation, in this process. It keeps accepted documents, judges by the real matrix, and fails as the seed
+ * says. Each document of a lot draws its own fault, so some arrive and others do not.
  *
- * It speaks the contract of `src/adn/adn.ts` as `national.ts` keeps it: events of a note go in the order given, and what comes
- * after an undecided one is not sent. Whatever reaches it that never should is a violation, and told as one.
+ * It keeps the contract of `src/adn/adn.ts` as `national.ts` does. A note's events go in the given order, and those after an undecided
+ * event are not sent. Each forbidden request is a violation, and is reported.
  */
 import type {
   Adn,
@@ -28,7 +28,7 @@ export type NotaGuardada = {
   readonly idDps: string;
   readonly xml: Buffer;
   readonly nsu: string;
-  /** From when on it is known to whoever registers an event. */
+  /** The time from which registrations of events find the note. */
   readonly reconhecida: number;
 };
 
@@ -40,57 +40,57 @@ export type EventoGuardado = EventoNaNota & {
   readonly nsu: string;
 };
 
-/** How bad it is; each a share of the documents, or of the calls. */
+/** The severity of the faults; each is a share of the documents, or of the calls. */
 export type Weather = {
-  /** Of a document: one of the faults below. */
+  /** The share of documents that suffer one of the faults below. */
   readonly fault: number;
-  /** Of a note or an event: refused, now and whenever it comes again. */
+  /** The share of notes and events that are refused, now and at every repetition. */
   readonly refused: number;
-  /** Of a note: for a while not known to whoever registers events on it. */
+  /** The share of notes that registrations of events do not find for a while. */
   readonly unrecognised: number;
-  /** Of an accepted delivery: nobody answers any more for a while. */
+  /** The share of accepted deliveries after which nothing answers for a while. */
   readonly outage: number;
 };
 
 /**
- * What becomes of a document on its way. `lost`: taken, and the answer does not come; `dropped`: the request does not arrive;
- * `away`: surely not taken; `forgotten`: taken, and the answer does not speak of it; `skipped`: the same and not taken;
- * `repeated`: it arrives twice, and what is answered is the second; `strange`: an answer that nobody understands.
+ * Faults of a document on its way. `lost`: accepted, but the answer does not arrive; `dropped`: the request does not arrive; `away`: surely
+ * not accepted; `forgotten`: accepted, but missing in the answer; `skipped`: missing in the answer and not accepted; `repeated`: it arrives
+ * twice, and the second answer is returned; `strange`: an answer that cannot be understood.
  */
 const FAULTS = ['lost', 'lost', 'dropped', 'away', 'forgotten', 'skipped', 'repeated', 'strange'] as const;
 type Fault = (typeof FAULTS)[number];
 
-/** What is asked to whoever plays the network before and after a document is processed: it may wait there, or break. */
+/** Questions to the simulated network before and after a document is processed: the call may wait there, or fail. */
 export type Line = {
   readonly gate: (place: string) => Promise<void>;
-  /** Whether the worker's claim is over, so that others may have come first. */
+  /** Whether the worker's claim has expired, so that other workers may have come first. */
   readonly isLate: () => boolean;
 };
 
-/** A probe of an environment that is away is let through so often. */
+/** The interval of probes to an unavailable environment. */
 const PROBE_MS = 20_000;
-/** Calls in vain after which nobody tries for a while. */
+/** The number of failed calls after which the circuit opens. */
 const FAILURES_TO_OPEN = 2;
 
 export class Ambiente {
   readonly notas = new Map<string, NotaGuardada>();
   readonly eventos = new Map<string, EventoGuardado>();
   readonly violations: string[] = [];
-  /** Notes and events of which a request arrived after others of the same had been answered. */
+  /** Notes and events with a request that arrived after another request for the same had been answered. */
   readonly arrivedLate = new Set<string>();
-  /** Notes whose second arrival alone was answered: under which signature they are held was not told. */
+  /** Notes of which only the second arrival was answered: the stored signature is unknown. */
   readonly repeated = new Set<string>();
-  /** What was answered about events, by kind. */
+  /** Answers about events, by kind. */
   readonly answered = new Map<string, number>();
   weather: Weather;
-  /** Whether the types that the parties send themselves are taken from a municipality all the same. */
+  /** Whether the environment accepts from a municipality the event types that the parties send themselves. */
   readonly takesManifestations: boolean;
   private readonly chance: Chance;
   private readonly now: () => number;
   private readonly refusals = new Map<string, readonly AdnErro[] | undefined>();
   private readonly held = new Map<string, EventoGuardado[]>();
   private readonly numbers = new Map<string, number>();
-  /** How often a document still fails, whatever the weather: some are what the environment stumbles over. */
+  /** The number of failures left for a document, in any weather: some documents make the environment fail. */
   private readonly stumbles = new Map<string, number>();
   private awayUntil = Number.NEGATIVE_INFINITY;
   private barredUntil = Number.NEGATIVE_INFINITY;
@@ -104,12 +104,12 @@ export class Ambiente {
     this.takesManifestations = chance.is(0.5);
   }
 
-  /** Nobody answers for so long. */
+  /** No call is answered for so long. */
   outage(ms: number): void {
     this.awayUntil = this.now() + ms;
   }
 
-  /** The certificate of the municipality is not accepted for so long. */
+  /** The certificate of the municipality is refused for so long. */
   bar(ms: number): void {
     this.barredUntil = this.now() + ms;
   }
@@ -136,7 +136,7 @@ export class Ambiente {
     };
   }
 
-  /** The circuit: while it is open nobody tries, but for a probe now and then. */
+  /** The circuit breaker: while it is open, only a probe goes out now and then. */
   pauseMs(): number {
     if (this.failures < FAILURES_TO_OPEN) return 0;
     return Math.max(0, this.probeAt - this.now());
@@ -212,7 +212,7 @@ export class Ambiente {
     return { kind: 'accepted', nsu };
   }
 
-  /** E0044, E0046, E1308 and E1310: a note that replaces another comes after the event on that one that names it. */
+  /** E0044, E0046, E1308 and E1310: a note that replaces another comes after the event on that note that names it. */
   private objectionToSubstitute(chave: string, replaced: string): NotaAnswer | undefined {
     const erros = (codigo: string): readonly AdnErro[] => [{ codigo, descricao: 'Substituição fora de ordem' }];
     if (!this.notas.has(replaced)) return { kind: 'refused', erros: erros('E0044') };
@@ -236,7 +236,7 @@ export class Ambiente {
       const last = this.numbers.get(tenant) ?? 0;
       if (away !== undefined) known.set(chave, { kind: 'unavailable', why: away, place: nsu_antes });
       else if (this.chance.is(this.weather.fault / 3)) {
-        // Looked through in part: it goes on from there, at once or after a while.
+        // The scan stopped in part: it continues from there, at once or after a while.
         const to = Math.max(
           Number(nsu_antes),
           this.chance.below((nota === undefined ? last : Number(nota.nsu) - 1) + 1),
@@ -369,7 +369,7 @@ export class Ambiente {
     return known;
   }
 
-  // What chance decides.
+  // Random faults of whole calls.
 
   private wholeCall(): Extract<AdnAnswer, { kind: 'unknown' | 'unavailable' | 'misconfigured' }> | undefined {
     if (this.now() < this.barredUntil) return { kind: 'misconfigured', why: 'o certificado não foi aceito' };
@@ -411,7 +411,7 @@ export class Ambiente {
   }
 }
 
-/** What later events of a note are told without being sent; undefined when the one before was decided. */
+/** The answer for later events of a note, which are not sent; undefined if the event before them was decided. */
 function restAfter(answer: EventoAnswer | undefined): EventoAnswer | undefined {
   switch (answer?.kind) {
     case 'note_unknown':
@@ -428,7 +428,7 @@ function restAfter(answer: EventoAnswer | undefined): EventoAnswer | undefined {
 
 const PLAIN: readonly AdnErro[] = [{ codigo: 'E0822', descricao: 'Prazo de cancelamento vencido' }];
 
-/** More than may be kept: long, deep, with what no database takes and what nobody should see. */
+/** Errors that exceed the storage limits: long, deep, with invalid characters and with secrets. */
 const NASTY: readonly AdnErro[] = [
   { codigo: 'E1999', descricao: `${'motivo longo '.repeat(200)}`, complemento: 'com \0 dentro e \ud800 pela metade' },
   {
@@ -440,7 +440,7 @@ const NASTY: readonly AdnErro[] = [
   } as AdnErro,
 ];
 
-/** The local authority of the sandbox, as one worker reaches it: it fails only as the integrator asks for (D-60). */
+/** The local authority of the sandbox for one worker: it fails only as the integrator asks (D-60). */
 export function authorityReachedBy({ gate }: Line, now: () => number): Adn {
   const authority = localAdn(now);
   const along = async <Result>(what: string, ask: () => Promise<Result>): Promise<Result> => {
@@ -459,7 +459,7 @@ export function authorityReachedBy({ gate }: Line, now: () => number): Adn {
   };
 }
 
-/** What integrators of the sandbox ask the authority to play. */
+/** The faults that integrators of the sandbox request from the authority. */
 export const ENSAIOS = [
   'adn:rejeita=E0840',
   'adn:rejeita=E1234',
@@ -474,7 +474,7 @@ export const ENSAIOS = [
   'adn:resposta-perdida adn:indisponivel=2m',
 ] as const;
 
-/** Whether the declaration has the group of the IBS and the CBS, and the note around it has none. */
+/** Whether the declaration has the group of the IBS and the CBS, and its note has none. */
 function lacksIbsCbs(xml: Uint8Array | undefined): boolean {
   const [own = '', declaration = ''] = Buffer.from(xml ?? [])
     .toString('utf8')

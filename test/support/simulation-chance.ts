@@ -1,12 +1,12 @@
-/** Chance with a seed: the same draws everywhere, and enough of them. */
+/** Seeded random numbers: the same draws on every machine, and enough of them. */
 
 export type Chance = {
-  /** A whole number from 0, below `end`. */
+  /** A whole number from 0 to `end`, exclusive. */
   below(end: number): number;
-  /** True for this share of the questions. */
+  /** True with this probability. */
   is(share: number): boolean;
   pick<Value>(values: readonly Value[]): Value;
-  /** One of the names, each as often as its weight says. */
+  /** One of the names, with a probability in proportion to its weight. */
   weighted<Name extends string>(weights: Readonly<Record<Name, number>>): Name;
   shuffled<Value>(values: readonly Value[]): readonly Value[];
   digits(count: number): string;

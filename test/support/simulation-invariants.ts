@@ -1,7 +1,4 @@
-/**
- * What holds of every simulation that has come to rest, read off the rows themselves: each answer is the text of what is
- * wrong, and a simulation in which nothing is gives none.
- */
+/** The invariants of a simulation at rest, read from the rows. Each result is the text of a violation; a correct simulation gives none. */
 
 import type { EventoRow } from '../../src/base/book/evento-rows.ts';
 import type { ClientBase } from '../../src/base/pg/pg.ts';
@@ -26,7 +23,7 @@ export type Nota = {
   id_dps: string;
   estado: NotaEstado;
   movimentos: number;
-  /** Of what is in the queue, as the two after it. */
+  /** The queue's fields of the row, like the two after it. */
   tentativas: number | null;
   due_at: Date | null;
   claims: string | null;
@@ -61,7 +58,7 @@ export type Step = {
   mensagem?: string | null;
 };
 
-/** Of `erros_adn` (specification, Limits). */
+/** The limits of `erros_adn` (specification, Limits). */
 const LEVELS_MAX = 3;
 const SECRET = /senha|token|stack|secret|password/i;
 
@@ -72,7 +69,7 @@ export type Rows = {
   readonly trailOfEventos: readonly Step[];
 };
 
-/** What the database says of some tenants, trails in order. */
+/** The rows of some tenants, trails in order. */
 export async function readRows(db: Pick<ClientBase, 'query'>, tenants: readonly string[]): Promise<Rows> {
   const rowsOf = async <Row extends object>(text: string): Promise<readonly Row[]> =>
     (await db.query<Row>(text, [tenants])).rows;
@@ -93,7 +90,7 @@ export async function readRows(db: Pick<ClientBase, 'query'>, tenants: readonly 
   return { notas, eventos, trailOfNotas, trailOfEventos };
 }
 
-/** Everything that is wrong with a simulation at its end. */
+/** All violations of a simulation at its end. */
 export async function brokenInvariants(simulacao: Simulacao): Promise<readonly string[]> {
   const { pool, municipios } = simulacao;
   const { notas, eventos, trailOfNotas, trailOfEventos } = await readRows(
@@ -110,7 +107,7 @@ export async function brokenInvariants(simulacao: Simulacao): Promise<readonly s
   await answeredNotas(simulacao, notas, tell);
   for (const nota of notas) {
     const key = `${nota.tenant}/${nota.id}`;
-    // A substitute waits for the event of the note that it replaces, for as long as nobody registers it.
+    // A substitute waits for the event on the note that it replaces, until that event is registered.
     const mayWait = waiting.has(nota.chave_acesso);
     const trail = ofNota.get(key) ?? [];
     aNota(nota, mayWait, trail, onNota.get(key) ?? [], tell);
@@ -132,12 +129,12 @@ export async function brokenInvariants(simulacao: Simulacao): Promise<readonly s
   return broken;
 }
 
-/** Each row is as the audit chain tells it, and nothing else is told. */
+/** Each row matches the audit chain, and the chain has nothing else. */
 async function verifiedChains({ pool, municipios }: Simulacao, tell: Tell): Promise<void> {
   const { auditoria } = createStore(pool);
   for (const { tenant } of municipios) {
     while ((await auditoria.place(tenant)) > 0);
-    // From the first row on there was a chain: nothing of it was told afterwards.
+    // The chain existed from the first row on: nothing was added to it afterwards.
     await pool.query('update auditoria_ate set aberta_em = now() where tenant = $1', [tenant]);
     const { achados, entradas } = await auditoria.verify(tenant, [], { comparar: contraditasOf });
     if (entradas === 0) tell(`${tenant}: no entry in the audit chain`);
@@ -147,7 +144,7 @@ async function verifiedChains({ pool, municipios }: Simulacao, tell: Tell): Prom
 
 export type Tell = (what: string) => void;
 
-/** As many steps as the rows say, so that none is of a row that is not there. */
+/** The trails have as many steps as the rows say, so no step belongs to a missing row. */
 export function wholeTrails({ notas, eventos, trailOfNotas, trailOfEventos }: Rows, tell: Tell): void {
   if (trailOfNotas.length !== notas.reduce((sum, { movimentos }) => sum + movimentos, 0)) tell('trail of other notes');
   if (trailOfEventos.length !== eventos.reduce((sum, { movimentos }) => sum + movimentos, 0)) {
@@ -157,7 +154,7 @@ export function wholeTrails({ notas, eventos, trailOfNotas, trailOfEventos }: Ro
 
 // Notes.
 
-/** Keys never change, and the document that is served is the one that the environment holds. */
+/** Keys never change, and the served document is the one that the environment holds. */
 async function answeredNotas(simulacao: Simulacao, notas: readonly Nota[], tell: Tell): Promise<void> {
   const world = { store: createStore(simulacao.pool), now: () => simulacao.clock.now } as World;
   for (const { municipio, chave, protocolo, xml_nfse, prestador } of simulacao.notas) {
@@ -175,7 +172,7 @@ async function answeredNotas(simulacao: Simulacao, notas: readonly Nota[], tell:
     if (reading.nota.xml_nota !== held.xml.toString('utf8')) tell(`${chave} is served otherwise than it was sent`);
     const own = /<infNFSe [\s\S]*<\/infNFSe>/.exec(xml_nfse)?.[0];
     const sent = held.xml.toString('utf8');
-    // What was held lacked the group of the IBS and the CBS, and nothing else.
+    // A held note lacked the group of the IBS and the CBS, and nothing else.
     const comparable = own?.includes(GROUP) ? sent : withoutGroup(sent);
     if (own === undefined || !comparable.includes(own)) tell(`${chave} was sent otherwise than it was answered`);
   }
@@ -205,7 +202,7 @@ export function aNota(
   cancelledOnce(nota, eventos, tell);
 }
 
-/** A note is cancelled by one processed cancellation, and its events stand in an order without gaps. */
+/** A cancelled note has one processed cancellation, and its events are in an order without gaps. */
 export function cancelledOnce(
   { chave_acesso: chave, estado, ...nota }: Nota,
   eventos: readonly Evento[],
@@ -231,7 +228,7 @@ export function cancelledOnce(
   }
 }
 
-/** Numbers without gaps for each provider; one note for each identifier, but for those that were refused. */
+/** Numbers have no gaps for each provider; an identifier has one note, not counting refused ones. */
 export function numbered(notas: readonly Nota[], tell: Tell): void {
   for (const [whose, own] of Map.groupBy(notas, (nota) => `${nota.tenant} ${nota.prestador_cpf_cnpj}`)) {
     dense(
@@ -256,7 +253,7 @@ export function dense(what: string, numbers: readonly number[], tell: Tell): voi
 
 // Events.
 
-/** None is lost that was answered, none is there that nobody asked for, and each says what was asked. */
+/** No answered event is lost, no event exists without a request, and each has the requested content. */
 function registered({ eventos: answered, pedidos }: Simulacao, rows: readonly Evento[], tell: Tell): void {
   for (const { municipio, evento, pedido } of answered) {
     const row = rows.find(({ tenant, id }) => tenant === municipio.tenant && Number(id) === evento.id_evento);
@@ -339,7 +336,10 @@ function presentable(value: unknown, level: number, wrong: Tell): void {
   }
 }
 
-/** The trail is complete: from nothing to where the row is, each step a move of the machine and after the one before. */
+/**
+ * The trail is complete: it starts at nothing and ends at the row's state. Each step is a move of the state machine, and follows the one
+ * before.
+ */
 export function walked(
   name: string,
   { estado, movimentos }: { estado: string; movimentos: number },
@@ -360,19 +360,20 @@ export function walked(
 
 // The other side.
 
-/** What the environment has of an event, by where the event is with us. */
+/** Compares the environment's data on an event with the event's state here. */
 function elsewhere(simulacao: Simulacao, evento: Evento, trail: readonly Step[], tell: Tell): void {
   const { ambiente } = simulacao;
   const { estado, tenant, chave_acesso, codigo_tipo_evento, numero_sequencial } = evento;
   const id = eventoId(chave_acesso, codigo_tipo_evento, numero_sequencial);
   const held = ambiente.eventos.get(id);
   if (ambiente.arrivedLate.has(id)) return;
-  // An operator may waive what was announced too, and then it may be there (told by the reason that he gives).
+  // An operator may waive an announced event too, and then the environment may have it. His reason shows it.
   const last = trail.at(-1);
   const byAnswer = estado === 'dispensado' && last?.de === 'enviado' && last.mensagem !== BY_HAND;
   const isAbsent = ['pendente', 'aguardando_autorizacao_nota', 'cancelado', 'rejeitado'].includes(estado) || byAnswer;
   if (isAbsent && held !== undefined) tell(`${id} is ${estado}, and the environment has it`);
-  // What the parties send themselves; and the annulment of a rejection that is not there, which somebody may have waived by hand.
+  // These are the types that the parties send themselves. The annulment of a missing rejection also counts, which an operator may have
+  // waived by hand.
   const isOnlyHere = tipoByCodigo(codigo_tipo_evento)?.soAqui && !ambiente.takesManifestations;
   if (byAnswer && !isOnlyHere && codigo_tipo_evento !== '205208') tell(`${id} is waived by the environment`);
   if (estado !== 'processado') return;
@@ -394,7 +395,7 @@ function elsewhere(simulacao: Simulacao, evento: Evento, trail: readonly Step[],
   }
 }
 
-/** Nothing is held there that is not of here, and a note exactly when it is authorised. */
+/** Each held document exists here; a note is held exactly if it is authorised. */
 function heldElsewhere(
   { ambiente, sandboxes }: Simulacao,
   notas: readonly Nota[],

@@ -1,4 +1,4 @@
-/** Seeds of notes and events, played on one database and looked through. */
+/** Seeds of notes and events, run on one database and checked. */
 import assert from 'node:assert/strict';
 import type { Db } from '../../src/base/pg/open.ts';
 import { readCertificate } from '../../src/documents/certificate.ts';
@@ -11,7 +11,7 @@ import { type Signers, Simulacao } from './simulation.ts';
 import { brokenInvariants } from './simulation-invariants.ts';
 
 export const FIRST_SEED = 20261121;
-/** Seeds at once: while one waits for the database another reckons. */
+/** Concurrent seeds: one computes while another waits for the database. */
 const AT_ONCE = 6;
 
 type Stage = { readonly pool: Db; readonly signers: Signers };
@@ -34,8 +34,8 @@ async function openStage(): Promise<Stage> {
 }
 
 /**
- * Each connection plans a statement once: two thirds of the time of the server went into plans, and which are taken is tried elsewhere. Citus
- * makes no plan for no value of what it cannot give to one node.
+ * Each connection plans a statement once: plans took two thirds of the server's time, and the choice of plans is tested elsewhere. Citus
+ * makes no generic plan for a statement that it cannot send to one node.
  */
 async function poolOfOnePlan(): Promise<Db> {
   const pool = await freshPool();
@@ -46,7 +46,7 @@ async function poolOfOnePlan(): Promise<Db> {
 
 let runs = 0;
 
-/** Plays a seed to its end, and says what does not hold. */
+/** Runs a seed to its end, and returns the violations. */
 export async function playSeed(seed: number): Promise<{ simulacao: Simulacao; broken: readonly string[] }> {
   stage ??= openStage();
   const { pool, signers } = await stage;
@@ -55,12 +55,12 @@ export async function playSeed(seed: number): Promise<{ simulacao: Simulacao; br
   return { simulacao, broken: await brokenInvariants(simulacao) };
 }
 
-/** How a seed that failed is played again, and its story. */
+/** The instructions to run a failed seed again, and its trace. */
 export function describeFailure(seed: number, broken: readonly string[], { trace }: Simulacao): string {
   return `NFSE_TEST_SEMENTE=${seed}\n${broken.join('\n')}\n\nA história:\n${trace.join('\n')}`;
 }
 
-/** The same for some seeds, several at once. */
+/** The same for several seeds, some of them concurrently. */
 export async function playSeeds(
   seeds: readonly number[],
   see: (seed: number, played: Awaited<ReturnType<typeof playSeed>>) => Promise<void> | void,

@@ -1,10 +1,10 @@
 /**
- * A few municipalities with their integrators, operators and workers for as long as a seed lasts: the real flows and the real
- * database, an environment that fails (`simulation-adn.ts`), and a clock that jumps.
+ * A few municipalities with their integrators, operators and workers, for the length of a seed. The flows and the database are real. The
+ * environment fails (`simulation-adn.ts`), and the clock jumps.
  *
- * One thing happens at a time, so a seed is the same story each time: whoever acts is a task that runs until it ends or until
- * the seed makes it wait, at any of its steps into the store or the environment. What waits may be resumed much later, when
- * others have gone on with the same work, or never. At the end the weather is calm, and everything has to come to rest.
+ * One action runs at a time, so a seed always gives the same history. Each actor is a task. It runs until it ends, or until the seed pauses
+ * it at a call of the store or the environment. A paused task may resume much later, when other tasks have continued the same work, or
+ * never. The end is calm, and everything has to come to rest.
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -51,15 +51,15 @@ const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const STEPS = 90;
-/** Rounds of the workers at the end of which the weather may still be bad. */
+/** The maximum of final worker rounds in which faults may still occur. */
 const TAIL_MAX = 24;
 const WAITING_MAX = 5;
 const ROUNDS_MAX = 400;
-/** Rounds after which the clock goes by hours. */
+/** Rounds after which the clock advances by hours. */
 const PATIENCE_ROUNDS = 60;
-/** Rounds in which nothing was due but what may wait for ever. */
+/** Rounds in which the only due work is work that may wait for ever. */
 const QUIET_ROUNDS = 3;
-/** Of each municipality: a DPS is known by its provider everywhere. */
+/** The providers of each municipality: a DPS identifies its provider everywhere. */
 const PROVIDERS = [
   ['11222333000181', '11444777000161'],
   ['33000167000101', '00000000000191'],
@@ -69,9 +69,9 @@ const PROVIDERS = [
 const INTERMEDIARIO: Patch = { 'interm/CNPJ': '60746948000112', 'interm/xNome': 'Intermediário Exemplo Ltda' };
 const CNPJ_MUNICIPIO = '46395000000139';
 
-/** Of the groups of notes, those that are announced as they are stored. */
+/** The share of the groups of notes that are announced when they are stored. */
 const ANNOUNCED_SHARE = 0.6;
-/** Of the notes, those of a competence whose CBS is not published at first. */
+/** The share of the notes with a competence whose CBS is not published at first. */
 const HELD_SHARE = 0.12;
 const CBS_2027: Aliquota = {
   tributo: 'CBS',
@@ -88,7 +88,7 @@ const CBS_2027: Aliquota = {
 /** The reason that an operator gives. */
 export const BY_HAND = 'por ordem do operador';
 
-/** What an integrator was answered about a note, and must find ever after. */
+/** The answer to an integrator about a note, which must stay true. */
 export type NotaRespondida = {
   readonly municipio: Municipio;
   readonly chave: string;
@@ -105,7 +105,7 @@ export type EventoRespondido = {
   readonly pedido: Pedido;
 };
 
-/** A request to register an event: `answer` undefined while, or because, nobody answered it. */
+/** A request to register an event: `answer` is undefined while there is none. */
 export type Pedido = {
   readonly municipio: Municipio;
   readonly chave: string;
@@ -118,23 +118,23 @@ type Resend = { readonly municipio: Municipio; readonly prestador: string; reado
 
 class Crash extends Error {}
 
-/** Claims on their way to a worker; whether more are welcome, the seed says. */
+/** Claims on their way to a worker; the seed decides whether the queue accepts more. */
 function newQueue(): AnnouncedClaims {
   return new AnnouncedClaims(() => undefined);
 }
 
-/** Somebody who acts, until it ends or waits. */
+/** An actor that runs until it ends or waits. */
 type Task = {
   readonly name: string;
   resume: (() => void) | undefined;
   isOver: boolean;
   failure: unknown;
   still: PromiseWithResolvers<void>;
-  /** Of what it has claimed. */
+  /** The end of the lease on its claims. */
   leaseUntil: number;
 };
 
-/** How often a task breaks, or waits, at one of its steps. */
+/** The probability that a task crashes, or waits, at one of its steps. */
 type Nerves = { readonly crash: number; readonly wait: number };
 
 const WEATHERS: readonly (Weather & Nerves)[] = [
@@ -146,7 +146,7 @@ const WEATHERS: readonly (Weather & Nerves)[] = [
 
 export type Signers = readonly [Signer, Signer];
 
-/** Steps of the store at which a task may break or wait; none that a flow takes beside another one. */
+/** Store calls at which a task may crash or wait; calls that a flow makes concurrently are not among them. */
 const GATED = [
   'notas.claim',
   'notas.claimAnunciadas',
@@ -162,7 +162,7 @@ const GATED = [
   'eventos.move',
 ] as const satisfies { [Part in keyof Store]: `${Part}.${Extract<keyof Store[Part], string>}` }[keyof Store][];
 
-/** A step of the store, whatever it takes and gives. */
+/** A store call, with any arguments and result. */
 type Step = (...all: readonly unknown[]) => Promise<unknown>;
 
 const GATED_BY_PART = [...Map.groupBy(GATED, (name) => name.split('.')[0] as keyof Store)].map(
@@ -181,9 +181,9 @@ export class Simulacao {
   readonly eventos: EventoRespondido[] = [];
   readonly pedidos: Pedido[] = [];
   readonly violations: string[] = [];
-  /** What happened, in the order in which it did. */
+  /** The history of the run, in order. */
   readonly trace: string[] = [];
-  /** Refusals of registrations by their codes. */
+  /** Refused registrations, counted by code. */
   readonly refused = new Map<string, number>();
   private readonly chance: Chance;
   private readonly digits: Chance;
@@ -192,21 +192,21 @@ export class Simulacao {
   private signer = 0;
   private nerves: Nerves;
   private stores: readonly [Store, Store];
-  /** Of each process, what was announced as it was stored and waits for its worker. */
+  /** The queue of each process: claims announced on storage that wait for its worker. */
   private readonly announced = [newQueue(), newQueue()];
-  /** Of what is announced as it is stored, and of what becomes of it on its way to the worker. */
+  /** The random source for announced claims, and for their fate on the way to the worker. */
   private readonly handing: Chance;
   private waiting: Task[] = [];
   private readonly resends: Resend[] = [];
   private dps = 0;
   private readonly rates: Chance;
-  /** Without a CBS of 2027 until somebody publishes one. */
+  /** The table has no CBS of 2027 until it is published. */
   private tabela = tabelaEmbarcada();
-  /** Steps after which it is published; past the last one: when the weather is calm. */
+  /** The number of steps until its publication; a number past the last step means: in the calm end. */
   private readonly publishedAt: number;
   private isCalm = false;
   private hasSubstitutes = false;
-  /** Who holds what until when, by the claims that were seen. */
+  /** The holder and the end of each claim, as observed. */
   private readonly held = new Map<string, { readonly token: string; readonly until: number }>();
 
   private constructor(pool: Db, seed: number, signers: Signers) {
@@ -225,7 +225,7 @@ export class Simulacao {
     this.stores = [this.openStore(0), this.openStore(1)];
   }
 
-  /** `run`: tells the tenants of one run from those of another of the same seed. */
+  /** `run`: distinguishes the tenants of this run from those of another run of the same seed. */
   static async run(pool: Db, seed: number, signers: Signers, run: string): Promise<Simulacao> {
     const simulacao = new Simulacao(pool, seed, signers);
     try {
@@ -252,7 +252,7 @@ export class Simulacao {
     }
   }
 
-  // What happens.
+  // The actions.
 
   private async step(): Promise<void> {
     if (this.waiting.length > WAITING_MAX) return this.resume();
@@ -328,7 +328,7 @@ export class Simulacao {
     }
   }
 
-  /** The store of a process whose worker sends at once some of what it issues: that is announced as it is stored. */
+  /** The store of a process whose worker sends some of its issued notes at once: those announced on storage. */
   private openStore(process: 0 | 1): Store {
     const onStored = (
       tenant: string,
@@ -345,7 +345,7 @@ export class Simulacao {
     });
   }
 
-  /** After the commit: it reaches the worker, or only that nobody heard of the commit does, or the process dies in between. */
+  /** Runs after the commit. The claim reaches the worker; or only the news of the commit is lost; or the process dies in between. */
   private handOver(process: 0 | 1, tenant: string, claim: AnnouncedClaim): void {
     for (const { id } of claim.notas)
       this.held.set(`n/${tenant}/${id}`, { token: claim.token, until: claim.at + MINUTE_MS });
@@ -355,7 +355,7 @@ export class Simulacao {
     if (how === 'calado') this.announced[process]!.put(tenant, { ...claim, notas: [] });
   }
 
-  /** What a lane does: it takes what was announced, and gives back what it does not send. */
+  /** The work of a lane: it takes the announced notes, and gives back those that it does not send. */
   private async deliverNotas(task: Task, process: 0 | 1, municipio: Municipio): Promise<Delivered> {
     const { tenant } = municipio;
     const { fresh, stale } = this.announced[process]!.take(tenant, this.clock.now);
@@ -368,7 +368,7 @@ export class Simulacao {
     return done;
   }
 
-  /** What a worker does when it sees that the clock was set back: nothing waits for it, and who has a claim keeps it. */
+  /** The worker's reaction to a clock that was set back: due times are shortened, and claim holders keep their claims. */
   private async shorten(): Promise<void> {
     const { now } = this.clock;
     // Other simulations in this database have clocks of their own.
@@ -384,7 +384,7 @@ export class Simulacao {
       this.violations.push(`${row} waits for a clock that was set back`);
   }
 
-  /** By name, so that each connection plans it once. */
+  /** The query has a name, so each connection plans it once. */
   private async ask<Row extends object>(name: string, text: string, values: unknown[]): Promise<readonly Row[]> {
     return (await this.pool.query<Row>({ name: `simulation_${name}`, text, values })).rows;
   }
@@ -498,7 +498,7 @@ export class Simulacao {
   }
 
   private gatedStore(task: Task, store: Store): Store {
-    // National law is the whole database's, and each simulation has its own.
+    // The table of rates belongs to the whole database, and each simulation has its own.
     const aliquotas = { ...store.aliquotas, readTabela: async () => this.tabela };
     const parts = GATED_BY_PART.map(([part, names]) => {
       const methods = store[part] as unknown as Readonly<Record<string, Step>>;
@@ -519,7 +519,7 @@ export class Simulacao {
         const notas = result as Claim['notas'];
         this.seesClaim(task, 'notas.claim', [tenant, now, leaseUntil], { token, notas });
       }
-      // A hand takes an event from whoever holds it.
+      // An operator's move takes an event away from the holder of its claim.
       if (name === 'eventos.move' && 'evento' in ((result ?? {}) as MoveResult))
         this.held.delete(`e/${args[0]}/${args[1]}`);
       if (name === 'eventos.claim') await this.seesOrder(args[0] as string, result as EventoClaim);
@@ -529,7 +529,7 @@ export class Simulacao {
     };
   }
 
-  /** No two workers hold the same at once, by the clock that they all have. */
+  /** No two workers hold the same claim at once, by their common clock. */
   private seesClaim(task: Task, name: string, args: readonly unknown[], result: unknown): void {
     const [tenant, now, leaseUntil] = args as [string, number, number];
     task.leaseUntil = Math.min(leaseUntil, task.leaseUntil);
@@ -542,7 +542,7 @@ export class Simulacao {
     }
   }
 
-  /** Nothing of a note is left out before what is sent. */
+  /** A claim skips no event of a note before one that it sends. */
   private async seesOrder(tenant: string, { eventos }: EventoClaim): Promise<void> {
     if (eventos.length === 0) return;
     const text = `select e.id from eventos e where e.tenant = $1 and e.id = any ($2::bigint[]) and exists (
@@ -553,7 +553,7 @@ export class Simulacao {
       this.violations.push(`event ${id} of ${tenant} goes before an earlier one of its note`);
   }
 
-  /** Who comes late writes nothing: what he had claimed is somebody else's. */
+  /** A worker with an expired claim writes nothing: its rows belong to another worker. */
   private seesSettled(name: string, args: readonly unknown[], written: number): void {
     const [tenant, tokens, , settlements] = args as [string, readonly string[], number, readonly { id: string }[]];
     const keys = settlements.map(({ id }) => `${name === 'notas.settle' ? 'n' : 'e'}/${tenant}/${id}`);
@@ -562,7 +562,7 @@ export class Simulacao {
     for (const key of own) this.held.delete(key);
   }
 
-  /** D-52: while nobody can be reached no event is charged with it. */
+  /** D-52: an event is not charged with attempts while the environment is unreachable. */
   private seesSettlements(tenant: string, settlements: readonly EventoSettlement[]): void {
     if (this.sandboxes.has(tenant) || this.ambiente.pauseMs() === 0) return;
     for (const { id, move } of settlements) {
@@ -608,7 +608,7 @@ export class Simulacao {
       delete this.resends[open];
       if ('faults' in answer) {
         const codes = answer.faults.map(({ codigo }) => codigo).join(' ');
-        // What stands on the replaced note may rule a substitute out; else only a repetition is refused.
+        // The replaced note may rule a substitute out; otherwise only a repetition is refused.
         const isExpected = codes === 'E0014' || answer.faults.every(({ xpath }) => xpath.includes('/subst'));
         if (!isExpected) this.violations.push(`a DPS is refused with ${codes}: ${answer.faults[0].mensagem}`);
         return codes;
@@ -619,7 +619,7 @@ export class Simulacao {
     });
   }
 
-  /** Sends again what nobody answered, or what was answered long ago. */
+  /** Repeats a request that was not answered, or was answered long ago. */
   private async resend(): Promise<void> {
     const lost = this.resends.filter((one) => one !== undefined);
     const again = lost.length > 0 ? lost : this.notas;
@@ -647,7 +647,7 @@ export class Simulacao {
     });
   }
 
-  /** The same request several times at once, through two processes: the order among equals makes no difference. */
+  /** The same request several times at once, through two processes; the order among equal requests makes no difference. */
   private async registerAtOnce(): Promise<void> {
     const pedido = this.pedidoOf(this.chance.is(0.2));
     if (pedido === undefined) return;
@@ -657,7 +657,7 @@ export class Simulacao {
         pedido: { ...pedido },
         world: { ...world, store: this.stores[place % 2]! },
       }));
-      // All ask for the same, or who comes first would be another story.
+      // All requests are equal; otherwise the first to arrive would change the history.
       const drawn: (string | undefined)[] = [];
       const alike = (): string | undefined => {
         drawn.push(this.rehearsal(pedido.municipio));
@@ -763,14 +763,14 @@ export class Simulacao {
       const others = this.notas.filter((one) => one.municipio === municipio && one.prestador === prestador);
       campos.chave_acesso_substituta = this.chance.pick(substitutes.length > 0 ? substitutes : others).chave;
     }
-    // White space tells one request from the other: the bytes that came are kept as they are.
+    // White space tells one request from another: the received bytes are stored unchanged.
     const body = Buffer.from(`${JSON.stringify(campos)}${' '.repeat(this.pedidos.length)}`);
     const pedido: Pedido = { municipio, chave, tipo, body, answer: undefined };
     this.pedidos.push(pedido);
     return pedido;
   }
 
-  /** Asked for by some who use a sandbox; elsewhere it means nothing. */
+  /** The rehearsal that some sandbox users request; elsewhere it has no effect. */
   private rehearsal({ tenant }: Municipio): string | undefined {
     return this.sandboxes.has(tenant) && this.chance.is(0.4) ? this.chance.pick(ENSAIOS) : undefined;
   }
@@ -793,7 +793,7 @@ export class Simulacao {
     return deliverEventos(this.worldOf(task, process), municipio);
   }
 
-  /** Those for which a newer table lets something go. Nothing that the workers do in a round holds anything. */
+  /** The tenants with notes that a newer table releases. The workers hold no new notes back in a round. */
   private async releasable(): Promise<ReadonlySet<string>> {
     const { versao } = this.tabela;
     return new Set(versao === 1 ? [] : await tenantsDue(this.stores[0], 'retidas', this.clock.now, versao));
@@ -806,14 +806,14 @@ export class Simulacao {
     });
   }
 
-  /** Somebody imports the rate that was missing. */
+  /** An operator imports the missing rate. */
   private publish(): void {
     if (this.tabela.versao > 1) return;
     this.tell('a CBS de 2027 é publicada');
     this.tabela = tabelaIbsCbs(2, [...tabelaEmbarcada().linhas, CBS_2027]);
   }
 
-  /** What a worker does when it looks: what is held, then notes, then events. */
+  /** One look of a worker: held notes, then notes, then events. */
   private async round(): Promise<void> {
     const releasable = await this.releasable();
     for (const municipio of this.municipios) {
@@ -836,7 +836,7 @@ export class Simulacao {
     await this.moveByHand(event, move);
   }
 
-  /** Answered events in some states, as an operator is shown them. */
+  /** Answered events in some states, as an operator sees them. */
   private async answeredIn(estados: readonly EventoEstado[]): Promise<readonly EventoRespondido[]> {
     const text = 'select tenant, id from eventos where tenant = any ($1::text[]) and estado = any ($2::text[])';
     const rows = await this.ask<{ tenant: string; id: string }>('answered', text, [this.tenants(), estados]);
@@ -863,7 +863,7 @@ export class Simulacao {
     });
   }
 
-  // Looking, as the public does.
+  // Public queries.
 
   private async look(): Promise<void> {
     this.tell('consulta');
@@ -906,7 +906,7 @@ export class Simulacao {
 
   // The end.
 
-  /** Calm: what waits is resumed or given up, what was not answered is asked again, and the workers go on until nothing is due. */
+  /** The calm end: waiting tasks are resumed or dropped, and unanswered requests are repeated. The workers go on until nothing is due. */
   private async settle(): Promise<void> {
     for (let round = this.chance.below(TAIL_MAX); round > 0; round -= 1) {
       const next = await this.nextDue();
@@ -935,7 +935,7 @@ export class Simulacao {
     if (refused.length > 0) await this.moveByHand(this.chance.pick(refused)!, 'arquivamento');
   }
 
-  /** Notes that replace one that stands: they wait for the event on it, and for ever when nobody registers it. */
+  /** Substitutes of a note that still stands: they wait for the event on it, for ever if that event is never registered. */
   async waitingSubstitutes(): Promise<readonly { chave: string; replaced: string }[]> {
     if (!this.hasSubstitutes) return [];
     const text = `select chave, replaced from (
@@ -952,7 +952,7 @@ export class Simulacao {
     return (await this.waitingSubstitutes()).map(({ chave }) => chave);
   }
 
-  /** What an integrator is told to do for a substitute that waits. */
+  /** An integrator's documented reaction to a waiting substitute. */
   private async replaceForSubstitutes(): Promise<void> {
     for (const { chave, replaced } of await this.waitingSubstitutes()) {
       const substitute = this.notas.find((nota) => nota.chave === chave);
@@ -970,7 +970,7 @@ export class Simulacao {
     await this.comeToRest();
   }
 
-  /** What an operator does about those whose event will not come; not all of them hear of it. */
+  /** An operator withdraws the substitutes whose event will not come; some are left. */
   private async withdrawSubstitutes(): Promise<void> {
     const withdrawn = new Set<string>();
     for (const { chave, replaced } of await this.waitingSubstitutes()) {
@@ -981,7 +981,7 @@ export class Simulacao {
         const by = { mensagem: 'Retirada', motivo: BY_HAND, quem: 'operador', via: 'comando' } as const;
         const result = await store.notas.withdraw(municipio.tenant, chave, this.clock.now, by);
         if (result === 'retirada') withdrawn.add(chave);
-        // What replaces a note that was withdrawn a moment ago waits no longer: it is on its way to be refused.
+        // The substitute of a note that was just withdrawn no longer waits: it is about to be refused.
         const known =
           result === 'retirada' ||
           (typeof result === 'object' && ('evento' in result || ('substituida' in result && withdrawn.has(replaced))));
@@ -1005,7 +1005,7 @@ export class Simulacao {
       const next = await this.nextDue();
       if (next === undefined) quiet += 1;
       if (quiet > QUIET_ROUNDS) return;
-      // What is looked at again each minute may do so for a day.
+      // An event that is polled each minute may be polled for a day.
       const far = round > PATIENCE_ROUNDS ? this.clock.now + HOUR_MS : 0;
       this.clock.now = Math.max(next ?? this.clock.now + 2 * MINUTE_MS, far);
     }
@@ -1013,9 +1013,8 @@ export class Simulacao {
   }
 
   /**
-   * When something is due next. What waits for an earlier event of its note is due and is not taken: so the clock goes on to what
-   * comes after now. A substitute that waits for the event of the note that it replaces may wait for
-   * ever, and its own events with it.
+   * The next due time. An event behind an earlier event of its note is due but not claimed, so only later times count. A substitute may
+   * wait for ever for the event on the replaced note, and so may its own events.
    */
   private async nextDue(): Promise<number | undefined> {
     const text = `select min(x.due_at) as next from (
@@ -1029,7 +1028,7 @@ export class Simulacao {
   }
 }
 
-/** Joins what is in the queue, of the tenants $1, and not rehearsed. */
+/** Joins the queue rows of the tenants $1 that are not rehearsals. */
 function queued(tipo: 'nota' | 'evento', of: string): string {
   return `join fila f on f.tenant = ${of}.tenant and f.tipo = '${tipo}' and f.id = ${of}.id
     where ${of}.tenant = any ($1::text[]) and ${of}.simular is null`;

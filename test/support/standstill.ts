@@ -1,11 +1,11 @@
-/** Trials that a clock decides, on a machine that may stand still in the midst of them. */
+/** Time-dependent tests on a machine that may stop in the middle. */
 
 const LOOK_EVERY_MS = 100;
-/** A pause of this process that is longer may have cost the trial its time. */
+/** A longer pause of this process may have used up the time of the test. */
 const STANDSTILL_MS = 1_000;
 const TRIALS_MAX = 5;
 
-/** Makes a trial, and another one where it failed while this process stood still. */
+/** Runs a test, and repeats it if it failed while this process stood still. */
 export async function unlessStoodStill(trial: () => Promise<void>): Promise<void> {
   for (let left = TRIALS_MAX; ; left -= 1) {
     let before = Date.now();
@@ -28,8 +28,8 @@ export async function unlessStoodStill(trial: () => Promise<void>): Promise<void
 }
 
 /**
- * Milliseconds in which this process had its turns, until it is asked: of the time between two of them no more than a turn counts. A limit
- * on it holds on a machine that stands still or gives this process little.
+ * Counts the milliseconds in which this process ran: at most one interval counts between two ticks. A limit on this count also holds on a
+ * machine that pauses, or gives this process little time.
  */
 export function countTimeAwake(): () => number {
   let turns = 0;

@@ -1,4 +1,4 @@
-/** Commands of the program as who operates it starts them, with all that they print. */
+/** Commands of the program as an operator starts them, with their complete output. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,7 +12,7 @@ export type Started = {
   readonly ended: Promise<unknown>;
 };
 
-/** A command line of an operator; nothing of it outlives the test. */
+/** An operator's command line; none of its processes outlives the test. */
 export function start(command: readonly string[], env: NodeJS.ProcessEnv): Started {
   const [program, ...args] = command;
   const quiet = {
@@ -23,7 +23,7 @@ export function start(command: readonly string[], env: NodeJS.ProcessEnv): Start
     ...ownData(env),
     ...env,
   };
-  // A group of its own, by which whatever it left behind is ended.
+  // The process group is the command's own, so any processes that it leaves behind can be ended.
   const child = spawn(program!, args, { cwd: ROOT, env: quiet, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
   let output = '';
   child.stdout!.on('data', (chunk) => (output += chunk));
@@ -33,13 +33,13 @@ export function start(command: readonly string[], env: NodeJS.ProcessEnv): Start
     try {
       process.kill(-child.pid!, 'SIGKILL');
     } catch {
-      // All of it has ended.
+      // All of its processes have ended.
     }
   });
   return { child, output: () => output, ended };
 }
 
-/** Waits until it has said something. */
+/** Waits for an output that matches. */
 export async function said(started: Started, what: RegExp): Promise<RegExpExecArray> {
   return until(async () => {
     assert.equal(started.child.exitCode, null, started.output());

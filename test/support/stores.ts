@@ -1,4 +1,4 @@
-/** Two processes on one database, tenants of a test's own in it, and rows of notes that no service made. */
+/** Two processes on one database, tenants of one test in it, and rows of notes that no service made. */
 
 import type { NotaNova } from '../../src/base/book/nota-columns.ts';
 import { migrate } from '../../src/base/pg/migrate.ts';
@@ -17,7 +17,7 @@ export type Process = { readonly pool: Db; readonly store: Store };
 let shared: Promise<readonly [Process, Process]> | undefined;
 let opened = 0;
 
-/** The tests of a file share them: the server has few connections for all of them. */
+/** The tests of a file share them: the server has few connections for all files. */
 export function sharedProcesses(): Promise<readonly [Process, Process]> {
   shared ??= openProcesses();
   return shared;
@@ -59,7 +59,7 @@ export async function openTenants(store: Store, tenants: readonly string[]): Pro
 
 let made = 0;
 
-/** The row of a note; what the database keeps unique is new each time, except the identifier of the DPS. */
+/** The row of a note. Its unique values are new each time, except the identifier of the DPS. */
 export function rowOf(idDps: string, more: Partial<NotaNova> = {}): NotaNova {
   made += 1;
   return {

@@ -1,4 +1,4 @@
-/** A store that speaks S3: OpenStack Swift of Debian, whole, on a folder of the test's own. It verifies every signature. */
+/** A store that speaks S3: a complete OpenStack Swift of Debian, on a folder of the test. It verifies every signature. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,15 +13,15 @@ import { until } from './until.ts';
 
 const PROGRAM = toolOr('swift-proxy-server', 'swift-proxy swift-account swift-container swift-object');
 
-/** Why there is none; false where there is one. */
+/** The `skip` reason if Swift is missing; false if it is installed. */
 export const noSwift = PROGRAM === undefined && 'there is no swift here';
 
 const KINDS = ['object', 'container', 'account'];
 const SEGREDO = 'segredo-de-ensaio';
-/** What a request passes through, with what each is told. */
+/** The filters of a request, each with its settings. */
 const FILTERS: Readonly<Record<string, readonly string[]>> = {
   catch_errors: [],
-  // Of nobody: it does without, and asks for the filter.
+  // The filter has no servers: Swift works without a cache, but requires the filter.
   memcache: [],
   listing_formats: [],
   s3api: [],
@@ -34,12 +34,12 @@ export type Swift = {
   readonly bucket: Bucket;
   /** A request to the bucket, signed; the text of its answer. */
   ask(method: string, path: string, body?: Buffer<ArrayBuffer>): Promise<string>;
-  /** Stops answering, and takes connections still: as a store that hangs. */
+  /** Stops answering, but still accepts connections, like a store that hangs. */
   freeze(): void;
   thaw(): void;
 };
 
-/** With one bucket, in which there is nothing. */
+/** Starts a Swift with one empty bucket. */
 export async function startSwift(): Promise<Swift> {
   const folder = mkdtempSync(path.join(tmpdir(), 'nfse-swift-'));
   onEnd(() => rmSync(folder, { recursive: true, force: true }));
@@ -112,7 +112,7 @@ export async function startSwift(): Promise<Swift> {
     }
   });
   for (const kind of KINDS) start(kind);
-  // The proxy asks nobody again for a minute whom it has not found once.
+  // The proxy does not retry a server for a minute after it was once unreachable.
   const listen = async (port: number) => ((await isFree(port)) ? undefined : true);
   for (const port of ports) await until(() => listen(port), `a server of Swift listens; ${output}`);
   start('proxy');

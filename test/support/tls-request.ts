@@ -1,8 +1,8 @@
-/** A question over TLS with a client's certificate, which `fetch` cannot bring. */
+/** A request over TLS with a client certificate, which `fetch` cannot present. */
 import { Agent, type AgentOptions, request } from 'node:https';
 import type { Answer } from './http.ts';
 
-/** `by`: an agent that stays open, or what a connection of its own is made with. */
+/** `by`: an agent that stays open, or the options of a new connection. */
 export async function askOverTls(url: string, by: Agent | AgentOptions): Promise<Answer> {
   const agent = by instanceof Agent ? by : new Agent(by);
   try {

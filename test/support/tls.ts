@@ -7,7 +7,7 @@ import { onEnd } from './cleanup.ts';
 
 export type Pem = { readonly key: string; readonly cert: string; readonly keyFile: string; readonly certFile: string };
 
-/** An authority of its own, and a way to have certificates from it. */
+/** An authority and a function that issues certificates from it. */
 export type TestAuthority = {
   readonly ca: string;
   readonly caFile: string;

@@ -1,4 +1,4 @@
-/** Programs that are not ours and that a test compares with: found, installed where that is possible, or done without. */
+/** Third-party programs that a test compares with: found, installed if possible, or left out. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -6,19 +6,20 @@ import path from 'node:path';
 const FETCH_WITHIN_MS = 120_000;
 const INSTALL_WITHIN_MS = 600_000;
 const LOOK_AGAIN_MS = 200;
-/** Longer than one installation takes: who held the place so long is gone. */
+/** The time is longer than one installation takes: an older holder of the lock has died. */
 const TURN_MAX_MS = FETCH_WITHIN_MS * 2 + INSTALL_WITHIN_MS;
 
 const found = new Map<string, string | undefined>();
 
 /**
- * The path of a program, or undefined with the reason printed, and the test skips what needs it. `debianPackage`: what, or several,
- * to install where that is possible. `fits`: whether the one that is here will do, for a name alone says nothing of its version.
- * It may take minutes in which nothing else happens: not for within a test that has a time-out.
+ * The path of a program. Undefined: the reason is printed, and the test skips the parts that need it. `debianPackage`: one or several
+ * packages to install if possible. `fits`: whether the installed program will do, since a name says nothing of its version.
+ *
+ * The call may block for minutes, so do not use it inside of a test with a time-out.
  */
 export function toolOr(name: string, debianPackage: string, fits?: (place: string) => boolean): string | undefined {
   if (found.has(name)) return found.get(name);
-  // What another test file installs at this moment is there by halves.
+  // A program that another test file is installing may be incomplete.
   inTurn(() => undefined);
   let place = whereIs(name);
   if (place === undefined && installed(debianPackage)) place = whereIs(name);
@@ -31,7 +32,7 @@ export function toolOr(name: string, debianPackage: string, fits?: (place: strin
   return place;
 }
 
-/** Whether Debian's packages could be installed: as root, or as somebody whom sudo asks no password, as in continuous integration. */
+/** Whether Debian's packages could be installed: as root, or with a sudo that asks for no password, as in continuous integration. */
 export function installed(debianPackage: string): boolean {
   if (whereIs('apt-get') === undefined) return false;
   const isRoot = process.getuid?.() === 0;
@@ -42,7 +43,7 @@ export function installed(debianPackage: string): boolean {
     return spawnSync(command!, rest, { env, stdio: 'ignore', timeout }).status === 0;
   };
   const packages = debianPackage.split(' ');
-  // In two steps: what comes over the network may be given up at any time, what is being unpacked may not.
+  // The installation has two steps: a download may be aborted at any time, an unpacking may not.
   const fetched = (): boolean =>
     aptGet(FETCH_WITHIN_MS, 'install', '-y', '--no-install-recommends', '--download-only', ...packages);
   const install = (): boolean =>
@@ -50,23 +51,23 @@ export function installed(debianPackage: string): boolean {
   return inTurn(() => {
     const given = packages.map((one) => path.join(placeOfRun(), `nfse-sem-${one}`));
     if (given.some((file) => existsSync(file))) return false;
-    // A fresh container has no list of what there is.
+    // A fresh container has no package list.
     if (install() || (aptGet(FETCH_WITHIN_MS, 'update') && install())) return true;
-    // The other test files of this run need not find out for themselves.
+    // The other test files of this run skip the same attempt.
     if (process.env.NFSE_TEST_CLUSTER !== undefined) for (const file of given) writeFileSync(file, '');
     return false;
   });
 }
 
-/** A machine without a way out says so soon, and another installation is waited for. */
+/** A machine without network reports it soon, and another installation is waited for. */
 const PATIENCE = ['-o', 'Acquire::Retries=1', '-o', 'Acquire::http::Timeout=15', '-o', 'DPkg::Lock::Timeout=120'];
 
-/** A folder of this run of the tests. */
+/** A folder of this test run. */
 function placeOfRun(): string {
   return path.dirname(process.env.NFSE_TEST_CLUSTER ?? import.meta.filename);
 }
 
-/** One test file of a run at a time. A file that runs alone has nobody to wait for. */
+/** Serialises the test files of a run. A file that runs alone does not wait. */
 function inTurn<Value>(work: () => Value): Value {
   if (process.env.NFSE_TEST_CLUSTER === undefined) return work();
   const turn = path.join(placeOfRun(), 'nfse-instala');

@@ -1,4 +1,4 @@
-/** For worlds in which no signature is looked at. */
+/** A stub for worlds in which no signature is checked. */
 import type { Trust } from '../../src/documents/trust.ts';
 
 export const nobodyTrusted: Trust = {

@@ -1,13 +1,13 @@
-/** Holds the reader of plain XML to libxml2: what it reads libxml2 reads as well, and to the same. */
+/** Compares the reader of plain XML with libxml2: libxml2 must accept the same documents, with the same result. */
 import assert from 'node:assert/strict';
 import { readPlain } from '../../src/documents/plain-xml.ts';
 import { canonicalForm, readXml, type XmlDocumentReading } from '../../src/documents/xml.ts';
 import type { Elemento } from '../../src/fiscal/layout/tree.ts';
 
-/** As `readXml` has them. */
+/** The limits of `readXml`. */
 const LIMITS = { depth: 32, elements: 60_000 };
 
-/** The canonical form of a plain document; undefined of any other. */
+/** The canonical form of a plain document; undefined for any other. */
 export function plainOf(bytes: Uint8Array): string | undefined {
   const read = readPlain(bytes, LIMITS);
   return read?.canonicalOf(read.root);
@@ -15,7 +15,7 @@ export function plainOf(bytes: Uint8Array): string | undefined {
 
 const flat = (element: Elemento): Elemento[] => [element, ...element.children.flatMap(flat)];
 
-/** Whether a document is plain; then libxml2 takes it, with the same tree, of which each element has the same canonical form. */
+/** Whether a document is plain. If so, asserts that libxml2 gives the same tree and the same canonical form of each element. */
 export function isPlain(bytes: Uint8Array, what: () => string): boolean {
   const plain = readPlain(bytes, LIMITS);
   if (plain === undefined) return false;
@@ -24,7 +24,7 @@ export function isPlain(bytes: Uint8Array, what: () => string): boolean {
   compareTrees(plain.root, theirs.root, what);
   assert.equal(theirs.strayMarkup(), undefined, what());
   const elements = flat(plain.root);
-  // Each of a large one would take its length times its elements.
+  // All elements of a large document would cost its length times their number.
   const asked = elements.length <= ELEMENTS_ASKED ? elements : [elements[0]!, ...elements.slice(-ELEMENTS_ASKED)];
   for (const element of asked) {
     const own = plain.canonicalOf(element);
@@ -36,10 +36,10 @@ export function isPlain(bytes: Uint8Array, what: () => string): boolean {
   return true;
 }
 
-/** More than any document of the samples has. */
+/** More elements than any document of the samples has. */
 const ELEMENTS_ASKED = 300;
 
-/** Holds two trees to be the same in everything; quicker than to compare any two values, of which a million are. */
+/** Asserts that two trees are equal; this is faster than a generic comparison of a million values. */
 function compareTrees(own: Elemento, other: Elemento, what: () => string): void {
   const isSame =
     own.name === other.name &&
@@ -56,7 +56,7 @@ function compareTrees(own: Elemento, other: Elemento, what: () => string): void 
   for (const [place, child] of own.children.entries()) compareTrees(child, other.children[place]!, what);
 }
 
-/** What is read of a document, as far as anybody asks: the tree, every element's canonical form and place, and the text. */
+/** All results of the reading: the tree, every element's canonical form and place, and the text. */
 function allOf({
   root,
   text,
@@ -78,7 +78,7 @@ function allOf({
   };
 }
 
-/** Whether a document is plain; then everything that can be asked of it is the same by both readers, and by libxml2 alone. */
+/** Whether a document is plain. If so, asserts that both readers, and libxml2 alone, give the same results. */
 export function isPlainWhole(bytes: Uint8Array, what: () => string): boolean {
   if (!isPlain(bytes, what)) return false;
   const [own, theirs] = [readXml(bytes), readXml(bytes, () => undefined)];

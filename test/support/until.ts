@@ -1,20 +1,20 @@
-/** Waiting for what comes by itself, for as long as it takes where the machine is slow. */
+/** Waits for an event to happen by itself, for as long as a slow machine needs. */
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Past this it will not come any more. */
+/** The time after which the event will not happen any more. */
 const PATIENCE_MS = 180_000;
-/** One look takes no longer: more than this the machine stood still, and what is waited for did as well. */
+/** No look takes longer. A longer pause means that the machine stood still, and so did the awaited work. */
 const STANDSTILL_MS = 5_000;
-/** How often somebody who waits without asking counts the time. */
+/** The interval in which a passive wait counts its time. */
 const PATIENCE_LOOK_MS = 1_000;
-/** At first; then ever slower: who looks all the time takes the processor from what it waits for. */
+/** The first interval; later ones grow, since constant polling takes processor time from the awaited work. */
 const LOOK_EVERY_MS = 5;
 const LOOK_EVERY_MAX_MS = 100;
 
-/** Asks until there is an answer; `what` says what was waited for in vain. */
+/** Repeats the question until there is an answer; `what` names the awaited event in the error. */
 export async function until<T>(ask: () => Promise<T | undefined>, what: string): Promise<T> {
   let waitedMs = 0;
-  // The monotonic clock may be in the hand of the test.
+  // The monotonic clock may be under the control of the test.
   let before = Date.now();
   for (let waitMs = LOOK_EVERY_MS; ; waitMs = Math.min(waitMs * 1.2, LOOK_EVERY_MAX_MS)) {
     const answer = await ask();
@@ -27,7 +27,7 @@ export async function until<T>(ask: () => Promise<T | undefined>, what: string):
   }
 }
 
-/** Calls once as much time went by in which the machine did not stand still, unless it is called off before. */
+/** Calls back after so much time in which the machine did not stand still, unless it is cancelled before. */
 export function onPatienceEnd(patienceMs: number, giveUp: () => void): () => void {
   let [waitedMs, before] = [0, Date.now()];
   const timer = setInterval(() => {
@@ -41,12 +41,12 @@ export function onPatienceEnd(patienceMs: number, giveUp: () => void): () => voi
   return () => clearInterval(timer);
 }
 
-/** Asks until it is so. */
+/** Waits until the condition is true. */
 export async function untilTrue(isSo: () => boolean, what: string): Promise<void> {
   await until(async () => isSo() || undefined, what);
 }
 
-/** How long it takes until it is asked, as a text: to be told, and compared with nothing. */
+/** The time until the call, as a text: for output, not for comparison. */
 export function startStopwatch(): () => string {
   const began = Date.now();
   return () => `${Date.now() - began} ms`;
@@ -55,8 +55,8 @@ export function startStopwatch(): () => string {
 const STAYS_LOOK_MS = 50;
 
 /**
- * Looks at what is not to change, for so long as it is looked at often: only time can tell it. A machine that stands still looks less often,
- * and finds nothing that is no fault.
+ * Checks repeatedly that a condition stays true: only time can show it. A machine that stands still checks less often, and reports no false
+ * failure.
  */
 export async function assertStays(isSo: () => boolean | Promise<boolean>, forMs: number, what: string): Promise<void> {
   for (let looks = Math.ceil(forMs / STAYS_LOOK_MS); looks > 0; looks -= 1) {

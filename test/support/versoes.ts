@@ -1,4 +1,4 @@
-/** The next version of the program, in a folder of its own that runs as the program does. */
+/** A next version of the program, in its own folder, which runs like the program. */
 import { spawn } from 'node:child_process';
 import { cp, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import { onEnd } from './cleanup.ts';
 import { ROOT } from './process.ts';
 import { PROXIMAS } from './proximas.ts';
 
-/** The program of today with some migrations more. */
+/** The present program with additional migrations. */
 export async function nextVersion(): Promise<string> {
   const root = await mkdtemp(path.join(tmpdir(), 'nfse-versao-'));
   onEnd(() => rm(root, { recursive: true, force: true }));
@@ -21,7 +21,7 @@ export async function nextVersion(): Promise<string> {
 
 export type Migrated = { readonly code: number | NodeJS.Signals | null; readonly told: readonly string[] };
 
-/** `nfse migrar` of a version, to its end, or until a line that it tells makes `isEnough` say that it is killed. */
+/** Runs `nfse migrar` of a version to its end, or kills it at the output line that makes `isEnough` true. */
 export function migrarOf(
   root: string,
   env: NodeJS.ProcessEnv,

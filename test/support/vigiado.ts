@@ -1,4 +1,4 @@
-/** A municipality in production that somebody watches: a stage with the ADN simulator, a service of two processes, and who goes on issuing. */
+/** A monitored municipality in production: a stage with the ADN simulator, a service of two processes, and a client that keeps issuing. */
 import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -25,7 +25,7 @@ const YEARS_MS = 3_000 * 86_400_000;
 
 export type Vigiado = Awaited<ReturnType<typeof openVigiado>>;
 
-/** The service is up, and watched on a port of its own; `env` is also what its commands need. */
+/** The running service, with its metrics on a separate port; its commands need `env` as well. */
 export async function openVigiado() {
   const dataDir = await readyDataDir();
   const ports = [await ownPort(), await ownPort()] as const;
@@ -53,7 +53,7 @@ export async function openVigiado() {
   await registerTenant(stage, { slug: SLUG, ibge: IBGE, adn: simulator.address, providers }, env, runBeside);
   let issued = 0;
 
-  /** Issues one note; how it was answered. */
+  /** Issues one note, and returns the status of the answer. */
   const issue = async (): Promise<number> => {
     const [provider] = stage.pki.prestadores;
     const certificate = certificatesOfPem(readFileSync(provider!.certificado, 'utf8'))[0]!;
@@ -74,22 +74,22 @@ export async function openVigiado() {
     return answer.status;
   };
 
-  // Of the first two keys are the authorities of the stage, as it names them.
+  // The first two keys belong to the authorities of the stage, under its names.
   const lasting = { inicio: Date.now() - YEARS_MS, fim: Date.now() + YEARS_MS };
   const raiz = rootAuthority('AC Raiz de Teste', await keys[0]!, lasting);
   const emissora = intermediateAuthority(raiz, 'AC de Teste', await keys[1]!, lasting);
 
   return {
-    /** Who issues the certificates and one of the lists of the stage. */
+    /** The issuer of the certificates and of one revocation list of the stage. */
     emissora,
     dataDir,
     stage,
     env,
     vigia,
     issue,
-    /** How many notes were asked for so far. */
+    /** The number of notes requested so far. */
     issued: (): number => issued,
-    /** Issues until it is told to end. */
+    /** Issues until the returned function is called. */
     keepIssuing: (): (() => Promise<void>) => {
       let isOver = false;
       const run = (async () => {
@@ -103,7 +103,7 @@ export async function openVigiado() {
         await run;
       };
     },
-    /** The ADN: what it is asked to do, its death, and how it is back at the same address. */
+    /** The ADN: its control port, its kill, and its restart at the same address. */
     adn: {
       ask: (address: string, init?: RequestInit) => simulator.ask(address, init),
       kill: () => simulator.end('SIGKILL'),
@@ -126,7 +126,7 @@ export async function openVigiado() {
       await client.connect();
       return client;
     },
-    /** The processes that answer, by their place. */
+    /** The worker processes of the service that answer requests, in order. */
     answering: (): readonly number[] =>
       readFileSync(`/proc/${service.pid}/task/${service.pid}/children`, 'utf8')
         .trim()

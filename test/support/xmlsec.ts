@@ -1,4 +1,4 @@
-/** What xmlsec1 says of a signed DPS, with the certificate of the provider as the one key it trusts; whatever stands in KeyInfo. */
+/** xmlsec1's verdict on a signed DPS. The provider's certificate is its only trusted key; it ignores KeyInfo. */
 import { spawnSync } from 'node:child_process';
 import { inFolder, NAMESPACE, provider } from './signed-documents.ts';
 import { toolOr } from './tools.ts';
@@ -16,12 +16,12 @@ export const XMLSEC_VERIFY = [
   'rsa',
 ];
 
-/** Seconds of the processor, after which a file does not verify: some are made to take hours. */
+/** Processor seconds after which a file counts as not verified: some files are made to take hours. */
 const CPU_MAX_S = 5;
-/** Files of one shell, of which several run at a time. */
+/** Files of one shell; several shells run concurrently. */
 const FILES_OF_A_SHELL = '50';
 
-/** Of each file, whether it verifies: a process each. */
+/** The verdict on each file, by one process each. */
 export function xmlsecVerdicts(files: readonly string[]): ReadonlyMap<string, boolean> {
   const command = [XMLSEC!, ...XMLSEC_VERIFY].map((word) => `'${word}'`).join(' ');
   const script = `ulimit -t ${CPU_MAX_S}; for F; do ${command} "$F" >/dev/null 2>&1 && echo "OK $F" || echo "NO $F"; done`;

@@ -15,7 +15,7 @@ const SEM_DECLARACAO: Parte = { parte: 'inicio', trocas: [['<?xml version="1.0" 
 
 /** The honest document under a document type. */
 const sob = (tipo: Parte): Parte => [tipo, SEM_DECLARACAO, infDPS, assinatura, fim];
-/** Something within the signed element, which breaks the signature, for who looks at the signature first. */
+/** Content inside of the signed element, which breaks the signature, for services that check the signature first. */
 const dentro = (what: Parte): Parte => [inicio, { parte: 'infDPS-aberta' }, what, '</infDPS>', assinatura, fim];
 const naRaiz = (attributes: Parte): Parte => [
   '<DPS xmlns="http://www.sped.fazenda.gov.br/nfse" versao="1.01"',

@@ -1,4 +1,4 @@
-/** One document in many spellings, and spellings that say something else: where two readers of a canonical form may differ. */
+/** One document in many spellings, and spellings with another meaning: cases in which two readers of a canonical form may differ. */
 import { DRESSES, EXCLUSIVE, type Party, signedBy } from '../../support/signatures.ts';
 import type { Ataque, Corpus, Parte } from '../ataque.ts';
 import { aceita, assinatura, caso, emissao, fim, infDPS, inicio, recusa, trocada } from './caso.ts';
@@ -9,7 +9,7 @@ const OUTRO = 'Recusar: a forma canônica é outra, ou não há uma só.';
 const CONTRADIZ = 'Recusar: dois leitores não leriam os mesmos caracteres.';
 const DECLARACAO = '<?xml version="1.0" encoding="UTF-8"?>';
 
-/** Ways in which programs write the same, applied before it is signed. */
+/** Equivalent spellings of programs, applied before the signature. */
 const VESTES: Readonly<Record<string, string>> = {
   'lines of CR LF': 'linhas-de-cr-lf',
   'single quotes': 'aspas-simples',
@@ -32,7 +32,7 @@ function vestidas(provider: Party): Ataque[] {
   );
 }
 
-/** What may be done to a signed document without changing its canonical form. */
+/** Changes to a signed document that keep its canonical form. */
 function semDiferenca(
   documento: (numero: number) => Record<'inicio' | 'infDPS' | 'assinatura' | 'fim', string>,
 ): Ataque[] {

@@ -1,4 +1,4 @@
-/** Short ways to write a case. */
+/** Short forms to write a case. */
 import type { Ataque, Entrada, Parte, Veredito } from '../ataque.ts';
 
 export const inicio: Parte = { parte: 'inicio' };
@@ -7,7 +7,7 @@ export const assinatura: Parte = { parte: 'assinatura' };
 export const fim: Parte = { parte: 'fim' };
 export const HONESTA: Parte = [inicio, infDPS, assinatura, fim];
 
-/** The honest document with texts of one of its parts replaced. */
+/** The honest document with replacements in one of its parts. */
 export function trocada(
   parte: 'inicio' | 'infDPS' | 'assinatura' | 'fim',
   ...trocas: [de: string, por: string][]
@@ -24,7 +24,7 @@ export function aceita(quer: string, status = 201): Veredito {
   return { aceita: true, status: [status], codigos: [], quer };
 }
 
-/** `codigos`: apart by spaces. */
+/** `codigos`: separated by spaces. */
 export function recusa(codigos: string, quer: string, diz?: string, status = 422): Veredito {
   const said = diz === undefined ? {} : { diz };
   return { aceita: false, status: [status], codigos: codigos === '' ? [] : codigos.split(' '), ...said, quer };

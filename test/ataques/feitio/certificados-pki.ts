@@ -1,4 +1,4 @@
-/** The authorities and keys of the corpus `certificados`, its verdicts, and how a certificate becomes a case. */
+/** The authorities and keys of the corpus `certificados`, its verdicts, and the case around a certificate. */
 import type { KeyObject } from 'node:crypto';
 import type { Ataque, Veredito } from '../ataque.ts';
 import { aceita, recusa } from './caso.ts';
@@ -14,7 +14,7 @@ export const NOT = (quer: string, diz?: string): Veredito => recusa('E9003', que
 export const OUT_OF_DATE = (quer: string): Veredito => recusa('E9006', quer, undefined, 401);
 export const OTHER_PARTY = (quer: string): Veredito => recusa('E9007', quer, undefined, 401);
 
-/** The root that is believed, an authority below it, the lists of both; keys are few, since each takes long to make. */
+/** The trusted root, an authority below it, and their revocation lists. Keys are few, since each takes long to make. */
 export type Pki = {
   readonly raiz: Emitido;
   readonly meio: Emitido;
@@ -37,7 +37,7 @@ export function makePki(): Pki {
 
 let numero = 0;
 
-/** The signature over an honest body, by a certificate, with those that come along. */
+/** The signature over an honest body, by a certificate, with additional certificates. */
 export function caso(
   nome: string,
   porque: string,

@@ -1,4 +1,4 @@
-/** Certificates of a signer that must not sign this: by their use, by their names, by their dates, by whose they are. */
+/** Certificates of a signer that must not sign this document: by key usage, by names, by dates, by holder. */
 import { der } from '../../../src/documents/asn1.ts';
 import { PROVIDER_CNPJ } from '../../support/signatures.ts';
 import type { Ataque, Veredito } from '../ataque.ts';

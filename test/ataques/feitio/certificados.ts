@@ -1,4 +1,4 @@
-/** Certificates and chains that RFC 5280 refuses, each with a signature that is right, so that the certificate alone decides. */
+/** Certificates and chains that RFC 5280 refuses, each with a valid signature, so that the certificate alone decides. */
 import { der } from '../../../src/documents/asn1.ts';
 import { pemOf } from '../../../src/documents/pki.ts';
 import { PROVIDER_CNPJ } from '../../support/signatures.ts';

@@ -1,4 +1,4 @@
-/** A CMS that names somebody else, or by an algorithm that deceives. */
+/** A CMS that names another signer, or uses a misleading algorithm. */
 import {
   constants,
   createPublicKey,
@@ -116,7 +116,7 @@ export function quemAssina({ raiz, dona, outra, alheia }: Gente): Ataque[] {
 
 const pemBytes = (pem: string): Buffer => Buffer.from(pem.replace(/-----[^-]+-----|\s/g, ''), 'base64');
 
-/** The SignerInfo alone of somebody. */
+/** The SignerInfo of a signer, alone. */
 function signatarioDe(corpo: Buffer, quem: Emitido): Buffer {
   let made: Buffer | undefined;
   cmsDe(corpo, quem, {
@@ -128,7 +128,7 @@ function signatarioDe(corpo: Buffer, quem: Emitido): Buffer {
   return made!;
 }
 
-/** EMSA-PKCS1-v1_5 of the digest, and what stands behind it in place of filling. */
+/** EMSA-PKCS1-v1_5 of the digest, with bytes behind it in place of padding. */
 function bloco(message: Buffer, filling: number, behind: number): Buffer {
   const info = der.sequence(c.idDe(OID.sha256), der.octetString(hash('sha256', message, 'buffer')));
   return Buffer.concat([

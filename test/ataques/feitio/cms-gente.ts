@@ -1,4 +1,4 @@
-/** Who signs in the corpus `cms`, its verdicts, and how a bent CMS becomes a case. */
+/** The signers of the corpus `cms`, its verdicts, and the case around a changed CMS. */
 import { der } from '../../../src/documents/asn1.ts';
 import type { Ataque, Veredito } from '../ataque.ts';
 import { aceita, recusa } from './caso.ts';
@@ -31,7 +31,7 @@ export function makeGente(): Gente {
   return { raiz, dona: emitir(own), outra: emitir(own), alheia };
 }
 
-/** A case over an honest body of its own: what makes the CMS is given the bytes of the body. */
+/** A case over an honest body of its own; the function receives the bytes of the body and makes the CMS. */
 export type Fazer = (corpo: Buffer) => Buffer | string | undefined;
 let numero = 0;
 

@@ -1,4 +1,4 @@
-/** The signature of a JSON body (CMS, RFC 5652), bent wherever a reader may be led astray; the certificate is always a good one. */
+/** The signature of a JSON body (CMS, RFC 5652), changed wherever a reader may be misled; the certificate is always valid. */
 import { hash } from 'node:crypto';
 import { der, readAsn1 } from '../../../src/documents/asn1.ts';
 import { pemOf } from '../../../src/documents/pki.ts';
@@ -44,7 +44,7 @@ function honestas({ raiz, dona }: Gente): Ataque[] {
       'Os comprimentos de fora são indefinidos (BER), como fazem bibliotecas que escrevem aos poucos.',
       (corpo) => {
         const whole = cmsDe(corpo, dona);
-        // Behind the tag and the three octets of the length.
+        // The tag and the three octets of the length are cut off.
         return Buffer.concat([Buffer.from([0x30, 0x80]), whole.subarray(4), Buffer.from([0, 0])]);
       },
       TAKEN('Aceitar: a RFC 5652 admite BER fora do que se assina.'),
@@ -271,7 +271,7 @@ function atributosAssinados({ dona, alheia }: Gente): Ataque[] {
   ];
 }
 
-/** In which list an attribute stands, and how many times (RFC 5652, 11). */
+/** Attributes in the wrong list, or the wrong number of times (RFC 5652, 11). */
 function lugares({ dona, alheia }: Gente): Ataque[] {
   const com = dobradoPor(dona);
   const ASIDE = 'Recusar: só vale assinado, e ali qualquer um o escreve.';

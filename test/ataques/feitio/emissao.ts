@@ -1,4 +1,4 @@
-/** Certificates and revocation lists with any field bent, put together here: the authorities of `pki.ts` make none that is wrong. */
+/** Certificates and revocation lists with any field changed, built here: the authorities of `pki.ts` make only valid ones. */
 import { createPublicKey, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 import { der } from '../../../src/documents/asn1.ts';
 import { pemOf } from '../../../src/documents/pki.ts';
@@ -7,19 +7,19 @@ import { DECADES, PROVIDER_CNPJ } from '../../support/signatures.ts';
 export type Emitido = {
   readonly der: Buffer;
   readonly nome: Buffer;
-  /** The name of the issuer, as it is written. */
+  /** The encoded name of the issuer. */
   readonly emissor: Buffer;
   readonly serial: Buffer;
   readonly chave: KeyObject;
 };
 
-/** What may be asked of a certificate; absent, it is as the honest ones are. */
+/** The fields of a certificate; an absent one is as in the honest certificates. */
 export type Pedido = {
-  /** Common name, or the whole name. */
+  /** The common name, or the whole name. */
   readonly nome?: string | Buffer;
-  /** None: it signs itself. */
+  /** Absent: the certificate is self-signed. */
   readonly por?: Emitido | undefined;
-  /** The name of the issuer that is written, where it is not that of `por`. */
+  /** The written name of the issuer, if it differs from that of `por`. */
   readonly diz?: Buffer;
   readonly chave?: KeyObject;
   readonly extensoes?: readonly Buffer[];
@@ -27,12 +27,12 @@ export type Pedido = {
   readonly inicio?: number;
   readonly fim?: number;
   readonly algoritmo?: Algoritmo;
-  /** Beside the signature, where it is not the one inside. */
+  /** The outer algorithm, if it differs from the one inside. */
   readonly algoritmoDeFora?: Algoritmo;
   readonly versao1?: true;
 };
 
-/** By which an issuer signs: as node:crypto calls the digest, and the AlgorithmIdentifier. */
+/** A signature algorithm of an issuer: the digest by its name in node:crypto, and the AlgorithmIdentifier. */
 export type Algoritmo = { readonly resumo: string; readonly id: Buffer };
 
 const algoritmo = (resumo: string, oid: string, ...parameters: Buffer[]): Algoritmo => ({
@@ -70,7 +70,7 @@ export const extensao = (oid: string, value: Buffer): Buffer => der.sequence(der
 export const critica = (oid: string, value: Buffer): Buffer =>
   der.sequence(der.oid(oid), CRITICAL, der.octetString(value));
 
-/** keyUsage by its bits, from the first on (RFC 5280, 4.2.1.3). */
+/** keyUsage with the given bits, counted from 0 (RFC 5280, 4.2.1.3). */
 export function usos(...bits: readonly number[]): Buffer {
   const octet = bits.reduce((sum, bit) => sum | (0x80 >> bit), 0);
   return critica('2.5.29.15', der.bitString(Buffer.from([octet]), 7 - Math.max(...bits)));
@@ -78,7 +78,7 @@ export function usos(...bits: readonly number[]): Buffer {
 export const ASSINA = usos(0, 1);
 export const EMITE = usos(5, 6);
 
-/** basicConstraints of an authority, with the length of the path or without. */
+/** basicConstraints of an authority, with or without a path length. */
 export const autoridade = (caminho?: number): Buffer =>
   critica('2.5.29.19', der.sequence(der.boolean(true), ...(caminho === undefined ? [] : [der.integer(caminho)])));
 export const NAO_AUTORIDADE = extensao('2.5.29.19', der.sequence());
@@ -97,7 +97,7 @@ const listaDeFins = (fins: readonly Fim[]): Buffer => der.sequence(...fins.map((
 export const fins = (...lista: readonly Fim[]): Buffer => extensao('2.5.29.37', listaDeFins(lista));
 export const finsCriticos = (...lista: readonly Fim[]): Buffer => critica('2.5.29.37', listaDeFins(lista));
 
-/** GeneralName of a field of ICP-Brasil, of a mailbox, of a host, of a name. */
+/** GeneralNames: a field of ICP-Brasil, a mailbox, a host, a directory name. */
 export const campo = (oid: string, text: string): Buffer =>
   der.context(0, der.oid(oid), der.context(0, der.printable(text)));
 export const email = (text: string): Buffer => der.contextPrimitive(1, Buffer.from(text, 'latin1'));
@@ -107,7 +107,7 @@ export const OID_CNPJ = '2.16.76.1.3.3';
 export const alternativos = (...nomes: readonly Buffer[]): Buffer => extensao('2.5.29.17', der.sequence(...nomes));
 export const doCnpj = (cnpj = PROVIDER_CNPJ): Buffer => alternativos(campo(OID_CNPJ, cnpj));
 
-/** nameConstraints: the names that are permitted, and those that are excluded. */
+/** nameConstraints: permitted and excluded names. */
 export function restricoes(permitidos: readonly Buffer[], excluidos: readonly Buffer[] = []): Buffer {
   const trees = (tag: number, nomes: readonly Buffer[]): Buffer[] =>
     nomes.length === 0 ? [] : [der.context(tag, ...nomes.map((one) => der.sequence(one)))];
@@ -115,7 +115,7 @@ export function restricoes(permitidos: readonly Buffer[], excluidos: readonly Bu
 }
 export const restrita = (value: Buffer): Buffer => critica('2.5.29.30', value);
 
-/** What an e-CNPJ has, and what an authority has. */
+/** The extensions of an e-CNPJ, and those of an authority. */
 export const TITULAR = [NAO_AUTORIDADE, ASSINA, fins('clientAuth', 'emailProtection')];
 export const AC = [autoridade(), EMITE];
 
@@ -143,7 +143,7 @@ export function emitir(pedido: Pedido): Emitido {
   return { der: whole, nome, emissor, serial, chave };
 }
 
-/** A revocation list in PEM: of `nome`, signed by `por`, over these. */
+/** A revocation list in PEM: of `nome`, signed by `por`, with these certificates. */
 export function listaDe(por: Emitido, revogados: readonly Emitido[], nome = por.nome): string {
   const by = ALGORITMOS.sha256.id;
   const entries = revogados.map(({ serial }) => der.sequence(serial, der.time(Date.parse('2026-01-10'))));

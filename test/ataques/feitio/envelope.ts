@@ -1,4 +1,4 @@
-/** CMS over the body of a request, with any of its parts bent (RFC 5652, 5), and the case that carries it. */
+/** A CMS over the body of a request, with any of its parts changed (RFC 5652, 5), and its case. */
 import { createPublicKey, hash, type KeyObject, sign } from 'node:crypto';
 import { der } from '../../../src/documents/asn1.ts';
 import { CMS_OID } from '../../../src/documents/oids.ts';
@@ -7,7 +7,7 @@ import { type Ataque, bytesOf, type Parte, type Veredito } from '../ataque.ts';
 import type { Emitido } from './emissao.ts';
 import { AGORA } from './mundo.ts';
 
-/** The DPS that everybody signs, in one line; its number is 1. */
+/** The DPS that all signers sign, in one line; its number is 1. */
 export const CORPO = JSON.stringify(JSON.parse(exampleJson({ tpAmb: '1', serie: '1', nDPS: '1' })!));
 
 export const OID = {
@@ -30,7 +30,7 @@ export const deResumo = (corpo: Buffer, resumo = 'sha256'): Buffer =>
   atributo(OID.messageDigest, der.octetString(hash(resumo, corpo, 'buffer')));
 export const deHora = (...more: readonly Buffer[]): Buffer => atributo(OID.signingTime, hora(0), ...more);
 export const hora = (depoisMs: number): Buffer => der.time(Date.parse(AGORA) + depoisMs);
-/** signingCertificateV2 (RFC 5035) of a certificate, or the one before it (RFC 2634), of SHA-1. */
+/** signingCertificateV2 (RFC 5035) of a certificate, or its predecessor with SHA-1 (RFC 2634). */
 export const deCertificado = (one: Emitido, oid: string = OID.signingCertificateV2): Buffer => {
   const resumo = hash(oid === OID.signingCertificateV2 ? 'sha256' : 'sha1', one.der, 'buffer');
   return atributo(oid, der.sequence(der.sequence(der.sequence(der.octetString(resumo)))));
@@ -38,7 +38,7 @@ export const deCertificado = (one: Emitido, oid: string = OID.signingCertificate
 export const idDe = (oid: string, parameters: Buffer = der.null()): Buffer => der.sequence(der.oid(oid), parameters);
 export const porNome = ({ emissor, serial }: Emitido): Buffer => der.sequence(emissor, serial);
 
-/** What may differ; absent, it is what `openssl cms -sign` writes. */
+/** Deviations from the output of `openssl cms -sign`; an absent one means none. */
 export type Torto = {
   readonly resumo?: string;
   readonly resumoId?: Buffer;
@@ -46,7 +46,7 @@ export type Torto = {
   readonly assinaturaId?: Buffer;
   /** Undefined: contentType and messageDigest. `false`: none at all. */
   readonly atributos?: readonly Buffer[] | false;
-  /** Over which the key signs, where that is not the attributes or the body. */
+  /** The bytes that the key signs, if they are not the attributes or the body. */
   readonly assinado?: (atributos: readonly Buffer[]) => Buffer;
   readonly valor?: (assinado: Buffer) => Buffer;
   readonly chave?: KeyObject;
@@ -97,14 +97,14 @@ export function idDaChave(chave: KeyObject): Buffer {
   return hash('sha1', createPublicKey(chave).export({ type: 'spki', format: 'der' }), 'buffer');
 }
 
-/** The body that has a number of its own, so that each one that is taken is another note. */
+/** A body with its own number, so that each accepted one is another note. */
 export function corpoDe(numero: number): Parte {
   return { parte: 'corpo', trocas: [['"numero_dps":"1"', `"numero_dps":"${numero}"`]] };
 }
 
 export const bytesDoCorpo = (numero: number): Buffer => bytesOf(corpoDe(numero), { corpo: CORPO });
 
-/** A case that sends a body in JSON; undefined: without a header. */
+/** A case that sends a JSON body; undefined: without a signature header. */
 export function enviado(
   nome: string,
   porque: string,

@@ -1,4 +1,4 @@
-/** Requests of which two programs on the way may not see the same beginning, end or meaning; written byte by byte (RFC 9110 and 9112). */
+/** Requests whose beginning, end or meaning two programs on the way may see differently; written byte by byte (RFC 9110 and 9112). */
 import { exampleXml } from '../../../src/fiscal/rules/example.ts';
 import { PROVIDER_CNPJ } from '../../support/signatures.ts';
 import type { Ataque, Corpus, Parte, Veredito } from '../ataque.ts';
@@ -10,7 +10,7 @@ const VIVO = 'GET /health/live HTTP/1.1\r\nHost: exemplo\r\nConnection: close\r\
 const XML = 'Content-Type: application/xml';
 const DPS: Parte = { parte: 'dps' };
 
-/** A POST of XML with these lines, and whatever follows. */
+/** A POST of XML with these header lines, and any bytes after them. */
 const post = (lines: string, body: Parte): Parte => [
   `POST ${PATH} HTTP/1.1\r\nHost: exemplo\r\n${XML}\r\n${lines}\r\n\r\n`,
   body,
@@ -153,7 +153,7 @@ function contrabando(): Ataque[] {
 
 function formas(): Ataque[] {
   const nada = (codigo: string, status: number, quer: string): Veredito => recusa(codigo, quer, undefined, status);
-  /** An address that is read as it stands, and is none. */
+  /** An address that is taken literally, and does not exist. */
   const naoAcha = (nome: string, porque: string, target: string): Ataque =>
     conexao(nome, porque, get(target), nada('E601', 404, 'Não achar: um caminho se lê como está.'));
   return [

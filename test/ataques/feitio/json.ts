@@ -1,4 +1,4 @@
-/** JSON that two readers do not read alike (RFC 8259), against issuing in the sandbox, where nobody has to sign. */
+/** JSON that two readers read differently (RFC 8259), against issuing in the sandbox, which requires no signature. */
 import { exampleJson } from '../../../src/fiscal/rules/example.ts';
 import { PROVIDER_CNPJ } from '../../support/signatures.ts';
 import type { Ataque, Corpus, Entrada, Parte } from '../ataque.ts';
@@ -11,13 +11,13 @@ const envia = (corpo: Parte, tipo = 'application/json'): Entrada => ({
   tipo,
   corpo,
 });
-/** The honest body with texts of it replaced. */
+/** The honest body with replacements. */
 const com = (...trocas: [de: string, por: string][]): Entrada => envia({ parte: 'corpo', trocas });
 const NAO_E_JSON = recusa('E003', 'Recusar: não é JSON.', undefined, 400);
 const DOIS_SENTIDOS = 'Recusar: dois leitores não leriam o mesmo valor.';
 
 function nomes(): Ataque[] {
-  /** A member more, of a name that the body does not have. */
+  /** An additional member with a name that the body does not have. */
   const alheio = (nome: string, porque: string, membro: string): Ataque =>
     caso(
       nome,

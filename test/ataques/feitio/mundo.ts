@@ -1,4 +1,4 @@
-/** What all corpora have in common: an authority, a provider, and its DPS in parts that a case puts together in its own way. */
+/** Shared parts of all corpora: an authority, a provider, and its DPS in parts that each case combines in its own way. */
 import { pemOf } from '../../../src/documents/pki.ts';
 import { dpsIdOf } from '../../../src/fiscal/chave.ts';
 import { exampleXml } from '../../../src/fiscal/rules/example.ts';
@@ -11,7 +11,7 @@ const SERIE = '1';
 
 export type Mundo = {
   readonly provider: Party;
-  /** Calls itself the same, of the same authority, with another key. */
+  /** A party of the same name, from the same authority, with another key. */
   readonly namesake: Party;
   readonly base: Pick<Corpus, 'agora' | 'prestador' | 'ancoras'>;
 };
@@ -22,7 +22,7 @@ export async function makeMundo(): Promise<Mundo> {
   return { provider, namesake, base: { agora: AGORA, prestador: PROVIDER_CNPJ, ancoras } };
 }
 
-/** A DPS that production takes, unsigned, in one line; its number is `numero`. */
+/** A DPS that production accepts, unsigned, in one line; its number is `numero`. */
 export function dpsXml(numero: number, patch: Patch = {}): string {
   const id = dpsIdOf({ cLocEmi: '3550308', documento: PROVIDER_CNPJ, serie: SERIE, nDPS: String(numero) });
   return exampleXml({ tpAmb: '1', serie: SERIE, nDPS: String(numero), ...patch })
@@ -31,7 +31,7 @@ export function dpsXml(numero: number, patch: Patch = {}): string {
     .replace(/ Id="[^"]*"/, ` Id="${id}"`);
 }
 
-/** The parts of a signed DPS; one behind the other they are the document. */
+/** The parts of a signed DPS; joined, they are the document. */
 export type Pedacos = {
   readonly inicio: string;
   readonly infDPS: string;

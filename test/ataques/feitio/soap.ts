@@ -1,4 +1,4 @@
-/** Envelopes of the legacy port: what stands around a document, what it asks of who reads it, and a signed lot wrapped within. */
+/** Envelopes of the legacy port: the parts around a document, their demands on a reader, and a signed lot inside. */
 import { SignedXml } from 'xml-crypto';
 import { ABRASF, envelope, escaped, loteXml, porProtocolo } from '../../support/rps.ts';
 import { ENVELOPED, EXCLUSIVE, type Party, RSA_SHA256, SHA256 } from '../../support/signatures.ts';

@@ -1,4 +1,4 @@
-/** What may be said of a signature that is not so: algorithms, references, keys, values, and what stands beside. */
+/** False statements in a signature: algorithms, references, keys, values, and additional content. */
 import { createHmac } from 'node:crypto';
 import {
   type Bent,

@@ -1,4 +1,4 @@
-/** Signature wrapping of every known kind, and whatever else may be done to an XML signature without its key. */
+/** Signature wrapping of every known kind, and other changes to an XML signature without its key. */
 
 import { DSIG } from '../../support/signatures.ts';
 import type { Ataque, Corpus, Parte } from '../ataque.ts';
@@ -14,7 +14,7 @@ const original: Parte = { parte: 'infDPS' };
 const assinatura: Parte = { parte: 'assinatura' };
 const fim: Parte = { parte: 'fim' };
 
-/** What stands inside the last tag of a part. */
+/** Content before the end tag of a part. */
 const inside = (parte: string, end: string, what: Parte): Parte[] => [{ parte: `${parte}-aberta` }, what, end];
 
 type Embrulho = readonly [nome: string, how: string, corpo: (falsa: Parte, aberta: Parte) => Parte];
@@ -23,7 +23,7 @@ const inObject = (what: Parte): Parte =>
   inside('assinatura', '</Signature>', [`<Object xmlns="${DSIG}">`, what, '</Object>']);
 const inEvil = (aberta: Parte, what: Parte): Parte => [aberta, what, '</infDPS>'];
 
-/** Where the signed original may hide while another element stands in its place. */
+/** Places for the signed original, while another element stands in its place. */
 const EMBRULHOS: readonly Embrulho[] = [
   [
     'original-inteiro-em-object',
@@ -92,7 +92,7 @@ const EMBRULHOS: readonly Embrulho[] = [
 
 type Identidade = readonly [nome: string, how: string, troca: (id: string) => readonly [string, string]];
 
-/** What the false element calls itself. */
+/** The Id of the false element. */
 const IDENTIDADES: readonly Identidade[] = [
   ['mesmo-id', 'o mesmo Id', (id) => [` Id="${id}"`, ` Id="${id}"`]],
   ['outro-id', 'outro Id', (id) => [` Id="${id}"`, ` Id="${id.slice(0, -1)}9"`]],
