@@ -1,4 +1,4 @@
-/** The number of connections that the service opens, and its behaviour with fewer than it asks for (D-411). */
+/** The number of connections that the service opens, and its behaviour with fewer than it asks for (D-247). */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { openMigrationPool } from '../src/base/pg/migration-steps.ts';

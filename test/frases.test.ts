@@ -1,5 +1,5 @@
 /**
- * The text of our messages decides nothing (D-312): the decisions stay the same with every message replaced. So a better wording has no
+ * The text of our messages decides nothing: the decisions stay the same with every message replaced. So a better wording has no
  * other effect.
  */
 import assert from 'node:assert/strict';

@@ -1,5 +1,5 @@
 /**
- * Two readers of XML (D-354, D-385). libxml2 must accept each document that the reader of plain documents accepts, with the same tree and
+ * Two readers of XML (D-354). libxml2 must accept each document that the reader of plain documents accepts, with the same tree and
  * canonical forms. A grammar makes the documents; they are changed by octets and tokens, and spliced. All samples, fixtures and attacks of
  * this repository are among them.
  *

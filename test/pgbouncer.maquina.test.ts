@@ -1,5 +1,5 @@
 /**
- * The service behind a real PgBouncer (D-412), in both of its modes. Everything works as without one, and no setting stays behind in a
+ * The service behind a real PgBouncer (D-295), in both of its modes. Everything works as without one, and no setting stays behind in a
  * session of the server. Unsupported configurations are refused with a message.
  */
 import assert from 'node:assert/strict';

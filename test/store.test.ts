@@ -147,7 +147,7 @@ describe('migrations', () => {
     /**
      * Tables without a tenant, as they are common to all. The list of migrations belongs to the database; the rates of the IBS and the CBS
      * are national law (reference tables, D-200). Others are the months, the codes in production, the counts of failed requests, and the
-     * console's accounts (D-497). The tenant is the whole key in `municipios`.
+     * console's accounts. The tenant is the whole key in `municipios`.
      */
     const exceptions = new Set([
       ...['migracoes', 'meses', 'tabelas_aliquotas', 'aliquotas_ibs_cbs'],

@@ -332,7 +332,7 @@ test('a test waits for a state and not for a time, and no limit of a test is one
   );
 });
 
-/** The decisions, by room: `### D-100 Question?`, the decision, **Because** with its reason, **Where** with its files. */
+/** The decisions, by room: `### D-17 Question?`, the decision, **Because** with its reason, **Where** with its files. */
 const DECISIONS = path.resolve(SRC, '../docs/decisions');
 const decisions = globSync('*.md', { cwd: DECISIONS }).flatMap((file) => {
   const [, ...parts] = readFileSync(path.join(DECISIONS, file), 'utf8').split(/^### (?=D-)/m);

@@ -1,6 +1,6 @@
 /**
  * Signatures through the public interface: in production, the signer and the signed content decide, and nothing else is accepted. The
- * sandbox says the same in remarks and refuses nothing (D-32).
+ * sandbox says the same in remarks and refuses nothing (D-30).
  */
 
 import assert from 'node:assert/strict';

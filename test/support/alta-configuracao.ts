@@ -16,7 +16,7 @@ const PACKAGES = {
 
 /** The path of each program; for PostgreSQL, the folder of its programs. */
 export type Programs = Readonly<Record<keyof typeof PACKAGES, string>> & {
-  /** Patroni before 3.0.3 may take over a lock of another member through etcd's third protocol (D-416). */
+  /** Patroni before 3.0.3 may take over a lock of another member through etcd's third protocol (D-410). */
   readonly wantsEtcd2: boolean;
 };
 
