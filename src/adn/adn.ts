@@ -95,8 +95,7 @@ export type EventoAnswer =
         /** E1805: the ADN has an event with this `Id`. {@link Adn.findEventos} tells whether it is this one. */
         | { readonly kind: 'already_there'; readonly erros: readonly AdnErro[] }
         /**
-         * Unknown reasons, or reasons that exclude each other: sending the event again would have the same result. A person must read
-         * them.
+         * Unknown reasons, or reasons that exclude each other: sending the event again would have the same result. A person must read them.
          */
         | { readonly kind: 'not_understood'; readonly why: string; readonly erros: readonly AdnErro[] }
       ));
@@ -124,8 +123,8 @@ export type AdnKnowledge =
 export type Log = Readonly<Record<'info' | 'warn' | 'error', (about: object, message: string) => void>>;
 
 /**
- * The answer to the later events of a note, unsent, after this answer to the one before them. Undefined: that one was decided, and the
- * next may go.
+ * The answer to the later events of a note, unsent, after this answer to the one before them. Undefined: that one was decided, and the next
+ * may go.
  */
 export function answerToTheNext(answer: EventoAnswer): EventoAnswer | undefined {
   if (answer.kind === 'note_unknown') return { kind: answer.kind, erros: answer.erros };
@@ -153,8 +152,8 @@ export type Adn = {
   /** Asks whether notes are there already; one answer for each key. Never throws for a fault of the other side. */
   find(tenant: string, notas: readonly NotaAsked[]): Promise<ReadonlyMap<string, AdnKnowledge>>;
   /**
-   * Shares events of one municipality; one answer for each `Id`, and never an error for a fault of the other side. Those of one note go
-   * in the given order. An event without a decision makes the later ones of its note `unavailable`, unsent.
+   * Shares events of one municipality; one answer for each `Id`, and never an error for a fault of the other side. Those of one note go in
+   * the given order. An event without a decision makes the later ones of its note `unavailable`, unsent.
    */
   shareEventos(tenant: string, eventos: readonly EventoToShare[]): Promise<ReadonlyMap<string, EventoAnswer>>;
   /** Asks whether events are there already; one answer for each `Id`. Never throws for a fault of the other side. */

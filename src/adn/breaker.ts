@@ -1,10 +1,10 @@
 /**
- * A circuit breaker: after several failures in a row it blocks all attempts for a while; then one party probes, and the outcome decides.
- * A failure means that no exchange with the other side took place; an answer is none, even a refusal.
+ * A circuit breaker: after several failures in a row it blocks all attempts for a while; then one party probes, and the outcome decides. A
+ * failure means that no exchange with the other side took place; an answer is none, even a refusal.
  *
  * Several parties may share a circuit. A failure that may be the fault of one party makes that party a suspect, and the others continue.
- * The circuit opens when there are as many suspects as failures needed. A party that is no suspect may then probe soon, and the suspects
- * in turn.
+ * The circuit opens when there are as many suspects as failures needed. A party that is no suspect may then probe soon, and the suspects in
+ * turn.
  */
 
 /** Failures in a row, or suspects, that open the circuit: more than one party's simultaneous lots. */

@@ -1,7 +1,7 @@
 /**
- * One line to one address with one certificate, by undici: a request goes out, and its outcome comes back as data. Only this module
- * decides whether a request can have arrived. HTTP/1.1 is used, because the ADN renegotiates TLS, which HTTP/2 forbids. No redirect is
- * followed, and nothing is repeated.
+ * One line to one address with one certificate, by undici: a request goes out, and its outcome comes back as data. Only this module decides
+ * whether a request can have arrived. HTTP/1.1 is used, because the ADN renegotiates TLS, which HTTP/2 forbids. No redirect is followed,
+ * and nothing is repeated.
  */
 import tls from 'node:tls';
 import { promisify } from 'node:util';

@@ -1,6 +1,6 @@
 /**
- * The client of the ADN against a real HTTPS server that requires a client certificate. The server misbehaves in every way that
- * integrators report. Expected values come from the contract (`POST /adn/DFe`, `GET /municipios/DFe/{NSU}`).
+ * The client of the ADN against a real HTTPS server that requires a client certificate. The server misbehaves in every way that integrators
+ * report. Expected values come from the contract (`POST /adn/DFe`, `GET /municipios/DFe/{NSU}`).
  */
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';

@@ -229,8 +229,8 @@ export function credentialWhy(erros: readonly AdnErro[]): string {
 }
 
 /**
- * The documents of one kind in the answer to a query; status 200, 400 and 404 have the same body. `nothing`: codes that say that there
- * are none.
+ * The documents of one kind in the answer to a query; status 200, 400 and 404 have the same body. `nothing`: codes that say that there are
+ * none.
  */
 export function readPage(type: string, body: Buffer, wanted: TipoDocumento, nothing: ReadonlySet<string>): PageReading {
   const root = readJson(type, body);

@@ -1,9 +1,9 @@
 /**
- * Looks for notes whose answer was lost, in the list of documents that the ADN received of the municipality. It reads page by page, for
- * all notes at once. A note is announced before it is sent: its reception number is above every number known then.
+ * Looks for notes whose answer was lost, in the list of documents that the ADN received of the municipality. It reads page by page, for all
+ * notes at once. A note is announced before it is sent: its reception number is above every number known then.
  *
- * A query by key costs less once the list has grown long: E2060 says that the ADN has no note of the key. Any other answer decides
- * nothing, and the list is read further.
+ * A query by key costs less once the list has grown long: E2060 says that the ADN has no note of the key. Any other answer decides nothing,
+ * and the list is read further.
  */
 import type { AdnKnowledge, EventoRecebido, NotaAsked, Recebidos } from './adn.ts';
 import { type Distributed, eventoIdIn, keyOf, readArquivo } from './reading.ts';
@@ -86,8 +86,7 @@ const NOT_OVER: Extract<Undecided, { readonly kind: 'unavailable' }> = {
 };
 
 /**
- * `ahead`: pages to a number that is assigned. If none is known, the pages read in vain are compared: the worst case is twice the
- * minimum.
+ * `ahead`: pages to a number that is assigned. If none is known, the pages read in vain are compared: the worst case is twice the minimum.
  */
 function isKeyCheaper(at: { readonly ahead: bigint; readonly page: number; readonly notas: number }): boolean {
   const pages = larger(at.ahead, BigInt(at.page));

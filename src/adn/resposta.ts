@@ -12,8 +12,8 @@ const CUT_OFF = '\n(cortado aqui)';
 type Cut = { readonly before: string; readonly entries: readonly string[]; readonly after: string };
 
 /**
- * The text about each document, by its place in the lot: a line with status and host, and then the body. It is `-` and the reason if
- * there was no answer. Undefined: nothing was sent. `chaves`: in the sent order.
+ * The text about each document, by its place in the lot: a line with status and host, and then the body. It is `-` and the reason if there
+ * was no answer. Undefined: nothing was sent. `chaves`: in the sent order.
  */
 export function respostasTo(
   outcome: Outcome,

@@ -136,8 +136,8 @@ export function pageVerdict(outcome: Outcome, wanted: TipoDocumento, nothing: Re
 }
 
 /**
- * The lesson for the circuits if nothing was answered. A request that never left says nothing about the other side. An unreachable
- * address is unreachable for all municipalities. Any other failure may concern one certificate, one address or one note.
+ * The lesson for the circuits if nothing was answered. A request that never left says nothing about the other side. An unreachable address
+ * is unreachable for all municipalities. Any other failure may concern one certificate, one address or one note.
  */
 function healthOf(outcome: Exclude<Outcome, { readonly kind: 'answered' }>): Health {
   if (outcome.kind === 'barred') return outcome.isHere ? 'withdrawn' : 'answered';

@@ -1,6 +1,6 @@
 /**
- * The messages of the ADN on the wire: addresses, names, limits, codes. The service and the simulator read the same table. Source:
- * OpenAPI documents and manual of the ADN's APIs for municipalities, edition of 17/03/2025.
+ * The messages of the ADN on the wire: addresses, names, limits, codes. The service and the simulator read the same table. Source: OpenAPI
+ * documents and manual of the ADN's APIs for municipalities, edition of 17/03/2025.
  */
 
 /** Maximum number of documents in one lot. */
@@ -86,9 +86,9 @@ export type Distribuicao = Cabecalho & {
  * The meaning of a code of the reception for a document.
  *
  * `existing`: the ADN has it already. `credential`: a certificate or a permission of the municipality, alike for all its documents.
- * `envelope`: the packing of a document. `crowd`: more documents in a lot than allowed. `passing`: maintenance, or an unspecified
- * failure. `early`: a rule that the document breaks only until another one is there. `refusal`: a rule that it breaks for good.
- * `unheard`: none of these; it proves nothing.
+ * `envelope`: the packing of a document. `crowd`: more documents in a lot than allowed. `passing`: maintenance, or an unspecified failure.
+ * `early`: a rule that the document breaks only until another one is there. `refusal`: a rule that it breaks for good. `unheard`: none of
+ * these; it proves nothing.
  */
 const MEANINGS = {
   existing: ['E1268', 'E1805', 'E0802'],

@@ -1,10 +1,9 @@
 /**
- * Signatures inside ABRASF documents: of the lot, of each RPS, of the request of a cancellation. Each stands beside the
- * element that it signs. A lot has signatures within signed elements, so one pair is judged at a time.
+ * Signatures inside ABRASF documents: of the lot, of each RPS, of the request of a cancellation. Each stands beside the element that it
+ * signs. A lot has signatures within signed elements, so one pair is judged at a time.
  *
- * The profile is that of the DPS (`signed.ts`). A municipality may also allow the profile of 2008: RSA-SHA1 with
- * inclusive canonicalisation (D-70), and a reference to the whole document, for clients whose lots have no `Id`
- * (D-33).
+ * The profile is that of the DPS (`signed.ts`). A municipality may also allow the profile of 2008: RSA-SHA1 with inclusive canonicalisation
+ * (D-70), and a reference to the whole document, for clients whose lots have no `Id` (D-33).
  */
 import { constants, hash, verify } from 'node:crypto';
 import { type Fault, quoted } from '../fiscal/fault.ts';
@@ -35,9 +34,9 @@ export type AbrasfSignatureOptions = {
 /** The signatures of one document. */
 export type AbrasfSignatures = {
   /**
-   * The signature beside an element in its parent; undefined when there is none. Nothing is digested before `check`:
-   * the signer can be judged first, and a stranger's signature costs no more than its parsing. A duplicate Id is
-   * refused: the reference could mean either element.
+   * The signature beside an element in its parent; undefined when there is none. Nothing is digested before `check`: the signer can be
+   * judged first, and a stranger's signature costs no more than its parsing. A duplicate Id is refused: the reference could mean either
+   * element.
    */
   beside(parent: Elemento, signed: Elemento): AbrasfSignature | undefined;
 };
@@ -220,8 +219,8 @@ function check(
 }
 
 /**
- * True when a signature may refer to the whole document: that of the document itself, outside any envelope. There may
- * be hundreds of RPS, and each digest of the whole would cost as much as the document.
+ * True when a signature may refer to the whole document: that of the document itself, outside any envelope. There may be hundreds of RPS,
+ * and each digest of the whole would cost as much as the document.
  */
 function mayBeWhole(reading: XmlDocumentReading, parent: Elemento): boolean {
   const { root } = reading;

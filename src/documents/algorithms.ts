@@ -1,6 +1,6 @@
 /**
- * One table of the algorithms of signatures: their names in ASN.1, in XML and in messages, their digests, and their
- * permitted uses. The algorithms of a PKCS#12 alone are in `packages/cliente/src/pkcs12.ts`.
+ * One table of the algorithms of signatures: their names in ASN.1, in XML and in messages, their digests, and their permitted uses. The
+ * algorithms of a PKCS#12 alone are in `packages/cliente/src/pkcs12.ts`.
  */
 import { OID } from '../../packages/cliente/src/oids.ts';
 import { SIGNATURE_NAMESPACE as DSIG } from '../fiscal/layout/reading.ts';
@@ -14,10 +14,7 @@ export const SHA256: Digest = { name: 'sha256', shown: 'SHA-256', bytes: 32 };
 const SHA384: Digest = { name: 'sha384', shown: 'SHA-384', bytes: 48 };
 const SHA512: Digest = { name: 'sha512', shown: 'SHA-512', bytes: 64 };
 
-/**
- * The permitted use of an algorithm. `cms`: a body of JSON; `lists`: a revocation list; `abrasf`: a document of the
- * legacy port.
- */
+/** The permitted use of an algorithm. `cms`: a body of JSON; `lists`: a revocation list; `abrasf`: a document of the legacy port. */
 type Use = 'cms' | 'lists' | 'abrasf';
 
 type Algorithm = {

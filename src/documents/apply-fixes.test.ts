@@ -1,7 +1,4 @@
-/**
- * Corrections applied to texts: of XML and of JSON, elements and attributes, properties and members, and overlapping
- * corrections.
- */
+/** Corrections applied to texts: of XML and of JSON, elements and attributes, properties and members, and overlapping corrections. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Fault } from '../fiscal/fault.ts';

@@ -1,7 +1,6 @@
 /**
- * Applies the corrections of faults to the text that they concern, as `correcao` gives them (D-212). A correction
- * replaces an element or attribute of XML, or a property or list member of JSON; an empty one removes it. A place that
- * is not found stays unchanged.
+ * Applies the corrections of faults to the text that they concern, as `correcao` gives them (D-212). A correction replaces an element or
+ * attribute of XML, or a property or list member of JSON; an empty one removes it. A place that is not found stays unchanged.
  */
 import type { Fault } from '../fiscal/fault.ts';
 import { placesIn } from './places.ts';

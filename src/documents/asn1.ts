@@ -1,8 +1,7 @@
 /**
  * ASN.1: reads DER and BER, writes DER. The callers know the meaning of the fields of a certificate, a list or a CMS.
  *
- * Nothing is copied while reading: contents are views on the given bytes. Depth and count are bounded, because the
- * bytes come from outside.
+ * Nothing is copied while reading: contents are views on the given bytes. Depth and count are bounded, because the bytes come from outside.
  */
 
 /** No certificate and no CMS is deeper. */

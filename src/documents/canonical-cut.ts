@@ -1,7 +1,7 @@
 /**
- * Cuts the canonical form of an element out of that of its document. Only declarations of namespaces differ between the
- * two (Exclusive XML Canonicalization, 3; Canonical XML 1.0, 2.4). One walk over the element needs no parser: a hundred
- * signatures in a document cost only their own texts.
+ * Cuts the canonical form of an element out of that of its document. Only declarations of namespaces differ between the two (Exclusive XML
+ * Canonicalization, 3; Canonical XML 1.0, 2.4). One walk over the element needs no parser: a hundred signatures in a document cost only
+ * their own texts.
  */
 export const SPACE = 32;
 export const XML_NAMESPACE = 'http://www.w3.org/XML/1998/namespace';
@@ -32,8 +32,8 @@ export type CanonicalLayout = {
 type Declared = { readonly own: ReadonlyMap<string, string>; readonly outer: Declared | undefined };
 
 /**
- * The exclusive form: a declaration stands at the first use of its prefix. An ancestor's declaration is repeated at the
- * first use in each branch; an undeclared default namespace is left out if the cut has none.
+ * The exclusive form: a declaration stands at the first use of its prefix. An ancestor's declaration is repeated at the first use in each
+ * branch; an undeclared default namespace is left out if the cut has none.
  */
 export function cutExclusive(layout: CanonicalLayout, index: number): string {
   const { text, starts, ends, lengths, parents } = layout;
@@ -82,10 +82,7 @@ export function cutExclusive(layout: CanonicalLayout, index: number): string {
   return pieces.join('');
 }
 
-/**
- * The inclusive form: the apex declares all namespaces in force, and takes the attributes of XML's own namespace from
- * its ancestors.
- */
+/** The inclusive form: the apex declares all namespaces in force, and takes the attributes of XML's own namespace from its ancestors. */
 export function cutInclusive(layout: CanonicalLayout, index: number): string {
   const { text, starts, ends, lengths } = layout;
   const nameEnd = starts[index]! + 1 + lengths[index]!;

@@ -1,6 +1,6 @@
 /**
- * The content that is read is the digested content. The tree equals that of other parsers. The canonical form of every
- * element equals that of libxml2, xmllint and an independent library.
+ * The content that is read is the digested content. The tree equals that of other parsers. The canonical form of every element equals that
+ * of libxml2, xmllint and an independent library.
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -28,8 +28,8 @@ type Said = {
 type Scope = Readonly<Record<string, string>>;
 
 /**
- * The source of a text, and its reading in XML. A break or tab written as a reference is a placeholder until the whole
- * is assembled. Neighbours in the source are read together: CR LF is one break.
+ * The source of a text, and its reading in XML. A break or tab written as a reference is a placeholder until the whole is assembled.
+ * Neighbours in the source are read together: CR LF is one break.
  */
 const [TAB, LF, CR, APART] = ['\ue009', '\ue00a', '\ue00d', '\ue000'];
 const PIECES: readonly (readonly [source: string, read: string])[] = [
@@ -278,10 +278,7 @@ function insideOnly(source: string): string {
     .trimEnd();
 }
 
-/**
- * Known deviations of that library: it ignores a rebound prefix, sorts names by the locale, and knows the line ends of
- * XML 1.1.
- */
+/** Known deviations of that library: it ignores a rebound prefix, sorts names by the locale, and knows the line ends of XML 1.1. */
 function isBeyondXmlCrypto(source: string): boolean {
   const bound = new Map<string, string>();
   for (const [, name, uri] of source.matchAll(/ (xmlns(?::[^=]+)?)="([^"]*)"/g)) {

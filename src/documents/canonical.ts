@@ -1,9 +1,9 @@
 /**
- * Reads the canonical form of a document, as libxml2 wrote it, into the tree of elements. A signature is checked over
- * this very text, so the tree is exactly the signed content. `plain-xml.ts` reads a plain document in another way.
+ * Reads the canonical form of a document, as libxml2 wrote it, into the tree of elements. A signature is checked over this very text, so
+ * the tree is exactly the signed content. `plain-xml.ts` reads a plain document in another way.
  *
- * Canonical XML is a small language: double quotes, no empty-element tags, no CDATA, few character references. This
- * reader knows that language alone, and its input is always text from libxml2 or this service.
+ * Canonical XML is a small language: double quotes, no empty-element tags, no CDATA, few character references. This reader knows that
+ * language alone, and its input is always text from libxml2 or this service.
  */
 import type { Atributo, Elemento } from '../fiscal/layout/tree.ts';
 import { type CanonicalLayout, cutExclusive, cutInclusive, type Scope, SPACE, XML_NAMESPACE } from './canonical-cut.ts';

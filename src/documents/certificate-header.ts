@@ -1,10 +1,10 @@
 /**
- * The certificate of a client in a header of the proxy that ended its TLS connection. One form is PEM in URL encoding
- * (nginx `$ssl_client_escaped_cert`, the balancers of AWS). Another is Base64 of the DER, between colons (RFC 9440,
- * `Client-Cert`) or bare (HAProxy, Traefik). The third is one element of Envoy's `X-Forwarded-Client-Cert`.
+ * The certificate of a client in a header of the proxy that ended its TLS connection. One form is PEM in URL encoding (nginx
+ * `$ssl_client_escaped_cert`, the balancers of AWS). Another is Base64 of the DER, between colons (RFC 9440, `Client-Cert`) or bare
+ * (HAProxy, Traefik). The third is one element of Envoy's `X-Forwarded-Client-Cert`.
  *
- * A value with a comma outside Envoy's quotes is refused. Two proxies, or a proxy and its caller, may have written it,
- * and the first certificate may be either's. The door decides whether the header can be trusted.
+ * A value with a comma outside Envoy's quotes is refused. Two proxies, or a proxy and its caller, may have written it, and the first
+ * certificate may be either's. The door decides whether the header can be trusted.
  */
 import { attempt } from './attempt.ts';
 import { type Certificate, pemBlocks, readCertificate } from './certificate.ts';

@@ -1,6 +1,6 @@
 /**
- * Reads certificates: the holder (CNPJ or CPF, as ICP-Brasil writes them), the validity, the uses. `trust.ts` judges
- * their authority; `signer-faults.ts` judges their validity at the moment and their relation to the provider.
+ * Reads certificates: the holder (CNPJ or CPF, as ICP-Brasil writes them), the validity, the uses. `trust.ts` judges their authority;
+ * `signer-faults.ts` judges their validity at the moment and their relation to the provider.
  *
  * Node reads the certificate and its key; this module reads the extensions from the same bytes.
  */
@@ -112,8 +112,8 @@ let seenOnce = new Map<string, Certificate>();
 let seenAgain = new Map<string, Certificate>();
 
 /**
- * Parses a certificate once: the same bytes give the same object while it stays in memory. It never throws; bytes that
- * are no certificate, or an untrustworthy key, give the problem.
+ * Parses a certificate once: the same bytes give the same object while it stays in memory. It never throws; bytes that are no certificate,
+ * or an untrustworthy key, give the problem.
  */
 export function readCertificate(der: Uint8Array): Certificate | CertificateProblem {
   if (der.length === 0) return { problem: 'O certificado está vazio.' };
@@ -331,10 +331,7 @@ function weakDigestOf(algorithm: Asn1 | undefined): string | undefined {
   return chosen === undefined ? 'SHA-1' : WEAK[oidOf(chosen)];
 }
 
-/**
- * The holder in the fields of ICP-Brasil, a CNPJ before a CPF; without them, the document behind the last colon of the
- * common name.
- */
+/** The holder in the fields of ICP-Brasil, a CNPJ before a CPF; without them, the document behind the last colon of the common name. */
 function holderOf(fields: readonly OtherName[], commonName: string | undefined): Holder | undefined {
   const inField = (
     tipo: Holder['tipo'],

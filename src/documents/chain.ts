@@ -1,7 +1,6 @@
 /**
- * The chain from a certificate up to an anchor: the issuer of each certificate, and the obstacles of each step (D-30).
- * The search goes depth first, tries anchors of the municipality first, and is bounded: anybody can send made-up
- * authorities.
+ * The chain from a certificate up to an anchor: the issuer of each certificate, and the obstacles of each step (D-30). The search goes
+ * depth first, tries anchors of the municipality first, and is bounded: anybody can send made-up authorities.
  */
 import { describeFault, type FaultText } from '../fiscal/fault.ts';
 import { type Certificate, isSignedBy } from './certificate.ts';
@@ -82,8 +81,8 @@ function describePurposes(extKeyUsage: readonly string[] = [PURPOSE.anyExtendedK
 }
 
 /**
- * One search for a chain that is valid at a moment. `extra`: certificates sent with the signature; undefined: the form
- * of the signature admits none.
+ * One search for a chain that is valid at a moment. `extra`: certificates sent with the signature; undefined: the form of the signature
+ * admits none.
  */
 type Search = {
   readonly known: Authorities;
@@ -221,9 +220,8 @@ function signingPurposesAlong(chain: readonly Certificate[]): readonly string[] 
 }
 
 /**
- * The fault of names that break a constraint of an authority in the chain. Only a chain that reached an anchor is
- * checked: made-up authorities cost no comparison. A self-issued certificate in between renews a key and is exempt (RFC
- * 5280, 6.1.3).
+ * The fault of names that break a constraint of an authority in the chain. Only a chain that reached an anchor is checked: made-up
+ * authorities cost no comparison. A self-issued certificate in between renews a key and is exempt (RFC 5280, 6.1.3).
  */
 function findNameFault(chain: Chain): FaultText | undefined {
   for (const [place, { nameConstraints, titular }] of chain.entries()) {

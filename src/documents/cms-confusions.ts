@@ -1,6 +1,6 @@
 /**
- * Recognises other content in place of a CMS: a private key, PEM, XML, a digest. Each is named, with the content to
- * send instead. Undefined: not recognised, and `cms.ts` reads it as a CMS.
+ * Recognises other content in place of a CMS: a private key, PEM, XML, a digest. Each is named, with the content to send instead.
+ * Undefined: not recognised, and `cms.ts` reads it as a CMS.
  */
 import { describeFault, type FaultText } from '../fiscal/fault.ts';
 import { DIGESTS_BY_BYTES } from './algorithms.ts';

@@ -1,6 +1,6 @@
 /**
- * Details of a CMS for the signature debugger: algorithms, signed attributes, the declared digest and that of the body.
- * It reads as much as it can and refuses nothing; `cms.ts` alone decides whether a signature is accepted.
+ * Details of a CMS for the signature debugger: algorithms, signed attributes, the declared digest and that of the body. It reads as much as
+ * it can and refuses nothing; `cms.ts` alone decides whether a signature is accepted.
  */
 import { constants, hash, verify } from 'node:crypto';
 import { CMS_DIGESTS, CMS_SIGNATURES, OID_NAMES, SHA256 } from './algorithms.ts';

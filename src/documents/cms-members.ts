@@ -1,7 +1,7 @@
 /**
- * Checks the members of a CMS beside its signature: certificates, revocation lists, attributes. A member of the wrong type is
- * refused, because another reader may take it for something else (D-233). Each function gives a reason in Portuguese, written
- * after the name of the header, or undefined.
+ * Checks the members of a CMS beside its signature: certificates, revocation lists, attributes. A member of the wrong type is refused,
+ * because another reader may take it for something else (D-233). Each function gives a reason in Portuguese, written after the name of the
+ * header, or undefined.
  */
 import { describeFault, type FaultText } from '../fiscal/fault.ts';
 import { type Asn1, isUniversal, oidOf, TAG, timeOf, tryAsn1 } from './asn1.ts';
@@ -55,10 +55,7 @@ export function listsFault(members: readonly Asn1[]): FaultText | undefined {
 
 type List = 'assinados' | 'não assinados';
 
-/**
- * Attributes allowed in only one of the two lists. The signed ones have one value (RFC 5652, 11.1 to 11.4; RFC 5035, 3;
- * RFC 2634, 5.4).
- */
+/** Attributes allowed in only one of the two lists. The signed ones have one value (RFC 5652, 11.1 to 11.4; RFC 5035, 3; RFC 2634, 5.4). */
 const OF_ONE_LIST: Readonly<Record<string, { readonly list: List; readonly source: string }>> = {
   [CMS_OID.contentType]: { list: 'assinados', source: 'RFC 5652, 11.1' },
   [CMS_OID.messageDigest]: { list: 'assinados', source: 'RFC 5652, 11.2' },

@@ -1,6 +1,6 @@
 /**
- * Finds the content that was signed in place of a body, after a failed verification. A dozen habits of HTTP clients and
- * JSON libraries cause most failures; naming the habit ends the search. `near-misses.ts` does the same for XML.
+ * Finds the content that was signed in place of a body, after a failed verification. A dozen habits of HTTP clients and JSON libraries
+ * cause most failures; naming the habit ends the search. `near-misses.ts` does the same for XML.
  */
 import { constants, hash, type KeyObject, publicDecrypt } from 'node:crypto';
 import { describeFault, type FaultText } from '../fiscal/fault.ts';

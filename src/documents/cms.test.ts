@@ -789,8 +789,8 @@ describe('one byte that changed', () => {
   type Span = { readonly what: string; readonly start: number; readonly end: number };
 
   /**
-   * The bytes that a CMS signature does not cover: the version number, unneeded certificates, and unsigned attributes.
-   * The signer's certificate is covered only by its name, unless an attribute has its digest.
+   * The bytes that a CMS signature does not cover: the version number, unneeded certificates, and unsigned attributes. The signer's
+   * certificate is covered only by its name, unless an attribute has its digest.
    */
   function uncovered(cms: Buffer): readonly Span[] {
     const signedData = readAsn1(cms).children[1]!.children[0]!;

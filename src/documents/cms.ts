@@ -1,12 +1,12 @@
 /**
- * The signature of a JSON request: a detached CMS SignedData (RFC 5652) in Base64, in a header, over the exact bytes of
- * the body. This module verifies one and makes one. `signer-faults.ts` judges the holder, the validity and the issuers
- * of the certificate. Its authenticity depends on that judgement, because a CMS does not sign the certificate inside.
+ * The signature of a JSON request: a detached CMS SignedData (RFC 5652) in Base64, in a header, over the exact bytes of the body. This
+ * module verifies one and makes one. `signer-faults.ts` judges the holder, the validity and the issuers of the certificate. Its
+ * authenticity depends on that judgement, because a CMS does not sign the certificate inside.
  *
- * The specification names no algorithm for CMS. RSA PKCS#1 v1.5 with SHA-256, SHA-384 or SHA-512 is accepted, the
- * output of an A1 certificate. SHA-1, MD5, RSA-PSS and elliptic curves are refused. "Detached" is strict: a CMS that
- * contains the body is refused even with equal content, because a larger body would exceed the header. Revocation lists
- * and unsigned attributes in the CMS must have their type, and are then ignored; nothing is fetched.
+ * The specification names no algorithm for CMS. RSA PKCS#1 v1.5 with SHA-256, SHA-384 or SHA-512 is accepted, the output of an A1
+ * certificate. SHA-1, MD5, RSA-PSS and elliptic curves are refused. "Detached" is strict: a CMS that contains the body is refused even with
+ * equal content, because a larger body would exceed the header. Revocation lists and unsigned attributes in the CMS must have their type,
+ * and are then ignored; nothing is fetched.
  */
 import { constants, hash, verify } from 'node:crypto';
 import { describeFault, type Fault, type FaultText, quoted } from '../fiscal/fault.ts';
@@ -366,10 +366,7 @@ function checkAttributes(attributes: Asn1, certificate: Certificate): Buffer {
   return octetsOf(digest);
 }
 
-/**
- * The attributes that bind a signature to a certificate, with the digest used when none is named: the older attribute
- * knows no other.
- */
+/** The attributes that bind a signature to a certificate, with the digest used when none is named: the older attribute knows no other. */
 const SIGNING_CERTIFICATES = [
   ['signingCertificate', SHA1],
   ['signingCertificateV2', SHA256],

@@ -1,6 +1,6 @@
 /**
- * Reads revocation lists (RFC 5280, 5): the serial numbers with their dates, and the signature of an authority.
- * `trust-lists.ts` decides which signatures make a list count.
+ * Reads revocation lists (RFC 5280, 5): the serial numbers with their dates, and the signature of an authority. `trust-lists.ts` decides
+ * which signatures make a list count.
  *
  * A list may have a hundred thousand entries: no object is made of an entry, only its position is kept.
  */

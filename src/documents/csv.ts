@@ -1,7 +1,6 @@
 /**
- * Reads exported tables (RFC 4180, and the variants of spreadsheets in Brazil) as a stream. A bad line does not spoil
- * the next one. Comma or semicolon, UTF-8 or Latin-1, quotes, either line end. The callers know the meaning of a
- * column.
+ * Reads exported tables (RFC 4180, and the variants of spreadsheets in Brazil) as a stream. A bad line does not spoil the next one. Comma
+ * or semicolon, UTF-8 or Latin-1, quotes, either line end. The callers know the meaning of a column.
  */
 import { createReadStream } from 'node:fs';
 import { open, stat } from 'node:fs/promises';

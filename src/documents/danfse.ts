@@ -1,10 +1,10 @@
 /**
- * Prints a note, DANFSe v2.0 (NT SE/CGNFS-e 008 with the IBS/CBS block): the bytes of the authorised NFS-e become one
- * A4 page as PDF. All its content is in the document, except the cancellation or replacement of the note.
+ * Prints a note, DANFSe v2.0 (NT SE/CGNFS-e 008 with the IBS/CBS block): the bytes of the authorised NFS-e become one A4 page as PDF. All
+ * its content is in the document, except the cancellation or replacement of the note.
  *
- * The fields are the table in `danfse/campos.ts`; this file sets them. A block that a note lacks shrinks to one line,
- * and the two long texts get the free room. Texts are cut at the length of the standard, set in narrower letters, or
- * broken into lines. The size of letters never changes: the sizes of the standard are minimums.
+ * The fields are the table in `danfse/campos.ts`; this file sets them. A block that a note lacks shrinks to one line, and the two long
+ * texts get the free room. Texts are cut at the length of the standard, set in narrower letters, or broken into lines. The size of letters
+ * never changes: the sizes of the standard are minimums.
  */
 import {
   BLOCOS,
@@ -91,8 +91,7 @@ const MIUDO: Letra = { fonte: SANS, size: 6 };
 /** Distance from the edge of a cell to its text. */
 const PADDING = 0.07;
 /**
- * Distance from the top of a cell to the baseline of its label, of 6 or of 7 points; and from its bottom to the
- * baseline of its content.
+ * Distance from the top of a cell to the baseline of its label, of 6 or of 7 points; and from its bottom to the baseline of its content.
  */
 const LABEL_DROP = points(6.8);
 const CAPITALS_DROP = points(7.4);
@@ -222,10 +221,7 @@ type Disposto = {
   readonly campos: readonly (readonly [campo: Campo, moved: number])[];
 };
 
-/**
- * Omitted blocks and rows leave their room to the following ones. `moved`: the final distance of the last block from
- * its place.
- */
+/** Omitted blocks and rows leave their room to the following ones. `moved`: the final distance of the last block from its place. */
 function arrange(nota: Impressa): { readonly blocos: readonly Disposto[]; readonly moved: number } {
   const blocos: Disposto[] = [];
   let moved = 0;
@@ -247,8 +243,8 @@ function arrange(nota: Impressa): { readonly blocos: readonly Disposto[]; readon
 }
 
 /**
- * `added`: the total distance by which the description of the service has moved the blocks so far. Returns the new
- * distance after this block.
+ * `added`: the total distance by which the description of the service has moved the blocks so far. Returns the new distance after this
+ * block.
  */
 function setBloco(
   folha: Folha,
@@ -345,9 +341,8 @@ const JOINED_BREAK = ' ';
 const STRETCH_STEP = 0.05;
 
 /**
- * Sets the two long texts so that both fit: first unchanged, then without the stub, then in narrower letters, then with
- * the sender's line breaks joined. Only a page of the widest letters still needs a cut. The cut shortens the
- * complementary information, never its fixed end.
+ * Sets the two long texts so that both fit: first unchanged, then without the stub, then in narrower letters, then with the sender's line
+ * breaks joined. Only a page of the widest letters still needs a cut. The cut shortens the complementary information, never its fixed end.
  */
 function fitTexts(nota: Impressa, moved: number): Textos {
   const field = DESCRICAO;
@@ -416,10 +411,7 @@ function setLine(folha: Folha, letra: Letra, x: number, y: number, text: string,
   setText(folha, letra, x, y, `${clean.slice(0, kept).trimEnd()}${CUT}`, MIN_STRETCH);
 }
 
-/**
- * The lines of a text no wider than `width`. Breaks come at spaces and existing line breaks, and inside a word longer
- * than a line.
- */
+/** The lines of a text no wider than `width`. Breaks come at spaces and existing line breaks, and inside a word longer than a line. */
 function wrap(letra: Letra, text: string, width: number): readonly string[] {
   return text.split(/\r?\n/).flatMap((paragraph) => wrapParagraph(letra, paragraph, width));
 }

@@ -1,6 +1,6 @@
 /**
- * Distinguished names (X.501) of certificates and revocation lists: the text for people, and a comparable form. A
- * missing field throws a TypeError, which the caller's reader catches.
+ * Distinguished names (X.501) of certificates and revocation lists: the text for people, and a comparable form. A missing field throws a
+ * TypeError, which the caller's reader catches.
  */
 
 import { type Asn1, isUniversal, oidOf, TAG, textOf } from './asn1.ts';
@@ -31,8 +31,8 @@ export function commonNameOf(name: Asn1): string | undefined {
 }
 
 /**
- * The common name, or else the last attribute, for messages and logs. The text may come from anybody: characters that
- * move a cursor or reverse a line are replaced.
+ * The common name, or else the last attribute, for messages and logs. The text may come from anybody: characters that move a cursor or
+ * reverse a line are replaced.
  */
 export function displayNameOf(name: Asn1): string {
   const text = commonNameOf(name) ?? attributesOf(name).at(-1)?.[1] ?? '(sem nome)';

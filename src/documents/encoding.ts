@@ -1,6 +1,6 @@
 /**
- * Decodes the bytes of an XML document by its byte order mark and its declaration. A contradiction between the two is
- * refused: two programs would read the document differently.
+ * Decodes the bytes of an XML document by its byte order mark and its declaration. A contradiction between the two is refused: two programs
+ * would read the document differently.
  */
 import { isAscii, isUtf8 } from 'node:buffer';
 import { quoted } from '../fiscal/fault.ts';
@@ -120,10 +120,7 @@ function describeContradiction(declared: string, family: Family): Pick<Declarati
 /** The encodings that need no decoding to find markup: an octet below 128 is ASCII in them. */
 const PLAIN_ENCODINGS = /^(?:utf-8|utf-16le|utf-16be|iso-8859-\d+|windows-\d+|koi8-[ru]|macintosh)$/;
 
-/**
- * The decoder of an encoding. The shown text must be the parser's text, so an encoding that only one of them knows is
- * refused.
- */
+/** The decoder of an encoding. The shown text must be the parser's text, so an encoding that only one of them knows is refused. */
 function decoderOf(encoding: string): TextDecoder | undefined {
   const decoder = attempt(() => new TextDecoder(encoding));
   return decoder !== undefined && PLAIN_ENCODINGS.test(decoder.encoding) ? decoder : undefined;
@@ -174,8 +171,8 @@ function decoderOfBytes(bytes: Uint8Array): TextDecoder {
 const CHARSET = /;\s*charset\s*=\s*(?:"([^"]*)"|([^\s;"]*))/i;
 
 /**
- * The contradiction between the `charset` of a Content-Type and the body, in Portuguese. A body of ASCII alone
- * contradicts no encoding that contains ASCII. JSON is always UTF-8.
+ * The contradiction between the `charset` of a Content-Type and the body, in Portuguese. A body of ASCII alone contradicts no encoding that
+ * contains ASCII. JSON is always UTF-8.
  */
 export function charsetContradiction(contentType: string, bytes: Uint8Array, kind: 'xml' | 'json'): string | undefined {
   const found = CHARSET.exec(contentType);

@@ -3,8 +3,8 @@ import { realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 
 /**
- * A warning for each file that other users of this machine may read or write. The rights of a group are not checked: the group
- * may have been made for the service. A missing file gives no warning.
+ * A warning for each file that other users of this machine may read or write. The rights of a group are not checked: the group may have
+ * been made for the service. A missing file gives no warning.
  */
 export async function exposedFiles(files: readonly string[]): Promise<readonly string[]> {
   if (process.platform === 'win32') return [];

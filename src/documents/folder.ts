@@ -1,9 +1,8 @@
 /**
- * Reads and follows a folder that the operator keeps (anchors, revocation lists). An added, replaced or removed file
- * takes effect a few seconds later, without a restart. The caller gives the reader of one file.
+ * Reads and follows a folder that the operator keeps (anchors, revocation lists). An added, replaced or removed file takes effect a few
+ * seconds later, without a restart. The caller gives the reader of one file.
  *
- * The first reading and small changes happen at once. A big change is read beside the requests: no request waits for
- * it.
+ * The first reading and small changes happen at once. A big change is read beside the requests: no request waits for it.
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';

@@ -1,9 +1,8 @@
 /**
  * Reads JSON (RFC 8259 and nothing beyond it): bytes to values with their place and their spelling.
  *
- * `JSON.parse` turns amounts into floats, silently keeps the last of two properties of one name, and gives no places.
- * Texts that readers understand differently (repeated names, halves of a surrogate pair) are refused. A byte order mark
- * is skipped.
+ * `JSON.parse` turns amounts into floats, silently keeps the last of two properties of one name, and gives no places. Texts that readers
+ * understand differently (repeated names, halves of a surrogate pair) are refused. A byte order mark is skipped.
  */
 import { isUtf8 } from 'node:buffer';
 import { type Fault, quoted } from '../fiscal/fault.ts';

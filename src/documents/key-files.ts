@@ -1,6 +1,6 @@
 /**
- * Reads a certificate and its private key from files of the operator: PEM, or PKCS#12. An error names the file as it
- * was given, with the remedy. A certificate outside its validity is accepted: the caller decides whether that matters.
+ * Reads a certificate and its private key from files of the operator: PEM, or PKCS#12. An error names the file as it was given, with the
+ * remedy. A certificate outside its validity is accepted: the caller decides whether that matters.
  *
  * The key stays in memory as an opaque object and is written nowhere.
  */

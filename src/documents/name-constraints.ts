@@ -1,10 +1,9 @@
 /**
- * Name constraints (RFC 5280, 4.2.1.10): the names that an authority may certify. This module reads the extension, and
- * finds the first name of a certificate outside the constraints. A chain never widens: no authority readmits a name
- * that one above it excludes or omits.
+ * Name constraints (RFC 5280, 4.2.1.10): the names that an authority may certify. This module reads the extension, and finds the first name
+ * of a certificate outside the constraints. A chain never widens: no authority readmits a name that one above it excludes or omits.
  *
- * It understands directory names, DNS, e-mail, IP and URI. It also understands the other names of ICP-Brasil
- * (2.16.76.1.3), compared as text (D-232). Names of any other kind are refused if an authority constrains that kind.
+ * It understands directory names, DNS, e-mail, IP and URI. It also understands the other names of ICP-Brasil (2.16.76.1.3), compared as
+ * text (D-232). Names of any other kind are refused if an authority constrains that kind.
  */
 import { domainToASCII } from 'node:url';
 import { type Asn1, Asn1Error, isContext, isUniversal, octetsOf, oidOf, readAsn1, TAG, textOf } from './asn1.ts';
@@ -215,8 +214,8 @@ function namesOf({ subject, subjectAltName }: Named): readonly Name[] {
 }
 
 /**
- * The reason why an authority may not have certified the names of a certificate; undefined: it may. The text is a
- * clause in Portuguese that continues "O certificado" and calls the constraints "elas".
+ * The reason why an authority may not have certified the names of a certificate; undefined: it may. The text is a clause in Portuguese that
+ * continues "O certificado" and calls the constraints "elas".
  */
 export function constraintFault(certificate: Named, constraints: NameConstraints): string | undefined {
   try {

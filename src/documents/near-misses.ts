@@ -1,9 +1,9 @@
 /**
- * Finds the text that was signed in place of the profile, after a failed verification of XML. A dozen habits of
- * libraries cause most failures; naming the habit ends the search.
+ * Finds the text that was signed in place of the profile, after a failed verification of XML. A dozen habits of libraries cause most
+ * failures; naming the habit ends the search.
  *
- * One RSA step with the key of the certificate gives the signed digest; digests of likely texts are compared with it.
- * Large documents are compared with few texts, because anybody can send one.
+ * One RSA step with the key of the certificate gives the signed digest; digests of likely texts are compared with it. Large documents are
+ * compared with few texts, because anybody can send one.
  */
 import { constants, hash, publicEncrypt, verify } from 'node:crypto';
 import { describeFault, type FaultText, quoted } from '../fiscal/fault.ts';

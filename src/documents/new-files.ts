@@ -1,7 +1,6 @@
 /**
- * Files and folders that commands create. A file that root makes among those of an account belongs to that account. The
- * account must be able to use and delete it. The owner is changed through the open handle: the name may refer to
- * another file by then.
+ * Files and folders that commands create. A file that root makes among those of an account belongs to that account. The account must be
+ * able to use and delete it. The owner is changed through the open handle: the name may refer to another file by then.
  */
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, stat } from 'node:fs/promises';

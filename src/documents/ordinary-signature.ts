@@ -1,7 +1,6 @@
 /**
- * Recognises the usual signature by its text (D-355): the exact text that this service writes when it signs. A
- * recognised signature is in its place and within the profile, so its elements need no further check. Nothing is
- * refused here.
+ * Recognises the usual signature by its text (D-355): the exact text that this service writes when it signs. A recognised signature is in
+ * its place and within the profile, so its elements need no further check. Nothing is refused here.
  */
 import { isBlank } from '../fiscal/layout/check-text.ts';
 import { attributeOf, type Elemento } from '../fiscal/layout/tree.ts';
@@ -18,9 +17,8 @@ type OrdinarySignature = {
 };
 
 /**
- * The signed element and its signature, if both stand alone and in order below the root. No other element may be taken
- * for either. The signature must be the exact text of our signer with its digest, value and certificate. Undefined
- * otherwise.
+ * The signed element and its signature, if both stand alone and in order below the root. No other element may be taken for either. The
+ * signature must be the exact text of our signer with its digest, value and certificate. Undefined otherwise.
  */
 export function ordinarySignatureOf(
   reading: XmlDocumentReading,

@@ -1,7 +1,6 @@
 /**
- * Reads and writes PKCS#12 (.pfx, .p12, RFC 7292): the usual file of a certificate of type A1, with key and chain under
- * a password. The reader is that of the client package (`pkcs12.ts`); this module has the messages of a refusal and the
- * writer.
+ * Reads and writes PKCS#12 (.pfx, .p12, RFC 7292): the usual file of a certificate of type A1, with key and chain under a password. The
+ * reader is that of the client package (`pkcs12.ts`); this module has the messages of a refusal and the writer.
  */
 import { createCipheriv, createHmac, hash, type KeyObject, pbkdf2, randomBytes, X509Certificate } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -33,8 +32,8 @@ export type Pfx = {
 };
 
 /**
- * The key and the certificates of a PKCS#12. It throws an Error in Portuguese, which tells a wrong password from a file
- * of another kind; the caller knows the file's name.
+ * The key and the certificates of a PKCS#12. It throws an Error in Portuguese, which tells a wrong password from a file of another kind;
+ * the caller knows the file's name.
  */
 export function readPfx(bytes: Uint8Array, senha: string): Pfx {
   const seems = describeOtherFormat(bytes);
@@ -109,10 +108,7 @@ function pemOf(key: KeyObject): string {
   return key.export({ type: 'pkcs8', format: 'pem' }) as string;
 }
 
-/**
- * A PKCS#12 that every current program reads: AES-256 with PBKDF2 and a MAC of SHA-256. `certificates` are DER, that of
- * the key first.
- */
+/** A PKCS#12 that every current program reads: AES-256 with PBKDF2 and a MAC of SHA-256. `certificates` are DER, that of the key first. */
 export async function writePfx(key: KeyObject, certificates: readonly Buffer[], senha: string): Promise<Buffer> {
   const [password] = passwordForms(senha);
   const [own] = certificates;

@@ -1,7 +1,6 @@
 /**
- * A private "ICP-Brasil": authorities, certificates of companies and of persons with the national fields, certificates
- * of TLS servers, revocation lists. It serves trials, tests and the simulator. Nobody else trusts these certificates,
- * and their names say "de Teste".
+ * A private "ICP-Brasil": authorities, certificates of companies and of persons with the national fields, certificates of TLS servers,
+ * revocation lists. It serves trials, tests and the simulator. Nobody else trusts these certificates, and their names say "de Teste".
  *
  * Keys are made and returned, never kept; the caller writes files (`../subjects/municipios/make-pki.ts`).
  */

@@ -1,6 +1,5 @@
 /**
- * The names of a DPS and of its signature, found by their octets: each is the shared string of the layout, so no string
- * is made of them.
+ * The names of a DPS and of its signature, found by their octets: each is the shared string of the layout, so no string is made of them.
  */
 import { INF_DPS } from '../fiscal/layout/dps.ts';
 import { elementsOf, type Item } from '../fiscal/layout/vocabulary.ts';

@@ -1,6 +1,6 @@
 /**
- * The reader of plain XML at its limits: the accepted documents with their canonical form, and those left to libxml2.
- * Every accepted document is compared with libxml2; `test/leitura-diferencial.test.ts` does so with random documents.
+ * The reader of plain XML at its limits: the accepted documents with their canonical form, and those left to libxml2. Every accepted
+ * document is compared with libxml2; `test/leitura-diferencial.test.ts` does so with random documents.
  */
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
@@ -231,8 +231,8 @@ describe('a plain document has limits', () => {
 
 describe('each character', () => {
   /**
-   * Characters below this, and those around the limits of blocks and planes, are tried alone; the others together. The
-   * long run tries each alone.
+   * Characters below this, and those around the limits of blocks and planes, are tried alone; the others together. The long run tries each
+   * alone.
    */
   const ALONE_BELOW = LONG ? 0x110000 : 0x800;
   /** XML 1.0, production 2, without markup characters and the carriage return. */

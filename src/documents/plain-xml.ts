@@ -1,11 +1,10 @@
 /**
- * Reads a plain document in one walk over its octets: the tree, and the places of its canonical forms in the text. Any
- * other document is left to libxml2.
+ * Reads a plain document in one walk over its octets: the tree, and the places of its canonical forms in the text. Any other document is
+ * left to libxml2.
  *
- * A plain document is UTF-8 without a mark. Its names are ASCII without prefix, in the two namespaces of the layout.
- * Tags contain only spaces, attributes only ASCII without references, and texts only the five entities. It has no
- * DOCTYPE, comment, instruction, CDATA or carriage return. Nothing is refused here: a document is read as libxml2 reads
- * it, or is not plain (D-354).
+ * A plain document is UTF-8 without a mark. Its names are ASCII without prefix, in the two namespaces of the layout. Tags contain only
+ * spaces, attributes only ASCII without references, and texts only the five entities. It has no DOCTYPE, comment, instruction, CDATA or
+ * carriage return. Nothing is refused here: a document is read as libxml2 reads it, or is not plain (D-354).
  */
 import { isUtf8 } from 'node:buffer';
 import { DPS_NAMESPACE } from '../fiscal/layout/dps.ts';

@@ -1,7 +1,4 @@
-/**
- * Checks the places of the signature and the signed element: one of each, side by side below the root, with nothing
- * beside them.
- */
+/** Checks the places of the signature and the signed element: one of each, side by side below the root, with nothing beside them. */
 import { describeFault, type Fault, quoted } from '../fiscal/fault.ts';
 import { isBlank } from '../fiscal/layout/check-text.ts';
 import { SIGNATURE_NAMESPACE } from '../fiscal/layout/reading.ts';

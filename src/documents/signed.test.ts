@@ -1,6 +1,6 @@
 /**
- * The arrangement of an XML signature, place by place, on a handwritten document. Its value is invented, which is its
- * one fault; the test looks at the additional faults of each change. `assinatura-xml.test.ts` has valid signatures.
+ * The arrangement of an XML signature, place by place, on a handwritten document. Its value is invented, which is its one fault; the test
+ * looks at the additional faults of each change. `assinatura-xml.test.ts` has valid signatures.
  */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';

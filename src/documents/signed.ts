@@ -1,12 +1,10 @@
 /**
- * The XML signature, in the one profile of the specification and no other (D-33). It is enveloped, beside the signed
- * element, with one Reference to its Id and the certificate in KeyInfo. The algorithms are exclusive C14N, RSA-SHA256
- * and SHA-256.
+ * The XML signature, in the one profile of the specification and no other (D-33). It is enveloped, beside the signed element, with one
+ * Reference to its Id and the certificate in KeyInfo. The algorithms are exclusive C14N, RSA-SHA256 and SHA-256.
  *
- * Digest and signature are checked over the canonical form of libxml2, from which the document was read too
- * (`canonical.ts`). Every difference is a fault with its place. The faults concern the places of the elements
- * (`signature-shape.ts`), their contents (`signature-parts.ts`), and near misses (`near-misses.ts`). `signer-faults.ts`
- * judges the certificate.
+ * Digest and signature are checked over the canonical form of libxml2, from which the document was read too (`canonical.ts`). Every
+ * difference is a fault with its place. The faults concern the places of the elements (`signature-shape.ts`), their contents
+ * (`signature-parts.ts`), and near misses (`near-misses.ts`). `signer-faults.ts` judges the certificate.
  */
 import { constants, hash, verify } from 'node:crypto';
 import { describeFault, type Fault, type FaultText, quoted } from '../fiscal/fault.ts';

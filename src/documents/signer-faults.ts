@@ -1,6 +1,6 @@
 /**
- * Judges the certificate of a signature: it must be valid now, issued by a trusted authority, not revoked, and held by
- * the required signer (D-30, D-31). XML, CMS and client connections have separate codes.
+ * Judges the certificate of a signature: it must be valid now, issued by a trusted authority, not revoked, and held by the required signer
+ * (D-30, D-31). XML, CMS and client connections have separate codes.
  */
 import type { Fault } from '../fiscal/fault.ts';
 import { type Certificate, isHeldBy, maskedDocument } from './certificate.ts';
@@ -70,10 +70,7 @@ export function signerFaults(certificate: Certificate, question: SignerQuestion,
   return documento === undefined ? faults : [...faults, ...partyFaults(certificate, { ...question, documento }, codes)];
 }
 
-/**
- * The fault when the certificate belongs to another party: a CNPJ is compared by its first eight characters, a CPF as a
- * whole (D-31).
- */
+/** The fault when the certificate belongs to another party: a CNPJ is compared by its first eight characters, a CPF as a whole (D-31). */
 export function partyFaults(
   { holder }: Certificate,
   { documento, parte, xpath }: Pick<SignerQuestion, 'parte' | 'xpath'> & { readonly documento: string },

@@ -1,7 +1,6 @@
 /**
- * Makes XML signatures in the profile that `signed.ts` verifies. The municipality signs the NFS-e and its events
- * (D-35). A provider signs a DPS or a document of the legacy port, with our own command line. Private keys come in as
- * key objects and are passed on to nobody.
+ * Makes XML signatures in the profile that `signed.ts` verifies. The municipality signs the NFS-e and its events (D-35). A provider signs a
+ * DPS or a document of the legacy port, with our own command line. Private keys come in as key objects and are passed on to nobody.
  */
 import { hash, type KeyObject, sign } from 'node:crypto';
 import { attributeOf, type Elemento } from '../fiscal/layout/tree.ts';
@@ -34,10 +33,9 @@ const BEFORE_CERTIFICATE = '</SignatureValue><KeyInfo><X509Data><X509Certificate
 const BEHIND_CERTIFICATE = '</X509Certificate></X509Data></KeyInfo></Signature>';
 
 /**
- * The `Signature` element over an element whose exclusive canonical form is `canonical`, and the bytes of its value. It
- * takes a quarter of a millisecond of this thread; a caller with many signatures uses a separate thread. The thread
- * pool is slower: two signatures at once share the vector units of a core, and take longer than one after the other
- * (measured).
+ * The `Signature` element over an element whose exclusive canonical form is `canonical`, and the bytes of its value. It takes a quarter of
+ * a millisecond of this thread; a caller with many signatures uses a separate thread. The thread pool is slower: two signatures at once
+ * share the vector units of a core, and take longer than one after the other (measured).
  */
 export function signCanonical(
   canonical: string,
@@ -102,8 +100,8 @@ const SIGNED: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * A DPS, a lot of RPS or the request of a cancellation with its signature, which replaces an existing one. It throws in
- * Portuguese when the document cannot be signed.
+ * A DPS, a lot of RPS or the request of a cancellation with its signature, which replaces an existing one. It throws in Portuguese when the
+ * document cannot be signed.
  */
 export function signXml(xml: Uint8Array, signer: Signer): Buffer {
   const reading = readXml(xml);

@@ -1,9 +1,8 @@
 /**
- * Reads and writes SOAP envelopes, 1.1 and 1.2: the operation and the document inside. `xml.ts` reads them, with its
- * limits.
+ * Reads and writes SOAP envelopes, 1.1 and 1.2: the operation and the document inside. `xml.ts` reads them, with its limits.
  *
- * The document stands as text inside `parameters` (escaped or CDATA), as the service of this name publishes it. It may
- * also stand as elements in place of the text.
+ * The document stands as text inside `parameters` (escaped or CDATA), as the service of this name publishes it. It may also stand as
+ * elements in place of the text.
  */
 import { escapeAttribute, escapeText } from '../fiscal/layout/escape.ts';
 import type { Elemento } from '../fiscal/layout/tree.ts';

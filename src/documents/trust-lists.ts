@@ -1,6 +1,5 @@
 /**
- * The revocation lists of a municipality: the lists that count, their answer on a certificate, and the warnings for the
- * operator (D-131).
+ * The revocation lists of a municipality: the lists that count, their answer on a certificate, and the warnings for the operator (D-131).
  */
 import path from 'node:path';
 import { BRASILIA, brazilianDate, brazilianMoment, momentIn } from '../fiscal/moment.ts';
@@ -31,8 +30,8 @@ export function revocationOf(
 }
 
 /**
- * The authorities of a chain without a list that proves a certificate not revoked. Such a list is signed by them,
- * whole, and in force. Other lists still revoke their entries (D-131).
+ * The authorities of a chain without a list that proves a certificate not revoked. Such a list is signed by them, whole, and in force.
+ * Other lists still revoke their entries (D-131).
  */
 export function authoritiesWithoutList(
   lists: Lists,
@@ -45,8 +44,8 @@ export function authoritiesWithoutList(
 }
 
 /**
- * The lists that an authority signed: the newest of each key and scope. An authority with a renewed key, or a separate
- * one for lists, has two signing keys (RFC 5280, 6.3.3). `extra`: certificates sent with the signature.
+ * The lists that an authority signed: the newest of each key and scope. An authority with a renewed key, or a separate one for lists, has
+ * two signing keys (RFC 5280, 6.3.3). `extra`: certificates sent with the signature.
  */
 export function currentCrls(lists: Lists, issuer: Certificate, extra: readonly Certificate[] = []): readonly FileCrl[] {
   const named = lists.crls.get(issuer.subjectName) ?? [];

@@ -13,10 +13,7 @@ import { openTrust, type Trust, type Verdict } from './trust.ts';
 
 const DAY_MS = 86_400_000;
 const NOW = Date.now();
-/**
- * A moment after openssl has issued every certificate of this file, however long that takes: openssl uses the clock of
- * this machine.
- */
+/** A moment after openssl has issued every certificate of this file, however long that takes: openssl uses the clock of this machine. */
 const SOON = NOW + DAY_MS / 2;
 
 const pki = opensslAuthority();

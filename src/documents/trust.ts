@@ -1,13 +1,12 @@
 /**
- * The trust of a municipality (D-30): the authorities and the revocation lists of its folders, and the verdict on a
- * certificate.
+ * The trust of a municipality (D-30): the authorities and the revocation lists of its folders, and the verdict on a certificate.
  *
- * A municipality without a folder trusts the roots of ICP-Brasil that come with this project. A root in its folder is
- * an anchor. An authority whose issuer is not in the folder is an anchor too: the operator put it there to be trusted.
- * Any other authority only helps to build chains. Revocation lists are a second folder.
+ * A municipality without a folder trusts the roots of ICP-Brasil that come with this project. A root in its folder is an anchor. An
+ * authority whose issuer is not in the folder is an anchor too: the operator put it there to be trusted. Any other authority only helps to
+ * build chains. Revocation lists are a second folder.
  *
- * Nothing is asked over the network: no OCSP, no download. `signer-faults.ts` judges the validity and the holder of the
- * certificate itself: those refusals have separate codes.
+ * Nothing is asked over the network: no OCSP, no download. `signer-faults.ts` judges the validity and the holder of the certificate itself:
+ * those refusals have separate codes.
  */
 import path from 'node:path';
 import { once } from '../fiscal/catalogs/table.ts';
@@ -50,10 +49,10 @@ export type Verdict =
 
 export type Trust = {
   /**
-   * The verdict on a signer's certificate. `at` is in milliseconds. `extra`: certificates sent with the signature,
-   * which may be intermediates. `cadeia`: the names from the certificate to its anchor. `semLista`: the authorities of
-   * `cadeia` without a list of their revoked certificates; all of them without a folder of lists. `mensagem` is
-   * Portuguese, for the signer: it names authorities and dates, no path of this machine.
+   * The verdict on a signer's certificate. `at` is in milliseconds. `extra`: certificates sent with the signature, which may be
+   * intermediates. `cadeia`: the names from the certificate to its anchor. `semLista`: the authorities of `cadeia` without a list of their
+   * revoked certificates; all of them without a folder of lists. `mensagem` is Portuguese, for the signer: it names authorities and dates,
+   * no path of this machine.
    */
   judge(certificate: Certificate, at: number, extra?: readonly Certificate[]): Verdict;
   /** The ground of a trusted certificate's verdict, asked right after {@link judge}; undefined for any other. */
@@ -61,8 +60,8 @@ export type Trust = {
   /** Warns of authorities without a list and of expired lists (D-131), before the first signature. */
   warnOfLists(at: number): void;
   /**
-   * The revocation lists in the folder, the newest of each authority, with the date until which each is complete;
-   * undefined: no folder is named.
+   * The revocation lists in the folder, the newest of each authority, with the date until which each is complete; undefined: no folder is
+   * named.
    */
   lists(): readonly { readonly emissor: string; readonly proxima: number | undefined }[] | undefined;
 };
@@ -92,8 +91,8 @@ const anchorFolders = new Map<string, Folder<Certificate>>();
 const crlFolders = new Map<string, Folder<Crl>>();
 
 /**
- * Opens the folders and reads them. A changed file counts a few seconds later. It never throws: an unreadable file does
- * not count, and a warning names it to the operator.
+ * Opens the folders and reads them. A changed file counts a few seconds later. It never throws: an unreadable file does not count, and a
+ * warning names it to the operator.
  */
 export function openTrust(settings: TrustSettings, log: TrustLog): Trust {
   const anchorFolder = folderAt(anchorFolders, settings.ancoras, readAnchors, log);

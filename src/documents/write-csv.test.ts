@@ -24,8 +24,8 @@ test('a table has a mark of UTF-8, semicolons, CRLF, and decimal commas in the c
 });
 
 /**
- * LibreOffice Calc 7.4 in Brazilian Portuguese reads most of these as a number, a date or a formula; other spreadsheets
- * do so with the rest.
+ * LibreOffice Calc 7.4 in Brazilian Portuguese reads most of these as a number, a date or a formula; other spreadsheets do so with the
+ * rest.
  */
 const MISREAD = [
   '35503081211222333000181000000000042226101234567890',

@@ -1,6 +1,6 @@
 /**
- * A table as CSV, in one dialect for every file that people open: semicolons, decimal commas, CRLF, a UTF-8 mark in
- * front. The imports read the exact values back.
+ * A table as CSV, in one dialect for every file that people open: semicolons, decimal commas, CRLF, a UTF-8 mark in front. The imports read
+ * the exact values back.
  */
 
 /** The byte order mark, by which a spreadsheet recognises UTF-8. */
@@ -8,10 +8,7 @@ const BOM = '\uFEFF';
 const NEEDS_QUOTES = /[;"\r\n]/;
 /** A spreadsheet would run such a text as a formula (CWE-1236). */
 const FORMULA = /^[=@\t\r+-]/;
-/**
- * A spreadsheet would read such a text as a number, a date or an hour, and lose zeros and digits: a key, a CNPJ, 01.01,
- * 2026-10-05.
- */
+/** A spreadsheet would read such a text as a number, a date or an hour, and lose zeros and digits: a key, a CNPJ, 01.01, 2026-10-05. */
 const MISREAD = new RegExp(
   [
     '^\\d[\\d.,]*(?:e[+-]?\\d*|%)?$',

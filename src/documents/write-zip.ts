@@ -1,6 +1,5 @@
 /**
- * Files in one ZIP, made one after the other while the ZIP is written: only a few of thousands are in memory. The only
- * importer of yazl.
+ * Files in one ZIP, made one after the other while the ZIP is written: only a few of thousands are in memory. The only importer of yazl.
  */
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';

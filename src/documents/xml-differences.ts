@@ -1,6 +1,5 @@
 /**
- * The channel for differences between the two readers of XML. The log of each thread subscribes; the channel itself
- * loads no module for it.
+ * The channel for differences between the two readers of XML. The log of each thread subscribes; the channel itself loads no module for it.
  */
 import { channel } from 'node:diagnostics_channel';
 

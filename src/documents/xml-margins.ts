@@ -1,6 +1,6 @@
 /**
- * The text outside the root of an XML document: a declaration, comments, instructions, white space. No signature covers
- * it and nothing reads it. A large amount is therefore padding, which would be stored with every note.
+ * The text outside the root of an XML document: a declaration, comments, instructions, white space. No signature covers it and nothing
+ * reads it. A large amount is therefore padding, which would be stored with every note.
  */
 
 /** Enough for a declaration, a reference to a style sheet and a comment of some lines. */

@@ -1,7 +1,4 @@
-/**
- * The entrance for bytes. Text that is no XML gets a fault with its place, dangerous content is refused, the rest
- * becomes one tree.
- */
+/** The entrance for bytes. Text that is no XML gets a fault with its place, dangerous content is refused, the rest becomes one tree. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { nfseOf } from '../../test/support/notas.ts';

@@ -1,8 +1,8 @@
 /**
  * Reads XML: bytes to a tree of elements, and from an element back to its line and column. The only user of libxml2.
  *
- * No document type, no entity beyond the five, no network, no external file. Size, depth and number of elements are
- * bounded before the content is read. `../fiscal/layout` knows the meaning of the elements.
+ * No document type, no entity beyond the five, no network, no external file. Size, depth and number of elements are bounded before the
+ * content is read. `../fiscal/layout` knows the meaning of the elements.
  */
 import { hash, randomInt } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
@@ -61,8 +61,8 @@ export type XmlReading =
       /** The exclusive form of the whole document without one element. */
       rootWithout(element: Elemento): string;
       /**
-       * The inclusive forms of Canonical XML 1.0; the first call takes a parse. Undefined: the address of a namespace
-       * contains markup, or the document declares more prefixes than programs do.
+       * The inclusive forms of Canonical XML 1.0; the first call takes a parse. Undefined: the address of a namespace contains markup, or
+       * the document declares more prefixes than programs do.
        */
       inclusive(): Pick<CanonicalReading, 'canonicalOf' | 'rootWithout'> | undefined;
       /** The first comment or processing instruction: no signature covers it, and nothing reads it. */
@@ -87,19 +87,15 @@ const NAMESPACE_LENGTH_MAX = 128;
 /** A shorter document cannot reach a limit that matters. */
 const SMALL_BYTES = 8_192;
 
-/**
- * libxml2 reads one plain document in this many too, and the two readings are compared. The choice is unpredictable
- * from outside.
- */
+/** libxml2 reads one plain document in this many too, and the two readings are compared. The choice is unpredictable from outside. */
 const COMPARED_ONE_IN = 1_000;
 
 /**
- * Parses a document. E201 refuses bytes that are not well-formed XML, with line, column and remedy. It also refuses
- * features that this service does not accept (DOCTYPE, custom entities, excessive depth or size).
+ * Parses a document. E201 refuses bytes that are not well-formed XML, with line, column and remedy. It also refuses features that this
+ * service does not accept (DOCTYPE, custom entities, excessive depth or size).
  *
- * The result is read from the text that a signature is checked over: the canonical form that libxml2 writes. A plain
- * document is read from its own text in the same walk: only some of its tags differ from the canonical form (D-354,
- * D-354).
+ * The result is read from the text that a signature is checked over: the canonical form that libxml2 writes. A plain document is read from
+ * its own text in the same walk: only some of its tags differ from the canonical form (D-354).
  */
 export function readXml(bytes: Uint8Array, readOrdinary: typeof readPlain = readPlain): XmlReading {
   const plain = readOrdinary(bytes, LIMITS);
@@ -118,8 +114,8 @@ export function readXml(bytes: Uint8Array, readOrdinary: typeof readPlain = read
 }
 
 /**
- * The difference from the reading by libxml2. The compared canonical forms are those of the document and of two levels
- * below it, which include the signed elements.
+ * The difference from the reading by libxml2. The compared canonical forms are those of the document and of two levels below it, which
+ * include the signed elements.
  */
 function differenceOf(plain: CanonicalReading, theirs: XmlReading): XmlDifference['aspecto'] | undefined {
   if ('fault' in theirs) return 'recusa';
@@ -224,10 +220,7 @@ function readInclusive(bytes: Uint8Array): ReturnType<typeof readCanonical> {
   }
 }
 
-/**
- * The canonical form of one element by libxml2 alone, for a document accepted by {@link readXml}: each call takes a
- * whole parse.
- */
+/** The canonical form of one element by libxml2 alone, for a document accepted by {@link readXml}: each call takes a whole parse. */
 export function canonicalForm(bytes: Uint8Array, { index }: Elemento, form: 'exclusiva' | 'inclusiva'): string {
   const document = XmlDocument.fromBuffer(bytes, { option: OPTIONS });
   try {
@@ -387,8 +380,8 @@ const MARKUP =
   /<!--[\s\S]*?-->|<!\[CDATA\[[\s\S]*?\]\]>|<\?[\s\S]*?\?>|<\/[^>]*>|<[^\s/!?>](?:[^>"']|"[^"]*"|'[^']*')*>/g;
 
 /**
- * The beginning of the next start tag of a text; -1: there is none. The text must be well-formed XML: a `<` always
- * opens markup there. Searching for that character costs a tenth of reading the tags with {@link MARKUP}.
+ * The beginning of the next start tag of a text; -1: there is none. The text must be well-formed XML: a `<` always opens markup there.
+ * Searching for that character costs a tenth of reading the tags with {@link MARKUP}.
  */
 function nextStartTag(text: string, from: number): number {
   for (let at = text.indexOf('<', from); at >= 0; at = text.indexOf('<', at + 1)) {
@@ -402,10 +395,7 @@ function nextStartTag(text: string, from: number): number {
   return -1;
 }
 
-/**
- * Line and column of start tags, by their number. libxml2 keeps lines only, so the text is walked once more, up to the
- * requested tag.
- */
+/** Line and column of start tags, by their number. libxml2 keeps lines only, so the text is walked once more, up to the requested tag. */
 function placesOfTags(text: string): (index: number) => Place {
   const placeAt = placesIn(text);
   const starts: number[] = [];
@@ -448,8 +438,8 @@ function placeOf(text: string, offset: number): Place {
 }
 
 /**
- * Exclusive canonical form of a document's `infDPS`, for comparing the content of two documents. Undefined: the bytes
- * are not XML or have no `infDPS`.
+ * Exclusive canonical form of a document's `infDPS`, for comparing the content of two documents. Undefined: the bytes are not XML or have
+ * no `infDPS`.
  */
 export function canonicalInfDps(bytes: Uint8Array): string | undefined {
   const reading = readXml(bytes);
@@ -466,8 +456,8 @@ type CompiledSchema = { readonly validator: XsdValidator; readonly document: Xml
 const compiledSchemas = new Map<string, CompiledSchema>();
 
 /**
- * The findings of a schema in a document: one sentence each in the words of libxml2, with the line. Empty: the document
- * is valid. A schema that does not compile is our own fault and throws.
+ * The findings of a schema in a document: one sentence each in the words of libxml2, with the line. Empty: the document is valid. A schema
+ * that does not compile is our own fault and throws.
  */
 export function xsdErrors(xsd: string, xml: Uint8Array): string[] {
   const validator = compiledSchema(xsd);

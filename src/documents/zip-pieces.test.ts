@@ -16,8 +16,8 @@ const has = (program: string): boolean => spawnSync(program, ['--help']).error =
 const READERS = { unzip: has('unzip'), python: has('python3') };
 
 /**
- * The findings of Python in each file: a damaged entry if any, the number of entries, and the name, date and SHA-256 of
- * entries. Python reads only the first and the last entry of a long file; `unzip` reads all of them.
+ * The findings of Python in each file: a damaged entry if any, the number of entries, and the name, date and SHA-256 of entries. Python
+ * reads only the first and the last entry of a long file; `unzip` reads all of them.
  */
 const LIST = `import zipfile, hashlib, json, sys
 def look(file):

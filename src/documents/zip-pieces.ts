@@ -1,7 +1,6 @@
 /**
- * A ZIP in pieces that are made separately: complete entries in sequence, and the directory of each piece beside it.
- * The file is all pieces, then all their directories, then its end. Sizes are known before they are written, so nothing
- * is rewritten (APPNOTE 6.3.10).
+ * A ZIP in pieces that are made separately: complete entries in sequence, and the directory of each piece beside it. The file is all
+ * pieces, then all their directories, then its end. Sizes are known before they are written, so nothing is rewritten (APPNOTE 6.3.10).
  */
 import { crc32, deflateRawSync } from 'node:zlib';
 import type { Moment } from '../fiscal/moment.ts';

@@ -29,8 +29,8 @@ export type Registro =
 
 /**
  * The rate that the tenant registered for the service, if it applies. The tax must be the tenant's own, since the tax of another
- * municipality has another rate. The shared sandbox counts as every municipality. A company that assesses inside the Simples Nacional
- * sends its own rate instead (LC 123/2006, art. 21, § 4º; Anexo I, E0621).
+ * municipality has another rate. The shared sandbox counts as every municipality. A company that assesses inside the Simples Nacional sends
+ * its own rate instead (LC 123/2006, art. 21, § 4º; Anexo I, E0621).
  */
 export function registroOf(dps: Dps, facts: Facts): Registro {
   const { cMun, aliquotaRegistrada } = facts;

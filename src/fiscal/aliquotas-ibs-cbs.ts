@@ -143,8 +143,7 @@ export function percentualEmPalavras(linha: LinhaIbsCbs): string | undefined {
 }
 
 /**
- * Rows that any note may need: rates, and the percentages of government purchases. A presumed credit is needed only by a DPS that names
- * it.
+ * Rows that any note may need: rates, and the percentages of government purchases. A presumed credit is needed only by a DPS that names it.
  */
 export const LINHAS_ESPERADAS = [
   ...TRIBUTOS_IBS_CBS,

@@ -1,6 +1,6 @@
 /**
- * Production and sandbox, two columns of one table (specification, "Sandbox tenant"). Code that behaves differently in the two reads a
- * row here and makes no other distinction.
+ * Production and sandbox, two columns of one table (specification, "Sandbox tenant"). Code that behaves differently in the two reads a row
+ * here and makes no other distinction.
  */
 import type { Decimal } from './decimal.ts';
 import { ISS_MAX } from './iss.ts';

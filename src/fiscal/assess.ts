@@ -72,8 +72,8 @@ export type IssqnAmounts = {
 };
 
 /**
- * The rate that applies. The rate that the municipality of incidence registered precedes the declared one (note on pAliqAplic in Anexo
- * I). The registered rate is the one for the service and the competence. A registered or declared 0.00 is a rate like any other.
+ * The rate that applies. The rate that the municipality of incidence registered precedes the declared one (note on pAliqAplic in Anexo I).
+ * The registered rate is the one for the service and the competence. A registered or declared 0.00 is a rate like any other.
  */
 export function chooseAliquota(rates: {
   readonly registered?: Decimal | undefined;
@@ -85,8 +85,8 @@ export function chooseAliquota(rates: {
 }
 
 /**
- * Calculates the ISSQN amounts. No official text fixes the rounding of the ISSQN. Every product is rounded once, half-up to the cent,
- * like IBS and CBS in the calculator of the Receita Federal. Sums are exact.
+ * Calculates the ISSQN amounts. No official text fixes the rounding of the ISSQN. Every product is rounded once, half-up to the cent, like
+ * IBS and CBS in the calculator of the Receita Federal. Sums are exact.
  */
 export function assessIssqn(input: IssqnInput): IssqnAmounts {
   const { afterDiscount, deduction, benefit, reimbursed, base } = assessBase(input);
@@ -142,8 +142,8 @@ function showsIssqn(input: IssqnInput): boolean {
 }
 
 /**
- * A company inside the Simples pays its ISSQN in one monthly sum by its receipts, the DAS (LC 123/2006, art. 13 and 18). Only the
- * withheld ISSQN is calculated on the note.
+ * A company inside the Simples pays its ISSQN in one monthly sum by its receipts, the DAS (LC 123/2006, art. 13 and 18). Only the withheld
+ * ISSQN is calculated on the note.
  */
 function isPaidInDas({ opSimpNac, regApTribSN, tpRetISSQN }: IssqnInput): boolean {
   return opSimpNac === '3' && regApTribSN === '1' && tpRetISSQN === '1';

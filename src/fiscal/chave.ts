@@ -1,6 +1,6 @@
 /**
- * The identifiers that have a check digit or are composed of parts: CPF, CNPJ, the municipality's code, the access key (`chave_acesso`)
- * and the identifier of the DPS.
+ * The identifiers that have a check digit or are composed of parts: CPF, CNPJ, the municipality's code, the access key (`chave_acesso`) and
+ * the identifier of the DPS.
  *
  * Builders throw on parts that do not fit: the document was judged before, so a misfit is our bug. Parsers and checks return an answer,
  * because their text comes from outside. The caller draws the random digits and knows the date.

@@ -76,8 +76,8 @@ const COM_PRAZO_PROPRIO: ReadonlySet<string> = new Set(
 );
 
 /**
- * The line of the schedule for a service of a provider. `optante`: in the Simples Nacional at the competence by the registry
- * (`isOptante`), whether or not the DPS says so.
+ * The line of the schedule for a service of a provider. `optante`: in the Simples Nacional at the competence by the registry (`isOptante`),
+ * whether or not the DPS says so.
  */
 export function linhaDe(cTribNac: string, optante: boolean): LinhaDoCronograma {
   if (optante) return SIMPLES;
@@ -111,8 +111,8 @@ export type ObrigacaoDoPrestador = {
 
 /**
  * The competences from which a provider owes the group, for each segment of services. The status at each competence decides. A provider
- * that leaves the Simples Nacional owes it from the next day. A provider that enters the Simples Nacional owes it again only from the
- * date of the Simples.
+ * that leaves the Simples Nacional owes it from the next day. A provider that enters the Simples Nacional owes it again only from the date
+ * of the Simples.
  */
 export function obrigacoes(simples: readonly Vigencia[], hoje: string): readonly ObrigacaoDoPrestador[] {
   return [GERAL, PRAZO_PROPRIO].map(({ segmento, descricao, subitens, desde }) => {

@@ -1,7 +1,7 @@
 /**
- * Money and rates, exact. Every amount and percentage of the national layout has two decimals (15V2, 3V2, 2V2, 1V2). A decimal is
- * therefore a bigint that counts hundredths: R$ 10.25 is 1025n, and 3.05 % is 305n. Native operators compare decimals. Sums and
- * differences use `add`, `sub` and `sum`, which keep the type.
+ * Money and rates, exact. Every amount and percentage of the national layout has two decimals (15V2, 3V2, 2V2, 1V2). A decimal is therefore
+ * a bigint that counts hundredths: R$ 10.25 is 1025n, and 3.05 % is 305n. Native operators compare decimals. Sums and differences use
+ * `add`, `sub` and `sum`, which keep the type.
  *
  * No conversion uses a float (decided in D-05). There is no other scale and no locale: `R$ 1.234,56` is left to the code that prints it.
  */
@@ -43,8 +43,8 @@ export function parseDecimal(text: string): Decimal | undefined {
 
 /**
  * Reads the text of a JSON number, or of a JSON string that holds one, digit by digit. `1000.5`, `-2`, `10.500` and `1.0E7` (as some
- * serializers write large numbers) have two exact decimals and are read. `0.005` has more and is undefined: rounding a declared value
- * would change it silently.
+ * serializers write large numbers) have two exact decimals and are read. `0.005` has more and is undefined: rounding a declared value would
+ * change it silently.
  */
 export function readDecimal(text: string): Decimal | undefined {
   if (text.length > TEXT_LENGTH_MAX) return undefined;
@@ -108,8 +108,8 @@ export function formatExactPercent(base: Decimal, rate: Decimal): string {
 const PRODUCT_PLACES = 6;
 
 /**
- * A rate of IBS or CBS in percent, exact. Some are published with three decimals, and a reduced rate may have more. The bigint counts
- * 10⁻¹² of a percentage point, which holds four decimals after two reductions of two.
+ * A rate of IBS or CBS in percent, exact. Some are published with three decimals, and a reduced rate may have more. The bigint counts 10⁻¹²
+ * of a percentage point, which holds four decimals after two reductions of two.
  */
 export type Rate = bigint & { readonly [twelvePlaces]: true };
 

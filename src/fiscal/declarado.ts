@@ -1,6 +1,6 @@
 /**
- * The values that only a JSON body can declare, because the DPS has no element for them. The service computes these amounts and places,
- * and compares them with the declared ones (D-22, D-24; specification, IBS/CBS schedule rule 6; E404).
+ * The values that only a JSON body can declare, because the DPS has no element for them. The service computes these amounts and places, and
+ * compares them with the declared ones (D-22, D-24; specification, IBS/CBS schedule rule 6; E404).
  *
  * The names are those of the JSON body. A value that is not declared is absent, and nothing is compared.
  */

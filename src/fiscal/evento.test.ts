@@ -1,6 +1,5 @@
 /**
- * The state machine of the event, walked completely; the rows of the specification's table and the rules of `acao_sugerida`, each by
- * name.
+ * The state machine of the event, walked completely; the rows of the specification's table and the rules of `acao_sugerida`, each by name.
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

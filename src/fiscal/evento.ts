@@ -3,8 +3,8 @@
  * (`acao_sugerida`).
  *
  * The ADN certainly has nothing of the event in `pendente`, `aguardando_autorizacao_nota` and `cancelado`. Therefore it can be withdrawn
- * only from the first two. A reprocessing goes back to `enviado`, where the ADN is asked before anything is sent. `due` says when a row
- * is next examined; the worker claims and settles it.
+ * only from the first two. A reprocessing goes back to `enviado`, where the ADN is asked before anything is sent. `due` says when a row is
+ * next examined; the worker claims and settles it.
  */
 import { type Move, moveFrom, statesBefore } from './machine.ts';
 
@@ -170,8 +170,8 @@ export function eventoRests(estado: EventoEstado, hasRetry: boolean): boolean {
 }
 
 /**
- * Whether an event stands on its note, so that later events are judged by it. It was processed, or it is valid here alone. The latter is
- * a type that the ADN does not take from a municipality (D-55). The annulment of such an event is decided by `listStanding` of
+ * Whether an event stands on its note, so that later events are judged by it. It was processed, or it is valid here alone. The latter is a
+ * type that the ADN does not take from a municipality (D-55). The annulment of such an event is decided by `listStanding` of
  * `conflitos-evento.ts`, which knows the other events.
  */
 export function standsOnNota(estado: EventoEstado, { soAqui }: { readonly soAqui: boolean }): boolean {

@@ -1,6 +1,6 @@
 /**
- * The ISSQN side of a note in words: every amount, its formula, and the reason for a missing one. The companion of `explainIbsCbs`; it
- * runs on demand, so that issuing does not pay for it.
+ * The ISSQN side of a note in words: every amount, its formula, and the reason for a missing one. The companion of `explainIbsCbs`; it runs
+ * on demand, so that issuing does not pay for it.
  *
  * Nothing is computed here: the amounts are those of `assess.ts`, and their inputs come from `judge.ts`.
  */

@@ -125,8 +125,8 @@ export type Reckoned = {
 
 /**
  * Calculates each tribute from rates as exact as they are published; the rates on the note have two decimals. A negative base is returned
- * unchanged, with its negative tributes, so that a rule can report it. `tabela`: the published rates, which are data; a new year needs
- * only another row.
+ * unchanged, with its negative tributes, so that a rule can report it. `tabela`: the published rates, which are data; a new year needs only
+ * another row.
  */
 export function assessIbsCbs(
   input: IbsCbsInput,
@@ -310,9 +310,9 @@ export function treatmentOf(CST: string, cClassTrib: string): Treatment {
 }
 
 /**
- * Not levied: exemption, immunity and the like (the CST does not open the group), and suspension ("Sem alíquota" though it does). The
- * base follows the formula and everything else is zero. The calculator returns no group at all for an exemption. E1530 knows no
- * exception, and the specification says that rates and totals come back as zero.
+ * Not levied: exemption, immunity and the like (the CST does not open the group), and suspension ("Sem alíquota" though it does). The base
+ * follows the formula and everything else is zero. The calculator returns no group at all for an exemption. E1530 knows no exception, and
+ * the specification says that rates and totals come back as zero.
  *
  * The table also says "Sem alíquota" for the deferral of 510001; the calculator applies the general rate there, and so does this code.
  */

@@ -6,8 +6,8 @@ import type { Dps } from './layout/dps.ts';
 export const MARITIME = '0000000';
 
 /**
- * IBGE code of the municipality of incidence. Undefined if the operation has none (immunity, export, non-incidence). Also undefined if
- * the document does not allow its derivation, which E1305 reports.
+ * IBGE code of the municipality of incidence. Undefined if the operation has none (immunity, export, non-incidence). Also undefined if the
+ * document does not allow its derivation, which E1305 reports.
  */
 export function incidenceOf(dps: Dps): string | undefined {
   return dps.valores.trib.tribMun.tribISSQN === '1' ? placeOfIssqn(dps) : undefined;

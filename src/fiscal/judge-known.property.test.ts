@@ -1,7 +1,7 @@
 /**
- * Documents with several mistakes of structure and of rules. The mistakes come from a table with the code of each by the specification.
- * One answer has all of them, in XML and in JSON alike, and nothing else. `silences`: the rules that read the wrong field, which stay
- * unjudged until it is corrected (D-720).
+ * Documents with several mistakes of structure and of rules. The mistakes come from a table with the code of each by the specification. One
+ * answer has all of them, in XML and in JSON alike, and nothing else. `silences`: the rules that read the wrong field, which stay unjudged
+ * until it is corrected (D-720).
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

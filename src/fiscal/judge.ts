@@ -1,7 +1,6 @@
 /**
- * The whole of the law, pure: a document and its facts become faults, or amounts. The rules stand approximately in the order of the
- * layout, the faults of an answer exactly so. The reader judges the structure, the facts carry the registry, and the database judges
- * duplicates.
+ * The whole of the law, pure: a document and its facts become faults, or amounts. The rules stand approximately in the order of the layout,
+ * the faults of an answer exactly so. The reader judges the structure, the facts carry the registry, and the database judges duplicates.
  */
 
 import { aliquotasOf, sandboxAliquotaOf } from './aliquota.ts';
@@ -47,8 +46,8 @@ export type Judged = {
 export type Judgement = Judged | { readonly faults: readonly Fault[] };
 
 /**
- * Applies every rule to one DPS, then the amounts and the rules about them. The declared IBS and CBS of a JSON body are compared last
- * with the official calculation. The time is linear in the number of rules.
+ * Applies every rule to one DPS, then the amounts and the rules about them. The declared IBS and CBS of a JSON body are compared last with
+ * the official calculation. The time is linear in the number of rules.
  */
 export function judge(dps: Dps, facts: Facts, declarado: Declarado = NADA_DECLARADO): Judgement {
   const found: Breaches = { faults: [], avisos: [] };
@@ -115,8 +114,8 @@ export type IbsCbsFacts = Pick<Facts, 'ambiente' | 'regrasNacionais' | 'tabelaIb
 type JudgedIbsCbs = Pick<Judged, 'ibscbs' | 'cIndOp' | 'retencao'> & Breaches;
 
 /**
- * Judges the group of the note, last of all. The group needs no data of the registry. A note that waited for a rate is therefore judged
- * to its end as it was issued. Only rules that need no rate are judged while none is published.
+ * Judges the group of the note, last of all. The group needs no data of the registry. A note that waited for a rate is therefore judged to
+ * its end as it was issued. Only rules that need no rate are judged while none is published.
  */
 export function judgeIbsCbs(
   dps: Dps,
@@ -199,8 +198,8 @@ function judgeIbsCbsBeside(
 }
 
 /**
- * The faults of a document of which some values or facts are unknown (D-720). A rule or amount is judged only if it reads nothing
- * unknown. A fault that was judged by a corrected text says so.
+ * The faults of a document of which some values or facts are unknown (D-720). A rule or amount is judged only if it reads nothing unknown.
+ * A fault that was judged by a corrected text says so.
  */
 export function judgeKnown(marked: Dps, facts: Facts, declarado: Declarado = NADA_DECLARADO): readonly Fault[] {
   const { value: dps, readCorrected } = watch(marked);

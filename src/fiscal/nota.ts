@@ -105,8 +105,8 @@ export type NotaMove = Move<NotaEstado, NotaTrigger>;
 /**
  * `anuncio` from `transmitida`: a worker found a note whose sender died or got no answer. It asks the ADN first, and sends the note again
  * only if the ADN does not know it. `adiamento` keeps the state. `espera`: the note replaces another one too early, and was not sent, or
- * certainly not accepted (E1308). `retirada`: only from `emitida` and `retida`, of which the ADN certainly has nothing. `divergencia`:
- * the published rates give another amount than the one that the held note declared.
+ * certainly not accepted (E1308). `retirada`: only from `emitida` and `retida`, of which the ADN certainly has nothing. `divergencia`: the
+ * published rates give another amount than the one that the held note declared.
  */
 export const NOTA_MOVES = [
   { from: undefined, on: 'emissao', to: 'emitida', due: 'now' },

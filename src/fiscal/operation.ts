@@ -17,8 +17,8 @@ const ABROAD = '9999999';
 export type IbsCbsPlace = { readonly codigo: string; readonly nome: string };
 
 /**
- * `cLocalidadeIncid` and `xLocalidadeIncid` (E1521): the address that the indicator points to (Anexo C), or the provider's municipality
- * if that address is not given. Undefined only if `cLocEmi` is no municipality, which E403 refuses.
+ * `cLocalidadeIncid` and `xLocalidadeIncid` (E1521): the address that the indicator points to (Anexo C), or the provider's municipality if
+ * that address is not given. Undefined only if `cLocEmi` is no municipality, which E403 refuses.
  */
 export function placeOfIbsCbs(dps: Dps, cIndOp: string): IbsCbsPlace | undefined {
   return decidingPlace(dps, indicadorOf(cIndOp)?.campoLocal) ?? municipality(dps.cLocEmi);
@@ -63,8 +63,8 @@ function country(cPais: string | undefined): IbsCbsPlace | undefined {
 }
 
 /**
- * "Demais serviços, em operações onerosas": operations that no other indicator specifies. The more specific indicators depend on facts
- * that the DPS has no field for: presence of the person, transport of the thing. The sender must therefore name them.
+ * "Demais serviços, em operações onerosas": operations that no other indicator specifies. The more specific indicators depend on facts that
+ * the DPS has no field for: presence of the person, transport of the thing. The sender must therefore name them.
  */
 const REMAINING_SERVICES = '100301';
 
@@ -82,8 +82,8 @@ export function defaultIndOp(dps: Dps): string {
 }
 
 /**
- * The only indicator that Anexo VIII has for the service, its NBS and its classification. The annex is initial work (D-84), so an
- * indicator that the national environment refuses (E0901) is ignored.
+ * The only indicator that Anexo VIII has for the service, its NBS and its classification. The annex is initial work (D-84), so an indicator
+ * that the national environment refuses (E0901) is ignored.
  */
 export function correlatedIndOp({ serv: { cServ }, IBSCBS }: Dps): string | undefined {
   const subitem = servicoOf(cServ.cTribNac)?.subitem;
@@ -112,8 +112,8 @@ export function localOf(dps: Dps): string | undefined {
 }
 
 /**
- * The rates of a tribute that an operation could have: its classification's own, and the general one. Undefined for a document without
- * the group.
+ * The rates of a tribute that an operation could have: its classification's own, and the general one. Undefined for a document without the
+ * group.
  */
 export function aliquotasDe(
   dps: Dps,

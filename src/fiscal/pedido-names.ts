@@ -98,8 +98,8 @@ export function describeStrangeMember(
 }
 
 /**
- * The correction of a wrong name. A property that meant none is to be removed. No correction is offered if the correct name is taken, or
- * if the author's other document is present.
+ * The correction of a wrong name. A property that meant none is to be removed. No correction is offered if the correct name is taken, or if
+ * the author's other document is present.
  */
 function correctName(
   value: JsonValue,

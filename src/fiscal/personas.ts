@@ -1,6 +1,6 @@
 /**
- * The personas of a sandbox: invented providers, each with documents for the scenarios of its kind, as data and as ready texts. The
- * creator of a sandbox imports the registers and issues the documents like any integrator (D-601).
+ * The personas of a sandbox: invented providers, each with documents for the scenarios of its kind, as data and as ready texts. The creator
+ * of a sandbox imports the registers and issues the documents like any integrator (D-601).
  */
 import { dpsIdOf } from './chave.ts';
 import { linhaDe } from './cronograma.ts';

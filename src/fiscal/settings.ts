@@ -42,8 +42,8 @@ export type Setting<Value = unknown> = Kind<Value> & {
   /** A file or a folder: stored with its absolute path. */
   readonly isPath?: true;
   /**
-   * The setting names files of the machine, addresses, or the identity of the municipality. Only the operator of the machine changes it,
-   * by command.
+   * The setting names files of the machine, addresses, or the identity of the municipality. Only the operator of the machine changes it, by
+   * command.
    */
   readonly byCommand?: true;
   /** The setting is on in a new municipality. */

@@ -1,6 +1,6 @@
 /**
- * The behaviour of the local authority that a sender of the sandbox requests (D-60). The request is in the header `X-NFSe-Simular` or in
- * a free text of the document. The values are `adn:rejeita=E1234`, `adn:atraso=30s`, `adn:indisponivel=5m` and `adn:resposta-perdida`;
+ * The behaviour of the local authority that a sender of the sandbox requests (D-60). The request is in the header `X-NFSe-Simular` or in a
+ * free text of the document. The values are `adn:rejeita=E1234`, `adn:atraso=30s`, `adn:indisponivel=5m` and `adn:resposta-perdida`;
  * several may be combined.
  *
  * This file reads and writes the values; `../adn/local.ts` acts on them. An unknown value is ignored with a remark: nothing here refuses.

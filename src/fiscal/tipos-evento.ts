@@ -3,8 +3,8 @@
  * request.
  *
  * This is the only table of them: the reader of a request, the XML, the schema and the catalogue `motivos_evento` are made from it.
- * `conflitos-evento.ts` decides which event is accepted after which. Names, orders and lists come from Anexo II v1.01 and schema 1.01.
- * The JSON names other than `codigo_motivo_cancelamento` and `descricao_motivo_cancelamento` are ours.
+ * `conflitos-evento.ts` decides which event is accepted after which. Names, orders and lists come from Anexo II v1.01 and schema 1.01. The
+ * JSON names other than `codigo_motivo_cancelamento` and `descricao_motivo_cancelamento` are ours.
  */
 import { type SimpleType, T } from './layout/simple-types.ts';
 

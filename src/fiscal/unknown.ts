@@ -1,6 +1,6 @@
 /**
- * A document with unknown values, because their text is wrong or missing. A question that reads none of them is answered as usual; one
- * that reads them has no answer (D-720). A completely read document never comes here.
+ * A document with unknown values, because their text is wrong or missing. A question that reads none of them is answered as usual; one that
+ * reads them has no answer (D-720). A completely read document never comes here.
  */
 
 /** Stands in the place of an unknown field or group. */

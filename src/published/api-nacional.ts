@@ -1,7 +1,4 @@
-/**
- * The national API and this service side by side: rows for the migration page, for `nfse migrar-dps`, and for the
- * documentation.
- */
+/** The national API and this service side by side: rows for the migration page, for `nfse migrar-dps`, and for the documentation. */
 
 import { IDEMPOTENCY_HEADER } from '../base/world/idempotency.ts';
 import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../base/world/sent-documents.ts';

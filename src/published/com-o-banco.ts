@@ -1,6 +1,6 @@
 /**
- * Attacks with access to the database (its address and password), and the verification of the audit chain that finds
- * each. `src/subjects/auditoria/auditoria-colunas.test.ts` runs each of them and compares the answers with the rows.
+ * Attacks with access to the database (its address and password), and the verification of the audit chain that finds each.
+ * `src/subjects/auditoria/auditoria-colunas.test.ts` runs each of them and compares the answers with the rows.
  */
 import { table } from './markdown.ts';
 

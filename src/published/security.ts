@@ -1,7 +1,6 @@
 /**
- * The access rules: one row for each address of each door. `docs/seguranca.md` is made of them.
- * `test/seguranca.test.ts` asks each address as a stranger, as a party and as a party of another municipality. It
- * compares the answers with the rows.
+ * The access rules: one row for each address of each door. `docs/seguranca.md` is made of them. `test/seguranca.test.ts` asks each address
+ * as a stranger, as a party and as a party of another municipality. It compares the answers with the rows.
  *
  * The rows state the behaviour of production. An address without a row, or a row without an address, is an error.
  */
@@ -30,9 +29,9 @@ import {
 } from './paths.ts';
 
 /**
- * The information that a stranger gets. `nada`: the answer does not depend on the object, and nothing is looked up.
- * `existencia`: the existence of the object, and no more. `chave`: the holder of the key or protocol number counts as a
- * party, and no other way finds the object. `publico`: the answer is for everybody.
+ * The information that a stranger gets. `nada`: the answer does not depend on the object, and nothing is looked up. `existencia`: the
+ * existence of the object, and no more. `chave`: the holder of the key or protocol number counts as a party, and no other way finds the
+ * object. `publico`: the answer is for everybody.
  */
 type Revela = 'nada' | 'existencia' | 'chave' | 'publico';
 

@@ -1,6 +1,6 @@
 /**
- * The version of this program: that of `package.json`, and the commit. The archive of the service holds its commit
- * there as `gitHead`, npm's name for it; a checkout asks git; elsewhere the commit is unknown.
+ * The version of this program: that of `package.json`, and the commit. The archive of the service holds its commit there as `gitHead`,
+ * npm's name for it; a checkout asks git; elsewhere the commit is unknown.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';

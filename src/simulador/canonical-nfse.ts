@@ -1,6 +1,6 @@
 /**
- * Recognises an NFS-e that is valid under the schema, signed in the profile and in canonical form. Systems that sign their own output
- * send such notes. The parser and the schema take ten times as long for the same result.
+ * Recognises an NFS-e that is valid under the schema, signed in the profile and in canonical form. Systems that sign their own output send
+ * such notes. The parser and the schema take ten times as long for the same result.
  *
  * One regular expression recognises the note; it is built from the layout table, like the schema. It never refuses: an unrecognised note
  * goes to the parser and the schema. The expression may therefore accept fewer notes than they do, and must not accept more.

@@ -1,6 +1,6 @@
 /**
- * The control address: plain HTTP on this machine only. A test or a person sets faults and refusals there, and reads the stored
- * documents. It is no part of the ADN.
+ * The control address: plain HTTP on this machine only. A test or a person sets faults and refusals there, and reads the stored documents.
+ * It is no part of the ADN.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -7,9 +7,9 @@
 import { hash } from 'node:crypto';
 
 /**
- * The moment of a fault. `antes`: it replaces the processing. `depois`: a lot is processed, and the fault replaces the answer; queries
- * have no such fault. `resposta`: it modifies the answer. A request meets at most one fault of the first two moments, the first that is
- * drawn. Faults of the third moment may combine.
+ * The moment of a fault. `antes`: it replaces the processing. `depois`: a lot is processed, and the fault replaces the answer; queries have
+ * no such fault. `resposta`: it modifies the answer. A request meets at most one fault of the first two moments, the first that is drawn.
+ * Faults of the third moment may combine.
  */
 type Momento = 'antes' | 'depois' | 'resposta';
 

@@ -96,8 +96,8 @@ export class AnsweringProcess {
   }
 
   /**
-   * The connections that did not leave before the process died. Node keeps a socket open that was already on its way, and no process
-   * would ever answer there. Such a connection is closed, so that its client sends again.
+   * The connections that did not leave before the process died. Node keeps a socket open that was already on its way, and no process would
+   * ever answer there. Such a connection is closed, so that its client sends again.
    */
   takeBack(): readonly Socket[] {
     const [here, sent] = [this.leaving.filter(isHere), this.leaving.filter((one) => !isHere(one))];

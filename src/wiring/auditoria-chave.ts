@@ -1,6 +1,6 @@
 /**
- * The storage of the key of the audit chain: a file in the data folder, beside the embedded database and outside of it. A service creates
- * a missing file. Several machines on one database get the same file, or one with the lines of all (D-761).
+ * The storage of the key of the audit chain: a file in the data folder, beside the embedded database and outside of it. A service creates a
+ * missing file. Several machines on one database get the same file, or one with the lines of all (D-761).
  */
 import { randomBytes } from 'node:crypto';
 import { link, readFile, rm, stat } from 'node:fs/promises';

@@ -1,7 +1,7 @@
 /**
- * The sum of the counters of all parts of the service: its threads and processes are asked at once. A part that does not answer in time
- * is reported as silent, and its last counters stay in the sum. The counters of ended parts stay too: a falling sum would look to
- * Prometheus like a restart of the whole service.
+ * The sum of the counters of all parts of the service: its threads and processes are asked at once. A part that does not answer in time is
+ * reported as silent, and its last counters stay in the sum. The counters of ended parts stay too: a falling sum would look to Prometheus
+ * like a restart of the whole service.
  */
 import { addUp, count, countedIn, gauges, type Snapshot, takeSnapshot, watchLoop } from '../base/measures/counters.ts';
 

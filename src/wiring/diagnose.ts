@@ -119,8 +119,7 @@ async function isThere(file: string): Promise<boolean> {
 }
 
 /**
- * The health of the service on this machine, by its own address: statuses and times only, because the text of an answer may contain
- * names.
+ * The health of the service on this machine, by its own address: statuses and times only, because the text of an answer may contain names.
  */
 async function askService(config: Config, now: number) {
   const url = serviceUrlOf({ ...config, baseUrl: undefined });

@@ -1,7 +1,7 @@
 /**
- * A queue in which production and rehearsals alternate, each with its own places. The names on each side take turns: first the names of
- * the first level, and within each of them those of the second. A full side removes the newest entry of the name with the most, in favour
- * of a name with fewer.
+ * A queue in which production and rehearsals alternate, each with its own places. The names on each side take turns: first the names of the
+ * first level, and within each of them those of the second. A full side removes the newest entry of the name with the most, in favour of a
+ * name with fewer.
  */
 import type { Ambiente } from '../fiscal/ambiente.ts';
 

@@ -162,8 +162,7 @@ export class AsideThread implements Aside {
   }
 
   /**
-   * Terminates the thread if its request takes too long; the next request gets a new one. A request that is being stored is not
-   * terminated.
+   * Terminates the thread if its request takes too long; the next request gets a new one. A request that is being stored is not terminated.
    */
   private async watch(on: Thread, one: Waiting, stage: Int32Array): Promise<void> {
     const { cpuMaxMs = () => ASIDE_CPU_MAX_MS } = this.options;

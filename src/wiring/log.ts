@@ -1,6 +1,6 @@
 /**
- * The structured log, by pino: one JSON line per entry on standard error. The caller decides what to log: never personal data, documents
- * or keys.
+ * The structured log, by pino: one JSON line per entry on standard error. The caller decides what to log: never personal data, documents or
+ * keys.
  */
 import pino from 'pino';
 import { XML_DIFFERENCES, type XmlDifference } from '../documents/xml-differences.ts';

@@ -124,8 +124,7 @@ function unreleasedIn(dataDir: string): UnreleasedSchemaError {
 }
 
 /**
- * Warns once when a newer program has changed the schema. The service continues, because schema changes are compatible with older
- * programs.
+ * Warns once when a newer program has changed the schema. The service continues, because schema changes are compatible with older programs.
  */
 function watchForNewer(pool: Db, log: Logger): NodeJS.Timeout {
   let isWarned = false;

@@ -33,8 +33,8 @@ export type ToServing =
   | { readonly kind: 'end'; readonly isReplaced: boolean };
 
 /**
- * Messages from an answering process: it is ready, or cannot start; the numbers of its handed and open connections; quotas that it used;
- * a quota that it wants; its counters; its requests are on hold.
+ * Messages from an answering process: it is ready, or cannot start; the numbers of its handed and open connections; quotas that it used; a
+ * quota that it wants; its counters; its requests are on hold.
  */
 export type FromServing =
   | { readonly kind: 'ready' }

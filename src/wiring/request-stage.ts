@@ -1,6 +1,6 @@
 /**
- * The stage of a request in another thread: working, storing, or terminated. Both threads see this memory, and only one of them can move
- * it on from working. A request that may be committing is never terminated, and a terminated one stores nothing.
+ * The stage of a request in another thread: working, storing, or terminated. Both threads see this memory, and only one of them can move it
+ * on from working. A request that may be committing is never terminated, and a terminated one stores nothing.
  */
 const AT_WORK = 0;
 const STORING = 1;

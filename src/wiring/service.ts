@@ -22,8 +22,8 @@ import { startTraces } from './traces.ts';
 import { openTransmitterVigia } from './transmitter-vigia.ts';
 
 /**
- * The delay after the drain until requests with large bodies are refused. It is short enough for the current one to be answered before
- * the cut.
+ * The delay after the drain until requests with large bodies are refused. It is short enough for the current one to be answered before the
+ * cut.
  */
 export const TURN_AWAY_MS = CLOSE_MAX_MS - 3 * ASIDE_CPU_MAX_MS;
 

@@ -1,6 +1,6 @@
 /**
- * The parts that answer requests in one process, besides its door: the world of the flows, the thread that transmits, and the one for
- * large bodies.
+ * The parts that answer requests in one process, besides its door: the world of the flows, the thread that transmits, and the one for large
+ * bodies.
  */
 
 import type { Announce } from '../base/book/claim-notas.ts';

@@ -1,6 +1,6 @@
 /**
- * A program started by a wrapper (`bin/nfse`, npm, npx with its shell) does not outlive it. It would otherwise, under a supervisor
- * without cgroups, hold the port for ever, unnoticed (D-261).
+ * A program started by a wrapper (`bin/nfse`, npm, npx with its shell) does not outlive it. It would otherwise, under a supervisor without
+ * cgroups, hold the port for ever, unnoticed (D-261).
  */
 import { readFileSync } from 'node:fs';
 

@@ -1,6 +1,6 @@
 /**
- * The monitoring of `nfse transmitir`: a listener with the counters of this process and the values that only it knows, in the
- * transmitting thread.
+ * The monitoring of `nfse transmitir`: a listener with the counters of this process and the values that only it knows, in the transmitting
+ * thread.
  */
 
 import type { HttpServer } from '../base/http/http.ts';

@@ -21,8 +21,8 @@ const LEAP_MS = 2_000;
 /** The interval of the search for expired answers, and for documents to be compressed. */
 const FORGET_EVERY_MS = 3_600_000;
 /**
- * `RECENT_MS`: the period of the names that are learned each minute. `WARN_EVERY_MS`: the interval of the warnings about missing rates,
- * and of the creation of months ahead.
+ * `RECENT_MS`: the period of the names that are learned each minute. `WARN_EVERY_MS`: the interval of the warnings about missing rates, and
+ * of the creation of months ahead.
  */
 const RECENT_MS = 31 * 24 * 3_600_000;
 const WARN_EVERY_MS = 24 * 3_600_000;

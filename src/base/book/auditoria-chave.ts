@@ -73,8 +73,8 @@ const pad = (key: Buffer, octet: number): Buffer => {
 };
 
 /**
- * The key material with which the database authenticates this entry alone. Its rows are read by the statement itself
- * ({@link autenticadorInSql}).
+ * The key material with which the database authenticates this entry alone. Its rows are read by the statement itself ({@link
+ * autenticadorInSql}).
  */
 export function feitioOf(tenant: string, id: string): Buffer | null {
   const chave = own();

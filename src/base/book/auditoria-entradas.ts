@@ -76,8 +76,8 @@ export async function insertRegistradas(
 }
 
 /**
- * SQL: a `delete` of a table, under an alias. The statement returns the keys of the deleted rows, and each as `item`, for
- * {@link folhasApagadas}. Citus allows no function in `returning` that depends on settings.
+ * SQL: a `delete` of a table, under an alias. The statement returns the keys of the deleted rows, and each as `item`, for {@link
+ * folhasApagadas}. Citus allows no function in `returning` that depends on settings.
  */
 export function takeAway(vista: Vista, deletion: string, alias = 't'): string {
   const keys = AUDITADAS[vista].chave.filter((column) => column !== 'tenant').map((column) => `${alias}.${column}`);

@@ -274,8 +274,7 @@ export function rowInSql(
 }
 
 /**
- * SQL: the values of a row of a table, in the order of its columns, for {@link folhaOfSaid}. Citus allows no other call in `returning`
- *.
+ * SQL: the values of a row of a table, in the order of its columns, for {@link folhaOfSaid}. Citus allows no other call in `returning` .
  */
 export function saidInSql(vista: Vista, alias: string): string {
   return `array[${(AUDITADAS[vista] as Auditada).colunas.map((coluna) => textInSql(coluna, alias)).join(', ')}]`;

@@ -1,6 +1,6 @@
 /**
- * Turns of delivery. A lane delivers batches of one kind of one tenant, and gives its place back when another lane waits.
- * The tenant served longest ago goes first. Each kind has places, apart for production and rehearsals (`base/world/lugares.ts`).
+ * Turns of delivery. A lane delivers batches of one kind of one tenant, and gives its place back when another lane waits. The tenant served
+ * longest ago goes first. Each kind has places, apart for production and rehearsals (`base/world/lugares.ts`).
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -14,9 +14,7 @@ import type { Outcome, Route } from './route.ts';
 /** Six times an ordinary DPS. A shorter body is answered by the serving thread. */
 export const ASIDE_BYTES = 32 * 1024;
 
-/**
- * Milliseconds of processor time, not of the clock, that one such request may take. The longest honest documents take a tenth of them.
- */
+/** Milliseconds of processor time, not of the clock, that one such request may take. The longest honest documents take a tenth of them. */
 export const ASIDE_CPU_MAX_MS = 2_000;
 
 /** The message to a request that took more. */

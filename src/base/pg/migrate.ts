@@ -45,8 +45,8 @@ export class UnreleasedSchemaError extends Error {
 
 /**
  * Applies the missing migrations and returns their names. It also imports the shipped rates into an empty table, and creates the coming
- * months. Processes that start together wait for each other. `tell` gets lines for the operator. Throws {@link NewerSchemaError},
- * {@link UnreleasedSchemaError}, and the reason of `signal`. `all`: the migrations, for a test that brings its own.
+ * months. Processes that start together wait for each other. `tell` gets lines for the operator. Throws {@link NewerSchemaError}, {@link
+ * UnreleasedSchemaError}, and the reason of `signal`. `all`: the migrations, for a test that brings its own.
  */
 export async function migrate(
   pool: Db,

@@ -1,6 +1,6 @@
 /**
- * The fields of the printed note as one table, in the order of the standard (DANFSe v2.0, NT SE/CGNFS-e 008): label,
- * place and size in centimetres, longest content, and its source in the document.
+ * The fields of the printed note as one table, in the order of the standard (DANFSe v2.0, NT SE/CGNFS-e 008): label, place and size in
+ * centimetres, longest content, and its source in the document.
  *
  * The model prevails over the table of the standard when they differ. Nothing here draws; `../danfse.ts` does.
  */
@@ -284,10 +284,7 @@ const semAliquota: Reader = (nota) => {
 const TRIB_FED = 'DPS/infDPS/valores/trib/tribFed';
 const [PIS, COFINS] = [`${TRIB_FED}/piscofins/vPis`, `${TRIB_FED}/piscofins/vCofins`] as const;
 
-/**
- * Version 1.02 of the standard and later: withheld PIS and COFINS are added to the social contributions, and are no own
- * debits.
- */
+/** Version 1.02 of the standard and later: withheld PIS and COFINS are added to the social contributions, and are no own debits. */
 const isWithheld = ({ at }: Impressa): boolean => at(`${TRIB_FED}/piscofins/tpRetPisCofins`) === '1';
 const ownDebitOf =
   (path: typeof PIS | typeof COFINS): Reader =>

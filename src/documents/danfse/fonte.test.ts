@@ -1,7 +1,4 @@
-/**
- * The letters of the printed note: the list is compared with the fonts themselves, and the names of missing letters are
- * tried.
- */
+/** The letters of the printed note: the list is compared with the fonts themselves, and the names of missing letters are tried. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findUnprinted, isPrinted } from '../../fiscal/letras-impressas.ts';

@@ -1,7 +1,7 @@
 /**
- * The TrueType fonts of the printed note: widths for measuring text, glyph numbers for writing it, and the objects that
- * embed them. Two small subsets made for this (`../fontes/README.md`) are embedded whole in each file. The fonts for
- * other letters contribute only the needed glyphs (`recorte.ts`), and are read when the first note needs one.
+ * The TrueType fonts of the printed note: widths for measuring text, glyph numbers for writing it, and the objects that embed them. Two
+ * small subsets made for this (`../fontes/README.md`) are embedded whole in each file. The fonts for other letters contribute only the
+ * needed glyphs (`recorte.ts`), and are read when the first note needs one.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -47,10 +47,7 @@ export type Emprestadas = Map<Fonte, Map<number, Emprestada>>;
 /** Printed for a character that no font has. */
 const REPLACEMENT = '?'.charCodeAt(0);
 
-/**
- * The glyphs of a text: runs of one font each, four hexadecimal digits per glyph. Undefined: the font of the text has
- * all glyphs.
- */
+/** The glyphs of a text: runs of one font each, four hexadecimal digits per glyph. Undefined: the font of the text has all glyphs. */
 export type Corrida = { readonly outra: Fonte | undefined; readonly hex: string };
 
 /** The text in runs; glyphs of other fonts are entered in `emprestadas`. */

@@ -1,6 +1,6 @@
 /**
- * The document as the printed form reads it: one text per path, and the printed forms of a text. A path belongs to the
- * layout, below `infNFSe`, and the compiler checks it.
+ * The document as the printed form reads it: one text per path, and the printed forms of a text. A path belongs to the layout, below
+ * `infNFSe`, and the compiler checks it.
  */
 import { type CampoEnumerado, enumeracaoOf, municipioOf } from '../../fiscal/catalogs/catalogs.ts';
 import { add, type Decimal, formatDecimal, parseDecimal, ZERO } from '../../fiscal/decimal.ts';
@@ -91,8 +91,8 @@ export function percentageAt(path: NfsePath): Reader {
 }
 
 /**
- * The texts of numbered options, in the words of the standard (NT SE/CGNFS-e 008, options of the XSD 1.01). The
- * national catalog has the descriptions that the standard takes from the schema.
+ * The texts of numbered options, in the words of the standard (NT SE/CGNFS-e 008, options of the XSD 1.01). The national catalog has the
+ * descriptions that the standard takes from the schema.
  */
 const OPCOES = {
   tpAmb: { 1: 'Produção', 2: 'Homologação' },

@@ -1,7 +1,6 @@
 /**
- * One A4 page as the bytes of a PDF: text, filled areas and lines, in centimetres from the upper left corner, as the
- * standard measures. No library is needed: a page of text in two fonts has a dozen objects, and the fonts are the same
- * in every file.
+ * One A4 page as the bytes of a PDF: text, filled areas and lines, in centimetres from the upper left corner, as the standard measures. No
+ * library is needed: a page of text in two fonts has a dozen objects, and the fonts are the same in every file.
  */
 import {
   cutObjects,

@@ -1,6 +1,6 @@
 /**
- * Makes a small TrueType font of some glyphs of another, for a PDF to embed. The glyphs are numbered anew from 0. The
- * parts of a composed glyph are added at the end. Instructions for drawing on a screen are left out.
+ * Makes a small TrueType font of some glyphs of another, for a PDF to embed. The glyphs are numbered anew from 0. The parts of a composed
+ * glyph are added at the end. Instructions for drawing on a screen are left out.
  */
 /** The bytes of the small font. `table`: a table of the large font by its tag. `glyphs`: numbers in the large font, 0 first. */
 export function cutGlyphs(table: (tag: string) => Buffer, glyphs: readonly number[]): Buffer {

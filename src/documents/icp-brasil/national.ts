@@ -1,9 +1,9 @@
 /**
- * The authorities of ICP-Brasil that this project ships: the roots that certify people and companies, and the
- * authorities below them. The latter complete a chain when a sender gives its end alone.
+ * The authorities of ICP-Brasil that this project ships: the roots that certify people and companies, and the authorities below them. The
+ * latter complete a chain when a sender gives its end alone.
  *
- * The certificates are `raizes.pem` and `intermediarias.pem`, the table is `autoridades.json`;
- * `scripts/generate-icp-brasil.ts` writes all three. Every certificate must match a fingerprint of the table.
+ * The certificates are `raizes.pem` and `intermediarias.pem`, the table is `autoridades.json`; `scripts/generate-icp-brasil.ts` writes all
+ * three. Every certificate must match a fingerprint of the table.
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';

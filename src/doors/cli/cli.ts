@@ -1,7 +1,6 @@
 /**
- * The command line, in Portuguese. The rows of the commands make the help, and only the requested command is loaded.
- * Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 75 not possible yet; `wiring/program.ts` ends with 75 when
- * the database cannot be used.
+ * The command line, in Portuguese. The rows of the commands make the help, and only the requested command is loaded. Exit codes: 0 done, 1
+ * refused or failed, 2 wrong usage, 75 not possible yet; `wiring/program.ts` ends with 75 when the database cannot be used.
  */
 
 import { readArguments } from '../../base/terminal/arguments.ts';

@@ -1,7 +1,6 @@
 /**
- * A request to the console from its arrival to its answer: the checks of address and origin, the user's identity, the
- * user's permissions, and the writing of the answer. Every row of the table goes through here, so no page repeats these
- * steps.
+ * A request to the console from its arrival to its answer: the checks of address and origin, the user's identity, the user's permissions,
+ * and the writing of the answer. Every row of the table goes through here, so no page repeats these steps.
  */
 
 import { clientOf, siteIn } from '../../base/http/caller.ts';

@@ -29,10 +29,7 @@ export type { RestDoorOptions } from '../../base/http/visit.ts';
 
 export type RestDoor = {
   readonly address: string;
-  /**
-   * Reports at once that the door is not ready. It accepts no more requests after `drainMs` milliseconds, and ends
-   * those in progress.
-   */
+  /** Reports at once that the door is not ready. It accepts no more requests after `drainMs` milliseconds, and ends those in progress. */
   close(drainMs?: number): Promise<void>;
 };
 

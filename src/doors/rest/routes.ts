@@ -1,6 +1,6 @@
 /**
- * The route table of a municipality: the addresses, the inputs, the answers, and the flow of each. The addresses, the
- * checks of the door, the public description and the tests are derived from these rows.
+ * The route table of a municipality: the addresses, the inputs, the answers, and the flow of each. The addresses, the checks of the door,
+ * the public description and the tests are derived from these rows.
  *
  * The rows do not know how an answer is written: headers of every answer, the envelope and the log stand elsewhere.
  */

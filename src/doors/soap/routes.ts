@@ -1,6 +1,6 @@
 /**
- * The legacy port (D-70) as HTTP: it listens in the REST door, shares its limits, and has its own answers (`nfes.ts`).
- * Its service is called `Nfes`, and some programs write that name in the address.
+ * The legacy port (D-70) as HTTP: it listens in the REST door, shares its limits, and has its own answers (`nfes.ts`). Its service is
+ * called `Nfes`, and some programs write that name in the address.
  */
 
 import { ASIDE_BYTES, CROWDED_ASIDE, TOO_DEAR } from '../../base/http/aside.ts';

@@ -1,9 +1,9 @@
 /**
  * The messages of ABRASF 1.00 that this port sends: code, text and correction, and the choice of one for each fault.
  *
- * A fault that the model has a code for is told by that code, in the words of the model. Any other fault keeps its own code. E0310 is
- * sent as `0310`, because the model has room for four characters. Its own codes run from E1 to E161. E802 is sent as `E802`. The two
- * families are thus never mixed. No message contains a name of the DPS or of the REST door (`palavras.ts`).
+ * A fault that the model has a code for is told by that code, in the words of the model. Any other fault keeps its own code. E0310 is sent
+ * as `0310`, because the model has room for four characters. Its own codes run from E1 to E161. E802 is sent as `E802`. The two families
+ * are thus never mixed. No message contains a name of the DPS or of the REST door (`palavras.ts`).
  */
 import { errorOf } from '../errors.ts';
 import type { Fault } from '../fault.ts';
@@ -223,8 +223,8 @@ export function mensagemOfFalta({ codigo, path, encontrado, detalhe, ajuda }: Fa
 }
 
 /**
- * A fault in the terms of the model: of a signature, of a request, or of the DPS made from an RPS. `rps`: the sent RPS, so that the
- * message names an element that was sent.
+ * A fault in the terms of the model: of a signature, of a request, or of the DPS made from an RPS. `rps`: the sent RPS, so that the message
+ * names an element that was sent.
  */
 export function mensagemOfFault(fault: Fault, sobre = '', rps?: Rps): Mensagem {
   const { codigo, xpath, encontrado, chave_acesso } = fault;

@@ -1,6 +1,6 @@
 /**
- * The one table of how a note is shown in the model: each element of `InfNfse`, in schema order, with its source in the NFS-e. The
- * answers are written from this table, and its page is generated from it.
+ * The one table of how a note is shown in the model: each element of `InfNfse`, in schema order, with its source in the NFS-e. The answers
+ * are written from this table, and its page is generated from it.
  */
 import { municipioOf, zoneOf } from '../catalogs/catalogs.ts';
 import { formatDecimal, parseDecimal, readDecimal, ZERO } from '../decimal.ts';

@@ -23,8 +23,8 @@ export type Correlacao = {
 export type Contexto = {
   readonly tpAmb: '1' | '2';
   /**
-   * IBGE code of the municipality of the note. Undefined for a provider without a note in the sandbox: the municipality of the provision
-   * is used.
+   * IBGE code of the municipality of the note. Undefined for a provider without a note in the sandbox: the municipality of the provision is
+   * used.
    */
   readonly cLocEmi: string | undefined;
   readonly correlacao: Correlacao | undefined;

@@ -1,6 +1,6 @@
 /**
- * The RPS of ABRASF 1.00 as one table, in the order of its schema. Each row has the shape of an element, and the codes of the model for
- * its absence and its malformation. The conversion to the DPS stands in `mapa.ts`.
+ * The RPS of ABRASF 1.00 as one table, in the order of its schema. Each row has the shape of an element, and the codes of the model for its
+ * absence and its malformation. The conversion to the DPS stands in `mapa.ts`.
  *
  * Elements are found by their local names, in any namespace and any order. An element that the table does not have is refused: a misspelt
  * deduction or taker, if skipped, would change the tax. Unknown elements are allowed only inside the groups of the extension of 2026. The

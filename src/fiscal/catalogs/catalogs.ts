@@ -1,11 +1,10 @@
 /**
- * The national catalogs: lists as data, each file with its source and date in its head, and lookups over them. An import only parses.
- * Rows become objects, and objects an index, at the first lookup.
+ * The national catalogs: lists as data, each file with its source and date in its head, and lookups over them. An import only parses. Rows
+ * become objects, and objects an index, at the first lookup.
  *
- * A catalog decides nothing: a rule decides the meaning of a code for a nota. `scripts/generate-catalogs.ts` writes the files.
- * Deliberately absent: the codes and rates of one municipality, which its own registry has; maritime waters (`0000000`), which are no
- * municipality; toll road stretches, whose register is not public; values of layouts not yet in force; events, which `../tipos-evento.ts`
- * declares.
+ * A catalog decides nothing: a rule decides the meaning of a code for a nota. `scripts/generate-catalogs.ts` writes the files. Deliberately
+ * absent: the codes and rates of one municipality, which its own registry has; maritime waters (`0000000`), which are no municipality; toll
+ * road stretches, whose register is not public; values of layouts not yet in force; events, which `../tipos-evento.ts` declares.
  */
 
 import { BRASILIA } from '../moment.ts';

@@ -1,6 +1,6 @@
 /**
- * The state of a CEP, by its first three digits. Source: the ranges by state that the Correios publish, as of 22/11/2026. The ranges do
- * not identify the municipality, nor whether a CEP is in use.
+ * The state of a CEP, by its first three digits. Source: the ranges by state that the Correios publish, as of 22/11/2026. The ranges do not
+ * identify the municipality, nor whether a CEP is in use.
  */
 
 /** State, and its ranges of the first five digits, which begin and end at full hundreds. */

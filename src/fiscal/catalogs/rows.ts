@@ -1,16 +1,16 @@
 /**
  * The columns of each national catalog, and the closed lists of their values.
  *
- * It imports no data, so `scripts/generate-catalogs.ts` can write the files against these very types before they exist. Property names
- * are the columns of the files: published names unchanged, the others ours.
+ * It imports no data, so `scripts/generate-catalogs.ts` can write the files against these very types before they exist. Property names are
+ * the columns of the files: published names unchanged, the others ours.
  */
 
 // Services
 
 /**
- * The rules of ISSQN incidence (LC 116 art. 3): EP provider's establishment, LP place of provision, ET taker's establishment, NI nobody.
- * An import (provider or provision abroad) is due at the domicile of the emitting taker or intermediary. That domicile prevails over EP,
- * LP and ET. The generator fails if the national table ever makes an exception to that.
+ * The rules of ISSQN incidence (LC 116 art. 3): EP provider's establishment, LP place of provision, ET taker's establishment, NI nobody. An
+ * import (provider or provision abroad) is due at the domicile of the emitting taker or intermediary. That domicile prevails over EP, LP
+ * and ET. The generator fails if the national table ever makes an exception to that.
  */
 export const REGRAS_INCIDENCIA = ['EP', 'LP', 'ET', 'NI'] as const;
 export type RegraIncidencia = (typeof REGRAS_INCIDENCIA)[number];
@@ -258,8 +258,8 @@ export interface Indicador {
 }
 
 /**
- * One allowed combination of service, NBS, operation indicator and classification (Anexo VIII). Its publisher calls it initial work, so
- * it yields warnings and suggestions, never refusals (decided in D-84).
+ * One allowed combination of service, NBS, operation indicator and classification (Anexo VIII). Its publisher calls it initial work, so it
+ * yields warnings and suggestions, never refusals (decided in D-84).
  */
 export interface Correlacao {
   /** `01.01`. */
@@ -281,8 +281,8 @@ export const TRIBUTOS_IBS_CBS = ['IBS-UF', 'IBS-MUN', 'CBS'] as const;
 export type TributoIbsCbs = (typeof TRIBUTOS_IBS_CBS)[number];
 
 /**
- * Percentages that the calculation uses besides the rates, the same for everybody. Government purchases have the reducer and the shares
- * of the CBS that go to a buying state or municipality. Each presumed credit of an NFS-e has its own, by `cCredPres`.
+ * Percentages that the calculation uses besides the rates, the same for everybody. Government purchases have the reducer and the shares of
+ * the CBS that go to a buying state or municipality. Each presumed credit of an NFS-e has its own, by `cCredPres`.
  */
 const PERCENTUAIS_IBS_CBS = [
   'REDUTOR-COMPRA-GOV',

@@ -93,8 +93,8 @@ function startingWith(texts: readonly string[], start: string): readonly number[
 const GRAM_LENGTH = 3;
 
 /**
- * The places of the texts that contain every word. The search reads only the texts that have the rarest three letters of a word. It takes
- * a tenth of the time of a full scan, measured on the 5571 municipalities.
+ * The places of the texts that contain every word. The search reads only the texts that have the rarest three letters of a word. It takes a
+ * tenth of the time of a full scan, measured on the 5571 municipalities.
  */
 function wordFinder(texts: readonly string[]): Finder {
   const places = gramsOf(texts);

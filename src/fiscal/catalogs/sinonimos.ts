@@ -1,8 +1,8 @@
 /**
  * Everyday words for the services of the national list. The filter `descricao` finds services by these words and by those of the list.
  *
- * The words are ours, and no part of the law. A word helps to find a subitem; only the description says whether it is the right service.
- * A thing leased without an operator (a car, a machine) has no taxed subitem, and is found in 99.01.
+ * The words are ours, and no part of the law. A word helps to find a subitem; only the description says whether it is the right service. A
+ * thing leased without an operator (a car, a machine) has no taxed subitem, and is found in 99.01.
  */
 
 /** One or more words, and the subitems of the list that they may mean. */

@@ -1,8 +1,8 @@
 /**
  * Reads the data files of this folder: a head and rows as arrays, converted to typed objects on first use.
  *
- * The reader trusts the files. `scripts/generate-catalogs.ts` writes them against the same row types, so nothing is checked twice.
- * Nothing outside this folder should import it.
+ * The reader trusts the files. `scripts/generate-catalogs.ts` writes them against the same row types, so nothing is checked twice. Nothing
+ * outside this folder should import it.
  */
 
 /** One data file as `scripts/generate-catalogs.ts` writes it; `null` marks a value that no source states. */

@@ -22,8 +22,8 @@ export type TypeFault = {
 const FIX_SHOWN_MAX = 60;
 
 /**
- * The error of a text and its remedy: the rest of a sentence that begins with the name of the field, full stop included. The message for
- * an empty text comes from the caller, which knows whether the field is required.
+ * The error of a text and its remedy: the rest of a sentence that begins with the name of the field, full stop included. The message for an
+ * empty text comes from the caller, which knows whether the field is required.
  */
 export function sayFault(type: SimpleType, { kind, problem, fix, expected }: TypeFault): string {
   if (kind === 'vazio') return `${problem}.`;
@@ -55,8 +55,8 @@ function patternOf(type: SimpleType): RegExp | undefined {
 const FAR_BEYOND = 100;
 
 /**
- * Checks one text against its type. Returns undefined if it is valid; {@link readValue} gives its national spelling. One problem per
- * value is reported, the one that explains the most. `zone`: the time zone in which an instant has its day.
+ * Checks one text against its type. Returns undefined if it is valid; {@link readValue} gives its national spelling. One problem per value
+ * is reported, the one that explains the most. `zone`: the time zone in which an instant has its day.
  */
 export function checkText(type: SimpleType, value: string, zone?: string): TypeFault | undefined {
   const fault = faultOf(type, value, zone);

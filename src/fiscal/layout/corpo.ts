@@ -327,8 +327,8 @@ export const CORPO: readonly Item[] = [
 ];
 
 /**
- * Names that senders are likely to try, and the property that they mean in the same group. Tags of the DPS are omitted: a property is
- * also found by its tag.
+ * Names that senders are likely to try, and the property that they mean in the same group. Tags of the DPS are omitted: a property is also
+ * found by its tag.
  */
 export const LIKELY: Readonly<Record<string, string>> = {
   serie: 'serie_dps',

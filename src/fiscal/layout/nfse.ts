@@ -1,9 +1,9 @@
 /**
- * The NFS-e 1.01 as one table, in the national order, with the declaration inside; and the outer elements of both documents, which hold
- * the identifiers and the signature.
+ * The NFS-e 1.01 as one table, in the national order, with the declaration inside; and the outer elements of both documents, which hold the
+ * identifiers and the signature.
  *
- * No client sends an NFS-e, so there is only the national form. `../assess.ts` computes the amounts; the judge decides when an element
- * must be absent; `write.ts` makes the text.
+ * No client sends an NFS-e, so there is only the national form. `../assess.ts` computes the amounts; the judge decides when an element must
+ * be absent; `write.ts` makes the text.
  */
 import { INF_DPS, ruaFields } from './dps.ts';
 import { T } from './simple-types.ts';

@@ -1,6 +1,6 @@
 /**
- * Converts the received DPS to the one that stands in the note (D-34). Elements that the national reception requires and a sender may
- * omit are filled in; elements that it refuses are left out.
+ * Converts the received DPS to the one that stands in the note (D-34). Elements that the national reception requires and a sender may omit
+ * are filled in; elements that it refuses are left out.
  *
  * Spellings were made national when the DPS was read. Nothing is computed here, and unchanged parts are shared with the original, not
  * copied. `nBM` cannot be filled in: production refuses a benefit without it (D-192), and the sandbox then writes a note that is not

@@ -3,8 +3,8 @@
  * values that only a body can declare are returned beside it.
  *
  * Only errors that XML cannot have are judged here: an unknown property, an object in the place of a text, a number for a code. `read.ts`
- * judges the rest, and its faults get the names of the properties. Both together are one answer, and one mistake is one fault. Defaults
- * are technical only and stand in the table; null counts as absent.
+ * judges the rest, and its faults get the names of the properties. Both together are one answer, and one mistake is one fault. Defaults are
+ * technical only and stand in the table; null counts as absent.
  */
 import { dpsIdOf } from '../chave.ts';
 import { type Decimal, parseDecimal } from '../decimal.ts';

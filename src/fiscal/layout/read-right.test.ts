@@ -1,6 +1,6 @@
 /**
- * The quick reader beside the explaining one: it accepts exactly the documents without a structural fault, with the same result.
- * Documents are the examples of the rules and random ones grown from the layout; changes of them are drawn.
+ * The quick reader beside the explaining one: it accepts exactly the documents without a structural fault, with the same result. Documents
+ * are the examples of the rules and random ones grown from the layout; changes of them are drawn.
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

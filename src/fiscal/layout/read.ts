@@ -1,9 +1,9 @@
 /**
  * Reads a tree of elements against a layout: the typed document, and **all** its structural faults in one pass.
  *
- * Each fault has its code, its xpath, the found and the expected value. The corrected text is added if the correction is mechanical
- * (D-12). One mistake is one fault: a misspelt tag is not also a missing element. The rules judge a value beside other values. The
- * caller, which knows the text, fills in line and column.
+ * Each fault has its code, its xpath, the found and the expected value. The corrected text is added if the correction is mechanical (D-12).
+ * One mistake is one fault: a misspelt tag is not also a missing element. The rules judge a value beside other values. The caller, which
+ * knows the text, fills in line and column.
  */
 import { municipioOf } from '../catalogs/catalogs.ts';
 import { type Fault, quoted } from '../fault.ts';
@@ -59,8 +59,8 @@ export type DpsReading =
 
 /**
  * The DPS in a tree whose root should be `DPS`, or every structural fault of it. The codes are E0001, E0002, E0003, E0010, E002, E203 and
- * those that the specification gives to single elements. The layout version is judged before (E110). `how`: the text that the tree was
- * read from, or the words of another form that it was made of.
+ * those that the specification gives to single elements. The layout version is judged before (E110). `how`: the text that the tree was read
+ * from, or the words of another form that it was made of.
  */
 export function readDps(root: Elemento, how: How = {}): DpsReading {
   const layout = layoutOf(root) ?? LAYOUTS[0]!;
@@ -235,8 +235,7 @@ function readGroup(
 }
 
 /**
- * Marks the values that a faulty group leaves unknown: copies, missing elements, and all absent elements if loose text stands in the
- * group.
+ * Marks the values that a faulty group leaves unknown: copies, missing elements, and all absent elements if loose text stands in the group.
  */
 function markUnknown({ compiled, element }: Level, value: Record<string, unknown>, twins: ReadonlySet<string>): void {
   for (const name of twins) value[name] = UNKNOWN;

@@ -49,8 +49,8 @@ export function isFlatAbroad({ items }: Host, members: readonly JsonMember[]): b
 }
 
 /**
- * `taken`: names that the object has, or that another name means; no correction may use them. `abroad`: the result of {@link
- * isFlatAbroad} for the object.
+ * `taken`: names that the object has, or that another name means; no correction may use them. `abroad`: the result of {@link isFlatAbroad}
+ * for the object.
  */
 export function strangeProperty(
   name: string,

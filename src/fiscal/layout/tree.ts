@@ -23,8 +23,8 @@ export function attributeOf(element: Elemento, name: string): string | undefined
 }
 
 /**
- * The tree with another text in the child `name` of the child `group` of its root. A group without that child gets it as its first child;
- * a tree without the group is unchanged.
+ * The tree with another text in the child `name` of the child `group` of its root. A group without that child gets it as its first child; a
+ * tree without the group is unchanged.
  */
 export function withText(root: Elemento, group: string, name: string, text: string): Elemento {
   const changed = (parent: Elemento): Elemento => {

@@ -190,8 +190,8 @@ type NationalProperty<I> = I extends { kind: 'choice'; items: infer Items extend
     : never;
 
 /**
- * The same object in the form of the national schema: values that the service fills in are present, additional requirements of the
- * service are optional.
+ * The same object in the form of the national schema: values that the service fills in are present, additional requirements of the service
+ * are optional.
  */
 export type NationalShape<Items extends readonly Item[]> = Simplify<Merge<NationalProperty<Items[number]>>>;
 

@@ -1,9 +1,9 @@
 /**
  * A message in the names of the JSON body: rules name the elements of the DPS, which the sender of a body does not know.
  *
- * Only unambiguous names are replaced: a path, a name that no ordinary word is spelt like (`cTribNac`), and a few short ones. Text
- * between quotation marks stays. If several elements share a name, the one nearest to the place of the fault is meant. If that is not
- * decisive and their properties differ, the name stays.
+ * Only unambiguous names are replaced: a path, a name that no ordinary word is spelt like (`cTribNac`), and a few short ones. Text between
+ * quotation marks stays. If several elements share a name, the one nearest to the place of the fault is meant. If that is not decisive and
+ * their properties differ, the name stays.
  */
 
 import { ownOf } from '../own.ts';

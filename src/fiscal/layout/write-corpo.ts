@@ -1,6 +1,6 @@
 /**
- * Writes a DPS as the JSON body that becomes it: the inverse of `read-corpo.ts`, for the examples of the pages and for clients that
- * change from XML to JSON.
+ * Writes a DPS as the JSON body that becomes it: the inverse of `read-corpo.ts`, for the examples of the pages and for clients that change
+ * from XML to JSON.
  *
  * Every value is a string, unchanged from the DPS, even a wrong one. An example of a mistake thus makes the same mistake. An element
  * unknown to the layout is written under its own name, in the corresponding object.

@@ -2,8 +2,8 @@
  * Writes the DPS and the NFS-e: typed objects to text, in the order of the tables, in the national spelling. The event is written by the
  * same means in `evento.ts`.
  *
- * The text has no white space between elements and no prefix, so canonicalisation leaves it unchanged. Each table is prepared once,
- * because this runs on every issuance. Nothing is checked here: the content was judged before, and undefined values are left out.
+ * The text has no white space between elements and no prefix, so canonicalisation leaves it unchanged. Each table is prepared once, because
+ * this runs on every issuance. Nothing is checked here: the content was judged before, and undefined values are left out.
  */
 import { type Decimal, formatDecimal } from '../decimal.ts';
 import { DPS_NAMESPACE, DPS_VERSAO, INF_DPS } from './dps.ts';

@@ -1,6 +1,6 @@
 /**
- * Rules by the municipality's register of deductions, special regimes and non-incidence (national rules "parameters of the
- * municipality"). They do not apply if the municipality keeps no register. Those of benefits are in `beneficio.ts`.
+ * Rules by the municipality's register of deductions, special regimes and non-incidence (national rules "parameters of the municipality").
+ * They do not apply if the municipality keeps no register. Those of benefits are in `beneficio.ts`.
  */
 import { assessesInSimples } from '../aliquota.ts';
 import {

@@ -35,8 +35,8 @@ const EXPORTACAO: Patch = {
 };
 
 /**
- * Numbers of ISO 4217 that are sent by mistake for the central bank's. Only 978 is the same currency in both tables. Source: ISO 4217,
- * list one, the currencies most traded with Brazil.
+ * Numbers of ISO 4217 that are sent by mistake for the central bank's. Only 978 is the same currency in both tables. Source: ISO 4217, list
+ * one, the currencies most traded with Brazil.
  */
 const ISO_4217: ReadonlyMap<string, string> = new Map([
   ['032', 'ARS'],

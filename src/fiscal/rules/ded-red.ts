@@ -12,8 +12,8 @@ import { annexHead, forEach, type ItemRule, ofPart, type Patch, type Rule } from
 import { WITHOUT_MINIMUM } from './valores.ts';
 
 /**
- * Codes in which a company that assesses inside the Simples Nacional may deduct. Anexo I v1.01, E0441 and E0442: those without the
- * minimum of 2 %, with item 6 and without item 16.01.
+ * Codes in which a company that assesses inside the Simples Nacional may deduct. Anexo I v1.01, E0441 and E0442: those without the minimum
+ * of 2 %, with item 6 and without item 16.01.
  */
 export const DEDUCIBLE_IN_SIMPLES: ReadonlySet<string> = new Set(
   [...WITHOUT_MINIMUM].filter((code) => !code.startsWith('1601')).concat('060101', '060201'),

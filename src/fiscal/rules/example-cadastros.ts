@@ -1,6 +1,6 @@
 /**
- * The registers of the example municipality for `given: 'cadastros'`: the content of `examples/beneficios.csv` and its siblings. The
- * tests import the files and send the same examples.
+ * The registers of the example municipality for `given: 'cadastros'`: the content of `examples/beneficios.csv` and its siblings. The tests
+ * import the files and send the same examples.
  */
 import type { Beneficio, Cadastros } from '../cadastros.ts';
 import { decimal } from '../decimal.ts';

@@ -1,6 +1,6 @@
 /**
- * The IBS and CBS that a JSON body declares, compared field by field with the official calculation. Each field has the code of the ADN
- * for it. One rule concerns the calculation itself, which no declaration can correct.
+ * The IBS and CBS that a JSON body declares, compared field by field with the official calculation. Each field has the code of the ADN for
+ * it. One rule concerns the calculation itself, which no declaration can correct.
  */
 import type { TributoIbsCbs } from '../catalogs/catalogs.ts';
 import { type Decimal, decimal, distance, formatDecimal, formatRate, ZERO } from '../decimal.ts';

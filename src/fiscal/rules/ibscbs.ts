@@ -1,6 +1,6 @@
 /**
- * Rules of the group of the IBS and the CBS: when it is due, its operation, its recipient, its classification. Its property, its amounts
- * of third parties and the comparison of declared values have files of their own.
+ * Rules of the group of the IBS and the CBS: when it is due, its operation, its recipient, its classification. Its property, its amounts of
+ * third parties and the comparison of declared values have files of their own.
  */
 import {
   type Classificacao,

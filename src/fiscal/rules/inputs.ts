@@ -1,6 +1,6 @@
 /**
- * The inputs of each computed amount, by their places in the DPS. A fault at one of them leaves the amount unknown, so that a declared
- * one is not compared with it. A group stands here if its presence counts.
+ * The inputs of each computed amount, by their places in the DPS. A fault at one of them leaves the amount unknown, so that a declared one
+ * is not compared with it. A group stands here if its presence counts.
  */
 import type { DpsPath } from '../layout/dps.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Rules of the amounts of third parties, `IBSCBS/valores/gReeRepRes`. Check digits of the supplier's CNPJ and CPF are structure (D-12);
- * the existence of a referenced document is not checked.
+ * Rules of the amounts of third parties, `IBSCBS/valores/gReeRepRes`. Check digits of the supplier's CNPJ and CPF are structure (D-12); the
+ * existence of a referenced document is not checked.
  */
 import { type Decimal, formatDecimal, sum } from '../decimal.ts';
 import type { Dps } from '../layout/dps.ts';

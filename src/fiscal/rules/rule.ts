@@ -24,8 +24,8 @@ type Seen = [dps: Dps, facts: Facts, declarado: Declarado];
 type RulePath = DpsPath | `NFSe/infNFSe/${NfsePath}`;
 
 /**
- * `nacional`: a rule that the specification does not name (D-86): it refuses in production, and in the sandbox it is a remark that says
- * so. `aviso`: it never refuses. Absent: the specification names it, and it refuses everywhere.
+ * `nacional`: a rule that the specification does not name (D-86): it refuses in production, and in the sandbox it is a remark that says so.
+ * `aviso`: it never refuses. Absent: the specification names it, and it refuses everywhere.
  */
 type RuleScope = 'nacional' | 'aviso';
 
@@ -93,8 +93,8 @@ export type ItemRule<Item> = Head & {
 };
 
 /**
- * A rule about each member of a repeated group: one fault for each member that breaks it, at its own place. `list`: the path of the
- * group, with which `at` begins.
+ * A rule about each member of a repeated group: one fault for each member that breaks it, at its own place. `list`: the path of the group,
+ * with which `at` begins.
  */
 export function forEach<Item>(
   list: DpsPath,

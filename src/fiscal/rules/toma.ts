@@ -1,7 +1,6 @@
 /**
- * Rules of the taker, `toma`. Its single identifier (E0188), its name, and a NIF that is not empty (E0191) are structure. The check
- * digits of CNPJ and CPF (E0003) are structure too. A taker that issues has no rules of its own: such a note is refused as a whole
- * (E9996).
+ * Rules of the taker, `toma`. Its single identifier (E0188), its name, and a NIF that is not empty (E0191) are structure. The check digits
+ * of CNPJ and CPF (E0003) are structure too. A taker that issues has no rules of its own: such a note is refused as a whole (E9996).
  */
 import { servicoOf } from '../catalogs/catalogs.ts';
 import type { Dps } from '../layout/dps.ts';

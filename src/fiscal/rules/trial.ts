@@ -2,8 +2,7 @@
  * An example under the law: the document of a patch, read and judged as in the sandbox.
  *
  * The pages of the codes quote these answers, so that a page always shows the real behaviour. Only the text that `example.ts` writes is
- * read, one tag per line. External documents are XML and are read by `../../documents/xml.ts`, with which the tests run the same
- * examples.
+ * read, one tag per line. External documents are XML and are read by `../../documents/xml.ts`, with which the tests run the same examples.
  */
 
 import { tabelaEmbarcada } from '../aliquotas-ibs-cbs.ts';

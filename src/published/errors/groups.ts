@@ -1,6 +1,6 @@
 /**
- * The groups of the table of errors, in the order in which a request meets them. A code of rules belongs to the group of its
- * first rule in the layout; any other code to the group of its row.
+ * The groups of the table of errors, in the order in which a request meets them. A code of rules belongs to the group of its first rule in
+ * the layout; any other code to the group of its row.
  */
 import { ASSINATURA } from '../../fiscal/errors/assinatura.ts';
 import { EVENTOS } from '../../fiscal/errors/eventos.ts';

@@ -1,6 +1,6 @@
 /**
- * The content of a code's page, before it becomes Markdown, HTML or JSON: the facts of its row, its fields, and its
- * examples. The law gives the answers under the examples while the page is made.
+ * The content of a code's page, before it becomes Markdown, HTML or JSON: the facts of its row, its fields, and its examples. The law gives
+ * the answers under the examples while the page is made.
  */
 
 import type { Alcance, PublicError } from '../../fiscal/errors/row.ts';

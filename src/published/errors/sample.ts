@@ -1,8 +1,8 @@
 /**
  * An example as the pages show it: the relevant lines of the XML and of the JSON body, and `…` for the others.
  *
- * A form is left out when it cannot express the example, or when the answer differs. JSON has one property for the two
- * documents of a party, and fills in technical fields.
+ * A form is left out when it cannot express the example, or when the answer differs. JSON has one property for the two documents of a
+ * party, and fills in technical fields.
  */
 import type { Facts } from '../../fiscal/facts.ts';
 import { judge } from '../../fiscal/judge.ts';
@@ -72,8 +72,8 @@ function pathsSetBy(patch: Patch): string[] {
 type Chosen = Omit<View, 'facts'> & { readonly set: readonly string[]; readonly removed: readonly string[] };
 
 /**
- * The relevant lines inside their groups: those that the patch sets or removes, and those that the case concerns. A
- * removed element leaves a comment in its place, and a group of context alone becomes one line.
+ * The relevant lines inside their groups: those that the patch sets or removes, and those that the case concerns. A removed element leaves
+ * a comment in its place, and a group of context alone becomes one line.
  */
 function fragmentOf(
   all: readonly ExampleLine[],

@@ -1,6 +1,6 @@
 /**
- * The search for a code by part of its number, or by words of its title, meaning or paths. Accents and case do not
- * count. The script of the index filters by the same rules over the same words.
+ * The search for a code by part of its number, or by words of its title, meaning or paths. Accents and case do not count. The script of the
+ * index filters by the same rules over the same words.
  */
 
 import { once } from '../../fiscal/catalogs/table.ts';

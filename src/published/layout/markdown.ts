@@ -1,8 +1,8 @@
 /**
  * `docs/layout.md`: the layout for client developers, one table per group, made of the tables.
  *
- * This file adds in words only facts outside the tables. They are the reading guide, the smallest document, and the
- * service's value for an element that a sender omits.
+ * This file adds in words only facts outside the tables. They are the reading guide, the smallest document, and the service's value for an
+ * element that a sender omits.
  */
 
 import type { Campo } from '../../fiscal/layout/corpo.ts';

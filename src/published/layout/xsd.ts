@@ -1,10 +1,9 @@
 /**
- * XML schemas made of the tables: for the documents that this service reads from a sender, and for those that it
- * writes.
+ * XML schemas made of the tables: for the documents that this service reads from a sender, and for those that it writes.
  *
- * The reader accepts every DPS that the schema of the sender accepts, check digits aside. The reader accepts more: a
- * sibling marked `anywhere` may stand at any place. The schema accepts it before and after its neighbour only, to stay
- * deterministic and short. Rules between fields are not part of a schema.
+ * The reader accepts every DPS that the schema of the sender accepts, check digits aside. The reader accepts more: a sibling marked
+ * `anywhere` may stand at any place. The schema accepts it before and after its neighbour only, to stay deterministic and short. Rules
+ * between fields are not part of a schema.
  */
 import { DPS_NAMESPACE, DPS_VERSAO } from '../../fiscal/layout/dps.ts';
 import { EVENTO } from '../../fiscal/layout/evento.ts';
@@ -179,8 +178,8 @@ function attributeLines({ name, type, doc }: Attribute, named: Named): Lines {
 // Order.
 
 /**
- * Siblings in the national order, as segments with free order inside. Most segments have one element. Neighbours marked
- * `anywhere` share a segment; a single one shares it with the following sibling (D-12).
+ * Siblings in the national order, as segments with free order inside. Most segments have one element. Neighbours marked `anywhere` share a
+ * segment; a single one shares it with the following sibling (D-12).
  */
 function segments(items: readonly Item[], { side }: Named): readonly (readonly Item[])[] {
   if (side === 'national') return items.map((item) => [item]);

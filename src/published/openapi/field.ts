@@ -1,6 +1,6 @@
 /**
- * The vocabulary for describing an answer: fields, and the shapes that answers share. The public description is made of
- * them, and the tests compare every answer with them. The fields of a shape stand in the module that makes the answer.
+ * The vocabulary for describing an answer: fields, and the shapes that answers share. The public description is made of them, and the tests
+ * compare every answer with them. The fields of a shape stand in the module that makes the answer.
  */
 
 /** The name of a shape that the door's `shapes.ts` collects. A test finds a name without a shape. */

@@ -1,7 +1,7 @@
 /**
- * The conditions between the properties of one object of a JSON body, made of the table of the DPS. A group whose
- * fields stand in the object requires some of them once one is present. A choice requires one member. A property with
- * null counts as absent, and so does an empty list.
+ * The conditions between the properties of one object of a JSON body, made of the table of the DPS. A group whose fields stand in the
+ * object requires some of them once one is present. A choice requires one member. A property with null counts as absent, and so does an
+ * empty list.
  */
 import type { Item } from '../../fiscal/layout/corpo.ts';
 import { INF_DPS } from '../../fiscal/layout/dps.ts';

@@ -1,10 +1,10 @@
 /**
- * The request bodies as JSON Schema 2020-12. The JSON body of issuance is made of its own table and that of the DPS;
- * each type of event has one schema for its request.
+ * The request bodies as JSON Schema 2020-12. The JSON body of issuance is made of its own table and that of the DPS; each type of event has
+ * one schema for its request.
  *
- * A schema admits exactly the forms that the service accepts, as far as a schema can. Null counts as absent, a group
- * requires its fields once it has one, and a code has the accepted spellings. Check digits, other notations of an
- * amount and conditions of the law are outside the schemas.
+ * A schema admits exactly the forms that the service accepts, as far as a schema can. Null counts as absent, a group requires its fields
+ * once it has one, and a code has the accepted spellings. Check digits, other notations of an amount and conditions of the law are outside
+ * the schemas.
  */
 import { formatDecimal } from '../../fiscal/decimal.ts';
 import type { Campo, Item } from '../../fiscal/layout/corpo.ts';
@@ -151,8 +151,8 @@ const ANY_TEXT =
   '[\\t\\n\\r ]*[^\\u0000-\\u0020\\uFFFE\\uFFFF][^\\u0000-\\u0008\\u000B\\u000C\\u000E-\\u001F\\uFFFE\\uFFFF]*';
 
 /**
- * An amount as a number, or as a text with two decimals, further zeros aside. An ambiguous text that could mean
- * thousands (`1.000`) is not admitted. The highest value is a power of ten.
+ * An amount as a number, or as a text with two decimals, further zeros aside. An ambiguous text that could mean thousands (`1.000`) is not
+ * admitted. The highest value is a power of ten.
  */
 function decimalSchema({ digits = 1, highest }: SimpleType): Json {
   const type = ['string', 'number'];

@@ -1,7 +1,6 @@
 /**
- * The public description of the service, OpenAPI 3.1. It is made of the door's own data, the layout and the table of
- * errors, and contains only real behaviour. Only the words for the reader and the protocol's additions to every
- * operation are written here.
+ * The public description of the service, OpenAPI 3.1. It is made of the door's own data, the layout and the table of errors, and contains
+ * only real behaviour. Only the words for the reader and the protocol's additions to every operation are written here.
  */
 
 import { IDEMPOTENCY_HEADER } from '../../base/world/idempotency.ts';
@@ -28,8 +27,8 @@ const TITLE = 'Emissor de NFS-e';
 const text = once(() => JSON.stringify(inlineValues(JSON.parse(projectText('docs/openapi.json')))));
 
 /**
- * The served description; `site`: the address of the service for the reader. The generated file is served: making it
- * anew would delay other requests by a tenth of a second or more.
+ * The served description; `site`: the address of the service for the reader. The generated file is served: making it anew would delay other
+ * requests by a tenth of a second or more.
  */
 export function openapiText(site: string): string {
   const escaped = JSON.stringify(site).slice(1, -1);

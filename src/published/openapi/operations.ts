@@ -191,8 +191,8 @@ function bodySchema(path: string): string {
 }
 
 /**
- * The document is a text for OpenAPI; the layout describes its content. The type `object` makes the viewer show an
- * example unchanged. A media type in the schema would make the viewer ask for a file.
+ * The document is a text for OpenAPI; the layout describes its content. The type `object` makes the viewer show an example unchanged. A
+ * media type in the schema would make the viewer ask for a file.
  */
 const XML_BODY: Json = {
   type: ['string', 'object'],

@@ -1,7 +1,4 @@
-/**
- * The answers of an operation by status: its success, the refusals of its own row, and the protocol's additions to
- * every operation.
- */
+/** The answers of an operation by status: its success, the refusals of its own row, and the protocol's additions to every operation. */
 
 import { ERRORS, errorOf } from '../../fiscal/errors.ts';
 import { groupsOf } from '../errors/groups.ts';

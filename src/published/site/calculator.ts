@@ -1,6 +1,6 @@
 /**
- * The calculator of the documentation. It shows the date from which a service needs the IBS and CBS group. It also
- * shows the official calculation for one amount, step by step. The service answers the form, so no script is needed.
+ * The calculator of the documentation. It shows the date from which a service needs the IBS and CBS group. It also shows the official
+ * calculation for one amount, step by step. The service answers the form, so no script is needed.
  *
  * The form asks only for the deciding values. The dry run (`validacao.ts`) applies the whole law to a whole document.
  */
@@ -135,8 +135,8 @@ const BRAZILIAN = /^(?:\d{1,3}(?:\.\d{3})+|\d{1,3}(?: \d{3})+|\d+)(?:,\d{1,2})?$
 const PLAIN = /^\d+\.\d{1,2}$/;
 
 /**
- * Reads `1.000` as a thousand, the Brazilian meaning, and accepts `1000.00` too. An ambiguous amount, such as
- * `1,000.00`, is reported and not guessed.
+ * Reads `1.000` as a thousand, the Brazilian meaning, and accepts `1000.00` too. An ambiguous amount, such as `1,000.00`, is reported and
+ * not guessed.
  */
 function amountIn(text: string, what: string, problems: string[]): Decimal | undefined {
   const bare = text.replace(/\s+/g, ' ').replace(/^R\$ ?/i, '');

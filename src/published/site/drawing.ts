@@ -1,7 +1,7 @@
 /**
- * The state machines as pictures: each state is a card with its moves, and each move a line to the card of its target.
- * A second picture shows the way of a note between its three participants. Both are drawn from the tables of the
- * machines, in the width of a phone; the same stands beside the picture in words.
+ * The state machines as pictures: each state is a card with its moves, and each move a line to the card of its target. A second picture
+ * shows the way of a note between its three participants. Both are drawn from the tables of the machines, in the width of a phone; the same
+ * stands beside the picture in words.
  */
 import { EVENTO_ESTADOS, EVENTO_MOVES, type EventoEstado } from '../../fiscal/evento.ts';
 import { type Move, requireMove } from '../../fiscal/machine.ts';

@@ -1,6 +1,6 @@
 /**
- * The pages of the codes: the index with its search, and one page per code. Each page is complete in itself. The links
- * between them are relative, so that they work behind any address. `../errors/page.ts` makes their content.
+ * The pages of the codes: the index with its search, and one page per code. Each page is complete in itself. The links between them are
+ * relative, so that they work behind any address. `../errors/page.ts` makes their content.
  */
 
 import { once } from '../../fiscal/catalogs/table.ts';

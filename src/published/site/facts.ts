@@ -1,7 +1,6 @@
 /**
- * Facts of the tables for the documentation pages: dates, limits, tables, names. A page names one of these in double
- * braces (`{{limite-corpo}}`) and never repeats it. A name outside these facts and the door's is an error, and so is a
- * fact that no page uses.
+ * Facts of the tables for the documentation pages: dates, limits, tables, names. A page names one of these in double braces
+ * (`{{limite-corpo}}`) and never repeats it. A name outside these facts and the door's is an error, and so is a fact that no page uses.
  *
  * Each is Markdown. Nothing is decided here.
  */

@@ -1,6 +1,6 @@
 /**
- * The frame of every page of the documentation, of the codes and of the reference: a bar with the search before the
- * text, a menu of all pages after it. The list of pages stands here, in their reading order.
+ * The frame of every page of the documentation, of the codes and of the reference: a bar with the search before the text, a menu of all
+ * pages after it. The list of pages stands here, in their reading order.
  */
 
 import { SEARCH_MAX } from '../errors/search.ts';

@@ -1,6 +1,6 @@
 /**
- * The shell of every page: escaped text, the frame of the document, its style, and the policy of a browser for it. A
- * page of the documentation has one script, a file of this service; all content is there without it.
+ * The shell of every page: escaped text, the frame of the document, its style, and the policy of a browser for it. A page of the
+ * documentation has one script, a file of this service; all content is there without it.
  */
 import { createHash } from 'node:crypto';
 import { SITE_STYLE } from './style.ts';
@@ -30,8 +30,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /**
- * A path, or a text with long names, that may break on a narrow screen. It breaks after a slash, an underscore or a dot
- * inside a name, and never inside a number (`07.02.02`, `01/10/2026`).
+ * A path, or a text with long names, that may break on a narrow screen. It breaks after a slash, an underscore or a dot inside a name, and
+ * never inside a number (`07.02.02`, `01/10/2026`).
  */
 export function allowBreaks(text: string): Inserted {
   return text
@@ -174,8 +174,8 @@ export function digestOf(text: string): string {
 export const STYLE_DIGESTS = `${digestOf(STYLE)} ${digestOf(SITE_STYLE)}`;
 
 /**
- * The pages have their own style and the script of this service. The script contacts this service alone, and the search
- * form too. The policy allows nothing else.
+ * The pages have their own style and the script of this service. The script contacts this service alone, and the search form too. The
+ * policy allows nothing else.
  */
 export const PAGE_POLICY = [
   "default-src 'none'",

@@ -1,6 +1,6 @@
 /**
- * The reference of the API, for trying it in a browser: Swagger UI, served from its package, over our own description.
- * Nothing is fetched from another site; a script translates its buttons and headings into Portuguese.
+ * The reference of the API, for trying it in a browser: Swagger UI, served from its package, over our own description. Nothing is fetched
+ * from another site; a script translates its buttons and headings into Portuguese.
  *
  * This is the only file that knows the package, of which it serves two files.
  */
@@ -188,10 +188,7 @@ const WORDS: Readonly<Record<string, string>> = {
   'Possible Reasons:': 'O que pode ter sido:',
 };
 
-/**
- * The script that shows the description in the reader's colour scheme, and translates the words of the viewer into
- * Portuguese.
- */
+/** The script that shows the description in the reader's colour scheme, and translates the words of the viewer into Portuguese. */
 function script(): string {
   return `(() => {
   const words = new Map(Object.entries(${JSON.stringify(WORDS)}));

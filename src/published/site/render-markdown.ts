@@ -1,8 +1,7 @@
 /**
- * Markdown of this repository as HTML. Headings get an anchor, tables scroll by themselves, and error codes become
- * links. The search gets the plain text of each section. HTML in a source is shown as text. Sections between the
- * comments `abas` and `/abas` have the same content in several languages, one per heading; the script of the pages
- * shows one of them.
+ * Markdown of this repository as HTML. Headings get an anchor, tables scroll by themselves, and error codes become links. The search gets
+ * the plain text of each section. HTML in a source is shown as text. Sections between the comments `abas` and `/abas` have the same content
+ * in several languages, one per heading; the script of the pages shows one of them.
  */
 import { Marked, type Tokens } from 'marked';
 import { ownOf } from '../../fiscal/own.ts';

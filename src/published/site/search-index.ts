@@ -1,8 +1,8 @@
 /**
  * The index of the search: the entries with their words, and the ranked entries for a query.
  *
- * Accents, case and plurals do not count. A query is cut to a few words, and each is looked up in a sorted list of
- * words. The work grows with the result, never with the length of the texts. No pattern is made from the query.
+ * Accents, case and plurals do not count. A query is cut to a few words, and each is looked up in a sorted list of words. The work grows
+ * with the result, never with the length of the texts. No pattern is made from the query.
  */
 import { stripAccents } from '../errors/search.ts';
 
@@ -208,10 +208,7 @@ function firstFrom(words: readonly string[], word: string): number {
   return low;
 }
 
-/**
- * The entries for a query, the best first: those named by it, those with all its words, pages with the words in several
- * sections.
- */
+/** The entries for a query, the best first: those named by it, those with all its words, pages with the words in several sections. */
 export function findEntries(index: Index, asked: string): readonly Entry[] {
   const words = questionOf(index, asked);
   const scores = new Map<number, number>();

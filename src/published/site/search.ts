@@ -1,6 +1,6 @@
 /**
- * The search over the whole documentation: a page that works without scripts, and the best suggestions during typing.
- * The index is made at the first query and kept; no outside service is used.
+ * The search over the whole documentation: a page that works without scripts, and the best suggestions during typing. The index is made at
+ * the first query and kept; no outside service is used.
  */
 import { ERRORS } from '../../fiscal/errors.ts';
 import { findMatches, SEARCH_MAX, searchableOf, stripAccents } from '../errors/search.ts';

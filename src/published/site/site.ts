@@ -1,7 +1,6 @@
 /**
- * The documentation: pages written in Markdown (`docs/site`), with facts of the code inserted (`facts.ts`), in the
- * common frame. A page is made at its first request and kept. Only two parts depend on the reader: the service's
- * address in the commands, and the answer to a form.
+ * The documentation: pages written in Markdown (`docs/site`), with facts of the code inserted (`facts.ts`), in the common frame. A page is
+ * made at its first request and kept. Only two parts depend on the reader: the service's address in the commands, and the answer to a form.
  *
  * Links are relative, so that they work behind any address.
  */
@@ -24,8 +23,8 @@ import { codeEntries, fieldEntries, operationEntries, toolEntries } from './sear
 import { type Entry, type Index, indexOf } from './search-index.ts';
 
 /**
- * A placeholder for the address of the service in a kept page; the example files have the address of `npm start`. The
- * placeholder has no character after which a long name may break, so it stays whole.
+ * A placeholder for the address of the service in a kept page; the example files have the address of `npm start`. The placeholder has no
+ * character after which a long name may break, so it stays whole.
  */
 const SITE_MARK = 'ENDERECO-DO-SERVICO';
 const FILES_SITE = 'http://127.0.0.1:8080';

@@ -1,8 +1,8 @@
 /**
  * The signature debugger reports the digested text, the declared digest, the certificate and the verdict of production. Its users write
- * programs that sign. It therefore answers for unsigned documents too, and judges in the sandbox as production would.
- * It judges nothing by itself: the verdict is the one of `sent-documents.ts` and of `cms.ts`. Nothing is stored. No full CPF or CNPJ of a
- * certificate is shown; the canonical form is the sender's own text.
+ * programs that sign. It therefore answers for unsigned documents too, and judges in the sandbox as production would. It judges nothing by
+ * itself: the verdict is the one of `sent-documents.ts` and of `cms.ts`. Nothing is stored. No full CPF or CNPJ of a certificate is shown;
+ * the canonical form is the sender's own text.
  */
 
 import { hash } from 'node:crypto';

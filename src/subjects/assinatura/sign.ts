@@ -1,8 +1,7 @@
 /**
  * `nfse assinar`: the step that a provider's program takes before it sends. A document in XML (a DPS, a lot of RPS or the request of a
  * cancellation) gets its `Signature`. A JSON body gets the value of the header that goes with it. The kind of a file is read from its
- * content.
- * The only faults reported are those that make the signature useless: a certificate out of validity, or of another holder.
+ * content. The only faults reported are those that make the signature useless: a certificate out of validity, or of another holder.
  */
 import { isHeldBy, maskedDocument } from '../../documents/certificate.ts';
 import { signCms } from '../../documents/cms-sign.ts';

@@ -1,7 +1,7 @@
 /**
- * The routes of the catalogs: their filters, their items, and pages that are serialized once.
- * A page of a national list depends on the query alone. Its text is therefore cached under the query as it was sent. A page of the
- * municipal list is built each time, from items that are serialized once.
+ * The routes of the catalogs: their filters, their items, and pages that are serialized once. A page of a national list depends on the
+ * query alone. Its text is therefore cached under the query as it was sent. A page of the municipal list is built each time, from items
+ * that are serialized once.
  */
 
 import { tagOf } from '../../base/http/caching.ts';

@@ -1,7 +1,7 @@
 /**
  * Imports a file of the municipality into its registry. It is read line by line, and every bad line is reported with its number and reason.
- * Either all lines are stored, or none; on request all good ones are.
- * The meaning of the columns is in `import-prestadores.ts` and `listas.ts`.
+ * Either all lines are stored, or none; on request all good ones are. The meaning of the columns is in `import-prestadores.ts` and
+ * `listas.ts`.
  */
 
 import { randomUUID } from 'node:crypto';

@@ -81,10 +81,7 @@ if [ -e "$asked.falta" ]; then rm -f "$asked.falta"; exit 1; fi
 mv "$asked.pronto" "$2"
 `;
 
-/**
- * Recovers a cluster, judges the code in it, and only then returns a server that accepts sessions. Throws {@link CopiaRecusada} with the
- * obstacle.
- */
+/** Recovers a cluster, judges its code, and only then returns a server that accepts sessions. Throws {@link CopiaRecusada}. */
 export async function recoverCluster(programa: Programa, asked: Recuperar, show: Progresso): Promise<Recuperado> {
   if (process.platform === 'win32')
     throw new CopiaRecusada('copiar se pode no Windows; conferir e restaurar, só em Linux e macOS.');
@@ -242,10 +239,7 @@ async function setAside(cluster: string, folder: string): Promise<() => Promise<
   };
 }
 
-/**
- * Settings that override those of the copied cluster. No other client reaches it, it needs nothing of its old machine, and it sends nothing
- * out.
- */
+/** Settings that override those of the copied cluster: no other client reaches it, and it sends nothing out. */
 const PRIVATE: Readonly<Record<string, string>> = {
   listen_addresses: '',
   port: '5432',
@@ -299,10 +293,7 @@ class Feeder {
     this.work = this.serve();
   }
 
-  /**
-   * A recovery without a moment must reach the end of the log. A server that asked for fewer segments would have lost the rest without
-   * notice.
-   */
+  /** A recovery without a moment must reach the end of the log, or the rest would be lost without notice. */
   needLast(): void {
     const last = this.asked.caminho.segmentos.at(-1);
     if (last === undefined || this.handed.has(last)) return;

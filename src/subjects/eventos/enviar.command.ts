@@ -139,7 +139,7 @@ const WITHOUT_EFFECT: Readonly<Partial<Record<EventoEstado, string>>> = {
   dispensado: 'O envio do evento ao ADN foi dispensado, e ele não tem efeito na nota',
 };
 
-/** Whether an event has ended. An event in `erro` with a retry left has the public advice `retentar`. */
+/** Whether an event has ended. An event in `erro` that can still be retried has the public advice `retentar`. */
 function isAtRest({ status_evento, acao_sugerida }: Pick<Evento, 'status_evento' | 'acao_sugerida'>): boolean {
   return eventoRests(status_evento, acao_sugerida === 'retentar');
 }

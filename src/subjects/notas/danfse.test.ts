@@ -1,6 +1,6 @@
 /**
- * The printed form read back by other programs: the words and their places by poppler, the code by zbar. Places and labels are
- * those of the standard (`especificacao/danfse.ts`); amounts are those of the worked example of the reference.
+ * The printed form read back by other programs: the words and their places by poppler, the code by zbar. Places and labels are those of the
+ * standard (`especificacao/danfse.ts`); amounts are those of the worked example of the reference.
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

@@ -1,6 +1,6 @@
 /**
- * Exports of the notes of a CNPJ or CPF to a file. The row is the job, and each part is committed with the cursor of
- * the next one. Any process may make a missing part.
+ * Exports of the notes of a CNPJ or CPF to a file. The row is the job, and each part is committed with the cursor of the next one. Any
+ * process may make a missing part.
  */
 import { type Db, runTransaction } from '../../base/pg/open.ts';
 import type { PoolClient } from '../../base/pg/pg.ts';

@@ -1,6 +1,6 @@
 /**
- * The notes of a party as one file: the worker makes it a part at a time and survives the death of a process. The file
- * is for its owner alone, and for some days.
+ * The notes of a party as one file: the worker makes it a part at a time and survives the death of a process. The file is for its owner
+ * alone, and for some days.
  */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';

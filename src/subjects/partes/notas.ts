@@ -165,8 +165,8 @@ export type Onward<Page> = {
 };
 
 /**
- * Every item from a page on, as the pages are read. A list that cannot be read to its end is aborted, so that no client
- * takes it for the whole.
+ * Every item from a page on, as the pages are read. A list that cannot be read to its end is aborted, so that no client takes it for the
+ * whole.
  */
 export async function* eachOfPages<Page extends { readonly cursor: string | null }, Item>(
   first: Page,

@@ -1,7 +1,6 @@
 /**
- * The pages on tokens and on webhooks, tried word by word beyond `journeys/site.maquina.test.ts`. A request that
- * openssl signs as the page says gets a token in production, once. The function that verifies a message is tried in
- * each language against another implementation.
+ * The pages on tokens and on webhooks, tried word by word beyond `journeys/site.maquina.test.ts`. A request that openssl signs as the page
+ * says gets a token in production, once. The function that verifies a message is tried in each language against another implementation.
  */
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';

@@ -1,6 +1,6 @@
 /**
- * Attacks of one party on the others: foreign tokens, tokens of another municipality, replays, a revocation during an
- * answer, and hostile parameters. Two processes share one database, in production and in the sandbox.
+ * Attacks of one party on the others: foreign tokens, tokens of another municipality, replays, a revocation during an answer, and hostile
+ * parameters. Two processes share one database, in production and in the sandbox.
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';

@@ -1,6 +1,6 @@
 /**
- * The reach of a token: every row of the route table that needs one is tried. No row gives data of another document, or
- * data outside the scope of the token. `partes-isolamento.maquina.test.ts` tries a revoked token in all processes.
+ * The reach of a token: every row of the route table that needs one is tried. No row gives data of another document, or data outside the
+ * scope of the token. `partes-isolamento.maquina.test.ts` tries a revoked token in all processes.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

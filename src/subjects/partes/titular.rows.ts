@@ -1,6 +1,6 @@
 /**
- * The data held about a person, by CPF: counted, read for the person, and erased where the law allows.
- * `titular-lugares.ts` lists the places.
+ * The data held about a person, by CPF: counted, read for the person, and erased where the law allows. `titular-lugares.ts` lists the
+ * places.
  */
 import { insertAtos, type NovoAto } from '../../base/book/atos.ts';
 import { folhasApagadas, insertEntrada, takeAway } from '../../base/book/auditoria-entradas.ts';
@@ -10,10 +10,7 @@ import { type Db, runTransaction } from '../../base/pg/open.ts';
 import type { PoolClient } from '../../base/pg/pg.ts';
 import { LUGARES, LUGARES_DA_INSTALACAO, type Lugar } from './titular-lugares.rows.ts';
 
-/**
- * Rows of one table that concern the person, and the number of them that may be erased. `tenant`: undefined for the
- * installation.
- */
+/** Rows of one table that concern the person, and the number of them that may be erased. `tenant`: undefined for the installation. */
 export type Achado = {
   readonly tenant: string | undefined;
   readonly tabela: string;
@@ -98,8 +95,7 @@ export function titularStore(pool: Db) {
       }
     },
     /**
-     * Erases the rows that may be erased, and returns their number per place. Each tenant is one transaction, with its
-     * entry in the trail.
+     * Erases the rows that may be erased, and returns their number per place. Each tenant is one transaction, with its entry in the trail.
      */
     erase: async (
       cpf: string,

@@ -1,6 +1,6 @@
 /**
- * The data held about a person, by CPF: every table of the catalogue with the CPF is named. The erasable rows are
- * erased, and no others; the trail does not have the CPF. Real PostgreSQL.
+ * The data held about a person, by CPF: every table of the catalogue with the CPF is named. The erasable rows are erased, and no others;
+ * the trail does not have the CPF. Real PostgreSQL.
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

@@ -1,6 +1,6 @@
 /**
- * The data held about a person (LGPD, Lei 13.709/2018): shown and exported for the person, and erased as far as the law
- * allows. The trail and the log never have the CPF: each request has a number of its own.
+ * The data held about a person (LGPD, Lei 13.709/2018): shown and exported for the person, and erased as far as the law allows. The trail
+ * and the log never have the CPF: each request has a number of its own.
  */
 import { randomUUID } from 'node:crypto';
 import type { NovoAto } from '../../base/book/atos.ts';

@@ -97,10 +97,7 @@ export function tokenStore(pool: Db) {
     /** A token that is in force. */
     findById: async (tenant: string, id: string, now: number): Promise<TokenRow | undefined> =>
       (await pool.query<TokenRow>(FIND_BY_ID, [tenant, id, new Date(now)])).rows[0],
-    /**
-     * Revokes the token and returns it. Undefined: the document has no such token, or the tenant has none when no
-     * document is named.
-     */
+    /** Revokes the token and returns it. Undefined: the document has no such token, or the tenant has none when no document is named. */
     revoke: (tenant: string, id: string, documento: string | undefined, now: number): Promise<TokenRow | undefined> =>
       runTransaction(pool, async (client) => {
         const { rows } = await client.query<TokenRow>(REVOKE, [tenant, id, new Date(now), documento ?? null]);

@@ -1,9 +1,9 @@
 /**
- * Tokens: the certificate holder of a CNPJ or CPF gets one, by a signed request or by the connection's certificate.
- * Later requests need only the token. A sandbox holds nobody's data, so it gives a token to every caller.
+ * Tokens: the certificate holder of a CNPJ or CPF gets one, by a signed request or by the connection's certificate. Later requests need
+ * only the token. A sandbox holds nobody's data, so it gives a token to every caller.
  *
- * A signed request names its municipality, its environment and its moment. Its own identifier makes it valid once: an
- * interceptor gains nothing by sending it again.
+ * A signed request names its municipality, its environment and its moment. Its own identifier makes it valid once: an interceptor gains
+ * nothing by sending it again.
  */
 
 import type { Municipio } from '../../base/book/municipios.ts';
@@ -191,10 +191,7 @@ export async function revokeToken(
   return row === undefined ? 'not_found' : { id: row.id, revogado_em: tellMomento(municipio, row.revogado_em!) };
 }
 
-/**
- * Identifies the caller as the holder of a document: by signature, by the certificate of the connection, or freely in a
- * sandbox.
- */
+/** Identifies the caller as the holder of a document: by signature, by the certificate of the connection, or freely in a sandbox. */
 async function admit(
   world: World,
   municipio: Municipio,

@@ -1,7 +1,6 @@
 /**
- * The files that municipalities name, for monitoring: the expiry of each certificate and list, and the files that
- * cannot be read. A key file is opened once, and again after a change: the password of a PFX costs time, and there may
- * be thousands.
+ * The files that municipalities name, for monitoring: the expiry of each certificate and list, and the files that cannot be read. A key
+ * file is opened once, and again after a change: the password of a PFX costs time, and there may be thousands.
  */
 import { readFile, stat } from 'node:fs/promises';
 import type { AcessoAdn, Confianca, Municipio } from '../../base/book/municipios.ts';

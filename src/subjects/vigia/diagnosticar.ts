@@ -1,6 +1,6 @@
 /**
- * One file for the support of an operator, without personal data. No search removes personal data from it: only values
- * known to be impersonal are put in (numbers, moments, words of this program, public names of authorities).
+ * One file for the support of an operator, without personal data. No search removes personal data from it: only values known to be
+ * impersonal are put in (numbers, moments, words of this program, public names of authorities).
  */
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';

@@ -1,7 +1,6 @@
 /**
- * `nfse diagnostico` as an operator runs it: the contents of the file, and above all its omissions. Personal data is
- * put wherever a person could have written text. Another program then looks for it in every byte of the file and of its
- * unpacked members.
+ * `nfse diagnostico` as an operator runs it: the contents of the file, and above all its omissions. Personal data is put wherever a person
+ * could have written text. Another program then looks for it in every byte of the file and of its unpacked members.
  */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';

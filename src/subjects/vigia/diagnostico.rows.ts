@@ -1,6 +1,6 @@
 /**
- * The questions of a diagnosis to a database: versions, settings, sizes, counts, ages, codes. Each value is a number, a
- * moment, or a word chosen here. No free text is read, except codes, which must match a pattern.
+ * The questions of a diagnosis to a database: versions, settings, sizes, counts, ages, codes. Each value is a number, a moment, or a word
+ * chosen here. No free text is read, except codes, which must match a pattern.
  *
  * Nothing is written or updated. A question that fails is answered with its code, and the others go on.
  */

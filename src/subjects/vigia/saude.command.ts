@@ -1,7 +1,6 @@
 /**
- * `nfse saude`: the state of the service on this machine, in the format of a monitoring plugin. Exit codes are those of
- * Nagios. 0: well; 1: a warning; 2: a part is down, or the service itself; 3: the service is up but cannot judge its
- * state.
+ * `nfse saude`: the state of the service on this machine, in the format of a monitoring plugin. Exit codes are those of Nagios. 0: well; 1:
+ * a warning; 2: a part is down, or the service itself; 3: the service is up but cannot judge its state.
  */
 import { X509Certificate } from 'node:crypto';
 import { request as tlsRequest } from 'node:https';
@@ -52,8 +51,7 @@ const WATCHED = {
 } as const satisfies Readonly<Record<Vigiado, object>>;
 
 /**
- * Unreadable settings are no warning: the state of the service is unknown then. The answer goes to standard output,
- * which a monitor reads.
+ * Unreadable settings are no warning: the state of the service is unknown then. The answer goes to standard output, which a monitor reads.
  */
 function readAsMonitored(world: CliWorld, quem: Vigiado): Promise<Told> | Told {
   let vigia: Vigia | undefined;
@@ -110,10 +108,7 @@ function outage(oQue: string, fazer: string): Told {
   };
 }
 
-/**
- * The certificate is for the public name, and may have expired: the command trusts it because the settings name the
- * very same one.
- */
+/** The certificate is for the public name, and may have expired: the command trusts it because the settings name the very same one. */
 function ask({ url, certificado }: Vigia): Promise<{ readonly status: number; readonly text: string }> {
   const target = new URL('/health/detalhe', url);
   return new Promise((resolve, reject) => {

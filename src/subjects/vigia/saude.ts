@@ -1,6 +1,6 @@
 /**
- * The state of the service: the counts of all its parts and all looks as one reading, and the problems in it with their
- * remedies. `/metrics`, `/health/detalhe` and `nfse saude` are three forms of this reading.
+ * The state of the service: the counts of all its parts and all looks as one reading, and the problems in it with their remedies.
+ * `/metrics`, `/health/detalhe` and `nfse saude` are three forms of this reading.
  */
 
 import { CHECKS, type Check, fillLabels, type Gravidade, judge, judgedValue } from '../../base/measures/checks.ts';

@@ -1,7 +1,6 @@
 /**
- * The monitoring listener: `/metrics`, `/health/live`, `/health/detalhe`. Programs ask, so there is no session; the
- * network address of a request decides its access. The port serves nothing else, so that no proxy has a reason to relay
- * it. All other requests get a 404.
+ * The monitoring listener: `/metrics`, `/health/live`, `/health/detalhe`. Programs ask, so there is no session; the network address of a
+ * request decides its access. The port serves nothing else, so that no proxy has a reason to relay it. All other requests get a 404.
  */
 import { type BlockList, isIP } from 'node:net';
 import { type HttpServer, listenHttp, type TlsKeys } from '../../base/http/http.ts';
@@ -71,8 +70,8 @@ export function openVigiaListener({
 const FORWARDED = ['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip', 'forwarded', 'via'];
 
 /**
- * Admits a program on this machine, under a name of this machine, or one in the named networks; never the client of a
- * proxy. The check of the name stops a web page whose own name resolves to this machine (DNS rebinding).
+ * Admits a program on this machine, under a name of this machine, or one in the named networks; never the client of a proxy. The check of
+ * the name stops a web page whose own name resolves to this machine (DNS rebinding).
  */
 function mayWatch({ remoteAddress, headers }: HttpRequest, { redes, origin }: VigiaOptions): boolean {
   if (FORWARDED.some((name) => headers[name] !== undefined)) return false;

@@ -1,6 +1,6 @@
 /**
- * The backlog of all municipalities, and the state of their audit chains, for monitoring. Counts have a limit, and an
- * index finds the oldest row. A look therefore costs the same beside millions of notes.
+ * The backlog of all municipalities, and the state of their audit chains, for monitoring. Counts have a limit, and an index finds the
+ * oldest row. A look therefore costs the same beside millions of notes.
  */
 import { isDistributed } from '../../base/pg/distributed.ts';
 import type { Db } from '../../base/pg/open.ts';
@@ -103,8 +103,8 @@ type AuditoriaRow = { readonly tenant: string; readonly achados: number | null }
 const HAS_AUDITORIA = `select to_regclass('auditoria_ate') is not null as ha`;
 
 /**
- * Reads the backlog of all municipalities. It throws after the time limit; on a distributed schema it omits those whose
- * server does not answer.
+ * Reads the backlog of all municipalities. It throws after the time limit; on a distributed schema it omits those whose server does not
+ * answer.
  */
 export function vigiaStore(pool: Db) {
   const read = async <One extends object>(text: string, values: readonly string[] = []): Promise<readonly One[]> =>

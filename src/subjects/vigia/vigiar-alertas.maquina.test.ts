@@ -1,7 +1,6 @@
 /**
- * The alerts of `deploy/alertas.yml` on a real Prometheus that watches a real service: each fires for its fault alone.
- * Only waits and thresholds of an operator are shortened in the rules. Conditions that take hours are tried by
- * promtool.
+ * The alerts of `deploy/alertas.yml` on a real Prometheus that watches a real service: each fires for its fault alone. Only waits and
+ * thresholds of an operator are shortened in the rules. Conditions that take hours are tried by promtool.
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

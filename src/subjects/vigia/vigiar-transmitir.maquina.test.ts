@@ -1,7 +1,4 @@
-/**
- * `nfse transmitir` as a separate, watched process: a real Prometheus sees its transmissions at its own listener, and
- * nowhere else.
- */
+/** `nfse transmitir` as a separate, watched process: a real Prometheus sees its transmissions at its own listener, and nowhere else. */
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * The watchers of the service, and those who may not watch: one scrape of all parts, one judgement in three forms, and
- * nothing for a stranger.
+ * The watchers of the service, and those who may not watch: one scrape of all parts, one judgement in three forms, and nothing for a
+ * stranger.
  */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';

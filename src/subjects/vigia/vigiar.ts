@@ -1,7 +1,7 @@
 /**
- * The looks of the monitoring, beyond the counts of the parts: the database, its backlog, the disk, the files of the
- * municipalities. All callers within seconds share one look, and none waits longer than a moment. A value that is not
- * known in time is left out, and its absence is reported. An unreachable database is reported at once.
+ * The looks of the monitoring, beyond the counts of the parts: the database, its backlog, the disk, the files of the municipalities. All
+ * callers within seconds share one look, and none waits longer than a moment. A value that is not known in time is left out, and its
+ * absence is reported. An unreachable database is reported at once.
  */
 import { statfs } from 'node:fs/promises';
 import { mesOf } from '../../base/book/meses.ts';
@@ -48,10 +48,7 @@ export function openVigiaBeside(world: VigiaWorld): () => Promise<readonly Sampl
   return async () => (await Promise.all([askDatabase(world), files()])).flat();
 }
 
-/**
- * Shares one run of a look among all callers, and keeps its result. A caller gets the kept result, or waits a moment
- * for a new one.
- */
+/** Shares one run of a look among all callers, and keeps its result. A caller gets the kept result, or waits a moment for a new one. */
 function remember(
   { log }: Pick<VigiaWorld, 'log'>,
   leitura: Leitura,
