@@ -24,7 +24,6 @@ import { soapMarkdown } from '../src/published/soap.ts';
 import { statesMarkdown } from '../src/published/states.ts';
 import { clienteTipos } from './cliente-tipos.ts';
 import { conformidadeMarkdown } from './conformidade.ts';
-import { grafanaBoard } from './grafana.ts';
 
 type Generated = {
   /** The path from the root of the project. */
@@ -41,7 +40,6 @@ const FILES: readonly Generated[] = [
   ...Object.entries(XSDS).map(([name, make]) => ({ path: `docs/${name}`, make })),
   { path: 'docs/openapi.json', make: () => `${JSON.stringify(describeApiShortly(DESCRIBED_DOOR), null, 1)}\n` },
   { path: 'deploy/alertas.yml', make: alertRules },
-  { path: 'deploy/grafana/nfse.json', make: grafanaBoard },
   { path: 'packages/cliente/src/tipos.ts', make: clienteTipos },
 ];
 

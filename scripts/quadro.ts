@@ -1,5 +1,5 @@
 /**
- * Draws panels of the Grafana dashboard (`deploy/grafana/nfse.json`) as SVG, from the answers of Prometheus to their
+ * Draws panels of the Grafana dashboard (`src/published/grafana.ts`) as SVG, from the answers of Prometheus to their
  * queries. Stats show one moment; lines and timelines show a span around a fault. Only the features of this dashboard
  * are drawn.
  */

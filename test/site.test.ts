@@ -15,6 +15,7 @@ import { moedaOf } from '../src/fiscal/catalogs/catalogs.ts';
 import { ERRORS, errorOf } from '../src/fiscal/errors.ts';
 import { T } from '../src/fiscal/layout/simple-types.ts';
 import { clienteText, NOMES_DOS_CLIENTES } from '../src/published/clientes/modelos.ts';
+import { grafanaBoard } from '../src/published/grafana.ts';
 import { ERROS_PATH, REFERENCE_PATH } from '../src/published/paths.ts';
 import { LAW_FACTS } from '../src/published/site/facts.ts';
 import { ARQUIVOS, ATAQUES } from '../src/published/site/files.ts';
@@ -159,13 +160,15 @@ describe('the files that pages offer', () => {
         readdirSync(path.join(ROOT, folder)).map((name) => [name, path.join(ROOT, folder, name)]),
       ),
     );
+    const made: Record<string, string> = {
+      ...Object.fromEntries(NOMES_DOS_CLIENTES.map((name) => [path.basename(name), clienteText(name)])),
+      'grafana-nfse.json': grafanaBoard(),
+    };
     for (const name of ATAQUES) local[`ataques-${name}.json`] = path.join(ROOT, 'test/ataques', `${name}.json`);
     for (const name of Object.keys(ARQUIVOS)) {
       const answer = await fetch(`${address}/docs/arquivos/${name}`);
       assert.equal(answer.status, 200, name);
-      const cliente = NOMES_DOS_CLIENTES.find((one) => path.basename(one) === name);
-      const own = cliente === undefined ? readFileSync(local[name]!, 'utf8') : clienteText(cliente);
-      const text = own.replaceAll('http://127.0.0.1:8080', address);
+      const text = (made[name] ?? readFileSync(local[name]!, 'utf8')).replaceAll('http://127.0.0.1:8080', address);
       assert.equal(Buffer.from(await answer.arrayBuffer()).toString(), text, name);
     }
   });

@@ -1,9 +1,10 @@
 /** The Grafana dashboard under a fault: its panels by a real Prometheus, and its pictures in the documentation. */
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type BoardPanel, type Drawn, drawBoard, legendOf, type Span } from '../../scripts/quadro.ts';
+import { grafanaBoard } from '../../src/published/grafana.ts';
 import { openBrowser } from './browser.ts';
 import { ROOT } from './process.ts';
 import type { Watching } from './prometheus.ts';
@@ -14,9 +15,7 @@ export const IS_RECORDED = process.env.NFSE_GRAVAR_QUADRO === '1';
 const WHOLE = process.env.NFSE_TEST_IMAGENS;
 
 const FOLDER = path.join(ROOT, 'docs/site/quadro');
-const BOARD: { readonly panels: readonly BoardPanel[] } = JSON.parse(
-  readFileSync(path.join(ROOT, 'deploy/grafana/nfse.json'), 'utf8'),
-);
+const BOARD: { readonly panels: readonly BoardPanel[] } = JSON.parse(grafanaBoard());
 /** Panels that show every fault: the stats, and the alerts. */
 const ALWAYS: readonly string[] = BOARD.panels.filter(({ type }) => type !== 'timeseries').map(({ title }) => title);
 

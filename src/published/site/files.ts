@@ -2,6 +2,7 @@
 import path from 'node:path';
 import { once } from '../../fiscal/catalogs/table.ts';
 import { clienteText, NOMES_DOS_CLIENTES } from '../clientes/modelos.ts';
+import { grafanaBoard } from '../grafana.ts';
 import { XSDS } from '../layout/xsd.ts';
 import { projectText } from '../project-text.ts';
 
@@ -60,6 +61,7 @@ export const ARQUIVOS: Files = {
     'assinatura-lote.xml',
     'cancelamento-nfse.xml',
   ]),
+  'grafana-nfse.json': { type: typeOf('.json'), text: once(grafanaBoard) },
   ...Object.fromEntries(
     NOMES_DOS_CLIENTES.map((name) => [
       path.basename(name),

@@ -9,7 +9,6 @@ import { copyFileSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
-import { PANELS } from '../../../scripts/grafana.ts';
 import { onEnd } from '../../../test/support/cleanup.ts';
 import { runBeside } from '../../../test/support/cli.ts';
 import { pace } from '../../../test/support/pace.ts';
@@ -23,6 +22,7 @@ import { ALERTS, type Alert, severityOf } from '../../base/measures/alerts.ts';
 import { METRICS } from '../../base/measures/metrics.ts';
 import { PRESENCE } from '../../base/measures/presence.ts';
 import { companyCertificate, pemOf, revocationList } from '../../documents/pki.ts';
+import { PANELS } from '../../published/grafana.ts';
 
 const prometheus = toolOr('prometheus', 'prometheus');
 const promtool = toolOr('promtool', 'prometheus');

@@ -10,7 +10,6 @@ import http from 'node:http';
 import { networkInterfaces } from 'node:os';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
-import { PANELS } from '../../../scripts/grafana.ts';
 import { freshFolder } from '../../../test/support/openssl.ts';
 import { ownPort } from '../../../test/support/ports.ts';
 import {
@@ -31,6 +30,7 @@ import { ALERTS } from '../../base/measures/alerts.ts';
 import { judge } from '../../base/measures/checks.ts';
 import { METRICS, type Sample } from '../../base/measures/metrics.ts';
 import { exampleXml } from '../../fiscal/rules/example.ts';
+import { PANELS } from '../../published/grafana.ts';
 import type { Saude } from './saude.ts';
 
 const WATCHED = ['/metrics', '/health/live', '/health/detalhe'];

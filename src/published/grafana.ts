@@ -3,7 +3,7 @@
  * Prometheus.
  */
 
-import { CHECKS } from '../src/base/measures/checks.ts';
+import { CHECKS } from '../base/measures/checks.ts';
 
 type Kind = 'timeseries' | 'stat' | 'state-timeline';
 type Panel = {
