@@ -187,7 +187,7 @@ export function isUniversal(value: Asn1 | undefined, tag: number): value is Asn1
   return value !== undefined && value.class === 0 && value.tag === tag;
 }
 
-/** True for every `[n]`, whatever its content. */
+/** True for every `[n]`, of any content. */
 export function isContext(value: Asn1 | undefined, tag: number): value is Asn1 {
   return value !== undefined && value.class === 2 && value.tag === tag;
 }

@@ -57,7 +57,7 @@ function packFolder(folder: string): Buffer {
   const names = files.map((one) =>
     path.relative(folder, path.join(one.parentPath, one.name)).replaceAll(path.sep, '/'),
   );
-  // npm removes the top folder of the archive, whatever its name.
+  // npm removes the top folder of the archive under any name.
   const entries = names.sort().flatMap((name) => tarFile(`package/${name}`, readFileSync(path.join(folder, name)), AT));
   const archive = gzipSync(Buffer.concat([...entries, TAR_END]), { level: 9 });
   archive[SYSTEM_AT] = NO_SYSTEM;

@@ -1,6 +1,6 @@
 /**
- * The clients in other languages (`packages/clientes`) as they are handed out. The paths of the operations and the fields of their answers
- * are made of the public description when a file is read. Each language writes one list of models; the rest is written by hand.
+ * The clients in other languages (`packages/clientes`) as they are handed out. Paths of operations and fields of answers are made of
+ * the public description when a file is read. Each language writes one list of models; the rest is written by hand.
  */
 import { once } from '../../fiscal/catalogs/table.ts';
 import { EXAMPLE_SITE } from '../openapi/examples.ts';
