@@ -6,7 +6,7 @@ const { brought, folder, findNode, NO_NODE } = require('./find-node.js');
 
 const link = path.join(folder, '..', '.bin', 'node');
 try {
-  // These sixty-seven megabytes serve only for compiling against Node.
+  // These sixty-seven megabytes serve only for compiling against Node (D-315).
   rmSync(path.join(folder, 'include'), { recursive: true, force: true });
   // npm 10 removes the link with the packages of other systems, whose programs have the same names.
   if (!existsSync(brought) || existsSync(link) || existsSync(`${link}.cmd`)) {

@@ -118,7 +118,7 @@ function pathOf(names: ReadonlyMap<number, Named>, testId: number): string {
   return around === '' ? named.name : `${around} › ${named.name}`;
 }
 
-/** Closes the resources of the file. Resources that stay open keep the file from ending, and end the process with their names. */
+/** Closes the resources of the file. Resources that stay open keep the file from ending, and end the process with their names (D-480). */
 async function endFile(): Promise<void> {
   giveUp = setTimeout(() => {
     console.error(`The tests have ended, and left open: ${process.getActiveResourcesInfo().join(', ')}`);

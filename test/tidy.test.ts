@@ -389,6 +389,38 @@ test('a decision that the code, the tests or the pages cite exists', () => {
   }
 });
 
+/** Comments of a file, without its code: a decision named in the text of a rule alone is not cited. */
+function commentsOf(text: string): string {
+  return (text.match(/\/\*[\s\S]*?\*\/|(?:^|\s)(?:\/\/|--|#) .*/gm) ?? []).join('\n');
+}
+
+test('each decision is cited from the code that would break it', () => {
+  const root = path.resolve(SRC, '..');
+  const code = globSync(['{src,packages,scripts}/**/*.{ts,js,sql,sh}', 'bin/*'], {
+    cwd: root,
+    exclude: (one) => one.includes('node_modules'),
+  }).filter((file) => !/\.test\.ts$|\/tipos\.ts$|\/pacote\//.test(file));
+  assert.ok(code.length > 300);
+  const cited = new Set<string>();
+  for (const file of code) {
+    const comments = commentsOf(readFileSync(path.join(root, file), 'utf8'));
+    for (const [inside] of comments.matchAll(/\([^()]*\bD-\d{2,3}\b[^()]*\)/g)) {
+      for (const [number] of inside.matchAll(/\bD-\d{2,3}\b/g)) cited.add(number);
+    }
+  }
+  assert.deepEqual(
+    decisions.filter(({ number }) => !cited.has(number)).map(({ number, file }) => `${number} (${file})`),
+    [],
+  );
+});
+
+test('no decision has more than 120 words', () => {
+  for (const { number, file, heading, paragraphs } of decisions) {
+    const words = [heading, ...paragraphs].join(' ').split(/\s+/).length;
+    assert.ok(words <= 120, `${number} (${file}) has ${words} words`);
+  }
+});
+
 test('what docs/confiabilidade.md names as its proof is there', () => {
   const root = path.resolve(SRC, '..');
   const named = readFileSync(path.join(root, 'docs/confiabilidade.md'), 'utf8').matchAll(

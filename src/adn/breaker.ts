@@ -3,8 +3,8 @@
  * failure means that no exchange with the other side took place; an answer is none, even a refusal.
  *
  * Several parties may share a circuit. A failure that may be the fault of one party makes that party a suspect, and the others continue.
- * The circuit opens when there are as many suspects as failures needed. A party that is no suspect may then probe soon, and the suspects in
- * turn.
+ * The circuit opens when there are as many suspects as failures needed (D-128). A party that is no suspect may then probe soon, and the
+ * suspects in turn.
  */
 
 /** Failures in a row, or suspects, that open the circuit: more than one party's simultaneous lots. */

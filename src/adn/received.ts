@@ -1,6 +1,6 @@
 /**
  * Looks for notes whose answer was lost, in the list of documents that the ADN received of the municipality. It reads page by page, for all
- * notes at once. A note is announced before it is sent: its reception number is above every number known then.
+ * notes at once. A note is announced before it is sent: its reception number is above every number known then (D-126).
  *
  * A query by key costs less once the list has grown long: E2060 says that the ADN has no note of the key. Any other answer decides nothing,
  * and the list is read further.

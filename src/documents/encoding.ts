@@ -1,6 +1,6 @@
 /**
  * Decodes the bytes of an XML document by its byte order mark and its declaration. A contradiction between the two is refused: two programs
- * would read the document differently.
+ * would read the document differently (D-237).
  */
 import { isAscii, isUtf8 } from 'node:buffer';
 import { quoted } from '../fiscal/fault.ts';

@@ -1,6 +1,6 @@
 /**
  * The ground of a verdict on a signature, for showing it years later: the authorities above the signer's certificate, and their revocation
- * lists at that time.
+ * lists at that time (D-672).
  */
 import { hash } from 'node:crypto';
 import type { Certificate } from './certificate.ts';

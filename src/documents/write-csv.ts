@@ -35,7 +35,7 @@ export async function* writeCsv(
   }
 }
 
-/** A leading apostrophe marks a cell as text for a spreadsheet; a text that begins with one gets another. */
+/** A leading apostrophe marks a cell as text for a spreadsheet; a text that begins with one gets another (D-546). */
 function markText(text: string): string {
   return FORMULA.test(text) || MISREAD.test(text) || text.startsWith("'") ? `'${text}` : text;
 }

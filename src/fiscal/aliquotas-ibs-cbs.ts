@@ -1,6 +1,6 @@
 /**
  * The rates of the IBS and the CBS as data: dated rows for everybody, for a state, for a municipality, and for a classification that has
- * rates of its own. The store keeps and imports them; this module selects the one that applies.
+ * rates of its own (D-200). The store keeps and imports them; this module selects the one that applies.
  *
  * A table is one state of those rows. Each table has a number, so that a note can name the table that it was judged by.
  */

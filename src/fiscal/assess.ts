@@ -143,7 +143,7 @@ function showsIssqn(input: IssqnInput): boolean {
 
 /**
  * A company inside the Simples pays its ISSQN in one monthly sum by its receipts, the DAS (LC 123/2006, art. 13 and 18). Only the withheld
- * ISSQN is calculated on the note.
+ * ISSQN is calculated on the note (D-191).
  */
 function isPaidInDas({ opSimpNac, regApTribSN, tpRetISSQN }: IssqnInput): boolean {
   return opSimpNac === '3' && regApTribSN === '1' && tpRetISSQN === '1';

@@ -1,6 +1,6 @@
 /**
  * The registers of a municipality besides its services, and their answers about a DPS. A register that the municipality does not keep is
- * undefined, and nothing is judged by it. The facts hold at least the lines that the DPS names.
+ * undefined, and nothing is judged by it (D-204). The facts hold at least the lines that the DPS names.
  */
 import type { Decimal } from './decimal.ts';
 import { incidenceOf, placeOfIssqn } from './incidence.ts';

@@ -1,6 +1,6 @@
 /**
  * Judges which event may be registered on a note after which other: the national matrix of events (Anexo II v1.01) as data, and the rules
- * over it. `judge-pedido.ts` judges whether the author is a party of the note.
+ * over it (D-54). `judge-pedido.ts` judges whether the author is a party of the note.
  *
  * Only events that stand on the note count. A pending event is no hindrance here; the flow checks for an open cancellation ({@link
  * refuseBesideOpen}). The mark "X/V" of the matrix has no printed legend. It means, between manifestations, one manifestation per party

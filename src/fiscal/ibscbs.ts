@@ -420,7 +420,7 @@ function compraOf({ tpEnteGov, dCompet }: IbsCbsInput, tabela: TabelaIbsCbs): Co
   return { redutor, pRedutor, destino, transferencia };
 }
 
-/** The tributes of the others become the buyer's (LC 214/2025, art. 473), except the part of the CBS that the Union keeps. */
+/** The tributes of the others become the buyer's (LC 214/2025, art. 473), except the part of the CBS that the Union keeps (D-731). */
 function redirect(parts: Parts, compra: Compra | undefined): Parts {
   if (compra?.destino === undefined) return parts;
   const { destino, transferencia } = compra;

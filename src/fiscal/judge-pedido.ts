@@ -44,7 +44,7 @@ export function judgeAutor(
   partes: PartesDaNota,
 ): { readonly autor: string } | { readonly fault: Fault } {
   const expected = inferAutor(tipo, partes);
-  // Another establishment of the party is no party of the note (Anexo II, E0813); its certificate may sign (E0812, by root).
+  // Another establishment of the party is no party of the note (Anexo II, E0813); its certificate may sign (E0812, by root; D-747).
   if (expected !== undefined && (autor ?? expected) === expected) return { autor: expected };
   const isCpf = autor !== undefined && documentoKind(autor) === 'CPF';
   const place = isCpf

@@ -1,6 +1,6 @@
 /**
  * The letters that the printed note (DANFSe) can show: those of the fonts in `documents/fontes`, which a test holds against this list. A
- * note accepts any character of XML. A letter outside the list prints as a question mark, and its sender is told.
+ * note accepts any character of XML. A letter outside the list prints as a question mark, and its sender is told (D-153).
  */
 
 /** Latin, Greek and Cyrillic with the signs of their font, beyond Windows-1252. */

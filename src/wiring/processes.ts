@@ -1,6 +1,6 @@
 /**
- * The service as several processes. This one runs the database, listens, and hands each connection to the process with the fewest. It
- * counts the shared quotas, and replaces a process that died. It answers no requests itself, so that it always stays available.
+ * The service as several processes. This one runs the database, listens, and hands each connection to the process with the fewest (D-379).
+ * It counts the shared quotas, and replaces a process that died. It answers no requests itself, so that it always stays available.
  */
 import { createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';

@@ -45,7 +45,7 @@ export function assinarXml(xml: string, { chave, certificado }: Assinante): stri
   if (id === undefined || !/^[\w.-]+$/.test(id))
     throw new XmlRecusado('falta o Id de infDPS, a que a assinatura se refere.');
   const info = signedInfo(sha256(formaCanonica(element)), id);
-  // The text is already canonical, except for the declaration, which stands in Signature.
+  // The text is already canonical, except for the declaration, which stands in Signature (D-165).
   const value = sign('sha256', Buffer.from(`<SignedInfo xmlns="${DSIG}">${info}</SignedInfo>`), chave);
   const signature =
     `<Signature xmlns="${DSIG}"><SignedInfo>${info}</SignedInfo><SignatureValue>${value.toString('base64')}</SignatureValue>` +

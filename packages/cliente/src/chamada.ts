@@ -1,6 +1,6 @@
 /**
  * Sends one operation and repeats it with the same bytes under the same key, until one of three outcomes. A doubt
- * remains until the service settles it.
+ * remains until the service settles it (D-164).
  */
 import { type Circunstancias, Indeterminado, NaoEntregue, Recusado, SemResposta } from './erros.ts';
 import { esperar, pausaMs, retryAfterMs, TIMER_MAX_MS } from './espera.ts';

@@ -243,7 +243,10 @@ async function openDataDir(dataDir: string): Promise<string> {
   }
 }
 
-/** Files that root makes among those of another account belong to that account, which must be able to delete them. */
+/**
+ * Files that root makes among those of another account belong to that account, which must be able to delete them
+ * (D-262).
+ */
 async function giveToNeighbour(first: string, last: string): Promise<void> {
   if (!isRoot()) return;
   const { uid, gid } = await stat(dirname(first));

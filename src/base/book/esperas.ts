@@ -1,6 +1,6 @@
 /**
  * Shortens waits after the clock of the machine was changed. A stored moment comes from the clock of its writer. No row may be due later
- * than the longest of our own waits. A claimed row stays claimed for a whole lease from now.
+ * than the longest of our own waits (D-257). A claimed row stays claimed for a whole lease from now.
  */
 
 import { type Db, writeAlone } from '../pg/open.ts';

@@ -1,6 +1,6 @@
 /**
  * The queue: one row for each task of the worker, deleted when the task is done. `due_at` is the moment at which it is due. `claims` is the
- * token of the claim, whose holder alone writes the outcome.
+ * token of the claim, whose holder alone writes the outcome (D-407).
  */
 
 import { ONE_BY_ONE } from '../pg/open.ts';
@@ -33,7 +33,7 @@ export function joinQueue(tipo: Tipo, alias: string, f = 'f'): string {
 
 /**
  * SQL: rows of a kind, for queries by `id`. The expression hides the kind from the planner. Otherwise it would use the index on due rows,
- * or the key without the id. Tenant and kind look like one row without statistics, and the whole queue would be read for each id.
+ * or the key without the id. Tenant and kind look like one row without statistics, and the whole queue would be read for each id (D-448).
  */
 export function isOfTipo(tipo: Tipo, f = 'f'): string {
   return `${f}.tipo || '' = '${tipo}'`;

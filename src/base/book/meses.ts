@@ -1,6 +1,6 @@
 /**
  * The months of tables that grow with every note. Such a table has one partition a month, made ahead or when the first row of a month
- * arrives. A full partition is left alone, and may be removed as a whole.
+ * arrives. A full partition is left alone, and may be removed as a whole (D-406).
  */
 import { type Db, runTransaction } from '../pg/open.ts';
 import type { PoolClient } from '../pg/pg.ts';

@@ -173,7 +173,7 @@ async function unlessTaken(pool: Db, work: (client: PoolClient) => Promise<boole
 
 /**
  * Takes the code of a municipality. Two tenants in production under one code would accept the same DPS twice. The codes in production
- * therefore have a table of their own, whose key has no tenant. A tenant that leaves a code frees it. Sandboxes may share one.
+ * therefore have a table of their own, whose key has no tenant (D-137). A tenant that leaves a code frees it. Sandboxes may share one.
  */
 async function takeCode(client: PoolClient, { tenant, ambiente, codigoIbge }: NovoMunicipio): Promise<boolean> {
   const code = ambiente === 'producao' ? codigoIbge : undefined;

@@ -49,7 +49,7 @@ export type Escrita<Counts> = {
   readonly tenant: string;
   /** Import id under which the merge can be undone. */
   readonly importacao?: Importacao | undefined;
-  /** `marca` of a rehearsal. A merge with another effect writes nothing. */
+  /** `marca` of a rehearsal. A merge with another effect writes nothing (D-501). */
   readonly asRehearsed?: string | undefined;
   readonly atos: (done: Ensaio<Counts>) => readonly NovoAto[];
 };

@@ -1,6 +1,6 @@
 /**
  * Conditions under which a measure that an alert needs must exist. A vanished series keeps its alert quiet, so its absence is judged as
- * well. `nfse saude` and `/health/detalhe` report it as unknown, and Prometheus as an alert.
+ * well. `nfse saude` and `/health/detalhe` report it as unknown, and Prometheus as an alert (D-800).
  */
 import type { Check } from './checks.ts';
 import { type GaugeName, type Labels, METRICS, type MetricName, type Sample } from './metrics.ts';

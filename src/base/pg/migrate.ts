@@ -1,6 +1,6 @@
 /**
  * Brings the schema to the version of the program while older processes continue to serve. One process works at a time, in steps with brief
- * locks. Each step is recorded, so that the next process continues after an interrupted one.
+ * locks (D-268). Each step is recorded, so that the next process continues after an interrupted one.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { importShipped } from '../../subjects/cadastros/aliquotas.rows.ts';

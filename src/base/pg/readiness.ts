@@ -1,4 +1,6 @@
-/** Whether the database accepts writes. No test is made while writes succeed; after a failure the failed operation is tried again. */
+/**
+ * Whether the database accepts writes. No test is made while writes succeed; after a failure the failed operation is tried again (D-249).
+ */
 import { type Db, runPipeline } from './open.ts';
 import { Client } from './pg.ts';
 import { IS_READ_ONLY } from './servers.ts';

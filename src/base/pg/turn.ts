@@ -1,4 +1,4 @@
-/** Transactions that run one after another, so that data read by one is still valid when it writes. */
+/** Transactions that run one after another, so that data read by one is still valid when it writes (D-770). */
 import { createHash } from 'node:crypto';
 import { type Db, runTransaction } from './open.ts';
 import type { PoolClient } from './pg.ts';

@@ -1,4 +1,4 @@
-/** Failures that a repetition cures, by SQLSTATE, or by the messages of `pg` and sockets without one. */
+/** Failures that a repetition cures, by SQLSTATE, or by the messages of `pg` and sockets without one (D-248). */
 
 /**
  * `gone`: no answer; `restarting`: it will be back soon; `closed`: the municipality is closed; most others name an obstacle to writing.

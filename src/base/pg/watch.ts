@@ -3,7 +3,7 @@
  * connection after a while of silence. It counts as gone without an answer: every connection is destroyed, and requests fail at once until
  * it answers again.
  *
- * Time is counted in looks, not by the clock, so that a suspended process blames no server.
+ * Time is counted in looks, not by the clock, so that a suspended process blames no server (D-247).
  */
 import type { Socket } from 'node:net';
 import { FrugalPool, type Overview } from './frugal-pool.ts';

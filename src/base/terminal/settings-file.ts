@@ -1,6 +1,6 @@
 /**
  * The text of a settings file (`/etc/nfse.env`): a strict subset of the `EnvironmentFile=` format of systemd, with the same meaning. A line
- * that systemd ignores silently, or reads in an unexpected way, is a fault with its number. Nothing is expanded.
+ * that systemd ignores silently, or reads in an unexpected way, is a fault with its number (D-642). Nothing is expanded.
  */
 import { findNearest } from './nearest.ts';
 import { VARIABLES } from './variables.ts';

@@ -3,7 +3,7 @@
  * loads the library. Work that is not sampled has no span, and no trace is passed on.
  *
  * Work may serve several traces at once, as a commit or a lot serves many notes. Each trace then has its own span of the work. A span
- * contains no personal data: no document, no name, no key of a note, no text of an error.
+ * contains no personal data: no document, no name, no key of a note, no text of an error (D-638).
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type * as Api from '@opentelemetry/api';
@@ -14,7 +14,7 @@ type Context = Api.Context;
 /** Attributes of a span. */
 export type About = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** The trace of a request or row, as `traceparent` of W3C Trace Context; absent: it is not traced. */
+/** The trace of a request or row, as `traceparent` of W3C Trace Context; absent: it is not traced (D-637). */
 export type Traced = { readonly traceparent?: string | null | undefined };
 
 /** Spans of the current work, by the caller's keys of its items. */

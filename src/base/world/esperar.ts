@@ -1,6 +1,6 @@
 /**
  * Requests that wait for something to happen instead of polling. One query serves all waiting requests of a municipality, a few times a
- * second.
+ * second (D-590).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Municipio } from '../book/municipios.ts';

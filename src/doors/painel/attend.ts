@@ -165,7 +165,7 @@ const BODY_TROUBLES: Readonly<Record<string, readonly [status: number, said: str
   crowded: [503, 'Muitos envios grandes chegam ao mesmo tempo. Tente de novo em alguns segundos.'],
 };
 
-/** The form of a POST that came from one of our pages; otherwise the refusal. */
+/** The form of a POST that came from one of our pages; otherwise the refusal (D-540). */
 async function readPosted(
   { world, request }: Visit,
   row: Row,

@@ -1,6 +1,6 @@
 /**
- * The routes of the municipalities as HTTP. A request finds its municipality, passes the limits and brings a valid body; then its flow
- * answers.
+ * The routes of the municipalities as HTTP (D-01). A request finds its municipality, passes the limits and brings a valid body; then its
+ * flow answers.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type AsideTrouble, CROWDED_ASIDE, TOO_DEAR } from '../../base/http/aside.ts';

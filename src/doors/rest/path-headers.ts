@@ -1,6 +1,6 @@
 /**
  * Headers of every answer about a path, refusals before its route included. CORS is among them: pages of any site may read public answers
- * that need no credential. No other answer is open, so no page can act for its visitor.
+ * that need no credential. No other answer is open, so no page can act for its visitor (D-221).
  */
 import type { HttpAnswer, HttpRequest } from '../../base/http/message.ts';
 import type { Route } from '../../base/http/route.ts';

@@ -1,6 +1,6 @@
 /**
  * The elements that a document of the model may hold, by local name, and the search for all others. An unknown element is reported with its
- * path and the nearest known name, never skipped: it may be misspelt.
+ * path and the nearest known name, never skipped: it may be misspelt (D-177).
  */
 import type { Elemento } from '../layout/tree.ts';
 

@@ -52,6 +52,7 @@ const SO_CIDADE = 'Igual; do tomador com CPF de quem só vem a cidade o endereç
 /** Version of the sending program, in the DPS. */
 const VER_APLIC = 'abrasf-1.00';
 
+/** The only mapping of an RPS to a DPS; the published page is made from it (D-160). */
 export const MAPA: readonly Linha[] = [
   fixo('tpAmb', 'O ambiente do município.', (_rps, { tpAmb }) => tpAmb),
   fixo('verAplic', `Sempre ${VER_APLIC}.`, () => VER_APLIC),
@@ -248,6 +249,7 @@ export const MAPA: readonly Linha[] = [
     'Da correlação do município, na natureza 3 (isenção).',
     (rps, { correlacao }) => (isExempt(rps) ? correlacao?.nBM : undefined),
   ),
+  // An exemption without a register becomes a benefit that takes the whole base (D-167).
   ofNatureza(
     'valores/trib/tribMun/BM/pRedBCBM',
     '100.00 na natureza 3: a isenção é um benefício que reduz a base por inteiro. Fora onde o cadastro de benefícios do município já diz que o número é uma isenção.',
@@ -412,7 +414,7 @@ function ibscbs(dps: string, rps: string, name: 'CST' | 'cClassTrib' | 'cIndOp')
     rps: [rps, 'Servico/ItemListaServico'],
     como: 'O da extensão, ou, desde a competência 01/01/2026, o da correlação do município; só com CST e classificação há o grupo.',
     valor: (from, contexto) => {
-      // An earlier competence refuses the group (E0850), and a sender that sent no group could not remove it.
+      // An earlier competence refuses the group (E0850), and a sender that sent no group could not remove it (D-190).
       const added = (competenciaOf(from, contexto) ?? '') < INICIO_IBSCBS ? undefined : contexto.correlacao;
       const of = (one: 'CST' | 'cClassTrib' | 'cIndOp'): string | undefined =>
         from.get(`ControleIBSCBS/${one}`) ?? added?.[one];

@@ -3,7 +3,7 @@
  *
  * A fault that the model has a code for is told by that code, in the words of the model. Any other fault keeps its own code. E0310 is sent
  * as `0310`, because the model has room for four characters. Its own codes run from E1 to E161. E802 is sent as `E802`. The two families
- * are thus never mixed. No message contains a name of the DPS or of the REST door (`palavras.ts`).
+ * are thus never mixed (D-162). No message contains a name of the DPS or of the REST door (`palavras.ts`).
  */
 import { errorOf } from '../errors.ts';
 import type { Fault } from '../fault.ts';

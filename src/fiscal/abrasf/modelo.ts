@@ -1,8 +1,8 @@
 /**
- * The two shapes in which the model is in use, told apart by the namespace of the question. The schema of ABRASF 1.00 has one namespace for
- * everything. Other schemas, such as SpeedGov's, give each message a namespace of its own (`…/consultar_nfse_envio_v1.xsd`). There the
- * answer's root and its direct children are in the answer's namespace (`…/consultar_nfse_resposta_v1.xsd`). All deeper elements are in
- * `…/tipos_v1.xsd`.
+ * The two shapes in which the model is in use, told apart by the namespace of the question (D-218). The schema of ABRASF 1.00 has one
+ * namespace for everything. Other schemas, such as SpeedGov's, give each message a namespace of its own (`…/consultar_nfse_envio_v1.xsd`).
+ * There the answer's root and its direct children are in the answer's namespace (`…/consultar_nfse_resposta_v1.xsd`). All deeper elements
+ * are in `…/tipos_v1.xsd`.
  */
 import { escapeAttribute } from '../layout/escape.ts';
 

@@ -1,6 +1,6 @@
 /**
  * Elements of the next national layout, announced by technical notes and absent from every schema in production; the fault tells the sender
- * so. An element moves to a layout of its own here once that layout is published.
+ * so (D-748). An element moves to a layout of its own here once that layout is published.
  */
 
 /** The phrase of every message. */

@@ -1,6 +1,6 @@
 /**
  * Reads a tree without structural faults, in one walk that builds no paths and no messages. A tree with faults gives no result here:
- * `read.ts` then reads it again and explains. Both readers use the same tables.
+ * `read.ts` then reads it again and explains (D-375). Both readers use the same tables.
  */
 import { isBlank } from './check-text.ts';
 import { DPS_NAMESPACE, type Dps } from './dps.ts';

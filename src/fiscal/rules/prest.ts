@@ -22,7 +22,7 @@ const SEM_REGIME_ESPECIAL = '0';
 /** `regApTribSN`: federal taxes and ISSQN both inside the Simples Nacional. */
 const TUDO_PELO_SIMPLES = '1';
 
-/** The source of the rule that ME and EPP issue by the national emitter alone, and its first competence. */
+/** The source of the rule that ME and EPP issue by the national emitter alone, and its first competence (D-195). */
 export const ME_EPP_FONTE = 'Resolução CGSN 191, de 04/08/2026';
 export const ME_EPP_COMPETENCIA_MIN = '2026-11-01';
 

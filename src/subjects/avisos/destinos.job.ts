@@ -1,6 +1,7 @@
 /**
  * Limits for each destination host and network address, over all municipalities: concurrent messages and questions a minute, shared among
- * owners. A failing host is paused for the owners that it does not serve well. The state is kept in the memory of the sending process.
+ * owners (D-781). A failing host is paused for the owners that it does not serve well. The state is kept in the memory of the sending
+ * process.
  */
 import {
   AVISO_CONFIRMAR_DE_UM,

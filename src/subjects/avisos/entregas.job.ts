@@ -1,6 +1,6 @@
 /**
  * Sends changes to the addresses that are registered for them, signed (Standard Webhooks). An address that does not answer is tried again
- * for three days, and delays no other one. Changes of a note are sent in their order.
+ * for three days, and delays no other one. Changes of a note are sent in their order (D-591).
  */
 
 import { randomBytes, randomUUID } from 'node:crypto';

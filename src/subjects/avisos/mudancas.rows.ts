@@ -1,7 +1,8 @@
 /**
  * Changes of the notas and eventos of a CNPJ or CPF, in one permanent order. Overlapping transactions commit in any order, so none of them
  * gives places. Each writes its changes aside (`mudancas-novas.ts`). A worker gives committed changes their places, a block at a time,
- * under the lock of the tenant's row. A reader that has read up to a place has therefore read all changes that will ever precede it.
+ * under the lock of the tenant's row. A reader that has read up to a place has therefore read all changes that will ever precede it
+ * (D-588).
  */
 
 import { groupByMes, type Ref } from '../../base/book/fila.ts';
@@ -31,8 +32,8 @@ export function writeLugar({ bloco, lidas }: Lugar): string {
 }
 
 /**
- * A change as its reader gets it, in the same words at any time. `ate`: the place after it; `estado`: state of the nota when the change was
- * made; `mensagem`: the message with it. Nota and evento have only the fields that never change.
+ * A change as its reader gets it, in the same words at any time (D-790). `ate`: the place after it; `estado`: state of the nota when the
+ * change was made; `mensagem`: the message with it. Nota and evento have only the fields that never change.
  */
 export type Mudanca = Mudou & {
   readonly ate: Lugar;

@@ -62,7 +62,7 @@ export function isTaken({ senha, oidc_sujeito }: Pick<Conta, 'senha' | 'oidc_suj
 
 /**
  * The content of a link: an account, and the roles that it gives. `mayTake`: the account has no proof, and the link may give it its first.
- * A link of another municipality may not if the account has roles, because they were given to another person.
+ * A link of another municipality may not if the account has roles, because they were given to another person (D-771).
  */
 export type ConviteAberto = {
   readonly conta: Conta;

@@ -1,5 +1,6 @@
 /**
- * Passwords of people: their rules and their storage. Hashes are argon2id, as PHC strings. The only importer of the list of leaked ones.
+ * Passwords of people: their rules and their storage (D-498). Hashes are argon2id, as PHC strings. The only importer of the list of leaked
+ * ones.
  */
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';

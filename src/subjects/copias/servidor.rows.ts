@@ -239,7 +239,7 @@ async function setAside(cluster: string, folder: string): Promise<() => Promise<
   };
 }
 
-/** Settings that override those of the copied cluster: no other client reaches it, and it sends nothing out. */
+/** Settings that override those of the copied cluster: no other client reaches it, and it sends nothing out (D-659). */
 const PRIVATE: Readonly<Record<string, string>> = {
   listen_addresses: '',
   port: '5432',

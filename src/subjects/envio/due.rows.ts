@@ -1,4 +1,4 @@
-/** The due work of all tenants: the only query across them. */
+/** The due work of all tenants: the only query across them (D-444). */
 
 import type { Tipo } from '../../base/book/fila.ts';
 import { isDistributed } from '../../base/pg/distributed.ts';

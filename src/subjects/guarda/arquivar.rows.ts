@@ -1,6 +1,6 @@
 /**
  * Moves a month into the archive and back. A file for each municipality is written, synced and read back before any row is removed. The
- * tables of the month are then emptied together; they stay for later moves. A killed command can be repeated at any point.
+ * tables of the month are then emptied together; they stay for later moves (D-450). A killed command can be repeated at any point.
  */
 import path from 'node:path';
 import { arquivoOf } from '../../base/book/arquivo.ts';

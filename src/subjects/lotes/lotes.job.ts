@@ -1,6 +1,6 @@
 /**
  * The worker's job for a lot of the legacy port: each RPS becomes a DPS and is judged as on the REST door. All notes are then issued in one
- * transaction with the lot, or none is and the lot has the reasons. A worker that dies in between has issued nothing.
+ * transaction with the lot, or none is and the lot has the reasons (D-161). A worker that dies in between has issued nothing.
  */
 
 import type { Municipio } from '../../base/book/municipios.ts';

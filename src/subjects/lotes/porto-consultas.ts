@@ -69,7 +69,7 @@ export async function lote(pedido: Pedido): Promise<Resposta> {
   const all = await pedido.world.store.lotes.listNotas(pedido.municipio.tenant, row.protocolo);
   const [gone, valid] = [true, false].map((is) => all.filter(({ estado }) => (estado === 'recusada') === is));
   if (gone!.length === 0) return { xml: await listaNfse(valid!, pedido.modelo) };
-  // The model answers notes or messages, not both. A note absent from both would never be reported to its sender.
+  // The model answers notes or messages, not both. A note absent from both would never be reported to its sender (D-175).
   const mensagens = gone!.map((nota) => recusada(nota, valid!.length === 0 ? 'nenhuma_vale' : 'outras_valem'));
   return valid!.length === 0
     ? { mensagens }

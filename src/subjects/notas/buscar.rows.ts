@@ -61,7 +61,7 @@ export type Lugar = { readonly mes: number; readonly em: number; readonly id: st
  */
 type Achadas = { readonly notas: readonly NotaAchada[]; readonly seguinte: Lugar | undefined };
 
-/** Notes that a page examines, at most. */
+/** Notes that a page examines, at most (D-587). */
 const LOOKED_MAX = 45_000;
 
 const COLUMNS = `${listColumns('n', MOVED)}, ${SELECTED}`;

@@ -106,8 +106,8 @@ async function claimOthersInDoubt(
 
 /**
  * Holds back notas that replace one of ours which is still valid. The environment takes such a nota only after the event of the replaced
- * one. It might refuse the nota for good when it does not have the replaced one yet (E0044). A nota that replaces a foreign one, or another
- * party's (D-293), is sent. The environment itself says when it is too early (E1308). The sandbox does likewise (D-60).
+ * one (D-155). It might refuse the nota for good when it does not have the replaced one yet (E0044). A nota that replaces a foreign one, or
+ * another party's (D-293), is sent. The environment itself says when it is too early (E1308). The sandbox does likewise (D-60).
  */
 async function openExchange(
   { world, tenant }: On,

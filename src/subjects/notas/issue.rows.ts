@@ -128,7 +128,7 @@ function isApart(lane: string): boolean {
 
 /**
  * A row that the database refuses (SQLSTATE classes 22 and 23) fails alone: each row is then issued by itself. A provider whose sequence is
- * locked fails alone too. Each provider is issued by itself when the lock is on something else.
+ * locked fails alone too. Each provider is issued by itself when the lock is on something else (D-250).
  */
 async function issueEach(on: On, jobs: readonly Issuance[], options: TransactionOptions): Promise<Results> {
   try {

@@ -1,6 +1,6 @@
 /**
  * Notes that wait for a rate are judged again when a newer table exists. The missing group is calculated and added, and the note goes on.
- * Otherwise the note ends, or waits for the next table.
+ * Otherwise the note ends, or waits for the next table (D-201).
  *
  * Only the parts that depend on the rates are judged again. All else stays as the note was answered, even if the registry has changed.
  */

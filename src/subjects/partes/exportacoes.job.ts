@@ -1,6 +1,6 @@
 /**
  * Makes the export files of the parties, one part at a time. Each part is committed with the cursor of the next one: a dying process loses
- * one part at most. The job also closes finished files, and deletes expired ones.
+ * one part at most (D-596). The job also closes finished files, and deletes expired ones.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,7 +1,7 @@
 /**
  * The places that may hold data of a person, by CPF: one row per table, with its content, the ground to keep it, and the part that may be
  * erased. Every table of the schema is here or in {@link SEM_PESSOAS}; `src/subjects/partes/titular.test.ts` holds both lists to the
- * catalogue.
+ * catalogue (D-679).
  */
 
 /** The legal ground to keep a table, or the lack of one. Articles are of the LGPD (Lei 13.709/2018) unless named otherwise. */

@@ -1,6 +1,6 @@
 /**
  * Tokens: the certificate holder of a CNPJ or CPF gets one, by a signed request or by the connection's certificate. Later requests need
- * only the token. A sandbox holds nobody's data, so it gives a token to every caller.
+ * only the token (D-585). A sandbox holds nobody's data, so it gives a token to every caller.
  *
  * A signed request names its municipality, its environment and its moment. Its own identifier makes it valid once: an interceptor gains
  * nothing by sending it again.

@@ -70,8 +70,8 @@ export function openVigiaListener({
 const FORWARDED = ['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip', 'forwarded', 'via'];
 
 /**
- * Admits a program on this machine, under a name of this machine, or one in the named networks; never the client of a proxy. The check of
- * the name stops a web page whose own name resolves to this machine (DNS rebinding).
+ * Admits a program on this machine, under a name of this machine, or one in the named networks; never the client of a proxy (D-625). The
+ * check of the name stops a web page whose own name resolves to this machine (DNS rebinding).
  */
 function mayWatch({ remoteAddress, headers }: HttpRequest, { redes, origin }: VigiaOptions): boolean {
   if (FORWARDED.some((name) => headers[name] !== undefined)) return false;
