@@ -5,11 +5,11 @@
 
 import { ensureMeses, mesesBetween } from '../src/base/book/meses.ts';
 import { openEmbedded } from '../src/base/pg/embedded.ts';
-import { migrate } from '../src/base/pg/migrate.ts';
 import { type Db, openPool } from '../src/base/pg/open.ts';
 import type { Client } from '../src/base/pg/pg.ts';
 import { SALAS } from '../src/base/world/lugares.ts';
 import { searchNotas } from '../src/subjects/notas/buscar.ts';
+import { migrate } from '../src/wiring/migrate.ts';
 import { createStore } from '../src/wiring/store.ts';
 import { cnpjsOf } from './documents.ts';
 import { QUIET, useClient } from './fill.ts';

@@ -5,9 +5,9 @@
 import { startService } from '../scripts/stage.ts';
 import { ensureMeses } from '../src/base/book/meses.ts';
 import { openEmbedded } from '../src/base/pg/embedded.ts';
-import { migrate } from '../src/base/pg/migrate.ts';
 import { openPool } from '../src/base/pg/open.ts';
 import type { Client } from '../src/base/pg/pg.ts';
+import { migrate } from '../src/wiring/migrate.ts';
 import { createStore } from '../src/wiring/store.ts';
 import { cnpjsOf } from './documents.ts';
 import { QUIET, useClient } from './fill.ts';

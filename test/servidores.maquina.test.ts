@@ -4,10 +4,10 @@
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { migrate } from '../src/base/pg/migrate.ts';
 import { openPool } from '../src/base/pg/open.ts';
 import type { ClientConfig } from '../src/base/pg/pg.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
+import { migrate } from '../src/wiring/migrate.ts';
 import { onEnd } from './support/cleanup.ts';
 import { databaseUrlOf } from './support/database.ts';
 import { authorised, emit, noteByKey, request } from './support/http.ts';

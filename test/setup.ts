@@ -9,10 +9,10 @@ import { devNull, freemem, tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { type EmbeddedServer, openEmbedded } from '../src/base/pg/embedded.ts';
-import { migrate } from '../src/base/pg/migrate.ts';
 import { openPool } from '../src/base/pg/open.ts';
 import { Client, type ClientConfig } from '../src/base/pg/pg.ts';
 import { compileCacheFolder } from '../src/wiring/compile-cache.js';
+import { migrate } from '../src/wiring/migrate.ts';
 import { citusServers, describeRecusas, makeModelo, markLog, onEach, readRecusas } from './support/citus.ts';
 import { IS_LONG_RUN } from './support/long-runs.ts';
 

@@ -11,13 +11,13 @@ import { type AnnouncedClaim, claimedNotas, type NotaSettlement } from '../src/b
 import { ensureMeses } from '../src/base/book/meses.ts';
 import type { NotaNova } from '../src/base/book/nota-columns.ts';
 import type { OnStored } from '../src/base/book/recent.ts';
-import { migrate } from '../src/base/pg/migrate.ts';
 import { type Db, openPool } from '../src/base/pg/open.ts';
 import { UncertainCommit } from '../src/base/pg/unavailable.ts';
 import { dpsIdInSerie } from '../src/fiscal/chave.ts';
 import type { Prestador } from '../src/fiscal/facts.ts';
 import { NOTA_ESTADOS, type NotaEstado, notaMove } from '../src/fiscal/nota.ts';
 import type { Issuance, IssueResult } from '../src/subjects/notas/issue.rows.ts';
+import { migrate } from '../src/wiring/migrate.ts';
 import { createStore, type Store } from '../src/wiring/store.ts';
 import { NO_TRIGGERS } from './support/citus.ts';
 import { onEnd } from './support/cleanup.ts';

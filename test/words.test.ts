@@ -36,6 +36,7 @@ function readComments(source: string): readonly Comment[] {
 
 function splitSentences(text: string): readonly string[] {
   return text
+    .replaceAll(/ ?\(D-\d+(?:, D-\d+)*\)/g, '')
     .replaceAll(/\{@link ([^}]*)\}/g, '$1')
     .replaceAll(/`[^`]*`/g, (code) => code.replaceAll(/[ .;:!?]/g, '_'))
     .replaceAll(/\s+/g, ' ')

@@ -5,7 +5,7 @@ import { gravacaoStore } from '../base/book/gravacao.ts';
 import type { OnStored } from '../base/book/recent.ts';
 import { durabilityWarnings } from '../base/pg/durability.ts';
 import { openEmbedded } from '../base/pg/embedded.ts';
-import { migrate, newerMigrations, UnreleasedSchemaError } from '../base/pg/migrate.ts';
+import { newerMigrations, UnreleasedSchemaError } from '../base/pg/migrate.ts';
 import type { Db } from '../base/pg/open.ts';
 import type { Connection } from '../base/pg/servers.ts';
 import { unavailabilityOf } from '../base/pg/unavailable.ts';
@@ -14,6 +14,7 @@ import { takeChave } from './auditoria-chave.ts';
 import type { Config } from './config.ts';
 import type { Logger } from './log.ts';
 import { openLoggedPool } from './logged-pool.ts';
+import { migrate } from './migrate.ts';
 import { createStore, type Store } from './store.ts';
 
 export type OpenStore = {

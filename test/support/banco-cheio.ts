@@ -1,8 +1,9 @@
 /** Databases with rows that one version of the program left, before the next version starts. */
-import { migrate } from '../../src/base/pg/migrate.ts';
+
 import type { Migration } from '../../src/base/pg/migrations.ts';
 import { type Db, openPool } from '../../src/base/pg/open.ts';
 import { Client, type ClientConfig } from '../../src/base/pg/pg.ts';
+import { migrate } from '../../src/wiring/migrate.ts';
 import { fillNotas } from './cheio.ts';
 import { onEnd } from './cleanup.ts';
 import { freshDatabase } from './database.ts';

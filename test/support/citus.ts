@@ -3,11 +3,11 @@
  * node, since Citus cannot copy one. Refused statements are read from the coordinator's log, so no process has to report them.
  */
 
-import { migrate } from '../../src/base/pg/migrate.ts';
 import { openPool } from '../../src/base/pg/open.ts';
 import { Client, type ClientConfig } from '../../src/base/pg/pg.ts';
 import { distribute, setOnAllNodes } from '../../src/subjects/citus/distribuicao.rows.ts';
 import { listNos } from '../../src/subjects/citus/nos.rows.ts';
+import { migrate } from '../../src/wiring/migrate.ts';
 
 const isHere = process.env.NFSE_TEST_CITUS !== undefined;
 /** The `skip` reason of tests that create triggers, which Citus does not support. */

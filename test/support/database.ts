@@ -1,8 +1,8 @@
 /** A database for one test, with the schema. It is on the server that the run shares, or on that of a file that runs alone. */
 import { randomBytes } from 'node:crypto';
-import { migrate } from '../../src/base/pg/migrate.ts';
 import { type Db, openPool } from '../../src/base/pg/open.ts';
 import type { ClientConfig } from '../../src/base/pg/pg.ts';
+import { migrate } from '../../src/wiring/migrate.ts';
 import { globalSetup, globalTeardown } from '../setup.ts';
 import { onEach, setSettings } from './citus.ts';
 import { onEnd, onEveryEnd } from './cleanup.ts';

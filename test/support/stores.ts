@@ -1,8 +1,8 @@
 /** Two processes on one database, tenants of one test in it, and rows of notes that no service made. */
 
 import type { NotaNova } from '../../src/base/book/nota-columns.ts';
-import { migrate } from '../../src/base/pg/migrate.ts';
 import { type Db, openPool } from '../../src/base/pg/open.ts';
+import { migrate } from '../../src/wiring/migrate.ts';
 import { createStore, type Store } from '../../src/wiring/store.ts';
 import { onEnd } from './cleanup.ts';
 import { freshDatabase } from './database.ts';

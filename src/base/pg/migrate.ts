@@ -3,16 +3,12 @@
  * locks (D-268). Each step is recorded, so that the next process continues after an interrupted one.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { importShipped } from '../../subjects/cadastros/aliquotas.rows.ts';
-import { distributeEsquecidas } from '../../subjects/citus/distribuicao.rows.ts';
-import { ensureMesesAhead, MesesForbidden } from '../book/meses.ts';
 import { openMigrationClient, openMigrationPool, takeStep, withoutLimits } from './migration-steps.ts';
 import type { Bench, Tell } from './migration-watch.ts';
 import { atOnce, type Migration, shippedMigrations } from './migrations.ts';
 import type { Db } from './open.ts';
 import type { ClientBase as Client, PoolClient } from './pg.ts';
 import { isPooled, needSession, refuseUndeclared, settleRole } from './pooled.ts';
-import { isLocked } from './unavailable.ts';
 import { serverOf } from './watch.ts';
 
 /** Oldest tested version of PostgreSQL, in the server's own numbering. */
@@ -44,11 +40,11 @@ export class UnreleasedSchemaError extends Error {
 }
 
 /**
- * Applies the missing migrations and returns their names. It also imports the shipped rates into an empty table, and creates the coming
- * months. Processes that start together wait for each other. `tell` gets lines for the operator. Throws {@link NewerSchemaError}, {@link
- * UnreleasedSchemaError}, and the reason of `signal`. `all`: the migrations, for a test that brings its own.
+ * Applies the missing migrations and returns their names. Processes that start together wait for each other. `tell` gets lines for the
+ * operator. Throws {@link NewerSchemaError}, {@link UnreleasedSchemaError}, and the reason of `signal`. `all`: the migrations, for a test
+ * that brings its own.
  */
-export async function migrate(
+export async function applyMigrations(
   pool: Db,
   tell: Tell = () => undefined,
   signal?: AbortSignal,
@@ -59,26 +55,12 @@ export async function migrate(
   await checkVersion(pool);
   const migrations = all ?? (await shippedMigrations());
   const isCurrent = (await missingOf(pool, migrations)).length === 0;
-  const applied = isCurrent ? [] : await applyMissing(pool, migrations, tell, signal);
-  await distributeEsquecidas(pool, tell);
-  await importShipped(pool, Date.now());
-  await makeMesesAhead(pool, tell);
-  return applied;
+  return isCurrent ? [] : applyMissing(pool, migrations, tell, signal);
 }
 
-/** Brings an older schema to this program's version; a current one stays untouched. Throws as {@link migrate} does. */
+/** Brings an older schema to this program's version; a current one stays untouched. Throws as {@link applyMigrations} does. */
 export async function updateSchema(pool: Db): Promise<void> {
-  if ((await missingOf(pool, await shippedMigrations())).length > 0) await migrate(pool);
-}
-
-/** A failure here does not stop the service: the existing months last for weeks, and the worker tries each day. */
-async function makeMesesAhead(pool: Db, tell: Tell): Promise<void> {
-  try {
-    await ensureMesesAhead(pool, Date.now());
-  } catch (error) {
-    if (!(error instanceof MesesForbidden || isLocked(error))) throw error;
-    tell(error instanceof MesesForbidden ? error.message : 'as tabelas dos próximos meses ficam para depois');
-  }
+  if ((await missingOf(pool, await shippedMigrations())).length > 0) await applyMigrations(pool);
 }
 
 /** Migrations in the database that are unknown to this program, because a newer one has applied them meanwhile. */

@@ -10,11 +10,11 @@ import { freshFolder } from '../../../test/support/openssl.ts';
 import { ROOT, type Said } from '../../../test/support/process.ts';
 import { startTestService } from '../../../test/support/service.ts';
 import { untilTrue } from '../../../test/support/until.ts';
-import { migrate } from '../../base/pg/migrate.ts';
 import { avisosDeAliquotas } from '../../base/world/avisos-aliquotas.ts';
 import { tabelaEmbarcada } from '../../fiscal/aliquotas-ibs-cbs.ts';
 import { LINHAS_IBS_CBS } from '../../fiscal/catalogs/catalogs.ts';
 import { exampleXml } from '../../fiscal/rules/example.ts';
+import { migrate } from '../../wiring/migrate.ts';
 import { createStore } from '../../wiring/store.ts';
 
 const folder = freshFolder();

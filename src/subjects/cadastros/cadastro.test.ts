@@ -15,12 +15,12 @@ import { CA, freshFolder, openssl, opensslAuthority } from '../../../test/suppor
 import { nfse, type Said } from '../../../test/support/process.ts';
 import { startTestService } from '../../../test/support/service.ts';
 import { until } from '../../../test/support/until.ts';
-import { migrate } from '../../base/pg/migrate.ts';
 import { openPool } from '../../base/pg/open.ts';
 import { RESERVED_SLUGS } from '../../base/world/municipios.ts';
 import { exampleJson, exampleXml } from '../../fiscal/rules/example.ts';
 import type { Patch } from '../../fiscal/rules/rule.ts';
 import { Transmissions } from '../../wiring/adn-access.ts';
+import { migrate } from '../../wiring/migrate.ts';
 import { createStore } from '../../wiring/store.ts';
 
 /** IBGE codes. A code in production belongs to one municipality: São Paulo to `alfa`, which no test changes. */

@@ -16,12 +16,12 @@ import { addPrestador } from '../../../test/support/municipio.ts';
 import { freshFolder } from '../../../test/support/openssl.ts';
 import { nfse, type Said } from '../../../test/support/process.ts';
 import { startTestService } from '../../../test/support/service.ts';
-import { migrate } from '../../base/pg/migrate.ts';
 import { type Db, openPool } from '../../base/pg/open.ts';
 import type { PoolClient } from '../../base/pg/pg.ts';
 import { municipios } from '../../fiscal/catalogs/catalogs.ts';
 import { cnpjIsValid } from '../../fiscal/chave.ts';
 import { exampleXml } from '../../fiscal/rules/example.ts';
+import { migrate } from '../../wiring/migrate.ts';
 
 /** CNPJ of the examples of the Receita Federal, one with letters (IN RFB 2.229/2024), and a CPF with right digits. */
 const [A, B, C, PERSON] = ['11222333000181', '11444777000161', '12ABC34501DE35', '52998224725'];

@@ -24,9 +24,9 @@ import {
 } from '../../../test/support/quedas-rodadas.ts';
 import { ASKED_SEED, SEED } from '../../../test/support/seed.ts';
 import { until, untilTrue } from '../../../test/support/until.ts';
-import { migrate } from '../../base/pg/migrate.ts';
 import { type Db, openPool } from '../../base/pg/open.ts';
 import { Client, type ClientConfig } from '../../base/pg/pg.ts';
+import { migrate } from '../../wiring/migrate.ts';
 import { distribute } from './distribuicao.rows.ts';
 import { moveMunicipio, placesOf } from './mover.rows.ts';
 
