@@ -403,12 +403,19 @@ describe('many at once', () => {
     const [keys, times, others] = [20, 10, 60];
     const byKey = Array.from({ length: keys }, () => [] as Promise<Told>[]);
     const free: Promise<Told>[] = [];
+    // A slow machine may hold a lock for more than two seconds: the client comes again, as it is told.
+    const sendOn = async (...request: Parameters<typeof send>): Promise<Told> => {
+      for (;;) {
+        const told = await send(...request);
+        if (told.status !== 503) return told;
+      }
+    };
     for (let turn = 0; turn < times; turn += 1) {
       for (let key = 0; key < keys; key += 1) {
         const body = exampleXml(key % 2 === 0 ? {} : { serie: '5', nDPS: String(key) });
-        byKey[key]!.push(send(addresses[turn % 2]!, body, { key: `k${key}` }));
+        byKey[key]!.push(sendOn(addresses[turn % 2]!, body, { key: `k${key}` }));
       }
-      for (let place = 0; place < others / times; place += 1) free.push(send(addresses[place % 2]!, exampleXml()));
+      for (let place = 0; place < others / times; place += 1) free.push(sendOn(addresses[place % 2]!, exampleXml()));
     }
     for (const answers of byKey) assertOnce(await Promise.all(answers));
     for (const { status, text } of await Promise.all(free)) assert.equal(status, 201, text);

@@ -244,13 +244,15 @@ describe('the situation of a provider in the sandbox', () => {
     const from = { headers: { 'X-Forwarded-For': '203.0.113.9' } };
     const where = await door({ trustProxy: true });
     const statuses: number[] = [];
-    // The bucket refills meanwhile, one a second, by the clock of the database.
-    for (let count = 0; count < 5_000 && statuses.at(-1) !== 429; count += 1) {
-      statuses.push((await request(where, situacao('integracao', SEM_CADASTRO), from)).status);
+    const miss = async () => (await request(where, situacao('integracao', SEM_CADASTRO), from)).status;
+    // The bucket refills meanwhile, one a second, by the clock of the database: fifty at once outrun it on any machine.
+    while (statuses.length < 20_000 && !statuses.includes(429)) {
+      statuses.push(...(await Promise.all(Array.from({ length: 50 }, miss))));
     }
     // The bucket holds sixty, a question costs a tenth, and the last one is accepted while one is left.
-    assert.equal(statuses.at(-1), 429, `${statuses.length} answers`);
-    assert.ok(statuses.length > (60 - 1) / 0.1, `${statuses.length} answers`);
+    assert.ok(statuses.includes(429), `${statuses.length} answers`);
+    const answered = statuses.filter((status) => status === 200).length;
+    assert.ok(answered > (60 - 1) / 0.1, `${answered} answers`);
     await register('integracao', known);
     const other = await door({ trustProxy: true });
     for (let count = 0; count < 20; count += 1) {
