@@ -5,6 +5,7 @@ import path from 'node:path';
 import { after, beforeEach, describe, test } from 'node:test';
 import { freshPool } from '../../../test/support/database.ts';
 import { balcao } from '../../../test/support/eventos.ts';
+import { movedBy } from '../../../test/support/moments.ts';
 import { freshFolder } from '../../../test/support/openssl.ts';
 import { startTestService, type TestService } from '../../../test/support/service.ts';
 import { DECADES, type Party, testParties } from '../../../test/support/signatures.ts';
@@ -134,7 +135,7 @@ describe('what somebody changes between the entry that tells it and the beginnin
 
   test('is no finding of what changes, where the version before has written beside this one', async () => {
     await service.pool.query(
-      `update migracoes set aplicada_em = aplicada_em + interval '1 hour' where nome like '%-auditoria.sql'`,
+      `update migracoes set aplicada_em = ${movedBy('aplicada_em', '1 hour')} where nome like '%-auditoria.sql'`,
     );
     for (const [, text] of CHANGES) await service.pool.query(text, [SLUG]);
     await open();
@@ -223,9 +224,9 @@ describe('a municipality that is brought from another service', () => {
     assert.ok(autenticas > 0 && antes > 0, `${autenticas} ${antes}`);
     assert.deepEqual(outras, []);
 
-    await pool.query(`update auditoria set em = em - interval '1 second' where lugar = 1`);
+    await pool.query(`update auditoria set em = ${movedBy('em', '-1 second')} where lugar = 1`);
     assert.deepEqual(await found(), ['elo_quebrado']);
-    await pool.query(`update auditoria set em = em + interval '1 second' where lugar = 1`);
+    await pool.query(`update auditoria set em = ${movedBy('em', '1 second')} where lugar = 1`);
     await pool.query('update auditoria set autenticador_lugar = null where octet_length(autenticador_lugar) = 41');
     assert.ok((await found()).includes('entrada_de_outra_chave'), "without it they are nobody's");
   });

@@ -10,6 +10,7 @@ import { onEnd } from '../../../test/support/cleanup.ts';
 import { nfseBeside } from '../../../test/support/cli.ts';
 import { databaseUrlOf, freshDatabase, poolOn } from '../../../test/support/database.ts';
 import { balcao } from '../../../test/support/eventos.ts';
+import { movedBy } from '../../../test/support/moments.ts';
 import { MES } from '../../../test/support/nota-keys.ts';
 import { startTestService } from '../../../test/support/service.ts';
 import { DECADES, testParties } from '../../../test/support/signatures.ts';
@@ -224,7 +225,7 @@ test('what cannot be said yet is no finding, and has an exit code of its own', a
   while (await store.auditoria.openEtapa(SLUG, clock.now));
   // An entry that was written just now gets its place in a moment.
   await said(0, /[1-9]\d* ainda sem lugar/);
-  await pool.query(`update auditoria set em = em - interval '2 minutes' where lugar is null`);
+  await pool.query(`update auditoria set em = ${movedBy('em', '-2 minutes')} where lugar is null`);
   await said(75, /^ainda não: \d+ entradas esperam há mais de um minuto por um lugar .*nfse serve/m, NOT_YET);
   const { situacao, confere, total, ainda_nao } = JSON.parse((await verificar('--json')).out);
   assert.deepEqual([situacao, confere, total, ainda_nao.length], ['ainda_nao', false, 0, 1]);

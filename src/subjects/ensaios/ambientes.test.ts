@@ -7,6 +7,7 @@ import { describe, test } from 'node:test';
 import { onEnd } from '../../../test/support/cleanup.ts';
 import { confirmAvisos } from '../../../test/support/desafio.ts';
 import { request } from '../../../test/support/http.ts';
+import { movedBy } from '../../../test/support/moments.ts';
 import { startTestService } from '../../../test/support/service.ts';
 import { unlessStoodStill } from '../../../test/support/standstill.ts';
 import { until } from '../../../test/support/until.ts';
@@ -389,6 +390,6 @@ describe('a sandbox of one’s own', () => {
     assert.equal(opened[0]!.n, rows[0]!.n);
     for (const { status, body } of refused) assert.deepEqual([status, body.codigo_erro], [429, 'E703']);
     // Sandboxes are counted per day and network; this lets the other tests make theirs.
-    await pool.query(`update ensaios set criado_em = criado_em - interval '1 day'`);
+    await pool.query(`update ensaios set criado_em = ${movedBy('criado_em', '-1 day')}`);
   });
 });
