@@ -88,9 +88,9 @@ export async function pidOf(client: Pick<Db, 'query'>): Promise<number> {
 /** Sessions that wait for a given one, on this server. */
 const AWAITING = `select pid from pg_stat_activity
   where datname = current_database() and wait_event_type = 'Lock' and $1 = any (pg_blocking_pids(pid))`;
-/** The same on a Citus: the waiting sessions are on the nodes. The last digits of its global ids are the process ids of the coordinator. */
-const AWAITING_ON_NODES = `select mod(waiting_gpid, 10000000000)::int as pid from citus_lock_waits
-  where mod(blocking_gpid, 10000000000) = $1`;
+/** Sessions that wait on nodes of a Citus, as the coordinator numbers them. The view `citus_lock_waits` takes a second for the same. */
+const AWAITING_ON_NODES = `select mod(waiting_global_pid, 10000000000)::int as pid
+  from citus_internal_global_blocked_processes() where mod(blocking_global_pid, 10000000000) = $1`;
 
 /**
  * Waits until another session waits for this one, and returns those that do. The check names this session, because a session whose lock was
