@@ -12,6 +12,7 @@ import { migrate } from '../../src/wiring/migrate.ts';
 const isHere = process.env.NFSE_TEST_CITUS !== undefined;
 /** The `skip` reason of tests that create triggers, which Citus does not support. */
 export const NO_TRIGGERS = isHere && 'tables of a Citus take no triggers';
+export const NO_DETACH = isHere && 'a Citus detaches no month beside who reads, who holds up all months';
 export const NO_PLANS = isHere && 'the plan of a Citus names no index: see test/banco.maquina.test.ts';
 
 /** The number is small: each shard is a table of its own, and is copied with every database. */
