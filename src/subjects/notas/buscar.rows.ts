@@ -19,6 +19,7 @@ export const ORDENS = ['novas', 'antigas'] as const;
 export type Filtros = {
   readonly prestador?: string | undefined;
   readonly tomador?: string | undefined;
+  readonly intermediario?: string | undefined;
   /** Moment of issue, in milliseconds; the end is excluded. */
   readonly de?: number | undefined;
   readonly ate?: number | undefined;
@@ -36,7 +37,6 @@ export type Filtros = {
 
 /** Criteria of a search. */
 export type NotasProcuradas = Filtros & {
-  readonly intermediario?: string | undefined;
   /** The note is one of these. */
   readonly notas?: readonly Ref[] | undefined;
   /** One of these CNPJ and CPF is the provider's, the taker's or the intermediary's. */

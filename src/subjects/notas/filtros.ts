@@ -41,6 +41,7 @@ function describeParty(nome: string): Filtro<string> {
 export const FILTROS: { readonly [Name in NomeDeFiltro]-?: Filtro<NonNullable<Filtros[Name]>> } = {
   prestador: describeParty('prestador'),
   tomador: describeParty('tomador'),
+  intermediario: describeParty('intermediário'),
   de: {
     read: (text, zone) => (isDay(text) ? startOfDay(zone, text) : undefined),
     why: NO_DAY,

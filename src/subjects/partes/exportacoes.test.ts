@@ -239,6 +239,7 @@ describe('whoever asks for a file', TESTED, () => {
       [{ formato: 'docx' }, 'formato'],
       [{ formato: 'xml', de: '30/11/2026' }, 'de'],
       [{ formato: 'xml', estado: 'paga' }, 'estado'],
+      [{ formato: 'xml', intermediario: '123' }, 'intermediario'],
       [{ formato: 'xml', valor_de: 7 }, 'valor_de'],
       [{ formato: 'xml', q: 'x' }, 'q'],
       [{ formato: 'xml', papel: 'contador' }, 'papel'],
