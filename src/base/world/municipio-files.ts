@@ -17,7 +17,7 @@ import { exposedFiles } from '../../documents/exposed-files.ts';
 import { type ChainedSigner, loadSigner, secretFiles } from '../../documents/key-files.ts';
 import { PURPOSE } from '../../documents/oids.ts';
 import { openTrust, type Trust, type Verdict } from '../../documents/trust.ts';
-import { BRASILIA, brazilianDate, momentIn } from '../../fiscal/moment.ts';
+import { BRASILIA, brazilianDate, DAY_MS, momentIn } from '../../fiscal/moment.ts';
 import type { AcessoAdn, Confianca } from '../book/municipios.ts';
 
 /** `problems` prevent the change, `avisos` do not. */
@@ -37,7 +37,6 @@ export type CertificadoShown = {
   readonly cadeia: readonly string[];
 };
 
-const DAY_MS = 86_400_000;
 /** Time that an operator needs to buy a new certificate. */
 const RENEWAL_MS = 30 * DAY_MS;
 /** The limit exceeds any list of authorities. */

@@ -15,11 +15,11 @@ import { all, call, loteXml } from '../../../test/support/rps.ts';
 import { startTestService } from '../../../test/support/service.ts';
 import { until } from '../../../test/support/until.ts';
 import { SALAS } from '../../base/world/lugares.ts';
+import { DAY_MS } from '../../fiscal/moment.ts';
 import { exampleXml } from '../../fiscal/rules/example.ts';
 import { processLotes } from '../lotes/lotes.job.ts';
 import { type BuscaEscrita, searchNotas, searchNotasOf } from './buscar.ts';
 
-const DAY_MS = 86_400_000;
 const service = await startTestService({ worker: false, clock: { now: Date.parse('2026-10-10T12:00:00-03:00') } });
 const { store, clock, pool, world } = service;
 const painel = await startTestPainel(service);

@@ -9,6 +9,7 @@ import { mesOf } from '../../base/book/meses.ts';
 import { type NotaColumn, type NotaRow, SELECTED } from '../../base/book/nota-columns.ts';
 import type { Db } from '../../base/pg/open.ts';
 import { listColumns } from '../../base/pg/sql.ts';
+import { DAY_MS } from '../../fiscal/moment.ts';
 import type { ParteDaNota } from '../../fiscal/mudanca.ts';
 import type { NotaEstado } from '../../fiscal/nota.ts';
 
@@ -288,13 +289,11 @@ async function monthsOf(
   const meses = rows
     .map(({ mes }) => mes)
     .filter((mes) => notas?.some((nota) => nota.mes === mes) ?? true)
+    // The month of a note follows the local time of its place, which may be behind.
     .filter((mes) => (de === undefined || mes >= mesOf(de - DAY_MS)) && (ate === undefined || mes <= mesOf(ate)))
     .filter((mes) => from === undefined || (ordem === 'antigas' ? mes >= from.mes : mes <= from.mes));
   return ordem === 'antigas' ? meses : meses.reverse();
 }
-
-/** The month of a note follows the local time of its place, which may be behind. */
-const DAY_MS = 86_400_000;
 
 type InMonth = { readonly asked: NotasProcuradas; readonly mes: number; readonly after: Lugar | undefined };
 

@@ -12,6 +12,7 @@ import { onEnd } from '../../../test/support/cleanup.ts';
 import { bindCall, emit, request } from '../../../test/support/http.ts';
 import { startTestService } from '../../../test/support/service.ts';
 import { until } from '../../../test/support/until.ts';
+import { DAY_MS } from '../../fiscal/moment.ts';
 import { exampleXml } from '../../fiscal/rules/example.ts';
 import { startWorker } from '../../wiring/worker.ts';
 import { makeExportacoes } from './exportacoes.job.ts';
@@ -21,7 +22,6 @@ const PRESTADOR = '11222333000181';
 const OUTRO = '88888888000191';
 const TENANT = 'integracao';
 const API = `/${TENANT}/api/v1`;
-const DAY_MS = 86_400_000;
 /** More than two parts of PDF, and more than one of XML. */
 const NOTAS = 520;
 const AT_ONCE = 16;
