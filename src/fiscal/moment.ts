@@ -91,6 +91,11 @@ export function brazilianDate(date: string): string {
   return `${date.slice(8, 10)}/${date.slice(5, 7)}/${date.slice(0, 4)}`;
 }
 
+/** The date in Brazil of an instant, in Brazilian notation. */
+export function dayInBrazil(instant: number): string {
+  return brazilianDate(momentIn(BRASILIA, instant).date);
+}
+
 /** `DD/MM/YYYY HH:MM:SS`: the form for operators. */
 export function brazilianMoment({ date, time }: Moment): string {
   return `${brazilianDate(date)} ${time}`;
