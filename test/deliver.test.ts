@@ -23,6 +23,7 @@ import type { Db } from '../src/base/pg/open.ts';
 import { StoreUnavailable } from '../src/base/pg/unavailable.ts';
 import { listMunicipios, showMunicipio } from '../src/base/world/municipios.ts';
 import type { World } from '../src/base/world/world.ts';
+import { HOUR_MS, MINUTE_MS } from '../src/fiscal/moment.ts';
 import { notaMove } from '../src/fiscal/nota.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import type { Patch } from '../src/fiscal/rules/rule.ts';
@@ -130,9 +131,6 @@ const ANSWERS: Readonly<Record<Exclude<Mood, 'silent' | 'breaks'>, NotaAnswer>> 
 };
 
 const byMaria = (motivo: string) => ({ motivo, quem: 'maria', via: 'comando' }) as const;
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 
 let shared: Promise<Db> | undefined;
 let opened = 0;

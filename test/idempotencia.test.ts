@@ -12,6 +12,7 @@ import { before, describe, test } from 'node:test';
 import type { KeyedSuccess } from '../src/base/book/idempotencia.ts';
 import { companyCertificate, pemOf } from '../src/documents/pki.ts';
 import { dpsIdInSerie } from '../src/fiscal/chave.ts';
+import { HOUR_MS } from '../src/fiscal/moment.ts';
 import { exampleJson, exampleXml } from '../src/fiscal/rules/example.ts';
 import type { Patch } from '../src/fiscal/rules/rule.ts';
 import type { Issuance, IssueResult } from '../src/subjects/notas/issue.rows.ts';
@@ -39,7 +40,6 @@ import {
 import { rowOf } from './support/stores.ts';
 import { until } from './support/until.ts';
 
-const HOUR_MS = 3_600_000;
 const OTHER_CNPJ = '11444777000161';
 const CONFIRMACAO = { tipo_evento: 'confirmacao_prestador' };
 const BODIES = { xml: exampleXml, json: (patch: Patch = {}) => exampleJson(patch)! } as const;

@@ -5,6 +5,7 @@ import { type Measure, type OwnBuckets, openBuckets } from '../src/base/http/buc
 import { openQuotas } from '../src/base/http/quotas.ts';
 import { createRestDoor } from '../src/doors/rest/door.ts';
 import { AMBIENTES, BYTES_POR_DOCUMENTO } from '../src/fiscal/ambiente.ts';
+import { DAY_MS } from '../src/fiscal/moment.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import type { Municipio, NovoMunicipio } from '../src/fiscal/settings.ts';
 import { onEnd } from './support/cleanup.ts';
@@ -15,7 +16,6 @@ import { call, cancelamentoXml, envelope, loteXml, porProtocolo } from './suppor
 import { NOON, startTestService, type TestService } from './support/service.ts';
 import { untilTrue } from './support/until.ts';
 
-const DAY_MS = 86_400_000;
 const OTHER = '11444777000161';
 /** The time after which changed settings take effect. */
 const SETTINGS_MS = 2_000;

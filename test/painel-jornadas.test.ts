@@ -7,6 +7,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
 import { SALAS } from '../src/base/world/lugares.ts';
+import { MINUTE_MS } from '../src/fiscal/moment.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { cadastrarAviso } from '../src/subjects/avisos/do-municipio.ts';
 import { assertAccessible, assertFits } from './support/axe.ts';
@@ -22,7 +23,6 @@ const skip = browser === undefined ? 'there is no Chromium' : false;
 const PICTURES = process.env.NFSE_TEST_IMAGENS;
 if (PICTURES !== undefined) mkdirSync(PICTURES, { recursive: true });
 
-const MINUTE_MS = 60_000;
 const clock = { now: Date.now() };
 
 async function enterBrowser(page: Page, { origin }: TestPainel, { login, segredo }: Usuario): Promise<void> {

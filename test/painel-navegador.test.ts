@@ -1,6 +1,7 @@
 /** The console in a browser: login with and without scripts, by passkey and by keyboard, on a phone and on a desktop. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
+import { MINUTE_MS } from '../src/fiscal/moment.ts';
 import { inviteFirst } from '../src/subjects/contas/convites.ts';
 import { openBrowser, type Page } from './support/browser.ts';
 import { codeAt, makeUsuario, SENHA, startTestPainel, type TestPainel, type Usuario } from './support/painel.ts';
@@ -8,7 +9,6 @@ import { startTestService } from './support/service.ts';
 
 const browser = await openBrowser();
 const skip = browser === undefined ? 'there is no Chromium' : false;
-const MINUTE_MS = 60_000;
 
 describe('the console in a browser', { skip }, () => {
   if (browser === undefined) return;

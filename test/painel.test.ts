@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { before, beforeEach, describe, test } from 'node:test';
 import { isPapel, mayAs, PAPEIS, type Papel } from '../src/base/world/papeis.ts';
 import { PAINEL_ROUTES } from '../src/doors/painel/painel.ts';
+import { MINUTE_MS } from '../src/fiscal/moment.ts';
 import { inviteFirst } from '../src/subjects/contas/convites.ts';
 import { criarUsuario } from '../src/subjects/contas/usuarios.ts';
 import {
@@ -20,7 +21,6 @@ import { startTestService } from './support/service.ts';
 const service = await startTestService({ worker: false });
 const painel = await startTestPainel(service);
 const { world, origin } = painel;
-const MINUTE_MS = 60_000;
 const OTHER = 'vila-alheia';
 await world.store.municipios.create({ tenant: OTHER, ambiente: 'homologacao', codigoIbge: '3550308' }, world.now());
 

@@ -15,6 +15,7 @@ import { type Db, openPool } from '../src/base/pg/open.ts';
 import { UncertainCommit } from '../src/base/pg/unavailable.ts';
 import { dpsIdInSerie } from '../src/fiscal/chave.ts';
 import type { Prestador } from '../src/fiscal/facts.ts';
+import { MINUTE_MS } from '../src/fiscal/moment.ts';
 import { NOTA_ESTADOS, type NotaEstado, notaMove } from '../src/fiscal/nota.ts';
 import type { Issuance, IssueResult } from '../src/subjects/notas/issue.rows.ts';
 import { migrate } from '../src/wiring/migrate.ts';
@@ -28,7 +29,6 @@ import { keysOf, MES } from './support/nota-keys.ts';
 import { allLookUp, noneScans, recorded, type Statements } from './support/plans.ts';
 import {
   CNPJ,
-  MINUTE_MS,
   NOW,
   oneProcess,
   openTenants,

@@ -2,11 +2,13 @@
  * The chain from a certificate up to an anchor: the issuer of each certificate, and the obstacles of each step (D-30). The search goes
  * depth first, tries anchors of the municipality first, and is bounded: anybody can send made-up authorities.
  */
+
 import { describeFault, type FaultText } from '../fiscal/fault.ts';
+import { dayInBrazil } from '../fiscal/moment.ts';
 import { type Certificate, isSignedBy } from './certificate.ts';
 import { constraintFault } from './name-constraints.ts';
 import { PURPOSE, PURPOSE_NAMES } from './oids.ts';
-import { dayInBrazil, type Lists, revocationOf } from './trust-lists.ts';
+import { type Lists, revocationOf } from './trust-lists.ts';
 
 /** Chains of ICP-Brasil have three or four certificates. */
 const CHAIN_MAX = 8;

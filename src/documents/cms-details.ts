@@ -3,6 +3,7 @@
  * it can and refuses nothing; `cms.ts` alone decides whether a signature is accepted.
  */
 import { constants, hash, verify } from 'node:crypto';
+import { cutText } from '../fiscal/fault.ts';
 import { CMS_DIGESTS, CMS_SIGNATURES, OID_NAMES, SHA256 } from './algorithms.ts';
 import { type Asn1, isContext, isUniversal, octetsOf, oidOf, readAsn1, TAG, timeOf, tryAsn1 } from './asn1.ts';
 import { attempt } from './attempt.ts';
@@ -52,7 +53,9 @@ export function detailsOfCms(
     atributos: signer?.attributes?.children.slice(0, ATTRIBUTES_MAX).map(attributeLine),
     digest: {
       algoritmo: digest.shown,
-      declarado: isUniversal(octets, TAG.octetString) ? cutText(octetsOf(octets).toString('hex')) : undefined,
+      declarado: isUniversal(octets, TAG.octetString)
+        ? cutText(octetsOf(octets).toString('hex'), VALUE_SHOWN_MAX)
+        : undefined,
       calculado,
     },
     valueHolds: signer && certificate && valueHolds(signer, body, certificate),
@@ -94,9 +97,9 @@ function attributeLine(attribute: Asn1): { oid: string; nome: string; valor: str
   const oid = oidIn(attribute) ?? '';
   const value = attribute.children[1]?.children[0];
   return {
-    oid: cutText(oid),
+    oid: cutText(oid, VALUE_SHOWN_MAX),
     nome: ATTRIBUTE_NAMES[oid] ?? 'desconhecido',
-    valor: value === undefined ? '' : cutText(attributeText(oid, value)),
+    valor: value === undefined ? '' : cutText(attributeText(oid, value), VALUE_SHOWN_MAX),
   };
 }
 
@@ -129,10 +132,6 @@ function algorithmLine(
   const digest = taken[oid]?.shown;
   const signature = digest === undefined ? SIGNATURE_TAKEN : `${SIGNATURE_TAKEN} com ${digest}`;
   const known = part === 'digest' ? digest : signature;
-  const encontrado = (confere ? known : undefined) ?? OID_NAMES[oid] ?? `OID ${cutText(oid)}`;
+  const encontrado = (confere ? known : undefined) ?? OID_NAMES[oid] ?? `OID ${cutText(oid, VALUE_SHOWN_MAX)}`;
   return { onde, encontrado, exigido, confere };
-}
-
-function cutText(text: string): string {
-  return text.length <= VALUE_SHOWN_MAX ? text : `${text.slice(0, VALUE_SHOWN_MAX)}…`;
 }

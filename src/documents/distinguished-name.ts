@@ -3,6 +3,7 @@
  * TypeError, which the caller's reader catches.
  */
 
+import { cutText } from '../fiscal/fault.ts';
 import { type Asn1, isUniversal, oidOf, TAG, textOf } from './asn1.ts';
 import { NAME_PART } from './oids.ts';
 
@@ -37,7 +38,7 @@ export function commonNameOf(name: Asn1): string | undefined {
 export function displayNameOf(name: Asn1): string {
   const text = commonNameOf(name) ?? attributesOf(name).at(-1)?.[1] ?? '(sem nome)';
   const plain = text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '\ufffd').trim();
-  return plain.length > NAME_SHOWN_MAX ? `${plain.slice(0, NAME_SHOWN_MAX)}…` : plain;
+  return cutText(plain, NAME_SHOWN_MAX);
 }
 
 const TEXTS: ReadonlySet<number> = new Set([

@@ -2,7 +2,7 @@
  * The revocation lists of a municipality: the lists that count, their answer on a certificate, and the warnings for the operator (D-131).
  */
 import path from 'node:path';
-import { BRASILIA, brazilianDate, brazilianMoment, momentIn } from '../fiscal/moment.ts';
+import { BRASILIA, brazilianMoment, dayInBrazil, momentIn } from '../fiscal/moment.ts';
 import { type Certificate, isSignedBy } from './certificate.ts';
 import type { Crl, Revocation } from './crl.ts';
 
@@ -79,11 +79,6 @@ function otherKeysOf(
       one.fingerprint !== issuer.fingerprint &&
       [issuer, ...parents].some((by) => isSignedBy(one, by) || isSignedBy(issuer, one)),
   );
-}
-
-/** The date in Brazil of a moment, in Brazilian notation. */
-export function dayInBrazil(instant: number): string {
-  return brazilianDate(momentIn(BRASILIA, instant).date);
 }
 
 /** The date and the time in Brazil of a moment. */

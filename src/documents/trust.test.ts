@@ -7,11 +7,11 @@ import { type Files, folderOf, motivo, open, opensslTrustsEach, read } from '../
 import { assertCostsLess, leastCpuMsOf } from '../../test/support/cost.ts';
 import { CA, END, freshFolder, type Issued, openssl, opensslAuthority } from '../../test/support/openssl.ts';
 import { untilTrue } from '../../test/support/until.ts';
+import { DAY_MS } from '../fiscal/moment.ts';
 import { type Certificate, certificatesOfPem, readCertificate } from './certificate.ts';
 import { autoridades, matchTable, nationalAuthorities } from './icp-brasil/national.ts';
 import { openTrust, type Trust, type Verdict } from './trust.ts';
 
-const DAY_MS = 86_400_000;
 const NOW = Date.now();
 /** A moment after openssl has issued every certificate of this file, however long that takes: openssl uses the clock of this machine. */
 const SOON = NOW + DAY_MS / 2;

@@ -102,5 +102,10 @@ const FOUND_MAX = 80;
 
 /** A value shortened for quotation in a message. */
 export function quoted(value: string): string {
-  return value.length <= FOUND_MAX ? value : `${value.slice(0, FOUND_MAX)}…`;
+  return cutText(value, FOUND_MAX);
+}
+
+/** The beginning of a text that is longer than `max` characters, with an ellipsis. */
+export function cutText(text: string, max: number): string {
+  return text.length <= max ? text : `${text.slice(0, max)}…`;
 }

@@ -9,6 +9,11 @@ export function groupDecimal(text: string): string {
   return `${whole!.replace(/\B(?=(\d{3})+$)/g, '.')},${cents ?? '00'}`;
 }
 
+/** `1,5 s`. */
+export function secondsText(ms: number): string {
+  return `${(ms / 1_000).toFixed(1).replace('.', ',')} s`;
+}
+
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
 
 /** Sizes in PostgreSQL's units, in steps of 1024. */

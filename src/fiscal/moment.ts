@@ -28,7 +28,12 @@ export function isDay(text: string): boolean {
 /** The zone of Brasília, used if no municipality is named. */
 export const BRASILIA = 'America/Sao_Paulo';
 
-const HOUR_MS = 3_600_000;
+/** Lengths of time in milliseconds, each declared here alone. */
+export const SECOND_MS = 1_000;
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 86_400_000;
+
 const formatters = new Map<string, Intl.DateTimeFormat>();
 const offsets = new Map<string, number>();
 
@@ -86,6 +91,11 @@ export function brazilianDate(date: string): string {
   return `${date.slice(8, 10)}/${date.slice(5, 7)}/${date.slice(0, 4)}`;
 }
 
+/** The date in Brazil of an instant, in Brazilian notation. */
+export function dayInBrazil(instant: number): string {
+  return brazilianDate(momentIn(BRASILIA, instant).date);
+}
+
 /** `DD/MM/YYYY HH:MM:SS`: the form for operators. */
 export function brazilianMoment({ date, time }: Moment): string {
   return `${brazilianDate(date)} ${time}`;
@@ -98,8 +108,6 @@ export type Vigencia = { readonly inicio: string; readonly fim: string | undefin
 export function isInForce({ inicio, fim }: Vigencia, data: string): boolean {
   return inicio <= data && (fim === undefined || data <= fim);
 }
-
-const DAY_MS = 86_400_000;
 
 /** The day so many days after another, both `YYYY-MM-DD`; before it if `days` is negative. */
 export function addDays(day: string, days: number): string {

@@ -14,6 +14,7 @@ import { conflictOf } from '../../src/fiscal/conflitos-evento.ts';
 import { questionOf } from '../../src/fiscal/errors/caso-evento.ts';
 import { CASOS_DE_EVENTO } from '../../src/fiscal/errors/eventos.ts';
 import { ERRORS, errorOf, hasExamples, type PublicError } from '../../src/fiscal/errors.ts';
+import { DAY_MS } from '../../src/fiscal/moment.ts';
 import { exampleJson, exampleXml } from '../../src/fiscal/rules/example.ts';
 import type { Patch } from '../../src/fiscal/rules/rule.ts';
 import { isJsonOnly } from '../../src/fiscal/rules/trial.ts';
@@ -30,7 +31,6 @@ import { toolOr } from '../support/tools.ts';
 import { until } from '../support/until.ts';
 import { BY_EVENTO, SPECIFIED, SPECIFIED_CODES, WITHOUT_DOCUMENT, WITHOUT_JSON, WITHOUT_XML } from './codigos.ts';
 
-const DAY_MS = 86_400_000;
 const IBGE = '3550308';
 const [SANDBOX, PRODUCTION] = ['integracao', 'sao-paulo'];
 const OTHER_CNPJ = '11444777000161';

@@ -9,11 +9,10 @@ import {
   revocationList,
   rootAuthority,
 } from '../../src/documents/pki.ts';
+import { DAY_MS } from '../../src/fiscal/moment.ts';
 import { readyKeys } from './keys.ts';
 import { freshFolder } from './openssl.ts';
 import { companyOf, type Party, partyOf, yearAround } from './signatures.ts';
-
-const DAY_MS = 86_400_000;
 
 /** Certificates that are valid at a moment; `revoke` writes the revocation list of the issuing authority. */
 export async function testAuthorities(now: number) {

@@ -13,6 +13,7 @@ import {
   rootAuthority,
   type Validity,
 } from '../../src/documents/pki.ts';
+import { DAY_MS } from '../../src/fiscal/moment.ts';
 import { readyKeys } from './keys.ts';
 
 export const DSIG = 'http://www.w3.org/2000/09/xmldsig#';
@@ -23,7 +24,6 @@ export const RSA_SHA256 = 'http://www.w3.org/2001/04/xmldsig-more#rsa-sha256';
 export const SHA256 = 'http://www.w3.org/2001/04/xmlenc#sha256';
 
 export const PROVIDER_CNPJ = '11222333000181';
-const DAY_MS = 86_400_000;
 
 /** A signer: a key, and its certificate in the forms that are needed. */
 export type Party = {

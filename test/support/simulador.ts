@@ -20,6 +20,7 @@ import { judge } from '../../src/fiscal/judge.ts';
 import { signedPartOfEvento, withEventoSignature, writeEvento } from '../../src/fiscal/layout/evento.ts';
 import { readDps } from '../../src/fiscal/layout/read.ts';
 import { signedPartOf, withSignature } from '../../src/fiscal/layout/write.ts';
+import { DAY_MS } from '../../src/fiscal/moment.ts';
 import { exampleXml } from '../../src/fiscal/rules/example.ts';
 import type { Patch } from '../../src/fiscal/rules/rule.ts';
 import { EXAMPLE_FACTS } from '../../src/fiscal/rules/trial.ts';
@@ -32,7 +33,6 @@ import { onPatienceEnd, until } from './until.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const READY_WITHIN_MS = 120_000;
-const DAY_MS = 86_400_000;
 
 /** The municipality of the notes below. */
 export const MUNICIPIO_CNPJ = '99999999000191';

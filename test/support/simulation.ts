@@ -19,6 +19,7 @@ import type { Signer } from '../../src/documents/signing.ts';
 import { type Aliquota, tabelaEmbarcada, tabelaIbsCbs } from '../../src/fiscal/aliquotas-ibs-cbs.ts';
 import { type EventoEstado, eventoMove } from '../../src/fiscal/evento.ts';
 import { eventoId } from '../../src/fiscal/layout/evento.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/fiscal/moment.ts';
 import { readPedido } from '../../src/fiscal/pedido-evento.ts';
 import { exampleXml } from '../../src/fiscal/rules/example.ts';
 import type { Patch } from '../../src/fiscal/rules/rule.ts';
@@ -47,9 +48,6 @@ import { type Chance, chanceOf } from './simulation-chance.ts';
 import { nobodyTrusted } from './trust.ts';
 
 const START = Date.parse('2026-11-21T13:00:00-03:00');
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 const STEPS = 90;
 /** The maximum of final worker rounds in which faults may still occur. */
 const TAIL_MAX = 24;

@@ -9,7 +9,6 @@ import { freshDatabase } from './database.ts';
 import { keysOf } from './nota-keys.ts';
 
 export const NOW = Date.parse('2026-11-21T12:00:00-03:00');
-export const MINUTE_MS = 60_000;
 export const CNPJ = '11222333000181';
 
 export type Process = { readonly pool: Db; readonly store: Store };

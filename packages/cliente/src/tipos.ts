@@ -2291,6 +2291,8 @@ export type FiltrosDaExportacao = {
   readonly prestador?: string;
   /** CNPJ ou CPF do tomador. */
   readonly tomador?: string;
+  /** CNPJ ou CPF do intermediário. */
+  readonly intermediario?: string;
   /** Primeiro dia da emissão, AAAA-MM-DD. */
   readonly de?: string;
   /** Último dia da emissão, AAAA-MM-DD. */
@@ -3470,6 +3472,8 @@ export type Consultas = {
     prestador?: string;
     /** CNPJ ou CPF do tomador. */
     tomador?: string;
+    /** CNPJ ou CPF do intermediário. */
+    intermediario?: string;
     /** Primeiro dia da emissão, AAAA-MM-DD. */
     de?: string;
     /** Último dia da emissão, AAAA-MM-DD. */
@@ -3853,6 +3857,8 @@ export type Envios = {
     prestador?: string;
     /** CNPJ ou CPF do tomador. */
     tomador?: string;
+    /** CNPJ ou CPF do intermediário. */
+    intermediario?: string;
     /** Primeiro dia da emissão, AAAA-MM-DD. */
     de?: string;
     /** Último dia da emissão, AAAA-MM-DD. */

@@ -11,7 +11,7 @@ import { createSettle, insertTrail, returningEstado, type Settlement, type Stand
 import { groupByMes, isOfTipo, type Leased, leaseDue } from './fila.ts';
 import { followRefusal, moveWaitingEventos } from './follow-nota.ts';
 import type { NotaRow } from './nota-columns.ts';
-import { isSameParty } from './substituicao.ts';
+import { isKeyOfSameParty } from './substituicao.ts';
 
 /** A nota that the worker holds for a while. */
 export type ClaimedNota = Pick<NotaRow, 'id' | 'mes' | 'chave_acesso' | 'id_dps' | 'simular' | 'data_emissao'> &
@@ -136,7 +136,7 @@ function claimNotas(
       ...nota,
       tentativas: queued.get(nota.id)!.tentativas,
       traceparent: queued.get(nota.id)!.traceparent,
-      substitui: substitui !== null && isSameParty(nota.chave_acesso, substitui) ? substitui : null,
+      substitui: substitui !== null && isKeyOfSameParty(nota.chave_acesso, substitui) ? substitui : null,
     }));
     const announcedIds = new Set(rows.map(({ id }) => id));
     const left = leased.flatMap(({ id }) => (announcedIds.has(id) ? [] : [id]));

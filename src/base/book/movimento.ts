@@ -2,11 +2,10 @@
  * Numbers of issued and refused notes of a municipality, counted in this process and written after the answers. One statement a
  * municipality is sent every few seconds, independent of the volume. Counts that a crash loses are missing only in the plots.
  */
+import { HOUR_MS, MINUTE_MS } from '../../fiscal/moment.ts';
 import type { Db } from '../pg/open.ts';
 import { insertRows } from '../pg/sql.ts';
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 /** Period of one row of `emissoes`. */
 const EMISSOES_MS = 5 * MINUTE_MS;
 /** Counts wait at least this long. The wait grows with the number of municipalities, so that the statements stay few a second. */

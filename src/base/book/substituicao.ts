@@ -10,6 +10,6 @@ function partyOf(chave: string): string {
  * Whether a nota replaces one of its own party. The national rules may be mere remarks, and a nota may then name another party's. Such a
  * nota neither waits for that one nor blocks it (D-293).
  */
-export function isSameParty(chave: string, substituida: string): boolean {
+export function isKeyOfSameParty(chave: string, substituida: string): boolean {
   return partyOf(chave) === partyOf(substituida);
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { SECOND_MS } from '../../fiscal/moment.ts';
 import type { AnnouncedClaim } from '../book/claim-notas.ts';
 import { AnnouncedClaims, Leaves } from './announced.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00-03:00');
-const SECOND_MS = 1_000;
 
 /** A claim of so many notas. */
 function claimOf(token: string, notas: number, at = NOW): AnnouncedClaim {

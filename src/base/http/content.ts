@@ -4,6 +4,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Fault } from '../../fiscal/fault.ts';
+import { quoted } from '../../fiscal/fault.ts';
 import { SIMULAR_HEADER } from '../../fiscal/simular.ts';
 import { charsetContradiction, DPS_SIGNATURE_HEADER, type SentDps } from '../world/sent-documents.ts';
 import type { Call, MediaType } from './route.ts';
@@ -30,8 +31,8 @@ export function headersMisfit(headers: IncomingHttpHeaders, { takes, nacional }:
   }
   const type = mediaTypeOf(headers) ?? '';
   if (takes.some((one) => one === type)) return undefined;
-  const problem = `Este endereço não recebe ${quoteType(type)}.`;
-  return misfitOf('Content-Type', `${problem} ${adviseTypes(takes)}${after(nacional)}`, quoteType(type));
+  const problem = `Este endereço não recebe ${quoted(type)}.`;
+  return misfitOf('Content-Type', `${problem} ${adviseTypes(takes)}${after(nacional)}`, quoted(type));
 }
 
 function after(sentence: string | undefined): string {
@@ -99,13 +100,6 @@ function firstCharacter(body: Buffer): string | undefined {
     if (byte !== 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0d) return String.fromCharCode(byte);
   }
   return undefined;
-}
-
-/** Longest part of a media type that a message repeats, since its sender may write anything. */
-const TYPE_SHOWN_MAX = 80;
-
-function quoteType(type: string): string {
-  return type.length <= TYPE_SHOWN_MAX ? type : `${type.slice(0, TYPE_SHOWN_MAX)}…`;
 }
 
 function misfitOf(campo: string, mensagem: string, encontrado?: string): Misfit {

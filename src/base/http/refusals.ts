@@ -3,6 +3,7 @@
 import { ENSAIO_PREFIX } from '../../fiscal/ambiente.ts';
 import { parseDpsId, whyNoChave } from '../../fiscal/chave.ts';
 import type { Fault } from '../../fiscal/fault.ts';
+import { cutText } from '../../fiscal/fault.ts';
 import { BODY_MAX_BYTES, BODY_MAX_TEXT, HEADERS_MAX_TEXT } from '../../published/http-limits.ts';
 import type { Municipio } from '../book/municipios.ts';
 import { ENSAIO_DIAS } from '../world/relogio.ts';
@@ -15,7 +16,7 @@ import type { Refused } from './route.ts';
 const SLUG_SHOWN_MAX = 63;
 
 export function refuseUnknownMunicipio(slug: string): Refused {
-  const shown = slug.length <= SLUG_SHOWN_MAX ? slug : `${slug.slice(0, SLUG_SHOWN_MAX)}…`;
+  const shown = cutText(slug, SLUG_SHOWN_MAX);
   const hint =
     slug.toLowerCase() === 'soap' ? ` ${SOAP_HINT}` : slug.startsWith(ENSAIO_PREFIX) ? ` ${ENSAIO_HINT}` : '';
   const mensagem = `O endereço começa pelo município, e "${shown}" não é nenhum dos atendidos. O ambiente de integração responde em /integracao.${hint}`;

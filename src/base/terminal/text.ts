@@ -1,5 +1,7 @@
 /** Forms of output at a terminal: columns, JSON, faults, trails and events. */
+
 import type { Fault } from '../../fiscal/fault.ts';
+import { quoteShell } from '../world/quote-shell.ts';
 
 /** Two columns, the left one as wide as its longest text. */
 export function columns(rows: readonly (readonly [string, string])[]): string[] {
@@ -47,7 +49,7 @@ export function eventoLines(
 
 /** A text as one argument of a shell. */
 export function quoteArgument(text: string): string {
-  return /^[\w=.,:/-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+  return /^[\w=.,:/-]+$/.test(text) ? text : quoteShell(text);
 }
 
 /** Text from outside, without the control characters that would move the cursor. */

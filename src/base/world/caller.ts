@@ -16,7 +16,7 @@ import { CLIENT_CODES, signerFaults } from '../../documents/signer-faults.ts';
 import type { Trust } from '../../documents/trust.ts';
 import { AMBIENTES } from '../../fiscal/ambiente.ts';
 import type { Fault, Refusal } from '../../fiscal/fault.ts';
-import { isoMoment } from '../../fiscal/moment.ts';
+import { DAY_MS, isoMoment } from '../../fiscal/moment.ts';
 import type { Municipio } from '../book/municipios.ts';
 import { municipalMoment } from './gather-facts.ts';
 import { type Escopo, printOfToken } from './token.ts';
@@ -169,8 +169,6 @@ export type CertificadoApresentado = {
   readonly valido_ate: string;
   readonly dias_restantes: number;
 };
-
-const DAY_MS = 86_400_000;
 
 /** The certificate of a caller with its validity; its name without the document. */
 export function certificadoApresentado(world: World, municipio: Municipio, one: Certificate): CertificadoApresentado {

@@ -17,7 +17,7 @@ import { exposedFiles } from '../../documents/exposed-files.ts';
 import { type ChainedSigner, loadSigner, secretFiles } from '../../documents/key-files.ts';
 import { PURPOSE } from '../../documents/oids.ts';
 import { openTrust, type Trust, type Verdict } from '../../documents/trust.ts';
-import { BRASILIA, brazilianDate, momentIn } from '../../fiscal/moment.ts';
+import { DAY_MS, dayInBrazil } from '../../fiscal/moment.ts';
 import type { AcessoAdn, Confianca } from '../book/municipios.ts';
 
 /** `problems` prevent the change, `avisos` do not. */
@@ -37,7 +37,6 @@ export type CertificadoShown = {
   readonly cadeia: readonly string[];
 };
 
-const DAY_MS = 86_400_000;
 /** Time that an operator needs to buy a new certificate. */
 const RENEWAL_MS = 30 * DAY_MS;
 /** The limit exceeds any list of authorities. */
@@ -150,17 +149,17 @@ async function caProblems(ca: string): Promise<readonly string[]> {
 /** Times are compared with those of the certificate without tolerance. */
 function validityOf({ inicio, fim }: Certificate, now: number): Inspection {
   if (now < inicio) {
-    return { problems: [`O certificado do município só vale a partir de ${dayOf(inicio)}.`], avisos: [] };
+    return { problems: [`O certificado do município só vale a partir de ${dayInBrazil(inicio)}.`], avisos: [] };
   }
   if (now > fim) {
-    const problem = `O certificado do município venceu em ${dayOf(fim)}. Informe um que esteja em vigor.`;
+    const problem = `O certificado do município venceu em ${dayInBrazil(fim)}. Informe um que esteja em vigor.`;
     return { problems: [problem], avisos: [] };
   }
   const avisos: string[] = [];
   if (fim - now < RENEWAL_MS) {
     const days = Math.floor((fim - now) / DAY_MS);
     const when = days === 0 ? 'hoje ou amanhã' : days === 1 ? 'em 1 dia' : `em ${days} dias`;
-    avisos.push(`O certificado do município vence ${when}, em ${dayOf(fim)}. Providencie outro.`);
+    avisos.push(`O certificado do município vence ${when}, em ${dayInBrazil(fim)}. Providencie outro.`);
   }
   return { problems: [], avisos };
 }
@@ -228,15 +227,11 @@ function describeCertificado(
     titular: named,
     documento,
     emissor,
-    inicio: dayOf(inicio),
-    fim: dayOf(fim),
+    inicio: dayInBrazil(inicio),
+    fim: dayInBrazil(fim),
     dias: Math.floor((fim - now) / DAY_MS),
     cadeia: [named, ...above],
   };
-}
-
-function dayOf(instant: number): string {
-  return brazilianDate(momentIn(BRASILIA, instant).date);
 }
 
 const REASONS: Readonly<Record<string, string>> = {

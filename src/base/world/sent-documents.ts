@@ -21,7 +21,7 @@ import type { JsonValue } from '../../fiscal/layout/json-value.ts';
 import { layoutOf, VERSOES } from '../../fiscal/layout/layouts.ts';
 import { type DpsReading, isSpellingOf, readDps } from '../../fiscal/layout/read.ts';
 import { readCorpo } from '../../fiscal/layout/read-corpo.ts';
-import { attributeOf, type Elemento, locate, withText } from '../../fiscal/layout/tree.ts';
+import { attributeOf, childOf, type Elemento, locate, withText } from '../../fiscal/layout/tree.ts';
 import { stepInNamesOfBody } from '../../fiscal/layout/words-corpo.ts';
 import { describeTribIssqn100 } from '../../fiscal/tributacao.ts';
 import type { Municipio } from '../book/municipios.ts';
@@ -267,10 +267,6 @@ export function readDpsSignature(reading: XmlDocumentReading, trust: Trust, at: 
 function documentOfPrest(root: Elemento): string | undefined {
   const prest = root.name === 'DPS' ? childOf(childOf(root, 'infDPS'), 'prest') : undefined;
   return (childOf(prest, 'CNPJ') ?? childOf(prest, 'CPF'))?.text.trim();
-}
-
-function childOf(element: Elemento | undefined, name: string): Elemento | undefined {
-  return element?.children.find((child) => child.name === name);
 }
 
 /** D-24: the CNPJ or CPF that a JSON body names as its provider, before its content is judged. An event names none. */

@@ -325,7 +325,8 @@ function snakeOf(name: string): string {
     .toLowerCase();
 }
 
-function dropBrackets(campo: string): string {
+/** A place of the body without its list marks. */
+export function dropBrackets(campo: string): string {
   return campo.replaceAll('[]', '');
 }
 

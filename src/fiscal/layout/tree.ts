@@ -17,6 +17,11 @@ export type Elemento = {
 
 export type Atributo = { readonly name: string; readonly namespace: string; readonly value: string };
 
+/** The first child of a name. */
+export function childOf(element: Elemento | undefined, name: string): Elemento | undefined {
+  return element?.children.find((child) => child.name === name);
+}
+
 /** The value of an attribute without namespace. */
 export function attributeOf(element: Elemento, name: string): string | undefined {
   return element.attributes.find((attribute) => attribute.name === name && attribute.namespace === '')?.value;

@@ -1,6 +1,8 @@
 /** The JSON body in Markdown: one section per object; objects of the same content share one. */
+
 import type { Item as CorpoItem } from '../../fiscal/layout/corpo.ts';
 import { HOSTS, type Host } from '../../fiscal/layout/plan-corpo.ts';
+import { dropBrackets } from '../../fiscal/layout/strange-property.ts';
 import { isRequiredOfSender } from '../../fiscal/layout/vocabulary.ts';
 import { code, table } from '../markdown.ts';
 import { contentOf, type Step, stepsBelow } from './elements.ts';
@@ -18,8 +20,8 @@ export function bodySections(): string {
 
 function bodySection(host: Host, [campo, ...twins]: readonly string[]): string {
   // The word JSON is needed: otherwise only capitals would distinguish the heading from that of the DPS group.
-  const heading = campo === '' ? '### O próprio corpo' : `### JSON ${code(plainCampo(campo!))}`;
-  const alike = twins.length === 0 ? [] : [`Igual em ${twins.map((twin) => code(plainCampo(twin))).join(', ')}.`];
+  const heading = campo === '' ? '### O próprio corpo' : `### JSON ${code(dropBrackets(campo!))}`;
+  const alike = twins.length === 0 ? [] : [`Igual em ${twins.map((twin) => code(dropBrackets(twin))).join(', ')}.`];
   const many = campo!.endsWith('[]') ? ['Uma lista de objetos.'] : [];
   const rows = [...host.items.values()].map((item) => bodyRow(item, host));
   const about = [...many, ...alike].join(' ');
@@ -57,9 +59,4 @@ function sendingText(item: CorpoItem, steps: readonly Step[]): string {
   if (around === undefined) return '**sim**';
   // The group of a list holds nothing but the list.
   return element.max > 1 ? 'opcional' : `**sim**, quando há ${around.element.doc.toLowerCase()}`;
-}
-
-/** A place of the body without its list marks. */
-export function plainCampo(campo: string): string {
-  return campo.replaceAll('[]', '');
 }

@@ -10,9 +10,10 @@ import { DEFAULT_SERIE, DPS_VERSAO, type DpsPath, FOREIGN_TAGS, INF_DPS } from '
 import { DPS, INF_NFSE_OWN, NFSE } from '../../fiscal/layout/nfse.ts';
 import { HOSTS, joinCampo } from '../../fiscal/layout/plan-corpo.ts';
 import { type SimpleType, T } from '../../fiscal/layout/simple-types.ts';
+import { dropBrackets } from '../../fiscal/layout/strange-property.ts';
 import { elementsOf, type Item, joinPath } from '../../fiscal/layout/vocabulary.ts';
 import { code, table } from '../markdown.ts';
-import { bodySections, plainCampo } from './body-sections.ts';
+import { bodySections } from './body-sections.ts';
 import { groupSections } from './group-sections.ts';
 import { SMALLEST_BODY, SMALLEST_DPS } from './smallest.ts';
 
@@ -161,7 +162,7 @@ ${table(
   HOSTS.flatMap(({ campo, items }) =>
     [...items.values()].flatMap((item) =>
       item.kind === 'campo' && item.padrao !== undefined
-        ? [[code(joinCampo(plainCampo(campo), item.name)), padraoText(item)]]
+        ? [[code(joinCampo(dropBrackets(campo), item.name)), padraoText(item)]]
         : [],
     ),
   ),

@@ -17,11 +17,11 @@ import { CMS_CODES, signerFaults, XML_CODES } from '../../documents/signer-fault
 import { openTrust } from '../../documents/trust.ts';
 import { readXml } from '../../documents/xml.ts';
 import type { Fault } from '../../fiscal/fault.ts';
+import { DAY_MS } from '../../fiscal/moment.ts';
 import { exampleXml } from '../../fiscal/rules/example.ts';
 import type { Patch } from '../../fiscal/rules/rule.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00-03:00');
-const DAY_MS = 86_400_000;
 const OPENSSL = toolOr('openssl', 'openssl');
 const BRANCH_CNPJ = '11222333000262';
 const OTHER_CNPJ = '11444777000161';

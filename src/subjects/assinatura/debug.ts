@@ -31,6 +31,7 @@ import { openTrust, type Trust, type TrustLog, type TrustSettings } from '../../
 import { readXml, type XmlDocumentReading } from '../../documents/xml.ts';
 import { zoneOf } from '../../fiscal/catalogs/catalogs.ts';
 import type { Fault, Refusal } from '../../fiscal/fault.ts';
+import { cutText } from '../../fiscal/fault.ts';
 import type { Elemento } from '../../fiscal/layout/tree.ts';
 import { isoMoment, momentIn } from '../../fiscal/moment.ts';
 import { stepsFor, verdictOf } from './advice.ts';
@@ -175,7 +176,7 @@ function reportOfXml(reading: XmlDocumentReading, judgement: Judgement): Signatu
         : {
             algoritmo: 'SHA-256',
             codificacao: 'base64',
-            declarado: declarado && cutText(declarado),
+            declarado: declarado && cutText(declarado, SHOWN_MAX),
             calculado: calculado ?? null,
             confere: declarado === null || calculado === undefined ? null : declarado === calculado,
           },
@@ -213,8 +214,8 @@ function linesOf({ perfil, faults }: DpsSignature, { root }: XmlDocumentReading)
   if (found.length > 0) {
     return found.map(({ onde, encontrado, exigido }) => ({
       onde,
-      encontrado: encontrado === '' ? null : cutText(encontrado),
-      exigido: cutText(exigido),
+      encontrado: encontrado === '' ? null : cutText(encontrado, SHOWN_MAX),
+      exigido: cutText(exigido, SHOWN_MAX),
       confere: !faults.some(({ xpath }) => xpath === onde || xpath.startsWith(`${onde}/@`)),
     }));
   }
@@ -345,8 +346,4 @@ function withoutDocuments(faults: readonly Fault[]): readonly Fault[] {
     mensagem: maskDocuments(fault.mensagem),
     ...(change === undefined ? {} : { change: maskDocuments(change) }),
   }));
-}
-
-function cutText(text: string): string {
-  return text.length <= SHOWN_MAX ? text : `${text.slice(0, SHOWN_MAX)}…`;
 }

@@ -25,11 +25,11 @@ import {
   type Registro,
   writeHead,
 } from '../../base/book/arquivo-formato.ts';
+import { DAY_MS } from '../../fiscal/moment.ts';
 import { exampleXml } from '../../fiscal/rules/example.ts';
 import { fecharMes } from '../guarda/arquivar.ts';
 
 const SLUG = 'integracao';
-const DAY_MS = 86_400_000;
 
 type Row = { colunas: Record<string, unknown>; bytes: Record<string, Buffer> };
 /** A record that a test can change. */

@@ -23,6 +23,7 @@ import {
 import { openPacote } from '../../base/book/pacote.ts';
 import type { PoolClient } from '../../base/pg/pg.ts';
 import { readTabelas, type Tabela } from '../../base/pg/tabelas.ts';
+import { DAY_MS } from '../../fiscal/moment.ts';
 import { achadoPor, COM_O_BANCO, type ComOBanco } from '../../published/com-o-banco.ts';
 import { ADVANCED } from '../copias/numeros.rows.ts';
 import { CAMPOS, contraditasOf } from '../notas/nota-da-nfse.ts';
@@ -37,7 +38,6 @@ const CNPJ = '11222333000181';
 const UUID = '00000000-0000-4000-8000-000000000001';
 const DER = Buffer.from('um certificado');
 const PRINT = hash('sha256', DER);
-const DAY_MS = 86_400_000;
 const CHAVE = Buffer.alloc(CHAVE_BYTES, 7);
 /** The moment of the key: before everything else, by the clock of the service and by that of the database. */
 const FEITA = Math.min(NOON, Date.now()) - DAY_MS;

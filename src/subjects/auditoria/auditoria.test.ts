@@ -17,6 +17,7 @@ import { DECADES, testParties } from '../../../test/support/signatures.ts';
 import { until } from '../../../test/support/until.ts';
 import type { Elo } from '../../base/book/auditoria-hash.ts';
 import { pemOf } from '../../documents/pki.ts';
+import { DAY_MS } from '../../fiscal/moment.ts';
 import { createStore } from '../../wiring/store.ts';
 import type { Prova } from './auditoria.rows.ts';
 import { sealDays } from './auditoria.ts';
@@ -33,7 +34,6 @@ function inTmp(t: TestContext, folder: string): void {
 }
 
 const SLUG = 'integracao';
-const DAY_MS = 86_400_000;
 
 function freshFolder(): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'nfse-auditoria-'));

@@ -15,7 +15,7 @@ const EACH_MAX = 1_000;
 
 /** States in which a nota has a row in the queue. */
 const A_FAZER = quoteWords(['emitida', 'transmitida']);
-/** Same parties, by the rule of `isSameParty` (`substituicao.ts`). */
+/** Same parties, by the rule of `isKeyOfSameParty` (`substituicao.ts`). */
 const partyOf = (chave: string): string =>
   `substr(${chave}, 9, case when substr(${chave}, 9, 1) = '2' then 9 else 15 end)`;
 

@@ -10,6 +10,7 @@ import { bindCall, emit } from '../../../test/support/http.ts';
 import { ownPort } from '../../../test/support/ports.ts';
 import { startTestService } from '../../../test/support/service.ts';
 import { until } from '../../../test/support/until.ts';
+import { DAY_MS } from '../../fiscal/moment.ts';
 import { exampleXml } from '../../fiscal/rules/example.ts';
 import { isPublicAddress } from './enderecos.ts';
 import { avisoPoster } from './post.job.ts';
@@ -18,7 +19,6 @@ import { AVISO_GUARDA_DIAS, AVISO_TENTATIVAS_S } from './tempos.ts';
 const OUTRO = '88888888000191';
 const TENANT = 'integracao';
 const API = `/${TENANT}/api/v1`;
-const DAY_MS = 86_400_000;
 
 const service = await startTestService();
 const { address, pool, clock } = service;

@@ -3,6 +3,7 @@
  * owners (D-781). A failing host is paused for the owners that it does not serve well. The state is kept in the memory of the sending
  * process.
  */
+import { MINUTE_MS } from '../../fiscal/moment.ts';
 import {
   AVISO_CONFIRMAR_DE_UM,
   AVISO_CONFIRMAR_POR_MINUTO,
@@ -11,7 +12,6 @@ import {
   AVISO_SIMULTANEOS,
 } from './tempos.ts';
 
-const MINUTE_MS = 60_000;
 const FULL_MS = 1_000;
 /** All messages under way have ended by then; owners that come back together keep the order of the line. */
 const FULL_MAX_MS = 1_000 * AVISO_RESPOSTA_S;

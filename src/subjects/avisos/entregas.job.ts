@@ -9,6 +9,7 @@ import type { Delivered, Taking } from '../../base/delivery/deliver.ts';
 import { inSpan, inTraces, noteInSpan } from '../../base/traces/traces.ts';
 import type { RespostaDeAviso, World } from '../../base/world/world.ts';
 import { raizOf } from '../../fiscal/chave.ts';
+import { DAY_MS } from '../../fiscal/moment.ts';
 import { signAviso } from './assinatura.ts';
 import {
   type Deixado,
@@ -23,7 +24,6 @@ import { mudancaPublica } from './mudancas.ts';
 import { AVISO_CONFIRMAR_S, AVISO_GUARDA_DIAS, AVISO_PARADO_MAX_S, AVISO_TENTATIVAS_S } from './tempos.ts';
 import type { EntregaRow } from './webhooks.rows.ts';
 
-const DAY_MS = 86_400_000;
 /** Concurrent addresses of a batch, and messages of each. */
 const ADDRESSES = 8;
 const MESSAGES_AT_ONCE = 4;

@@ -5,10 +5,10 @@ import type { Delivered } from '../../base/delivery/deliver.ts';
 import { tellTrouble } from '../../base/world/store-trouble.ts';
 import type { World } from '../../base/world/world.ts';
 import { AMBIENTES } from '../../fiscal/ambiente.ts';
+import { DAY_MS } from '../../fiscal/moment.ts';
 import { MUDANCAS_GUARDA_DIAS } from '../../fiscal/mudanca.ts';
 import { AVISO_GUARDA_DIAS } from './tempos.ts';
 
-const DAY_MS = 86_400_000;
 /** Interval at which this process looks for a municipality's old changes. */
 const FORGET_EVERY_MS = 3_600_000;
 

@@ -14,6 +14,7 @@ import {
 import { ownPort } from '../../../test/support/ports.ts';
 import { startTestService } from '../../../test/support/service.ts';
 import { until } from '../../../test/support/until.ts';
+import { DAY_MS } from '../../fiscal/moment.ts';
 import { TIPOS_MUDANCA } from '../../fiscal/mudanca.ts';
 import { exampleXml } from '../../fiscal/rules/example.ts';
 import { readSegredo } from './assinatura.ts';
@@ -23,7 +24,6 @@ import { AVISO_GUARDA_DIAS } from './tempos.ts';
 const PRESTADOR = '11222333000181';
 const PESSOA = '52998224725';
 const OTHER = 'vila-alheia';
-const DAY_MS = 86_400_000;
 const service = await startTestService();
 const painel = await startTestPainel(service);
 const { store, clock, address } = service;

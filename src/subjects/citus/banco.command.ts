@@ -10,7 +10,7 @@ import {
   type Values,
 } from '../../base/terminal/command.ts';
 import { columns, jsonText, printable, tableLines } from '../../base/terminal/text.ts';
-import { groupDigits, sizeText } from '../../fiscal/group-digits.ts';
+import { groupDigits, secondsText, sizeText } from '../../fiscal/group-digits.ts';
 import { type Banco, distribuirBanco, moverMunicipio, type Plano, planDistribuicao, showBanco } from './banco.ts';
 
 export const BANCO_COMMANDS: readonly Command[] = [
@@ -151,8 +151,4 @@ function municipioLines(municipios: Banco['municipios']): readonly string[] {
 
 function indent(rows: readonly (readonly string[])[]): readonly string[] {
   return tableLines(rows).map((line) => `  ${line}`);
-}
-
-function secondsText(ms: number): string {
-  return `${(ms / 1_000).toFixed(1).replace('.', ',')} s`;
 }

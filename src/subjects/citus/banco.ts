@@ -4,7 +4,7 @@ import type { RegistryWorld } from '../../base/world/municipios.ts';
 import type { Problem } from '../../base/world/operator.ts';
 import type { Banco } from './banco.rows.ts';
 import type { Tabela } from './distribuicao.rows.ts';
-import type { No } from './nos.rows.ts';
+import { type No, nameNo } from './nos.rows.ts';
 
 export type { Banco };
 
@@ -34,7 +34,7 @@ export async function planDistribuicao(world: RegistryWorld, asked: AskedDistrib
   if ('problem' in wanted) return wanted;
   const { banco } = world.store;
   const [known, tabelas] = [await banco.listNos(), await banco.readTabelas()];
-  const novos = wanted.nos.map(nameOf).filter((name) => !known.map(nameOf).includes(name));
+  const novos = wanted.nos.map(nameNo).filter((name) => !known.map(nameNo).includes(name));
   if (known.length + novos.length === 0) return { problem: NO_NODES };
   const left = tabelas.filter(({ falta }) => falta);
   const prontas = tabelas.filter(({ distribuida }) => distribuida).length;
@@ -79,9 +79,9 @@ export async function moverMunicipio(
   if (no === undefined) return { problem: `--para ${asked.para} não é um nó: escreva host:porta.` };
   if ((await municipios.findBySlug(tenant)) === undefined) return { problem: `Não há município ${tenant}.` };
   const nos = await banco.listNos();
-  if (!nos.some((one) => nameOf(one) === nameOf(no))) {
-    const known = nos.length === 0 ? 'o banco não está distribuído' : `os nós são ${nos.map(nameOf).join(', ')}`;
-    return { problem: `${nameOf(no)} não é um nó deste banco: ${known}.` };
+  if (!nos.some((one) => nameNo(one) === nameNo(no))) {
+    const known = nos.length === 0 ? 'o banco não está distribuído' : `os nós são ${nos.map(nameNo).join(', ')}`;
+    return { problem: `${nameNo(no)} não é um nó deste banco: ${known}.` };
   }
   const place = await banco.placeOf(tenant);
   if (place === undefined) return { problem: 'O banco não está distribuído: nfse banco distribuir o faz.' };
@@ -90,9 +90,9 @@ export async function moverMunicipio(
   } catch (error) {
     const silent = await banco.listSilentNos();
     if (silent.length === 0) throw error;
-    return { problem: `Não responde: ${silent.map(nameOf).join(', ')}. Nada se perdeu; ${REPEAT_MOVE}` };
+    return { problem: `Não responde: ${silent.map(nameNo).join(', ')}. Nada se perdeu; ${REPEAT_MOVE}` };
   }
-  return { de: nameOf(place), para: nameOf(no) };
+  return { de: nameNo(place), para: nameNo(no) };
 }
 
 export async function showBanco(world: RegistryWorld): Promise<Banco> {
@@ -117,8 +117,4 @@ function readNos(text: string): readonly No[] {
   return host === undefined || number < 1 || number > 65_535
     ? []
     : [{ host: host.replace(/^\[|\]$/g, ''), porta: number }];
-}
-
-function nameOf({ host, porta }: No): string {
-  return `${host}:${porta}`;
 }

@@ -3,6 +3,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { Problem } from '../../base/world/operator.ts';
 import type { World } from '../../base/world/world.ts';
 import { municipioOf } from '../../fiscal/catalogs/catalogs.ts';
+import { HOUR_MS } from '../../fiscal/moment.ts';
 import { type Conta, type Contas, type Convite, type Oferta, PRIMEIRA } from './contas.rows.ts';
 import { hashPassword, whyWeak } from './password.ts';
 import type { ProvedPerson } from './provider.ts';
@@ -11,7 +12,6 @@ import type { Sessao } from './sessoes.rows.ts';
 export type ContasWorld = Pick<World, 'store' | 'now'>;
 
 const TOKEN_BYTES = 32;
-const HOUR_MS = 3_600_000;
 /** A link is handed over in person, by letter or by message. */
 export const CONVITE_MS = 72 * HOUR_MS;
 

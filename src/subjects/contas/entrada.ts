@@ -5,6 +5,7 @@ import type { Problem } from '../../base/world/operator.ts';
 import { needsSecondFactor } from '../../base/world/papeis.ts';
 import { networksOf } from '../../base/world/redes.ts';
 import type { World } from '../../base/world/world.ts';
+import { MINUTE_MS } from '../../fiscal/moment.ts';
 import { recordAcesso } from './acessos.ts';
 import type { Conta, Contas } from './contas.rows.ts';
 import { acceptProved, makeSecretText, printOf } from './convites.ts';
@@ -16,7 +17,6 @@ import type { Fator, NovaSessao, Sessao } from './sessoes.rows.ts';
 
 export type EntradaWorld = Pick<World, 'store' | 'now' | 'log'> & { readonly place: Place };
 
-const MINUTE_MS = 60_000;
 /** Limit of inactivity, for a desk that was left. */
 export const IDLE_MS = 30 * MINUTE_MS;
 /** Length of a session: a working day. */

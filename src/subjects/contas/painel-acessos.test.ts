@@ -9,13 +9,13 @@ import { ownPort } from '../../../test/support/ports.ts';
 import { startProvedor } from '../../../test/support/provedor.ts';
 import { startTestService } from '../../../test/support/service.ts';
 import { until } from '../../../test/support/until.ts';
+import { MINUTE_MS } from '../../fiscal/moment.ts';
 import { signIn } from './entrada.ts';
 import { openProvider } from './provider.ts';
 import { bloquearUsuario, criarUsuario } from './usuarios.ts';
 
 const [A, B] = ['integracao', 'vila-alheia'];
 const BY = { quem: 'teste', via: 'comando' } as const;
-const MINUTE_MS = 60_000;
 const service = await startTestService({ worker: false });
 const painel = await startTestPainel(service);
 const { world, origin } = painel;

@@ -7,11 +7,11 @@ import { beforeEach, describe, test } from 'node:test';
 import { codeAt, enter, makeUsuario, Pessoa, SENHA, startTestPainel } from '../../../test/support/painel.ts';
 import { startTestService } from '../../../test/support/service.ts';
 import type { Papel } from '../../base/world/papeis.ts';
+import { MINUTE_MS } from '../../fiscal/moment.ts';
 import { criarUsuario, redefinirUsuario, retirarUsuario } from './usuarios.ts';
 
 const [A, B] = ['integracao', 'vila-alheia'];
 const OUTRA = 'cinco potros pintam quintais';
-const MINUTE_MS = 60_000;
 const service = await startTestService({ worker: false });
 const painel = await startTestPainel(service);
 const { world } = painel;

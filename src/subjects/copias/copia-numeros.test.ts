@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { freshPool } from '../../../test/support/database.ts';
+import { SECOND_MS } from '../../fiscal/moment.ts';
 import { createStore } from '../../wiring/store.ts';
 import { voltaOfBloco } from '../avisos/voltas.rows.ts';
 import { copiaNumeros, type Volta } from './numeros.rows.ts';
 
 const NOW = Date.UTC(2026, 10, 29);
-const SECOND_MS = 1000;
 const YEAR_MS = 365 * 86_400_000;
 /** The layout has 13 digits for the number of a document (TSNumDFSe). */
 const DIGITS_13 = 9_999_999_999_999n;

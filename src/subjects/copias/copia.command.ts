@@ -12,7 +12,7 @@ import {
   type Values,
 } from '../../base/terminal/command.ts';
 import { columns, jsonText, printable, tableLines } from '../../base/terminal/text.ts';
-import { groupDigits, sizeText } from '../../fiscal/group-digits.ts';
+import { groupDigits, secondsText, sizeText } from '../../fiscal/group-digits.ts';
 import { type AlemDoBanco, perguntarAlem } from './alem.ts';
 import { type Apagadas, fazerCopia, listarCopias } from './operate.ts';
 import { type Conferida, conferirCopia, DEFAULT_FOLGA, type Restaurada, restaurarCopia } from './voltar.ts';
@@ -349,8 +349,4 @@ function tellSome(lines: readonly string[], tell: (line: string) => void): void 
   for (const line of lines.slice(0, KEYS_TOLD)) tell(`    ${line}`);
   if (lines.length > KEYS_TOLD)
     tell(`    e ${groupDigits(lines.length - KEYS_TOLD)} mais; todos: nfse copia perguntar --json`);
-}
-
-function secondsText(ms: number): string {
-  return `${(ms / 1_000).toFixed(1).replace('.', ',')} s`;
 }

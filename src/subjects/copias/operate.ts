@@ -1,5 +1,6 @@
 /** The operator's copies of the database: made while it serves, listed, and deleted in their turn. `voltar.ts` restores them. */
 import { Readable } from 'node:stream';
+import { DAY_MS } from '../../fiscal/moment.ts';
 import { BASE, SERVER_MANIFEST } from './arquivos.files.ts';
 import { takeBase } from './base.files.ts';
 import { CopiaRecusada, type Escrito, endingOf, readRecipients, seal } from './cifra.files.ts';
@@ -130,8 +131,6 @@ async function makeCopia(
   const since = manter === undefined ? undefined : new Date(world.now() - manter * DAY_MS);
   return { copia, ms, avisos, apagadas: since && (await forget(pasta, base.sistema, since)) };
 }
-
-const DAY_MS = 86_400_000;
 
 const RECUSAS_MAX = 50;
 

@@ -11,10 +11,10 @@ import { startTestService } from '../../../test/support/service.ts';
 import { assertStays, until, untilTrue } from '../../../test/support/until.ts';
 import { readTabelas } from '../../base/pg/tabelas.ts';
 import { ENSAIO_DIAS } from '../../base/world/relogio.ts';
+import { DAY_MS } from '../../fiscal/moment.ts';
 import { exampleXml } from '../../fiscal/rules/example.ts';
 import { Upkeep } from '../../wiring/upkeep.ts';
 
-const DAY_MS = 86_400_000;
 const { address, store, pool, clock, world, logged } = await startTestService();
 
 /** Clients that issue at once. */

@@ -13,10 +13,10 @@ import { unlessStoodStill } from '../../../test/support/standstill.ts';
 import { until } from '../../../test/support/until.ts';
 import { readTabelas } from '../../base/pg/tabelas.ts';
 import { ENSAIO_DIAS } from '../../base/world/relogio.ts';
+import { DAY_MS } from '../../fiscal/moment.ts';
 import { exampleXml } from '../../fiscal/rules/example.ts';
 import { ENSAIOS_POR_DIA } from './ambientes.ts';
 
-const DAY_MS = 86_400_000;
 const { address, store, pool, clock, logged } = await startTestService();
 
 async function call(method: string, path: string, chave?: string, body?: object | string, type = 'application/json') {

@@ -18,7 +18,7 @@ import type { World } from '../../base/world/world.ts';
 import { CADASTRO_LIDO_MS, ENSAIO_PREFIX, SANDBOX_SLUG } from '../../fiscal/ambiente.ts';
 import { type Decimal, formatDecimal, readDecimal } from '../../fiscal/decimal.ts';
 import { type Fault, type Refusal, refusalOf } from '../../fiscal/fault.ts';
-import { isoMoment, parseMoment } from '../../fiscal/moment.ts';
+import { DAY_MS, isoMoment, parseMoment } from '../../fiscal/moment.ts';
 import { csvDe, REGISTROS_DAS_PERSONAS } from '../../fiscal/personas.ts';
 import { importAliquotasDeEnsaio } from '../cadastros/import-aliquotas.ts';
 import type { LinhaRecusada } from '../cadastros/import-csv.ts';
@@ -29,7 +29,6 @@ import { changeInTurn } from './vagas.ts';
 /** Limits of one network in a day, and of all networks at once. */
 export const ENSAIOS_POR_DIA = 20;
 const ENSAIOS_MAX = 2_000;
-const DAY_MS = 86_400_000;
 
 /** Letters and digits that are not mistaken for one another. */
 const ALPHABET = 'abcdefghjkmnpqrstuvwxyz23456789';

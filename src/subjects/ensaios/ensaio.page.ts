@@ -1,5 +1,6 @@
 /** A private sandbox as pages: its creation and its content. */
 
+import { cutText } from '../../fiscal/fault.ts';
 import { allowBreaks, type Html, html, type Inserted } from '../../published/site/page-shell.ts';
 import type { AmbientePublico } from './ambientes.ts';
 import { type CadastroDaPagina, cadastros } from './cadastro.page.ts';
@@ -127,10 +128,6 @@ curl -s -H 'Content-Type: application/${tipo}' --data-binary @- \\
 /** A query may have any length; the page of the request shows it whole. */
 const CAMINHO_SHOWN_MAX = 120;
 
-function shorten(caminho: string): string {
-  return caminho.length <= CAMINHO_SHOWN_MAX ? caminho : `${caminho.slice(0, CAMINHO_SHOWN_MAX)}…`;
-}
-
 function last(requisicoes: readonly RequisicaoPublica[], municipio: string): Html {
   if (requisicoes.length === 0) {
     return html`<h2 id="requisicoes">Últimas requisições</h2>
@@ -150,7 +147,7 @@ ${requisicoes.map(
     metodo,
     caminho,
     status,
-  }) => html`<tr><td>${statusMark(status)}</td><td>${spoken(em, true)}</td><td><a href="${municipio}/requisicoes/${id}"><code>${metodo} ${allowBreaks(shorten(caminho.replace(`/${municipio}`, '')))}</code></a></td></tr>
+  }) => html`<tr><td>${statusMark(status)}</td><td>${spoken(em, true)}</td><td><a href="${municipio}/requisicoes/${id}"><code>${metodo} ${allowBreaks(cutText(caminho.replace(`/${municipio}`, ''), CAMINHO_SHOWN_MAX))}</code></a></td></tr>
 `,
 )}</tbody></table></div>
 `;

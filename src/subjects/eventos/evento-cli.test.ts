@@ -19,6 +19,7 @@ import { startTestService, type TestService } from '../../../test/support/servic
 import { until } from '../../../test/support/until.ts';
 import { xsdErrors } from '../../documents/xml.ts';
 import { EVENTO_ESTADOS, type EventoEstado, eventoRests } from '../../fiscal/evento.ts';
+import { HOUR_MS, MINUTE_MS } from '../../fiscal/moment.ts';
 import { exemploDe, TIPOS_EVENTO, tipoBySlug } from '../../fiscal/tipos-evento.ts';
 import type { EventoPublico } from './queries.ts';
 
@@ -328,8 +329,6 @@ function unsigned(xml: string): { readonly documents: string } {
 }
 
 describe('what an operator may do', () => {
-  const MINUTE_MS = 60_000;
-  const HOUR_MS = 60 * MINUTE_MS;
   let service: Awaited<ReturnType<typeof startTestService>>;
 
   before(async () => {

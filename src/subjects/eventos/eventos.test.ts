@@ -17,14 +17,12 @@ import { localAdn } from '../../adn/local.ts';
 import { readJson } from '../../documents/json.ts';
 import { buildChave, parseChave } from '../../fiscal/chave.ts';
 import type { Fault } from '../../fiscal/fault.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../fiscal/moment.ts';
 import { readPedido } from '../../fiscal/pedido-evento.ts';
 import type { Patch } from '../../fiscal/rules/rule.ts';
 import type { OperatorTrigger } from './operate.rows.ts';
 import { registerPedido } from './register.ts';
 
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 const TENANT = 'integracao';
 const AGENTE = '52998224725';
 const MUNICIPIO_CNPJ = '99999999000191';

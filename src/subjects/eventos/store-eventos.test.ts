@@ -13,7 +13,6 @@ import { keysOf, MES } from '../../../test/support/nota-keys.ts';
 import { allLookUp, noneScans, recorded, type Statements } from '../../../test/support/plans.ts';
 import {
   CNPJ,
-  MINUTE_MS,
   NOW,
   oneProcess,
   openTenants,
@@ -38,13 +37,13 @@ import {
   eventoMove,
   eventoRests,
 } from '../../fiscal/evento.ts';
+import { MINUTE_MS, SECOND_MS } from '../../fiscal/moment.ts';
 import { NOTA_ESTADOS, type NotaEstado, notaMove } from '../../fiscal/nota.ts';
 import { createStore, type Store } from '../../wiring/store.ts';
 import type { ClaimedEvento, EventoSettlement } from './claim.rows.ts';
 import type { OperatorTrigger } from './operate.rows.ts';
 import type { EventoNovo, RegisterResult } from './register.rows.ts';
 
-const SECOND_MS = 1_000;
 const LEASE = NOW + MINUTE_MS;
 const POLL = NOW + 5 * MINUTE_MS;
 

@@ -1,4 +1,5 @@
 /** A signature inside an XML document, and the `xmlsec1` command that checks it. */
+import { quoteShell } from '../../base/world/quote-shell.ts';
 import { type Certificate, readCertificate } from '../../documents/certificate.ts';
 import { isSignature } from '../../documents/signature-shape.ts';
 import { readXml } from '../../documents/xml.ts';
@@ -73,12 +74,8 @@ function idOptions(signed: Signed | undefined): readonly string[] {
   if (signed === undefined) return [];
   const { element, attribute } = signed;
   const named = element.namespace === '' ? element.name : `${element.namespace}:${element.name}`;
+  // A namespace is the sender's text, and is quoted before it becomes part of a command.
   return [`--id-attr:${attribute} ${quoteShell(named)}`];
-}
-
-/** A namespace is the sender's text, and is quoted before it becomes part of a command. */
-function quoteShell(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 function withAttribute(element: Elemento, value: string): Signed | undefined {

@@ -6,6 +6,7 @@
 import type { Elo } from '../../base/book/auditoria-hash.ts';
 import type { Municipio } from '../../base/book/municipios.ts';
 import type { World } from '../../base/world/world.ts';
+import { MINUTE_MS } from '../../fiscal/moment.ts';
 import type { Prova } from '../auditoria/auditoria.rows.ts';
 import type { ArquivoDoConjunto, Conferencia, Parte } from './partes.ts';
 import { gatherRecebido } from './recebido.ts';
@@ -25,9 +26,6 @@ export type LinhaProvada = {
 export type Trazido = { readonly nome: string; readonly oQue?: string; readonly feitoPor?: string };
 
 const PASTA = '6-trilha/auditoria';
-/** Rows of one minute are searched from one place on. */
-const MINUTE_MS = 60_000;
-
 export async function gatherAuditoria(
   world: Pick<World, 'store'>,
   municipio: Municipio,
@@ -36,6 +34,7 @@ export async function gatherAuditoria(
   const { tenant } = municipio;
   const { auditoria } = world.store;
   const provas: { readonly linha: LinhaProvada; readonly prova: Prova }[] = [];
+  // Rows of one minute are searched from one place on.
   const places = new Map<number, Promise<number>>();
   for (const linha of linhas) {
     const minute = Math.floor(linha.desde.getTime() / MINUTE_MS) * MINUTE_MS;

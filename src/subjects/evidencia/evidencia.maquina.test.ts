@@ -31,6 +31,7 @@ import {
   rootAuthority,
 } from '../../documents/pki.ts';
 import { dpsIdOf } from '../../fiscal/chave.ts';
+import { DAY_MS } from '../../fiscal/moment.ts';
 import { exampleJson, exampleXml } from '../../fiscal/rules/example.ts';
 import type { Patch } from '../../fiscal/rules/rule.ts';
 import { Transmissions } from '../../wiring/adn-access.ts';
@@ -41,7 +42,6 @@ import { makeEvidencia } from './evidencia.ts';
 
 const [SLUG, IBGE] = ['sao-paulo', '3550308'];
 const API = `/${SLUG}/api/v1`;
-const DAY_MS = 86_400_000;
 const TOOLS = [toolOr('xmlsec1', 'xmlsec1'), toolOr('openssl', 'openssl'), toolOr('unzip', 'unzip')];
 const skip = TOOLS.includes(undefined) ? 'xmlsec1, openssl or unzip is not here' : false;
 

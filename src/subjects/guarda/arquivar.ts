@@ -7,11 +7,11 @@ import { loadSigner } from '../../documents/key-files.ts';
 import { pemOf } from '../../documents/pki.ts';
 import type { Signer } from '../../documents/signing.ts';
 import { AMBIENTES } from '../../fiscal/ambiente.ts';
+import { DAY_MS } from '../../fiscal/moment.ts';
 import { type Arquivado, ArquivoRecusado, endOfMes, nameOfMes, type SignArquivo } from './arquivar.rows.ts';
 
 /** A month is closed no earlier: events come late, and frequent queries are about recent months. */
 const AFTER_DAYS = 62;
-const DAY_MS = 86_400_000;
 
 const NOWHERE =
   'NFSE_ARQUIVO não está definida. Dê a ela o caminho absoluto da pasta do arquivo, ou s3://balde/prefixo, o mesmo para este comando e para o serviço.';

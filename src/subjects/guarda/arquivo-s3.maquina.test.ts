@@ -14,6 +14,7 @@ import { noSwift, type Swift, startSwift } from '../../../test/support/swift.ts'
 import { until } from '../../../test/support/until.ts';
 import { useArquivo } from '../../base/book/arquivo.ts';
 import { arquivoBucket } from '../../base/book/arquivo-s3.ts';
+import { DAY_MS } from '../../fiscal/moment.ts';
 import { exampleXml } from '../../fiscal/rules/example.ts';
 import { readConfig } from '../../wiring/config.ts';
 import { createStore } from '../../wiring/store.ts';
@@ -21,7 +22,6 @@ import { conferirArquivo, fecharMes, trazerMes } from './arquivar.ts';
 
 const API = '/integracao/api/v1';
 const MES = 202601;
-const DAY_MS = 86_400_000;
 
 setFlagsFromString('--expose-gc');
 const collectGarbage: () => void = runInNewContext('gc');

@@ -36,13 +36,13 @@ import { signedBy, testParties } from '../../../test/support/signatures.ts';
 import { until } from '../../../test/support/until.ts';
 import { useArquivo } from '../../base/book/arquivo.ts';
 import type { Db } from '../../base/pg/open.ts';
+import { DAY_MS } from '../../fiscal/moment.ts';
 import { exampleJson, exampleXml } from '../../fiscal/rules/example.ts';
 import { createStore } from '../../wiring/store.ts';
 import { conferirArquivo, fecharMes, listArquivo, trazerMes } from './arquivar.ts';
 
 const SLUG = 'integracao';
 const API = `/${SLUG}/api/v1`;
-const DAY_MS = 86_400_000;
 const TABLES = ['documentos', 'trilha_notas', 'documentos_eventos', 'trilha_eventos', 'documentos_lotes'];
 
 function freshFolder(): string {

@@ -11,10 +11,10 @@ import { mesOf } from '../../base/book/meses.ts';
 import { type Db, runTransaction } from '../../base/pg/open.ts';
 import type { PoolClient } from '../../base/pg/pg.ts';
 import { AMBIENTES, GUARDA_MIN_DIAS } from '../../fiscal/ambiente.ts';
+import { DAY_MS } from '../../fiscal/moment.ts';
 
 /** Rows of one kind in one transaction: some milliseconds. */
 const STEP_MAX = 200;
-const DAY_MS = 86_400_000;
 
 /** Tenants in one part: the wait of production does not grow with the number of sandboxes. */
 const TENANTS = 20;

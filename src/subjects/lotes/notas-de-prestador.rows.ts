@@ -2,10 +2,12 @@
  * The notes of a provider for the legacy port: counted by month first, then read in the order of their numbers. A search in documents is
  * limited to as many notes as an answer may have.
  */
+
 import { readSearched, SEARCHED } from '../../base/book/documentos.ts';
 import type { Ref } from '../../base/book/fila.ts';
 import { mesOf } from '../../base/book/meses.ts';
 import type { Db } from '../../base/pg/open.ts';
+import { DAY_MS } from '../../fiscal/moment.ts';
 import { type NotaDoPorto, readNotas } from './notas.rows.ts';
 
 /** Parts of the access key, in characters. */
@@ -117,7 +119,6 @@ async function countNotas(pool: Db, tenant: string, asked: NotasAsked, max: numb
 }
 
 const LAST_MES = 999912;
-const DAY_MS = 86_400_000;
 
 /** The month of a note follows the local time of its place, which may be behind. */
 function monthBefore(de: number | undefined): number {

@@ -15,7 +15,7 @@ import { bare, type IdentificacaoRps } from '../../fiscal/abrasf/rps.ts';
 import { zoneOf } from '../../fiscal/catalogs/catalogs.ts';
 import { parseChave } from '../../fiscal/chave.ts';
 import type { Elemento } from '../../fiscal/layout/tree.ts';
-import { momentIn, readDay, startOfDay } from '../../fiscal/moment.ts';
+import { DAY_MS, momentIn, readDay, startOfDay } from '../../fiscal/moment.ts';
 import { tipoBySlug } from '../../fiscal/tipos-evento.ts';
 import type { NotaDoPorto } from './notas.rows.ts';
 import { type Faixas, isSearched, type NotasAsked } from './notas-de-prestador.rows.ts';
@@ -139,7 +139,6 @@ export async function porRps(pedido: Pedido): Promise<Resposta> {
   return { xml: compNfse(vista(row.nota), pedido.modelo) };
 }
 
-const DAY_MS = 86_400_000;
 const DIAS = ['DataInicial', 'DataFinal'] as const;
 
 export async function notas(pedido: Pedido): Promise<Resposta> {

@@ -14,7 +14,7 @@ import type { World } from '../../base/world/world.ts';
 import { AMBIENTES } from '../../fiscal/ambiente.ts';
 import { zoneOf } from '../../fiscal/catalogs/catalogs.ts';
 import { errorOf } from '../../fiscal/errors.ts';
-import { brazilianDate, brazilianMoment, momentIn } from '../../fiscal/moment.ts';
+import { brazilianDate, brazilianMoment, DAY_MS, HOUR_MS, MINUTE_MS, momentIn } from '../../fiscal/moment.ts';
 import type { EstadoDaCorrente } from '../auditoria/auditoria.rows.ts';
 import { countEventos, type EventosContados } from '../eventos/problem.ts';
 
@@ -67,10 +67,7 @@ type Auditoria = {
 /** Bytes. `livre`, `total`: the disk of the database, when this machine can know it. */
 type Disco = { readonly banco: number; readonly livre?: number; readonly total?: number };
 
-const MINUTE_MS = 60_000;
 const QUARTER_MS = 15 * MINUTE_MS;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
 const QUARTERS = DAY_MS / QUARTER_MS;
 
 /** Throws an Error in Portuguese when there is no such municipality. */

@@ -24,6 +24,7 @@ import {
   type Validity,
 } from '../../documents/pki.ts';
 import { cnpjIsValid, cpfIsValid } from '../../fiscal/chave.ts';
+import { DAY_MS } from '../../fiscal/moment.ts';
 
 /** The provider of the example DPS; the other numbers are invented. */
 const CNPJ_PADRAO = '11222333000181';
@@ -36,7 +37,6 @@ const RESPONSAVEL: Person = { nome: 'Responsável de Teste', cpf: '12345678909',
 const PROFISSIONAL = { nome: 'Profissional de Teste', nascimento: '1990-12-25' } as const;
 const SERVER_NAMES = { dns: ['localhost'], ips: ['127.0.0.1', '::1'] } as const;
 
-const DAY_MS = 86_400_000;
 /** Clocks differ a little: a certificate of this minute is valid on all of them. */
 const SKEW_MS = 3_600_000;
 const AUTHORITY_DAYS = 3_650;

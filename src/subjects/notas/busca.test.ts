@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
+import { INTERMEDIARIO } from '../../../test/casos/caso.ts';
 import { nfseHere } from '../../../test/support/cli.ts';
 import { balcao, bancada, CANCELAMENTO, type NotaEmitida } from '../../../test/support/eventos.ts';
 import { request } from '../../../test/support/http.ts';
@@ -14,11 +15,11 @@ import { all, call, loteXml } from '../../../test/support/rps.ts';
 import { startTestService } from '../../../test/support/service.ts';
 import { until } from '../../../test/support/until.ts';
 import { SALAS } from '../../base/world/lugares.ts';
+import { DAY_MS } from '../../fiscal/moment.ts';
 import { exampleXml } from '../../fiscal/rules/example.ts';
 import { processLotes } from '../lotes/lotes.job.ts';
 import { type BuscaEscrita, searchNotas, searchNotasOf } from './buscar.ts';
 
-const DAY_MS = 86_400_000;
 const service = await startTestService({ worker: false, clock: { now: Date.parse('2026-10-10T12:00:00-03:00') } });
 const { store, clock, pool, world } = service;
 const painel = await startTestPainel(service);
@@ -26,6 +27,7 @@ const integracao = balcao(service.address);
 const vizinha = balcao(service.address, 'vizinha');
 const work = bancada(world, 'vizinha');
 
+const INTERMEDIADORA = INTERMEDIARIO['interm/CNPJ']!;
 const PADARIA = { 'toma/CPF': null, 'toma/CNPJ': '11444777000161', 'toma/xNome': 'Padaria São João & Filhos' };
 const NOTAS = '/m/integracao/notas';
 /** Tests change notes of this municipality only, each in a series of its own. */
@@ -43,7 +45,8 @@ before(async () => {
   notas.maria = await integracao.issue();
   clock.now += DAY_MS;
   notas.padaria = await integracao.issue({ ...PADARIA, 'valores/vServPrest/vServ': '250.00', dCompet: '2026-11-03' });
-  notas.cara = await integracao.issue({ 'valores/vServPrest/vServ': '98765.43', 'serv/cServ/cTribNac': '010701' });
+  const cara = { 'valores/vServPrest/vServ': '98765.43', 'serv/cServ/cTribNac': '010701' };
+  notas.cara = await integracao.issue({ ...INTERMEDIARIO, ...cara });
   notas.semTomador = await integracao.issue({ toma: null, serie: '77', nDPS: '4711' });
   while (await store.nomes.learn(0, SALAS.nomes));
   atendente = await enter(
@@ -77,6 +80,14 @@ describe('a search finds', () => {
     ['by series and number', () => ({ serie: '77' }), ['semTomador']],
     ['by provider, with its points', () => ({ prestador: '11.222.333/0001-81' }), NEWEST_FIRST],
     ['by taker', () => ({ tomador: '529.982.247-25' }), ['cara', 'maria', 'outubro']],
+    ['by intermediary, with its points', () => ({ intermediario: '00.000.000/0001-91' }), ['cara']],
+    ['nothing by a provider as intermediary', () => ({ intermediario: '11222333000181' }), []],
+    ['by intermediary and taker', () => ({ intermediario: INTERMEDIADORA, tomador: '52998224725' }), ['cara']],
+    [
+      'nothing by intermediary and another taker',
+      () => ({ intermediario: INTERMEDIADORA, tomador: '11444777000161' }),
+      [],
+    ],
     ['by either, in the field for anything', () => ({ q: '11444777000161' }), ['padaria']],
     ['by part of a name, without accents', () => ({ q: 'padaria joao' }), ['padaria']],
     ['by the beginning of a word', () => ({ q: 'Padar' }), ['padaria']],
@@ -109,6 +120,7 @@ describe('a search finds', () => {
       {},
       { ordem: 'antigas' },
       { tomador: '52998224725' },
+      { intermediario: INTERMEDIADORA },
       { q: '11222333000181' },
       { valor_de: '1' },
     ]) {
@@ -130,6 +142,7 @@ describe('a search finds', () => {
       q: '..',
       prestador: '123',
       tomador: 'x',
+      intermediario: '1',
       de: '31/12',
       competencia: '2026',
       estado: 'boa',
@@ -165,6 +178,8 @@ describe('at the terminal', () => {
     const json = JSON.parse((await run('nota', 'buscar', '--tomador', '52998224725', '--json')).out);
     assert.deepEqual(json.notas.map(nameOf), ['cara', 'maria', 'outubro']);
     assert.deepEqual([json.seguinte, json.notas[1].valor_servico], [null, '1000.00']);
+    const of = JSON.parse((await run('nota', 'buscar', '--intermediario', INTERMEDIADORA, '--json')).out);
+    assert.deepEqual(of.notas.map(nameOf), ['cara']);
     const wrong = await run('nota', 'buscar', '--valor-de', 'dez');
     assert.equal(wrong.code, 2);
     assert.match(wrong.err, /^--valor-de: /);
@@ -187,6 +202,9 @@ describe('at the terminal', () => {
     assert.deepEqual(head.split(';').slice(0, 3), ['chave_acesso', 'estado', 'data_emissao']);
     assert.ok(row.startsWith(`'${notas.padaria.chave_acesso};`) && row.endsWith(';250,00'), row);
     assert.deepEqual(rest, []);
+    assert.equal((await run('nota', 'exportar', csv, '--intermediario', INTERMEDIADORA)).code, 0);
+    const lines = (await readFile(csv, 'utf8')).trim().split(/\r?\n/);
+    assert.deepEqual([lines.length, lines[1]!.startsWith(`'${notas.cara.chave_acesso};`)], [2, true]);
     const zip = path.join(folder, 'notas.zip');
     assert.equal((await run('nota', 'exportar', zip)).code, 0);
     const listed = execFileSync('python3', ['-m', 'zipfile', '-l', zip], { encoding: 'utf8' });
@@ -213,6 +231,10 @@ describe('in the console', () => {
     ]) {
       assert.ok(html.includes(said), said);
     }
+    const intermediated = await leitor.open(`${NOTAS}?intermediario=${INTERMEDIADORA}`);
+    assert.ok(intermediated.html.includes(`${NOTAS}/${notas.cara.chave_acesso}"`));
+    assert.ok(intermediated.html.includes('CNPJ ou CPF do intermediário'));
+    assert.ok(!intermediated.html.includes(notas.maria.chave_acesso));
     const wrong = await leitor.open(`${NOTAS}?valor_de=dez`);
     assert.equal(wrong.status, 422);
     assert.equal((await leitor.open(`${NOTAS}/${NO_SUCH_KEY}`)).status, 404);

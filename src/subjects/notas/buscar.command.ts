@@ -14,24 +14,17 @@ import {
 import { jsonText, printable, quoteArgument, tableLines } from '../../base/terminal/text.ts';
 import { tellMoment } from '../../base/world/gather-facts.ts';
 import { groupDecimal, groupDigits } from '../../fiscal/group-digits.ts';
-import { type BuscaEscrita, CAMPOS_DA_BUSCA, type NotaAchada, searchNotas } from './buscar.ts';
+import { type BuscaEscrita, CAMPOS_DA_BUSCA, type NotaAchada, type ProblemasDaBusca, searchNotas } from './buscar.ts';
 import { exportNotas, FORMATOS } from './exportar.ts';
+import { FILTROS, NOMES_DE_FILTROS } from './filtros.ts';
 
-const BUSCA = {
+/** Search fields have the names of the options, except for the hyphen. */
+const optionOf = (campo: string): string => campo.replace('_', '-');
+
+const BUSCA: Options = {
   municipio: { takes: 'SLUG', help: 'município das notas' },
-  prestador: { takes: 'DOCUMENTO', help: 'CNPJ ou CPF do prestador' },
-  tomador: { takes: 'DOCUMENTO', help: 'CNPJ ou CPF do tomador' },
-  de: { takes: 'AAAA-MM-DD', help: 'emitida deste dia em diante' },
-  ate: { takes: 'AAAA-MM-DD', help: 'emitida até este dia' },
-  competencia: { takes: 'AAAA-MM', help: 'mês da competência' },
-  estado: { takes: 'ESTADO', help: 'emitida, autorizada, cancelada, …: como a nota o mostra' },
-  'valor-de': { takes: 'VALOR', help: 'valor do serviço a partir deste, como 1.234,56' },
-  'valor-ate': { takes: 'VALOR', help: 'valor do serviço até este' },
-  servico: { takes: 'CÓDIGO', help: 'código nacional do serviço, como 01.01.01' },
-  serie: { takes: 'SÉRIE', help: 'série da DPS' },
-  numero: { takes: 'NÚMERO', help: 'número da nota' },
-  ordem: { takes: 'antigas', help: 'as mais antigas primeiro (padrão: as mais novas)' },
-} as const satisfies Options;
+  ...Object.fromEntries(NOMES_DE_FILTROS.map((name) => [optionOf(name), FILTROS[name].command])),
+};
 
 const FREE =
   'TEXTO é uma chave de acesso, um protocolo, o X-Request-Id da resposta que a emitiu, o Id de uma DPS, um CNPJ, um CPF, um número, ou parte do nome do prestador ou do tomador.';
@@ -60,15 +53,12 @@ export const BUSCA_COMMANDS: readonly Command[] = [
 
 const WHICH_MUNICIPIO = 'de que município são as notas';
 
-/** Search fields have the names of the options, except for the hyphen. */
-const optionOf = (campo: string): string => campo.replace('_', '-');
-
 function readBusca(values: Values, words: readonly string[]): Partial<BuscaEscrita> {
   const asked = CAMPOS_DA_BUSCA.map((campo) => [campo, textOf(values, optionOf(campo)) ?? '']);
   return { ...Object.fromEntries(asked), q: words.join(' ') };
 }
 
-function tellProblems(world: CliWorld, problems: Readonly<Partial<Record<keyof BuscaEscrita, string>>>): number {
+function tellProblems(world: CliWorld, problems: ProblemasDaBusca): number {
   const lines = Object.entries(problems).map(
     ([campo, problem]) => `${campo === 'q' ? 'TEXTO' : `--${optionOf(campo)}`}: ${problem}\n`,
   );

@@ -9,33 +9,41 @@ import { mesOf } from '../../base/book/meses.ts';
 import { type NotaColumn, type NotaRow, SELECTED } from '../../base/book/nota-columns.ts';
 import type { Db } from '../../base/pg/open.ts';
 import { listColumns } from '../../base/pg/sql.ts';
+import { DAY_MS } from '../../fiscal/moment.ts';
 import type { ParteDaNota } from '../../fiscal/mudanca.ts';
 import type { NotaEstado } from '../../fiscal/nota.ts';
 
-/** Criteria of a search; an undefined field matches any value. */
-export type NotasProcuradas = {
-  /** The note is one of these. */
-  readonly notas?: readonly Ref[] | undefined;
+/** The orders of a list, `novas` first or `antigas`. */
+export const ORDENS = ['novas', 'antigas'] as const;
+
+/** Criteria that a user may set; an undefined one matches any value. Each has its condition here and its words in `filtros.ts`. */
+export type Filtros = {
   readonly prestador?: string | undefined;
   readonly tomador?: string | undefined;
   readonly intermediario?: string | undefined;
-  /** One of these CNPJ and CPF is the provider's, the taker's or the intermediary's. */
-  readonly partes?: readonly string[] | undefined;
-  /** A second condition of the same kind: one of these is also a party of the note. */
-  readonly comParte?: readonly string[] | undefined;
   /** Moment of issue, in milliseconds; the end is excluded. */
-  readonly desde?: number | undefined;
+  readonly de?: number | undefined;
   readonly ate?: number | undefined;
   /** `YYYY-MM-DD`, both inclusive. */
   readonly competencia?: { readonly de: string; readonly ate: string } | undefined;
   readonly estado?: NotaEstado | undefined;
   /** Decimal texts, both inclusive. */
-  readonly valorDe?: string | undefined;
-  readonly valorAte?: string | undefined;
+  readonly valor_de?: string | undefined;
+  readonly valor_ate?: string | undefined;
   readonly servico?: string | undefined;
   readonly serie?: string | undefined;
   readonly numero?: string | undefined;
-  readonly antigasAntes: boolean;
+  readonly ordem?: (typeof ORDENS)[number] | undefined;
+};
+
+/** Criteria of a search. */
+export type NotasProcuradas = Filtros & {
+  /** The note is one of these. */
+  readonly notas?: readonly Ref[] | undefined;
+  /** One of these CNPJ and CPF is the provider's, the taker's or the intermediary's. */
+  readonly partes?: readonly string[] | undefined;
+  /** A second condition of the same kind: one of these is also a party of the note. */
+  readonly comParte?: readonly string[] | undefined;
 };
 
 /** Columns that a list shows beside those that issuance fills. */
@@ -76,6 +84,48 @@ class Statement {
     this.values.push(value);
     return `$${this.values.length}`;
   }
+}
+
+type Criterio = Exclude<keyof NotasProcuradas, 'ordem'>;
+type Condition<Name extends Criterio> = (value: NonNullable<NotasProcuradas[Name]>, statement: Statement) => string;
+
+const equals =
+  (column: string) =>
+  (value: string, statement: Statement): string =>
+    `n.${column} = ${statement.value(value)}`;
+const hasParty = (documentos: readonly string[], statement: Statement): string =>
+  `(${PARTES.map((column) => `n.${column} = any(${statement.value(documentos)})`).join(' or ')})`;
+
+/** Every criterion as its condition on a note `n`. */
+const CONDITIONS: { readonly [Name in Criterio]: Condition<Name> } = {
+  notas: (notas, statement) => `n.id = any(${statement.value(notas.map(({ id }) => id))}::bigint[])`,
+  prestador: equals('prestador_cpf_cnpj'),
+  tomador: equals('tomador_cpf_cnpj'),
+  intermediario: equals('intermediario_cpf_cnpj'),
+  partes: hasParty,
+  comParte: hasParty,
+  de: (moment, statement) => `n.data_emissao >= ${statement.value(new Date(moment))}`,
+  ate: (moment, statement) => `n.data_emissao < ${statement.value(new Date(moment))}`,
+  competencia: ({ de, ate }, statement) =>
+    `n.data_competencia::date between ${statement.value(de)}::date and ${statement.value(ate)}::date`,
+  estado: equals('estado'),
+  valor_de: (valor, statement) => `n.valor_servico >= ${statement.value(valor)}::numeric`,
+  valor_ate: (valor, statement) => `n.valor_servico <= ${statement.value(valor)}::numeric`,
+  servico: equals('servico'),
+  serie: equals('serie_dps'),
+  numero: (numero, statement) => `n.numero_dps = ${statement.value(numero)}::bigint`,
+};
+
+const CRITERIA = Object.keys(CONDITIONS) as readonly Criterio[];
+
+/** The condition of a criterion; none for one that matches any value. */
+function writeCondition<Name extends Criterio>(
+  statement: Statement,
+  asked: NotasProcuradas,
+  name: Name,
+): readonly string[] {
+  const value: NotasProcuradas[Name] = asked[name];
+  return value === undefined ? [] : [CONDITIONS[name](value, statement)];
 }
 
 export function buscaStore(pool: Db) {
@@ -232,20 +282,18 @@ function filtersOfEventos(
 /** Months that may have matching notes, in the order of the search. */
 async function monthsOf(
   pool: Db,
-  { notas, desde, ate, antigasAntes }: NotasProcuradas,
+  { notas, de, ate, ordem }: NotasProcuradas,
   from: Lugar | undefined,
 ): Promise<readonly number[]> {
   const { rows } = await pool.query<{ mes: number }>('select mes from meses order by mes');
   const meses = rows
     .map(({ mes }) => mes)
     .filter((mes) => notas?.some((nota) => nota.mes === mes) ?? true)
-    .filter((mes) => (desde === undefined || mes >= mesOf(desde - DAY_MS)) && (ate === undefined || mes <= mesOf(ate)))
-    .filter((mes) => from === undefined || (antigasAntes ? mes >= from.mes : mes <= from.mes));
-  return antigasAntes ? meses : meses.reverse();
+    // The month of a note follows the local time of its place, which may be behind.
+    .filter((mes) => (de === undefined || mes >= mesOf(de - DAY_MS)) && (ate === undefined || mes <= mesOf(ate)))
+    .filter((mes) => from === undefined || (ordem === 'antigas' ? mes >= from.mes : mes <= from.mes));
+  return ordem === 'antigas' ? meses : meses.reverse();
 }
-
-/** The month of a note follows the local time of its place, which may be behind. */
-const DAY_MS = 86_400_000;
 
 type InMonth = { readonly asked: NotasProcuradas; readonly mes: number; readonly after: Lugar | undefined };
 
@@ -289,49 +337,48 @@ function placeOf({ mes, id, data_emissao }: Pick<NotaAchada, 'mes' | 'id' | 'dat
   return { mes, em: +data_emissao, id };
 }
 
-/** Whether the search uses an index of a party, which is ordered by the moment of issue. */
-function isByParty({ prestador, tomador, intermediario, partes }: NotasProcuradas): boolean {
-  return (prestador ?? tomador ?? intermediario ?? partes) !== undefined;
+/** The criteria of a party, the narrowest first. */
+const BY_PARTY = ['prestador', 'intermediario', 'tomador', 'partes'] as const;
+
+/** The party whose index the search walks, which is ordered by the moment of issue. */
+function findWalkedParty(asked: NotasProcuradas): (typeof BY_PARTY)[number] | undefined {
+  return BY_PARTY.find((name) => asked[name] !== undefined);
 }
 
 function orderOf(asked: NotasProcuradas, isReversed = false): string {
-  const side = asked.antigasAntes === isReversed ? 'desc' : 'asc';
-  return isByParty(asked) ? `n.data_emissao ${side}, n.id ${side}` : `n.id ${side}`;
+  const side = (asked.ordem === 'antigas') === isReversed ? 'desc' : 'asc';
+  return findWalkedParty(asked) !== undefined ? `n.data_emissao ${side}, n.id ${side}` : `n.id ${side}`;
 }
+
+/** Criteria that every walk covers. */
+const WALKED = ['notas', 'de', 'ate'] as const;
 
 /** The first notes of a month in the order of the search, after a place. */
 function walkOf(statement: Statement, tenant: string, { asked, mes, after }: InMonth, limit: number): string {
-  const { notas, prestador, tomador, intermediario, partes, desde, ate, estado, antigasAntes } = asked;
-  const beyond = antigasAntes ? '>' : '<';
-  const named = notas === undefined ? [] : [`n.id = any(${statement.value(notas.map(({ id }) => id))}::bigint[])`];
-  const moments = [
-    ...(desde === undefined ? [] : [`n.data_emissao >= ${statement.value(new Date(desde))}`]),
-    ...(ate === undefined ? [] : [`n.data_emissao < ${statement.value(new Date(ate))}`]),
-  ];
+  const { partes, estado, ordem } = asked;
+  const party = findWalkedParty(asked);
+  const beyond = ordem === 'antigas' ? '>' : '<';
   const place =
     after === undefined
       ? []
-      : isByParty(asked)
+      : party !== undefined
         ? [
             `(n.data_emissao, n.id) ${beyond} (${statement.value(new Date(after.em))}, ${statement.value(after.id)}::bigint)`,
           ]
         : [`n.id ${beyond} ${statement.value(after.id)}::bigint`];
   const order = `order by ${orderOf(asked)} limit ${limit}`;
-  const inMonth = [`n.tenant = ${tenant}`, `n.mes = ${mes}`, ...named, ...moments, ...place];
+  const covered = WALKED.flatMap((name) => writeCondition(statement, asked, name));
+  const inMonth = [`n.tenant = ${tenant}`, `n.mes = ${mes}`, ...covered, ...place];
   const walk = (...more: readonly string[]): string =>
     `select ${COLUMNS} from notas n where ${[...inMonth, ...more].join(' and ')}`;
-  if (prestador !== undefined) return `${walk(`n.prestador_cpf_cnpj = ${statement.value(prestador)}`)} ${order}`;
-  if (intermediario !== undefined) {
-    return `${walk(`n.intermediario_cpf_cnpj = ${statement.value(intermediario)}`)} ${order}`;
-  }
-  if (tomador !== undefined) return `${walk(`n.tomador_cpf_cnpj = ${statement.value(tomador)}`)} ${order}`;
-  if (partes !== undefined) {
+  if (party === 'partes') {
     const each = statement.value(partes);
     const of = (column: string): string => `(${walk(`n.${column} = p.documento`)} ${order})`;
     // A note whose provider is its taker is found once.
     return `select n.* from (select distinct on (q.id) q.* from unnest(${each}::text[]) p (documento)
       cross join lateral (${PARTES.map(of).join(' union all ')}) q order by q.id) n ${order}`;
   }
+  if (party !== undefined) return `${walk(...writeCondition(statement, asked, party))} ${order}`;
   if (estado !== undefined && QUEUED_STATES.has(estado)) {
     return `${walk(`n.id in (select f.id from fila f where f.tenant = ${tenant} and f.mes = ${mes} and f.tipo = 'nota'
       union all select r.nota from retidas r where r.tenant = ${tenant} and r.mes = ${mes})`)} ${order}`;
@@ -342,41 +389,8 @@ function walkOf(statement: Statement, tenant: string, { asked, mes, after }: InM
 /** Few notes are in these states, and all of them are in the queue or are held. */
 const QUEUED_STATES: ReadonlySet<NotaEstado> = new Set(['emitida', 'retida', 'transmitida']);
 
-/** The criteria that the index scan does not cover. */
+/** Conditions of the criteria that the index scan does not cover. */
 function filtersOf(statement: Statement, asked: NotasProcuradas): readonly string[] {
-  const {
-    prestador,
-    tomador,
-    intermediario,
-    partes,
-    competencia,
-    estado,
-    valorDe,
-    valorAte,
-    servico,
-    serie,
-    numero,
-    comParte,
-  } = asked;
-  const isOfAny = (documentos: readonly string[]): string =>
-    `(${PARTES.map((column) => `n.${column} = any(${statement.value(documentos)})`).join(' or ')})`;
-  const is = (column: string, value: string | undefined): readonly string[] =>
-    value === undefined ? [] : [`n.${column} = ${statement.value(value)}`];
-  return [
-    ...((prestador ?? intermediario) === undefined ? [] : is('tomador_cpf_cnpj', tomador)),
-    ...(prestador === undefined ? [] : is('intermediario_cpf_cnpj', intermediario)),
-    ...(partes === undefined || (prestador ?? tomador ?? intermediario) === undefined ? [] : [isOfAny(partes)]),
-    ...(comParte === undefined ? [] : [isOfAny(comParte)]),
-    ...(competencia === undefined
-      ? []
-      : [
-          `n.data_competencia::date between ${statement.value(competencia.de)}::date and ${statement.value(competencia.ate)}::date`,
-        ]),
-    ...is('estado', estado),
-    ...(valorDe === undefined ? [] : [`n.valor_servico >= ${statement.value(valorDe)}::numeric`]),
-    ...(valorAte === undefined ? [] : [`n.valor_servico <= ${statement.value(valorAte)}::numeric`]),
-    ...is('servico', servico),
-    ...is('serie_dps', serie),
-    ...(numero === undefined ? [] : [`n.numero_dps = ${statement.value(numero)}::bigint`]),
-  ];
+  const covered: readonly (Criterio | undefined)[] = [...WALKED, findWalkedParty(asked)];
+  return CRITERIA.filter((name) => !covered.includes(name)).flatMap((name) => writeCondition(statement, asked, name));
 }

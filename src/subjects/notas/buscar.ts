@@ -5,13 +5,12 @@ import type { Municipio } from '../../base/book/municipios.ts';
 import { municipioNamed } from '../../base/world/municipios.ts';
 import type { World } from '../../base/world/world.ts';
 import { zoneOf } from '../../fiscal/catalogs/catalogs.ts';
-import { documentoKind, parseDpsId, whyNoChave } from '../../fiscal/chave.ts';
-import { formatDecimal, readDecimal } from '../../fiscal/decimal.ts';
-import { addDays, isDay, momentIn, startOfDay } from '../../fiscal/moment.ts';
+import { parseDpsId, whyNoChave } from '../../fiscal/chave.ts';
+import { momentIn } from '../../fiscal/moment.ts';
 import type { ParteDaNota } from '../../fiscal/mudanca.ts';
-import { NOTA_ESTADOS, type NotaEstado } from '../../fiscal/nota.ts';
 import { wordsOf } from '../../fiscal/words.ts';
 import type { Lugar, NotaAchada, NotasProcuradas } from './buscar.rows.ts';
+import { NOMES_DE_FILTROS, type NomeDeFiltro, readDocumento, readFiltros } from './filtros.ts';
 import { DOCUMENTOS_MAX } from './nomes.rows.ts';
 
 export type { NotaAchada } from './buscar.rows.ts';
@@ -19,43 +18,15 @@ export type { NotaAchada } from './buscar.rows.ts';
 type BuscaWorld = Pick<World, 'store' | 'now'>;
 type DoMunicipio = Pick<Municipio, 'tenant' | 'codigoIbge' | 'relogioMs'>;
 
-/** A search as the user wrote it; an empty text sets no criterion. Days are in the time of the municipality, both inclusive. */
-export type BuscaEscrita = {
-  /** Free text: a key, a protocol, the Id of a DPS, a CNPJ, a CPF, a number, or words of a name. */
-  readonly q: string;
-  readonly prestador: string;
-  readonly tomador: string;
-  readonly de: string;
-  readonly ate: string;
-  /** `YYYY-MM`, or the first and the last, `YYYY-MM/YYYY-MM`. */
-  readonly competencia: string;
-  readonly estado: string;
-  readonly valor_de: string;
-  readonly valor_ate: string;
-  readonly servico: string;
-  readonly serie: string;
-  readonly numero: string;
-  /** `novas` (the default) or `antigas` first. */
-  readonly ordem: string;
-};
+/** `q` is free text: a key, a protocol, the Id of a DPS, a CNPJ, a CPF, a number, or words of a name. */
+export type CampoDaBusca = 'q' | NomeDeFiltro;
 
-export const CAMPOS_DA_BUSCA = [
-  'q',
-  'prestador',
-  'tomador',
-  'de',
-  'ate',
-  'competencia',
-  'estado',
-  'valor_de',
-  'valor_ate',
-  'servico',
-  'serie',
-  'numero',
-  'ordem',
-] as const satisfies readonly (keyof BuscaEscrita)[];
+export const CAMPOS_DA_BUSCA: readonly CampoDaBusca[] = ['q', ...NOMES_DE_FILTROS];
 
-export type ProblemasDaBusca = Readonly<Partial<Record<keyof BuscaEscrita, string>>>;
+/** A search as the user wrote it; an empty text sets no criterion. */
+export type BuscaEscrita = Readonly<Record<CampoDaBusca, string>>;
+
+export type ProblemasDaBusca = Readonly<Partial<Record<CampoDaBusca, string>>>;
 
 /** Notes of a page, with remarks about the search. */
 export type PaginaDeNotas = {
@@ -212,51 +183,18 @@ function readBusca(
   busca: Partial<BuscaEscrita>,
   codigoIbge: string | undefined,
 ): Lida | { readonly problems: ProblemasDaBusca } {
-  const problems: Partial<Record<keyof BuscaEscrita, string>> = {};
-  const text = (name: keyof BuscaEscrita): string => (busca[name] ?? '').trim();
-  /** The parsed value of a field; undefined: it is empty, or its problem was recorded. */
-  const read = <Value>(name: keyof BuscaEscrita, parse: (text: string) => Value | undefined, why: string) => {
-    const given = text(name);
-    if (given === '') return undefined;
-    const value = parse(given);
-    if (value === undefined) problems[name] = why;
-    return value;
-  };
-  const day = (name: 'de' | 'ate') => read(name, (one) => (isDay(one) ? one : undefined), NO_DAY);
-  const [de, ate] = [day('de'), day('ate')];
-  if (de !== undefined && ate !== undefined && ate < de) problems.ate = 'O fim do período é antes do começo.';
-  const valorDe = read('valor_de', readValor, NO_VALOR);
-  const valorAte = read('valor_ate', readValor, NO_VALOR);
+  const text = (name: CampoDaBusca): string => (busca[name] ?? '').trim();
   const free = readFree(text('q'));
-  const zone = zoneOf(codigoIbge);
-  const asked: NotasProcuradas = {
-    prestador: read('prestador', readDocumento, NO_DOCUMENTO),
-    tomador: read('tomador', readDocumento, NO_DOCUMENTO),
-    desde: de === undefined ? undefined : startOfDay(zone, de),
-    ate: ate === undefined ? undefined : startOfDay(zone, addDays(ate, 1)),
-    competencia: read('competencia', readCompetencia, NO_COMPETENCIA),
-    estado: read('estado', readEstado, `Escolha um de: ${Object.keys(NOTA_ESTADOS).join(', ')}.`),
-    valorDe,
-    valorAte,
-    servico: read('servico', readServico, 'Escreva os seis algarismos do código nacional, como 010101 ou 01.01.01.'),
-    serie: read('serie', readSerie, 'A série tem até cinco algarismos.'),
-    numero: read('numero', readNumero, 'O número da nota tem até 13 algarismos.') ?? free.numero,
-    partes: free.documento === undefined ? undefined : [free.documento],
-    antigasAntes: read('ordem', readOrdem, `Escolha uma de: ${ORDENS.join(', ')}.`) === 'antigas',
-  };
-  if (valorDe !== undefined && valorAte !== undefined && Number(valorAte) < Number(valorDe)) {
-    problems.valor_ate = 'O valor máximo é menor que o mínimo.';
-  }
-  if (free.problem !== undefined) problems.q = free.problem;
+  const { filtros, problems } = readFiltros(text, zoneOf(codigoIbge));
+  if (free.problem !== undefined) return { problems: { ...problems, q: free.problem } };
   if (Object.keys(problems).length > 0) return { problems };
+  const asked: NotasProcuradas = {
+    ...filtros,
+    numero: filtros.numero ?? free.numero,
+    partes: free.documento === undefined ? undefined : [free.documento],
+  };
   return { asked, palavras: free.palavras ?? [], ...(free.nomeadas === undefined ? {} : { nomeadas: free.nomeadas }) };
 }
-
-const NO_DAY = 'Escreva o dia como AAAA-MM-DD, por exemplo 2026-11-30.';
-const NO_COMPETENCIA =
-  'Escreva a competência como AAAA-MM, por exemplo 2026-11, ou a primeira e a última, como 2026-10/2026-12.';
-const NO_VALOR = 'Escreva o valor com até duas casas, como 1.234,56.';
-const NO_DOCUMENTO = 'Não é um CNPJ (14 posições) nem um CPF (11).';
 
 type Livre = {
   readonly nomeadas?: Nomeadas;
@@ -292,48 +230,4 @@ function readFree(text: string): Livre {
   return palavras.length > 0
     ? { palavras }
     : { problem: 'Escreva uma chave, um CNPJ ou CPF, um número, ou ao menos três letras de um nome.' };
-}
-
-function readDocumento(text: string): string | undefined {
-  const bare = text.replace(/[\s./-]/g, '').toUpperCase();
-  return documentoKind(bare) === undefined ? undefined : bare;
-}
-
-/** Both notations are accepted: the Brazilian `1.234,56` and the plain `1234.56`. */
-function readValor(text: string): string | undefined {
-  const plain = text.includes(',') ? text.replaceAll('.', '').replace(',', '.') : text;
-  const value = readDecimal(plain.replace(/^R\$\s*/, ''));
-  return value === undefined || value < 0n ? undefined : formatDecimal(value);
-}
-
-function readCompetencia(text: string): { readonly de: string; readonly ate: string } | undefined {
-  const [, first, last = first] = /^(\d{4}-\d{2})(?:\/(\d{4}-\d{2}))?$/.exec(text) ?? [];
-  const de = `${first}-01`;
-  if (!isDay(de) || !isDay(`${last}-01`) || last! < first!) return undefined;
-  // The last day of the month: the first day of the next month, less one.
-  return { de, ate: addDays(`${addDays(`${last}-01`, 31).slice(0, 7)}-01`, -1) };
-}
-
-export const ORDENS = ['novas', 'antigas'] as const;
-
-/** An order of a list, `novas` first or `antigas`. */
-export function readOrdem(text: string): (typeof ORDENS)[number] | undefined {
-  return ORDENS.find((ordem) => ordem === text);
-}
-
-function readEstado(text: string): NotaEstado | undefined {
-  return Object.hasOwn(NOTA_ESTADOS, text) ? (text as NotaEstado) : undefined;
-}
-
-function readServico(text: string): string | undefined {
-  const bare = text.replace(/\D/g, '');
-  return bare.length === 6 ? bare : undefined;
-}
-
-function readSerie(text: string): string | undefined {
-  return /^\d{1,5}$/.test(text) ? text : undefined;
-}
-
-function readNumero(text: string): string | undefined {
-  return /^\d{1,13}$/.test(text) ? String(BigInt(text)) : undefined;
 }

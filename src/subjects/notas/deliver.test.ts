@@ -11,10 +11,10 @@ import type { Municipio } from '../../base/book/municipios.ts';
 import type { Taking } from '../../base/delivery/deliver.ts';
 import { StoreUnavailable } from '../../base/pg/unavailable.ts';
 import type { World } from '../../base/world/world.ts';
+import { MINUTE_MS } from '../../fiscal/moment.ts';
 import { deliverNotas } from './deliver.job.ts';
 
 const NOW = Date.parse('2026-11-21T15:00:00Z');
-const MINUTE_MS = 60_000;
 
 type Scene = {
   readonly notas: readonly ClaimedNota[];

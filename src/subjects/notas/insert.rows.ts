@@ -5,7 +5,7 @@ import { folhaOf } from '../../base/book/auditoria-tabelas.ts';
 import { insertTrail, type Trailed } from '../../base/book/claims.ts';
 import { enqueue } from '../../base/book/fila.ts';
 import { NOTA_COLUMNS, type NumberedNota, textsOf } from '../../base/book/nota-columns.ts';
-import { isSameParty } from '../../base/book/substituicao.ts';
+import { isKeyOfSameParty } from '../../base/book/substituicao.ts';
 import { dropNul } from '../../base/pg/open.ts';
 import type { PoolClient } from '../../base/pg/pg.ts';
 import { planOnce } from '../../base/pg/planned.ts';
@@ -118,7 +118,7 @@ export function insertNotas(
 ): InsertedNotas {
   const inserted = client.query<{ nsu: string | null }>(INSERT_NOTAS(tenant, notas));
   const replacing = notas.filter(
-    ({ nota }) => nota.substitui !== undefined && isSameParty(nota.chave_acesso, nota.substitui),
+    ({ nota }) => nota.substitui !== undefined && isKeyOfSameParty(nota.chave_acesso, nota.substitui),
   );
   const held = notas.filter(isHeld);
   const waiting = notas.filter((row) => !isHeld(row));

@@ -9,7 +9,7 @@ import type { World } from '../../base/world/world.ts';
 import { decodeXml } from '../../documents/encoding.ts';
 import { readOwnXml } from '../../documents/xml.ts';
 import { maskDocumento, whyNoChave } from '../../fiscal/chave.ts';
-import type { Elemento } from '../../fiscal/layout/tree.ts';
+import { childOf, type Elemento } from '../../fiscal/layout/tree.ts';
 import { NOTA_ESTADOS } from '../../fiscal/nota.ts';
 import { debugSignature } from '../assinatura/debug.ts';
 import { type EventoPublico, eventosOfNota } from '../eventos/queries.ts';
@@ -96,10 +96,6 @@ export async function showNotaInteira(world: World, slug: string, chave: string)
 
 const SIGNED_APART =
   'A declaração veio em JSON, e a assinatura, quando há, num cabeçalho ao lado dela: foi conferida ao receber.';
-
-function childOf(element: Elemento | undefined, name: string): Elemento | undefined {
-  return element?.children.find((child) => child.name === name);
-}
 
 const PARTES = [
   ['prest', 'Prestador'],

@@ -1,6 +1,6 @@
 /** The search of notes, and its export. */
 
-import { type Field, field, folded, link, nextPage, notice, table, tokenField } from '../../base/pages/fields.ts';
+import { field, folded, link, nextPage, notice, table, tokenField } from '../../base/pages/fields.ts';
 import { type Answer, forRole, type InMunicipio, type PageShown, pathIn, type Row } from '../../base/pages/visit.ts';
 import { tellMoment } from '../../base/world/gather-facts.ts';
 import { mayAs } from '../../base/world/papeis.ts';
@@ -8,7 +8,6 @@ import { TOO_MANY } from '../../base/world/trabalhos.ts';
 import { maskDocumento } from '../../fiscal/chave.ts';
 import { groupDecimal, groupDigits } from '../../fiscal/group-digits.ts';
 import { brazilianDate } from '../../fiscal/moment.ts';
-import { NOTA_ESTADOS } from '../../fiscal/nota.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
 import { formTokenOf } from '../contas/entrada.ts';
 import {
@@ -20,6 +19,7 @@ import {
   searchNotas,
 } from './buscar.ts';
 import { beginExport, type Exportacao, FORMATOS, type FormatoDeExportacao, readExport } from './exportar.ts';
+import { FILTROS, NOMES_DE_FILTROS } from './filtros.ts';
 
 const HERE = 'notas';
 const PATH = '/notas';
@@ -28,36 +28,8 @@ function readBusca(read: (name: string) => string | null): BuscaEscrita {
   return Object.fromEntries(CAMPOS_DA_BUSCA.map((name) => [name, read(name) ?? ''])) as BuscaEscrita;
 }
 
-/** Fields of the search beside the free text. */
-const FIELDS: readonly Field[] = [
-  { name: 'prestador', label: 'CNPJ ou CPF do prestador' },
-  { name: 'tomador', label: 'CNPJ ou CPF do tomador' },
-  { name: 'de', label: 'Emitida de', type: 'date' },
-  { name: 'ate', label: 'até', type: 'date' },
-  { name: 'competencia', label: 'Competência (AAAA-MM)' },
-  {
-    name: 'estado',
-    label: 'Estado',
-    choices: [['', 'qualquer'], ...Object.keys(NOTA_ESTADOS).map((estado) => [estado, estado] as const)],
-  },
-  { name: 'valor_de', label: 'Valor de (R$)' },
-  { name: 'valor_ate', label: 'Valor até (R$)' },
-  { name: 'servico', label: 'Serviço (código nacional)' },
-  { name: 'serie', label: 'Série da DPS' },
-  { name: 'numero', label: 'Número da nota' },
-  {
-    name: 'ordem',
-    label: 'Ordem',
-    choices: [
-      ['', 'mais novas primeiro'],
-      ['antigas', 'mais antigas primeiro'],
-    ],
-  },
-];
-
 function searchForm(busca: BuscaEscrita, problems: ProblemasDaBusca): Html {
-  const names = FIELDS.map(({ name }) => name as keyof BuscaEscrita);
-  const isOpen = names.some((name) => busca[name] !== '' || problems[name] !== undefined);
+  const isOpen = NOMES_DE_FILTROS.some((name) => busca[name] !== '' || problems[name] !== undefined);
   const free = field({
     name: 'q',
     label: 'Procurar',
@@ -66,8 +38,8 @@ function searchForm(busca: BuscaEscrita, problems: ProblemasDaBusca): Html {
     problem: problems.q,
     help: 'Chave de acesso, protocolo, X-Request-Id, CNPJ, CPF, número da nota, ou parte do nome do prestador ou do tomador.',
   });
-  const more = FIELDS.map((one) =>
-    field({ ...one, value: busca[one.name as keyof BuscaEscrita], problem: problems[one.name as keyof BuscaEscrita] }),
+  const more = NOMES_DE_FILTROS.map((name) =>
+    field({ name, ...FILTROS[name].console, value: busca[name], problem: problems[name] }),
   );
   return html`<form method="get" role="search" class="busca">
 ${free}${folded('Mais filtros', html`<div class="filtros">${more}</div>`, isOpen)}<p class="botoes"><button>Procurar</button></p>

@@ -13,7 +13,7 @@ import { readXml } from '../../documents/xml.ts';
 import { type TabelaIbsCbs, tabelaEmbarcada } from '../../fiscal/aliquotas-ibs-cbs.ts';
 import type { Refusal } from '../../fiscal/fault.ts';
 import { DPS_VERSAO } from '../../fiscal/layout/dps.ts';
-import type { Elemento } from '../../fiscal/layout/tree.ts';
+import { childOf } from '../../fiscal/layout/tree.ts';
 import { codigoSituacaoIn, declarationIn, signedPartOf, withSignature } from '../../fiscal/layout/write.ts';
 import { brazilianDate, spacedMoment } from '../../fiscal/moment.ts';
 import { CODIGOS_SITUACAO, NOTA_ESTADOS } from '../../fiscal/nota.ts';
@@ -96,10 +96,6 @@ function partiesOf({ nfse }: NotaRow): readonly string[] {
     const documento = childOf(party, 'CNPJ') ?? childOf(party, 'CPF');
     return documento === undefined ? [] : [documento.text];
   });
-}
-
-function childOf(element: Elemento | undefined, name: string): Elemento | undefined {
-  return element?.children.find((child) => child.name === name);
 }
 
 export async function hasDps(world: World, { tenant }: Municipio, idDps: string): Promise<boolean> {

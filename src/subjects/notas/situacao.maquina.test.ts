@@ -15,8 +15,8 @@ import {
   rootAuthority,
   serverCertificate,
 } from '../../documents/pki.ts';
+import { DAY_MS } from '../../fiscal/moment.ts';
 
-const DAY_MS = 86_400_000;
 const PRESTADOR = '11222333000181';
 
 const folder = freshFolder();

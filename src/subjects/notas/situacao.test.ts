@@ -25,10 +25,10 @@ import {
   serverCertificate,
 } from '../../documents/pki.ts';
 import { createRestDoor, type RestDoorOptions } from '../../doors/rest/door.ts';
+import { DAY_MS } from '../../fiscal/moment.ts';
 import { exampleXml } from '../../fiscal/rules/example.ts';
 import type { Patch } from '../../fiscal/rules/rule.ts';
 
-const DAY_MS = 86_400_000;
 const PRESTADOR = '11222333000181';
 /** Another establishment of the same company. */
 const FILIAL = '11222333000262';

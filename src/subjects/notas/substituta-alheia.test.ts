@@ -20,7 +20,7 @@ import { signedLot } from '../../../test/support/signed-lots.ts';
 import { until } from '../../../test/support/until.ts';
 import type { NotaAnswer } from '../../adn/adn.ts';
 import { localAdn } from '../../adn/local.ts';
-import { isSameParty } from '../../base/book/substituicao.ts';
+import { isKeyOfSameParty } from '../../base/book/substituicao.ts';
 import { companyCertificate, pemOf, rootAuthority } from '../../documents/pki.ts';
 import { buildChave, dpsIdOf, isKeyOfOther } from '../../fiscal/chave.ts';
 import { exampleXml } from '../../fiscal/rules/example.ts';
@@ -235,7 +235,7 @@ test('the database tells parties apart by their keys as the rest of the service 
   ] as const;
   for (const [own, other, same] of pairs) {
     const chaves = [chaveOf(own), chaveOf(other, '2')] as const;
-    assert.equal(isSameParty(...chaves), same, chaves.join(' '));
+    assert.equal(isKeyOfSameParty(...chaves), same, chaves.join(' '));
     assert.equal(!isKeyOfOther(chaves[1], own), same, chaves.join(' '));
   }
 });

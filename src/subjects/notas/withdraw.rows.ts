@@ -5,7 +5,7 @@ import { insertTrail, returningEstado, type Standing } from '../../base/book/cla
 import { type EventoRow, eventoThatNames } from '../../base/book/evento-rows.ts';
 import { dequeue, isOfTipo } from '../../base/book/fila.ts';
 import { followRefusal, moveWaitingEventos } from '../../base/book/follow-nota.ts';
-import { isSameParty } from '../../base/book/substituicao.ts';
+import { isKeyOfSameParty } from '../../base/book/substituicao.ts';
 import { type Db, dropNul, runTransaction } from '../../base/pg/open.ts';
 import { mesOfChave } from '../../fiscal/chave.ts';
 import { NOTA_FINAIS, type NotaEstado, notaMove } from '../../fiscal/nota.ts';
@@ -46,7 +46,7 @@ export async function withdrawNota(
   if (found.rows[0] === undefined) return 'desconhecida';
   const { id, id_dps, substitui } = found.rows[0];
   if (substitui === null) return 'nao_substitui';
-  const propria = isSameParty(chave, substitui) ? substitui : '';
+  const propria = isKeyOfSameParty(chave, substitui) ? substitui : '';
   return runTransaction(pool, async (client) => {
     const replaced = await client.query<{ id: string; estado: NotaEstado }>(
       'select id, estado from notas where tenant = $1 and mes = $2 and chave_acesso = $3 for no key update',

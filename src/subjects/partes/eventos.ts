@@ -8,7 +8,7 @@ import type { Refusal } from '../../fiscal/fault.ts';
 import { addDays, isDay, startOfDay } from '../../fiscal/moment.ts';
 import { type EventoPublico, publicEvento, tipoNamed } from '../eventos/queries.ts';
 import type { EventosProcurados } from '../notas/buscar.rows.ts';
-import { ORDENS, readOrdem } from '../notas/buscar.ts';
+import { ORDENS, readOrdem } from '../notas/filtros.ts';
 import { CONTADAS_MAX, type Contagem, readPapel, refuseCursor, refuseValue } from './notas.ts';
 
 export const CAMPOS_DOS_EVENTOS = ['papel', 'tipo_evento', 'estado', 'de', 'ate', 'ordem'] as const;

@@ -11,11 +11,11 @@ import { writeTable } from '../../base/world/escrever-tabela.ts';
 import { municipalMoment } from '../../base/world/gather-facts.ts';
 import type { World } from '../../base/world/world.ts';
 import { makeZipPiece } from '../../documents/zip-pieces.ts';
-import { brazilianMoment } from '../../fiscal/moment.ts';
+import { brazilianMoment, DAY_MS } from '../../fiscal/moment.ts';
 import { danfseOfNota } from '../notas/danfse.ts';
 import { notaByChave } from '../notas/queries.ts';
 import type { ExportacaoRow, FormatoExportacao, Parte } from './exportacoes.rows.ts';
-import { DAY_MS, EXPORTACAO_DIAS, EXPORTACAO_NOTAS_MAX } from './exportacoes.ts';
+import { EXPORTACAO_DIAS, EXPORTACAO_NOTAS_MAX } from './exportacoes.ts';
 import { COLUNAS_DA_LISTA, listNotasOf, type NotaListada, type PaginaDaParte, toLinhaDaLista } from './notas.ts';
 
 /** The time for a part stays far below the lease. */

@@ -12,6 +12,7 @@ import { onEnd } from '../../../test/support/cleanup.ts';
 import { bindCall, emit, request } from '../../../test/support/http.ts';
 import { startTestService } from '../../../test/support/service.ts';
 import { until } from '../../../test/support/until.ts';
+import { DAY_MS } from '../../fiscal/moment.ts';
 import { exampleXml } from '../../fiscal/rules/example.ts';
 import { startWorker } from '../../wiring/worker.ts';
 import { makeExportacoes } from './exportacoes.job.ts';
@@ -21,7 +22,6 @@ const PRESTADOR = '11222333000181';
 const OUTRO = '88888888000191';
 const TENANT = 'integracao';
 const API = `/${TENANT}/api/v1`;
-const DAY_MS = 86_400_000;
 /** More than two parts of PDF, and more than one of XML. */
 const NOTAS = 520;
 const AT_ONCE = 16;
@@ -239,6 +239,7 @@ describe('whoever asks for a file', TESTED, () => {
       [{ formato: 'docx' }, 'formato'],
       [{ formato: 'xml', de: '30/11/2026' }, 'de'],
       [{ formato: 'xml', estado: 'paga' }, 'estado'],
+      [{ formato: 'xml', intermediario: '123' }, 'intermediario'],
       [{ formato: 'xml', valor_de: 7 }, 'valor_de'],
       [{ formato: 'xml', q: 'x' }, 'q'],
       [{ formato: 'xml', papel: 'contador' }, 'papel'],

@@ -6,7 +6,7 @@ import { municipalMoment } from '../../base/world/gather-facts.ts';
 import type { Refused } from '../../base/world/idempotency.ts';
 import type { World } from '../../base/world/world.ts';
 import { makeZipEnd } from '../../documents/zip-pieces.ts';
-import { isoMoment } from '../../fiscal/moment.ts';
+import { DAY_MS, isoMoment } from '../../fiscal/moment.ts';
 import { type ExportacaoRow, FORMATOS_EXPORTACAO, type FormatoExportacao } from './exportacoes.rows.ts';
 import { CAMPOS_DA_LISTA, type CampoDaLista, type ListaPedida, listNotasOf } from './notas.ts';
 
@@ -19,7 +19,6 @@ export const EXPORTACAO_DIAS = 7;
 /** Notes of one file. */
 export const EXPORTACAO_NOTAS_MAX = 200_000;
 
-export const DAY_MS = 86_400_000;
 /** Characters of a filter: a key has 50. */
 const FILTRO_MAX = 200;
 

@@ -1,6 +1,7 @@
 /** The lists of one document through their addresses: each filter, the roles, the count, the order, and the refusals. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
+import { INTERMEDIARIO } from '../../../test/casos/caso.ts';
 import { balcao, bancada, CANCELAMENTO, type NotaEmitida } from '../../../test/support/eventos.ts';
 import { request } from '../../../test/support/http.ts';
 import { startTestService } from '../../../test/support/service.ts';
@@ -12,6 +13,7 @@ const integracao = balcao(address);
 const work = bancada(world);
 
 const [PRESTADOR, TOMADOR] = ['11222333000181', '11444777000161'];
+const INTERMEDIADORA = INTERMEDIARIO['interm/CNPJ']!;
 const PADARIA = { 'toma/CPF': null, 'toma/CNPJ': TOMADOR, 'toma/xNome': 'Padaria São João & Filhos' };
 const NEWEST_FIRST = ['semTomador', 'cara', 'padaria', 'maria', 'outubro'];
 
@@ -24,10 +26,11 @@ before(async () => {
   notas.maria = await integracao.issue({ dCompet: '2026-09-30' });
   clock.now += 86_400_000;
   notas.padaria = await integracao.issue({ ...PADARIA, 'valores/vServPrest/vServ': '250.00', dCompet: '2026-11-03' });
-  notas.cara = await integracao.issue({ 'valores/vServPrest/vServ': '98765.43', 'serv/cServ/cTribNac': '010701' });
+  const cara = { 'valores/vServPrest/vServ': '98765.43', 'serv/cServ/cTribNac': '010701' };
+  notas.cara = await integracao.issue({ ...INTERMEDIARIO, ...cara });
   notas.semTomador = await integracao.issue({ toma: null, serie: '77', nDPS: '4711' });
   while (await store.nomes.learn(0, SALAS.nomes));
-  for (const documento of [PRESTADOR, TOMADOR]) {
+  for (const documento of [PRESTADOR, TOMADOR, INTERMEDIADORA]) {
     const headers = { 'Content-Type': 'application/json' };
     const asked = { method: 'POST', headers, body: JSON.stringify({ documento }) };
     const { body } = await request(address, '/integracao/api/v1/token', asked);
@@ -65,6 +68,9 @@ describe('the notes of a document', () => {
     ['by value from', () => ({ valor_de: '1000.01' }), ['cara']],
     ['by value to', () => ({ valor_ate: '250' }), ['padaria']],
     ['by taker', () => ({ tomador: TOMADOR }), ['padaria']],
+    ['by intermediary', () => ({ intermediario: INTERMEDIADORA }), ['cara']],
+    ['by intermediary and another value', () => ({ intermediario: INTERMEDIADORA, valor_ate: '1' }), []],
+    ['by the taker as intermediary', () => ({ intermediario: TOMADOR }), []],
     ['by series', () => ({ serie: '77' }), ['semTomador']],
     ['by service', () => ({ servico: '010701' }), ['cara']],
     ['by a name', () => ({ texto: 'padaria joao' }), ['padaria']],
@@ -97,6 +103,13 @@ describe('the notes of a document', () => {
     assert.deepEqual(await found({ papel: 'tomador', tomador: PRESTADOR }, TOMADOR), []);
     assert.deepEqual(await found({ texto: notas.maria!.chave_acesso }, TOMADOR), []);
   });
+
+  test('are, of its intermediary, those between others alone', async () => {
+    assert.deepEqual(await found({}, INTERMEDIADORA), ['cara']);
+    assert.deepEqual(await found({ papel: 'intermediario', prestador: PRESTADOR }, INTERMEDIADORA), ['cara']);
+    assert.deepEqual(await found({ papel: 'intermediario', intermediario: TOMADOR }, INTERMEDIADORA), []);
+    assert.deepEqual(await found({ intermediario: INTERMEDIADORA }, TOMADOR), []);
+  });
 });
 
 function whatIs({ chave_acesso }: NotaEmitida): Readonly<Record<string, string>> {
@@ -116,6 +129,7 @@ describe('what a list cannot read', () => {
       [list, 'limite', '0'],
       [list, 'de', '31/12'],
     ]),
+    ['notas', 'intermediario', '00000000000192x'],
     ['notas', 'competencia', '2026-13'],
     ['notas', 'competencia', '2026-11/2026-10'],
     ['notas', 'competencia', '2026-11/2026-12/2027-01'],

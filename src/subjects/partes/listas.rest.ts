@@ -21,6 +21,7 @@ import {
 } from '../avisos/mudancas.ts';
 import { EVENTO_FIELDS } from '../eventos/eventos.rest.ts';
 import { NOTA_SEM_XML } from '../notas/fields.rest.ts';
+import { FILTROS, NOMES_DE_FILTROS, type NomeDeFiltro } from '../notas/filtros.ts';
 import { CAMPOS_DOS_EVENTOS, listEventosOf, type PaginaDeEventos } from './eventos.ts';
 import {
   CAMPOS_DA_LISTA,
@@ -28,7 +29,6 @@ import {
   COLUNAS_DA_LISTA,
   CONTADAS_MAX,
   documentoOf,
-  ESTADOS_DA_LISTA,
   eachOfPages,
   type ListaPedida,
   listNotasOf,
@@ -49,8 +49,7 @@ export const PAGE_PARAMS = {
   limite: 'Itens por página, de 1 a 100; sem ele, 25.',
 } as const;
 
-const ORDEM_PARAMS = {
-  ordem: 'novas, da mais nova para a mais antiga, como sem ele; ou antigas.',
+const CONTAR_PARAMS = {
   contar: `sim: contagem traz o total, contado até ${CONTADAS_MAX}; nao, como sem ele: não conta.`,
   ...PAGE_PARAMS,
 } as const;
@@ -59,23 +58,17 @@ const PAPEL_PARAM = {
   papel: `O que o documento é na nota: ${PARTES_DA_NOTA.join(', ')}; sem ele, qualquer um.`,
 } as const;
 
+const FILTRO_PARAMS = Object.fromEntries(NOMES_DE_FILTROS.map((name) => [name, FILTROS[name].api])) as Readonly<
+  Record<NomeDeFiltro, string>
+>;
+
 export const LISTA_PARAMS = {
   ...DOCUMENTO_PARAM,
   ...PAPEL_PARAM,
   texto: 'Chave, protocolo, Id da DPS, CNPJ, CPF, número da nota, ou palavras do nome de outra parte.',
-  prestador: 'CNPJ ou CPF do prestador.',
-  tomador: 'CNPJ ou CPF do tomador.',
-  de: 'Primeiro dia da emissão, AAAA-MM-DD.',
-  ate: 'Último dia da emissão, AAAA-MM-DD.',
-  competencia: 'Mês da competência, AAAA-MM; ou o primeiro e o último, AAAA-MM/AAAA-MM.',
-  estado: `Estado da nota: ${ESTADOS_DA_LISTA.join(', ')}.`,
-  valor_de: 'Valor mínimo do serviço.',
-  valor_ate: 'Valor máximo do serviço.',
-  servico: 'Código de tributação nacional, seis algarismos.',
-  serie: 'Série da DPS.',
-  numero: 'Número da NFS-e.',
-  ...ORDEM_PARAMS,
-} as const satisfies Readonly<Record<CampoDaLista | string, string>>;
+  ...FILTRO_PARAMS,
+  ...CONTAR_PARAMS,
+} as const satisfies Readonly<Record<CampoDaLista, string>>;
 
 export const EVENTOS_PARAMS = {
   ...DOCUMENTO_PARAM,
@@ -84,7 +77,8 @@ export const EVENTOS_PARAMS = {
   estado: 'Estado do evento, como status_evento.',
   de: 'Primeiro dia do registro, AAAA-MM-DD.',
   ate: 'Último dia do registro, AAAA-MM-DD.',
-  ...ORDEM_PARAMS,
+  ordem: FILTROS.ordem.api,
+  ...CONTAR_PARAMS,
 } as const;
 
 export const MUDANCAS_MAX = 10_000;

@@ -9,17 +9,9 @@ import { documentoKind } from '../../fiscal/chave.ts';
 import { type Fault, quoted, type Refusal } from '../../fiscal/fault.ts';
 import { spacedMoment } from '../../fiscal/moment.ts';
 import { PARTES_DA_NOTA, type ParteDaNota } from '../../fiscal/mudanca.ts';
-import { NOTA_ESTADOS } from '../../fiscal/nota.ts';
 import { whyNoDocumento } from '../cadastros/import-prestadores.ts';
-import {
-  type BuscaEscrita,
-  CAMPOS_DA_BUSCA,
-  countNotasOf,
-  type De,
-  isLugar,
-  type NotaAchada,
-  searchNotasOf,
-} from '../notas/buscar.ts';
+import { countNotasOf, type De, isLugar, type NotaAchada, searchNotasOf } from '../notas/buscar.ts';
+import { NOMES_DE_FILTROS, type NomeDeFiltro } from '../notas/filtros.ts';
 import { motivoSemIssqn, notaSemXml } from '../notas/queries.ts';
 
 const DONO: Audience = {
@@ -103,13 +95,9 @@ export function papeisOf(
 
 /** A search as its parameters give it: those of the console, with `texto` for the free text, and the role. */
 export type ListaPedida = Readonly<Partial<Record<CampoDaLista, string>>>;
-export type CampoDaLista = 'papel' | 'texto' | Exclude<keyof BuscaEscrita, 'q'>;
+export type CampoDaLista = 'papel' | 'texto' | NomeDeFiltro;
 
-export const CAMPOS_DA_LISTA: readonly CampoDaLista[] = [
-  'papel',
-  'texto',
-  ...CAMPOS_DA_BUSCA.filter((campo) => campo !== 'q'),
-];
+export const CAMPOS_DA_LISTA: readonly CampoDaLista[] = ['papel', 'texto', ...NOMES_DE_FILTROS];
 
 /** `total`: at most {@link CONTADAS_MAX}; `total_exato`: false when more notes exist. */
 export type Contagem = { readonly total: number; readonly total_exato: boolean };
@@ -209,6 +197,3 @@ export function refuseValue(campo: string, sent: string, esperado: string): Refu
   const mensagem = `O parâmetro ${campo} tem de ser ${esperado}, e veio "${encontrado}".`;
   return { faults: [{ codigo: 'E0002', xpath: '', mensagem, campo, encontrado, esperado }] };
 }
-
-/** The states of a note, for the description of the parameters. */
-export const ESTADOS_DA_LISTA = Object.keys(NOTA_ESTADOS);

@@ -11,7 +11,7 @@ import { ESCOPOS, type Escopo, makeToken } from '../../base/world/token.ts';
 import { AMBIENTES } from '../../fiscal/ambiente.ts';
 import { cnpjIsValid, cpfIsValid } from '../../fiscal/chave.ts';
 import type { Fault } from '../../fiscal/fault.ts';
-import { isoMoment, parseMoment } from '../../fiscal/moment.ts';
+import { DAY_MS, isoMoment, parseMoment } from '../../fiscal/moment.ts';
 import type { NovoToken, TokenRow } from './tokens.rows.ts';
 
 export { TOKENS_MAX } from './tokens.rows.ts';
@@ -34,8 +34,6 @@ export const VALIDADE_DIAS_USUAL = 30;
 export const PEDIDO_MAX_MINUTES = 5;
 /** Valid tokens of one document at once. */
 export const TOKENS_POR_DOCUMENTO = 50;
-
-const DAY_MS = 86_400_000;
 
 export type SentPedidoDeToken = {
   readonly body: Uint8Array;

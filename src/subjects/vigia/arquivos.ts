@@ -8,9 +8,9 @@ import type { Labels, Sample } from '../../base/measures/metrics.ts';
 import { inspectConfianca } from '../../base/world/municipio-files.ts';
 import { certificatesOfPem } from '../../documents/certificate.ts';
 import { loadSigner } from '../../documents/key-files.ts';
+import { SECOND_MS } from '../../fiscal/moment.ts';
 import { joinSamples, nameMunicipios, transmits, type VigiaWorld } from './rotulos.ts';
 
-const SECOND_MS = 1_000;
 /** Key files opened in one look; a later look opens the others. */
 const OPENED_MAX = 50;
 

@@ -12,7 +12,7 @@ import { loadSigner, secretFiles } from '../../documents/key-files.ts';
 import { writeFileFor } from '../../documents/new-files.ts';
 import { makeZipEnd, makeZipPiece } from '../../documents/zip-pieces.ts';
 import { AMBIENTES } from '../../fiscal/ambiente.ts';
-import { BRASILIA, momentIn } from '../../fiscal/moment.ts';
+import { BRASILIA, DAY_MS, momentIn } from '../../fiscal/moment.ts';
 import { codeOf, type Diagnostico, readDiagnostico } from './diagnostico.rows.ts';
 
 export { codeOf, type Diagnostico, readDiagnostico };
@@ -37,7 +37,6 @@ export type MunicipioVisto = {
   readonly listasProprias: boolean;
 };
 
-const DAY_MS = 86_400_000;
 const OTHER_AUTHORITY = '(nenhuma das que este programa traz)';
 
 /** The view of the municipalities' certificates; a person's own sandbox is not named. */

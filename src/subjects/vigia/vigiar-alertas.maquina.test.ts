@@ -22,6 +22,7 @@ import { ALERTS, type Alert, severityOf } from '../../base/measures/alerts.ts';
 import { METRICS } from '../../base/measures/metrics.ts';
 import { PRESENCE } from '../../base/measures/presence.ts';
 import { companyCertificate, pemOf, revocationList } from '../../documents/pki.ts';
+import { DAY_MS } from '../../fiscal/moment.ts';
 import { PANELS } from '../../published/grafana.ts';
 
 const prometheus = toolOr('prometheus', 'prometheus');
@@ -29,7 +30,6 @@ const promtool = toolOr('promtool', 'prometheus');
 const skip = prometheus === undefined || promtool === undefined ? 'prometheus is not here' : false;
 
 const FILE = path.join(ROOT, 'deploy/alertas.yml');
-const DAY_MS = 86_400_000;
 
 const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600 };
 const secondsOf = (text: string): number => Number.parseInt(text, 10) * SECONDS[text.at(-1)!]!;

@@ -8,12 +8,12 @@ import { gauges } from '../../base/measures/counters.ts';
 import type { Sample } from '../../base/measures/metrics.ts';
 import { PRESENCE } from '../../base/measures/presence.ts';
 import { tabelaEmbarcada } from '../../fiscal/aliquotas-ibs-cbs.ts';
+import { MINUTE_MS } from '../../fiscal/moment.ts';
 import { SAUDE } from './saude.command.ts';
 import { openSaude, type Saude } from './saude.ts';
 import { openVigia } from './vigiar.ts';
 
 const NOW = Date.parse('2026-11-29T12:00:00-03:00');
-const MINUTE_MS = 60_000;
 
 /** Samples that the parts of a service add. */
 const PARTS: readonly Sample[] = [

@@ -10,7 +10,7 @@ import { isMoment, type Labels, type Leitura, type Sample } from '../../base/mea
 import { storeTroubleOf, tellTrouble } from '../../base/world/store-trouble.ts';
 import { LINHAS_ESPERADAS, semAliquota } from '../../fiscal/aliquotas-ibs-cbs.ts';
 import { AMBIENTES } from '../../fiscal/ambiente.ts';
-import { BRASILIA, momentIn } from '../../fiscal/moment.ts';
+import { BRASILIA, momentIn, SECOND_MS } from '../../fiscal/moment.ts';
 import { lookAtFiles } from './arquivos.ts';
 import { joinSamples, nameMunicipios, transmits, type VigiaWorld } from './rotulos.ts';
 import type { AuditoriaDeUm, EsperaDeUm } from './vigia.rows.ts';
@@ -25,8 +25,6 @@ const SLOW_MS = 30_000;
 const KEPT_MS = 120_000;
 /** Longest wait of a caller for a look. */
 const WAIT_MS = 800;
-
-const SECOND_MS = 1_000;
 
 /** Looks on request; the promise never rejects, and resolves within a second. */
 export function openVigia(world: VigiaWorld): () => Promise<readonly Sample[]> {

@@ -8,7 +8,6 @@ import { bytesDoCorpo, cmsDe, corpoDe, enviado } from './envelope.ts';
 import { AGORA } from './mundo.ts';
 
 export const NOW = Date.parse(AGORA);
-export const DAY_MS = 86_400_000;
 export const TAKEN = (quer = 'Aceitar: nada foi mudado.'): Veredito => aceita(quer);
 export const NOT = (quer: string, diz?: string): Veredito => recusa('E9003', quer, diz, 401);
 export const OUT_OF_DATE = (quer: string): Veredito => recusa('E9006', quer, undefined, 401);

@@ -1,8 +1,10 @@
 /** Certificates of a signer that must not sign this document: by key usage, by names, by dates, by holder. */
+
 import { der } from '../../../src/documents/asn1.ts';
+import { DAY_MS } from '../../../src/fiscal/moment.ts';
 import { PROVIDER_CNPJ } from '../../support/signatures.ts';
 import type { Ataque, Veredito } from '../ataque.ts';
-import { caso, DAY_MS, NOT, NOW, OTHER_PARTY, OUT_OF_DATE, type Pki, TAKEN } from './certificados-pki.ts';
+import { caso, NOT, NOW, OTHER_PARTY, OUT_OF_DATE, type Pki, TAKEN } from './certificados-pki.ts';
 import * as e from './emissao.ts';
 import { emitir, type Pedido } from './emissao.ts';
 

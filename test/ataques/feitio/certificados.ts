@@ -1,9 +1,11 @@
 /** Certificates and chains that RFC 5280 refuses, each with a valid signature, so that the certificate alone decides. */
+
 import { der } from '../../../src/documents/asn1.ts';
 import { pemOf } from '../../../src/documents/pki.ts';
+import { DAY_MS } from '../../../src/fiscal/moment.ts';
 import { PROVIDER_CNPJ } from '../../support/signatures.ts';
 import type { Ataque, Corpus, Veredito } from '../ataque.ts';
-import { caso, DAY_MS, makePki, NOT, NOW, type Pki, TAKEN } from './certificados-pki.ts';
+import { caso, makePki, NOT, NOW, type Pki, TAKEN } from './certificados-pki.ts';
 import { nomes, titulares, usosDoTitular } from './certificados-titular.ts';
 import * as e from './emissao.ts';
 import { type Emitido, emitir } from './emissao.ts';
