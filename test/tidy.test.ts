@@ -99,7 +99,7 @@ const BELOW: Readonly<Record<string, readonly string[]>> = {
     'packages/cliente',
   ],
   // The simulator stands beside the doors, separate from the service: it plays the other side.
-  simulador: ['fiscal', 'documents', 'published', 'adn'],
+  simulador: ['fiscal', 'base/traces', 'documents', 'published', 'adn'],
 };
 
 /** Imports from a higher room, by type or for one constant. The list may only shrink. */
@@ -282,6 +282,47 @@ test('an object identifier, and the name of an algorithm in XML, stands in its t
     assert.doesNotMatch(code, literal, file);
     if (!file.startsWith('..')) assert.doesNotMatch(code, uri, file);
   }
+});
+
+/** Errors that vanish: an empty catch, or a listener that does nothing. A statement that keeps `undefined` in place of an error has an answer. */
+function findSwallowed(code: string): readonly string[] {
+  const rejected = [...code.matchAll(/\.catch\(\(\w*\) => (?:undefined|null|\{\s*\})\)/g)].filter(({ index }) => {
+    const statement = code
+      .slice(0, index)
+      .split(/;\n|[{}]\n|=> (?!.*\)\n)/)
+      .at(-1)!;
+    return !/\b(?:const|let|return)\b| [?=] /.test(statement);
+  });
+  const silent =
+    /\bcatch(?: \(\w+\))? \{(?:\s|\/\/.*)*\}|\.on(?:ce)?\('error', \(\w*\) => (?:undefined|\{\s*\})\)|\.then\([\w.]+, \(\) => undefined\)/g;
+  return [...rejected, ...code.matchAll(silent)].map(([text]) => text);
+}
+
+test('an error that changes nothing is ignored by name, with its reason', () => {
+  for (const file of files) {
+    const [found] = findSwallowed(readFileSync(path.join(SRC, file), 'utf8'));
+    assert.equal(found, undefined, `${file}: ignoring('the reason') of base/traces/ignoring.ts`);
+  }
+});
+
+test('an error that vanishes is told from one that has an answer', () => {
+  const vanish = [
+    'await client.end().catch(() => undefined);',
+    'const timer = setInterval(() => void look().catch(() => undefined), 5);',
+    'if (isOld) file.close().catch(() => {});',
+    'try {\n  flush();\n} catch {\n  // There is nothing to write.\n}',
+    "socket.on('error', () => undefined).destroy();",
+    'look().then(tell, () => undefined);',
+  ];
+  const answer = [
+    'const found = await stat(file).catch(() => undefined);',
+    'return made === (await stampOf(file).catch(() => undefined));',
+    'const found = await ask()\n  .then((text) => read(text))\n  .catch(() => undefined);',
+    'try {\n  return JSON.parse(text);\n} catch {\n  return undefined;\n}',
+    "await client.end().catch(ignoring('the connection may be gone already'));",
+  ];
+  for (const code of vanish) assert.equal(findSwallowed(code).length, 1, code);
+  for (const code of answer) assert.deepEqual(findSwallowed(code), [], code);
 });
 
 test('the environment is read in one place', () => {

@@ -7,6 +7,7 @@ import tls from 'node:tls';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, type ZlibOptions } from 'node:zlib';
 import type { buildConnector, Dispatcher, Pool } from 'undici';
+import { ignoring } from '../base/traces/ignoring.ts';
 import { ownOf } from '../fiscal/own.ts';
 import type { Limits } from './limits.ts';
 import { JSON_TYPE } from './wire.ts';
@@ -122,7 +123,7 @@ function afterVerdict(socket: tls.TLSSocket, verdictMs: number, callback: buildC
     socket.off('session', onTicket).off('error', settle).off('end', onEnd).off('close', onEnd);
     if (error === undefined) callback(null, socket);
     else {
-      socket.on('error', () => undefined).destroy();
+      socket.on('error', ignoring('the caller has the first error')).destroy();
       callback(error, null);
     }
   };

@@ -8,6 +8,7 @@ import { closeSync, constants, fsyncSync, ftruncateSync, openSync, readSync } fr
 import { type FileHandle, open } from 'node:fs/promises';
 import path from 'node:path';
 import { crc32 } from 'node:zlib';
+import { ignoring } from '../base/traces/ignoring.ts';
 import { makeFolder, writeFileFor } from '../documents/new-files.ts';
 import type { EventoNaNota } from '../fiscal/conflitos-evento.ts';
 import { lockFolder } from './lock.ts';
@@ -166,7 +167,7 @@ function registroOver(file: FileHandle, index: Index, end: number, descartado: n
     descartado,
     limpar: () => writer.restart(index.clear),
     close: async () => {
-      await writer.onDisk().catch(() => undefined);
+      await writer.onDisk().catch(ignoring('each request was told of its own failed writing'));
       await file.close();
       await unlock();
     },

@@ -1,11 +1,13 @@
 /** One of the answering processes, from the view of the watching process. */
 import { type ChildProcess, fork } from 'node:child_process';
 import type { Socket } from 'node:net';
+import { ignoring } from '../base/traces/ignoring.ts';
 import { errorOf } from './failure.ts';
 import type { FromServing, ServingSettings, ToServing } from './process-messages.ts';
 
 /** The time is far above that of an orderly end: idle connections, a batch under way, requests. */
 const END_MAX_MS = 180_000;
+const UNDELIVERED = 'the end of the process follows an undelivered message';
 
 /** The process died without saying why it could not start. */
 export class Died extends Error {}
@@ -44,8 +46,7 @@ export class AnsweringProcess {
     this.ready = ready.promise;
     this.held = held.promise;
     this.exited = exited.promise;
-    // Callers that wait for it get the error themselves.
-    this.ready.catch(() => undefined);
+    this.ready.catch(ignoring('callers that wait for it get the error themselves'));
     this.child.on('message', (message: FromServing) => {
       if (message.kind === 'ready') {
         this.readySince = performance.now();
@@ -59,8 +60,7 @@ export class AnsweringProcess {
         Object.assign(this, { taken: message.handed, open: message.open });
       } else onMessage(message);
     });
-    // The end of the process follows an undelivered message.
-    this.child.on('error', () => undefined);
+    this.child.on('error', ignoring(UNDELIVERED));
     this.child.once('exit', (code, signal) => {
       const how = signal ?? `código ${code}`;
       ready.reject(new Died(`o processo ${this.pid} morreu (${how})`));
@@ -84,15 +84,15 @@ export class AnsweringProcess {
   }
 
   tell(message: ToServing): void {
-    if (this.child.connected) this.child.send(message, () => undefined);
+    if (this.child.connected) this.child.send(message, ignoring(UNDELIVERED));
   }
 
   hand(socket: Socket): void {
     this.handed += 1;
     this.leaving.push({ socket, handle: (socket as Detachable)._handle });
     const message: ToServing = { kind: 'connection' };
-    // A connection that could not be sent is taken back at the end of the process.
-    this.child.send(message, socket, {}, () => undefined);
+    const ignored = ignoring('a connection that could not be sent is taken back at the end of the process');
+    this.child.send(message, socket, {}, ignored);
   }
 
   /**

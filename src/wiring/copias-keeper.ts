@@ -6,7 +6,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { lookAt } from '../base/measures/counters.ts';
 import type { GaugeName, Sample } from '../base/measures/metrics.ts';
 import { readSistema } from '../base/pg/embedded.ts';
-import { Client } from '../base/pg/pg.ts';
+import { Client, ignoreLoss } from '../base/pg/pg.ts';
+import { ignoring } from '../base/traces/ignoring.ts';
 import { atrasoWarnings, readAtraso } from '../subjects/copias/atraso.files.ts';
 import { readRecipients } from '../subjects/copias/cifra.files.ts';
 import { readEstado } from '../subjects/copias/estado.files.ts';
@@ -72,12 +73,12 @@ export function startCopias(
   const warn = async (): Promise<void> => {
     if (logFolder === undefined) return;
     const client = new Client({ ...connection, application_name: 'nfse-copia' });
-    client.on('error', () => undefined);
+    client.on('error', ignoreLoss);
     try {
       await client.connect();
       for (const warning of atrasoWarnings(await readAtraso(client, logFolder), Date.now())) log.warn(warning);
     } finally {
-      await client.end().catch(() => undefined);
+      await client.end().catch(ignoreLoss);
     }
   };
   const run = async (): Promise<void> => {
@@ -85,11 +86,12 @@ export function startCopias(
       await ship();
       if (performance.now() >= warnAt) {
         warnAt = performance.now() + TELL_EVERY_MS;
-        // The callers of the database report its silence themselves.
-        await warn().catch(() => undefined);
-        await look().catch(() => undefined);
+        await warn().catch(ignoring('the callers of the database report its silence themselves'));
+        await look().catch(ignoring('the measures stay those of before, and shipping reports a faulty folder'));
       }
-      await pause(EVERY_MS, undefined, { signal: ending.signal, ref: false }).catch(() => undefined);
+      await pause(EVERY_MS, undefined, { signal: ending.signal, ref: false }).catch(
+        ignoring('the end interrupts the pause'),
+      );
     }
   };
   const running = run();
@@ -135,11 +137,11 @@ const SISTEMA = 'select system_identifier::text as sistema from pg_control_syste
 /** The system identifier of a server whose files lie elsewhere. */
 async function askSistema(connection: OpenStore['connection']): Promise<string> {
   const client = new Client({ ...(await chooseServer(connection)), application_name: 'nfse-copia' });
-  client.on('error', () => undefined);
+  client.on('error', ignoreLoss);
   try {
     await client.connect();
     return (await client.query<{ sistema: string }>(SISTEMA)).rows[0]!.sistema;
   } finally {
-    await client.end().catch(() => undefined);
+    await client.end().catch(ignoreLoss);
   }
 }

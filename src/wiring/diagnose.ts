@@ -6,6 +6,7 @@ import https from 'node:https';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ConfigError, describeSettings } from '../base/terminal/variables.ts';
+import { ignoring } from '../base/traces/ignoring.ts';
 import {
   codeOf,
   type Diagnostico,
@@ -107,7 +108,7 @@ async function readAll(config: Config, log: Logger, now: number): Promise<Found>
       .catch((error: unknown) => ({ falhou: codeOf(error) }));
     return { banco, municipios };
   } finally {
-    await close().catch(() => undefined);
+    await close().catch(ignoring('the report is made, and its failures are in it'));
   }
 }
 

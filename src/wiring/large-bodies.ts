@@ -11,6 +11,7 @@ import {
   type AsideSender,
   type AsideTrouble,
 } from '../base/http/aside.ts';
+import { ignoring } from '../base/traces/ignoring.ts';
 import { SALAS } from '../base/world/lugares.ts';
 import { networksOf } from '../base/world/redes.ts';
 import { type Collector, Questions } from './collect.ts';
@@ -94,8 +95,8 @@ export class AsideThread implements Aside {
     const stage = newStage();
     const { call, quota } = this.current;
     post(this.thread, { kind: 'call', call, stage, isCounted: quota !== undefined });
-    // A thread that ends during a look is handled by its exit event.
-    this.watch(this.thread, this.current, stage).catch(() => undefined);
+    const watched = this.watch(this.thread, this.current, stage);
+    watched.catch(ignoring('a thread that ends during a look is handled by its exit event'));
   }
 
   private start(): Thread {

@@ -3,6 +3,7 @@
  * keys.
  */
 import pino from 'pino';
+import { ignoreError } from '../base/traces/ignoring.ts';
 import { XML_DIFFERENCES, type XmlDifference } from '../documents/xml-differences.ts';
 
 export type Logger = pino.Logger;
@@ -38,8 +39,8 @@ export function createLog(level: string): { log: Logger; flush: () => void } {
     flush: () => {
       try {
         destination.flushSync();
-      } catch {
-        // The destination is not open yet, or already closed: there is nothing to write.
+      } catch (error) {
+        ignoreError(error, 'the destination is not open yet, or already closed: there is nothing to write');
       }
     },
   };

@@ -10,6 +10,7 @@ import type { Db } from '../base/pg/open.ts';
 import type { Connection } from '../base/pg/servers.ts';
 import { unavailabilityOf } from '../base/pg/unavailable.ts';
 import type { DatabaseUrl } from '../base/terminal/database-url.ts';
+import { ignoring } from '../base/traces/ignoring.ts';
 import { takeChave } from './auditoria-chave.ts';
 import type { Config } from './config.ts';
 import type { Logger } from './log.ts';
@@ -83,7 +84,7 @@ export async function openStore(config: Config, log: Logger, options: OpenStoreO
     };
   } catch (error) {
     const explained = await explain(error);
-    await close().catch(() => undefined);
+    await close().catch(ignoring('the failure to open is the one to tell'));
     if (explained !== error) throw explained;
     throw server !== undefined && error instanceof UnreleasedSchemaError ? unreleasedIn(config.dataDir) : error;
   }
@@ -138,8 +139,8 @@ function watchForNewer(pool: Db, log: Logger): NodeJS.Timeout {
       'um programa mais novo atualizou o banco; este processo continua atendendo, mas não parte outra vez: troque-o pela versão nova',
     );
   };
-  // A failure is ignored here: the next statement of the service reports it.
-  return setInterval(() => void look().catch(() => undefined), NEWER_EVERY_MS).unref();
+  const unseen = ignoring('the next statement of the service reports it');
+  return setInterval(() => void look().catch(unseen), NEWER_EVERY_MS).unref();
 }
 
 /** A single server is used as it is named; several are distinguished. */

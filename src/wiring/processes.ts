@@ -9,6 +9,7 @@ import { HOLD_MAX_MS, untilNobodyComes } from '../base/http/end-in-order.ts';
 import { listen } from '../base/http/listen.ts';
 import { takeCounted } from '../base/http/shared-buckets.ts';
 import type { Connection } from '../base/pg/servers.ts';
+import { ignoring } from '../base/traces/ignoring.ts';
 import { AnsweringProcess, Died } from './answering-process.ts';
 import { beginOnce } from './begin.ts';
 import { Collector, countRestart, Questions } from './collect.ts';
@@ -91,7 +92,7 @@ class Processes {
   constructor(processes: number, connection: Connection, log: Logger) {
     const { promise, reject } = Promise.withResolvers<never>();
     this.failed = promise;
-    this.failed.catch(() => undefined);
+    this.failed.catch(ignoring('the starter awaits it, perhaps later'));
     this.fail = reject;
     this.places = Array.from({ length: processes }, () => undefined);
     this.connection = connection;

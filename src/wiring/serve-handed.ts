@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { KEYS_MAX, openBuckets } from '../base/http/buckets.ts';
 import { KEEP_ALIVE_MS } from '../base/http/http.ts';
 import { type Count, copyBuckets, type Taken } from '../base/http/shared-buckets.ts';
+import { ignoring } from '../base/traces/ignoring.ts';
 import { createHandedDoor, type HandedDoor } from '../doors/rest/door.ts';
 import { holdOwnChaves } from './auditoria-chave.ts';
 import { Collector } from './collect.ts';
@@ -27,8 +28,8 @@ const TELL_EVERY_MS = 100;
 const config = readOwnConfig();
 const { log, flush } = createLog(config.logLevel);
 const traces = await startTraces(config, log, 'requisicoes');
-/** The watching process may be gone; this process then ends by itself. */
-const tell = (message: FromServing): void => void process.send!(message, undefined, undefined, () => undefined);
+const ignoreGone = ignoring('the watching process may be gone, and this one then ends by itself');
+const tell = (message: FromServing): void => void process.send!(message, undefined, undefined, ignoreGone);
 
 type Answering = { readonly door: HandedDoor; readonly serving: Serving; closeStore(): Promise<void> };
 let answering: Answering;

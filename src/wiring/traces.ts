@@ -5,6 +5,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace-node';
+import { ignoring } from '../base/traces/ignoring.ts';
 import { beginTracing } from '../base/traces/traces.ts';
 import { type Config, ConfigError } from './config.ts';
 import type { Logger } from './log.ts';
@@ -41,7 +42,7 @@ export async function startTraces({ traces }: Config, log: Logger, thread: strin
   return {
     areSent: true,
     end: async () => {
-      const ended = provider.shutdown().catch(() => undefined);
+      const ended = provider.shutdown().catch(ignoring('the exporter has told that the collector is away'));
       await Promise.race([ended, pause(exporter.isFailing ? END_FAILING_MS : END_MAX_MS)]);
     },
   };

@@ -6,7 +6,7 @@ import { ROOT } from './process.ts';
 
 const PAGE = path.join(ROOT, 'docs/site/disponibilidade.md');
 
-const PACKAGES = {
+export const PACKAGES = {
   etcd: 'etcd-server',
   patroni: 'patroni',
   patronictl: 'patroni',

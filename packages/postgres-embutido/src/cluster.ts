@@ -234,6 +234,7 @@ async function replaceFile(path: string, content: string | Buffer, mode: number,
     }
     await rename(fresh, path);
   } catch (error) {
+    // The failure before is thrown, and a later start sweeps the leftover.
     await rm(fresh, { force: true }).catch(() => {});
     throw error;
   }

@@ -24,6 +24,7 @@ import {
   type Client,
   type Connection,
   type CreateClient,
+  ignoreLoss,
   look,
   presenceOf,
   type Reached,
@@ -275,7 +276,7 @@ async function lookAgain(site: Site): Promise<Reached | undefined> {
 }
 
 async function leave(client: Client): Promise<void> {
-  await Promise.race([client.end().catch(() => {}), sleep(END_TIMEOUT_MS, undefined, { ref: false })]);
+  await Promise.race([client.end().catch(ignoreLoss), sleep(END_TIMEOUT_MS, undefined, { ref: false })]);
 }
 
 async function shutDown(site: Site, pid: number): Promise<void> {

@@ -186,6 +186,9 @@ export async function reach(site: Site, creating: Transport | undefined, signal:
   }
 }
 
+/** Only the end of a connection matters here, which follows every error; a lost one needs no end. */
+export const ignoreLoss = (): void => {};
+
 /** Looks once, without starting a server or waiting for one. */
 export async function look({ place, createClient }: Site): Promise<Reached | Silent> {
   const lock = await readLock(place.location);
@@ -200,8 +203,7 @@ export async function look({ place, createClient }: Site): Promise<Reached | Sil
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: QUERY_TIMEOUT_MS,
   });
-  // The end of the connection follows every error, and only the end matters here.
-  client.on('error', () => {});
+  client.on('error', ignoreLoss);
   const lost = new Promise<void>((done) => client.once('end', () => done()));
   try {
     await client.connect();
@@ -210,18 +212,18 @@ export async function look({ place, createClient }: Site): Promise<Reached | Sil
     if (await isThisCluster(client, place, lock)) {
       const recovering = await recoveryOf(client, place);
       if (recovering !== undefined) {
-        await client.end().catch(() => {});
+        await client.end().catch(ignoreLoss);
         return recovering;
       }
       const pid = (await serves(lock.pid, place.location)) ? lock.pid : undefined;
       return { client, connection, pid, lost };
     }
   } catch (error) {
-    void client.end().catch(() => {});
+    void client.end().catch(ignoreLoss);
     if (error instanceof Unusable) throw error;
     return meaningOf(error, place, lock, connection);
   }
-  await client.end().catch(() => {});
+  await client.end().catch(ignoreLoss);
   return silent(place, lock);
 }
 

@@ -2,6 +2,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { type FileHandle, open, readdir, rm, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
+import { ignoring } from '../traces/ignoring.ts';
 
 /** Bytes that are gathered before a part of a file is written to the disk. */
 const WRITTEN_TOGETHER = 1024 * 1024;
@@ -81,7 +82,7 @@ export async function createRascunho(folder: string, mode: number): Promise<Rasc
     },
     drop: async () => {
       for (const { handle, file } of [body, index]) {
-        await handle.close().catch(() => undefined);
+        await handle.close().catch(ignoring('the file may be closed already, and is removed'));
         await rm(file, { force: true });
       }
     },
@@ -106,10 +107,9 @@ export async function removeRascunhos(folder: string, before: number): Promise<n
     const file = path.join(folder, name);
     const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }));
     if (mtimeMs >= before) continue;
-    // The draft may belong to another account if the folder is shared.
     await rm(file).then(
       () => (removed += 1),
-      () => undefined,
+      ignoring('the draft may belong to another account if the folder is shared'),
     );
   }
   return removed;

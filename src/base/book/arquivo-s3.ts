@@ -6,6 +6,7 @@ import { hash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { AwsClient } from 'aws4fetch';
+import { ignoring } from '../traces/ignoring.ts';
 import type { ArquivoLugar } from './arquivo-lugar.ts';
 import { createRascunho, readWhole, removeRascunhos } from './arquivo-rascunho.ts';
 
@@ -253,7 +254,8 @@ async function sendParts(send: Send, key: string, { bytes, read }: Parts): Promi
     if (!isDone && (await sizeOf(send, key)) !== bytes) throw new Error(describeRefusal(answer));
     if (answer.status === IS_THERE) await send('DELETE', key, { query: { uploadId } });
   } catch (error) {
-    await send('DELETE', key, { query: { uploadId } }).catch(() => undefined);
+    const undone = send('DELETE', key, { query: { uploadId } });
+    await undone.catch(ignoring('the failure before is thrown, and the next attempt aborts old uploads'));
     throw error;
   }
 }

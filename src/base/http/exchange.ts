@@ -6,6 +6,7 @@ import type { Socket } from 'node:net';
 import { pipeline, Readable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { HEADERS_MAX_BYTES, URL_MAX } from '../../published/http-limits.ts';
+import { ignoring } from '../traces/ignoring.ts';
 import { type Incoming, openBodies, SHORT_BODY_BYTES } from './bodies.ts';
 import type { BodyTrouble, HttpAnswer, HttpRequest, Trouble } from './message.ts';
 
@@ -37,6 +38,9 @@ export function isAnswered(exchange: Exchange | undefined): boolean {
 }
 
 const NO_BODY = Buffer.alloc(0);
+const ignoreCut = ignoring(
+  'an answer that fails half-way is cut off, and its reader sees that the last chunk is missing',
+);
 /** Memory limit of all bodies that are still coming to this process, through all its doors. */
 const COMING_MAX_BYTES = 256 * 1024 * 1024;
 const coming = openBodies(COMING_MAX_BYTES);
@@ -102,8 +106,7 @@ export function send(exchange: Exchange, request: HttpRequest, answer: HttpAnswe
     return;
   }
   response.writeHead(answer.status, headers);
-  // An answer that fails half-way is cut off; its reader sees that the last chunk is missing.
-  if (isMade(answer.body)) pipeline(Readable.from(answer.body, { highWaterMark: 1 }), response, () => undefined);
+  if (isMade(answer.body)) pipeline(Readable.from(answer.body, { highWaterMark: 1 }), response, ignoreCut);
   else response.end(answer.body);
 }
 

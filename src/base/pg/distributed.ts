@@ -1,4 +1,5 @@
 /** Finds the pools that lead to the coordinator of a Citus, for which some queries have another form. */
+import { ignoring } from '../traces/ignoring.ts';
 import type { Pool } from './pg.ts';
 
 /** SQL: whether the database of a session has Citus. */
@@ -20,11 +21,12 @@ export function noteCoordinators(pool: Pool, isPooled = false): void {
       if (coordinators.has(client)) coordinators.add(pool);
       return;
     }
-    // An error here also reaches the next statement of the connection.
-    client.query<{ is: boolean }>(`select ${IS_DISTRIBUTED} as is`).then(
-      ({ rows }) => void (rows[0]!.is && coordinators.add(pool)),
-      () => undefined,
-    );
+    client
+      .query<{ is: boolean }>(`select ${IS_DISTRIBUTED} as is`)
+      .then(
+        ({ rows }) => void (rows[0]!.is && coordinators.add(pool)),
+        ignoring('it also reaches the next statement of the connection'),
+      );
   });
 }
 

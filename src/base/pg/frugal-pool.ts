@@ -2,6 +2,7 @@
  * A pool that works with the connections that a role, a database, a server or a pooler allows. A caller whose new connection was refused
  * waits for an existing one, or for one that is allowed meanwhile. The pool also changes servers, if several may have the database.
  */
+import { ignoring } from '../traces/ignoring.ts';
 import { Pool, type PoolClient, type PoolConfig } from './pg.ts';
 import type { Server } from './servers.ts';
 import { StoreUnavailable } from './unavailable.ts';
@@ -42,12 +43,9 @@ export class FrugalPool extends Pool {
   tryOneMore(): void {
     if (!this.isRefused) return;
     this.options.max += 1;
+    const refused = ignoring('the refusal is noted as the pool connects, and the next trial comes');
     // The pool serves its waiting list when a connection is released.
-    if (this.waitingCount > 0)
-      super.connect().then(
-        (client) => client.release(),
-        () => undefined,
-      );
+    if (this.waitingCount > 0) super.connect().then((client) => client.release(), refused);
   }
 
   /** Another server has its own limit. */

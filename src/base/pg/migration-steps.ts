@@ -3,10 +3,11 @@
  * transaction waits for all months. This matters most for the creation of the next month.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ignoring } from '../traces/ignoring.ts';
 import { type Bench, describeRest, runPatiently, runWatched, TELL_EVERY_MS } from './migration-watch.ts';
 import type { Passo } from './migrations.ts';
 import type { Db } from './open.ts';
-import type { ClientBase as Client, PoolClient } from './pg.ts';
+import { type ClientBase as Client, ignoreLoss, type PoolClient } from './pg.ts';
 import type { Connection } from './servers.ts';
 import { optionsOf } from './session.ts';
 import { openWatchedPool } from './watch.ts';
@@ -39,9 +40,8 @@ export function openMigrationPool(pool: Db): Db {
     },
     'endless',
   );
-  // A connection that is lost between two statements must not end the process; the next statement fails instead.
-  own.on('error', () => undefined);
-  own.on('connect', (client) => void client.on('error', () => undefined));
+  own.on('error', ignoreLoss);
+  own.on('connect', (client) => void client.on('error', ignoreLoss));
   return own;
 }
 
@@ -143,7 +143,7 @@ async function makeIndex(bench: Bench, { sql, index, table }: Omit<Of<'index'>, 
     await runWatched(bench, () => client.query(sql));
   } catch (error) {
     // An invalid index still slows writers, and a unique one may block them.
-    await client.query(removal).catch(() => undefined);
+    await client.query(removal).catch(ignoring('the next attempt finds the invalid index and drops it'));
     throw error;
   }
 }

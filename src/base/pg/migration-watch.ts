@@ -1,5 +1,6 @@
 /** Work on full tables in use: waiting for locks, and messages meanwhile. `migration-steps.ts` defines the steps themselves. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ignoring } from '../traces/ignoring.ts';
 import type { Db } from './open.ts';
 import type { ClientBase as Client, QueryResult } from './pg.ts';
 
@@ -29,6 +30,8 @@ const WORTH_WAITING = new Set(['55P03', '40P01']);
 
 export const TELL_EVERY_MS = 5_000;
 
+const unseen = ignoring('a look at other sessions only explains the wait, and is repeated');
+
 async function inTransaction<Result>(client: Client, work: (pid: number) => Promise<Result>): Promise<Result> {
   // Settings of the session may not pass a pooler, so that they are set here.
   const begun: unknown = await client.query(
@@ -39,7 +42,7 @@ async function inTransaction<Result>(client: Client, work: (pid: number) => Prom
     await client.query('commit');
     return result;
   } catch (error) {
-    await client.query('rollback').catch(() => undefined);
+    await client.query('rollback').catch(ignoring('the failure before is thrown, and a lost connection rolls back'));
     throw error;
   }
 }
@@ -56,7 +59,7 @@ export async function runPatiently<Result>(
         const look = async (): Promise<void> => {
           seen = (await lockOf(pool, pid)) ?? seen;
         };
-        const timer = setInterval(() => void look().catch(() => undefined), LOOK_EVERY_MS);
+        const timer = setInterval(() => void look().catch(unseen), LOOK_EVERY_MS);
         return await work().finally(() => clearInterval(timer));
       });
     } catch (error) {
@@ -95,7 +98,7 @@ export async function runWatched<Result>({ pool, client, tell }: Bench, work: ()
     if (isAsking) return;
     isAsking = true;
     stateOf(pool, pid, (performance.now() - began) / 1000)
-      .then(tell, () => undefined)
+      .then(tell, unseen)
       .finally(() => {
         isAsking = false;
       });

@@ -1,6 +1,14 @@
 /** The pool on PostgreSQL, embedded or named by DATABASE_URL, and the transactions on it. `migrate.ts` brings the schema up to date. */
+import { ignoring } from '../traces/ignoring.ts';
 import { noteCoordinators } from './distributed.ts';
-import type { Pool, PoolClient, QueryConfig, QueryResult, QueryResultRow } from './pg.ts';
+import {
+  ignoreLoss,
+  type Pool,
+  type PoolClient,
+  type QueryConfig,
+  type QueryResult,
+  type QueryResultRow,
+} from './pg.ts';
 import type { Planned } from './planned.ts';
 import { renewPlans } from './plans.ts';
 import type { Connection } from './servers.ts';
@@ -49,7 +57,7 @@ export function openPool(connection: Connection, onError: (error: Error) => void
   renewPlans(pool);
   noteCoordinators(pool, connection.isPooled);
   // A connection that is lost in use must not end the process either: its statements fail, and the pool replaces it.
-  pool.on('connect', (client) => void client.on('error', () => undefined));
+  pool.on('connect', (client) => void client.on('error', ignoreLoss));
   return pool;
 }
 
@@ -143,9 +151,8 @@ export async function runPipeline<Result>(
   }
 }
 
-/** No caller awaits a write that fails after `begin` has failed; its failure must not end the process. */
 function catchWrites<Work extends { readonly writes: readonly Promise<unknown>[] }>(done: Work): Work {
-  for (const write of done.writes) write.catch(() => undefined);
+  for (const write of done.writes) write.catch(ignoring('no caller awaits a write once `begin` has failed'));
   return done;
 }
 

@@ -3,6 +3,7 @@
  * plan with the wrong one reads the whole tenant once the table is full (measured: a fifth of the rate). The server would notice with its
  * next statistics, or never. A pool therefore checks the sizes of the tables, and all plans are made anew after growth.
  */
+import { ignoreError, ignoring } from '../traces/ignoring.ts';
 import type { Pool, PoolClient } from './pg.ts';
 
 const LOOK_EVERY_MS = 2_000;
@@ -34,8 +35,8 @@ export function renewPlans(pool: Pool): void {
         sizes = found;
         timesGrown += 1;
       }
-    } catch {
-      // An error here also reaches every other statement.
+    } catch (error) {
+      ignoreError(error, 'it also reaches every other statement');
     }
     const now = performance.now();
     nextLook = now + Math.min(PLANS_KEPT_MS, Math.max(LOOK_EVERY_MS, LOOK_SHARE * (now - began)));
@@ -45,8 +46,8 @@ export function renewPlans(pool: Pool): void {
     const plans = kept.get(client);
     if (plans !== undefined && plans.timesGrown === timesGrown && now - plans.since < PLANS_KEPT_MS) return;
     kept.set(client, { timesGrown, since: now });
-    // The statement goes first on the connection. Its failure is also one of the next statement.
-    if (plans !== undefined) client.query('discard plans').catch(() => undefined);
+    // The statement goes first on the connection.
+    if (plans !== undefined) client.query('discard plans').catch(ignoring('the next statement fails likewise'));
   });
   pool.on('release', () => {
     if (performance.now() < nextLook) return;

@@ -2,7 +2,7 @@
  * Whether the database accepts writes. No test is made while writes succeed; after a failure the failed operation is tried again (D-249).
  */
 import { type Db, runPipeline } from './open.ts';
-import { Client } from './pg.ts';
+import { Client, ignoreLoss } from './pg.ts';
 import { IS_READ_ONLY } from './servers.ts';
 import { StoreUnavailable, unavailabilityOf } from './unavailable.ts';
 import { type ServerState, serverOf } from './watch.ts';
@@ -45,13 +45,13 @@ async function asksReadOnly(client: Pick<Db, 'query'>): Promise<boolean> {
 async function askAnew(server: ServerState): Promise<boolean> {
   const limits = { connectionTimeoutMillis: OPEN_MAX_MS, query_timeout: OPEN_MAX_MS };
   const client = new Client({ ...server.config, ...limits });
-  client.on('error', () => undefined);
+  client.on('error', ignoreLoss);
   try {
     await client.connect();
     server.refusesConnections = false;
     return await asksReadOnly(client);
   } finally {
-    client.end().catch(() => undefined);
+    client.end().catch(ignoreLoss);
   }
 }
 

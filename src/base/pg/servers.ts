@@ -1,5 +1,5 @@
 /** Servers that may have the database, of which one accepts writes: their addresses, and the error if none does (D-410). */
-import type { Client, PoolConfig } from './pg.ts';
+import { type Client, ignoreLoss, type PoolConfig } from './pg.ts';
 import { isSqlState, StoreUnavailable, type Unavailability, unavailabilityOf } from './unavailable.ts';
 
 /** A server that may have it. `name`: for the operator, as `host:port`. */
@@ -48,7 +48,7 @@ export type Answer = 'writes' | 'reads' | 'there' | Error;
 
 /** Asks over a separate client, which is ended. Never rejects. */
 export async function askServer(client: Client): Promise<Answer> {
-  client.on('error', () => undefined);
+  client.on('error', ignoreLoss);
   try {
     await client.connect();
     const { rows } = await client.query<{ read_only: boolean }>(`select ${IS_READ_ONLY} as read_only`);
@@ -57,8 +57,7 @@ export async function askServer(client: Client): Promise<Answer> {
     const isThere = isSqlState((error as { code?: unknown }).code) && unavailabilityOf(error) !== 'restarting';
     return isThere ? 'there' : (error as Error);
   } finally {
-    // A socket that was destroyed is already at its end.
-    client.end().catch(() => undefined);
+    client.end().catch(ignoreLoss);
   }
 }
 

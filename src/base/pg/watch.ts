@@ -7,7 +7,7 @@
  */
 import type { Socket } from 'node:net';
 import { FrugalPool, type Overview } from './frugal-pool.ts';
-import { Client, type ClientBase, type Pool, type PoolConfig } from './pg.ts';
+import { Client, type ClientBase, ignoreLoss, type Pool, type PoolConfig } from './pg.ts';
 import { meetPooler, prepareForPooler } from './pooled.ts';
 import {
   type Answer,
@@ -209,7 +209,7 @@ class ServerWatch implements Overview {
     if (one === undefined) return;
     Object.assign(one, { isAwaited, silent: 0, limit: this.limit, refusal: undefined });
     // The pool does not keep a connection that has ended.
-    if (!isAwaited && one.isLeft) (client as Client).end().catch(() => undefined);
+    if (!isAwaited && one.isLeft) (client as Client).end().catch(ignoreLoss);
   }
 
   /** Destroys every connection, even in use, as the end of the process would. */
@@ -364,7 +364,7 @@ function checkOnceConnected(client: Client, server: Server | undefined, check: (
       if (error) return fail(error);
       check((failure) => {
         if (!failure) return callback();
-        client.end().catch(() => undefined);
+        client.end().catch(ignoreLoss);
         fail(failure);
       });
     });

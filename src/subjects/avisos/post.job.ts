@@ -6,6 +6,7 @@
 import { lookup, Resolver } from 'node:dns/promises';
 import https from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
+import { ignoring } from '../../base/traces/ignoring.ts';
 import type { PedidoDeAviso, PostAviso, RespostaDeAviso } from '../../base/world/world.ts';
 import { type Begun, openDestinos } from './destinos.job.ts';
 import { isPublicAddress, whyNeverTold } from './enderecos.ts';
@@ -126,7 +127,7 @@ function send(
       clearTimeout(late);
       told();
     });
-    response.on('error', () => undefined);
+    response.on('error', ignoring('the body was cut off, and `close` tells the end'));
   });
   const giveUp = (problema: string, isOfAddress = false): void => {
     clearTimeout(timer);

@@ -11,6 +11,7 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Ensaio, Escrita, NovaRecusa, Recusada, Staging } from '../../base/book/staging.ts';
+import { ignoring } from '../../base/traces/ignoring.ts';
 import { writeTabela } from '../../base/world/escrever-tabela.ts';
 import type { PorMao } from '../../base/world/operator.ts';
 import { type CsvFault, type CsvFile, type CsvRecord, openCsv } from '../../documents/csv.ts';
@@ -164,13 +165,13 @@ export async function importTable<Row, Counts>(
   return stage(async (staging) => {
     const at = { linhas: 0, bytes: 0, bytesTotal: csv.bytes };
     const place = new Map(csv.header.map((name, column) => [name, column]));
-    // One block is sent while the next is read; a failure is thrown where it is awaited.
+    // One block is sent while the next is read.
     let sending: Promise<unknown> = Promise.resolve();
     for await (const { records, bytesRead } of csv.records()) {
       const { rows, refused } = readBlock(records, place, read, keyOf);
       await sending;
       sending = Promise.all([rows.length > 0 && staging.add(rows), staging.refuse(refused)]);
-      sending.catch(() => undefined);
+      sending.catch(ignoring('it is thrown where the block is awaited'));
       at.linhas += records.length;
       at.bytes = bytesRead;
       onProgress({ etapa: 'lendo', ...at });

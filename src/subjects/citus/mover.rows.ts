@@ -4,6 +4,7 @@ import type { Db } from '../../base/pg/open.ts';
 import type { PoolClient } from '../../base/pg/pg.ts';
 import { needSession } from '../../base/pg/pooled.ts';
 import { mayTakeLong } from '../../base/pg/watch.ts';
+import { ignoring } from '../../base/traces/ignoring.ts';
 import { listNos, type No, nameNo } from './nos.rows.ts';
 
 export type Mover = { readonly tenant: string; readonly para: No; readonly tell: (text: string) => void };
@@ -38,7 +39,8 @@ export async function moveMunicipio(pool: Db, { tenant, para, tell }: Mover): Pr
   needSession(pool);
   const client = await pool.connect();
   mayTakeLong(client);
-  const timer = setInterval(() => void tellProgress(pool, tell).catch(() => undefined), TELL_EVERY_MS);
+  const unseen = ignoring('progress is only told, and the move itself reports a lost server');
+  const timer = setInterval(() => void tellProgress(pool, tell).catch(unseen), TELL_EVERY_MS);
   try {
     await client.query('set statement_timeout = 0');
     const [place] = (await placesOf(client, [tenant])) as [Place];

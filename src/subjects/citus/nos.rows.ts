@@ -1,6 +1,6 @@
 /** The nodes of a Citus cluster, and this database on each of them. */
 import type { Db } from '../../base/pg/open.ts';
-import { Client, type ClientConfig, type PoolClient } from '../../base/pg/pg.ts';
+import { Client, type ClientConfig, ignoreLoss, type PoolClient } from '../../base/pg/pg.ts';
 
 export type No = { readonly host: string; readonly porta: number };
 
@@ -99,11 +99,11 @@ export async function listSilentNos(db: Pick<Db, 'query'>): Promise<readonly No[
 
 async function withClient(at: ClientConfig, work: (client: Client) => Promise<unknown>): Promise<void> {
   const client = new Client({ ...at, connectionTimeoutMillis: CONNECT_MAX_MS });
-  client.on('error', () => undefined);
+  client.on('error', ignoreLoss);
   await client.connect();
   try {
     await work(client);
   } finally {
-    await client.end().catch(() => undefined);
+    await client.end().catch(ignoreLoss);
   }
 }

@@ -4,7 +4,8 @@
  * protocol works the same for the embedded server and for one on another machine.
  */
 import { PassThrough } from 'node:stream';
-import { Client, type ClientConfig, Query } from '../../base/pg/pg.ts';
+import { Client, type ClientConfig, ignoreLoss, Query } from '../../base/pg/pg.ts';
+import { ignoring } from '../../base/traces/ignoring.ts';
 import { CopiaRecusada } from './cifra.files.ts';
 
 /** Moments are of the server's clock. */
@@ -84,7 +85,7 @@ export async function takeBase<Kept>(
       if (one.status === 'rejected') throw explain(one.reason);
       [answer, kept] = [one.value, other.value];
     } finally {
-      await sender.end().catch(() => undefined);
+      await sender.end().catch(ignoreLoss);
     }
     const after = await aboutServer(plain);
     return {
@@ -105,18 +106,18 @@ export async function takeBase<Kept>(
       },
     };
   } finally {
-    await plain.end().catch(() => undefined);
+    await plain.end().catch(ignoreLoss);
   }
 }
 
 async function connect(connection: ClientConfig): Promise<Client> {
   const own = { connectionTimeoutMillis: CONNECT_MAX_MS, application_name: 'nfse-copia' };
   const client = new Client({ ...connection, ...own });
-  client.on('error', () => undefined);
+  client.on('error', ignoreLoss);
   try {
     await client.connect();
   } catch (error) {
-    await client.end().catch(() => undefined);
+    await client.end().catch(ignoreLoss);
     throw explain(error);
   }
   return client;
@@ -195,7 +196,7 @@ class BaseBackup extends Query {
       this.tar.end();
       resolve({ inicio: inicio!, linha: Number(linha), fim: fim! });
     });
-    promise.catch(() => undefined);
+    promise.catch(ignoring('it is settled together with the files, and awaited there'));
     this.answer = promise;
     this.vinda = { tar: this.tar, manifesto: () => Buffer.concat(this.manifest), sistema, bytes: Number(bytes) };
   }

@@ -4,7 +4,8 @@
  */
 import { spawn } from 'node:child_process';
 import { namesOfTables } from '../../base/pg/migrations.ts';
-import { Client, type ClientConfig } from '../../base/pg/pg.ts';
+import { Client, type ClientConfig, ignoreLoss } from '../../base/pg/pg.ts';
+import { ignoring } from '../../base/traces/ignoring.ts';
 import type { Programa } from './arquivos.files.ts';
 import { CopiaRecusada } from './cifra.files.ts';
 
@@ -122,7 +123,7 @@ export async function findCodigo(
 /** The same for the copied server itself, which already runs its code. */
 export async function findCodigoVivo(connection: ClientConfig): Promise<readonly string[]> {
   const client = new Client({ ...connection, application_name: 'nfse-copia' });
-  client.on('error', () => undefined);
+  client.on('error', ignoreLoss);
   try {
     await client.connect();
     await client.query('set search_path = pg_catalog');
@@ -133,7 +134,7 @@ export async function findCodigoVivo(connection: ClientConfig): Promise<readonly
     }
     return found;
   } finally {
-    await client.end().catch(() => undefined);
+    await client.end().catch(ignoreLoss);
   }
 }
 
@@ -167,7 +168,7 @@ function say({ program, spawnOptions }: Programa, args: readonly string[], input
   const [out, err]: [Buffer[], string[]] = [[], []];
   child.stdout!.on('data', (piece: Buffer) => out.push(piece));
   child.stderr!.setEncoding('utf8').on('data', (text: string) => err.push(text));
-  child.stdin!.on('error', () => undefined).end(input);
+  child.stdin!.on('error', ignoring('a program that does not read its input tells why as it ends')).end(input);
   return new Promise((resolve, reject) => {
     const fail = (why: string): void =>
       reject(new CopiaRecusada(`os catálogos da cópia não puderam ser lidos com ${program} --single: ${why}`));

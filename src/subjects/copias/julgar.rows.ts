@@ -5,7 +5,7 @@
 
 import { updateSchema } from '../../base/pg/migrate.ts';
 import { openPool } from '../../base/pg/open.ts';
-import { Client, type ClientConfig } from '../../base/pg/pg.ts';
+import { Client, type ClientConfig, ignoreLoss } from '../../base/pg/pg.ts';
 import { AMBIENTES } from '../../fiscal/ambiente.ts';
 import { conferirEm } from '../auditoria/conferir.rows.ts';
 import { ADVANCED } from './numeros.rows.ts';
@@ -106,7 +106,7 @@ type Show = (part: number, what: string) => void;
 
 async function connected<Result>(connection: ClientConfig, work: (client: Client) => Promise<Result>): Promise<Result> {
   const client = new Client(connection);
-  client.on('error', () => undefined);
+  client.on('error', ignoreLoss);
   await client.connect();
   try {
     return await work(client);

@@ -22,7 +22,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isAlive } from '../../../packages/postgres-embutido/src/lock.ts';
-import { Client, type ClientConfig } from '../../base/pg/pg.ts';
+import { Client, type ClientConfig, ignoreLoss } from '../../base/pg/pg.ts';
+import { ignoreError, ignoring } from '../../base/traces/ignoring.ts';
 import { SYSTEM_SETTINGS } from './ajustes.files.ts';
 import { type Account, giveTo, type Programa, type Progresso } from './arquivos.files.ts';
 import { findMudados } from './catalogo.rows.ts';
@@ -328,7 +329,7 @@ class Feeder {
       if (at >= 0) this.show((at + 1) / segmentos.length, `aplicando o WAL, segmento ${at + 1} de ${segmentos.length}`);
     } catch (error) {
       this.problem = error as Error;
-      await this.lay(`${place}.erro`).catch(() => undefined);
+      await this.lay(`${place}.erro`).catch(ignoring('the problem before is the one to tell'));
     }
   }
 
@@ -398,15 +399,15 @@ class Run {
     for (;;) {
       if (this.isEnded) throw this.whyEnded();
       const client = new Client({ ...connection, connectionTimeoutMillis: 5_000 });
-      client.on('error', () => undefined);
+      client.on('error', ignoreLoss);
       try {
         await client.connect();
         const { rows } = await client.query<{ done: boolean }>('select not pg_is_in_recovery() as done');
         if (rows[0]!.done) return;
-      } catch {
-        // The server is not ready yet; it makes progress as long as the process lives.
+      } catch (error) {
+        ignoreError(error, 'the server is not ready yet, and makes progress as long as the process lives');
       } finally {
-        await client.end().catch(() => undefined);
+        await client.end().catch(ignoreLoss);
       }
       await pause(4 * POLL_MS);
     }

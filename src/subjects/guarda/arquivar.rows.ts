@@ -22,6 +22,7 @@ import { withoutLimits } from '../../base/pg/migration-steps.ts';
 import { type Db, runTransaction } from '../../base/pg/open.ts';
 import type { PoolClient } from '../../base/pg/pg.ts';
 import { isLocked } from '../../base/pg/unavailable.ts';
+import { ignoring } from '../../base/traces/ignoring.ts';
 import {
   bytesOf,
   countLinhas,
@@ -118,7 +119,7 @@ export async function inTurn<Result>(pool: Db, work: () => Promise<Result>): Pro
       throw isLocked(error) ? new ArquivoRecusado(BUSY) : error;
     });
     const result = await work();
-    await turn.query('rollback').catch(() => undefined);
+    await turn.query('rollback').catch(ignoring('the turn ends with the connection'));
     return result;
   } finally {
     // The turn ends with the transaction, and so with the connection, however the process ends.
