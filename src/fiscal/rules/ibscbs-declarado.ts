@@ -192,7 +192,7 @@ function compareDeclared({ campo, code, nome, isOfBase, tributo, of, ...comparis
       distance(declared![campo]!, of(ibscbs)) <= limite || isAlso?.(declared![campo]!, ibscbs) === true,
     found: (_ibscbs, _dps, _facts, { ibscbs: declared }) => formatDecimal(declared![campo]!),
     calculated: (ibscbs) => formatDecimal(of(ibscbs)),
-    details: (ibscbs, { ibscbs: declared }) =>
+    details: (ibscbs, _dps, _facts, { ibscbs: declared }) =>
       `ibscbs.${campo}: declarado ${formatDecimal(declared![campo]!)}, esperado ${formatDecimal(of(ibscbs))}, tolerância ${formatDecimal(limite)}.`,
     ...(isRate
       ? {}
