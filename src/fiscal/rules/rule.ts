@@ -76,6 +76,17 @@ export type Rule = Head &
     readonly breaches?: (...seen: Seen) => readonly Breach[];
   };
 
+/** A group in which fields are present. */
+export type Having<Group, Name extends keyof Group> = Group & { readonly [name in Name]-?: NonNullable<Group[name]> };
+
+/** Whether a group has a field. */
+export function has<Group extends object, Name extends keyof Group>(
+  group: Group | undefined,
+  name: Name,
+): group is Having<Group, Name> {
+  return group?.[name] !== undefined;
+}
+
 /** Rules of an optional part of a document: consecutive rules check its presence once. */
 export function ofPart(part: NonNullable<Rule['part']>, rules: readonly Rule[]): readonly Rule[] {
   return rules.map((rule) => ({ ...rule, part }));
