@@ -275,26 +275,29 @@ export const RETENCAO_NA_ISENCAO: Rule = {
   accepts: [ISENCAO],
 };
 
-export const ALIQUOTA_COM_BENEFICIO: Rule = {
+export const ALIQUOTA_COM_BENEFICIO: Rule = whenPresent(({ valores }) => valores.trib.tribMun.pAliq, {
   ...annexHead('E0612'),
   at: 'valores/trib/tribMun/pAliq',
   given: 'cadastros',
   title: 'Alíquota com um benefício que a dispensa',
-  message: (dps, facts) => {
-    const { tipo, aliquota } = aplicavelTo(dps, facts)!;
-    const instead = tipo === 'isencao' ? 'não há imposto' : `a alíquota é ${formatDecimal(aliquota!)}%`;
-    return `O benefício ${nBM(dps)} é ${EM_PALAVRAS[tipo]}: ${instead}, e pAliq não se envia. Retire pAliq.`;
+  message: (_pAliq, dps, facts) => {
+    const aliquota = aplicavelTo(dps, facts)?.aliquota;
+    const instead =
+      aliquota === undefined
+        ? `${EM_PALAVRAS.isencao}: não há imposto`
+        : `${EM_PALAVRAS.aliquota_diferenciada}: a alíquota é ${formatDecimal(aliquota)}%`;
+    return `O benefício ${nBM(dps)} é ${instead}, e pAliq não se envia. Retire pAliq.`;
   },
   mend: 'Retire pAliq: numa isenção não há imposto, e a alíquota diferenciada é a do cadastro do município.',
   why: 'A isenção dispensa a alíquota, e a diferenciada quem a diz é o município.',
   // A rate that is not allowed at all, because the tax is in the DAS, is reported by E0625.
-  when: (dps, facts) =>
+  when: (_pAliq, dps, facts) =>
     !(assessesInSimples(dps) && dps.valores.trib.tribMun.tpRetISSQN === '1') && dispensesWithAliquota(dps, facts),
-  must: ({ valores }) => valores.trib.tribMun.pAliq === undefined,
-  found: ({ valores }) => formatDecimal(valores.trib.tribMun.pAliq!),
+  must: () => false,
+  found: formatDecimal,
   rejects: [ISENCAO, DIFERENCIADA].map((patch) => ({ ...patch, 'valores/trib/tribMun/pAliq': '2.00' })),
   accepts: [ISENCAO, DIFERENCIADA],
-};
+});
 
 /** The place of this rule is before those of the ISSQN. */
 export const DEDUCAO_NA_ISENCAO: Rule = {
