@@ -26,7 +26,7 @@ import type { InfNfse } from './layout/nfse.ts';
 import { inLayoutOrder } from './layout/order.ts';
 import { brazilianDate } from './moment.ts';
 import { indOpOf, localOf, placeOfIbsCbs } from './operation.ts';
-import type { AmountRule, AnyRule, Breach, IbsCbsRule, Rule } from './rules/rule.ts';
+import type { AmountRule, AnyRule, Breach, IbsCbsRule, JudgingAmounts, Rule } from './rules/rule.ts';
 import { AMOUNT_RULES, IBSCBS_RULES, RULES } from './rules/rules.ts';
 import { answerOf, knownPart, watch } from './unknown.ts';
 import { lowerFirst } from './words.ts';
@@ -263,14 +263,8 @@ function placeOf(xpath: string): string {
 type Breaches = { readonly faults: Fault[]; readonly avisos: Aviso[] };
 
 /** The rules about amounts are two tables of one shape. */
-type Computed<Amounts, Known> = Pick<AmountRule, 'code' | 'at' | 'scope' | 'esquema' | 'expected' | 'from'> & {
-  readonly message: string | ((amounts: Amounts, dps: Dps, facts: Known, declarado: Declarado) => string);
-  readonly when?: (amounts: Amounts, dps: Dps, facts: Known, declarado: Declarado) => boolean;
-  readonly must: (amounts: Amounts, dps: Dps, facts: Known, declarado: Declarado) => boolean;
-  readonly found?: (amounts: Amounts, dps: Dps, facts: Known, declarado: Declarado) => string | undefined;
-  readonly calculated?: (amounts: Amounts) => string | undefined;
-  readonly details?: (amounts: Amounts, declarado: Declarado) => Fault['detalhes'];
-};
+type Computed<Amounts, Known> = Pick<AmountRule, 'code' | 'at' | 'scope' | 'esquema' | 'expected' | 'from'> &
+  JudgingAmounts<[amounts: Amounts, dps: Dps, facts: Known, declarado: Declarado]>;
 
 function judgeComputed<Amounts, Known extends IbsCbsFacts>(
   rules: readonly Computed<Amounts, Known>[],
@@ -289,8 +283,8 @@ function judgeComputed<Amounts, Known extends IbsCbsFacts>(
       at: rule.at,
       mensagem: hangsOnRate ? mensagem + assumed() : mensagem,
       encontrado: rule.found?.(amounts, dps, facts, declarado),
-      esperado: rule.calculated?.(amounts),
-      detalhes: rule.details?.(amounts, declarado),
+      esperado: rule.calculated?.(amounts, dps, facts, declarado),
+      detalhes: rule.details?.(amounts, dps, facts, declarado),
     };
     report(rule, breach, facts, into);
   }

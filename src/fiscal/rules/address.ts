@@ -1,7 +1,7 @@
 /** The common rules for the address and the e-mail of every party: an existing municipality and country, and the form of an e-mail. */
 import { municipioOf, paisOf } from '../catalogs/catalogs.ts';
 import type { Dps } from '../layout/dps.ts';
-import { annexHead, type Patch, type Rule } from './rule.ts';
+import { annexHead, type Patch, type Rule, whenPresent } from './rule.ts';
 
 /** An address in Lisbon, without its country, below the path of the address. */
 export function addressInLisboa(end: string): Patch {
@@ -21,8 +21,10 @@ export function municipioHead<Of>(where: string, of: (one: Of) => string | undef
     code: 'E403',
     message: (one: Of) =>
       `O código IBGE ${of(one)}, ${where}, não é de nenhum município. Consulte o catálogo em /catalogo/municipios${otherwise}.`,
-    when: (one: Of) => of(one) !== undefined,
-    must: (one: Of) => municipioOf(of(one)!) !== undefined,
+    must: (one: Of) => {
+      const code = of(one);
+      return code === undefined || municipioOf(code) !== undefined;
+    },
     found: of,
     expected: 'código IBGE de um município de /catalogo/municipios',
   } as const;
@@ -39,8 +41,10 @@ export function paisHead<Of>(of: (one: Of) => string | undefined, instead = '', 
         ? `${name} BR${where} não é exterior: ${instead}`
         : `${name} ${of(one)}${where} não é um código de país ISO 3166-1. Consulte o catálogo em /catalogo/paises.`,
     why: 'O endereço no exterior exige um país que exista e não seja o Brasil.',
-    when: (one: Of) => of(one) !== undefined,
-    must: (one: Of) => paisOf(of(one)!)?.aceitoEnderecoExterior === true,
+    must: (one: Of) => {
+      const code = of(one);
+      return code === undefined || paisOf(code)?.aceitoEnderecoExterior === true;
+    },
     found: of,
     expected: 'código ISO 3166-1 de duas letras, diferente de BR',
   } as const;
@@ -54,20 +58,19 @@ export function checkEmail(
   { code, at, whose, ...examples }: Pick<Rule, 'code' | 'at' | 'rejects' | 'accepts'> & { readonly whose: string },
   of: (dps: Dps) => string | undefined,
 ): Rule {
-  return {
+  return whenPresent(of, {
     ...annexHead(code),
     at,
     title: `O e-mail ${whose} não tem a forma de um e-mail`,
-    message: (dps) =>
-      `O e-mail ${whose}, ${of(dps)}, não tem a forma de um endereço. Corrija-o ou retire ${at}, que é opcional.`,
+    message: (email) =>
+      `O e-mail ${whose}, ${email}, não tem a forma de um endereço. Corrija-o ou retire ${at}, que é opcional.`,
     mend: `Informe um só endereço, como nome@empresa.com.br, ou retire ${at}, que é opcional.`,
     why: 'Um endereço tem um nome, um @ e um domínio com ponto; o ambiente nacional confere a forma.',
-    when: (dps) => of(dps) !== undefined,
-    must: (dps) => EMAIL.test(of(dps)!),
-    found: of,
+    must: (email) => EMAIL.test(email),
+    found: (email) => email,
     expected: 'endereço como nome@empresa.com.br',
     ...examples,
-  };
+  });
 }
 
 /** A party of the DPS, by its identifiers. */

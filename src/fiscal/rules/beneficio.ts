@@ -4,10 +4,10 @@
  */
 import { assessesInSimples } from '../aliquota.ts';
 import { type Beneficio, beneficioOf, beneficioRegistrado, isIsenta, type TipoBeneficio } from '../cadastros.ts';
-import { formatDecimal } from '../decimal.ts';
+import { type Decimal, formatDecimal } from '../decimal.ts';
 import type { Facts } from '../facts.ts';
 import type { Dps } from '../layout/dps.ts';
-import { annexHead, ofPart, type Patch, type Rule } from './rule.ts';
+import { annexHead, ofPart, type Patch, type Rule, whenPresent } from './rule.ts';
 import { WITHOUT_MINIMUM } from './valores.ts';
 
 /** Each kind as a message names it. */
@@ -83,18 +83,15 @@ type NumberRule = Pick<Rule, 'code' | 'title' | 'mend' | 'why' | 'rejects' | 'ac
 
 /** A rule about the number that was sent. */
 function judgeNumber({ kinds, says, ...rule }: NumberRule): Rule {
-  return {
+  return whenPresent(registradoOf, {
     ...rule,
     ...annexHead(rule.code),
     at: 'valores/trib/tribMun/BM/nBM',
     given: 'cadastros',
-    message: (dps, facts) => says(registradoOf(dps, facts)!, dps),
-    must: (dps, facts) => {
-      const found = registradoOf(dps, facts);
-      return found === undefined || !kinds.includes(found.kind);
-    },
-    found: nBM,
-  };
+    message: says,
+    must: ({ kind }) => !kinds.includes(kind),
+    found: (_registrado, dps) => nBM(dps),
+  });
 }
 
 const NUMEROS: readonly Rule[] = [
@@ -140,8 +137,8 @@ const NUMEROS: readonly Rule[] = [
 
 type Forma = 'vRedBCBM' | 'pRedBCBM';
 
-/** The two forms of a reduction: each belongs to its own kind of benefit. */
-const FORMAS: readonly {
+/** A form of a reduction: each of the two belongs to its own kind of benefit. */
+type Reducao = {
   readonly forma: Forma;
   readonly outra: Forma;
   readonly tipo: TipoBeneficio;
@@ -150,50 +147,62 @@ const FORMAS: readonly {
   readonly value: string;
   readonly good: Patch;
   readonly bad: readonly Patch[];
-}[] = [
-  {
-    forma: 'vRedBCBM',
-    outra: 'pRedBCBM',
-    tipo: 'reducao_valor',
-    so: 'E0565',
-    falta: 'E0567',
-    value: '500.00',
-    good: EM_REAIS,
-    bad: [{ ...PERCENTUAL, 'valores/trib/tribMun/BM/pRedBCBM': null }, ISENCAO, DIFERENCIADA],
-  },
-  {
-    forma: 'pRedBCBM',
-    outra: 'vRedBCBM',
-    tipo: 'reducao_percentual',
-    so: 'E0577',
-    falta: 'E0579',
-    value: '50.00',
-    good: PERCENTUAL,
-    bad: [{ ...EM_REAIS, 'valores/trib/tribMun/BM/vRedBCBM': null }, ISENCAO, DIFERENCIADA],
-  },
-];
+};
+
+const POR_VALOR: Reducao = {
+  forma: 'vRedBCBM',
+  outra: 'pRedBCBM',
+  tipo: 'reducao_valor',
+  so: 'E0565',
+  falta: 'E0567',
+  value: '500.00',
+  good: EM_REAIS,
+  bad: [{ ...PERCENTUAL, 'valores/trib/tribMun/BM/pRedBCBM': null }, ISENCAO, DIFERENCIADA],
+};
+
+const POR_PERCENTUAL: Reducao = {
+  forma: 'pRedBCBM',
+  outra: 'vRedBCBM',
+  tipo: 'reducao_percentual',
+  so: 'E0577',
+  falta: 'E0579',
+  value: '50.00',
+  good: PERCENTUAL,
+  bad: [{ ...EM_REAIS, 'valores/trib/tribMun/BM/vRedBCBM': null }, ISENCAO, DIFERENCIADA],
+};
+
+/** A reduction that was sent, and the benefit that applies. */
+function reductionOf(dps: Dps, facts: Facts, forma: Forma): { medida: Decimal; beneficio: Beneficio } | undefined {
+  const medida = dps.valores.trib.tribMun.BM?.[forma];
+  const beneficio = medida === undefined ? undefined : aplicavelTo(dps, facts);
+  return medida === undefined || beneficio === undefined ? undefined : { medida, beneficio };
+}
+
+/** A reduction in percent that was sent, and the largest one of its benefit. */
+function limitedReductionOf(dps: Dps, facts: Facts): { sent: Decimal; largest: Decimal } | undefined {
+  const reduction = reductionOf(dps, facts, 'pRedBCBM');
+  const largest = reduction?.beneficio.reducao;
+  return reduction === undefined || largest === undefined ? undefined : { sent: reduction.medida, largest };
+}
 
 /** Rules about a form under a benefit of another kind, and about a reduction without its form. */
-function rulesOf({ forma, outra, tipo, so, falta, value, good, bad }: (typeof FORMAS)[number]): readonly Rule[] {
+function rulesOf({ forma, outra, tipo, so, falta, value, good, bad }: Reducao): readonly Rule[] {
   const at = `valores/trib/tribMun/BM/${forma}` as const;
   return [
-    {
+    whenPresent((dps, facts) => reductionOf(dps, facts, forma), {
       ...annexHead(so),
       at,
       given: 'cadastros',
       title: `${forma} num benefício que não é ${EM_PALAVRAS[tipo]}`,
-      message: (dps, facts) => {
-        const { tipo: other } = aplicavelTo(dps, facts)!;
-        return `O benefício ${nBM(dps)} é ${EM_PALAVRAS[other]}, e ${forma} não cabe. ${COMO_SE_ENVIA[other]}, e retire ${forma}.`;
-      },
+      message: ({ beneficio: { tipo: other } }, dps) =>
+        `O benefício ${nBM(dps)} é ${EM_PALAVRAS[other]}, e ${forma} não cabe. ${COMO_SE_ENVIA[other]}, e retire ${forma}.`,
       mend: `Retire ${forma}; numa redução pela outra forma, informe ${outra}.`,
       why: `${forma} é a medida de ${EM_PALAVRAS[tipo]}; um benefício de outro tipo não se mede assim.`,
-      when: (dps, facts) => dps.valores.trib.tribMun.BM?.[forma] !== undefined && aplicavelTo(dps, facts) !== undefined,
-      must: (dps, facts) => aplicavelTo(dps, facts)!.tipo === tipo,
-      found: ({ valores }) => formatDecimal(valores.trib.tribMun.BM![forma]!),
+      must: ({ beneficio }) => beneficio.tipo === tipo,
+      found: ({ medida }) => formatDecimal(medida),
       rejects: bad.map((patch) => ({ ...patch, [at]: value })),
       accepts: [good],
-    },
+    }),
     {
       ...annexHead(falta),
       at,
@@ -212,46 +221,41 @@ function rulesOf({ forma, outra, tipo, so, falta, value, good, bad }: (typeof FO
   ];
 }
 
-const [IN_REAIS, IN_PERCENT] = FORMAS.map(rulesOf);
-
 /** Whether the DPS has the group of a benefit. */
 export const hasBeneficio = ({ valores }: Dps): boolean => valores.trib.tribMun.BM !== undefined;
 
 /** Rules in the order of the layout: the number, then each form of a reduction. */
 export const BENEFICIO_REGISTRADO: readonly Rule[] = ofPart(hasBeneficio, [
   ...NUMEROS,
-  ...IN_REAIS!,
-  {
+  ...rulesOf(POR_VALOR),
+  whenPresent(({ valores }) => valores.trib.tribMun.BM?.vRedBCBM, {
     ...annexHead('E0574'),
     at: 'valores/trib/tribMun/BM/vRedBCBM',
     given: 'cadastros',
     title: 'O benefício municipal é maior que o valor do serviço',
-    message: ({ valores }) =>
-      `vRedBCBM é ${formatDecimal(valores.trib.tribMun.BM!.vRedBCBM!)}, mais que o valor do serviço, ${formatDecimal(valores.vServPrest.vServ)}. Reduza vRedBCBM.`,
+    message: (vRedBCBM, { valores }) =>
+      `vRedBCBM é ${formatDecimal(vRedBCBM)}, mais que o valor do serviço, ${formatDecimal(valores.vServPrest.vServ)}. Reduza vRedBCBM.`,
     mend: 'Reduza vRedBCBM, no máximo até o valor do serviço.',
     why: 'Um benefício não reduz a base em mais do que o serviço vale.',
-    when: (dps, facts) =>
-      dps.valores.trib.tribMun.BM?.vRedBCBM !== undefined && aplicavelTo(dps, facts)?.tipo === 'reducao_valor',
-    must: ({ valores }) => valores.trib.tribMun.BM!.vRedBCBM! <= valores.vServPrest.vServ,
-    found: ({ valores }) => formatDecimal(valores.trib.tribMun.BM!.vRedBCBM!),
+    when: (_vRedBCBM, dps, facts) => aplicavelTo(dps, facts)?.tipo === 'reducao_valor',
+    must: (vRedBCBM, { valores }) => vRedBCBM <= valores.vServPrest.vServ,
+    found: formatDecimal,
     rejects: [{ ...EM_REAIS, 'valores/trib/tribMun/BM/vRedBCBM': '1000.01' }],
     accepts: [EM_REAIS],
-  },
-  ...IN_PERCENT!,
-  {
+  }),
+  ...rulesOf(POR_PERCENTUAL),
+  whenPresent(limitedReductionOf, {
     ...annexHead('E0586'),
     at: 'valores/trib/tribMun/BM/pRedBCBM',
     given: 'cadastros',
-    message: (dps, facts) =>
-      `pRedBCBM é ${formatDecimal(dps.valores.trib.tribMun.BM!.pRedBCBM!)}, e o benefício ${nBM(dps)} reduz a base em até ${formatDecimal(aplicavelTo(dps, facts)!.reducao!)}%. Reduza pRedBCBM.`,
+    message: ({ sent, largest }, dps) =>
+      `pRedBCBM é ${formatDecimal(sent)}, e o benefício ${nBM(dps)} reduz a base em até ${formatDecimal(largest)}%. Reduza pRedBCBM.`,
     why: 'O município cadastra até quanto um benefício reduz a base.',
-    when: (dps, facts) =>
-      dps.valores.trib.tribMun.BM?.pRedBCBM !== undefined && aplicavelTo(dps, facts)?.reducao !== undefined,
-    must: (dps, facts) => dps.valores.trib.tribMun.BM!.pRedBCBM! <= aplicavelTo(dps, facts)!.reducao!,
-    found: ({ valores }) => formatDecimal(valores.trib.tribMun.BM!.pRedBCBM!),
+    must: ({ sent, largest }) => sent <= largest,
+    found: ({ sent }) => formatDecimal(sent),
     rejects: [{ ...PERCENTUAL, 'valores/trib/tribMun/BM/pRedBCBM': '50.01' }],
     accepts: [PERCENTUAL],
-  },
+  }),
 ]);
 
 export const RETENCAO_NA_ISENCAO: Rule = {
@@ -271,26 +275,29 @@ export const RETENCAO_NA_ISENCAO: Rule = {
   accepts: [ISENCAO],
 };
 
-export const ALIQUOTA_COM_BENEFICIO: Rule = {
+export const ALIQUOTA_COM_BENEFICIO: Rule = whenPresent(({ valores }) => valores.trib.tribMun.pAliq, {
   ...annexHead('E0612'),
   at: 'valores/trib/tribMun/pAliq',
   given: 'cadastros',
   title: 'Alíquota com um benefício que a dispensa',
-  message: (dps, facts) => {
-    const { tipo, aliquota } = aplicavelTo(dps, facts)!;
-    const instead = tipo === 'isencao' ? 'não há imposto' : `a alíquota é ${formatDecimal(aliquota!)}%`;
-    return `O benefício ${nBM(dps)} é ${EM_PALAVRAS[tipo]}: ${instead}, e pAliq não se envia. Retire pAliq.`;
+  message: (_pAliq, dps, facts) => {
+    const aliquota = aplicavelTo(dps, facts)?.aliquota;
+    const instead =
+      aliquota === undefined
+        ? `${EM_PALAVRAS.isencao}: não há imposto`
+        : `${EM_PALAVRAS.aliquota_diferenciada}: a alíquota é ${formatDecimal(aliquota)}%`;
+    return `O benefício ${nBM(dps)} é ${instead}, e pAliq não se envia. Retire pAliq.`;
   },
   mend: 'Retire pAliq: numa isenção não há imposto, e a alíquota diferenciada é a do cadastro do município.',
   why: 'A isenção dispensa a alíquota, e a diferenciada quem a diz é o município.',
   // A rate that is not allowed at all, because the tax is in the DAS, is reported by E0625.
-  when: (dps, facts) =>
+  when: (_pAliq, dps, facts) =>
     !(assessesInSimples(dps) && dps.valores.trib.tribMun.tpRetISSQN === '1') && dispensesWithAliquota(dps, facts),
-  must: ({ valores }) => valores.trib.tribMun.pAliq === undefined,
-  found: ({ valores }) => formatDecimal(valores.trib.tribMun.pAliq!),
+  must: () => false,
+  found: formatDecimal,
   rejects: [ISENCAO, DIFERENCIADA].map((patch) => ({ ...patch, 'valores/trib/tribMun/pAliq': '2.00' })),
   accepts: [ISENCAO, DIFERENCIADA],
-};
+});
 
 /** The place of this rule is before those of the ISSQN. */
 export const DEDUCAO_NA_ISENCAO: Rule = {

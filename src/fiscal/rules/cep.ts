@@ -6,7 +6,7 @@ import { municipioInWords, municipioOf } from '../catalogs/catalogs.ts';
 import { ufOfCep } from '../catalogs/faixas-cep.ts';
 import { MARITIME } from '../incidence.ts';
 import type { Dps } from '../layout/dps.ts';
-import type { Patch, Rule } from './rule.ts';
+import { type Patch, type Rule, whenPresent } from './rule.ts';
 
 /** The place of a CEP, and the code of the ADN for it. */
 type Place = Pick<Rule, 'code' | 'at'> & {
@@ -44,38 +44,30 @@ export function cepHead(code: string, whose: string) {
 
 /** The CEP of a party, against the municipality of its own address. */
 export function cepOfParty({ code, at, whose, accepts }: Place, of: (dps: Dps) => EndNac | undefined): Rule {
-  return {
+  return whenPresent(of, {
     ...cepHead(code, whose),
     at,
-    message: (dps) => {
-      const { cMun, CEP } = of(dps)!;
-      return cepInWords(code, CEP, cMun, `o município do endereço ${whose}`);
-    },
-    when: (dps) => of(dps) !== undefined,
-    must: (dps) => {
-      const { cMun, CEP } = of(dps)!;
-      return isOfState(cMun, CEP);
-    },
+    message: ({ cMun, CEP }) => cepInWords(code, CEP, cMun, `o município do endereço ${whose}`),
+    must: ({ cMun, CEP }) => isOfState(cMun, CEP),
     rejects: [
       { ...accepts, [at]: '20040002' },
       { ...accepts, [at]: '00000000' },
     ],
     accepts: [accepts],
-  };
+  });
 }
 
 /** The CEP of a place, which has no municipality of its own: that of the provision is used. */
 export function cepOfPlace({ code, at, whose, accepts }: Place, of: (dps: Dps) => string | undefined): Rule {
-  return {
+  return whenPresent(of, {
     ...cepHead(code, whose),
     at,
-    message: (dps) => cepInWords(code, of(dps)!, dps.serv.locPrest.cLocPrestacao!, 'o município da prestação'),
-    when: (dps) => {
-      const { cLocPrestacao } = dps.serv.locPrest;
-      return cLocPrestacao !== undefined && cLocPrestacao !== MARITIME && of(dps) !== undefined;
+    message: (CEP, { serv }) => cepInWords(code, CEP, serv.locPrest.cLocPrestacao ?? '', 'o município da prestação'),
+    must: (CEP, { serv }) => {
+      const { cLocPrestacao } = serv.locPrest;
+      return cLocPrestacao === undefined || cLocPrestacao === MARITIME || isOfState(cLocPrestacao, CEP);
     },
-    must: (dps) => isOfState(dps.serv.locPrest.cLocPrestacao!, of(dps)!),
     rejects: [{ ...accepts, [at]: '20040002' }],
     accepts: [accepts],
-  };
+  });
 }

@@ -8,7 +8,7 @@ import type { Dps } from '../layout/dps.ts';
 import { addressInLisboa, askForNif, municipioHead, paisHead } from './address.ts';
 import { DEDUCAO_NA_ISENCAO } from './beneficio.ts';
 import { cepHead, cepInWords, isOfState } from './cep.ts';
-import { annexHead, forEach, type ItemRule, ofPart, type Patch, type Rule } from './rule.ts';
+import { annexHead, forEach, type ItemRule, ofPart, type Patch, type Rule, whenPresent } from './rule.ts';
 import { WITHOUT_MINIMUM } from './valores.ts';
 
 /**
@@ -179,47 +179,48 @@ export const DED_RED: readonly Rule[] = ofPart(
       // The shared sandbox counts as every municipality, and the examples use it.
       rejects: [],
     }),
-    {
+    whenPresent(({ valores }) => valores.vDedRed?.pDR, {
       ...annexHead('E0453'),
       at: 'valores/vDedRed/pDR',
       title: 'Percentual de dedução zerado',
       message: 'pDR é zero. Informe o percentual que se deduz da base, ou retire o grupo vDedRed.',
       mend: 'Informe um percentual maior que zero, até 100.00; sem dedução, retire o grupo vDedRed.',
       why: 'Uma dedução de zero não é dedução. O que passa de 100 é recusado com E0002.',
-      when: ({ valores }) => valores.vDedRed?.pDR !== undefined,
-      must: ({ valores }) => valores.vDedRed!.pDR! > ZERO,
+      must: (pDR) => pDR > ZERO,
       found: () => '0.00',
       expected: 'percentual maior que 0.00 e até 100.00',
       rejects: [{ 'valores/vDedRed/pDR': '0.00' }],
       accepts: [{ 'valores/trib/tribMun/pAliq': '5.00', 'valores/vDedRed/pDR': '60.00' }],
-    },
-    judgeDocumento({
-      ...annexHead('E0455'),
-      at: `${LIST}/chNFSe`,
-      title: 'Chave de NFS-e inválida no documento da dedução',
-      message: ({ chNFSe }) =>
-        `A chave de NFS-e ${chNFSe} não é de nenhuma nota: a estrutura ou o dígito verificador não confere. Copie-a da nota.`,
-      mend: 'Copie a chave de acesso, de 50 posições, da NFS-e que se deduz.',
-      why: 'O dígito verificador mostra que a chave foi digitada errada.',
-      when: ({ chNFSe }) => chNFSe !== undefined,
-      must: ({ chNFSe }) => parseChave(chNFSe!) !== undefined,
-      found: ({ chNFSe }) => chNFSe,
-      rejects: [{ ...COM_NFSE, [`${LIST}/chNFSe`]: `${CHAVE_NFSE.slice(0, -1)}0` }],
-      accepts: [COM_NFSE],
     }),
-    judgeDocumento({
-      ...annexHead('E0460', 'Manual de Orientação do Contribuinte da NF-e'),
-      at: `${LIST}/chNFe`,
-      title: 'Chave de NF-e inválida no documento da dedução',
-      message: ({ chNFe }) => `O dígito verificador da chave de NF-e ${chNFe} não confere. Copie a chave da nota.`,
-      mend: 'Copie a chave de acesso, de 44 posições, da NF-e que se deduz.',
-      why: 'O dígito verificador mostra que a chave foi digitada errada.',
-      when: ({ chNFe }) => chNFe !== undefined,
-      must: ({ chNFe }) => chaveNFeIsValid(chNFe!),
-      found: ({ chNFe }) => chNFe,
-      rejects: [{ ...COM_NFE, [`${LIST}/chNFe`]: `${CHAVE_NFE.slice(0, -1)}4` }],
-      accepts: [COM_NFE],
-    }),
+    judgeDocumento(
+      whenPresent(({ chNFSe }) => chNFSe, {
+        ...annexHead('E0455'),
+        at: `${LIST}/chNFSe`,
+        title: 'Chave de NFS-e inválida no documento da dedução',
+        message: (chNFSe) =>
+          `A chave de NFS-e ${chNFSe} não é de nenhuma nota: a estrutura ou o dígito verificador não confere. Copie-a da nota.`,
+        mend: 'Copie a chave de acesso, de 50 posições, da NFS-e que se deduz.',
+        why: 'O dígito verificador mostra que a chave foi digitada errada.',
+        must: (chNFSe) => parseChave(chNFSe) !== undefined,
+        found: (chNFSe) => chNFSe,
+        rejects: [{ ...COM_NFSE, [`${LIST}/chNFSe`]: `${CHAVE_NFSE.slice(0, -1)}0` }],
+        accepts: [COM_NFSE],
+      }),
+    ),
+    judgeDocumento(
+      whenPresent(({ chNFe }) => chNFe, {
+        ...annexHead('E0460', 'Manual de Orientação do Contribuinte da NF-e'),
+        at: `${LIST}/chNFe`,
+        title: 'Chave de NF-e inválida no documento da dedução',
+        message: (chNFe) => `O dígito verificador da chave de NF-e ${chNFe} não confere. Copie a chave da nota.`,
+        mend: 'Copie a chave de acesso, de 44 posições, da NF-e que se deduz.',
+        why: 'O dígito verificador mostra que a chave foi digitada errada.',
+        must: chaveNFeIsValid,
+        found: (chNFe) => chNFe,
+        rejects: [{ ...COM_NFE, [`${LIST}/chNFe`]: `${CHAVE_NFE.slice(0, -1)}4` }],
+        accepts: [COM_NFE],
+      }),
+    ),
     judgeDocumento({
       ...municipioHead('na nota municipal da dedução', ({ NFSeMun }: Documento) => NFSeMun?.cMunNFSeMun),
       at: `${LIST}/NFSeMun/cMunNFSeMun`,
@@ -293,36 +294,39 @@ export const DED_RED: readonly Rule[] = ofPart(
       rejects: [removePaths(DOCUMENTO, 'fornec')],
       accepts: [DOCUMENTO, removePaths(COM_NFSE, 'fornec'), removePaths(COM_NFE, 'fornec')],
     }),
-    judgeDocumento({
-      ...annexHead('E1538'),
-      at: `${LIST}/fornec/NIF`,
-      title: 'Fornecedor com endereço no exterior e documento brasileiro',
-      message: ({ fornec }) => askForNif('fornecedor', 'fornec', fornec!),
-      mend: 'Troque CNPJ ou CPF do fornecedor por NIF ou cNaoNIF; se ele está no Brasil, use endNac.',
-      why: 'Quem está no exterior se identifica pelo seu número fiscal de lá, ou diz por que não o tem.',
-      when: ({ fornec }) => fornec?.end?.endExt !== undefined,
-      must: ({ fornec }) => fornec!.NIF !== undefined || fornec!.cNaoNIF !== undefined,
-      expected: 'NIF, ou cNaoNIF 0, 1 ou 2',
-      rejects: [{ ...removePaths(FORNECEDOR_NO_EXTERIOR, 'fornec/NIF'), [`${LIST}/fornec/CNPJ`]: '11444777000161' }],
-      accepts: [
-        FORNECEDOR_NO_EXTERIOR,
-        { ...removePaths(FORNECEDOR_NO_EXTERIOR, 'fornec/NIF'), [`${LIST}/fornec/cNaoNIF`]: '2' },
-      ],
-    }),
-    judgeDocumento({
-      ...annexHead('E0492'),
-      at: `${LIST}/fornec/end/endNac`,
-      title: 'Falta o endereço no Brasil do fornecedor',
-      message: 'O fornecedor é identificado por CNPJ ou CPF, e falta o seu endereço. Informe fornec/end com endNac.',
-      mend: 'Informe o endereço no Brasil do fornecedor, com endNac.',
-      why: 'Quem tem CNPJ ou CPF tem endereço no Brasil.',
-      // A supplier with an address abroad is reported by E1538.
-      when: ({ fornec }) =>
-        (fornec?.CNPJ !== undefined || fornec?.CPF !== undefined) && fornec.end?.endExt === undefined,
-      must: ({ fornec }) => fornec!.end?.endNac !== undefined,
-      rejects: [removePaths(DOCUMENTO, 'fornec/end')],
-      accepts: [DOCUMENTO],
-    }),
+    judgeDocumento(
+      whenPresent(({ fornec }) => fornec, {
+        ...annexHead('E1538'),
+        at: `${LIST}/fornec/NIF`,
+        title: 'Fornecedor com endereço no exterior e documento brasileiro',
+        message: (fornec) => askForNif('fornecedor', 'fornec', fornec),
+        mend: 'Troque CNPJ ou CPF do fornecedor por NIF ou cNaoNIF; se ele está no Brasil, use endNac.',
+        why: 'Quem está no exterior se identifica pelo seu número fiscal de lá, ou diz por que não o tem.',
+        when: ({ end }) => end?.endExt !== undefined,
+        must: ({ NIF, cNaoNIF }) => NIF !== undefined || cNaoNIF !== undefined,
+        expected: 'NIF, ou cNaoNIF 0, 1 ou 2',
+        rejects: [{ ...removePaths(FORNECEDOR_NO_EXTERIOR, 'fornec/NIF'), [`${LIST}/fornec/CNPJ`]: '11444777000161' }],
+        accepts: [
+          FORNECEDOR_NO_EXTERIOR,
+          { ...removePaths(FORNECEDOR_NO_EXTERIOR, 'fornec/NIF'), [`${LIST}/fornec/cNaoNIF`]: '2' },
+        ],
+      }),
+    ),
+    judgeDocumento(
+      whenPresent(({ fornec }) => fornec, {
+        ...annexHead('E0492'),
+        at: `${LIST}/fornec/end/endNac`,
+        title: 'Falta o endereço no Brasil do fornecedor',
+        message: 'O fornecedor é identificado por CNPJ ou CPF, e falta o seu endereço. Informe fornec/end com endNac.',
+        mend: 'Informe o endereço no Brasil do fornecedor, com endNac.',
+        why: 'Quem tem CNPJ ou CPF tem endereço no Brasil.',
+        // A supplier with an address abroad is reported by E1538.
+        when: ({ CNPJ, CPF, end }) => (CNPJ !== undefined || CPF !== undefined) && end?.endExt === undefined,
+        must: ({ end }) => end?.endNac !== undefined,
+        rejects: [removePaths(DOCUMENTO, 'fornec/end')],
+        accepts: [DOCUMENTO],
+      }),
+    ),
     judgeDocumento({
       ...municipioHead('no endereço do fornecedor', ({ fornec }: Documento) => fornec?.end?.endNac?.cMun),
       at: `${LIST}/fornec/end/endNac/cMun`,
@@ -331,30 +335,30 @@ export const DED_RED: readonly Rule[] = ofPart(
       rejects: [{ ...DOCUMENTO, [`${LIST}/fornec/end/endNac/cMun`]: '3550309' }],
       accepts: [{ ...DOCUMENTO, [`${LIST}/fornec/end/endNac/cMun`]: '3304557' }],
     }),
-    judgeDocumento({
-      ...cepHead('E0496', 'do fornecedor'),
-      at: `${LIST}/fornec/end/endNac/CEP`,
-      message: ({ fornec }) => {
-        const { cMun, CEP } = fornec!.end!.endNac!;
-        return cepInWords('E0496', CEP, cMun, 'o município do endereço do fornecedor');
-      },
-      when: ({ fornec }) => fornec?.end?.endNac !== undefined,
-      must: ({ fornec }) => isOfState(fornec!.end!.endNac!.cMun, fornec!.end!.endNac!.CEP),
-      rejects: [{ ...DOCUMENTO, [`${LIST}/fornec/end/endNac/CEP`]: '20040002' }],
-      accepts: [DOCUMENTO],
-    }),
-    judgeDocumento({
-      ...annexHead('E0498'),
-      at: `${LIST}/fornec/end/endExt`,
-      title: 'Fornecedor com NIF sem endereço no exterior',
-      message: 'O fornecedor é identificado por NIF, e falta o seu endereço no exterior. Informe fornec/end/endExt.',
-      mend: 'Informe endExt completo: cPais, cEndPost, xCidade e xEstProvReg.',
-      why: 'O NIF é um número fiscal de outro país, e o endereço diz de qual.',
-      when: ({ fornec }) => fornec?.NIF !== undefined,
-      must: ({ fornec }) => fornec!.end?.endExt !== undefined,
-      rejects: [removePaths(FORNECEDOR_NO_EXTERIOR, 'fornec/end')],
-      accepts: [FORNECEDOR_NO_EXTERIOR],
-    }),
+    judgeDocumento(
+      whenPresent(({ fornec }) => fornec?.end?.endNac, {
+        ...cepHead('E0496', 'do fornecedor'),
+        at: `${LIST}/fornec/end/endNac/CEP`,
+        message: ({ cMun, CEP }) => cepInWords('E0496', CEP, cMun, 'o município do endereço do fornecedor'),
+        must: ({ cMun, CEP }) => isOfState(cMun, CEP),
+        rejects: [{ ...DOCUMENTO, [`${LIST}/fornec/end/endNac/CEP`]: '20040002' }],
+        accepts: [DOCUMENTO],
+      }),
+    ),
+    judgeDocumento(
+      whenPresent(({ fornec }) => fornec, {
+        ...annexHead('E0498'),
+        at: `${LIST}/fornec/end/endExt`,
+        title: 'Fornecedor com NIF sem endereço no exterior',
+        message: 'O fornecedor é identificado por NIF, e falta o seu endereço no exterior. Informe fornec/end/endExt.',
+        mend: 'Informe endExt completo: cPais, cEndPost, xCidade e xEstProvReg.',
+        why: 'O NIF é um número fiscal de outro país, e o endereço diz de qual.',
+        when: ({ NIF }) => NIF !== undefined,
+        must: ({ end }) => end?.endExt !== undefined,
+        rejects: [removePaths(FORNECEDOR_NO_EXTERIOR, 'fornec/end')],
+        accepts: [FORNECEDOR_NO_EXTERIOR],
+      }),
+    ),
     judgeDocumento({
       ...annexHead('E0499'),
       ...paisHead(({ fornec }: Documento) => fornec?.end?.endExt?.cPais),

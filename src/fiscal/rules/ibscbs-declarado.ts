@@ -11,7 +11,7 @@ import { DECLARADOS_IBSCBS } from '../layout/corpo.ts';
 import type { Dps } from '../layout/dps.ts';
 import { aliquotasDe } from '../operation.ts';
 import { INPUTS } from './inputs.ts';
-import type { IbsCbsRule, Patch } from './rule.ts';
+import { type IbsCbsRule, type Patch, whenPresent } from './rule.ts';
 
 /** The tolerated distance of a declared value from the calculated one (specification, IBS/CBS obligation schedule, rule 6). */
 export const TOLERANCIA = {
@@ -178,22 +178,20 @@ function compareDeclared({ campo, code, nome, isOfBase, tributo, of, ...comparis
     const [besides, value] = typeof declaration === 'string' ? [{}, declaration] : declaration;
     return { ...besides, [`=ibscbs.${campo}`]: value };
   };
-  return {
+  return whenPresent((_ibscbs, _dps, _facts, { ibscbs }) => ibscbs?.[campo], {
     code,
     at: `NFSe/infNFSe/${DECLARADOS_IBSCBS[campo][0]}`,
     title: `${nome} diverge do cálculo oficial`,
-    message: (ibscbs, dps, facts, { ibscbs: declared }) =>
-      `${nome} diverge do cálculo oficial: ibscbs.${campo} declara ${formatDecimal(declared![campo]!)}${unit}, e o calculado é ${formatDecimal(of(ibscbs))}${unit}${isRate ? ownRateInWords(tributo, dps, facts) : ''}, com tolerância de ${texto}. Corrija ${campo} ou deixe-o de fora, pois o serviço o calcula.`,
+    message: (declared, ibscbs, dps, facts) =>
+      `${nome} diverge do cálculo oficial: ibscbs.${campo} declara ${formatDecimal(declared)}${unit}, e o calculado é ${formatDecimal(of(ibscbs))}${unit}${isRate ? ownRateInWords(tributo, dps, facts) : ''}, com tolerância de ${texto}. Corrija ${campo} ou deixe-o de fora, pois o serviço o calcula.`,
     mend: `Corrija ${campo} pelo que a resposta traz em esperado, ou deixe-o de fora: o serviço o calcula.`,
     origin: `Especificação, IBS/CBS obligation schedule: regra 6; Anexo I, ${code}`,
     why: `O corpo JSON pode declarar ${campo}; o que vale é o cálculo oficial do município, e uma diferença além da tolerância de ${texto} mostra que quem emite conta com outro resultado.`,
-    when: (_ibscbs, _dps, _facts, { ibscbs: declared }) => declared?.[campo] !== undefined,
-    must: (ibscbs, _dps, _facts, { ibscbs: declared }) =>
-      distance(declared![campo]!, of(ibscbs)) <= limite || isAlso?.(declared![campo]!, ibscbs) === true,
-    found: (_ibscbs, _dps, _facts, { ibscbs: declared }) => formatDecimal(declared![campo]!),
-    calculated: (ibscbs) => formatDecimal(of(ibscbs)),
-    details: (ibscbs, { ibscbs: declared }) =>
-      `ibscbs.${campo}: declarado ${formatDecimal(declared![campo]!)}, esperado ${formatDecimal(of(ibscbs))}, tolerância ${formatDecimal(limite)}.`,
+    must: (declared, ibscbs) => distance(declared, of(ibscbs)) <= limite || isAlso?.(declared, ibscbs) === true,
+    found: formatDecimal,
+    calculated: (_declared, ibscbs) => formatDecimal(of(ibscbs)),
+    details: (declared, ibscbs) =>
+      `ibscbs.${campo}: declarado ${formatDecimal(declared)}, esperado ${formatDecimal(of(ibscbs))}, tolerância ${formatDecimal(limite)}.`,
     ...(isRate
       ? {}
       : {
@@ -204,7 +202,7 @@ function compareDeclared({ campo, code, nome, isOfBase, tributo, of, ...comparis
     from: isRate ? INPUTS.ibsCbsRates : campo === 'total_nota' ? INPUTS.total : INPUTS.ibsCbs,
     rejects: rejects.map(declare),
     accepts: accepts.map(declare),
-  };
+  });
 }
 
 /** Why the rate differs from the general one: the classification has its own. */

@@ -22,7 +22,7 @@ import { creditosDevidos } from '../ibscbs.ts';
 import type { Dps } from '../layout/dps.ts';
 import { brazilianDate } from '../moment.ts';
 import { addressInLisboa, checkEmail, municipioHead, paisHead } from './address.ts';
-import { annexHead, forEach, type Patch, type Rule } from './rule.ts';
+import { annexHead, forEach, type Patch, type Rule, whenPresent } from './rule.ts';
 
 type Group = NonNullable<Dps['IBSCBS']>;
 type Declared = Group['valores']['trib']['gIBSCBS'];
@@ -150,33 +150,32 @@ export const IBSCBS: readonly Rule[] = [
     rejects: [{ dCompet: '2025-12-31' }],
     accepts: [{ dCompet: '2026-01-01' }, { dCompet: '2025-12-31', IBSCBS: null }],
   },
-  {
+  whenPresent(({ IBSCBS }) => IBSCBS?.cIndOp, {
     ...annexHead('E0901', 'Anexo C'),
     at: 'IBSCBS/cIndOp',
     title: 'O indicador da operação não existe na tabela nacional',
-    message: ({ IBSCBS }) =>
-      indicadorOf(IBSCBS!.cIndOp!) === undefined
-        ? `cIndOp ${IBSCBS?.cIndOp} não existe. Escolha um indicador do Anexo C: ${indicadoresDoAnexoC()}.`
-        : `cIndOp ${IBSCBS?.cIndOp} existe, mas não está no Anexo C, que é a tabela em vigor na NFS-e. Escolha um destes: ${indicadoresDoAnexoC()}.`,
+    message: (cIndOp) =>
+      indicadorOf(cIndOp) === undefined
+        ? `cIndOp ${cIndOp} não existe. Escolha um indicador do Anexo C: ${indicadoresDoAnexoC()}.`
+        : `cIndOp ${cIndOp} existe, mas não está no Anexo C, que é a tabela em vigor na NFS-e. Escolha um destes: ${indicadoresDoAnexoC()}.`,
     mend: 'Escolha no Anexo C o indicador da operação; para a prestação onerosa de serviços em geral é 100301. Sem cIndOp o serviço o preenche.',
     why: 'O indicador diz que operação é esta e em que lugar ela se considera feita.',
-    when: ({ IBSCBS }) => IBSCBS?.cIndOp !== undefined,
-    must: ({ IBSCBS }) => indicadorOf(IBSCBS!.cIndOp!)?.emAnexoC === true,
-    found: ({ IBSCBS }) => IBSCBS?.cIndOp,
+    must: (cIndOp) => indicadorOf(cIndOp)?.emAnexoC === true,
+    found: (cIndOp) => cIndOp,
     expected: 'cIndOp do Anexo C, 6 algarismos',
     rejects: [{ 'IBSCBS/cIndOp': '999999' }, { 'IBSCBS/cIndOp': '010101' }],
     accepts: [{ 'IBSCBS/cIndOp': '030101' }, { 'IBSCBS/cIndOp': null }],
-  },
-  {
+  }),
+  whenPresent(({ IBSCBS }) => IBSCBS?.cIndOp, {
     code: 'E0901',
     at: 'IBSCBS/cIndOp',
     scope: 'aviso',
-    message: ({ IBSCBS }) =>
-      `cIndOp ${IBSCBS?.cIndOp} é da NFS-e Via, o documento próprio da exploração de vias; na NFS-e o Anexo VIII só o relaciona a ${listRelated(IBSCBS!.cIndOp!)}. Confira o indicador; para a prestação onerosa de serviços em geral é 100301.`,
+    message: (cIndOp) =>
+      `cIndOp ${cIndOp} é da NFS-e Via, o documento próprio da exploração de vias; na NFS-e o Anexo VIII só o relaciona a ${listRelated(cIndOp)}. Confira o indicador; para a prestação onerosa de serviços em geral é 100301.`,
     origin: 'Anexo C, 080101; Anexo VIII; decisão D-190',
     why: 'O Anexo C tem 080101 sem dizer que endereço da DPS dá o local, porque é da NFS-e Via. Está na tabela que o ambiente nacional confere, e por isso é só um aviso.',
-    when: ({ IBSCBS }) => IBSCBS?.cIndOp !== undefined && isOfOtherDocument(indicadorOf(IBSCBS.cIndOp)),
-    must: isRelatedToIndOp,
+    when: (cIndOp) => isOfOtherDocument(indicadorOf(cIndOp)),
+    must: isRelatedTo,
     rejects: [{ 'IBSCBS/cIndOp': '080101' }],
     accepts: [
       {
@@ -186,7 +185,7 @@ export const IBSCBS: readonly Rule[] = [
         'IBSCBS/cIndOp': '080101',
       },
     ],
-  },
+  }),
   {
     ...annexHead('E0903'),
     at: 'IBSCBS/tpOper',
@@ -199,7 +198,8 @@ export const IBSCBS: readonly Rule[] = [
     why: 'Nas compras governamentais e nos serviços 10.05, 15.09, 17.12 e 25.05 fornecimento e pagamento podem vir em notas diferentes.',
     // A sender that assesses nothing sends only CST and cClassTrib (schedule, rule 7).
     when: (dps) =>
-      dps.IBSCBS !== undefined && (dps.IBSCBS.tpEnteGov !== undefined || (hasServicoComTpOper(dps) && isAssessed(dps))),
+      dps.IBSCBS !== undefined &&
+      (dps.IBSCBS.tpEnteGov !== undefined || (hasServicoComTpOper(dps) && isAssessed(dps.IBSCBS))),
     must: ({ IBSCBS }) => IBSCBS?.tpOper !== undefined,
     rejects: [{ 'IBSCBS/tpEnteGov': '1' }, { 'serv/cServ/cTribNac': '171201' }],
     accepts: [
@@ -328,113 +328,101 @@ export const IBSCBS: readonly Rule[] = [
     mend: 'Corrija o e-mail do destinatário, ou retire o elemento, que é opcional.',
     why: 'Um e-mail tem um nome, um @ e um domínio com ponto.',
   },
-  {
+  whenPresent(declaredIn, {
     code: 'E0002',
     at: `${TRIB}/CST`,
-    message: (dps) =>
-      `CST ${declaredIn(dps)?.CST} não existe na tabela de situações tributárias do IBS e da CBS. Escolha o CST pela classificação: são os três primeiros algarismos de cClassTrib.`,
+    message: ({ CST }) =>
+      `CST ${CST} não existe na tabela de situações tributárias do IBS e da CBS. Escolha o CST pela classificação: são os três primeiros algarismos de cClassTrib.`,
     origin: 'Especificação, Issuance: regra 3; tabela de CST e cClassTrib',
     why: 'A situação tributária decide se há IBS e CBS a calcular e que grupos a nota tem.',
-    when: (dps) => dps.IBSCBS !== undefined,
-    must: (dps) => cstOf(declaredIn(dps)!.CST) !== undefined,
-    found: (dps) => declaredIn(dps)?.CST,
+    must: ({ CST }) => cstOf(CST) !== undefined,
+    found: ({ CST }) => CST,
     expected: 'CST da tabela do IBS e da CBS, 3 algarismos',
     rejects: [{ [`${TRIB}/CST`]: '999' }, classify('999001')],
     accepts: [classify('400001')],
-  },
-  {
+  }),
+  whenPresent(declaredIn, {
     code: 'E0958',
     at: `${TRIB}/cClassTrib`,
     title: 'Classificação tributária inexistente, fora de vigência ou que não é de serviços',
-    message: (dps) => {
-      const { cClassTrib } = declaredIn(dps)!;
-      return `cClassTrib ${cClassTrib} ${whyUnusable(classificacaoOf(cClassTrib), dps.dCompet)}. Escolha na tabela vigente uma classificação válida para serviços.`;
-    },
+    message: ({ cClassTrib }, { dCompet }) =>
+      `cClassTrib ${cClassTrib} ${whyUnusable(classificacaoOf(cClassTrib), dCompet)}. Escolha na tabela vigente uma classificação válida para serviços.`,
     mend: 'Escolha na tabela de classificação tributária do IBS e da CBS uma que valha para NFS-e e esteja em vigor na competência.',
     origin: 'Especificação, Issuance: regra 3; Anexo I, E0958',
     why: 'A classificação decide alíquota, redução e os grupos do IBS e da CBS na nota.',
-    when: (dps) => dps.IBSCBS !== undefined && !isOfUnknownCst(declaredIn(dps)!),
-    must: (dps) => isUsable(classificacaoOf(declaredIn(dps)!.cClassTrib), dps.dCompet),
-    found: (dps) => declaredIn(dps)?.cClassTrib,
+    when: (declared) => !isOfUnknownCst(declared),
+    must: ({ cClassTrib }, { dCompet }) => isUsable(classificacaoOf(cClassTrib), dCompet),
+    found: ({ cClassTrib }) => cClassTrib,
     expected: 'classificação tributária vigente e válida para NFS-e, 6 algarismos',
     rejects: [{ [`${TRIB}/cClassTrib`]: '000999' }, { [`${TRIB}/cClassTrib`]: '000002' }, classify('222001')],
     accepts: [classify('200052')],
-  },
-  {
+  }),
+  whenPresent(declaredIn, {
     code: 'E0959',
     at: `${TRIB}/cClassTrib`,
     title: 'A classificação tributária é de outro CST',
-    message: (dps) => {
-      const { CST, cClassTrib } = declaredIn(dps)!;
-      return `cClassTrib ${cClassTrib} é do CST ${cClassTrib.slice(0, 3)}, e o CST informado é ${CST}. Os três primeiros algarismos devem ser o CST.`;
-    },
+    message: ({ CST, cClassTrib }) =>
+      `cClassTrib ${cClassTrib} é do CST ${cClassTrib.slice(0, 3)}, e o CST informado é ${CST}. Os três primeiros algarismos devem ser o CST.`,
     mend: 'Corrija o CST pelos três primeiros algarismos de cClassTrib, ou escolha uma classificação do CST informado.',
     origin: 'Anexo I, E0959',
     why: 'Cada classificação pertence a um só CST; com dois que discordam não há o que calcular.',
     // A classification that is in no table is reported alone (E0958).
-    when: (dps) =>
-      dps.IBSCBS !== undefined &&
-      cstOf(declaredIn(dps)!.CST) !== undefined &&
-      classificacaoOf(declaredIn(dps)!.cClassTrib) !== undefined,
-    must: (dps) => declaredIn(dps)!.cClassTrib.startsWith(declaredIn(dps)!.CST),
-    found: (dps) => `CST ${declaredIn(dps)?.CST}, cClassTrib ${declaredIn(dps)?.cClassTrib}`,
+    when: ({ CST, cClassTrib }) => cstOf(CST) !== undefined && classificacaoOf(cClassTrib) !== undefined,
+    must: ({ CST, cClassTrib }) => cClassTrib.startsWith(CST),
+    found: ({ CST, cClassTrib }) => `CST ${CST}, cClassTrib ${cClassTrib}`,
     rejects: [{ [`${TRIB}/CST`]: '200' }],
     accepts: [classify('410004')],
-  },
-  {
+  }),
+  whenPresent((dps) => declaredIn(dps)?.cCredPres, {
     code: 'E1561',
     at: `${TRIB}/cCredPres`,
     scope: 'nacional',
     title: 'Crédito presumido que a nota não pode levar',
-    message: (dps) => whyWithoutUse(declaredIn(dps)!.cCredPres!),
+    message: whyWithoutUse,
     mend: 'Retire cCredPres, ou use, numa competência em que ele vale, um que se use em NFS-e: 01 ou 02, desde 01/01/2027.',
     origin: 'Anexo I, E1561 e E1576; tabela de créditos presumidos',
     why: 'A DPS com cCredPres obriga a nota a trazer o valor do crédito, que só um código em vigor e de serviços tem, e o ambiente nacional recusa a nota sem ele.',
-    when: (dps) => declaredIn(dps)?.cCredPres !== undefined,
-    must: (dps) => creditosDevidos(declaredIn(dps)!.cCredPres, dps.dCompet) !== undefined,
-    found: (dps) => declaredIn(dps)?.cCredPres,
+    must: (cCredPres, { dCompet }) => creditosDevidos(cCredPres, dCompet) !== undefined,
+    found: (cCredPres) => cCredPres,
     rejects: [{ [`${TRIB}/cCredPres`]: '02' }, { [`${TRIB}/cCredPres`]: '99' }],
     accepts: [{ [`${TRIB}/cCredPres`]: null }],
-  },
-  {
+  }),
+  whenPresent(declaredIn, {
     ...annexHead('E0964'),
     at: `${TRIB}/gTribRegular`,
     title: 'Tributação regular numa classificação que não a pede',
-    message: (dps) =>
-      `cClassTrib ${declaredIn(dps)?.cClassTrib} não pede a tributação regular. Retire gTribRegular, ou corrija a classificação.`,
+    message: ({ cClassTrib }) =>
+      `cClassTrib ${cClassTrib} não pede a tributação regular. Retire gTribRegular, ou corrija a classificação.`,
     mend: 'Retire gTribRegular, ou corrija cClassTrib.',
     why: 'A tributação regular diz o que se pagaria sem a suspensão, e só cabe onde há uma.',
-    when: (dps) => regularIn(dps) !== undefined && classificacaoOf(declaredIn(dps)!.cClassTrib) !== undefined,
-    must: (dps) => classificacaoOf(declaredIn(dps)!.cClassTrib)?.ind_gTribRegular === true,
+    when: ({ gTribRegular, cClassTrib }) => gTribRegular !== undefined && classificacaoOf(cClassTrib) !== undefined,
+    must: ({ cClassTrib }) => classificacaoOf(cClassTrib)?.ind_gTribRegular === true,
     rejects: [{ ...SUSPENSO, ...classify('000001') }],
     accepts: [SUSPENSO],
-  },
-  {
+  }),
+  whenPresent(declaredIn, {
     ...annexHead('E0965'),
     at: `${TRIB}/gTribRegular`,
     title: 'Falta a tributação regular',
-    message: (dps) =>
-      `cClassTrib ${declaredIn(dps)?.cClassTrib} é de uma operação com suspensão e pede a tributação que teria sem ela. Inclua gTribRegular com CSTReg e cClassTribReg.`,
+    message: ({ cClassTrib }) =>
+      `cClassTrib ${cClassTrib} é de uma operação com suspensão e pede a tributação que teria sem ela. Inclua gTribRegular com CSTReg e cClassTribReg.`,
     mend: 'Inclua gTribRegular com o CST e a classificação que a operação teria sem a suspensão.',
     why: 'Na suspensão a nota mostra o que se pagaria se a condição não se cumprisse.',
-    when: (dps) => dps.IBSCBS !== undefined && regularIn(dps) === undefined,
-    must: (dps) => classificacaoOf(declaredIn(dps)!.cClassTrib)?.ind_gTribRegular !== true,
+    when: ({ gTribRegular }) => gTribRegular === undefined,
+    must: ({ cClassTrib }) => classificacaoOf(cClassTrib)?.ind_gTribRegular !== true,
     rejects: [classify('550016')],
     accepts: [SUSPENSO],
-  },
-  {
+  }),
+  whenPresent(regularIn, {
     ...annexHead('E0969'),
     at: `${TRIB}/gTribRegular/cClassTribReg`,
     title: 'Classificação da tributação regular inexistente, fora de vigência ou que não é de serviços',
-    message: (dps) => {
-      const { cClassTribReg } = regularIn(dps)!;
-      return `cClassTribReg ${cClassTribReg} ${whyUnusable(classificacaoOf(cClassTribReg), dps.dCompet)}. Escolha na tabela vigente uma classificação válida para serviços.`;
-    },
+    message: ({ cClassTribReg }, { dCompet }) =>
+      `cClassTribReg ${cClassTribReg} ${whyUnusable(classificacaoOf(cClassTribReg), dCompet)}. Escolha na tabela vigente uma classificação válida para serviços.`,
     mend: 'Escolha na tabela de classificação tributária do IBS e da CBS uma que valha para NFS-e e esteja em vigor na competência.',
     why: 'A tributação regular se calcula por uma classificação, que tem de existir e ser de serviços.',
-    when: (dps) => regularIn(dps) !== undefined,
-    must: (dps) => isUsable(classificacaoOf(regularIn(dps)!.cClassTribReg), dps.dCompet),
-    found: (dps) => regularIn(dps)?.cClassTribReg,
+    must: ({ cClassTribReg }, { dCompet }) => isUsable(classificacaoOf(cClassTribReg), dCompet),
+    found: ({ cClassTribReg }) => cClassTribReg,
     expected: 'classificação tributária vigente e válida para NFS-e, 6 algarismos',
     rejects: [{ ...SUSPENSO, [`${TRIB}/gTribRegular/cClassTribReg`]: '000999' }],
     accepts: [
@@ -444,85 +432,84 @@ export const IBSCBS: readonly Rule[] = [
         [`${TRIB}/gTribRegular/cClassTribReg`]: '200052',
       },
     ],
-  },
-  {
+  }),
+  whenPresent(regularIn, {
     ...annexHead('E0970'),
     at: `${TRIB}/gTribRegular/cClassTribReg`,
     title: 'A classificação da tributação regular é de outro CST',
-    message: (dps) => {
-      const { CSTReg, cClassTribReg } = regularIn(dps)!;
-      return `cClassTribReg ${cClassTribReg} é do CST ${cClassTribReg.slice(0, 3)}, e CSTReg é ${CSTReg}. Os três primeiros algarismos devem ser o CSTReg.`;
-    },
+    message: ({ CSTReg, cClassTribReg }) =>
+      `cClassTribReg ${cClassTribReg} é do CST ${cClassTribReg.slice(0, 3)}, e CSTReg é ${CSTReg}. Os três primeiros algarismos devem ser o CSTReg.`,
     mend: 'Corrija CSTReg pelos três primeiros algarismos de cClassTribReg.',
     why: 'Cada classificação pertence a um só CST.',
-    when: (dps) => regularIn(dps) !== undefined,
-    must: (dps) => regularIn(dps)!.cClassTribReg.startsWith(regularIn(dps)!.CSTReg),
-    found: (dps) => `CSTReg ${regularIn(dps)?.CSTReg}, cClassTribReg ${regularIn(dps)?.cClassTribReg}`,
+    must: ({ CSTReg, cClassTribReg }) => cClassTribReg.startsWith(CSTReg),
+    found: ({ CSTReg, cClassTribReg }) => `CSTReg ${CSTReg}, cClassTribReg ${cClassTribReg}`,
     rejects: [{ ...SUSPENSO, [`${TRIB}/gTribRegular/CSTReg`]: '200' }],
     accepts: [SUSPENSO],
-  },
-  {
+  }),
+  whenPresent(declaredIn, {
     ...annexHead('E0971'),
     at: `${TRIB}/gDif`,
     title: 'Diferimento num CST que não o permite',
-    message: (dps) =>
-      `O CST ${declaredIn(dps)?.CST} não permite diferimento. Retire gDif, ou corrija CST e cClassTrib.`,
+    message: ({ CST }) => `O CST ${CST} não permite diferimento. Retire gDif, ou corrija CST e cClassTrib.`,
     mend: 'Retire gDif; o diferimento só cabe nos CST 510 e 515.',
     why: 'O diferimento adia o tributo, e só a situação tributária que o prevê o permite.',
-    when: (dps) => declaredIn(dps)?.gDif !== undefined && cstOf(declaredIn(dps)!.CST) !== undefined,
-    must: (dps) => cstOf(declaredIn(dps)!.CST)?.ind_gDif === true,
-    found: (dps) => declaredIn(dps)?.CST,
+    when: ({ gDif, CST }) => gDif !== undefined && cstOf(CST) !== undefined,
+    must: ({ CST }) => cstOf(CST)?.ind_gDif === true,
+    found: ({ CST }) => CST,
     rejects: [defer('100.00')],
     accepts: [DIFERIDO],
-  },
-  {
+  }),
+  whenPresent(declaredIn, {
     ...annexHead('E0972'),
     at: `${TRIB}/gDif`,
     title: 'Falta o grupo do diferimento',
-    message: (dps) =>
-      `O CST ${declaredIn(dps)?.CST} é de diferimento e pede gDif com pDifUF, pDifMun e pDifCBS. Inclua gDif, com 100.00 em cada um, ou corrija CST e cClassTrib.`,
+    message: ({ CST }) =>
+      `O CST ${CST} é de diferimento e pede gDif com pDifUF, pDifMun e pDifCBS. Inclua gDif, com 100.00 em cada um, ou corrija CST e cClassTrib.`,
     mend: 'Inclua gDif com pDifUF, pDifMun e pDifCBS 100.00, ou corrija CST e cClassTrib.',
     why: 'A nota de uma operação diferida mostra quanto foi diferido.',
-    when: (dps) => dps.IBSCBS !== undefined && declaredIn(dps)!.gDif === undefined,
-    must: (dps) => cstOf(declaredIn(dps)!.CST)?.ind_gDif !== true,
-    found: (dps) => declaredIn(dps)?.CST,
+    when: ({ gDif }) => gDif === undefined,
+    must: ({ CST }) => cstOf(CST)?.ind_gDif !== true,
+    found: ({ CST }) => CST,
     rejects: [classify('515001')],
     accepts: [DIFERIDO],
-  },
-  {
+  }),
+  whenPresent(permittedDeferralIn, {
     code: 'E1567',
     at: `${TRIB}/gDif`,
     scope: 'nacional',
     title: 'O cálculo oficial difere o tributo por inteiro',
-    message: (dps) => {
-      const { pDifUF, pDifMun, pDifCBS } = declaredIn(dps)!.gDif!;
-      return `gDif declara ${[pDifUF, pDifMun, pDifCBS].map(formatDecimal).join(', ')} (IBS estadual, IBS municipal, CBS), e o cálculo oficial difere o tributo por inteiro: a nota traria dois percentuais que se contradizem. Envie 100.00 nos três.`;
-    },
+    message: ({ pDifUF, pDifMun, pDifCBS }) =>
+      `gDif declara ${[pDifUF, pDifMun, pDifCBS].map(formatDecimal).join(', ')} (IBS estadual, IBS municipal, CBS), e o cálculo oficial difere o tributo por inteiro: a nota traria dois percentuais que se contradizem. Envie 100.00 nos três.`,
     mend: 'Envie 100.00 em pDifUF, pDifMun e pDifCBS, que é o que o cálculo oficial aplica.',
     origin: 'Anexo I, E1567, E1571 e E1581; decisão D-115',
     why: 'O ambiente nacional confere o valor diferido com o do cálculo oficial, que não conhece diferimento parcial: com outro percentual a DPS e o cálculo da mesma nota se contradizem.',
-    when: (dps) => declaredIn(dps)?.gDif !== undefined && cstOf(declaredIn(dps)!.CST)?.ind_gDif === true,
-    must: (dps) => isWhole(declaredIn(dps)!.gDif!),
+    must: isWhole,
     rejects: [{ ...classify('515001'), ...defer('50.00') }],
     accepts: [DIFERIDO],
-  },
+  }),
 ];
+
+/** The deferral, where the CST permits one. */
+function permittedDeferralIn(dps: Dps): Declared['gDif'] {
+  const declared = declaredIn(dps);
+  return declared?.gDif !== undefined && cstOf(declared.CST)?.ind_gDif === true ? declared.gDif : undefined;
+}
 
 function isWhole({ pDifUF, pDifMun, pDifCBS }: Readonly<Record<'pDifUF' | 'pDifMun' | 'pDifCBS', Decimal>>): boolean {
   return pDifUF === CEM_POR_CENTO && pDifMun === CEM_POR_CENTO && pDifCBS === CEM_POR_CENTO;
 }
 
 /** Whether there is IBS and CBS to assess; otherwise CST and cClassTrib are enough (schedule, rule 7). */
-function isAssessed(dps: Dps): boolean {
-  return cstOf(declaredIn(dps)!.CST)?.ind_gIBSCBS === true;
+function isAssessed({ valores }: Group): boolean {
+  return cstOf(valores.trib.gIBSCBS.CST)?.ind_gIBSCBS === true;
 }
 
 /** The date of a provider that left the Simples Nacional after the date of the segment: the later of the two. */
 function sayLeftSimples({ dCompet, serv }: Dps, { prestador }: Facts): string {
   if (isOptante(prestador, dCompet)) return '';
   const { segmento, desde } = linhaDe(serv.cServ.cTribNac, false);
-  const ended = prestador.simples.filter(({ fim }) => fim !== undefined && desde <= fim && fim < dCompet);
-  const ultimo = ended.toSorted((a, b) => (a.fim! < b.fim! ? -1 : 1)).at(-1)?.fim;
+  const ended = prestador.simples.flatMap(({ fim = '' }) => (desde <= fim && fim < dCompet ? [fim] : []));
+  const ultimo = ended.toSorted().at(-1);
   if (ultimo === undefined) return '';
   const seu = obrigacoes(prestador.simples, dCompet).find((obrigacao) => obrigacao.segmento === segmento)!.desde;
   return ` Este prestador foi optante do Simples Nacional até ${brazilianDate(ultimo)}, e o deve desde ${brazilianDate(seu)}.`;
@@ -574,13 +561,11 @@ function isOfOtherDocument(indicador: Indicador | undefined): boolean {
 }
 
 /** Whether Anexo VIII has the sent indicator for this service and this classification. */
-function isRelatedToIndOp(dps: Dps): boolean {
+function isRelatedTo(cIndOp: string, dps: Dps): boolean {
   const subitem = servicoOf(dps.serv.cServ.cTribNac)?.subitem;
   if (subitem === undefined) return false;
-  const { cClassTrib } = declaredIn(dps)!;
-  return correlacoesOfSubitem(subitem).some(
-    (row) => row.cIndOp === dps.IBSCBS?.cIndOp && row.cClassTrib === cClassTrib,
-  );
+  const cClassTrib = declaredIn(dps)?.cClassTrib;
+  return correlacoesOfSubitem(subitem).some((row) => row.cIndOp === cIndOp && row.cClassTrib === cClassTrib);
 }
 
 /** The services and classifications of the indicator in Anexo VIII. */

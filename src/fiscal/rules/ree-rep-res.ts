@@ -6,7 +6,7 @@ import { type Decimal, formatDecimal, sum } from '../decimal.ts';
 import type { Dps } from '../layout/dps.ts';
 import { brazilianDate } from '../moment.ts';
 import { municipioHead } from './address.ts';
-import { annexHead, forEach, type ItemRule, ofPart, type Patch, type Rule } from './rule.ts';
+import { annexHead, forEach, type ItemRule, ofPart, type Patch, type Rule, whenPresent } from './rule.ts';
 
 const LISTA = 'IBSCBS/valores/gReeRepRes/documentos';
 
@@ -27,6 +27,12 @@ const POSICOES_DA_CHAVE: Readonly<Record<string, { readonly nome: string; readon
   2: { nome: 'NF-e', posicoes: 44 },
   3: { nome: 'CT-e', posicoes: 44 },
 };
+
+/** A key of a kind whose keys have a fixed length. */
+function sizedKeyOf({ dFeNacional }: Documento) {
+  const size = dFeNacional && POSICOES_DA_CHAVE[dFeNacional.tipoChaveDFe];
+  return size && { ...dFeNacional, ...size };
+}
 
 const TIPO_OUTROS = '99';
 
@@ -76,40 +82,37 @@ export const REE_REP_RES: readonly Rule[] = ofPart(
       rejects: [{ ...RECIBO, [`${LISTA}/vlrReeRepRes`]: '1000.00' }],
       accepts: [{ ...RECIBO, [`${LISTA}/vlrReeRepRes`]: '400.00' }],
     },
-    judgeDocumento({
-      ...annexHead('E0940'),
-      at: `${LISTA}/dFeNacional/chaveDFe`,
-      title: 'A chave do documento não tem o tamanho do seu tipo',
-      message: ({ dFeNacional }) => {
-        const { tipoChaveDFe, chaveDFe } = dFeNacional!;
-        const { nome, posicoes } = POSICOES_DA_CHAVE[tipoChaveDFe]!;
-        return `A chave tem ${chaveDFe.length} posições, e a de uma ${nome} (tipoChaveDFe ${tipoChaveDFe}) tem ${posicoes}. Copie a chave inteira, sem espaços, ou corrija tipoChaveDFe.`;
-      },
-      mend: 'Copie a chave inteira do documento, sem espaços nem pontuação, ou corrija tipoChaveDFe.',
-      why: 'A chave de acesso de uma NFS-e tem 50 posições, e as de NF-e e CT-e 44; com outro tamanho não identifica documento nenhum.',
-      when: ({ dFeNacional }) => dFeNacional !== undefined && dFeNacional.tipoChaveDFe in POSICOES_DA_CHAVE,
-      must: ({ dFeNacional }) =>
-        dFeNacional!.chaveDFe.length === POSICOES_DA_CHAVE[dFeNacional!.tipoChaveDFe]!.posicoes,
-      found: ({ dFeNacional }) => dFeNacional?.chaveDFe,
-      rejects: [
-        { ...NOTA_NACIONAL, [`${LISTA}/dFeNacional/tipoChaveDFe`]: '2' },
-        { ...NOTA_NACIONAL, [`${LISTA}/dFeNacional/chaveDFe`]: '3550308121122233300018100000000000012609123456' },
-      ],
-      accepts: [
-        NOTA_NACIONAL,
-        {
-          ...NOTA_NACIONAL,
-          [`${LISTA}/dFeNacional/tipoChaveDFe`]: '3',
-          [`${LISTA}/dFeNacional/chaveDFe`]: '35260911222333000181570010000000151123456783',
-        },
-        {
-          ...NOTA_NACIONAL,
-          [`${LISTA}/dFeNacional/tipoChaveDFe`]: '9',
-          [`${LISTA}/dFeNacional/xTipoChaveDFe`]: 'Bilhete de passagem',
-          [`${LISTA}/dFeNacional/chaveDFe`]: '123',
-        },
-      ],
-    }),
+    judgeDocumento(
+      whenPresent(sizedKeyOf, {
+        ...annexHead('E0940'),
+        at: `${LISTA}/dFeNacional/chaveDFe`,
+        title: 'A chave do documento não tem o tamanho do seu tipo',
+        message: ({ tipoChaveDFe, chaveDFe, nome, posicoes }) =>
+          `A chave tem ${chaveDFe.length} posições, e a de uma ${nome} (tipoChaveDFe ${tipoChaveDFe}) tem ${posicoes}. Copie a chave inteira, sem espaços, ou corrija tipoChaveDFe.`,
+        mend: 'Copie a chave inteira do documento, sem espaços nem pontuação, ou corrija tipoChaveDFe.',
+        why: 'A chave de acesso de uma NFS-e tem 50 posições, e as de NF-e e CT-e 44; com outro tamanho não identifica documento nenhum.',
+        must: ({ chaveDFe, posicoes }) => chaveDFe.length === posicoes,
+        found: ({ chaveDFe }) => chaveDFe,
+        rejects: [
+          { ...NOTA_NACIONAL, [`${LISTA}/dFeNacional/tipoChaveDFe`]: '2' },
+          { ...NOTA_NACIONAL, [`${LISTA}/dFeNacional/chaveDFe`]: '3550308121122233300018100000000000012609123456' },
+        ],
+        accepts: [
+          NOTA_NACIONAL,
+          {
+            ...NOTA_NACIONAL,
+            [`${LISTA}/dFeNacional/tipoChaveDFe`]: '3',
+            [`${LISTA}/dFeNacional/chaveDFe`]: '35260911222333000181570010000000151123456783',
+          },
+          {
+            ...NOTA_NACIONAL,
+            [`${LISTA}/dFeNacional/tipoChaveDFe`]: '9',
+            [`${LISTA}/dFeNacional/xTipoChaveDFe`]: 'Bilhete de passagem',
+            [`${LISTA}/dFeNacional/chaveDFe`]: '123',
+          },
+        ],
+      }),
+    ),
     judgeDocumento({
       ...annexHead('E0942'),
       at: `${LISTA}/docFiscalOutro`,

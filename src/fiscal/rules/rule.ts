@@ -15,8 +15,6 @@ import type { Inputs } from './inputs.ts';
  */
 export type Patch = Readonly<{ [path in DpsPath | `+${string}` | `=${string}` | '@Id' | '@versao']?: string | null }>;
 
-type Told<Of extends readonly unknown[]> = string | ((...seen: Of) => string);
-
 /** The inputs of a rule: the document, the facts, and the amounts that a JSON body declared. */
 type Seen = [dps: Dps, facts: Facts, declarado: Declarado];
 
@@ -59,19 +57,35 @@ export function annexHead(code: string, besides?: string) {
   return { code, scope: 'nacional', origin } as const;
 }
 
-export type Rule = Head & {
+/** The functions of a rule, over its inputs. */
+type Judging<Of extends readonly unknown[]> = {
   /** The error and its remedy, in Portuguese. */
-  readonly message: Told<Seen>;
-  /** The documents that the rules of its part apply to: see {@link ofPart}. */
-  readonly part?: (...seen: Seen) => boolean;
-  /** The condition of the rule among these. Absent: the rule always applies. */
-  readonly when?: (...seen: Seen) => boolean;
+  readonly message: string | ((...seen: Of) => string);
+  /** The condition of the rule. Absent: the rule always applies. */
+  readonly when?: (...seen: Of) => boolean;
   /** The required property. */
-  readonly must: (...seen: Seen) => boolean;
-  readonly found?: (...seen: Seen) => string | undefined;
-  /** Every breach in a repeated group. `forEach` makes this function. */
-  readonly breaches?: (...seen: Seen) => readonly Breach[];
+  readonly must: (...seen: Of) => boolean;
+  readonly found?: (...seen: Of) => string | undefined;
 };
+
+export type Rule = Head &
+  Judging<Seen> & {
+    /** The documents that the rules of its part apply to: see {@link ofPart}. */
+    readonly part?: (...seen: Seen) => boolean;
+    /** Every breach in a repeated group. `forEach` makes this function. */
+    readonly breaches?: (...seen: Seen) => readonly Breach[];
+  };
+
+/** A group in which fields are present. */
+export type Having<Group, Name extends keyof Group> = Group & { readonly [name in Name]-?: NonNullable<Group[name]> };
+
+/** Whether a group has a field. */
+export function has<Group extends object, Name extends keyof Group>(
+  group: Group | undefined,
+  name: Name,
+): group is Having<Group, Name> {
+  return group?.[name] !== undefined;
+}
 
 /** Rules of an optional part of a document: consecutive rules check its presence once. */
 export function ofPart(part: NonNullable<Rule['part']>, rules: readonly Rule[]): readonly Rule[] {
@@ -84,13 +98,7 @@ export type Breach = { readonly at: string; readonly mensagem: string; readonly 
 type Of<Item> = [item: Item, ...seen: Seen];
 
 /** A rule for each member of a repeated group. */
-export type ItemRule<Item> = Head & {
-  readonly at: DpsPath;
-  readonly message: Told<Of<Item>>;
-  readonly when?: (...seen: Of<Item>) => boolean;
-  readonly must: (...seen: Of<Item>) => boolean;
-  readonly found?: (...seen: Of<Item>) => string | undefined;
-};
+export type ItemRule<Item> = Head & Judging<Of<Item>> & { readonly at: DpsPath };
 
 /**
  * A rule about each member of a repeated group: one fault for each member that breaks it, at its own place. `list`: the path of the group,
@@ -127,35 +135,74 @@ export function forEach<Item>(
   };
 }
 
-/** A rule about the computed ISSQN: judged after all the others hold. */
-export type AmountRule = Head & {
-  readonly message: Told<[amounts: IssqnAmounts, ...seen: Seen]>;
-  readonly when?: (amounts: IssqnAmounts, ...seen: Seen) => boolean;
-  readonly must: (amounts: IssqnAmounts, ...seen: Seen) => boolean;
-  readonly found?: (amounts: IssqnAmounts, ...seen: Seen) => string | undefined;
+/** The functions of a rule about computed amounts. */
+export type JudgingAmounts<Of extends readonly unknown[]> = Judging<Of> & {
   /** The computed value for `esperado`, if the sender declared one. */
-  readonly calculated?: (amounts: IssqnAmounts) => string | undefined;
-  /** The inputs of the rule: while no rule has a fault there, the rule is judged even for a document that others refuse. */
-  readonly from?: Inputs;
+  readonly calculated?: (...seen: Of) => string | undefined;
+  /** Declared and expected value side by side, for `detalhes`. */
+  readonly details?: (...seen: Of) => string | undefined;
 };
+
+/** A rule about the computed ISSQN: judged after all the others hold. */
+export type AmountRule = Head &
+  JudgingAmounts<[amounts: IssqnAmounts, ...seen: Seen]> & {
+    /** The inputs of the rule: while no rule has a fault there, the rule is judged even for a document that others refuse. */
+    readonly from?: Inputs;
+  };
 
 /** The inputs of a rule that is judged again for a note that waited for a rate: the rates are the only facts. */
 type SeenLast = [dps: Dps, facts: Pick<Facts, 'tabelaIbsCbs'>, declarado: Declarado];
 
 /** A rule about the IBS and CBS that a JSON body declared: judged last, against the official calculation. */
-export type IbsCbsRule = Head & {
-  readonly message: Told<[ibscbs: IbsCbsAmounts, ...seen: SeenLast]>;
-  readonly when?: (ibscbs: IbsCbsAmounts, ...seen: SeenLast) => boolean;
-  readonly must: (ibscbs: IbsCbsAmounts, ...seen: SeenLast) => boolean;
-  readonly found?: (ibscbs: IbsCbsAmounts, ...seen: SeenLast) => string | undefined;
-  /** The rule depends on no rate, so it is judged even while none is published. */
-  readonly isOfBase?: true;
-  /** The value of the official calculation, for `esperado`. */
-  readonly calculated?: (ibscbs: IbsCbsAmounts) => string | undefined;
-  /** Declared and expected value side by side, for `detalhes`. */
-  readonly details?: (ibscbs: IbsCbsAmounts, declarado: Declarado) => string | undefined;
-  /** The inputs, as in {@link AmountRule}. */
-  readonly from: Inputs;
-};
+export type IbsCbsRule = Head &
+  JudgingAmounts<[ibscbs: IbsCbsAmounts, ...seen: SeenLast]> & {
+    /** The rule depends on no rate, so it is judged even while none is published. */
+    readonly isOfBase?: true;
+    /** The inputs, as in {@link AmountRule}. */
+    readonly from: Inputs;
+  };
 
 export type AnyRule = Rule | AmountRule | IbsCbsRule;
+
+/** The inputs of a kind of rule. */
+type SeenBy<Kind> = Kind extends { readonly must: (...seen: infer Of extends readonly unknown[]) => boolean }
+  ? Of
+  : never;
+
+/** A rule of a kind whose functions get a part before its inputs. */
+type PartRule<Part, Kind> = Omit<Kind, keyof JudgingAmounts<[]> | 'part' | 'breaches'> &
+  JudgingAmounts<[part: Part, ...seen: SeenBy<Kind>]>;
+
+/** A function of a rule of any kind. */
+type Ask<Answer> = (...seen: unknown[]) => Answer;
+
+/**
+ * A rule about a part that may be absent: it applies where `find` finds the part, and its functions get the part first. So none of them
+ * asserts that it is there.
+ */
+export function whenPresent<Part, Kind extends Head = Rule>(
+  find: (...seen: SeenBy<Kind>) => Part | undefined,
+  rule: PartRule<Part, Kind>,
+): Kind {
+  const look = find as unknown as Ask<unknown>;
+  const { when, must, message, found, calculated, details, ...head } = rule as unknown as AnyKind;
+  // The inputs have names: gathered ones would be a new list for every rule and note.
+  const tell =
+    <Answer>(told: Ask<Answer>): Ask<Answer> =>
+    (a, b, c, d) =>
+      told(look(a, b, c, d), a, b, c, d);
+  const all: AnyKind = {
+    ...head,
+    message: typeof message === 'string' ? message : tell(message),
+    must: (a, b, c, d) => {
+      const part = look(a, b, c, d);
+      return part === undefined || when?.(part, a, b, c, d) === false || must(part, a, b, c, d);
+    },
+    ...(found && { found: tell(found) }),
+    ...(calculated && { calculated: tell(calculated) }),
+    ...(details && { details: tell(details) }),
+  };
+  return all as unknown as Kind;
+}
+
+type AnyKind = Head & JudgingAmounts<unknown[]>;

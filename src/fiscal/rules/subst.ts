@@ -6,7 +6,7 @@ import { parseChave } from '../chave.ts';
 import { isBlocked } from '../conflitos-evento.ts';
 import type { Facts, NotaSubstituida } from '../facts.ts';
 import type { Dps } from '../layout/dps.ts';
-import { annexHead, ofPart, type Patch, type Rule } from './rule.ts';
+import { annexHead, ofPart, type Patch, type Rule, whenPresent } from './rule.ts';
 
 /** Note 1 of September 2026 of the provider of the example, in the municipality of the example. */
 const CHAVE = '35503081211222333000181000000000000126091234567895';
@@ -22,6 +22,10 @@ const CHAVE_DO_EMISSOR_NACIONAL = '355030822112223330001810000000000001260912345
 
 const CANCELAMENTO_POR_SUBSTITUICAO = '105102';
 
+type Subst = NonNullable<Dps['subst']>;
+
+const substOf = ({ subst }: Dps): Subst | undefined => subst;
+
 /** A forbidden condition of the replaced note of this service. `says`: the message, with the name of the note. */
 function forbidReplacing({
   is,
@@ -31,31 +35,31 @@ function forbidReplacing({
   readonly is: (nota: NotaDaqui) => boolean;
   readonly says: (nota: string) => string;
 }): Rule {
-  return {
+  return whenPresent((_dps, facts) => substituidaOf(facts), {
     ...rule,
     ...annexHead(rule.code),
     at: 'subst/chSubstda',
-    message: ({ subst }) => says(`nota ${subst!.chSubstda}, em subst/chSubstda`),
-    when: (_dps, facts) => substituidaOf(facts) !== undefined,
-    must: (_dps, facts) => !is(substituidaOf(facts)!),
-    found: ({ subst }) => subst?.chSubstda,
+    message: (_nota, { subst }) => says(`nota ${subst?.chSubstda}, em subst/chSubstda`),
+    must: (nota) => !is(nota),
+    found: (_nota, { subst }) => subst?.chSubstda,
     rejects: [],
     accepts: [SUBSTITUICAO],
-  };
+  });
 }
 
 export const SUBST: readonly Rule[] = ofPart(
   ({ subst }) => subst !== undefined,
   [
-    {
+    whenPresent(substOf, {
       ...annexHead('E0042'),
       at: 'subst/chSubstda',
       title: 'A chave da nota substituída não é de uma nota deste prestador',
-      message: (dps) => `${describeProblem(dps)} Copie a chave inteira da nota a substituir, de 50 posições.`,
+      message: (subst, dps) =>
+        `${describeProblem(subst, dps)} Copie a chave inteira da nota a substituir, de 50 posições.`,
       mend: 'Copie a chave da nota a substituir como está nela. Uma nota só substitui outra do mesmo prestador, emitida pelo mesmo município.',
       why: 'A chave traz o município e o prestador da nota, que são os mesmos na substituta, e um dígito que denuncia o erro de cópia.',
-      must: (dps) => describeProblem(dps) === undefined,
-      found: ({ subst }) => subst?.chSubstda,
+      must: (subst, dps) => describeProblem(subst, dps) === undefined,
+      found: ({ chSubstda }) => chSubstda,
       expected: 'chave de uma NFS-e do mesmo município e do mesmo prestador, com o dígito verificador certo',
       rejects: [
         { ...SUBSTITUICAO, 'subst/chSubstda': `${CHAVE.slice(0, 49)}6` },
@@ -72,7 +76,7 @@ export const SUBST: readonly Rule[] = ofPart(
           'subst/chSubstda': '35503081100052998224725000000000000126091234567895',
         },
       ],
-    },
+    }),
     forbidReplacing({
       code: 'E0044',
       title: 'A nota a substituir não existe',
@@ -82,18 +86,19 @@ export const SUBST: readonly Rule[] = ofPart(
       why: 'Uma nota recusada não existe para o ambiente nacional, e o que não existe não se substitui.',
       is: ({ estado }) => estado === 'recusada',
     }),
-    {
+    whenPresent(substOf, {
       code: 'E0044',
       at: 'subst',
       scope: 'aviso',
-      message: ({ subst }) =>
-        `A nota ${subst!.chSubstda}, em subst/chSubstda, não é deste serviço, que não pode conferi-la. Se o município a emitiu por outro sistema, o evento cancelamento_por_substituicao dela é registrado por ele, e em produção o ADN só recebe esta nota depois; se ela não existe, o ADN recusa esta nota.`,
+      message: ({ chSubstda }) =>
+        `A nota ${chSubstda}, em subst/chSubstda, não é deste serviço, que não pode conferi-la. Se o município a emitiu por outro sistema, o evento cancelamento_por_substituicao dela é registrado por ele, e em produção o ADN só recebe esta nota depois; se ela não existe, o ADN recusa esta nota.`,
       origin: 'Anexo I, E0044',
       why: 'O município pode ter emitido a nota por outro sistema: de uma que não está aqui não se sabe se existe, e quem a julga é o ambiente nacional.',
-      must: (dps, { substituida }) => substituida !== 'desconhecida' || describeProblem(dps) !== undefined,
+      must: (subst, dps, { substituida }) =>
+        substituida !== 'desconhecida' || describeProblem(subst, dps) !== undefined,
       rejects: [],
       accepts: [SUBSTITUICAO],
-    },
+    }),
     forbidReplacing({
       code: 'E0046',
       title: 'A nota a substituir já está cancelada',
@@ -102,7 +107,7 @@ export const SUBST: readonly Rule[] = ofPart(
       why: 'Substituir cancela a nota antiga, e uma nota se cancela uma vez.',
       is: ({ estado }) => estado === 'cancelada',
     }),
-    {
+    whenPresent(substOf, {
       ...annexHead('E0065'),
       at: 'subst/chSubstda',
       title: 'A nota a substituir é de outro ambiente gerador',
@@ -110,12 +115,12 @@ export const SUBST: readonly Rule[] = ofPart(
         'A chave em subst/chSubstda é de uma nota do emissor nacional (posição 8 igual a 2), e a que este serviço emite é do sistema do município. Substitua-a no emissor nacional, ou emita esta sem o grupo subst.',
       mend: 'Uma nota se substitui no ambiente que a gerou, que a posição 8 da chave diz: 1 é o sistema do município, 2 é o emissor nacional.',
       why: 'O cancelamento por substituição é registrado pelo ambiente que gerou a nota, e só ele o faz.',
-      must: ({ subst }) => (parseChave(subst!.chSubstda)?.ambGer ?? '1') === '1',
-      found: ({ subst }) => subst?.chSubstda,
+      must: ({ chSubstda }) => (parseChave(chSubstda)?.ambGer ?? '1') === '1',
+      found: ({ chSubstda }) => chSubstda,
       expected: 'chave com 1 na posição 8',
       rejects: [{ ...SUBSTITUICAO, 'subst/chSubstda': CHAVE_DO_EMISSOR_NACIONAL }],
       accepts: [SUBSTITUICAO],
-    },
+    }),
     forbidReplacing({
       code: 'E0068',
       title: 'A nota a substituir espera por uma análise fiscal',
@@ -143,24 +148,24 @@ export const SUBST: readonly Rule[] = ofPart(
       why: 'O bloqueio por ofício do cancelamento por substituição vale até o desbloqueio.',
       is: ({ eventos }) => isBlocked(eventos, CANCELAMENTO_POR_SUBSTITUICAO),
     }),
-    {
+    whenPresent(substOf, {
       code: 'E1308',
       at: 'subst/chSubstda',
       scope: 'aviso',
       title: 'A nota substituta espera pelo evento da substituída',
-      message: ({ subst }) =>
-        `Falta o cancelamento da nota substituída: registre na nota ${subst!.chSubstda} o evento cancelamento_por_substituicao, com a chave da nota nova em chave_acesso_substituta. Esta nota espera até que ele seja processado, e depois segue sozinha.`,
+      message: ({ chSubstda }) =>
+        `Falta o cancelamento da nota substituída: registre na nota ${chSubstda} o evento cancelamento_por_substituicao, com a chave da nota nova em chave_acesso_substituta. Esta nota espera até que ele seja processado, e depois segue sozinha.`,
       mend: 'Depois de emitir a substituta, registre na nota antiga o evento cancelamento_por_substituicao, com a chave da nova em chave_acesso_substituta. A ordem no ambiente nacional é a nota antiga, o evento nela, a nota nova: esta espera com o protocolo processando, e segue sozinha quando o evento é processado.',
       origin: 'Anexo I, E1308; decisão D-54',
       why: 'O ambiente nacional só recebe a nota substituta depois do evento que, na substituída, traz a chave dela.',
       national:
         'O ambiente nacional recusa com E1308 a substituta que chega antes do evento. Aqui ela espera, e não fica recusada.',
       // E0044 and E0046 cover a note that is at its end already, or that is not here.
-      when: (_dps, facts) => facts.substituida !== 'desconhecida' && !isAtItsEnd(substituidaOf(facts)),
+      when: (_subst, _dps, facts) => facts.substituida !== 'desconhecida' && !isAtItsEnd(substituidaOf(facts)),
       must: () => false,
       rejects: [],
       accepts: [],
-    },
+    }),
     {
       ...annexHead('E0078'),
       at: 'subst/xMotivo',
@@ -197,10 +202,10 @@ function hasPendingAnalysis(nota: NotaDaqui): boolean {
 }
 
 /** The error in the key of the replaced note, as a sentence. */
-function describeProblem({ subst, cLocEmi, prest }: Dps): string | undefined {
-  const chave = parseChave(subst!.chSubstda);
+function describeProblem({ chSubstda }: Subst, { cLocEmi, prest }: Dps): string | undefined {
+  const chave = parseChave(chSubstda);
   if (chave === undefined) {
-    return `A chave ${subst!.chSubstda}, em subst/chSubstda, não é a de uma NFS-e: o dígito verificador ou outra parte não confere.`;
+    return `A chave ${chSubstda}, em subst/chSubstda, não é a de uma NFS-e: o dígito verificador ou outra parte não confere.`;
   }
   if (chave.cMun !== cLocEmi) {
     return `A chave em subst/chSubstda é de uma nota do município ${chave.cMun}, e esta DPS é do município ${cLocEmi}.`;

@@ -5,7 +5,7 @@
 import { type Decimal, decimal, distance, formatDecimal, percentOf, ZERO } from '../decimal.ts';
 import type { Dps } from '../layout/dps.ts';
 import { brazilianDate } from '../moment.ts';
-import { ofPart, type Patch, type Rule } from './rule.ts';
+import { type Having, has, ofPart, type Patch, type Rule, whenPresent } from './rule.ts';
 
 /** The tolerance between `vPis` or `vCofins` and base times rate (specification, `tribFed`). */
 export const PISCOFINS_TOLERANCE = decimal('0.01');
@@ -35,40 +35,39 @@ function checkDebit(
   [rate, value, name]: readonly ['pAliqPis', 'vPis', 'PIS'] | readonly ['pAliqCofins', 'vCofins', 'COFINS'],
   examples: { readonly rejects: readonly Patch[]; readonly accepts: readonly Patch[] },
 ): Rule {
-  const expected = ({ vBCPisCofins, [rate]: pAliq }: PisCofins): Decimal =>
-    percentOf(vBCPisCofins ?? ZERO, pAliq!, 'half-even');
+  type Debited = Having<PisCofins, typeof rate | typeof value>;
+  const debitedIn = (dps: Dps): Debited | undefined => {
+    const piscofins = piscofinsOf(dps);
+    return has(piscofins, rate) && has(piscofins, value) ? piscofins : undefined;
+  };
+  const expected = ({ vBCPisCofins = ZERO, [rate]: pAliq }: Debited): Decimal =>
+    percentOf(vBCPisCofins, pAliq, 'half-even');
   const de = name === 'PIS' ? 'do PIS' : 'da COFINS';
-  return {
+  return whenPresent(debitedIn, {
     code,
     at: `${PISCOFINS}/${value}`,
     title: `O valor ${de} não é a base vezes a alíquota`,
-    message: (dps) => {
-      const piscofins = piscofinsOf(dps)!;
+    message: (piscofins) => {
       const { vBCPisCofins } = piscofins;
-      const declared = `${value} é ${formatDecimal(piscofins[value]!)}`;
+      const declared = `${value} é ${formatDecimal(piscofins[value])}`;
       return vBCPisCofins === undefined
         ? `${declared}, com ${rate} e sem a base de que se calcula. Informe vBCPisCofins.`
-        : `${declared}, e ${formatDecimal(vBCPisCofins)} a ${formatDecimal(piscofins[rate]!)}% dá ${formatDecimal(expected(piscofins))}. Corrija o valor, a base ou a alíquota.`;
+        : `${declared}, e ${formatDecimal(vBCPisCofins)} a ${formatDecimal(piscofins[rate])}% dá ${formatDecimal(expected(piscofins))}. Corrija o valor, a base ou a alíquota.`;
     },
     mend: `Corrija ${value}, que é vBCPisCofins vezes ${rate}, ou deixe a alíquota de fora.`,
     origin: `Especificação, DPS: tribFed; Errors: ${code}; Anexo I, ${code} (NT 007)`,
     why: `Com ${rate} informado, ${value}, se vem, é vBCPisCofins vezes a alíquota, com tolerância de 0,01. Sem ${rate}, ${value} passa como vem.`,
-    when: (dps) => piscofinsOf(dps)?.[rate] !== undefined && piscofinsOf(dps)?.[value] !== undefined,
-    must: (dps) => {
-      const piscofins = piscofinsOf(dps)!;
-      return (
-        piscofins.vBCPisCofins !== undefined && distance(piscofins[value]!, expected(piscofins)) <= PISCOFINS_TOLERANCE
-      );
-    },
-    found: (dps) => formatDecimal(piscofinsOf(dps)![value]!),
+    must: (piscofins) =>
+      piscofins.vBCPisCofins !== undefined && distance(piscofins[value], expected(piscofins)) <= PISCOFINS_TOLERANCE,
+    found: ({ [value]: declared }) => formatDecimal(declared),
     ...examples,
-  };
+  });
 }
 
 /** A rate may be up to 100 by the specification, and up to 99.99 by the national schema. */
 function limitRate(code: string, name: 'pAliqPis' | 'pAliqCofins', de: string): Rule {
   const at = `${PISCOFINS}/${name}` as const;
-  return {
+  return whenPresent((dps) => piscofinsOf(dps)?.[name], {
     code,
     at,
     scope: 'nacional',
@@ -76,36 +75,33 @@ function limitRate(code: string, name: 'pAliqPis' | 'pAliqCofins', de: string): 
     message: `${name} é 100.00, e o esquema nacional só tem alíquotas até 99.99: o ADN não recebe a nota. Corrija a alíquota ${de}.`,
     origin: 'Especificação, DPS: tribFed; esquema nacional da DPS 1.01, TSDec2V2; decisão D-192',
     why: `A especificação aceita ${name} de 0 a 100, e o esquema nacional tem dois algarismos inteiros: em produção a nota não se transmitiria.`,
-    when: (dps) => piscofinsOf(dps)?.[name] !== undefined,
-    must: (dps) => piscofinsOf(dps)![name]! < HUNDRED,
-    found: (dps) => formatDecimal(piscofinsOf(dps)![name]!),
+    must: (pAliq) => pAliq < HUNDRED,
+    found: formatDecimal,
     expected: 'percentual até 99.99',
     rejects: [{ [`${PISCOFINS}/CST`]: '01', [at]: '100.00' }],
     accepts: [{ [`${PISCOFINS}/CST`]: '01', [at]: '99.99' }],
-  };
+  });
 }
 
 /** A withholding is a part of the price. */
 function limitRetention(code: string, name: 'vRetCP' | 'vRetIRRF' | 'vRetCSLL', title: string): Rule {
   const at = `valores/trib/tribFed/${name}` as const;
-  const of = ({ valores }: Dps): Decimal | undefined => valores.trib.tribFed?.[name];
-  return {
+  return whenPresent(({ valores }) => valores.trib.tribFed?.[name], {
     code,
     at,
     title,
-    message: (dps) =>
-      `${name} é ${formatDecimal(of(dps)!)}, e tem de ser maior que zero e menor que o valor do serviço, ${formatDecimal(dps.valores.vServPrest.vServ)}. Sem retenção, retire o elemento.`,
+    message: (retido, { valores }) =>
+      `${name} é ${formatDecimal(retido)}, e tem de ser maior que zero e menor que o valor do serviço, ${formatDecimal(valores.vServPrest.vServ)}. Sem retenção, retire o elemento.`,
     mend: `Corrija ${name}; sem retenção, retire o elemento.`,
     origin: `Especificação, DPS: tribFed; Errors: ${code}; Anexo I, ${code}`,
     why: `${name}, quando vem, é maior que zero e menor que o valor do serviço.`,
-    when: (dps) => of(dps) !== undefined,
-    must: (dps) => of(dps)! > ZERO && of(dps)! < dps.valores.vServPrest.vServ,
-    found: (dps) => formatDecimal(of(dps)!),
+    must: (retido, { valores }) => retido > ZERO && retido < valores.vServPrest.vServ,
+    found: formatDecimal,
     expected: 'valor maior que 0.00 e menor que vServ',
     // The net value of a whole withholding is still zero, and nothing else is wrong.
     rejects: [{ [at]: '0.00' }, { [at]: '1000.00' }],
     accepts: [{ [at]: '0.01' }, { [at]: '999.99' }],
-  };
+  });
 }
 
 export const TRIB_FED: readonly Rule[] = ofPart(
@@ -127,22 +123,21 @@ export const TRIB_FED: readonly Rule[] = ofPart(
       rejects: [{ 'prest/CNPJ': null, 'prest/CPF': '52998224725', 'valores/trib/tribFed/vRetIRRF': '15.00' }],
       accepts: [{ 'valores/trib/tribFed/vRetIRRF': '15.00' }],
     },
-    {
+    whenPresent((dps) => piscofinsOf(dps)?.vBCPisCofins, {
       code: 'E0677',
       at: `${PISCOFINS}/vBCPisCofins`,
       title: 'Base do PIS e da COFINS maior que o valor do serviço',
-      message: (dps) =>
-        `vBCPisCofins é ${formatDecimal(piscofinsOf(dps)!.vBCPisCofins!)}, mais que o valor do serviço, ${formatDecimal(dps.valores.vServPrest.vServ)}. Corrija a base.`,
+      message: (vBCPisCofins, { valores }) =>
+        `vBCPisCofins é ${formatDecimal(vBCPisCofins)}, mais que o valor do serviço, ${formatDecimal(valores.vServPrest.vServ)}. Corrija a base.`,
       mend: 'Corrija vBCPisCofins, no máximo igual a vServ.',
       origin: 'Especificação, DPS: tribFed; Errors: E0677; Anexo I, E0677',
       why: 'vBCPisCofins é uma parte do valor do serviço, e não o ultrapassa.',
-      when: (dps) => piscofinsOf(dps)?.vBCPisCofins !== undefined,
-      must: (dps) => piscofinsOf(dps)!.vBCPisCofins! <= dps.valores.vServPrest.vServ,
-      found: (dps) => formatDecimal(piscofinsOf(dps)!.vBCPisCofins!),
+      must: (vBCPisCofins, { valores }) => vBCPisCofins <= valores.vServPrest.vServ,
+      found: formatDecimal,
       expected: 'valor até vServ',
       rejects: [{ ...COM_BASE, [`${PISCOFINS}/vBCPisCofins`]: '1000.01' }],
       accepts: [COM_BASE],
-    },
+    }),
     {
       code: 'E803',
       at: PISCOFINS,
@@ -158,12 +153,11 @@ export const TRIB_FED: readonly Rule[] = ofPart(
       rejects: [{ ...COM_BASE, dCompet: '2027-01-05' }],
       accepts: [{ ...COM_BASE, dCompet: '2026-12-31' }],
     },
-    {
+    whenPresent((dps) => piscofinsOf(dps)?.tpRetPisCofins, {
       code: 'E0002',
       at: `${PISCOFINS}/tpRetPisCofins`,
       scope: 'aviso',
-      message: (dps) => {
-        const { tpRetPisCofins } = piscofinsOf(dps)!;
+      message: (tpRetPisCofins) => {
         const instead =
           tpRetPisCofins === '1'
             ? 'se foram retidos PIS e COFINS, e não CSLL, use 4; se também a CSLL, 3'
@@ -172,8 +166,7 @@ export const TRIB_FED: readonly Rule[] = ofPart(
       },
       origin: 'Nota Técnica SE/CGNFS-e 007, de 07/02/2026; especificação, DPS: tribFed',
       why: 'Os códigos 1 e 2 não dizem se a CSLL foi retida; os de 3 a 9 dizem quais das três contribuições foram. A especificação aceita de 0 a 9: a nota é emitida, com um aviso.',
-      when: (dps) => piscofinsOf(dps)?.tpRetPisCofins !== undefined,
-      must: (dps) => !CODIGOS_ANTIGOS.has(piscofinsOf(dps)!.tpRetPisCofins!),
+      must: (tpRetPisCofins) => !CODIGOS_ANTIGOS.has(tpRetPisCofins),
       rejects: [
         { [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/tpRetPisCofins`]: '1', 'valores/trib/tribFed/vRetCSLL': '36.50' },
         { [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/tpRetPisCofins`]: '2' },
@@ -182,7 +175,7 @@ export const TRIB_FED: readonly Rule[] = ofPart(
         { [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/tpRetPisCofins`]: '0' },
         { [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/tpRetPisCofins`]: '4', 'valores/trib/tribFed/vRetCSLL': '36.50' },
       ],
-    },
+    }),
     limitRate('E0686', 'pAliqPis', 'do PIS'),
     limitRate('E0692', 'pAliqCofins', 'da COFINS'),
     checkDebit('E0694', ['pAliqPis', 'vPis', 'PIS'], {
@@ -221,37 +214,34 @@ export const TRIB_FED: readonly Rule[] = ofPart(
     limitRetention('E0699', 'vRetCP', 'Contribuição previdenciária retida fora do intervalo'),
     limitRetention('E0700', 'vRetIRRF', 'Imposto de renda retido fora do intervalo'),
     limitRetention('E0701', 'vRetCSLL', 'PIS, COFINS e CSLL retidos fora do intervalo'),
-    {
+    whenPresent(({ valores }) => valores.trib.tribFed?.vRetCSLL, {
       code: 'E0720',
       at: 'valores/trib/tribFed/vRetCSLL',
       title: 'Valor retido numa nota sem retenção de PIS, COFINS e CSLL',
-      message: (dps) =>
-        `tpRetPisCofins 0 diz que nada foi retido, e veio vRetCSLL ${formatDecimal(dps.valores.trib.tribFed!.vRetCSLL!)}. Retire vRetCSLL, ou diga em tpRetPisCofins o que foi retido.`,
+      message: (vRetCSLL) =>
+        `tpRetPisCofins 0 diz que nada foi retido, e veio vRetCSLL ${formatDecimal(vRetCSLL)}. Retire vRetCSLL, ou diga em tpRetPisCofins o que foi retido.`,
       mend: 'Retire vRetCSLL, ou diga em tpRetPisCofins o que foi retido.',
       origin: 'Especificação, DPS: tribFed; Errors: E0720; Anexo I, E0720',
       why: 'Com tpRetPisCofins 0, que é nenhuma retenção, vRetCSLL não se envia.',
-      when: (dps) => piscofinsOf(dps)?.tpRetPisCofins === '0',
-      must: ({ valores }) => valores.trib.tribFed!.vRetCSLL === undefined,
-      found: ({ valores }) => formatDecimal(valores.trib.tribFed!.vRetCSLL!),
+      when: (_vRetCSLL, dps) => piscofinsOf(dps)?.tpRetPisCofins === '0',
+      must: () => false,
+      found: formatDecimal,
       rejects: [
         { [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/tpRetPisCofins`]: '0', 'valores/trib/tribFed/vRetCSLL': '46.50' },
       ],
       accepts: [{ [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/tpRetPisCofins`]: '0' }],
-    },
-    {
+    }),
+    whenPresent((dps) => piscofinsOf(dps)?.tpRetPisCofins, {
       code: 'E0724',
       at: 'valores/trib/tribFed/vRetCSLL',
       title: 'Falta o valor retido de PIS, COFINS e CSLL',
-      message: (dps) =>
-        `tpRetPisCofins ${piscofinsOf(dps)!.tpRetPisCofins} diz que houve retenção, e falta o valor. Informe vRetCSLL, ou corrija tpRetPisCofins.`,
+      message: (tpRetPisCofins) =>
+        `tpRetPisCofins ${tpRetPisCofins} diz que houve retenção, e falta o valor. Informe vRetCSLL, ou corrija tpRetPisCofins.`,
       mend: 'Informe vRetCSLL, ou corrija tpRetPisCofins.',
       origin: 'Especificação, DPS: tribFed; Errors: E0724; Anexo I, E0724',
       why: 'Com tpRetPisCofins diferente de 0 e de 2 há retenção, e vRetCSLL a traz.',
-      when: (dps) => {
-        const tpRetPisCofins = piscofinsOf(dps)?.tpRetPisCofins;
-        return tpRetPisCofins !== undefined && tpRetPisCofins !== '0' && tpRetPisCofins !== '2';
-      },
-      must: ({ valores }) => valores.trib.tribFed!.vRetCSLL !== undefined,
+      when: (tpRetPisCofins) => tpRetPisCofins !== '0' && tpRetPisCofins !== '2',
+      must: (_tpRetPisCofins, { valores }) => valores.trib.tribFed?.vRetCSLL !== undefined,
       expected: 'valor maior que 0.00 e menor que vServ',
       rejects: [
         { [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/tpRetPisCofins`]: '3' },
@@ -262,6 +252,6 @@ export const TRIB_FED: readonly Rule[] = ofPart(
         { [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/tpRetPisCofins`]: '2' },
         { [`${PISCOFINS}/CST`]: '01', [`${PISCOFINS}/tpRetPisCofins`]: '2', 'valores/trib/tribFed/vRetCSLL': '10.00' },
       ],
-    },
+    }),
   ],
 );

@@ -29,7 +29,7 @@ import {
   RETENCAO_NA_ISENCAO,
 } from './beneficio.ts';
 import { INPUTS } from './inputs.ts';
-import { type AmountRule, annexHead, ofPart, type Patch, type Rule } from './rule.ts';
+import { type AmountRule, annexHead, ofPart, type Patch, type Rule, whenPresent } from './rule.ts';
 import { COMERCIO_EXTERIOR, TOMADOR_NO_EXTERIOR } from './toma.ts';
 
 /** Subitems in which a municipality may go below the minimum. LC 116/2003, art. 8-A § 1. */
@@ -94,6 +94,8 @@ const BENEFICIO: Patch = {
 /** The lowest rate of the annexes of LC 123/2006, in percent (Anexo I, E0621 and E0628). */
 const SIMPLES_MINIMUM = decimal('1.80');
 
+const pAliqOf = ({ valores }: Dps): Decimal | undefined => valores.trib.tribMun.pAliq;
+
 const isTaxable = ({ valores }: Dps): boolean => valores.trib.tribMun.tribISSQN === '1';
 
 const isSuspended = (dps: Dps): boolean => isTaxable(dps) && dps.valores.trib.tribMun.exigSusp !== undefined;
@@ -143,16 +145,17 @@ type Ground = Pick<Rule, 'code' | 'title' | 'mend' | 'origin' | 'why' | 'scope' 
 };
 
 /** The rate, if the note shows none. */
-function forbidAliquota({ because, example, ...ground }: Ground): Rule {
-  return {
+function forbidAliquota({ because, example, when, ...ground }: Ground): Rule {
+  return whenPresent(pAliqOf, {
     ...ground,
     at: 'valores/trib/tribMun/pAliq',
-    message: (dps) => `${because(dps)}, e a nota não tem alíquota. Retire pAliq.`,
-    must: ({ valores }) => valores.trib.tribMun.pAliq === undefined,
-    found: ({ valores }) => formatDecimal(valores.trib.tribMun.pAliq!),
+    message: (_pAliq, dps) => `${because(dps)}, e a nota não tem alíquota. Retire pAliq.`,
+    when: (_pAliq, dps) => when(dps),
+    must: () => false,
+    found: formatDecimal,
     rejects: [{ ...example, 'valores/trib/tribMun/pAliq': '2.00' }],
     accepts: [example],
-  };
+  });
 }
 
 const DECLARADOS = [
@@ -162,16 +165,18 @@ const DECLARADOS = [
 
 /** The declarations of a JSON body, if the note shows only a net value. */
 function forbidDeclared({ because, example, when, ...ground }: Ground): readonly Rule[] {
-  return DECLARADOS.map(({ at, name, what }) => ({
-    ...ground,
-    at,
-    message: (dps) => `${because(dps)}, e a nota só leva o valor líquido. Retire ${what}.`,
-    when: (dps, _facts, declarado) => declarado[name] !== undefined && when(dps),
-    must: () => false,
-    found: (_dps, _facts, declarado) => formatDecimal(declarado[name]!),
-    rejects: [{ ...example, [`=${name}`]: '10.00' }],
-    accepts: [example],
-  }));
+  return DECLARADOS.map(({ at, name, what }) =>
+    whenPresent((_dps, _facts, declarado) => declarado[name], {
+      ...ground,
+      at,
+      message: (_declared, dps) => `${because(dps)}, e a nota só leva o valor líquido. Retire ${what}.`,
+      when: (_declared, dps) => when(dps),
+      must: () => false,
+      found: formatDecimal,
+      rejects: [{ ...example, [`=${name}`]: '10.00' }],
+      accepts: [example],
+    }),
+  );
 }
 
 /** The municipal benefit, if there is no base for it to reduce. */
@@ -351,24 +356,22 @@ export const TRIB_MUN: readonly Rule[] = [
     rejects: [{ 'valores/trib/tribMun/cPaisResult': 'PT' }, { ...EXPORTACAO, 'serv/locPrest/cPaisPrestacao': 'PT' }],
     accepts: [EXPORTACAO],
   },
-  {
+  whenPresent(({ valores }) => valores.trib.tribMun.cPaisResult, {
     code: 'E0246',
     at: 'valores/trib/tribMun/cPaisResult',
     scope: 'nacional',
     title: 'O país do resultado não existe ou é o Brasil',
-    message: ({ valores }) => {
-      const { cPaisResult } = valores.trib.tribMun;
-      return cPaisResult === 'BR'
+    message: (cPaisResult) =>
+      cPaisResult === 'BR'
         ? 'cPaisResult BR não é exterior: um serviço cujo resultado se verifica no Brasil não é exportação. Informe o país do resultado, ou corrija tribISSQN.'
-        : `cPaisResult ${cPaisResult} não é um código de país ISO 3166-1. Consulte o catálogo em /catalogo/paises.`;
-    },
+        : `cPaisResult ${cPaisResult} não é um código de país ISO 3166-1. Consulte o catálogo em /catalogo/paises.`,
     mend: 'Escolha o código em /catalogo/paises; se o resultado se verifica no Brasil, corrija tribISSQN.',
     origin: 'Anexo I, E0246 e E0590, por analogia',
     why: 'Só há exportação quando o resultado do serviço se verifica em outro país (LC 116/2003, art. 2º), e o código tem de dizer qual.',
     // A country of the result that is not allowed is another mistake (E0591).
-    when: (dps) => dps.valores.trib.tribMun.cPaisResult !== undefined && exportacaoOf(dps) === 'com_pais',
-    must: ({ valores }) => paisOf(valores.trib.tribMun.cPaisResult!)?.aceitoEnderecoExterior === true,
-    found: ({ valores }) => valores.trib.tribMun.cPaisResult,
+    when: (_cPaisResult, dps) => exportacaoOf(dps) === 'com_pais',
+    must: (cPaisResult) => paisOf(cPaisResult)?.aceitoEnderecoExterior === true,
+    found: (cPaisResult) => cPaisResult,
     expected: 'código ISO 3166-1 de duas letras, diferente de BR',
     rejects: [
       { ...EXPORTACAO, 'valores/trib/tribMun/cPaisResult': 'BR' },
@@ -376,7 +379,7 @@ export const TRIB_MUN: readonly Rule[] = [
       { ...EXPORTACAO, 'valores/trib/tribMun/cPaisResult': 'ZZ' },
     ],
     accepts: [{ ...EXPORTACAO, 'valores/trib/tribMun/cPaisResult': 'US' }],
-  },
+  }),
   {
     code: 'E0592',
     at: 'valores/trib/tribMun/tpImunidade',
@@ -548,80 +551,76 @@ export const TRIB_MUN: readonly Rule[] = [
     ],
   },
   ALIQUOTA_COM_BENEFICIO,
-  {
+  whenPresent(pAliqOf, {
     code: 'E0595',
     at: 'valores/trib/tribMun/pAliq',
     scope: 'nacional',
     title: 'Alíquota do ISSQN acima de 5%',
-    message: ({ valores }) =>
-      `A alíquota é ${formatDecimal(valores.trib.tribMun.pAliq!)}%, e a máxima da lei é 5%: o ADN recusa a nota. Corrija pAliq, que vai em percentual: 2.00 é 2%.`,
+    message: (pAliq) =>
+      `A alíquota é ${formatDecimal(pAliq)}%, e a máxima da lei é 5%: o ADN recusa a nota. Corrija pAliq, que vai em percentual: 2.00 é 2%.`,
     mend: 'Informe em pAliq a alíquota do município, em percentual: 2.00 é 2%.',
     origin: 'Anexo I, E0595 e E1300; LC 116/2003, art. 8º',
     why: 'A alíquota máxima do ISSQN é de 5%. A especificação aceita pAliq de 0 a 100, e o ADN recusa a nota que passa de 5: em produção ela não se emite.',
-    when: ({ valores: { trib } }) => trib.tribMun.pAliq !== undefined && trib.tribMun.pAliq <= ALIQUOTA_DA_NOTA_MAX,
-    must: (dps) => dps.valores.trib.tribMun.pAliq! <= ISS_MAX || mayHaveNoAliquota(dps),
-    found: ({ valores }) => formatDecimal(valores.trib.tribMun.pAliq!),
+    when: (pAliq) => pAliq <= ALIQUOTA_DA_NOTA_MAX,
+    must: (pAliq, dps) => pAliq <= ISS_MAX || mayHaveNoAliquota(dps),
+    found: formatDecimal,
     expected: 'percentual até 5.00',
     rejects: [{ 'valores/trib/tribMun/pAliq': '5.01' }, { 'valores/trib/tribMun/pAliq': '9.99' }],
     accepts: [{ 'valores/trib/tribMun/pAliq': '5.00' }],
-  },
-  {
+  }),
+  whenPresent(pAliqOf, {
     code: 'E0595',
     at: 'valores/trib/tribMun/pAliq',
     scope: 'nacional',
     esquema: true,
-    message: ({ valores }) =>
-      `A alíquota é ${formatDecimal(valores.trib.tribMun.pAliq!)}%, e o esquema nacional só tem alíquotas até 9.99: o ADN não recebe a nota. Corrija pAliq; a máxima da lei é 5%.`,
+    message: (pAliq) =>
+      `A alíquota é ${formatDecimal(pAliq)}%, e o esquema nacional só tem alíquotas até 9.99: o ADN não recebe a nota. Corrija pAliq; a máxima da lei é 5%.`,
     origin: 'Especificação, DPS: tribMun; esquema nacional da DPS 1.01, TSDec1V2; decisão D-192',
     why: 'O esquema nacional tem um só algarismo inteiro na alíquota: de 10.00 em diante a nota não se transmitiria em produção.',
-    when: ({ valores }) => valores.trib.tribMun.pAliq !== undefined,
-    must: (dps) => dps.valores.trib.tribMun.pAliq! <= ALIQUOTA_DA_NOTA_MAX || mayHaveNoAliquota(dps),
-    found: ({ valores }) => formatDecimal(valores.trib.tribMun.pAliq!),
+    must: (pAliq, dps) => pAliq <= ALIQUOTA_DA_NOTA_MAX || mayHaveNoAliquota(dps),
+    found: formatDecimal,
     expected: 'percentual até 5.00',
     rejects: [{ 'valores/trib/tribMun/pAliq': '10.00' }],
     accepts: [{ 'valores/trib/tribMun/pAliq': '5.00' }],
-  },
-  {
+  }),
+  whenPresent(pAliqOf, {
     code: 'E0429',
     at: 'valores/trib/tribMun/pAliq',
     scope: 'aviso',
-    message: ({ serv, valores }) => {
-      const pAliq = valores.trib.tribMun.pAliq!;
+    message: (pAliq, { serv }) => {
       const meant = (pAliq * 100n) as Decimal;
       const isFraction = meant >= ISS_MIN && meant <= ISS_MAX;
       return `A alíquota é ${formatDecimal(pAliq)}%, e a mínima da lei é 2% para o serviço ${serv.cServ.cTribNac}.${isFraction ? ` É ${formatDecimal(meant)}?` : ''} pAliq vai em percentual: 2.00 é 2%. Confira-a; a nota sai com a alíquota que se aplica.`;
     },
     origin: 'LC 116/2003, art. 8º-A; decisão D-195',
     why: 'A alíquota mínima do ISSQN é de 2%, salvo na construção (7.02 e 7.05) e no transporte coletivo (16.01). A especificação aceita pAliq de 0 a 100, e por isso a nota é emitida, com um aviso.',
-    when: (dps) =>
-      dps.valores.trib.tribMun.pAliq !== undefined &&
+    when: (_pAliq, dps) =>
       isTaxable(dps) &&
       // The minimum rate inside the Simples is another one (E0621).
       !assessesInSimples(dps) &&
       !WITHOUT_MINIMUM_RATE.has(servicoOf(dps.serv.cServ.cTribNac)?.subitem ?? ''),
-    must: ({ valores }) => valores.trib.tribMun.pAliq! >= ISS_MIN,
+    must: (pAliq) => pAliq >= ISS_MIN,
     rejects: [{ 'valores/trib/tribMun/pAliq': '0.02' }, { 'valores/trib/tribMun/pAliq': '1.99' }],
     accepts: [
       { 'valores/trib/tribMun/pAliq': '2.00' },
       { 'serv/cServ/cTribNac': '160201', 'valores/trib/tribMun/pAliq': '2.00' },
     ],
-  },
-  {
+  }),
+  whenPresent(pAliqOf, {
     code: 'E0617',
     at: 'valores/trib/tribMun/pAliq',
     scope: 'aviso',
     title: 'A alíquota enviada não é a do cadastro do município',
-    message: (dps, facts) =>
-      `pAliq é ${formatDecimal(dps.valores.trib.tribMun.pAliq!)}%, e ${describeRegistered(registroOf(dps, facts))}`,
+    message: (pAliq, dps, facts) => `pAliq é ${formatDecimal(pAliq)}%, e ${describeRegistered(registroOf(dps, facts))}`,
     mend: 'Retire pAliq: a alíquota do município se aplica. Se ele tem várias para o serviço, informe cTribMun; se a aplicada parece errada, confira o código do serviço com a prefeitura.',
     origin: 'Anexo I, E0617 e nota de pAliqAplic; decisão D-188',
     why: 'A alíquota que o município de incidência cadastrou para o serviço vem antes da que a DPS traz. Onde ela depende do código municipal e a DPS não traz cTribMun, aplica-se a de pAliq, sem aviso se é uma das cadastradas.',
     national: 'O padrão nacional proíbe pAliq quando o município de incidência tem a alíquota cadastrada.',
-    when: (dps) => dps.valores.trib.tribMun.pAliq !== undefined && isTaxable(dps),
-    must: (dps, facts) => isRegistered(registroOf(dps, facts), dps.valores.trib.tribMun.pAliq!),
+    when: (_pAliq, dps) => isTaxable(dps),
+    must: (pAliq, dps, facts) => isRegistered(registroOf(dps, facts), pAliq),
     rejects: [],
     accepts: [{}],
-  },
+  }),
   ...ofPart(hasBeneficio, [
     {
       ...annexHead('E0541', 'esquema nacional da DPS 1.01; decisão D-192'),
@@ -634,7 +633,7 @@ export const TRIB_MUN: readonly Rule[] = [
       why: 'A especificação deixa o número de fora e o esquema nacional o exige: em produção a nota não se transmitiria.',
       national:
         'No padrão nacional E0541 é o número de um benefício que o município não tem; a falta do número é lá uma falha de esquema, E1235.',
-      must: ({ valores }) => valores.trib.tribMun.BM!.nBM !== undefined,
+      must: ({ valores }) => valores.trib.tribMun.BM?.nBM !== undefined,
       expected: '14 algarismos',
       rejects: [
         { 'valores/trib/tribMun/BM/pRedBCBM': '50.00', 'valores/trib/tribMun/pAliq': '5.00' },
@@ -642,20 +641,19 @@ export const TRIB_MUN: readonly Rule[] = [
       ],
       accepts: [{ ...BENEFICIO, 'valores/trib/tribMun/pAliq': '5.00' }],
     },
-    {
+    whenPresent(({ valores }) => valores.trib.tribMun.BM?.pRedBCBM, {
       ...annexHead('E0586'),
       at: 'valores/trib/tribMun/BM/pRedBCBM',
       title: 'Percentual do benefício municipal zerado',
       message: 'pRedBCBM é zero. Informe o percentual em que o benefício reduz a base, ou retire-o.',
       mend: 'Informe um percentual maior que zero, até o que o benefício tem no município.',
       why: 'Uma redução de zero não é benefício. O que passa de 100 é recusado com E0002.',
-      when: ({ valores }) => valores.trib.tribMun.BM?.pRedBCBM !== undefined,
-      must: ({ valores }) => valores.trib.tribMun.BM!.pRedBCBM! > ZERO,
+      must: (pRedBCBM) => pRedBCBM > ZERO,
       found: () => '0.00',
       expected: 'percentual maior que 0.00 e até 100.00',
       rejects: [{ ...BENEFICIO, 'valores/trib/tribMun/BM/pRedBCBM': '0.00' }],
       accepts: [{ ...BENEFICIO, 'valores/trib/tribMun/pAliq': '5.00' }],
-    },
+    }),
   ]),
 ];
 
@@ -742,23 +740,22 @@ const lacksAliquota = ({ issqnShown, vISSQN }: IssqnAmounts): boolean => issqnSh
 
 /** Judged over the amounts: whether there is a rate at all, and whether it is one that the sandbox applied. */
 export const TRIB_MUN_CALCULADO: readonly AmountRule[] = [
-  {
+  whenPresent(({ pAliqAplic }) => pAliqAplic, {
     ...annexHead('E1300', 'LC 116/2003, art. 8º'),
     at: 'valores/trib/tribMun/pAliq',
     title: 'A alíquota do cadastro do município passa de 5%',
-    message: ({ pAliqAplic }) =>
-      `A alíquota que se aplica é ${formatDecimal(pAliqAplic!)}%, a que o município cadastrou, e a máxima da lei é 5%: o ADN recusa a nota. Peça à prefeitura que corrija a alíquota do cadastro.`,
+    message: (pAliqAplic) =>
+      `A alíquota que se aplica é ${formatDecimal(pAliqAplic)}%, a que o município cadastrou, e a máxima da lei é 5%: o ADN recusa a nota. Peça à prefeitura que corrija a alíquota do cadastro.`,
     mend: 'Peça à prefeitura que corrija a alíquota que cadastrou para o serviço ou para o benefício.',
     why: 'A alíquota que se aplica vem do cadastro do município, antes da de pAliq, e o ADN confere a da nota.',
     // A declared rate above the limit was reported before (E0595).
-    when: ({ issqnShown, pAliqAplic }, { valores }) =>
-      issqnShown && pAliqAplic !== undefined && pAliqAplic !== valores.trib.tribMun.pAliq,
-    must: ({ pAliqAplic }) => pAliqAplic! <= ISS_MAX,
-    found: ({ pAliqAplic }) => formatDecimal(pAliqAplic!),
+    when: (pAliqAplic, { issqnShown }, { valores }) => issqnShown && pAliqAplic !== valores.trib.tribMun.pAliq,
+    must: (pAliqAplic) => pAliqAplic <= ISS_MAX,
+    found: formatDecimal,
     expected: 'percentual até 5.00',
     rejects: [],
     accepts: [{}],
-  },
+  }),
   ...SEM_ALIQUOTA.map(
     ({ of, ...head }): AmountRule => ({
       ...head,
@@ -773,20 +770,21 @@ export const TRIB_MUN_CALCULADO: readonly AmountRule[] = [
   ),
   // E0621 covers the companies inside the Simples.
   ...SEM_ALIQUOTA.filter(({ code }) => code !== 'E0621').map(
-    ({ of, code, origin, why }): AmountRule => ({
-      code,
-      at: 'valores/trib/tribMun/pAliq',
-      scope: 'aviso',
-      origin,
-      why,
-      message: ({ pAliqAplic }, dps, facts) =>
-        `A alíquota aplicada, ${formatDecimal(pAliqAplic!)}%, foi posta pelo ambiente de integração: ${askForAliquota(dps, facts)} ${inProduction(dps, facts)}`,
-      when: ({ issqnShown, pAliqAplic }, dps) =>
-        issqnShown && pAliqAplic !== undefined && dps.valores.trib.tribMun.pAliq === undefined && of(dps),
-      must: (_amounts, dps, facts) => sandboxAliquotaOf(dps, facts) === undefined,
-      rejects: [],
-      accepts: [{}],
-    }),
+    ({ of, code, origin, why }): AmountRule =>
+      whenPresent(({ pAliqAplic }) => pAliqAplic, {
+        code,
+        at: 'valores/trib/tribMun/pAliq',
+        scope: 'aviso',
+        origin,
+        why,
+        message: (pAliqAplic, _amounts, dps, facts) =>
+          `A alíquota aplicada, ${formatDecimal(pAliqAplic)}%, foi posta pelo ambiente de integração: ${askForAliquota(dps, facts)} ${inProduction(dps, facts)}`,
+        when: (_pAliqAplic, { issqnShown }, dps) =>
+          issqnShown && dps.valores.trib.tribMun.pAliq === undefined && of(dps),
+        must: (_pAliqAplic, _amounts, dps, facts) => sandboxAliquotaOf(dps, facts) === undefined,
+        rejects: [],
+        accepts: [{}],
+      }),
   ),
 ];
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { lawOverExample } from '../../../test/support/law.ts';
 import type { Patch } from './rule.ts';
+import { factsOf } from './trial.ts';
 
 const REEMBOLSO = 'IBSCBS/valores/gReeRepRes/documentos';
 /** 1000.00 - 400.01 - 600.00 = -0.01 */
@@ -51,6 +52,18 @@ test('a base and a net value below zero are told by the base', () => {
     faults.map(({ codigo }) => codigo),
     ['E0427'],
   );
+});
+
+test('E404 of an exempt operation says why its ISSQN is zero', () => {
+  const isenta: Patch = {
+    'serv/cServ/cTribNac': '170601',
+    'valores/trib/tribMun/BM/nBM': '35503080400002',
+    'valores/trib/tribMun/pAliq': null,
+    '=valor_issqn': '20.00',
+  };
+  const [fault, ...others] = lawOverExample(isenta, factsOf({ given: 'cadastros' }));
+  assert.deepEqual([fault?.codigo, fault?.encontrado, fault?.esperado, others], ['E404', '20.00', '0.00', []]);
+  assert.match(fault!.mensagem, /o calculado é 0\.00: o benefício é uma isenção\. Corrija-o/);
 });
 
 test('E404 of the base says the amounts of third parties', () => {

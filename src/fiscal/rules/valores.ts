@@ -1,10 +1,13 @@
 /** Rules of the values, `valores`: those of the sent amounts, and those of the computed ones. */
+import type { IssqnAmounts } from '../assess.ts';
 import { isIsenta } from '../cadastros.ts';
 import { type Decimal, decimal, distance, formatDecimal, formatExactPercent, percentOf, ZERO } from '../decimal.ts';
+import type { Declarado } from '../declarado.ts';
+import type { Facts } from '../facts.ts';
 import { ISS_MIN } from '../iss.ts';
 import type { Dps } from '../layout/dps.ts';
 import { INPUTS } from './inputs.ts';
-import { type AmountRule, annexHead, type Patch, type Rule } from './rule.ts';
+import { type AmountRule, annexHead, type Patch, type Rule, whenPresent } from './rule.ts';
 
 /** The maximum difference between a declared ISSQN amount and the computed one (specification, E404: no tolerance is stated). */
 const ISSQN_TOLERANCE = decimal('0.01');
@@ -29,22 +32,26 @@ const EMITIDA_PELO_INTERMEDIARIO: Patch = {
 /** A discount is a part of the price. */
 function limitDiscount(code: string, name: 'vDescIncond' | 'vDescCond', kind: string): Rule {
   const at = `valores/vDescCondIncond/${name}` as const;
-  const of = ({ valores }: Dps): Decimal | undefined => valores.vDescCondIncond?.[name];
-  return {
+  return whenPresent(({ valores }) => valores.vDescCondIncond?.[name], {
     ...annexHead(code),
     at,
     title: `Desconto ${kind} fora do intervalo`,
-    message: (dps) =>
-      `O desconto ${kind} é ${formatDecimal(of(dps)!)} e o valor do serviço é ${formatDecimal(dps.valores.vServPrest.vServ)}: o desconto tem de ser maior que zero e menor que vServ. Sem desconto, retire ${name}.`,
+    message: (desconto, { valores }) =>
+      `O desconto ${kind} é ${formatDecimal(desconto)} e o valor do serviço é ${formatDecimal(valores.vServPrest.vServ)}: o desconto tem de ser maior que zero e menor que vServ. Sem desconto, retire ${name}.`,
     mend: `Informe em ${name} um valor maior que zero e menor que vServ; sem desconto, retire o elemento.`,
     why: `O desconto ${kind} é uma parte do preço: quando existe, não é zero nem o preço inteiro.`,
-    when: (dps) => of(dps) !== undefined,
-    must: (dps) => of(dps)! > ZERO && of(dps)! < dps.valores.vServPrest.vServ,
-    found: (dps) => formatDecimal(of(dps)!),
+    must: (desconto, { valores }) => desconto > ZERO && desconto < valores.vServPrest.vServ,
+    found: formatDecimal,
     expected: 'valor maior que 0.00 e menor que vServ',
     rejects: [{ [at]: '0.00' }],
     accepts: [{ [at]: '999.99' }],
-  };
+  });
+}
+
+/** A declared ISSQN with the base and the rate that it must be the product of. */
+function productDeclared({ valores }: Dps, _facts: Facts, { valor_base_calculo: base, valor_issqn: issqn }: Declarado) {
+  const { pAliq } = valores.trib.tribMun;
+  return issqn === undefined || base === undefined || pAliq === undefined ? undefined : { base, pAliq, issqn };
 }
 
 export const VALORES: readonly Rule[] = [
@@ -63,35 +70,34 @@ export const VALORES: readonly Rule[] = [
     rejects: [EMITIDA_PELO_INTERMEDIARIO],
     accepts: [],
   },
-  {
+  whenPresent(({ valores }) => valores.vServPrest.vReceb, {
     ...annexHead('E0424'),
     at: 'valores/vServPrest/vReceb',
     title: 'Valor recebido numa DPS que não é do intermediário',
-    message: ({ tpEmit }) =>
+    message: (_vReceb, { tpEmit }) =>
       `vReceb só cabe na DPS que o intermediário emite (tpEmit 3); esta traz tpEmit ${tpEmit}. Retire vReceb.`,
     mend: 'Retire vReceb, ou corrija tpEmit.',
     why: 'O valor recebido é o do intermediário, e só ele o informa.',
-    when: ({ valores }) => valores.vServPrest.vReceb !== undefined,
-    must: ({ tpEmit }) => tpEmit === '3',
-    found: ({ valores }) => formatDecimal(valores.vServPrest.vReceb!),
+    must: (_vReceb, { tpEmit }) => tpEmit === '3',
+    found: formatDecimal,
     rejects: [{ 'valores/vServPrest/vReceb': '1000.00' }],
     accepts: [{}],
-  },
-  {
+  }),
+  whenPresent(({ valores }) => valores.vServPrest.vReceb, {
     ...annexHead('E0425'),
     at: 'valores/vServPrest/vReceb',
     title: 'O intermediário recebeu menos que o valor do serviço',
-    message: ({ valores }) =>
-      `vReceb é ${formatDecimal(valores.vServPrest.vReceb!)}, menos que vServ, ${formatDecimal(valores.vServPrest.vServ)}. O valor recebido inclui o do serviço.`,
+    message: (vReceb, { valores }) =>
+      `vReceb é ${formatDecimal(vReceb)}, menos que vServ, ${formatDecimal(valores.vServPrest.vServ)}. O valor recebido inclui o do serviço.`,
     mend: 'Corrija vReceb, que não pode ser menor que vServ.',
     why: 'O intermediário recebe o preço do serviço e, além dele, o que for seu.',
-    when: ({ tpEmit, valores }) => tpEmit === '3' && valores.vServPrest.vReceb !== undefined,
-    must: ({ valores }) => valores.vServPrest.vReceb! >= valores.vServPrest.vServ,
-    found: ({ valores }) => formatDecimal(valores.vServPrest.vReceb!),
+    when: (_vReceb, { tpEmit }) => tpEmit === '3',
+    must: (vReceb, { valores }) => vReceb >= valores.vServPrest.vServ,
+    found: formatDecimal,
     also: ['E9996'],
     rejects: [{ ...EMITIDA_PELO_INTERMEDIARIO, 'valores/vServPrest/vReceb': '999.99' }],
     accepts: [],
-  },
+  }),
   {
     code: 'E401',
     at: 'valores/vServPrest/vServ',
@@ -106,28 +112,34 @@ export const VALORES: readonly Rule[] = [
   },
   limitDiscount('E0431', 'vDescIncond', 'incondicionado'),
   limitDiscount('E0432', 'vDescCond', 'condicionado'),
-  {
+  whenPresent(productDeclared, {
     code: 'E404',
     at: 'NFSe/infNFSe/valores/vISSQN',
-    message: ({ valores }, _facts, { valor_base_calculo, valor_issqn }) => {
-      const pAliq = valores.trib.tribMun.pAliq!;
-      const product = percentOf(valor_base_calculo!, pAliq);
-      return `O ISSQN declarado é ${formatDecimal(valor_issqn!)}, e ${formatDecimal(valor_base_calculo!)} a ${formatDecimal(pAliq)}% dá ${formatDecimal(product)}. Corrija o valor, a base ou a alíquota; ou deixe o ISSQN e a base de fora, que o serviço os calcula.`;
+    message: ({ base, pAliq, issqn }) => {
+      const product = percentOf(base, pAliq);
+      return `O ISSQN declarado é ${formatDecimal(issqn)}, e ${formatDecimal(base)} a ${formatDecimal(pAliq)}% dá ${formatDecimal(product)}. Corrija o valor, a base ou a alíquota; ou deixe o ISSQN e a base de fora, que o serviço os calcula.`;
     },
     origin: 'Especificação, Errors: E404; decisão D-13',
     why: 'O ISSQN é a base vezes a alíquota, com tolerância de 0,01.',
-    when: ({ valores }, _facts, { valor_base_calculo, valor_issqn }) =>
-      valor_issqn !== undefined && valor_base_calculo !== undefined && valores.trib.tribMun.pAliq !== undefined,
-    must: ({ valores }, _facts, { valor_base_calculo, valor_issqn }) =>
-      isWithinTolerance(valor_issqn!, percentOf(valor_base_calculo!, valores.trib.tribMun.pAliq!)),
-    found: (_dps, _facts, { valor_issqn }) => formatDecimal(valor_issqn!),
+    must: ({ base, pAliq, issqn }) => isWithinTolerance(issqn, percentOf(base, pAliq)),
+    found: ({ issqn }) => formatDecimal(issqn),
     rejects: [{ '=valor_base_calculo': '1000.00', '=valor_issqn': '20.02' }],
     accepts: [
       { '=valor_base_calculo': '1000.00', '=valor_issqn': '20.00' },
       { '=valor_base_calculo': '1000.00', '=valor_issqn': '20.01' },
     ],
-  },
+  }),
 ];
+
+/** The declared base beside the computed one. */
+function comparedBases({ vBC }: IssqnAmounts, _dps: Dps, _facts: Facts, { valor_base_calculo: declared }: Declarado) {
+  return declared === undefined || vBC === undefined ? undefined : { declared, vBC };
+}
+
+/** The declared ISSQN beside the computed one. */
+function comparedIssqns({ vISSQN }: IssqnAmounts, _dps: Dps, _facts: Facts, { valor_issqn: declared }: Declarado) {
+  return declared === undefined || vISSQN === undefined ? undefined : { declared, vISSQN };
+}
 
 export const VALORES_CALCULADOS: readonly AmountRule[] = [
   {
@@ -161,30 +173,29 @@ export const VALORES_CALCULADOS: readonly AmountRule[] = [
     rejects: [{ 'valores/vDescCondIncond/vDescCond': '990.00', 'valores/trib/tribFed/vRetIRRF': '15.00' }],
     accepts: [{ 'valores/vDescCondIncond/vDescCond': '985.00', 'valores/trib/tribFed/vRetIRRF': '15.00' }],
   },
-  {
+  whenPresent(({ pAliqAplic }) => pAliqAplic, {
     ...annexHead('E0429', 'LC 116/2003, art. 8º-A'),
     at: 'valores/vServPrest/vServ',
     title: 'A dedução ou o benefício leva o ISSQN abaixo de 2% do valor do serviço',
-    message: ({ deduction, benefit, pAliqAplic }, { serv, valores }) => {
+    message: (pAliqAplic, { deduction, benefit }, { serv, valores }) => {
       const { vServ } = valores.vServPrest;
       const reduced = (vServ - deduction - benefit) as Decimal;
-      return `Com a dedução e o benefício o ISSQN é ${formatExactPercent(reduced, pAliqAplic!)}: ${formatDecimal(reduced)} a ${formatDecimal(pAliqAplic!)}%. É menos que 2% de ${formatDecimal(vServ)}, ${formatExactPercent(vServ, ISS_MIN)}, o mínimo para o serviço ${serv.cServ.cTribNac}. Reduza a dedução ou o benefício.`;
+      return `Com a dedução e o benefício o ISSQN é ${formatExactPercent(reduced, pAliqAplic)}: ${formatDecimal(reduced)} a ${formatDecimal(pAliqAplic)}%. É menos que 2% de ${formatDecimal(vServ)}, ${formatExactPercent(vServ, ISS_MIN)}, o mínimo para o serviço ${serv.cServ.cTribNac}. Reduza a dedução ou o benefício.`;
     },
     mend: 'Reduza a dedução ou o benefício até que o ISSQN não fique abaixo de 2% do valor do serviço. Se o serviço é um dos que a lei dispensa do mínimo, confira o cTribNac.',
     why: 'A alíquota mínima do ISSQN é de 2%, e uma redução da base não pode ter o mesmo efeito que uma alíquota menor. O desconto incondicionado não entra nessa conta, e alguns serviços, como os de construção, são dispensados dela.',
     national: 'O ADN confere o mesmo mínimo na nota, com o E1297.',
     // An exemption has its own rule, without a rate.
-    when: ({ base, deduction, benefit, issqnShown, pAliqAplic }, dps, facts) =>
+    when: (_pAliqAplic, { base, deduction, benefit, issqnShown }, dps, facts) =>
       !isIsenta(dps, facts) &&
       (deduction > ZERO || benefit > ZERO) &&
       issqnShown &&
-      pAliqAplic !== undefined &&
       base >= ZERO &&
       !WITHOUT_MINIMUM.has(dps.serv.cServ.cTribNac),
     // The product is not rounded, so that the limit is exact: 2 % of the price, and not of its cents.
-    must: ({ deduction, benefit, pAliqAplic }, dps) => {
+    must: (pAliqAplic, { deduction, benefit }, dps) => {
       const { vServ } = dps.valores.vServPrest;
-      return (vServ - deduction - benefit + roundingOf(dps)) * pAliqAplic! >= vServ * ISS_MIN;
+      return (vServ - deduction - benefit + roundingOf(dps)) * pAliqAplic >= vServ * ISS_MIN;
     },
     from: INPUTS.issqn,
     rejects: [
@@ -204,41 +215,38 @@ export const VALORES_CALCULADOS: readonly AmountRule[] = [
       },
       { 'valores/vDescCondIncond/vDescIncond': '100.00' },
     ],
-  },
-  {
+  }),
+  whenPresent(comparedBases, {
     code: 'E404',
     at: 'NFSe/infNFSe/valores/vBC',
-    message: ({ vBC, deduction, benefit, vCalcReeRepRes }, { valores }, _facts, { valor_base_calculo }) =>
-      `A base declarada é ${formatDecimal(valor_base_calculo!)}, e a calculada é ${formatDecimal(vBC!)}: vServ ${formatDecimal(valores.vServPrest.vServ)}, menos desconto incondicionado ${formatDecimal(valores.vDescCondIncond?.vDescIncond ?? ZERO)}, dedução ${formatDecimal(deduction)}, benefício ${formatDecimal(benefit)} e valores de terceiros ${formatDecimal(vCalcReeRepRes ?? ZERO)}. Corrija-a, ou deixe-a de fora, que o serviço a calcula.`,
+    message: ({ declared, vBC }, { deduction, benefit, vCalcReeRepRes }, { valores }) =>
+      `A base declarada é ${formatDecimal(declared)}, e a calculada é ${formatDecimal(vBC)}: vServ ${formatDecimal(valores.vServPrest.vServ)}, menos desconto incondicionado ${formatDecimal(valores.vDescCondIncond?.vDescIncond ?? ZERO)}, dedução ${formatDecimal(deduction)}, benefício ${formatDecimal(benefit)} e valores de terceiros ${formatDecimal(vCalcReeRepRes ?? ZERO)}. Corrija-a, ou deixe-a de fora, que o serviço a calcula.`,
     origin: 'Especificação, DPS: valores (a base) e Errors: E404; decisão D-13',
     why: 'A nota leva a base calculada: uma declarada que é outra mostra que o remetente entendeu outro imposto.',
-    when: ({ vBC }, _dps, _facts, { valor_base_calculo }) => valor_base_calculo !== undefined && vBC !== undefined,
-    must: ({ vBC }, _dps, _facts, { valor_base_calculo }) => isWithinTolerance(valor_base_calculo!, vBC!),
-    found: (_amounts, _dps, _facts, { valor_base_calculo }) => formatDecimal(valor_base_calculo!),
-    calculated: ({ vBC }) => formatDecimal(vBC!),
+    must: ({ declared, vBC }) => isWithinTolerance(declared, vBC),
+    found: ({ declared }) => formatDecimal(declared),
+    calculated: ({ vBC }) => formatDecimal(vBC),
     from: INPUTS.issqnBase,
     rejects: [{ '=valor_base_calculo': '1000.00', 'valores/vDescCondIncond/vDescIncond': '100.00' }],
     accepts: [{ '=valor_base_calculo': '900.00', 'valores/vDescCondIncond/vDescIncond': '100.00' }],
-  },
-  {
+  }),
+  whenPresent(comparedIssqns, {
     code: 'E404',
     at: 'NFSe/infNFSe/valores/vISSQN',
-    message: ({ vBC, pAliqAplic, vISSQN }, _dps, _facts, { valor_issqn }) =>
-      `O ISSQN declarado é ${formatDecimal(valor_issqn!)}, e o calculado é ${formatDecimal(vISSQN!)}: base ${formatDecimal(vBC!)} a ${formatDecimal(pAliqAplic!)}%, a alíquota que se aplica. Corrija-o, ou deixe-o de fora, que o serviço o calcula.`,
+    message: ({ declared, vISSQN }, { base, pAliqAplic }) =>
+      `O ISSQN declarado é ${formatDecimal(declared)}, e o calculado é ${formatDecimal(vISSQN)}: ${pAliqAplic === undefined ? 'o benefício é uma isenção' : `base ${formatDecimal(base)} a ${formatDecimal(pAliqAplic)}%, a alíquota que se aplica`}. Corrija-o, ou deixe-o de fora, que o serviço o calcula.`,
     origin: 'Especificação, Errors: E404; decisão D-13',
     why: 'A nota leva o ISSQN calculado, da base calculada e da alíquota que se aplica, que pode ser a do cadastro do município.',
     // A different base is reported separately.
-    when: ({ vBC, vISSQN }, _dps, _facts, { valor_base_calculo, valor_issqn }) =>
-      valor_issqn !== undefined &&
-      vISSQN !== undefined &&
-      (valor_base_calculo === undefined || isWithinTolerance(valor_base_calculo, vBC!)),
-    must: ({ vISSQN }, _dps, _facts, { valor_issqn }) => isWithinTolerance(valor_issqn!, vISSQN!),
-    found: (_amounts, _dps, _facts, { valor_issqn }) => formatDecimal(valor_issqn!),
-    calculated: ({ vISSQN }) => formatDecimal(vISSQN!),
+    when: (_issqns, { base }, _dps, _facts, { valor_base_calculo = base }) =>
+      isWithinTolerance(valor_base_calculo, base),
+    must: ({ declared, vISSQN }) => isWithinTolerance(declared, vISSQN),
+    found: ({ declared }) => formatDecimal(declared),
+    calculated: ({ vISSQN }) => formatDecimal(vISSQN),
     from: INPUTS.issqn,
     rejects: [{ '=valor_issqn': '20.02' }, { '=valor_issqn': '0.00' }],
     accepts: [{ '=valor_issqn': '20.00' }, { '=valor_issqn': '19.99' }],
-  },
+  }),
 ];
 
 /** The maximum that rounding to the cent may have added to a reduction in percent. */
