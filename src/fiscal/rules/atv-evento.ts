@@ -4,7 +4,7 @@ import { brazilianDate } from '../moment.ts';
 import { addressInLisboa } from './address.ts';
 import { cepOfPlace } from './cep.ts';
 import { PRESTADO_FORA, PRESTADO_SEM_ISSQN, SEM_ISSQN } from './obra.ts';
-import { annexHead, ofPart, type Patch, type Rule } from './rule.ts';
+import { annexHead, ofPart, type Patch, type Rule, whenPresent } from './rule.ts';
 
 const EVENTO: Patch = {
   'serv/atvEvento/xNome': 'Festival de Inverno',
@@ -68,18 +68,18 @@ export const ATV_EVENTO: readonly Rule[] = [
         rejects: [POR_CODIGO],
         accepts: [{ ...PRESTADO_SEM_ISSQN, ...POR_CODIGO }],
       },
-      {
+      whenPresent(({ serv }) => serv.atvEvento, {
         code: 'E0002',
         at: 'serv/atvEvento/dtFim',
         scope: 'aviso',
-        message: ({ serv }) =>
-          `O evento termina em ${brazilianDate(serv.atvEvento!.dtFim)} (dtFim), antes de começar, em ${brazilianDate(serv.atvEvento!.dtIni)} (dtIni). A nota é emitida com essas datas; confira se estão trocadas.`,
+        message: ({ dtIni, dtFim }) =>
+          `O evento termina em ${brazilianDate(dtFim)} (dtFim), antes de começar, em ${brazilianDate(dtIni)} (dtIni). A nota é emitida com essas datas; confira se estão trocadas.`,
         origin: 'Especificação, DPS: serv/atvEvento',
         why: 'Um evento não termina antes de começar. Nem a especificação nem o padrão nacional o recusam: a nota é emitida, com um aviso.',
-        must: ({ serv }) => serv.atvEvento!.dtIni <= serv.atvEvento!.dtFim,
+        must: ({ dtIni, dtFim }) => dtIni <= dtFim,
         rejects: [{ ...SHOW, ...POR_CODIGO, 'serv/atvEvento/dtFim': '2026-10-02' }],
         accepts: [{ ...SHOW, ...POR_CODIGO, 'serv/atvEvento/dtFim': '2026-10-03' }],
-      },
+      }),
       {
         ...annexHead('E0398'),
         at: 'serv/atvEvento/end/CEP',

@@ -5,7 +5,7 @@
 import { moedaOf, moedas } from '../catalogs/catalogs.ts';
 import { formatDecimal, ZERO } from '../decimal.ts';
 import type { Dps } from '../layout/dps.ts';
-import { annexHead, ofPart, type Patch, type Rule } from './rule.ts';
+import { annexHead, ofPart, type Patch, type Rule, whenPresent } from './rule.ts';
 import { COMERCIO_EXTERIOR, TOMADOR_NO_EXTERIOR } from './toma.ts';
 
 const isOfComExt = ([path]: [string, unknown]): boolean => path.startsWith('serv/comExt/');
@@ -80,15 +80,15 @@ const ISO_4217: ReadonlyMap<string, string> = new Map([
 const CATALOGO = 'Consulte o catálogo em /catalogo/moedas.';
 
 export const COM_EXT: readonly Rule[] = [
-  {
+  whenPresent(({ toma }) => toma, {
     code: 'E1235',
     at: 'serv/comExt',
-    message: ({ toma }) =>
-      `O tomador está no exterior (${signOf(toma!)}) e falta o grupo serv/comExt. Inclua-o completo: mdPrestacao, vincPrest, tpMoeda, vServMoeda, mecAFComexP, mecAFComexT e movTempBens.`,
+    message: (toma) =>
+      `O tomador está no exterior (${signOf(toma)}) e falta o grupo serv/comExt. Inclua-o completo: mdPrestacao, vincPrest, tpMoeda, vServMoeda, mecAFComexP, mecAFComexT e movTempBens.`,
     origin: 'Especificação, DPS: serv/comExt; Errors: E1235',
     why: 'Um serviço prestado a quem está no exterior é comércio exterior, e o grupo o descreve.',
-    when: ({ toma }) => isAbroad(toma),
-    must: ({ serv }) => serv.comExt !== undefined,
+    when: isAbroad,
+    must: (_toma, { serv }) => serv.comExt !== undefined,
     expected: 'grupo comExt com os seus sete elementos',
     rejects: [
       TOMADOR_SEM_COMEXT,
@@ -100,7 +100,7 @@ export const COM_EXT: readonly Rule[] = [
       { ...TOMADOR_NO_EXTERIOR, 'toma/NIF': null, 'toma/cNaoNIF': '1' },
       { 'toma/CPF': null, 'toma/cNaoNIF': '1' },
     ],
-  },
+  }),
   {
     ...annexHead('E0330'),
     at: 'serv/comExt',
@@ -171,11 +171,10 @@ export const COM_EXT: readonly Rule[] = [
           { ...EXPORTACAO, ...COMERCIO_EXTERIOR },
         ],
       },
-      {
+      whenPresent(({ serv }) => serv.comExt?.tpMoeda, {
         code: 'E0002',
         at: 'serv/comExt/tpMoeda',
-        message: ({ serv }) => {
-          const { tpMoeda } = serv.comExt!;
+        message: (tpMoeda) => {
           const iso = ISO_4217.get(tpMoeda);
           const hint =
             iso === undefined
@@ -185,8 +184,8 @@ export const COM_EXT: readonly Rule[] = [
         },
         origin: 'Especificação, comExt enumerations: tpMoeda; decisão D-12',
         why: 'O valor na moeda estrangeira nada diz sem uma moeda que exista.',
-        must: ({ serv }) => moedaOf(serv.comExt!.tpMoeda) !== undefined,
-        found: ({ serv }) => serv.comExt?.tpMoeda,
+        must: (tpMoeda) => moedaOf(tpMoeda) !== undefined,
+        found: (tpMoeda) => tpMoeda,
         expected: 'código de três algarismos de /catalogo/moedas',
         rejects: [
           { ...TOMADOR_NO_EXTERIOR, 'serv/comExt/tpMoeda': '999' },
@@ -196,13 +195,12 @@ export const COM_EXT: readonly Rule[] = [
           { ...TOMADOR_NO_EXTERIOR, 'serv/comExt/tpMoeda': '220' },
           { ...TOMADOR_NO_EXTERIOR, 'serv/comExt/tpMoeda': '790' },
         ],
-      },
-      {
+      }),
+      whenPresent(({ serv }) => serv.comExt && moedaOf(serv.comExt.tpMoeda), {
         code: 'E0002',
         at: 'serv/comExt/tpMoeda',
         scope: 'aviso',
-        message: ({ serv }) => {
-          const { codigo, sigla, nome, nota } = moedaOf(serv.comExt!.tpMoeda)!;
+        message: ({ codigo, sigla, nome, nota }) => {
           const iso = ISO_4217.get(codigo);
           return iso === undefined
             ? `tpMoeda ${codigo} é ${nome} (${sigla}), que já não circula. ${nota ?? ''} Confira a moeda. ${CATALOGO}`
@@ -210,17 +208,14 @@ export const COM_EXT: readonly Rule[] = [
         },
         origin: 'Especificação, comExt enumerations: tpMoeda',
         why: 'Alguns números da ISO 4217 são, na tabela do Banco Central, os de outra moeda, e algumas moedas da tabela já não circulam: a nota é emitida, com um aviso.',
-        must: ({ serv }) => {
-          const moeda = moedaOf(serv.comExt!.tpMoeda);
-          return moeda === undefined || (moeda.ativa && (ISO_4217.get(moeda.codigo) ?? moeda.sigla) === moeda.sigla);
-        },
+        must: ({ codigo, sigla, ativa }) => ativa && (ISO_4217.get(codigo) ?? sigla) === sigla,
         rejects: [
           { ...TOMADOR_NO_EXTERIOR, 'serv/comExt/tpMoeda': '840' },
           { ...TOMADOR_NO_EXTERIOR, 'serv/comExt/tpMoeda': '779' },
         ],
         accepts: [],
-      },
-      {
+      }),
+      whenPresent(({ serv }) => serv.comExt?.vServMoeda, {
         code: 'E401',
         at: 'serv/comExt/vServMoeda',
         message:
@@ -228,12 +223,12 @@ export const COM_EXT: readonly Rule[] = [
         mend: 'Informe em vServMoeda o valor do serviço na moeda de tpMoeda.',
         origin: 'Especificação, Errors: E401',
         why: 'Um serviço que tem preço tem preço também na moeda em que foi contratado.',
-        must: ({ serv }) => serv.comExt!.vServMoeda > ZERO,
-        found: ({ serv }) => formatDecimal(serv.comExt!.vServMoeda),
+        must: (vServMoeda) => vServMoeda > ZERO,
+        found: formatDecimal,
         expected: 'valor maior que 0.00, com duas casas',
         rejects: [{ ...TOMADOR_NO_EXTERIOR, 'serv/comExt/vServMoeda': '0.00' }],
         accepts: [{ ...TOMADOR_NO_EXTERIOR, 'serv/comExt/vServMoeda': '0.01' }],
-      },
+      }),
       {
         code: 'E0352',
         at: 'serv/comExt/nDI',
@@ -252,28 +247,27 @@ export const COM_EXT: readonly Rule[] = [
         ],
         accepts: [{ ...TOMADOR_NO_EXTERIOR, 'serv/comExt/movTempBens': '2', 'serv/comExt/nDI': '2600000011' }],
       },
-      {
+      whenPresent(({ serv }) => serv.comExt, {
         code: 'E0354',
         at: 'serv/comExt/movTempBens',
         scope: 'aviso',
         title: 'Declaração de importação ou de exportação sem movimentação de bens',
         mend: 'Retire nDI e nRE, ou diga em movTempBens a que declaração a operação se vincula.',
-        message: ({ serv }) => {
-          const { nDI, nRE } = serv.comExt!;
+        message: ({ nDI, nRE }) => {
           const sent = nDI !== undefined && nRE !== undefined ? 'nDI e nRE' : nDI === undefined ? 'nRE' : 'nDI';
           return `movTempBens 1 diz que não houve movimentação temporária de bens, e a DPS traz ${sent}. Retire, ou use movTempBens 2 (com nDI) ou 3 (com nRE).`;
         },
         origin: 'Anexo I, E0354',
         why: 'As duas informações se contradizem. A especificação não as proíbe juntas e o ADN não confere esta regra em notas compartilhadas: a nota é emitida, com um aviso.',
-        when: ({ serv }) => serv.comExt?.movTempBens === '1',
-        must: ({ serv }) => serv.comExt?.nDI === undefined && serv.comExt?.nRE === undefined,
+        when: ({ movTempBens }) => movTempBens === '1',
+        must: ({ nDI, nRE }) => nDI === undefined && nRE === undefined,
         rejects: [
           { ...TOMADOR_NO_EXTERIOR, 'serv/comExt/nDI': '2600000011' },
           { ...TOMADOR_NO_EXTERIOR, 'serv/comExt/nRE': '260000000001' },
         ],
         accepts: [TOMADOR_NO_EXTERIOR],
         national: 'No padrão nacional a emissão pelo emissor nacional é recusada.',
-      },
+      }),
       {
         code: 'E0356',
         at: 'serv/comExt/nRE',

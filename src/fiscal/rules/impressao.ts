@@ -41,9 +41,10 @@ function hasUnprinted(dps: Dps): boolean {
 function findAll(dps: Dps): readonly Breach[] {
   return IMPRESSOS.flatMap(([at, of]) => {
     const text = of(dps);
-    const found = text === undefined ? undefined : findUnprinted(text);
+    if (text === undefined) return [];
+    const found = findUnprinted(text);
     // A text with lost letters is reported as such.
-    if (found === undefined || describeBroken(text!) !== undefined) return [];
+    if (found === undefined || describeBroken(text) !== undefined) return [];
     const { palavra, escrita } = found;
     const mensagem = `O texto traz "${quoted(palavra)}", e o DANFSe (PDF) não imprime ${escrita}: no lugar sai "?". A nota vale, e o XML leva o texto como veio. Para que se leia no PDF, escreva-o também em letras latinas.`;
     return [{ at, mensagem, encontrado: undefined }];

@@ -1,8 +1,10 @@
 /** Rules of the municipality in which the ISSQN is due: derived, and compared with the declaration of a JSON body. */
 import { municipioInWords, municipioOf, type RegraIncidencia, servicoOf } from '../catalogs/catalogs.ts';
+import type { Declarado } from '../declarado.ts';
+import type { Facts } from '../facts.ts';
 import { incidenceOf, MARITIME } from '../incidence.ts';
 import type { Dps } from '../layout/dps.ts';
-import { annexHead, ofPart, type Patch, type Rule } from './rule.ts';
+import { annexHead, ofPart, type Patch, type Rule, whenPresent } from './rule.ts';
 import { TOMADOR_NO_EXTERIOR } from './toma.ts';
 
 /** A service provided abroad to a taker abroad. */
@@ -14,6 +16,12 @@ function regraOf({ serv }: Dps): RegraIncidencia | undefined {
   return servicoOf(serv.cServ.cTribNac)?.regra;
 }
 
+/** The declared municipality of incidence beside the derived one. */
+function comparedPlaces(dps: Dps, _facts: Facts, { municipio_incidencia: declared }: Declarado) {
+  const derived = declared === undefined ? undefined : incidenceOf(dps);
+  return declared === undefined || derived === undefined ? undefined : { declared, derived };
+}
+
 /** The municipality by the rule of the service, against the declared one. */
 function compareDeclared(
   regra: RegraIncidencia,
@@ -21,21 +29,17 @@ function compareDeclared(
   head: Pick<Rule, 'code' | 'title' | 'mend' | 'origin' | 'why' | 'scope' | 'national'>,
   examples: { readonly rejects: readonly Patch[]; readonly accepts: readonly Patch[] },
 ): Rule {
-  return {
+  return whenPresent(comparedPlaces, {
     ...head,
     at: AT,
-    message: (dps, _facts, { municipio_incidencia }) =>
-      `O ISSQN do serviço ${dps.serv.cServ.cTribNac} é devido ${place}, ${municipioInWords(incidenceOf(dps)!)}, e o município de incidência declarado é ${municipioInWords(municipio_incidencia!)}. Corrija-o, ou deixe-o de fora, que o serviço o calcula.`,
+    message: ({ declared, derived }, { serv }) =>
+      `O ISSQN do serviço ${serv.cServ.cTribNac} é devido ${place}, ${municipioInWords(derived)}, e o município de incidência declarado é ${municipioInWords(declared)}. Corrija-o, ou deixe-o de fora, que o serviço o calcula.`,
     // A code that is no municipality is another mistake (E403).
-    when: (dps, _facts, { municipio_incidencia }) =>
-      regraOf(dps) === regra && municipioOf(municipio_incidencia!) !== undefined,
-    must: (dps, _facts, { municipio_incidencia }) => {
-      const derived = incidenceOf(dps);
-      return derived === undefined || derived === municipio_incidencia;
-    },
-    found: (_dps, _facts, { municipio_incidencia }) => municipio_incidencia,
+    when: ({ declared }, dps) => regraOf(dps) === regra && municipioOf(declared) !== undefined,
+    must: ({ declared, derived }) => declared === derived,
+    found: ({ declared }) => declared,
     ...examples,
-  };
+  });
 }
 
 /**
@@ -54,22 +58,22 @@ function remarkDoubtful(
   [due, listed]: readonly [due: string, listed: string],
   cTribNac: string,
 ): Rule {
-  return {
+  const isDoubtful = ({ serv, valores }: Dps): boolean =>
+    valores.trib.tribMun.tribISSQN === '1' && OTHERWISE_IN_THE_LIST[ours].has(serv.cServ.cTribNac);
+  return whenPresent((dps) => (isDoubtful(dps) ? incidenceOf(dps) : undefined), {
     ...head,
     at: 'serv/locPrest/cLocPrestacao',
     scope: 'aviso',
-    message: (dps) =>
-      `O ISSQN do serviço ${dps.serv.cServ.cTribNac} é devido ${due}, ${municipioInWords(incidenceOf(dps)!)}, pela tabela de incidência do padrão nacional, e a lista com que o ADN confere a nota o põe ${listed}: ele pode recusá-la (${head.code}). Confira o local da prestação; se é esse, não há o que corrigir na DPS.`,
+    message: (derived, { serv }) =>
+      `O ISSQN do serviço ${serv.cServ.cTribNac} é devido ${due}, ${municipioInWords(derived)}, pela tabela de incidência do padrão nacional, e a lista com que o ADN confere a nota o põe ${listed}: ele pode recusá-la (${head.code}). Confira o local da prestação; se é esse, não há o que corrigir na DPS.`,
     why: 'Para 141401 a 141404, 200201, 200301 e 110301 o mesmo anexo diz dois lugares, na tabela de incidência e na lista fechada do E1317. A nota segue a tabela e é emitida, com um aviso de que o ADN a pode recusar.',
-    when: ({ serv, valores }) =>
-      valores.trib.tribMun.tribISSQN === '1' && OTHERWISE_IN_THE_LIST[ours].has(serv.cServ.cTribNac),
-    must: ({ serv, cLocEmi }) => {
+    must: (_derived, { serv, cLocEmi }) => {
       const { cLocPrestacao } = serv.locPrest;
       return cLocPrestacao === undefined || cLocPrestacao === MARITIME || cLocPrestacao === cLocEmi;
     },
     rejects: [{ 'serv/cServ/cTribNac': cTribNac, 'serv/locPrest/cLocPrestacao': '3304557' }],
     accepts: [{ 'serv/cServ/cTribNac': cTribNac }],
-  };
+  });
 }
 
 export const INCIDENCIA: readonly Rule[] = [
@@ -102,17 +106,17 @@ export const INCIDENCIA: readonly Rule[] = [
   ...ofPart(
     (_dps, _facts, { municipio_incidencia }) => municipio_incidencia !== undefined,
     [
-      {
+      whenPresent((_dps, _facts, { municipio_incidencia }) => municipio_incidencia, {
         code: 'E1301',
         at: AT,
         title: 'Município de incidência numa operação que não o tem',
-        message: ({ valores }, _facts, { municipio_incidencia }) =>
-          `tribISSQN ${valores.trib.tribMun.tribISSQN} diz que não há ISSQN, e foi declarado o município de incidência ${municipioInWords(municipio_incidencia!)}. Retire-o, ou corrija a tributação.`,
+        message: (declared, { valores }) =>
+          `tribISSQN ${valores.trib.tribMun.tribISSQN} diz que não há ISSQN, e foi declarado o município de incidência ${municipioInWords(declared)}. Retire-o, ou corrija a tributação.`,
         mend: 'Retire o município de incidência, ou corrija tribISSQN.',
         origin: 'Especificação, tribMun: incidência; Errors: E1301; decisão D-22',
         why: 'Imunidade, exportação e não incidência não têm município de incidência.',
-        must: ({ valores }) => valores.trib.tribMun.tribISSQN === '1',
-        found: (_dps, _facts, { municipio_incidencia }) => municipio_incidencia,
+        must: (_declared, { valores }) => valores.trib.tribMun.tribISSQN === '1',
+        found: (declared) => declared,
         rejects: [
           {
             'valores/trib/tribMun/tribISSQN': '4',
@@ -121,18 +125,18 @@ export const INCIDENCIA: readonly Rule[] = [
           },
         ],
         accepts: [{ 'valores/trib/tribMun/tribISSQN': '4', 'valores/trib/tribMun/pAliq': null }],
-      },
-      {
+      }),
+      whenPresent((_dps, _facts, { municipio_incidencia }) => municipio_incidencia, {
         code: 'E403',
         at: AT,
-        message: (_dps, _facts, { municipio_incidencia }) =>
-          `O código IBGE ${municipio_incidencia}, declarado como município de incidência, não é de nenhum município. Corrija-o, ou deixe-o de fora, que o serviço o calcula.`,
+        message: (declared) =>
+          `O código IBGE ${declared}, declarado como município de incidência, não é de nenhum município. Corrija-o, ou deixe-o de fora, que o serviço o calcula.`,
         origin: 'Especificação, Errors: E403; decisões D-13 e D-22',
         why: 'O município de incidência declarado é comparado com o calculado, e para isso tem de existir.',
         // A declared municipality without incidence is another mistake (E1301).
-        when: ({ valores }) => valores.trib.tribMun.tribISSQN === '1',
-        must: (_dps, _facts, { municipio_incidencia }) => municipioOf(municipio_incidencia!) !== undefined,
-        found: (_dps, _facts, { municipio_incidencia }) => municipio_incidencia,
+        when: (_declared, { valores }) => valores.trib.tribMun.tribISSQN === '1',
+        must: (declared) => municipioOf(declared) !== undefined,
+        found: (declared) => declared,
         expected: 'código IBGE de um município de /catalogo/municipios',
         rejects: [
           { '=municipio_incidencia': '9999999' },
@@ -140,7 +144,7 @@ export const INCIDENCIA: readonly Rule[] = [
           { '=municipio_incidencia': '3550309', 'serv/cServ/cTribNac': '170501' },
         ],
         accepts: [{ '=municipio_incidencia': '3550308' }],
-      },
+      }),
       compareDeclared(
         'LP',
         'no local da prestação',

@@ -5,7 +5,7 @@
 import type { Dps } from '../layout/dps.ts';
 import { addressInLisboa, askForNif, checkEmail, municipioHead, paisHead } from './address.ts';
 import { cepOfParty } from './cep.ts';
-import { annexHead, ofPart, type Patch, type Rule } from './rule.ts';
+import { annexHead, ofPart, type Patch, type Rule, whenPresent } from './rule.ts';
 import { COMERCIO_EXTERIOR } from './toma.ts';
 
 /** `tpRetISSQN`: the intermediary withholds. */
@@ -39,19 +39,19 @@ const hasInterm = ({ interm }: Dps): boolean => interm !== undefined;
 
 export const INTERM: readonly Rule[] = [
   ...ofPart(hasInterm, [
-    {
+    whenPresent(({ interm }) => interm, {
       ...annexHead('E0281'),
       at: 'interm/NIF',
       title: 'Intermediário no exterior sem NIF e sem o motivo de não o ter',
-      message: ({ interm }) => askForNif('intermediário', 'interm', interm!),
+      message: (interm) => askForNif('intermediário', 'interm', interm),
       mend: 'Informe interm/NIF; quando não existe, interm/cNaoNIF com 0 (sem NIF), 1 (dispensado) ou 2 (não exigido).',
       why: 'Quem está no exterior se identifica pelo seu número fiscal de lá, ou diz por que não o tem.',
-      when: ({ interm }) => interm?.end?.endExt !== undefined,
-      must: ({ interm }) => interm?.NIF !== undefined || interm?.cNaoNIF !== undefined,
+      when: ({ end }) => end?.endExt !== undefined,
+      must: ({ NIF, cNaoNIF }) => NIF !== undefined || cNaoNIF !== undefined,
       expected: 'NIF, ou cNaoNIF 0, 1 ou 2',
       rejects: [{ ...INTERMEDIARIO_NO_EXTERIOR, 'interm/NIF': null, 'interm/CPF': '11144477735' }],
       accepts: [INTERMEDIARIO_NO_EXTERIOR, { ...INTERMEDIARIO_NO_EXTERIOR, 'interm/NIF': null, 'interm/cNaoNIF': '1' }],
-    },
+    }),
     {
       ...annexHead('E1388'),
       at: 'interm/end/endNac',

@@ -5,7 +5,7 @@
 import { servicoOf } from '../catalogs/catalogs.ts';
 import { addressInLisboa } from './address.ts';
 import { cepOfPlace } from './cep.ts';
-import { ofPart, type Patch, type Rule } from './rule.ts';
+import { ofPart, type Patch, type Rule, whenPresent } from './rule.ts';
 import { COMERCIO_EXTERIOR } from './toma.ts';
 
 /** The code of services without ISSQN: it may carry a work or an event, and must carry neither. */
@@ -105,27 +105,26 @@ export const OBRA: readonly Rule[] = [
         { code: 'E0380', at: 'serv/obra/end/CEP', whose: 'da obra', accepts: { ...CONSTRUCAO, ...NO_BRASIL } },
         ({ serv }) => serv.obra?.end?.CEP,
       ),
-      {
+      whenPresent(({ serv }) => serv.obra, {
         code: 'E0384',
         at: 'serv/obra/end/endExt',
         title: 'Serviço prestado no exterior sem o endereço da obra no exterior',
         mend: 'Identifique a obra por end com endExt, sem CEP, cCIB ou cObra; ou informe o município da prestação em cLocPrestacao.',
-        message: ({ serv }) => {
-          const sent =
-            serv.obra!.end === undefined ? (serv.obra!.cCIB === undefined ? 'cObra' : 'cCIB') : 'um CEP do Brasil';
+        message: ({ end, cCIB }, { serv }) => {
+          const sent = end === undefined ? (cCIB === undefined ? 'cObra' : 'cCIB') : 'um CEP do Brasil';
           return `O serviço foi prestado no exterior (cPaisPrestacao ${serv.locPrest.cPaisPrestacao}), e a obra vem identificada por ${sent}. Informe o endereço dela em serv/obra/end com endExt; se a obra é no Brasil, troque cPaisPrestacao por cLocPrestacao.`;
         },
         origin: 'Especificação, DPS: serv/obra; Errors: E0384; Anexo I, E0384',
         why: 'Com o país da prestação em cPaisPrestacao a obra está no exterior, onde não há CEP nem cadastro brasileiro que a identifique.',
-        when: ({ serv }) => serv.locPrest.cPaisPrestacao !== undefined,
-        must: ({ serv }) => serv.obra?.end?.endExt !== undefined,
+        when: (_obra, { serv }) => serv.locPrest.cPaisPrestacao !== undefined,
+        must: ({ end }) => end?.endExt !== undefined,
         expected: 'serv/obra/end com endExt',
         rejects: [
           { ...CONSTRUCAO, ...PRESTADO_FORA, ...NO_BRASIL },
           { ...CONSTRUCAO, ...PRESTADO_FORA, 'serv/obra/cCIB': '12345678' },
         ],
         accepts: [{ ...CONSTRUCAO, ...PRESTADO_FORA, ...NO_EXTERIOR }],
-      },
+      }),
       {
         code: 'E0386',
         at: 'serv/obra/end/endExt',

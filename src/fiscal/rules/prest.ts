@@ -12,7 +12,7 @@ import { quoted } from '../fault.ts';
 import type { Dps } from '../layout/dps.ts';
 import { brazilianDate } from '../moment.ts';
 import { addressInLisboa, checkEmail, municipioHead, paisHead } from './address.ts';
-import { annexHead, type Patch, type Rule } from './rule.ts';
+import { annexHead, type Patch, type Rule, whenPresent } from './rule.ts';
 
 const NAO_OPTANTE = '1';
 const MEI = '2';
@@ -65,24 +65,24 @@ export const PREST: readonly Rule[] = [
     ],
     accepts: [{ 'prest/CNPJ': null, 'prest/CPF': '52998224725' }],
   },
-  {
+  whenPresent(({ prest }) => prest.CNPJ, {
     code: 'E0080',
     at: 'prest/CNPJ',
     title: 'Os dígitos verificadores do CNPJ do prestador não conferem',
-    message: ({ prest }) =>
-      `O CNPJ do prestador, ${prest.CNPJ}, não existe: os dígitos verificadores não conferem. Copie-o do cadastro, com as 14 posições e sem pontuação.`,
+    message: (CNPJ) =>
+      `O CNPJ do prestador, ${CNPJ}, não existe: os dígitos verificadores não conferem. Copie-o do cadastro, com as 14 posições e sem pontuação.`,
     mend: 'Copie o CNPJ do cadastro do prestador, com as 14 posições e sem pontuação.',
     origin: 'Especificação, Sandbox tenant: CPF/CNPJ check-digit validation; Anexo I, E0080',
     why: 'Os dígitos verificadores denunciam o erro de digitação. No ambiente de integração o caso é do E101; em produção ele acompanha o E101 na validação sem emissão.',
-    when: ({ prest }, { ambiente }) => ambiente === 'producao' && prest.CNPJ !== undefined,
-    must: ({ prest }) => cnpjIsValid(prest.CNPJ!),
-    found: ({ prest }) => prest.CNPJ,
+    when: (_CNPJ, _dps, { ambiente }) => ambiente === 'producao',
+    must: (CNPJ) => cnpjIsValid(CNPJ),
+    found: (CNPJ) => CNPJ,
     expected: 'CNPJ com dígitos verificadores corretos',
     // A document that belongs to no one is in no registry: the sandbox answers E101 before any rule is applied.
     rejects: [],
     accepts: [{ 'prest/CNPJ': '12ABC34501DE35' }],
-  },
-  {
+  }),
+  whenPresent(({ prest }) => prest.CPF, {
     code: 'E0096',
     at: 'prest/CPF',
     title: 'Os dígitos verificadores do CPF do prestador não conferem',
@@ -91,13 +91,13 @@ export const PREST: readonly Rule[] = [
     mend: 'Copie o CPF do cadastro do prestador, com os 11 algarismos e sem pontuação.',
     origin: 'Especificação, Sandbox tenant: CPF/CNPJ check-digit validation; Anexo I, E0096',
     why: 'Os dígitos verificadores denunciam o erro de digitação. No ambiente de integração o caso é do E101; em produção ele acompanha o E101 na validação sem emissão.',
-    when: ({ prest }, { ambiente }) => ambiente === 'producao' && prest.CPF !== undefined,
-    must: ({ prest }) => cpfIsValid(prest.CPF!),
-    found: ({ prest }) => prest.CPF,
+    when: (_CPF, _dps, { ambiente }) => ambiente === 'producao',
+    must: (CPF) => cpfIsValid(CPF),
+    found: (CPF) => CPF,
     expected: 'CPF com dígitos verificadores corretos',
     rejects: [],
     accepts: [{ 'prest/CNPJ': null, 'prest/CPF': '52998224725' }],
-  },
+  }),
   {
     code: 'E0003',
     at: 'prest/xNome',
@@ -109,22 +109,22 @@ export const PREST: readonly Rule[] = [
     rejects: [],
     accepts: [{ 'prest/xNome': null }, { 'prest/xNome': 'Empresa Exemplo Ltda' }],
   },
-  {
+  whenPresent(({ prest }) => prest.xNome, {
     code: 'E0121',
     at: 'prest/xNome',
     scope: 'aviso',
     title: 'O nome enviado do prestador não é o do cadastro',
-    message: ({ prest }, { prestador }) =>
-      `A DPS chama o prestador de "${quoted(prest.xNome!)}", e no ambiente de integração ele está cadastrado como "${quoted(prestador.razaoSocial)}": a nota leva o nome do cadastro, e o enviado não é usado.`,
+    message: (xNome, _dps, { prestador }) =>
+      `A DPS chama o prestador de "${quoted(xNome)}", e no ambiente de integração ele está cadastrado como "${quoted(prestador.razaoSocial)}": a nota leva o nome do cadastro, e o enviado não é usado.`,
     mend: 'Não há o que corrigir na DPS: o nome da nota é o do cadastro, que no ambiente de integração é o da primeira DPS do prestador. Para ensaiar com outro nome use outro CNPJ.',
     origin: 'Especificação, Auto-registration of the provider; decisão D-195',
     why: 'O ambiente de integração cadastra o prestador com o nome da sua primeira DPS, seja de quem for que a enviou, e o mantém.',
     national: 'O padrão nacional proíbe o nome do prestador na DPS que ele mesmo emite.',
-    when: ({ prest }, { ambiente }) => AMBIENTES[ambiente].registersPrestador && (prest.xNome ?? '') !== '',
-    must: ({ prest }, { prestador }) => prest.xNome === prestador.razaoSocial,
+    when: (xNome, _dps, { ambiente }) => AMBIENTES[ambiente].registersPrestador && xNome !== '',
+    must: (xNome, _dps, { prestador }) => xNome === prestador.razaoSocial,
     rejects: [{ 'prest/xNome': 'Outro Nome Ltda' }],
     accepts: [{}, { 'prest/xNome': null }],
-  },
+  }),
   {
     ...municipioHead(
       'no endereço do prestador',

@@ -8,11 +8,12 @@ import {
   servicoOf,
 } from '../catalogs/catalogs.ts';
 import { once } from '../catalogs/table.ts';
+import type { Facts } from '../facts.ts';
 import { MARITIME } from '../incidence.ts';
 import type { Dps } from '../layout/dps.ts';
 import { DO_LEIAUTE_FUTURO } from '../layout/leiaute-futuro.ts';
 import { municipioHead, paisHead } from './address.ts';
-import { annexHead, type Rule } from './rule.ts';
+import { annexHead, type Rule, whenPresent } from './rule.ts';
 import { COMERCIO_EXTERIOR } from './toma.ts';
 
 /** The one code that may be provided in maritime waters, by the specification (decided in D-80). */
@@ -130,40 +131,33 @@ export const SERV: readonly Rule[] = [
     national:
       'No padrão nacional o E0310 diz que o código não existe na lista nacional, e o E0312 que o município não o administra.',
   },
-  {
+  whenPresent(({ serv }) => serv.cServ.cTribMun, {
     code: 'E402',
     at: 'serv/cServ/cTribMun',
-    message: ({ serv }) =>
-      `cTribMun ${serv.cServ.cTribMun} não está na lista de serviços do município na competência informada. Consulte a lista em /catalogo/codigos_tributacao_municipal, ou retire o elemento, que é opcional: basta o código nacional.`,
+    message: (cTribMun) =>
+      `cTribMun ${cTribMun} não está na lista de serviços do município na competência informada. Consulte a lista em /catalogo/codigos_tributacao_municipal, ou retire o elemento, que é opcional: basta o código nacional.`,
     origin: 'Especificação, Errors: E402; decisão D-13',
     why: 'O código municipal, quando vem, escolhe descrição e alíquota na lista do município.',
-    when: ({ serv }) => serv.cServ.cTribMun !== undefined,
-    must: ({ serv, dCompet }, { servicoMunicipal }) => servicoMunicipal(serv.cServ.cTribMun!, dCompet) !== undefined,
-    found: ({ serv }) => serv.cServ.cTribMun,
+    must: (cTribMun, { dCompet }, { servicoMunicipal }) => servicoMunicipal(cTribMun, dCompet) !== undefined,
+    found: (cTribMun) => cTribMun,
     rejects: [],
     accepts: [{ 'serv/cServ/cTribMun': null }],
-  },
-  {
+  }),
+  whenPresent(servicoOfMunicipio, {
     code: 'E402',
     at: 'serv/cServ/cTribMun',
-    message: ({ serv, dCompet }, { servicoMunicipal }) => {
+    message: ({ cTribNac: other, descricao }, { serv }) => {
       const { cTribMun, cTribNac } = serv.cServ;
-      const municipal = servicoMunicipal(cTribMun!, dCompet);
-      const { cTribNac: other, descricao } = municipal as Exclude<typeof municipal, 'sem_lista' | undefined>;
       return `cTribMun ${cTribMun} ("${descricao}") é, na lista do município, do cTribNac ${other}, e a DPS traz ${cTribNac}. Corrija um dos dois, ou retire cTribMun, que é opcional.`;
     },
     origin: 'Especificação, Errors: E402; decisão D-13',
     why: 'Um código municipal pertence a um código nacional; com outro, a descrição e a alíquota da nota seriam as de outro serviço.',
-    when: ({ serv }) => serv.cServ.cTribMun !== undefined,
-    must: ({ serv, dCompet }, { servicoMunicipal }) => {
-      const municipal = servicoMunicipal(serv.cServ.cTribMun!, dCompet);
-      return municipal === undefined || municipal === 'sem_lista' || municipal.cTribNac === serv.cServ.cTribNac;
-    },
-    found: ({ serv }) => serv.cServ.cTribMun,
+    must: ({ cTribNac }, { serv }) => cTribNac === serv.cServ.cTribNac,
+    found: (_servico, { serv }) => serv.cServ.cTribMun,
     // Needs a municipality with a service list.
     rejects: [],
     accepts: [{}],
-  },
+  }),
   {
     ...annexHead('E0315'),
     at: 'serv/cServ/cTribMun',
@@ -201,18 +195,18 @@ export const SERV: readonly Rule[] = [
     ],
     accepts: [{ 'serv/cServ/cNBS': '115022000' }],
   },
-  {
+  whenPresent(subitemOf, {
     code: 'E0316',
     at: 'serv/cServ/cNBS',
     scope: 'aviso',
-    message: (dps) => {
-      const { cTribNac, cNBS } = dps.serv.cServ;
-      const rows = correlacoesOfSubitem(subitemOf(dps)!).filter((row) => isOfService(row, cTribNac));
+    message: (subitem, { serv, IBSCBS }) => {
+      const { cTribNac, cNBS } = serv.cServ;
+      const rows = correlacoesOfSubitem(subitem).filter((row) => isOfService(row, cTribNac));
       const ofNbs = rows.filter((row) => row.nbs === cNBS || row.nbs === undefined);
-      if (ofNbs.length === 0) {
+      if (ofNbs.length === 0 || IBSCBS === undefined) {
         return `O Anexo VIII não relaciona a NBS ${cNBS} ao serviço ${cTribNac}; relaciona ${enumerate(rows.map((row) => row.nbs))}. Confira a NBS; é só um aviso.`;
       }
-      const { cIndOp, valores } = dps.IBSCBS!;
+      const { cIndOp, valores } = IBSCBS;
       const { cClassTrib } = valores.trib.gIBSCBS;
       const pairs = ofNbs.map((row) => `cIndOp ${row.cIndOp} com cClassTrib ${row.cClassTrib}`);
       const sent = cIndOp === undefined ? `cClassTrib ${cClassTrib}` : `cIndOp ${cIndOp} com cClassTrib ${cClassTrib}`;
@@ -220,7 +214,7 @@ export const SERV: readonly Rule[] = [
     },
     origin: 'Anexo VIII; decisão D-84',
     why: 'O Anexo VIII relaciona serviço, NBS, indicador da operação e classificação. É trabalho inicial segundo quem o publica: uma combinação que ele não traz é só um aviso.',
-    when: (dps) => nbsOf(dps.serv.cServ.cNBS)?.emissivel === true && subitemOf(dps) !== undefined,
+    when: (_subitem, { serv }) => nbsOf(serv.cServ.cNBS)?.emissivel === true,
     must: isInAnexo8,
     rejects: [
       { 'serv/cServ/cNBS': '101011100' },
@@ -230,8 +224,15 @@ export const SERV: readonly Rule[] = [
       },
     ],
     accepts: [],
-  },
+  }),
 ];
+
+/** The service of the municipality's list that the DPS names. */
+function servicoOfMunicipio({ serv, dCompet }: Dps, { servicoMunicipal }: Facts) {
+  const { cTribMun } = serv.cServ;
+  const servico = cTribMun === undefined ? undefined : servicoMunicipal(cTribMun, dCompet);
+  return servico === 'sem_lista' ? undefined : servico;
+}
 
 function subitemOf({ serv }: Dps): string | undefined {
   return servicoOf(serv.cServ.cTribNac)?.subitem;
@@ -243,8 +244,7 @@ function isOfService(row: Correlacao, cTribNac: string): boolean {
 }
 
 /** Whether the annex has the combination, or does not cover it: a missing value is not compared. */
-function isInAnexo8(dps: Dps): boolean {
-  const subitem = subitemOf(dps)!;
+function isInAnexo8(subitem: string, dps: Dps): boolean {
   for (const row of correlacoesOf(dps.serv.cServ.cNBS))
     if (row.subitem === subitem && isCombined(row, dps)) return true;
   const rows = correlacoesOfSubitem(subitem).filter((row) => isOfService(row, dps.serv.cServ.cTribNac));

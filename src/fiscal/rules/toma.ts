@@ -7,7 +7,7 @@ import type { Dps } from '../layout/dps.ts';
 import { indOpOf } from '../operation.ts';
 import { addressInLisboa, askForNif, checkEmail, municipioHead, paisHead } from './address.ts';
 import { cepOfParty } from './cep.ts';
-import { annexHead, type Patch, type Rule } from './rule.ts';
+import { annexHead, type Patch, type Rule, whenPresent } from './rule.ts';
 
 /** Operation indicators whose place is the taker's (Anexo I, E0187 and E0234). */
 const IND_OP_DO_TOMADOR: ReadonlySet<string> = new Set(
@@ -67,19 +67,19 @@ export const TOMA: readonly Rule[] = [
     rejects: [{ toma: null, ...SEM_TOMADOR, 'valores/trib/tribMun/tpRetISSQN': RETIDO_PELO_TOMADOR }],
     accepts: [{ 'valores/trib/tribMun/tpRetISSQN': RETIDO_PELO_TOMADOR }],
   },
-  {
+  whenPresent(({ toma }) => toma, {
     code: 'E0193',
     at: 'toma/cNaoNIF',
-    message: ({ toma }) => askForNif('tomador', 'toma', toma!),
+    message: (toma) => askForNif('tomador', 'toma', toma),
     origin: 'Especificação, DPS: toma/cNaoNIF; Errors: E0193',
     why: 'Quem está no exterior se identifica pelo seu número fiscal de lá, ou diz por que não o tem.',
     national: 'O padrão nacional responde E0223 ao tomador que tem endereço no exterior e nem NIF nem cNaoNIF.',
-    when: ({ toma }) => toma?.end?.endExt !== undefined,
-    must: ({ toma }) => toma?.NIF !== undefined || toma?.cNaoNIF !== undefined,
+    when: ({ end }) => end?.endExt !== undefined,
+    must: ({ NIF, cNaoNIF }) => NIF !== undefined || cNaoNIF !== undefined,
     expected: 'NIF, ou cNaoNIF 0, 1 ou 2',
     rejects: [{ ...TOMADOR_NO_EXTERIOR, 'toma/NIF': null, 'toma/CPF': '52998224725' }],
     accepts: [TOMADOR_NO_EXTERIOR, { ...TOMADOR_NO_EXTERIOR, 'toma/NIF': null, 'toma/cNaoNIF': '2' }],
-  },
+  }),
   {
     ...annexHead('E0234'),
     at: 'toma/end',

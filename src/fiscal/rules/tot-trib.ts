@@ -3,7 +3,7 @@
  * nationally E0706, E0707 and E0708), are structure, in the layout.
  */
 import { formatDecimal } from '../decimal.ts';
-import { annexHead, ofPart, type Patch, type Rule } from './rule.ts';
+import { annexHead, ofPart, type Patch, type Rule, whenPresent } from './rule.ts';
 
 const EM_VALORES: Patch = {
   'valores/trib/totTrib/indTotTrib': null,
@@ -22,19 +22,19 @@ export const TOT_TRIB: readonly Rule[] = ofPart(
   ({ valores }) => valores.trib.totTrib.vTotTrib !== undefined,
   ESFERAS.map(({ code, name, what }) => {
     const at = `valores/trib/totTrib/vTotTrib/${name}` as const;
-    return {
+    return whenPresent(({ valores }) => valores.trib.totTrib.vTotTrib?.[name], {
       ...annexHead(code),
       at,
       title: `Total aproximado dos tributos ${what} maior que o valor do serviço`,
-      message: ({ valores }) =>
-        `${name} é ${formatDecimal(valores.trib.totTrib.vTotTrib![name])}, mais que o valor do serviço, ${formatDecimal(valores.vServPrest.vServ)}. Corrija o total.`,
+      message: (total, { valores }) =>
+        `${name} é ${formatDecimal(total)}, mais que o valor do serviço, ${formatDecimal(valores.vServPrest.vServ)}. Corrija o total.`,
       mend: `Corrija ${name}, no máximo igual a vServ.`,
       why: 'Os tributos são uma parte do preço (Lei 12.741/2012), e não o ultrapassam.',
-      must: ({ valores }) => valores.trib.totTrib.vTotTrib![name] <= valores.vServPrest.vServ,
-      found: ({ valores }) => formatDecimal(valores.trib.totTrib.vTotTrib![name]),
+      must: (total, { valores }) => total <= valores.vServPrest.vServ,
+      found: formatDecimal,
       expected: 'valor até vServ',
       rejects: [{ ...EM_VALORES, [at]: '1000.01' }],
       accepts: [{ ...EM_VALORES, [at]: '1000.00' }],
-    };
+    });
   }),
 );
