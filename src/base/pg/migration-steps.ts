@@ -3,11 +3,11 @@
  * transaction waits for all months. This matters most for the creation of the next month.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ignoring } from '../traces/ignoring.ts';
+import { ignoreLoss, ignoring } from '../traces/ignoring.ts';
 import { type Bench, describeRest, runPatiently, runWatched, TELL_EVERY_MS } from './migration-watch.ts';
 import type { Passo } from './migrations.ts';
 import type { Db } from './open.ts';
-import { type ClientBase as Client, ignoreLoss, type PoolClient } from './pg.ts';
+import type { ClientBase as Client, PoolClient } from './pg.ts';
 import type { Connection } from './servers.ts';
 import { optionsOf } from './session.ts';
 import { openWatchedPool } from './watch.ts';

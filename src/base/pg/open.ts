@@ -1,14 +1,7 @@
 /** The pool on PostgreSQL, embedded or named by DATABASE_URL, and the transactions on it. `migrate.ts` brings the schema up to date. */
-import { ignoring } from '../traces/ignoring.ts';
+import { ignoreLoss, ignoring } from '../traces/ignoring.ts';
 import { noteCoordinators } from './distributed.ts';
-import {
-  ignoreLoss,
-  type Pool,
-  type PoolClient,
-  type QueryConfig,
-  type QueryResult,
-  type QueryResultRow,
-} from './pg.ts';
+import type { Pool, PoolClient, QueryConfig, QueryResult, QueryResultRow } from './pg.ts';
 import type { Planned } from './planned.ts';
 import { renewPlans } from './plans.ts';
 import type { Connection } from './servers.ts';

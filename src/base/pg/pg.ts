@@ -4,7 +4,6 @@
  */
 import { defaults } from 'pg';
 import readPassword from 'pgpass';
-import { ignoring } from '../traces/ignoring.ts';
 
 defaults.password = ((at: Parameters<typeof readPassword>[0]) =>
   new Promise<string | undefined>((resolve) => readPassword(at, resolve))) as typeof defaults.password;
@@ -19,6 +18,3 @@ export type {
   QueryResultRow,
 } from 'pg';
 export { Client, escapeIdentifier, escapeLiteral, Pool, Query } from 'pg';
-
-/** A listener for connections that may be lost while idle, and the answer to the end of a lost one. */
-export const ignoreLoss = ignoring('the connection is lost: its next statement fails, and nothing is left to end');

@@ -1,8 +1,9 @@
 /**
  * Whether the database accepts writes. No test is made while writes succeed; after a failure the failed operation is tried again (D-249).
  */
+import { ignoreLoss } from '../traces/ignoring.ts';
 import { type Db, runPipeline } from './open.ts';
-import { Client, ignoreLoss } from './pg.ts';
+import { Client } from './pg.ts';
 import { IS_READ_ONLY } from './servers.ts';
 import { StoreUnavailable, unavailabilityOf } from './unavailable.ts';
 import { type ServerState, serverOf } from './watch.ts';

@@ -1,5 +1,6 @@
 /** Servers that may have the database, of which one accepts writes: their addresses, and the error if none does (D-410). */
-import { type Client, ignoreLoss, type PoolConfig } from './pg.ts';
+import { ignoreLoss } from '../traces/ignoring.ts';
+import type { Client, PoolConfig } from './pg.ts';
 import { isSqlState, StoreUnavailable, type Unavailability, unavailabilityOf } from './unavailable.ts';
 
 /** A server that may have it. `name`: for the operator, as `host:port`. */

@@ -5,9 +5,11 @@
  *
  * Time is counted in looks, not by the clock, so that a suspended process blames no server (D-247).
  */
+
 import type { Socket } from 'node:net';
+import { ignoreLoss } from '../traces/ignoring.ts';
 import { FrugalPool, type Overview } from './frugal-pool.ts';
-import { Client, type ClientBase, ignoreLoss, type Pool, type PoolConfig } from './pg.ts';
+import { Client, type ClientBase, type Pool, type PoolConfig } from './pg.ts';
 import { meetPooler, prepareForPooler } from './pooled.ts';
 import {
   type Answer,

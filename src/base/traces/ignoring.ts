@@ -12,3 +12,6 @@ export function ignoreError(error: unknown, reason: string): undefined {
 export function ignoring(reason: string): (error: unknown) => undefined {
   return (error) => ignoreError(error, reason);
 }
+
+/** A listener for connections that may be lost while idle, and the answer to the end of a lost one. */
+export const ignoreLoss = ignoring('the connection is lost: its next statement fails, and nothing is left to end');

@@ -1,6 +1,8 @@
 /** The nodes of a Citus cluster, and this database on each of them. */
+
 import type { Db } from '../../base/pg/open.ts';
-import { Client, type ClientConfig, ignoreLoss, type PoolClient } from '../../base/pg/pg.ts';
+import { Client, type ClientConfig, type PoolClient } from '../../base/pg/pg.ts';
+import { ignoreLoss } from '../../base/traces/ignoring.ts';
 
 export type No = { readonly host: string; readonly porta: number };
 

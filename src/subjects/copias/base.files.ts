@@ -4,8 +4,8 @@
  * protocol works the same for the embedded server and for one on another machine.
  */
 import { PassThrough } from 'node:stream';
-import { Client, type ClientConfig, ignoreLoss, Query } from '../../base/pg/pg.ts';
-import { ignoring } from '../../base/traces/ignoring.ts';
+import { Client, type ClientConfig, Query } from '../../base/pg/pg.ts';
+import { ignoreLoss, ignoring } from '../../base/traces/ignoring.ts';
 import { CopiaRecusada } from './cifra.files.ts';
 
 /** Moments are of the server's clock. */

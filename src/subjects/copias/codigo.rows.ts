@@ -4,8 +4,8 @@
  */
 import { spawn } from 'node:child_process';
 import { namesOfTables } from '../../base/pg/migrations.ts';
-import { Client, type ClientConfig, ignoreLoss } from '../../base/pg/pg.ts';
-import { ignoring } from '../../base/traces/ignoring.ts';
+import { Client, type ClientConfig } from '../../base/pg/pg.ts';
+import { ignoreLoss, ignoring } from '../../base/traces/ignoring.ts';
 import type { Programa } from './arquivos.files.ts';
 import { CopiaRecusada } from './cifra.files.ts';
 

@@ -5,7 +5,8 @@
 
 import { updateSchema } from '../../base/pg/migrate.ts';
 import { openPool } from '../../base/pg/open.ts';
-import { Client, type ClientConfig, ignoreLoss } from '../../base/pg/pg.ts';
+import { Client, type ClientConfig } from '../../base/pg/pg.ts';
+import { ignoreLoss } from '../../base/traces/ignoring.ts';
 import { AMBIENTES } from '../../fiscal/ambiente.ts';
 import { conferirEm } from '../auditoria/conferir.rows.ts';
 import { ADVANCED } from './numeros.rows.ts';
