@@ -53,10 +53,9 @@ export function judge(dps: Dps, facts: Facts, declarado: Declarado = NADA_DECLAR
   const found: Breaches = { faults: [], avisos: [] };
   for (const { part, asked } of SECTIONS) {
     if (part !== undefined && !part(dps, facts, declarado)) continue;
-    for (const { rule, when, must } of asked) {
-      if (when !== undefined && !when(dps, facts, declarado)) continue;
-      if (must(dps, facts, declarado)) continue;
-      for (const breach of breachesOf(rule, dps, facts, declarado)) report(rule, breach, facts, found);
+    for (const one of asked) {
+      if (isKept(one, dps, facts, declarado)) continue;
+      for (const breach of breachesOf(one.rule, dps, facts, declarado)) report(one.rule, breach, facts, found);
     }
   }
   if (found.faults.length > 0) return refuse(found);
@@ -88,16 +87,32 @@ function describeAssumed(dps: Dps, facts: Facts): string {
  */
 type Section = {
   readonly part: Rule['part'];
-  readonly asked: { readonly rule: Rule; readonly when: Rule['when']; readonly must: Rule['must'] }[];
+  readonly asked: Asked[];
 };
+
+type Asked = {
+  readonly rule: Rule;
+  readonly about: Rule['about'];
+  readonly when: Rule['when'];
+  readonly must: Rule['must'];
+};
+
+/** Whether a document keeps a rule. A part is looked for once, and the rule is asked with it directly. */
+function isKept({ about, when, must }: Asked, dps: Dps, facts: Facts, declarado: Declarado): boolean {
+  if (about === undefined) return when?.(dps, facts, declarado) === false || must(dps, facts, declarado);
+  const part = about.find(dps, facts, declarado);
+  return (
+    part === undefined || about.when?.(part, dps, facts, declarado) === false || about.must(part, dps, facts, declarado)
+  );
+}
 
 const SECTIONS = sectionsOf(RULES);
 
 function sectionsOf(rules: readonly Rule[]): readonly Section[] {
   const sections: Section[] = [];
   for (const rule of rules) {
-    const { part, when, must } = rule;
-    const one = { rule, when, must };
+    const { part, about, when, must } = rule;
+    const one = { rule, about, when, must };
     const last = sections.at(-1);
     if (last !== undefined && last.part === part) last.asked.push(one);
     else sections.push({ part, asked: [one] });

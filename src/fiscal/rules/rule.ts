@@ -68,10 +68,19 @@ type Judging<Of extends readonly unknown[]> = {
   readonly found?: (...seen: Of) => string | undefined;
 };
 
+/** A part that may be absent, and the functions that are asked with it. */
+type OverPart<Of extends readonly unknown[]> = {
+  readonly find: (...seen: Of) => unknown;
+  readonly when: ((part: unknown, ...seen: Of) => boolean) | undefined;
+  readonly must: (part: unknown, ...seen: Of) => boolean;
+};
+
 export type Rule = Head &
   Judging<Seen> & {
     /** The documents that the rules of its part apply to: see {@link ofPart}. */
     readonly part?: (...seen: Seen) => boolean;
+    /** The same condition and property over the part of the rule, if it has one; `whenPresent` sets it. */
+    readonly about?: OverPart<Seen> | undefined;
     /** Every breach in a repeated group. `forEach` makes this function. */
     readonly breaches?: (...seen: Seen) => readonly Breach[];
   };
@@ -125,6 +134,8 @@ export function forEach<Item>(
       : [];
   return {
     ...head,
+    // A part of a member is none of the document.
+    about: undefined,
     message: typeof message === 'string' ? message : rule.why,
     must: (...seen) => !(items(seen[0])?.some((item) => breaks(item, seen)) ?? false),
     // A member with unknown values does not prevent the others from being judged.
@@ -170,7 +181,7 @@ type SeenBy<Kind> = Kind extends { readonly must: (...seen: infer Of extends rea
   : never;
 
 /** A rule of a kind whose functions get a part before its inputs. */
-type PartRule<Part, Kind> = Omit<Kind, keyof JudgingAmounts<[]> | 'part' | 'breaches'> &
+type PartRule<Part, Kind> = Omit<Kind, keyof JudgingAmounts<[]> | 'part' | 'about' | 'breaches'> &
   JudgingAmounts<[part: Part, ...seen: SeenBy<Kind>]>;
 
 /** A function of a rule of any kind. */
@@ -191,8 +202,9 @@ export function whenPresent<Part, Kind extends Head = Rule>(
     <Answer>(told: Ask<Answer>): Ask<Answer> =>
     (a, b, c, d) =>
       told(look(a, b, c, d), a, b, c, d);
-  const all: AnyKind = {
+  const all: AnyKind & { readonly about: OverPart<unknown[]> } = {
     ...head,
+    about: { find: look, when, must },
     message: typeof message === 'string' ? message : tell(message),
     must: (a, b, c, d) => {
       const part = look(a, b, c, d);
