@@ -1,4 +1,4 @@
-/** Chooses the test files of a run: a circle, or the tests of a place of the tree. The name of a file tells its circle. */
+/** Chooses the test files of a run: those of a circle, or of a folder. The ending of a file's name tells its circle. */
 import { existsSync, globSync } from 'node:fs';
 import path from 'node:path';
 

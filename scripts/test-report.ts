@@ -1,6 +1,6 @@
 /**
- * The report of a test run: a line for each file as it ends, and each failure in full. The end lists the most expensive
- * files, the intermittent failures, and the skipped tests with their reasons. The last line counts.
+ * The report of a test run. Each file gets a line when it ends, and each failure is printed in full. The last part lists the most expensive
+ * files, the intermittent failures, and the skipped tests with their reasons. The last line has the totals.
  */
 import path from 'node:path';
 import { readCpuMs } from '../test/support/cpu.ts';

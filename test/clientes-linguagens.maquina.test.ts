@@ -14,7 +14,7 @@ import { checkSignature } from '../src/documents/signed.ts';
 import { readXml } from '../src/documents/xml.ts';
 import { dpsIdOf } from '../src/fiscal/chave.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
-import { clienteText, type NomeDeCliente } from '../src/published/clientes/modelos.ts';
+import { type NomeDeCliente, writeCliente } from '../src/published/clientes/modelos.ts';
 import { makePki } from '../src/subjects/municipios/make-pki.ts';
 import { Transmissions } from '../src/wiring/adn-access.ts';
 import { onEnd } from './support/cleanup.ts';
@@ -288,7 +288,7 @@ for (const linguagem of LINGUAGENS) {
     const own = folderOf('programa');
     const sources = [path.join(own, programa), path.join(own, path.basename(cliente))] as const;
     copyFileSync(path.join(HERE, programa), sources[0]);
-    writeFileSync(sources[1], clienteText(cliente));
+    writeFileSync(sources[1], writeCliente(cliente));
     const command = skip === false ? await prepare(...sources, own) : [];
     const ask = async (...args: readonly string[]): Promise<readonly string[]> => {
       const { code, out, err } = await run([...command, ...args], { env });

@@ -14,7 +14,7 @@ import { DOOR_FACTS } from '../src/doors/rest/site-facts.ts';
 import { moedaOf } from '../src/fiscal/catalogs/catalogs.ts';
 import { ERRORS, errorOf } from '../src/fiscal/errors.ts';
 import { T } from '../src/fiscal/layout/simple-types.ts';
-import { clienteText, NOMES_DOS_CLIENTES } from '../src/published/clientes/modelos.ts';
+import { NOMES_DOS_CLIENTES, writeCliente } from '../src/published/clientes/modelos.ts';
 import { grafanaBoard } from '../src/published/grafana.ts';
 import { ERROS_PATH, REFERENCE_PATH } from '../src/published/paths.ts';
 import { LAW_FACTS } from '../src/published/site/facts.ts';
@@ -161,7 +161,7 @@ describe('the files that pages offer', () => {
       ),
     );
     const made: Record<string, string> = {
-      ...Object.fromEntries(NOMES_DOS_CLIENTES.map((name) => [path.basename(name), clienteText(name)])),
+      ...Object.fromEntries(NOMES_DOS_CLIENTES.map((name) => [path.basename(name), writeCliente(name)])),
       'grafana-nfse.json': grafanaBoard(),
     };
     for (const name of ATAQUES) local[`ataques-${name}.json`] = path.join(ROOT, 'test/ataques', `${name}.json`);

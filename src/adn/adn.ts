@@ -102,8 +102,8 @@ export type EventoAnswer =
 
 export type NotaAsked = NamedNota & {
   /**
-   * A lower bound of its own reception number, if it has one. It is the highest number that was known when the note was first announced
-   * ('0' if there was none). Later it is the `place` of the last search.
+   * A lower bound of the note's reception number. It begins as the highest number known when the note was announced, or '0'. Later it is
+   * the `place` of the last search.
    */
   readonly nsu_antes: string;
   /** The highest number that is known now. */
@@ -111,7 +111,7 @@ export type NotaAsked = NamedNota & {
 };
 
 /**
- * The document that the ADN has under a key, or under the `Id` of an event. `place`: the number up to which a note certainly has none.
+ * The document that the ADN holds for a key, or for the `Id` of an event. `place`: no reception number up to this one is the note's.
  * `goesOn`: the next search continues there.
  */
 export type AdnKnowledge =
@@ -152,8 +152,8 @@ export type Adn = {
   /** Asks whether notes are there already; one answer for each key. Never throws for a fault of the other side. */
   find(tenant: string, notas: readonly NotaAsked[]): Promise<ReadonlyMap<string, AdnKnowledge>>;
   /**
-   * Shares events of one municipality; one answer for each `Id`, and never an error for a fault of the other side. Those of one note go in
-   * the given order. An event without a decision makes the later ones of its note `unavailable`, unsent.
+   * Shares events of one municipality, and answers for each `Id`. A fault of the ADN is an answer, not an error. Events of one note are
+   * sent in the given order. An event without a decision makes the later ones of its note `unavailable`, unsent.
    */
   shareEventos(tenant: string, eventos: readonly EventoToShare[]): Promise<ReadonlyMap<string, EventoAnswer>>;
   /** Asks whether events are there already; one answer for each `Id`. Never throws for a fault of the other side. */

@@ -1,9 +1,9 @@
 /**
- * A circuit breaker: after several failures in a row it blocks all attempts for a while; then one party probes, and the outcome decides. A
- * failure means that no exchange with the other side took place; an answer is none, even a refusal.
+ * A circuit breaker. It blocks all attempts for a while after several failures in a row. Then one party probes, and its outcome opens or
+ * closes the circuit. A failure is an exchange that did not take place; every answer is a success, even a refusal.
  *
- * Several parties may share a circuit. A failure that may be the fault of one party makes that party a suspect, and the others continue.
- * The circuit opens when there are as many suspects as failures needed (D-128). A party that is no suspect may then probe soon, and the
+ * Several parties may share a circuit. A failure that one party may have caused makes that party a suspect. The other parties continue. The
+ * circuit opens when there are as many suspects as failures needed (D-128). A party that is no suspect may then probe soon, and the
  * suspects in turn.
  */
 

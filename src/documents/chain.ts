@@ -4,7 +4,7 @@
  */
 
 import { describeFault, type FaultText } from '../fiscal/fault.ts';
-import { dayInBrazil } from '../fiscal/moment.ts';
+import { formatDayInBrazil } from '../fiscal/moment.ts';
 import { type Certificate, isSignedBy } from './certificate.ts';
 import { constraintFault } from './name-constraints.ts';
 import { PURPOSE, PURPOSE_NAMES } from './oids.ts';
@@ -203,14 +203,16 @@ function findObstacle({ known, at, extra }: Search, chain: Chain, issuer: Certif
   }
   if (at < issuer.inicio || at > issuer.fim) {
     const when =
-      at < issuer.inicio ? `só vale a partir de ${dayInBrazil(issuer.inicio)}` : `venceu em ${dayInBrazil(issuer.fim)}`;
+      at < issuer.inicio
+        ? `só vale a partir de ${formatDayInBrazil(issuer.inicio)}`
+        : `venceu em ${formatDayInBrazil(issuer.fim)}`;
     const found = `O certificado da autoridade ${authority}, na cadeia, ${when}.`;
     return obstacle(8, `${found} Use um certificado emitido por uma autoridade em vigor.`);
   }
   const revoked = revocationOf(known, child, issuer, extra).find(({ em }) => em <= at + CLOCK_SKEW_MS);
   if (revoked === undefined) return undefined;
   const reason = revoked.motivo === undefined ? '' : ` (${revoked.motivo})`;
-  const found = `${whose} foi revogado por ${authority} em ${dayInBrazil(revoked.em)}${reason}.`;
+  const found = `${whose} foi revogado por ${authority} em ${formatDayInBrazil(revoked.em)}${reason}.`;
   return { kind: 'revoked', weight: 9, ...describeFault(found, 'Assine com um certificado em vigor.') };
 }
 

@@ -2,7 +2,7 @@
  * The revocation lists of a municipality: the lists that count, their answer on a certificate, and the warnings for the operator (D-131).
  */
 import path from 'node:path';
-import { BRASILIA, brazilianMoment, dayInBrazil, momentIn } from '../fiscal/moment.ts';
+import { BRASILIA, brazilianMoment, formatDayInBrazil, momentIn } from '../fiscal/moment.ts';
 import { type Certificate, isSignedBy } from './certificate.ts';
 import type { Crl, Revocation } from './crl.ts';
 
@@ -113,7 +113,7 @@ function remarkOnListsOf(
     say({ arquivo: path.join(revogados, arquivo) }, `${arquivo}: a LCR ${message}`);
   for (const { arquivo, emissor, proxima } of lists) {
     if (proxima === undefined || proxima >= at) continue;
-    const day = dayInBrazil(proxima);
+    const day = formatDayInBrazil(proxima);
     remark(arquivo, `de "${emissor}" venceu em ${day}; o que ela revoga continua revogado, mas falta a lista nova`);
   }
   if (lists.length > 0) return;

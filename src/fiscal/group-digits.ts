@@ -10,7 +10,7 @@ export function groupDecimal(text: string): string {
 }
 
 /** `1,5 s`. */
-export function secondsText(ms: number): string {
+export function formatSeconds(ms: number): string {
   return `${(ms / 1_000).toFixed(1).replace('.', ',')} s`;
 }
 

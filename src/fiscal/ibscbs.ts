@@ -326,13 +326,13 @@ function treatmentBy(CST: string, classificacao: Classificacao): Treatment {
     levied,
     deferred,
     demandsRegular: classificacao.ind_gTribRegular,
-    pRedIBS: levied ? reductionOf(classificacao.pRedIBS) : ZERO,
-    pRedCBS: levied ? reductionOf(classificacao.pRedCBS) : ZERO,
+    pRedIBS: levied ? findReduction(classificacao.pRedIBS) : ZERO,
+    pRedCBS: levied ? findReduction(classificacao.pRedCBS) : ZERO,
   };
 }
 
 /** A percentage of the table; most classifications have none. */
-function reductionOf(text: string): Decimal {
+function findReduction(text: string): Decimal {
   return text === '0' ? ZERO : decimal(text);
 }
 

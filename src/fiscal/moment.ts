@@ -92,7 +92,7 @@ export function brazilianDate(date: string): string {
 }
 
 /** The date in Brazil of an instant, in Brazilian notation. */
-export function dayInBrazil(instant: number): string {
+export function formatDayInBrazil(instant: number): string {
   return brazilianDate(momentIn(BRASILIA, instant).date);
 }
 

@@ -8,7 +8,7 @@ import { ownOf } from '../fiscal/own.ts';
 const TRY_AGAIN = 75;
 
 /** A database that refuses these settings would refuse the same command again. */
-export function exitCodeOf(error: unknown): number {
+export function chooseExitCode(error: unknown): number {
   const isDenied = unavailabilityOf(error) === 'denied';
   return storeTroubleOf(error) === undefined || isDenied ? 1 : TRY_AGAIN;
 }

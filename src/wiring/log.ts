@@ -39,8 +39,8 @@ export function createLog(level: string): { log: Logger; flush: () => void } {
     flush: () => {
       try {
         destination.flushSync();
-      } catch (error) {
-        ignoreError(error, 'the destination is not open yet, or already closed: there is nothing to write');
+      } catch {
+        ignoreError('the destination is not open yet, or already closed: there is nothing to write');
       }
     },
   };

@@ -150,9 +150,9 @@ try {
     },
   });
 } catch (error) {
-  const { describeError, exitCodeOf } = await import('./describe-error.ts');
+  const { describeError, chooseExitCode } = await import('./describe-error.ts');
   process.stderr.write(`Não foi possível continuar: ${describeError(error)}\n`);
-  process.exitCode = exitCodeOf(error);
+  process.exitCode = chooseExitCode(error);
 }
 if (endsAtOnce) process.exit();
 

@@ -22,7 +22,7 @@ export type Resposta = { readonly status: number; readonly cabecalhos: Headers; 
 /** Uma ida e volta; rejeita quando não há resposta inteira. */
 export type Transporte = (pedido: Pedido) => Promise<Resposta>;
 
-/** A note has about ten KiB, a page of a catalog about a hundred; the list of all codes is the longest answer besides a file. */
+/** A note has about ten KiB, and a page of a catalog about a hundred. The longest answer besides files is the list of codes. */
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
 
 /** Uma resposta que passa do limite: não é deste serviço. */

@@ -75,7 +75,7 @@ type Erro = ReturnType<typeof erroOf>;
 /** Faults as `erros` lists them in every answer. A long list, and the examples of a code, appear once. */
 export function errosOf(faults: readonly Fault[], site: string): readonly Erro[] {
   const written = new Set<string>();
-  const once = (text: string | undefined): string | undefined => {
+  const tellOnce = (text: string | undefined): string | undefined => {
     if (text === undefined || written.has(text)) return undefined;
     written.add(text);
     return text;
@@ -85,8 +85,8 @@ export function errosOf(faults: readonly Fault[], site: string): readonly Erro[]
     const isLong = (erro.esperado?.length ?? 0) > ESPERADO_REPEATED_MAX;
     return {
       ...erro,
-      exemplo_ref: once(erro.exemplo_ref),
-      esperado: isLong ? once(erro.esperado) : erro.esperado,
+      exemplo_ref: tellOnce(erro.exemplo_ref),
+      esperado: isLong ? tellOnce(erro.esperado) : erro.esperado,
     };
   });
 }

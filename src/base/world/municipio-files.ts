@@ -17,7 +17,7 @@ import { exposedFiles } from '../../documents/exposed-files.ts';
 import { type ChainedSigner, loadSigner, secretFiles } from '../../documents/key-files.ts';
 import { PURPOSE } from '../../documents/oids.ts';
 import { openTrust, type Trust, type Verdict } from '../../documents/trust.ts';
-import { DAY_MS, dayInBrazil } from '../../fiscal/moment.ts';
+import { DAY_MS, formatDayInBrazil } from '../../fiscal/moment.ts';
 import type { AcessoAdn, Confianca } from '../book/municipios.ts';
 
 /** `problems` prevent the change, `avisos` do not. */
@@ -149,17 +149,17 @@ async function caProblems(ca: string): Promise<readonly string[]> {
 /** Times are compared with those of the certificate without tolerance. */
 function validityOf({ inicio, fim }: Certificate, now: number): Inspection {
   if (now < inicio) {
-    return { problems: [`O certificado do município só vale a partir de ${dayInBrazil(inicio)}.`], avisos: [] };
+    return { problems: [`O certificado do município só vale a partir de ${formatDayInBrazil(inicio)}.`], avisos: [] };
   }
   if (now > fim) {
-    const problem = `O certificado do município venceu em ${dayInBrazil(fim)}. Informe um que esteja em vigor.`;
+    const problem = `O certificado do município venceu em ${formatDayInBrazil(fim)}. Informe um que esteja em vigor.`;
     return { problems: [problem], avisos: [] };
   }
   const avisos: string[] = [];
   if (fim - now < RENEWAL_MS) {
     const days = Math.floor((fim - now) / DAY_MS);
     const when = days === 0 ? 'hoje ou amanhã' : days === 1 ? 'em 1 dia' : `em ${days} dias`;
-    avisos.push(`O certificado do município vence ${when}, em ${dayInBrazil(fim)}. Providencie outro.`);
+    avisos.push(`O certificado do município vence ${when}, em ${formatDayInBrazil(fim)}. Providencie outro.`);
   }
   return { problems: [], avisos };
 }
@@ -227,8 +227,8 @@ function describeCertificado(
     titular: named,
     documento,
     emissor,
-    inicio: dayInBrazil(inicio),
-    fim: dayInBrazil(fim),
+    inicio: formatDayInBrazil(inicio),
+    fim: formatDayInBrazil(fim),
     dias: Math.floor((fim - now) / DAY_MS),
     cadeia: [named, ...above],
   };

@@ -172,15 +172,15 @@ const POR_PERCENTUAL: Reducao = {
 };
 
 /** A reduction that was sent, and the benefit that applies. */
-function reductionOf(dps: Dps, facts: Facts, forma: Forma): { medida: Decimal; beneficio: Beneficio } | undefined {
+function findReduction(dps: Dps, facts: Facts, forma: Forma): { medida: Decimal; beneficio: Beneficio } | undefined {
   const medida = dps.valores.trib.tribMun.BM?.[forma];
   const beneficio = medida === undefined ? undefined : aplicavelTo(dps, facts);
   return medida === undefined || beneficio === undefined ? undefined : { medida, beneficio };
 }
 
 /** A reduction in percent that was sent, and the largest one of its benefit. */
-function limitedReductionOf(dps: Dps, facts: Facts): { sent: Decimal; largest: Decimal } | undefined {
-  const reduction = reductionOf(dps, facts, 'pRedBCBM');
+function findLimitedReduction(dps: Dps, facts: Facts): { sent: Decimal; largest: Decimal } | undefined {
+  const reduction = findReduction(dps, facts, 'pRedBCBM');
   const largest = reduction?.beneficio.reducao;
   return reduction === undefined || largest === undefined ? undefined : { sent: reduction.medida, largest };
 }
@@ -189,7 +189,7 @@ function limitedReductionOf(dps: Dps, facts: Facts): { sent: Decimal; largest: D
 function rulesOf({ forma, outra, tipo, so, falta, value, good, bad }: Reducao): readonly Rule[] {
   const at = `valores/trib/tribMun/BM/${forma}` as const;
   return [
-    whenPresent((dps, facts) => reductionOf(dps, facts, forma), {
+    whenPresent((dps, facts) => findReduction(dps, facts, forma), {
       ...annexHead(so),
       at,
       given: 'cadastros',
@@ -244,7 +244,7 @@ export const BENEFICIO_REGISTRADO: readonly Rule[] = ofPart(hasBeneficio, [
     accepts: [EM_REAIS],
   }),
   ...rulesOf(POR_PERCENTUAL),
-  whenPresent(limitedReductionOf, {
+  whenPresent(findLimitedReduction, {
     ...annexHead('E0586'),
     at: 'valores/trib/tribMun/BM/pRedBCBM',
     given: 'cadastros',

@@ -473,7 +473,7 @@ export const IBSCBS: readonly Rule[] = [
     rejects: [classify('515001')],
     accepts: [DIFERIDO],
   }),
-  whenPresent(permittedDeferralIn, {
+  whenPresent(findPermittedDeferral, {
     code: 'E1567',
     at: `${TRIB}/gDif`,
     scope: 'nacional',
@@ -490,7 +490,7 @@ export const IBSCBS: readonly Rule[] = [
 ];
 
 /** The deferral, where the CST permits one. */
-function permittedDeferralIn(dps: Dps): Declared['gDif'] {
+function findPermittedDeferral(dps: Dps): Declared['gDif'] {
   const declared = declaredIn(dps);
   return declared?.gDif !== undefined && cstOf(declared.CST)?.ind_gDif === true ? declared.gDif : undefined;
 }

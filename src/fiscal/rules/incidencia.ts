@@ -17,7 +17,7 @@ function regraOf({ serv }: Dps): RegraIncidencia | undefined {
 }
 
 /** The declared municipality of incidence beside the derived one. */
-function comparedPlaces(dps: Dps, _facts: Facts, { municipio_incidencia: declared }: Declarado) {
+function pairPlaces(dps: Dps, _facts: Facts, { municipio_incidencia: declared }: Declarado) {
   const derived = declared === undefined ? undefined : incidenceOf(dps);
   return declared === undefined || derived === undefined ? undefined : { declared, derived };
 }
@@ -29,7 +29,7 @@ function compareDeclared(
   head: Pick<Rule, 'code' | 'title' | 'mend' | 'origin' | 'why' | 'scope' | 'national'>,
   examples: { readonly rejects: readonly Patch[]; readonly accepts: readonly Patch[] },
 ): Rule {
-  return whenPresent(comparedPlaces, {
+  return whenPresent(pairPlaces, {
     ...head,
     at: AT,
     message: ({ declared, derived }, { serv }) =>

@@ -29,7 +29,7 @@ const POSICOES_DA_CHAVE: Readonly<Record<string, { readonly nome: string; readon
 };
 
 /** A key of a kind whose keys have a fixed length. */
-function sizedKeyOf({ dFeNacional }: Documento) {
+function findSizedKey({ dFeNacional }: Documento) {
   const size = dFeNacional && POSICOES_DA_CHAVE[dFeNacional.tipoChaveDFe];
   return size && { ...dFeNacional, ...size };
 }
@@ -83,7 +83,7 @@ export const REE_REP_RES: readonly Rule[] = ofPart(
       accepts: [{ ...RECIBO, [`${LISTA}/vlrReeRepRes`]: '400.00' }],
     },
     judgeDocumento(
-      whenPresent(sizedKeyOf, {
+      whenPresent(findSizedKey, {
         ...annexHead('E0940'),
         at: `${LISTA}/dFeNacional/chaveDFe`,
         title: 'A chave do documento não tem o tamanho do seu tipo',

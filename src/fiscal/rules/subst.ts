@@ -24,7 +24,7 @@ const CANCELAMENTO_POR_SUBSTITUICAO = '105102';
 
 type Subst = NonNullable<Dps['subst']>;
 
-const substOf = ({ subst }: Dps): Subst | undefined => subst;
+const readSubst = ({ subst }: Dps): Subst | undefined => subst;
 
 /** A forbidden condition of the replaced note of this service. `says`: the message, with the name of the note. */
 function forbidReplacing({
@@ -50,7 +50,7 @@ function forbidReplacing({
 export const SUBST: readonly Rule[] = ofPart(
   ({ subst }) => subst !== undefined,
   [
-    whenPresent(substOf, {
+    whenPresent(readSubst, {
       ...annexHead('E0042'),
       at: 'subst/chSubstda',
       title: 'A chave da nota substituída não é de uma nota deste prestador',
@@ -86,7 +86,7 @@ export const SUBST: readonly Rule[] = ofPart(
       why: 'Uma nota recusada não existe para o ambiente nacional, e o que não existe não se substitui.',
       is: ({ estado }) => estado === 'recusada',
     }),
-    whenPresent(substOf, {
+    whenPresent(readSubst, {
       code: 'E0044',
       at: 'subst',
       scope: 'aviso',
@@ -107,7 +107,7 @@ export const SUBST: readonly Rule[] = ofPart(
       why: 'Substituir cancela a nota antiga, e uma nota se cancela uma vez.',
       is: ({ estado }) => estado === 'cancelada',
     }),
-    whenPresent(substOf, {
+    whenPresent(readSubst, {
       ...annexHead('E0065'),
       at: 'subst/chSubstda',
       title: 'A nota a substituir é de outro ambiente gerador',
@@ -148,7 +148,7 @@ export const SUBST: readonly Rule[] = ofPart(
       why: 'O bloqueio por ofício do cancelamento por substituição vale até o desbloqueio.',
       is: ({ eventos }) => isBlocked(eventos, CANCELAMENTO_POR_SUBSTITUICAO),
     }),
-    whenPresent(substOf, {
+    whenPresent(readSubst, {
       code: 'E1308',
       at: 'subst/chSubstda',
       scope: 'aviso',

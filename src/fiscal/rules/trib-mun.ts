@@ -94,7 +94,7 @@ const BENEFICIO: Patch = {
 /** The lowest rate of the annexes of LC 123/2006, in percent (Anexo I, E0621 and E0628). */
 const SIMPLES_MINIMUM = decimal('1.80');
 
-const pAliqOf = ({ valores }: Dps): Decimal | undefined => valores.trib.tribMun.pAliq;
+const readAliquotaDeclarada = ({ valores }: Dps): Decimal | undefined => valores.trib.tribMun.pAliq;
 
 const isTaxable = ({ valores }: Dps): boolean => valores.trib.tribMun.tribISSQN === '1';
 
@@ -146,7 +146,7 @@ type Ground = Pick<Rule, 'code' | 'title' | 'mend' | 'origin' | 'why' | 'scope' 
 
 /** The rate, if the note shows none. */
 function forbidAliquota({ because, example, when, ...ground }: Ground): Rule {
-  return whenPresent(pAliqOf, {
+  return whenPresent(readAliquotaDeclarada, {
     ...ground,
     at: 'valores/trib/tribMun/pAliq',
     message: (_pAliq, dps) => `${because(dps)}, e a nota não tem alíquota. Retire pAliq.`,
@@ -551,7 +551,7 @@ export const TRIB_MUN: readonly Rule[] = [
     ],
   },
   ALIQUOTA_COM_BENEFICIO,
-  whenPresent(pAliqOf, {
+  whenPresent(readAliquotaDeclarada, {
     code: 'E0595',
     at: 'valores/trib/tribMun/pAliq',
     scope: 'nacional',
@@ -568,7 +568,7 @@ export const TRIB_MUN: readonly Rule[] = [
     rejects: [{ 'valores/trib/tribMun/pAliq': '5.01' }, { 'valores/trib/tribMun/pAliq': '9.99' }],
     accepts: [{ 'valores/trib/tribMun/pAliq': '5.00' }],
   }),
-  whenPresent(pAliqOf, {
+  whenPresent(readAliquotaDeclarada, {
     code: 'E0595',
     at: 'valores/trib/tribMun/pAliq',
     scope: 'nacional',
@@ -583,7 +583,7 @@ export const TRIB_MUN: readonly Rule[] = [
     rejects: [{ 'valores/trib/tribMun/pAliq': '10.00' }],
     accepts: [{ 'valores/trib/tribMun/pAliq': '5.00' }],
   }),
-  whenPresent(pAliqOf, {
+  whenPresent(readAliquotaDeclarada, {
     code: 'E0429',
     at: 'valores/trib/tribMun/pAliq',
     scope: 'aviso',
@@ -606,7 +606,7 @@ export const TRIB_MUN: readonly Rule[] = [
       { 'serv/cServ/cTribNac': '160201', 'valores/trib/tribMun/pAliq': '2.00' },
     ],
   }),
-  whenPresent(pAliqOf, {
+  whenPresent(readAliquotaDeclarada, {
     code: 'E0617',
     at: 'valores/trib/tribMun/pAliq',
     scope: 'aviso',

@@ -49,7 +49,11 @@ function limitDiscount(code: string, name: 'vDescIncond' | 'vDescCond', kind: st
 }
 
 /** A declared ISSQN with the base and the rate that it must be the product of. */
-function productDeclared({ valores }: Dps, _facts: Facts, { valor_base_calculo: base, valor_issqn: issqn }: Declarado) {
+function readDeclaredProduct(
+  { valores }: Dps,
+  _facts: Facts,
+  { valor_base_calculo: base, valor_issqn: issqn }: Declarado,
+) {
   const { pAliq } = valores.trib.tribMun;
   return issqn === undefined || base === undefined || pAliq === undefined ? undefined : { base, pAliq, issqn };
 }
@@ -112,7 +116,7 @@ export const VALORES: readonly Rule[] = [
   },
   limitDiscount('E0431', 'vDescIncond', 'incondicionado'),
   limitDiscount('E0432', 'vDescCond', 'condicionado'),
-  whenPresent(productDeclared, {
+  whenPresent(readDeclaredProduct, {
     code: 'E404',
     at: 'NFSe/infNFSe/valores/vISSQN',
     message: ({ base, pAliq, issqn }) => {
@@ -132,12 +136,12 @@ export const VALORES: readonly Rule[] = [
 ];
 
 /** The declared base beside the computed one. */
-function comparedBases({ vBC }: IssqnAmounts, _dps: Dps, _facts: Facts, { valor_base_calculo: declared }: Declarado) {
+function pairBases({ vBC }: IssqnAmounts, _dps: Dps, _facts: Facts, { valor_base_calculo: declared }: Declarado) {
   return declared === undefined || vBC === undefined ? undefined : { declared, vBC };
 }
 
 /** The declared ISSQN beside the computed one. */
-function comparedIssqns({ vISSQN }: IssqnAmounts, _dps: Dps, _facts: Facts, { valor_issqn: declared }: Declarado) {
+function pairIssqns({ vISSQN }: IssqnAmounts, _dps: Dps, _facts: Facts, { valor_issqn: declared }: Declarado) {
   return declared === undefined || vISSQN === undefined ? undefined : { declared, vISSQN };
 }
 
@@ -216,7 +220,7 @@ export const VALORES_CALCULADOS: readonly AmountRule[] = [
       { 'valores/vDescCondIncond/vDescIncond': '100.00' },
     ],
   }),
-  whenPresent(comparedBases, {
+  whenPresent(pairBases, {
     code: 'E404',
     at: 'NFSe/infNFSe/valores/vBC',
     message: ({ declared, vBC }, { deduction, benefit, vCalcReeRepRes }, { valores }) =>
@@ -230,7 +234,7 @@ export const VALORES_CALCULADOS: readonly AmountRule[] = [
     rejects: [{ '=valor_base_calculo': '1000.00', 'valores/vDescCondIncond/vDescIncond': '100.00' }],
     accepts: [{ '=valor_base_calculo': '900.00', 'valores/vDescCondIncond/vDescIncond': '100.00' }],
   }),
-  whenPresent(comparedIssqns, {
+  whenPresent(pairIssqns, {
     code: 'E404',
     at: 'NFSe/infNFSe/valores/vISSQN',
     message: ({ declared, vISSQN }, { base, pAliqAplic }) =>

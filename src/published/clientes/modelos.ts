@@ -81,7 +81,7 @@ export type NomeDeCliente = keyof typeof WRITERS;
 export const NOMES_DOS_CLIENTES = Object.keys(WRITERS) as readonly NomeDeCliente[];
 
 /** A whole client, by its path in `packages/clientes`. */
-export function clienteText(name: NomeDeCliente): string {
+export function writeCliente(name: NomeDeCliente): string {
   const [before, after, ...others] = projectText(`${FOLDER}/${name}`).split(MARK);
   if (after === undefined || others.length > 0) throw new Error(`${FOLDER}/${name} has no marked place`);
   return `${before}${MARK}\n\n${WRITERS[name](operations(), models()).trimEnd()}\n${after}`;

@@ -30,19 +30,19 @@ export const EXEMPLOS: readonly Exemplo[] = exemplos;
 
 type Part = 'corpo' | 'resposta';
 
-const placeOfValue = ({ id, nome }: Exemplo, part: Part): string => `exemplos.json#/${id}/${nome}/${part}`;
+const formatPointer = ({ id, nome }: Exemplo, part: Part): string => `exemplos.json#/${id}/${nome}/${part}`;
 
 /** The value of an example by its place: the committed description does not repeat what `exemplos.json` holds. */
-export function recordedValue(one: Exemplo, part: Part): Json {
-  return { externalValue: placeOfValue(one, part) };
+export function pointToValue(one: Exemplo, part: Part): Json {
+  return { externalValue: formatPointer(one, part) };
 }
 
 /** Puts the recorded values in their places. */
 export function inlineValues(description: Json): Json {
   const values = new Map<unknown, unknown>(
     EXEMPLOS.flatMap((one) => [
-      [placeOfValue(one, 'corpo'), one.pedido.corpo],
-      [placeOfValue(one, 'resposta'), one.resposta],
+      [formatPointer(one, 'corpo'), one.pedido.corpo],
+      [formatPointer(one, 'resposta'), one.resposta],
     ]),
   );
   return JSON.parse(JSON.stringify(description), (_key, found) => {
@@ -78,7 +78,7 @@ function answerExample(one: Exemplo): Json {
     corpo === undefined || !isRefusal(one)
       ? {}
       : { description: ['O corpo enviado:', '', '```', bodyText(corpo), '```'].join('\n') };
-  return { summary: titulo, ...described, ...recordedValue(one, 'resposta') };
+  return { summary: titulo, ...described, ...pointToValue(one, 'resposta') };
 }
 
 /** A body as it is sent; a JSON one on several lines. */

@@ -3,7 +3,7 @@ import { DPS_NAMESPACE } from '../../fiscal/layout/dps.ts';
 import { VERSOES } from '../../fiscal/layout/layouts.ts';
 import { writeBraces } from '../markdown.ts';
 import type { DescribedDoor, DescribedRoute, Json } from './described.ts';
-import { examplesOf, isRefusal, recordedValue } from './examples.ts';
+import { examplesOf, isRefusal, pointToValue } from './examples.ts';
 import type { Fields } from './field.ts';
 import { headerParameters } from './headers.ts';
 import { CORPO_SCHEMA, PEDIDO_SCHEMA } from './json-schema.ts';
@@ -168,7 +168,7 @@ function requestBodyOf({ id, path, takes = [], sends, isBodyOptional }: Describe
               ? {}
               : {
                   examples: Object.fromEntries(
-                    own.map((one) => [one.nome, { summary: one.titulo, ...recordedValue(one, 'corpo') }]),
+                    own.map((one) => [one.nome, { summary: one.titulo, ...pointToValue(one, 'corpo') }]),
                   ),
                 }),
           },

@@ -1,7 +1,7 @@
 /** The files that the pages offer. */
 import path from 'node:path';
 import { once } from '../../fiscal/catalogs/table.ts';
-import { clienteText, NOMES_DOS_CLIENTES } from '../clientes/modelos.ts';
+import { NOMES_DOS_CLIENTES, writeCliente } from '../clientes/modelos.ts';
 import { grafanaBoard } from '../grafana.ts';
 import { XSDS } from '../layout/xsd.ts';
 import { projectText } from '../project-text.ts';
@@ -65,7 +65,7 @@ export const ARQUIVOS: Files = {
   ...Object.fromEntries(
     NOMES_DOS_CLIENTES.map((name) => [
       path.basename(name),
-      { type: typeOf(name), text: once(() => clienteText(name)) },
+      { type: typeOf(name), text: once(() => writeCliente(name)) },
     ]),
   ),
   ...Object.fromEntries(

@@ -10,7 +10,7 @@ import {
   type Values,
 } from '../../base/terminal/command.ts';
 import { columns, jsonText, printable, tableLines } from '../../base/terminal/text.ts';
-import { groupDigits, secondsText, sizeText } from '../../fiscal/group-digits.ts';
+import { formatSeconds, groupDigits, sizeText } from '../../fiscal/group-digits.ts';
 import { type Banco, distribuirBanco, moverMunicipio, type Plano, planDistribuicao, showBanco } from './banco.ts';
 
 export const BANCO_COMMANDS: readonly Command[] = [
@@ -105,7 +105,7 @@ const MUNICIPIOS_SHOWN = 30;
 
 function describeBanco(banco: Banco): string {
   const { versao, citus, isReplica, atrasoMs, replicas, nos, tabelas, municipios } = banco;
-  const lag = atrasoMs === null ? '' : `, a ${secondsText(atrasoMs)} da última transação que recebeu`;
+  const lag = atrasoMs === null ? '' : `, a ${formatSeconds(atrasoMs)} da última transação que recebeu`;
   const head = columns([
     ['PostgreSQL', printable(versao)],
     ['Citus', citus ?? 'não; um servidor só'],
@@ -116,7 +116,7 @@ function describeBanco(banco: Banco): string {
     ...head,
     ...replicas.map(
       ({ nome, estado, sincronia, atrasoBytes, atrasoMs: behind }) =>
-        `    ${printable(nome)}  ${estado}, ${sincronia}, atraso ${sizeText(atrasoBytes)}, ${secondsText(behind)}`,
+        `    ${printable(nome)}  ${estado}, ${sincronia}, atraso ${sizeText(atrasoBytes)}, ${formatSeconds(behind)}`,
     ),
   ];
   if (nos.length > 0) lines.push('', 'Nós', ...indent(nos.map(noRow)));

@@ -12,7 +12,7 @@ import {
   type Values,
 } from '../../base/terminal/command.ts';
 import { columns, jsonText, printable, tableLines } from '../../base/terminal/text.ts';
-import { groupDigits, secondsText, sizeText } from '../../fiscal/group-digits.ts';
+import { formatSeconds, groupDigits, sizeText } from '../../fiscal/group-digits.ts';
 import { type AlemDoBanco, perguntarAlem } from './alem.ts';
 import { type Apagadas, fazerCopia, listarCopias } from './operate.ts';
 import { type Conferida, conferirCopia, DEFAULT_FOLGA, type Restaurada, restaurarCopia } from './voltar.ts';
@@ -139,7 +139,7 @@ async function fazer(world: CliWorld, values: Values): Promise<number> {
     const { id, bytes, arquivos, cifrada } = copia.manifesto;
     const stored = arquivos.reduce((sum, one) => sum + one.bytes, 0);
     conta.tell(
-      `Cópia ${id}: ${sizeText(bytes)}, em ${sizeText(stored)}${cifrada ? ', cifrada' : ''}, em ${secondsText(ms)}. Está em ${copia.pasta}.`,
+      `Cópia ${id}: ${sizeText(bytes)}, em ${sizeText(stored)}${cifrada ? ', cifrada' : ''}, em ${formatSeconds(ms)}. Está em ${copia.pasta}.`,
     );
     if (apagadas !== undefined) tellApagadas(apagadas, conta);
     for (const aviso of avisos) conta.tell(`AVISO  ${aviso}`);
@@ -198,7 +198,7 @@ function conferir(world: CliWorld, values: Values, nome: string | undefined): Pr
     const isGood = juizo.problemas.length === 0;
     conta.tell(
       isGood
-        ? `A cópia ${copia.manifesto.id} volta inteira: ${secondsText(ms)}.`
+        ? `A cópia ${copia.manifesto.id} volta inteira: ${formatSeconds(ms)}.`
         : `A cópia ${copia.manifesto.id} tem problemas. Confira o banco (a mesma falha pode estar nele), e faça outra.`,
     );
     if (!isGood) return 1;
@@ -302,7 +302,7 @@ function tellRestored(done: Restaurada, isElsewhere: boolean, { tell }: Conta): 
       `À espera do ADN: ${waiting.join(', ')}. O serviço os envia quando o município abrir; o que já fora anunciado ele antes pergunta.`,
     );
   }
-  tell(`Restaurado em ${location}, da cópia ${copia.manifesto.id}, em ${secondsText(ms)}.`);
+  tell(`Restaurado em ${location}, da cópia ${copia.manifesto.id}, em ${formatSeconds(ms)}.`);
   if (guardado !== undefined)
     tell(`O banco de antes está inteiro em ${guardado}. Apague-o quando não precisar mais dele.`);
   if (fechados.length > 0) {

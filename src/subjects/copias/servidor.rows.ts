@@ -404,8 +404,8 @@ class Run {
         await client.connect();
         const { rows } = await client.query<{ done: boolean }>('select not pg_is_in_recovery() as done');
         if (rows[0]!.done) return;
-      } catch (error) {
-        ignoreError(error, 'the server is not ready yet, and makes progress as long as the process lives');
+      } catch {
+        ignoreError('the server is not ready yet, and makes progress as long as the process lives');
       } finally {
         await client.end().catch(ignoreLoss);
       }

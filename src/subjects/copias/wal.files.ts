@@ -260,7 +260,7 @@ export async function judgeLog(
 type Branch = {
   readonly linha: number;
   readonly since: readonly { readonly linha: number; readonly from: bigint }[];
-  readonly julgados?: readonly (readonly [string, Julgado])[];
+  readonly julgados: readonly (readonly [string, Julgado])[];
 };
 
 /** The timelines that begin on the way of a copy, by their history files. */
@@ -270,7 +270,7 @@ async function readBranches(
   identities: readonly string[],
   judge: Juiz | undefined,
 ): Promise<readonly Branch[]> {
-  const branches: Branch[] = [{ linha, since: [{ linha, from: 0n }] }];
+  const branches: Branch[] = [{ linha, since: [{ linha, from: 0n }], julgados: [] }];
   for (const [name, file] of arquivos) {
     const other = Number.parseInt(name.slice(0, 8), 16);
     if (!HISTORY.test(name) || other <= linha) continue;
