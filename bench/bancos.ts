@@ -5,9 +5,10 @@
  */
 import { mkdir } from 'node:fs/promises';
 import { run } from '../scripts/stage.ts';
+import { citusVersion } from '../src/base/pg/distributed-tables.ts';
+import { nameNo } from '../src/base/pg/nodes.ts';
 import { openPool } from '../src/base/pg/open.ts';
-import { citusVersion } from '../src/subjects/citus/distribuicao.rows.ts';
-import { listNos, nameNo } from '../src/subjects/citus/nos.rows.ts';
+import { listNos } from '../src/subjects/citus/nos.rows.ts';
 import { type ComparisonOptions, comparePlaces, compareRows, OWN, type Pair, placesOf, tableOf } from './comparar.ts';
 import { postmasterOf } from './cpu.ts';
 import { describeConditions, printTables } from './report.ts';

@@ -3,13 +3,13 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { advanceNumbers } from '../src/base/book/numeracao.ts';
+import { readTabelas } from '../src/base/pg/distributed-tables.ts';
+import { findPlaces, nameNo } from '../src/base/pg/nodes.ts';
 import { type Db, openPool, runTransaction } from '../src/base/pg/open.ts';
 import type { ClientConfig } from '../src/base/pg/pg.ts';
 import { unavailabilityOf } from '../src/base/pg/unavailable.ts';
 import { createMunicipio } from '../src/base/world/municipios.ts';
-import { distribute, NODE_SETTINGS, readTabelas, setOnAllNodes } from '../src/subjects/citus/distribuicao.rows.ts';
-import { placesOf } from '../src/subjects/citus/mover.rows.ts';
-import { nameNo } from '../src/subjects/citus/nos.rows.ts';
+import { distribute, NODE_SETTINGS, setOnAllNodes } from '../src/subjects/citus/distribuicao.rows.ts';
 import { migrate } from '../src/wiring/migrate.ts';
 import { createStore } from '../src/wiring/store.ts';
 import { fullDatabase, MESES } from './support/banco-cheio.ts';
@@ -262,7 +262,7 @@ describe('on a Citus', { skip }, () => {
     const towns = await openTowns(pool);
     await done(pool, 'distribuir', '--nos', nos.join(), '--fragmentos', '1');
     const placeOf = async () =>
-      Object.fromEntries((await placesOf(pool, towns)).map((place) => [place.tenant, nameNo(place)]));
+      Object.fromEntries((await findPlaces(pool, towns)).map((place) => [place.tenant, nameNo(place)]));
     const before = await placeOf();
     const away = nos.find((no) => no !== before[towns[0]!])!;
     const written = new Map(towns.map((tenant) => [tenant, 0]));

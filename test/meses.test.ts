@@ -4,12 +4,13 @@ import { describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { ensureMeses, ensureMesesAhead, MesesForbidden } from '../src/base/book/meses.ts';
+import { Repetition } from '../src/base/delivery/repetition.ts';
 import { type Db, openPool } from '../src/base/pg/open.ts';
 import { Client, type ClientConfig } from '../src/base/pg/pg.ts';
 import type { World } from '../src/base/world/world.ts';
 import { migrate } from '../src/wiring/migrate.ts';
 import { createStore } from '../src/wiring/store.ts';
-import { Upkeep } from '../src/wiring/upkeep.ts';
+import { REPEATED } from '../src/wiring/upkeep.ts';
 import { fillNotas } from './support/cheio.ts';
 import { onEnd } from './support/cleanup.ts';
 import { monotonicClock } from './support/clock.ts';
@@ -50,12 +51,14 @@ async function poolOfGuest(connection: ClientConfig, owner: Db): Promise<{ pool:
 
 type Told = { readonly level: 'info' | 'warn' | 'error'; readonly message: string };
 
-/** The worker's maintenance tasks on a pool at a moment, and their log. */
-function upkeepOf(pool: Db, now: number): { readonly upkeep: Upkeep; readonly told: readonly Told[] } {
+/** The worker's task that makes months, on a pool at a moment, and its log. */
+function upkeepOf(pool: Db, now: number): { readonly upkeep: Repetition; readonly told: readonly Told[] } {
   const told: Told[] = [];
   const tell = (level: Told['level']) => (_about: object, message: string) => void told.push({ level, message });
   const log = { info: tell('info'), warn: tell('warn'), error: tell('error') };
-  return { upkeep: new Upkeep({ store: createStore(pool), now: () => now, log } as unknown as World), told };
+  const world = { store: createStore(pool), now: () => now, log } as unknown as World;
+  const makesMeses = REPEATED.filter(({ trabalho }) => trabalho === 'meses');
+  return { upkeep: new Repetition(world, makesMeses), told };
 }
 
 describe('the months', () => {
@@ -83,12 +86,12 @@ describe('the months', () => {
   test('that come are made by the worker, over the turn of a year, once a day', async (t) => {
     const pool = await poolOn(await freshDatabase());
     const { upkeep, told } = upkeepOf(pool, NOW);
-    await upkeep.makeMeses();
+    await upkeep.work();
     const { notas } = await mesesOf(pool);
     assert.deepEqual(notas?.slice(-3), [203012, 203101, 203102]);
     assert.deepEqual(told, []);
     const asked = t.mock.method(pool, 'query');
-    await upkeep.makeMeses();
+    await upkeep.work();
     assert.equal(asked.mock.callCount(), 0);
   });
 
@@ -107,10 +110,10 @@ describe('where the role of the service may make nothing', () => {
     const { pool } = await poolOfGuest(connection, owner);
     await ensureMesesAhead(owner, NOW);
     const now = upkeepOf(pool, NOW);
-    await now.upkeep.makeMeses();
+    await now.upkeep.work();
     assert.deepEqual(now.told, [], 'nothing is missing');
     const later = upkeepOf(pool, Date.UTC(2031, 0, 1));
-    await later.upkeep.makeMeses();
+    await later.upkeep.work();
     assert.equal(later.told.length, 1);
     assert.equal(later.told[0]?.level, 'warn');
     // The partition is made two months before its first note.
@@ -123,7 +126,7 @@ describe('where the role of the service may make nothing', () => {
     assert.equal((await mesesOf(owner)).notas?.at(-1), 203102);
     await ensureMesesAhead(owner, Date.UTC(2031, 0, 1));
     const made = upkeepOf(pool, Date.UTC(2031, 0, 1));
-    await made.upkeep.makeMeses();
+    await made.upkeep.work();
     assert.deepEqual(made.told, []);
   });
 

@@ -40,7 +40,8 @@ function roomOf(file: string): string {
   if (first === 'packages') return file;
   if (second === undefined) return file.includes('.') ? 'root' : file;
   if (first === 'base') return `base/${second}`;
-  return first === 'subjects' ? floorOf(file) : first!;
+  if (first !== 'subjects') return first!;
+  return /(?:^|\/)subjects?\.ts$/.test(file) ? 'announcements' : floorOf(file);
 }
 
 const FLOORS = ['rows', 'files', 'job', 'rest', 'soap', 'page', 'command'] as const;
@@ -96,8 +97,11 @@ const BELOW: Readonly<Record<string, readonly string[]>> = {
     'soap',
     'page',
     'command',
+    'announcements',
     'packages/cliente',
   ],
+  // Each subject names its parts, and loads none of them.
+  announcements: [...FOUNDATION, ...kits('delivery', 'http', 'pages', 'terminal'), 'published', ...FLOORS, 'story'],
   // The simulator stands beside the doors, separate from the service: it plays the other side.
   simulador: ['fiscal', 'base/traces', 'documents', 'published', 'adn'],
 };
@@ -105,16 +109,11 @@ const BELOW: Readonly<Record<string, readonly string[]>> = {
 /** Imports from a higher room, by type or for one constant. The list may only shrink. */
 const LOOKS_UP: readonly string[] = [
   'base/pages/frame.ts > subjects/contas/entrada.ts',
-  'base/pages/visit.ts > subjects/cadastros/importar-arquivo.ts',
   'base/pages/visit.ts > subjects/contas/entrada.ts',
   'base/pages/visit.ts > subjects/contas/passkey.ts',
   'base/pages/visit.ts > subjects/contas/provider.ts',
-  'base/pages/visit.ts > subjects/notas/exportar.ts',
   'base/terminal/variables.ts > base/http/end-in-order.ts',
   'base/world/gather-facts.ts > subjects/cadastros/cadastros.rows.ts',
-  'base/world/idempotency.ts > wiring/store.ts',
-  'base/world/world.ts > wiring/store.ts',
-  'subjects/ensaios/dono.rest.ts > doors/rest/municipio-routes.ts',
   'subjects/notas/validar.command.ts > base/http/refusals.ts',
   'subjects/notas/validar.command.ts > subjects/notas/validacao.rest.ts',
 ];
@@ -126,7 +125,6 @@ const BOTH_WAYS: readonly string[] = [
   'cadastros ensaios',
   'cadastros eventos',
   'eventos notas',
-  'evidencia notas',
 ];
 
 const isInside = (one: Import): boolean => one.to.startsWith('.');
@@ -157,6 +155,16 @@ test('two subjects look at each other in written cases alone', () => {
   });
   assert.ok(looks.size > 20);
   assert.deepEqual(both.sort(), BOTH_WAYS);
+});
+
+test('what a subject announces of its own is loaded when it is needed, and nothing of another', () => {
+  const announced = imports.filter(({ from }) => /^subjects\/\w+\/subject\.ts$/.test(from));
+  assert.ok(announced.length > 60);
+  for (const { from, to } of announced) {
+    if (to === '../subject.ts') continue;
+    assert.match(to, /^\.\//, `${from} announces ${to}`);
+    assert.doesNotMatch(readFileSync(path.join(SRC, from), 'utf8'), /^import (?!type )/m, from);
+  }
 });
 
 test('of a few rooms others see one file alone', () => {

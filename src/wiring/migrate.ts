@@ -5,12 +5,11 @@ import type { Tell } from '../base/pg/migration-watch.ts';
 import type { Migration } from '../base/pg/migrations.ts';
 import type { Db } from '../base/pg/open.ts';
 import { isLocked } from '../base/pg/unavailable.ts';
-import { importShipped } from '../subjects/cadastros/aliquotas.rows.ts';
-import { distributeEsquecidas } from '../subjects/citus/distribuicao.rows.ts';
+import { load } from '../subjects/subjects.ts';
 
 /**
- * Applies the missing migrations as {@link applyMigrations} does, and returns their names. It also imports the shipped rates into an empty
- * table, and creates the coming months.
+ * Applies the missing migrations as {@link applyMigrations} does, and returns their names. It also readies the database
+ * for each subject, and creates the coming months.
  */
 export async function migrate(
   pool: Db,
@@ -19,8 +18,7 @@ export async function migrate(
   all?: readonly Migration[],
 ): Promise<readonly string[]> {
   const applied = await applyMigrations(pool, tell, signal, all);
-  await distributeEsquecidas(pool, tell);
-  await importShipped(pool, Date.now());
+  for (const readyDatabase of await load(({ ready }) => ready)) await readyDatabase(pool, tell);
   await makeMesesAhead(pool, tell);
   return applied;
 }

@@ -6,20 +6,14 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { AnnouncedClaim } from '../base/book/claim-notas.ts';
 import { AnnouncedClaims } from '../base/delivery/announced.ts';
 import { type Kind, Lanes, type Turn } from '../base/delivery/lanes.ts';
+import { Repetition } from '../base/delivery/repetition.ts';
 import { createAlarm } from '../base/delivery/wake.ts';
 import { lookAt } from '../base/measures/counters.ts';
 import { tellTrouble } from '../base/world/store-trouble.ts';
 import type { World } from '../base/world/world.ts';
 import type { Ambiente } from '../fiscal/ambiente.ts';
-import { placeAuditoria } from '../subjects/auditoria/auditoria.job.ts';
-import { tellAvisos } from '../subjects/avisos/entregas.job.ts';
-import { placeMudancas } from '../subjects/avisos/mudancas.job.ts';
-import { deliverEventos } from '../subjects/eventos/deliver.job.ts';
-import { processLotes } from '../subjects/lotes/lotes.job.ts';
-import { deliverNotas } from '../subjects/notas/deliver.job.ts';
-import { releaseNotas } from '../subjects/notas/release.job.ts';
-import { makeExportacoes } from '../subjects/partes/exportacoes.job.ts';
-import { Upkeep } from './upkeep.ts';
+import { load } from '../subjects/subjects.ts';
+import { REPEATED } from './upkeep.ts';
 
 /**
  * The interval of a look at the due work of all tenants. It finds rows that another process stored, rows that became due later, and
@@ -33,17 +27,7 @@ const GATHER_MS = 200;
 const TROUBLE_MS = 1_000;
 
 /** The kinds of due work. */
-export const KINDS: readonly Kind[] = [
-  { kind: 'notas', lanes: 2, deliver: deliverNotas },
-  { kind: 'eventos', lanes: 1, deliver: deliverEventos },
-  { kind: 'lotes', lanes: 1, deliver: processLotes },
-  { kind: 'retidas', lanes: 1, deliver: releaseNotas },
-  { kind: 'mudancas', lanes: 1, deliver: placeMudancas },
-  { kind: 'auditoria', lanes: 1, deliver: placeAuditoria },
-  { kind: 'avisos', lanes: 4, deliver: tellAvisos.bind(null, 'quick') },
-  { kind: 'avisos_lentos', lanes: 8, deliver: tellAvisos.bind(null, 'slow') },
-  { kind: 'exportacoes', lanes: 1, deliver: makeExportacoes },
-];
+export const KINDS: readonly Kind[] = (await load(({ jobs }) => jobs)).flat();
 
 export type Worker = {
   /** Looks at once at the due work of a tenant, or of all. */
@@ -72,12 +56,12 @@ export function startWorker(
   const announced = new AnnouncedClaims(onLeave);
   // A finished batch may have made other work due.
   const lanes = new Lanes(world, announced, alarm.ring);
-  const upkeep = isSecond ? undefined : new Upkeep(world);
+  const repetition = new Repetition(world, isSecond ? [] : REPEATED);
   let isStopped = false;
   let lookedAt = Date.now();
   const endLooking = lookAt(() => [
     { name: 'nfse_transmissor_volta_timestamp_seconds', labels: {}, value: lookedAt / 1_000 },
-    ...(upkeep?.look() ?? []),
+    ...repetition.look(),
   ]);
   const run = async (): Promise<void> => {
     let wholeAt = Number.NEGATIVE_INFINITY;
@@ -86,17 +70,11 @@ export function startWorker(
       const began = performance.now();
       const isAll = rung === undefined || began >= wholeAt;
       try {
-        await upkeep?.shorten();
         const turns = await listTurns(world, announced.tenants(), rung ?? [], isAll);
         if (!isStopped) lanes.offer(turns, isAll);
         lookedAt = Date.now();
         if (isAll) wholeAt = began + pollMs;
-        await upkeep?.forget();
-        await upkeep?.compress();
-        await upkeep?.learn();
-        await upkeep?.warn();
-        await upkeep?.makeMeses();
-        await upkeep?.audit();
+        await repetition.work();
         if (!isStopped) await alarm.sleep(Math.max(0, wholeAt - performance.now()));
         if (!isStopped) await wait(GATHER_MS);
       } catch (error) {

@@ -19,6 +19,8 @@ export type OnStored = (
 
 export type Recent = {
   put(tenant: string, id: string, text: string): void;
+  /** Puts the documents of a commit. */
+  readonly keep: OnStored;
   /** Returns the text of a document and forgets it. */
   take(tenant: string, id: string): string | undefined;
 };
@@ -30,14 +32,18 @@ export function recentDocuments(): Recent {
     kept.delete(key);
     characters -= text.length;
   };
+  const put: Recent['put'] = (tenant, id, text) => {
+    kept.set(`${tenant}/${id}`, text);
+    characters += text.length;
+    for (const [key, oldest] of kept) {
+      if (characters <= CHARACTERS_MAX) break;
+      forget(key, oldest);
+    }
+  };
   return {
-    put: (tenant, id, text) => {
-      kept.set(`${tenant}/${id}`, text);
-      characters += text.length;
-      for (const [key, oldest] of kept) {
-        if (characters <= CHARACTERS_MAX) break;
-        forget(key, oldest);
-      }
+    put,
+    keep: (tenant, documents) => {
+      for (const [id, nfse] of documents) put(tenant, id, nfse);
     },
     take: (tenant, id) => {
       const key = `${tenant}/${id}`;

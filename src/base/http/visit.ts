@@ -15,6 +15,7 @@ import type { HttpAnswer, HttpRequest } from './message.ts';
 import type { Misses } from './misses.ts';
 import type { Quotas } from './quotas.ts';
 import type { CallWaits, Registro } from './route.ts';
+import type { HttpRoute } from './router.ts';
 
 export type RestDoorOptions = {
   /** Public address of the service; undefined: the caller's Host header determines it. */
@@ -48,6 +49,8 @@ export type Door = {
   /** The municipalities as last read, so that an error can name the municipality. */
   readonly lastKnown: Map<string, Municipio>;
   address: string;
+  /** Routes of the municipalities, for a page that sends a request of its own. */
+  municipioRoutes: readonly HttpRoute[];
   /** Requests of flows in progress. */
   readonly underWay: Sala;
   closing: boolean;

@@ -100,6 +100,7 @@ export const SOZINHOS: readonly Sozinho[] = [
   repetido('guarda', 'apaga o que passou do prazo de guarda', 'operacao.md#limites-e-a-guarda-dos-ensaios'),
   repetido('compressao', 'comprime documentos de notas no fim', 'crescer.md'),
   repetido('nomes', 'aprende os nomes que a busca acha', 'painel.md'),
+  repetido('nomes_antigos', 'aprende os nomes que um outro programa deixou', 'painel.md'),
   repetido('aliquotas', 'avisa da alíquota que falta', 'operacao.md#as-alíquotas-do-ibs-e-da-cbs'),
   repetido('meses', 'cria as tabelas dos próximos meses', 'operacao.md#as-tabelas-de-cada-mês'),
   row(
@@ -109,7 +110,7 @@ export const SOZINHOS: readonly Sozinho[] = [
     'NfseMesesPorCriar',
     'operacao.md#as-tabelas-de-cada-mês',
   ),
-  repetido('auditoria', 'abre as correntes, e sela', 'auditoria.md#selos'),
+  repetido('auditoria', 'abre as correntes', 'auditoria.md#selos'),
   row(
     'transmissão',
     'o laço que faz tudo isto',

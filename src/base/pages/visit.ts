@@ -1,11 +1,9 @@
 /** A request to the console after its checks: its origin, its visitor, and the possible answers. */
 
-import type { Html } from '../../published/site/page-shell.ts';
-import type { Importacoes } from '../../subjects/cadastros/importar-arquivo.ts';
+import type { Html, Inserted } from '../../published/site/page-shell.ts';
 import type { From, Visitor } from '../../subjects/contas/entrada.ts';
 import type { Place } from '../../subjects/contas/passkey.ts';
 import type { Provider } from '../../subjects/contas/provider.ts';
-import type { Exportacoes } from '../../subjects/notas/exportar.ts';
 import type { HttpRequest } from '../http/message.ts';
 import type { PorMao } from '../world/operator.ts';
 import type { Papel } from '../world/papeis.ts';
@@ -24,8 +22,15 @@ export type PainelSetup = World & {
   readonly baseUrl: string | undefined;
 };
 
-/** Objects that the pages of the console may use. */
-export type PainelWorld = PainelSetup & { readonly exportacoes: Exportacoes; readonly importacoes: Importacoes };
+/** Work of the console that outlives a request; each subject adds its own. */
+// biome-ignore lint/suspicious/noEmptyInterface: the subjects add to it.
+export interface Trabalhos {}
+
+export type PainelWorld = PainelSetup &
+  Trabalhos & {
+    /** Parts of a page that other rows bring. `of`: its path below the municipality. */
+    listSections(of: string): readonly Section['write'][];
+  };
 
 /** A request as every page sees it. */
 export type Visit = {
@@ -78,7 +83,11 @@ export type Row = {
   readonly handle: (call: InMunicipio) => Promise<Answer>;
   /** Maximum octets of its form, if they differ from the usual limit. */
   readonly bodyMax?: number;
+  readonly section?: Section;
 };
+
+/** A part of another page that leads to a row. `of`: the path of that page, below the municipality. */
+export type Section = { readonly of: string; readonly write: (call: InMunicipio) => Inserted };
 
 type Method = Row['method'];
 type Handler<Call> = (call: Call) => Promise<Answer>;

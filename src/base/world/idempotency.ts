@@ -7,10 +7,10 @@
 import { hash } from 'node:crypto';
 import { statusOf } from '../../fiscal/errors.ts';
 import type { Aviso, Fault, Refusal } from '../../fiscal/fault.ts';
-import type { Store } from '../../wiring/store.ts';
 import type { EventoRow } from '../book/evento-rows.ts';
 import type { KeyedRequest, KeyedSuccess } from '../book/idempotencia.ts';
 import type { Municipio } from '../book/municipios.ts';
+import type { Store } from '../book/store.ts';
 import { tellTrouble } from './store-trouble.ts';
 import type { World } from './world.ts';
 

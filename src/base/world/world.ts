@@ -2,8 +2,8 @@
 import type { Adn } from '../../adn/adn.ts';
 import type { Signer } from '../../documents/signing.ts';
 import type { Trust } from '../../documents/trust.ts';
-import type { Store } from '../../wiring/store.ts';
 import type { Municipio } from '../book/municipios.ts';
+import type { Store } from '../book/store.ts';
 
 /** A message to a registered address. */
 export type PedidoDeAviso = {

@@ -10,7 +10,6 @@ import { columns } from '../../base/terminal/text.ts';
 import { VARIABLES_HELP } from '../../base/terminal/variables.ts';
 import { DPS_VERSAO } from '../../fiscal/layout/dps.ts';
 import { versionText } from '../../published/versao.ts';
-import { loadAllCommands, loadCommands } from './commands.ts';
 
 export type { CliWorld } from '../../base/terminal/command.ts';
 
@@ -30,6 +29,7 @@ export async function runCli(argv: readonly string[], world: CliWorld): Promise<
     world.out(`${versionText()}, leiaute ${DPS_VERSAO} da NFS-e nacional\n`);
     return 0;
   }
+  const { loadCommands } = await loadCommandList();
   const family = await loadCommands(name);
   const command = commandOf(argv, family);
   if (command === undefined) return refuseCommand(argv, family, world);
@@ -47,6 +47,9 @@ export async function runCli(argv: readonly string[], world: CliWorld): Promise<
   if (file !== undefined) world.useSettings(file);
   return command.run(world, asked.values, asked.args);
 }
+
+/** The version is told without this list, which names a file of each subject. */
+const loadCommandList = () => import('./commands.ts');
 
 const HELP = ['ajuda', 'help', '--help', '-h'];
 
@@ -67,6 +70,7 @@ async function refuseCommand(argv: readonly string[], loaded: readonly Command[]
     world.err('--config vem depois do comando: nfse COMANDO --config ARQUIVO.\n');
     return 2;
   }
+  const { loadAllCommands } = await loadCommandList();
   const family = loaded.filter((one) => one.name.startsWith(`${name} `));
   if (family.length > 0 && (second === undefined || HELP.includes(second) || asksHelp(argv))) {
     const isHelp = second !== undefined;
@@ -83,6 +87,7 @@ async function refuseCommand(argv: readonly string[], loaded: readonly Command[]
 }
 
 async function help(): Promise<string> {
+  const { loadAllCommands } = await loadCommandList();
   const commands = await loadAllCommands();
   return [
     'nfse: emissão de NFS-e do município',

@@ -95,9 +95,11 @@ function openDoor(world: World, options: RestDoorOptions): { readonly door: Door
     waits: openWaits(world),
     lastKnown: new Map(),
     address: '',
+    municipioRoutes: [],
     underWay: new Sala(SALAS.pedidos),
     closing: false,
   };
+  door.municipioRoutes = municipioRoutes(door);
   const http: HttpOptions = {
     tls: options.tls,
     routes: [
@@ -105,7 +107,7 @@ function openDoor(world: World, options: RestDoorOptions): { readonly door: Door
       ...pageRoutes(door),
       ...ensaioRoutes(door),
       ...soapRoutes(door),
-      ...municipioRoutes(door),
+      ...door.municipioRoutes,
     ],
     onTrouble: async (trouble, request, allow) => {
       const answer = await attend(door, request, undefined, (visit) => answerTrouble(door, visit, trouble, allow));

@@ -4,17 +4,7 @@ import { ENVELOPE_SHAPES } from '../../base/http/envelope.ts';
 import type { Pedido } from '../../fiscal/errors/row.ts';
 import type { ErrorJson } from '../../published/errors/json.ts';
 import { type FieldsOf, field, orAbsent, orNull, type Shape, type ShapeName } from '../../published/openapi/field.ts';
-import { VERIFICACAO_SHAPES } from '../../subjects/assinatura/verificacao.rest.ts';
-import { WEBHOOK_SHAPES } from '../../subjects/avisos/webhooks.rest.ts';
-import { CATALOGO_SHAPES } from '../../subjects/cadastros/catalogo-fields.rest.ts';
-import { AMBIENTE_SHAPES } from '../../subjects/ensaios/ambientes.rest.ts';
-import { EVENTO_FIELDS } from '../../subjects/eventos/eventos.rest.ts';
-import { NOTA_SHAPES } from '../../subjects/notas/fields.rest.ts';
-import { SITUACAO_SHAPES } from '../../subjects/notas/situacao.rest.ts';
-import { VALIDACAO_SHAPES } from '../../subjects/notas/validacao.rest.ts';
-import { EXPORTACAO_SHAPES } from '../../subjects/partes/exportacoes.rest.ts';
-import { LISTA_SHAPES } from '../../subjects/partes/listas.rest.ts';
-import { TOKEN_FIELDS } from '../../subjects/partes/tokens.rest.ts';
+import { load } from '../../subjects/subjects.ts';
 
 const TRECHO = {
   xml: orAbsent(field.text('Trecho da DPS em XML.')),
@@ -63,24 +53,7 @@ const ERRO_SHAPES = {
   TrechoRecusado: { ...TRECHO, respostas: field.texts('Os códigos da resposta.') },
 } as const;
 
-export const SHAPES: Readonly<Record<ShapeName, Shape>> = {
-  ...NOTA_SHAPES,
-  ...ENVELOPE_SHAPES,
-  Detalhes: 'texto_ou_objeto',
-  Evento: {
-    ...EVENTO_FIELDS,
-    // The marker is part of every event object (specification, "Event object").
-    status: field.choice(['OK'], 'OK em todo evento.'),
-  },
-  ErrosAdn: 'objeto',
-  ...VALIDACAO_SHAPES,
-  ...VERIFICACAO_SHAPES,
-  ...SITUACAO_SHAPES,
-  ...LISTA_SHAPES,
-  Token: TOKEN_FIELDS,
-  ...WEBHOOK_SHAPES,
-  ...AMBIENTE_SHAPES,
-  ...EXPORTACAO_SHAPES,
-  ...CATALOGO_SHAPES,
-  ...ERRO_SHAPES,
-};
+export const SHAPES: Readonly<Record<ShapeName, Shape>> = Object.assign(
+  { ...ENVELOPE_SHAPES, Detalhes: 'texto_ou_objeto', ...ERRO_SHAPES },
+  ...(await load(({ shapes }) => shapes)),
+);

@@ -68,3 +68,6 @@ export function orNull(one: Field): Field {
 export function orAbsent(one: Field): Field {
   return { ...one, optional: true };
 }
+
+/** The field of every successful answer. */
+export const STATUS = field.text('OK em toda resposta de sucesso.');

@@ -4,12 +4,15 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { mediaTypeOf } from '../../base/http/content.ts';
+import { DPS_NACIONAL } from '../../base/http/described.ts';
 import { errosOf } from '../../base/http/envelope.ts';
 import { refuseUnavailable } from '../../base/http/refusals.ts';
 import type { Accepted, Call, Refused } from '../../base/http/route.ts';
+import { defineRoute, type Route } from '../../base/http/route.ts';
 import { SALAS } from '../../base/world/lugares.ts';
+import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../../base/world/sent-documents.ts';
 import type { Ambiente } from '../../fiscal/ambiente.ts';
-import { type FieldsOf, field, orNull } from '../../published/openapi/field.ts';
+import { type FieldsOf, field, orNull, STATUS } from '../../published/openapi/field.ts';
 import {
   type AlgorithmLine,
   type AttributeLine,
@@ -172,3 +175,22 @@ function refuseText(): Refused {
     'Não há forma canônica para responder como texto: o documento não tem um só infDPS dentro de DPS, o texto não é UTF-8, ou ela é longa demais. Sem Accept: text/plain a resposta diz o que foi achado.';
   return { refusal: { faults: [{ codigo: 'E003', xpath: '', mensagem }] }, campo: 'Accept' };
 }
+
+export const ROTAS_DE_ASSINATURA: readonly Route[] = [
+  defineRoute({
+    id: 'verificarAssinatura',
+    method: 'POST',
+    path: '/api/v1/assinatura/verificacao',
+    summary:
+      'Confere a assinatura de uma DPS em XML, ou de um corpo JSON com X-DPS-Assinatura, como a produção conferiria: forma canônica, resumos, algoritmos, certificado e o que mudar. Com Accept: text/plain, só a forma canônica. Nada é gravado.',
+    reads: [DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER],
+    takes: ['application/xml', 'text/xml', 'application/json'],
+    nacional: DPS_NACIONAL,
+    status: 200,
+    givesToo: ['text/plain'],
+    fields: { status: STATUS, ...VERIFICACAO_FIELDS },
+    headers: [],
+    codes: ['E003', 'E201', 'E703'],
+    handle: verifySignature,
+  }),
+];

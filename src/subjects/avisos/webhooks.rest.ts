@@ -5,7 +5,7 @@ import { refuseMissingWebhook } from '../../base/http/refusals.ts';
 import { refuseAsFlow } from '../../base/http/repetition.ts';
 import { type Call, defineRoute, type Refused, type Route } from '../../base/http/route.ts';
 import { TIPOS_MUDANCA } from '../../fiscal/mudanca.ts';
-import { type FieldsOf, field, orAbsent, orNull } from '../../published/openapi/field.ts';
+import { type FieldsOf, field, orAbsent, orNull, STATUS } from '../../published/openapi/field.ts';
 import { CURSOR_FIELD, DOCUMENTO_PARAM, PAGE_PARAMS } from '../partes/listas.rest.ts';
 import { documentoOf } from '../partes/notas.ts';
 import { AS_400, ASK_COST, CAMPOS_CODES, PARTE_CODES } from '../partes/rotas.rest.ts';
@@ -71,7 +71,6 @@ export const WEBHOOK_SHAPES = {
   } satisfies FieldsOf<TentativaPublica>,
 } as const;
 
-const STATUS = field.text('OK em toda resposta de sucesso.');
 const WEBHOOK = field.shape('Webhook', 'O endereço.');
 const SEGREDO = field.text(
   'O segredo com que se confere a assinatura (whsec_…, Standard Webhooks); só esta resposta o mostra.',

@@ -129,7 +129,7 @@ export function entradaOf({ cClassTrib, ...row }: Aliquota, linha: number): Entr
  * Imports the shipped rates whose tribute has no row in the table yet. The first import takes all of them; those of a newer program become
  * a version of their own. One of two processes that start at once does it.
  */
-export async function importShipped(pool: Db, em: number): Promise<void> {
+export async function importShipped(pool: Db): Promise<void> {
   if ((await missingLines(pool)).length === 0) return;
   await runTransaction(pool, async (client) => {
     await client.query(LOCK);
@@ -140,7 +140,7 @@ export async function importShipped(pool: Db, em: number): Promise<void> {
     const { rowCount } = await client.query(
       `insert into tabelas_aliquotas (versao, em, novas, alteradas, retroativas) values ($1, $2, $3, 0, 0)
        on conflict (versao) do nothing`,
-      [versao, new Date(em), lines.length],
+      [versao, new Date(), lines.length],
     );
     if (rowCount === 1) await insertLines(client, versao, lines);
   });

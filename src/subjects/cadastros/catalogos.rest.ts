@@ -7,13 +7,14 @@
 import { tagOf } from '../../base/http/caching.ts';
 import { findStrangeParams, numberIn, refuseParams } from '../../base/http/params.ts';
 import type { Call, Refused, Written } from '../../base/http/route.ts';
+import { defineRoute, type Route } from '../../base/http/route.ts';
 import { EVENTO_SIGNATURE_HEADER } from '../../base/world/sent-documents.ts';
 import { CATALOGOS_NACIONAIS, FILTROS, type NomeDeCatalogo, semResultadoPor } from '../../fiscal/catalogs/itens.ts';
 import { type Asked, onPage, type Pagina, paginacaoOf } from '../../fiscal/catalogs/search.ts';
 import { once } from '../../fiscal/catalogs/table.ts';
 import { type Fault, quoted } from '../../fiscal/fault.ts';
 import { exemploDe, TIPOS_EVENTO, type TipoEvento } from '../../fiscal/tipos-evento.ts';
-import { field, type ShapeName } from '../../published/openapi/field.ts';
+import { field, orAbsent, orNull, type ShapeName, STATUS } from '../../published/openapi/field.ts';
 import { ERROS_PATH } from '../../published/paths.ts';
 import { tipoNamed } from '../eventos/queries.ts';
 import { FILTROS_MUNICIPAIS, listaMunicipal } from './catalogos.ts';
@@ -311,3 +312,53 @@ function motivoItem(tipo: TipoEvento, site: string, base: string) {
     doc_url: `${site}${ERROS_PATH}#eventos`,
   };
 }
+
+const SEM_LISTA = orNull(
+  field.text(
+    'De um município sem lista própria, o que vale em lugar dela; de um filtro de valor que nenhum item pode ter, a forma que ele espera; senão null.',
+  ),
+);
+
+const SEM_RESULTADO = orAbsent(
+  field.text('Só quando um filtro tem um valor que nenhum item pode ter: a forma que ele espera.'),
+);
+
+/** Headers of an answer that may be cached. */
+const KEPT_HEADERS = ['Cache-Control', 'ETag'];
+
+export const ROTAS_DE_CATALOGOS: readonly Route[] = [
+  ...CATALOGOS.map(({ nome, summary, item, filtros, handle }) =>
+    defineRoute({
+      id: `catalogo_${nome}`,
+      method: 'GET',
+      path: `/api/v1/catalogo/${nome}`,
+      summary,
+      query: { ...filtros, ...PAGINA_PARAMS },
+      status: 200,
+      fields: {
+        status: STATUS,
+        itens: field.shape(`${item}[]` as const, 'Os itens da página.'),
+        paginacao: PAGINACAO_FIELD,
+        observacao: nome === 'codigos_tributacao_municipal' ? SEM_LISTA : SEM_RESULTADO,
+      },
+      headers: KEPT_HEADERS,
+      codes: ['E0002', 'E003'],
+      statuses: { E0002: [400] },
+      isPublic: true,
+      handle,
+    }),
+  ),
+  defineRoute({
+    id: 'catalogo_motivos_evento',
+    method: 'GET',
+    path: '/api/v1/catalogo/motivos_evento',
+    summary: MOTIVOS.summary,
+    query: MOTIVOS.query,
+    status: 200,
+    fields: { status: STATUS, itens: field.shape('MotivoEvento[]', 'Um por tipo de evento.') },
+    headers: KEPT_HEADERS,
+    codes: ['E003', 'E601'],
+    isPublic: true,
+    handle: MOTIVOS.handle,
+  }),
+];

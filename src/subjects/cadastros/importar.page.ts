@@ -15,7 +15,7 @@ import { groupDigits } from '../../fiscal/group-digits.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
 import { formTokenOf } from '../contas/entrada.ts';
 import { HERE, NO_REGISTRO } from './cadastros.page.ts';
-import { beginImport, confirmImport, type Importacao } from './importar-arquivo.ts';
+import { beginImport, confirmImport, type Importacao, type Importacoes } from './importar-arquivo.ts';
 import { SOBRE, wordsFor } from './palavras.page.ts';
 import {
   type Conta,
@@ -224,3 +224,9 @@ export const CADASTRO_IMPORTAR_ROUTES: readonly Row[] = [
   forRole('operacao', 'GET', '/cadastros/importacao/:id', importPage),
   forRole('operacao', 'POST', '/cadastros/importacao/:id/gravar', confirmSent),
 ];
+
+declare module '../../base/pages/visit.ts' {
+  interface Trabalhos {
+    readonly importacoes: Importacoes;
+  }
+}

@@ -1,17 +1,11 @@
 /** The database for its operator: engine, roles, lag, and the place and size of its data. */
 
+import { citusVersion, readTabelas, type Tabela } from '../../base/pg/distributed-tables.ts';
+import { findPlaces, type No, nameNo } from '../../base/pg/nodes.ts';
 import type { Db } from '../../base/pg/open.ts';
-import {
-  citusVersion,
-  countServices,
-  type Distribuir,
-  distribute,
-  FRAGMENTOS,
-  readTabelas,
-  type Tabela,
-} from './distribuicao.rows.ts';
-import { type Mover, moveMunicipio, placesOf } from './mover.rows.ts';
-import { listNos, listSilentNos, type No, NodeProblem, nameNo } from './nos.rows.ts';
+import { countServices, type Distribuir, distribute, FRAGMENTOS } from './distribuicao.rows.ts';
+import { type Mover, moveMunicipio } from './mover.rows.ts';
+import { listNos, listSilentNos, NodeProblem } from './nos.rows.ts';
 
 type Replica = {
   readonly nome: string;
@@ -142,7 +136,7 @@ async function estimateMunicipios(db: Db, tabelas: readonly TabelaVista[]): Prom
     }
   }
   const isDistributed = tabelas.some(({ lugar, distribuida }) => lugar === 'tenant' && distribuida);
-  const found = isDistributed ? await placesOf(db, [...bytesOf.keys()]) : [];
+  const found = isDistributed ? await findPlaces(db, [...bytesOf.keys()]) : [];
   const places = new Map(found.map((place) => [place.tenant, { no: nameNo(place), isolado: place.isolado }]));
   return [...bytesOf]
     .map(([tenant, bytes]) => ({ tenant, bytes, fragmento: places.get(tenant) }))
@@ -166,7 +160,7 @@ export function bancoStore(db: Db) {
     /** Undefined: the database is not distributed. */
     placeOf: async (tenant: string): Promise<No | undefined> => {
       const isDistributed = (await readTabelas(db)).some(({ distribuida }) => distribuida);
-      return isDistributed ? (await placesOf(db, [tenant]))[0] : undefined;
+      return isDistributed ? (await findPlaces(db, [tenant]))[0] : undefined;
     },
     moveMunicipio: (asked: Mover) => moveMunicipio(db, asked),
     /** The reason why a node cannot take part, for the operator; undefined: all is done. */

@@ -3,75 +3,18 @@
  * other tables. Any other table is a reference table, whole on every node. Unlogged tables stay on the coordinator, so that no write waits
  * for another server. Partitions go with their parents. This module names no table.
  */
+
+import { type Asker, citusVersion, type Lugar, readTabelas, type Tabela } from '../../base/pg/distributed-tables.ts';
 import type { Tell } from '../../base/pg/migration-watch.ts';
+import { type No, nameNo } from '../../base/pg/nodes.ts';
 import type { Db } from '../../base/pg/open.ts';
-import type { ClientBase } from '../../base/pg/pg.ts';
 import { needSession } from '../../base/pg/pooled.ts';
 import { SETTINGS } from '../../base/pg/session.ts';
-import { inOrder } from '../../base/pg/tabelas.ts';
 import { mayTakeLong } from '../../base/pg/watch.ts';
-import { joinNos, type No, nameNo } from './nos.rows.ts';
-
-type Asker = Pick<ClientBase, 'query'> | Pick<Db, 'query'>;
-
-type Lugar = 'tenant' | 'referencia' | 'coordenador';
-
-export type Tabela = {
-  readonly nome: string;
-  /** The place where its rows belong. */
-  readonly lugar: Lugar;
-  /** Otherwise all its rows are on the connected server. */
-  readonly distribuida: boolean;
-  /** Whether it must still be distributed. */
-  readonly falta: boolean;
-  /** Size of the rows that are on this server alone. */
-  readonly bytes: number;
-};
+import { joinNos } from './nos.rows.ts';
 
 /** Shards of a database that is distributed for the first time. */
 export const FRAGMENTOS = 32;
-
-const TABLES = `select c.relname as nome, (select coalesce(sum(pg_relation_size(relid)), 0) from pg_partition_tree(c.oid))::float as bytes,
-    exists (select from pg_index i join pg_attribute a on a.attrelid = c.oid and a.attnum = any (i.indkey)
-      where i.indrelid = c.oid and i.indisprimary and a.attname = 'tenant') as "temTenant",
-    array (select distinct r.relname::text from pg_constraint f join pg_class r on r.oid = f.confrelid
-      where f.conrelid = c.oid and f.contype = 'f' and f.confrelid <> c.oid) as refere, c.relpersistence = 'u' as "semLog"
-  from pg_class c where c.relkind in ('r', 'p') and not c.relispartition and c.relnamespace = current_schema()::regnamespace
-  order by c.relname`;
-
-type Found = {
-  readonly nome: string;
-  readonly bytes: number;
-  readonly temTenant: boolean;
-  readonly semLog: boolean;
-  /** Tables that its foreign keys name. */
-  readonly refere: readonly string[];
-};
-
-/** Version of Citus in this database; undefined: it is plain PostgreSQL. */
-export async function citusVersion(db: Asker): Promise<string | undefined> {
-  const { rows } = await db.query<{ extversion: string }>(
-    `select extversion from pg_extension where extname = 'citus'`,
-  );
-  return rows[0]?.extversion;
-}
-
-/** All tables, each after those that its foreign keys name. */
-export async function readTabelas(db: Asker): Promise<readonly Tabela[]> {
-  const { rows } = await db.query<Found>(TABLES);
-  const distributed = new Set((await citusVersion(db)) === undefined ? [] : await listDistributed(db));
-  return inOrder(rows).map(({ nome, bytes, temTenant, semLog }) => {
-    const belonging = temTenant ? 'tenant' : 'referencia';
-    const distribuida = distributed.has(nome);
-    return { nome, lugar: semLog ? 'coordenador' : belonging, distribuida, falta: !semLog && !distribuida, bytes };
-  });
-}
-
-async function listDistributed(db: Asker): Promise<readonly string[]> {
-  const text = `select c.relname as nome from pg_dist_partition p join pg_class c on c.oid = p.logicalrelid
-    where c.relnamespace = current_schema()::regnamespace`;
-  return (await db.query<{ nome: string }>(text)).rows.map(({ nome }) => nome);
-}
 
 /** Distributes tables that a later migration created. They would otherwise stay on one server without notice. */
 export async function distributeEsquecidas(pool: Db, tell: Tell): Promise<void> {

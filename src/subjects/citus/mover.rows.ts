@@ -1,35 +1,16 @@
 /** Gives a municipality a shard of its own, and moves that shard to another node. The municipality goes on issuing meanwhile. */
 
+import { findPlaces, type No, nameNo, type Place } from '../../base/pg/nodes.ts';
 import type { Db } from '../../base/pg/open.ts';
 import type { PoolClient } from '../../base/pg/pg.ts';
 import { needSession } from '../../base/pg/pooled.ts';
 import { mayTakeLong } from '../../base/pg/watch.ts';
 import { ignoring } from '../../base/traces/ignoring.ts';
-import { listNos, type No, nameNo } from './nos.rows.ts';
+import { listNos } from './nos.rows.ts';
 
 export type Mover = { readonly tenant: string; readonly para: No; readonly tell: (text: string) => void };
 
-export type Place = No & {
-  readonly tenant: string;
-  readonly shard: string;
-  /** The shard holds this municipality and no other. */
-  readonly isolado: boolean;
-};
-
 const TELL_EVERY_MS = 5_000;
-
-/** Places of municipalities, existing or new, in a distributed database. */
-export async function placesOf(db: Pick<Db, 'query'>, tenants: readonly string[]): Promise<readonly Place[]> {
-  const { rows } = await db.query<Place>(
-    `select t.tenant, s.shardid::text as shard, n.nodename as host, n.nodeport as porta, s.shardminvalue = s.shardmaxvalue as isolado
-     from unnest($1::text[]) as t (tenant)
-       join pg_dist_shard s on s.shardid = get_shard_id_for_distribution_column('municipios', t.tenant)
-       join pg_dist_placement p on p.shardid = s.shardid
-       join pg_dist_node n on n.groupid = p.groupid and n.noderole = 'primary'`,
-    [tenants],
-  );
-  return rows;
-}
 
 /**
  * Writes during the move are copied after it: writers wait only for the last of them. A repeated call continues after an interruption;
@@ -43,9 +24,9 @@ export async function moveMunicipio(pool: Db, { tenant, para, tell }: Mover): Pr
   const timer = setInterval(() => void tellProgress(pool, tell).catch(unseen), TELL_EVERY_MS);
   try {
     await client.query('set statement_timeout = 0');
-    const [place] = (await placesOf(client, [tenant])) as [Place];
+    const [place] = (await findPlaces(client, [tenant])) as [Place];
     if (!place.isolado) await isolate(client, { tenant, para, tell }, place);
-    const [alone] = (await placesOf(client, [tenant])) as [Place];
+    const [alone] = (await findPlaces(client, [tenant])) as [Place];
     await moveShard(client, alone, para, tell);
   } finally {
     clearInterval(timer);

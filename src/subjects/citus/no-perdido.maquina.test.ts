@@ -10,9 +10,9 @@ import { asSandbox } from '../../../test/support/municipio.ts';
 import { startCitus } from '../../../test/support/own-citus.ts';
 import { startTestService } from '../../../test/support/service.ts';
 import { until } from '../../../test/support/until.ts';
+import { findPlaces } from '../../base/pg/nodes.ts';
 import { exampleXml } from '../../fiscal/rules/example.ts';
 import { distribute } from './distribuicao.rows.ts';
-import { placesOf } from './mover.rows.ts';
 
 const TENANTS = ['alfa', 'beta', 'gama', 'delta', 'epsilon', 'zeta', 'eta', 'teta'];
 
@@ -38,7 +38,7 @@ test('a lost node', { timeout: 600_000, skip }, async (t) => {
   // Connections that began before the distribution lack its settings.
   const { address, pool, store, clock } = await startTestService({ connection: coordinator! });
   for (const tenant of TENANTS) await store.municipios.create(asSandbox(tenant), clock.now);
-  const places = await placesOf(pool, TENANTS);
+  const places = await findPlaces(pool, TENANTS);
   const [there, lost] = nos.map(({ porta }) => places.find((place) => place.porta === porta)!.tenant);
   assert.ok(there !== undefined && lost !== undefined, JSON.stringify(places));
 

@@ -1,10 +1,9 @@
 /** The nodes of a Citus cluster, and this database on each of them. */
 
+import { type No, nameNo } from '../../base/pg/nodes.ts';
 import type { Db } from '../../base/pg/open.ts';
 import { Client, type ClientConfig, type PoolClient } from '../../base/pg/pg.ts';
 import { ignoreLoss } from '../../base/traces/ignoring.ts';
-
-export type No = { readonly host: string; readonly porta: number };
 
 /** The reason why a node cannot join the cluster, for the operator. */
 export class NodeProblem extends Error {}
@@ -40,10 +39,6 @@ export async function joinNos(client: PoolClient, nos: readonly No[]): Promise<r
     await client.query('select citus_add_node($1, $2)', [no.host, no.porta]);
   }
   return added;
-}
-
-export function nameNo({ host, porta }: No): string {
-  return `${host}:${porta}`;
 }
 
 async function isCoordinatorKnown(client: PoolClient): Promise<boolean> {

@@ -24,11 +24,12 @@ import {
 } from '../../../test/support/quedas-rodadas.ts';
 import { ASKED_SEED, SEED } from '../../../test/support/seed.ts';
 import { until, untilTrue } from '../../../test/support/until.ts';
+import { findPlaces } from '../../base/pg/nodes.ts';
 import { type Db, openPool } from '../../base/pg/open.ts';
 import { Client, type ClientConfig } from '../../base/pg/pg.ts';
 import { migrate } from '../../wiring/migrate.ts';
 import { distribute } from './distribuicao.rows.ts';
-import { moveMunicipio, placesOf } from './mover.rows.ts';
+import { moveMunicipio } from './mover.rows.ts';
 
 const ROUNDS = Number(process.env.NFSE_TEST_QUEDAS ?? 4);
 const DRAWN = ASKED_SEED ?? SEED;
@@ -53,7 +54,7 @@ async function openApart(pool: Db, nodes: readonly ClientConfig[]): Promise<Read
   const nos = nodes.map(({ host, port }) => ({ host: host!, porta: port! }));
   await distribute(pool, { nos, fragmentos: 8, tell: () => undefined });
   const nodeOf = async (tenant: string): Promise<number> => {
-    const [place] = await placesOf(pool, [tenant]);
+    const [place] = await findPlaces(pool, [tenant]);
     return 1 + nos.findIndex(({ porta }) => porta === place!.porta);
   };
   const own = await nodeOf(SLUG);

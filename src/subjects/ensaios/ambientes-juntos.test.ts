@@ -9,11 +9,12 @@ import { type Answer, request } from '../../../test/support/http.ts';
 import { pace } from '../../../test/support/pace.ts';
 import { startTestService } from '../../../test/support/service.ts';
 import { assertStays, until, untilTrue } from '../../../test/support/until.ts';
+import { Repetition } from '../../base/delivery/repetition.ts';
 import { readTabelas } from '../../base/pg/tabelas.ts';
 import { ENSAIO_DIAS } from '../../base/world/relogio.ts';
 import { DAY_MS } from '../../fiscal/moment.ts';
 import { exampleXml } from '../../fiscal/rules/example.ts';
-import { Upkeep } from '../../wiring/upkeep.ts';
+import { REPEATED as GUARDA } from '../guarda/guarda.job.ts';
 
 const { address, store, pool, clock, world, logged } = await startTestService();
 
@@ -207,16 +208,16 @@ describe('a sandbox that many use at once', () => {
       assert.equal(await store.ensaios.create('integracao', novo, max), 'made');
     }
     const later = { ...world, now: () => clock.now + (ENSAIO_DIAS - 0.5) * DAY_MS };
-    const upkeep = new Upkeep(later);
+    const upkeep = new Repetition(later, GUARDA);
     await until(async () => {
-      await upkeep.forget();
+      await upkeep.work();
       const { rows } = await pool.query(`select 1 from municipios where tenant like 'ensaio-t1%'`);
       return rows.length === 0 || undefined;
     }, 'they are gone');
     assert.equal((await own('GET', ambiente)).status, 200, 'it has some hours yet');
-    const end = new Upkeep({ ...world, now: () => clock.now + (ENSAIO_DIAS + 1) * DAY_MS });
+    const end = new Repetition({ ...world, now: () => clock.now + (ENSAIO_DIAS + 1) * DAY_MS }, GUARDA);
     await until(async () => {
-      await end.forget();
+      await end.work();
       return (await rowsOf(ambiente.slug)).length === 0 || undefined;
     }, 'it is gone');
     assert.ok((await store.municipios.readFresh('integracao')) !== undefined);

@@ -12,7 +12,7 @@ import { refuseAsFlow } from '../../base/http/repetition.ts';
 import { type Call, defineRoute, type Refused, type Route } from '../../base/http/route.ts';
 import { networksOf } from '../../base/world/redes.ts';
 import { ENSAIO_DIAS } from '../../base/world/relogio.ts';
-import { type FieldsOf, field, orAbsent, orNull } from '../../published/openapi/field.ts';
+import { type FieldsOf, field, orAbsent, orNull, STATUS } from '../../published/openapi/field.ts';
 import { AS_400, CAMPOS_CODES } from '../partes/rotas.rest.ts';
 import {
   type AmbientePublico,
@@ -97,7 +97,6 @@ export const AMBIENTE_SHAPES = {
   } satisfies FieldsOf<CadastroImportado['contas'][number]>,
 } as const;
 
-const STATUS = field.text('OK em toda resposta de sucesso.');
 const AMBIENTE = field.shape('Ambiente', 'O ambiente.');
 
 const RIGOR_SENDS = {

@@ -11,7 +11,6 @@ import { type Door, findMunicipio, siteOf, type Visit } from '../../base/http/vi
 import { type Form, noForm, readForm } from '../../base/pages/forms.ts';
 import { ENSAIO_DIAS, worldOf } from '../../base/world/relogio.ts';
 import type { World } from '../../base/world/world.ts';
-import { municipioRoutes } from '../../doors/rest/municipio-routes.ts';
 import { ENSAIO_PATH } from '../../published/paths.ts';
 import { framePage, relativePath } from '../../published/site/frame.ts';
 import { html, PAGE_POLICY } from '../../published/site/page-shell.ts';
@@ -141,7 +140,7 @@ export async function sendOwn(
   { content, type, path, params, headers: more }: ToOwn,
 ): Promise<{ readonly id: string; readonly answer: HttpAnswer }> {
   const body = Buffer.from(content);
-  const route = municipioRoutes(door).find((one) => one.path === `/:municipio${path}` && one.method === 'POST')!;
+  const route = door.municipioRoutes.find((one) => one.path === `/:municipio${path}` && one.method === 'POST')!;
   const { cookie: _cookie, 'content-length': _length, ...headers } = visit.request.headers;
   const request: HttpRequest = {
     ...visit.request,

@@ -2,11 +2,11 @@
 
 import type { Tipo } from '../../base/book/fila.ts';
 import { isDistributed } from '../../base/pg/distributed.ts';
+import { LostNodes } from '../../base/pg/lost-nodes.ts';
 import type { Db } from '../../base/pg/open.ts';
 import type { QueryConfig } from '../../base/pg/pg.ts';
 import { planOnce } from '../../base/pg/planned.ts';
 import { isQueryTimeout, unavailabilityOf } from '../../base/pg/unavailable.ts';
-import { LostNodes } from '../citus/lost-nodes.rows.ts';
 import { EVENTO_IS_TAKEN } from '../eventos/claim.rows.ts';
 
 /**

@@ -12,6 +12,7 @@ import {
   type Outcome,
   type Taking,
 } from '../../base/delivery/deliver.ts';
+import type { Kind } from '../../base/delivery/lanes.ts';
 import { toEventoNaNota } from '../../base/world/gather-facts.ts';
 import type { World } from '../../base/world/world.ts';
 import { EVENTO_PROFILE } from '../../documents/signature-shape.ts';
@@ -192,3 +193,5 @@ function describeErros(
     erros_adn: erros.length === 0 ? null : (sanitizeErros({ erros }) as ErrosAdn | null),
   };
 }
+
+export const JOBS: readonly Kind[] = [{ kind: 'eventos', lanes: 1, deliver: deliverEventos }];

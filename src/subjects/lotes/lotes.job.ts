@@ -5,6 +5,7 @@
 
 import type { Municipio } from '../../base/book/municipios.ts';
 import { type Delivered, NOTHING, type Taking } from '../../base/delivery/deliver.ts';
+import type { Kind } from '../../base/delivery/lanes.ts';
 import { isLocked } from '../../base/pg/unavailable.ts';
 import { inTraces } from '../../base/traces/traces.ts';
 import type { SentDps } from '../../base/world/sent-documents.ts';
@@ -293,3 +294,5 @@ function describeResult(result: IssueResult, { identificacao }: RpsDoLote): read
   if (!('duplicateOf' in result)) return [];
   return [mensagemOf('E10', rpsNamed(identificacao), `A nota é a de chave ${result.duplicateOf.chave_acesso}.`)];
 }
+
+export const JOBS: readonly Kind[] = [{ kind: 'lotes', lanes: 1, deliver: processLotes }];

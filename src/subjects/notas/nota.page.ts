@@ -16,11 +16,11 @@ import type { NotaTrigger } from '../../fiscal/nota.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
 import { formTokenOf } from '../contas/entrada.ts';
 import { writtenMoment } from '../eventos/palavras.page.ts';
-import { makeEvidencia } from '../evidencia/evidencia.ts';
 import { type DocumentoDaNota, documentoDaNota, type NotaInteira, showNotaInteira } from './nota-inteira.ts';
 import { retirarNota } from './operate.ts';
 
 const HERE = 'notas';
+const PATH = '/notas/:chave';
 
 const notFound = (slug: string, problem: string): PageShown => ({
   title: 'Nota não encontrada',
@@ -29,7 +29,7 @@ const notFound = (slug: string, problem: string): PageShown => ({
   main: html`<p>${problem}</p><p>${link(pathIn(slug, '/notas'), 'Procurar notas')}</p>`,
 });
 
-async function notaPage(call: InMunicipio, refused?: string): Promise<PageShown> {
+export async function notaPage(call: InMunicipio, refused?: string): Promise<PageShown> {
   const { world, slug, params } = call;
   const nota = await showNotaInteira(world, slug, params.chave!);
   if ('problem' in nota) return notFound(slug, nota.problem);
@@ -55,7 +55,7 @@ async function notaPage(call: InMunicipio, refused?: string): Promise<PageShown>
           : link(pathIn(slug, `/notas/${operador.substitui}`), operador.substitui),
       ],
       ['Serviço', nota.servico],
-    ])}${parties(nota)}${amounts(nota)}${signature(nota)}${events(slug, nota)}${trail(nota)}${evidence(call)}${actions(call, nota)}`,
+    ])}${parties(nota)}${amounts(nota)}${signature(nota)}${events(slug, nota)}${trail(nota)}${world.listSections(PATH).map((write) => write(call))}${actions(call, nota)}`,
   };
 }
 
@@ -159,27 +159,6 @@ const GATILHOS: Readonly<Record<NotaTrigger, string>> = {
   retirada: 'a prefeitura a retirou',
 };
 
-function evidence({ slug, papel, params, visitor }: InMunicipio): Inserted {
-  if (!mayAs(papel, 'atendimento')) return undefined;
-  return folded(
-    'Reunir as provas desta nota',
-    html`<p>Um ZIP com tudo o que se guarda dela, e uma página que diz a um perito como conferir cada documento sem este serviço. Tem dados pessoais das partes: entregue-o só a quem deve tê-lo.</p>
-${form({
-  action: pathIn(slug, `/notas/${params.chave}/evidencia`),
-  token: formTokenOf(visitor),
-  fields: field({ name: 'motivo', label: 'Para quê', help: 'O processo ou o ofício, por exemplo. Fica na trilha.' }),
-  button: 'Baixar o conjunto de provas',
-})}`,
-  );
-}
-
-async function download(call: InMunicipio): Promise<Answer> {
-  const { world, slug, params } = call;
-  const made = await makeEvidencia(world, slug, params.chave!, byHand(call));
-  if ('problem' in made) return notaPage(call, made.problem);
-  return { file: made.zip, type: 'application/zip', name: made.nome };
-}
-
 function actions({ slug, papel, params, visitor }: InMunicipio, { operador }: NotaInteira): Inserted {
   if (!operador.podeRetirar || !mayAs(papel, 'operacao')) return undefined;
   return folded(
@@ -210,10 +189,9 @@ const document = (qual: DocumentoDaNota): Row =>
   });
 
 export const NOTA_ROUTES: readonly Row[] = [
-  forRole('leitura', 'GET', '/notas/:chave', (call) => notaPage(call)),
+  forRole('leitura', 'GET', PATH, (call) => notaPage(call)),
   document('recebido'),
   document('nfse'),
   document('danfse'),
-  forRole('atendimento', 'POST', '/notas/:chave/evidencia', download),
   forRole('operacao', 'POST', '/notas/:chave/retirar', withdraw),
 ];

@@ -18,7 +18,14 @@ import {
   type ProblemasDaBusca,
   searchNotas,
 } from './buscar.ts';
-import { beginExport, type Exportacao, FORMATOS, type FormatoDeExportacao, readExport } from './exportar.ts';
+import {
+  beginExport,
+  type Exportacao,
+  type Exportacoes,
+  FORMATOS,
+  type FormatoDeExportacao,
+  readExport,
+} from './exportar.ts';
 import { FILTROS, NOMES_DE_FILTROS } from './filtros.ts';
 
 const HERE = 'notas';
@@ -166,3 +173,9 @@ export const NOTAS_ROUTES: readonly Row[] = [
   forRole('atendimento', 'GET', '/exportacoes/:id', async (call) => exportPage(call)),
   forRole('atendimento', 'GET', '/exportacoes/:id/arquivo', async (call) => exportFile(call)),
 ];
+
+declare module '../../base/pages/visit.ts' {
+  interface Trabalhos {
+    readonly exportacoes: Exportacoes;
+  }
+}

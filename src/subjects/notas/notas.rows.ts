@@ -1,13 +1,14 @@
 /** Reads the notas. The files beside it issue, claim and withdraw them. */
 
-import { type Announce, notaClaims } from '../../base/book/claim-notas.ts';
+import { notaClaims } from '../../base/book/claim-notas.ts';
 import { type Step, trailReader } from '../../base/book/claims.ts';
 import { PAPERS, type PapersColumns, withPapers, withShown } from '../../base/book/documentos.ts';
 import { groupByMes, type Ref } from '../../base/book/fila.ts';
 import type { DpsHolder } from '../../base/book/identidades.ts';
 import { type NotaRow, type StoredNota, selectNotas } from '../../base/book/nota-columns.ts';
 import { nextNumbers } from '../../base/book/numeracao.ts';
-import { type OnStored, type Recent, recentDocuments } from '../../base/book/recent.ts';
+import type { Recent } from '../../base/book/recent.ts';
+import type { StoreSetup } from '../../base/book/store.ts';
 import { batchLookups } from '../../base/pg/batch-lookups.ts';
 import { type Db, ONE_BY_ONE, rowReader } from '../../base/pg/open.ts';
 import { planMonthly, planOnce } from '../../base/pg/planned.ts';
@@ -79,21 +80,13 @@ function notaReader(pool: Db, column: Parameters<typeof selectNotas>[0]) {
   };
 }
 
-/**
- * `onStored` announces every commit to another worker; without it the documents are kept for this process. `announce`: permission of such a
- * worker to announce the notas of a commit.
- */
-export function notaStore(pool: Db, onStored?: OnStored, announce?: Announce) {
-  const recent = recentDocuments();
-  const keep: OnStored = (tenant, documents) => {
-    for (const [id, nfse] of documents) recent.put(tenant, id, nfse);
-  };
+export function notaStore({ pool, recent, onStored, announce }: StoreSetup) {
   const byChave = notaReader(pool, 'chave_acesso');
   const byProtocolo = notaReader(pool, 'numero_protocolo');
   const byId = notaReader(pool, 'id');
   const refOfDps = rowReader<Ref>(pool, DPS_REF);
   return {
-    ...notaIssuing(pool, onStored ?? keep, announce),
+    ...notaIssuing(pool, onStored, announce),
     ...notaClaims(pool),
     findByChave: (tenant: string, chave: string): Promise<NotaRow | undefined> =>
       byChave(tenant, chave, mesOfChave(chave)),
@@ -162,7 +155,7 @@ export function notaStore(pool: Db, onStored?: OnStored, announce?: Announce) {
     listTrail: trailReader<NotaStep>(pool, 'nota'),
     /** The NFS-e documents of notas that are not in a final state, by id. */
     readNfse: readNfses.bind(null, pool, recent),
-    keepForTransmission: keep,
+    keepForTransmission: recent.keep,
   };
 }
 

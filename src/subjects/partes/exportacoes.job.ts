@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Municipio } from '../../base/book/municipios.ts';
 import { LEASE_MS } from '../../base/delivery/backoff.ts';
 import { type Delivered, NOTHING, type Taking } from '../../base/delivery/deliver.ts';
+import type { Kind } from '../../base/delivery/lanes.ts';
 import { writeTable } from '../../base/world/escrever-tabela.ts';
 import { municipalMoment } from '../../base/world/gather-facts.ts';
 import type { World } from '../../base/world/world.ts';
@@ -141,3 +142,5 @@ async function makeLeiaMe(world: World, municipio: Municipio, row: ExportacaoRow
   const piece = makeZipPiece([entry], bytes, municipalMoment(codigoIbge, world.now()));
   return { ...piece, notas: 0, fora: [], seguinte: undefined };
 }
+
+export const JOBS: readonly Kind[] = [{ kind: 'exportacoes', lanes: 1, deliver: makeExportacoes }];

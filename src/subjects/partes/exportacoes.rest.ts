@@ -4,7 +4,7 @@ import { findStrangeParams, refuseParams } from '../../base/http/params.ts';
 import { refuseMissingExportacao, refuseWithoutArquivo } from '../../base/http/refusals.ts';
 import { refuseAsFlow } from '../../base/http/repetition.ts';
 import { type Call, defineRoute, type Refused, type Route } from '../../base/http/route.ts';
-import { type Field, type FieldsOf, field, orAbsent, orNull } from '../../published/openapi/field.ts';
+import { type Field, type FieldsOf, field, orAbsent, orNull, STATUS } from '../../published/openapi/field.ts';
 import {
   createExportacao,
   ESTADOS_EXPORTACAO,
@@ -94,7 +94,6 @@ const ROW = { query: DOCUMENTO_PARAM, headers: [], missCost: ASK_COST, asksToken
 /** Anyone can get a token in a sandbox, so an export of another party's document also uses storage. */
 const QUOTA_COST = 1;
 const CODES = ['E003', 'E0003', ...PARTE_CODES] as const;
-const STATUS = field.text('OK em toda resposta de sucesso.');
 const EXPORTACAO = field.shape('Exportacao', 'A exportação.');
 
 export const ROTAS_DE_EXPORTACOES: readonly Route[] = [

@@ -3,7 +3,7 @@
 import { defineRoute, type Route } from '../../base/http/route.ts';
 import { STREAM_TYPES } from '../../base/world/escrever-tabela.ts';
 import { ESCOPOS } from '../../base/world/token.ts';
-import { field, orAbsent } from '../../published/openapi/field.ts';
+import { field, orAbsent, STATUS } from '../../published/openapi/field.ts';
 import {
   EVENTOS_DA_PARTE_FIELDS,
   EVENTOS_PARAMS,
@@ -18,7 +18,6 @@ import {
 import { endToken, giveToken, showTokens, TOKEN_FIELDS } from './tokens.rest.ts';
 import { PEDIDO_MAX_MINUTES, TOKEN_SIGNATURE_HEADER, VALIDADE_DIAS_MAX } from './tokens.ts';
 
-const STATUS = field.text('OK em toda resposta de sucesso.');
 /** Codes of a party's answer: no certificate and no token, no valid token, another party's data. */
 export const PARTE_CODES = ['E9003', 'E9006', 'E9007'] as const;
 const SIGNED_CODES = ['E9002', ...PARTE_CODES] as const;

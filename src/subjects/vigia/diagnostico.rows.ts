@@ -5,9 +5,9 @@
  * Nothing is written or updated. A question that fails is answered with its code, and the others go on.
  */
 
+import { readTabelas } from '../../base/pg/distributed-tables.ts';
 import { namesOfTables, shippedMigrations } from '../../base/pg/migrations.ts';
 import type { Db } from '../../base/pg/open.ts';
-import { readTabelas } from '../citus/distribuicao.rows.ts';
 
 /** The answer to a question: rows, or the code of its failure. */
 type Respondido = readonly Readonly<Record<string, unknown>>[] | { readonly falhou: string };

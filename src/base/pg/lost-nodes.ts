@@ -3,10 +3,9 @@
  * no other tenant waits for them. One tenant of each server serves to ask now and then whether its server is back.
  */
 
-import type { Db } from '../../base/pg/open.ts';
 import { ENSAIO_PREFIX } from '../../fiscal/ambiente.ts';
-import { placesOf } from './mover.rows.ts';
-import { nameNo } from './nos.rows.ts';
+import { findPlaces, nameNo } from './nodes.ts';
+import type { Db } from './open.ts';
 
 /** Time for which a list of all tenants is valid. */
 const TENANTS_KEPT_MS = 60_000;
@@ -53,7 +52,7 @@ export class LostNodes {
   /** Notes that the server of a tenant did not answer. The coordinator itself knows the places of tenants. */
   async note(tenant: string): Promise<void> {
     this.know([tenant]);
-    for (const place of await placesOf(this.pool, [...this.nodeOf.keys()]))
+    for (const place of await findPlaces(this.pool, [...this.nodeOf.keys()]))
       this.nodeOf.set(place.tenant, nameNo(place));
     this.lost.set(this.nodeOf.get(tenant)!, { at: performance.now() + ASK_AGAIN_MS, tenant });
   }

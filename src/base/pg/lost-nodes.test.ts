@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LostNodes } from './lost-nodes.rows.ts';
+import { LostNodes } from './lost-nodes.ts';
 
 test('while a server is lost a municipality is looked at as often, however many sandboxes there are', () => {
   const municipalities = Array.from({ length: 30 }, (_, place) => `m${place}`);

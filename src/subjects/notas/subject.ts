@@ -1,0 +1,23 @@
+/** Notes, and what an integrator and a clerk do with them. */
+import type { Subject } from '../subject.ts';
+
+export default {
+  rows: async () => (await import('./store.rows.ts')).createStore,
+  jobs: async () => (await import('./jobs.job.ts')).JOBS,
+  repeated: async () => (await import('./jobs.job.ts')).REPEATED,
+  routes: async () => (await import('./rotas.rest.ts')).ROTAS_DE_NOTAS,
+  shapes: async () => (await import('./rotas.rest.ts')).SHAPES_DE_NOTAS,
+  pages: async () => (await import('./pages.page.ts')).NOTAS_PAGES,
+  trabalhos: async () => {
+    const { openExportacoes } = await import('./exportar.ts');
+    return (setup) => ({ exportacoes: openExportacoes(setup) });
+  },
+  commands: [
+    { words: ['emitir'], load: async () => [(await import('./emitir.command.ts')).EMITIR] },
+    { words: ['validar'], load: async () => [(await import('./validar.command.ts')).VALIDAR] },
+    { words: ['migrar-dps'], load: async () => [(await import('./migrar-dps.command.ts')).MIGRAR_DPS] },
+    { words: ['explicar'], load: async () => [(await import('./explicar.command.ts')).EXPLICAR] },
+    { words: ['nota'], load: async () => (await import('./buscar.command.ts')).BUSCA_COMMANDS },
+    { words: ['nota'], load: async () => (await import('./nota.command.ts')).NOTA_COMMANDS },
+  ],
+} satisfies Subject;

@@ -1,0 +1,30 @@
+/** The subjects, one line each, in the order of the help and of the public description. */
+import type { Subject } from './subject.ts';
+
+export const SUBJECTS = await Promise.all([
+  import('./notas/subject.ts'),
+  import('./eventos/subject.ts'),
+  import('./municipios/subject.ts'),
+  import('./contas/subject.ts'),
+  import('./cadastros/subject.ts'),
+  import('./partes/subject.ts'),
+  import('./avisos/subject.ts'),
+  import('./lotes/subject.ts'),
+  import('./envio/subject.ts'),
+  import('./assinatura/subject.ts'),
+  import('./ensaios/subject.ts'),
+  import('./evidencia/subject.ts'),
+  import('./guarda/subject.ts'),
+  import('./auditoria/subject.ts'),
+  import('./copias/subject.ts'),
+  import('./citus/subject.ts'),
+  import('./vigia/subject.ts'),
+]);
+
+/** Loads one part of every subject that announces it. */
+export async function load<Part>(
+  choose: (subject: Subject) => (() => Promise<Part>) | undefined,
+): Promise<readonly Part[]> {
+  const parts = SUBJECTS.map((one) => choose(one.default)?.());
+  return Promise.all(parts.filter((part) => part !== undefined));
+}
