@@ -420,10 +420,7 @@ describe('the route table', () => {
   );
 
   test('every row has its test, and every test its row', () => {
-    assert.deepEqual(
-      Object.keys(routesTested),
-      here.map(({ method, path }) => `${method} ${path}`),
-    );
+    assert.deepEqual(Object.keys(routesTested).sort(), here.map(({ method, path }) => `${method} ${path}`).sort());
   });
   for (const { method, path, fields } of here) {
     // Optional fields are tested where they occur.

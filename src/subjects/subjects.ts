@@ -3,16 +3,16 @@ import type { Subject } from './subject.ts';
 
 export const SUBJECTS = await Promise.all([
   import('./notas/subject.ts'),
-  import('./eventos/subject.ts'),
   import('./municipios/subject.ts'),
   import('./contas/subject.ts'),
-  import('./cadastros/subject.ts'),
+  import('./eventos/subject.ts'),
   import('./partes/subject.ts'),
   import('./avisos/subject.ts'),
   import('./lotes/subject.ts'),
   import('./envio/subject.ts'),
   import('./assinatura/subject.ts'),
   import('./ensaios/subject.ts'),
+  import('./cadastros/subject.ts'),
   import('./evidencia/subject.ts'),
   import('./guarda/subject.ts'),
   import('./auditoria/subject.ts'),

@@ -1446,6 +1446,143 @@ export type EnvelopeDeErro = {
   readonly avisos?: readonly Aviso[];
 };
 
+export type Erro = {
+  /** Código da tabela pública. */
+  readonly codigo: Codigo;
+  /** Elemento da DPS de que o erro fala; vazio quando não é da DPS. */
+  readonly xpath: string;
+  /** Propriedade do corpo JSON, ou parâmetro, de que o erro fala. */
+  readonly campo?: string;
+  /** O que está errado e como se corrige. */
+  readonly mensagem: string;
+  /** De onde vem a regra. */
+  readonly origem_moc: string;
+  /** Página do código. */
+  readonly doc_url: string;
+  /** Exemplos na página do código, no primeiro erro que o traz. */
+  readonly exemplo_ref?: string;
+  /** Linha do documento enviado, a partir de 1. */
+  readonly linha?: number;
+  /** Coluna, em caracteres, a partir de 1. */
+  readonly coluna?: number;
+  /** O que veio. */
+  readonly encontrado?: string;
+  /** O que se esperava; uma lista longa vem só no primeiro erro que a tem. */
+  readonly esperado?: string;
+  /**
+   * Texto que se cola, como está, no lugar do que veio: em XML, do elemento inteiro que xpath nomeia e que começa
+   * em linha e coluna, ou do atributo, se xpath acaba em @nome (o que falta se acrescenta à marca); em JSON, da
+   * propriedade que campo nomeia, nome e valor, ou do item, se campo acaba em [n]. Vazio: retire o que está ali, em
+   * JSON com a vírgula que o separa. Sem correcao, a correção pede uma decisão.
+   */
+  readonly correcao?: string;
+  /** E0014: chave da nota que já existe. */
+  readonly chave_acesso?: string;
+  /** E0014: protocolo da nota que já existe. */
+  readonly numero_protocolo?: string;
+  /** E0014: se a DPS é a mesma que a emitiu. */
+  readonly mesmo_conteudo?: boolean;
+};
+
+export type Aviso = {
+  /** Código da tabela pública. */
+  readonly codigo: Codigo;
+  /** Elemento da DPS de que o aviso fala; vazio quando não é da DPS. */
+  readonly xpath: string;
+  /** O que convém saber. */
+  readonly mensagem: string;
+  /** Propriedade do corpo JSON, ou cabeçalho, de que o aviso fala. */
+  readonly campo?: string;
+  /** Linha do documento enviado, a partir de 1. */
+  readonly linha?: number;
+  /** Coluna, em caracteres, a partir de 1. */
+  readonly coluna?: number;
+  /** Página do código. */
+  readonly doc_url: string;
+};
+
+export type Detalhes = string | Readonly<Record<string, unknown>>;
+
+export type CodigoDaTabela = {
+  /** O código. */
+  readonly codigo: Codigo;
+  /** Se alguma resposta o traz. */
+  readonly situacao: 'enviado' | 'reservado' | 'substituido';
+  /** O código que tomou o seu lugar. */
+  readonly substituido_por?: Codigo;
+  /** Status HTTP usual; null para um aviso. */
+  readonly status: number | null;
+  /** Todos os status com que ele vem. */
+  readonly todos_os_status: readonly number[];
+  /** O código em uma linha. */
+  readonly titulo: string;
+  /** O que significa e quando vem. */
+  readonly significado: string;
+  /** O que fazer. */
+  readonly como_resolver: string;
+  /** Se a mesma requisição, enviada de novo, pode ter sucesso. */
+  readonly transitorio: boolean;
+  /** geral, nacional (na integração, aviso) ou aviso. */
+  readonly alcance: 'geral' | 'nacional' | 'aviso';
+  /** O alcance em palavras. */
+  readonly a_quem_diz_respeito: string;
+  /** De onde vem a regra. */
+  readonly origem: string;
+  /** O que o número quer dizer no padrão nacional. */
+  readonly em_outros_sistemas?: string;
+  /** Lugares da DPS de que o código fala. */
+  readonly caminhos: readonly LugarDoCodigo[];
+  /** Página do código. */
+  readonly doc_url: string;
+  /** Requisições recusadas e aceitas, como texto. */
+  readonly pedidos?: readonly PedidoDeExemplo[];
+  /** Trechos recusados e aceitos. */
+  readonly exemplos: readonly ExemplosDoCodigo[];
+};
+
+export type LugarDoCodigo = {
+  /** Caminho na DPS ou na nota. */
+  readonly caminho: string;
+  /** O que está em lugar dele no corpo JSON. */
+  readonly campo?: string;
+};
+
+export type ExemplosDoCodigo = {
+  /** O lugar de que os exemplos falam. */
+  readonly caminho?: string;
+  /** O alcance da regra. */
+  readonly alcance: 'geral' | 'nacional' | 'aviso';
+  /** O que é recusado. */
+  readonly recusados: readonly TrechoRecusado[];
+  /** O que é aceito. */
+  readonly aceitos: readonly Trecho[];
+};
+
+export type PedidoDeExemplo = {
+  /** O que o exemplo mostra. */
+  readonly titulo?: string;
+  /** A requisição recusada. */
+  readonly recusado: string;
+  /** A aceita. */
+  readonly aceito: string;
+};
+
+export type Trecho = {
+  /** Trecho da DPS em XML. */
+  readonly xml?: string;
+  /** O mesmo no corpo JSON. */
+  readonly json?: string;
+};
+
+export type TrechoRecusado = {
+  /** Trecho da DPS em XML. */
+  readonly xml?: string;
+  /** O mesmo no corpo JSON. */
+  readonly json?: string;
+  /** Os códigos da resposta. */
+  readonly respostas: readonly string[];
+};
+
 export type Nota = {
   /** Identificador da nota neste serviço. */
   readonly id: number;
@@ -1572,62 +1709,124 @@ export type Protocolo = {
   readonly chave_acesso: string;
 };
 
-export type Erro = {
-  /** Código da tabela pública. */
-  readonly codigo: Codigo;
-  /** Elemento da DPS de que o erro fala; vazio quando não é da DPS. */
-  readonly xpath: string;
-  /** Propriedade do corpo JSON, ou parâmetro, de que o erro fala. */
-  readonly campo?: string;
-  /** O que está errado e como se corrige. */
-  readonly mensagem: string;
-  /** De onde vem a regra. */
-  readonly origem_moc: string;
-  /** Página do código. */
-  readonly doc_url: string;
-  /** Exemplos na página do código, no primeiro erro que o traz. */
-  readonly exemplo_ref?: string;
-  /** Linha do documento enviado, a partir de 1. */
-  readonly linha?: number;
-  /** Coluna, em caracteres, a partir de 1. */
-  readonly coluna?: number;
-  /** O que veio. */
-  readonly encontrado?: string;
-  /** O que se esperava; uma lista longa vem só no primeiro erro que a tem. */
-  readonly esperado?: string;
-  /**
-   * Texto que se cola, como está, no lugar do que veio: em XML, do elemento inteiro que xpath nomeia e que começa
-   * em linha e coluna, ou do atributo, se xpath acaba em @nome (o que falta se acrescenta à marca); em JSON, da
-   * propriedade que campo nomeia, nome e valor, ou do item, se campo acaba em [n]. Vazio: retire o que está ali, em
-   * JSON com a vírgula que o separa. Sem correcao, a correção pede uma decisão.
-   */
-  readonly correcao?: string;
-  /** E0014: chave da nota que já existe. */
-  readonly chave_acesso?: string;
-  /** E0014: protocolo da nota que já existe. */
-  readonly numero_protocolo?: string;
-  /** E0014: se a DPS é a mesma que a emitiu. */
-  readonly mesmo_conteudo?: boolean;
+export type MunicipioIncidencia = {
+  /** Código IBGE, 7 algarismos. */
+  readonly codigo: string;
+  /** Nome do município. */
+  readonly nome: string;
+  /** Sigla do estado. */
+  readonly uf: string;
 };
 
-export type Aviso = {
-  /** Código da tabela pública. */
-  readonly codigo: Codigo;
-  /** Elemento da DPS de que o aviso fala; vazio quando não é da DPS. */
-  readonly xpath: string;
-  /** O que convém saber. */
-  readonly mensagem: string;
-  /** Propriedade do corpo JSON, ou cabeçalho, de que o aviso fala. */
-  readonly campo?: string;
-  /** Linha do documento enviado, a partir de 1. */
-  readonly linha?: number;
-  /** Coluna, em caracteres, a partir de 1. */
-  readonly coluna?: number;
-  /** Página do código. */
-  readonly doc_url: string;
+export type Valores = {
+  /** Preço do serviço, como declarado. */
+  readonly valor_servico: string;
+  /** O que a dedução ou redução tira da base. */
+  readonly valor_deducao: string;
+  /** O que o benefício municipal tira da base. */
+  readonly valor_beneficio: string;
+  /** Base de cálculo do ISSQN. */
+  readonly valor_base_calculo: string | null;
+  /** Alíquota aplicada, em percentual. */
+  readonly aliquota_issqn: string | null;
+  /** ISSQN. */
+  readonly valor_issqn: string | null;
+  /** ISSQN retido pelo tomador ou intermediário. */
+  readonly valor_issqn_retido: string;
+  /** Soma das retenções. */
+  readonly valor_total_retido: string | null;
+  /** O que o prestador recebe. */
+  readonly valor_liquido: string;
 };
 
-export type Detalhes = string | Readonly<Record<string, unknown>>;
+export type ValoresIbsCbs = {
+  /** Base de cálculo. */
+  readonly valores_base_calculo: string;
+  /** Alíquota do IBS estadual, em percentual. */
+  readonly valores_aliquota_ibs_uf: string;
+  /** Alíquota do IBS municipal, em percentual. */
+  readonly valores_aliquota_ibs_municipal: string;
+  /** Alíquota da CBS, em percentual. */
+  readonly valores_aliquota_cbs: string;
+  /** A do IBS estadual depois da redução da classificação. */
+  readonly valores_aliquota_efetiva_ibs_uf: string;
+  /** A do IBS municipal depois da redução. */
+  readonly valores_aliquota_efetiva_ibs_municipal: string;
+  /** A da CBS depois da redução. */
+  readonly valores_aliquota_efetiva_cbs: string;
+  /** IBS estadual. */
+  readonly total_ibs_uf: string;
+  /** IBS municipal. */
+  readonly total_ibs_municipal: string;
+  /** IBS, os dois somados. */
+  readonly total_ibs: string;
+  /** CBS. */
+  readonly total_cbs: string;
+  /** Total da nota. */
+  readonly total_nota: string;
+};
+
+export type Passo = {
+  /** Campo da nota, abaixo de infNFSe. */
+  readonly campo: string;
+  /** Para quem enviou JSON: o nome dele no corpo, ou nos valores desta resposta. */
+  readonly campo_json?: string;
+  /** Como se chegou a ele, em palavras, com os nomes da DPS ou, para quem enviou JSON, os do corpo. */
+  readonly formula: string;
+  /** O valor; null quando não consta da nota. */
+  readonly valor: string | null;
+};
+
+export type Inscricao = {
+  /** Número da inscrição; null quando não tem. */
+  readonly inscricao_municipal: string | null;
+  /** Se está autorizada a emitir. */
+  readonly autorizada: boolean;
+};
+
+export type SimplesNacional = {
+  /** Se é optante no dia consultado. */
+  readonly optante: boolean;
+  /** Início do período; null sem opção. */
+  readonly desde: string | null;
+  /** Último dia do período; null sem fim marcado. */
+  readonly ate: string | null;
+};
+
+export type ObrigacaoIbsCbs = {
+  /** Segmento de serviços. */
+  readonly segmento: string;
+  /** O que está no segmento. */
+  readonly descricao: string;
+  /** Competência a partir da qual o grupo IBSCBS é devido. */
+  readonly devido_desde: string;
+  /** Se já é devido no dia consultado. */
+  readonly devido_na_data: boolean;
+  /** O mesmo em uma frase. */
+  readonly mensagem: string;
+};
+
+export type Pendencia = {
+  /** Código com que a emissão seria recusada. */
+  readonly codigo: Codigo;
+  /** O que falta. */
+  readonly mensagem: string;
+  /** O que fazer. */
+  readonly como_resolver: string;
+};
+
+export type CertificadoApresentado = {
+  /** Nome do titular, sem o documento. */
+  readonly titular: string;
+  /** CNPJ ou CPF do titular, mascarado. */
+  readonly documento: string | null;
+  /** Início da validade. */
+  readonly valido_desde: string;
+  /** Fim da validade. */
+  readonly valido_ate: string;
+  /** Dias inteiros até o fim da validade. */
+  readonly dias_restantes: number;
+};
 
 export type Evento = {
   /**
@@ -1729,210 +1928,6 @@ export type Evento = {
 };
 
 export type ErrosAdn = Readonly<Record<string, unknown>>;
-
-export type MunicipioIncidencia = {
-  /** Código IBGE, 7 algarismos. */
-  readonly codigo: string;
-  /** Nome do município. */
-  readonly nome: string;
-  /** Sigla do estado. */
-  readonly uf: string;
-};
-
-export type Valores = {
-  /** Preço do serviço, como declarado. */
-  readonly valor_servico: string;
-  /** O que a dedução ou redução tira da base. */
-  readonly valor_deducao: string;
-  /** O que o benefício municipal tira da base. */
-  readonly valor_beneficio: string;
-  /** Base de cálculo do ISSQN. */
-  readonly valor_base_calculo: string | null;
-  /** Alíquota aplicada, em percentual. */
-  readonly aliquota_issqn: string | null;
-  /** ISSQN. */
-  readonly valor_issqn: string | null;
-  /** ISSQN retido pelo tomador ou intermediário. */
-  readonly valor_issqn_retido: string;
-  /** Soma das retenções. */
-  readonly valor_total_retido: string | null;
-  /** O que o prestador recebe. */
-  readonly valor_liquido: string;
-};
-
-export type ValoresIbsCbs = {
-  /** Base de cálculo. */
-  readonly valores_base_calculo: string;
-  /** Alíquota do IBS estadual, em percentual. */
-  readonly valores_aliquota_ibs_uf: string;
-  /** Alíquota do IBS municipal, em percentual. */
-  readonly valores_aliquota_ibs_municipal: string;
-  /** Alíquota da CBS, em percentual. */
-  readonly valores_aliquota_cbs: string;
-  /** A do IBS estadual depois da redução da classificação. */
-  readonly valores_aliquota_efetiva_ibs_uf: string;
-  /** A do IBS municipal depois da redução. */
-  readonly valores_aliquota_efetiva_ibs_municipal: string;
-  /** A da CBS depois da redução. */
-  readonly valores_aliquota_efetiva_cbs: string;
-  /** IBS estadual. */
-  readonly total_ibs_uf: string;
-  /** IBS municipal. */
-  readonly total_ibs_municipal: string;
-  /** IBS, os dois somados. */
-  readonly total_ibs: string;
-  /** CBS. */
-  readonly total_cbs: string;
-  /** Total da nota. */
-  readonly total_nota: string;
-};
-
-export type Passo = {
-  /** Campo da nota, abaixo de infNFSe. */
-  readonly campo: string;
-  /** Para quem enviou JSON: o nome dele no corpo, ou nos valores desta resposta. */
-  readonly campo_json?: string;
-  /** Como se chegou a ele, em palavras, com os nomes da DPS ou, para quem enviou JSON, os do corpo. */
-  readonly formula: string;
-  /** O valor; null quando não consta da nota. */
-  readonly valor: string | null;
-};
-
-export type Resumo = {
-  /** Algoritmo do resumo. */
-  readonly algoritmo: string;
-  /** Como os dois estão escritos. */
-  readonly codificacao: 'base64' | 'hexadecimal';
-  /** O que a assinatura declara; null quando não se pôde ler. */
-  readonly declarado: string | null;
-  /** O da forma canônica; null quando não há o que resumir. */
-  readonly calculado: string | null;
-  /** Se são iguais. */
-  readonly confere: boolean | null;
-};
-
-export type AtributoAssinado = {
-  /** Identificador do atributo. */
-  readonly oid: string;
-  /** Nome do atributo. */
-  readonly nome: string;
-  /** O seu valor. */
-  readonly valor: string;
-};
-
-export type Algoritmo = {
-  /** O que o algoritmo faz na assinatura, ou a referência. */
-  readonly onde: string;
-  /** O que veio; null quando falta. */
-  readonly encontrado: string | null;
-  /** O que se aceita. */
-  readonly exigido: string;
-  /** Se o que veio se aceita. */
-  readonly confere: boolean;
-};
-
-export type Valor = {
-  /** null quando não se pôde saber. */
-  readonly confere: boolean | null;
-};
-
-export type CertificadoDaAssinatura = {
-  /** Nome do titular, sem o documento. */
-  readonly titular: string;
-  /** CNPJ ou CPF do titular, mascarado. */
-  readonly documento: string | null;
-  /** De quem é. */
-  readonly tipo: 'CNPJ' | 'CPF' | null;
-  /** Em que campo do certificado o documento está. */
-  readonly onde: string | null;
-  /** Autoridade que o emitiu. */
-  readonly emissor: string;
-  /** Número de série. */
-  readonly serie: string;
-  /** SHA-256 do certificado, em hexadecimal. */
-  readonly sha256: string;
-  /** Início da validade. */
-  readonly inicio: string;
-  /** Fim da validade. */
-  readonly fim: string;
-  /** Se está na validade. */
-  readonly valido_agora: boolean;
-  /** Usos da chave; null quando não os diz. */
-  readonly uso_de_chave: readonly string[] | null;
-  /** Políticas de certificação. */
-  readonly politicas: readonly string[];
-  /** Se vem de uma autoridade em que este município confia. */
-  readonly confiavel: boolean;
-  /** As autoridades até a raiz; null quando não há cadeia. */
-  readonly cadeia: readonly string[] | null;
-  /** Por que não é confiável. */
-  readonly motivo: string | null;
-  /**
-   * false só quando cada autoridade da cadeia tem uma lista completa e em vigor, e nenhuma o traz; null quando não
-   * se pôde saber.
-   */
-  readonly revogado: boolean | null;
-  /** As autoridades da cadeia de que falta uma lista de revogados completa e em vigor; null quando não há cadeia. */
-  readonly sem_lista_de_revogados: readonly string[] | null;
-};
-
-export type ParteDaAssinatura = {
-  /** Documento do prestador no corpo enviado. */
-  readonly documento: string | null;
-  /** Se o certificado é dele. */
-  readonly confere: boolean | null;
-};
-
-export type Inscricao = {
-  /** Número da inscrição; null quando não tem. */
-  readonly inscricao_municipal: string | null;
-  /** Se está autorizada a emitir. */
-  readonly autorizada: boolean;
-};
-
-export type SimplesNacional = {
-  /** Se é optante no dia consultado. */
-  readonly optante: boolean;
-  /** Início do período; null sem opção. */
-  readonly desde: string | null;
-  /** Último dia do período; null sem fim marcado. */
-  readonly ate: string | null;
-};
-
-export type ObrigacaoIbsCbs = {
-  /** Segmento de serviços. */
-  readonly segmento: string;
-  /** O que está no segmento. */
-  readonly descricao: string;
-  /** Competência a partir da qual o grupo IBSCBS é devido. */
-  readonly devido_desde: string;
-  /** Se já é devido no dia consultado. */
-  readonly devido_na_data: boolean;
-  /** O mesmo em uma frase. */
-  readonly mensagem: string;
-};
-
-export type Pendencia = {
-  /** Código com que a emissão seria recusada. */
-  readonly codigo: Codigo;
-  /** O que falta. */
-  readonly mensagem: string;
-  /** O que fazer. */
-  readonly como_resolver: string;
-};
-
-export type CertificadoApresentado = {
-  /** Nome do titular, sem o documento. */
-  readonly titular: string;
-  /** CNPJ ou CPF do titular, mascarado. */
-  readonly documento: string | null;
-  /** Início da validade. */
-  readonly valido_desde: string;
-  /** Fim da validade. */
-  readonly valido_ate: string;
-  /** Dias inteiros até o fim da validade. */
-  readonly dias_restantes: number;
-};
 
 export type NotaListada = {
   /** Identificador da nota neste serviço. */
@@ -2086,6 +2081,66 @@ export type Token = {
   readonly expira_em: string;
 };
 
+export type Exportacao = {
+  /** Identificador da exportação. */
+  readonly id: string;
+  /** CNPJ ou CPF de quem são as notas. */
+  readonly documento: string;
+  /** xml e pdf: um ZIP; csv: uma tabela. */
+  readonly formato: 'xml' | 'pdf' | 'csv';
+  /** Os filtros pedidos. */
+  readonly filtros: FiltrosDaExportacao;
+  /** em_andamento, pronta, ou falhou: não há arquivo, e motivo diz por quê. */
+  readonly estado: 'em_andamento' | 'pronta' | 'falhou';
+  /** true quando o arquivo pode ser baixado. */
+  readonly pronta: boolean;
+  /** Notas lidas até agora. */
+  readonly notas: number;
+  /** Tamanho do arquivo; null enquanto não está pronto. */
+  readonly bytes: number | null;
+  /** Quando foi pedida. */
+  readonly criada_em: string;
+  /** Quando ficou pronta; null enquanto não está. */
+  readonly pronta_em: string | null;
+  /** Quando o arquivo é apagado. */
+  readonly expira_em: string;
+  /** Por que não há arquivo; null nos outros casos. */
+  readonly motivo: string | null;
+};
+
+export type FiltrosDaExportacao = {
+  /** O que o documento é na nota: prestador, tomador, intermediario; sem ele, qualquer um. */
+  readonly papel?: string;
+  /** Chave, protocolo, Id da DPS, CNPJ, CPF, número da nota, ou palavras do nome de outra parte. */
+  readonly texto?: string;
+  /** CNPJ ou CPF do prestador. */
+  readonly prestador?: string;
+  /** CNPJ ou CPF do tomador. */
+  readonly tomador?: string;
+  /** CNPJ ou CPF do intermediário. */
+  readonly intermediario?: string;
+  /** Primeiro dia da emissão, AAAA-MM-DD. */
+  readonly de?: string;
+  /** Último dia da emissão, AAAA-MM-DD. */
+  readonly ate?: string;
+  /** Mês da competência, AAAA-MM; ou o primeiro e o último, AAAA-MM/AAAA-MM. */
+  readonly competencia?: string;
+  /** Estado da nota: emitida, retida, transmitida, autorizada, recusada, cancelada. */
+  readonly estado?: string;
+  /** Valor mínimo do serviço. */
+  readonly valor_de?: string;
+  /** Valor máximo do serviço. */
+  readonly valor_ate?: string;
+  /** Código de tributação nacional, seis algarismos. */
+  readonly servico?: string;
+  /** Série da DPS. */
+  readonly serie?: string;
+  /** Número da NFS-e. */
+  readonly numero?: string;
+  /** novas, da mais nova para a mais antiga, como sem ele; ou antigas. */
+  readonly ordem?: string;
+};
+
 export type Webhook = {
   /** Identificador do endereço. */
   readonly id: string;
@@ -2145,6 +2200,91 @@ export type TentativaDeEntrega = {
   readonly status: number | null;
   /** Por que não houve resposta. */
   readonly problema: string | null;
+};
+
+export type Resumo = {
+  /** Algoritmo do resumo. */
+  readonly algoritmo: string;
+  /** Como os dois estão escritos. */
+  readonly codificacao: 'base64' | 'hexadecimal';
+  /** O que a assinatura declara; null quando não se pôde ler. */
+  readonly declarado: string | null;
+  /** O da forma canônica; null quando não há o que resumir. */
+  readonly calculado: string | null;
+  /** Se são iguais. */
+  readonly confere: boolean | null;
+};
+
+export type AtributoAssinado = {
+  /** Identificador do atributo. */
+  readonly oid: string;
+  /** Nome do atributo. */
+  readonly nome: string;
+  /** O seu valor. */
+  readonly valor: string;
+};
+
+export type Algoritmo = {
+  /** O que o algoritmo faz na assinatura, ou a referência. */
+  readonly onde: string;
+  /** O que veio; null quando falta. */
+  readonly encontrado: string | null;
+  /** O que se aceita. */
+  readonly exigido: string;
+  /** Se o que veio se aceita. */
+  readonly confere: boolean;
+};
+
+export type Valor = {
+  /** null quando não se pôde saber. */
+  readonly confere: boolean | null;
+};
+
+export type CertificadoDaAssinatura = {
+  /** Nome do titular, sem o documento. */
+  readonly titular: string;
+  /** CNPJ ou CPF do titular, mascarado. */
+  readonly documento: string | null;
+  /** De quem é. */
+  readonly tipo: 'CNPJ' | 'CPF' | null;
+  /** Em que campo do certificado o documento está. */
+  readonly onde: string | null;
+  /** Autoridade que o emitiu. */
+  readonly emissor: string;
+  /** Número de série. */
+  readonly serie: string;
+  /** SHA-256 do certificado, em hexadecimal. */
+  readonly sha256: string;
+  /** Início da validade. */
+  readonly inicio: string;
+  /** Fim da validade. */
+  readonly fim: string;
+  /** Se está na validade. */
+  readonly valido_agora: boolean;
+  /** Usos da chave; null quando não os diz. */
+  readonly uso_de_chave: readonly string[] | null;
+  /** Políticas de certificação. */
+  readonly politicas: readonly string[];
+  /** Se vem de uma autoridade em que este município confia. */
+  readonly confiavel: boolean;
+  /** As autoridades até a raiz; null quando não há cadeia. */
+  readonly cadeia: readonly string[] | null;
+  /** Por que não é confiável. */
+  readonly motivo: string | null;
+  /**
+   * false só quando cada autoridade da cadeia tem uma lista completa e em vigor, e nenhuma o traz; null quando não
+   * se pôde saber.
+   */
+  readonly revogado: boolean | null;
+  /** As autoridades da cadeia de que falta uma lista de revogados completa e em vigor; null quando não há cadeia. */
+  readonly sem_lista_de_revogados: readonly string[] | null;
+};
+
+export type ParteDaAssinatura = {
+  /** Documento do prestador no corpo enviado. */
+  readonly documento: string | null;
+  /** Se o certificado é dele. */
+  readonly confere: boolean | null;
 };
 
 export type Ambiente = {
@@ -2253,66 +2393,6 @@ export type ContaDeCadastro = {
   readonly iguais: number;
   /** Linhas que saíram, onde o arquivo é o cadastro inteiro. */
   readonly retirados: number;
-};
-
-export type Exportacao = {
-  /** Identificador da exportação. */
-  readonly id: string;
-  /** CNPJ ou CPF de quem são as notas. */
-  readonly documento: string;
-  /** xml e pdf: um ZIP; csv: uma tabela. */
-  readonly formato: 'xml' | 'pdf' | 'csv';
-  /** Os filtros pedidos. */
-  readonly filtros: FiltrosDaExportacao;
-  /** em_andamento, pronta, ou falhou: não há arquivo, e motivo diz por quê. */
-  readonly estado: 'em_andamento' | 'pronta' | 'falhou';
-  /** true quando o arquivo pode ser baixado. */
-  readonly pronta: boolean;
-  /** Notas lidas até agora. */
-  readonly notas: number;
-  /** Tamanho do arquivo; null enquanto não está pronto. */
-  readonly bytes: number | null;
-  /** Quando foi pedida. */
-  readonly criada_em: string;
-  /** Quando ficou pronta; null enquanto não está. */
-  readonly pronta_em: string | null;
-  /** Quando o arquivo é apagado. */
-  readonly expira_em: string;
-  /** Por que não há arquivo; null nos outros casos. */
-  readonly motivo: string | null;
-};
-
-export type FiltrosDaExportacao = {
-  /** O que o documento é na nota: prestador, tomador, intermediario; sem ele, qualquer um. */
-  readonly papel?: string;
-  /** Chave, protocolo, Id da DPS, CNPJ, CPF, número da nota, ou palavras do nome de outra parte. */
-  readonly texto?: string;
-  /** CNPJ ou CPF do prestador. */
-  readonly prestador?: string;
-  /** CNPJ ou CPF do tomador. */
-  readonly tomador?: string;
-  /** CNPJ ou CPF do intermediário. */
-  readonly intermediario?: string;
-  /** Primeiro dia da emissão, AAAA-MM-DD. */
-  readonly de?: string;
-  /** Último dia da emissão, AAAA-MM-DD. */
-  readonly ate?: string;
-  /** Mês da competência, AAAA-MM; ou o primeiro e o último, AAAA-MM/AAAA-MM. */
-  readonly competencia?: string;
-  /** Estado da nota: emitida, retida, transmitida, autorizada, recusada, cancelada. */
-  readonly estado?: string;
-  /** Valor mínimo do serviço. */
-  readonly valor_de?: string;
-  /** Valor máximo do serviço. */
-  readonly valor_ate?: string;
-  /** Código de tributação nacional, seis algarismos. */
-  readonly servico?: string;
-  /** Série da DPS. */
-  readonly serie?: string;
-  /** Número da NFS-e. */
-  readonly numero?: string;
-  /** novas, da mais nova para a mais antiga, como sem ele; ou antigas. */
-  readonly ordem?: string;
 };
 
 export type Paginacao = {
@@ -2592,94 +2672,21 @@ export type EnderecoDeEvento = {
 
 export type ExemploDeEvento = Readonly<Record<string, unknown>>;
 
-export type CodigoDaTabela = {
-  /** O código. */
-  readonly codigo: Codigo;
-  /** Se alguma resposta o traz. */
-  readonly situacao: 'enviado' | 'reservado' | 'substituido';
-  /** O código que tomou o seu lugar. */
-  readonly substituido_por?: Codigo;
-  /** Status HTTP usual; null para um aviso. */
-  readonly status: number | null;
-  /** Todos os status com que ele vem. */
-  readonly todos_os_status: readonly number[];
-  /** O código em uma linha. */
-  readonly titulo: string;
-  /** O que significa e quando vem. */
-  readonly significado: string;
-  /** O que fazer. */
-  readonly como_resolver: string;
-  /** Se a mesma requisição, enviada de novo, pode ter sucesso. */
-  readonly transitorio: boolean;
-  /** geral, nacional (na integração, aviso) ou aviso. */
-  readonly alcance: 'geral' | 'nacional' | 'aviso';
-  /** O alcance em palavras. */
-  readonly a_quem_diz_respeito: string;
-  /** De onde vem a regra. */
-  readonly origem: string;
-  /** O que o número quer dizer no padrão nacional. */
-  readonly em_outros_sistemas?: string;
-  /** Lugares da DPS de que o código fala. */
-  readonly caminhos: readonly LugarDoCodigo[];
-  /** Página do código. */
-  readonly doc_url: string;
-  /** Requisições recusadas e aceitas, como texto. */
-  readonly pedidos?: readonly PedidoDeExemplo[];
-  /** Trechos recusados e aceitos. */
-  readonly exemplos: readonly ExemplosDoCodigo[];
-};
-
-export type LugarDoCodigo = {
-  /** Caminho na DPS ou na nota. */
-  readonly caminho: string;
-  /** O que está em lugar dele no corpo JSON. */
-  readonly campo?: string;
-};
-
-export type ExemplosDoCodigo = {
-  /** O lugar de que os exemplos falam. */
-  readonly caminho?: string;
-  /** O alcance da regra. */
-  readonly alcance: 'geral' | 'nacional' | 'aviso';
-  /** O que é recusado. */
-  readonly recusados: readonly TrechoRecusado[];
-  /** O que é aceito. */
-  readonly aceitos: readonly Trecho[];
-};
-
-export type PedidoDeExemplo = {
-  /** O que o exemplo mostra. */
-  readonly titulo?: string;
-  /** A requisição recusada. */
-  readonly recusado: string;
-  /** A aceita. */
-  readonly aceito: string;
-};
-
-export type Trecho = {
-  /** Trecho da DPS em XML. */
-  readonly xml?: string;
-  /** O mesmo no corpo JSON. */
-  readonly json?: string;
-};
-
-export type TrechoRecusado = {
-  /** Trecho da DPS em XML. */
-  readonly xml?: string;
-  /** O mesmo no corpo JSON. */
-  readonly json?: string;
-  /** Os códigos da resposta. */
-  readonly respostas: readonly string[];
-};
-
 /** Onde está cada operação: abaixo do segmento do município, ou fora dele. */
 export const OPERACOES = {
   emitirNota: { metodo: 'POST', caminho: '/api/v1/nfse/v101', repetivel: true },
   validarDps: { metodo: 'POST', caminho: '/api/v1/nfse/v101/validacao' },
-  verificarAssinatura: { metodo: 'POST', caminho: '/api/v1/assinatura/verificacao' },
   consultarNota: { metodo: 'GET', caminho: '/api/v1/nfse/{chave_acesso}' },
   consultarNotaPorProtocolo: { metodo: 'GET', caminho: '/api/v1/nfse/protocolo/{numero_protocolo}' },
   consultarNotaPorProtocoloV101: { metodo: 'GET', caminho: '/api/v1/nfse/v101/protocolo/{numero_protocolo}' },
+  baixarDanfse: { metodo: 'GET', caminho: '/api/v1/danfse/{chave_acesso}' },
+  consultarNotaPorDps: { metodo: 'GET', caminho: '/api/v1/dps/{id}', certificado: true },
+  existeNotaDaDps: { metodo: 'HEAD', caminho: '/api/v1/dps/{id}' },
+  consultarSituacaoDoPrestador: {
+    metodo: 'GET',
+    caminho: '/api/v1/prestadores/{documento}/situacao',
+    certificado: true,
+  },
   listarEventos: { metodo: 'GET', caminho: '/api/v1/nfse/{chave_acesso}/eventos' },
   registrarEvento: { metodo: 'POST', caminho: '/api/v1/nfse/{chave_acesso}/eventos', repetivel: true },
   registrarEventoPorProtocolo: {
@@ -2689,20 +2696,16 @@ export const OPERACOES = {
   },
   listarEventosDoTipo: { metodo: 'GET', caminho: '/api/v1/nfse/{chave_acesso}/eventos/{tipo_evento}' },
   consultarEvento: { metodo: 'GET', caminho: '/api/v1/nfse/{chave_acesso}/eventos/{tipo_evento}/{num_seq_evento}' },
-  baixarDanfse: { metodo: 'GET', caminho: '/api/v1/danfse/{chave_acesso}' },
-  consultarNotaPorDps: { metodo: 'GET', caminho: '/api/v1/dps/{id}', certificado: true },
-  existeNotaDaDps: { metodo: 'HEAD', caminho: '/api/v1/dps/{id}' },
-  consultarSituacaoDoPrestador: {
-    metodo: 'GET',
-    caminho: '/api/v1/prestadores/{documento}/situacao',
-    certificado: true,
-  },
   pedirToken: { metodo: 'POST', caminho: '/api/v1/token' },
   listarTokens: { metodo: 'POST', caminho: '/api/v1/token/lista' },
   revogarToken: { metodo: 'POST', caminho: '/api/v1/token/revogacao' },
   listarNotas: { metodo: 'GET', caminho: '/api/v1/notas', certificado: true },
   listarEventosDaParte: { metodo: 'GET', caminho: '/api/v1/eventos', certificado: true },
   seguirMudancas: { metodo: 'GET', caminho: '/api/v1/mudancas', certificado: true },
+  listarExportacoes: { metodo: 'GET', caminho: '/api/v1/exportacoes', certificado: true },
+  pedirExportacao: { metodo: 'POST', caminho: '/api/v1/exportacoes', certificado: true },
+  consultarExportacao: { metodo: 'GET', caminho: '/api/v1/exportacoes/{id_exportacao}', certificado: true },
+  baixarExportacao: { metodo: 'GET', caminho: '/api/v1/exportacoes/{id_exportacao}/arquivo', certificado: true },
   listarWebhooks: { metodo: 'GET', caminho: '/api/v1/webhooks', certificado: true },
   cadastrarWebhook: { metodo: 'POST', caminho: '/api/v1/webhooks', certificado: true },
   consultarWebhook: { metodo: 'GET', caminho: '/api/v1/webhooks/{id_webhook}', certificado: true },
@@ -2712,6 +2715,7 @@ export const OPERACOES = {
   ensaiarWebhook: { metodo: 'POST', caminho: '/api/v1/webhooks/{id_webhook}/ensaio', certificado: true },
   listarEntregas: { metodo: 'GET', caminho: '/api/v1/webhooks/{id_webhook}/entregas', certificado: true },
   reenviarEntregas: { metodo: 'POST', caminho: '/api/v1/webhooks/{id_webhook}/reenvio', certificado: true },
+  verificarAssinatura: { metodo: 'POST', caminho: '/api/v1/assinatura/verificacao' },
   criarAmbiente: { metodo: 'POST', caminho: '/api/v1/ambientes' },
   consultarAmbiente: { metodo: 'GET', caminho: '/api/v1/ambiente', certificado: true },
   alterarAmbiente: { metodo: 'PATCH', caminho: '/api/v1/ambiente', certificado: true },
@@ -2722,10 +2726,6 @@ export const OPERACOES = {
   documentoDaPersona: { metodo: 'GET', caminho: '/api/v1/ambiente/personas/{persona}/{cenario}', certificado: true },
   listarRequisicoes: { metodo: 'GET', caminho: '/api/v1/ambiente/requisicoes', certificado: true },
   consultarRequisicao: { metodo: 'GET', caminho: '/api/v1/ambiente/requisicoes/{id_requisicao}', certificado: true },
-  listarExportacoes: { metodo: 'GET', caminho: '/api/v1/exportacoes', certificado: true },
-  pedirExportacao: { metodo: 'POST', caminho: '/api/v1/exportacoes', certificado: true },
-  consultarExportacao: { metodo: 'GET', caminho: '/api/v1/exportacoes/{id_exportacao}', certificado: true },
-  baixarExportacao: { metodo: 'GET', caminho: '/api/v1/exportacoes/{id_exportacao}/arquivo', certificado: true },
   catalogo_codigos_tributacao_municipal: { metodo: 'GET', caminho: '/api/v1/catalogo/codigos_tributacao_municipal' },
   catalogo_codigos_tributacao_nacional: { metodo: 'GET', caminho: '/api/v1/catalogo/codigos_tributacao_nacional' },
   catalogo_nbs: { metodo: 'GET', caminho: '/api/v1/catalogo/nbs' },
@@ -2778,41 +2778,6 @@ export type Respostas = {
     /** O que não impediria a emissão e convém saber. */
     readonly avisos: readonly Aviso[];
   };
-  /** Confere a assinatura de uma DPS em XML, ou de um corpo JSON com X-DPS-Assinatura */
-  readonly verificarAssinatura: {
-    /** OK em toda resposta de sucesso. */
-    readonly status: string;
-    /** Se a produção aceitaria esta assinatura, com as âncoras deste município. */
-    readonly valida: boolean;
-    /** O mesmo em uma frase, com os códigos. */
-    readonly veredito: string;
-    /** Os passos que resolvem, em ordem; vazio quando não há o que mudar. */
-    readonly o_que_mudar: readonly string[];
-    /** O que a produção responderia em erros. */
-    readonly erros: readonly Erro[];
-    /** XML: dentro do documento. CMS: em cabeçalho, sobre um corpo JSON. */
-    readonly assinatura: 'XML' | 'CMS';
-    /** O texto que foi resumido, em UTF-8: a forma canônica exclusiva de infDPS, ou o corpo JSON como chegou. */
-    readonly forma_canonica: string | null;
-    /** Quantos bytes ela tem. */
-    readonly forma_canonica_bytes: number | null;
-    /** O SHA-256 dela em hexadecimal, como sha256sum o mostra. */
-    readonly forma_canonica_sha256: string | null;
-    /** O resumo declarado pela assinatura e o calculado; null o que não se pôde ler ou calcular. */
-    readonly resumo: Resumo | null;
-    /** O texto que a chave assina, na assinatura XML. */
-    readonly signed_info_canonico: string | null;
-    /** Os atributos que a chave assina, no CMS que os tem. */
-    readonly atributos_assinados: readonly AtributoAssinado[] | null;
-    /** Cada algoritmo e a referência: o encontrado e o exigido. */
-    readonly algoritmos: readonly Algoritmo[];
-    /** Se o valor da assinatura foi feito pela chave do certificado. */
-    readonly valor: Valor;
-    /** O que se leu no certificado; documentos mascarados. */
-    readonly certificado: CertificadoDaAssinatura | null;
-    /** De quem o certificado tem de ser, e se é. */
-    readonly prestador: ParteDaAssinatura;
-  };
   /** Consulta uma nota pela chave de acesso */
   readonly consultarNota: {
     /** OK em toda resposta de sucesso. */
@@ -2843,6 +2808,50 @@ export type Respostas = {
     readonly protocolo: Protocolo;
     /** true enquanto o ADN não autorizou a nota. O valor da chave é definitivo nos dois casos. */
     readonly chave_acesso_provisoria: boolean;
+  };
+  /** O DANFSe de uma nota autorizada, em PDF */
+  readonly baixarDanfse: undefined;
+  /** Consulta a nota de uma DPS pelo identificador da DPS */
+  readonly consultarNotaPorDps: {
+    /** OK em toda resposta de sucesso. */
+    readonly status: string;
+    /** Identificador da DPS na forma canônica. */
+    readonly id_dps: string;
+    /** Chave de acesso da NFS-e; não muda mais. */
+    readonly chave_acesso: string;
+    /** Segundo identificador da nota, estável. */
+    readonly numero_protocolo: string;
+    /** A nota. */
+    readonly nota: Nota;
+  };
+  /** Diz se há nota de uma DPS */
+  readonly existeNotaDaDps: undefined;
+  /** Diz se um prestador pode emitir, e o que falta */
+  readonly consultarSituacaoDoPrestador: {
+    /** OK em toda resposta de sucesso. */
+    readonly status: string;
+    /** O CNPJ ou CPF consultado, sem máscara. */
+    readonly documento: string;
+    /** O dia de que a resposta fala, AAAA-MM-DD. */
+    readonly data: string;
+    /** Se nada falta no cadastro para emitir; pendencias diz o que falta. */
+    readonly pode_emitir: boolean;
+    /** O mesmo em uma frase. */
+    readonly mensagem: string;
+    /** Se o prestador está no cadastro deste município. */
+    readonly cadastrado: boolean;
+    /** Se alguma das suas inscrições está autorizada a emitir. */
+    readonly autorizado: boolean;
+    /** As suas inscrições municipais; de um CPF, no ambiente de integração, só as últimas posições. */
+    readonly inscricoes: readonly Inscricao[];
+    /** Se é optante no dia, segundo o cadastro, e o período em que o dia está. */
+    readonly simples_nacional: SimplesNacional;
+    /** Para cada segmento de serviços, desde que competência este prestador deve o grupo IBSCBS. */
+    readonly ibscbs: readonly ObrigacaoIbsCbs[];
+    /** O que impede a emissão: o código com que ela seria recusada, o que é, e como resolver. */
+    readonly pendencias: readonly Pendencia[];
+    /** O certificado apresentado e a sua validade; null no ambiente de integração. */
+    readonly certificado: CertificadoApresentado | null;
   };
   /** Os eventos de uma nota, do mais novo ao mais antigo */
   readonly listarEventos: {
@@ -3077,50 +3086,6 @@ export type Respostas = {
     /** OK em toda resposta de sucesso. */
     readonly status: string;
   };
-  /** O DANFSe de uma nota autorizada, em PDF */
-  readonly baixarDanfse: undefined;
-  /** Consulta a nota de uma DPS pelo identificador da DPS */
-  readonly consultarNotaPorDps: {
-    /** OK em toda resposta de sucesso. */
-    readonly status: string;
-    /** Identificador da DPS na forma canônica. */
-    readonly id_dps: string;
-    /** Chave de acesso da NFS-e; não muda mais. */
-    readonly chave_acesso: string;
-    /** Segundo identificador da nota, estável. */
-    readonly numero_protocolo: string;
-    /** A nota. */
-    readonly nota: Nota;
-  };
-  /** Diz se há nota de uma DPS */
-  readonly existeNotaDaDps: undefined;
-  /** Diz se um prestador pode emitir, e o que falta */
-  readonly consultarSituacaoDoPrestador: {
-    /** OK em toda resposta de sucesso. */
-    readonly status: string;
-    /** O CNPJ ou CPF consultado, sem máscara. */
-    readonly documento: string;
-    /** O dia de que a resposta fala, AAAA-MM-DD. */
-    readonly data: string;
-    /** Se nada falta no cadastro para emitir; pendencias diz o que falta. */
-    readonly pode_emitir: boolean;
-    /** O mesmo em uma frase. */
-    readonly mensagem: string;
-    /** Se o prestador está no cadastro deste município. */
-    readonly cadastrado: boolean;
-    /** Se alguma das suas inscrições está autorizada a emitir. */
-    readonly autorizado: boolean;
-    /** As suas inscrições municipais; de um CPF, no ambiente de integração, só as últimas posições. */
-    readonly inscricoes: readonly Inscricao[];
-    /** Se é optante no dia, segundo o cadastro, e o período em que o dia está. */
-    readonly simples_nacional: SimplesNacional;
-    /** Para cada segmento de serviços, desde que competência este prestador deve o grupo IBSCBS. */
-    readonly ibscbs: readonly ObrigacaoIbsCbs[];
-    /** O que impede a emissão: o código com que ela seria recusada, o que é, e como resolver. */
-    readonly pendencias: readonly Pendencia[];
-    /** O certificado apresentado e a sua validade; null no ambiente de integração. */
-    readonly certificado: CertificadoApresentado | null;
-  };
   /** Dá um token para um CNPJ ou CPF, que pergunta com ele sem certificado, em Authorization */
   readonly pedirToken: {
     /** OK em toda resposta de sucesso. */
@@ -3189,6 +3154,29 @@ export type Respostas = {
     /** true quando já há mais a contar. */
     readonly mais: boolean;
   };
+  /** As exportações de um CNPJ ou CPF */
+  readonly listarExportacoes: {
+    /** OK em toda resposta de sucesso. */
+    readonly status: string;
+    /** Da mais nova à mais antiga. */
+    readonly exportacoes: readonly Exportacao[];
+  };
+  /** Pede as notas de um CNPJ ou CPF num arquivo */
+  readonly pedirExportacao: {
+    /** OK em toda resposta de sucesso. */
+    readonly status: string;
+    /** A exportação. */
+    readonly exportacao: Exportacao;
+  };
+  /** Uma exportação: em que estado está, quantas notas já leu, e até quando se guarda o arquivo */
+  readonly consultarExportacao: {
+    /** OK em toda resposta de sucesso. */
+    readonly status: string;
+    /** A exportação. */
+    readonly exportacao: Exportacao;
+  };
+  /** O arquivo de uma exportação pronta */
+  readonly baixarExportacao: undefined;
   /** Os endereços de um CNPJ ou CPF */
   readonly listarWebhooks: {
     /** OK em toda resposta de sucesso. */
@@ -3262,6 +3250,41 @@ export type Respostas = {
     /** Quantas voltam a ser tentadas. */
     readonly reenviadas: number;
   };
+  /** Confere a assinatura de uma DPS em XML, ou de um corpo JSON com X-DPS-Assinatura */
+  readonly verificarAssinatura: {
+    /** OK em toda resposta de sucesso. */
+    readonly status: string;
+    /** Se a produção aceitaria esta assinatura, com as âncoras deste município. */
+    readonly valida: boolean;
+    /** O mesmo em uma frase, com os códigos. */
+    readonly veredito: string;
+    /** Os passos que resolvem, em ordem; vazio quando não há o que mudar. */
+    readonly o_que_mudar: readonly string[];
+    /** O que a produção responderia em erros. */
+    readonly erros: readonly Erro[];
+    /** XML: dentro do documento. CMS: em cabeçalho, sobre um corpo JSON. */
+    readonly assinatura: 'XML' | 'CMS';
+    /** O texto que foi resumido, em UTF-8: a forma canônica exclusiva de infDPS, ou o corpo JSON como chegou. */
+    readonly forma_canonica: string | null;
+    /** Quantos bytes ela tem. */
+    readonly forma_canonica_bytes: number | null;
+    /** O SHA-256 dela em hexadecimal, como sha256sum o mostra. */
+    readonly forma_canonica_sha256: string | null;
+    /** O resumo declarado pela assinatura e o calculado; null o que não se pôde ler ou calcular. */
+    readonly resumo: Resumo | null;
+    /** O texto que a chave assina, na assinatura XML. */
+    readonly signed_info_canonico: string | null;
+    /** Os atributos que a chave assina, no CMS que os tem. */
+    readonly atributos_assinados: readonly AtributoAssinado[] | null;
+    /** Cada algoritmo e a referência: o encontrado e o exigido. */
+    readonly algoritmos: readonly Algoritmo[];
+    /** Se o valor da assinatura foi feito pela chave do certificado. */
+    readonly valor: Valor;
+    /** O que se leu no certificado; documentos mascarados. */
+    readonly certificado: CertificadoDaAssinatura | null;
+    /** De quem o certificado tem de ser, e se é. */
+    readonly prestador: ParteDaAssinatura;
+  };
   /** Faz um ambiente só seu, ensaio-xxxxxx, com prestadores, cadastros e relógio próprios, por 30 dias */
   readonly criarAmbiente: {
     /** OK em toda resposta de sucesso. */
@@ -3333,29 +3356,6 @@ export type Respostas = {
     /** A requisição e a resposta. */
     readonly requisicao: RequisicaoInteira;
   };
-  /** As exportações de um CNPJ ou CPF */
-  readonly listarExportacoes: {
-    /** OK em toda resposta de sucesso. */
-    readonly status: string;
-    /** Da mais nova à mais antiga. */
-    readonly exportacoes: readonly Exportacao[];
-  };
-  /** Pede as notas de um CNPJ ou CPF num arquivo */
-  readonly pedirExportacao: {
-    /** OK em toda resposta de sucesso. */
-    readonly status: string;
-    /** A exportação. */
-    readonly exportacao: Exportacao;
-  };
-  /** Uma exportação: em que estado está, quantas notas já leu, e até quando se guarda o arquivo */
-  readonly consultarExportacao: {
-    /** OK em toda resposta de sucesso. */
-    readonly status: string;
-    /** A exportação. */
-    readonly exportacao: Exportacao;
-  };
-  /** O arquivo de uma exportação pronta */
-  readonly baixarExportacao: undefined;
   /** A lista de serviços do município, hoje e daqui em diante */
   readonly catalogo_codigos_tributacao_municipal: {
     /** OK em toda resposta de sucesso. */
@@ -3539,6 +3539,34 @@ export type Consultas = {
     /** Mudanças por resposta, de 1 a 10000; sem ele, 100. */
     limite?: string;
   };
+  readonly listarExportacoes: {
+    /**
+     * CNPJ ou CPF de quem pergunta, com ou sem pontuação; sem ele, o do token ou do certificado. O CNPJ se compara
+     * pela raiz: a matriz pergunta pelas filiais.
+     */
+    documento?: string;
+  };
+  readonly pedirExportacao: {
+    /**
+     * CNPJ ou CPF de quem pergunta, com ou sem pontuação; sem ele, o do token ou do certificado. O CNPJ se compara
+     * pela raiz: a matriz pergunta pelas filiais.
+     */
+    documento?: string;
+  };
+  readonly consultarExportacao: {
+    /**
+     * CNPJ ou CPF de quem pergunta, com ou sem pontuação; sem ele, o do token ou do certificado. O CNPJ se compara
+     * pela raiz: a matriz pergunta pelas filiais.
+     */
+    documento?: string;
+  };
+  readonly baixarExportacao: {
+    /**
+     * CNPJ ou CPF de quem pergunta, com ou sem pontuação; sem ele, o do token ou do certificado. O CNPJ se compara
+     * pela raiz: a matriz pergunta pelas filiais.
+     */
+    documento?: string;
+  };
   readonly listarWebhooks: {
     /**
      * CNPJ ou CPF de quem pergunta, com ou sem pontuação; sem ele, o do token ou do certificado. O CNPJ se compara
@@ -3622,34 +3650,6 @@ export type Consultas = {
      * substitui.
      */
     substitui?: string;
-  };
-  readonly listarExportacoes: {
-    /**
-     * CNPJ ou CPF de quem pergunta, com ou sem pontuação; sem ele, o do token ou do certificado. O CNPJ se compara
-     * pela raiz: a matriz pergunta pelas filiais.
-     */
-    documento?: string;
-  };
-  readonly pedirExportacao: {
-    /**
-     * CNPJ ou CPF de quem pergunta, com ou sem pontuação; sem ele, o do token ou do certificado. O CNPJ se compara
-     * pela raiz: a matriz pergunta pelas filiais.
-     */
-    documento?: string;
-  };
-  readonly consultarExportacao: {
-    /**
-     * CNPJ ou CPF de quem pergunta, com ou sem pontuação; sem ele, o do token ou do certificado. O CNPJ se compara
-     * pela raiz: a matriz pergunta pelas filiais.
-     */
-    documento?: string;
-  };
-  readonly baixarExportacao: {
-    /**
-     * CNPJ ou CPF de quem pergunta, com ou sem pontuação; sem ele, o do token ou do certificado. O CNPJ se compara
-     * pela raiz: a matriz pergunta pelas filiais.
-     */
-    documento?: string;
   };
   readonly catalogo_codigos_tributacao_municipal: {
     /**
@@ -3782,6 +3782,40 @@ export type Envios = {
     /** O id do token. */
     id: string;
   };
+  readonly pedirExportacao: {
+    /** O que o arquivo traz de cada nota. */
+    formato: 'xml' | 'pdf' | 'csv';
+    /** O que o documento é na nota: prestador, tomador, intermediario; sem ele, qualquer um. */
+    papel?: string;
+    /** Chave, protocolo, Id da DPS, CNPJ, CPF, número da nota, ou palavras do nome de outra parte. */
+    texto?: string;
+    /** CNPJ ou CPF do prestador. */
+    prestador?: string;
+    /** CNPJ ou CPF do tomador. */
+    tomador?: string;
+    /** CNPJ ou CPF do intermediário. */
+    intermediario?: string;
+    /** Primeiro dia da emissão, AAAA-MM-DD. */
+    de?: string;
+    /** Último dia da emissão, AAAA-MM-DD. */
+    ate?: string;
+    /** Mês da competência, AAAA-MM; ou o primeiro e o último, AAAA-MM/AAAA-MM. */
+    competencia?: string;
+    /** Estado da nota: emitida, retida, transmitida, autorizada, recusada, cancelada. */
+    estado?: string;
+    /** Valor mínimo do serviço. */
+    valor_de?: string;
+    /** Valor máximo do serviço. */
+    valor_ate?: string;
+    /** Código de tributação nacional, seis algarismos. */
+    servico?: string;
+    /** Série da DPS. */
+    serie?: string;
+    /** Número da NFS-e. */
+    numero?: string;
+    /** novas, da mais nova para a mais antiga, como sem ele; ou antigas. */
+    ordem?: string;
+  };
   readonly cadastrarWebhook: {
     /** Endereço https para onde se avisa, com POST. */
     url: string;
@@ -3845,39 +3879,5 @@ export type Envios = {
   readonly reiniciarAmbiente: {
     /** A hora que o ambiente passa a ter; dali em diante ela corre. */
     relogio?: string;
-  };
-  readonly pedirExportacao: {
-    /** O que o arquivo traz de cada nota. */
-    formato: 'xml' | 'pdf' | 'csv';
-    /** O que o documento é na nota: prestador, tomador, intermediario; sem ele, qualquer um. */
-    papel?: string;
-    /** Chave, protocolo, Id da DPS, CNPJ, CPF, número da nota, ou palavras do nome de outra parte. */
-    texto?: string;
-    /** CNPJ ou CPF do prestador. */
-    prestador?: string;
-    /** CNPJ ou CPF do tomador. */
-    tomador?: string;
-    /** CNPJ ou CPF do intermediário. */
-    intermediario?: string;
-    /** Primeiro dia da emissão, AAAA-MM-DD. */
-    de?: string;
-    /** Último dia da emissão, AAAA-MM-DD. */
-    ate?: string;
-    /** Mês da competência, AAAA-MM; ou o primeiro e o último, AAAA-MM/AAAA-MM. */
-    competencia?: string;
-    /** Estado da nota: emitida, retida, transmitida, autorizada, recusada, cancelada. */
-    estado?: string;
-    /** Valor mínimo do serviço. */
-    valor_de?: string;
-    /** Valor máximo do serviço. */
-    valor_ate?: string;
-    /** Código de tributação nacional, seis algarismos. */
-    servico?: string;
-    /** Série da DPS. */
-    serie?: string;
-    /** Número da NFS-e. */
-    numero?: string;
-    /** novas, da mais nova para a mais antiga, como sem ele; ou antigas. */
-    ordem?: string;
   };
 };
