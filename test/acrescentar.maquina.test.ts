@@ -1,6 +1,6 @@
 /**
  * Tests four checklists of CONTRIBUTING. A copy of the project gets a setting, a type of event, a column and a layout of the DPS. Only the
- * places that the lists name change. The copy stores and shows them, and its types hold.
+ * places that the lists name change. The copy stores and shows them, and its types hold. Then two wings are taken out of it.
  */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -362,4 +362,43 @@ test('with all of them the generated files are made, and the types hold', () => 
   assert.match(readFileSync(path.join(copy, 'packages/cliente/src/tipos.ts'), 'utf8'), /codigo_servico/);
   const types = inCopy({}, 'node_modules/typescript/bin/tsc', '--noEmit');
   assert.equal(types.code, 0, types.out);
+});
+
+/** Wings that one might leave out: their folders, and the one line that announces each. */
+const WINGS = [
+  [['src/subjects/evidencia'], 'src/subjects/subjects.ts', "  import('./evidencia/subject.ts'),"],
+  [
+    ['src/published/clientes', 'packages/clientes'],
+    'src/published/site/files.ts',
+    "  ...(await import('../clientes/modelos.ts')).ARQUIVOS_DOS_CLIENTES,",
+  ],
+] as const;
+
+test('a wing is taken out by deleting its folder and the line that announces it: the types hold, and the service serves', async () => {
+  const evidence = ['evidencia', '--help'];
+  const [here] = commandsInCopy({}, [evidence]);
+  assert.equal(here!.code, 0, here!.err);
+  for (const [folders, file, line] of WINGS) {
+    for (const folder of folders) rmSync(path.join(copy, folder), { recursive: true });
+    const text = readFileSync(path.join(copy, file), 'utf8');
+    assert.equal(text.split(`${line}\n`).length, 2, `${file} has the line once: ${line}`);
+    writeFileSync(path.join(copy, file), text.replace(`${line}\n`, ''));
+  }
+  // Tests of the whole use every wing.
+  const project = { extends: './tsconfig.json', include: ['src', 'packages'], exclude: ['**/*.test.ts'] };
+  writeFileSync(path.join(copy, 'tsconfig.asas.json'), JSON.stringify(project));
+  const types = inCopy({}, 'node_modules/typescript/bin/tsc', '--noEmit', '-p', 'tsconfig.asas.json');
+  assert.equal(types.code, 0, types.out);
+  const [gone] = commandsInCopy({}, [evidence]);
+  assert.match(gone!.err, /Não existe o comando evidencia/);
+  const service = await startServiceProcess(
+    { ...ownCache(), DATABASE_URL: databaseUrlOf(await freshDatabase()) },
+    copy,
+  );
+  const body = readFileSync(path.join(ROOT, 'examples/dps.json'), 'utf8');
+  const headers = { 'content-type': 'application/json' };
+  const issued = await fetch(`${service.address}/integracao/api/v1/nfse/v101`, { method: 'POST', headers, body });
+  assert.equal(issued.status, 201, await issued.text());
+  assert.equal((await fetch(`${service.address}/docs/arquivos/EmissorNfse.cs`)).status, 404);
+  assert.equal(await service.end('SIGTERM'), 0);
 });

@@ -59,6 +59,8 @@ export type Carga = {
   readonly violations: readonly string[];
   /** Repeats the request until there is an answer. */
   ask(path: string, init?: RequestInit): Promise<Told>;
+  /** Begins no request during some work; requests under way go on. */
+  restDuring<Result>(work: () => Promise<Result>): Promise<Result>;
   /** Ends when every request has been answered. */
   stop(): Promise<void>;
   /** Ends at once, with requests unanswered. */
@@ -95,6 +97,7 @@ export async function startCarga(
   let tentativas: Tentativa[] = [];
   let isStopped = false;
   let isAbandoned = false;
+  let resting: PromiseWithResolvers<void> | undefined;
   let turns = 0;
 
   /** The final answer of a service; the clients alternate between the two services for the first try. */
@@ -151,6 +154,7 @@ export async function startCarga(
   };
   const forever = async (ms: number, step: () => Promise<void>): Promise<void> => {
     while (!isStopped) {
+      await resting?.promise;
       await step();
       await pause(ms * (0.5 + chance()));
     }
@@ -275,6 +279,15 @@ export async function startCarga(
       return taken;
     },
     ask,
+    restDuring: async (work) => {
+      resting = Promise.withResolvers();
+      try {
+        return await work();
+      } finally {
+        resting.resolve();
+        resting = undefined;
+      }
+    },
     stop: async () => {
       isStopped = true;
       await ended;

@@ -2,6 +2,7 @@
  * The clients in other languages (`packages/clientes`) as they are handed out. Paths of operations and fields of answers are made of
  * the public description when a file is read. Each language writes one list of models; the rest is written by hand.
  */
+import path from 'node:path';
 import { once } from '../../fiscal/catalogs/table.ts';
 import { EXAMPLE_SITE } from '../openapi/examples.ts';
 import { openapiText } from '../openapi/openapi.ts';
@@ -86,6 +87,14 @@ export function writeCliente(name: NomeDeCliente): string {
   if (after === undefined || others.length > 0) throw new Error(`${FOLDER}/${name} has no marked place`);
   return `${before}${MARK}\n\n${WRITERS[name](operations(), models()).trimEnd()}\n${after}`;
 }
+
+/** The clients among the files that the pages offer. */
+export const ARQUIVOS_DOS_CLIENTES = Object.fromEntries(
+  NOMES_DOS_CLIENTES.map((name) => [
+    path.basename(name),
+    { type: 'text/plain; charset=utf-8', text: once(() => writeCliente(name)) },
+  ]),
+);
 
 const description = once((): Description => JSON.parse(openapiText(EXAMPLE_SITE)));
 

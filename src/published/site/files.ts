@@ -1,7 +1,5 @@
 /** The files that the pages offer. */
-import path from 'node:path';
 import { once } from '../../fiscal/catalogs/table.ts';
-import { NOMES_DOS_CLIENTES, writeCliente } from '../clientes/modelos.ts';
 import { grafanaBoard } from '../grafana.ts';
 import { XSDS } from '../layout/xsd.ts';
 import { projectText } from '../project-text.ts';
@@ -62,12 +60,7 @@ export const ARQUIVOS: Files = {
     'cancelamento-nfse.xml',
   ]),
   'grafana-nfse.json': { type: typeOf('.json'), text: once(grafanaBoard) },
-  ...Object.fromEntries(
-    NOMES_DOS_CLIENTES.map((name) => [
-      path.basename(name),
-      { type: typeOf(name), text: once(() => writeCliente(name)) },
-    ]),
-  ),
+  ...(await import('../clientes/modelos.ts')).ARQUIVOS_DOS_CLIENTES,
   ...Object.fromEntries(
     ATAQUES.map((name) => [
       `ataques-${name}.json`,
