@@ -87,7 +87,7 @@ export type Row = {
 };
 
 /** A part of another page that leads to a row. `of`: the path of that page, below the municipality. */
-export type Section = { readonly of: string; readonly write: (call: InMunicipio) => Inserted };
+type Section = { readonly of: string; readonly write: (call: InMunicipio) => Inserted };
 
 type Method = Row['method'];
 type Handler<Call> = (call: Call) => Promise<Answer>;
