@@ -91,6 +91,11 @@ export function brazilianDate(date: string): string {
   return `${date.slice(8, 10)}/${date.slice(5, 7)}/${date.slice(0, 4)}`;
 }
 
+/** `2026-11` of `202611`. */
+export function nameMes(mes: number): string {
+  return `${Math.floor(mes / 100)}-${String(mes % 100).padStart(2, '0')}`;
+}
+
 /** The date in Brazil of an instant, in Brazilian notation. */
 export function formatDayInBrazil(instant: number): string {
   return brazilianDate(momentIn(BRASILIA, instant).date);
