@@ -87,10 +87,7 @@ function renderPageOnce(site: Site, page: Page, tabela = tabelaEmbarcada()): Ren
 }
 
 function makeOnce<Made>(known: Map<string, Made>, { slug }: Page, { versao }: TabelaIbsCbs, make: () => Made): Made {
-  const key = `${slug} ${versao}`;
-  const made = known.get(key) ?? make();
-  known.set(key, made);
-  return made;
+  return known.getOrInsertComputed(`${slug} ${versao}`, make);
 }
 
 /** A page made from its file. `query`: the fields of its form. */
