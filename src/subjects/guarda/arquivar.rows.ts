@@ -141,9 +141,8 @@ async function readEmAndamento(db: Pick<Db, 'query'>, mes: number): Promise<read
   return (await db.query<EmAndamento>(EM_ANDAMENTO, [mes])).rows;
 }
 
-type Tell = (line: string) => void;
 /** `now`: milliseconds. `tell` gets a line for each file. */
-type Work = { readonly now: () => number; readonly sign: SignArquivo; readonly tell: Tell };
+type Work = { readonly now: () => number; readonly sign: SignArquivo; readonly tell: (line: string) => void };
 
 /** Attempts while rows are written into the month after its files. */
 const WRITTEN_MEANWHILE_MAX = 5;
