@@ -12,7 +12,7 @@ import { fenceCode } from '../markdown.ts';
 import { ARQUIVOS_PATH, DOCS_PATH, ERROS_PATH } from '../paths.ts';
 import { projectText } from '../project-text.ts';
 import { CALCULATOR_PARAMS, renderCalculator } from './calculator.ts';
-import { drawEventoMachine, drawNotaMachine, drawNotaRoad } from './drawing.ts';
+import { drawMachine, drawNotaRoad, EVENTO_MACHINE, NOTA_MACHINE } from './drawing.ts';
 import { type Facts, LAW_FACTS } from './facts.ts';
 import { ARQUIVOS, PACOTE_CLIENTE } from './files.ts';
 import { addressOf, framePage, PAGES, type Page, relativePath } from './frame.ts';
@@ -108,8 +108,8 @@ function renderPage(site: Site, page: Page, query: URLSearchParams, tabela: Tabe
 /** The pictures, by the names used in the pages. */
 const DRAWINGS: Readonly<Record<string, Html>> = {
   'caminho-da-nota': drawNotaRoad(),
-  'desenho-nota': drawNotaMachine(),
-  'desenho-evento': drawEventoMachine(),
+  'desenho-nota': drawMachine(NOTA_MACHINE),
+  'desenho-evento': drawMachine(EVENTO_MACHINE),
 };
 
 /** The Grafana dashboard under the faults that a page names; `npm run quadro` draws them. */
