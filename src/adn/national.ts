@@ -102,9 +102,7 @@ async function shareEventos(
   const { pieces, answers } = partDocuments<EventoAnswer>(eventos, EVENTO);
   const waiting = new Map<string, Map<string, Piece>>();
   for (const piece of pieces) {
-    const ofNote = waiting.get(keyOf(piece.chave)) ?? new Map<string, Piece>();
-    if (!ofNote.has(piece.id)) ofNote.set(piece.id, piece);
-    waiting.set(keyOf(piece.chave), ofNote);
+    waiting.getOrInsertComputed(keyOf(piece.chave), () => new Map()).getOrInsert(piece.id, piece);
   }
   while (waiting.size > 0) {
     const first = [...waiting.values()].map((ofNote) => ofNote.values().next().value!);
@@ -152,7 +150,7 @@ async function findEventos(
     );
   }
   const why = 'a consulta ao ADN não chegou ao fim nesta rodada';
-  for (const { id } of eventos) if (!found.has(id)) found.set(id, { kind: 'unavailable', why });
+  for (const { id } of eventos) found.getOrInsert(id, { kind: 'unavailable', why });
   return found;
 }
 

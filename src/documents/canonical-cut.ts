@@ -116,7 +116,7 @@ function scopeAbove({ scopes, parents, outside }: CanonicalLayout, index: number
 function inForce(scope: Scope): ReadonlyMap<string, string> {
   const all = new Map<string, string>();
   for (let at: Scope | undefined = scope; at !== undefined; at = at.outer) {
-    for (const [prefix, uri] of at.own) if (!all.has(prefix)) all.set(prefix, uri);
+    for (const [prefix, uri] of at.own) all.getOrInsert(prefix, uri);
   }
   if (all.get('') === '') all.delete('');
   return all;

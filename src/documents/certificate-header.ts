@@ -7,13 +7,10 @@
  * certificate may be either's. The door decides whether the header can be trusted.
  */
 import { attempt } from './attempt.ts';
-import { type Certificate, pemBlocks, readCertificate } from './certificate.ts';
+import { type Certificate, type CertificateProblem, pemBlocks, readCertificate } from './certificate.ts';
 
 /** The client's own certificate first, then the others in the header. */
 export type HeaderCertificates = { readonly certificates: readonly [Certificate, ...Certificate[]] };
-
-/** The fault of a value as one Portuguese sentence, for the administrator of the proxy. */
-export type HeaderProblem = { readonly problem: string };
 
 /** A chain of ICP-Brasil has four certificates, and all headers together have 32 KiB. */
 const BLOCKS_MAX = 8;
@@ -24,7 +21,7 @@ const ENVOY_CERT = /(?:^|;)Cert="([^"]*)"/;
 const BASE64 = /^(:?)([A-Za-z0-9+/]{100,}={0,2})\1$/;
 
 /** The certificates of a header; undefined: the proxy says that its caller showed none. */
-export function certificatesOfHeader(value: string): HeaderCertificates | HeaderProblem | undefined {
+export function certificatesOfHeader(value: string): HeaderCertificates | CertificateProblem | undefined {
   const text = value.trim();
   if (text === '') return undefined;
   if (ENVOY.test(text)) {
@@ -41,7 +38,7 @@ export function certificatesOfHeader(value: string): HeaderCertificates | Header
   return readPem(text);
 }
 
-function readPem(text: string): HeaderCertificates | HeaderProblem {
+function readPem(text: string): HeaderCertificates | CertificateProblem {
   const pem = attempt(() => decodeURIComponent(text));
   if (pem === undefined) return { problem: 'O cabeçalho não está em codificação de URL (%XX).' };
   const blocks = pemBlocks(pem, 'CERTIFICATE');
@@ -50,7 +47,7 @@ function readPem(text: string): HeaderCertificates | HeaderProblem {
     : readCertificates(blocks.slice(0, BLOCKS_MAX));
 }
 
-function readCertificates(ders: readonly Buffer[]): HeaderCertificates | HeaderProblem {
+function readCertificates(ders: readonly Buffer[]): HeaderCertificates | CertificateProblem {
   const certificates: Certificate[] = [];
   for (const der of ders) {
     const certificate = readCertificate(der);

@@ -402,8 +402,7 @@ const issuers = new WeakMap<Certificate, Map<string, boolean>>();
 
 /** True when the key of an issuer made the signature of a certificate. The answer is kept with the certificate. */
 export function isSignedBy(certificate: Certificate, issuer: Certificate): boolean {
-  const known = issuers.get(certificate) ?? new Map<string, boolean>();
-  issuers.set(certificate, known);
+  const known = issuers.getOrInsertComputed(certificate, () => new Map());
   const before = known.get(issuer.fingerprint);
   if (before !== undefined) return before;
   // A key of another kind than the algorithm needs throws.

@@ -66,9 +66,6 @@ export type Trust = {
   lists(): readonly { readonly emissor: string; readonly proxima: number | undefined }[] | undefined;
 };
 
-/** Warnings for the operator, each given once. A pino logger fits. */
-export type TrustLog = FolderLog;
-
 /** The contents of the folders at a moment. A changed file makes a new state, without the kept verdicts. */
 type State = Authorities & {
   readonly anchorFiles: readonly FileOf<Certificate>[] | undefined;
@@ -94,7 +91,7 @@ const crlFolders = new Map<string, Folder<Crl>>();
  * Opens the folders and reads them. A changed file counts a few seconds later. It never throws: an unreadable file does not count, and a
  * warning names it to the operator.
  */
-export function openTrust(settings: TrustSettings, log: TrustLog): Trust {
+export function openTrust(settings: TrustSettings, log: FolderLog): Trust {
   const anchorFolder = folderAt(anchorFolders, settings.ancoras, readAnchors, log);
   const crlFolder = folderAt(crlFolders, settings.revogados, readCrls, log);
   const said = new Set<string>();

@@ -4,17 +4,7 @@
  */
 import { type AliquotaLida, type TabelaIbsCbs, tabelaEmbarcada } from './aliquotas-ibs-cbs.ts';
 import type { TributoIbsCbs } from './catalogs/catalogs.ts';
-import {
-  type Decimal,
-  formatDecimal,
-  formatRate,
-  formatTax,
-  type Rate,
-  roundRate,
-  roundTax,
-  type Tax,
-  ZERO,
-} from './decimal.ts';
+import { type Decimal, formatDecimal, formatRate, formatTax, roundRate, roundTax, ZERO } from './decimal.ts';
 import { nameAmount } from './explain-issqn.ts';
 import {
   type Credito,
@@ -47,7 +37,7 @@ export function explainIbsCbs(
   const { due, compra } = reckoned;
   const terms = (...paths: NfsePath[]): string => paths.map((path) => termOf(amounts, path)).join(' + ');
   const onTop = input.dCompet <= TEST_YEAR_END ? '' : ` + ${terms(CBS.v, 'IBSCBS/totCIBS/gIBS/vIBSTot')}`;
-  const vIBSTot = [taxInFull(amounts, IBS_UF.v, due.uf.tax), taxInFull(amounts, IBS_MUN.v, due.mun.tax)].join(' + ');
+  const vIBSTot = `${showInFull(amounts, IBS_UF.v, formatTax(due.uf.tax))} + ${showInFull(amounts, IBS_MUN.v, formatTax(due.mun.tax))}`;
   const formulas: readonly Formula[] = [
     ['IBSCBS/valores/vCalcReeRepRes', 'soma de vlrReeRepRes dos documentos'],
     ['IBSCBS/valores/vBC', baseInWords(input)],
@@ -176,12 +166,12 @@ function formulasOfOwn({ key, p, pRed, vDif, ...fields }: TributeFields, told: T
   const own = reckoned.own[key];
   const places = isBought(reckoned) ? fields.gov : { p: fields.pEfet, v: fields.v };
   const factors = [
-    rateInFull(amounts, p, reckoned.rates[key]),
+    showInFull(amounts, p, formatRate(reckoned.rates[key])),
     ...([pRed, 'IBSCBS/pRedutor'] as const).flatMap((path) =>
       amountAt(amounts, path) === undefined ? [] : [`(1 − ${termOf(amounts, path)} %)`],
     ),
   ];
-  const product = productOf(told, rateInFull(amounts, places.p, own.rate), own);
+  const product = productOf(told, showInFull(amounts, places.p, formatRate(own.rate)), own);
   const isDeferred = amountAt(amounts, vDif) !== undefined;
   return [
     [places.p, factors.join(' × ')],
@@ -193,8 +183,8 @@ function formulasOfOwn({ key, p, pRed, vDif, ...fields }: TributeFields, told: T
 function formulasOfBought(fields: TributeFields, told: Told): readonly Formula[] {
   const { amounts } = told;
   return [
-    [fields.pEfet, boughtInWords(fields, told, ({ gov }, { rate }) => rateInFull(amounts, gov.p, rate))],
-    [fields.v, boughtInWords(fields, told, ({ gov }, { tax }) => taxInFull(amounts, gov.v, tax))],
+    [fields.pEfet, boughtInWords(fields, told, ({ gov }, { rate }) => showInFull(amounts, gov.p, formatRate(rate)))],
+    [fields.v, boughtInWords(fields, told, ({ gov }, { tax }) => showInFull(amounts, gov.v, formatTax(tax)))],
   ];
 }
 
@@ -247,16 +237,8 @@ function rowInWords({ rate, ato }: AliquotaLida, { dCompet }: IbsCbsInput, { ver
   return `${dCompet} (${printed}${ato}; tabela de alíquotas ${versao})`;
 }
 
-/** A rate with its name as the note prints it, and the unrounded rate used in the calculation, if different. */
-function rateInFull(amounts: IbsCbsAmounts, path: NfsePath, exact: Rate): string {
-  const whole = formatRate(exact);
-  const printed = formatDecimal(amountAt(amounts, path)!);
-  return `${nameOf(path)} ${printed}${printed === whole ? '' : ` (${whole} sem arredondar)`}`;
-}
-
-/** The same for a tribute. */
-function taxInFull(amounts: IbsCbsAmounts, path: NfsePath, tax: Tax): string {
-  const whole = formatTax(tax);
+/** A value with its name as the note prints it, and the unrounded one used in the calculation, if different. */
+function showInFull(amounts: IbsCbsAmounts, path: NfsePath, whole: string): string {
   const printed = formatDecimal(amountAt(amounts, path)!);
   return `${nameOf(path)} ${printed}${printed === whole ? '' : ` (${whole} sem arredondar)`}`;
 }
@@ -276,7 +258,10 @@ function formulasOfRegular({ input, amounts, reckoned }: Told): readonly Formula
     const p = `IBSCBS/totCIBS/gTribRegular/pAliqEfeReg${sigla}` as const;
     return [
       [p, rate],
-      [`IBSCBS/totCIBS/gTribRegular/vTribReg${sigla}`, `${vBC} × ${rateInFull(amounts, p, regular[key].rate)} %`],
+      [
+        `IBSCBS/totCIBS/gTribRegular/vTribReg${sigla}`,
+        `${vBC} × ${showInFull(amounts, p, formatRate(regular[key].rate))} %`,
+      ],
     ];
   });
 }

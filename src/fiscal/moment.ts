@@ -43,11 +43,8 @@ function offsetOf(instant: number, zone: string): number {
   const key = `${zone} ${hour}`;
   const known = offsets.get(key);
   if (known !== undefined) return known;
-  let formatter = formatters.get(zone);
-  if (formatter === undefined) {
-    formatter = new Intl.DateTimeFormat('en', { timeZone: zone, timeZoneName: 'longOffset' });
-    formatters.set(zone, formatter);
-  }
+  const make = () => new Intl.DateTimeFormat('en', { timeZone: zone, timeZoneName: 'longOffset' });
+  const formatter = formatters.getOrInsertComputed(zone, make);
   const name = formatter.formatToParts(hour * HOUR_MS).find((part) => part.type === 'timeZoneName')?.value ?? 'GMT';
   const match = /GMT([+-])(\d{2}):(\d{2})/.exec(name);
   const minutes = match === null ? 0 : Number(match[2]) * 60 + Number(match[3]);
@@ -89,6 +86,11 @@ export function spacedMoment({ date, time, offset }: Moment): string {
 /** `DD/MM/YYYY` of `YYYY-MM-DD`: `data_competencia`. */
 export function brazilianDate(date: string): string {
   return `${date.slice(8, 10)}/${date.slice(5, 7)}/${date.slice(0, 4)}`;
+}
+
+/** `2026-11` of `202611`. */
+export function nameMes(mes: number): string {
+  return `${Math.floor(mes / 100)}-${String(mes % 100).padStart(2, '0')}`;
 }
 
 /** The date in Brazil of an instant, in Brazilian notation. */

@@ -10,7 +10,7 @@ import { quoteWords, unnestRows } from '../pg/sql.ts';
 import { linhasOf, readArquivado, readCertificado } from './arquivo.ts';
 import type { Linha } from './arquivo-formato.ts';
 import type { Ref } from './fila.ts';
-import { type Certificado, DICIONARIO, holdsPapers, openPacote, packPapers } from './pacote.ts';
+import { type Certificado, DICIONARIO, holdsPapers, openPacote, packPapers, type Papers } from './pacote.ts';
 import { keepCertificados } from './recepcoes.ts';
 
 /** Columns of `documentos d`, for {@link withNfse}. */
@@ -39,8 +39,6 @@ export type PapersColumns = NfseColumns & {
 
 /** A row with {@link SHOWN}. */
 export type ShownColumns = Omit<PapersColumns, 'nfse'> & { readonly nfse: string | null };
-
-type Papers = { readonly recebido: Buffer; readonly nfse: Buffer };
 
 /** The owner of the documents, and the database that holds them. */
 type Owner = { readonly pool: Db; readonly tenant: string };

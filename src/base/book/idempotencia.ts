@@ -191,10 +191,7 @@ type Writes = { query(asked: QueryConfig): Promise<QueryResult> };
 /** Takes the keys that are free or expired, and returns them in hexadecimal. The first of two equal keys wins. */
 export async function takeKeys(db: Writes, tenant: string, entries: readonly KeyEntry[]): Promise<Set<string>> {
   const byKey = new Map<string, KeyEntry>();
-  for (const entry of entries) {
-    const hex = entry.impressao.toString('hex');
-    if (!byKey.has(hex)) byKey.set(hex, entry);
-  }
+  for (const entry of entries) byKey.getOrInsert(entry.impressao.toString('hex'), entry);
   const oldest = Math.min(...entries.map(({ criado_em }) => criado_em));
   const { rows } = await db.query(TAKE(tenant, [...byKey.values()], new Date(oldest - KEPT_MS)));
   return new Set(rows.map(({ hex }: { readonly hex: string }) => hex));

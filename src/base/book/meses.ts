@@ -2,6 +2,7 @@
  * The months of tables that grow with every note. Such a table has one partition a month, made ahead or when the first row of a month
  * arrives. A full partition is left alone, and may be removed as a whole (D-406).
  */
+import { nameMes } from '../../fiscal/moment.ts';
 import { type Db, runTransaction } from '../pg/open.ts';
 import type { PoolClient } from '../pg/pg.ts';
 
@@ -81,9 +82,8 @@ const FORBIDDEN = '42501';
 /** The role of the service may not create tables, and the owner's role has not created those of a month. */
 export class MesesForbidden extends Error {
   constructor(mes: number) {
-    const name = `${Math.floor(mes / 100)}-${String(mes % 100).padStart(2, '0')}`;
     super(
-      `as tabelas de ${name} não foram criadas, porque o usuário do banco não é o dono das tabelas: a partir desse mês nada se emite. Dê nfse migrar com o usuário que é, uma vez por mês`,
+      `as tabelas de ${nameMes(mes)} não foram criadas, porque o usuário do banco não é o dono das tabelas: a partir desse mês nada se emite. Dê nfse migrar com o usuário que é, uma vez por mês`,
     );
   }
 }

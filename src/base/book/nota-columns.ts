@@ -69,13 +69,14 @@ const COLUMNS = {
 } as const;
 
 type Columns = typeof COLUMNS;
-type Name = keyof Columns;
+/** Names of the columns that an issuance fills. */
+export type NotaColumn = keyof Columns;
 type WrittenOf<One> = One extends Column<infer Written, unknown> ? Written : never;
 type ReadOf<One> = One extends Column<never, infer Read> ? Read : never;
-type Optional = { [Each in Name]: undefined extends WrittenOf<Columns[Each]> ? Each : never }[Name];
+type Optional = { [Each in NotaColumn]: undefined extends WrittenOf<Columns[Each]> ? Each : never }[NotaColumn];
 
 /** A nota as it is stored when issued. Amounts as decimal text, moments in milliseconds. */
-export type NotaNova = { readonly [Each in Exclude<Name, Optional>]: WrittenOf<Columns[Each]> } & {
+export type NotaNova = { readonly [Each in Exclude<NotaColumn, Optional>]: WrittenOf<Columns[Each]> } & {
   readonly [Each in Optional]?: WrittenOf<Columns[Each]>;
 } & {
   readonly recebido: Uint8Array;
@@ -90,11 +91,8 @@ export type NotaNova = { readonly [Each in Exclude<Name, Optional>]: WrittenOf<C
   readonly retencao?: string | undefined;
 };
 
-/** Names of the columns that an issuance fills. */
-export type NotaColumn = Name;
-
 /** A nota as it is read. */
-export type NotaRow = { readonly [Each in Name]: ReadOf<Columns[Each]> } & {
+export type NotaRow = { readonly [Each in NotaColumn]: ReadOf<Columns[Each]> } & {
   readonly id: string;
   /** Month of issuance, as 202611. */
   readonly mes: number;
@@ -116,7 +114,7 @@ export type NotaRow = { readonly [Each in Name]: ReadOf<Columns[Each]> } & {
   readonly certificado_der: Buffer | null;
 };
 
-const ROWS = Object.entries(COLUMNS) as [Name, Column<NotaNova[Name], unknown>][];
+const ROWS = Object.entries(COLUMNS) as [NotaColumn, Column<NotaNova[NotaColumn], unknown>][];
 /** Columns that an issuance fills, and their types in the database. */
 export const NOTA_TYPES: readonly (readonly [nome: string, sql: string])[] = ROWS.map(([name, { sql }]) => [name, sql]);
 
@@ -149,7 +147,7 @@ export const SELECTED = ROWS.map(([name, { readsText }]) => (readsText ? `n.${na
 export type StoredNota = Omit<NotaRow, keyof ShownColumns> & ShownColumns;
 
 /** Query for notas of a month ($2), one for each value ($3) of a column that is unique in it. */
-export function selectNotas(column: 'id' | Name): string {
+export function selectNotas(column: 'id' | NotaColumn): string {
   return `select n.id, n.mes, n.estado, n.numero_dps, n.prestador_cpf_cnpj, n.data_autorizacao, n.data_cancelamento,
       n.mensagem_retorno, ${QUEUED}, n.assinatura, ${SELECTED}, ${SHOWN},
       (select c.der from certificados c where c.tenant = $1 and c.impressao = n.certificado) as certificado_der

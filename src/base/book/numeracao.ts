@@ -114,8 +114,7 @@ async function readWindows(
   const { rows } = await client.query<Row>(WINDOWS(values));
   const windows = new Map<string, Window>();
   for (const { serie, ultimo, desde, de, ate } of rows) {
-    const window = windows.get(serie) ?? { ultimo: BigInt(ultimo), desde: BigInt(desde), emUso: [] };
-    windows.set(serie, window);
+    const window = windows.getOrInsert(serie, { ultimo: BigInt(ultimo), desde: BigInt(desde), emUso: [] });
     if (de !== null && ate !== null) window.emUso.push([BigInt(de), BigInt(ate)]);
   }
   return windows;

@@ -29,9 +29,8 @@ const [CERTIFICATE, CERTIFICATE_END] = [Buffer.from('<X509Certificate>'), Buffer
 const dictionaries = new Map<number, Buffer>();
 
 export function dictionaryOf(number: number): Buffer {
-  const known = dictionaries.get(number) ?? readFileSync(new URL(`./dicionarios/${number}.zstd`, import.meta.url));
-  dictionaries.set(number, known);
-  return known;
+  const read = (): Buffer => readFileSync(new URL(`./dicionarios/${number}.zstd`, import.meta.url));
+  return dictionaries.getOrInsertComputed(number, read);
 }
 
 /** All dictionaries, by the names of their files. Nothing compressed can be read without them. */

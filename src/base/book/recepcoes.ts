@@ -14,9 +14,7 @@ const PRINTS = new WeakMap<Buffer, Buffer>();
 
 /** The SHA-256 of a signing certificate, by which rows name it. */
 export function printOf(certificado: Buffer): Buffer {
-  const print = PRINTS.get(certificado) ?? hash('sha256', certificado, 'buffer');
-  PRINTS.set(certificado, print);
-  return print;
+  return PRINTS.getOrInsertComputed(certificado, () => hash('sha256', certificado, 'buffer'));
 }
 
 const INSERT_CERTIFICADOS = planOnce(

@@ -23,8 +23,7 @@ export async function reserveSequence(
   count: number,
   options?: TransactionOptions,
 ): Promise<bigint> {
-  const ofPool = blocks.get(pool) ?? new Map<string, Block>();
-  blocks.set(pool, ofPool);
+  const ofPool = blocks.getOrInsertComputed(pool, () => new Map());
   const key = `${tenant}/${nome}`;
   const wanted = BigInt(count);
   const block = ofPool.get(key);

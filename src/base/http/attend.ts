@@ -111,10 +111,6 @@ export function writeOutcome(
     const { served, type, headers } = outcome;
     return { status, headers: { ...API_HEADERS, 'Content-Type': type, ...headers }, body: served };
   }
-  if ('streamed' in outcome) {
-    const { streamed, type, headers } = outcome;
-    return { status, headers: { ...API_HEADERS, 'Content-Type': type, ...headers }, body: streamed };
-  }
   const { body, headers, registro } = outcome;
   if (registro !== undefined) visit.registro = registro;
   if (body === undefined) return { status, headers: { ...API_HEADERS, ...headers }, body: '' };

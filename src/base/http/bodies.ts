@@ -33,8 +33,7 @@ export function openBodies(max: number) {
     /** Counts one more body. `end`: called when this body gives way to others. */
     begin: (address: string, end: () => void) => {
       const name = networksOf(address).at(-1)!.name;
-      const network = networks.get(name) ?? { bytes: 0, bodies: new Set() };
-      networks.set(name, network);
+      const network = networks.getOrInsertComputed(name, () => ({ bytes: 0, bodies: new Set() }));
       const body: Body = { bytes: 0, end };
       network.bodies.add(body);
       return {

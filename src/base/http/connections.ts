@@ -21,8 +21,7 @@ export function shareConnections(server: Server, max: number): void {
   server.maxConnections = max + CLOSING_MAX;
   server.on('connection', (socket: Socket) => {
     const name = networksOf(socket.remoteAddress ?? '').at(-1)!.name;
-    const own = open.get(name) ?? new Set();
-    open.set(name, own.add(socket));
+    const own = open.getOrInsertComputed(name, () => new Set()).add(socket);
     count += 1;
     socket.once('close', () => leave(name, socket));
     if (count <= max) return;

@@ -100,21 +100,14 @@ export type Written = {
   readonly keeping: string;
 };
 
-/** A document in another format than JSON. */
+/** A document in another format than JSON; an iterable one is made while it is sent. */
 export type Served = {
-  readonly served: Buffer;
+  readonly served: Buffer | AsyncIterable<string | Buffer>;
   readonly type: string;
   readonly headers: Readonly<Record<string, string>>;
 };
 
-/** A body that is made while it is sent. */
-export type Streamed = {
-  readonly streamed: AsyncIterable<string | Buffer>;
-  readonly type: string;
-  readonly headers: Readonly<Record<string, string>>;
-};
-
-export type Outcome = Refused | Written | Served | Streamed | Accepted<object | string | undefined>;
+export type Outcome = Refused | Written | Served | Accepted<object | string | undefined>;
 
 /** `proxima`: moment in milliseconds; undefined: no further change by itself. */
 export function retryAfter(world: Pick<World, 'now'>, proxima: number | undefined): Readonly<Record<string, string>> {

@@ -1,7 +1,7 @@
 /** Answers that are written while their rows are read: a table as CSV, or a line of JSON for each row. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { STREAM_TYPES, type StreamType } from '../world/escrever-tabela.ts';
-import type { Streamed } from './route.ts';
+import type { Served } from './route.ts';
 
 /** The type that the caller names; undefined: JSON. */
 export function preferredType(
@@ -17,9 +17,9 @@ export function streamed(
   lines: AsyncIterable<string>,
   nome: string,
   headers: Readonly<Record<string, string>> = {},
-): Streamed {
+): Served {
   const file = type === 'text/csv' ? { 'Content-Disposition': `attachment; filename="${nome}.csv"` } : {};
-  return { streamed: inPieces(lines), type: `${type}; charset=utf-8`, headers: { ...file, ...headers } };
+  return { served: inPieces(lines), type: `${type}; charset=utf-8`, headers: { ...file, ...headers } };
 }
 
 /** Size of a piece; lines are short, and many are sent together. */

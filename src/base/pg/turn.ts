@@ -17,8 +17,7 @@ export async function inTurn<Result>(
   about: string,
   work: (client: PoolClient) => Promise<Result>,
 ): Promise<Result> {
-  const last = allLast.get(pool) ?? new Map<string, Promise<unknown>>();
-  allLast.set(pool, last);
+  const last = allLast.getOrInsertComputed(pool, () => new Map());
   const run = () =>
     runTransaction(
       pool,

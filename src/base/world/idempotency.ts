@@ -125,9 +125,7 @@ async function keepRefusal(
 const allUnderWay = new WeakMap<Store, Map<string, KeyedRequest>>();
 
 function underWayIn(store: Store): Map<string, KeyedRequest> {
-  const found = allUnderWay.get(store) ?? new Map<string, KeyedRequest>();
-  allUnderWay.set(store, found);
-  return found;
+  return allUnderWay.getOrInsertComputed(store, () => new Map());
 }
 
 function isRefused(done: unknown): done is Refused {

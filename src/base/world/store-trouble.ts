@@ -95,8 +95,7 @@ export function tellTrouble(log: Log, error: unknown, about: object, message: st
  * occurrence.
  */
 export function tellSeldom(log: Log, about: object, message: string): void {
-  const counts = countsOf.get(log) ?? new Map<string, number>();
-  countsOf.set(log, counts);
+  const counts = countsOf.getOrInsertComputed(log, () => new Map());
   const count = counts.get(message);
   counts.set(message, (count ?? -1) + 1);
   if (count !== undefined) return;

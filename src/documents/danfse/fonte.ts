@@ -255,9 +255,7 @@ const MAPPINGS_MAX = 100;
 function toUnicodeMap({ stands }: Embutida): string {
   const lines = new Map<number, string>();
   // Two characters may share a glyph (a space and a no-break space); the first is the plain one.
-  for (const [glyph, char] of stands) {
-    if (!lines.has(glyph)) lines.set(glyph, `<${hexOf(glyph)}> <${utf16Of(char)}>`);
-  }
+  for (const [glyph, char] of stands) lines.getOrInsert(glyph, `<${hexOf(glyph)}> <${utf16Of(char)}>`);
   const all = [...lines.values()];
   const blocks: string[] = [];
   for (let at = 0; at < all.length; at += MAPPINGS_MAX) {

@@ -35,7 +35,7 @@ export function impressaOf(root: Elemento): Impressa {
 function collect(element: Elemento, path: string, texts: Map<string, string>): void {
   for (const child of element.children) {
     const below = path === '' ? child.name : `${path}/${child.name}`;
-    if (!texts.has(below)) texts.set(below, child.children.length > 0 ? '' : child.text.normalize('NFC'));
+    texts.getOrInsert(below, child.children.length > 0 ? '' : child.text.normalize('NFC'));
     collect(child, below, texts);
   }
 }

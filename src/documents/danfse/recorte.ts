@@ -16,9 +16,7 @@ export function cutGlyphs(table: (tag: string) => Buffer, glyphs: readonly numbe
   for (const glyph of numbers.keys()) {
     const outline = Buffer.from(glyf.subarray(offsetOf(glyph), offsetOf(glyph + 1)));
     for (const place of partsOf(outline)) {
-      const part = outline.readUInt16BE(place);
-      if (!numbers.has(part)) numbers.set(part, numbers.size);
-      outline.writeUInt16BE(numbers.get(part)!, place);
+      outline.writeUInt16BE(numbers.getOrInsert(outline.readUInt16BE(place), numbers.size), place);
     }
     const padded = padTo4(outline);
     outlines.push(padded);

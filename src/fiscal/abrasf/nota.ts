@@ -372,9 +372,7 @@ function text({ infNfse }: NotaVista, path: string): string | undefined {
 const steps = new Map<string, readonly string[]>();
 
 function stepsOf(path: string): readonly string[] {
-  const known = steps.get(path) ?? path.split('/');
-  steps.set(path, known);
-  return known;
+  return steps.getOrInsertComputed(path, () => path.split('/'));
 }
 
 /** An amount as the RPS had it; zero counts as none. */

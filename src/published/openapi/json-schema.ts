@@ -49,8 +49,7 @@ export function corpoSchemas(ref: RefTo): Schemas {
     const content = JSON.stringify(schema);
     // The first of several equal objects in the order of the body gives the name.
     const [first] = HOSTS.filter((one) => contentOf(one.items.values()) === contentOf(host.items.values()));
-    const name = nameByContent.get(content) ?? objectName(first!.campo, schemas);
-    nameByContent.set(content, name);
+    const name = nameByContent.getOrInsertComputed(content, () => objectName(first!.campo, schemas));
     nameByPlace.set(host.campo, name);
     schemas[name] = schema;
   }

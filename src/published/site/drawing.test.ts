@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { EVENTO_ESTADOS, EVENTO_MOVES } from '../../fiscal/evento.ts';
 import { NOTA_ESTADOS, NOTA_MOVES } from '../../fiscal/nota.ts';
-import { drawEventoMachine, drawNotaMachine, drawNotaRoad } from './drawing.ts';
+import { drawMachine, drawNotaRoad, EVENTO_MACHINE, NOTA_MACHINE } from './drawing.ts';
 
 function textsOf(svg: string, kind: string): readonly string[] {
   return [...svg.matchAll(new RegExp(`<text class="${kind}"[^>]*>([^<]*)</text>`, 'g'))].map(([, text]) => text!);
@@ -12,8 +12,8 @@ function textsOf(svg: string, kind: string): readonly string[] {
 
 describe('a machine as a picture', () => {
   for (const [name, drawn, estados, moves] of [
-    ['of a note', drawNotaMachine(), NOTA_ESTADOS, NOTA_MOVES],
-    ['of an event', drawEventoMachine(), EVENTO_ESTADOS, EVENTO_MOVES],
+    ['of a note', drawMachine(NOTA_MACHINE), NOTA_ESTADOS, NOTA_MOVES],
+    ['of an event', drawMachine(EVENTO_MACHINE), EVENTO_ESTADOS, EVENTO_MOVES],
   ] as const) {
     test(`${name}: every state, every way out, and a line for each that leads elsewhere`, () => {
       const { html } = drawn;

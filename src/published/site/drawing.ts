@@ -23,7 +23,7 @@ type Machine = {
   readonly triggers: Readonly<Record<string, string>>;
 };
 
-const NOTA: Machine = {
+export const NOTA_MACHINE: Machine = {
   id: 'desenho-nota',
   title: 'Os estados de uma nota e o que leva de um a outro',
   moves: NOTA_MOVES,
@@ -47,7 +47,7 @@ const TONE_OF_DESFECHO: Readonly<Record<(typeof EVENTO_ESTADOS)[EventoEstado]['d
   dispensado: 'fim',
 };
 
-const EVENTO: Machine = {
+export const EVENTO_MACHINE: Machine = {
   id: 'desenho-evento',
   title: 'Os estados de um evento e o que leva de um a outro',
   moves: EVENTO_MOVES,
@@ -57,14 +57,6 @@ const EVENTO: Machine = {
   shown: () => '',
   triggers: EVENTO_TRIGGERS,
 };
-
-export function drawNotaMachine(): Html {
-  return drawMachine(NOTA);
-}
-
-export function drawEventoMachine(): Html {
-  return drawMachine(EVENTO);
-}
 
 // Cards and lines, in pixels.
 
@@ -132,7 +124,7 @@ function placeLanes(cards: readonly Card[]): readonly (Lane & { readonly x: numb
   return places.flatMap((those, place) => those.map((lane) => ({ ...lane, x: FIRST_LANE + apart * place })));
 }
 
-function drawMachine(machine: Machine): Html {
+export function drawMachine(machine: Machine): Html {
   const { id, title, tones } = machine;
   const cards = placeCards(machine);
   const lanes = placeLanes(cards);
@@ -286,7 +278,7 @@ export function drawNotaRoad(): Html {
 /** Draws a state on the line of the service, with its name for an integrator; returns its height. */
 function drawState(drawn: Html[], estado: NotaEstado, y: number): number {
   const { x } = PARTES[1];
-  const tone = NOTA.tones[estado]!;
+  const tone = NOTA_MACHINE.tones[estado]!;
   drawn.push(html`<rect class="cabeca ${tone}" x="${String(x - 84)}" y="${String(y + 14)}" width="168" height="40" rx="5"></rect>
 <text class="estado" text-anchor="middle" x="${String(x)}" y="${String(y + 31)}">${estado}</text>
 <text class="dito" text-anchor="middle" x="${String(x)}" y="${String(y + 47)}">nota.status: ${NOTA_ESTADOS[estado].status}</text>`);

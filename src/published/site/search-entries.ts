@@ -124,9 +124,7 @@ type Walked = {
 
 /** Groups of the same content share the section of the first of them. */
 function walkGroup(group: Group, title: string, above: string, sections: Map<string, string>): readonly Walked[] {
-  const content = contentOf(group.items);
-  const section = sections.get(content) ?? title;
-  sections.set(content, section);
+  const section = sections.getOrInsert(contentOf(group.items), title);
   return elementsOf(group.items).flatMap((item) => {
     const path = joinPath(above, item.name);
     const own = { section, name: item.name, path, doc: item.doc, isGroup: item.kind === 'group' };

@@ -72,16 +72,14 @@ export async function indexOf(entries: readonly Entry[]): Promise<Index> {
   for (const [place, count] of counts.entries()) {
     const norm = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * (lengths[place]! / mean));
     for (const [word, times] of count) {
-      const those = postings.get(word) ?? new Map<number, number>();
-      postings.set(word, those.set(place, (times * (SATURATION + 1)) / (times + norm)));
+      const those = postings.getOrInsertComputed(word, () => new Map());
+      those.set(place, (times * (SATURATION + 1)) / (times + norm));
     }
     await giveWay();
   }
   const named = entries.flatMap((entry, place) => entry.names.map((name) => [foldName(name), place] as const));
   const firsts = new Map<string, number>();
-  for (const [place, { page }] of entries.entries()) {
-    if (page !== undefined && !firsts.has(page)) firsts.set(page, place);
-  }
+  for (const [place, { page }] of entries.entries()) if (page !== undefined) firsts.getOrInsert(page, place);
   return {
     entries,
     words: [...postings.keys()].sort(),

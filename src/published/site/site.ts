@@ -12,7 +12,7 @@ import { fenceCode } from '../markdown.ts';
 import { ARQUIVOS_PATH, DOCS_PATH, ERROS_PATH } from '../paths.ts';
 import { projectText } from '../project-text.ts';
 import { CALCULATOR_PARAMS, renderCalculator } from './calculator.ts';
-import { drawEventoMachine, drawNotaMachine, drawNotaRoad } from './drawing.ts';
+import { drawMachine, drawNotaRoad, EVENTO_MACHINE, NOTA_MACHINE } from './drawing.ts';
 import { type Facts, LAW_FACTS } from './facts.ts';
 import { ARQUIVOS, PACOTE_CLIENTE } from './files.ts';
 import { addressOf, framePage, PAGES, type Page, relativePath } from './frame.ts';
@@ -87,10 +87,7 @@ function renderPageOnce(site: Site, page: Page, tabela = tabelaEmbarcada()): Ren
 }
 
 function makeOnce<Made>(known: Map<string, Made>, { slug }: Page, { versao }: TabelaIbsCbs, make: () => Made): Made {
-  const key = `${slug} ${versao}`;
-  const made = known.get(key) ?? make();
-  known.set(key, made);
-  return made;
+  return known.getOrInsertComputed(`${slug} ${versao}`, make);
 }
 
 /** A page made from its file. `query`: the fields of its form. */
@@ -111,8 +108,8 @@ function renderPage(site: Site, page: Page, query: URLSearchParams, tabela: Tabe
 /** The pictures, by the names used in the pages. */
 const DRAWINGS: Readonly<Record<string, Html>> = {
   'caminho-da-nota': drawNotaRoad(),
-  'desenho-nota': drawNotaMachine(),
-  'desenho-evento': drawEventoMachine(),
+  'desenho-nota': drawMachine(NOTA_MACHINE),
+  'desenho-evento': drawMachine(EVENTO_MACHINE),
 };
 
 /** The Grafana dashboard under the faults that a page names; `npm run quadro` draws them. */

@@ -24,10 +24,11 @@ import {
   withoutDocument,
 } from '../../documents/certificate.ts';
 import { detailsOfCms } from '../../documents/cms-details.ts';
+import type { FolderLog } from '../../documents/folder.ts';
 import { readJson } from '../../documents/json.ts';
 import { DPS_PROFILE, DSIG, isSignature } from '../../documents/signature-shape.ts';
 import type { SignatureReading } from '../../documents/signed.ts';
-import { openTrust, type Trust, type TrustLog, type TrustSettings } from '../../documents/trust.ts';
+import { openTrust, type Trust, type TrustSettings } from '../../documents/trust.ts';
 import { readXml, type XmlDocumentReading } from '../../documents/xml.ts';
 import { zoneOf } from '../../fiscal/catalogs/catalogs.ts';
 import type { Fault, Refusal } from '../../fiscal/fault.ts';
@@ -35,8 +36,6 @@ import { cutText } from '../../fiscal/fault.ts';
 import type { Elemento } from '../../fiscal/layout/tree.ts';
 import { isoMoment, momentIn } from '../../fiscal/moment.ts';
 import { stepsFor, verdictOf } from './advice.ts';
-
-export type { TrustLog } from '../../documents/trust.ts';
 
 /** Escaping (`>` is `&gt;`) makes a body at most four times as long; only repeated namespaces make it longer. */
 const FORM_CHARACTERS_MAX = 5 * 1024 * 1024;
@@ -142,7 +141,7 @@ export function debugSignatureOffline(
   sent: SentSignature,
   settings: TrustSettings,
   at: number,
-  log: TrustLog,
+  log: FolderLog,
 ): SignatureReport | Refusal {
   return reportOf(sent, { trust: openTrust(settings, log), at, zone: zoneOf(undefined) });
 }

@@ -230,8 +230,8 @@ function readColunas(said: readonly string[]): Colunas {
   const colunas = new Map<string, { oid: number; columns: Coluna[] }>();
   for (const line of said) {
     const [table, oid, nome, tipo, len, align] = line.split(' ') as [string, string, string, string, string, string];
-    if (!colunas.has(table)) colunas.set(table, { oid: Number(oid), columns: [] });
-    colunas.get(table)!.columns.push({ nome, tipo: Number(tipo), len: Number(len), align });
+    const { columns } = colunas.getOrInsert(table, { oid: Number(oid), columns: [] });
+    columns.push({ nome, tipo: Number(tipo), len: Number(len), align });
   }
   return colunas;
 }

@@ -129,17 +129,14 @@ async function make({ world, municipio, body, client }: Call) {
 
 const show = byOwner(async ({ world, municipio }) => ({ ambiente: await showAmbiente(world, municipio) }));
 
-const change = byOwner(async ({ world, municipio, body }) => {
-  const ambiente = await changeAmbiente(world, municipio, body);
-  if (ambiente === 'gone') return refuseUnknownMunicipio(municipio.tenant);
-  return 'faults' in ambiente ? refuseAsFlow(ambiente) : { ambiente };
-});
-
-const reset = byOwner(async ({ world, municipio, body }) => {
-  const ambiente = await resetAmbiente(world, municipio, body);
-  if (ambiente === 'gone') return refuseUnknownMunicipio(municipio.tenant);
-  return 'faults' in ambiente ? refuseAsFlow(ambiente) : { ambiente };
-});
+const answerWrite = (write: typeof changeAmbiente) =>
+  byOwner(async ({ world, municipio, body }) => {
+    const ambiente = await write(world, municipio, body);
+    if (ambiente === 'gone') return refuseUnknownMunicipio(municipio.tenant);
+    return 'faults' in ambiente ? refuseAsFlow(ambiente) : { ambiente };
+  });
+const change = answerWrite(changeAmbiente);
+const reset = answerWrite(resetAmbiente);
 
 const discard = byOwner(async ({ world, municipio }) => {
   await discardAmbiente(world, municipio);

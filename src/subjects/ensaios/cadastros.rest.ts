@@ -128,7 +128,7 @@ export async function downloadCadastro(door: Door, visit: Visit): Promise<HttpAn
   const found = await cadastroOf(door, visit);
   if ('status' in found) return found;
   const { own, cadastro } = found;
-  const { streamed: body, type, headers } = streamed('text/csv', cadastro.csv(own), cadastro.nome);
+  const { served: body, type, headers } = streamed('text/csv', cadastro.csv(own), cadastro.nome);
   return { status: 200, headers: { ...API_HEADERS, 'Content-Type': type, ...headers }, body };
 }
 

@@ -28,9 +28,7 @@ export async function gatherEventos(
   municipio: Municipio,
   eventos: readonly EventoComTrilha[],
 ): Promise<readonly Parte[]> {
-  const partes: Parte[] = [];
-  for (const [place, one] of eventos.entries()) partes.push(await gatherEvento(world, municipio, one, place + 1));
-  return partes;
+  return Array.fromAsync(eventos, (one, place) => gatherEvento(world, municipio, one, place + 1));
 }
 
 /** `place`: the position among the events of the note, from 1. */

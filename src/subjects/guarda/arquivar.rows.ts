@@ -23,6 +23,7 @@ import { type Db, runTransaction } from '../../base/pg/open.ts';
 import type { PoolClient } from '../../base/pg/pg.ts';
 import { isLocked } from '../../base/pg/unavailable.ts';
 import { ignoring } from '../../base/traces/ignoring.ts';
+import { nameMes } from '../../fiscal/moment.ts';
 import {
   bytesOf,
   countLinhas,
@@ -140,9 +141,8 @@ async function readEmAndamento(db: Pick<Db, 'query'>, mes: number): Promise<read
   return (await db.query<EmAndamento>(EM_ANDAMENTO, [mes])).rows;
 }
 
-type Tell = (line: string) => void;
 /** `now`: milliseconds. `tell` gets a line for each file. */
-type Work = { readonly now: () => number; readonly sign: SignArquivo; readonly tell: Tell };
+type Work = { readonly now: () => number; readonly sign: SignArquivo; readonly tell: (line: string) => void };
 
 /** Attempts while rows are written into the month after its files. */
 const WRITTEN_MEANWHILE_MAX = 5;
@@ -163,7 +163,7 @@ async function closeMes(pool: Db, mes: number, work: Work): Promise<number | und
   for (let attempt = 0; attempt < WRITTEN_MEANWHILE_MAX; attempt += 1) {
     const [row] = (await pool.query('select arquivado_em, eliminado_em from meses where mes = $1', [mes])).rows;
     if (row !== undefined && row.eliminado_em !== null) throw new ArquivoRecusado(ELIMINATED(mes));
-    if (row === undefined) throw new ArquivoRecusado(`O mês ${nameOfMes(mes)} não tem tabelas neste banco.`);
+    if (row === undefined) throw new ArquivoRecusado(`O mês ${nameMes(mes)} não tem tabelas neste banco.`);
     if (row.arquivado_em !== null) return undefined;
     for (const [tenant, linhas] of await runTransaction(pool, (client) => countWithoutEnsaios(client, mes))) {
       const last = await findLast(pool, tenant, mes);
@@ -180,7 +180,7 @@ async function closeMes(pool: Db, mes: number, work: Work): Promise<number | und
     if (lockedMs !== undefined) return lockedMs;
     tell('algo do mês foi escrito entretanto: o arquivo de quem mudou é escrito de novo');
   }
-  throw new ArquivoRecusado(`Algo continua a ser escrito em ${nameOfMes(mes)}; repita quando nada se mover nele.`);
+  throw new ArquivoRecusado(`Algo continua a ser escrito em ${nameMes(mes)}; repita quando nada se mover nele.`);
 }
 
 /** Counts a month after removing the rows of private sandboxes: files are never deleted, so no file may hold such rows. */
@@ -222,10 +222,10 @@ function isMissing({ trazido_em, linhas }: Arquivado, here: Linhas): boolean {
   return trazido_em === null && NAMES.some((name) => (here[name] ?? 0) < (linhas[name] ?? 0));
 }
 
-const ELIMINATED = (mes: number): string => `${nameOfMes(mes)} foi eliminado: dele não há mais nada.`;
+const ELIMINATED = (mes: number): string => `${nameMes(mes)} foi eliminado: dele não há mais nada.`;
 
 const ONLY_IN_FILE = ({ nome, mes }: Arquivado): string =>
-  `O que está em ${nome} não está no banco: traga-o antes de fechar o mês outra vez, com nfse arquivo trazer ${nameOfMes(mes)}.`;
+  `O que está em ${nome} não está no banco: traga-o antes de fechar o mês outra vez, com nfse arquivo trazer ${nameMes(mes)}.`;
 
 async function findLast(db: Pick<Db, 'query'>, tenant: string, mes: number): Promise<Arquivado | undefined> {
   const text = `${SELECT} where a.tenant = $1 and a.mes = $2 and a.pronto_em is not null order by a.geracao desc limit 1`;
@@ -246,7 +246,7 @@ async function emptyMes(pool: Db, mes: number, now: () => number): Promise<numbe
         await client.query('set local enable_seqscan = on');
         const counts = await countWithoutEnsaios(client, mes);
         const underWay = await readEmAndamento(client, mes);
-        if (underWay.length > 0) throw new ArquivoRecusado(`Há o que está em andamento em ${nameOfMes(mes)}.`);
+        if (underWay.length > 0) throw new ArquivoRecusado(`Há o que está em andamento em ${nameMes(mes)}.`);
         for (const [tenant, linhas] of counts) {
           const last = await findLast(client, tenant, mes);
           if (last === undefined || last.trazido_em !== null || !isSame(last.linhas, linhas)) return undefined;
@@ -264,11 +264,6 @@ async function emptyMes(pool: Db, mes: number, now: () => number): Promise<numbe
 
 /** Attempts to lock the tables; each gives way to a query on the month of more than two seconds. */
 const LOCKED_MAX = 60;
-
-/** `2026-11` */
-export function nameOfMes(mes: number): string {
-  return `${Math.floor(mes / 100)}-${String(mes % 100).padStart(2, '0')}`;
-}
 
 /** The last file of a tenant's chain: no other file names it as its predecessor. */
 const END_OF_CHAIN = `select a.sha256 from arquivos a where a.tenant = $1
@@ -333,7 +328,7 @@ async function announceArquivo(
   { bytes, sha256 }: Escrito,
   { linhas, anterior, criado, fundamentos }: Novo,
 ): Promise<Arquivado> {
-  const nome = path.posix.join(tenant, `${nameOfMes(mes)}-${sha256.toString('hex', 0, 6)}.nfse`);
+  const nome = path.posix.join(tenant, `${nameMes(mes)}-${sha256.toString('hex', 0, 6)}.nfse`);
   const last = 'select max(geracao) as geracao from arquivos where tenant = $1 and mes = $2';
   const geracao = 1 + ((await pool.query<{ geracao: number | null }>(last, [tenant, mes])).rows[0]?.geracao ?? 0);
   const insert = `insert into arquivos (tenant, mes, geracao, nome, bytes, sha256, anterior, linhas, criado_em, fundamentos)

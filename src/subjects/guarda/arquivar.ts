@@ -7,8 +7,8 @@ import { loadSigner } from '../../documents/key-files.ts';
 import { pemOf } from '../../documents/pki.ts';
 import type { Signer } from '../../documents/signing.ts';
 import { AMBIENTES } from '../../fiscal/ambiente.ts';
-import { DAY_MS } from '../../fiscal/moment.ts';
-import { type Arquivado, ArquivoRecusado, endOfMes, nameOfMes, type SignArquivo } from './arquivar.rows.ts';
+import { DAY_MS, nameMes } from '../../fiscal/moment.ts';
+import { type Arquivado, ArquivoRecusado, endOfMes, type SignArquivo } from './arquivar.rows.ts';
 
 /** A month is closed no earlier: events come late, and frequent queries are about recent months. */
 const AFTER_DAYS = 62;
@@ -22,7 +22,9 @@ export function readMes(text: string): number | undefined {
   return year === undefined ? undefined : Number(year) * 100 + Number(month);
 }
 
-const wrongMes = (text: string): Problem => ({ problem: `${text} não é um mês: escreva-o como 2026-01.` });
+export function wrongMes(text: string): Problem {
+  return { problem: `${text} não é um mês: escreva-o como 2026-01.` };
+}
 
 /** Turns a refusal of the store into a problem. */
 export async function orProblem<Result>(work: () => Promise<Result>): Promise<Result | Problem> {
@@ -241,7 +243,7 @@ export async function listArquivo(world: RegistryWorld): Promise<readonly MesArq
   const ready = (await arquivo.listArquivos()).filter(({ pronto_em }) => pronto_em !== null);
   const byMes = Map.groupBy(ready, ({ mes }) => mes);
   return (await arquivo.listMeses()).map(({ mes, arquivado_em }) => ({
-    mes: nameOfMes(mes),
+    mes: nameMes(mes),
     arquivado_em: arquivado_em?.toISOString() ?? null,
     arquivos: (byMes.get(mes) ?? []).map(({ tenant, nome, bytes, sha256, certificado, linhas }) => ({
       municipio: tenant,

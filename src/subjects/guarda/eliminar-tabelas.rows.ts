@@ -6,7 +6,8 @@
 import { MONTHLY_TABLES } from '../../base/book/meses.ts';
 import { isDistributed } from '../../base/pg/distributed.ts';
 import type { Db } from '../../base/pg/open.ts';
-import { ArquivoRecusado, nameOfMes } from './arquivar.rows.ts';
+import { nameMes } from '../../fiscal/moment.ts';
+import { ArquivoRecusado } from './arquivar.rows.ts';
 
 /** The state of a table; `isPending`: an earlier command was killed in between. */
 const STATE = `select c.relispartition as "isPart", coalesce(i.inhdetachpending, false) as "isPending"
@@ -48,4 +49,4 @@ export async function dropTabelas(pool: Db, mes: number): Promise<number> {
 /** A statement or a lock exceeded its time limit. */
 const WAITED = new Set(['57014', '55P03']);
 const IN_USE = (mes: number): string =>
-  `${nameOfMes(mes)} foi eliminado. As tabelas dele, vazias, esperam por quem tem uma transação aberta no banco: dê o comando outra vez, e elas saem.`;
+  `${nameMes(mes)} foi eliminado. As tabelas dele, vazias, esperam por quem tem uma transação aberta no banco: dê o comando outra vez, e elas saem.`;

@@ -5,9 +5,8 @@ import { municipalMoment } from '../../base/world/gather-facts.ts';
 import { municipioNamed, type RegistryWorld } from '../../base/world/municipios.ts';
 import { type PorMao, type Problem, readMotivo } from '../../base/world/operator.ts';
 import { eliminavelDesde } from '../../fiscal/guarda.ts';
-import { brazilianDate } from '../../fiscal/moment.ts';
-import { nameOfMes } from './arquivar.rows.ts';
-import { orProblem, readMes } from './arquivar.ts';
+import { brazilianDate, nameMes } from '../../fiscal/moment.ts';
+import { orProblem, readMes, wrongMes } from './arquivar.ts';
 import type { Eliminado, Retencao, Retida } from './eliminar.rows.ts';
 
 /** `arquivos`: number of archive files; `tabelas`: number of tables, which are then empty. */
@@ -73,12 +72,11 @@ function finishElimination(
   });
 }
 
-const wrongMes = (text: string): Problem => ({ problem: `${text} não é um mês: escreva-o como 2026-01.` });
 const NOWHERE =
   'Há arquivos desse mês, e NFSE_ARQUIVO não diz onde estão: dê-a a este comando, para que sejam apagados também.';
 
 async function whyKept(world: RegistryWorld, mes: number): Promise<string | undefined> {
-  const name = nameOfMes(mes);
+  const name = nameMes(mes);
   const found = await world.store.eliminacao.inspect(mes);
   if (found === undefined) return `Não há nada de ${name} neste banco.`;
   const { eliminado_em, ultimoAno, retencoes, antes } = found;
@@ -98,7 +96,7 @@ async function whyKept(world: RegistryWorld, mes: number): Promise<string | unde
     return `${name} ainda tem o que está em andamento, e nada dele se elimina: ${each}.`;
   }
   if (antes.length === 0) return undefined;
-  const each = antes.map((one) => `${nameOfMes(one.mes)} (${one.quantos})`).join(', ');
+  const each = antes.map((one) => `${nameMes(one.mes)} (${one.quantos})`).join(', ');
   return `Em ${name} foram registrados eventos de notas de outros meses, que se eliminam antes: ${each}.`;
 }
 

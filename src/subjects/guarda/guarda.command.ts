@@ -14,7 +14,7 @@ import {
 } from '../../base/terminal/command.ts';
 import { jsonText, printable, tableLines } from '../../base/terminal/text.ts';
 import { groupDigits } from '../../fiscal/group-digits.ts';
-import { BRASILIA, momentIn } from '../../fiscal/moment.ts';
+import { BRASILIA, momentIn, nameMes } from '../../fiscal/moment.ts';
 import { type Contado, eliminateMes, holdMes, listHolds, rehearseElimination, releaseMes } from './eliminar.ts';
 
 const HOLD_OPTIONS = {
@@ -94,7 +94,7 @@ function mover(world: CliWorld, values: Values, mes: string, move: Move, done: s
 
 async function listar(world: CliWorld, values: Values): Promise<number> {
   const held = (await world.registry(listHolds)).map(({ tenant, mes, motivo, quem, desde }) => ({
-    mes: `${Math.floor(mes / 100)}-${String(mes % 100).padStart(2, '0')}`,
+    mes: nameMes(mes),
     municipio: tenant,
     desde: desde.toISOString(),
     quem,

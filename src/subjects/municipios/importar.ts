@@ -6,7 +6,7 @@
 import { type Linhas, readResumo } from '../../base/book/linhas.ts';
 import { describeDifference } from '../../base/pg/tabelas.ts';
 import { type RegistryWorld, slugProblem } from '../../base/world/municipios.ts';
-import { nameOfMes } from '../guarda/arquivar.rows.ts';
+import { nameMes } from '../../fiscal/moment.ts';
 import { Arquivo, checkArquivo, type Manifesto, type ResumoDeTabela } from './arquivo.ts';
 import type { Andamento } from './exportar.ts';
 
@@ -76,7 +76,7 @@ function whyNot({ code, detail = '' }: DatabaseError): string | undefined {
     return 'já tem uma linha igual: este município já está aqui, ou outro comando o importa neste momento.';
   const mes = code === REFUSED ? NO_PARTITION.exec(detail)?.[1] : undefined;
   if (mes === undefined) return undefined;
-  const name = nameOfMes(Number(mes));
+  const name = nameMes(Number(mes));
   return `tem, no arquivo, linhas de ${name}, mês que este banco já eliminou. Elimine-o também na origem (nfse guarda eliminar ${name}) e exporte de novo, ou importe num banco que não o eliminou. Nada foi importado.`;
 }
 

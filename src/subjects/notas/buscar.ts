@@ -168,13 +168,8 @@ function writeLugar({ mes, em, id }: Lugar): string {
   return `${mes}-${em}-${id}`;
 }
 
-/** Whether a text is a valid `seguinte`. */
-export function isLugar(text: string): boolean {
-  return readLugar(text) !== undefined;
-}
-
-/** An invalid place means the beginning. */
-function readLugar(text: string | undefined): Lugar | undefined {
+/** The place that a `seguinte` names; undefined: an invalid text, which means the beginning. */
+export function readLugar(text: string | undefined): Lugar | undefined {
   const [, mes, em, id] = LUGAR.exec(text ?? '') ?? [];
   return id === undefined ? undefined : { mes: Number(mes), em: Number(em), id };
 }

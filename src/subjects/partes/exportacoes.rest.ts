@@ -84,7 +84,7 @@ async function download(call: Call) {
   if ('estado' in arquivo) return refuseWithoutArquivo(arquivo.motivo ?? undefined);
   const { nome, tipo, bytes, conteudo } = arquivo;
   const headers = { 'Content-Disposition': `attachment; filename="${nome}"`, 'Content-Length': String(bytes) };
-  return { streamed: conteudo, type: tipo, headers };
+  return { served: conteudo, type: tipo, headers };
 }
 
 const ALL = '/api/v1/exportacoes' as const;

@@ -10,7 +10,7 @@ import { type Fault, quoted, type Refusal } from '../../fiscal/fault.ts';
 import { spacedMoment } from '../../fiscal/moment.ts';
 import { PARTES_DA_NOTA, type ParteDaNota } from '../../fiscal/mudanca.ts';
 import { whyNoDocumento } from '../cadastros/import-prestadores.ts';
-import { countNotasOf, type De, isLugar, type NotaAchada, searchNotasOf } from '../notas/buscar.ts';
+import { countNotasOf, type De, type NotaAchada, readLugar, searchNotasOf } from '../notas/buscar.ts';
 import { NOMES_DE_FILTROS, type NomeDeFiltro } from '../notas/filtros.ts';
 import { motivoSemIssqn, notaSemXml } from '../notas/queries.ts';
 
@@ -127,7 +127,7 @@ export async function listNotasOf(
 ): Promise<PaginaDaParte | Refusal> {
   const papel = readPapel(pedida.papel);
   if (typeof papel === 'object') return papel;
-  if (cursor && !isLugar(cursor)) return refuseCursor(cursor);
+  if (cursor && readLugar(cursor) === undefined) return refuseCursor(cursor);
   const { texto, papel: _papel, ...rest } = pedida;
   const busca = { ...rest, q: texto ?? '' };
   const de: De = { documento, papel };

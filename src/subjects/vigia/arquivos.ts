@@ -23,8 +23,7 @@ type Pair = readonly [Labels, number];
 export async function lookAtFiles(world: VigiaWorld): Promise<readonly Sample[]> {
   const municipios = await world.store.municipios.list();
   const names = nameMunicipios(municipios);
-  const known = opened.get(world.store) ?? new Map<string, Known>();
-  opened.set(world.store, known);
+  const known = opened.getOrInsertComputed(world.store, () => new Map());
   const folders = new Map<string, Promise<boolean>>();
   const [ends, lacking, lists]: [Pair[], Pair[], Pair[]] = [[], [], []];
   let left = OPENED_MAX;

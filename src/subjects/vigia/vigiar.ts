@@ -154,11 +154,10 @@ function gatherEsperas(
   const known = esperas.filter(({ tenant }) => names.has(tenant));
   const transmitting = known.filter(({ tenant }) => producao.has(tenant));
   const labelsOf = ({ tenant }: EsperaDeUm): { municipio: string } => ({ municipio: names.get(tenant)! });
+  const measureAge = (desde: number | undefined): number =>
+    desde === undefined ? 0 : Math.max(0, (now - desde) / SECOND_MS);
   const agesOf = (documento: string, since: (one: EsperaDeUm) => number | undefined) =>
-    transmitting.map((one): readonly [Labels, number] => {
-      const desde = since(one);
-      return [{ ...labelsOf(one), documento }, desde === undefined ? 0 : Math.max(0, (now - desde) / SECOND_MS)];
-    });
+    transmitting.map((one): readonly [Labels, number] => [{ ...labelsOf(one), documento }, measureAge(since(one))]);
   const countsOf = (documento: string, how: (one: EsperaDeUm) => number) =>
     known.map((one): readonly [Labels, number] => [{ ...labelsOf(one), documento }, how(one)]);
   const flagsOf = (how: (one: EsperaDeUm) => boolean) =>
@@ -179,10 +178,7 @@ function gatherEsperas(
     ...agesOf('lote', ({ loteDesde }) => loteDesde),
   ];
   const lateOf = (trabalho: string, since: (one: EsperaDeUm) => number | undefined) =>
-    known.map((one): readonly [Labels, number] => {
-      const desde = since(one);
-      return [{ ...labelsOf(one), trabalho }, desde === undefined ? 0 : Math.max(0, (now - desde) / SECOND_MS)];
-    });
+    known.map((one): readonly [Labels, number] => [{ ...labelsOf(one), trabalho }, measureAge(since(one))]);
   const entregas = known.flatMap((one): readonly (readonly [Labels, number])[] => [
     [{ ...labelsOf(one), estado: 'pendente' }, one.avisos],
     [{ ...labelsOf(one), estado: 'morta' }, one.avisosMortos],
