@@ -1,23 +1,50 @@
 /** The published form of a change of a note or an event, for clients that query changes and for webhooks. */
-import { EVENTO_ESTADOS, type EventoEstado } from './evento.ts';
-import { NOTA_ESTADOS, type NotaEstado } from './nota.ts';
+import { EVENTO_ESTADOS } from './evento.ts';
+import { NOTA_ESTADOS } from './nota.ts';
 
 /** Days for which a production municipality lists changes; older ones are found by listing notes. */
 export const MUDANCAS_GUARDA_DIAS = 400;
 
-/** `nota.autorizada`, `evento.processado`: the new state, by its name in the state machine. */
-export type TipoMudanca = `nota.${NotaEstado}` | `evento.${EventoEstado}`;
+/** Letter with which the stored changes of each kind of row begin. */
+export const LETRAS = { nota: 'n', evento: 'e' } as const;
+export type ItemMudado = keyof typeof LETRAS;
 
-export const TIPOS_MUDANCA: readonly TipoMudanca[] = [
-  ...(Object.keys(NOTA_ESTADOS) as NotaEstado[]).map((estado) => `nota.${estado}` as const),
-  ...(Object.keys(EVENTO_ESTADOS) as EventoEstado[]).map((estado) => `evento.${estado}` as const),
-];
+/**
+ * A kind of change. `codigo`: first word of its stored lines, `n` or `e` alone for a state, otherwise longer. `significado`: its meaning,
+ * with names between backquotes. `estado`: the new state; null: the row keeps its state.
+ */
+type Descrito<Item extends ItemMudado, Nome extends string> = {
+  readonly tipo: `${Item}.${Nome}`;
+  readonly item: Item;
+  readonly codigo: string;
+  readonly significado: string;
+  readonly estado: Nome | null;
+};
+export type TipoDescrito = Descrito<'nota', string> | Descrito<'evento', string>;
 
-/** The meaning of each kind, in the words of the state machines; names in it stand between backquotes. */
-export const TIPOS_MUDANCA_HELP = Object.fromEntries([
-  ...Object.entries(NOTA_ESTADOS).map(([estado, { significado }]) => [`nota.${estado}`, significado]),
-  ...Object.entries(EVENTO_ESTADOS).map(([estado, { significado }]) => [`evento.${estado}`, significado]),
-]) as Readonly<Record<TipoMudanca, string>>;
+function describeEstados<Item extends ItemMudado, Estado extends string>(
+  item: Item,
+  estados: Readonly<Record<Estado, { readonly significado: string }>>,
+): readonly Descrito<Item, Estado>[] {
+  return (Object.keys(estados) as Estado[]).map((estado) => ({
+    tipo: `${item}.${estado}` as const,
+    item,
+    codigo: LETRAS[item],
+    significado: estados[estado].significado,
+    estado,
+  }));
+}
+
+/** All kinds of change, in the order in which pages show them: each state of the machines, and below them the kinds that are no state. */
+export const MUDANCAS = [
+  ...describeEstados('nota', NOTA_ESTADOS),
+  ...describeEstados('evento', EVENTO_ESTADOS),
+] as const satisfies readonly TipoDescrito[];
+
+/** `nota.autorizada`, `evento.processado`. */
+export type TipoMudanca = (typeof MUDANCAS)[number]['tipo'];
+
+export const TIPOS_MUDANCA: readonly TipoMudanca[] = MUDANCAS.map(({ tipo }) => tipo);
 
 /** The roles of a CNPJ or CPF in a note, in the order in which the note names them. */
 export const PARTES_DA_NOTA = ['prestador', 'tomador', 'intermediario'] as const;

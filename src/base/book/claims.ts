@@ -1,5 +1,6 @@
 /** Common parts of notas and eventos with moves: their trail, and storing the outcome of a claim. Their own files hold the differences. */
 import type { Move } from '../../fiscal/machine.ts';
+import type { TipoMudanca } from '../../fiscal/mudanca.ts';
 import { count, nameMunicipio } from '../measures/counters.ts';
 import { type Db, dropNul, ONE_BY_ONE, runPipeline, writeUnlocked } from '../pg/open.ts';
 import type { PoolClient } from '../pg/pg.ts';
@@ -11,7 +12,7 @@ import { insertEntrada } from './auditoria-entradas.ts';
 import type { Folha } from './auditoria-hash.ts';
 import { folhaOf, folhaOfSaid, momentText, saidInSql, type Vista } from './auditoria-tabelas.ts';
 import { groupByMes, isOfTipo, type Ref } from './fila.ts';
-import { insertNovas } from './mudancas-novas.ts';
+import { insertNovas, type NovaMudanca } from './mudancas-novas.ts';
 import { advanceRecepcao, insertCertificados, printOf, type Recebida } from './recepcoes.ts';
 
 /** Kinds of rows that have moves. */
@@ -90,10 +91,16 @@ export async function insertTrail(
   const folhas = [...besides, ...folhasOfStanding(item, standing), ...moves.map((move) => folhaOfMove(item, move))];
   await Promise.all([
     client.query(TRAIL[item](tenant, moves)),
-    insertNovas(client, tenant, item, moves),
+    insertNovas(client, tenant, selectMudadas(item, moves)),
     insertEntrada(client, tenant, folhas),
   ]);
   countMoves(tenant, item, moves);
+}
+
+/** The changes among moves. A move that returns to its own state, such as a postponed sending, is no change. */
+function selectMudadas(item: Item, moves: readonly Trailed[]): readonly NovaMudanca[] {
+  const changes = moves.filter(({ de, para }) => de !== para);
+  return changes.map((move) => ({ ...move, item, tipo: `${item}.${move.para}` as TipoMudanca }));
 }
 
 /** Moves of a transaction that is rolled back later, a rare case, stay counted. */

@@ -1,47 +1,79 @@
-/** Changes of notas and eventos for their subscribers. They are written with the moves that made them, in one row a transaction. */
+/** Changes of notas and eventos for their subscribers. They are written in the transaction that made them, in one row. */
 import { randomUUID } from 'node:crypto';
+import { type ItemMudado, LETRAS, MUDANCAS, type TipoDescrito, type TipoMudanca } from '../../fiscal/mudanca.ts';
 import type { PoolClient } from '../pg/pg.ts';
 import { insertRows } from '../pg/sql.ts';
 import type { Traced } from '../traces/traces.ts';
 import type { Ref } from './fila.ts';
 
-/** Kind of the changed row: a nota, or an evento. */
-type Item = 'nota' | 'evento';
-
 /**
- * A change of state. `movimento`: its number among the moves of its row; `em`: milliseconds; `para`: the new state. `estadoDaNota`: for an
- * evento, the state of its nota at that moment, known once the change has its place.
+ * A change of a nota or an evento. `tipo`: name of its kind, `nota.autorizada`; `movimento`: number among the moves of its row, of the
+ * latest one if it is no move; `em`: milliseconds; `para`: state of the row with it. `estadoDaNota`: for an evento, the state of its nota
+ * at that moment, known once the change has its place.
  */
 export type Mudou = Ref &
   Traced & {
-    readonly item: Item;
+    readonly tipo: string;
+    readonly item: ItemMudado;
     readonly movimento: number;
     readonly em: number;
     readonly para: string;
     readonly estadoDaNota?: string | undefined;
   };
 
-const LETTERS = { nota: 'n', evento: 'e' } as const;
+/** A change as it is written. */
+export type NovaMudanca = Omit<Mudou, 'tipo' | 'estadoDaNota'> & { readonly tipo: TipoMudanca };
 
-export function writeMudou({ item, id, mes, movimento, em, para, estadoDaNota }: Mudou): string {
-  const line = `${LETTERS[item]} ${id} ${mes} ${movimento} ${em} ${para}`;
-  return estadoDaNota === undefined ? line : `${line} ${estadoDaNota}`;
+/** Whether a change is a move to another state. */
+export function isMove({ tipo, item, para }: Pick<Mudou, 'tipo' | 'item' | 'para'>): boolean {
+  return tipo === nameEstado(item, para);
+}
+
+/** Order of the changes of one nota or evento. Those that are no moves come after the move of their number, by their moments. */
+export function compareNumbers(one: Mudou, other: Mudou): number {
+  const emOf = (mudou: Mudou): number => (isMove(mudou) ? 0 : mudou.em);
+  return one.movimento - other.movimento || emOf(one) - emOf(other);
+}
+
+function nameEstado(item: ItemMudado, estado: string): string {
+  return `${item}.${estado}`;
 }
 
 const LINE =
-  /^(?<letter>[ne]) (?<id>\d+) (?<mes>\d{6}) (?<movimento>\d+) (?<em>-?\d+) (?<para>\w+)(?: (?<estadoDaNota>\w+))?$/;
-const ITEMS: Readonly<Record<string, Item>> = { n: 'nota', e: 'evento' };
+  /^(?<codigo>[a-z]+) (?<id>\d+) (?<mes>\d{6}) (?<movimento>\d+) (?<em>-?\d+) (?<para>\w+)(?: (?<estadoDaNota>\w+))?$/;
 
-/** Undefined: a newer version wrote the line. A partial reading would report it wrongly, or lose it. */
-export function readMudou(line: string): Mudou | undefined {
-  const found = LINE.exec(line)?.groups;
-  if (found === undefined) return undefined;
-  const { letter, id, mes, movimento, em, para, estadoDaNota } = found as Record<string, string>;
+/** Writes and reads the stored lines of changes of some kinds. */
+export type Coding = {
+  readonly write: (mudou: Omit<Mudou, keyof Traced>) => string;
+  /** Undefined: a newer version wrote the line. A partial reading would report it wrongly, or lose it. */
+  readonly read: (line: string) => Mudou | undefined;
+};
+
+export function createCoding(tipos: readonly TipoDescrito[]): Coding {
+  const codes = new Map<string, string>(tipos.map(({ tipo, codigo }) => [tipo, codigo]));
+  const kinds = new Map<string, TipoDescrito>(tipos.map((one) => [one.codigo, one]));
   return {
-    ...{ item: ITEMS[letter!]!, id: id!, mes: Number(mes), movimento: Number(movimento), em: Number(em), para: para! },
-    ...(estadoDaNota === undefined ? {} : { estadoDaNota }),
+    write: ({ tipo, item, id, mes, movimento, em, para, estadoDaNota }) => {
+      // A state of a newer version has no code of its own either.
+      const line = `${codes.get(tipo) ?? LETRAS[item]} ${id} ${mes} ${movimento} ${em} ${para}`;
+      return estadoDaNota === undefined ? line : `${line} ${estadoDaNota}`;
+    },
+    read: (line) => {
+      const found = LINE.exec(line)?.groups;
+      const kind = kinds.get(found?.codigo ?? '');
+      if (found === undefined || kind === undefined) return undefined;
+      const { id, mes, movimento, em, para, estadoDaNota } = found as Record<string, string>;
+      const { item, estado } = kind;
+      const tipo = estado === null ? kind.tipo : nameEstado(item, para!);
+      return {
+        ...{ tipo, item, id: id!, mes: Number(mes), movimento: Number(movimento), em: Number(em), para: para! },
+        ...(estadoDaNota === undefined ? {} : { estadoDaNota }),
+      };
+    },
   };
 }
+
+export const CODING = createCoding(MUDANCAS);
 
 /** A row as a transaction wrote it. `traceparents`: one line a change, empty without a trace; null: no change has one. */
 export type Nova = { readonly id: string; readonly mudancas: string; readonly traceparents: string | null };
@@ -50,7 +82,10 @@ export type Nova = { readonly id: string; readonly mudancas: string; readonly tr
  * The changes of rows, and the rows that are left to a newer version. Those are the rows that only it can read, and rows that would
  * overtake them for the same item.
  */
-export function readNovas(rows: readonly Nova[]): {
+export function readNovas(
+  rows: readonly Nova[],
+  { read: readMudou }: Pick<Coding, 'read'> = CODING,
+): {
   readonly mudadas: readonly Mudou[];
   readonly left: readonly Nova[];
 } {
@@ -77,10 +112,10 @@ export function readNovas(rows: readonly Nova[]): {
   };
 }
 
-/** The item of a line, and the place of the change among its moves, as far as readable. */
+/** The item of a line, and the place of the change among its moves, as far as readable. A change that is no move comes after its number. */
 function placeOf(line: string): { readonly key: string; readonly at: number } {
-  const [letter, id, , movimento] = line.split(' ');
-  return { key: `${letter} ${id}`, at: Number(movimento) || 0 };
+  const [codigo = '', id, , movimento] = line.split(' ');
+  return { key: `${codigo[0]} ${id}`, at: (Number(movimento) || 0) + (codigo.length > 1 ? 0.5 : 0) };
 }
 
 function firstOf(places: readonly { readonly at: number }[]): number {
@@ -93,17 +128,11 @@ export const INSERT_NOVAS = insertRows<Nova>('insert_mudancas_novas', 'mudancas_
   ['traceparents text', ({ traceparents }) => traceparents],
 ]);
 
-/** Writes the changes of moves. A move that returns to its own state, such as a postponed sending, is no change. */
-export async function insertNovas(
-  client: PoolClient,
-  tenant: string,
-  item: Item,
-  moves: readonly (Omit<Mudou, 'item'> & { readonly de: string | null })[],
-): Promise<void> {
-  const changes = moves.filter(({ de, para }) => de !== para);
-  if (changes.length === 0) return;
-  const mudancas = changes.map((move) => writeMudou({ item, ...move })).join('\n');
-  const isTraced = changes.some(({ traceparent }) => traceparent != null);
-  const traceparents = isTraced ? changes.map(({ traceparent }) => traceparent ?? '').join('\n') : null;
+/** Writes changes, in the transaction that made them. */
+export async function insertNovas(client: PoolClient, tenant: string, mudadas: readonly NovaMudanca[]): Promise<void> {
+  if (mudadas.length === 0) return;
+  const mudancas = mudadas.map(CODING.write).join('\n');
+  const isTraced = mudadas.some(({ traceparent }) => traceparent != null);
+  const traceparents = isTraced ? mudadas.map(({ traceparent }) => traceparent ?? '').join('\n') : null;
   await client.query(INSERT_NOVAS(tenant, [{ id: randomUUID(), mudancas, traceparents }]));
 }

@@ -5,10 +5,8 @@ import { EXCESS_KEPT } from '../../base/http/quotas.ts';
 import { ENSAIO_DIAS } from '../../base/world/relogio.ts';
 import { ESCOPOS } from '../../base/world/token.ts';
 import { AMBIENTES } from '../../fiscal/ambiente.ts';
-import { EVENTO_ESTADOS, type EventoEstado } from '../../fiscal/evento.ts';
 import { groupDigits } from '../../fiscal/group-digits.ts';
-import { MUDANCAS_GUARDA_DIAS, TIPOS_MUDANCA } from '../../fiscal/mudanca.ts';
-import { NOTA_ESTADOS, type NotaEstado } from '../../fiscal/nota.ts';
+import { MUDANCAS, MUDANCAS_GUARDA_DIAS } from '../../fiscal/mudanca.ts';
 import { code, joinItems, nameTable, table } from '../../published/markdown.ts';
 import type { Facts } from '../../published/site/facts.ts';
 import {
@@ -70,12 +68,7 @@ export const PARTE_FACTS: Facts = {
   'tabela-mudancas': () =>
     table(
       ['Tipo', 'O que significa'],
-      TIPOS_MUDANCA.map((tipo) => {
-        const [item, estado] = tipo.split('.') as ['nota' | 'evento', string];
-        const { significado } =
-          item === 'nota' ? NOTA_ESTADOS[estado as NotaEstado] : EVENTO_ESTADOS[estado as EventoEstado];
-        return [code(tipo), significado];
-      }),
+      MUDANCAS.map(({ tipo, significado }) => [code(tipo), significado]),
     ),
   'avisos-por-documento': () => String(WEBHOOKS_MAX),
   'avisos-por-raiz': () => String(WEBHOOKS_POR_RAIZ),

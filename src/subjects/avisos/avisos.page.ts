@@ -13,7 +13,7 @@ import {
 import { MOTIVO_MAX } from '../../base/world/operator.ts';
 import { mayAs } from '../../base/world/papeis.ts';
 import { maskDocumento } from '../../fiscal/chave.ts';
-import { TIPOS_MUDANCA, TIPOS_MUDANCA_HELP } from '../../fiscal/mudanca.ts';
+import { type ItemMudado, MUDANCAS } from '../../fiscal/mudanca.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
 import { formTokenOf } from '../contas/entrada.ts';
 import {
@@ -90,13 +90,12 @@ function listed(call: InMunicipio, caption: string, rows: readonly WebhookPublic
 
 // The form for a new address.
 
-const KINDS = { nota: 'Notas', evento: 'Eventos' } as const;
+const KINDS: Readonly<Record<ItemMudado, string>> = { nota: 'Notas', evento: 'Eventos' };
 
 function kindBoxes(ticked: readonly string[]): Inserted {
   return Object.entries(KINDS).map(([item, legend]) => {
-    const tipos = TIPOS_MUDANCA.filter((tipo) => tipo.startsWith(`${item}.`));
-    const choices = tipos.map(
-      (tipo) => [tipo, html`<code>${tipo}</code> ${withNames(TIPOS_MUDANCA_HELP[tipo])}`] as const,
+    const choices = MUDANCAS.filter((one) => one.item === item).map(
+      ({ tipo, significado }) => [tipo, html`<code>${tipo}</code> ${withNames(significado)}`] as const,
     );
     return boxes({ name: 'tipos', legend, choices, ticked });
   });

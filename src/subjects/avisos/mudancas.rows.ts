@@ -7,12 +7,13 @@
 
 import { groupByMes, type Ref } from '../../base/book/fila.ts';
 import {
+  CODING,
+  type Coding,
+  compareNumbers,
   INSERT_NOVAS,
   type Mudou,
   type Nova,
-  readMudou,
   readNovas,
-  writeMudou,
 } from '../../base/book/mudancas-novas.ts';
 import { type Db, ONE_BY_ONE, runTransaction } from '../../base/pg/open.ts';
 import type { PoolClient } from '../../base/pg/pg.ts';
@@ -187,11 +188,11 @@ type Known = {
 
 type Eventos = ReadonlyMap<string, EventoDaMudanca>;
 
-export function mudancaStore(pool: Db) {
+export function mudancaStore(pool: Db, coding = CODING) {
   return {
     /** Gives places to all committed changes of a tenant; none if another process holds the tenant. `now`: milliseconds. */
     append: (tenant: string, now: number): Promise<Postas> =>
-      runTransaction(pool, (client) => appendNovas(client, tenant, now)),
+      runTransaction(pool, (client) => appendNovas(client, tenant, coding, now)),
     /** The changes of a document from a place on, at most `max`. `ate`: place after the last read change; `isAll`: there was no more. */
     list: async (tenant: string, documento: string, { bloco, lidas }: Lugar, max: number): Promise<Lidas> => {
       const found: (Mudou & { readonly ate: Lugar })[] = [];
@@ -207,7 +208,7 @@ export function mudancaStore(pool: Db) {
           const at = Number(row.bloco);
           const lines = row.mudancas.split('\n');
           for (let place = at === bloco ? lidas : 0; place < lines.length && found.length < max; place += 1) {
-            const mudou = readMudou(lines[place]!);
+            const mudou = coding.read(lines[place]!);
             isNewer = mudou === undefined;
             if (mudou === undefined) break;
             found.push({ ...mudou, ate: { bloco: at, lidas: place + 1 } });
@@ -232,7 +233,7 @@ export function mudancaStore(pool: Db) {
       tenant: string,
       lines: readonly string[],
     ): Promise<ReadonlyMap<string, Omit<Mudanca, 'ate'> | undefined>> => {
-      const read = lines.map((line) => ({ line, mudou: readMudou(line) }));
+      const read = lines.map((line) => ({ line, mudou: coding.read(line) }));
       const known = await readKnown(
         pool,
         tenant,
@@ -280,10 +281,10 @@ async function forgetOldest(client: PoolClient, tenant: string, before: number):
   return old.length === FORGET_STEP;
 }
 
-async function appendNovas(client: PoolClient, tenant: string, now: number): Promise<Postas> {
+async function appendNovas(client: PoolClient, tenant: string, coding: Coding, now: number): Promise<Postas> {
   const taken = await takeTenant(client, tenant);
   if (taken === undefined) return { postas: 0, deixadas: 0 };
-  const { mudadas: found, left } = readNovas((await client.query<Nova>(TAKE_NOVAS, [tenant])).rows);
+  const { mudadas: found, left } = readNovas((await client.query<Nova>(TAKE_NOVAS, [tenant])).rows, coding);
   if (left.length > 0) await client.query(INSERT_NOVAS(tenant, left));
   const mudadas = inOrder(found);
   if (mudadas.length === 0) return { postas: 0, deixadas: left.length };
@@ -298,14 +299,14 @@ async function appendNovas(client: PoolClient, tenant: string, now: number): Pro
     for (const [place, mudou] of mudadas.slice(first, first + BLOCK_MAX).entries()) {
       const nota = partes(mudou);
       if (nota === undefined) continue;
-      const line = writeMudou({ ...mudou, estadoDaNota: estados.get(mudou) });
+      const line = coding.write({ ...mudou, estadoDaNota: estados.get(mudou) });
       for (const documento of documentosOf(nota)) {
         const own = lines.getOrInsertComputed(documento, () => []);
         own.push(line);
         if (!taken.conta) continue;
         contadas.push({
           ...{ documento, nota: nota.id, ordem: bloco * ORDENS_POR_BLOCO + place },
-          ...{ tipo: `${mudou.item}.${mudou.para}`, mudanca: line, cursor: writeLugar({ bloco, lidas: own.length }) },
+          ...{ tipo: mudou.tipo, mudanca: line, cursor: writeLugar({ bloco, lidas: own.length }) },
           traceparent: mudou.traceparent,
         });
       }
@@ -432,13 +433,11 @@ export function inOrder(all: readonly Mudou[]): readonly Mudou[] {
   const byItem = Map.groupBy(all, ({ item, id }) => `${item}${id}`);
   const moved = [...byItem.values()].flatMap((own) => {
     let [latest, rank] = [Number.NEGATIVE_INFINITY, 0];
-    return own
-      .toSorted((one, other) => one.movimento - other.movimento)
-      .map((mudou) => {
-        rank = mudou.em > latest ? rankOf(mudou) : Math.max(rank, rankOf(mudou));
-        latest = Math.max(latest, mudou.em);
-        return { mudou, latest, rank };
-      });
+    return own.toSorted(compareNumbers).map((mudou) => {
+      rank = mudou.em > latest ? rankOf(mudou) : Math.max(rank, rankOf(mudou));
+      latest = Math.max(latest, mudou.em);
+      return { mudou, latest, rank };
+    });
   });
   return moved.toSorted((one, other) => one.latest - other.latest || one.rank - other.rank).map(({ mudou }) => mudou);
 }
@@ -451,16 +450,17 @@ function rankOf({ item, para }: Mudou): number {
 
 /** The order is nearly always right already. */
 function isInOrder(all: readonly Mudou[]): boolean {
-  const moved = new Map<string, number>();
+  const moved = new Map<string, Mudou>();
   let [latest, rank] = [Number.NEGATIVE_INFINITY, 0];
   for (const mudou of all) {
-    const { item, id, movimento, em } = mudou;
+    const { item, id, em } = mudou;
     const key = item === 'nota' ? id : `e${id}`;
     const own = rankOf(mudou);
-    if (em < latest || (em === latest && own < rank) || movimento < (moved.get(key) ?? 0)) return false;
+    const isLate = compareNumbers(mudou, moved.get(key) ?? mudou) < 0;
+    if (em < latest || (em === latest && own < rank) || isLate) return false;
     latest = em;
     rank = own;
-    moved.set(key, movimento);
+    moved.set(key, mudou);
   }
   return true;
 }

@@ -158,6 +158,7 @@ test('what changes', async (t) => {
 
 test('moves of one note keep their order whatever the clocks say, and those of others have theirs', () => {
   const at = (id: string, movimento: number, em: number): Mudou => ({
+    tipo: 'nota.x',
     item: 'nota',
     id,
     mes: 202611,
@@ -174,7 +175,7 @@ test('moves of one note keep their order whatever the clocks say, and those of o
 
 test('of one moment a note lets its event go before it moves, and is cancelled after it', () => {
   const at = (item: Mudou['item'], id: string, movimento: number, para: string, em = 10): Mudou => ({
-    ...{ item, id, mes: 202611, movimento, em, para },
+    ...{ tipo: `${item}.${para}`, item, id, mes: 202611, movimento, em, para },
   });
   const right = [
     at('nota', '1', 2, 'autorizada'),

@@ -1,5 +1,6 @@
 /** Changes of the notes and events of one CNPJ or CPF, in one permanent order. */
 
+import { isMove } from '../../base/book/mudancas-novas.ts';
 import type { Municipio } from '../../base/book/municipios.ts';
 import { Waits } from '../../base/world/esperar.ts';
 import { momentOfNota } from '../../base/world/gather-facts.ts';
@@ -43,23 +44,27 @@ export type EventoMudado = {
 const TIPOS: ReadonlySet<string> = new Set(TIPOS_MUDANCA);
 
 /**
- * The public form of a change; undefined: only a newer version can read it. `cursor`: only where changes are listed in order. `bloco`:
- * block of its place. A database restored from a copy may repeat a move's number, and the block tells both apart.
+ * `cursor`: only where changes are listed in order. `bloco`: block of the place of a change. A database restored from a copy may repeat a
+ * move's number, and the block tells both apart. `tipos`: names of the known kinds.
  */
+type Contando = { readonly cursor: string | null; readonly bloco: number; readonly tipos?: ReadonlySet<string> };
+
+/** The public form of a change; undefined: only a newer version can read it. Several changes that are no moves may share one number. */
 export function mudancaPublica(
   mudou: Omit<Mudanca, 'ate'>,
   documento: string,
-  { cursor, bloco }: { readonly cursor: string | null; readonly bloco: number },
+  { cursor, bloco, tipos = TIPOS }: Contando,
 ): MudancaPublica | undefined {
   const { item, id, movimento, em, para, nota, evento, estado, mensagem } = mudou;
   const tipo = evento && tipoByCodigo(evento.codigo_tipo_evento);
-  const kind = `${item}.${para}`;
   const isKnown =
-    TIPOS.has(kind) && Object.hasOwn(NOTA_ESTADOS, estado) && (evento === undefined || tipo !== undefined);
+    tipos.has(mudou.tipo) && Object.hasOwn(NOTA_ESTADOS, estado) && (evento === undefined || tipo !== undefined);
   if (!isKnown) return undefined;
   return {
-    id: [item, id, movimento, voltaOfBloco(bloco) ?? []].flat().join('-'),
-    tipo: kind as TipoMudanca,
+    id: [isMove(mudou) ? [item, id, movimento] : [mudou.tipo, id, movimento, em], voltaOfBloco(bloco) ?? []]
+      .flat()
+      .join('-'),
+    tipo: mudou.tipo as TipoMudanca,
     em: isoMoment(momentOfNota(nota.chave_acesso, em)),
     cursor,
     papeis: papeisOf(nota, documento),

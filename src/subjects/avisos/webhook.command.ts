@@ -16,7 +16,7 @@ import { columns, jsonText, printable, quoteArgument, shortMoment, tableLines } 
 import type { RegistryWorld } from '../../base/world/municipios.ts';
 import type { PorMao, Problem } from '../../base/world/operator.ts';
 import { maskDocumento } from '../../fiscal/chave.ts';
-import { TIPOS_MUDANCA, TIPOS_MUDANCA_HELP } from '../../fiscal/mudanca.ts';
+import { MUDANCAS } from '../../fiscal/mudanca.ts';
 import { whyNoDocumento } from '../cadastros/import-prestadores.ts';
 import {
   cadastrarAviso,
@@ -59,7 +59,7 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
       ...MOTIVO,
       ...JSON_OPTION,
     },
-    moreHelp: () => ['', 'Mudanças:', ...columns(TIPOS_MUDANCA.map((tipo) => [tipo, TIPOS_MUDANCA_HELP[tipo]]))],
+    moreHelp: () => ['', 'Mudanças:', ...columns(MUDANCAS.map(({ tipo, significado }) => [tipo, significado]))],
     run: cadastrar,
   },
   onOne('desligar', 'Deixa de avisar um endereço do município, que fica.', MOTIVO, (by, at) =>

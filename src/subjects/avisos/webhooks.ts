@@ -282,7 +282,7 @@ export async function listEntregasContadas(
   const known = await world.store.mudancas.resolve(municipio.tenant, lines);
   const entregas = rows.map((row): EntregaContada => {
     const mudou = row.mudanca === null ? undefined : known.get(row.mudanca);
-    const tipo = mudou === undefined ? null : (`${mudou.item}.${mudou.para}` as TipoMudanca);
+    const tipo = mudou === undefined ? null : (mudou.tipo as TipoMudanca);
     return {
       ...entregaPublica(municipio, row),
       tipo: row.mudanca === null ? 'ensaio' : tipo,
