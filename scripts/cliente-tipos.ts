@@ -1,13 +1,15 @@
 /**
  * The types of the client (`packages/cliente/src/tipos.ts`), made of the public description: requests, answers, codes,
- * and the address of each operation. They are written as the formatter would write them, so that a changed contract
- * shows as a small diff.
+ * and the address of each operation.
  *
- * The description of each field states the parts of JSON Schema that types cannot express (patterns, limits,
- * conditions).
+ * A group of fields, or a long list of values, is written once, under a name. The file has a layout of its own, so that
+ * a changed contract shows as a small diff. The description of each field states the parts of JSON Schema that types
+ * cannot express (patterns, limits, conditions).
  */
 import { DESCRIBED_DOOR } from '../src/doors/rest/described-door.ts';
+import { capitalise } from '../src/published/markdown.ts';
 import { describeApi } from '../src/published/openapi/openapi.ts';
+import { GROUPS, UNION_NAMES } from './cliente-grupos.ts';
 
 type Schema = {
   readonly type?: string | readonly string[];
@@ -44,7 +46,7 @@ type Description = {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 };
 
-/** Line width of the formatter. */
+/** Line width of the file, comments aside. */
 const LINE_MAX = 120;
 const KEY_HEADER = 'Idempotency-Key';
 const CODES = 'CodigoDeErro';
@@ -71,25 +73,30 @@ export function clienteTipos(): string {
     components.schemas,
   );
   const schemas = Object.entries(components.schemas).filter(([name]) => name !== 'CodigoDaDps');
+  const places = listPlaces(schemas, operations, sent);
+  const unions = nameUnions(places);
+  const groups = makeGroups(places, unions);
+  const types: Types = { unions, groups: [...groups, ...groupSchemas(schemas, sent, unions)] };
   const parts = [
     HEADER,
-    unionType(
+    writeLongUnion(
       CODES,
       codesOf(paths, components),
       'Os códigos que o serviço responde. O que cada um significa está em `/docs/erros`.',
     ),
     `/** Um deles, ou um que um serviço mais novo conheça. */\nexport type ${CODE} = ${CODES} | (string & {});`,
-    ...schemas.map(
-      ([name, schema]) =>
-        `${comment(aboutOf(schema))}export type ${name} = ${typeOf(schema, sent.has(name), 0, 12 + name.length)};`,
-    ),
+    ...[...unions].map(([values, name]) => writeLongUnion(name, JSON.parse(values))),
+    ...groups.map((group) => writeGroup(group, types)),
+    ...schemas.map(([name, schema]) => {
+      const type = schema.properties === undefined ? typeOf(schema, types, sent.has(name)) : writeOwnType(name, types);
+      return `${comment(aboutOf(schema))}export type ${name} =${type.startsWith('\n') ? '' : ' '}${type};`;
+    }),
     table(operations),
-    answers(operations),
-    queries(operations),
-    bodies(operations),
+    answers(operations, types),
+    queries(operations, types),
+    bodies(operations, types),
   ];
-  // A union over several lines leaves no spaces at the end of its first line.
-  return `${parts.join('\n\n')}\n`.replace(/ +$/gm, '');
+  return `${parts.join('\n\n')}\n`;
 }
 
 const HEADER = `/**
@@ -123,74 +130,196 @@ function table(operations: readonly Placed[]): string {
       ...(security === undefined ? [] : ['certificado: true']),
       ...(operationId === TABLE_OF_CODES ? ['foraDoMunicipio: true'] : []),
     ];
-    const line = `  ${operationId}: { ${facts.join(', ')} },`;
-    if (line.length <= LINE_MAX) return line;
-    return `  ${operationId}: {\n${facts.map((fact) => `    ${fact},\n`).join('')}  },`;
+    return `  ${operationId}: { ${facts.join(', ')} },`;
   });
   return `/** Onde está cada operação: abaixo do segmento do município, ou fora dele. */\nexport const OPERACOES = {\n${rows.join('\n')}\n} as const;\n\nexport type Operacao = keyof typeof OPERACOES;`;
 }
 
-function answers(operations: readonly Placed[]): string {
+function answers(operations: readonly Placed[], types: Types): string {
   const rows = operations.map(({ operation }) => {
     const schema = jsonOf(success(operation));
-    const type = schema === undefined ? 'undefined' : typeOf(schema, false, 1, 4 + operation.operationId.length);
+    const type = schema === undefined ? 'undefined' : typeOf(schema, types, false, 1);
     return `${comment(operation.summary, 1)}  readonly ${operation.operationId}: ${type};`;
   });
   return `/** O corpo da resposta de sucesso de cada operação; undefined onde não é JSON. */\nexport type Respostas = {\n${rows.join('\n')}\n};`;
 }
 
-function queries(operations: readonly Placed[]): string {
-  const rows = operations.flatMap(({ operation: { operationId, parameters = [] } }) => {
-    const own = parameters.filter((one) => one.in === 'query');
-    if (own.length === 0) return [];
-    const fields = own.map(
-      ({ name, description, schema }) => `${comment(description, 2)}    ${name}?: ${typeOf(schema, true, 2, 0)};`,
-    );
-    return [`  readonly ${operationId}: {\n${fields.join('\n')}\n  };`];
+function queries(operations: readonly Placed[], types: Types): string {
+  const rows = operations.flatMap(({ operation }) => {
+    const schema = makeQuerySchema(operation);
+    return schema === undefined ? [] : [`  readonly ${operation.operationId}: ${typeOf(schema, types, true, 1)};`];
   });
   return `/** O que se pode perguntar a cada operação no endereço. */\nexport type Consultas = {\n${rows.join('\n')}\n};`;
 }
 
-/** Bodies without a name among the schemas. */
-function bodies(operations: readonly Placed[]): string {
-  const rows = operations.flatMap(({ operation: { operationId, requestBody } }) => {
-    const schema = requestBody?.content['application/json']?.schema;
-    if (schema?.properties === undefined) return [];
-    return [`  readonly ${operationId}: ${objectType(schema, true, 1)};`];
+/** The parameters of the address, as an object. */
+function makeQuerySchema({ parameters = [] }: Operation): Schema | undefined {
+  const own = parameters.filter((one) => one.in === 'query');
+  const properties = own.map(({ name, description, schema }) => [name, { ...schema, description }] as const);
+  return own.length === 0 ? undefined : { type: 'object', properties: Object.fromEntries(properties) };
+}
+
+function bodies(operations: readonly Placed[], types: Types): string {
+  const rows = operations.flatMap(({ operation }) => {
+    const schema = readBodySchema(operation);
+    return schema === undefined ? [] : [`  readonly ${operation.operationId}: ${typeOf(schema, types, true, 1)};`];
   });
   return `/** O que se envia no corpo de cada operação que não tem um tipo com nome. */\nexport type Envios = {\n${rows.join('\n')}\n};`;
 }
 
-// Types
-
-/** `isSent`: the caller of the client fills the type in. `before`: characters before it on its line, besides the indentation. */
-function typeOf(schema: Schema, isSent: boolean, depth: number, before: number): string {
-  if (schema.$ref !== undefined) return nameOf(schema.$ref);
-  if (schema.const !== undefined) return literal(schema.const);
-  if (schema.enum !== undefined) return union(schema.enum.map(literal), depth, before);
-  if (schema.oneOf !== undefined) {
-    return union(
-      schema.oneOf.map((one) => typeOf(one, isSent, depth, before)),
-      depth,
-      before,
-    );
-  }
-  const types = typeof schema.type === 'string' ? [schema.type] : (schema.type ?? []);
-  return union([...new Set(types.map((type) => plainType(type, schema, isSent, depth)))], depth, before);
+/** The body without a name among the schemas. */
+function readBodySchema({ requestBody }: Operation): Schema | undefined {
+  const schema = requestBody?.content['application/json']?.schema;
+  return schema?.properties === undefined ? undefined : schema;
 }
 
-function plainType(type: string, schema: Schema, isSent: boolean, depth: number): string {
+// Names for what stands at several places
+
+/** An object, and the direction in which it goes. */
+type Place = { readonly schema: Schema; readonly isSent: boolean };
+type Group = { readonly name: string; readonly about?: string; readonly fields: Fields; readonly isSent: boolean };
+/** Properties by their name. */
+type Fields = ReadonlyMap<string, Field>;
+/** `text`: the property as it is written, besides its indentation and `readonly`. */
+type Field = { readonly schema: Schema; readonly isRequired: boolean; readonly text: string };
+/** Names of long lists of values, by the list. */
+type Unions = ReadonlyMap<string, string>;
+type Types = { readonly unions: Unions; readonly groups: readonly Group[] };
+
+/** Values that are longer than this are written once, under a name. */
+const INLINE_MAX = 90;
+
+/** Every object of the description by its name; one of an operation has the name of the table before it. */
+function listPlaces(
+  schemas: readonly (readonly [string, Schema])[],
+  operations: readonly Placed[],
+  sent: ReadonlySet<string>,
+): ReadonlyMap<string, Place> {
+  const ofOperations = operations.flatMap(({ operation }) => {
+    const { operationId } = operation;
+    const body = readBodySchema(operation);
+    return [
+      [`Respostas.${operationId}`, { schema: jsonOf(success(operation)), isSent: false }],
+      [`Consultas.${operationId}`, { schema: makeQuerySchema(operation), isSent: true }],
+      [`Envios.${operationId}`, { schema: body, isSent: true }],
+    ] as const;
+  });
+  const all = [
+    ...schemas.map(([name, schema]) => [name, { schema, isSent: sent.has(name) }] as const),
+    ...ofOperations,
+  ];
+  return new Map(
+    all.flatMap(([name, { schema, isSent }]) =>
+      schema?.properties === undefined ? [] : [[name, { schema, isSent }] as const],
+    ),
+  );
+}
+
+function nameUnions(places: ReadonlyMap<string, Place>): Unions {
+  const unions = new Map<string, string>();
+  for (const { schema } of places.values()) {
+    for (const [campo, { enum: values }] of Object.entries(schema.properties!)) {
+      if (values === undefined || values.map(literal).join(' | ').length <= INLINE_MAX) continue;
+      const name = UNION_NAMES[campo] ?? campo.split('_').map(capitalise).join('');
+      unions.set(listKey(values), name);
+    }
+  }
+  return unions;
+}
+
+function makeGroups(places: ReadonlyMap<string, Place>, unions: Unions): readonly Group[] {
+  return GROUPS.map(({ name, about, of: [first, second] }) => {
+    const [one, other] = [places.get(first)!, places.get(second)!];
+    const others = readFields(other.schema, unions);
+    const alike = [...readFields(one.schema, unions)].filter(([key, { text }]) => others.get(key)?.text === text);
+    return { name, about, fields: new Map(alike), isSent: one.isSent };
+  });
+}
+
+function groupSchemas(
+  schemas: readonly (readonly [string, Schema])[],
+  sent: ReadonlySet<string>,
+  unions: Unions,
+): readonly Group[] {
+  return schemas.flatMap(([name, schema]) =>
+    schema.properties === undefined ? [] : [{ name, fields: readFields(schema, unions), isSent: sent.has(name) }],
+  );
+}
+
+function readFields({ properties = {}, required = [] }: Schema, unions: Unions): Fields {
+  return new Map(
+    Object.entries(properties).map(([name, schema]) => {
+      const isRequired = required.includes(name);
+      const type = typeOf(schema, { unions, groups: [] }, true);
+      return [name, { schema, isRequired, text: `${comment(schema.description)}${isRequired ? '' : '?'}: ${type}` }];
+    }),
+  );
+}
+
+function writeGroup(group: Group, types: Types): string {
+  return `${comment(group.about)}export type ${group.name} = ${writeOwnType(group.name, types)};`;
+}
+
+/** The type of a name by its fields, and by smaller groups in it. */
+function writeOwnType(name: string, { unions, groups }: Types): string {
+  const { fields, isSent } = groups.find((one) => one.name === name)!;
+  // Groups stand before schemas, so that a schema with the same fields refers to its group.
+  const own = groups.findIndex((one) => one.name === name);
+  const smaller = groups.filter((one, at) => one.fields.size < fields.size || at < own);
+  return writeFields(fields, { unions, groups: smaller }, isSent, 0);
+}
+
+/** The largest groups among the fields, then the other fields. */
+function writeFields(fields: Fields, types: Types, isSent: boolean, depth: number): string {
+  const fit = types.groups.filter(
+    (group) =>
+      (isSent ? group.isSent : true) &&
+      group.fields.size > (group.about === undefined ? 1 : 0) &&
+      [...group.fields].every(([name, { text }]) => fields.get(name)?.text === text),
+  );
+  if (fit.length === 0) return objectType(fields, types, isSent, depth);
+  const [largest] = fit.toSorted((a, b) => b.fields.size - a.fields.size);
+  const name = largest!.isSent && !isSent ? `Readonly<${largest!.name}>` : largest!.name;
+  const rest = new Map([...fields].filter(([one]) => !largest!.fields.has(one)));
+  return rest.size === 0 ? name : `${name} & ${writeFields(rest, types, isSent, depth)}`;
+}
+
+// Types
+
+/** `isSent`: the caller of the client fills the type in. */
+function typeOf(schema: Schema, types: Types, isSent: boolean, depth = 0): string {
+  if (schema.$ref !== undefined) return nameOf(schema.$ref);
+  if (schema.const !== undefined) return literal(schema.const);
+  if (schema.enum !== undefined) return enumType(schema.enum, types);
+  if (schema.oneOf !== undefined) return union(schema.oneOf.map((one) => typeOf(one, types, isSent, depth)));
+  const own = typeof schema.type === 'string' ? [schema.type] : (schema.type ?? []);
+  return union([...new Set(own.map((type) => plainType(type, schema, types, isSent, depth)))]);
+}
+
+function enumType(values: NonNullable<Schema['enum']>, { unions }: Types): string {
+  const name = unions.get(listKey(values));
+  if (name === undefined) return union(values.map(literal));
+  return values.includes(null) ? `${name} | null` : name;
+}
+
+function listKey(values: NonNullable<Schema['enum']>): string {
+  return JSON.stringify(values.filter((value) => value !== null));
+}
+
+function plainType(type: string, schema: Schema, types: Types, isSent: boolean, depth: number): string {
   switch (type) {
     case 'integer':
     case 'number':
       return 'number';
     case 'array': {
-      const inner = typeOf(schema.items!, isSent, depth, 0);
-      const element = /^[\w.]+$/.test(inner) || inner.startsWith('{') ? inner : `(${inner})`;
+      const inner = typeOf(schema.items!, types, isSent, depth);
+      const element = /^[\w.]+$/.test(inner) ? inner : `(${inner})`;
       return `${isSent ? '' : 'readonly '}${element}[]`;
     }
     case 'object':
-      return schema.properties === undefined ? 'Readonly<Record<string, unknown>>' : objectType(schema, isSent, depth);
+      return schema.properties === undefined
+        ? 'Readonly<Record<string, unknown>>'
+        : writeFields(readFields(schema, types.unions), types, isSent, depth);
     case 'string':
       return schema.pattern === CODE_PATTERN ? CODE : 'string';
     default:
@@ -198,29 +327,38 @@ function plainType(type: string, schema: Schema, isSent: boolean, depth: number)
   }
 }
 
-function objectType({ properties = {}, required = [] }: Schema, isSent: boolean, depth: number): string {
+function objectType(fields: Fields, types: Types, isSent: boolean, depth: number): string {
   const indent = '  '.repeat(depth + 1);
-  const fields = Object.entries(properties).map(([name, field]) => {
-    const head = `${isSent ? '' : 'readonly '}${name}${required.includes(name) ? '' : '?'}: `;
-    return `${comment(field.description, depth + 1)}${indent}${head}${typeOf(field, isSent, depth + 1, head.length)};`;
+  const lines = [...fields].map(([name, { schema, isRequired }]) => {
+    const head = `${isSent ? '' : 'readonly '}${name}${isRequired ? '' : '?'}: `;
+    return `${comment(schema.description, depth + 1)}${indent}${head}${typeOf(schema, types, isSent, depth + 1)};`;
   });
-  return `{\n${fields.join('\n')}\n${'  '.repeat(depth)}}`;
+  return `{\n${lines.join('\n')}\n${'  '.repeat(depth)}}`;
 }
 
 function literal(value: string | number | null): string {
   return typeof value === 'string' ? `'${value.replaceAll("'", "\\'")}'` : String(value);
 }
 
-/** The union stands on one line if it fits, as the formatter does. */
-function union(members: readonly string[], depth: number, before: number): string {
+/** Names of types stand on one line each, if they do not fit one together. */
+function union(members: readonly string[]): string {
   const line = members.join(' | ');
-  if (members.length < 2 || 2 * depth + before + line.length + 1 <= LINE_MAX) return line;
-  const indent = '  '.repeat(depth + 1);
-  return `\n${members.map((member) => `${indent}| ${member}`).join('\n')}`;
+  return members.length < 2 || line.length <= LINE_MAX ? line : members.map((member) => `\n  | ${member}`).join('');
 }
 
-function unionType(name: string, members: readonly string[], about: string): string {
-  return `${comment(about)}export type ${name} =${union(members.map(literal), 0, LINE_MAX)};`;
+/** A named list of values. Codes that begin alike share their lines, so that a new one changes few. */
+function writeLongUnion(name: string, members: readonly string[], about?: string): string {
+  const lines: string[] = [];
+  let [start, line] = ['', ''];
+  for (const member of members) {
+    const word = `| ${literal(member)}`;
+    const own = new RegExp(CODE_PATTERN).test(member) ? member.slice(0, -2) : '';
+    if (line === '' || own !== start || line.length + word.length >= LINE_MAX) {
+      lines.push(line);
+      [start, line] = [own, `  ${word}`];
+    } else line += ` ${word}`;
+  }
+  return `${comment(about)}export type ${name} =${[...lines, line].join('\n')};`;
 }
 
 function nameOf(ref: string): string {
@@ -231,20 +369,10 @@ function aboutOf({ title, description }: Schema): string | undefined {
   return [title, description].filter((text) => text !== undefined).join('. ') || undefined;
 }
 
-/** A comment block before its subject; a long one has several lines. */
+/** A comment before its subject, on one line: a changed word changes one line. */
 function comment(text: string | undefined, depth = 0): string {
   if (text === undefined) return '';
-  const indent = '  '.repeat(depth);
-  const words = text.replaceAll('*/', '*\\/').split(/\s+/);
-  const lines: string[] = [];
-  for (const word of words) {
-    const last = lines.at(-1);
-    if (last !== undefined && indent.length + last.length + word.length + 8 <= LINE_MAX)
-      lines[lines.length - 1] = `${last} ${word}`;
-    else lines.push(word);
-  }
-  if (lines.length === 1) return `${indent}/** ${lines[0]} */\n`;
-  return `${indent}/**\n${lines.map((line) => `${indent} * ${line}\n`).join('')}${indent} */\n`;
+  return `${'  '.repeat(depth)}/** ${text.replaceAll('*/', '*\\/').split(/\s+/).join(' ')} */\n`;
 }
 
 // References
