@@ -42,13 +42,7 @@ const inter = pki.issue({
   issuer: root,
   key: 'inter',
   days: 3_650,
-  extensions: [
-    ...CA,
-    ...NO_KEY_IDS,
-    'extendedKeyUsage=clientAuth,emailProtection',
-    'nameConstraints=critical,permitted;dirName:own,permitted;email:example.com,excluded;DNS:x.example.com',
-  ],
-  sections: ['[own]', 'O=ICP-Brasil'],
+  extensions: [...CA, ...NO_KEY_IDS, 'extendedKeyUsage=clientAuth,emailProtection'],
 });
 const end = pki.issue({
   subject: '/O=ICP-Brasil/CN=EMPRESA:11222333000181',

@@ -159,7 +159,7 @@ test('names, dates, serial and uses are those that openssl wrote', () => {
   assert.deepEqual(certificate.keyUsage, ['digitalSignature', 'nonRepudiation']);
   assert.deepEqual(certificate.extKeyUsage, ['1.3.6.1.5.5.7.3.2', '1.3.6.1.5.5.7.3.4']);
   assert.deepEqual(certificate.policies, ['2.16.76.1.2.1.5']);
-  assert.deepEqual(certificate.unknownCritical, ['1.2.3.4']);
+  assert.deepEqual(certificate.unprocessed, ['1.2.3.4']);
   assert.equal(certificate.isCa, false);
   assert.equal(certificate.weakDigest, undefined);
   assert.equal(certificate.issuerName, read(root.der).subjectName);

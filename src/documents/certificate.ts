@@ -22,7 +22,6 @@ import {
 } from './asn1.ts';
 import { attempt } from './attempt.ts';
 import { childrenOf, commonNameOf, displayNameOf, normalizeName } from './distinguished-name.ts';
-import { ConstraintsError, type NameConstraints, readNameConstraints, trimFiller } from './name-constraints.ts';
 import { EXTENSION, ICP_BRASIL_NAME } from './oids.ts';
 
 /** Certificates of ICP-Brasil have two to three thousand bytes. */
@@ -78,9 +77,6 @@ export type Certificate = {
   /** Both whole names in a comparable form: two are equal when RFC 5280 says so. */
   readonly subjectName: string;
   readonly issuerName: string;
-  /** DER of the subject, and of the extension subjectAltName if there is one. */
-  readonly subject: Buffer;
-  readonly subjectAltName: Buffer | undefined;
   /** Lower hex, without the zero octet that makes the number positive. */
   readonly serial: string;
   /** Undefined: the certificate has neither CNPJ nor CPF. */
@@ -96,10 +92,8 @@ export type Certificate = {
   /** Dotted identifiers; undefined when the certificate does not restrict its use. */
   readonly extKeyUsage: readonly string[] | undefined;
   readonly policies: readonly string[];
-  /** The names that an authority may certify, and those it may not; undefined: all are permitted. */
-  readonly nameConstraints: NameConstraints | undefined;
-  /** Critical extensions that this service does not understand: RFC 5280, 4.2 demands a refusal. */
-  readonly unknownCritical: readonly string[];
+  /** Critical extensions that this service does not process: RFC 5280, 4.2 demands a refusal. Name constraints are always among them. */
+  readonly unprocessed: readonly string[];
   /** The digest of the issuer's signature, when that digest can be forged: 'MD5', 'SHA-1'. */
   readonly weakDigest: string | undefined;
   readonly x509: X509Certificate;
@@ -154,10 +148,7 @@ function parse(der: Buffer, fingerprint: string): Certificate | CertificateProbl
   if (problem !== undefined) return { problem };
   try {
     return { der, fingerprint, publicKey, x509, ...fieldsOf(der) };
-  } catch (error) {
-    if (error instanceof ConstraintsError) {
-      return { problem: `As restrições de nomes (nameConstraints) do certificado não se entendem: ${error.message}.` };
-    }
+  } catch {
     return { problem: 'O certificado está corrompido: um dos seus campos ou extensões não é do formato X.509.' };
   }
 }
@@ -207,8 +198,6 @@ function fieldsOf(der: Buffer): Omit<Certificate, 'der' | 'fingerprint' | 'publi
     emissor: displayNameOf(issuer!),
     subjectName: normalizeName(subject!),
     issuerName: normalizeName(issuer!),
-    subject: subject!.raw,
-    subjectAltName: read(EXTENSION.subjectAltName, ({ raw }) => raw),
     serial: serialOf(serial),
     holder: holderOf(read(EXTENSION.subjectAltName, otherNamesOf) ?? [], commonNameOf(subject!)),
     inicio: timeOf(inicio),
@@ -218,9 +207,8 @@ function fieldsOf(der: Buffer): Omit<Certificate, 'der' | 'fingerprint' | 'publi
     keyUsage: read(EXTENSION.keyUsage, keyUsagesOf),
     extKeyUsage: read(EXTENSION.extKeyUsage, (value) => childrenOf(value).map(oidOf)),
     policies: read(EXTENSION.policies, policiesOf) ?? [],
-    nameConstraints: read(EXTENSION.nameConstraints, readNameConstraints),
-    unknownCritical: [...extensions]
-      .filter(([oid, one]) => one.isCritical && !READ_EXTENSIONS.has(oid))
+    unprocessed: [...extensions]
+      .filter(([oid, one]) => oid === EXTENSION.nameConstraints || (one.isCritical && !READ_EXTENSIONS.has(oid)))
       .map(([oid]) => oid),
     weakDigest: weakDigestOf(algorithm),
   };
@@ -263,7 +251,6 @@ const READ_EXTENSIONS: ReadonlySet<string> = new Set([
   EXTENSION.keyUsage,
   EXTENSION.subjectAltName,
   EXTENSION.basicConstraints,
-  EXTENSION.nameConstraints,
   EXTENSION.policies,
   EXTENSION.extKeyUsage,
 ]);
@@ -360,6 +347,11 @@ function otherNamesOf(names: Asn1): readonly OtherName[] {
 }
 
 type OtherName = readonly [oid: string, text: string];
+
+/** The text without the spaces or zero octets with which authorities fill fields. */
+function trimFiller(text: string): string {
+  return text.replace(/^[\s\0]+|[\s\0]+$/g, '');
+}
 
 /** A CNPJ. Authorities write zeros for a missing one. */
 function cnpjIn(text: string): string | undefined {

@@ -6,8 +6,7 @@
 import { describeFault, type FaultText } from '../fiscal/fault.ts';
 import { formatDayInBrazil } from '../fiscal/moment.ts';
 import { type Certificate, isSignedBy } from './certificate.ts';
-import { constraintFault } from './name-constraints.ts';
-import { PURPOSE, PURPOSE_NAMES } from './oids.ts';
+import { EXTENSION, PURPOSE, PURPOSE_NAMES } from './oids.ts';
 import { type Lists, revocationOf } from './trust-lists.ts';
 
 /** Chains of ICP-Brasil have three or four certificates. */
@@ -28,7 +27,7 @@ export type Chain = readonly [Certificate, ...Certificate[]];
 
 /** The reason why a certificate must not sign documents, whichever authority issued it. */
 export function misuseOf(certificate: Certificate): FaultText | undefined {
-  const { isCa, titular, keyUsage, extKeyUsage, nameConstraints, unknownCritical } = certificate;
+  const { isCa, titular, keyUsage, extKeyUsage, unprocessed } = certificate;
   if (isCa) {
     return describeFault(
       `O certificado é de uma autoridade certificadora ("${titular}");`,
@@ -47,19 +46,18 @@ export function misuseOf(certificate: Certificate): FaultText | undefined {
       'Assine com o e-CNPJ ou e-CPF de quem emite.',
     );
   }
-  if (nameConstraints !== undefined) {
-    return describeFault(
-      'O certificado traz restrições de nomes (nameConstraints), que só têm sentido no de uma autoridade;',
-      'peça outro a quem o emitiu.',
-    );
-  }
-  return unknownCritical.length === 0
-    ? undefined
-    : { mensagem: describeUnknownCritical('O certificado', unknownCritical) };
+  return unprocessed.length === 0 ? undefined : refuseUnprocessed('O certificado', unprocessed);
 }
 
-function describeUnknownCritical(whose: string, [oid]: readonly string[]): string {
-  return `${whose} traz a extensão crítica ${oid}, que este serviço não conhece e por isso não pode aceitar.`;
+/** The first extension that this service does not process, as a clause (D-819). */
+export function describeUnprocessed([oid]: readonly string[]): string {
+  return oid === EXTENSION.nameConstraints
+    ? 'traz restrições de nomes (nameConstraints), que este serviço não confere'
+    : `traz a extensão crítica ${oid}, que este serviço não conhece`;
+}
+
+function refuseUnprocessed(whose: string, unprocessed: readonly string[]): FaultText {
+  return { mensagem: `${whose} ${describeUnprocessed(unprocessed)} e por isso não pode aceitar.` };
 }
 
 /** Purposes of a signer's extendedKeyUsage; ICP-Brasil writes these into certificates of persons and companies (D-232). */
@@ -139,17 +137,11 @@ function climb(search: Search, chain: Chain): Chain | undefined {
     if (obstacle !== undefined) giveUp(search, chain, obstacle);
     else {
       const longer: Chain = [...chain, issuer];
-      const whole = search.known.anchors.has(issuer.fingerprint) ? checkNames(search, longer) : climb(search, longer);
+      const whole = search.known.anchors.has(issuer.fingerprint) ? longer : climb(search, longer);
       if (whole !== undefined) return whole;
     }
   }
   return undefined;
-}
-
-/** The chain, if its names obey the constraints of its authorities. */
-function checkNames(search: Search, chain: Chain): Chain | undefined {
-  const fault = findNameFault(chain);
-  return fault === undefined ? chain : giveUp(search, chain, untrusted(0, fault));
 }
 
 /** Keeps a dead end if it says more than the one before. A longer way never hides a revocation. */
@@ -186,8 +178,8 @@ function findObstacle({ known, at, extra }: Search, chain: Chain, issuer: Certif
   if (issuer.keyUsage?.includes('keyCertSign') === false) {
     return obstacle(4, `${authority} emitiu um certificado, mas o uso da sua chave (keyUsage) não o permite.`);
   }
-  if (issuer.unknownCritical.length > 0) {
-    return obstacle(5, describeUnknownCritical(`O certificado de ${authority}`, issuer.unknownCritical));
+  if (issuer.unprocessed.length > 0) {
+    return untrusted(5, refuseUnprocessed(`O certificado de ${authority}`, issuer.unprocessed));
   }
   if (signingPurposesAlong([...chain, issuer]).length === 0) {
     const why = describeFault(
@@ -221,26 +213,6 @@ function signingPurposesAlong(chain: readonly Certificate[]): readonly string[] 
   return chain
     .map(({ extKeyUsage }) => signingPurposesOf(extKeyUsage))
     .reduce((all, own) => all.filter((one) => own.includes(one)));
-}
-
-/**
- * The fault of names that break a constraint of an authority in the chain. Only a chain that reached an anchor is checked: made-up
- * authorities cost no comparison. A self-issued certificate in between renews a key and is exempt (RFC 5280, 6.1.3).
- */
-function findNameFault(chain: Chain): FaultText | undefined {
-  for (const [place, { nameConstraints, titular }] of chain.entries()) {
-    if (nameConstraints === undefined) continue;
-    for (const [below, certificate] of chain.slice(0, place).entries()) {
-      if (below > 0 && certificate.subjectName === certificate.issuerName) continue;
-      const fault = constraintFault(certificate, nameConstraints);
-      if (fault === undefined) continue;
-      return describeFault(
-        `A autoridade "${titular}" só responde pelos nomes das suas restrições (nameConstraints). ${nameIn(chain.slice(0, below + 1))} ${fault}.`,
-        'Assine com um certificado de outra autoridade.',
-      );
-    }
-  }
-  return undefined;
 }
 
 /** The unknown authority, and the remedy that would let the search go on. */

@@ -16,7 +16,7 @@ export function childrenOf(value: Asn1 | undefined): readonly Asn1[] {
 }
 
 /** Every attribute of a name, in its order. */
-export function attributesOf(name: Asn1): readonly (readonly [oid: string, text: string])[] {
+function attributesOf(name: Asn1): readonly (readonly [oid: string, text: string])[] {
   return childrenOf(name).flatMap((set) =>
     childrenOf(set).map((attribute) => {
       const [id, value] = childrenOf(attribute);

@@ -41,7 +41,6 @@ export const NAME_PART = {
   country: '2.5.4.6',
   organization: '2.5.4.10',
   organizationalUnit: '2.5.4.11',
-  emailAddress: '1.2.840.113549.1.9.1',
 } as const;
 
 /** Extensions of certificates, of revocation lists and of their entries (RFC 5280). */
@@ -80,10 +79,6 @@ export const PURPOSE = {
 /** Purposes of a certificate, for messages. */
 export const PURPOSE_NAMES = namesByOid(PURPOSE);
 
-/** Other names of subjectAltName, for any authority. */
-export const SMTP_UTF8_MAILBOX = '1.3.6.1.5.5.7.8.9';
-/** The common prefix of the ICP-Brasil identifiers. */
-export const ICP_BRASIL = '2.16.76.1.3.';
 /** Fields of ICP-Brasil (DOC-ICP-04). The field of a company's representative never names the holder. */
 export const ICP_BRASIL_NAME = {
   pessoa: '2.16.76.1.3.1',

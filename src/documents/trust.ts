@@ -15,6 +15,7 @@ import {
   type Authorities,
   type Chain,
   CLOCK_SKEW_MS,
+  describeUnprocessed,
   findChain,
   hasCertificate,
   misuseOf,
@@ -261,7 +262,12 @@ function anchorsOf(
     (one) => one.subjectName,
   );
   for (const { arquivo, values } of files) {
+    const fields = { arquivo: path.join(ancoras ?? '', arquivo) };
     for (const one of values) {
+      if (one.unprocessed.length > 0) {
+        const what = `"${one.titular}" ${describeUnprocessed(one.unprocessed)}`;
+        say(fields, `${arquivo}: ${what}; toda assinatura que dependa dessa autoridade será recusada`);
+      }
       const issuers = byName.get(one.issuerName)?.filter((issuer) => isSignedBy(one, issuer)) ?? [];
       const isRoot = issuers.some((issuer) => issuer.fingerprint === one.fingerprint);
       if (!isRoot && issuers.length > 0) {
@@ -270,7 +276,6 @@ function anchorsOf(
       }
       anchors.push(one);
       if (isRoot) continue;
-      const fields = { arquivo: path.join(ancoras ?? '', arquivo) };
       const what = `"${one.titular}" não é uma raiz, e o emissor "${one.emissor}" não está na pasta`;
       say(fields, `${arquivo}: ${what}; passa a ser âncora por si. Se não é o que se quer, junte a raiz ou retire-o`);
     }

@@ -77,6 +77,10 @@ trySuite({
   estritos: [
     { porque: 'uma autoridade não assina documentos', casos: /O certificado é de uma autoridade certificadora/ },
     { porque: 'o último segundo da validade acaba quando começa', casos: /^rfc5280::validity::notafter-fractional / },
+    {
+      porque: 'restrições de nomes não se conferem, e recusa-se quem as traz (D-819)',
+      casos: / traz restrições de nomes /,
+    },
   ],
   frouxos: [
     {
@@ -99,7 +103,7 @@ trySuite({
     },
     {
       porque: 'a RFC manda que a extensão seja crítica ou não; ela vale aqui do mesmo modo',
-      casos: /permitted-dns-match-noncritical|noncritical-with-empty-subject|root-non-critical-basic-constraints/,
+      casos: /noncritical-with-empty-subject|root-non-critical-basic-constraints/,
     },
     {
       porque: 'nomes de servidores que ninguém chama aqui, sem restrição que os alcance',

@@ -62,6 +62,10 @@ trySuite({
       casos: /^ValiddeltaCRLTest5 /,
     },
     {
+      porque: 'restrições de nomes não se conferem, e recusa-se quem as traz (D-819)',
+      casos: / traz restrições de nomes /,
+    },
+    {
       porque: 'um número de série negativo vale pelo positivo de mesmos bytes',
       casos: /^ValidNegativeSerialNumberTest14 /,
     },

@@ -104,69 +104,63 @@ export function nomes({ chaves, elo, titular }: Pki): Ataque[] {
   });
   return [
     por(
-      'nomes-admitidos',
-      'A autoridade só responde por titulares da organização, e o titular é dela.',
-      e.restricoes([org('ICP-Brasil de Teste')]),
-      TAKEN('Aceitar: o nome está no que ela admite.'),
-    ),
-    por(
       'nomes-de-outra-organizacao',
       'A autoridade só responde por titulares de outra organização.',
       e.restricoes([org('Alheia')]),
-      NOT(OUT, 'directoryName'),
+      NOT(OUT, 'nameConstraints'),
     ),
     por(
       'cnpj-excluido',
       'A autoridade exclui o CNPJ do prestador (otherName da ICP-Brasil).',
       e.restricoes([], [e.campo(e.OID_CNPJ, PROVIDER_CNPJ)]),
-      NOT(OUT, 'otherName'),
+      NOT(OUT, 'nameConstraints'),
     ),
     por(
       'cnpj-de-outro-admitido',
       'A autoridade só responde pelo CNPJ de outra empresa.',
       e.restricoes([e.campo(e.OID_CNPJ, '88888888000191')]),
-      NOT(OUT, 'otherName'),
+      NOT(OUT, 'nameConstraints'),
     ),
     por(
       'email-fora',
       'A autoridade só responde por caixas de um domínio, e a do titular é de outro.',
       e.restricoes([e.email('exemplo.com.br')]),
-      NOT(OUT, 'e-mail'),
+      NOT(OUT, 'nameConstraints'),
       com(e.email('x@exemplo.org')),
     ),
     por(
       'host-que-termina-igual',
       'O nome termina como o domínio admitido, e é de outro.',
       e.restricoes([e.host('exemplo.com.br')]),
-      NOT(OUT, 'DNS'),
+      NOT(OUT, 'nameConstraints'),
       com(e.host('falsoexemplo.com.br')),
     ),
     por(
       'host-excluido-no-admitido',
       'O nome está no que se admite, e também no que se exclui.',
       e.restricoes([e.host('exemplo.com.br')], [e.host('x.exemplo.com.br')]),
-      NOT(OUT, 'DNS'),
+      NOT(OUT, 'nameConstraints'),
       com(e.host('www.x.exemplo.com.br')),
     ),
     por(
       'restricoes-vazias',
       'Restrições que não restringem nada, o que a RFC 5280 não admite (4.2.1.10).',
       der.sequence(),
-      NOT('Recusar: não é uma restrição que se entenda.'),
+      NOT('Recusar: não é uma restrição que se entenda.', 'nameConstraints'),
     ),
     caso(
       'restricoes-que-nao-sao-criticas',
       'Restrições de nomes sem a marca de críticas valem do mesmo modo.',
       titular({ por: livre, ...com(e.host('exemplo.org')) }),
       [livre],
-      NOT(OUT, 'DNS'),
+      NOT(OUT, 'nameConstraints'),
     ),
     caso(
       'abaixo-nao-devolve',
       'A autoridade de baixo admite de novo o que a de cima deixou fora.',
       titular({ por: devolve, ...com(e.host('exemplo.org')) }),
       [devolve, estreita],
-      NOT(OUT, 'DNS'),
+      NOT(OUT, 'nameConstraints'),
     ),
   ];
 }
