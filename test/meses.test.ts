@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { ensureMeses, ensureMesesAhead, MesesForbidden } from '../src/base/book/meses.ts';
+import { ensureMeses, ensureMesesAhead, MENSAIS, MesesForbidden } from '../src/base/book/meses.ts';
 import { Repetition } from '../src/base/delivery/repetition.ts';
 import { type Db, openPool } from '../src/base/pg/open.ts';
 import { Client, type ClientConfig } from '../src/base/pg/pg.ts';
@@ -67,14 +67,7 @@ describe('the months', () => {
     const before = comingMeses();
     const meses = await mesesOf(await poolOn(await emptyDatabase()));
     const coming = [before, comingMeses()];
-    assert.deepEqual(Object.keys(meses).toSorted(), [
-      'documentos',
-      'documentos_eventos',
-      'documentos_lotes',
-      'notas',
-      'trilha_eventos',
-      'trilha_notas',
-    ]);
+    assert.deepEqual(Object.keys(meses).toSorted(), MENSAIS.map(({ tabela }) => tabela).toSorted());
     for (const [table, has] of Object.entries(meses)) {
       assert.ok(
         coming.some((one) => isDeepStrictEqual(has, one)),

@@ -11,6 +11,7 @@ import { type AnnouncedClaim, claimedNotas, type NotaSettlement } from '../src/b
 import { ensureMeses } from '../src/base/book/meses.ts';
 import type { NotaNova } from '../src/base/book/nota-columns.ts';
 import type { OnStored } from '../src/base/book/recent.ts';
+import { TABELAS, type Tabela } from '../src/base/book/tabelas.ts';
 import { type Db, openPool } from '../src/base/pg/open.ts';
 import { UncertainCommit } from '../src/base/pg/unavailable.ts';
 import { dpsIdInSerie } from '../src/fiscal/chave.ts';
@@ -144,15 +145,8 @@ describe('migrations', () => {
 
   test('every table and every unique index begins with the tenant', async () => {
     const { pool } = await oneProcess();
-    /**
-     * Tables without a tenant, as they are common to all. The list of migrations belongs to the database; the rates of the IBS and the CBS
-     * are national law (reference tables, D-200). Others are the months, the codes in production, the counts of failed requests, and the
-     * console's accounts. The tenant is the whole key in `municipios`.
-     */
-    const exceptions = new Set([
-      ...['migracoes', 'meses', 'tabelas_aliquotas', 'aliquotas_ibs_cbs'],
-      ...['codigos_em_producao', 'contagens', 'contas', 'passkeys', 'papeis', 'sessoes'],
-    ]);
+    const common = Object.entries<Tabela>(TABELAS).filter(([, one]) => 'isDaInstalacao' in one);
+    const exceptions = new Set(common.map(([name]) => name));
     const tables = await rows<{ name: string; first: string | null; nullable: string }>(
       pool,
       `select t.table_name as name, c.column_name as first, c.is_nullable as nullable

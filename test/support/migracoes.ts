@@ -1,6 +1,7 @@
 /**
  * Statements that a migration must not have, because they would block a service with full tables. The rules stand in src/base/pg/README.md.
  */
+import { MENSAIS } from '../../src/base/book/meses.ts';
 import { type Passo, passosOf, statementsOf } from '../../src/base/pg/migrations.ts';
 
 /** Tables with a few rows a municipality, or a row a user of the console: any change to them is fast. */
@@ -17,14 +18,7 @@ const SMALL = new Set([
 ]);
 
 /** Tables partitioned by month; one step may briefly lock all months. */
-const MONTHLY = new Set([
-  'notas',
-  'documentos',
-  'trilha_notas',
-  'documentos_eventos',
-  'trilha_eventos',
-  'documentos_lotes',
-]);
+const MONTHLY: ReadonlySet<string> = new Set(MENSAIS.map(({ tabela }) => tabela));
 
 const CONSTANT = /\bdefault\s+(true|false|null|-?\d+(\.\d+)?|'[^']*')(?!\s*(::|\|\|)|[\w(])/i;
 

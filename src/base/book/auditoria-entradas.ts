@@ -8,7 +8,7 @@ import type { PoolClient, QueryConfig } from '../pg/pg.ts';
 import { planOnce } from '../pg/planned.ts';
 import { autenticadorInSql, autenticadorOf, feitioOf } from './auditoria-chave.ts';
 import { type Folha, joinFolhas } from './auditoria-hash.ts';
-import { AUDITADAS, type Auditada, apagada, rowInSql, type Vista } from './auditoria-tabelas.ts';
+import { AUDITADAS, apagada, rowInSql, type Vista } from './auditoria-tabelas.ts';
 
 type Client = Pick<PoolClient, 'query'>;
 
@@ -64,7 +64,7 @@ export async function insertRegistradas(
   others: readonly Folha[] = [],
   sobre: string | null = null,
 ): Promise<void> {
-  const { tabela } = AUDITADAS[vista] as Auditada;
+  const { tabela } = AUDITADAS[vista];
   const from = 'from' in quais ? quais.from : `from ${tabela} t where t.tenant = $1 and (${quais.which})`;
   const values = quais.values ?? [];
   const feitio = `$${6 + values.length}::bytea`;

@@ -2,7 +2,7 @@
 
 import { type ClientBase, escapeLiteral } from '../pg/pg.ts';
 import { digestOf, type Folha } from './auditoria-hash.ts';
-import { AUDITADAS, type Auditada, folhaOf, rowInSql, textoOf, type Vista } from './auditoria-tabelas.ts';
+import { AUDITADAS, folhaOf, rowInSql, textoOf, type Vista } from './auditoria-tabelas.ts';
 import { partesOf } from './documentos.ts';
 import { openPacote } from './pacote.ts';
 
@@ -40,7 +40,7 @@ export async function readPagina(
     lock = '',
   }: { readonly depois: readonly string[] | undefined; readonly max: number; readonly lock?: string },
 ): Promise<Pagina> {
-  const { tabela, chave } = AUDITADAS[vista] as Auditada;
+  const { tabela, chave } = AUDITADAS[vista];
   const { item, resumo: octetos } = rowInSql(vista);
   const resumo = `encode(${octetos}, 'hex')`;
   const columns = chave.map((column) => `t.${column}`).join(', ');
@@ -85,7 +85,7 @@ export async function readTexto(
   vista: Vista,
   chave: readonly string[],
 ): Promise<string | undefined> {
-  const { tabela, chave: columns } = AUDITADAS[vista] as Auditada;
+  const { tabela, chave: columns } = AUDITADAS[vista];
   const isDocumentos = vista === 'documentos';
   const where = columns.map((column, place) => `t.${column} = ${escapeLiteral(chave[place] ?? '')}`).join(' and ');
   const { rows } = await client.query<{ texto: string | null } & DocumentoRow>(

@@ -5,48 +5,12 @@
 import { nameMes } from '../../fiscal/moment.ts';
 import { type Db, runTransaction } from '../pg/open.ts';
 import type { PoolClient } from '../pg/pg.ts';
-
-type Monthly = {
-  /** Storage options of a partition, which partitions do not inherit. */
-  readonly storage?: string;
-  /** Columns that are unique, or nearly, among the rows of a tenant. Each has its value in the row `i` of the month `mes`. */
-  readonly keys: Readonly<Record<string, string>>;
-  /** Further mandatory columns, beside tenant and month. */
-  readonly others?: Readonly<Record<string, string>>;
-};
-
-const MOVIMENTO = { movimento: '1', em: 'now()', gatilho: "''", para: "''" };
+import { AUDITADAS } from './auditoria-tabelas.ts';
 
 /** Tables that are kept by month. */
-const MONTHLY: Readonly<Record<string, Monthly>> = {
-  notas: {
-    // A move finds room for the new row version in the same page, so that no index is written.
-    storage: 'fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05',
-    keys: {
-      id: 'i',
-      chave_acesso: "lpad(i::text, 36, '0') || mes % 10000",
-      numero_protocolo: 'mes::text || i',
-    },
-    others: {
-      ...{ id_dps: 'i', numero_dps: 'i', numero_dps_nacional: 'i', serie_dps: "''", estado: "'emitida'" },
-      ...{ data_emissao: 'now()', data_competencia: 'now()', valor_servico: '0' },
-      ...{ prestador_cpf_cnpj: "''", prestador_razao_social: "''" },
-    },
-  },
-  documentos: {
-    // Documents of less than a page stay in their row. Out of line they would be pieces of 2 kB, each with a row and an index entry. A
-    // compressed row frees a page. Vacuum must reclaim it before a fifth of all rows are compressed, the default threshold.
-    storage: 'toast_tuple_target = 8160, autovacuum_vacuum_scale_factor = 0.01',
-    keys: { nota: 'i' },
-    others: { recebido: "''", nfse: "''" },
-  },
-  trilha_notas: { keys: { nota: 'i' }, others: MOVIMENTO },
-  documentos_eventos: { keys: { evento: 'i' }, others: { xml: "''" } },
-  trilha_eventos: { keys: { evento: 'i' }, others: MOVIMENTO },
-  documentos_lotes: { keys: { lote: 'i' }, others: { recebido: "''" } },
-};
-
-export const MONTHLY_TABLES: readonly string[] = Object.keys(MONTHLY);
+export const MENSAIS = Object.values(AUDITADAS).flatMap(({ mensal, ...one }) =>
+  mensal ? [{ ...one, ...mensal }] : [],
+);
 
 /** Months after the current one that are made in advance. */
 const AHEAD = 2;
@@ -118,7 +82,7 @@ export async function ensureMesesAhead(pool: Db, now: number): Promise<void> {
 export async function createMes(client: PoolClient, mes: number): Promise<void> {
   const { rowCount } = await client.query('insert into meses (mes) values ($1) on conflict (mes) do nothing', [mes]);
   if (rowCount === 0) return;
-  for (const [table, { storage }] of Object.entries(MONTHLY)) {
+  for (const { tabela: table, storage } of MENSAIS) {
     const partition = `${table}_${mes}`;
     const stored = storage === undefined ? '' : ` with (${storage})`;
     await client.query(`create table ${partition} (like ${table} including all)${stored}`);
@@ -127,7 +91,7 @@ export async function createMes(client: PoolClient, mes: number): Promise<void> 
   }
   // A table that is truncated in the subtransaction that filled it counts as empty. Otherwise its statistics would count as unknown.
   await client.query('savepoint criado');
-  for (const table of Object.keys(MONTHLY)) await describeMes(client, table, mes);
+  for (const mensal of MENSAIS) await describeMes(client, mensal, mes);
   await client.query('release savepoint criado');
 }
 
@@ -139,9 +103,12 @@ const ROWS_DESCRIBED = 500;
  * otherwise rate any index with the month as high as a whole key. The sample rows are never visible to others and are deleted; the
  * statistics stay until the next ones.
  */
-async function describeMes(client: PoolClient, table: string, mes: number): Promise<void> {
-  const partition = `${table}_${mes}`;
-  const { keys, others } = MONTHLY[table]!;
+async function describeMes(
+  client: PoolClient,
+  { tabela, keys, others }: (typeof MENSAIS)[number],
+  mes: number,
+): Promise<void> {
+  const partition = `${tabela}_${mes}`;
   const columns = Object.entries({ tenant: 'i', mes: 'mes', ...keys, ...others });
   await client.query(`insert into ${partition} (${columns.map(([name]) => name).join(', ')})
     select ${columns.map(([, value]) => value).join(', ')}

@@ -17,7 +17,7 @@ import {
 } from '../../base/book/arquivo-formato.ts';
 import type { ArquivoLugar } from '../../base/book/arquivo-lugar.ts';
 import { digestOf } from '../../base/book/auditoria-hash.ts';
-import { AUDITADAS, type Auditada, folhaOf, itemOf, textoOf, type Vista } from '../../base/book/auditoria-tabelas.ts';
+import { AUDITADAS, folhaOf, itemOf, textoOf, type Vista } from '../../base/book/auditoria-tabelas.ts';
 import { partesOf } from '../../base/book/documentos.ts';
 import { openPacote } from '../../base/book/pacote.ts';
 import type { Db } from '../../base/pg/open.ts';
@@ -167,7 +167,7 @@ export async function readTextoArquivado(
   vista: Vista,
   chave: readonly string[],
 ): Promise<string | undefined> {
-  const { familia } = AUDITADAS[vista] as Auditada;
+  const { familia } = AUDITADAS[vista];
   if (familia === undefined || !NAMES.includes(vista)) return undefined;
   // The keys begin with the id of the parent object and its month.
   const [id, mes] = [chave[0]!, Number(chave[1])];
@@ -183,7 +183,7 @@ type Valores = Readonly<Record<string, string | undefined>>;
 
 /** The key's columns as text, in the order of the key. */
 function chaveOf(vista: Vista, { colunas }: Linha): readonly string[] {
-  return (AUDITADAS[vista] as Auditada).chave.map((column) => String(colunas[column] ?? ''));
+  return AUDITADAS[vista].chave.map((column) => String(colunas[column] ?? ''));
 }
 
 /** The values of a row that the chain records; undefined: its documents cannot be taken out of their pack. */
@@ -197,7 +197,7 @@ async function readValores(vista: Vista, linha: Linha, certificados: Certificado
 /** The columns that the chain records, in the form in which it writes them. */
 function valoresOf(vista: Vista, { colunas, bytes }: Linha): Valores {
   const valores: Record<string, string | undefined> = {};
-  for (const { nome, forma } of (AUDITADAS[vista] as Auditada).colunas) {
+  for (const { nome, forma } of AUDITADAS[vista].colunas) {
     const value = colunas[nome];
     const document = bytes[nome];
     if (forma === 'bytes') valores[nome] = document && digestOf(document);

@@ -1,19 +1,18 @@
 /** The rows of an archived month: read from its tables in the order of a file, and written back into them. */
 import { certificateId, linhasOf } from '../../base/book/arquivo.ts';
-import { ArquivoDanificado, type Linha, type Registro, type TipoDeRegistro } from '../../base/book/arquivo-formato.ts';
+import { ArquivoDanificado, type Linha, type Registro } from '../../base/book/arquivo-formato.ts';
 import { compressPapers } from '../../base/book/documentos.ts';
+import { MENSAIS } from '../../base/book/meses.ts';
 import { DICIONARIO } from '../../base/book/pacote.ts';
 import type { Db } from '../../base/pg/open.ts';
 import type { PoolClient } from '../../base/pg/pg.ts';
 
-/** The tables of a month in its file, by kind of record, with their document columns. The first table has one row for each record. */
-const TABELAS = {
-  nota: { documentos: ['recebido', 'nfse', 'pacote'], trilha_notas: [] },
-  evento: { documentos_eventos: ['recebido', 'xml'], trilha_eventos: [] },
-  lote: { documentos_lotes: ['recebido'] },
-} as const satisfies Partial<Record<TipoDeRegistro, Readonly<Record<string, readonly string[]>>>>;
+/** The tables of a month in its file, with their document columns. The first table of a kind has one row for each record. */
+const TABELAS = MENSAIS.flatMap(({ tabela, familia, chave, documentos }) =>
+  familia && documentos ? [{ tabela, tipo: familia, chave, documentos }] : [],
+);
 
-export const NAMES: readonly string[] = Object.values(TABELAS).flatMap((tables) => Object.keys(tables));
+export const NAMES: readonly string[] = TABELAS.map(({ tabela }) => tabela);
 
 /** Rows by table. */
 export type Linhas = Readonly<Record<string, number>>;
@@ -36,13 +35,11 @@ export const STEP = 100;
 export async function* registrosOf(pool: Db, tenant: string, mes: number): AsyncGenerator<Registro> {
   /** Certificates by digest; the bytes are present when the database may lack them. */
   const certificados = new Map<string, Buffer | undefined>();
-  for (const [tipo, tables] of Object.entries(TABELAS) as [keyof typeof TABELAS, Record<string, readonly string[]>][]) {
+  for (const [tipo, tables] of Map.groupBy(TABELAS, (one) => one.tipo)) {
     for (let after = '-1'; ; ) {
-      const ids = await idsAfter(pool, { tipo, tables: Object.keys(tables), tenant, mes, after });
+      const ids = await idsAfter(pool, { tipo, tables, tenant, mes, after });
       const rows: Record<string, ReadonlyMap<string, readonly Linha[]>> = {};
-      for (const [table, bytes] of Object.entries(tables)) {
-        rows[table] = await readLinhas(pool, { table, bytes, tipo, tenant, mes, ids });
-      }
+      for (const table of tables) rows[table.tabela] = await readLinhas(pool, { table, tenant, mes, ids });
       for (const id of ids) {
         const linhas = Object.fromEntries(Object.entries(rows).map(([table, of]) => [table, of.get(id) ?? []]));
         if (tipo === 'nota') linhas.documentos = linhas.documentos!.map((one) => compressed(one, certificados));
@@ -79,15 +76,14 @@ function compressed(linha: Linha, certificados: Map<string, Buffer | undefined>)
   return { colunas: { ...linha.colunas, dicionario: DICIONARIO, certificado: impressao, partes }, bytes: { pacote } };
 }
 
-type Asked = { readonly tipo: string; readonly tenant: string; readonly mes: number };
+type Table = (typeof TABELAS)[number];
+type Asked = { readonly tenant: string; readonly mes: number };
+type After = Asked & { readonly tipo: string; readonly tables: readonly Table[]; readonly after: string };
 
-async function idsAfter(
-  pool: Db,
-  { tipo, tables, tenant, mes, after }: Asked & { readonly tables: readonly string[]; readonly after: string },
-): Promise<readonly string[]> {
+async function idsAfter(pool: Db, { tipo, tables, tenant, mes, after }: After): Promise<readonly string[]> {
   const each = tables.map(
-    (table) =>
-      `(select distinct ${tipo} as id from ${table} where tenant = $1 and mes = ${mes} and ${tipo} > $2 order by 1 limit ${STEP})`,
+    ({ tabela }) =>
+      `(select distinct ${tipo} as id from ${tabela} where tenant = $1 and mes = ${mes} and ${tipo} > $2 order by 1 limit ${STEP})`,
   );
   const text = `select id from (${each.join(' union ')}) x order by id limit ${STEP}`;
   return (await pool.query<{ id: string }>(text, [tenant, after])).rows.map(({ id }) => id);
@@ -95,14 +91,14 @@ async function idsAfter(
 
 async function readLinhas(
   pool: Db,
-  asked: Asked & { readonly table: string; readonly bytes: readonly string[]; readonly ids: readonly string[] },
+  { table, tenant, mes, ids }: Asked & { readonly table: Table; readonly ids: readonly string[] },
 ): Promise<ReadonlyMap<string, readonly Linha[]>> {
-  const { table, bytes, tipo, tenant, mes, ids } = asked;
-  const apart = bytes.map((name) => `, t.${name}`).join('');
-  const whole = bytes.length === 0 ? 'to_jsonb(t)' : `to_jsonb(t) - '{${bytes.join(',')}}'::text[]`;
-  const order = table.startsWith('trilha_') ? `t.${tipo}, t.movimento` : `t.${tipo}`;
+  const { tabela, tipo, chave, documentos } = table;
+  const apart = documentos.map((name) => `, t.${name}`).join('');
+  const whole = documentos.length === 0 ? 'to_jsonb(t)' : `to_jsonb(t) - '{${documentos.join(',')}}'::text[]`;
+  const order = chave.flatMap((column) => (column === 'mes' ? [] : `t.${column}`)).join(', ');
   const text = `select t.${tipo}::text as id, ${whole} as colunas${apart} from unnest($2::bigint[]) as x (id)
-    join ${table} t on t.tenant = $1 and t.mes = ${mes} and t.${tipo} = x.id order by ${order}`;
+    join ${tabela} t on t.tenant = $1 and t.mes = ${mes} and t.${tipo} = x.id order by ${order}`;
   type Row = { readonly id: string; readonly colunas: Linha['colunas'] } & Readonly<Record<string, Buffer | null>>;
   const { rows } = await pool.query(text, [tenant, ids]);
   const found = new Map<string, Linha[]>();

@@ -3,7 +3,7 @@
  * (D-676).
  */
 
-import { MONTHLY_TABLES } from '../../base/book/meses.ts';
+import { MENSAIS } from '../../base/book/meses.ts';
 import { isDistributed } from '../../base/pg/distributed.ts';
 import type { Db } from '../../base/pg/open.ts';
 import { nameMes } from '../../fiscal/moment.ts';
@@ -16,7 +16,7 @@ const STATE = `select c.relispartition as "isPart", coalesce(i.inhdetachpending,
 /** Existing partitions of a month. A distributed schema keeps them: Citus does not detach partitions concurrently. */
 export async function countTabelas(pool: Db, mes: number): Promise<number> {
   if (isDistributed(pool)) return 0;
-  const names = MONTHLY_TABLES.map((table) => `${table}_${mes}`);
+  const names = MENSAIS.map(({ tabela }) => `${tabela}_${mes}`);
   const text = 'select count(to_regclass(x.name))::int as count from unnest($1::text[]) as x (name)';
   return (await pool.query<{ count: number }>(text, [names])).rows[0]!.count;
 }
@@ -28,7 +28,7 @@ export async function countTabelas(pool: Db, mes: number): Promise<number> {
 export async function dropTabelas(pool: Db, mes: number): Promise<number> {
   if (isDistributed(pool)) return 0;
   let dropped = 0;
-  for (const table of MONTHLY_TABLES) {
+  for (const { tabela: table } of MENSAIS) {
     const partition = `${table}_${mes}`;
     const [state] = (await pool.query<{ isPart: boolean; isPending: boolean }>(STATE, [partition])).rows;
     if (state === undefined) continue;

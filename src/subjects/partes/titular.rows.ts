@@ -1,28 +1,41 @@
 /**
- * The data held about a person, by CPF: counted, read for the person, and erased where the law allows. `titular-lugares.ts` lists the
- * places.
+ * The data held about a person, by CPF: counted, read for the person, and erased where the law allows. Each table
+ * declares its place.
  */
 import { insertAtos, type NovoAto } from '../../base/book/atos.ts';
 import { folhasApagadas, insertEntrada, takeAway } from '../../base/book/auditoria-entradas.ts';
 import { AUDITADAS, apagada, VISTAS, type Vista } from '../../base/book/auditoria-tabelas.ts';
+import { type Lugar, TABELAS, type Tabela } from '../../base/book/tabelas.ts';
 import { withoutLimits } from '../../base/pg/migration-steps.ts';
 import { type Db, runTransaction } from '../../base/pg/open.ts';
 import type { PoolClient } from '../../base/pg/pg.ts';
-import { LUGARES, LUGARES_DA_INSTALACAO, type Lugar } from './titular-lugares.rows.ts';
+
+type LugarNaTabela = Lugar & { readonly tabela: string };
+
+function listLugares(isDaInstalacao: boolean): readonly LugarNaTabela[] {
+  return Object.entries<Tabela>(TABELAS).flatMap(([tabela, one]) =>
+    typeof one.pessoas === 'string' || 'isDaInstalacao' in one !== isDaInstalacao ? [] : { tabela, ...one.pessoas },
+  );
+}
+
+/** Rows that depend on another row stand before it. */
+export const LUGARES = listLugares(false);
+export const LUGARES_DA_INSTALACAO = listLugares(true);
 
 /** Rows of one table that concern the person, and the number of them that may be erased. `tenant`: undefined for the installation. */
 export type Achado = {
   readonly tenant: string | undefined;
   readonly tabela: string;
   readonly oQue: string;
-  readonly base: Lugar['base'];
+  /** The rows of a rehearsal are under none of the grounds. */
+  readonly base: Lugar['base'] | 'ensaio';
   readonly linhas: number;
   readonly apagaveis: number;
 };
 
 /** The condition on the rows of a place that may be erased; undefined: none. A rehearsal keeps its trail alone. */
 function erasableOf(lugar: Lugar, isRehearsal: boolean): string | undefined {
-  if (isRehearsal) return lugar.isTrail === true ? undefined : 'true';
+  if (isRehearsal) return lugar.base === 'trilha' ? undefined : 'true';
   return lugar.apaga;
 }
 
@@ -123,14 +136,14 @@ const IN_FILES = {
 const ARCHIVED = `select count(*)::int as linhas from notas t join meses m on m.mes = t.mes and m.arquivado_em is not null
   where t.tenant = $1 and (${LUGARES.find(({ tabela }) => tabela === 'notas')!.onde})`;
 
-type Told = Pick<Lugar, 'tabela' | 'oQue' | 'base' | 'isTrail'>;
+type Told = Pick<LugarNaTabela, 'tabela' | 'oQue' | 'base'>;
 
 /** No law asks to keep the rows of a rehearsal, whichever ground holds in production. */
-const toldOf = ({ tabela, oQue, base, isTrail }: Told, tenant: string | undefined, isRehearsal = false) => ({
+const toldOf = ({ tabela, oQue, base }: Told, tenant: string | undefined, isRehearsal = false) => ({
   tenant,
   tabela,
   oQue,
-  base: isRehearsal && isTrail !== true && base !== 'passageiro' ? ('ensaio' as const) : base,
+  base: isRehearsal && base !== 'trilha' && base !== 'passageiro' ? ('ensaio' as const) : base,
 });
 
 type Asked = { readonly tenant: string; readonly cpf: string; readonly now: number };
@@ -141,7 +154,7 @@ const AT = (place: number): string => `$${place}::timestamptz is not null`;
 
 async function countIn(
   client: PoolClient,
-  { tabela, onde }: Lugar,
+  { tabela, onde }: LugarNaTabela,
   apaga: string | undefined,
   { tenant, cpf, now }: Asked,
 ): Promise<Counts> {
@@ -152,7 +165,7 @@ async function countIn(
 
 async function countInInstallation(
   client: PoolClient,
-  { tabela, onde, apaga }: Lugar,
+  { tabela, onde, apaga }: LugarNaTabela,
   cpf: string,
   now: number,
 ): Promise<Counts> {
@@ -196,7 +209,7 @@ function vistaOf(tabela: string): Vista | undefined {
 /** Erases the rows of a place and returns their number; the audit chain records the removal. */
 async function eraseIn(
   client: PoolClient,
-  { tabela, onde }: Lugar,
+  { tabela, onde }: LugarNaTabela,
   apaga: string,
   { tenant, cpf, now }: Asked,
 ): Promise<number> {

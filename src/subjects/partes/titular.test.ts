@@ -15,8 +15,8 @@ import { ensureMeses } from '../../base/book/meses.ts';
 import type { Db } from '../../base/pg/open.ts';
 import { buildChave } from '../../fiscal/chave.ts';
 import { createStore } from '../../wiring/store.ts';
+import { LUGARES, LUGARES_DA_INSTALACAO } from './titular.rows.ts';
 import { eraseTitular, exportTitular, type LugarDoTitular, showTitular } from './titular.ts';
-import { LUGARES, LUGARES_DA_INSTALACAO, SEM_PESSOAS } from './titular-lugares.rows.ts';
 
 const CPF = '11144477735';
 /** CPF of another person, whose data no test erases. */
@@ -136,16 +136,6 @@ describe('what is held about a person', () => {
   };
   const counts = (found: readonly LugarDoTitular[]) =>
     Object.fromEntries(found.map(({ municipio, tabela, linhas }) => [`${municipio}/${tabela}`, linhas]));
-
-  test('every table of the schema is a place, or has nothing of persons', async () => {
-    const { rows } = await pool.query<{ name: string }>(
-      `select relname as name from pg_class where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p')
-        and not relispartition order by relname`,
-    );
-    const places = [...LUGARES, ...LUGARES_DA_INSTALACAO].map(({ tabela }) => tabela);
-    const known = [...places, ...Object.keys(SEM_PESSOAS)].sort();
-    assert.deepEqual(rows.map(({ name }) => name).sort(), known);
-  });
 
   test('every table in which the CPF stands is named, each with its legal ground', async () => {
     const found = await show('111.444.777-35');

@@ -10,7 +10,19 @@ import { writeZip, type ZipEntry } from '../../documents/write-zip.ts';
 import { cpfIsValid } from '../../fiscal/chave.ts';
 import { documentoDaNota } from '../notas/nota-inteira.ts';
 import type { Achado } from './titular.rows.ts';
-import { BASES } from './titular-lugares.rows.ts';
+
+/** The legal ground to keep a table, or the lack of one. Articles are of the LGPD (Lei 13.709/2018) unless named otherwise. */
+const BASES: Readonly<Record<Achado['base'], string>> = {
+  fiscal:
+    'documento fiscal: obrigação legal, até passar o prazo (art. 7º, II; art. 16, I; CTN, arts. 173, 174 e 195); depois, nfse guarda eliminar',
+  cadastro:
+    'cadastro fiscal do município: obrigação legal e competência do ente público (art. 7º, II; art. 23); corrige-se no cadastro',
+  trilha: 'registro de quem fez o quê, de que o município presta contas (art. 16, I; art. 37)',
+  acesso: 'acesso que a própria pessoa pediu: o que já não vale se apaga; o que vale, encerra-se antes (art. 16)',
+  auxiliar: 'índice ou cópia que o serviço fez dos documentos: pode ser apagado (art. 16; art. 18, VI)',
+  ensaio: 'de um ambiente de ensaio, e não documento fiscal: pode ser apagado (art. 16; art. 18, VI)',
+  passageiro: 'passagem: o serviço o apaga sozinho em horas ou dias (art. 16)',
+};
 
 /** A place with data of a person, and the legal ground to keep it. */
 export type LugarDoTitular = Omit<Achado, 'tenant' | 'base'> & {
