@@ -124,7 +124,6 @@ const BOTH_WAYS: readonly string[] = [
   'auditoria copias',
   'avisos partes',
   'cadastros ensaios',
-  'cadastros eventos',
   'eventos notas',
   'evidencia notas',
 ];

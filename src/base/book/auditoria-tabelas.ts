@@ -2,6 +2,7 @@
  * The tables and columns of a municipality that the audit chain tells, and the digested text of a row. Columns that are not told are listed
  * here as well, each with its reason. A test finds a column that is in neither list (D-666).
  */
+import { LISTA_NOMES, LISTAS, type ListaNome, splitColumns } from '../../fiscal/registers.ts';
 import { SETTINGS } from '../../fiscal/settings.ts';
 import { resumoOf } from './auditoria-hash.ts';
 import { NOTA_TYPES } from './nota-columns.ts';
@@ -45,6 +46,16 @@ const NOTA_NAMES = NOTA_TYPES.filter(([nome]) => nome !== 'tabela_aliquotas')
   .map(([nome, sql]) => (sql === 'timestamptz' ? `${nome}:t` : sql === 'date' ? `${nome}:d` : nome))
   .join(' ');
 const MOVIMENTO = 'mes movimento em:t de gatilho para mensagem quem resposta';
+
+type TabelaDeLista = (typeof LISTAS)[ListaNome]['table'];
+/** The lists by their tables, each with all its columns. */
+const LISTAS_AUDITADAS = Object.fromEntries(
+  LISTA_NOMES.map((nome) => {
+    const { key, told } = splitColumns(nome);
+    const names = [...key, ...told, 'inicio:d', 'fim:d'].join(' ');
+    return [LISTAS[nome].table, auditada(LISTAS[nome].table, [...key, 'inicio'].join(' '), names)];
+  }),
+) as Readonly<Record<TabelaDeLista, Auditada>>;
 
 /** Audited tables by their name in an entry. */
 export const AUDITADAS = {
@@ -101,31 +112,7 @@ export const AUDITADAS = {
     origem criado_em:t`,
   ),
   simples_nacional: auditada('simples_nacional', 'documento inicio', 'documento inicio:d fim:d'),
-  servicos_municipais: auditada(
-    'servicos_municipais',
-    'codigo inicio',
-    'codigo inicio:d fim:d descricao codigo_tributacao_nacional cnae_codigo aliquota',
-  ),
-  beneficios_municipais: auditada(
-    'beneficios_municipais',
-    'numero inicio',
-    'numero inicio:d fim:d descricao tipo reducao aliquota servicos documentos',
-  ),
-  deducoes_admitidas: auditada(
-    'deducoes_admitidas',
-    'codigo_tributacao_nacional inicio',
-    'codigo_tributacao_nacional inicio:d fim:d formas',
-  ),
-  regimes_especiais: auditada(
-    'regimes_especiais',
-    'regime documento inicio',
-    'regime documento inicio:d fim:d servicos',
-  ),
-  nao_incidencias: auditada(
-    'nao_incidencias',
-    'codigo_tributacao_nacional documento inicio',
-    'codigo_tributacao_nacional documento inicio:d fim:d',
-  ),
+  ...LISTAS_AUDITADAS,
   correlacoes_legadas: auditada(
     'correlacoes_legadas',
     'item codigo_municipal',
@@ -174,8 +161,8 @@ export type Apagavel = 'nunca' | 'mes' | 'ato' | 'livre';
 const LIVRES: ReadonlySet<string> = new Set<Vista>(['tokens', 'webhooks', 'arquivos', 'importacoes']);
 const COM_O_MES: ReadonlySet<string> = new Set(['nota', 'evento', 'lote', 'fundamentos' satisfies Vista]);
 const POR_ATO: ReadonlySet<string> = new Set<Vista>([
-  ...(['prestadores', 'simples_nacional', 'servicos_municipais', 'beneficios_municipais'] as const),
-  ...(['deducoes_admitidas', 'regimes_especiais', 'nao_incidencias', 'correlacoes_legadas', 'retencoes'] as const),
+  ...(['prestadores', 'simples_nacional', 'correlacoes_legadas', 'retencoes'] as const),
+  ...LISTA_NOMES.map((nome) => LISTAS[nome].table),
 ]);
 
 /** The rule for a line that tells a deletion ({@link apagada}). */
