@@ -123,7 +123,6 @@ const BOTH_WAYS: readonly string[] = [
   'auditoria copias',
   'avisos partes',
   'cadastros ensaios',
-  'cadastros eventos',
   'eventos notas',
 ];
 

@@ -129,7 +129,8 @@ describe('asking', () => {
     );
     const answers = await find(askedFor(A), askedFor(B));
     assert.equal(answers[A]!.kind, 'absent');
-    assert.ok(answers[B]!.kind === 'known' && answers[B]!.nsu === '3');
+    const found = answers[B]!;
+    assert.ok(found.kind === 'known' && found.nsu === '3');
   });
 
   test('a document encoded twice is read; one that cannot be read is known all the same', async () => {

@@ -280,3 +280,18 @@ function trimZeros(digits: string): string {
 export function isProtocolo(text: string): boolean {
   return /^[0-9A-Za-z._-]{1,64}$/.test(text);
 }
+
+/** The document without punctuation, letters in capitals. */
+export function bareDocumento(text: string): string {
+  return text.replace(/[\s./-]/g, '').toUpperCase();
+}
+
+/** The reason why a text, with or without punctuation, is neither CNPJ nor CPF, as the end of a sentence. */
+export function whyNoDocumento(text: string): string | undefined {
+  const documento = bareDocumento(text);
+  const { length } = documento;
+  if (length === 11) return cpfIsValid(documento) ? undefined : 'não é um CPF: os dígitos verificadores não conferem';
+  if (length === 14) return cnpjIsValid(documento) ? undefined : 'não é um CNPJ: os dígitos verificadores não conferem';
+  const positions = length === 1 ? '1 posição' : `${length} posições`;
+  return `não é CNPJ nem CPF: tem ${positions}; um CPF tem 11, e um CNPJ 14`;
+}

@@ -117,7 +117,7 @@ export class Collector {
     const late = Promise.withResolvers<undefined>();
     const waitMs = isOftenBusy ? BUSY_WAIT_MS : tellsParts ? PROCESS_WAIT_MS : THREAD_WAIT_MS;
     const { answer, since } = this.ask(source);
-    const timer = setTimeout(late.resolve, Math.max(OWED_WAIT_MS, since + waitMs - performance.now()));
+    const timer = setTimeout(() => late.resolve(undefined), Math.max(OWED_WAIT_MS, since + waitMs - performance.now()));
     const snapshot = await Promise.race([answer, late.promise]).catch(() => undefined);
     clearTimeout(timer);
     const answers = (value: number): Snapshot =>

@@ -10,7 +10,7 @@ import { quoteWords, unnestRows } from '../pg/sql.ts';
 import { linhasOf, readArquivado, readCertificado } from './arquivo.ts';
 import type { Linha } from './arquivo-formato.ts';
 import type { Ref } from './fila.ts';
-import { type Certificado, DICIONARIO, holdsPapers, openPacote, packPapers, type Papers } from './pacote.ts';
+import { type Certificado, DICIONARIO, holdsPapers, openPacote, type Papers, packPapers } from './pacote.ts';
 import { keepCertificados } from './recepcoes.ts';
 
 /** Columns of `documentos d`, for {@link withNfse}. */

@@ -1,9 +1,14 @@
-/**
- * The dated lists that a municipality keeps. A further list needs a row here, a migration, and a reader of its file in
- * `subjects/cadastros/listas.ts`.
- */
+/** The dated lists that a municipality keeps. Their columns stand in `fiscal/registers.ts`. */
 import { type Decimal, parseDecimal } from '../../fiscal/decimal.ts';
 import type { Vigencia } from '../../fiscal/moment.ts';
+import {
+  LISTA_NOMES,
+  LISTAS,
+  type ListaNome,
+  listColumnsOf,
+  type StoredLine,
+  splitColumns,
+} from '../../fiscal/registers.ts';
 import { batchLookups } from '../pg/batch-lookups.ts';
 import { cacheReads } from '../pg/cache-reads.ts';
 import type { Db } from '../pg/open.ts';
@@ -15,8 +20,6 @@ import type { RegisterTable } from './importacoes.ts';
 import { type Contagem, rowMerger, type StoredRow, type Value, type Writing } from './merge-rows.ts';
 import { type Block, type Kind, type LinhaDatada, lockRegistry, type Staging, stageImport } from './staging.ts';
 
-export type ListaNome = 'servicos' | 'beneficios' | 'deducoes' | 'regimes' | 'nao_incidencias';
-
 type Lista = {
   readonly table: Vista;
   /** Key columns of a line, without its beginning. An empty text stands for all parties. */
@@ -26,45 +29,22 @@ type Lista = {
   readonly types?: Readonly<Record<string, string>>;
 };
 
-const LISTAS: Readonly<Record<ListaNome, Lista>> = {
-  servicos: {
-    table: 'servicos_municipais',
-    key: ['codigo'],
-    told: ['descricao', 'codigo_tributacao_nacional', 'cnae_codigo', 'aliquota'],
-    types: { aliquota: 'numeric' },
-  },
-  beneficios: {
-    table: 'beneficios_municipais',
-    key: ['numero'],
-    told: ['descricao', 'tipo', 'reducao', 'aliquota', 'servicos', 'documentos'],
-    types: { reducao: 'numeric', aliquota: 'numeric', servicos: 'text[]', documentos: 'text[]' },
-  },
-  deducoes: {
-    table: 'deducoes_admitidas',
-    key: ['codigo_tributacao_nacional'],
-    told: ['formas'],
-    types: { formas: 'text[]' },
-  },
-  regimes: {
-    table: 'regimes_especiais',
-    key: ['regime', 'documento'],
-    told: ['servicos'],
-    types: { servicos: 'text[]' },
-  },
-  nao_incidencias: { table: 'nao_incidencias', key: ['codigo_tributacao_nacional', 'documento'], told: [] },
-};
+function listaOf(nome: ListaNome): Lista {
+  const typed = listColumnsOf(nome).flatMap(([name, { sql }]) => (sql === undefined ? [] : [[name, sql]]));
+  return { table: LISTAS[nome].table, ...splitColumns(nome), types: Object.fromEntries(typed) };
+}
 
 /** A list as a file contains it: without the columns that are `absent`. */
 type ListaDeArquivo = Lista & { readonly absent: readonly string[] };
 
 /** The table of a list, and the key of its lines. */
 export function tableOfLista(nome: ListaNome): RegisterTable {
-  const { table, key } = LISTAS[nome];
+  const { table, key } = listaOf(nome);
   return { table, key: [...key, 'inicio'] };
 }
 
 /** Tables of the lists. */
-export const LISTA_TABLES: readonly string[] = Object.values(LISTAS).map(({ table }) => table);
+export const LISTA_TABLES: readonly string[] = LISTA_NOMES.map((nome) => LISTAS[nome].table);
 
 /**
  * A line of a file, by its columns. Days are `YYYY-MM-DD`, decimals are text, several values are an array, and an empty value is undefined.
@@ -74,7 +54,7 @@ export type Entrada = LinhaDatada & Readonly<Record<string, string | number | re
 /** `iguais`: lines that existed already, unchanged. */
 export type ContagemLista = Contagem & { readonly retirados: number };
 
-/** A line as the database gives it. */
+/** A line of any list as the database gives it. */
 export type Linha = Readonly<Record<string, string | readonly string[] | null>> & {
   readonly inicio: string;
   readonly fim: string | null;
@@ -92,13 +72,13 @@ export function listaStore(pool: Db) {
       columns: readonly string[],
       work: (staging: Staging<Entrada, ContagemLista>) => Promise<Result>,
     ): Promise<Result> => {
-      const lista = LISTAS[nome];
+      const lista = listaOf(nome);
       const told = lista.told.filter((column) => columns.includes(column));
       return stageImport(pool, kindOf(tenant, { ...lista, told, absent: lista.told.filter(isNone(told)) }), work);
     },
     /** All lines of a list, in the order of key and date. */
     list: async (nome: ListaNome, tenant: string): Promise<readonly Linha[]> => {
-      const { table, key } = LISTAS[nome];
+      const { table, key } = listaOf(nome);
       const text = `select ${columnsOf(nome)} from ${table} s where tenant = $1 order by ${listColumns('s', [...key, 'inicio'])}`;
       return (await pool.query<Linha>(text, [tenant])).rows;
     },
@@ -129,25 +109,28 @@ export function listasMantidas(pool: Db): Mantidas {
 
 /** The columns of a line, as {@link Linha} has them. */
 export function columnsOf(nome: ListaNome): string {
-  const { key, told } = LISTAS[nome];
+  const { key, told } = listaOf(nome);
   return listColumns('s', [...key, ...told, 'inicio::text', 'fim::text']);
 }
 
 /** The content of a line, and its period. */
-export function lineOf<Said>(linha: Linha, read: (linha: Linha) => Said): Said & Vigencia {
+export function lineOf<Stored extends Pick<Linha, 'inicio' | 'fim'>, Said>(
+  linha: Stored,
+  read: (linha: Stored) => Said,
+): Said & Vigencia {
   return { ...read(linha), inicio: linha.inicio, fim: linha.fim ?? undefined };
 }
 
 /**
  * The lines of a key, in the order of the list. One statement serves all callers of the same turn, and its answers are cached for a moment.
  */
-export function lookUpLines<Said>(
+export function lookUpLines<Nome extends ListaNome, Said>(
   pool: Db,
-  nome: ListaNome,
-  read: (linha: Linha) => Said,
+  nome: Nome,
+  read: (linha: StoredLine<Nome>) => Said,
   by?: readonly string[],
 ): (tenant: string, ...key: readonly string[]) => Promise<readonly (Said & Vigencia)[]> {
-  const lista = LISTAS[nome];
+  const lista = listaOf(nome);
   const key = by ?? lista.key;
   const keys = unnestRows<readonly string[]>(
     key.map((column, place) => [`${column} text`, (parts) => parts[place]]),
@@ -160,17 +143,17 @@ export function lookUpLines<Said>(
     ) s where x.${key[0]} || '' = x.${key[0]} order by ${listColumns('s', [...lista.key, 'inicio'])}`;
   const ask = planOnce(`${nome}_por_${by?.join('_') ?? 'chave'}`, text);
   const load = batchLookups<readonly (Said & Vigencia)[]>(async (tenant, chaves) => {
-    const { rows } = await pool.query<Linha>(ask([tenant, ...keys.valuesOf(chaves.map((chave) => chave.split(' ')))]));
+    const { rows } = await pool.query<StoredLine<Nome> & Linha>(
+      ask([tenant, ...keys.valuesOf(chaves.map((chave) => chave.split(' ')))]),
+    );
     const found = Map.groupBy(rows, (row) => key.map((column) => row[column]).join(' '));
     return new Map([...found].map(([chave, linhas]) => [chave, linhas.map((linha) => lineOf(linha, read))]));
   });
   return cacheReads(async (tenant, ...chave) => (await load(tenant!, chave.join(' '))) ?? []);
 }
 
-export const textOf = (value: Value): string => String(value);
-export const decimalOf = (value: Value): Decimal | undefined =>
-  value === null ? undefined : parseDecimal(textOf(value));
-export const setOf = (value: Value): ReadonlySet<string> => new Set(value as readonly string[]);
+export const decimalOf = (value: string | null): Decimal | undefined =>
+  value === null ? undefined : parseDecimal(value);
 
 const isNone =
   (of: readonly string[]) =>

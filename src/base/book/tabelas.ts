@@ -2,6 +2,7 @@
  * All tables of the database, one row each, with all that the house must know of them: how the audit chain tells their rows, the month that
  * they are kept by, and their data of a person. `tabelas.test.ts` holds the rows to the catalogue (D-666, D-679).
  */
+import { type ListaNome, splitColumns } from '../../fiscal/registers.ts';
 import { SETTINGS } from '../../fiscal/settings.ts';
 import { NOTA_TYPES } from './nota-columns.ts';
 
@@ -80,6 +81,13 @@ const SETTING_NAMES = SETTINGS.map(([, { column, sql }]) => (sql === 'boolean' ?
 const NOTA_NAMES = NOTA_TYPES.filter(([nome]) => nome !== 'tabela_aliquotas')
   .map(([nome, sql]) => (sql === 'timestamptz' ? `${nome}:t` : sql === 'date' ? `${nome}:d` : nome))
   .join(' ');
+/** The columns of a list, which are told whole; an act stands beside the deletion of a line. */
+function readLista(nome: ListaNome, ordem: number): Contada {
+  const { key, told } = splitColumns(nome);
+  const colunas = [...key, ...told, 'inicio:d', 'fim:d'].join(' ');
+  return { corrente: { ordem, chave: [...key, 'inicio'].join(' '), sai: 'ato' }, colunas };
+}
+
 const MOVIMENTO = 'mes movimento em:t de gatilho para mensagem quem resposta';
 const MOVIDO = { movimento: '1', em: 'now()', gatilho: "''", para: "''" };
 
@@ -312,18 +320,15 @@ export const TABELAS = {
     pessoas: makeLugar('cadastro', 'períodos no Simples Nacional', 't.documento = $2'),
   },
   beneficios_municipais: {
-    corrente: { ordem: 15, chave: 'numero inicio', sai: 'ato' },
-    colunas: 'numero inicio:d fim:d descricao tipo reducao aliquota servicos documentos',
+    ...readLista('beneficios', 15),
     pessoas: makeLugar('cadastro', 'benefícios concedidos', '$2 = any (t.documentos)'),
   },
   regimes_especiais: {
-    corrente: { ordem: 17, chave: 'regime documento inicio', sai: 'ato' },
-    colunas: 'regime documento inicio:d fim:d servicos',
+    ...readLista('regimes', 17),
     pessoas: makeLugar('cadastro', 'regimes especiais', 't.documento = $2'),
   },
   nao_incidencias: {
-    corrente: { ordem: 18, chave: 'codigo_tributacao_nacional documento inicio', sai: 'ato' },
-    colunas: 'codigo_tributacao_nacional documento inicio:d fim:d',
+    ...readLista('nao_incidencias', 18),
     pessoas: makeLugar('cadastro', 'não incidências', 't.documento = $2'),
   },
   importacoes: {
@@ -340,13 +345,11 @@ export const TABELAS = {
     ),
   },
   servicos_municipais: {
-    corrente: { ordem: 14, chave: 'codigo inicio', sai: 'ato' },
-    colunas: 'codigo inicio:d fim:d descricao codigo_tributacao_nacional cnae_codigo aliquota',
+    ...readLista('servicos', 14),
     pessoas: 'serviços',
   },
   deducoes_admitidas: {
-    corrente: { ordem: 16, chave: 'codigo_tributacao_nacional inicio', sai: 'ato' },
-    colunas: 'codigo_tributacao_nacional inicio:d fim:d formas',
+    ...readLista('deducoes', 16),
     pessoas: 'códigos de serviços',
   },
   correlacoes_legadas: {

@@ -29,7 +29,6 @@ export function defineRoute<const Own extends Fields>(
       | Refused
       | Written
       | Served
-      | Streamed
       | Accepted<string>
       | Accepted<keyof Own extends never ? undefined : { readonly [Name in keyof Own]: unknown }>
     >;

@@ -6,6 +6,7 @@ import path from 'node:path';
 import { SANDBOX_SLUG } from '../../fiscal/ambiente.ts';
 import { municipioOf as ibgeOf } from '../../fiscal/catalogs/catalogs.ts';
 import { brazilianMoment } from '../../fiscal/moment.ts';
+import type { ListaNome } from '../../fiscal/registers.ts';
 import {
   type AcessoAdn,
   type ChavesAdn,
@@ -20,7 +21,6 @@ import {
 } from '../../fiscal/settings.ts';
 import type { Problem } from '../../fiscal/settings-text.ts';
 import type { NovoAto, Via } from '../book/atos.ts';
-import type { ListaNome } from '../book/listas.ts';
 import { avisosDeAliquotas } from './avisos-aliquotas.ts';
 import {
   remarksOnAddress,

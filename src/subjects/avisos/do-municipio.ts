@@ -6,7 +6,7 @@ import type { Municipio } from '../../base/book/municipios.ts';
 import type { Refused } from '../../base/world/idempotency.ts';
 import { municipioNamed, type RegistryWorld } from '../../base/world/municipios.ts';
 import { needMotivo, type PorMao, type Problem, readMotivo } from '../../base/world/operator.ts';
-import { bareDocumento } from '../cadastros/import-prestadores.ts';
+import { bareDocumento } from '../../fiscal/chave.ts';
 import {
   changeWebhook,
   countEntregas,

@@ -15,9 +15,8 @@ import {
 import { columns, jsonText, printable, quoteArgument, shortMoment, tableLines } from '../../base/terminal/text.ts';
 import type { RegistryWorld } from '../../base/world/municipios.ts';
 import type { PorMao, Problem } from '../../base/world/operator.ts';
-import { maskDocumento } from '../../fiscal/chave.ts';
+import { maskDocumento, whyNoDocumento } from '../../fiscal/chave.ts';
 import { MUDANCAS } from '../../fiscal/mudanca.ts';
-import { whyNoDocumento } from '../cadastros/import-prestadores.ts';
 import {
   cadastrarAviso,
   ensaiarAviso,

@@ -1,6 +1,6 @@
 /** The lines of a municipality's registers for one DPS. Each list may be long, so only the lines of its own keys are read. */
 
-import { decimalOf, lookUpLines, type Mantidas, setOf, textOf } from '../../base/book/listas.ts';
+import { decimalOf, lookUpLines, type Mantidas } from '../../base/book/listas.ts';
 import { cacheReads } from '../../base/pg/cache-reads.ts';
 import type { Db } from '../../base/pg/open.ts';
 import { planOnce } from '../../base/pg/planned.ts';
@@ -33,25 +33,25 @@ const ADMITIDOS = planOnce(
 
 export function cadastroStore(pool: Db, mantidas: Mantidas) {
   const beneficio = lookUpLines(pool, 'beneficios', (linha) => ({
-    numero: textOf(linha.numero),
-    tipo: textOf(linha.tipo) as TipoBeneficio,
+    numero: linha.numero,
+    tipo: linha.tipo as TipoBeneficio,
     reducao: decimalOf(linha.reducao),
     aliquota: decimalOf(linha.aliquota),
-    servicos: setOf(linha.servicos),
-    documentos: setOf(linha.documentos),
+    servicos: new Set(linha.servicos),
+    documentos: new Set(linha.documentos),
   }));
-  const deducao = lookUpLines(pool, 'deducoes', ({ codigo_tributacao_nacional, formas }) => ({
-    cTribNac: textOf(codigo_tributacao_nacional),
-    formas: setOf(formas) as ReadonlySet<FormaDeducao>,
+  const deducao = lookUpLines(pool, 'deducoes', ({ codigo_tributacao_nacional: cTribNac, formas }) => ({
+    cTribNac,
+    formas: new Set(formas as readonly FormaDeducao[]),
   }));
   const regime = lookUpLines(pool, 'regimes', ({ regime, documento, servicos }) => ({
-    regime: textOf(regime),
-    documento: textOf(documento),
-    servicos: setOf(servicos),
+    regime,
+    documento,
+    servicos: new Set(servicos),
   }));
-  const naoIncidencia = lookUpLines(pool, 'nao_incidencias', ({ codigo_tributacao_nacional, documento }) => ({
-    cTribNac: textOf(codigo_tributacao_nacional),
-    documento: textOf(documento),
+  const naoIncidencia = lookUpLines(pool, 'nao_incidencias', ({ codigo_tributacao_nacional: cTribNac, documento }) => ({
+    cTribNac,
+    documento,
   }));
   const admitidos = cacheReads(async (tenant: string): Promise<ReadonlySet<string>> => {
     const { rows } = await pool.query<{ regime: string }>(ADMITIDOS([tenant]));

@@ -8,8 +8,9 @@ import type { ContagemLista } from '../../base/book/listas.ts';
 import { municipioNamed, type RegistryWorld } from '../../base/world/municipios.ts';
 import { subitemOf } from '../../fiscal/abrasf/rps-values.ts';
 import { classificacaoOf, indicadorOf, nbsOf, servicoOf, servicos } from '../../fiscal/catalogs/catalogs.ts';
+import type { Line } from '../../fiscal/register-text.ts';
 import type { EntradaCorrelacao } from './correlacoes.rows.ts';
-import type { Columns, Line, Reading, Stage } from './import-csv.ts';
+import type { Columns, Reading, Stage } from './import-csv.ts';
 
 export const COLUNAS_CORRELACAO: Columns = {
   required: ['item', 'codigo_municipal'],

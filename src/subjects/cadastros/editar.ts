@@ -8,8 +8,8 @@ import { RegistroMudou, type Staging } from '../../base/book/staging.ts';
 import { needOpen } from '../../base/world/fechado.ts';
 import { municipioNamed, type RegistryWorld } from '../../base/world/municipios.ts';
 import type { PorMao, Problem } from '../../base/world/operator.ts';
+import { bareDocumento } from '../../fiscal/chave.ts';
 import { describeRecusada, lineOf } from './import-csv.ts';
-import { bareDocumento } from './import-prestadores.ts';
 import type { PrestadorListado } from './procurar-prestadores.rows.ts';
 import { type Mudanca, REGISTROS, type RegistroNome } from './registros.ts';
 

@@ -19,6 +19,7 @@ import {
 import { INICIO_IBSCBS } from '../../fiscal/cronograma.ts';
 import { formatRate, parseRate } from '../../fiscal/decimal.ts';
 import { BRASILIA, brazilianDate, brazilianMoment, momentIn } from '../../fiscal/moment.ts';
+import { type Line, periodOf } from '../../fiscal/register-text.ts';
 import type { ContagemInteira } from '../ensaios/ensaios.rows.ts';
 import {
   type AliquotaGuardada,
@@ -32,9 +33,7 @@ import {
   type FileRequest,
   type ImportOutcome,
   importTable,
-  type Line,
   openTable,
-  periodOf,
   type Stage,
 } from './import-csv.ts';
 

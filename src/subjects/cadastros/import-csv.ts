@@ -1,7 +1,7 @@
 /**
  * Imports a file of the municipality into its registry. It is read line by line, and every bad line is reported with its number and reason.
- * Either all lines are stored, or none; on request all good ones are. The meaning of the columns is in `import-prestadores.ts` and
- * `listas.ts`.
+ * Either all lines are stored, or none; on request all good ones are. The meaning of the columns is in
+ * `fiscal/registers.ts`.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -17,9 +17,7 @@ import type { PorMao } from '../../base/world/operator.ts';
 import { type CsvFault, type CsvFile, type CsvRecord, openCsv } from '../../documents/csv.ts';
 import { writeFileFor } from '../../documents/new-files.ts';
 import { unmarkText } from '../../documents/write-csv.ts';
-import { checkText } from '../../fiscal/layout/check-text.ts';
-import type { SimpleType } from '../../fiscal/layout/simple-types.ts';
-import { isDay } from '../../fiscal/moment.ts';
+import type { Line } from '../../fiscal/register-text.ts';
 
 /** A file of a municipality. */
 export type ImportRequest = FileRequest & {
@@ -70,15 +68,6 @@ export type ImportOutcome<Counts> = {
 /** Refused lines that a screen shows; a file has them all. */
 export const RECUSADAS_SHOWN_MAX = 100;
 const REPORT_PAGE = 5_000;
-
-/** A line that is being read. Each problem is a reason to refuse it; the reading goes on, so that all of them are reported. */
-export type Line = {
-  readonly linha: number;
-  /** The trimmed text; also empty if the file has no such column. */
-  text(column: string): string;
-  /** `problem`: the rest of the sentence after the name of the column, in Portuguese. */
-  refuse(column: string, problem: string): void;
-};
 
 export type Columns = {
   readonly required: readonly string[];
@@ -228,53 +217,6 @@ function readBlock<Row>(
     else refused.push({ linha, motivo: problems.join('; '), chave: keyOf(line) });
   }
   return { rows, refused };
-}
-
-/** The text of a column for the note, as the layout admits it; undefined: the column is empty. */
-export function layoutText(line: Line, column: string, type: SimpleType): string | undefined {
-  const value = line.text(column);
-  if (value === '') return undefined;
-  const fault = checkText(type, value);
-  if (fault === undefined) return value;
-  const fix = fault.fix === undefined ? '' : ` (use: ${fault.fix})`;
-  line.refuse(column, `${fault.problem}${fix}`);
-  return undefined;
-}
-
-/** As {@link layoutText}, but an empty column is refused. */
-export function neededText(line: Line, column: string, type: SimpleType): string {
-  if (line.text(column) === '') line.refuse(column, 'está vazio');
-  return layoutText(line, column, type) ?? '';
-}
-
-const ISO = /^(\d{4})-(\d{2})-(\d{2})$/;
-const BRAZILIAN = /^(\d{2})\/(\d{2})\/(\d{4})$/;
-const YEAR_MIN = 1900;
-
-/** `YYYY-MM-DD`, from that or from `DD/MM/YYYY`; undefined: the column is empty or no date. */
-function dateOf(line: Line, column: string): string | undefined {
-  const value = line.text(column);
-  if (value === '') return undefined;
-  const iso = ISO.exec(value);
-  const brazilian = BRAZILIAN.exec(value);
-  const date = iso ? value : brazilian ? `${brazilian[3]}-${brazilian[2]}-${brazilian[1]}` : undefined;
-  if (date === undefined) {
-    line.refuse(column, 'não é uma data (AAAA-MM-DD ou DD/MM/AAAA)');
-    return undefined;
-  }
-  if (Number(date.slice(0, 4)) < YEAR_MIN || !isDay(date)) {
-    line.refuse(column, `traz um dia que não existe (${value})`);
-    return undefined;
-  }
-  return date;
-}
-
-/** Both days of a period; an end needs a beginning that is not later. */
-export function periodOf(line: Line, inicioColumn: string, fimColumn: string) {
-  const [inicio, fim] = [dateOf(line, inicioColumn), dateOf(line, fimColumn)];
-  if (fim !== undefined && line.text(inicioColumn) === '') line.refuse(fimColumn, `veio sem ${inicioColumn}`);
-  if (inicio !== undefined && fim !== undefined && fim < inicio) line.refuse(fimColumn, `é anterior a ${inicioColumn}`);
-  return { inicio, fim };
 }
 
 const CONFLITOS: Readonly<Record<string, (outra: number | undefined) => string>> = {

@@ -1,11 +1,12 @@
 /** The file of establishments: the values of each column, and the key of its lines. */
 
 import type { RegistryWorld } from '../../base/world/municipios.ts';
-import { cnpjIsValid, cpfIsValid } from '../../fiscal/chave.ts';
+import { bareDocumento, whyNoDocumento } from '../../fiscal/chave.ts';
 import { ENDERECO_NAO_INFORMADO } from '../../fiscal/facts.ts';
 import { type SimpleType, T } from '../../fiscal/layout/simple-types.ts';
 import { ownOf } from '../../fiscal/own.ts';
-import { type Columns, type Line, layoutText, neededText, periodOf, type Reading, type Stage } from './import-csv.ts';
+import { type Line, layoutText, neededText, periodOf } from '../../fiscal/register-text.ts';
+import type { Columns, Reading, Stage } from './import-csv.ts';
 import {
   COLUNAS_OPCIONAIS,
   type ColunaOpcional,
@@ -68,11 +69,6 @@ function prestadorOf(line: Line, columns: readonly ColunaOpcional[]): EntradaPre
   return { ...always, ...periodOf(line, 'simples_inicio', 'simples_fim'), ...optionalOf(line, columns) };
 }
 
-/** The document without punctuation, letters in capitals. */
-export function bareDocumento(text: string): string {
-  return text.replace(/[\s./-]/g, '').toUpperCase();
-}
-
 /** Messages do not repeat the document: the line shows its place, and it may be a person's. */
 function documentoOf(line: Line): string {
   const documento = bareDocumento(line.text('documento'));
@@ -89,16 +85,6 @@ function documentoProblem(documento: string): string | undefined {
   return length === 10 || length === 12 || length === 13
     ? `tem ${length} posições; se a planilha tirou os zeros à esquerda, formate a coluna como texto`
     : whyNoDocumento(documento);
-}
-
-/** The reason why a text, with or without punctuation, is neither CNPJ nor CPF, as the end of a sentence. */
-export function whyNoDocumento(text: string): string | undefined {
-  const documento = bareDocumento(text);
-  const { length } = documento;
-  if (length === 11) return cpfIsValid(documento) ? undefined : 'não é um CPF: os dígitos verificadores não conferem';
-  if (length === 14) return cnpjIsValid(documento) ? undefined : 'não é um CNPJ: os dígitos verificadores não conferem';
-  const positions = length === 1 ? '1 posição' : `${length} posições`;
-  return `não é CNPJ nem CPF: tem ${positions}; um CPF tem 11, e um CNPJ 14`;
 }
 
 const FLAGS: Readonly<Record<string, boolean>> = {

@@ -1,8 +1,7 @@
 /** Names and help texts of a municipality's lists at a terminal: its services, its benefits. */
 
 import type { Command } from '../../base/terminal/command.ts';
-import { FORMAS_DEDUCAO, TIPOS_BENEFICIO } from '../../fiscal/cadastros.ts';
-import type { ListaNome } from './listas.ts';
+import { type ListaNome, listColumnsOf } from '../../fiscal/registers.ts';
 import { columnsText, listCommand, registroCommands } from './registro.command.ts';
 
 /** The names of a list, and the help for its operator. */
@@ -16,8 +15,6 @@ type ListaCommands = {
   readonly resumo: string;
   /** The name of its keys in the plural: `códigos`. */
   readonly chaves: string;
-  /** Explanations of columns whose names are not enough. */
-  readonly colunas: readonly (readonly [coluna: string, diz: string])[];
 };
 
 const LISTAS: readonly ListaCommands[] = [
@@ -27,7 +24,6 @@ const LISTAS: readonly ListaCommands[] = [
     palavra: 'serviços',
     resumo: 'a lista municipal de serviços, em CSV. Com ela, o município só administra os códigos que estão na lista.',
     chaves: 'códigos',
-    colunas: [],
   },
   {
     nome: 'beneficios',
@@ -35,13 +31,6 @@ const LISTAS: readonly ListaCommands[] = [
     palavra: 'benefícios',
     resumo: 'os benefícios municipais (nBM), em CSV. Com eles, uma nota só leva um benefício que está no cadastro.',
     chaves: 'números',
-    colunas: [
-      ['tipo', Object.keys(TIPOS_BENEFICIO).join(', ')],
-      ['reducao', 'até quanto a base se reduz, em percentual; só de reducao_percentual'],
-      ['aliquota', 'em percentual; só de aliquota_diferenciada'],
-      ['servicos', 'códigos nacionais, separados por espaço; vazio: todos'],
-      ['documentos', 'CNPJ e CPF de quem pode usá-lo, separados por espaço; vazio: todos'],
-    ],
   },
   {
     nome: 'deducoes',
@@ -49,7 +38,6 @@ const LISTAS: readonly ListaCommands[] = [
     palavra: 'deduções',
     resumo: 'os serviços que admitem dedução, em CSV. Com eles, os demais não admitem nenhuma.',
     chaves: 'códigos',
-    colunas: [['formas', `${Object.keys(FORMAS_DEDUCAO).join(', ')}; várias, separadas por espaço`]],
   },
   {
     nome: 'regimes',
@@ -58,11 +46,6 @@ const LISTAS: readonly ListaCommands[] = [
     resumo:
       'os regimes especiais de tributação dos prestadores, em CSV. Com eles, uma nota só leva o que o município atribuiu.',
     chaves: 'pares de regime e documento',
-    colunas: [
-      ['regime', 'o código de regEspTrib'],
-      ['documento', 'CNPJ ou CPF do prestador; vazio: qualquer um, sem verificação'],
-      ['servicos', 'códigos nacionais, separados por espaço; vazio: todos'],
-    ],
   },
   {
     nome: 'nao_incidencias',
@@ -70,24 +53,21 @@ const LISTAS: readonly ListaCommands[] = [
     palavra: 'não incidências',
     resumo: 'os serviços em que o ISSQN não incide, em CSV. Com eles, nos demais ele incide.',
     chaves: 'pares de código e documento',
-    colunas: [['documento', 'CNPJ ou CPF do prestador; vazio: qualquer um']],
   },
 ];
 
-export const LISTA_COMMANDS: readonly Command[] = LISTAS.flatMap(
-  ({ nome, comando, palavra, resumo, chaves, colunas }) => [
-    ...registroCommands({
-      nome,
-      comando,
-      oQue: `a lista de ${palavra}`,
-      resumo: `Importa ${resumo}`,
-      notes: [
-        ['Colunas', columnsText(nome)],
-        ...colunas,
-        ['Vigência', `de cada um dos ${chaves} do arquivo valem as linhas do arquivo; os ausentes ficam como estão`],
-      ],
-      depois: `Os ${chaves} que não estão no arquivo ficaram como estavam; para encerrar um, importe-o com a data em fim.`,
-    }),
-    listCommand(nome, `${comando} listar`),
-  ],
-);
+export const LISTA_COMMANDS: readonly Command[] = LISTAS.flatMap(({ nome, comando, palavra, resumo, chaves }) => [
+  ...registroCommands({
+    nome,
+    comando,
+    oQue: `a lista de ${palavra}`,
+    resumo: `Importa ${resumo}`,
+    notes: [
+      ['Colunas', columnsText(nome)],
+      ...listColumnsOf(nome).flatMap(([name, { note }]) => (note === undefined ? [] : [[name, note] as const])),
+      ['Vigência', `de cada um dos ${chaves} do arquivo valem as linhas do arquivo; os ausentes ficam como estão`],
+    ],
+    depois: `Os ${chaves} que não estão no arquivo ficaram como estavam; para encerrar um, importe-o com a data em fim.`,
+  }),
+  listCommand(nome, `${comando} listar`),
+]);

@@ -1,7 +1,7 @@
 /** Labels of register columns on pages, and the help for each field. */
 
-import type { Field } from '../../base/pages/fields.ts';
-import { FORMAS_DEDUCAO, TIPOS_BENEFICIO } from '../../fiscal/cadastros.ts';
+import { ownOf } from '../../fiscal/own.ts';
+import { type ColumnWords, LISTAS, type ListaNome, PERIODO } from '../../fiscal/registers.ts';
 import type { RegistroNome } from './registros.ts';
 
 /** Description of each register, for new users. */
@@ -15,12 +15,9 @@ export const SOBRE: Readonly<Record<RegistroNome, string>> = {
   correlacao: 'O que falta a um RPS do porto SOAP antigo (NBS, IBS e CBS), por item da lista de serviços.',
 };
 
-type Words = Pick<Field, 'label' | 'help' | 'type' | 'inputmode' | 'choices'>;
-
 const DAY = 'AAAA-MM-DD ou DD/MM/AAAA.';
-const SEVERAL = 'Vários: com espaço entre eles. Vazio: todos.';
 
-const WORDS: Readonly<Record<string, Words>> = {
+const WORDS: Readonly<Record<string, ColumnWords>> = {
   documento: { label: 'CNPJ ou CPF', help: 'Com ou sem pontos.' },
   inscricao_municipal: { label: 'Inscrição municipal', help: 'Vazia, quando não tem.' },
   razao_social: { label: 'Razão social ou nome' },
@@ -39,17 +36,7 @@ const WORDS: Readonly<Record<string, Words>> = {
   cep: { label: 'CEP' },
   fone: { label: 'Telefone' },
   email: { label: 'E-mail' },
-  codigo: { label: 'Código municipal', help: 'Com três algarismos, é o cTribMun da DPS.' },
-  descricao: { label: 'Descrição', help: 'Sai na nota.' },
   codigo_tributacao_nacional: { label: 'Código nacional do serviço', help: 'Seis algarismos, como 01.01.01.' },
-  cnae_codigo: { label: 'CNAE' },
-  aliquota: { label: 'Alíquota (%)', help: 'Como 5,00.' },
-  tipo: { label: 'Tipo', choices: Object.keys(TIPOS_BENEFICIO).map((tipo) => [tipo, tipo.replaceAll('_', ' ')]) },
-  reducao: { label: 'Redução da base (%)', help: 'Só da redução percentual.' },
-  servicos: { label: 'Serviços', help: `Códigos nacionais. ${SEVERAL}` },
-  documentos: { label: 'CNPJ e CPF de quem pode usar', help: SEVERAL },
-  formas: { label: 'Formas', help: `${Object.keys(FORMAS_DEDUCAO).join(', ')}; várias com espaço entre elas.` },
-  regime: { label: 'Regime', help: 'O código de regEspTrib.' },
   item: { label: 'Item da lista', help: 'Como 01.01.' },
   codigo_municipal: { label: 'Código municipal', help: 'Vazio: todo RPS do item que não tem linha própria.' },
   nbs: { label: 'NBS' },
@@ -58,22 +45,11 @@ const WORDS: Readonly<Record<string, Words>> = {
   cindop: { label: 'cIndOp' },
   tipo_imunidade: { label: 'Tipo de imunidade' },
   numero_beneficio: { label: 'Número do benefício' },
-  inicio: { label: 'Vale de', help: DAY },
-  fim: { label: 'Vale até', help: `${DAY} Vazio: sem fim.` },
   simples_inicio: { label: 'Simples Nacional de', help: DAY },
   simples_fim: { label: 'até', help: 'Vazio: continua.' },
 };
 
-/** Labels of columns that mean something else in a register: `numero` of a benefit is no street number. */
-const OWN: Readonly<Partial<Record<RegistroNome, Readonly<Record<string, Words>>>>> = {
-  beneficios: {
-    numero: { label: 'Número (nBM)', help: 'Quatorze algarismos, que começam com o código IBGE do município.' },
-    aliquota: { label: 'Alíquota diferenciada (%)', help: 'Só da alíquota diferenciada.' },
-  },
-  regimes: { documento: { label: 'CNPJ ou CPF do prestador', help: 'Vazio: qualquer um.' } },
-  nao_incidencias: { documento: { label: 'CNPJ ou CPF do prestador', help: 'Vazio: qualquer um.' } },
-};
-
-export function wordsFor(nome: RegistroNome, column: string): Words {
-  return OWN[nome]?.[column] ?? WORDS[column] ?? { label: column };
+export function wordsFor(nome: RegistroNome, column: string): ColumnWords {
+  const columns: Readonly<Record<string, ColumnWords>> = nome in LISTAS ? LISTAS[nome as ListaNome].columns : WORDS;
+  return columns[column] ?? ownOf(PERIODO, column) ?? { label: column };
 }

@@ -14,10 +14,9 @@ import {
   type Values,
 } from '../../base/terminal/command.ts';
 import { jsonText, printable, quoteArgument, tableLines } from '../../base/terminal/text.ts';
-import { maskDocumento } from '../../fiscal/chave.ts';
+import { maskDocumento, whyNoDocumento } from '../../fiscal/chave.ts';
 import { brazilianDate } from '../../fiscal/moment.ts';
 import { type PeriodoEscrito, savePrestador } from './editar.ts';
-import { whyNoDocumento } from './import-prestadores.ts';
 import { type AcaoDePrestador, listPrestadores, operatePrestador, showPrestador } from './prestadores.ts';
 import { columnsText, registroCommands } from './registro.command.ts';
 import { REGISTROS } from './registros.ts';

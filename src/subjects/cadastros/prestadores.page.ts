@@ -11,14 +11,13 @@ import {
   type Row,
 } from '../../base/pages/visit.ts';
 import { mayAs } from '../../base/world/papeis.ts';
-import { maskDocumento } from '../../fiscal/chave.ts';
+import { maskDocumento, whyNoDocumento } from '../../fiscal/chave.ts';
 import { type Html, html } from '../../published/site/page-shell.ts';
 import { actsTable } from '../auditoria/trilha.page.ts';
 import { listTrilha } from '../auditoria/trilha.ts';
 import { formTokenOf } from '../contas/entrada.ts';
 import { columnFields, HERE, searchForm, wholeActions } from './cadastros.page.ts';
 import { savePrestador } from './editar.ts';
-import { whyNoDocumento } from './import-prestadores.ts';
 import { SOBRE } from './palavras.page.ts';
 import { type AcaoDePrestador, listPrestadores, operatePrestador, type PrestadorListado } from './prestadores.ts';
 import { REGISTROS } from './registros.ts';

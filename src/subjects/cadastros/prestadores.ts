@@ -3,9 +3,10 @@
 import { needOpen } from '../../base/world/fechado.ts';
 import { municipioNamed, type RegistryWorld } from '../../base/world/municipios.ts';
 import { needMotivo, type PorMao, type Problem } from '../../base/world/operator.ts';
+import { bareDocumento, whyNoDocumento } from '../../fiscal/chave.ts';
 import { bareIm, type Prestador } from '../../fiscal/facts.ts';
 import { wordsOf } from '../../fiscal/words.ts';
-import { bareDocumento, COLUNAS_PRESTADOR, whyNoDocumento } from './import-prestadores.ts';
+import { COLUNAS_PRESTADOR } from './import-prestadores.ts';
 import type { PrestadorListado } from './procurar-prestadores.rows.ts';
 
 export type { PrestadorListado } from './procurar-prestadores.rows.ts';

@@ -4,7 +4,7 @@
  */
 
 import type { ImportacaoFeita, RegisterTable } from '../../base/book/importacoes.ts';
-import { type ListaNome, tableOfLista } from '../../base/book/listas.ts';
+import { tableOfLista } from '../../base/book/listas.ts';
 import type { Mudanca } from '../../base/book/merge-rows.ts';
 import type { Municipio } from '../../base/book/municipios.ts';
 import { writeTabela } from '../../base/world/escrever-tabela.ts';
@@ -12,6 +12,7 @@ import { needOpen } from '../../base/world/fechado.ts';
 import { municipioNamed, type RegistryWorld } from '../../base/world/municipios.ts';
 import { needMotivo, type PorMao, type Problem } from '../../base/world/operator.ts';
 import { groupDigits } from '../../fiscal/group-digits.ts';
+import { LISTAS, type ListaNome, splitColumns } from '../../fiscal/registers.ts';
 import { CORRELACAO_TABLE } from './correlacoes.rows.ts';
 import { COLUNAS_CORRELACAO, correlacaoAsRows, prepareCorrelacao } from './correlacoes.ts';
 import {
@@ -26,7 +27,7 @@ import {
 } from './import-csv.ts';
 import { PRESTADOR_TABLES } from './import-prestadores.rows.ts';
 import { COLUNAS_PRESTADOR, preparePrestadores } from './import-prestadores.ts';
-import { colunasDa, colunasDoArquivo, LISTAS_CSV, listaAsRows, prepareLista } from './listas.ts';
+import { colunasDa, colunasDoArquivo, listaAsRows, prepareLista } from './listas.ts';
 import { prestadoresAsRows } from './prestadores.ts';
 
 export type { Mudanca } from '../../base/book/merge-rows.ts';
@@ -79,12 +80,11 @@ type Registro = {
 };
 
 function listaRegistro(nome: ListaNome): Registro {
-  const { titulo, chaves } = LISTAS_CSV[nome];
   return {
-    titulo,
+    titulo: LISTAS[nome].titulo,
     columns: colunasDoArquivo(nome),
     order: colunasDa(nome),
-    key: chaves,
+    key: splitColumns(nome).key,
     tables: [tableOfLista(nome)],
     prepare: (world, municipio, header) => prepared(prepareLista(world, nome, municipio, header)),
     rows: (world, slug) => listaAsRows(world, nome, slug),

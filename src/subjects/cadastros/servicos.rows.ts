@@ -1,19 +1,12 @@
 /** The municipal service lists. They may be long, so a DPS reads only the lines of its own codes. */
 
-import {
-  columnsOf,
-  decimalOf,
-  type Linha,
-  lineOf,
-  lookUpLines,
-  type Mantidas,
-  textOf,
-} from '../../base/book/listas.ts';
+import { columnsOf, decimalOf, lineOf, lookUpLines, type Mantidas } from '../../base/book/listas.ts';
 import { cacheReads } from '../../base/pg/cache-reads.ts';
 import type { Db } from '../../base/pg/open.ts';
 import { planOnce } from '../../base/pg/planned.ts';
 import type { ServicoMunicipal } from '../../fiscal/facts.ts';
 import type { Vigencia } from '../../fiscal/moment.ts';
+import type { StoredLine } from '../../fiscal/registers.ts';
 
 /** A line of the list, in force from `inicio` to `fim`, both included, `YYYY-MM-DD`. */
 export type ServicoVigente = ServicoMunicipal & Vigencia;
@@ -37,7 +30,7 @@ export function servicoStore(pool: Db, mantidas: Mantidas) {
   const municipal = lookUpLines(pool, 'servicos', servicoOf);
   const inForce = cacheReads(
     async (tenant, hoje): Promise<readonly ServicoVigente[]> => {
-      const { rows } = await pool.query<Linha>(LISTADOS([tenant, hoje]));
+      const { rows } = await pool.query<StoredLine<'servicos'>>(LISTADOS([tenant, hoje]));
       return rows.map((row) => lineOf(row, servicoOf));
     },
     () => true,
@@ -66,12 +59,12 @@ export function servicoStore(pool: Db, mantidas: Mantidas) {
 /** Cached lines of all municipal lists together, about 40 MB; most lists have some hundred. */
 const IN_FORCE_MAX = 100_000;
 
-function servicoOf(row: Linha): ServicoMunicipal {
+function servicoOf(row: StoredLine<'servicos'>): ServicoMunicipal {
   return {
-    codigo: textOf(row.codigo),
-    descricao: textOf(row.descricao),
-    cTribNac: textOf(row.codigo_tributacao_nacional),
-    cnae: row.cnae_codigo === null ? undefined : textOf(row.cnae_codigo),
+    codigo: row.codigo,
+    descricao: row.descricao,
+    cTribNac: row.codigo_tributacao_nacional,
+    cnae: row.cnae_codigo ?? undefined,
     aliquota: decimalOf(row.aliquota),
   };
 }

@@ -6,10 +6,9 @@ import { noNota, type PorMao, type Problem } from '../../base/world/operator.ts'
 import { isHeldBy, maskedDocument } from '../../documents/certificate.ts';
 import { readJson } from '../../documents/json.ts';
 import { loadSigner } from '../../documents/key-files.ts';
-import { documentoKind, whyNoChave } from '../../fiscal/chave.ts';
+import { documentoKind, whyNoChave, whyNoDocumento } from '../../fiscal/chave.ts';
 import type { Aviso, Fault } from '../../fiscal/fault.ts';
 import { readPedido } from '../../fiscal/pedido-evento.ts';
-import { whyNoDocumento } from '../cadastros/import-prestadores.ts';
 import { type EventoPublico, identificadorOf } from './queries.ts';
 import { registerPedido } from './register.ts';
 

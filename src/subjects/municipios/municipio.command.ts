@@ -27,8 +27,8 @@ import {
 } from '../../base/world/municipios.ts';
 import { formatDecimal } from '../../fiscal/decimal.ts';
 import { groupDigits } from '../../fiscal/group-digits.ts';
+import { LISTAS, type ListaNome } from '../../fiscal/registers.ts';
 import { isChoice, SETTINGS, showSetting } from '../../fiscal/settings.ts';
-import { LISTAS_CSV, type ListaNome } from '../cadastros/listas.ts';
 import { countEventos, type EventosContados } from '../eventos/problem.ts';
 import type { TesteDoAdn } from './testar-adn.ts';
 
@@ -349,7 +349,7 @@ function certificadoRows(certificado: MunicipioShown['certificado']): readonly [
 /** The registers with lines of the municipality. */
 function cadastroRows(listas: MunicipioShown['listas']): [string, string][] {
   const others = Object.entries(listas).filter(([nome, count]) => nome !== 'servicos' && count > 0);
-  return others.map(([nome, count]) => [LISTAS_CSV[nome as ListaNome].titulo.toLowerCase(), linhasText(count)]);
+  return others.map(([nome, count]) => [LISTAS[nome as ListaNome].titulo.toLowerCase(), linhasText(count)]);
 }
 
 function linhasText(count: number): string {

@@ -19,9 +19,9 @@ import {
 } from '../../base/world/municipios.ts';
 import { MOTIVO_MAX } from '../../base/world/operator.ts';
 import { mayAs } from '../../base/world/papeis.ts';
+import { LISTAS, type ListaNome } from '../../fiscal/registers.ts';
 import { isOn, SETTING_GROUPS, SETTINGS, type SettingName, showSetting, writeSetting } from '../../fiscal/settings.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
-import { LISTAS_CSV, type ListaNome } from '../cadastros/listas.ts';
 import { formTokenOf } from '../contas/entrada.ts';
 import { type PassoDoTeste, type TesteDoAdn, testAdn } from './testar-adn.ts';
 
@@ -69,7 +69,7 @@ ${table(SETTING_GROUPS[group], ['Configuração', 'Como está', 'O que é'], row
 
 function about({ world, slug }: InMunicipio, { municipio, prestadores, listas }: MunicipioShown): Html {
   const registers = Object.entries(listas).map(([nome, linhas]): [string, string] => [
-    LISTAS_CSV[nome as ListaNome].titulo,
+    LISTAS[nome as ListaNome].titulo,
     linhas.toLocaleString('pt-BR'),
   ]);
   const base = world.baseUrl?.replace(/\/$/, '') ?? '';

@@ -5,11 +5,10 @@ import { type Audience, callerOf, type Presented, strangerTo } from '../../base/
 import { momentOfNota } from '../../base/world/gather-facts.ts';
 import type { Escopo } from '../../base/world/token.ts';
 import type { World } from '../../base/world/world.ts';
-import { documentoKind } from '../../fiscal/chave.ts';
+import { documentoKind, whyNoDocumento } from '../../fiscal/chave.ts';
 import { type Fault, quoted, type Refusal } from '../../fiscal/fault.ts';
 import { spacedMoment } from '../../fiscal/moment.ts';
 import { PARTES_DA_NOTA, type ParteDaNota } from '../../fiscal/mudanca.ts';
-import { whyNoDocumento } from '../cadastros/import-prestadores.ts';
 import { countNotasOf, type De, type NotaAchada, readLugar, searchNotasOf } from '../notas/buscar.ts';
 import { NOMES_DE_FILTROS, type NomeDeFiltro } from '../notas/filtros.ts';
 import { motivoSemIssqn, notaSemXml } from '../notas/queries.ts';

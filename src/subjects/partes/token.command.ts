@@ -12,8 +12,7 @@ import {
   withMotivo,
 } from '../../base/terminal/command.ts';
 import { jsonText, tableLines } from '../../base/terminal/text.ts';
-import { maskDocumento } from '../../fiscal/chave.ts';
-import { whyNoDocumento } from '../cadastros/import-prestadores.ts';
+import { maskDocumento, whyNoDocumento } from '../../fiscal/chave.ts';
 import { listTokensDoMunicipio, revokeTokenByHand, TOKEN_POR, TOKENS_MAX, type TokenDoMunicipio } from './tokens.ts';
 
 export const TOKEN_COMMANDS: readonly Command[] = [

@@ -12,9 +12,8 @@ import {
 } from '../../base/pages/visit.ts';
 import { MOTIVO_MAX } from '../../base/world/operator.ts';
 import { mayAs } from '../../base/world/papeis.ts';
-import { maskDocumento } from '../../fiscal/chave.ts';
+import { maskDocumento, whyNoDocumento } from '../../fiscal/chave.ts';
 import { type Html, html } from '../../published/site/page-shell.ts';
-import { whyNoDocumento } from '../cadastros/import-prestadores.ts';
 import { formTokenOf } from '../contas/entrada.ts';
 import { writtenMoment } from '../eventos/palavras.page.ts';
 import {

@@ -23,7 +23,7 @@ import type { Refused } from '../../base/world/idempotency.ts';
 import { municipioNamed } from '../../base/world/municipios.ts';
 import { needMotivo, type PorMao, type Problem } from '../../base/world/operator.ts';
 import type { World } from '../../base/world/world.ts';
-import { bareDocumento } from '../cadastros/import-prestadores.ts';
+import { bareDocumento } from '../../fiscal/chave.ts';
 
 /** Header with the signature of such a request. */
 export const TOKEN_SIGNATURE_HEADER = 'X-Token-Assinatura';
