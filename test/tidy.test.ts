@@ -119,12 +119,7 @@ const LOOKS_UP: readonly string[] = [
 ];
 
 /** Subjects that import each other. The list may only shrink. */
-const BOTH_WAYS: readonly string[] = [
-  'auditoria copias',
-  'avisos partes',
-  'cadastros ensaios',
-  'eventos notas',
-];
+const BOTH_WAYS: readonly string[] = ['auditoria copias', 'avisos partes', 'cadastros ensaios', 'eventos notas'];
 
 const isInside = (one: Import): boolean => one.to.startsWith('.');
 
