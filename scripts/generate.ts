@@ -22,6 +22,7 @@ import { describeApiShortly } from '../src/published/openapi/openapi.ts';
 import { securityMarkdown } from '../src/published/security.ts';
 import { soapMarkdown } from '../src/published/soap.ts';
 import { statesMarkdown } from '../src/published/states.ts';
+import { writeClienteApi } from './cliente-api.ts';
 import { clienteTipos } from './cliente-tipos.ts';
 import { conformidadeMarkdown } from './conformidade.ts';
 
@@ -41,6 +42,7 @@ const FILES: readonly Generated[] = [
   { path: 'docs/openapi.json', make: () => `${JSON.stringify(describeApiShortly(DESCRIBED_DOOR), null, 1)}\n` },
   { path: 'deploy/alertas.yml', make: alertRules },
   { path: 'packages/cliente/src/tipos.ts', make: clienteTipos },
+  { path: 'docs/cliente-api.md', make: writeClienteApi },
 ];
 
 /** Folders in which every file is generated; `make` gives their texts by name, or by their path in the folder. */
