@@ -28,7 +28,7 @@ try {
   if (options.help) console.log(describeOptions());
   else await bench(options);
 } catch (error) {
-  console.error(error instanceof Error && !process.env.DEBUG ? `A medida não foi feita: ${error.message}` : error);
+  console.error(error instanceof Error && !process.env['DEBUG'] ? `A medida não foi feita: ${error.message}` : error);
   process.exitCode = 1;
 }
 

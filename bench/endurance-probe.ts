@@ -18,7 +18,7 @@ export type Held = {
 
 const LOOK_MS = 5_000;
 
-const folder = process.env.BENCH_PROBE;
+const folder = process.env['BENCH_PROBE'];
 if (folder !== undefined) {
   const file = path.join(folder, `${process.pid}-${threadId}.json`);
   const delay = monitorEventLoopDelay({ resolution: 20 });

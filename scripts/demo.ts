@@ -102,7 +102,7 @@ async function demonstrate({ pasta: folder, encerrar }: Wishes): Promise<void> {
   simulator = await startSimulator(stage);
   say(`  ${simulator.address}`);
   say('Subindo o serviço, com o PostgreSQL embutido…');
-  const env = { NFSE_DATA_DIR: folder, PORT: process.env.PORT ?? String((await isFree(PORT)) ? PORT : 0) };
+  const env = { NFSE_DATA_DIR: folder, PORT: process.env['PORT'] ?? String((await isFree(PORT)) ? PORT : 0) };
   service = await startService(env);
   say(`  ${service.address}`);
   say(`Cadastrando o município ${SLUG}, em produção, e os três prestadores…`);

@@ -71,7 +71,7 @@ function isRefused(api: API, file: string): boolean {
 
 /** Drops the databases of killed tests. */
 async function dropLeftovers(): Promise<void> {
-  const [server] = JSON.parse(process.env.NFSE_TEST_SERVERS!);
+  const [server] = JSON.parse(process.env['NFSE_TEST_SERVERS']!);
   const client = new Client(server);
   await client.connect();
   const { rows } = await client.query("select datname from pg_database where datname like 't\\_%'");
@@ -101,7 +101,7 @@ async function timeTests(tests: readonly string[], folder: string): Promise<Read
   const limits = new Map<string, number>();
   for (const test of tests) {
     const needsServer = NEEDS_SERVER.test(readFileSync(path.join(folder, test), 'utf8'));
-    if (needsServer && process.env.NFSE_TEST_SERVERS === undefined) await globalSetup();
+    if (needsServer && process.env['NFSE_TEST_SERVERS'] === undefined) await globalSetup();
     const begun = performance.now();
     if ((await runTest(test, folder, FIRST_RUN_MS)) !== 'passed') throw new Error(`${test} falha sem mutante algum`);
     limits.set(test, SLOWER * (performance.now() - begun) + SPARE_MS);
@@ -136,7 +136,7 @@ async function tryMutants(argument: string, folder: string): Promise<void> {
     const why = EQUIVALENT[file]?.find(([changed]) => depois.includes(changed))?.[1];
     const ending = why === undefined ? await runTests(limits, folder) : 'equivalent';
     count[ending] += 1;
-    if (process.env.NFSE_TEST_SERVERS !== undefined) await dropLeftovers();
+    if (process.env['NFSE_TEST_SERVERS'] !== undefined) await dropLeftovers();
     const what = why ?? (ending === 'passed' ? 'SOBREVIVEU' : 'morto pelo relógio');
     if (ending !== 'failed') console.log(`${file}:${linha} ${what}\n  - ${antes}\n  + ${depois}`);
   }
@@ -157,7 +157,7 @@ if (files.length === 0) {
 }
 if (os.getPriority() < 10) os.setPriority(10);
 const folder = copyProject();
-process.env.NODE_COMPILE_CACHE = path.join(folder, '.compilado');
+process.env['NODE_COMPILE_CACHE'] = path.join(folder, '.compilado');
 const stop = (): void => {
   isStopped = true;
 };

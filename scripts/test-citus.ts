@@ -28,7 +28,7 @@ const FILES = [
 ].map(findTest);
 const FOLDERS = ['test/journeys'];
 
-if (process.env.NFSE_TEST_CITUS === undefined) {
+if (process.env['NFSE_TEST_CITUS'] === undefined) {
   console.error(`NFSE_TEST_CITUS não diz onde está um Citus, e nada foi testado. Suba um nesta máquina e indique-o:
 
   export $(scripts/citus-local.sh iniciar --sem-disco)

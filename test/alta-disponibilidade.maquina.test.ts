@@ -23,9 +23,9 @@ import { areReady, beginRodada, none, type Rodada, random, tellFigures, turnsOf 
 import { ASKED_SEED } from './support/seed.ts';
 import { until } from './support/until.ts';
 
-const ROUNDS = Number(process.env.NFSE_TEST_ALTA ?? 0);
-const MODO = process.env.NFSE_TEST_ALTA_MODO === 'assincrono' ? 'assincrono' : 'sincrono';
-const VIA = process.env.NFSE_TEST_ALTA_VIA === 'lista' ? 'lista' : 'haproxy';
+const ROUNDS = Number(process.env['NFSE_TEST_ALTA'] ?? 0);
+const MODO = process.env['NFSE_TEST_ALTA_MODO'] === 'assincrono' ? 'assincrono' : 'sincrono';
+const VIA = process.env['NFSE_TEST_ALTA_VIA'] === 'lista' ? 'lista' : 'haproxy';
 const DRAWN = ASKED_SEED ?? Date.now() % 1_000_000;
 /** A manual switchover happens after so many rounds. */
 const SWITCHOVER_EVERY = 4;
@@ -91,7 +91,7 @@ test('the configuration of the page is whole, and as Patroni and HAProxy want it
   const haproxy = haproxyConfig(run.network);
   for (const text of [patroni, JSON.stringify(etcd), haproxy]) assert.doesNotMatch(text, /10\.0\.0\.|\/var\//);
   assert.deepEqual(
-    [etcd.ETCD_NAME, etcd.ETCD_ADVERTISE_CLIENT_URLS, etcd.ETCD_INITIAL_CLUSTER?.split(',').length],
+    [etcd['ETCD_NAME'], etcd['ETCD_ADVERTISE_CLIENT_URLS'], etcd['ETCD_INITIAL_CLUSTER']?.split(',').length],
     ['banco2', 'http://127.9.9.2:2379', 3],
   );
   const number = (name: string): number => Number(new RegExp(`^ +${name}: (\\d+)$`, 'm').exec(patroni)?.[1]);
@@ -100,7 +100,7 @@ test('the configuration of the page is whole, and as Patroni and HAProxy want it
   assert.match(patroni, /^ {4}synchronous_mode: true$/m);
   const other = { ...run, modo: 'assincrono', programs: { ...all, wantsEtcd2: false } } as const;
   assert.match(patroniConfig(other, own), /^etcd3:[\s\S]*^ {4}synchronous_mode: false$/m);
-  assert.deepEqual([etcd.ETCD_ENABLE_V2, etcdConfig(other, own).ETCD_ENABLE_V2], ['true', undefined]);
+  assert.deepEqual([etcd['ETCD_ENABLE_V2'], etcdConfig(other, own)['ETCD_ENABLE_V2']], ['true', undefined]);
   if (typeof programs === 'string') return;
   const file = path.join(folder, 'haproxy.cfg');
   writeFileSync(file, haproxy);

@@ -11,7 +11,7 @@ import { startTestService, type TestService } from './support/service.ts';
 import { until } from './support/until.ts';
 
 const API = '/integracao/api/v1';
-const isLong = process.env.NFSE_TEST_LONGO !== undefined;
+const isLong = process.env['NFSE_TEST_LONGO'] !== undefined;
 
 async function serviceBehindProxy() {
   const proxy = await startProxy(await freshDatabase());

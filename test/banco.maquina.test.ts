@@ -21,7 +21,7 @@ import { PROXIMAS, withProximas } from './support/proximas.ts';
 import { until } from './support/until.ts';
 
 const IBGE = ['3550308', '3304557', '5300108', '2927408', '4106902', '1302603'];
-const skip = process.env.NFSE_TEST_CITUS === undefined ? 'pede um Citus (NFSE_TEST_CITUS)' : false;
+const skip = process.env['NFSE_TEST_CITUS'] === undefined ? 'pede um Citus (NFSE_TEST_CITUS)' : false;
 
 async function openTowns(pool: Db): Promise<readonly string[]> {
   const store = createStore(pool);

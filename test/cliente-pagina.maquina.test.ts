@@ -128,7 +128,7 @@ test('the first line of the page installs what the service hands out, which is t
 
 /** The machine's own Node, which is older than that of this project, and its npm; undefined if there is none. */
 function nodeOfMachine(): { readonly env: NodeJS.ProcessEnv; readonly version: string } | undefined {
-  const own = (process.env.PATH ?? '').split(path.delimiter).filter((one) => !one.includes('node_modules'));
+  const own = (process.env['PATH'] ?? '').split(path.delimiter).filter((one) => !one.includes('node_modules'));
   const env = { ...process.env, PATH: own.join(path.delimiter), no_proxy: '*', NO_PROXY: '*' };
   const { stdout, status } = spawnSync('sh', ['-c', 'command -v npm >&2 && node --version'], { encoding: 'utf8', env });
   return status === 0 ? { env, version: stdout.trim() } : undefined;

@@ -80,7 +80,7 @@ const SCHEMA_CANNOT: readonly Exception[] = [
 const SERVICE_TAKES: readonly Exception[] = [
   {
     because: 'a blank name of the provider is no matter of structure: the rule that refuses it says more (D-34)',
-    holds: (body) => /^[ \t\n\r]*$/.test(String((body as Body).prestador_razao_social ?? 'x')),
+    holds: (body) => /^[ \t\n\r]*$/.test(String((body as Body)['prestador_razao_social'] ?? 'x')),
   },
   {
     because: 'an amount may be written as other numbers are in JSON ("1.0E3"), which the schema does not propose',
@@ -88,7 +88,7 @@ const SERVICE_TAKES: readonly Exception[] = [
   },
   {
     because: 'the note that a request names is compared with that of the address one step later (E0002)',
-    holds: (body) => typeof (body as Body).chave_acesso === 'string' && 'tipo_evento' in (body as Body),
+    holds: (body) => typeof (body as Body)['chave_acesso'] === 'string' && 'tipo_evento' in (body as Body),
   },
 ];
 

@@ -53,7 +53,7 @@ async function cena(codigos: readonly string[], ajustes: { atraso_ms: number; po
       { tenant: `m${codigoIbge}`, ambiente: 'producao', codigoIbge, adn: settings },
       Date.now(),
     );
-  const { log } = createLog(process.env.NFSE_LOG_LEVEL ?? 'fatal');
+  const { log } = createLog(process.env['NFSE_LOG_LEVEL'] ?? 'fatal');
   const world = {
     store,
     trust: () => nobodyTrusted,
@@ -69,7 +69,7 @@ async function cena(codigos: readonly string[], ajustes: { atraso_ms: number; po
     world,
     connection,
     start: () => {
-      const thread = startTransmitterThread({ connection, logLevel: process.env.NFSE_LOG_LEVEL ?? 'fatal' }, log);
+      const thread = startTransmitterThread({ connection, logLevel: process.env['NFSE_LOG_LEVEL'] ?? 'fatal' }, log);
       transmitter.onStored = thread.onStored;
       onEnd(() => thread.stop());
       return thread;
@@ -184,12 +184,12 @@ for (const { modo, desde, passos } of DOUBTS) {
     await emite(scene, tenant, 1_111);
     await scene.adn.modo(modo);
     const thread = scene.start();
-    while (((await counts(scene, tenant)).emitida ?? 0) > 0) await pace(250);
+    while (((await counts(scene, tenant))['emitida'] ?? 0) > 0) await pace(250);
     await scene.adn.avanca(desde);
     const before = await scene.adn.modo('responde');
     const began = performance.now();
     let estados = await counts(scene, tenant);
-    while (estados.transmitida !== undefined && performance.now() - began < 600_000) {
+    while (estados['transmitida'] !== undefined && performance.now() - began < 600_000) {
       await pace(250);
       estados = await counts(scene, tenant);
     }

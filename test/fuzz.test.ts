@@ -21,7 +21,7 @@ import { startTestService } from './support/service.ts';
 import { signedBy, testParties } from './support/signatures.ts';
 import { startStopwatch } from './support/until.ts';
 
-const ONLY = process.env.NFSE_TEST_CASO;
+const ONLY = process.env['NFSE_TEST_CASO'];
 const CASES = LONG ? 100_000 : 3_000;
 const ARBITRARY = LONG ? 3_000 : 300;
 const IN_FLIGHT = 16;

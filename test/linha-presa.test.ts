@@ -14,7 +14,7 @@ import { call, first, loteXml, PRESTADOR, porProtocolo } from './support/rps.ts'
 import { startTestService } from './support/service.ts';
 import { until } from './support/until.ts';
 
-const isLong = process.env.NFSE_TEST_LONGO !== undefined;
+const isLong = process.env['NFSE_TEST_LONGO'] !== undefined;
 const PROVIDERS = [
   '11222333000181',
   '12ABC34501DE35',

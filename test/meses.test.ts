@@ -92,7 +92,7 @@ describe('the months', () => {
     const connection = await freshDatabase();
     const pools = await Promise.all([1, 2, 3].map(() => poolOn(connection)));
     await Promise.all(pools.map((pool) => ensureMesesAhead(pool, NOW)));
-    assert.deepEqual((await mesesOf(pools[0]!)).notas?.slice(-3), [203012, 203101, 203102]);
+    assert.deepEqual((await mesesOf(pools[0]!))['notas']?.slice(-3), [203012, 203101, 203102]);
   });
 });
 
@@ -116,7 +116,7 @@ describe('where the role of the service may make nothing', () => {
     );
     await assert.rejects(ensureMesesAhead(pool, Date.UTC(2031, 0, 1)), MesesForbidden);
     // The failed attempt leaves nothing behind.
-    assert.equal((await mesesOf(owner)).notas?.at(-1), 203102);
+    assert.equal((await mesesOf(owner))['notas']?.at(-1), 203102);
     await ensureMesesAhead(owner, Date.UTC(2031, 0, 1));
     const made = upkeepOf(pool, Date.UTC(2031, 0, 1));
     await made.upkeep.work();
@@ -137,7 +137,7 @@ describe('where the role of the service may make nothing', () => {
     assert.match(told.join(), /^as tabelas de \d{4}-\d{2} não foram criadas/);
     const { code, err } = await nfse(['migrar'], { DATABASE_URL: databaseUrlOf(connection) });
     assert.equal(code, 0, err);
-    assert.equal((await mesesOf(owner)).notas?.at(-1), last);
+    assert.equal((await mesesOf(owner))['notas']?.at(-1), last);
   });
 
   test('notes of the months that are there are written and read by it', async () => {
@@ -155,7 +155,7 @@ describe('where the role of the service may make nothing', () => {
 });
 
 const skip =
-  process.env.NFSE_TEST_CITUS !== undefined && 'the coordinator does not see how large the tables of nodes are';
+  process.env['NFSE_TEST_CITUS'] !== undefined && 'the coordinator does not see how large the tables of nodes are';
 
 test('plans are made anew when a new month grows, however large those before are', { skip }, async (t) => {
   const clock = monotonicClock(t);

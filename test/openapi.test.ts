@@ -47,7 +47,7 @@ for (const { exemplo } of made) {
   }
 }
 
-if (process.env.NFSE_GRAVAR_EXEMPLOS === '1') {
+if (process.env['NFSE_GRAVAR_EXEMPLOS'] === '1') {
   const lines = made.map(({ exemplo }) => JSON.stringify(exemplo));
   writeFileSync(FILE, `[\n${lines.join(',\n')}\n]\n`);
 }
@@ -118,9 +118,9 @@ describe('the document', () => {
   test('speaks Portuguese: nothing is without words', () => {
     for (const [path, methods] of Object.entries<Record<string, Record<string, unknown>>>(document.paths)) {
       for (const [method, operation] of Object.entries(methods)) {
-        if (operation.operationId === undefined) continue;
-        assert.match(String(operation.summary), /^\p{Lu}.{3,}[^.]$/u, `${method} ${path}`);
-        for (const parameter of (operation.parameters ?? []) as { name: string; description: string }[]) {
+        if (operation['operationId'] === undefined) continue;
+        assert.match(String(operation['summary']), /^\p{Lu}.{3,}[^.]$/u, `${method} ${path}`);
+        for (const parameter of (operation['parameters'] ?? []) as { name: string; description: string }[]) {
           assert.match(parameter.description, /^\p{L}.{3,}/u, `${path} ${parameter.name}`);
         }
       }

@@ -20,7 +20,7 @@ import { startTestService, type TestService } from './support/service.ts';
 
 const browser = await openBrowser();
 const skip = browser === undefined ? 'there is no Chromium' : false;
-const PICTURES = process.env.NFSE_TEST_IMAGENS;
+const PICTURES = process.env['NFSE_TEST_IMAGENS'];
 if (PICTURES !== undefined) mkdirSync(PICTURES, { recursive: true });
 
 const clock = { now: Date.now() };

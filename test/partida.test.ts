@@ -64,7 +64,7 @@ function describeGrowth(now: Partida, before: Partida): string {
 }
 
 function holdCeiling(name: string, now: Partida): void {
-  if (process.env.NFSE_GRAVAR_PARTIDA === '1') {
+  if (process.env['NFSE_GRAVAR_PARTIDA'] === '1') {
     ceilings.set(name, now);
     const text = JSON.stringify(Object.fromEntries(ceilings), null, 2);
     writeFileSync(CEILINGS, `${text.replace(/\[\s+(\d+),\s+(\d+)\s+\]/g, '[$1, $2]')}\n`);

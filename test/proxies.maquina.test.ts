@@ -262,7 +262,7 @@ for (const kind of KINDS) {
     });
 
     test('a long question waits as long as it may', TIMEOUT, async () => {
-      const seconds = process.env.NFSE_TEST_LONGO === undefined ? 6 : ESPERA_MAX_S;
+      const seconds = process.env['NFSE_TEST_LONGO'] === undefined ? 6 : ESPERA_MAX_S;
       const api = `https://${SITE}/integracao/api/v1`;
       const documento = JSON.stringify({
         documento: ['12121212000106', '77777777000191', '88888888000191'][KINDS.indexOf(kind)],

@@ -19,7 +19,7 @@ import { areReady, beginRodada, none, type Rodada, random, tellFigures, turnsOf 
 import { ASKED_SEED, LONG, SEED } from './support/seed.ts';
 import { onPatienceEnd } from './support/until.ts';
 
-const ASKED_ROUNDS = Number(process.env.NFSE_TEST_QUEDAS ?? 0);
+const ASKED_ROUNDS = Number(process.env['NFSE_TEST_QUEDAS'] ?? 0);
 const ROUNDS = ASKED_ROUNDS > 0 ? ASKED_ROUNDS : LONG ? 20 : 2;
 const DRAWN = ASKED_SEED ?? (ASKED_ROUNDS > 0 ? Date.now() % 1_000_000 : SEED);
 /** The limit for both services to be ready and to issue, after the victim answers again. */

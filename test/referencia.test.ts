@@ -14,7 +14,7 @@ import { until } from './support/until.ts';
 const { address } = await startTestService();
 const browser = await openBrowser();
 /** Set to keep pictures for inspection. */
-const PICTURES = process.env.NFSE_TEST_IMAGENS;
+const PICTURES = process.env['NFSE_TEST_IMAGENS'];
 
 describe('the reference over HTTP', () => {
   test('the page allows nothing from elsewhere', async () => {

@@ -1225,7 +1225,7 @@ describe('the request id', () => {
       assert.deepEqual([client_request, client], [sent, '127.0.0.1']);
     }
     for (const sent of ['', 'a b', 'x'.repeat(65), '<script>', 'a,b', '{"tenant":"outro"}']) {
-      assert.equal((await logOf(address, { 'X-Request-Id': sent })).client_request, undefined);
+      assert.equal((await logOf(address, { 'X-Request-Id': sent }))['client_request'], undefined);
     }
   });
 
@@ -1271,9 +1271,9 @@ describe('the request id', () => {
 
   test('and the address of the client are told of every request, by the word of the trusted proxy alone', async () => {
     const forwarded = { 'X-Forwarded-For': '192.0.2.1, 198.51.100.7' };
-    assert.equal((await logOf(address, forwarded)).client, '127.0.0.1');
+    assert.equal((await logOf(address, forwarded))['client'], '127.0.0.1');
     const trusting = await door({ trustProxy: true });
-    assert.equal((await logOf(trusting, forwarded)).client, '198.51.100.7');
+    assert.equal((await logOf(trusting, forwarded))['client'], '198.51.100.7');
     for (const [word, client] of [
       ['::ffff:192.0.2.9', '192.0.2.9'],
       [`fe80::1%${'a'.repeat(2_000)}`, 'fe80::1'],
@@ -1284,7 +1284,7 @@ describe('the request id', () => {
       ['192.0.2.1:https', '127.0.0.1'],
       ['192.0.2.1.9:443', '127.0.0.1'],
     ] as const) {
-      assert.equal((await logOf(trusting, { 'X-Forwarded-For': word })).client, client);
+      assert.equal((await logOf(trusting, { 'X-Forwarded-For': word }))['client'], client);
     }
     // Requests without a route, and bytes that are not HTTP, are logged too.
     const before = service.logged.length;
@@ -1329,7 +1329,7 @@ describe('requests one behind the other on one connection (D-289)', () => {
     const asked: unknown[] = [];
     const note = (about: Record<string, unknown>): void => {
       // Another client sends its request as soon as the first of them was answered.
-      if (asked.push(about.client_request) === 1) one.write(ask('e', 'X-Request-Id: another\r\n'));
+      if (asked.push(about['client_request']) === 1) one.write(ask('e', 'X-Request-Id: another\r\n'));
     };
     const where = await door({}, { log: { info: note, warn: note, error: note } });
     const [many, one] = [await opened(where), await opened(where)];
@@ -1525,7 +1525,7 @@ describe('the access log', () => {
     await request(where, `${API}/nfse/${body.chave_acesso}?x=${body.chave_acesso}`);
     await request(where, `${API}/nada/${body.chave_acesso}`);
     await raw('lixo\r\n\r\n', where);
-    const told = lines.map(({ about }) => [about.method, about.route, about.status, about.tenant]);
+    const told = lines.map(({ about }) => [about['method'], about['route'], about['status'], about['tenant']]);
     assert.deepEqual(told, [
       ['POST', '/:municipio/api/v1/nfse/v101', 201, 'integracao'],
       ['GET', '/:municipio/api/v1/nfse/:chave_acesso', 200, 'integracao'],
@@ -1533,7 +1533,7 @@ describe('the access log', () => {
       ['', undefined, 400, undefined],
     ]);
     assert.doesNotMatch(JSON.stringify(lines), new RegExp(`${body.chave_acesso}|${body.numero_protocolo}|11222333`));
-    for (const { about } of lines) assert.ok(typeof about.ms === 'number' && typeof about.request === 'string');
+    for (const { about } of lines) assert.ok(typeof about['ms'] === 'number' && typeof about['request'] === 'string');
   });
 
   test('can be switched off', async () => {

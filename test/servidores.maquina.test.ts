@@ -100,7 +100,7 @@ describe('several servers', { skip, timeout: 600_000 }, () => {
     await until(async () => {
       await issue(service.address);
       const [row] = await primary.query('select count(*)::int as count from notas');
-      return (row!.count as number) > 1 || undefined;
+      return (row!['count'] as number) > 1 || undefined;
     }, 'notes on the first server');
     assert.equal((await request(service.address, '/health/ready')).status, 200);
     assert.equal(await service.end('SIGTERM'), 0);

@@ -41,40 +41,40 @@ const quiet = { info() {}, warn: console.warn, error: console.error };
 export async function globalSetup(): Promise<void> {
   // The compile cache of Node is shared: each file is a process, and so is each command that a test starts.
   const compiled = compileCacheFolder();
-  if (compiled !== undefined) process.env.NODE_COMPILE_CACHE ??= compiled;
+  if (compiled !== undefined) process.env['NODE_COMPILE_CACHE'] ??= compiled;
   // Programs with OpenSSL read the machine's authorities at each start, which takes four fifths of their time. No test trusts those.
-  process.env.SSL_CERT_FILE = devNull;
+  process.env['SSL_CERT_FILE'] = devNull;
   // Services of tests run side by side; a test opens the console of one explicitly.
-  process.env.NFSE_PAINEL_PORTA ??= '0';
-  process.env.NFSE_VIGIA_PORTA ??= '0';
+  process.env['NFSE_PAINEL_PORTA'] ??= '0';
+  process.env['NFSE_VIGIA_PORTA'] ??= '0';
   if (isMemoryRoomy()) {
     scratch = await mkdtemp(path.join(MEMORY, 'nfse-'));
     // The folder has the permissions of any temporary folder: every account of a test may write there.
     await chmod(scratch, 0o1777);
-    process.env.TMPDIR = scratch;
+    process.env['TMPDIR'] = scratch;
   }
   dataDir = await mkdtemp(path.join(tmpdir(), 'nfse-test-'));
   // The server's own account must be able to enter if the tests run as root.
   await chmod(dataDir, 0o755);
-  process.env.SSL_CERT_DIR = path.join(dataDir, 'no-authorities');
-  await mkdir(process.env.SSL_CERT_DIR);
-  process.env.NFSE_TEST_SENT = path.join(dataDir, 'sent');
-  await writeFile(process.env.NFSE_TEST_SENT, '');
+  process.env['SSL_CERT_DIR'] = path.join(dataDir, 'no-authorities');
+  await mkdir(process.env['SSL_CERT_DIR']);
+  process.env['NFSE_TEST_SENT'] = path.join(dataDir, 'sent');
+  await writeFile(process.env['NFSE_TEST_SENT'], '');
   const first = await openEmbedded({ dataDir, log: quiet });
   await migrateAt(first.connection);
   await first.stop();
-  process.env.NFSE_TEST_CLUSTER = path.join(dataDir, 'cluster');
-  await copyCluster(first.location, process.env.NFSE_TEST_CLUSTER);
+  process.env['NFSE_TEST_CLUSTER'] = path.join(dataDir, 'cluster');
+  await copyCluster(first.location, process.env['NFSE_TEST_CLUSTER']);
 
   citus = await citusServers();
   if (citus !== undefined) {
     // Another run may have its own at this moment.
-    process.env.NFSE_TEST_MODELO = `${MODELO}_${process.pid}`;
-    await makeModelo(citus, process.env.NFSE_TEST_MODELO);
-    process.env.NFSE_TEST_SERVERS = JSON.stringify(citus);
+    process.env['NFSE_TEST_MODELO'] = `${MODELO}_${process.pid}`;
+    await makeModelo(citus, process.env['NFSE_TEST_MODELO']);
+    process.env['NFSE_TEST_SERVERS'] = JSON.stringify(citus);
     begun = await markLog(citus[0]!);
     // The options of a pool are often passed on without the password.
-    process.env.PGPASSWORD = String(citus[0]!.password);
+    process.env['PGPASSWORD'] = String(citus[0]!.password);
     return;
   }
   await appendFile(path.join(first.location, 'postgresql.auto.conf'), SETTINGS);
@@ -82,15 +82,15 @@ export async function globalSetup(): Promise<void> {
   const client = new Client(server.connection);
   await client.connect();
   await client.query(`create database ${MODELO}`);
-  process.env.NFSE_TEST_MODELO = MODELO;
+  process.env['NFSE_TEST_MODELO'] = MODELO;
   await client.end();
   await migrateAt({ ...server.connection, database: MODELO });
-  process.env.NFSE_TEST_SERVERS = JSON.stringify([server.connection]);
+  process.env['NFSE_TEST_SERVERS'] = JSON.stringify([server.connection]);
 }
 
 export async function globalTeardown(): Promise<void> {
   if (citus !== undefined) {
-    await onEach(citus, `drop database ${process.env.NFSE_TEST_MODELO}`);
+    await onEach(citus, `drop database ${process.env['NFSE_TEST_MODELO']}`);
     console.log(describeRecusas(await readRecusas(citus[0]!, begun)));
   }
   await server?.stop();
@@ -104,7 +104,7 @@ export async function globalTeardown(): Promise<void> {
  * write too much for memory, and their figures are those of a disk. A folder that `TMPDIR` names is used unchanged.
  */
 function isMemoryRoomy(): boolean {
-  if (process.platform !== 'linux' || process.env.TMPDIR !== undefined || IS_LONG_RUN) return false;
+  if (process.platform !== 'linux' || process.env['TMPDIR'] !== undefined || IS_LONG_RUN) return false;
   const mount = readFileSync('/proc/self/mounts', 'utf8')
     .split('\n')
     .find((line) => line.split(' ')[1] === MEMORY);

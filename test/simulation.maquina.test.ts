@@ -12,7 +12,7 @@ import { ASKED_SEED, LONG } from './support/seed.ts';
 import type { Simulacao } from './support/simulation.ts';
 import { describeFailure, FIRST_SEED, playSeeds } from './support/simulation-stage.ts';
 
-const SEEDS = LONG ? 2_000 : process.env.NFSE_TEST_CITUS === undefined ? 50 : 200;
+const SEEDS = LONG ? 2_000 : process.env['NFSE_TEST_CITUS'] === undefined ? 50 : 200;
 /** Moves of the state machine that fifty seeds may miss: some happen once in a hundred. */
 const MISSING_MAX = 5;
 /** The number of failed seeds whose trace is printed. */

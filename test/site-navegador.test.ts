@@ -25,7 +25,7 @@ const PHONE = 390;
 const DESK = 1_280;
 const DESK_HEIGHT = 800;
 
-const PICTURES = process.env.NFSE_TEST_IMAGENS;
+const PICTURES = process.env['NFSE_TEST_IMAGENS'];
 if (PICTURES !== undefined) mkdirSync(PICTURES, { recursive: true });
 
 /** The codes with the longest pages, and the one with the longest list of statuses. */

@@ -174,7 +174,7 @@ describe('the files that pages offer', () => {
   });
 
   test('are all named by a page, and so is every file that lies with the examples', () => {
-    const all = sources.map(({ text }) => text).join('\n') + LAW_FACTS.leiaute!() + LAW_FACTS['tabela-ataques']!();
+    const all = sources.map(({ text }) => text).join('\n') + LAW_FACTS['leiaute']!() + LAW_FACTS['tabela-ataques']!();
     for (const name of Object.keys(ARQUIVOS)) assert.ok(all.includes(name), name);
     for (const name of readdirSync(path.join(FOLDER, 'exemplos'))) assert.ok(Object.hasOwn(ARQUIVOS, name), name);
   });
@@ -227,9 +227,14 @@ describe('what the pages say', () => {
     ].map((name) => readFileSync(path.join(ROOT, `packages/cliente/src/${name}.ts`), 'utf8'));
     const meanings = ERRORS.map(({ significado }) => significado);
     const listas = LISTA_COMMANDS.flatMap(({ notes = [] }) => notes.flat());
-    const known = [described, LAW_FACTS.leiaute!(), ...Object.keys(METRICS), ...meanings, ...cliente, ...listas].join(
-      ' ',
-    );
+    const known = [
+      described,
+      LAW_FACTS['leiaute']!(),
+      ...Object.keys(METRICS),
+      ...meanings,
+      ...cliente,
+      ...listas,
+    ].join(' ');
     // Names of the operating system, of XML signatures, of certificates, and of the national interface.
     const foreign = new Set([
       ...['X509Certificate', 'SignedInfo', 'CanonicalizationMethod', 'SignatureMethod', 'DigestMethod', 'KeyInfo'],

@@ -46,7 +46,7 @@ test('thirty equal rejections are answered 201, and 29 end rejeitado', async () 
   for (; sent < 30; sent += 1) assert.equal((await register(nota, REJEICAO)).status, 201);
   await work.eventos();
   const { eventos } = (await read(nota)).body;
-  const ends = Map.groupBy(eventos, (one: { [name: string]: string }) => `${one.desfecho} ${one.codigo_retorno}`);
+  const ends = Map.groupBy(eventos, (one: { [name: string]: string }) => `${one['desfecho']} ${one['codigo_retorno']}`);
   assert.deepEqual([...ends].map(([end, of]) => [end, of.length]).toSorted(), [
     ['recusado E0866', 29],
     ['registrado null', 1],

@@ -246,10 +246,10 @@ describe('the circuit', () => {
     assert.ok(Object.values(answers).every(({ kind }) => kind === 'accepted'));
     assert.equal(adn.pauseMs(), 0);
     const [line, ...more] = told();
-    assert.deepEqual([line!.about.why, more], ['o ADN respondeu com HTTP 503', []], 'told when it begins');
+    assert.deepEqual([line!.about['why'], more], ['o ADN respondeu com HTTP 503', []], 'told when it begins');
     const { about, message } = logged.at(-1)!;
     assert.deepEqual(
-      [about.seconds, message],
+      [about['seconds'], message],
       [Math.round((clock.now - began) / 1_000), 'o ADN voltou a atender este município'],
     );
     assert.equal(
@@ -407,7 +407,7 @@ describe('two municipalities at one address', () => {
       assert.deepEqual(other.pauses, []);
       assert.ok(!one.answers.some(isAccepted));
       const [line, ...more] = told();
-      assert.match(String(line!.about.why), /confira (o certificado do município|se ele é aceito)/);
+      assert.match(String(line!.about['why']), /confira (o certificado do município|se ele é aceito)/);
       assert.deepEqual(more, [], 'told when it begins');
       assert.ok(one.pauses[0]! <= 100 && Math.max(...one.pauses) > 200, `${one.pauses}`);
 

@@ -159,7 +159,7 @@ describe('the judgement agrees with every cell', () => {
   const arrivingOf = (column: string, onNote: readonly EventoNaNota[]): EventoQueChega => {
     const { codigo, alvo } = inMatrix(column);
     if (codigo === '305103') {
-      const block = onNote.find((one) => one.campos.codigo_evento_bloqueado === `e${alvo}`);
+      const block = onNote.find((one) => one.campos['codigo_evento_bloqueado'] === `e${alvo}`);
       return desbloqueio(id('305102', block?.numero_sequencial ?? 9));
     }
     if (codigo === '205208') {

@@ -254,7 +254,7 @@ function findRejection<Evento extends EventoNaNota>(
   { campos, chave_acesso }: { campos: EventoNaNota['campos']; chave_acesso?: string | undefined },
   onNote: readonly Evento[],
 ): Evento | undefined {
-  const referido = parseReferido(campos.id_evento_rejeicao, chave_acesso);
+  const referido = parseReferido(campos['id_evento_rejeicao'], chave_acesso);
   if (referido === undefined || !REJEICOES.has(referido.codigo)) return undefined;
   return onNote.find((one) => isNamed(one, referido));
 }
@@ -263,7 +263,7 @@ function findRejection<Evento extends EventoNaNota>(
 
 /** The kind of event that a block is about. */
 function alvoOf({ campos }: Pick<EventoNaNota, 'campos'>): string | undefined {
-  return campos.codigo_evento_bloqueado?.slice(1);
+  return campos['codigo_evento_bloqueado']?.slice(1);
 }
 
 /** Lists the blocks that no unblock has lifted, oldest first. */
@@ -272,7 +272,7 @@ function listBlocks(onNote: readonly EventoNaNota[]): readonly EventoNaNota[] {
   for (const one of onNote) {
     if (one.codigo === BLOQUEIO) inForce = [...inForce, one];
     if (one.codigo !== DESBLOQUEIO) continue;
-    const referido = parseReferido(one.campos.id_evento_bloqueio);
+    const referido = parseReferido(one.campos['id_evento_bloqueio']);
     // An identifier without sequence is accepted only while it names one block.
     const lifted = inForce.findLast((block) => referido !== undefined && isNamed(block, referido));
     inForce = inForce.filter((block) => block !== lifted);
@@ -295,7 +295,7 @@ function refuseSecondBlock(onNote: readonly EventoNaNota[], arriving: EventoQueC
 
 function refuseWithoutBlock(onNote: readonly EventoNaNota[], arriving: EventoQueChega): Conflito | undefined {
   if (arriving.codigo !== DESBLOQUEIO) return undefined;
-  const referido = parseReferido(arriving.campos.id_evento_bloqueio, arriving.chave_acesso);
+  const referido = parseReferido(arriving.campos['id_evento_bloqueio'], arriving.chave_acesso);
   const named = onNote.filter((one) => one.codigo === BLOQUEIO && referido !== undefined && isNamed(one, referido));
   const inForce = listBlocks(onNote).filter((block) => named.includes(block));
   if (inForce.length > 1) {

@@ -94,7 +94,7 @@ describe('hostile values', () => {
 
   test('a circle ends, and what JSON has no word for is left out', () => {
     const circle: Record<string, unknown> = { f: () => 1, s: Symbol('s'), u: undefined, n: Number.NaN, i: 10n };
-    circle.self = circle;
+    circle['self'] = circle;
     const clean = sanitizeErros(circle);
     assert.deepEqual(clean, {
       n: null,
@@ -113,7 +113,7 @@ describe('hostile values', () => {
     const clean = sanitizeErros(JSON.parse('{"__proto__": {"polluted": true}, "constructor": 1}'));
     assert.equal(Object.getPrototypeOf(clean), Object.prototype);
     assert.equal(JSON.stringify(clean), '{"__proto__":{"polluted":true},"constructor":1}');
-    assert.equal(({} as Record<string, unknown>).polluted, undefined);
+    assert.equal(({} as Record<string, unknown>)['polluted'], undefined);
   });
 
   test('what a database of texts does not take is not handed to it', () => {

@@ -93,7 +93,7 @@ export function countOf(faults: readonly Fault[]): number {
 /** The number of faults that a list leaves out, by its last entry; zero for a complete list. */
 export function unlistedOf(faults: readonly Fault[]): number {
   const detalhes = faults.at(-1)?.detalhes;
-  const left = typeof detalhes === 'object' ? detalhes.nao_listados : undefined;
+  const left = typeof detalhes === 'object' ? detalhes['nao_listados'] : undefined;
   return typeof left === 'number' ? left : 0;
 }
 

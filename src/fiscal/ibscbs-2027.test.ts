@@ -148,20 +148,20 @@ test('from 2027 on a rate is written half-even too, and eight decimals are kept:
   const tabela = ratesFrom2026('0.05', '0.05', '8.4037', percentual('REDUTOR-COMPRA-GOV', '33.33'));
   const bought = { dCompet: '2027-01-01', tpEnteGov: '1', vServ: d('100000000.00') };
   const half = fieldsBy(tabela, { dCompet: '2027-01-01', CST: '200', cClassTrib: '200046' });
-  assert.deepEqual([half.pAliqEfetUF, half.pAliqEfetCBS], ['0.02', '4.20']); // 0.025, tie; 4.20185
+  assert.deepEqual([half['pAliqEfetUF'], half['pAliqEfetCBS']], ['0.02', '4.20']); // 0.025, tie; 4.20185
   const before = fieldsBy(tabela, { dCompet: '2026-12-31', CST: '200', cClassTrib: '200046' });
-  assert.deepEqual([before.pAliqEfetUF, before.pAliqEfetCBS], ['0.03', '4.20']);
+  assert.deepEqual([before['pAliqEfetUF'], before['pAliqEfetCBS']], ['0.03', '4.20']);
   // 0.084037 × 0.6667 = 0.0560274679 → 0.05602747; × 100000000.00 = 5602747.00. 0.0005 × 0.6667 = 0.00033335; × 100000000.00 = 33335.00
   const { vCBS } = fieldsBy(tabela, bought);
   assert.equal(vCBS, '5669417.00'); // 5602747.00 + 33335.00 + 33335.00
   const alone = fieldsBy(tabela, { ...bought, dCompet: '2026-12-31' });
-  assert.equal(alone.vCBS, '5602746.79'); // 100000000.00 × 5.60274679 %
+  assert.equal(alone['vCBS'], '5602746.79'); // 100000000.00 × 5.60274679 %
 
   // 0.109447 × 0.70 = 0.0766129; × 1.24 = 0.094999996 → 0.09500000, a tie; exact, it is below one.
   const reduced = { CST: '200', cClassTrib: '200052', vServ: d('1.24') };
   const beside = ratesFrom2026('0', '0', '10.9447');
-  assert.equal(fieldsBy(beside, { ...reduced, dCompet: '2027-01-01' }).vCBS, '0.10');
-  assert.equal(fieldsBy(beside, { ...reduced, dCompet: '2026-12-31' }).vCBS, '0.09');
+  assert.equal(fieldsBy(beside, { ...reduced, dCompet: '2027-01-01' })['vCBS'], '0.10');
+  assert.equal(fieldsBy(beside, { ...reduced, dCompet: '2026-12-31' })['vCBS'], '0.09');
 });
 
 test('a government that buys in 2027 gets the tributes of all, as in the calculator’s own sample of a state', () => {
@@ -226,7 +226,7 @@ test('a purchase of a government that is deferred, suspended or not levied', () 
   const deferred = fieldsBy(tabela, { ...bought, CST: '515', cClassTrib: '515001' });
   const { vDifUF, vDifMun, vDifCBS, pAliqEfetMun, vIBSMun, vCBS } = deferred;
   assert.deepEqual([vDifUF, vDifMun, vDifCBS], ['2.00', '4.00', '20.00']);
-  assert.deepEqual([pAliqEfetMun, vIBSMun, vCBS, deferred.vTotNF], ['0.60', '0.00', '0.00', '1000.00']);
+  assert.deepEqual([pAliqEfetMun, vIBSMun, vCBS, deferred['vTotNF']], ['0.60', '0.00', '0.00', '1000.00']);
   const whole = assessIbsCbs({ ...PLAIN, ...bought, CST: '515', cClassTrib: '515001' }, tabela);
   assert.ok(!('unavailable' in whole));
   const { gTribCompraGov } = whole.totCIBS;
@@ -234,13 +234,13 @@ test('a purchase of a government that is deferred, suspended or not levied', () 
 
   const gTribRegular = { CSTReg: '200', cClassTribReg: '200028' };
   const suspended = fieldsBy(tabela, { ...bought, CST: '550', cClassTrib: '550016', gTribRegular });
-  assert.deepEqual([suspended.pAliqEfetMun, suspended.vIBSMun, suspended.vCBS], ['0.00', '0.00', '0.00']);
-  assert.deepEqual([suspended.pAliqEfeRegIBSUF, suspended.vTribRegIBSUF], ['0.00', '0.00']);
-  assert.deepEqual([suspended.pAliqEfeRegIBSMun, suspended.vTribRegIBSMun], ['0.60', '6.00']);
-  assert.deepEqual([suspended.pAliqEfeRegCBS, suspended.vTribRegCBS], ['2.00', '20.00']);
+  assert.deepEqual([suspended['pAliqEfetMun'], suspended['vIBSMun'], suspended['vCBS']], ['0.00', '0.00', '0.00']);
+  assert.deepEqual([suspended['pAliqEfeRegIBSUF'], suspended['vTribRegIBSUF']], ['0.00', '0.00']);
+  assert.deepEqual([suspended['pAliqEfeRegIBSMun'], suspended['vTribRegIBSMun']], ['0.60', '6.00']);
+  assert.deepEqual([suspended['pAliqEfeRegCBS'], suspended['vTribRegCBS']], ['2.00', '20.00']);
 
   const exempt = fieldsBy(tabela, { ...bought, CST: '410', cClassTrib: '410004' });
-  assert.deepEqual([exempt.pRedutor, exempt.vCBS, exempt.vIBSTot], ['50.00', '0.00', '0.00']);
+  assert.deepEqual([exempt['pRedutor'], exempt['vCBS'], exempt['vIBSTot']], ['50.00', '0.00', '0.00']);
 });
 
 test('a presumed credit: a percentage of the base, beside tributes that are none; before 2027 there is none', () => {
@@ -258,8 +258,8 @@ test('a presumed credit: a percentage of the base, beside tributes that are none
   // 1020.50 × 0.12 % = 1.2246; × 7.50 % = 76.5375
   assert.deepEqual([pCredPresIBS, vCredPresIBS, pCredPresCBS, vCredPresCBS], ['0.12', '1.22', '7.50', '76.54']);
   assert.equal(vTotNF, '1000.00', 'the credit is the buyer’s, and nothing that is paid');
-  assert.equal(fieldsBy(tabela, { ...rural, cCredPres: '02' }).vCredPresCBS, '40.82'); // 1020.50 × 4 %
-  assert.equal(fieldsBy(tabela, { ...rural, vServ: d('0.20') }).vCredPresCBS, '0.02'); // 0.015, to the even cent
+  assert.equal(fieldsBy(tabela, { ...rural, cCredPres: '02' })['vCredPresCBS'], '40.82'); // 1020.50 × 4 %
+  assert.equal(fieldsBy(tabela, { ...rural, vServ: d('0.20') })['vCredPresCBS'], '0.02'); // 0.015, to the even cent
   for (const change of [
     { dCompet: '2026-12-31' },
     { cCredPres: '03' },
@@ -267,7 +267,7 @@ test('a presumed credit: a percentage of the base, beside tributes that are none
     { cCredPres: undefined },
   ]) {
     const fields = fieldsBy(tabela, { ...rural, ...change });
-    assert.deepEqual([fields.pCredPresIBS, fields.vCredPresCBS], [undefined, undefined], JSON.stringify(change));
+    assert.deepEqual([fields['pCredPresIBS'], fields['vCredPresCBS']], [undefined, undefined], JSON.stringify(change));
   }
 });
 

@@ -138,7 +138,7 @@ describe('each type', () => {
 
   test('a substitute is named by a key whose check digit is right, and the code of one digit has its zero', () => {
     const body = exemploDe(tipoBySlug('cancelamento_por_substituicao')!);
-    const wrong = `${body.chave_acesso_substituta!.slice(0, 49)}6`;
+    const wrong = `${body['chave_acesso_substituta']!.slice(0, 49)}6`;
     for (const chave_acesso_substituta of [wrong, '1'.repeat(50), wrong.slice(1), 'abc']) {
       assert.deepEqual(told({ ...body, chave_acesso_substituta }), [422, ['E0003 chave_acesso_substituta']]);
     }
@@ -158,10 +158,10 @@ describe('each type', () => {
 
   test('an event is named by its identifier, with or without prefix and sequence', () => {
     const body = exemploDe(tipoBySlug('desbloqueio_por_oficio')!);
-    const whole = body.id_evento_bloqueio!;
+    const whole = body['id_evento_bloqueio']!;
     for (const id_evento_bloqueio of [whole, whole.slice(3), whole.slice(0, -3), whole.slice(3, -3)]) {
       assert.equal(
-        pedidoOf({ ...body, id_evento_bloqueio }, 'municipio').campos.id_evento_bloqueio,
+        pedidoOf({ ...body, id_evento_bloqueio }, 'municipio').campos['id_evento_bloqueio'],
         id_evento_bloqueio,
       );
     }
@@ -388,7 +388,11 @@ describe('the note in the body', () => {
   test('need not be there, and may be the one of the address', () => {
     const { chave_acesso, numero_protocolo } = NOTA;
     for (const body of [{}, { chave_acesso }, { numero_protocolo }, NOTA]) assert.equal(judged(body), undefined);
-    assert.equal(pedidoOf({ ...CANCELAMENTO, chave_acesso }).campos.chave_acesso, undefined, 'no field of the event');
+    assert.equal(
+      pedidoOf({ ...CANCELAMENTO, chave_acesso }).campos['chave_acesso'],
+      undefined,
+      'no field of the event',
+    );
   });
 
   test('that is another: E0002, with both', () => {

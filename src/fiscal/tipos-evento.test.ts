@@ -159,7 +159,7 @@ describe('the examples', () => {
         assert.match(sobre, /\.$/);
       }
       assert.deepEqual(Object.keys(exemploDe(tipo)), ['tipo_evento', ...tipo.campos.map(({ nome }) => nome)]);
-      assert.equal(exemploDe(tipo).tipo_evento, tipo.slug);
+      assert.equal(exemploDe(tipo)['tipo_evento'], tipo.slug);
     });
   }
 });

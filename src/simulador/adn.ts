@@ -346,7 +346,7 @@ function spoilBody(body: object, list: 'Lote' | 'LoteDFe', estragos: Sorte['estr
   const { [list]: found, ...head } = body as { [name: string]: unknown };
   let entries = found as readonly Record<string, unknown>[];
   const has = (nome: NomeDeFalta): boolean => estragos.has(nome);
-  if (has('base64-duplo')) entries = entries.map((one) => ({ ...one, ArquivoXml: encodeAgain(one.ArquivoXml) }));
+  if (has('base64-duplo')) entries = entries.map((one) => ({ ...one, ArquivoXml: encodeAgain(one['ArquivoXml']) }));
   if (has('resposta-dupla'))
     entries = entries.flatMap((one, at) => (at === 0 || draw(`dobra ${at}`) < 0.5 ? [one, one] : [one]));
   if (has('reordena')) entries = shuffle(entries, draw);

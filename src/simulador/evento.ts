@@ -93,7 +93,7 @@ export function objectionTo(
 export function objectionToSubstitute(chave: string, onReplaced: readonly EventoNaNota[]): MensagemAdn | undefined {
   const cancelling = onReplaced.find(({ codigo }) => tipoByCodigo(codigo)?.cancela);
   if (cancelling === undefined) return mensagem('E1308');
-  const substituta = cancelling.campos.chave_acesso_substituta;
+  const substituta = cancelling.campos['chave_acesso_substituta'];
   if (substituta === undefined) return mensagem('E0046');
   return substituta === chave ? undefined : mensagem('E1310', `O evento traz ${substituta}.`);
 }

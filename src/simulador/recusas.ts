@@ -62,8 +62,8 @@ export function recusasOf(value: unknown): Recusa[] | { readonly problema: strin
     if (vezes !== undefined && !(typeof vezes === 'number' && Number.isInteger(vezes) && vezes > 0)) {
       return { problema: 'vezes deve ser um inteiro maior que zero.' };
     }
-    const codigo = given.codigo as string;
-    recusas.push({ ...(given as Omit<Recusa, 'descricao'>), descricao: descricaoOf(codigo, given.descricao) });
+    const codigo = given['codigo'] as string;
+    recusas.push({ ...(given as Omit<Recusa, 'descricao'>), descricao: descricaoOf(codigo, given['descricao']) });
   }
   return recusas;
 }

@@ -18,7 +18,7 @@ function requestsIn(snapshot: Snapshot): number {
 
 function answersIn(snapshot: Snapshot, processo: string): number | undefined {
   return samplesIn(snapshot).find(
-    ({ name, labels }) => name === 'nfse_parte_responde' && labels.processo === processo && labels.parte === 'x',
+    ({ name, labels }) => name === 'nfse_parte_responde' && labels['processo'] === processo && labels['parte'] === 'x',
   )?.value;
 }
 
@@ -48,7 +48,7 @@ describe('what all have counted', () => {
       // The gauge of a silent process is unknown.
       assert.deepEqual(
         samplesIn(one)
-          .filter(({ labels }) => labels.processo === '2')
+          .filter(({ labels }) => labels['processo'] === '2')
           .map(({ name }) => name),
         ['nfse_parte_responde'],
       );

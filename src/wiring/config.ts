@@ -101,7 +101,7 @@ export function readConfig(env: NodeJS.ProcessEnv, isTerminal: boolean): Config 
     baseUrl: read('NFSE_BASE_URL')?.replace(/\/+$/, ''),
     trustProxy: read('NFSE_TRUST_PROXY') ?? false,
     tls: tlsOf(read('NFSE_TLS_CERTIFICADO'), read('NFSE_TLS_CHAVE')),
-    certificateHeader: certificateHeaderOf(read('NFSE_CLIENT_CERT_HEADER'), env.NFSE_CLIENT_CERT_PROXIES, () =>
+    certificateHeader: certificateHeaderOf(read('NFSE_CLIENT_CERT_HEADER'), env['NFSE_CLIENT_CERT_PROXIES'], () =>
       read('NFSE_CLIENT_CERT_PROXIES'),
     ),
     painel: {
@@ -120,7 +120,7 @@ export function readConfig(env: NodeJS.ProcessEnv, isTerminal: boolean): Config 
       for (const name of READ_BY_THE_SDK) read(name);
       return read('OTEL_SERVICE_NAME');
     }),
-    logLevel: isTerminal && !env.NFSE_LOG_LEVEL ? 'warn' : read('NFSE_LOG_LEVEL'),
+    logLevel: isTerminal && !env['NFSE_LOG_LEVEL'] ? 'warn' : read('NFSE_LOG_LEVEL'),
   };
 }
 

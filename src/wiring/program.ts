@@ -28,7 +28,7 @@ for (const stream of [process.stdout, process.stderr]) {
   });
 }
 
-endWithStarters(process.env.npm_command !== undefined);
+endWithStarters(process.env['npm_command'] !== undefined);
 
 try {
   process.exitCode = await runCli(process.argv.slice(2), {
@@ -36,7 +36,7 @@ try {
     err: (text) => process.stderr.write(text),
     isTerminal,
     // npm sets this variable for the programs that it starts.
-    calledAs: process.env.npm_command === undefined ? 'nfse' : 'npm run -s nfse --',
+    calledAs: process.env['npm_command'] === undefined ? 'nfse' : 'npm run -s nfse --',
     columns: isTerminal ? process.stdout.columns : undefined,
     useSettings: (file) => {
       settingsFile = file;
@@ -176,7 +176,7 @@ async function withConfig<Result>(
 ): Promise<Result> {
   const config = readWithFile();
   const { createLog } = await import('./log.ts');
-  const { log, flush } = createLog(process.env.NFSE_LOG_LEVEL ? config.logLevel : (usual ?? config.logLevel));
+  const { log, flush } = createLog(process.env['NFSE_LOG_LEVEL'] ? config.logLevel : (usual ?? config.logLevel));
   try {
     return await run(config, log);
   } finally {

@@ -415,20 +415,20 @@ const stranger = partyOf(
 );
 
 const SHOWN: Readonly<Record<string, readonly Shown[]>> = {
-  E003: [{ recusado: BY_XML.E003!, aceito: () => post(SANDBOX, 'nfse/v101', { type: XML, body: exampleXml() }) }],
+  E003: [{ recusado: BY_XML['E003']!, aceito: () => post(SANDBOX, 'nfse/v101', { type: XML, body: exampleXml() }) }],
   E101: [
     { recusado: () => sandbox({ 'prest/CNPJ': '11222333000182' }), aceito: sent({}) },
     { recusado: () => sandbox({ 'prest/CNPJ': '33000167000101', 'prest/xNome': '' }), aceito: sent({}) },
   ],
-  E102: [{ recusado: BY_XML.E102!, aceito: signedXml(provider) }],
+  E102: [{ recusado: BY_XML['E102']!, aceito: signedXml(provider) }],
   E103: [
     {
-      recusado: BY_XML.E103!,
+      recusado: BY_XML['E103']!,
       aceito: () => production(signedBy(forProduction({ 'prest/IM': '12345' }), provider)),
     },
   ],
-  E110: [{ recusado: BY_XML.E110!, aceito: sent({}) }],
-  E111: [{ recusado: BY_XML.E111!, aceito: sent({}) }],
+  E110: [{ recusado: BY_XML['E110']!, aceito: sent({}) }],
+  E111: [{ recusado: BY_XML['E111']!, aceito: sent({}) }],
   E201: [
     {
       recusado: () => {
@@ -465,7 +465,7 @@ const SHOWN: Readonly<Record<string, readonly Shown[]>> = {
       aceito: sent({}),
     },
   ],
-  E901: [{ recusado: BY_XML.E901!, aceito: signedXml(provider) }],
+  E901: [{ recusado: BY_XML['E901']!, aceito: signedXml(provider) }],
   E902: [
     {
       recusado: () =>
@@ -487,7 +487,7 @@ const SHOWN: Readonly<Record<string, readonly Shown[]>> = {
     },
     { recusado: signedXml(stranger), aceito: signedXml(provider) },
   ],
-  E905: [{ recusado: BY_XML.E905!, aceito: signedXml(provider) }],
+  E905: [{ recusado: BY_XML['E905']!, aceito: signedXml(provider) }],
   E906: [{ recusado: signedXml(other), aceito: signedXml(provider) }],
   E999: [
     {
@@ -510,7 +510,7 @@ const SHOWN: Readonly<Record<string, readonly Shown[]>> = {
       aceito: sent({ serie: '1', nDPS: '42', '@Id': idShown('aceito') }),
     },
   ],
-  E0014: [{ recusado: BY_XML.E0014!, aceito: sent({}) }],
+  E0014: [{ recusado: BY_XML['E0014']!, aceito: sent({}) }],
   E0813: [eventosOf('E0813')],
   E0816: [eventosOf('E0816')],
   E1310: [
@@ -539,8 +539,8 @@ const SHOWN: Readonly<Record<string, readonly Shown[]>> = {
       },
     },
   ],
-  E9002: [{ recusado: BY_JSON.E9002!, aceito: signedJson(provider) }],
-  E9003: [{ recusado: BY_JSON.E9003!, aceito: signedJson(provider) }],
+  E9002: [{ recusado: BY_JSON['E9002']!, aceito: signedJson(provider) }],
+  E9003: [{ recusado: BY_JSON['E9003']!, aceito: signedJson(provider) }],
   E9006: [{ recusado: signedJson(expired), aceito: signedJson(provider) }],
   E9007: [{ recusado: signedJson(other), aceito: signedJson(provider) }],
   E9016: [eventosOf('E9016')],

@@ -190,10 +190,10 @@ test('one document with nine mistakes is answered once, with nine faults', async
     ['E802', 'ibscbs/valores/trib/gIBSCBS/cClassTrib', '<gIBSCBS>'],
   ];
   const found = answer.body.erros.map((fault: Record<string, unknown>) => [
-    fault.codigo,
-    String(fault.xpath).replace('/DPS/infDPS/', '').replace('IBSCBS/', 'ibscbs/'),
-    fault.linha,
-    fault.coluna,
+    fault['codigo'],
+    String(fault['xpath']).replace('/DPS/infDPS/', '').replace('IBSCBS/', 'ibscbs/'),
+    fault['linha'],
+    fault['coluna'],
   ]);
   const wanted = expected.map(([codigo, xpath, tag]) => [codigo, xpath, lineOf(tag), columnOf(tag)]);
   const byPlace = (a: unknown[], b: unknown[]): number => Number(a[2]) - Number(b[2]) || Number(a[3]) - Number(b[3]);
@@ -207,7 +207,7 @@ test('one document with nine mistakes is answered once, with nine faults', async
     await page.arrayBuffer();
   }
   const corrections = Object.fromEntries(
-    answer.body.erros.map((fault: Record<string, string>) => [fault.xpath, fault.correcao]),
+    answer.body.erros.map((fault: Record<string, string>) => [fault['xpath'], fault['correcao']]),
   );
   assert.equal(corrections['/DPS/infDPS/dCompet'], '<dCompet>2026-11-03</dCompet>');
   assert.equal(corrections['/DPS/infDPS/prest/xEmail'], '<email>contato@exemplo.com.br</email>');

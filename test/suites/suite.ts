@@ -10,7 +10,7 @@ import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
-const SUITES = process.env.NFSE_SUITES ?? '';
+const SUITES = process.env['NFSE_SUITES'] ?? '';
 const PAGE = path.join(import.meta.dirname, '../../docs/suites.md');
 
 export type Caso = {
@@ -98,6 +98,6 @@ function tell(nome: string, rows: readonly Row[]): void {
   const to = page.indexOf(end, from);
   assert.ok(from >= 0 && to > from, `docs/suites.md has no place for ${nome}: ${begin} … ${end}`);
   const written = `${page.slice(0, from + begin.length)}\n\n${table}\n\n${page.slice(to)}`;
-  if (process.env.NFSE_GRAVAR_SUITES === '1') writeFileSync(PAGE, written);
+  if (process.env['NFSE_GRAVAR_SUITES'] === '1') writeFileSync(PAGE, written);
   else assert.equal(page, written, 'docs/suites.md tells other figures; NFSE_GRAVAR_SUITES=1 writes these');
 }

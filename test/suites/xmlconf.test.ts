@@ -26,7 +26,7 @@ function testsOf(folder: string): Teste[] {
     const text = readFileSync(path.join(folder, file!), 'utf8').replace(/<!--[\s\S]*?-->/g, '');
     return [...text.matchAll(/<TEST\s((?:[^>"']|"[^"]*"|'[^']*')*)>/g)].map(([, attributes]): Teste => {
       const about = attributesIn(attributes!);
-      return { id: about.ID!, about, file: path.join(folder, path.dirname(file!), about.URI!) };
+      return { id: about['ID']!, about, file: path.join(folder, path.dirname(file!), about['URI']!) };
     });
   });
   for (const { file } of tests) assert.ok(existsSync(file), file);
@@ -48,15 +48,15 @@ const DELES: Readonly<Record<string, Caso['deles']>> = {
 
 /** Tests for editions before the fifth, which allows more characters in names. */
 function isOfAnOlderEdition({ about }: Teste): boolean {
-  return about.EDITION !== undefined && !about.EDITION.split(/\s+/).includes('5');
+  return about['EDITION'] !== undefined && !about['EDITION'].split(/\s+/).includes('5');
 }
 
-const isOf11 = ({ about }: Teste): boolean => /1\.1/.test(`${about.RECOMMENDATION} ${about.VERSION}`);
+const isOf11 = ({ about }: Teste): boolean => /1\.1/.test(`${about['RECOMMENDATION']} ${about['VERSION']}`);
 
 function casoOf({ id, about }: Teste, bytes: Uint8Array): Caso {
   const reading = readXml(bytes);
   // Names with a colon that is no prefix are well-formed XML, but break its namespaces.
-  const deles = about.NAMESPACE === 'no' ? 'livre' : DELES[about.TYPE!]!;
+  const deles = about['NAMESPACE'] === 'no' ? 'livre' : DELES[about['TYPE']!]!;
   return 'fault' in reading
     ? { nome: id, deles, nosso: 'recusa', motivo: reading.fault.mensagem }
     : { nome: id, deles, nosso: 'aceita' };
@@ -113,10 +113,13 @@ function withoutType(one: Teste): Caso[] {
 /** A second case if the suite gives the content of the document: another content counts as a refusal. */
 function asItShouldRead({ id, about, file }: Teste, bytes: Buffer): Caso[] {
   const reading = readXml(bytes);
-  if (about.OUTPUT === undefined || 'fault' in reading) return [];
+  if (about['OUTPUT'] === undefined || 'fault' in reading) return [];
   // Neither form shows namespaces, and ours does not output processing instructions.
   if (/<\?|xmlns/.test(bytes.toString('latin1').replace(/^<\?xml\s.*?\?>/, ''))) return [];
-  const wanted = readFileSync(path.resolve(file, '..', path.relative(path.dirname(about.URI!), about.OUTPUT)), 'utf8');
+  const wanted = readFileSync(
+    path.resolve(file, '..', path.relative(path.dirname(about['URI']!), about['OUTPUT'])),
+    'utf8',
+  );
   const isSame = plain(reading.canonicalOf(reading.root)) === plain(wanted);
   return [{ nome: `${id}, o texto lido`, deles: 'aceita', nosso: isSame ? 'aceita' : 'recusa' }];
 }

@@ -9,7 +9,7 @@ import { distribute, setOnAllNodes } from '../../src/subjects/citus/distribuicao
 import { listNos } from '../../src/subjects/citus/nos.rows.ts';
 import { migrate } from '../../src/wiring/migrate.ts';
 
-const isHere = process.env.NFSE_TEST_CITUS !== undefined;
+const isHere = process.env['NFSE_TEST_CITUS'] !== undefined;
 /** The `skip` reason of tests that create triggers, which Citus does not support. */
 export const NO_TRIGGERS = isHere && 'tables of a Citus take no triggers';
 export const NO_DETACH = isHere && 'a Citus detaches no month beside who reads, who holds up all months';

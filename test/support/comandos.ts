@@ -21,8 +21,8 @@ export async function tenantTables(): Promise<ReadonlySet<string>> {
   const tables = new Set<string>();
   for (const { sql } of await shippedMigrations()) {
     for (const stmt of parseSql(sql)) {
-      const create = stmt.CreateStmt as Node | undefined;
-      if (create !== undefined && isKeyOf(create, 'tenant')) tables.add(nameOf(create.relation as Node));
+      const create = stmt['CreateStmt'] as Node | undefined;
+      if (create !== undefined && isKeyOf(create, 'tenant')) tables.add(nameOf(create['relation'] as Node));
     }
   }
   return tables;
@@ -78,12 +78,12 @@ export function migrationFaultsOf(sql: string, tables: ReadonlySet<string>): rea
   const faults = statementsOf(sql).flatMap((text) => {
     const [stmt] = parseSql(text) as [Node];
     const { CreateStmt: create, AlterTableStmt: alter, UpdateStmt: update } = stmt as Readonly<Record<string, Node>>;
-    if (create !== undefined) own.add(nameOf(create.relation as Node));
+    if (create !== undefined) own.add(nameOf(create['relation'] as Node));
     const found = [...faultsOf(text, new Set([...tables].filter((table) => !own.has(table))))];
     if (update !== undefined && callsOverJoined(update))
       found.push('no function over columns of another table in an UPDATE');
-    if (alter === undefined || own.has(nameOf(alter.relation as Node))) return found;
-    if (nodesOf(alter.cmds, 'AlterTableCmd').length > 1) found.push('one change an ALTER TABLE');
+    if (alter === undefined || own.has(nameOf(alter['relation'] as Node))) return found;
+    if (nodesOf(alter['cmds'], 'AlterTableCmd').length > 1) found.push('one change an ALTER TABLE');
     if (nodesOf(alter, 'Constraint').some(isNameless)) found.push('a constraint has a name');
     return found;
   });
@@ -110,9 +110,9 @@ const RULES: readonly Rule[] = [
     says: ROWS_APART,
     breaks: (stmt) =>
       nodesOf(stmt, 'CommonTableExpr').some((cte) => {
-        const insert = (cte.ctequery as Node).InsertStmt as Node | undefined;
-        const select = (insert?.selectStmt as Node | undefined)?.SelectStmt as Node | undefined;
-        return select !== undefined && select.valuesLists === undefined;
+        const insert = (cte['ctequery'] as Node)['InsertStmt'] as Node | undefined;
+        const select = (insert?.['selectStmt'] as Node | undefined)?.['SelectStmt'] as Node | undefined;
+        return select !== undefined && select['valuesLists'] === undefined;
       }),
   },
   {
@@ -135,8 +135,8 @@ const RULES: readonly Rule[] = [
     breaks: (stmt) =>
       nodesOf(stmt, 'InsertStmt').some(
         ({ selectStmt }) =>
-          nodesOf((selectStmt as Node | undefined)?.SelectStmt, 'SubLink').length > 0 &&
-          ((selectStmt as Node).SelectStmt as Node).valuesLists !== undefined,
+          nodesOf((selectStmt as Node | undefined)?.['SelectStmt'], 'SubLink').length > 0 &&
+          ((selectStmt as Node)['SelectStmt'] as Node)['valuesLists'] !== undefined,
       ),
   },
   {
@@ -164,7 +164,7 @@ function isStable(part: unknown): boolean {
   );
   if (calls || nodesOf(part, 'SQLValueFunction').length > 0) return true;
   return nodesOf(part, 'A_Expr').some(
-    (one) => /^[-+*/]$/.test(stringsOf(one.name).join('')) && nodesOf(one, 'TypeCast').some(isInterval),
+    (one) => /^[-+*/]$/.test(stringsOf(one['name']).join('')) && nodesOf(one, 'TypeCast').some(isInterval),
   );
 }
 
@@ -175,7 +175,7 @@ function isSettingBound(part: unknown): boolean {
 }
 
 function isInterval(cast: Node): boolean {
-  return stringsOf((cast.typeName as Node).names).includes('interval');
+  return stringsOf((cast['typeName'] as Node)['names']).includes('interval');
 }
 
 const ONE_TENANT = 'what writes or locks names exactly one tenant';
@@ -189,7 +189,7 @@ function tenantFaults(stmt: Node, tables: ReadonlySet<string>): string[] {
   const locks = nodesOf(stmt, 'SelectStmt').filter(({ lockingClause }) => lockingClause !== undefined);
   const levels = [...changes, ...locks].map((level) => [level, boundOf(level)] as const);
   const isLoose = levels.some(([level, { aliases }]) =>
-    [...targetOf(level), ...rangesOf([level.fromClause, level.usingClause])]
+    [...targetOf(level), ...rangesOf([level['fromClause'], level['usingClause']])]
       .filter((one) => tables.has(nameOf(one)))
       .some((one) => !aliases.has(aliasOf(one))),
   );
@@ -211,9 +211,9 @@ function boundOf(level: Node): { readonly aliases: ReadonlySet<string>; readonly
   const aliases = new Set<string>();
   const params = new Set<string>();
   const pairs: (readonly [string, string])[] = [];
-  const only = rangesOf([level.fromClause, level.usingClause]);
-  const alone = 'relation' in level ? aliasOf(level.relation as Node) : only[0] && aliasOf(only[0]);
-  const equalities = nodesOf([level.whereClause, level.fromClause], 'A_Expr', ['RangeSubselect', 'SubLink']);
+  const only = rangesOf([level['fromClause'], level['usingClause']]);
+  const alone = 'relation' in level ? aliasOf(level['relation'] as Node) : only[0] && aliasOf(only[0]);
+  const equalities = nodesOf([level['whereClause'], level['fromClause']], 'A_Expr', ['RangeSubselect', 'SubLink']);
   for (const { lexpr, rexpr, name } of equalities) {
     if (stringsOf(name).join('') !== '=') continue;
     const [left, right] = [lexpr, rexpr].map((side) => tenantColumnOf(side as Node, alone));
@@ -236,34 +236,36 @@ function boundOf(level: Node): { readonly aliases: ReadonlySet<string>; readonly
 
 /** The alias whose `tenant` this is. */
 function tenantColumnOf(side: Node | undefined, alone: string | undefined): string | undefined {
-  const fields = stringsOf((side?.ColumnRef as Node | undefined)?.fields);
+  const fields = stringsOf((side?.['ColumnRef'] as Node | undefined)?.['fields']);
   if (fields.at(-1) !== 'tenant') return undefined;
   return fields.length > 1 ? fields[0] : alone;
 }
 
 function paramOf(side: Node | undefined): string | undefined {
-  const inner = (side?.TypeCast as Node | undefined)?.arg as Node | undefined;
-  const param = (inner ?? side)?.ParamRef as Node | undefined;
+  const inner = (side?.['TypeCast'] as Node | undefined)?.['arg'] as Node | undefined;
+  const param = (inner ?? side)?.['ParamRef'] as Node | undefined;
   // A literal is a tenant as well, such as the empty one for rows of no municipality.
-  return param === undefined ? literalOf(inner ?? side) : `$${param.number}`;
+  return param === undefined ? literalOf(inner ?? side) : `$${param['number']}`;
 }
 
 function literalOf(side: Node | undefined): string | undefined {
-  const literal = (side?.A_Const as Node | undefined)?.sval as Node | undefined;
-  return literal === undefined ? undefined : `'${literal.sval ?? ''}'`;
+  const literal = (side?.['A_Const'] as Node | undefined)?.['sval'] as Node | undefined;
+  return literal === undefined ? undefined : `'${literal['sval'] ?? ''}'`;
 }
 
 /** The tenants of an insert's rows, each a parameter, or the tenant of a table that is bound to one. Undefined: something else. */
 function tenantsInserted(insert: Node): readonly (string | undefined)[] {
-  const columns = nodesOf(insert.cols, 'ResTarget').map(({ name }) => name);
+  const columns = nodesOf(insert['cols'], 'ResTarget').map(({ name }) => name);
   const place = columns.indexOf('tenant');
-  return selectsOf((insert.selectStmt as Node | undefined)?.SelectStmt as Node).flatMap((select) => {
-    if (select.valuesLists !== undefined) {
-      return nodesOf(select.valuesLists, 'List').map(({ items }) => paramOf((items as Node[])[place]));
+  return selectsOf((insert['selectStmt'] as Node | undefined)?.['SelectStmt'] as Node).flatMap((select) => {
+    if (select['valuesLists'] !== undefined) {
+      return nodesOf(select['valuesLists'], 'List').map(({ items }) => paramOf((items as Node[])[place]));
     }
-    const target = ((select.targetList as Node[] | undefined)?.[place]?.ResTarget as Node | undefined)?.val as Node;
+    const target = ((select['targetList'] as Node[] | undefined)?.[place]?.['ResTarget'] as Node | undefined)?.[
+      'val'
+    ] as Node;
     const { aliases, params } = boundOf(select);
-    const [from, ...others] = rangesOf(select.fromClause);
+    const [from, ...others] = rangesOf(select['fromClause']);
     const column = tenantColumnOf(target, from !== undefined && others.length === 0 ? aliasOf(from) : undefined);
     return column !== undefined && aliases.has(column) ? [...params] : [paramOf(target)];
   });
@@ -276,20 +278,20 @@ function selectsOf(select: Node): readonly Node[] {
 }
 
 function nameOf(range: Node): string {
-  return String((range.RangeVar as Node | undefined)?.relname ?? range.relname);
+  return String((range['RangeVar'] as Node | undefined)?.['relname'] ?? range['relname']);
 }
 
 function aliasOf(range: Node): string {
-  const { alias } = (range.RangeVar ?? range) as { alias?: Node };
-  return alias === undefined ? nameOf(range) : String(alias.aliasname);
+  const { alias } = (range['RangeVar'] ?? range) as { alias?: Node };
+  return alias === undefined ? nameOf(range) : String(alias['aliasname']);
 }
 
 function functionOf(call: Node): string {
-  return stringsOf(call.funcname).at(-1) ?? '';
+  return stringsOf(call['funcname']).at(-1) ?? '';
 }
 
 function stringsOf(names: unknown): readonly string[] {
-  return Array.isArray(names) ? names.map((one) => String((one as { String?: Node }).String?.sval ?? '')) : [];
+  return Array.isArray(names) ? names.map((one) => String((one as { String?: Node }).String?.['sval'] ?? '')) : [];
 }
 
 /** Every node of a kind below a part, itself included; `except`: kinds whose subtrees are skipped. */

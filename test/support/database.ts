@@ -16,19 +16,19 @@ let alone: Promise<void> | undefined;
 
 /** The connections of this run's servers: one, or those of a Citus, coordinator first. A file that runs alone starts its own server. */
 export async function testServers(): Promise<readonly [ClientConfig, ...ClientConfig[]]> {
-  if (process.env.NFSE_TEST_SERVERS === undefined) {
+  if (process.env['NFSE_TEST_SERVERS'] === undefined) {
     if (alone === undefined) onEnd(globalTeardown);
     alone ??= globalSetup();
     await alone;
   }
-  return JSON.parse(process.env.NFSE_TEST_SERVERS!);
+  return JSON.parse(process.env['NFSE_TEST_SERVERS']!);
 }
 
 /** An empty database with the schema; it is dropped when the test file ends. */
 export async function freshDatabase(): Promise<ClientConfig> {
   await testServers();
   // The copy is made file by file. It takes half the work of a log of each page, where no disk is waited for.
-  return copiedDatabase(process.env.NFSE_TEST_MODELO!);
+  return copiedDatabase(process.env['NFSE_TEST_MODELO']!);
 }
 
 /** The address of a database for `DATABASE_URL`; a socket is named by its folder. */

@@ -12,7 +12,7 @@ onEveryEnd(() => (taken = 0));
 
 /** A different key of 2048 bits at each call of a test file, and the same ones in each file. A file that runs alone makes its own. */
 export function readyPem(): string {
-  const cluster = process.env.NFSE_TEST_CLUSTER;
+  const cluster = process.env['NFSE_TEST_CLUSTER'];
   if (cluster === undefined) return newPem();
   const file = path.join(path.dirname(cluster), `rsa-${taken}.pem`);
   taken += 1;

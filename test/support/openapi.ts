@@ -144,6 +144,6 @@ function closed(place: Place): Place {
     ]),
   );
   const isObject =
-    inside.type === 'object' && inside.properties !== undefined && inside.additionalProperties === undefined;
+    inside['type'] === 'object' && inside['properties'] !== undefined && inside['additionalProperties'] === undefined;
   return isObject ? { ...inside, additionalProperties: false } : inside;
 }

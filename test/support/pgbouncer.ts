@@ -11,7 +11,7 @@ import { ownPort } from './ports.ts';
 import { toolOr } from './tools.ts';
 import { until } from './until.ts';
 
-const PROGRAM = process.env.NFSE_TEST_PGBOUNCER ?? toolOr('pgbouncer', 'pgbouncer');
+const PROGRAM = process.env['NFSE_TEST_PGBOUNCER'] ?? toolOr('pgbouncer', 'pgbouncer');
 
 /** The `skip` reason if PgBouncer is missing; false if it is installed. */
 export const noPgBouncer = PROGRAM === undefined && 'there is no pgbouncer here';

@@ -39,7 +39,7 @@ export async function freshDataDir(): Promise<string> {
 export async function readyDataDir(): Promise<string> {
   await testServers();
   const dataDir = await freshDataDir();
-  await copyCluster(process.env.NFSE_TEST_CLUSTER!, path.join(dataDir, 'pg'));
+  await copyCluster(process.env['NFSE_TEST_CLUSTER']!, path.join(dataDir, 'pg'));
   return dataDir;
 }
 

@@ -10,9 +10,9 @@ import { ROOT } from './process.ts';
 import type { Watching } from './prometheus.ts';
 
 /** Whether the pictures are recorded again (`npm run quadro`). */
-export const IS_RECORDED = process.env.NFSE_GRAVAR_QUADRO === '1';
+export const IS_RECORDED = process.env['NFSE_GRAVAR_QUADRO'] === '1';
 /** A folder for a picture of the whole dashboard under each fault, for inspection. */
-const WHOLE = process.env.NFSE_TEST_IMAGENS;
+const WHOLE = process.env['NFSE_TEST_IMAGENS'];
 
 const FOLDER = path.join(ROOT, 'docs/site/quadro');
 const BOARD: { readonly panels: readonly BoardPanel[] } = JSON.parse(grafanaBoard());

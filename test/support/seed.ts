@@ -4,10 +4,10 @@
  */
 import fc from 'fast-check';
 
-export const LONG = process.env.NFSE_TEST_LONGO === '1';
+export const LONG = process.env['NFSE_TEST_LONGO'] === '1';
 /** The requested seed, if there is one. */
 export const ASKED_SEED =
-  process.env.NFSE_TEST_SEMENTE === undefined ? undefined : Number(process.env.NFSE_TEST_SEMENTE);
+  process.env['NFSE_TEST_SEMENTE'] === undefined ? undefined : Number(process.env['NFSE_TEST_SEMENTE']);
 export const SEED = ASKED_SEED ?? (LONG ? Date.now() % 1_000_000 : 20_261_121);
 
 fc.configureGlobal({ seed: SEED });

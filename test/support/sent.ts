@@ -43,7 +43,7 @@ function isOfStore(): boolean {
 
 export async function checkSent(): Promise<void> {
   // A file with the digest of each statement that this run found correct; it ends with the run's folder.
-  const takenFile = process.env.NFSE_TEST_SENT;
+  const takenFile = process.env['NFSE_TEST_SENT'];
   const isKept = takenFile !== undefined && existsSync(takenFile);
   const taken = new Set(isKept ? readFileSync(takenFile, 'latin1').split('\n') : []);
   // Only these create temporary tables; the other statements are checked with them.

@@ -218,7 +218,7 @@ export class Ambiente {
     if (!this.notas.has(replaced)) return { kind: 'refused', erros: erros('E0044') };
     const cancelling = this.held.get(replaced)?.find(({ codigo }) => tipoByCodigo(codigo)?.cancela);
     if (cancelling === undefined) return { kind: 'too_early', erros: erros('E1308') };
-    const named = cancelling.campos.chave_acesso_substituta;
+    const named = cancelling.campos['chave_acesso_substituta'];
     if (named === chave) return undefined;
     return { kind: 'refused', erros: erros(named === undefined ? 'E0046' : 'E1310') };
   }

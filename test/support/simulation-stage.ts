@@ -41,7 +41,7 @@ async function poolOfOnePlan(): Promise<Db> {
   const pool = await freshPool();
   // A machine that stands still fails no seed.
   pool.options.connectionTimeoutMillis = 0;
-  if (process.env.NFSE_TEST_CITUS !== undefined) return pool;
+  if (process.env['NFSE_TEST_CITUS'] !== undefined) return pool;
   pool.on('connect', (client) => void client.query('set plan_cache_mode = force_generic_plan'));
   return pool;
 }

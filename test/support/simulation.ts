@@ -753,13 +753,13 @@ export class Simulacao {
       const { evento } = this.chance.pick(found);
       return eventoId(chave, evento.codigo_tipo_evento, evento.numero_sequencial);
     };
-    if ('id_evento_rejeicao' in campos) campos.id_evento_rejeicao = named(/^rejeicao/);
-    if ('id_evento_bloqueio' in campos) campos.id_evento_bloqueio = named(/^bloqueio/);
+    if ('id_evento_rejeicao' in campos) campos['id_evento_rejeicao'] = named(/^rejeicao/);
+    if ('id_evento_bloqueio' in campos) campos['id_evento_bloqueio'] = named(/^bloqueio/);
     if ('codigo_evento_bloqueado' in campos)
-      campos.codigo_evento_bloqueado = this.chance.pick(['e101101', 'e105102', 'e305101']);
+      campos['codigo_evento_bloqueado'] = this.chance.pick(['e101101', 'e105102', 'e305101']);
     if ('chave_acesso_substituta' in campos) {
       const others = this.notas.filter((one) => one.municipio === municipio && one.prestador === prestador);
-      campos.chave_acesso_substituta = this.chance.pick(substitutes.length > 0 ? substitutes : others).chave;
+      campos['chave_acesso_substituta'] = this.chance.pick(substitutes.length > 0 ? substitutes : others).chave;
     }
     // White space tells one request from another: the received bytes are stored unchanged.
     const body = Buffer.from(`${JSON.stringify(campos)}${' '.repeat(this.pedidos.length)}`);

@@ -51,7 +51,7 @@ export async function startSwift(): Promise<Swift> {
     'bind_ip = 127.0.0.1',
     `bind_port = ${port}`,
     'workers = 0',
-    `user = ${process.env.USER ?? 'root'}`,
+    `user = ${process.env['USER'] ?? 'root'}`,
     `swift_dir = ${folder}`,
     `devices = ${folder}`,
     'mount_check = false',

@@ -54,7 +54,7 @@ export function installed(debianPackage: string): boolean {
     // A fresh container has no package list.
     if (install() || (aptGet(FETCH_WITHIN_MS, 'update') && install())) return true;
     // The other test files of this run skip the same attempt.
-    if (process.env.NFSE_TEST_CLUSTER !== undefined) for (const file of given) writeFileSync(file, '');
+    if (process.env['NFSE_TEST_CLUSTER'] !== undefined) for (const file of given) writeFileSync(file, '');
     return false;
   });
 }
@@ -64,12 +64,12 @@ const PATIENCE = ['-o', 'Acquire::Retries=1', '-o', 'Acquire::http::Timeout=15',
 
 /** A folder of this test run. */
 function placeOfRun(): string {
-  return path.dirname(process.env.NFSE_TEST_CLUSTER ?? import.meta.filename);
+  return path.dirname(process.env['NFSE_TEST_CLUSTER'] ?? import.meta.filename);
 }
 
 /** Serialises the test files of a run. A file that runs alone does not wait. */
 function inTurn<Value>(work: () => Value): Value {
-  if (process.env.NFSE_TEST_CLUSTER === undefined) return work();
+  if (process.env['NFSE_TEST_CLUSTER'] === undefined) return work();
   const turn = path.join(placeOfRun(), 'nfse-instala');
   for (const end = Date.now() + TURN_MAX_MS; Date.now() < end && !isMade(turn); ) {
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_AGAIN_MS);

@@ -49,7 +49,7 @@ describe('a vida do PostgreSQL embutido', { concurrency: 4 }, () => {
       server.connection,
       "SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'",
     );
-    process.kill(Number(checkpointer!.pid), 'SIGSTOP');
+    process.kill(Number(checkpointer!['pid']), 'SIGSTOP');
     await timed(t, 'parada de um servidor travado', () => server.stop());
     assert.match(serious(entries).join('\n'), /demora a parar; parada imediata/);
     const again = await open(place);
@@ -192,7 +192,7 @@ describe('a vida do PostgreSQL embutido', { concurrency: 4 }, () => {
     const births = await Promise.all(
       services.map(({ said }) => sql(said.connection, 'SELECT pg_postmaster_start_time()::text AS em')),
     );
-    assert.equal(new Set(births.map(([birth]) => birth!.em)).size, 1);
+    assert.equal(new Set(births.map(([birth]) => birth!['em'])).size, 1);
     assert.deepEqual(readdirSync(place.dataDir).sort(), ['pg', 'postgres.log'], 'nada meio feito ficou para trás');
 
     // All leave at once: exactly one of them, the last, stops the server.

@@ -47,7 +47,7 @@ async function archived(place: Scratch): Promise<Archived> {
   const [moment] = await sql(server.connection, 'SELECT clock_timestamp()::text AS now');
   await fill();
   await server.stop();
-  return { copy, wal, target: String(moment!.now) };
+  return { copy, wal, target: String(moment!['now']) };
 }
 
 /** Each segment is slow to restore: an early client finds a server that answers queries and accepts no writes. */

@@ -85,7 +85,7 @@ export async function readCertificado(pool: Db, tenant: string, mes: number, imp
   const print = Buffer.from(impressao.slice(2), 'hex');
   const ref = { id: String(certificateId(print)), mes };
   const [found] = linhasOf(await readArquivado(pool, tenant, 'certificado', ref), 'certificados');
-  const der = found?.bytes.der;
+  const der = found?.bytes['der'];
   if (der === undefined || !hash('sha256', der, 'buffer').equals(print)) {
     throw new Error(`o arquivo de ${mes} de ${tenant} não tem o certificado ${print.toString('hex')}`);
   }
@@ -110,7 +110,7 @@ export async function findEventoArquivado(pool: Db, tenant: string, ref: Ref): P
   const [found] = linhasOf(await readArquivado(pool, tenant, 'evento', ref), 'documentos_eventos');
   if (found === undefined) return undefined;
   const { xml, recebido = null } = found.bytes;
-  return { recebido, recebido_assinatura: found.colunas.recebido_assinatura as string | null, xml: xml! };
+  return { recebido, recebido_assinatura: found.colunas['recebido_assinatura'] as string | null, xml: xml! };
 }
 
 /** A move as JSON has it, except for its moment. */

@@ -108,7 +108,7 @@ async function readArquivada({ pool, tenant }: Owner, { id, mes }: Ref, nota: st
 /** The text of an archived note in which its parties are searched, as {@link SEARCHED}. */
 export async function readSearched(of: Owner, ref: Ref): Promise<string> {
   const { colunas, bytes } = await readArquivada(of, ref, ref.id);
-  return typeof colunas.partes === 'string' ? colunas.partes : bytes.nfse!.toString('utf8');
+  return typeof colunas['partes'] === 'string' ? colunas['partes'] : bytes['nfse']!.toString('utf8');
 }
 
 function opened<Document>(nota: string, open: () => Document): Document {

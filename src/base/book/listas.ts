@@ -231,6 +231,6 @@ export function listaMerger({ table, key, told, types = {}, absent }: ListaDeArq
 
 /** Whether a line with a beginning overlaps a stored one. */
 function overlaps({ inicio, fim }: LinhaLida, stored: StoredRow): boolean {
-  const [from, until] = [stored.inicio as string, stored.fim as string | null];
+  const [from, until] = [stored['inicio'] as string, stored['fim'] as string | null];
   return (until === null || inicio! <= until) && (fim === undefined || from <= fim);
 }

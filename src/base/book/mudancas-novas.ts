@@ -60,7 +60,7 @@ export function createCoding(tipos: readonly TipoDescrito[]): Coding {
     },
     read: (line) => {
       const found = LINE.exec(line)?.groups;
-      const kind = kinds.get(found?.codigo ?? '');
+      const kind = kinds.get(found?.['codigo'] ?? '');
       if (found === undefined || kind === undefined) return undefined;
       const { id, mes, movimento, em, para, estadoDaNota } = found as Record<string, string>;
       const { item, estado } = kind;

@@ -21,7 +21,7 @@ export function attend(door: Door, request: HttpRequest, route: string | undefin
   const { id, method, headers } = request;
   const about = { 'nfse.requisicao': id, 'http.request.method': method, 'http.route': route };
   const answering = () => answerVisit(door, request, route, work);
-  return inRequest(`${method} ${route}`, headers.traceparent, about, answering);
+  return inRequest(`${method} ${route}`, headers['traceparent'], about, answering);
 }
 
 /** Beginning of all route patterns below a municipality. */

@@ -99,7 +99,7 @@ export function send(exchange: Exchange, request: HttpRequest, answer: HttpAnswe
   const { incoming, response } = exchange;
   if (response.destroyed) return;
   const headers = ownHeaders(request, answer);
-  if (closing || exchange.broken !== undefined) headers.Connection = 'close';
+  if (closing || exchange.broken !== undefined) headers['Connection'] = 'close';
   const isWhole = incoming.complete || !hasBody(incoming) || exchange.broken !== undefined;
   if (!isWhole && !isMade(answer.body)) {
     answerAfterBody(exchange, { ...answer, headers, body: answer.body });

@@ -91,7 +91,7 @@ function isUnread(check: Check, samples: readonly Sample[]): boolean {
   return neededBy(check.medida).some(
     ([name, { leitura }]) =>
       name === 'nfse_leitura_em_dia' &&
-      samples.some((one) => one.name === name && one.labels.leitura === leitura && one.value === 0),
+      samples.some((one) => one.name === name && one.labels['leitura'] === leitura && one.value === 0),
   );
 }
 

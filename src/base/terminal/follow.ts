@@ -165,7 +165,7 @@ export async function readCheck(
   values: Values,
   file: string,
 ): Promise<{ readonly sent: SentFile; readonly service: Asked | undefined } | string> {
-  const namesService = values.url !== undefined || values.municipio !== undefined;
+  const namesService = values['url'] !== undefined || values['municipio'] !== undefined;
   const service = namesService ? readSending(terminal, values) : undefined;
   if (typeof service === 'string') return service;
   const sent = await readSentFile(file, textOf(values, 'cms'));

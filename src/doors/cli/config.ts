@@ -24,7 +24,7 @@ export const CONFIG: Command = {
     ...JSON_OPTION,
   },
   run: async (world, values) => {
-    if (values.exemplo !== true) return showSettings(world, values.json === true);
+    if (values['exemplo'] !== true) return showSettings(world, values['json'] === true);
     world.out(exampleFile());
     return 0;
   },

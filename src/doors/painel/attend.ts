@@ -120,7 +120,7 @@ async function answerRow(world: PainelWorld, row: Row, request: HttpRequest, red
 }
 
 function callOf(visit: Visit, visitor: Visitor | undefined): InMunicipio {
-  const slug = visit.request.params.municipio;
+  const slug = visit.request.params['municipio'];
   return { ...visit, visitor, slug, papel: slug && visitor?.conta.papeis[slug] } as InMunicipio;
 }
 
@@ -132,7 +132,7 @@ async function turnAway(visit: Visit, quem: Quem, visitor: Visitor | undefined):
   if (quem === 'entrando') return undefined;
   if (sessao.etapa !== 'inteira' || mustEnroll(visitor)) return { goTo: '/segundo-fator' };
   if (!isPapel(quem)) return undefined;
-  const slug = visit.params.municipio!;
+  const slug = visit.params['municipio']!;
   const papel = Object.hasOwn(conta.papeis, slug) ? conta.papeis[slug] : undefined;
   if (papel !== undefined && mayAs(papel, quem)) return undefined;
   const { world, request, from } = visit;
@@ -235,7 +235,7 @@ async function write(visit: Visit, visitor: Visitor | undefined, answer: Answer)
   }
   const recado = visitor?.sessao.recado ?? undefined;
   if (recado !== undefined && !asksForPart(request)) await tellOnce(world, visitor!, undefined);
-  return writePage(answer, { visitor, slug: request.params.municipio, recado });
+  return writePage(answer, { visitor, slug: request.params['municipio'], recado });
 }
 
 function writePage(page: PageShown, around: Parameters<typeof framePage>[1]): HttpAnswer {

@@ -63,7 +63,7 @@ function httpRoutesOf(door: Door, route: Route): readonly HttpRoute[] {
 }
 
 async function answerPreflight(door: Door, visit: Visit): Promise<HttpAnswer> {
-  const slug = visit.request.params.municipio!;
+  const slug = visit.request.params['municipio']!;
   if ((await findMunicipio(door, visit, slug)) !== undefined) return PREFLIGHT;
   return refuse(door, visit, refuseUnknownMunicipio(slug));
 }
@@ -77,7 +77,7 @@ type Admitted = {
 };
 
 async function answerRoute(door: Door, visit: Visit, route: Route): Promise<HttpAnswer> {
-  const slug = visit.request.params.municipio!;
+  const slug = visit.request.params['municipio']!;
   const municipio = await findMunicipio(door, visit, slug);
   if (municipio === undefined) return refuse(door, visit, refuseUnknownMunicipio(slug));
   const { answer, corpo } = await answerKnown(door, visit, route, municipio);

@@ -84,7 +84,7 @@ const SITE: Readonly<Record<string, (door: Door, visit: Visit) => ReturnType<Wor
   [BUSCA_JSON_PATH]: async (_door, { request }) =>
     answerCacheable(request, await docsSuggestions(DOCS, queryOf(request)), JSON_TYPE, PAGES_KEPT),
   [SCRIPT_PATH]: (_door, { request }) => answerCacheable(request, PAGE_SCRIPT, SCRIPT_TYPE, PAGES_KEPT),
-  [`${DOCS_PATH}/:pagina`]: (door, visit) => answerDocs(door, visit, visit.request.params.pagina!),
+  [`${DOCS_PATH}/:pagina`]: (door, visit) => answerDocs(door, visit, visit.request.params['pagina']!),
   [CONFERIR_PATH]: (_door, { request }) => answerPage(request, conferirPage(), PAGES_KEPT),
   [ENSAIO_PATH]: (door, { request }) => answerPage(request, ensaioPage(siteOf(door, request)), OWN_KEPT),
   [MIGRAR_PATH]: (_door, { request }) => answerPage(request, migrarPage(), PAGES_KEPT),
@@ -93,7 +93,7 @@ const SITE: Readonly<Record<string, (door: Door, visit: Visit) => ReturnType<Wor
   [`${REFERENCE_PATH}/:arquivo`]: answerReferenceFile,
   [OPENAPI_PATH]: (door, { request }) =>
     answerCacheable(request, openapiText(siteOf(door, request)), JSON_TYPE, OWN_KEPT),
-  [`${ERROS_PATH}/:codigo`]: (door, visit) => answerCode(door, visit, visit.request.params.codigo!),
+  [`${ERROS_PATH}/:codigo`]: (door, visit) => answerCode(door, visit, visit.request.params['codigo']!),
 };
 
 /** The paths outside any municipality; `published/security.ts` says which callers each one admits. */
@@ -162,10 +162,10 @@ async function answerDocs(door: Door, visit: Visit, slug: string): Promise<HttpA
 /** A file that a page offers, with the address of the service in it; the package of the client is the same for all. */
 async function answerDocsFile(door: Door, visit: Visit): Promise<HttpAnswer> {
   const { request } = visit;
-  if (request.params.arquivo === PACOTE_CLIENTE) {
+  if (request.params['arquivo'] === PACOTE_CLIENTE) {
     return answerCacheable(request, await packCliente(), { 'Content-Type': 'application/gzip' }, PAGES_KEPT);
   }
-  const file = docsFile(request.params.arquivo!, siteOf(door, request));
+  const file = docsFile(request.params['arquivo']!, siteOf(door, request));
   if (file === undefined) return refuse(door, visit, refuseTrouble('unknown_path', undefined));
   return answerCacheable(request, file.text, { 'Content-Type': file.type }, OWN_KEPT);
 }
@@ -177,7 +177,7 @@ function answerReference(door: Door, request: HttpRequest): HttpAnswer {
 
 async function answerReferenceFile(door: Door, visit: Visit): Promise<HttpAnswer> {
   const { request } = visit;
-  const file = await referenceFile(request.params.arquivo!);
+  const file = await referenceFile(request.params['arquivo']!);
   if (file === undefined) return refuse(door, visit, refuseTrouble('unknown_path', undefined));
   const { type, bytes, zipped } = file;
   const isZipped = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(String(request.headers['accept-encoding'] ?? ''));

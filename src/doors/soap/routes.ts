@@ -51,7 +51,7 @@ export function soapRoutes(door: Door): readonly HttpRoute[] {
 }
 
 function isSoapPath({ params }: HttpRequest): boolean {
-  return SOAP_PATH.endsWith(`/${params.servico!.toLowerCase()}`);
+  return SOAP_PATH.endsWith(`/${params['servico']!.toLowerCase()}`);
 }
 
 function refuseOtherService(door: Door, visit: Visit): HttpAnswer {
@@ -64,7 +64,7 @@ const NO_BODY = Buffer.alloc(0);
 
 async function answerDescription(door: Door, visit: Visit): Promise<HttpAnswer> {
   const { request } = visit;
-  const slug = request.params.municipio!;
+  const slug = request.params['municipio']!;
   const municipio = await findMunicipio(door, visit, slug);
   if (municipio === undefined) return refuse(door, visit, refuseUnknownMunicipio(slug));
   const answer = describePort(municipio, siteOf(door, request), searchOf(request)) ?? redirect(307, '?wsdl');
@@ -76,7 +76,7 @@ async function answerEnvelope(door: Door, visit: Visit): Promise<HttpAnswer> {
   const { request } = visit;
   const { headers } = request;
   try {
-    const municipio = await findMunicipio(door, visit, request.params.municipio!);
+    const municipio = await findMunicipio(door, visit, request.params['municipio']!);
     if (municipio === undefined) return writeFault(headers, 404, 'Não há município neste endereço.');
     const body = await request.readBody(BODY_MAX_BYTES);
     const answer = await answerRead(door, visit, municipio, body);

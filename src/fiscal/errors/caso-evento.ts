@@ -63,7 +63,7 @@ function eventoOf({ tipo: slug, por, bloqueia, aponta }: Registro): EventoQueChe
   const { codigo, autor } = tipoOf(slug);
   const party = por ?? autor;
   const campos: Record<string, string> = {};
-  if (bloqueia !== undefined) campos.codigo_evento_bloqueado = `e${tipoOf(bloqueia).codigo}`;
+  if (bloqueia !== undefined) campos['codigo_evento_bloqueado'] = `e${tipoOf(bloqueia).codigo}`;
   if (aponta !== undefined) {
     const field = slug === 'anulacao_rejeicao' ? 'id_evento_rejeicao' : 'id_evento_bloqueio';
     campos[field] = eventoId(CHAVE, tipoOf(aponta.tipo).codigo, aponta.numero ?? 1);

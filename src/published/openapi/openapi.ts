@@ -56,7 +56,7 @@ export function describeApiShortly(door: DescribedDoor): Json {
       {
         url: `${EXAMPLE_SITE}/{municipio}`,
         // The description stands here because swagger-parser refuses one in the variable.
-        description: `municipio: ${door.params.municipio}`,
+        description: `municipio: ${door.params['municipio']}`,
         variables: { municipio: { default: SANDBOX_SLUG } },
       },
     ],

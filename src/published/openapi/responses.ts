@@ -186,14 +186,14 @@ function ownRefusal(route: DescribedRoute, { status, codes }: Refusal, refusals:
   const isTransient = codes.includes('E703') && (status === 409 || status === 422);
   const more = isTransient && !own.includes('Retry-After') ? ['Retry-After'] : [];
   const response = refusalResponse(about, { codes, headers: [...own, ...more], isJudged });
-  if (method === 'HEAD') return { description: about, headers: response.headers };
+  if (method === 'HEAD') return { description: about, headers: response['headers'] };
   const recorded = EXEMPLOS.filter((one) => one.status === status && (one.id === id || one.tambem?.includes(id)));
   return addExamples(response, { ...answersOf(recorded), ...madeExamples({ status, codes }, refusals) });
 }
 
 /** A response in JSON with its examples by name. */
 function addExamples(response: Json, examples: Json): Json {
-  const content = response.content as Json;
+  const content = response['content'] as Json;
   const json = content['application/json'] as Json;
   return { ...response, content: { 'application/json': { ...json, examples } } };
 }

@@ -36,7 +36,7 @@ type Failure = { readonly problem: string; readonly code: number };
 /** Exit code 0: production would accept it, or the canonical form was written; 1: production would refuse it; 2: wrong usage. */
 async function assinatura(terminal: Terminal, values: Values, file: string): Promise<number> {
   const [ancoras, revogados] = [textOf(values, 'ancoras'), textOf(values, 'revogados')];
-  const namesService = values.url !== undefined || values.municipio !== undefined;
+  const namesService = values['url'] !== undefined || values['municipio'] !== undefined;
   if (namesService && (ancoras !== undefined || revogados !== undefined)) {
     return askedWrongly(
       terminal,
@@ -52,7 +52,7 @@ async function assinatura(terminal: Terminal, values: Values, file: string): Pro
     terminal.err(report.problem);
     return report.code;
   }
-  if (values.canonico === true) return writeCanonical(terminal, report);
+  if (values['canonico'] === true) return writeCanonical(terminal, report);
   terminal.out(describeReport(file, report, findHints(file, sent, report, { asksService: namesService, ancoras })));
   return report.valida ? 0 : 1;
 }

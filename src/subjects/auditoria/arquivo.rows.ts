@@ -141,7 +141,7 @@ function certificatesOf(read: ReadRange, aberto: Aberto): Certificados {
     if (before !== undefined) return before;
     const print = Buffer.from(hex, 'hex');
     const registro = await findRegistro(read, aberto, 'certificado', certificateId(print));
-    const der = linhasOf(registro, 'certificados')[0]?.bytes.der;
+    const der = linhasOf(registro, 'certificados')[0]?.bytes['der'];
     const own = der !== undefined && hash('sha256', der, 'buffer').equals(print) ? der : null;
     if (known.size >= CERTIFICATES_MAX) known.clear();
     known.set(hex, own);
@@ -156,7 +156,7 @@ async function tellLinha(vista: Vista, linha: Linha, certificados: Certificados,
   const { item, resumo } =
     valores === undefined ? { item: itemOf(vista, chave), resumo: '' } : folhaOf(vista, chave, valores);
   await leitor.found(item, resumo);
-  const isHeld = vista === 'trilha_notas' && valores?.movimento === '1' && valores.para === 'retida';
+  const isHeld = vista === 'trilha_notas' && valores?.['movimento'] === '1' && valores['para'] === 'retida';
   if (isHeld) await leitor.held(chave[0]!, chave[1]!);
 }
 
@@ -189,7 +189,7 @@ function chaveOf(vista: Vista, { colunas }: Linha): readonly string[] {
 /** The values of a row that the chain records; undefined: its documents cannot be taken out of their pack. */
 async function readValores(vista: Vista, linha: Linha, certificados: Certificados): Promise<Valores | undefined> {
   const plain = valoresOf(vista, linha);
-  if (linha.bytes.pacote === undefined) return plain;
+  if (linha.bytes['pacote'] === undefined) return plain;
   const documents = await openDocuments(linha, certificados);
   return documents && { ...plain, ...documents };
 }
@@ -213,10 +213,10 @@ async function openDocuments({ colunas, bytes }: Linha, certificados: Certificad
   const { certificado, dicionario, partes } = colunas;
   const der = typeof certificado === 'string' ? await certificados(certificado.slice(2)) : null;
   try {
-    const { received, nfse } = openPacote(bytes.pacote!, Number(dicionario));
+    const { received, nfse } = openPacote(bytes['pacote']!, Number(dicionario));
     if (typeof partes === 'string' && partesOf(nfse.toString()) !== partes) return undefined;
     // A whole document beside the pack would be read in its place.
-    if (bytes.recebido !== undefined || bytes.nfse !== undefined) return undefined;
+    if (bytes['recebido'] !== undefined || bytes['nfse'] !== undefined) return undefined;
     return { recebido: digestOf(received(der)), nfse: digestOf(nfse) };
   } catch {
     return undefined;

@@ -92,7 +92,7 @@ test('a finding of the audit chain that is accepted', async (t) => {
     );
     assert.equal(aceitos.length, 3);
     await pool.query(`delete from atos where objeto = 'auditoria'`);
-    const kinds = JSON.parse((await verificar('--json')).out).achados.map((one: Record<string, string>) => one.tipo);
+    const kinds = JSON.parse((await verificar('--json')).out).achados.map((one: Record<string, string>) => one['tipo']);
     assert.deepEqual(kinds.toSorted(), [...Array(3).fill('linha_alterada'), ...Array(2).fill('linha_apagada')]);
   });
 
@@ -148,7 +148,7 @@ test('a finding of the audit chain that is accepted', async (t) => {
 
     // Another fault of the same seal is another finding.
     await pool.query(`update auditoria_selos set texto = replace(texto, '"municipio":"', '"municipio":"x')`);
-    const kinds = JSON.parse((await verificar('--json')).out).achados.map((one: Record<string, string>) => one.tipo);
+    const kinds = JSON.parse((await verificar('--json')).out).achados.map((one: Record<string, string>) => one['tipo']);
     assert.deepEqual(kinds.toSorted(), ['linha_alterada', 'selo_invalido']);
   });
 });

@@ -175,11 +175,11 @@ describe('a month in the archive, before the audit chain', () => {
       'the documents of a note, of another note',
       (all) => {
         const [one, other] = all.filter(({ tipo }) => tipo === 'nota');
-        const pacote = other!.linhas.documentos![0]!;
-        Object.assign(one!.linhas.documentos![0]!, { bytes: pacote.bytes });
-        Object.assign(one!.linhas.documentos![0]!.colunas, {
-          certificado: pacote.colunas.certificado,
-          partes: pacote.colunas.partes,
+        const pacote = other!.linhas['documentos']![0]!;
+        Object.assign(one!.linhas['documentos']![0]!, { bytes: pacote.bytes });
+        Object.assign(one!.linhas['documentos']![0]!.colunas, {
+          certificado: pacote.colunas['certificado'],
+          partes: pacote.colunas['partes'],
         });
         return all;
       },
@@ -257,7 +257,7 @@ describe('a month in the archive, before the audit chain', () => {
       assert.deepEqual(achados, []);
       assert.ok(arquivos[0]!.linhas > 0);
       await written((all) => {
-        rowOf(all, 'trilha_notas').colunas.mensagem = 'outra';
+        rowOf(all, 'trilha_notas').colunas['mensagem'] = 'outra';
         return all;
       });
       assert.deepEqual(await found(), ['arquivo_danificado arquivos']);
@@ -285,7 +285,7 @@ describe('a month in the archive, before the audit chain', () => {
       assert.equal(code, 75, out);
       assert.match(out, /\.nfse não está em .*: as linhas dele não foram conferidas/);
       assert.match(out, /ainda não: falta ler .* dê NFSE_ARQUIVO .*\n(.*\n)*Ainda não se pode dizer/);
-      const nowhere = await verify({ DATABASE_URL: env.DATABASE_URL });
+      const nowhere = await verify({ DATABASE_URL: env['DATABASE_URL'] });
       assert.equal(nowhere.code, 75, nowhere.out);
       assert.match(nowhere.out, /NFSE_ARQUIVO não diz onde está o arquivo/);
     } finally {

@@ -476,7 +476,7 @@ describe('a database that is changed by hand', () => {
   /** The act is deleted with its entry, and the later entries are linked anew. */
   const relink = async (client: PoolClient): Promise<void> => {
     await client.query(`delete from atos where tenant = $1 and acao = 'primeiro'`, [SLUG]);
-    const gone = 1 + Number(antes.lugar);
+    const gone = 1 + Number(antes['lugar']);
     await client.query(`delete from auditoria where tenant = $1 and lugar = $2`, [SLUG, gone]);
     const fim = await tieAnew(client, antes as unknown as FimLido, gone);
     await client.query('update auditoria_ate set lugar = $2, elo = $3 where tenant = $1', [SLUG, fim.lugar, fim.elo]);
@@ -778,9 +778,9 @@ describe('a database that is changed by hand', () => {
     cortar: async (client) => {
       await client.query(`delete from atos where tenant = $1 and acao in ('primeiro', 'segundo')`, [SLUG]);
       await client.query('update municipios set limite_endereco = null where tenant = $1', [SLUG]);
-      await client.query('delete from auditoria where tenant = $1 and lugar > $2', [SLUG, antes.lugar]);
+      await client.query('delete from auditoria where tenant = $1 and lugar > $2', [SLUG, antes['lugar']]);
       const text = 'update auditoria_ate set lugar = $2, elo = $3, autenticador = $4 where tenant = $1';
-      await client.query(text, [SLUG, antes.lugar, antes.elo, antes.autenticador]);
+      await client.query(text, [SLUG, antes['lugar'], antes['elo'], antes['autenticador']]);
     },
     reabrir: async (client) => {
       await client.query(`update tokens set escopos = '{tudo}' where tenant = $1`, [SLUG]);

@@ -92,7 +92,7 @@ function verificar(world: CliWorld, values: Values, slug: string): Promise<numbe
   return world.registry(async (registry) => {
     const done = await showing(world, (tell) => conferirAuditoria(registry, slug, textsOf(values, 'selo'), tell));
     if ('problem' in done) return refuseAsked(world, done.problem);
-    world.out(values.json === true ? jsonText(done) : describeConta(done));
+    world.out(values['json'] === true ? jsonText(done) : describeConta(done));
     return EXITS[done.situacao];
   });
 }

@@ -26,10 +26,10 @@ import { Baldes } from './baldes.rows.ts';
 /** Temporary files go to `folder` until the end of a test. */
 function inTmp(t: TestContext, folder: string): void {
   const { TMPDIR } = process.env;
-  process.env.TMPDIR = folder;
+  process.env['TMPDIR'] = folder;
   t.after(() => {
-    if (TMPDIR === undefined) delete process.env.TMPDIR;
-    else process.env.TMPDIR = TMPDIR;
+    if (TMPDIR === undefined) delete process.env['TMPDIR'];
+    else process.env['TMPDIR'] = TMPDIR;
   });
 }
 

@@ -63,7 +63,7 @@ type Shown = NonNullable<Awaited<ReturnType<typeof showAviso>>>;
 
 async function onePage(call: InMunicipio, refused?: string): Promise<PageShown> {
   const { world, slug, params, papel } = call;
-  const shown = await showAviso(world, slug, params.webhook!);
+  const shown = await showAviso(world, slug, params['webhook']!);
   if (shown === undefined) return notThere(slug);
   const { webhook } = shown;
   const isOwn = webhook.documento === null;
@@ -236,7 +236,7 @@ async function actOn<Done extends object>(
   act: (id: string, by: PorMao) => Promise<Done | Problem>,
   then: (done: Done) => Answer,
 ): Promise<Answer> {
-  const done = await act(call.params.webhook!, byHand(call));
+  const done = await act(call.params['webhook']!, byHand(call));
   return 'problem' in done ? onePage(call, done.problem) : then(done);
 }
 
@@ -269,7 +269,7 @@ function again(call: InMunicipio): Promise<Answer> {
   return actOn(
     call,
     (id, by) => reenviarAvisos(world, slug, id, sent.text('entrega') || undefined, by),
-    ({ reenviadas }) => ({ goTo: pathOf(slug, params.webhook!), recado: sayAgain(reenviadas) }),
+    ({ reenviadas }) => ({ goTo: pathOf(slug, params['webhook']!), recado: sayAgain(reenviadas) }),
   );
 }
 

@@ -103,16 +103,16 @@ test('a receiver that is slow for one owner has places for another one as soon a
     });
   const half = AVISO_SIMULTANEOS / 2;
   const all = Array.from({ length: AVISO_SIMULTANEOS }, () => send('a'));
-  await until(async () => held.a!.length === AVISO_SIMULTANEOS || undefined, 'every place is taken');
+  await until(async () => held['a']!.length === AVISO_SIMULTANEOS || undefined, 'every place is taken');
   for (let at = 0; at < half; at += 1) {
     assert.ok('adiadoMs' in (await send('b')));
-    held.a![at]!.writeHead(204).end();
+    held['a']![at]!.writeHead(204).end();
     assert.deepEqual(await all[at], { status: 204 });
     assert.ok('adiadoMs' in (await send('a')), 'what ended is kept for the other');
     all.push(send('b', 1_000));
-    await until(async () => held.b!.length === at + 1 || undefined, 'the other has it');
+    await until(async () => held['b']!.length === at + 1 || undefined, 'the other has it');
   }
-  for (const one of [...held.a!.slice(half), ...held.b!]) one.writeHead(204).end();
+  for (const one of [...held['a']!.slice(half), ...held['b']!]) one.writeHead(204).end();
   for (const answer of await Promise.all(all)) assert.deepEqual(answer, { status: 204 });
 });
 

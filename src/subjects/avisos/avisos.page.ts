@@ -111,7 +111,7 @@ function fieldsOf({ written, problems }: Filled): Inserted {
       label: 'Endereço',
       value: url,
       help: 'Público e em https, como https://erp.exemplo.gov.br/avisos. Um da rede interna pede que quem opera o serviço o permita (NFSE_AVISOS_PRIVADOS).',
-      problem: problems.url,
+      problem: problems['url'],
       required: true,
     }),
     field({
@@ -119,7 +119,7 @@ function fieldsOf({ written, problems }: Filled): Inserted {
       label: 'Nome',
       value: descricao,
       help: 'Para que a prefeitura o reconheça.',
-      problem: problems.descricao,
+      problem: problems['descricao'],
     }),
     html`<h2>De que avisar</h2>
 <p>Sem nenhuma marca, de toda mudança.</p>
@@ -129,7 +129,7 @@ function fieldsOf({ written, problems }: Filled): Inserted {
       name: 'motivo',
       label: 'Motivo',
       help: 'Fica na trilha.',
-      problem: problems.motivo,
+      problem: problems['motivo'],
       maxlength: MOTIVO_MAX,
     }),
   ];
@@ -143,7 +143,7 @@ function formPage(
 ): PageShown {
   const { problems } = filled;
   const isRefused = Object.keys(problems).length > 0;
-  const said = [problems[''], problems.tipos].filter((one) => one !== undefined);
+  const said = [problems[''], problems['tipos']].filter((one) => one !== undefined);
   return {
     title,
     here: HERE,
@@ -203,7 +203,7 @@ export const notThere = (slug: string): PageShown => ({
 
 async function changePage(call: InMunicipio, refused?: Filled): Promise<PageShown> {
   const { world, slug, params } = call;
-  const shown = await showAviso(world, slug, params.webhook!);
+  const shown = await showAviso(world, slug, params['webhook']!);
   if (shown === undefined || shown.webhook.documento !== null) return notThere(slug);
   const { id, url, tipos, descricao } = shown.webhook;
   const filled = refused ?? { written: { url, tipos, descricao: descricao ?? '' }, problems: {} };
@@ -214,7 +214,7 @@ async function changePage(call: InMunicipio, refused?: Filled): Promise<PageShow
 async function change(call: InMunicipio): Promise<Answer> {
   const { world, slug, params } = call;
   const written = writtenIn(call);
-  const changed = await alterarAviso(world, slug, params.webhook!, written, byHand(call));
+  const changed = await alterarAviso(world, slug, params['webhook']!, written, byHand(call));
   if ('problems' in changed) return changePage(call, { written, problems: changed.problems });
   return { goTo: pathOf(slug, changed.id), recado: 'O endereço foi alterado.' };
 }

@@ -60,7 +60,7 @@ function readAsked(values: Values): Asked | string {
   if (written !== undefined && segredo === undefined) {
     return '--segredo pede o texto que começa por whsec_, inteiro, como foi mostrado no cadastro.';
   }
-  return { porta: Number(porta), segredo, isJson: values.json === true };
+  return { porta: Number(porta), segredo, isJson: values['json'] === true };
 }
 
 /** Starts the listener and prints its address. Text about the listener itself goes to stderr, apart from the lines of JSON. */
@@ -122,7 +122,7 @@ async function receive(request: IncomingMessage, response: ServerResponse): Prom
   }
   const corpo = Buffer.concat(parts);
   // The answer to the question whether messages are wanted is the value itself.
-  const desafio = (readJsonOf(corpo)?.data as { desafio?: unknown } | undefined)?.desafio;
+  const desafio = (readJsonOf(corpo)?.['data'] as { desafio?: unknown } | undefined)?.desafio;
   if (typeof desafio === 'string') response.writeHead(200, { 'Content-Type': 'text/plain' }).end(desafio);
   else response.writeHead(204).end();
   return corpo;

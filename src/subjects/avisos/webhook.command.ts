@@ -165,7 +165,7 @@ async function listar(world: CliWorld, values: Values, [slug]: readonly string[]
   if (problem !== undefined) return askedWrongly(world, `O documento indicado ${problem}.\n`);
   return world.registry(async (registry) => {
     const webhooks = await listAvisos(registry, slug!, documento);
-    if (values.json === true) world.out(jsonText(webhooks));
+    if (values['json'] === true) world.out(jsonText(webhooks));
     else if (webhooks.length === 0) {
       world.err(`Nenhum endereço. nfse webhook cadastrar ${slug} URL cadastra um do município.\n`);
     } else {
@@ -204,7 +204,7 @@ async function cadastrar(world: CliWorld, values: Values, [slug, url]: readonly 
       return refuseAsked(world, `Nada foi cadastrado.\n${lines.join('\n')}`);
     }
     const { webhook, segredo } = made;
-    if (values.json === true) world.out(jsonText(made));
+    if (values['json'] === true) world.out(jsonText(made));
     else {
       world.out(`Endereço ${webhook.id} cadastrado: ${webhook.url}\n${secretLines(segredo)}`);
       world.out(
@@ -225,7 +225,7 @@ async function entregas(world: CliWorld, values: Values, [slug, id]: readonly st
     const cursor = textOf(values, 'depois');
     const page = await listEntregasDoAviso(registry, slug!, id!, { estado, cursor, max: ENTREGAS_MAX });
     if ('problem' in page) return refuseAsked(world, page.problem);
-    if (values.json === true) world.out(jsonText(page));
+    if (values['json'] === true) world.out(jsonText(page));
     else if (page.entregas.length === 0) world.err('Nenhuma entrega assim.\n');
     else {
       const head = ['id', 'aviso', 'estado', 'vezes', 'entregue/próxima', 'última tentativa'];

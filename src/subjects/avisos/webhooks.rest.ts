@@ -92,7 +92,7 @@ async function readAsked(
   const faults = findStrangeParams(query, [...Object.keys(DOCUMENTO_PARAM), ...names], 'Este endereço');
   if (faults.length > 0) return refuseParams(faults);
   const dono = await documentoOf(world, municipio, shown(), query.get('documento') ?? undefined, 'webhooks');
-  return typeof dono === 'object' ? { refusal: dono, isMiss: true } : { dono, id: params.id_webhook ?? '', query };
+  return typeof dono === 'object' ? { refusal: dono, isMiss: true } : { dono, id: params['id_webhook'] ?? '', query };
 }
 
 async function create(call: Call) {

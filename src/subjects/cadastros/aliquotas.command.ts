@@ -69,7 +69,7 @@ function importar(world: CliWorld, values: Values, [arquivo]: readonly string[])
 
 async function listar(world: CliWorld, values: Values): Promise<number> {
   const tabela = await world.registry((registry) => showAliquotas(registry));
-  world.out(values.json === true ? jsonText(tabela) : describeTabela(tabela));
+  world.out(values['json'] === true ? jsonText(tabela) : describeTabela(tabela));
   return 0;
 }
 

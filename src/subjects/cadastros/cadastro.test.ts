@@ -186,10 +186,10 @@ describe('nfse municipio criar', () => {
     const shown = await done('municipio', 'mostrar', 'rio');
     assert.match(shown, /3304557 Rio de Janeiro\/RJ/);
     assert.match(shown, /raízes da ICP-Brasil/);
-    assert.equal((await rowOf('rio'))?.ambiente, 'producao');
+    assert.equal((await rowOf('rio'))?.['ambiente'], 'producao');
     const rehearsal = await done('municipio', 'criar', 'ensaio', '--ibge', RIO, '--ambiente', 'homologacao');
     assert.doesNotMatch(rehearsal, /alíquota padrão/);
-    assert.equal((await rowOf('ensaio'))?.ambiente, 'homologacao');
+    assert.equal((await rowOf('ensaio'))?.['ambiente'], 'homologacao');
   });
 
   test('says everything that is wrong at once', async () => {
@@ -444,7 +444,7 @@ describe('nfse municipio alterar', () => {
     const nothing = { adn_url: null, adn_pfx: null, adn_senha_arquivo: null };
     assert.deepEqual(await change('--sem-adn'), { ...withPfx, ...nothing });
     await outOf(beside('municipio', 'alterar', 'beta', '--ibge', OSASCO));
-    assert.equal((await rowOf('beta'))?.codigo_ibge, OSASCO);
+    assert.equal((await rowOf('beta'))?.['codigo_ibge'], OSASCO);
   });
 
   test('refuses the same as criar, and what contradicts itself', async () => {
@@ -509,13 +509,13 @@ describe('--regras-nacionais, --consulta-dps', () => {
     assert.match(await shown('rigor'), /^ {2}consulta da DPS {3}parte$/m);
     await done('municipio', 'alterar', 'rigor', '--aliquota', '3');
     const kept = (await rowOf('rigor'))!;
-    assert.deepEqual([kept.regras_nacionais, kept.consulta_dps], ['recusa', 'parte']);
+    assert.deepEqual([kept['regras_nacionais'], kept['consulta_dps']], ['recusa', 'parte']);
     const said = await done('municipio', 'alterar', 'rigor', '--regras-nacionais', 'avisar', '--sem-consulta-dps');
     assert.match(said, /^ {2}regras nacionais {2}recusar → avisar$/m);
     assert.match(said, /^ {2}consulta da DPS {3}parte → publica, como no ambiente$/m);
     await done('municipio', 'alterar', 'rigor', '--sem-regras-nacionais');
     const back = (await rowOf('rigor'))!;
-    assert.deepEqual([back.regras_nacionais, back.consulta_dps], [null, null]);
+    assert.deepEqual([back['regras_nacionais'], back['consulta_dps']], [null, null]);
   });
 
   test('in production, only remarking is said to leave the refusal to the ADN', async () => {
@@ -542,7 +542,7 @@ describe('--regras-nacionais, --consulta-dps', () => {
     assert.match(said, /^ {2}regras nacionais {2}avisar, como no ambiente → recusar$/m);
     assert.match(said, /integracao é o ambiente de integração de todos/);
     await done('municipio', 'alterar', 'integracao', '--sem-regras-nacionais');
-    assert.equal((await rowOf('integracao'))?.regras_nacionais, null);
+    assert.equal((await rowOf('integracao'))?.['regras_nacionais'], null);
   });
 
   test('let the sandbox refuse what production would, beside the running service', async () => {
@@ -642,7 +642,7 @@ describe('--exigir-numero', () => {
     const open = ['--sem-exigir-numero', '--sem-exigir-chave-no-evento'];
     assert.match(await done('municipio', 'criar', 'aberto', '--ibge', '3550506', ...open), OPEN);
     const row = (await rowOf('aberto'))!;
-    assert.deepEqual([row.exige_numero, row.exige_nota_no_evento], [false, false]);
+    assert.deepEqual([row['exige_numero'], row['exige_nota_no_evento']], [false, false]);
   });
 
   test('is off in one that was there before, and in the sandbox, which is told of neither', async () => {
@@ -729,7 +729,7 @@ describe('a code in production', () => {
     const copied = `insert into municipios (tenant, ambiente, codigo_ibge, criado_em) values ('antigo', 'producao', $1, now())`;
     await pool.query(copied, [SAO_PAULO]);
     await done('municipio', 'alterar', 'antigo', '--aliquota', '3');
-    assert.equal((await rowOf('antigo'))?.aliquota_padrao, '3.00');
+    assert.equal((await rowOf('antigo'))?.['aliquota_padrao'], '3.00');
     await done('municipio', 'excluir', 'antigo', '--confirmar');
   });
 });
@@ -792,7 +792,7 @@ describe('--aliquota', () => {
       );
     for (const text of ['1,99', '0.05', '0'])
       assert.match(await said(text), /abaixo de 2 %, o mínimo .*art\. 8º-A\); 5 % se escreve 5\./);
-    assert.equal((await rowOf('taxado'))?.aliquota_padrao, '0.00');
+    assert.equal((await rowOf('taxado'))?.['aliquota_padrao'], '0.00');
     const created = await done('municipio', 'criar', 'caro', '--ibge', '3552205', '--aliquota', '6');
     assert.match(created, /A alíquota de 6\.00 % passa de 5 %/);
   });

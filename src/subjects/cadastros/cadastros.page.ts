@@ -36,7 +36,7 @@ const listPath = (nome: RegistroNome): string =>
 
 /** The list that `:registro` of the address names. */
 function listaOf({ params }: InMunicipio): Lista | undefined {
-  const nome = params.registro!;
+  const nome = params['registro']!;
   return isRegistro(nome) && nome !== 'prestadores' ? nome : undefined;
 }
 
@@ -208,7 +208,7 @@ async function removeSent(call: InMunicipio): Promise<Answer> {
 
 async function undoSent(call: InMunicipio): Promise<Answer> {
   const { world, slug, params } = call;
-  const nome = params.registro!;
+  const nome = params['registro']!;
   if (!isRegistro(nome)) return NO_REGISTRO;
   const done = await undoImport(world, nome, slug, byHand(call));
   if ('problem' in done) {
@@ -222,7 +222,7 @@ async function undoSent(call: InMunicipio): Promise<Answer> {
 }
 
 async function exportSent({ world, slug, params }: InMunicipio): Promise<Answer> {
-  const nome = params.registro!;
+  const nome = params['registro']!;
   if (!isRegistro(nome)) return NO_REGISTRO;
   return {
     file: exportRegistro(world, nome, slug),

@@ -147,9 +147,9 @@ export async function savePrestador(
   by: PorMao,
 ): Promise<ProblemasDaLinha | undefined> {
   const { tenant } = await municipioNamed(world, slug);
-  const documento = bareDocumento(cells.documento ?? '');
+  const documento = bareDocumento(cells['documento'] ?? '');
   const known = await world.store.prestadores.search(tenant, { documento }, undefined, 1_000);
-  const before = known.find(({ inscricao_municipal: im }) => im === (cells.inscricao_municipal ?? '').trim());
+  const before = known.find(({ inscricao_municipal: im }) => im === (cells['inscricao_municipal'] ?? '').trim());
   if (isNew && before !== undefined) {
     return { problems: { documento: 'já está no cadastro com esta inscrição. Altere o que há.' } };
   }

@@ -125,7 +125,7 @@ function establishmentMerger(columns: readonly ColunaOpcional[], now: number) {
     const found = new Map(stored.map((row) => [merger.storedKeyOf(row), row]));
     const wanted = new Map(block.rows.map((row) => [merger.keyOf(row), row]));
     // A row that a first DPS created was a guess; the registry knows better now.
-    const guessed = stored.filter((row) => row.origem === 'dps' && !wanted.has(merger.storedKeyOf(row)));
+    const guessed = stored.filter((row) => row['origem'] === 'dps' && !wanted.has(merger.storedKeyOf(row)));
     return { ...(await merger.write(client, tenant, wanted, found, guessed, writing)), retirados: guessed.length };
   };
 }

@@ -48,9 +48,9 @@ export function runImport<Outcome extends ImportOutcome<object>>(
 ): Promise<number> {
   const asked = {
     arquivo,
-    parcial: values.parcial === true,
+    parcial: values['parcial'] === true,
     erros: textOf(values, 'erros'),
-    previa: values.previa === true,
+    previa: values['previa'] === true,
   };
   return world.registry((registry) =>
     inMunicipio(world, values, WHOSE_FILE, (municipio) =>

@@ -36,7 +36,7 @@ const registroPath = (nome: RegistroNome): string =>
 
 async function choosePage(call: InMunicipio, problem?: string): Promise<PageShown> {
   const { slug, params, visitor } = call;
-  const nome = params.registro!;
+  const nome = params['registro']!;
   if (!isRegistro(nome)) return NO_REGISTRO;
   const { titulo, columns, order, isWhole } = REGISTROS[nome];
   return {
@@ -82,7 +82,7 @@ ${form({
 
 async function sendFile(call: InMunicipio): Promise<Answer> {
   const { world, slug, params, form: sent, visitor } = call;
-  const nome = params.registro!;
+  const nome = params['registro']!;
   if (!isRegistro(nome)) return NO_REGISTRO;
   const file = sent.file('arquivo');
   if (file === undefined) return choosePage(call, 'Escolha um arquivo.');
@@ -102,7 +102,7 @@ const GONE: PageShown = {
 };
 
 function importOf({ world, slug, visitor, params }: InMunicipio): Importacao | undefined {
-  return world.importacoes.find(slug, visitor.conta.login, params.id!);
+  return world.importacoes.find(slug, visitor.conta.login, params['id']!);
 }
 
 async function importPage(call: InMunicipio): Promise<PageShown> {

@@ -114,10 +114,10 @@ function listar(world: CliWorld, values: Values): Promise<number> {
   return inMunicipio(world, values, WHICH, (slug) =>
     world.registry(async (registry) => {
       const texto = textOf(values, 'procurar');
-      const autorizado = values.bloqueados === true ? false : undefined;
+      const autorizado = values['bloqueados'] === true ? false : undefined;
       const asked = { texto, autorizado };
       const { prestadores, seguinte } = await listPrestadores(registry, slug, asked, textOf(values, 'depois'));
-      if (values.json === true) {
+      if (values['json'] === true) {
         world.out(jsonText({ prestadores, seguinte: seguinte ?? null }));
         return 0;
       }
@@ -151,7 +151,7 @@ async function mostrar(world: CliWorld, values: Values, municipio: string, docum
   return world.registry(async (registry) => {
     const prestadores = await showPrestador(registry, municipio, documento);
     if (prestadores.length === 0) return refuseAsked(world, `O documento não está no cadastro de ${municipio}.`);
-    if (values.json === true) {
+    if (values['json'] === true) {
       world.out(jsonText(prestadores));
       return 0;
     }

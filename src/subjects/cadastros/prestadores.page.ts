@@ -65,7 +65,7 @@ function listed(slug: string, prestadores: readonly PrestadorListado[]): Html {
 }
 
 async function establishmentsOf({ world, slug, params }: InMunicipio): Promise<readonly PrestadorListado[]> {
-  const documento = params.documento!;
+  const documento = params['documento']!;
   if (whyNoDocumento(documento) !== undefined) return [];
   return (await listPrestadores(world, slug, { texto: documento })).prestadores;
 }
@@ -170,10 +170,10 @@ const operate = (acao: AcaoDePrestador): Row =>
   forRole('operacao', 'POST', `/cadastros/prestador/:documento/${acao}`, async (call) => {
     const { world, slug, params, form: sent } = call;
     const chosen = sent.text('inscricao');
-    const alvo = { documento: params.documento!, inscricao: chosen === '' ? undefined : chosen.slice(1) };
+    const alvo = { documento: params['documento']!, inscricao: chosen === '' ? undefined : chosen.slice(1) };
     const done = await operatePrestador(world, slug, alvo, acao, byHand(call));
     if ('problem' in done) return onePage(call, done.problem);
-    const goTo = pathIn(slug, acao === 'retirar' ? PATH : pathOf(params.documento!));
+    const goTo = pathIn(slug, acao === 'retirar' ? PATH : pathOf(params['documento']!));
     return { goTo, recado: ACOES[acao].feito };
   });
 
@@ -213,9 +213,9 @@ function editPage(
   const spare = Array.from({ length: SPARE }, () => ['', ''] as const);
   const wrong = Object.keys(problems).length > 0;
   const fixed = ['documento', 'inscricao_municipal'];
-  const action = isNew ? `${PATH}/novo` : `${pathOf(cells.documento!)}/alterar`;
+  const action = isNew ? `${PATH}/novo` : `${pathOf(cells['documento']!)}/alterar`;
   return {
-    title: isNew ? 'Novo prestador' : `Alterar ${cells.razao_social}`,
+    title: isNew ? 'Novo prestador' : `Alterar ${cells['razao_social']}`,
     here: HERE,
     ...(wrong ? { status: 422 } : {}),
     main: html`${wrong ? notice('erro', problems[''] ?? 'Nada foi gravado. Veja o que está errado em cada campo.') : undefined}${form(
@@ -225,7 +225,7 @@ function editPage(
         fields: html`${
           isNew
             ? undefined
-            : html`${carried(fixed.map((column) => [column, cells[column]!]))}<p>${maskDocumento(cells.documento!)}${cells.inscricao_municipal === '' ? '' : `, inscrição ${cells.inscricao_municipal}`}</p>`
+            : html`${carried(fixed.map((column) => [column, cells[column]!]))}<p>${maskDocumento(cells['documento']!)}${cells['inscricao_municipal'] === '' ? '' : `, inscrição ${cells['inscricao_municipal']}`}</p>`
         }${columnFields('prestadores', isNew ? COLUMNS : COLUMNS.filter((column) => !fixed.includes(column)), cells, problems)}<fieldset><legend>Simples Nacional</legend>
 <p class="ajuda">Os períodos em que foi optante. Sem data em "até", o período continua.</p>
 ${PERIOD_COLUMNS.flatMap((column) => (problems[column] === undefined ? [] : [html`<p class="erro">${problems[column]}</p>`]))}${[
@@ -237,7 +237,7 @@ ${PERIOD_COLUMNS.flatMap((column) => (problems[column] === undefined ? [] : [htm
 )}</fieldset>
 ${field({ name: 'motivo', label: 'Motivo', help: 'Fica na trilha do prestador.' })}`,
         button: 'Gravar',
-        beside: html` ${link(pathIn(slug, isNew ? PATH : pathOf(cells.documento!)), 'Voltar')}`,
+        beside: html` ${link(pathIn(slug, isNew ? PATH : pathOf(cells['documento']!)), 'Voltar')}`,
       },
     )}`,
   };
@@ -254,11 +254,11 @@ const save =
   async (call: InMunicipio): Promise<Answer> => {
     const { world, slug, params } = call;
     const filled = readForm(call);
-    const cells = isNew ? filled.cells : { ...filled.cells, documento: params.documento! };
+    const cells = isNew ? filled.cells : { ...filled.cells, documento: params['documento']! };
     const periods = filled.periods.map(([inicio, fim]) => ({ inicio, fim }));
     const refused = await savePrestador(world, slug, cells, periods, isNew, byHand(call));
     if (refused !== undefined) return editPage(call, { ...filled, cells }, isNew, refused.problems);
-    const documento = cells.documento!.replace(/[\s./-]/g, '').toUpperCase();
+    const documento = cells['documento']!.replace(/[\s./-]/g, '').toUpperCase();
     return { goTo: pathIn(slug, pathOf(documento)), recado: 'O cadastro foi gravado.' };
   };
 

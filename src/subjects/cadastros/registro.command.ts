@@ -122,7 +122,7 @@ export function listCommand(nome: RegistroNome, name: string): Command {
         world.registry(async (registry) => {
           const lines = await linesOf(registry, nome, municipio, textOf(values, 'procurar'));
           const rows = lines.map(({ cells }) => cells);
-          if (values.json === true) world.out(jsonText(rows));
+          if (values['json'] === true) world.out(jsonText(rows));
           else if (rows.length === 0) world.err(`${titulo}: o município não tem nenhuma linha assim.\n`);
           else {
             const used = order.filter((column) => rows.some((row) => row[column] !== ''));

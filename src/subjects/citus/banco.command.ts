@@ -42,7 +42,7 @@ export const BANCO_COMMANDS: readonly Command[] = [
 function distribuir(world: CliWorld, values: Values): Promise<number> {
   const asked = { nos: textOf(values, 'nos'), fragmentos: textOf(values, 'fragmentos') };
   return world.registry(async (registry) => {
-    if (values.ensaio === true) {
+    if (values['ensaio'] === true) {
       const plano = await planDistribuicao(registry, asked);
       if ('problem' in plano) return refuseAsked(world, plano.problem);
       world.out(describePlano(plano));
@@ -96,7 +96,7 @@ async function mover(world: CliWorld, values: Values, tenant: string): Promise<n
 
 async function mostrar(world: CliWorld, values: Values): Promise<number> {
   const banco = await world.registry((registry) => showBanco(registry));
-  world.out(values.json === true ? jsonText(banco) : describeBanco(banco));
+  world.out(values['json'] === true ? jsonText(banco) : describeBanco(banco));
   return banco.nos.every(({ responde }) => responde) ? 0 : 1;
 }
 

@@ -26,7 +26,7 @@ function assertLost(
   assert.match(JSON.stringify(body), who);
 }
 
-const skip = process.env.NFSE_TEST_CITUS === undefined && 'é de npm run test:citus, e sobe um Citus seu';
+const skip = process.env['NFSE_TEST_CITUS'] === undefined && 'é de npm run test:citus, e sobe um Citus seu';
 
 test('a lost node', { timeout: 600_000, skip }, async (t) => {
   const citus = await startCitus();

@@ -31,13 +31,13 @@ import { migrate } from '../../wiring/migrate.ts';
 import { distribute } from './distribuicao.rows.ts';
 import { moveMunicipio } from './mover.rows.ts';
 
-const ROUNDS = Number(process.env.NFSE_TEST_QUEDAS ?? 4);
+const ROUNDS = Number(process.env['NFSE_TEST_QUEDAS'] ?? 4);
 const DRAWN = ASKED_SEED ?? SEED;
 const TENANTS = [SLUG, SANDBOX];
 /** Answers awaited while a node is lost: 201 for tenants on other nodes, 503 for those on it. */
 const MEANWHILE = 3;
 
-const skip = process.env.NFSE_TEST_CITUS === undefined && 'é de npm run test:citus, e sobe um Citus seu';
+const skip = process.env['NFSE_TEST_CITUS'] === undefined && 'é de npm run test:citus, e sobe um Citus seu';
 
 /** The servers that die, and the tenants whose rows they have. */
 type Golpe = { readonly nome: string; readonly nos: readonly number[]; readonly lost: readonly string[] };

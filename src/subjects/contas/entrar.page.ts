@@ -91,7 +91,7 @@ async function invitationPage(
   problems: Readonly<Partial<Record<keyof Aceite, string>>> = {},
   refused?: string,
 ): Promise<PageShown> {
-  const found = await readConvite(visit.world, visit.params.convite!);
+  const found = await readConvite(visit.world, visit.params['convite']!);
   if (found === undefined) return NO_INVITATION;
   const { conta, mayTake } = found;
   const { world, visitor } = visit;
@@ -166,7 +166,7 @@ function choiceForm(
     }),
     ...passwordFields(problems),
   ];
-  const path = `/convite/${encodeURIComponent(visit.params.convite!)}`;
+  const path = `/convite/${encodeURIComponent(visit.params['convite']!)}`;
   const provider =
     visit.world.provider === undefined || isFirst(conta)
       ? undefined
@@ -193,7 +193,7 @@ async function acceptInvitation(visit: Visited): Promise<Answer> {
     senha: form.text('senha'),
     repetida: form.text('repetida'),
   };
-  const accepted = await acceptConvite(world, params.convite!, asked);
+  const accepted = await acceptConvite(world, params['convite']!, asked);
   if ('problem' in accepted) return NO_INVITATION;
   if ('problems' in accepted) return invitationPage(visit, accepted.problems);
   const entered = await signInConvidado(world, accepted.conta, from);
@@ -204,7 +204,7 @@ async function acceptInvitation(visit: Visited): Promise<Answer> {
 async function acceptRole(visit: Visited): Promise<Answer> {
   const { world, visitor, params } = visit;
   if (visitor === undefined) return invitationPage(visit, {}, SHOW_ANEW);
-  const accepted = await acceptPapeis(world, params.convite!, visitor);
+  const accepted = await acceptPapeis(world, params['convite']!, visitor);
   return 'problem' in accepted ? invitationPage(visit, {}, accepted.problem) : { goTo: '/' };
 }
 
@@ -337,10 +337,11 @@ async function askProvider(visit: Visited): Promise<Answer> {
   if (![undefined, 'document'].includes(request.headers['sec-fetch-dest'] as string)) return { goTo: '/entrar' };
   const wait = await countQuestion(world, from.rede);
   if (wait !== undefined) return signInPage(visit, tooOften(wait));
-  if (params.convite !== undefined && (await readConvite(world, params.convite)) === undefined) return NO_INVITATION;
+  if (params['convite'] !== undefined && (await readConvite(world, params['convite'])) === undefined)
+    return NO_INVITATION;
   try {
     const { url, kept } = await world.provider.ask(`${world.place.origin}/entrar/retorno`);
-    const question: Question = { kept, convite: params.convite, antes: visitor?.sessao.impressao.toString('hex') };
+    const question: Question = { kept, convite: params['convite'], antes: visitor?.sessao.impressao.toString('hex') };
     return { goTo: url, passing: await keepQuestion(world, JSON.stringify(question), from) };
   } catch (error) {
     world.log.warn({ err: error }, 'o provedor de identidade não respondeu');

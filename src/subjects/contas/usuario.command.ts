@@ -125,7 +125,7 @@ function inviteLines(world: CliWorld, convite: string): string {
 function listar(world: CliWorld, values: Values): Promise<number> {
   return world.registry(async (registry) => {
     const usuarios = await listUsuarios(registry, textOf(values, 'municipio'));
-    if (values.json === true) world.out(jsonText(usuarios));
+    if (values['json'] === true) world.out(jsonText(usuarios));
     else if (usuarios.length === 0) {
       world.out('Ninguém tem conta. nfse usuario criar LOGIN --municipio SLUG --papel administracao faz a primeira.\n');
     } else {

@@ -137,7 +137,7 @@ type Found = { readonly usuario: Usuario; readonly isOffered: boolean };
 
 async function oneOf({ world, slug, params }: InMunicipio): Promise<Found | undefined> {
   const usuarios = await listUsuarios(world, slug);
-  const usuario = usuarios.find(({ login }) => login === params.login);
+  const usuario = usuarios.find(({ login }) => login === params['login']);
   return usuario && { usuario, isOffered: isOnlyOffered(usuario, slug, usuarios) };
 }
 
@@ -219,7 +219,7 @@ async function actOn(
   call: InMunicipio,
   act: (login: string, by: Quem) => Promise<Problem | undefined>,
   said: string,
-  to: string = pathOf(call.slug, call.params.login!),
+  to: string = pathOf(call.slug, call.params['login']!),
 ): Promise<Answer> {
   const found = await oneOf(call);
   if (found === undefined) return onePage(call);
@@ -246,7 +246,7 @@ export const USUARIOS_ROUTES: readonly Row[] = [
       return undefined;
     };
     const answer = await actOn(call, change, `O papel agora é ${papel}.`);
-    return convite === undefined ? answer : invitationPage(call, call.params.login!, convite);
+    return convite === undefined ? answer : invitationPage(call, call.params['login']!, convite);
   }),
   one('/bloquear', (call) =>
     actOn(call, (login, by) => bloquearUsuario(call.world, login, true, by), 'A conta foi bloqueada.'),
@@ -258,7 +258,7 @@ export const USUARIOS_ROUTES: readonly Row[] = [
     actOn(
       call,
       (login, by) => retirarUsuario(call.world, login, call.slug, by),
-      `${call.params.login} já não trabalha para ${call.slug}.`,
+      `${call.params['login']} já não trabalha para ${call.slug}.`,
       pathIn(call.slug, LIST),
     ),
   ),

@@ -68,12 +68,12 @@ const CATALOGOS: Readonly<Record<string, Catalogo>> = {
   pg_cast: {
     id: 'oid',
     tipo: 'conversão de tipo',
-    estranho: (linha) => numberOf(linha.castsource) < OWN && numberOf(linha.casttarget) < OWN,
+    estranho: (linha) => numberOf(linha['castsource']) < OWN && numberOf(linha['casttarget']) < OWN,
   },
   pg_opclass: { id: 'oid', nome: 'opcname', tipo: 'classe de operadores' },
   pg_opfamily: { id: 'oid', nome: 'opfname', tipo: 'família de operadores' },
-  pg_amproc: { id: 'oid', tipo: 'função de índice', estranho: (linha) => numberOf(linha.amprocfamily) < OWN },
-  pg_amop: { id: 'oid', tipo: 'operador de índice', estranho: (linha) => numberOf(linha.amopfamily) < OWN },
+  pg_amproc: { id: 'oid', tipo: 'função de índice', estranho: (linha) => numberOf(linha['amprocfamily']) < OWN },
+  pg_amop: { id: 'oid', tipo: 'operador de índice', estranho: (linha) => numberOf(linha['amopfamily']) < OWN },
   pg_am: { id: 'oid', nome: 'amname', tipo: 'método de acesso' },
   pg_aggregate: { id: 'aggfnoid', tipo: 'agregação' },
   pg_language: { id: 'oid', nome: 'lanname', tipo: 'linguagem' },
@@ -186,7 +186,7 @@ async function linhasOf(folder: string, name: string, colunas: Colunas): Promise
   const filesOf = (table: number): readonly string[] => {
     const place = mapped.get(table);
     const found = tables
-      .filter((linha) => numberOf(linha.oid) === table)
+      .filter((linha) => numberOf(linha['oid']) === table)
       .map(({ relfilenode }) => numberOf(relfilenode));
     const files = [...new Set(place === undefined ? found : [place])].map(String);
     return files.filter((file) => existsSync(path.join(folder, file)));
@@ -194,7 +194,7 @@ async function linhasOf(folder: string, name: string, colunas: Colunas): Promise
   const files = filesOf(oid);
   if (files.length === 0) throw new CopiaRecusada(`${folder} não tem o catálogo ${name} do PostgreSQL.`);
   const outside = new Set(
-    tables.filter((linha) => numberOf(linha.oid) === oid).map(({ reltoastrelid }) => numberOf(reltoastrelid)),
+    tables.filter((linha) => numberOf(linha['oid']) === oid).map(({ reltoastrelid }) => numberOf(reltoastrelid)),
   );
   const fora = new Map<number, Buffer>();
   for (const file of [...outside].flatMap(filesOf)) for (const one of await readFora(folder, file)) fora.set(...one);

@@ -163,7 +163,7 @@ function tellApagadas({ copias, segmentos, bytes, desde }: Apagadas, { tell }: C
 
 function listar(world: CliWorld, values: Values): Promise<number> {
   return run(world, async (copias, conta) => {
-    const isJson = values.json === true;
+    const isJson = values['json'] === true;
     // The output for programs contains nothing else.
     const show = isJson ? () => undefined : conta.show;
     const { copias: all, problemas, arquivamentos } = await listarCopias(copias, { ...conta, show });
@@ -270,7 +270,7 @@ function perguntar(world: CliWorld, values: Values, municipio: string | undefine
   return run(world, async (copias, conta) => {
     const found = await perguntarAlem(copias, { municipio, folga: DEFAULT_FOLGA, quem: nameOperator() });
     const isAsked = found.every(({ problem }) => problem === undefined);
-    if (values.json === true) {
+    if (values['json'] === true) {
       world.out(jsonText(found.map(({ ultimos: _, ...one }) => one)));
       return isAsked ? 0 : 1;
     }

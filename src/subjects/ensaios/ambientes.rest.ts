@@ -144,7 +144,7 @@ const discard = byOwner(async ({ world, municipio }) => {
 });
 
 const fill = byOwner(async ({ world, municipio, params, body }) => {
-  const imported = await importCadastro(world, municipio, params.cadastro!, body);
+  const imported = await importCadastro(world, municipio, params['cadastro']!, body);
   if (imported === undefined) return refuseMissingCadastro();
   if (imported === 'gone') return refuseUnknownMunicipio(municipio.tenant);
   return 'faults' in imported ? refuseAsFlow(imported) : imported;
@@ -161,7 +161,7 @@ async function personaDocument(call: Call) {
   const query = new URLSearchParams(search);
   const strange = findStrangeParams(query, Object.keys(DOCUMENTO_QUERY), 'Este endereço');
   if (strange.length > 0) return refuseParams(strange);
-  const found = documentoDoCenario(world, params.persona!, params.cenario!, Object.fromEntries(query));
+  const found = documentoDoCenario(world, params['persona']!, params['cenario']!, Object.fromEntries(query));
   if (found === undefined) return refuseMissingCenario();
   if ('faults' in found) return refuseAsFlow(found);
   return { served: Buffer.from(found.text), type: `application/${found.tipo}; charset=utf-8`, headers: {} };
@@ -178,7 +178,7 @@ const DOCUMENTO_QUERY = {
 const listLast = byOwner(async ({ world, municipio }) => ({ requisicoes: await listRequisicoes(world, municipio) }));
 
 const showLast = byOwner(async ({ world, municipio, params }) => {
-  const requisicao = await findRequisicao(world, municipio, params.id_requisicao!);
+  const requisicao = await findRequisicao(world, municipio, params['id_requisicao']!);
   return requisicao === undefined ? refuseMissingRequisicao() : { requisicao };
 });
 

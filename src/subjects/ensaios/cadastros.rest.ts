@@ -92,7 +92,7 @@ export const CADASTROS_DO_ENSAIO: readonly Cadastro[] = [
 async function cadastroOf(door: Door, visit: Visit): Promise<{ own: Own; cadastro: Cadastro } | HttpAnswer> {
   const own = await ownerOf(door, visit);
   if ('status' in own) return own;
-  const cadastro = CADASTROS_DO_ENSAIO.find(({ nome }) => nome === visit.request.params.cadastro);
+  const cadastro = CADASTROS_DO_ENSAIO.find(({ nome }) => nome === visit.request.params['cadastro']);
   if (cadastro !== undefined) return { own, cadastro };
   const at = `${own.here}/cadastros/x`;
   const main = html`

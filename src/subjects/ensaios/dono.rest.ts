@@ -84,7 +84,7 @@ export type Own = {
 /** The owner of the sandbox that a page shows; an answer for anybody else. */
 export async function ownerOf(door: Door, visit: Visit): Promise<Own | HttpAnswer> {
   const { request } = visit;
-  const slug = request.params.ambiente!;
+  const slug = request.params['ambiente']!;
   const municipio = await findMunicipio(door, visit, slug);
   const chave = chaveIn(request, slug);
   const here = `${ENSAIO_PATH}/${slug}`;

@@ -18,7 +18,7 @@ import { ENSAIO_PATH } from '../../published/paths.ts';
 const PHONE = 390;
 const DESK = 1_280;
 
-const PICTURES = process.env.NFSE_TEST_IMAGENS;
+const PICTURES = process.env['NFSE_TEST_IMAGENS'];
 if (PICTURES !== undefined) mkdirSync(PICTURES, { recursive: true });
 
 const { address, store } = await startTestService();
@@ -169,7 +169,7 @@ describe('a sandbox of one’s own in a browser', { skip }, async () => {
     const replaced = await issue(page, made, 'simples-no-das/substituida', 'json');
     await untilStatus(made, replaced, 'autorizada');
     await page.click('form:has(input[name=substitui]) button[value=xml]');
-    const substitute = (await answered(page)).chave_acesso!;
+    const substitute = (await answered(page))['chave_acesso']!;
     assert.notEqual(substitute, replaced);
     await page.click('form:has(input[value=evento]) button');
     assert.match(await mainText(page), /\b201\b em \d+ ms/);

@@ -177,7 +177,7 @@ async function showRequest(door: Door, visit: Visit): Promise<HttpAnswer> {
   const own = await ownerOf(door, visit);
   if ('status' in own) return own;
   const { world, municipio, here } = own;
-  const id = visit.request.params.requisicao!;
+  const id = visit.request.params['requisicao']!;
   const until = performance.now() + KEPT_WITHIN_MS;
   for (;;) {
     const requisicao = await findRequisicao(world, municipio, id);

@@ -89,7 +89,7 @@ export async function judgeSubstituta(
   { codigo }: TipoEvento,
   campos: PedidoEvento['campos'],
 ): Promise<{ readonly fault: Fault } | { readonly avisos: readonly Aviso[] }> {
-  const chave = campos.chave_acesso_substituta;
+  const chave = campos['chave_acesso_substituta'];
   if (chave === undefined) return { avisos: [] };
   const campo = 'chave_acesso_substituta';
   const place = { xpath: `${BASE}/e${codigo}/chSubstituta`, campo };
@@ -114,7 +114,7 @@ export async function judgeSubstituta(
   }
   const inSubstituta = readOwnNote(Buffer.from(substituta.nfse));
   const [substitui, motivo] = ['chSubstda', 'cMotivo'].map((name) => inSubstituta(`DPS/infDPS/subst/${name}`));
-  const declared = campos.codigo_motivo_cancelamento;
+  const declared = campos['codigo_motivo_cancelamento'];
   if (substitui === nota.chave_acesso && declared === motivo) {
     return {
       avisos: substituta.estado === 'autorizada' ? [] : [{ codigo: 'E1308', ...place, mensagem: SUBSTITUTA_AFTER }],

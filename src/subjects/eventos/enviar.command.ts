@@ -71,7 +71,7 @@ async function enviar(terminal: Terminal, values: Values, chave: string): Promis
 /** The body of the request, signed when the options name a certificate; a text: the wrong usage. */
 async function signBody(terminal: Terminal, values: Values, chave: string): Promise<SentFile | string> {
   const [file, cms] = [textOf(values, 'corpo'), textOf(values, 'cms')];
-  if (file !== undefined && (values.tipo !== undefined || values.campo !== undefined)) {
+  if (file !== undefined && (values['tipo'] !== undefined || values['campo'] !== undefined)) {
     return 'Use --corpo, ou --tipo com --campo; não os dois.\n';
   }
   if (cms !== undefined && file === undefined) {
@@ -96,7 +96,7 @@ function readBody(values: Values, chave: string): SentFile | string {
 }
 
 function refusal({ status, envelope, erros }: Recusado, values: Values): string {
-  const shown = values.corpo === undefined ? faultsOfOptions(erros) : erros;
+  const shown = values['corpo'] === undefined ? faultsOfOptions(erros) : erros;
   const details = shown.length > 0 ? `\n${faultLines(shown)}` : ` ${envelope?.mensagem}`;
   return `Recusado (HTTP ${status}, ${envelope?.codigo_erro}):${details}\n`;
 }

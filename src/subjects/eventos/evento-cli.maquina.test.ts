@@ -93,12 +93,12 @@ describe('the chapter on commands of the page on events', async () => {
     // The results are those that the chapter describes.
     const eventosOf = async (tenant: string, chave: string): Promise<readonly EventoPublico[]> =>
       (await request(address, `/${tenant}/api/v1/nfse/${chave}/eventos`)).body.eventos;
-    const [cancelada, bloqueada] = notas.exemplo as readonly [string, string];
+    const [cancelada, bloqueada] = notas['exemplo'] as readonly [string, string];
     const cancelamento = await settled(async () => (await eventosOf('exemplo', cancelada))[0]!);
     assert.equal(cancelamento.status_evento, 'processado');
     assert.equal((await request(address, `/exemplo/api/v1/nfse/${cancelada}`)).body.nota.status, 'cancelada');
     assert.deepEqual(
-      (await eventosOf('integracao', notas.integracao![0]!)).map((evento) => [
+      (await eventosOf('integracao', notas['integracao']![0]!)).map((evento) => [
         evento.tipo_evento,
         evento.codigo_retorno,
       ]),

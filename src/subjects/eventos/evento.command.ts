@@ -139,7 +139,7 @@ function readReason(values: Values) {
 // Filing of refusals.
 
 async function arquivarCada(world: CliWorld, slug: string, values: Values, ids: readonly string[]): Promise<number> {
-  if (values.confirmar !== undefined || repeatFiltro(values) !== '') {
+  if (values['confirmar'] !== undefined || repeatFiltro(values) !== '') {
     return askedWrongly(world, 'Indique os ID dos eventos, ou um filtro com --confirmar; não os dois.\n');
   }
   const asked = { operacao: 'arquivar', ...readReason(values) } as const;
@@ -237,7 +237,7 @@ async function registrar(world: CliWorld, values: Values, [chave]: readonly stri
 async function listar(world: CliWorld, slug: string, chave: string, values: Values): Promise<number> {
   const eventos = await world.registry((registry) => listEventos(registry, slug, chave));
   if ('problem' in eventos) return refuseAsked(world, eventos.problem);
-  if (values.json === true) world.out(jsonText(eventos));
+  if (values['json'] === true) world.out(jsonText(eventos));
   else world.out(eventos.length === 0 ? 'A nota não tem eventos.\n' : eventosTable(eventos));
   return 0;
 }
@@ -249,7 +249,7 @@ async function listarProblemas(world: CliWorld, slug: string, values: Values): P
     listEventosComProblema(registry, slug, readFiltro(values), pagina ?? 1),
   );
   if ('problem' in found) return refuseAsked(world, found.problem);
-  world.out(values.json === true ? jsonText(found) : describeProblemas(slug, found, repeatFiltro(values)));
+  world.out(values['json'] === true ? jsonText(found) : describeProblemas(slug, found, repeatFiltro(values)));
   return 0;
 }
 
@@ -285,7 +285,7 @@ function describeProblemas(slug: string, problemas: Problemas, filtro: string): 
 }
 
 async function mostrar(world: CliWorld, slug: string, id: string, values: Values): Promise<number> {
-  if (values.xml === true) {
+  if (values['xml'] === true) {
     const found = await world.registry((registry) => eventoXml(registry, slug, id));
     if ('problem' in found) return refuseAsked(world, found.problem);
     world.out(found.xml);
@@ -293,7 +293,7 @@ async function mostrar(world: CliWorld, slug: string, id: string, values: Values
   }
   const found = await world.registry((registry) => showEvento(registry, slug, id));
   if ('problem' in found) return refuseAsked(world, found.problem);
-  world.out(values.json === true ? jsonText(found) : describeEvento(slug, found));
+  world.out(values['json'] === true ? jsonText(found) : describeEvento(slug, found));
   return 0;
 }
 

@@ -25,13 +25,13 @@ const pathOf = (slug: string, id: string | number, rest = ''): string => pathIn(
 
 async function onePage(call: InMunicipio, refused?: Problem, tried?: Operacao): Promise<PageShown> {
   const { world, slug, params } = call;
-  const found = await showEvento(world, slug, params.id!);
+  const found = await showEvento(world, slug, params['id']!);
   if ('problem' in found) {
     return {
       status: 404,
       title: 'Evento não encontrado',
       here: HERE,
-      main: html`<p>Não há evento com o número <b>${params.id}</b> em ${slug}. O número é o <i>id_evento</i>, que está na página da nota e na lista de
+      main: html`<p>Não há evento com o número <b>${params['id']}</b> em ${slug}. O número é o <i>id_evento</i>, que está na página da nota e na lista de
 eventos. ${link(pathIn(slug, '/eventos'), 'Ver os eventos')}.</p>`,
     };
   }
@@ -83,7 +83,7 @@ type Erro = Readonly<Partial<Record<'codigo' | 'descricao' | 'complemento', unkn
 /** The answer of the ADN, in its own words. */
 function answered({ evento }: EventoInteiro): Inserted {
   const { erros_adn, codigo_retorno, mensagem_retorno } = evento;
-  const erros = erros_adn?.erros;
+  const erros = erros_adn?.['erros'];
   if (!Array.isArray(erros) && codigo_retorno === null && mensagem_retorno === null) return undefined;
   const rows = Array.isArray(erros)
     ? (erros as readonly Erro[]).map(({ codigo, descricao, complemento }) =>
@@ -137,7 +137,7 @@ function life({ trilha }: EventoInteiro): Html {
 
 async function act(call: InMunicipio, operacao: Operacao): Promise<Answer> {
   const { world, slug, params } = call;
-  const moved = await operateEvento(world, slug, params.id!, { operacao, ...byHand(call) });
+  const moved = await operateEvento(world, slug, params['id']!, { operacao, ...byHand(call) });
   if ('problem' in moved) return onePage(call, moved, operacao);
   const { evento, mayBeThere } = moved;
   const there = mayBeThere ? ' Se o ADN o recebeu numa tentativa anterior, lá ele vale.' : '';
@@ -149,7 +149,7 @@ async function act(call: InMunicipio, operacao: Operacao): Promise<Answer> {
 
 async function download(call: InMunicipio, kind: 'xml' | 'pedido'): Promise<Answer> {
   const { world, slug, params } = call;
-  const id = params.id!;
+  const id = params['id']!;
   if (kind === 'xml') {
     const found = await eventoXml(world, slug, id);
     if ('problem' in found) return onePage(call);

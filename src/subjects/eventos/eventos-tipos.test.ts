@@ -138,7 +138,7 @@ describe('Events: accepted tipo_evento slugs with national codes', () => {
     await work.notas();
     const { avisos } = await registered(antiga, substituicaoPor(nova));
     assert.deepEqual(
-      avisos.map((aviso: Record<string, string>) => [aviso.codigo, aviso.mensagem?.includes(outra.chave_acesso)]),
+      avisos.map((aviso: Record<string, string>) => [aviso['codigo'], aviso['mensagem']?.includes(outra.chave_acesso)]),
       [
         ['E1308', false],
         ['E1310', true],

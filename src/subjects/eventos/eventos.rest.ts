@@ -64,12 +64,12 @@ export const EVENTO_FIELDS = {
 } as const satisfies FieldsOf<EventoPublico>;
 
 export async function postByChave(call: Call) {
-  const chave = call.params.chave_acesso!;
+  const chave = call.params['chave_acesso']!;
   return post(call, { chave }, `/api/v1/nfse/${chave}/eventos`);
 }
 
 export async function postByProtocolo(call: Call) {
-  const protocolo = call.params.numero_protocolo!;
+  const protocolo = call.params['numero_protocolo']!;
   return post(call, { protocolo }, `/api/v1/nfse/protocolo/${protocolo}/eventos`);
 }
 
@@ -104,15 +104,15 @@ async function post(call: Call, named: NotaNamed, rota: string) {
 }
 
 export async function listAll({ world, municipio, params }: Call) {
-  const chave = params.chave_acesso!;
+  const chave = params['chave_acesso']!;
   const found = parseChave(chave) === undefined ? undefined : await eventosOfNota(world, municipio, chave);
   return found === undefined ? refuseMissingNota(chave) : answerList(world, found, {});
 }
 
 export async function listOfTipo({ world, municipio, params }: Call) {
-  const chave = params.chave_acesso!;
-  const tipo = tipoNamed(params.tipo_evento!);
-  if (tipo === undefined) return refuseUnknownTipo(params.tipo_evento!);
+  const chave = params['chave_acesso']!;
+  const tipo = tipoNamed(params['tipo_evento']!);
+  if (tipo === undefined) return refuseUnknownTipo(params['tipo_evento']!);
   const found = parseChave(chave) === undefined ? undefined : await eventosOfNota(world, municipio, chave, tipo);
   return found === undefined ? refuseMissingNota(chave) : answerList(world, found, { tipo_evento: tipo.slug });
 }
@@ -124,10 +124,10 @@ function answerList<Of extends object>(world: World, { eventos, proxima }: Event
 }
 
 export async function showOne({ world, municipio, params }: Call): Promise<Refused | Accepted<OneEvento>> {
-  const chave = params.chave_acesso!;
-  const tipo = tipoNamed(params.tipo_evento!);
-  if (tipo === undefined) return refuseUnknownTipo(params.tipo_evento!);
-  const [sequencial] = /^0{0,2}[1-9][0-9]{0,2}$/.exec(params.num_seq_evento!) ?? [];
+  const chave = params['chave_acesso']!;
+  const tipo = tipoNamed(params['tipo_evento']!);
+  if (tipo === undefined) return refuseUnknownTipo(params['tipo_evento']!);
+  const [sequencial] = /^0{0,2}[1-9][0-9]{0,2}$/.exec(params['num_seq_evento']!) ?? [];
   if (parseChave(chave) === undefined) return refuseMissingNota(chave);
   const found =
     sequencial === undefined || Number(sequencial) > NUMERO_SEQUENCIAL_MAX

@@ -153,7 +153,7 @@ async function insertUnderLock(
   const { nota, mes_nota, codigo_tipo_evento, cancela, autor, campos, recebido, simular } = novo;
   type Locked = Pick<EventoRow, 'chave_acesso' | 'numero_protocolo'> & { estado: NotaEstado };
   type Last = Pick<EventoRow, 'nota_due_at' | 'nota_claims'> & { ordem: number; sequencial: number };
-  const substituta = campos.chave_acesso_substituta;
+  const substituta = campos['chave_acesso_substituta'];
   const [locked, last, refused] = await Promise.all([
     client.query<Locked>(LOCK_NOTA([tenant, mes_nota, nota])),
     client.query<Last>(LAST_NUMBERS([tenant, nota, codigo_tipo_evento])),

@@ -63,7 +63,7 @@ function comandosOf(folder: string): readonly Comando[] {
 }
 
 function run(folder: string, { comando, resposta }: Comando): { readonly isFine: boolean; readonly out: string } {
-  const env = { PATH: process.env.PATH, LC_ALL: 'C' };
+  const env = { PATH: process.env['PATH'], LC_ALL: 'C' };
   const { status, stdout, stderr } = spawnSync('sh', ['-c', comando], { cwd: folder, env, encoding: 'utf8' });
   const out = `${stdout}${stderr}`;
   return { isFine: status === 0 && out.includes(resposta), out };

@@ -13,7 +13,7 @@ function evidence({ slug, papel, params, visitor }: InMunicipio): Inserted {
     'Reunir as provas desta nota',
     html`<p>Um ZIP com tudo o que se guarda dela, e uma página que diz a um perito como conferir cada documento sem este serviço. Tem dados pessoais das partes: entregue-o só a quem deve tê-lo.</p>
 ${form({
-  action: pathIn(slug, `/notas/${params.chave}/evidencia`),
+  action: pathIn(slug, `/notas/${params['chave']}/evidencia`),
   token: formTokenOf(visitor),
   fields: field({ name: 'motivo', label: 'Para quê', help: 'O processo ou o ofício, por exemplo. Fica na trilha.' }),
   button: 'Baixar o conjunto de provas',
@@ -23,7 +23,7 @@ ${form({
 
 async function download(call: InMunicipio): Promise<Answer> {
   const { world, slug, params } = call;
-  const made = await makeEvidencia(world, slug, params.chave!, byHand(call));
+  const made = await makeEvidencia(world, slug, params['chave']!, byHand(call));
   if ('problem' in made) return notaPage(call, made.problem);
   return { file: made.zip, type: 'application/zip', name: made.nome };
 }

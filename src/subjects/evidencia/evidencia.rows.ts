@@ -103,8 +103,8 @@ export function evidenciaStore(pool: Db) {
       const archived = linhasOf(await readArquivado(pool, tenant, item, { id, mes }), `trilha_${item}s`);
       const found = new Map(rows.map(({ movimento, resposta }) => [movimento, resposta]));
       for (const { colunas } of archived) {
-        const resposta = textOf(colunas.resposta);
-        if (resposta !== null) found.set(Number(colunas.movimento), resposta);
+        const resposta = textOf(colunas['resposta']);
+        if (resposta !== null) found.set(Number(colunas['movimento']), resposta);
       }
       return found;
     },
@@ -121,7 +121,7 @@ export function evidenciaStore(pool: Db) {
       const [row] = (await pool.query<Pick<Recebida, 'confianca'>>(DOCUMENTO_EVENTO([tenant, mes, id]))).rows;
       if (row !== undefined) return row.confianca;
       const [found] = linhasOf(await readArquivado(pool, tenant, 'evento', { id, mes }), 'documentos_eventos');
-      return numberOf(found?.colunas.confianca);
+      return numberOf(found?.colunas['confianca']);
     },
     /** Keys of the notes that replace another. */
     listSubstitutas: async (tenant: string, chave: string): Promise<readonly string[]> =>
@@ -141,9 +141,9 @@ async function readArchived(pool: Db, tenant: string, ref: Ref): Promise<Omit<Re
 
 async function readArchivedLote(pool: Db, tenant: string, ref: Ref): Promise<DocumentoDoLote> {
   const [found] = linhasOf(await readArquivado(pool, tenant, 'lote', ref), 'documentos_lotes');
-  const recebido = found?.bytes.recebido;
+  const recebido = found?.bytes['recebido'];
   if (recebido === undefined) {
     throw new Error(`o documento do lote ${ref.id} não está no banco nem num arquivo; restaure-o de uma cópia`);
   }
-  return { recebido, confianca: numberOf(found?.colunas.confianca) };
+  return { recebido, confianca: numberOf(found?.colunas['confianca']) };
 }

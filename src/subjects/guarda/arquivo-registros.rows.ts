@@ -42,7 +42,7 @@ export async function* registrosOf(pool: Db, tenant: string, mes: number): Async
       for (const table of tables) rows[table.tabela] = await readLinhas(pool, { table, tenant, mes, ids });
       for (const id of ids) {
         const linhas = Object.fromEntries(Object.entries(rows).map(([table, of]) => [table, of.get(id) ?? []]));
-        if (tipo === 'nota') linhas.documentos = linhas.documentos!.map((one) => compressed(one, certificados));
+        if (tipo === 'nota') linhas['documentos'] = linhas['documentos']!.map((one) => compressed(one, certificados));
         yield { tipo, id: BigInt(id), linhas };
       }
       if (ids.length < STEP) break;
@@ -117,7 +117,7 @@ export function bytesOf({ linhas }: Registro): number {
 
 /** The bases on which the signatures of its documents were judged. */
 export function fundamentosOf({ linhas }: Registro): readonly number[] {
-  const named = Object.values(linhas).flatMap((rows) => rows.map(({ colunas }) => colunas.confianca));
+  const named = Object.values(linhas).flatMap((rows) => rows.map(({ colunas }) => colunas['confianca']));
   return named.filter((one) => typeof one === 'number');
 }
 

@@ -82,7 +82,7 @@ function trazer(world: CliWorld, mes: string): Promise<number> {
 
 async function listar(world: CliWorld, values: Values): Promise<number> {
   const meses = await world.registry(listArquivo);
-  world.out(values.json === true ? jsonText(meses) : meses.flatMap(describeMes).join(''));
+  world.out(values['json'] === true ? jsonText(meses) : meses.flatMap(describeMes).join(''));
   return 0;
 }
 
@@ -91,7 +91,7 @@ function describeMes({ mes, arquivado_em, arquivos }: MesArquivado): readonly st
     arquivado_em === null ? 'no banco' : `no arquivo desde ${momentIn(BRASILIA, Date.parse(arquivado_em)).date}`;
   const rows = arquivos.map(({ nome, bytes, assinado, linhas }) => [
     nome,
-    `${groupDigits(linhas.documentos ?? 0)} notas`,
+    `${groupDigits(linhas['documentos'] ?? 0)} notas`,
     `${groupDigits(bytes)} bytes`,
     assinado ? 'assinado' : 'sem assinatura',
   ]);

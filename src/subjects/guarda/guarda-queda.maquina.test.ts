@@ -46,7 +46,7 @@ test('a month is eliminated once, however often the command is killed', { timeou
   const rehearsed = await nfse(['guarda', 'eliminar', '2015-01', '--ensaio'], env);
   assert.equal(rehearsed.code, 0, rehearsed.err);
   const [before, half] = [await counts(), NOTAS / 2];
-  assert.equal(before.notas, 2 * NOTAS);
+  assert.equal(before['notas'], 2 * NOTAS);
 
   const isAsked = (query: string) => async (): Promise<boolean> =>
     ((
@@ -71,7 +71,7 @@ test('a month is eliminated once, however often the command is killed', { timeou
   ]) {
     if ((await nfseKilled(ASKED, env, isAsked(query))) === null) killed += 1;
     await settled();
-    if ((await counts()).notas !== before.notas) break;
+    if ((await counts())['notas'] !== before['notas']) break;
     assert.deepEqual(await counts(), before, `killed at ${query}: all is there`);
     assert.equal(files(), FILES, 'and no file went before its rows');
   }
@@ -82,7 +82,7 @@ test('a month is eliminated once, however often the command is killed', { timeou
   const ended = await nfseKilled(ASKED, env, isHalf);
   await settled();
   const after = await counts();
-  assert.deepEqual([after.notas, after.documentos, after.trilha_notas], [2 * half, 2 * half, 6 * half]);
+  assert.deepEqual([after['notas'], after['documentos'], after['trilha_notas']], [2 * half, 2 * half, 6 * half]);
   assert.ok(files() < FILES);
   // A stalled test machine may look only after all files are gone.
   t.diagnostic(`${files()} of ${FILES} files were left by who was killed among them`);
@@ -103,8 +103,14 @@ test('a month is eliminated once, however often the command is killed', { timeou
     );
     const said = atos[0]!.depois as Record<string, number>;
     assert.deepEqual(
-      [said.notas, said.documentos, said.trilha_notas, said.eventos, said.identidades],
-      [half, half, 3 * half, (before.eventos! - after.eventos!) / 2, (before.identidades! - after.identidades!) / 2],
+      [said['notas'], said['documentos'], said['trilha_notas'], said['eventos'], said['identidades']],
+      [
+        half,
+        half,
+        3 * half,
+        (before['eventos']! - after['eventos']!) / 2,
+        (before['identidades']! - after['identidades']!) / 2,
+      ],
     );
   }
   const rows = (text: string): readonly string[] => text.split('\n').filter((line) => /^(alfa|beta) /.test(line));

@@ -57,7 +57,7 @@ export const GUARDA_COMMANDS: readonly Command[] = [
 
 async function eliminar(world: CliWorld, values: Values, [mes]: readonly string[]): Promise<number> {
   const autorizacao = textOf(values, 'autorizacao')?.trim();
-  if (values.ensaio !== true && !autorizacao) {
+  if (values['ensaio'] !== true && !autorizacao) {
     return askedWrongly(
       world,
       'Dê antes --ensaio, que só conta. Para eliminar, --autorizacao TEXTO nomeia o ato que o autoriza (Lei 8.159/1991, art. 9º).\n',
@@ -65,11 +65,11 @@ async function eliminar(world: CliWorld, values: Values, [mes]: readonly string[
   }
   const by = { quem: nameOperator(), via: 'comando', motivo: autorizacao } as const;
   const done = await world.registry((registry) =>
-    values.ensaio === true ? rehearseElimination(registry, mes!) : eliminateMes(registry, mes!, by),
+    values['ensaio'] === true ? rehearseElimination(registry, mes!) : eliminateMes(registry, mes!, by),
   );
   if ('problem' in done) return refuseAsked(world, done.problem);
   world.out(describeContado(done));
-  world.out(values.ensaio === true ? `Ensaio: nada de ${mes} foi eliminado.\n` : `${mes} foi eliminado.\n`);
+  world.out(values['ensaio'] === true ? `Ensaio: nada de ${mes} foi eliminado.\n` : `${mes} foi eliminado.\n`);
   return 0;
 }
 
@@ -100,7 +100,7 @@ async function listar(world: CliWorld, values: Values): Promise<number> {
     quem,
     motivo,
   }));
-  if (values.json === true) {
+  if (values['json'] === true) {
     world.out(jsonText(held));
     return 0;
   }

@@ -93,7 +93,7 @@ test('a month of 2026 is kept until the end of 2036, and then goes as a whole', 
   const rehearsed = await rehearseElimination(at('2037-01-01'), '2026-11');
   assert.ok(!('problem' in rehearsed), JSON.stringify(rehearsed));
   const [counted] = rehearsed.municipios;
-  assert.deepEqual([counted!.linhas.notas, counted!.linhas.eventos, counted!.linhas.lotes], [2, 1, 1]);
+  assert.deepEqual([counted!.linhas['notas'], counted!.linhas['eventos'], counted!.linhas['lotes']], [2, 1, 1]);
   assert.deepEqual(await mentionsOf(pool, chave), before, 'the rehearsal changes nothing');
 
   const eliminate = () => eliminateMes(at('2037-01-02'), '2026-11', BY);

@@ -259,7 +259,7 @@ function vista(nota: NotaDoPorto): Parameters<typeof compNfse>[0] {
             codigo: codigoCancelamento(nota),
             // A refused substitute replaced nothing; the cancellation is valid all the same.
             substituta:
-              nota.substituta_estado === 'recusada' ? undefined : nota.cancelamento_campos?.chave_acesso_substituta,
+              nota.substituta_estado === 'recusada' ? undefined : nota.cancelamento_campos?.['chave_acesso_substituta'],
           },
   };
 }
@@ -275,5 +275,5 @@ function codigoCancelamento({ cancelamento_tipo, cancelamento_campos, cancelamen
     asked === undefined || 'fault' in asked
       ? undefined
       : textOf(asked.root, 'Pedido/InfPedidoCancelamento/CodigoCancelamento');
-  return codigo ?? cancelamento_campos?.codigo_motivo_cancelamento ?? OUTROS;
+  return codigo ?? cancelamento_campos?.['codigo_motivo_cancelamento'] ?? OUTROS;
 }

@@ -30,7 +30,7 @@ import type { Elemento } from '../../fiscal/layout/tree.ts';
 import { processLotes } from './lotes.job.ts';
 import { OPERACOES } from './porto.ts';
 
-const ONLY = process.env.NFSE_TEST_CASO;
+const ONLY = process.env['NFSE_TEST_CASO'];
 const CASES = LONG ? 50_000 : 500;
 /** Accepted lots that are processed to their end, at most. */
 const LOTES_MAX = LONG ? 2_000 : 20;

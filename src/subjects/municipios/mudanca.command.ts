@@ -118,14 +118,14 @@ async function mudar(world: CliWorld, values: Values): Promise<number> {
   const { desistirDaMudanca, mudarBanco, planMudanca } = await import('./mudar-banco.ts');
   return world.databases(de, para, async (source, target) => {
     const lados = { de: source, para: target };
-    if (values.desistir === true) {
+    if (values['desistir'] === true) {
       await desistirDaMudanca(lados);
       world.out('O banco de origem aceita gravações de novo; o de destino ficou pela metade, e fechado.\n');
       return 0;
     }
     const { municipios, bytes, minutos, isResumed } = await planMudanca(lados);
     const what = `${groupDigits(municipios.length)} município${municipios.length === 1 ? '' : 's'}, ${sizeText(bytes)}; cerca de ${minutos} min em que só se consulta (503 a quem emite)`;
-    if (values.ensaio === true) {
+    if (values['ensaio'] === true) {
       world.out(`Seria ${isResumed ? 'continuada' : 'feita'} a mudança: ${what}.\n`);
       return 0;
     }

@@ -328,7 +328,7 @@ describe('a database becomes another one', () => {
   /** The row counts and sums of both databases, by table, in plain SQL. */
   async function assertSame(one: Place, other: Place): Promise<void> {
     const tables = (await ask(one, `select tablename from pg_tables where schemaname = 'public' order by 1`)).map(
-      (row) => row.tablename,
+      (row) => row['tablename'],
     );
     assert.ok(tables.length > 20);
     for (const table of tables.filter((name) => !/^(migracoes|meses)/.test(String(name)))) {

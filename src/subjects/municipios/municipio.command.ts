@@ -83,7 +83,7 @@ export const MUNICIPIO_COMMANDS: readonly Command[] = [
       world.registry(async (registry) => {
         const about = await showMunicipio(registry, slug!);
         const eventos = await countEventos(registry, slug!);
-        if (values.json !== true) return tellMunicipio(world, about, eventos);
+        if (values['json'] !== true) return tellMunicipio(world, about, eventos);
         world.out(jsonText({ ...about, municipio: municipioJson(about.municipio), eventos }));
         return about.problems.length === 0 ? 0 : 1;
       }),
@@ -125,7 +125,7 @@ export const MUNICIPIO_COMMANDS: readonly Command[] = [
     run: (world, values, [slug]) =>
       world.registry(async (registry) => {
         const { testAdn } = await import('./testar-adn.ts');
-        return tellTeste(world, await testAdn(registry, slug!, byHand(values)), values.json === true);
+        return tellTeste(world, await testAdn(registry, slug!, byHand(values)), values['json'] === true);
       }),
   },
   {
@@ -133,7 +133,7 @@ export const MUNICIPIO_COMMANDS: readonly Command[] = [
     arguments: 'SLUG',
     summary: 'Retira um município que nunca emitiu notas, com o seu cadastro e a sua lista de serviços.',
     options: { confirmar: { help: 'retira de fato; sem ela só diz o que seria retirado' } },
-    run: (world, values, [slug]) => excluir(world, slug!, values.confirmar === true),
+    run: (world, values, [slug]) => excluir(world, slug!, values['confirmar'] === true),
   },
 ];
 
@@ -236,7 +236,7 @@ function municipioJson({ aliquotaPadrao, ...municipio }: Municipio): object {
 async function listar(world: CliWorld, values: Values): Promise<number> {
   return world.registry(async (registry) => {
     const municipios = await listMunicipios(registry);
-    if (values.json === true) {
+    if (values['json'] === true) {
       world.out(
         jsonText(municipios.map(({ nome, espera, ...municipio }) => ({ ...municipioJson(municipio), nome, espera }))),
       );

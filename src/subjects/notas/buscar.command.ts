@@ -71,7 +71,7 @@ function buscar(world: CliWorld, values: Values, words: readonly string[]): Prom
       const found = await searchNotas(registry, municipio, readBusca(values, words), textOf(values, 'depois'));
       if ('problems' in found) return tellProblems(world, found.problems);
       const { notas, seguinte, procuradoAte, avisos } = found;
-      if (values.json === true) {
+      if (values['json'] === true) {
         world.out(jsonText({ notas: notas.map(toJson), seguinte: seguinte ?? null, avisos }));
         return 0;
       }

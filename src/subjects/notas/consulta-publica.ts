@@ -65,7 +65,7 @@ export async function findNotaPublica(
   if (row === undefined) return undefined;
   const events = row.estado === 'cancelada' ? await store.eventos.listOf(tenant, chave, { codigo: SUBSTITUICAO }) : [];
   const replaced = events?.find(({ estado }) => estado === 'processado');
-  const substituidaPor = replaced?.campos.chave_acesso_substituta;
+  const substituidaPor = replaced?.campos['chave_acesso_substituta'];
   const said: Dito =
     replaced === undefined
       ? ESTADOS[row.estado]

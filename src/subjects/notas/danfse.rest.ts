@@ -7,7 +7,7 @@ import { parseChave } from '../../fiscal/chave.ts';
 import { consultaPublica, danfseOfNota } from './danfse.ts';
 
 export async function showDanfse({ world, municipio, params }: Call): Promise<Refused | Served> {
-  const chave = params.chave_acesso!;
+  const chave = params['chave_acesso']!;
   const danfse = parseChave(chave) === undefined ? undefined : await danfseOfNota(world, municipio, chave);
   if (danfse === undefined) return refuseMissingNota(chave);
   const headers = { Link: linkTo(consultaPublica(chave)) };

@@ -61,7 +61,7 @@ async function migrar(terminal: Terminal, values: Values, file: string): Promise
     const name = files[place];
     if (name !== undefined && !('problema' in one)) await writeNew(name, one.bytes);
   }
-  if (values.json === true)
+  if (values['json'] === true)
     terminal.out(
       jsonText({ documentos: documentos.map((one, place) => present(one, files[place])), diferencas: DIFERENCAS }),
     );

@@ -225,8 +225,8 @@ describe('the command', () => {
       const answer = await post(sent, 'application/xml');
       assert.equal(answer.status, 422);
       const [fault, ...others] = ((await answer.json()) as { erros: Record<string, string>[] }).erros;
-      assert.deepEqual([fault!.codigo, fault!.correcao, others.length], ['E110', undefined, 0]);
-      assert.match(fault!.mensagem!, said);
+      assert.deepEqual([fault!['codigo'], fault!['correcao'], others.length], ['E110', undefined, 0]);
+      assert.match(fault!['mensagem']!, said);
       // A document with the version 1.01 needs no decision about this number; the rest is corrected as usual.
       const decided = await migrated(sent.replace('versao="1.00"', 'versao="1.01"'), number === '2' ? 1 : 0);
       assert.ok(!subjects(decided).includes('tributacao') && !decided.documento.includes('dhEmi'));

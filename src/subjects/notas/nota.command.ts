@@ -49,12 +49,12 @@ const WHICH_MUNICIPIO = 'de que município é a nota';
 
 function mostrar(world: CliWorld, values: Values, [chave]: readonly string[]): Promise<number> {
   return inMunicipio(world, values, WHICH_MUNICIPIO, async (municipio) => {
-    if (values.xml === true) return escrever(world, municipio, chave!, 'nfse');
+    if (values['xml'] === true) return escrever(world, municipio, chave!, 'nfse');
     const pdf = textOf(values, 'pdf');
     if (pdf !== undefined) return escrever(world, municipio, chave!, 'danfse', pdf);
     const nota = await world.registry((registry) => showNota(registry, municipio, chave!));
     if ('problem' in nota) return refuseAsked(world, nota.problem);
-    world.out(values.json === true ? jsonText(nota) : describeNota(municipio, nota));
+    world.out(values['json'] === true ? jsonText(nota) : describeNota(municipio, nota));
     return 0;
   });
 }

@@ -31,7 +31,7 @@ const notFound = (slug: string, problem: string): PageShown => ({
 
 export async function notaPage(call: InMunicipio, refused?: string): Promise<PageShown> {
   const { world, slug, params } = call;
-  const nota = await showNotaInteira(world, slug, params.chave!);
+  const nota = await showNotaInteira(world, slug, params['chave']!);
   if ('problem' in nota) return notFound(slug, nota.problem);
   const { operador } = nota;
   return {
@@ -66,7 +66,7 @@ const TONE: Readonly<Partial<Record<NotaInteira['operador']['estado'], 'bom' | '
 
 function documents({ slug, params }: InMunicipio, { temDanfse, recebidoEm }: NotaInteira): Html {
   const to = (qual: DocumentoDaNota, text: string): Html =>
-    html`<a class="botao simples" href="${pathIn(slug, `/notas/${params.chave}/${qual}`)}">${text}</a> `;
+    html`<a class="botao simples" href="${pathIn(slug, `/notas/${params['chave']}/${qual}`)}">${text}</a> `;
   return html`<p class="botoes">${temDanfse ? to('danfse', 'DANFSe (PDF)') : undefined}${to('nfse', 'NFS-e (XML)')}${to('recebido', `Declaração recebida (${recebidoEm})`)}</p>
 `;
 }
@@ -165,7 +165,7 @@ function actions({ slug, papel, params, visitor }: InMunicipio, { operador }: No
     'Retirar esta nota substituta',
     html`<p>Só quando o evento da nota que ela substitui não virá: ela termina como recusada, e a série e o número ficam livres.</p>
 ${form({
-  action: pathIn(slug, `/notas/${params.chave}/retirar`),
+  action: pathIn(slug, `/notas/${params['chave']}/retirar`),
   token: formTokenOf(visitor),
   fields: field({ name: 'motivo', label: 'Motivo', help: 'Fica na trilha, e o prestador o lê.', required: true }),
   button: 'Retirar a nota',
@@ -176,14 +176,14 @@ ${form({
 
 async function withdraw(call: InMunicipio): Promise<Answer> {
   const { world, slug, params } = call;
-  const refused = await retirarNota(world, slug, params.chave!, byHand(call));
+  const refused = await retirarNota(world, slug, params['chave']!, byHand(call));
   if (refused !== undefined) return notaPage(call, refused.problem);
-  return { goTo: pathIn(slug, `/notas/${params.chave}`), recado: 'A nota foi retirada.' };
+  return { goTo: pathIn(slug, `/notas/${params['chave']}`), recado: 'A nota foi retirada.' };
 }
 
 const document = (qual: DocumentoDaNota): Row =>
   forRole('leitura', 'GET', `/notas/:chave/${qual}`, async ({ world, slug, params }) => {
-    const found = await documentoDaNota(world, slug, params.chave!, qual);
+    const found = await documentoDaNota(world, slug, params['chave']!, qual);
     if ('problem' in found) return notFound(slug, found.problem);
     return { file: found.conteudo, type: found.tipo, name: found.nome };
   });

@@ -134,7 +134,7 @@ const NO_EXPORT: PageShown = {
 };
 
 function exportPage({ world, slug, visitor, params }: InMunicipio): PageShown {
-  const one = world.exportacoes.find(slug, visitor.conta.login, params.id!);
+  const one = world.exportacoes.find(slug, visitor.conta.login, params['id']!);
   if (one === undefined) return NO_EXPORT;
   return {
     title: 'Exportação',
@@ -160,7 +160,7 @@ function progressOf(slug: string, { id, isRunning, data: { notas, bytes, formato
 
 function exportFile({ world, slug, visitor, params }: InMunicipio): Answer {
   const login = visitor.conta.login;
-  const one = world.exportacoes.find(slug, login, params.id!);
+  const one = world.exportacoes.find(slug, login, params['id']!);
   if (one?.data.bytes === undefined) return NO_EXPORT;
   const { formato } = one.data;
   const type = formato === 'csv' ? 'text/csv; charset=utf-8' : 'application/zip';

@@ -61,7 +61,7 @@ async function whenDecided<Found extends NotaReading | Refusal | undefined>(
 
 export async function queryByChave(call: Call) {
   const { world, municipio, params } = call;
-  const chave = params.chave_acesso!;
+  const chave = params['chave_acesso']!;
   const find = async () => (parseChave(chave) === undefined ? undefined : notaByChave(world, municipio, chave));
   const found = await whenDecided(call, find);
   if (found !== undefined && 'refusal' in found) return found;
@@ -75,7 +75,7 @@ export async function queryByChave(call: Call) {
 
 export async function queryByProtocolo(call: Call) {
   const { world, municipio, params } = call;
-  const numero = params.numero_protocolo!;
+  const numero = params['numero_protocolo']!;
   const find = async () => (isProtocolo(numero) ? notaByProtocolo(world, municipio, numero) : undefined);
   const found = await whenDecided(call, find);
   if (found !== undefined && 'refusal' in found) return found;
@@ -89,7 +89,7 @@ export async function queryByProtocolo(call: Call) {
 
 export async function queryByDps(call: Call) {
   const { world, municipio, params, shown } = call;
-  const id = params.id!;
+  const id = params['id']!;
   const find = async () => (parseDpsId(id) === undefined ? undefined : notaByDps(world, municipio, id, shown()));
   const found = await whenDecided(call, find);
   if (found !== undefined && 'refusal' in found) return found;
@@ -105,7 +105,7 @@ export async function queryByDps(call: Call) {
 
 /** An answer without a body: its status alone says whether the DPS has become a note. */
 export async function askWhetherIssued({ world, municipio, params }: Call) {
-  const id = params.id!;
+  const id = params['id']!;
   const isThere = parseDpsId(id) !== undefined && (await hasDps(world, municipio, id));
   return isThere ? { body: undefined } : refuseMissingDps(id);
 }

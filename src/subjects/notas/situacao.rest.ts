@@ -92,7 +92,7 @@ export async function querySituacao({ world, municipio, params, search, shown }:
   const query = new URLSearchParams(search);
   const strange = findStrangeParameter(query);
   if (strange !== undefined) return { refusal: { faults: [strange] } satisfies Refusal, campo: strange.encontrado! };
-  const asked = { documento: params.documento!, data: query.get('data') ?? undefined, shown: shown() };
+  const asked = { documento: params['documento']!, data: query.get('data') ?? undefined, shown: shown() };
   const situacao = await situacaoDoPrestador(world, municipio, asked);
   if (!('faults' in situacao)) return { body: { status: 'OK', ...situacao }, isMiss: !situacao.cadastrado };
   const { campo, ...refusal } = situacao;

@@ -163,7 +163,7 @@ describe('the situation of a provider in the sandbox', () => {
     });
     // The dates of the specification; on 21/11/2026 the general date has passed and the other has not.
     assert.deepEqual(
-      ibscbs.map((one: Record<string, unknown>) => [one.segmento, one.devido_desde, one.devido_na_data]),
+      ibscbs.map((one: Record<string, unknown>) => [one['segmento'], one['devido_desde'], one['devido_na_data']]),
       [
         ['geral', '2026-10-01', true],
         ['prazo_proprio', '2026-12-01', false],
@@ -195,7 +195,7 @@ describe('the situation of a provider in the sandbox', () => {
     const still = (await ask(FILIAL, '2026-12-15')).body;
     assert.deepEqual(still.simples_nacional, { optante: true, desde: '2020-01-01', ate: null });
     assert.deepEqual(
-      still.ibscbs.map((one: Record<string, unknown>) => one.devido_desde),
+      still.ibscbs.map((one: Record<string, unknown>) => one['devido_desde']),
       ['2027-01-01', '2027-01-01'],
     );
   });

@@ -47,7 +47,7 @@ async function validar(terminal: Terminal, values: Values, file: string): Promis
   const { sent, service } = check;
   const answer = service === undefined ? judgeHere(sent) : await askService(service, sent);
   const isRefused = 'erros' in answer;
-  if (values.json === true) terminal.out(jsonText(answer));
+  if (values['json'] === true) terminal.out(jsonText(answer));
   else if (isRefused) terminal.err(describeRefused(answer));
   else
     terminal.out(

@@ -53,7 +53,7 @@ async function readAsked({ world, municipio, params, search, shown }: Call): Pro
   const documento = await documentoOf(world, municipio, shown(), query.get('documento') ?? undefined);
   return typeof documento === 'object'
     ? { refusal: documento, isMiss: true }
-    : { documento, id: params.id_exportacao ?? '' };
+    : { documento, id: params['id_exportacao'] ?? '' };
 }
 
 async function create(call: Call) {

@@ -21,14 +21,18 @@ const notas: Record<string, NotaEmitida> = {};
 const tokens = new Map<string, string>();
 
 before(async () => {
-  notas.outubro = await integracao.issue({ dCompet: '2026-10-09' });
+  notas['outubro'] = await integracao.issue({ dCompet: '2026-10-09' });
   clock.now = Date.parse('2026-11-20T12:00:00-03:00');
-  notas.maria = await integracao.issue({ dCompet: '2026-09-30' });
+  notas['maria'] = await integracao.issue({ dCompet: '2026-09-30' });
   clock.now += 86_400_000;
-  notas.padaria = await integracao.issue({ ...PADARIA, 'valores/vServPrest/vServ': '250.00', dCompet: '2026-11-03' });
+  notas['padaria'] = await integracao.issue({
+    ...PADARIA,
+    'valores/vServPrest/vServ': '250.00',
+    dCompet: '2026-11-03',
+  });
   const cara = { 'valores/vServPrest/vServ': '98765.43', 'serv/cServ/cTribNac': '010701' };
-  notas.cara = await integracao.issue({ ...INTERMEDIARIO, ...cara });
-  notas.semTomador = await integracao.issue({ toma: null, serie: '77', nDPS: '4711' });
+  notas['cara'] = await integracao.issue({ ...INTERMEDIARIO, ...cara });
+  notas['semTomador'] = await integracao.issue({ toma: null, serie: '77', nDPS: '4711' });
   while (await store.nomes.learn(0, SALAS.nomes));
   for (const documento of [PRESTADOR, TOMADOR, INTERMEDIADORA]) {
     const headers = { 'Content-Type': 'application/json' };
@@ -57,7 +61,7 @@ function nameOf(chave: string): string {
 }
 
 describe('the notes of a document', () => {
-  const maria = (): NotaEmitida => notas.maria!;
+  const maria = (): NotaEmitida => notas['maria']!;
   const cases: readonly [what: string, query: () => Readonly<Record<string, string>>, names: readonly string[]][] = [
     ['all, the newest first', () => ({}), NEWEST_FIRST],
     ['all, the oldest first', () => ({ ordem: 'antigas' }), NEWEST_FIRST.toReversed()],
@@ -80,7 +84,7 @@ describe('the notes of a document', () => {
     ['by key', () => ({ texto: maria().chave_acesso }), ['maria']],
     ['by protocol', () => ({ texto: maria().numero_protocolo }), ['maria']],
     ['by the Id of the DPS', () => ({ texto: 'DPS355030821122233300018100077000000000004711' }), ['semTomador']],
-    ['by key and all that the note is', () => whatIs(notas.padaria!), ['padaria']],
+    ['by key and all that the note is', () => whatIs(notas['padaria']!), ['padaria']],
     ['by key and another state', () => ({ texto: maria().chave_acesso, estado: 'cancelada' }), []],
     ['by key and a later day', () => ({ texto: maria().chave_acesso, de: '2026-11-21' }), []],
     ['by key and an earlier day', () => ({ texto: maria().chave_acesso, ate: '2026-11-19' }), []],
@@ -101,7 +105,7 @@ describe('the notes of a document', () => {
     assert.deepEqual(await found({ papel: 'tomador', prestador: PRESTADOR }, TOMADOR), ['padaria']);
     assert.deepEqual(await found({ papel: 'prestador' }, TOMADOR), []);
     assert.deepEqual(await found({ papel: 'tomador', tomador: PRESTADOR }, TOMADOR), []);
-    assert.deepEqual(await found({ texto: notas.maria!.chave_acesso }, TOMADOR), []);
+    assert.deepEqual(await found({ texto: notas['maria']!.chave_acesso }, TOMADOR), []);
   });
 
   test('are, of its intermediary, those between others alone', async () => {

@@ -115,7 +115,7 @@ function saysNothingOf({ words }: Owned, { body, headers }: Answer, what: string
 async function seenBy({ token, params }: Owned): Promise<object> {
   const look = async (where: string): Promise<unknown> => (await call('GET', where, token)).body;
   const entregas = await until(async () => {
-    const { body } = await call('GET', `webhooks/${params.id_webhook}/entregas?limite=100`, token);
+    const { body } = await call('GET', `webhooks/${params['id_webhook']}/entregas?limite=100`, token);
     const all = body.entregas as { readonly estado: string }[];
     return all.length > 0 && all.every(({ estado }) => estado === 'entregue') ? all : undefined;
   }, 'all is told');

@@ -50,7 +50,7 @@ const NOTHING = 'Nada se guarda deste CPF.\n';
 async function mostrar(world: CliWorld, values: Values, [cpf]: readonly string[]): Promise<number> {
   const found = await world.registry((registry) => showTitular(registry, cpf!, textOf(values, 'municipio')));
   if ('problem' in found) return refuseAsked(world, found.problem);
-  if (values.json === true) world.out(jsonText(found));
+  if (values['json'] === true) world.out(jsonText(found));
   else world.out(found.length === 0 ? NOTHING : describe(found));
   return 0;
 }
@@ -82,7 +82,7 @@ const sumOf = (lugares: readonly LugarDoTitular[]): number => lugares.reduce((su
 
 async function apagar(world: CliWorld, values: Values, [cpf]: readonly string[]): Promise<number> {
   const slug = textOf(values, 'municipio');
-  if (values.confirmar !== true) {
+  if (values['confirmar'] !== true) {
     const found = await world.registry((registry) => showTitular(registry, cpf!, slug));
     if ('problem' in found) return refuseAsked(world, found.problem);
     world.out(found.length === 0 ? NOTHING : describe(found));

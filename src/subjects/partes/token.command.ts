@@ -46,7 +46,7 @@ async function listar(world: CliWorld, values: Values, [slug]: readonly string[]
   if (problem !== undefined) return askedWrongly(world, `O documento indicado ${problem}.\n`);
   return world.registry(async (registry) => {
     const tokens = await listTokensDoMunicipio(registry, slug!, documento);
-    if (values.json === true) world.out(jsonText(tokens));
+    if (values['json'] === true) world.out(jsonText(tokens));
     else if (tokens.length === 0) world.err('Nenhum token em vigor.\n');
     else {
       const head = ['id', 'documento', 'escopos', 'criado', 'expira', 'dado por'];

@@ -82,7 +82,7 @@ const NOT_THERE = (slug: string): PageShown => ({
 
 async function onePage(call: InMunicipio, problem?: string): Promise<PageShown> {
   const { world, slug, params, visitor, form: sent } = call;
-  const token = await findTokenDoMunicipio(world, slug, params.token!);
+  const token = await findTokenDoMunicipio(world, slug, params['token']!);
   if (token === undefined) return NOT_THERE(slug);
   const motivo = field({
     name: 'motivo',
@@ -120,7 +120,7 @@ async function revoke(call: InMunicipio): Promise<Answer> {
   const { world, slug, params } = call;
   const by = byHand(call);
   if (by.motivo === undefined) return onePage(call, 'Escreva por que se revoga.');
-  const revoked = await revokeTokenByHand(world, slug, params.token!, by);
+  const revoked = await revokeTokenByHand(world, slug, params['token']!, by);
   if ('problem' in revoked) return onePage(call, revoked.problem);
   return { goTo: pathIn(slug, PATH), recado: `O token ${revoked.id} foi revogado.` };
 }

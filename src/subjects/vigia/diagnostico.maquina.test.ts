@@ -217,7 +217,7 @@ test(
     );
     const codes = banco.recusas.map(({ codigo }: Record<string, unknown>) => codigo);
     assert.ok(codes.includes('outro'), String(codes));
-    const [municipio] = banco.municipios.filter((one: Record<string, unknown>) => one.municipio === 'exemplo');
+    const [municipio] = banco.municipios.filter((one: Record<string, unknown>) => one['municipio'] === 'exemplo');
     assert.ok(municipio.sem_transmitir_desde !== null && municipio.circuito_aberto_desde !== null);
     const ours = banco.migracoes.filter(({ aplicada_em }: Record<string, unknown>) => aplicada_em === null);
     assert.deepEqual(ours, []);
@@ -264,7 +264,9 @@ test(
     assert.deepEqual([code, err], [0, '']);
     const members = membersOf(file);
     assertClean(file, members, [...SEEDS, 'MARIA', 'SIGILOSA']);
-    const [seen] = jsonOf(members, 'municipios').filter((one: Record<string, unknown>) => one.municipio === 'exemplo');
+    const [seen] = jsonOf(members, 'municipios').filter(
+      (one: Record<string, unknown>) => one['municipio'] === 'exemplo',
+    );
     assert.deepEqual(
       [seen.certificado.dias, seen.certificado.emissor, seen.certificado.chave],
       [44, '(nenhuma das que este programa traz)', 'rsa'],

@@ -78,9 +78,9 @@ export async function readDiagnostico(db: Db): Promise<Diagnostico> {
   for (const [pergunta, text] of Object.entries(QUESTIONS)) {
     answers[pergunta] = await answerTo(async () => (await db.query(text, text.includes('$1') ? [names] : [])).rows);
   }
-  answers.migracoes = await answerTo(() => migracoesOf(db, known));
-  answers.planos = await answerTo(() => plansOf(db));
-  answers.distribuicao = await answerTo(async () =>
+  answers['migracoes'] = await answerTo(() => migracoesOf(db, known));
+  answers['planos'] = await answerTo(() => plansOf(db));
+  answers['distribuicao'] = await answerTo(async () =>
     (await readTabelas(db))
       .filter(({ nome }) => names.includes(nome))
       .map(({ nome, lugar, falta }) => ({ nome, lugar, falta })),

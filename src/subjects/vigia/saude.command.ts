@@ -37,8 +37,8 @@ const EXITS = { ok: 0, aviso: 1, critico: 2, desconhecido: 3 } as const;
 const WORDS = { ok: 'OK', aviso: 'WARNING', critico: 'CRITICAL', desconhecido: 'UNKNOWN' } as const;
 
 async function tellSaude(world: CliWorld, values: Values): Promise<number> {
-  const saude = await readAsMonitored(world, values.transmitir === true ? 'transmitir' : 'servico');
-  world.out(values.json === true ? jsonText(saude) : textOfSaude(saude));
+  const saude = await readAsMonitored(world, values['transmitir'] === true ? 'transmitir' : 'servico');
+  world.out(values['json'] === true ? jsonText(saude) : textOfSaude(saude));
   return EXITS[saude.status];
 }
 

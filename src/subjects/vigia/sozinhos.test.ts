@@ -71,7 +71,7 @@ test('what is repeated and fails is late from then on, and what is done is not',
   const world = { store, log, now: () => Date.parse('2026-11-29T12:00:00-03:00') + passed } as never;
   const upkeep = new Repetition(world, REPEATED);
   const late = (): Record<string, number> =>
-    Object.fromEntries(upkeep.look().flatMap(({ labels, value }) => (value > 0 ? [[labels.trabalho!, value]] : [])));
+    Object.fromEntries(upkeep.look().flatMap(({ labels, value }) => (value > 0 ? [[labels['trabalho']!, value]] : [])));
   await upkeep.work();
   assert.deepEqual(late(), {});
   isWell = false;

@@ -299,7 +299,7 @@ describe('the alerts, on a service under fault', { skip }, () => {
   test('every query of the board is one, and every metric that there is was told', async () => {
     for (const { queries } of PANELS) for (const [expr] of queries) await watching.query(expr);
     const names = await watching.query('count by (__name__) ({__name__=~"nfse_.+"})');
-    const told = new Set(names.map(({ metric }) => metric.__name__!.replace(/_(?:bucket|sum|count)$/, '')));
+    const told = new Set(names.map(({ metric }) => metric['__name__']!.replace(/_(?:bucket|sum|count)$/, '')));
     const missing = Object.keys(METRICS).filter((name) => !told.has(name) && !NEVER_HERE.has(name));
     assert.deepEqual(missing, []);
   });
