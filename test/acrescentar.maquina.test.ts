@@ -1,6 +1,6 @@
 /**
- * Tests four checklists of CONTRIBUTING. A copy of the project gets a setting, a type of event, a column and a layout of the DPS. Only the
- * places that the lists name change. The copy stores and shows them, and its types hold. Then two wings are taken out of it.
+ * Tests five checklists of CONTRIBUTING. A copy of the project gets a setting, a type of event, a column, a layout of the DPS and a subject.
+ * Only the places that the lists name change. The copy stores and shows them, and its types hold. Then two wings are taken out of it.
  */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -169,6 +169,138 @@ test('1.02', () => assert.ok(elementsOf(DPS_1_02.items).every(({ name }) => name
   ],
 ];
 
+/** A register of holidays with a command, an address and a page. */
+const FERIADOS = 'src/subjects/feriados';
+const A_SUBJECT: readonly Edit[] = [
+  [
+    `${FERIADOS}/subject.ts`,
+    undefined,
+    `import type { Subject } from '../subject.ts';
+
+export default {
+  rows: async () => (await import('./store.rows.ts')).createStore,
+  routes: async () => (await import('./feriados.rest.ts')).ROTAS_DE_FERIADOS,
+  shapes: async () => (await import('./feriados.rest.ts')).FERIADO_SHAPES,
+  pages: async () => (await import('./feriados.page.ts')).FERIADOS_PAGES,
+  commands: [{ words: ['feriado'], load: async () => (await import('./feriado.command.ts')).FERIADO_COMMANDS }],
+} satisfies Subject;
+`,
+  ],
+  [
+    `${FERIADOS}/store.rows.ts`,
+    undefined,
+    `import type { StoreSetup } from '../../base/book/store.ts';
+
+export type Feriado = { readonly dia: string; readonly nome: string };
+
+export function createStore({ pool }: StoreSetup) {
+  return {
+    feriados: {
+      list: async (tenant: string): Promise<readonly Feriado[]> =>
+        (await pool.query<Feriado>('select dia::text, nome from feriados where tenant = $1 order by dia', [tenant])).rows,
+      add: async (tenant: string, { dia, nome }: Feriado): Promise<void> =>
+        void (await pool.query('insert into feriados (tenant, dia, nome) values ($1, $2, $3)', [tenant, dia, nome])),
+    },
+  };
+}
+
+declare module '../../base/book/store.ts' {
+  interface Store extends ReturnType<typeof createStore> {}
+}
+`,
+  ],
+  [
+    `${FERIADOS}/feriados.ts`,
+    undefined,
+    `import type { Store } from '../../base/book/store.ts';
+import type { Feriado } from './store.rows.ts';
+
+type FeriadosWorld = { readonly store: Pick<Store, 'feriados'> };
+
+export const listFeriados = ({ store }: FeriadosWorld, tenant: string): Promise<readonly Feriado[]> =>
+  store.feriados.list(tenant);
+export const addFeriado = ({ store }: FeriadosWorld, tenant: string, feriado: Feriado): Promise<void> =>
+  store.feriados.add(tenant, feriado);
+`,
+  ],
+  [
+    `${FERIADOS}/feriados.rest.ts`,
+    undefined,
+    `import { defineRoute, type Route } from '../../base/http/route.ts';
+import { field, STATUS } from '../../published/openapi/field.ts';
+import { listFeriados } from './feriados.ts';
+
+export const FERIADO_SHAPES = {
+  Feriado: { dia: field.text('O dia, AAAA-MM-DD.'), nome: field.text('O nome.') },
+} as const;
+
+export const ROTAS_DE_FERIADOS: readonly Route[] = [
+  defineRoute({
+    id: 'catalogo_feriados',
+    method: 'GET',
+    path: '/api/v1/catalogo/feriados',
+    summary: 'Os feriados do município.',
+    status: 200,
+    fields: { status: STATUS, itens: field.shape('Feriado[]', 'Os feriados.') },
+    headers: [],
+    codes: [],
+    isPublic: true,
+    handle: async ({ world, municipio }) => ({
+      body: { status: 'OK', itens: await listFeriados(world, municipio.tenant) },
+    }),
+  }),
+];
+`,
+  ],
+  [
+    `${FERIADOS}/feriados.page.ts`,
+    undefined,
+    `import { forRole, type Row } from '../../base/pages/visit.ts';
+import { html } from '../../published/site/page-shell.ts';
+import { listFeriados } from './feriados.ts';
+
+export const FERIADOS_PAGES: readonly Row[] = [
+  forRole('leitura', 'GET', '/feriados', async ({ world, slug }) => ({
+    title: 'Feriados',
+    main: html\`<ul>\${(await listFeriados(world, slug)).map(({ nome }) => html\`<li>\${nome}</li>\`)}</ul>\`,
+  })),
+];
+`,
+  ],
+  [
+    `${FERIADOS}/feriado.command.ts`,
+    undefined,
+    `import { type Command, inMunicipio } from '../../base/terminal/command.ts';
+import { addFeriado } from './feriados.ts';
+
+export const FERIADO_COMMANDS: readonly Command[] = [
+  {
+    name: 'feriado incluir',
+    arguments: 'DIA NOME',
+    summary: 'Inclui um feriado.',
+    options: { municipio: { takes: 'SLUG', help: 'município do feriado' } },
+    run: (world, values, [dia, nome]) =>
+      inMunicipio(world, values, 'de que município é o feriado', async (tenant) => {
+        await world.registry((registry) => addFeriado(registry, tenant, { dia: dia!, nome: nome! }));
+        return 0;
+      }),
+  },
+];
+`,
+  ],
+  ['src/subjects/subjects.ts', "  import('./vigia/subject.ts'),", "  import('./feriados/subject.ts'),"],
+  [
+    'src/base/pg/migrations/992-feriados.sql',
+    undefined,
+    'create table feriados (tenant text not null references municipios, dia date not null, nome text not null, primary key (tenant, dia));\n',
+  ],
+  [
+    'src/base/book/tabelas.ts',
+    /(?<=\n) {2}importacoes: \{/g,
+    "  feriados: { corrente: { ordem: 99, chave: 'dia', sai: 'livre' }, colunas: 'dia:d nome', pessoas: 'dias' },\n  importacoes: {",
+  ],
+];
+
 let copy: string;
 
 before(() => {
@@ -186,6 +318,7 @@ before(() => {
 function apply([file, line, added]: Edit): void {
   const place = path.join(copy, file);
   if (line === undefined) {
+    mkdirSync(path.dirname(place), { recursive: true });
     writeFileSync(place, added, { flag: 'wx' });
     return;
   }
@@ -210,7 +343,7 @@ function stepsOf(title: string): readonly string[] {
 /** Every place stands in the list, in order, and there are no others. */
 function followsList(title: string, edits: readonly Edit[]): void {
   const steps = stepsOf(title);
-  const files = new Set(edits.map(([file]) => file));
+  const files = new Set(edits.map(([file]) => (file.startsWith(FERIADOS) ? 'src/subjects/NAME/' : file)));
   assert.equal(steps.length, files.size, `steps of "${title}"`);
   assert.ok(files.size <= PLACES_MAX);
   for (const [place, file] of [...files].entries()) {
@@ -286,10 +419,11 @@ test('a setting of a municipality is added at the places of the list: it is kept
 describe('beside a service of the copy', () => {
   let service: ServiceProcess;
   let base: string;
+  let env: NodeJS.ProcessEnv;
 
   before(async () => {
-    for (const edit of [...A_COLUMN, ...A_LAYOUT]) apply(edit);
-    const env = { ...ownCache(), DATABASE_URL: databaseUrlOf(await freshDatabase()) };
+    for (const edit of [...A_COLUMN, ...A_LAYOUT, ...A_SUBJECT]) apply(edit);
+    env = { ...ownCache(), DATABASE_URL: databaseUrlOf(await freshDatabase()) };
     service = await startServiceProcess(env, copy);
     base = `${service.address}/integracao/api/v1/nfse`;
   });
@@ -348,6 +482,16 @@ describe('beside a service of the copy', () => {
     );
     assert.match((await issue(next.replace('1.02', '1.01'))).text, /dFato não é um elemento do leiaute nacional 1\.01/);
     assert.match((await issue(next.replace('1.02', '1.03'))).text, /este endereço emite só o 1\.01 ou 1\.02\./);
+  });
+
+  test('a subject is added by its folder, its line and its table: a command writes what an address answers', async () => {
+    followsList('A subject', A_SUBJECT);
+    const [added] = commandsInCopy(env, [
+      ['feriado', 'incluir', '2026-12-08', 'Imaculada', '--municipio', 'integracao'],
+    ]);
+    assert.equal(added!.code, 0, added!.err);
+    const told = await fetch(`${service.address}/integracao/api/v1/catalogo/feriados`);
+    assert.deepEqual(await told.json(), { status: 'OK', itens: [{ dia: '2026-12-08', nome: 'Imaculada' }] });
   });
 
   test('it ends in order', async () => assert.equal(await service.end('SIGTERM'), 0));
