@@ -57,7 +57,10 @@ export function describeUnprocessed([oid]: readonly string[]): string {
 }
 
 function refuseUnprocessed(whose: string, unprocessed: readonly string[]): FaultText {
-  return { mensagem: `${whose} ${describeUnprocessed(unprocessed)} e por isso não pode aceitar.` };
+  return describeFault(
+    `${whose} ${describeUnprocessed(unprocessed)} e por isso não pode aceitar.`,
+    'Assine com um certificado que não a traga, nem as autoridades dele.',
+  );
 }
 
 /** Purposes of a signer's extendedKeyUsage; ICP-Brasil writes these into certificates of persons and companies (D-232). */
