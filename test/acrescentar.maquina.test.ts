@@ -1,5 +1,5 @@
 /**
- * Tests five checklists of CONTRIBUTING. A copy of the project gets a setting, a type of event, a column, a layout of the DPS and a subject.
+ * Tests five checklists of CONTRIBUTING. A copy gets a setting, a type of event, a column, a layout of the DPS and a subject.
  * Only the places that the lists name change. The copy stores and shows them, and its types hold. Then two wings are taken out of it.
  */
 import assert from 'node:assert/strict';
@@ -17,6 +17,7 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
+import { AUDITADAS } from '../src/base/book/auditoria-tabelas.ts';
 import { onEnd } from './support/cleanup.ts';
 import { databaseUrlOf, freshDatabase } from './support/database.ts';
 import { ROOT, type Said, type ServiceProcess, startServiceProcess } from './support/process.ts';
@@ -169,37 +170,42 @@ test('1.02', () => assert.ok(elementsOf(DPS_1_02.items).every(({ name }) => name
   ],
 ];
 
-/** A register of holidays with a command, an address and a page. */
-const FERIADOS = 'src/subjects/feriados';
+/** A register of days with a command, an address and a page. */
+const AMOSTRAS = 'src/subjects/amostras';
 const A_SUBJECT: readonly Edit[] = [
   [
-    `${FERIADOS}/subject.ts`,
+    `${AMOSTRAS}/subject.ts`,
     undefined,
     `import type { Subject } from '../subject.ts';
 
 export default {
   rows: async () => (await import('./store.rows.ts')).createStore,
-  routes: async () => (await import('./feriados.rest.ts')).ROTAS_DE_FERIADOS,
-  shapes: async () => (await import('./feriados.rest.ts')).FERIADO_SHAPES,
-  pages: async () => (await import('./feriados.page.ts')).FERIADOS_PAGES,
-  commands: [{ words: ['feriado'], load: async () => (await import('./feriado.command.ts')).FERIADO_COMMANDS }],
+  routes: async () => (await import('./amostras.rest.ts')).ROTAS_DE_AMOSTRAS,
+  shapes: async () => (await import('./amostras.rest.ts')).AMOSTRA_SHAPES,
+  pages: async () => (await import('./amostras.page.ts')).AMOSTRA_PAGES,
+  commands: [{ words: ['amostra'], load: async () => (await import('./amostra.command.ts')).AMOSTRA_COMMANDS }],
 } satisfies Subject;
 `,
   ],
   [
-    `${FERIADOS}/store.rows.ts`,
+    `${AMOSTRAS}/store.rows.ts`,
     undefined,
-    `import type { StoreSetup } from '../../base/book/store.ts';
+    `import { insertRegistradas } from '../../base/book/auditoria-entradas.ts';
+import type { StoreSetup } from '../../base/book/store.ts';
+import { runTransaction } from '../../base/pg/open.ts';
 
-export type Feriado = { readonly dia: string; readonly nome: string };
+export type Amostra = { readonly dia: string; readonly nome: string };
 
 export function createStore({ pool }: StoreSetup) {
   return {
-    feriados: {
-      list: async (tenant: string): Promise<readonly Feriado[]> =>
-        (await pool.query<Feriado>('select dia::text, nome from feriados where tenant = $1 order by dia', [tenant])).rows,
-      add: async (tenant: string, { dia, nome }: Feriado): Promise<void> =>
-        void (await pool.query('insert into feriados (tenant, dia, nome) values ($1, $2, $3)', [tenant, dia, nome])),
+    amostras: {
+      list: async (tenant: string): Promise<readonly Amostra[]> =>
+        (await pool.query<Amostra>('select dia::text, nome from amostras where tenant = $1 order by dia', [tenant])).rows,
+      add: (tenant: string, { dia, nome }: Amostra): Promise<void> =>
+        runTransaction(pool, async (client) => {
+          await client.query('insert into amostras (tenant, dia, nome) values ($1, $2, $3)', [tenant, dia, nome]);
+          await insertRegistradas(client, tenant, 'amostras', { which: 't.dia = $6::date', values: [dia] });
+        }),
     },
   };
 }
@@ -210,95 +216,101 @@ declare module '../../base/book/store.ts' {
 `,
   ],
   [
-    `${FERIADOS}/feriados.ts`,
+    `${AMOSTRAS}/amostras.ts`,
     undefined,
     `import type { Store } from '../../base/book/store.ts';
-import type { Feriado } from './store.rows.ts';
+import type { Amostra } from './store.rows.ts';
 
-type FeriadosWorld = { readonly store: Pick<Store, 'feriados'> };
+type AmostrasWorld = { readonly store: Pick<Store, 'amostras'> };
 
-export const listFeriados = ({ store }: FeriadosWorld, tenant: string): Promise<readonly Feriado[]> =>
-  store.feriados.list(tenant);
-export const addFeriado = ({ store }: FeriadosWorld, tenant: string, feriado: Feriado): Promise<void> =>
-  store.feriados.add(tenant, feriado);
+export const listAmostras = ({ store }: AmostrasWorld, tenant: string): Promise<readonly Amostra[]> =>
+  store.amostras.list(tenant);
+export const addAmostra = ({ store }: AmostrasWorld, tenant: string, amostra: Amostra): Promise<void> =>
+  store.amostras.add(tenant, amostra);
 `,
   ],
   [
-    `${FERIADOS}/feriados.rest.ts`,
+    `${AMOSTRAS}/amostras.rest.ts`,
     undefined,
     `import { defineRoute, type Route } from '../../base/http/route.ts';
 import { field, STATUS } from '../../published/openapi/field.ts';
-import { listFeriados } from './feriados.ts';
+import { listAmostras } from './amostras.ts';
 
-export const FERIADO_SHAPES = {
-  Feriado: { dia: field.text('O dia, AAAA-MM-DD.'), nome: field.text('O nome.') },
+export const AMOSTRA_SHAPES = {
+  Amostra: { dia: field.text('O dia, AAAA-MM-DD.'), nome: field.text('O nome.') },
 } as const;
 
-export const ROTAS_DE_FERIADOS: readonly Route[] = [
+export const ROTAS_DE_AMOSTRAS: readonly Route[] = [
   defineRoute({
-    id: 'catalogo_feriados',
+    id: 'catalogo_amostras',
     method: 'GET',
-    path: '/api/v1/catalogo/feriados',
-    summary: 'Os feriados do município.',
+    path: '/api/v1/catalogo/amostras',
+    summary: 'As amostras do município.',
     status: 200,
-    fields: { status: STATUS, itens: field.shape('Feriado[]', 'Os feriados.') },
+    fields: { status: STATUS, itens: field.shape('Amostra[]', 'As amostras.') },
     headers: [],
     codes: [],
     isPublic: true,
     handle: async ({ world, municipio }) => ({
-      body: { status: 'OK', itens: await listFeriados(world, municipio.tenant) },
+      body: { status: 'OK', itens: await listAmostras(world, municipio.tenant) },
     }),
   }),
 ];
 `,
   ],
   [
-    `${FERIADOS}/feriados.page.ts`,
+    `${AMOSTRAS}/amostras.page.ts`,
     undefined,
     `import { forRole, type Row } from '../../base/pages/visit.ts';
 import { html } from '../../published/site/page-shell.ts';
-import { listFeriados } from './feriados.ts';
+import { listAmostras } from './amostras.ts';
 
-export const FERIADOS_PAGES: readonly Row[] = [
-  forRole('leitura', 'GET', '/feriados', async ({ world, slug }) => ({
-    title: 'Feriados',
-    main: html\`<ul>\${(await listFeriados(world, slug)).map(({ nome }) => html\`<li>\${nome}</li>\`)}</ul>\`,
+export const AMOSTRA_PAGES: readonly Row[] = [
+  forRole('leitura', 'GET', '/amostras', async ({ world, slug }) => ({
+    title: 'Amostras',
+    main: html\`<ul>\${(await listAmostras(world, slug)).map(({ nome }) => html\`<li>\${nome}</li>\`)}</ul>\`,
   })),
 ];
 `,
   ],
   [
-    `${FERIADOS}/feriado.command.ts`,
+    `${AMOSTRAS}/amostra.command.ts`,
     undefined,
     `import { type Command, inMunicipio } from '../../base/terminal/command.ts';
-import { addFeriado } from './feriados.ts';
+import { addAmostra } from './amostras.ts';
 
-export const FERIADO_COMMANDS: readonly Command[] = [
+export const AMOSTRA_COMMANDS: readonly Command[] = [
   {
-    name: 'feriado incluir',
+    name: 'amostra incluir',
     arguments: 'DIA NOME',
-    summary: 'Inclui um feriado.',
-    options: { municipio: { takes: 'SLUG', help: 'município do feriado' } },
+    summary: 'Inclui uma amostra.',
+    options: { municipio: { takes: 'SLUG', help: 'município da amostra' } },
     run: (world, values, [dia, nome]) =>
-      inMunicipio(world, values, 'de que município é o feriado', async (tenant) => {
-        await world.registry((registry) => addFeriado(registry, tenant, { dia: dia!, nome: nome! }));
+      inMunicipio(world, values, 'de que município é a amostra', async (tenant) => {
+        await world.registry((registry) => addAmostra(registry, tenant, { dia: dia!, nome: nome! }));
         return 0;
       }),
   },
 ];
 `,
   ],
-  ['src/subjects/subjects.ts', "  import('./vigia/subject.ts'),", "  import('./feriados/subject.ts'),"],
+  ['src/subjects/subjects.ts', "  import('./vigia/subject.ts'),", "  import('./amostras/subject.ts'),"],
   [
-    'src/base/pg/migrations/992-feriados.sql',
+    'src/base/pg/migrations/992-amostras.sql',
     undefined,
-    'create table feriados (tenant text not null references municipios, dia date not null, nome text not null, primary key (tenant, dia));\n',
+    'create table amostras (tenant text not null references municipios, dia date not null, nome text not null, primary key (tenant, dia));\n',
   ],
   [
     'src/base/book/tabelas.ts',
     /(?<=\n) {2}importacoes: \{/g,
-    "  feriados: { corrente: { ordem: 99, chave: 'dia', sai: 'livre' }, colunas: 'dia:d nome', pessoas: 'dias' },\n  importacoes: {",
+    `  amostras: {
+    corrente: { ordem: ${Object.keys(AUDITADAS).length + 1}, chave: 'dia', sai: 'livre' },
+    colunas: 'dia:d nome',
+    pessoas: 'dias',
+  },
+  importacoes: {`,
   ],
+  ['src/base/book/municipios.ts', 'export const OWNED: readonly string[] = [', "  'amostras',"],
 ];
 
 let copy: string;
@@ -333,9 +345,10 @@ function apply([file, line, added]: Edit): void {
   writeFileSync(place, lines.flatMap((one) => (one === line ? [one, added] : [one])).join('\n'));
 }
 
-/** The steps of a section of CONTRIBUTING. */
+/** The steps of a section of CONTRIBUTING, or of its second part. */
 function stepsOf(title: string): readonly string[] {
-  const text = readFileSync(path.join(ROOT, 'CONTRIBUTING.md'), 'utf8');
+  const parts = ['CONTRIBUTING.md', 'docs/contributing-more.md'];
+  const text = parts.map((file) => readFileSync(path.join(ROOT, file), 'utf8')).join('\n');
   const section = text.split(/^## /m).find((one) => one.startsWith(`${title}\n`)) ?? '';
   return section.split(/^\d+\. /m).slice(1);
 }
@@ -343,7 +356,7 @@ function stepsOf(title: string): readonly string[] {
 /** Every place stands in the list, in order, and there are no others. */
 function followsList(title: string, edits: readonly Edit[]): void {
   const steps = stepsOf(title);
-  const files = new Set(edits.map(([file]) => (file.startsWith(FERIADOS) ? 'src/subjects/NAME/' : file)));
+  const files = new Set(edits.map(([file]) => (file.startsWith(AMOSTRAS) ? 'src/subjects/NAME/' : file)));
   assert.equal(steps.length, files.size, `steps of "${title}"`);
   assert.ok(files.size <= PLACES_MAX);
   for (const [place, file] of [...files].entries()) {
@@ -487,11 +500,17 @@ describe('beside a service of the copy', () => {
   test('a subject is added by its folder, its line and its table: a command writes what an address answers', async () => {
     followsList('A subject', A_SUBJECT);
     const [added] = commandsInCopy(env, [
-      ['feriado', 'incluir', '2026-12-08', 'Imaculada', '--municipio', 'integracao'],
+      ['amostra', 'incluir', '2026-12-08', 'Imaculada', '--municipio', 'integracao'],
     ]);
     assert.equal(added!.code, 0, added!.err);
-    const told = await fetch(`${service.address}/integracao/api/v1/catalogo/feriados`);
+    const told = await fetch(`${service.address}/integracao/api/v1/catalogo/amostras`);
     assert.deepEqual(await told.json(), { status: 'OK', itens: [{ dia: '2026-12-08', nome: 'Imaculada' }] });
+    // Exit code 75: the entries have no places yet.
+    const verified = await until(async () => {
+      const [one] = commandsInCopy(env, [['auditoria', 'verificar', '--municipio', 'integracao']]);
+      return one!.code === 75 ? undefined : one;
+    }, 'the chain is verified');
+    assert.equal(verified.code, 0, `${verified.out}${verified.err}`);
   });
 
   test('it ends in order', async () => assert.equal(await service.end('SIGTERM'), 0));

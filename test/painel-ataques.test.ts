@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { SALAS } from '../src/base/world/lugares.ts';
+import { NOMES_DE_FILTROS } from '../src/subjects/notas/filtros.ts';
 import { balcao, bancada } from './support/eventos.ts';
 import { enter, makeUsuario, type Pessoa, startTestPainel } from './support/painel.ts';
 import { startTestService } from './support/service.ts';
@@ -42,10 +43,7 @@ before(async () => {
 
 /** Pages that search by their input, and the searched field. */
 const SEARCHES: Readonly<Record<string, readonly string[]>> = {
-  '/notas': [
-    ...['q', 'prestador', 'tomador', 'de', 'ate', 'competencia', 'estado', 'valor_de', 'valor_ate', 'servico'],
-    ...['serie', 'numero', 'ordem', 'depois'],
-  ],
+  '/notas': [...NOMES_DE_FILTROS, ...['q', 'ordem', 'depois']],
   '/eventos': ['procurar', 'nota', 'estado', 'codigo', 'partes', 'pagina'],
   '/eventos/oficio': ['chave', 'tipo'],
   '/cadastros/prestadores': ['procurar', 'situacao', 'depois'],

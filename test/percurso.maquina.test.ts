@@ -7,6 +7,7 @@ import { execFile, spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
+import { LIFE } from './support/integrador.ts';
 import { freshFolder } from './support/openssl.ts';
 import { ROOT } from './support/process.ts';
 import { startTestService } from './support/service.ts';
@@ -187,7 +188,7 @@ for (const { nome, falta, isHere, primeira, percurso, prepare } of LINGUAGENS) {
       assert.ok(mudancas.includes('evento.processado'));
       assert.deepEqual(
         mudancas.filter((tipo) => tipo.startsWith('nota.')),
-        ['nota.emitida', 'nota.transmitida', 'nota.autorizada', 'nota.cancelada'],
+        [...LIFE, 'nota.cancelada'],
       );
       assert.equal(readFileSync(path.join(folder, 'nota.pdf')).toString('latin1', 0, 5), '%PDF-');
     });

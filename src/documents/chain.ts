@@ -59,7 +59,7 @@ export function describeUnprocessed([oid]: readonly string[]): string {
 function refuseUnprocessed(whose: string, unprocessed: readonly string[]): FaultText {
   return describeFault(
     `${whose} ${describeUnprocessed(unprocessed)} e por isso não pode aceitar.`,
-    'Assine com um certificado que não a traga, nem as autoridades dele.',
+    'Assine com um certificado sem tal extensão, nem nas autoridades dele.',
   );
 }
 

@@ -19,8 +19,10 @@ export type CommandFile = {
 export type Subject = {
   /** Makes this part of the store. */
   readonly rows?: () => Promise<(setup: StoreSetup) => object>;
-  /** Readies the database for this subject, after each migration. */
-  readonly ready?: () => Promise<(pool: Db, tell: Tell) => Promise<unknown>>;
+  /** Completes the schema after a migration, before any table is filled. */
+  readonly completeSchema?: () => Promise<(pool: Db, tell: Tell) => Promise<void>>;
+  /** Fills tables that need first rows, after a migration. */
+  readonly fillTables?: () => Promise<(pool: Db) => Promise<void>>;
   /** Due work that the worker delivers, and work that it repeats. */
   readonly jobs?: () => Promise<readonly Kind[]>;
   readonly repeated?: () => Promise<readonly Repeated[]>;

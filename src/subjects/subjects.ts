@@ -28,3 +28,15 @@ export async function load<Part>(
   const parts = SUBJECTS.map((one) => choose(one.default)?.());
   return Promise.all(parts.filter((part) => part !== undefined));
 }
+
+type PartOf<One, Key extends string> = One extends {
+  default: { [Own in Key]: () => Promise<(setup: never) => infer Part> };
+}
+  ? Part
+  : never;
+type Joined<Union> = (Union extends unknown ? (one: Union) => void : never) extends (all: infer All) => void
+  ? All
+  : never;
+
+/** The announced parts of one kind, joined. The compiler misses here what a subject only declares. */
+export type PartsOf<Key extends 'rows' | 'trabalhos'> = Joined<PartOf<(typeof SUBJECTS)[number], Key>>;

@@ -8,8 +8,8 @@ import { isLocked } from '../base/pg/unavailable.ts';
 import { load } from '../subjects/subjects.ts';
 
 /**
- * Applies the missing migrations as {@link applyMigrations} does, and returns their names. It also readies the database
- * for each subject, and creates the coming months.
+ * Applies the missing migrations as {@link applyMigrations} does, and returns their names. It also completes the
+ * schema and fills tables as the subjects announce, and creates the coming months.
  */
 export async function migrate(
   pool: Db,
@@ -18,7 +18,8 @@ export async function migrate(
   all?: readonly Migration[],
 ): Promise<readonly string[]> {
   const applied = await applyMigrations(pool, tell, signal, all);
-  for (const readyDatabase of await load(({ ready }) => ready)) await readyDatabase(pool, tell);
+  for (const complete of await load(({ completeSchema }) => completeSchema)) await complete(pool, tell);
+  for (const fill of await load(({ fillTables }) => fillTables)) await fill(pool);
   await makeMesesAhead(pool, tell);
   return applied;
 }

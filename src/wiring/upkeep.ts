@@ -39,6 +39,7 @@ export async function shortenWaits(world: World): Promise<number> {
 const OF_BASE: readonly Repeated[] = [
   {
     trabalho: 'esperas',
+    isOfClock: true,
     everyMs: MINUTE_MS,
     trouble: 'o que espera por uma hora longe demais não pôde ser visto',
     work: async (world) => {

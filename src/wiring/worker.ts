@@ -70,6 +70,7 @@ export function startWorker(
       const began = performance.now();
       const isAll = rung === undefined || began >= wholeAt;
       try {
+        await repetition.followClock();
         const turns = await listTurns(world, announced.tenants(), rung ?? [], isAll);
         if (!isStopped) lanes.offer(turns, isAll);
         lookedAt = Date.now();

@@ -188,7 +188,7 @@ async function takeCode(client: PoolClient, { tenant, ambiente, codigoIbge }: No
 }
 
 /** Tables that may have rows of a tenant without notes. Tables that reference others come first. */
-const OWNED = [
+export const OWNED: readonly string[] = [
   'documentos_lotes',
   'lotes_rps',
   'lotes',

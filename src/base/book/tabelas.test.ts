@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { freshPool } from '../../../test/support/database.ts';
+import type { Db } from '../pg/open.ts';
 import { AUDITADAS, type Auditada } from './auditoria-tabelas.ts';
+import { OWNED } from './municipios.ts';
 import { TABELAS, type Tabela } from './tabelas.ts';
 
 /** A table as the catalogue has it. `colunas`: its columns, each with its type. */
@@ -28,10 +30,15 @@ const FORMAS: Readonly<Record<string, Auditada['colunas'][number]['forma']>> = {
   bytea: 'bytes',
 };
 
+/** Tables whose rows keep a municipality from being deleted: given numbers. */
+const KEEPING: readonly string[] = ['numeracao', 'numeracao_dps', 'sequencias'];
+
 describe('the tables of the database', () => {
+  let pool: Db;
   let rows: readonly Row[];
   before(async () => {
-    rows = (await (await freshPool()).query<Row>(CATALOGUE)).rows;
+    pool = await freshPool();
+    rows = (await pool.query<Row>(CATALOGUE)).rows;
   });
 
   const declaredOf = (nome: string): Tabela => TABELAS[nome as keyof typeof TABELAS];
@@ -63,6 +70,22 @@ describe('the tables of the database', () => {
         const isShort = coluna.forma === 'logico' || coluna.forma === 'zero';
         assert.equal(isShort ? 'texto' : coluna.forma, forma, `${nome}.${coluna.nome}`);
       }
+    }
+  });
+
+  test('go with a municipality without notes, after those that name them', async () => {
+    const { rows: found } = await pool.query<{ nome: string; refere: string }>(
+      `select conrelid::regclass::text as nome, confrelid::regclass::text as refere from pg_constraint
+        where contype = 'f' and conparentid = 0 and conrelid <> confrelid order by 1, 2`,
+    );
+    const kept = found.filter(({ nome, refere }) => refere === 'municipios' && !OWNED.includes(nome));
+    assert.deepEqual(
+      kept.map(({ nome }) => nome),
+      KEEPING,
+    );
+    for (const { nome, refere } of found) {
+      const [own, named] = [OWNED.indexOf(nome), OWNED.indexOf(refere)];
+      if (own >= 0 && named >= 0) assert.ok(own < named, `${nome} before ${refere}`);
     }
   });
 

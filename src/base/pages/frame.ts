@@ -5,21 +5,8 @@ import { formTokenOf, type Visitor } from '../../subjects/contas/entrada.ts';
 import { mayAs, type Papel } from '../world/papeis.ts';
 import { assetPath } from './assets.ts';
 import { notice, tokenField } from './fields.ts';
+import { type Here, MENU } from './menu.ts';
 import { type PageShown, pathIn } from './visit.ts';
-
-/** Pages of a municipality, in the order of the menu, and the role that sees them there. */
-export const MENU = [
-  { here: 'hoje', path: '/hoje', name: 'Hoje', papel: 'leitura' },
-  { here: 'notas', path: '/notas', name: 'Notas', papel: 'leitura' },
-  { here: 'eventos', path: '/eventos', name: 'Eventos', papel: 'leitura' },
-  { here: 'cadastros', path: '/cadastros', name: 'Cadastros', papel: 'leitura' },
-  { here: 'conferir', path: '/conferir', name: 'Conferir', papel: 'leitura' },
-  { here: 'avisos', path: '/avisos', name: 'Avisos', papel: 'leitura' },
-  { here: 'tokens', path: '/tokens', name: 'Tokens', papel: 'leitura' },
-  { here: 'municipio', path: '/municipio', name: 'Município', papel: 'leitura' },
-  { here: 'trilha', path: '/trilha', name: 'Trilha', papel: 'leitura' },
-  { here: 'usuarios', path: '/usuarios', name: 'Usuários', papel: 'administracao' },
-] as const satisfies readonly { here: string; path: string; name: string; papel: Papel }[];
 
 type Around = {
   readonly visitor: Visitor | undefined;
@@ -68,7 +55,7 @@ ${others.length === 0 ? undefined : html`<a href="/municipios">${slug === undefi
 `;
 }
 
-function menu(slug: string, papel: Papel, here: string | undefined): Html {
+function menu(slug: string, papel: Papel, here: Here | undefined): Html {
   const seen = MENU.filter((entry) => mayAs(papel, entry.papel));
   return html`<nav class="menu" aria-label="Páginas do município"><ul>
 ${seen.map(

@@ -9,6 +9,7 @@ import type { PorMao } from '../world/operator.ts';
 import type { Papel } from '../world/papeis.ts';
 import type { World } from '../world/world.ts';
 import type { Form } from './forms.ts';
+import type { Here } from './menu.ts';
 
 /** Setup of the console. */
 export type PainelSetup = World & {
@@ -58,7 +59,7 @@ export function byHand({ visitor, form }: Inside): PorMao {
 export type PageShown = {
   readonly title: string;
   readonly main: Html;
-  readonly here?: string;
+  readonly here?: Here;
   readonly status?: number;
   /** The browser reloads after so many seconds, because work is in progress. */
   readonly refreshS?: number;

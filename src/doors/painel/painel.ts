@@ -2,8 +2,8 @@
 
 import { type HttpServer, listenHttp, type TlsKeys } from '../../base/http/http.ts';
 import { ASSET_ROUTES } from '../../base/pages/assets.ts';
-import type { PainelSetup, PainelWorld, Row, Trabalhos } from '../../base/pages/visit.ts';
-import { load } from '../../subjects/subjects.ts';
+import type { PainelSetup, PainelWorld, Row } from '../../base/pages/visit.ts';
+import { load, type PartsOf } from '../../subjects/subjects.ts';
 import { answerUnknown, type PainelOptions, routesOf } from './attend.ts';
 
 /** Every page of the console. */
@@ -36,7 +36,7 @@ export async function openPainel(
   const trabalhos = TRABALHOS.map((open) => open(opened));
   const listSections: PainelWorld['listSections'] = (of) =>
     PAINEL_ROUTES.flatMap(({ section }) => (section?.of === of ? [section.write] : []));
-  const world: PainelWorld = { ...opened, ...(Object.assign({}, ...trabalhos) as Trabalhos), listSections };
+  const world: PainelWorld = { ...opened, ...(Object.assign({}, ...trabalhos) as PartsOf<'trabalhos'>), listSections };
   const server = await listenHttp({
     host,
     port,

@@ -50,7 +50,8 @@ export const REPEATED: readonly Repeated[] = [
     everyMs: 10 * MINUTE_MS,
     trouble: 'a corrente de auditoria não pôde ser selada',
     work: async (world) => {
-      if ((await world.store.auditoria.listSemAbertura()).length === 0) await sealDays(world);
+      if ((await world.store.auditoria.listSemAbertura()).length > 0) return true;
+      await sealDays(world);
       return false;
     },
   },

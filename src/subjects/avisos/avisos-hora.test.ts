@@ -11,6 +11,7 @@ import { countCalls } from '../../../test/support/counted-calls.ts';
 import { confirmAvisos } from '../../../test/support/desafio.ts';
 import { CANCELAMENTO } from '../../../test/support/eventos.ts';
 import { ask, emit } from '../../../test/support/http.ts';
+import { LIFE } from '../../../test/support/integrador.ts';
 import { ownPort } from '../../../test/support/ports.ts';
 import { startTestService } from '../../../test/support/service.ts';
 import { until } from '../../../test/support/until.ts';
@@ -23,7 +24,6 @@ const HOUR_S = 3_600;
 const PUBLISHED_S = [5, 60, 300, 1_800];
 const STOPPED_MAX_S = 300;
 const NOTES = 120;
-const LIFE = ['nota.emitida', 'nota.transmitida', 'nota.autorizada'];
 const CANCELLED = ['evento.pendente', 'evento.enviado', 'evento.processado', 'nota.cancelada'];
 
 const service = await startTestService();

@@ -7,6 +7,7 @@ import { onEnd } from '../../../test/support/cleanup.ts';
 import { cnpjCheckDigits } from '../../../test/support/cnpj.ts';
 import { confirmAvisos } from '../../../test/support/desafio.ts';
 import { bindCall, emit } from '../../../test/support/http.ts';
+import { LIFE } from '../../../test/support/integrador.ts';
 import { ownPort } from '../../../test/support/ports.ts';
 import { startTestService } from '../../../test/support/service.ts';
 import { until } from '../../../test/support/until.ts';
@@ -105,7 +106,6 @@ const typesOf = (received: readonly Received[], chave: string): readonly string[
     .map(({ text }) => JSON.parse(text))
     .filter(({ data }) => data.chave_acesso === chave)
     .map(({ type }) => type);
-const WHOLE_LIFE = ['nota.emitida', 'nota.transmitida', 'nota.autorizada'];
 
 describe('an address', () => {
   test('is told every change of a note in its order, under a signature that others verify', async (t) => {
@@ -116,7 +116,7 @@ describe('an address', () => {
     const { segredo, id } = await register(token, here.url);
     const chave = await issue(prestador);
     await until(async () => (typesOf(here.received, chave).length === 3 ? true : undefined), 'three messages');
-    assert.deepEqual(typesOf(here.received, chave), WHOLE_LIFE);
+    assert.deepEqual(typesOf(here.received, chave), LIFE);
     const verifier = new Webhook(segredo);
     for (const { headers, text } of here.received) {
       const told = verifier.verify(text, headers as Record<string, string>) as { type: string; data: { id: string } };
@@ -210,7 +210,7 @@ describe('an address', () => {
     clock.now += 3_600_000;
     service.world.wake(TENANT);
     await until(async () => (back.received.length === 9 ? true : undefined), 'all of it came');
-    for (const chave of chaves) assert.deepEqual(typesOf(back.received, chave), WHOLE_LIFE);
+    for (const chave of chaves) assert.deepEqual(typesOf(back.received, chave), LIFE);
     assert.equal((await call('GET', `webhooks/${two.id}`, token)).body.webhook.falhas, 0);
     for (const { id } of [one, two]) await call('DELETE', `webhooks/${id}`, token);
   });
@@ -235,7 +235,7 @@ describe('an address', () => {
     // The clock stands still, so no attempt comes by itself.
     assert.equal((await call('PATCH', `webhooks/${id}`, token, { ativo: true })).status, 200);
     await until(async () => (back.received.length === 3 ? true : undefined), 'all of it came');
-    assert.deepEqual(typesOf(back.received, chave), WHOLE_LIFE);
+    assert.deepEqual(typesOf(back.received, chave), LIFE);
     await call('DELETE', `webhooks/${id}`, token);
   });
 
@@ -265,7 +265,7 @@ describe('an address', () => {
       release.resolve(answer);
       // The clock stands still, so no attempt comes by itself.
       await until(async () => (here.received.length === 3 ? true : undefined), 'all of it came');
-      assert.deepEqual(typesOf(here.received, chave), WHOLE_LIFE);
+      assert.deepEqual(typesOf(here.received, chave), LIFE);
       const { webhook } = await until(async () => {
         const { body } = await call('GET', `webhooks/${id}`, token);
         return body.pendentes === 0 ? body : undefined;

@@ -5,6 +5,7 @@ import { cnpjCheckDigits } from '../../../test/support/cnpj.ts';
 import { desafioOf, takesAll } from '../../../test/support/desafio.ts';
 import { balcao, bancada, CANCELAMENTO } from '../../../test/support/eventos.ts';
 import { request } from '../../../test/support/http.ts';
+import { LIFE } from '../../../test/support/integrador.ts';
 import { startTestService } from '../../../test/support/service.ts';
 import { readNovas } from '../../base/book/mudancas-novas.ts';
 import type { RespostaDeAviso } from '../../base/world/world.ts';
@@ -191,7 +192,6 @@ async function placeLine(line: string, id: string, cnpj: string): Promise<void> 
 }
 
 const typesOf = (lines: readonly string[]) => told(lines).map(([tipo]) => tipo);
-const ISSUED = ['nota.emitida', 'nota.transmitida', 'nota.autorizada'];
 
 test('a message to the municipality has the place of the provider, who goes on from there', async () => {
   const { cnpj, lines, follow } = await newPrestador();
@@ -231,7 +231,7 @@ describe('a process that is older than the one beside it', () => {
       await work.notas();
       const municipio = (await store.municipios.findBySlug(TENANT))!;
       for (let turn = 0; turn < 3; turn += 1) await placeMudancas(world, municipio);
-      assert.deepEqual(typesOf(await lines()), ISSUED);
+      assert.deepEqual(typesOf(await lines()), LIFE);
       assert.deepEqual((await pool.query(kept, [TENANT, line(id, 9)])).rows, before);
       // One warning for all of them within the interval.
       assert.match(service.logged.map(({ message }) => message).join(), /versão mais nova/);

@@ -11,14 +11,14 @@ import { mudancaPublica } from './mudancas.ts';
 import { createWebhook, DO_MUNICIPIO } from './webhooks.ts';
 
 const TENANT = 'integracao';
-const PDF: TipoDescrito = {
-  tipo: 'nota.danfse_disponivel',
+const TESTADO: TipoDescrito = {
+  tipo: 'nota.tipo_de_teste',
   item: 'nota',
-  codigo: 'nd',
+  codigo: 'nzz',
   significado: 'O DANFSe está pronto.',
   estado: null,
 };
-const MAIS: readonly TipoDescrito[] = [...MUDANCAS, PDF];
+const MAIS: readonly TipoDescrito[] = [...MUDANCAS, TESTADO];
 const coding = createCoding(MAIS);
 
 const mudou = (tipo: string, more: Partial<Mudou> = {}): Mudou => ({
@@ -37,7 +37,7 @@ describe('a stored line', () => {
     ['n 1 202611 3 7 autorizada', mudou('nota.autorizada')],
     ['n 1 202611 3 7 suspensa', mudou('nota.suspensa', { para: 'suspensa' })],
     ['e 1 202611 3 7 erro retida', mudou('evento.erro', { item: 'evento', para: 'erro', estadoDaNota: 'retida' })],
-    ['nd 1 202611 3 7 autorizada', mudou('nota.danfse_disponivel')],
+    ['nzz 1 202611 3 7 autorizada', mudou('nota.tipo_de_teste')],
   ];
   for (const [line, read] of LINES) {
     test(`is read and written back: ${line}`, () => {
@@ -47,8 +47,8 @@ describe('a stored line', () => {
   }
 
   test('of a kind that this process lacks is left alone, with the later moves of its note', () => {
-    assert.equal(CODING.read('nd 1 202611 3 7 autorizada'), undefined);
-    const rows = ['n 1 202611 3 7 autorizada', 'nd 1 202611 3 7 autorizada', 'n 1 202611 4 9 cancelada'].map(
+    assert.equal(CODING.read('nzz 1 202611 3 7 autorizada'), undefined);
+    const rows = ['n 1 202611 3 7 autorizada', 'nzz 1 202611 3 7 autorizada', 'n 1 202611 4 9 cancelada'].map(
       (mudancas, place) => ({ id: String(place), mudancas, traceparents: null }),
     );
     assert.deepEqual(
@@ -62,8 +62,8 @@ describe('a stored line', () => {
 test('a change that is no move comes after the move of its number, and others by their moments', () => {
   const right = [
     mudou('nota.autorizada', { em: 9 }),
-    mudou('nota.danfse_disponivel', { em: 9 }),
-    mudou('nota.danfse_disponivel', { em: 12 }),
+    mudou('nota.tipo_de_teste', { em: 9 }),
+    mudou('nota.tipo_de_teste', { em: 12 }),
     mudou('nota.cancelada', { movimento: 4, em: 15, para: 'cancelada' }),
   ];
   for (const mixed of [right, right.toReversed(), [right[1]!, right[0]!, right[3]!, right[2]!]]) {
@@ -79,10 +79,10 @@ test('it is placed, listed with the state of its note, and delivered to the addr
   const body = Buffer.from(JSON.stringify({ url: 'https://um.exemplo.com.br/', tipos: ['nota.recusada'] }));
   const made = await createWebhook(world, municipio, DO_MUNICIPIO, body);
   assert.ok('webhook' in made, JSON.stringify(made));
-  await pool.query('update webhooks set tipos = $2 where tenant = $1', [TENANT, [PDF.tipo]]);
+  await pool.query('update webhooks set tipos = $2 where tenant = $1', [TENANT, [TESTADO.tipo]]);
   const { rows } = await pool.query('select id, mes from notas where tenant = $1', [TENANT]);
   const line = coding.write(
-    mudou(PDF.tipo, { id: rows[0].id, mes: rows[0].mes, movimento: 1, em: clock.now, para: 'emitida' }),
+    mudou(TESTADO.tipo, { id: rows[0].id, mes: rows[0].mes, movimento: 1, em: clock.now, para: 'emitida' }),
   );
   await pool.query('insert into mudancas_novas (tenant, id, mudancas) values ($1, gen_random_uuid(), $2)', [
     ...[TENANT, line],
@@ -100,7 +100,7 @@ test('it is placed, listed with the state of its note, and delivered to the addr
     [
       [
         ['nota.emitida', 'emitida'],
-        [PDF.tipo, 'emitida'],
+        [TESTADO.tipo, 'emitida'],
       ],
       false,
     ],
@@ -113,7 +113,7 @@ test('it is placed, listed with the state of its note, and delivered to the addr
   const publica = mudancaPublica(told, cnpj, known);
   assert.deepEqual(
     [publica?.id, publica?.tipo, publica?.status],
-    [`${PDF.tipo}-${told.id}-1-${told.em}`, PDF.tipo, 'rascunho'],
+    [`${TESTADO.tipo}-${told.id}-1-${told.em}`, TESTADO.tipo, 'rascunho'],
   );
   assert.equal(mudancaPublica(told, cnpj, { cursor: null, bloco: 1 }), undefined);
 });

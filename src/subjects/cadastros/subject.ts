@@ -3,7 +3,7 @@ import type { Subject } from '../subject.ts';
 
 export default {
   rows: async () => (await import('./store.rows.ts')).createStore,
-  ready: async () => (await import('./aliquotas.rows.ts')).importShipped,
+  fillTables: async () => (await import('./aliquotas.rows.ts')).importShipped,
   repeated: async () => (await import('./aliquotas.job.ts')).REPEATED,
   routes: async () => (await import('./catalogos.rest.ts')).ROTAS_DE_CATALOGOS,
   shapes: async () => (await import('./catalogo-fields.rest.ts')).CATALOGO_SHAPES,

@@ -1,7 +1,7 @@
 /** The first page, and the municipalities of an account. */
 
 import { link, table } from '../../base/pages/fields.ts';
-import { MENU } from '../../base/pages/frame.ts';
+import { MENU } from '../../base/pages/menu.ts';
 import { type Answer, forInside, forRole, type Inside, pathIn, type Row } from '../../base/pages/visit.ts';
 import { PAPEIS_HELP } from '../../base/world/papeis.ts';
 import { html } from '../../published/site/page-shell.ts';

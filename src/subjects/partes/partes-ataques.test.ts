@@ -25,6 +25,7 @@ import { SALAS } from '../../base/world/lugares.ts';
 import { companyCertificate, pemOf, rootAuthority } from '../../documents/pki.ts';
 import { dpsIdOf } from '../../fiscal/chave.ts';
 import { exampleXml } from '../../fiscal/rules/example.ts';
+import { NOMES_DE_FILTROS } from '../notas/filtros.ts';
 import { eachOfPages, listNotasOf, type PaginaDaParte } from './notas.ts';
 import { TOKENS_POR_DOCUMENTO } from './tokens.ts';
 
@@ -287,8 +288,8 @@ describe('a question', () => {
     ];
     const names = {
       notas: [
-        ...['documento', 'papel', 'texto', 'prestador', 'tomador', 'de', 'ate', 'competencia', 'estado', 'valor_de'],
-        ...['valor_ate', 'servico', 'serie', 'numero', 'ordem', 'contar', 'cursor', 'limite', '__proto__'],
+        ...NOMES_DE_FILTROS,
+        ...['documento', 'papel', 'texto', 'ordem', 'contar', 'cursor', 'limite', '__proto__'],
       ],
       eventos: ['documento', 'tipo_evento', 'estado', 'de', 'ate', 'cursor', 'limite'],
       mudancas: ['documento', 'desde', 'limite'],
