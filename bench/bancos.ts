@@ -5,8 +5,7 @@
  */
 import { mkdir } from 'node:fs/promises';
 import { run } from '../scripts/stage.ts';
-import { citusVersion } from '../src/base/pg/distributed-tables.ts';
-import { nameNo } from '../src/base/pg/nodes.ts';
+import { citusVersion, nameNo } from '../src/base/pg/distributed.ts';
 import { openPool } from '../src/base/pg/open.ts';
 import { listNos } from '../src/subjects/citus/nos.rows.ts';
 import { type ComparisonOptions, comparePlaces, compareRows, OWN, type Pair, placesOf, tableOf } from './comparar.ts';

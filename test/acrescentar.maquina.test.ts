@@ -176,42 +176,45 @@ const A_SUBJECT: readonly Edit[] = [
   [
     `${AMOSTRAS}/subject.ts`,
     undefined,
-    `import type { Subject } from '../subject.ts';
+    `import type { StoreSetup } from '../../base/book/store.ts';
+import type { RowsOf, Subject } from '../subject.ts';
+
+const rows = async () => {
+  const { amostraStore } = await import('./amostras.rows.ts');
+  return ({ pool }: StoreSetup) => ({ amostras: amostraStore(pool) });
+};
 
 export default {
-  rows: async () => (await import('./store.rows.ts')).createStore,
+  rows,
   routes: async () => (await import('./amostras.rest.ts')).ROTAS_DE_AMOSTRAS,
   shapes: async () => (await import('./amostras.rest.ts')).AMOSTRA_SHAPES,
-  pages: async () => (await import('./amostras.page.ts')).AMOSTRA_PAGES,
+  pages: async () => (await import('./amostras.page.ts')).AMOSTRAS_PAGES,
   commands: [{ words: ['amostra'], load: async () => (await import('./amostra.command.ts')).AMOSTRA_COMMANDS }],
 } satisfies Subject;
+
+declare module '../../base/book/store.ts' {
+  interface Store extends RowsOf<typeof rows> {}
+}
 `,
   ],
   [
-    `${AMOSTRAS}/store.rows.ts`,
+    `${AMOSTRAS}/amostras.rows.ts`,
     undefined,
     `import { insertRegistradas } from '../../base/book/auditoria-entradas.ts';
-import type { StoreSetup } from '../../base/book/store.ts';
-import { runTransaction } from '../../base/pg/open.ts';
+import { type Db, runTransaction } from '../../base/pg/open.ts';
 
 export type Amostra = { readonly dia: string; readonly nome: string };
 
-export function createStore({ pool }: StoreSetup) {
+export function amostraStore(pool: Db) {
   return {
-    amostras: {
-      list: async (tenant: string): Promise<readonly Amostra[]> =>
-        (await pool.query<Amostra>('select dia::text, nome from amostras where tenant = $1 order by dia', [tenant])).rows,
-      add: (tenant: string, { dia, nome }: Amostra): Promise<void> =>
-        runTransaction(pool, async (client) => {
-          await client.query('insert into amostras (tenant, dia, nome) values ($1, $2, $3)', [tenant, dia, nome]);
-          await insertRegistradas(client, tenant, 'amostras', { which: 't.dia = $6::date', values: [dia] });
-        }),
-    },
+    list: async (tenant: string): Promise<readonly Amostra[]> =>
+      (await pool.query<Amostra>('select dia::text, nome from amostras where tenant = $1 order by dia', [tenant])).rows,
+    add: (tenant: string, { dia, nome }: Amostra): Promise<void> =>
+      runTransaction(pool, async (client) => {
+        await client.query('insert into amostras (tenant, dia, nome) values ($1, $2, $3)', [tenant, dia, nome]);
+        await insertRegistradas(client, tenant, 'amostras', { which: 't.dia = $6::date', values: [dia] });
+      }),
   };
-}
-
-declare module '../../base/book/store.ts' {
-  interface Store extends ReturnType<typeof createStore> {}
 }
 `,
   ],
@@ -219,7 +222,7 @@ declare module '../../base/book/store.ts' {
     `${AMOSTRAS}/amostras.ts`,
     undefined,
     `import type { Store } from '../../base/book/store.ts';
-import type { Amostra } from './store.rows.ts';
+import type { Amostra } from './amostras.rows.ts';
 
 type AmostrasWorld = { readonly store: Pick<Store, 'amostras'> };
 
@@ -294,7 +297,7 @@ export const AMOSTRA_COMMANDS: readonly Command[] = [
 ];
 `,
   ],
-  ['src/subjects/subjects.ts', "  import('./vigia/subject.ts'),", "  import('./amostras/subject.ts'),"],
+  ['src/subjects/subjects.ts', "  () => import('./vigia/subject.ts'),", "  () => import('./amostras/subject.ts'),"],
   [
     'src/base/pg/migrations/992-amostras.sql',
     undefined,
@@ -529,7 +532,7 @@ test('with all of them the generated files are made, and the types hold', () => 
 
 /** Wings that one might leave out: their folders, and the one line that announces each. */
 const WINGS = [
-  [['src/subjects/evidencia'], 'src/subjects/subjects.ts', "  import('./evidencia/subject.ts'),"],
+  [['src/subjects/evidencia'], 'src/subjects/subjects.ts', "  () => import('./evidencia/subject.ts'),"],
   [
     ['src/published/clientes', 'packages/clientes'],
     'src/published/site/files.ts',

@@ -5,7 +5,8 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wri
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, test } from 'node:test';
-import { CLOSE_MAX_MS, DRAIN_DEFAULT_S } from '../src/base/http/end-in-order.ts';
+import { CLOSE_MAX_MS } from '../src/base/http/end-in-order.ts';
+import { DRAIN_DEFAULT_S } from '../src/published/http-limits.ts';
 import { CONNECTIONS_MAX } from '../src/base/http/http.ts';
 import { PORT_DEFAULT } from '../src/base/terminal/variables.ts';
 import { onEnd } from './support/cleanup.ts';

@@ -10,3 +10,9 @@ export const HEADERS_MAX_BYTES = 32 * 1024;
 export const BODY_MAX_TEXT = `${BODY_MAX_BYTES / 2 ** 20} MiB`;
 export const URL_MAX_TEXT = `${URL_MAX} caracteres`;
 export const HEADERS_MAX_TEXT = `${HEADERS_MAX_BYTES / 2 ** 10} KiB`;
+
+/**
+ * Time for which new connections are served after a SIGTERM, by default. A load balancer that checks every two seconds has noticed twice by
+ * then. `docker stop` waits ten seconds in all.
+ */
+export const DRAIN_DEFAULT_S = 5;

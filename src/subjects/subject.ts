@@ -35,3 +35,6 @@ export type Subject = {
   /** Commands, in the order of the help; each file is loaded for its words alone. */
   readonly commands?: readonly CommandFile[];
 };
+
+/** The part of the store that the rows of a subject make; its announcement adds it to the type of the store. */
+export type RowsOf<Rows extends NonNullable<Subject['rows']>> = ReturnType<Awaited<ReturnType<Rows>>>;

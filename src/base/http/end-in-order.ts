@@ -5,11 +5,6 @@
 import type { Server as HttpServer } from 'node:http';
 import type { Socket, Server as TcpServer } from 'node:net';
 
-/**
- * Time for which new connections are served after a SIGTERM, by default. A load balancer that checks every two seconds has noticed twice by
- * then. `docker stop` waits ten seconds in all.
- */
-export const DRAIN_DEFAULT_S = 5;
 /** Requests are held back no longer than this. */
 export const HOLD_MAX_MS = 1_000;
 /** All connections are accepted after so many turns of the loop without a new one. */

@@ -4,7 +4,7 @@
  */
 
 import { ENSAIO_PREFIX } from '../../fiscal/ambiente.ts';
-import { findPlaces, nameNo } from './nodes.ts';
+import { findPlaces, nameNo } from './distributed.ts';
 import type { Db } from './open.ts';
 
 /** Time for which a list of all tenants is valid. */

@@ -5,7 +5,7 @@
  */
 import { BlockList, isIP } from 'node:net';
 import path from 'node:path';
-import { DRAIN_DEFAULT_S } from '../http/end-in-order.ts';
+import { DRAIN_DEFAULT_S } from '../../published/http-limits.ts';
 import { type DatabaseUrl, readDatabaseUrl } from './database-url.ts';
 
 /** A setting that cannot be used; the message is for the operator. */

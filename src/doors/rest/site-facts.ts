@@ -1,7 +1,7 @@
 /** Facts about this door for the pages of the documentation: its limits, its addresses, its catalogs. Each is Markdown. */
 
 import { ASIDE_BYTES, ASIDE_CPU_MAX_MS } from '../../base/http/aside.ts';
-import { CLOSE_MAX_MS, DRAIN_DEFAULT_S } from '../../base/http/end-in-order.ts';
+import { CLOSE_MAX_MS } from '../../base/http/end-in-order.ts';
 import { DISCARD_MAX_BYTES } from '../../base/http/exchange.ts';
 import { CONNECTIONS_MAX, KEEP_ALIVE_MS, REQUEST_TIMEOUT_MS } from '../../base/http/http.ts';
 import { LOOKS_MAX, MISSES_MAX } from '../../base/http/misses.ts';
@@ -12,7 +12,7 @@ import { SITE_TIMES } from '../../base/world/redes.ts';
 import { CATALOGOS_NACIONAIS, type NomeDeCatalogo } from '../../fiscal/catalogs/itens.ts';
 import { groupDigits } from '../../fiscal/group-digits.ts';
 import { TIPOS_EVENTO } from '../../fiscal/tipos-evento.ts';
-import { BODY_MAX_TEXT, HEADERS_MAX_TEXT, URL_MAX_TEXT } from '../../published/http-limits.ts';
+import { BODY_MAX_TEXT, DRAIN_DEFAULT_S, HEADERS_MAX_TEXT, URL_MAX_TEXT } from '../../published/http-limits.ts';
 import { code, table, writeBraces } from '../../published/markdown.ts';
 import type { Facts } from '../../published/site/facts.ts';
 import { CATALOGO_SHAPES } from '../../subjects/cadastros/catalogo-fields.rest.ts';

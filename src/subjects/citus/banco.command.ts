@@ -11,6 +11,7 @@ import {
 } from '../../base/terminal/command.ts';
 import { columns, jsonText, printable, tableLines } from '../../base/terminal/text.ts';
 import { formatSeconds, groupDigits, sizeText } from '../../fiscal/group-digits.ts';
+import { BANCO_MUDAR } from '../municipios/mudanca.command.ts';
 import { type Banco, distribuirBanco, moverMunicipio, type Plano, planDistribuicao, showBanco } from './banco.ts';
 
 export const BANCO_COMMANDS: readonly Command[] = [
@@ -37,6 +38,7 @@ export const BANCO_COMMANDS: readonly Command[] = [
     options: { para: { takes: 'HOST:PORTA', help: 'nó de destino' } },
     run: (world, values, [slug]) => mover(world, values, slug!),
   },
+  BANCO_MUDAR,
 ];
 
 function distribuir(world: CliWorld, values: Values): Promise<number> {

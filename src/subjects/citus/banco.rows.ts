@@ -1,7 +1,6 @@
 /** The database for its operator: engine, roles, lag, and the place and size of its data. */
 
-import { citusVersion, readTabelas, type Tabela } from '../../base/pg/distributed-tables.ts';
-import { findPlaces, type No, nameNo } from '../../base/pg/nodes.ts';
+import { citusVersion, findPlaces, type No, nameNo, readTabelas, type Tabela } from '../../base/pg/distributed.ts';
 import type { Db } from '../../base/pg/open.ts';
 import { countServices, type Distribuir, distribute, FRAGMENTOS } from './distribuicao.rows.ts';
 import { type Mover, moveMunicipio } from './mover.rows.ts';

@@ -1,7 +1,7 @@
 /** The operator's work on the database itself: its distribution over nodes, its size, and the place of a municipality. */
 
-import type { Tabela } from '../../base/pg/distributed-tables.ts';
-import { type No, nameNo } from '../../base/pg/nodes.ts';
+import type { Tabela } from '../../base/pg/distributed.ts';
+import { type No, nameNo } from '../../base/pg/distributed.ts';
 import type { RegistryWorld } from '../../base/world/municipios.ts';
 import type { Problem } from '../../base/world/operator.ts';
 import type { Banco } from './banco.rows.ts';

@@ -4,9 +4,16 @@
  * for another server. Partitions go with their parents. This module names no table.
  */
 
-import { type Asker, citusVersion, type Lugar, readTabelas, type Tabela } from '../../base/pg/distributed-tables.ts';
+import {
+  type Asker,
+  citusVersion,
+  type Lugar,
+  type No,
+  nameNo,
+  readTabelas,
+  type Tabela,
+} from '../../base/pg/distributed.ts';
 import type { Tell } from '../../base/pg/migration-watch.ts';
-import { type No, nameNo } from '../../base/pg/nodes.ts';
 import type { Db } from '../../base/pg/open.ts';
 import { needSession } from '../../base/pg/pooled.ts';
 import { SETTINGS } from '../../base/pg/session.ts';

@@ -1,6 +1,6 @@
 /** Gives a municipality a shard of its own, and moves that shard to another node. The municipality goes on issuing meanwhile. */
 
-import { findPlaces, type No, nameNo, type Place } from '../../base/pg/nodes.ts';
+import { findPlaces, type No, nameNo, type Place } from '../../base/pg/distributed.ts';
 import type { Db } from '../../base/pg/open.ts';
 import type { PoolClient } from '../../base/pg/pg.ts';
 import { needSession } from '../../base/pg/pooled.ts';

@@ -10,7 +10,7 @@ import { asSandbox } from '../../../test/support/municipio.ts';
 import { startCitus } from '../../../test/support/own-citus.ts';
 import { startTestService } from '../../../test/support/service.ts';
 import { until } from '../../../test/support/until.ts';
-import { findPlaces } from '../../base/pg/nodes.ts';
+import { findPlaces } from '../../base/pg/distributed.ts';
 import { exampleXml } from '../../fiscal/rules/example.ts';
 import { distribute } from './distribuicao.rows.ts';
 

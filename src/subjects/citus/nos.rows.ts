@@ -1,6 +1,6 @@
 /** The nodes of a Citus cluster, and this database on each of them. */
 
-import { type No, nameNo } from '../../base/pg/nodes.ts';
+import { type No, nameNo } from '../../base/pg/distributed.ts';
 import type { Db } from '../../base/pg/open.ts';
 import { Client, type ClientConfig, type PoolClient } from '../../base/pg/pg.ts';
 import { ignoreLoss } from '../../base/traces/ignoring.ts';

@@ -24,7 +24,7 @@ import {
 } from '../../../test/support/quedas-rodadas.ts';
 import { ASKED_SEED, SEED } from '../../../test/support/seed.ts';
 import { until, untilTrue } from '../../../test/support/until.ts';
-import { findPlaces } from '../../base/pg/nodes.ts';
+import { findPlaces } from '../../base/pg/distributed.ts';
 import { type Db, openPool } from '../../base/pg/open.ts';
 import { Client, type ClientConfig } from '../../base/pg/pg.ts';
 import { migrate } from '../../wiring/migrate.ts';

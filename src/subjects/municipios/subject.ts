@@ -7,6 +7,5 @@ export default {
     { words: ['municipio'], load: async () => (await import('./municipio.command.ts')).MUNICIPIO_COMMANDS },
     { words: ['municipio'], load: async () => (await import('./mudanca.command.ts')).MUDANCA_COMMANDS },
     { words: ['pki'], load: async () => [(await import('./pki.command.ts')).PKI] },
-    { words: ['banco'], load: async () => [(await import('./mudanca.command.ts')).BANCO_MUDAR] },
   ],
 } satisfies Subject;

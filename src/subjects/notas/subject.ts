@@ -1,8 +1,26 @@
 /** Notes, and what an integrator and a clerk do with them. */
-import type { Subject } from '../subject.ts';
+import type { StoreSetup } from '../../base/book/store.ts';
+import type { RowsOf, Subject } from '../subject.ts';
+
+const rows = async () => {
+  const [{ buscaStore }, { nomeStore }, { notaStore }, { notaRetidaStore }] = await Promise.all([
+    import('./buscar.rows.ts'),
+    import('./nomes.rows.ts'),
+    import('./notas.rows.ts'),
+    import('./retidas.rows.ts'),
+  ]);
+  return (setup: StoreSetup) => {
+    return {
+      notas: notaStore(setup),
+      retidas: notaRetidaStore(setup.pool),
+      busca: buscaStore(setup.pool),
+      nomes: nomeStore(setup.pool),
+    };
+  };
+};
 
 export default {
-  rows: async () => (await import('./store.rows.ts')).createStore,
+  rows,
   jobs: async () => (await import('./jobs.job.ts')).JOBS,
   repeated: async () => (await import('./jobs.job.ts')).REPEATED,
   routes: async () => (await import('./rotas.rest.ts')).ROTAS_DE_NOTAS,
@@ -21,3 +39,7 @@ export default {
     { words: ['nota'], load: async () => (await import('./nota.command.ts')).NOTA_COMMANDS },
   ],
 } satisfies Subject;
+
+declare module '../../base/book/store.ts' {
+  interface Store extends RowsOf<typeof rows> {}
+}

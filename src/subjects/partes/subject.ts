@@ -1,8 +1,20 @@
 /** The parties of a note: their lists, tokens and exports. */
-import type { Subject } from '../subject.ts';
+import type { StoreSetup } from '../../base/book/store.ts';
+import type { RowsOf, Subject } from '../subject.ts';
+
+const rows = async () => {
+  const [{ exportacaoStore }, { titularStore }, { tokenStore }] = await Promise.all([
+    import('./exportacoes.rows.ts'),
+    import('./titular.rows.ts'),
+    import('./tokens.rows.ts'),
+  ]);
+  return ({ pool }: StoreSetup) => {
+    return { exportacoes: exportacaoStore(pool), titular: titularStore(pool), tokens: tokenStore(pool) };
+  };
+};
 
 export default {
-  rows: async () => (await import('./store.rows.ts')).createStore,
+  rows,
   jobs: async () => (await import('./exportacoes.job.ts')).JOBS,
   routes: async () => (await import('./enderecos.rest.ts')).ROTAS,
   shapes: async () => (await import('./enderecos.rest.ts')).SHAPES,
@@ -12,3 +24,7 @@ export default {
     { words: ['titular'], load: async () => (await import('./titular.command.ts')).TITULAR_COMMANDS },
   ],
 } satisfies Subject;
+
+declare module '../../base/book/store.ts' {
+  interface Store extends RowsOf<typeof rows> {}
+}

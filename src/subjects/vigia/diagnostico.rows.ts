@@ -5,7 +5,7 @@
  * Nothing is written or updated. A question that fails is answered with its code, and the others go on.
  */
 
-import { readTabelas } from '../../base/pg/distributed-tables.ts';
+import { readTabelas } from '../../base/pg/distributed.ts';
 import { namesOfTables, shippedMigrations } from '../../base/pg/migrations.ts';
 import type { Db } from '../../base/pg/open.ts';
 
