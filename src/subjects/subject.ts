@@ -4,7 +4,7 @@ import type { StoreSetup } from '../base/book/store.ts';
 import type { Kind } from '../base/delivery/lanes.ts';
 import type { Repeated } from '../base/delivery/repetition.ts';
 import type { Route } from '../base/http/route.ts';
-import type { PainelSetup, Row } from '../base/pages/visit.ts';
+import type { PainelSetup, Row, Trabalhos } from '../base/pages/visit.ts';
 import type { Tell } from '../base/pg/migration-watch.ts';
 import type { Db } from '../base/pg/open.ts';
 import type { Command } from '../base/terminal/command.ts';
@@ -31,7 +31,7 @@ export type Subject = {
   readonly shapes?: () => Promise<Readonly<Record<string, Shape>>>;
   /** Pages of the console, and its work that outlives a request. */
   readonly pages?: () => Promise<readonly Row[]>;
-  readonly trabalhos?: () => Promise<(setup: PainelSetup) => Readonly<Record<string, { close(): Promise<void> }>>>;
+  readonly trabalhos?: () => Promise<(setup: PainelSetup) => Partial<Trabalhos>>;
   /** Commands, in the order of the help; each file is loaded for its words alone. */
   readonly commands?: readonly CommandFile[];
 };

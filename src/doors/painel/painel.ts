@@ -49,7 +49,7 @@ export async function openPainel(
     ...server,
     close: async (drainMs) => {
       await server.close(drainMs);
-      await Promise.all(trabalhos.flatMap((all) => Object.values(all).map((one) => one.close())));
+      await Promise.all(trabalhos.flatMap((all) => Object.values(all).map((one) => one?.close())));
     },
   };
 }
