@@ -20,7 +20,7 @@ import { before, describe, test } from 'node:test';
 import { AUDITADAS } from '../src/base/book/auditoria-tabelas.ts';
 import { onEnd } from './support/cleanup.ts';
 import { databaseUrlOf, freshDatabase } from './support/database.ts';
-import { ROOT, type Said, type ServiceProcess, startServiceProcess } from './support/process.ts';
+import { freshDataDir, ROOT, type Said, type ServiceProcess, startServiceProcess } from './support/process.ts';
 import { until } from './support/until.ts';
 
 /** The maximum number of places to edit by hand. */
@@ -439,7 +439,8 @@ describe('beside a service of the copy', () => {
 
   before(async () => {
     for (const edit of [...A_COLUMN, ...A_LAYOUT, ...A_SUBJECT]) apply(edit);
-    env = { ...ownCache(), DATABASE_URL: databaseUrlOf(await freshDatabase()) };
+    const NFSE_DATA_DIR = await freshDataDir();
+    env = { ...ownCache(), NFSE_DATA_DIR, DATABASE_URL: databaseUrlOf(await freshDatabase()) };
     service = await startServiceProcess(env, copy);
     base = `${service.address}/integracao/api/v1/nfse`;
   });
