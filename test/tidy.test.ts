@@ -112,7 +112,6 @@ const LOOKS_UP: readonly string[] = [
   'base/pages/visit.ts > subjects/contas/entrada.ts',
   'base/pages/visit.ts > subjects/contas/passkey.ts',
   'base/pages/visit.ts > subjects/contas/provider.ts',
-  'base/world/gather-facts.ts > subjects/cadastros/cadastros.rows.ts',
   'subjects/notas/validar.command.ts > base/http/refusals.ts',
   'subjects/notas/validar.command.ts > subjects/notas/validacao.rest.ts',
 ];

@@ -7,6 +7,21 @@ import { incidenceOf, placeOfIssqn } from './incidence.ts';
 import type { Dps } from './layout/dps.ts';
 import { isInForce, type Vigencia } from './moment.ts';
 
+/** The keys of a DPS by which its registers are looked up. */
+export type NomeadoPelaDps = {
+  readonly nBM: string | undefined;
+  /** Absent: only the benefit is looked up. */
+  readonly operacao?: {
+    readonly cTribNac: string;
+    /** CNPJ or CPF of the provider. */
+    readonly documento: string;
+    /** `regEspTrib`. */
+    readonly regime: string;
+    /** Whether the DPS has a deduction. */
+    readonly deduz: boolean;
+  };
+};
+
 /** Each kind of benefit, with the code of `tpBM` on the note (NFS-e 1.01, `valores/tpBM`). */
 export const TIPOS_BENEFICIO = {
   isencao: '1',

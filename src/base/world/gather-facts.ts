@@ -6,7 +6,7 @@
  */
 import { aliquotaAmong } from '../../fiscal/aliquota.ts';
 import { AMBIENTES } from '../../fiscal/ambiente.ts';
-import { SEM_CADASTROS } from '../../fiscal/cadastros.ts';
+import { type NomeadoPelaDps, SEM_CADASTROS } from '../../fiscal/cadastros.ts';
 import { municipioOf, zoneOf } from '../../fiscal/catalogs/catalogs.ts';
 import { cnpjIsValid, cpfIsValid, isKeyOfOther } from '../../fiscal/chave.ts';
 import { type EventoComEstado, listStanding } from '../../fiscal/conflitos-evento.ts';
@@ -21,7 +21,6 @@ import type { Fault } from '../../fiscal/fault.ts';
 import type { Dps } from '../../fiscal/layout/dps.ts';
 import { brazilianMoment, isInForce, type Moment, momentIn } from '../../fiscal/moment.ts';
 import { answerOf, isNotKnown, knownPart, watch } from '../../fiscal/unknown.ts';
-import type { NomeadoPelaDps } from '../../subjects/cadastros/cadastros.rows.ts';
 import type { Municipio } from '../book/municipios.ts';
 import type { EventoOnNota } from '../book/on-notas.ts';
 import type { World } from './world.ts';

@@ -4,22 +4,7 @@ import { decimalOf, lookUpLines, type Mantidas } from '../../base/book/listas.ts
 import { cacheReads } from '../../base/pg/cache-reads.ts';
 import type { Db } from '../../base/pg/open.ts';
 import { planOnce } from '../../base/pg/planned.ts';
-import type { Cadastros, FormaDeducao, TipoBeneficio } from '../../fiscal/cadastros.ts';
-
-/** The keys of a DPS for the look-up. */
-export type NomeadoPelaDps = {
-  readonly nBM: string | undefined;
-  /** Absent: only the benefit is looked up. */
-  readonly operacao?: {
-    readonly cTribNac: string;
-    /** CNPJ or CPF of the provider. */
-    readonly documento: string;
-    /** `regEspTrib`. */
-    readonly regime: string;
-    /** Whether the DPS has a deduction. */
-    readonly deduz: boolean;
-  };
-};
+import type { Cadastros, FormaDeducao, NomeadoPelaDps, TipoBeneficio } from '../../fiscal/cadastros.ts';
 
 const NADA: readonly never[] = [];
 /** Value of `regEspTrib` for no special regime. */
