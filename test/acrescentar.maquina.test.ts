@@ -248,6 +248,7 @@ export const ROTAS_DE_AMOSTRAS: readonly Route[] = [
     id: 'catalogo_amostras',
     method: 'GET',
     path: '/api/v1/catalogo/amostras',
+    query: { page: 'A página.', per_page: 'Quantas por página.' },
     summary: 'As amostras do município.',
     status: 200,
     fields: { status: STATUS, itens: field.shape('Amostra[]', 'As amostras.') },
@@ -268,7 +269,7 @@ export const ROTAS_DE_AMOSTRAS: readonly Route[] = [
 import { html } from '../../published/site/page-shell.ts';
 import { listAmostras } from './amostras.ts';
 
-export const AMOSTRA_PAGES: readonly Row[] = [
+export const AMOSTRAS_PAGES: readonly Row[] = [
   forRole('leitura', 'GET', '/amostras', async ({ world, slug }) => ({
     title: 'Amostras',
     main: html\`<ul>\${(await listAmostras(world, slug)).map(({ nome }) => html\`<li>\${nome}</li>\`)}</ul>\`,
