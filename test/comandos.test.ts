@@ -6,6 +6,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { PLANNED } from '../src/base/pg/planned.ts';
 import '../src/wiring/store.ts';
+import type { Subject } from '../src/subjects/subject.ts';
+import { SUBJECTS } from '../src/subjects/subjects.ts';
 import { faultsOf, tenantTables } from './support/comandos.ts';
 import { MES } from './support/nota-keys.ts';
 import { isKnown, OFFENDERS } from './support/sent.ts';
@@ -89,4 +91,16 @@ test('every statement that is declared is one that Citus takes', async () => {
     const still = faults.some((one) => one.fault === fault && statement.test(one.text.trim()));
     assert.ok(still, `nothing like ${statement} does this any more, take it out of OFFENDERS: ${fault}`);
   }
+});
+
+test('one subject has all commands of a word: a command is looked for in no other', async () => {
+  const words = await Promise.all(
+    SUBJECTS.map(async (loadSubject) => {
+      const { default: subject }: { readonly default: Subject } = await loadSubject();
+      return [...new Set((subject.commands ?? []).flatMap((file) => file.words))];
+    }),
+  );
+  const all = words.flat();
+  assert.ok(all.length > 20);
+  assert.deepEqual(all.toSorted(), [...new Set(all)].toSorted());
 });

@@ -22,7 +22,7 @@ export const SUBJECTS = [
 ] as const;
 
 /** Loads one part of every subject that announces it. */
-export async function load<Part>(
+export async function loadParts<Part>(
   choose: (subject: Subject) => (() => Promise<Part>) | undefined,
 ): Promise<readonly Part[]> {
   const subjects: readonly { readonly default: Subject }[] = await Promise.all(SUBJECTS.map((one) => one()));

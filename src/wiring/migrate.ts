@@ -5,7 +5,7 @@ import type { Tell } from '../base/pg/migration-watch.ts';
 import type { Migration } from '../base/pg/migrations.ts';
 import type { Db } from '../base/pg/open.ts';
 import { isLocked } from '../base/pg/unavailable.ts';
-import { load } from '../subjects/subjects.ts';
+import { loadParts } from '../subjects/subjects.ts';
 
 /**
  * Applies the missing migrations as {@link applyMigrations} does, and returns their names. It also completes the
@@ -18,8 +18,8 @@ export async function migrate(
   all?: readonly Migration[],
 ): Promise<readonly string[]> {
   const applied = await applyMigrations(pool, tell, signal, all);
-  for (const complete of await load(({ completeSchema }) => completeSchema)) await complete(pool, tell);
-  for (const fill of await load(({ fillTables }) => fillTables)) await fill(pool);
+  for (const complete of await loadParts(({ completeSchema }) => completeSchema)) await complete(pool, tell);
+  for (const fill of await loadParts(({ fillTables }) => fillTables)) await fill(pool);
   await makeMesesAhead(pool, tell);
   return applied;
 }

@@ -5,14 +5,14 @@ import { createBook, type Store } from '../base/book/store.ts';
 import type { Db } from '../base/pg/open.ts';
 import { checkWriting } from '../base/pg/readiness.ts';
 import { StoreUnavailable } from '../base/pg/unavailable.ts';
-import { load, type PartsOf } from '../subjects/subjects.ts';
+import { loadParts, type PartsOf } from '../subjects/subjects.ts';
 
 export type { Store } from '../base/book/store.ts';
 
 /** A group of issuances takes milliseconds; one that takes this long waits for an unhealthy database. */
 const ISSUING_MAX_MS = 5_000;
 
-const PARTS = await load(({ rows }) => rows);
+const PARTS = await loadParts(({ rows }) => rows);
 
 /**
  * `onStored` announces every commit to another worker; without it the documents are kept for this process. `announce`: permission of such a

@@ -9,7 +9,7 @@ import { SIMULAR_MAX_MS } from '../fiscal/simular.ts';
 import { EVENTO_DE_RASCUNHO_WAIT_MAX_MS, EVENTO_WAIT_MAX_MS } from '../subjects/eventos/deliver.job.ts';
 import { LOTE_LEASE_MS } from '../subjects/lotes/lotes.job.ts';
 import { SUBSTITUTA_WAIT_MAX_MS } from '../subjects/notas/deliver.job.ts';
-import { load } from '../subjects/subjects.ts';
+import { loadParts } from '../subjects/subjects.ts';
 
 const ESPERAS = {
   reserva: LEASE_MS,
@@ -67,4 +67,4 @@ const OF_BASE: readonly Repeated[] = [
   },
 ];
 
-export const REPEATED: readonly Repeated[] = [...OF_BASE, ...(await load(({ repeated }) => repeated)).flat()];
+export const REPEATED: readonly Repeated[] = [...OF_BASE, ...(await loadParts(({ repeated }) => repeated)).flat()];

@@ -12,7 +12,7 @@ import { lookAt } from '../base/measures/counters.ts';
 import { tellTrouble } from '../base/world/store-trouble.ts';
 import type { World } from '../base/world/world.ts';
 import type { Ambiente } from '../fiscal/ambiente.ts';
-import { load } from '../subjects/subjects.ts';
+import { loadParts } from '../subjects/subjects.ts';
 import { REPEATED } from './upkeep.ts';
 
 /**
@@ -27,7 +27,7 @@ const GATHER_MS = 200;
 const TROUBLE_MS = 1_000;
 
 /** The kinds of due work. */
-export const KINDS: readonly Kind[] = (await load(({ jobs }) => jobs)).flat();
+export const KINDS: readonly Kind[] = (await loadParts(({ jobs }) => jobs)).flat();
 
 export type Worker = {
   /** Looks at once at the due work of a tenant, or of all. */

@@ -3,13 +3,13 @@
 import { type HttpServer, listenHttp, type TlsKeys } from '../../base/http/http.ts';
 import { ASSET_ROUTES } from '../../base/pages/assets.ts';
 import type { PainelSetup, PainelWorld, Row } from '../../base/pages/visit.ts';
-import { load, type PartsOf } from '../../subjects/subjects.ts';
+import { loadParts, type PartsOf } from '../../subjects/subjects.ts';
 import { answerUnknown, type PainelOptions, routesOf } from './attend.ts';
 
 /** Every page of the console. */
-export const PAINEL_ROUTES: readonly Row[] = (await load(({ pages }) => pages)).flat();
+export const PAINEL_ROUTES: readonly Row[] = (await loadParts(({ pages }) => pages)).flat();
 
-const TRABALHOS = await load(({ trabalhos }) => trabalhos);
+const TRABALHOS = await loadParts(({ trabalhos }) => trabalhos);
 
 /** A town hall has about as many desks. */
 const CONNECTIONS_MAX = 500;

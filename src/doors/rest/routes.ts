@@ -3,7 +3,7 @@
  * of the door, the public description and the tests are derived from these rows.
  */
 import type { Route } from '../../base/http/route.ts';
-import { load } from '../../subjects/subjects.ts';
+import { loadParts } from '../../subjects/subjects.ts';
 
 /** The meaning of the path parameters. */
 export const PARAMS = {
@@ -22,4 +22,4 @@ export const PARAMS = {
   id: 'Identificador da DPS: DPS, município emissor (7), tipo de inscrição (1), inscrição (14), série (5) e número (15).',
 } as const satisfies Readonly<Record<string, string>>;
 
-export const ROUTES: readonly Route[] = (await load(({ routes }) => routes)).flat();
+export const ROUTES: readonly Route[] = (await loadParts(({ routes }) => routes)).flat();

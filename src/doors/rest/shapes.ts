@@ -4,7 +4,7 @@ import { ENVELOPE_SHAPES } from '../../base/http/envelope.ts';
 import type { Pedido } from '../../fiscal/errors/row.ts';
 import type { ErrorJson } from '../../published/errors/json.ts';
 import { type FieldsOf, field, orAbsent, orNull, type Shape, type ShapeName } from '../../published/openapi/field.ts';
-import { load } from '../../subjects/subjects.ts';
+import { loadParts } from '../../subjects/subjects.ts';
 
 const TRECHO = {
   xml: orAbsent(field.text('Trecho da DPS em XML.')),
@@ -55,5 +55,5 @@ const ERRO_SHAPES = {
 
 export const SHAPES: Readonly<Record<ShapeName, Shape>> = Object.assign(
   { ...ENVELOPE_SHAPES, Detalhes: 'texto_ou_objeto', ...ERRO_SHAPES },
-  ...(await load(({ shapes }) => shapes)),
+  ...(await loadParts(({ shapes }) => shapes)),
 );
