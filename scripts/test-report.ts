@@ -1,6 +1,6 @@
 /**
  * The report of a test run. Each file gets a line when it ends, and each failure is printed in full. The last part lists the most expensive
- * files, the intermittent failures, and the skipped tests with their reasons. The last line has the totals.
+ * files, the skipped tests with their reasons, and the failures again, for a log without its beginning. The last line has the totals.
  */
 import path from 'node:path';
 import { readCpuMs } from '../test/support/cpu.ts';
@@ -13,6 +13,8 @@ const DEAREST = 10;
 const NAMED_MAX = 3;
 /** Only the end of a failed file's output is shown. */
 const OUTPUT_MAX = 20_000;
+/** The beginning of a failure, with its message and first lines of the stack, is repeated in the last part. */
+const REPEATED_MAX = 2_000;
 
 export class Report {
   readonly #root: string;
@@ -20,8 +22,8 @@ export class Report {
   readonly #begun = performance.now();
   /** Processor time and duration of each file, summed over its runs. */
   readonly #costs = new Map<string, { cpuMs: number; wallMs: number }>();
-  /** How often each test failed. */
-  readonly #failures = new Map<string, number>();
+  /** How often each test failed, and the words of its first failure. */
+  readonly #failures = new Map<string, { times: number; readonly words: string }>();
   readonly #skipped = new Map<string, string[]>();
   readonly #count = { passed: 0, failed: 0, skipped: 0 };
   readonly #files = new Map<string, FileRun>();
@@ -57,8 +59,10 @@ export class Report {
       } else if (message.kind === 'failure') {
         fileRun.failed += 1;
         const test = message.path === '' ? name : `${name} › ${message.path}`;
-        this.#failures.set(test, (this.#failures.get(test) ?? 0) + 1);
-        console.log(`✖ ${test}\n${message.failure.replace(/^/gm, '    ')}`);
+        const failures = this.#failures.get(test) ?? { times: 0, words: message.failure };
+        failures.times += 1;
+        this.#failures.set(test, failures);
+        tellFailure(test, message.failure);
       }
     }
   }
@@ -85,11 +89,13 @@ export class Report {
     for (const [file, { cpuMs, wallMs }] of dearest) {
       console.log(`  ${seconds(cpuMs)} s de CPU, ${seconds(wallMs)} s  ${this.#nameOf(file)}`);
     }
-    const flaky = [...this.#failures].filter(([, failed]) => times > 1 && failed < times);
-    if (flaky.length > 0) console.log('\nFalharam em algumas vezes, e passaram nas outras:');
-    for (const [test, failed] of flaky) console.log(`  ${failed} de ${times}  ${test}`);
     if (this.#skipped.size > 0) console.log('\nDeixados de lado:');
     for (const [why, tests] of this.#skipped) console.log(`  ${tests.length}, ${why}: ${nameSome(tests)}`);
+    if (this.#failures.size > 0) console.log('\nFalharam:');
+    for (const [test, failure] of this.#failures) {
+      const often = times > 1 ? `  (${failure.times} de ${times} vezes)` : '';
+      tellFailure(test + often, failure.words.slice(0, REPEATED_MAX));
+    }
     const ofFiles = [...this.#costs.values()].reduce((sum, { cpuMs }) => sum + cpuMs, 0);
     const all = readCpuMs();
     console.log(
@@ -103,6 +109,10 @@ export class Report {
   #nameOf(file: string): string {
     return path.relative(this.#root, file);
   }
+}
+
+function tellFailure(test: string, words: string): void {
+  console.log(`✖ ${test}\n${words.replace(/^/gm, '    ')}`);
 }
 
 function nameSome(tests: readonly string[]): string {

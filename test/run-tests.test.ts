@@ -45,14 +45,17 @@ describe('a run', () => {
     assert.match(out, /s de CPU, .* s {2}.*a\.test\.ts/);
   });
 
-  test('with a failed assertion ends with 1, and shows where and why, once', () => {
+  test('with a failed assertion ends with 1, and shows where and why at once and again in its last part', () => {
     const { status, out } = runFiles({
       'a.test.ts':
         "describe('s', () => { test('ok', () => {}); test('bad', () => { console.log('printed'); throw new Error('because'); }); });",
     });
     assert.equal(status, 1, out);
-    assert.equal(out.match(/because/g)?.length, 1, out);
-    assert.match(out, /a\.test\.ts › s › bad/);
+    assert.match(
+      out,
+      /^✖ .*a\.test\.ts › s › bad\n +Error: because\n[\s\S]*\nFalharam:\n✖ .*a\.test\.ts › s › bad\n +Error: because\n/m,
+    );
+    assert.equal(out.match(/because/g)?.length, 2, out);
     assert.match(out, /printed/);
     assert.match(out, /\n1 passed, 1 failed, 0 skipped\n$/);
   });
@@ -92,7 +95,7 @@ describe('a run', () => {
       2,
     );
     assert.equal(status, 1, out);
-    assert.match(out, /1 de 2 {2}.*comes and goes/);
+    assert.match(out, /\nFalharam:\n✖ .*comes and goes {2}\(1 de 2 vezes\)\n/);
     assert.match(out, /\n1 passed, 1 failed, 0 skipped\n$/);
   });
 });
