@@ -1,6 +1,7 @@
 /**
  * The report of a test run. Each file gets a line when it ends, and each failure is printed in full. The last part lists the most expensive
- * files, the skipped tests with their reasons, and the failures again, for a log without its beginning. The last line has the totals.
+ * files, the skipped tests with their reasons, and the failures again. A log without its beginning names them too. The last line has the
+ * totals.
  */
 import path from 'node:path';
 import { readCpuMs } from '../test/support/cpu.ts';

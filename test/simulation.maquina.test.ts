@@ -15,6 +15,8 @@ import { describeFailure, FIRST_SEED, playSeeds } from './support/simulation-sta
 const SEEDS = LONG ? 2_000 : process.env['NFSE_TEST_CITUS'] === undefined ? 50 : 200;
 /** Moves of the state machine that fifty seeds may miss: some happen once in a hundred. */
 const MISSING_MAX = 5;
+/** A run that is interrupted has told how far it came, and which seeds had failed. */
+const TELL_EVERY = 100;
 /** The number of failed seeds whose trace is printed. */
 const STORIES_MAX = 3;
 
@@ -24,8 +26,15 @@ test(`${ASKED_SEED ?? SEEDS} seeds of notes and events`, async (t) => {
   t.diagnostic(`seeds ${seeds[0]} to ${seeds.at(-1)}; one of them alone: NFSE_TEST_SEMENTE=${seeds[0]}`);
   const [moves, answers, refused] = [new Map<string, number>(), new Map<string, number>(), new Map<string, number>()];
   const failed: { seed: number; first: string; told: string }[] = [];
+  let played = 0;
   await playSeeds(seeds, async (seed, { simulacao, broken }) => {
-    if (broken.length > 0) failed.push({ seed, first: broken[0]!, told: describeFailure(seed, broken, simulacao) });
+    if (broken.length > 0) {
+      failed.push({ seed, first: broken[0]!, told: describeFailure(seed, broken, simulacao) });
+      process.stderr.write(`seed ${seed}: ${broken[0]}\n`);
+    }
+    played += 1;
+    if (played % TELL_EVERY === 0)
+      process.stderr.write(`${played} of ${seeds.length} seeds, ${failed.length} failed\n`);
     if (ASKED_SEED !== undefined) t.diagnostic(simulacao.trace.join('\n'));
     add(refused, simulacao.refused);
     add(answers, simulacao.ambiente.answered);
