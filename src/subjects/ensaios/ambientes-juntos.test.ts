@@ -152,6 +152,14 @@ describe('a sandbox that many use at once', () => {
     assert.equal((await issue(ambiente, exampleXml({ nDPS: '777777' }))).status, 201);
   });
 
+  test('that was just thrown away is told to its owner as gone, while the process still knows its address', async () => {
+    const ambiente = await make();
+    assert.equal((await own('GET', ambiente)).status, 200);
+    await pool.query('delete from ensaios where tenant = $1', [ambiente.slug]);
+    const { status, body } = await own('GET', ambiente);
+    assert.deepEqual([status, body.codigo_erro], [404, 'E601']);
+  });
+
   test('is reset while it is thrown away', async () => {
     for (let round = 0; round < 3; round += 1) {
       const ambiente = await make();

@@ -108,14 +108,21 @@ const RIGOR_SENDS = {
 } as const;
 const RELOGIO = field.moment('A hora que o ambiente passa a ter; dali em diante ela corre.');
 
+/** The answer for a client that is not the owner of the sandbox; undefined: it is the owner. */
+async function refuseStranger({ world, municipio, shown }: Call) {
+  const admitted = await admitOwner(world, municipio, shown());
+  if (admitted === 'owner') return undefined;
+  if (admitted === 'not_here') return refuseNoAmbiente(false);
+  return admitted === 'gone' ? refuseUnknownMunicipio(municipio.tenant) : { refusal: admitted, isMiss: true };
+}
+
 /** An operation of the owner on the sandbox. */
 type OnOwn<Body> = (call: Call) => Promise<Body | Refused>;
 
 function byOwner<Body extends object>(work: OnOwn<Body>) {
   return async (call: Call) => {
-    const admitted = await admitOwner(call.world, call.municipio, call.shown());
-    if (admitted === 'not_here') return refuseNoAmbiente(false);
-    if (admitted !== 'owner') return { refusal: admitted, isMiss: true };
+    const refused = await refuseStranger(call);
+    if (refused !== undefined) return refused;
     const done = await work(call);
     return 'refusal' in done ? done : { body: { status: 'OK', ...(done as Body) } };
   };
@@ -154,10 +161,9 @@ const personas = byOwner(async () => ({ personas: listPersonas() }));
 
 /** The document as it is sent: the reader passes it on unchanged. */
 async function personaDocument(call: Call) {
-  const { world, municipio, shown, params, search } = call;
-  const admitted = await admitOwner(world, municipio, shown());
-  if (admitted === 'not_here') return refuseNoAmbiente(false);
-  if (admitted !== 'owner') return { refusal: admitted, isMiss: true };
+  const { world, params, search } = call;
+  const refused = await refuseStranger(call);
+  if (refused !== undefined) return refused;
   const query = new URLSearchParams(search);
   const strange = findStrangeParams(query, Object.keys(DOCUMENTO_QUERY), 'Este endereço');
   if (strange.length > 0) return refuseParams(strange);

@@ -173,16 +173,22 @@ function untilSeen(): Promise<void> {
   return sleep(CADASTRO_LIDO_MS);
 }
 
-/** Whether a client shows the key of a sandbox; `not_here`: this is no private sandbox. */
+/**
+ * Whether a client shows the key of a sandbox; `not_here`: this is no private sandbox. `gone`: a key is shown, and the sandbox was deleted
+ * meanwhile.
+ */
 export async function admitOwner(
   { store }: Pick<World, 'store'>,
   { tenant, ensaioAte }: Municipio,
   shown: Presented,
-): Promise<'owner' | 'not_here' | Refusal> {
+): Promise<'owner' | 'not_here' | 'gone' | Refusal> {
   if (ensaioAte === undefined) return 'not_here';
   const value = shown.kind === 'token' ? shown.value : undefined;
-  const ensaio = value?.startsWith(KEY_PREFIX) ? await store.ensaios.find(tenant) : undefined;
-  if (ensaio !== undefined && timingSafeEqual(ensaio.chave, digest(value!))) return 'owner';
+  if (value?.startsWith(KEY_PREFIX)) {
+    const ensaio = await store.ensaios.find(tenant);
+    if (ensaio === undefined) return 'gone';
+    if (timingSafeEqual(ensaio.chave, digest(value))) return 'owner';
+  }
   const fault: Fault = {
     codigo: value === undefined ? 'E9003' : 'E9007',
     xpath: '',
