@@ -1,12 +1,14 @@
 /** Reads the cells of a register's line: each reader judges the cell and gives its value. */
 import { FORMAS_DEDUCAO, TIPOS_BENEFICIO, type TipoBeneficio } from './cadastros.ts';
-import { enumeracaoOf, servicoOf } from './catalogs/catalogs.ts';
+import { enumeracaoOf, readSubitem, servicoOf, servicos } from './catalogs/catalogs.ts';
 import { bareDocumento, whyNoDocumento } from './chave.ts';
 import { decimal } from './decimal.ts';
+import { ENDERECO_NAO_INFORMADO } from './facts.ts';
 import { ALIQUOTA_DA_NOTA_MAX } from './iss.ts';
 import { checkText } from './layout/check-text.ts';
 import { type SimpleType, T } from './layout/simple-types.ts';
 import { isDay } from './moment.ts';
+import { ownOf } from './own.ts';
 import type { Municipio } from './settings.ts';
 import { readPercent } from './settings-text.ts';
 
@@ -41,7 +43,7 @@ const BRAZILIAN = /^(\d{2})\/(\d{2})\/(\d{4})$/;
 const YEAR_MIN = 1900;
 
 /** `YYYY-MM-DD`, from that or from `DD/MM/YYYY`; undefined: the column is empty or no date. */
-function dateOf(line: Line, column: string): string | undefined {
+export function readDate(line: Line, column: string): string | undefined {
   const value = line.text(column);
   if (value === '') return undefined;
   const iso = ISO.exec(value);
@@ -58,12 +60,22 @@ function dateOf(line: Line, column: string): string | undefined {
   return date;
 }
 
-/** Both days of a period; an end needs a beginning that is not later. */
-export function periodOf(line: Line, inicioColumn: string, fimColumn: string) {
-  const [inicio, fim] = [dateOf(line, inicioColumn), dateOf(line, fimColumn)];
+/** The last day of a period, which needs a beginning that is not later; undefined: the column is empty or no date. */
+export function readEnd(line: Line, inicioColumn: string, fimColumn: string): string | undefined {
+  const [inicio, fim] = [readDate(quiet(line), inicioColumn), readDate(line, fimColumn)];
   if (fim !== undefined && line.text(inicioColumn) === '') line.refuse(fimColumn, `veio sem ${inicioColumn}`);
   if (inicio !== undefined && fim !== undefined && fim < inicio) line.refuse(fimColumn, `é anterior a ${inicioColumn}`);
-  return { inicio, fim };
+  return fim;
+}
+
+/** Both days of a period. */
+export function readPeriod(line: Line, inicioColumn: string, fimColumn: string) {
+  return { inicio: readDate(line, inicioColumn), fim: readEnd(line, inicioColumn, fimColumn) };
+}
+
+/** The same line, of which no problem is told. */
+export function quiet(line: Line): Line {
+  return { ...line, refuse: () => undefined };
 }
 
 /** A code longer than `cTribMun` serves the municipality alone. */
@@ -226,4 +238,111 @@ export function readDocumento(line: Line): string {
   const problem = documento === '' ? undefined : whyNoDocumento(documento);
   if (problem !== undefined) line.refuse('documento', problem);
   return documento;
+}
+
+/** The document of a provider, required. Messages do not repeat it: the line shows its place, and it may be a person's. */
+export function readDocumentoNecessario(line: Line): string {
+  const documento = bareDocumento(line.text('documento'));
+  const problem = whyNoDocumentoOfSheet(documento);
+  if (problem !== undefined) line.refuse('documento', problem);
+  return documento;
+}
+
+function whyNoDocumentoOfSheet(documento: string): string | undefined {
+  if (documento === '') return 'está vazio';
+  if (/E\+?\d+$/.test(documento) && documento.includes(','))
+    return 'está em notação científica; formate a coluna como texto';
+  const { length } = documento;
+  return length === 10 || length === 12 || length === 13
+    ? `tem ${length} posições; se a planilha tirou os zeros à esquerda, formate a coluna como texto`
+    : whyNoDocumento(documento);
+}
+
+/**
+ * National rules allow any text. The municipality's own must be text that others can read and write, and have a comparable part
+ * (`inscricao_comparavel`).
+ */
+const INSCRICAO: SimpleType = {
+  ...T.im,
+  latin: true,
+  also: (value) => (/[0-9A-Za-z]/.test(value) ? undefined : 'não tem letras nem algarismos; deixe vazio quando não há'),
+};
+
+/** A municipal registration; empty: there is none. */
+export function readInscricao(line: Line): string {
+  return layoutText(line, 'inscricao_municipal', INSCRICAO) ?? '';
+}
+
+const FLAGS: Readonly<Record<string, boolean>> = {
+  sim: true,
+  s: true,
+  '1': true,
+  true: true,
+  nao: false,
+  não: false,
+  n: false,
+  '0': false,
+  false: false,
+};
+
+export function readFlag(line: Line, column: string): boolean {
+  const value = line.text(column).toLowerCase();
+  const flag = ownOf(FLAGS, value);
+  if (flag === undefined) line.refuse(column, value === '' ? 'está vazio' : 'não é sim nem não');
+  return flag ?? false;
+}
+
+/** The columns that give an address: whole, or not at all. A number may be missing, as in the street. */
+export const ADDRESS = ['logradouro', 'bairro', 'cep'] as const;
+
+/** A part of an address; that of an unknown address if the line gives none. */
+export function readAddress(line: Line, column: (typeof ADDRESS)[number], type: SimpleType, unknown: string): string {
+  if (ADDRESS.every((one) => line.text(one) === '')) return unknown;
+  return neededText(line, column, type);
+}
+
+export function readNumero(line: Line): string {
+  return layoutText(line, 'numero', T.nro) ?? ENDERECO_NAO_INFORMADO.nro;
+}
+
+/** Removes punctuation as in `(11) 3333-4444` and `01001-000`. */
+export function withoutPunctuation(line: Line): Line {
+  return { ...line, text: (column) => line.text(column).replace(/[\s().+-]/g, '') };
+}
+
+/** An item of the list of services, such as `01.01`, required. */
+export function readItem(line: Line): string {
+  const text = line.text('item');
+  const item = readSubitem(text) ?? '';
+  if (!servicos().some(({ subitem }) => subitem === item)) {
+    line.refuse('item', `${text || 'vazio'} não é da lista de serviços; escreva como 01.01`);
+  }
+  return item;
+}
+
+export function readCodigoMunicipal(line: Line): string {
+  const codigo = line.text('codigo_municipal');
+  if (codigo.length > 20) line.refuse('codigo_municipal', 'tem mais de 20 posições');
+  return codigo;
+}
+
+/** The code of a column without punctuation; undefined: the column is empty. */
+export function readKnown(line: Line, column: string, isKnown: (code: string) => boolean): string | undefined {
+  const code = line.text(column).replace(/[.\s-]/g, '');
+  if (code === '') return undefined;
+  if (!isKnown(code)) line.refuse(column, `${line.text(column)} não existe`);
+  return code;
+}
+
+/** A CST, which comes with a classification of its own. */
+export function readCst(line: Line): string | undefined {
+  const [cst, classificacao] = [
+    readKnown(line, 'cst', (code) => /^\d{3}$/.test(code)),
+    readKnown(quiet(line), 'cclasstrib', () => true),
+  ];
+  if ((cst === undefined) !== (classificacao === undefined))
+    line.refuse('cst', 'e cclasstrib vêm juntos, ou nenhum deles');
+  else if (cst !== undefined && !classificacao!.startsWith(cst))
+    line.refuse('cclasstrib', `${classificacao} não é do cst ${cst}`);
+  return cst;
 }

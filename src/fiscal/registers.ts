@@ -3,24 +3,40 @@
  * File, pages, commands, statements and audited columns are made of these rows.
  */
 import { TIPOS_BENEFICIO } from './cadastros.ts';
+import { classificacaoOf, indicadorOf, nbsOf, servicoOf } from './catalogs/catalogs.ts';
+import { ENDERECO_NAO_INFORMADO } from './facts.ts';
 import { T } from './layout/simple-types.ts';
+import { ownOf } from './own.ts';
 import {
   DESCRICAO,
   FORMAS,
   type Line,
+  layoutText,
   neededText,
+  readAddress,
   readCnae,
   readCodigo,
+  readCodigoMunicipal,
+  readCst,
+  readDate,
   readDocumento,
+  readDocumentoNecessario,
   readDocumentos,
+  readEnd,
+  readFlag,
   readFormas,
+  readInscricao,
+  readItem,
+  readKnown,
   readMedida,
   readNacional,
+  readNumero,
   readNumeroBeneficio,
   readPercentual,
   readRegime,
   readServicos,
   readTipo,
+  withoutPunctuation,
 } from './register-text.ts';
 import type { Municipio } from './settings.ts';
 
@@ -34,22 +50,36 @@ export type ColumnWords = {
 
 type Column = ColumnWords & {
   /** The type in the database; absent: text. */
-  readonly sql?: 'numeric' | 'text[]';
+  readonly sql?: 'numeric' | 'text[]' | 'boolean';
+  /** The column of the database, where its name differs from that of the file. */
+  readonly stored?: string;
+  /** The column is stored in another table of the register. */
+  readonly table?: string;
   /** The column belongs to the key of a line, and is never null. */
   readonly isKey?: true;
   /** A file may lack the column: the stored value then stays, and a new line has none. */
   readonly isOptional?: true;
+  /** A file has the column, and a line may leave it empty. */
+  readonly mayBeEmpty?: true;
+  /** The value of a new line when the file lacks the column. */
+  readonly absent?: string;
+  /** The option of a command that changes a line by hand; `name`: unless it is called as the column. */
+  readonly option?: { readonly takes: string; readonly help: string; readonly name?: string };
   /** The note of the command, for a column whose name is not enough. */
   readonly note?: string;
+  /** The field of a line of the correlation. */
+  readonly field?: string;
   /** Its problems stand before those of other columns. */
   readonly isReadFirst?: true;
   /** The value of a cell; the problems of the cell are told to the line. */
-  readonly read: (line: Line, municipio: Municipio) => string | readonly string[] | undefined;
+  readonly read: (line: Line, municipio: Municipio) => string | readonly string[] | boolean | undefined;
 };
 
 type Register = {
   /** The title, as in `Serviços de sao-paulo`. */
   readonly titulo: string;
+  /** The description for new users. */
+  readonly sobre: string;
   /** The table of the database. */
   readonly table: string;
   /** Columns in the order of the file, without the period. */
@@ -85,6 +115,7 @@ const DOCUMENTO_DO_PRESTADOR = {
 export const LISTAS = {
   servicos: {
     titulo: 'Serviços',
+    sobre: 'A lista municipal de serviços e as suas alíquotas. Com ela, só se emite pelos códigos que estão na lista.',
     table: 'servicos_municipais',
     columns: {
       codigo: {
@@ -112,6 +143,7 @@ export const LISTAS = {
   },
   beneficios: {
     titulo: 'Benefícios',
+    sobre: 'Benefícios municipais (nBM). Com eles, uma nota só leva um benefício que está aqui.',
     table: 'beneficios_municipais',
     columns: {
       numero: {
@@ -161,6 +193,7 @@ export const LISTAS = {
   },
   deducoes: {
     titulo: 'Deduções',
+    sobre: 'Serviços que admitem dedução da base de cálculo. Com eles, os demais não admitem nenhuma.',
     table: 'deducoes_admitidas',
     columns: {
       codigo_tributacao_nacional: { isKey: true, ...NACIONAL },
@@ -176,6 +209,7 @@ export const LISTAS = {
   },
   regimes: {
     titulo: 'Regimes especiais',
+    sobre: 'Regimes especiais de tributação atribuídos a prestadores. Com eles, uma nota só leva o que está aqui.',
     table: 'regimes_especiais',
     columns: {
       regime: {
@@ -194,6 +228,7 @@ export const LISTAS = {
   },
   nao_incidencias: {
     titulo: 'Não incidências',
+    sobre: 'Serviços em que o ISSQN não incide. Com eles, nos demais ele incide.',
     table: 'nao_incidencias',
     columns: { codigo_tributacao_nacional: { isKey: true, ...NACIONAL }, documento: DOCUMENTO_DO_PRESTADOR },
   },
@@ -208,27 +243,240 @@ export const PERIODO: Readonly<Record<'inicio' | 'fim', ColumnWords>> = {
   fim: { label: 'Vale até', help: `${DAY} Vazio: sem fim.` },
 };
 
-/** The columns of a list by their names, in the order of the file, without the period. */
-export function listColumnsOf(nome: ListaNome): readonly (readonly [name: string, column: Column])[] {
-  return Object.entries(LISTAS[nome].columns);
+/** The establishments that may issue. Those whose periods in the Simples Nacional a file gives have them in a table of their own. */
+export const PRESTADORES = {
+  titulo: 'Prestadores',
+  sobre: 'Quem pode emitir nota neste município, com inscrição, endereço e períodos do Simples Nacional.',
+  table: 'prestadores',
+  columns: {
+    documento: { isKey: true, label: 'CNPJ ou CPF', help: 'Com ou sem pontos.', read: readDocumentoNecessario },
+    razao_social: {
+      label: 'Razão social ou nome',
+      option: { takes: 'NOME', help: 'como sai na nota' },
+      read: (line) => neededText(line, 'razao_social', T.xNome),
+    },
+    inscricao_municipal: {
+      isKey: true,
+      mayBeEmpty: true,
+      label: 'Inscrição municipal',
+      help: 'Vazia, quando não tem.',
+      option: {
+        name: 'inscricao',
+        takes: 'INSCRIÇÃO',
+        help: 'inscrição municipal; sem ela, o estabelecimento sem inscrição',
+      },
+      read: readInscricao,
+    },
+    simples_inicio: {
+      table: 'simples_nacional',
+      stored: 'inicio',
+      isOptional: true,
+      label: 'Simples Nacional de',
+      help: DAY,
+      read: (line) => readDate(line, 'simples_inicio'),
+    },
+    simples_fim: {
+      table: 'simples_nacional',
+      stored: 'fim',
+      isOptional: true,
+      label: 'até',
+      help: 'Vazio: continua.',
+      read: (line) => readEnd(line, 'simples_inicio', 'simples_fim'),
+    },
+    autorizado: {
+      sql: 'boolean',
+      isOptional: true,
+      absent: 'true',
+      label: 'Pode emitir',
+      choices: [
+        ['sim', 'sim'],
+        ['nao', 'não'],
+      ],
+      read: (line) => readFlag(line, 'autorizado'),
+    },
+    nome_fantasia: {
+      isOptional: true,
+      label: 'Nome fantasia',
+      option: { takes: 'NOME', help: 'nome fantasia' },
+      read: (line) => layoutText(line, 'nome_fantasia', T.xFant),
+    },
+    logradouro: {
+      isOptional: true,
+      absent: ENDERECO_NAO_INFORMADO.xLgr,
+      label: 'Logradouro',
+      help: 'Sem endereço, sai na nota que ele não foi informado.',
+      option: { takes: 'TEXTO', help: 'rua, avenida' },
+      read: (line) => readAddress(line, 'logradouro', T.xLgr, ENDERECO_NAO_INFORMADO.xLgr),
+    },
+    numero: {
+      isOptional: true,
+      absent: ENDERECO_NAO_INFORMADO.nro,
+      label: 'Número',
+      option: { takes: 'TEXTO', help: 'número no logradouro' },
+      read: readNumero,
+    },
+    complemento: {
+      isOptional: true,
+      label: 'Complemento',
+      option: { takes: 'TEXTO', help: 'complemento' },
+      read: (line) => layoutText(line, 'complemento', T.xCpl),
+    },
+    bairro: {
+      isOptional: true,
+      absent: ENDERECO_NAO_INFORMADO.xBairro,
+      label: 'Bairro',
+      option: { takes: 'TEXTO', help: 'bairro' },
+      read: (line) => readAddress(line, 'bairro', T.xBairro, ENDERECO_NAO_INFORMADO.xBairro),
+    },
+    cep: {
+      isOptional: true,
+      absent: ENDERECO_NAO_INFORMADO.CEP,
+      label: 'CEP',
+      option: { takes: 'CEP', help: 'CEP' },
+      read: (line) => readAddress(withoutPunctuation(line), 'cep', T.cep, ENDERECO_NAO_INFORMADO.CEP),
+    },
+    fone: {
+      isOptional: true,
+      label: 'Telefone',
+      option: { takes: 'FONE', help: 'telefone' },
+      read: (line) => layoutText(withoutPunctuation(line), 'fone', T.fone),
+    },
+    email: {
+      isOptional: true,
+      label: 'E-mail',
+      option: { takes: 'EMAIL', help: 'endereço eletrônico' },
+      read: (line) => layoutText(line, 'email', T.email),
+    },
+  },
+} as const satisfies Register;
+
+/** The additions to the RPS of the legacy port (D-70). The key is an item of the list, or one of the municipality's own codes. */
+export const CORRELACAO = {
+  titulo: 'Correlação',
+  sobre: 'O que falta a um RPS do porto SOAP antigo (NBS, IBS e CBS), por item da lista de serviços.',
+  table: 'correlacoes_legadas',
+  columns: {
+    item: { isKey: true, label: 'Item da lista', help: 'Como 01.01.', read: readItem },
+    codigo_municipal: {
+      isKey: true,
+      mayBeEmpty: true,
+      label: 'Código municipal',
+      help: 'Vazio: todo RPS do item que não tem linha própria.',
+      read: readCodigoMunicipal,
+    },
+    codigo_tributacao_nacional: {
+      field: 'cTribNac',
+      isOptional: true,
+      label: 'Código nacional do serviço',
+      help: 'Seis algarismos, como 01.01.01.',
+      read: (line) => readKnown(line, 'codigo_tributacao_nacional', (code) => servicoOf(code)?.emissivel === true),
+    },
+    nbs: {
+      field: 'cNBS',
+      isOptional: true,
+      label: 'NBS',
+      read: (line) => readKnown(line, 'nbs', (code) => nbsOf(code) !== undefined),
+    },
+    cst: { field: 'CST', isOptional: true, label: 'CST do IBS e da CBS', read: readCst },
+    cclasstrib: {
+      field: 'cClassTrib',
+      stored: 'c_class_trib',
+      isOptional: true,
+      label: 'cClassTrib',
+      read: (line) => readKnown(line, 'cclasstrib', (code) => classificacaoOf(code) !== undefined),
+    },
+    cindop: {
+      field: 'cIndOp',
+      stored: 'c_ind_op',
+      isOptional: true,
+      label: 'cIndOp',
+      read: (line) => readKnown(line, 'cindop', (code) => indicadorOf(code) !== undefined),
+    },
+    /** The kind is that of an operation that is sent as immune. */
+    tipo_imunidade: {
+      field: 'tpImunidade',
+      stored: 'tp_imunidade',
+      isOptional: true,
+      label: 'Tipo de imunidade',
+      read: (line) => readKnown(line, 'tipo_imunidade', (code) => /^[1-5]$/.test(code)),
+    },
+    /** The benefit is that of an operation that is sent as exempt. */
+    numero_beneficio: {
+      field: 'nBM',
+      stored: 'n_bm',
+      isOptional: true,
+      label: 'Número do benefício',
+      read: (line) => readKnown(line, 'numero_beneficio', (code) => /^\d{14}$/.test(code)),
+    },
+  },
+} as const satisfies Register;
+
+/** All registers of a municipality, in the order of the console. */
+export const REGISTERS = { prestadores: PRESTADORES, ...LISTAS, correlacao: CORRELACAO } as const;
+
+export type RegisterName = keyof typeof REGISTERS;
+
+/** The columns of a register with their names, in the order of the file; a dated list has its period besides. */
+export function listRegisterColumns(nome: RegisterName): readonly (readonly [name: string, column: Column])[] {
+  return Object.entries(REGISTERS[nome].columns);
 }
 
-/** The key of a line without its beginning, and the other columns without the period. */
-export function splitColumns(nome: ListaNome): { readonly key: readonly string[]; readonly told: readonly string[] } {
+/** The same names, with the period. */
+export function listFileColumns(nome: RegisterName): readonly string[] {
+  return [...listRegisterColumns(nome).map(([name]) => name), ...(nome in LISTAS ? Object.keys(PERIODO) : [])];
+}
+
+/** The words of a column of a file, and whether a line may leave it empty. */
+export function describeColumn(nome: RegisterName, column: string): Pick<Column, keyof ColumnWords | 'mayBeEmpty'> {
+  const columns: Readonly<Record<string, Column>> = REGISTERS[nome].columns;
+  return ownOf(columns, column) ?? ownOf(PERIODO, column) ?? { label: column };
+}
+
+/** The columns of a file: those that it needs, and those that it may lack. No line of a dated list ends if the file lacks `fim`. */
+export function splitOptional(nome: RegisterName): Readonly<Record<'required' | 'optional', readonly string[]>> {
+  const names = (isOptional: boolean): readonly string[] =>
+    listRegisterColumns(nome).flatMap(([name, column]) => ((column.isOptional === true) === isOptional ? [name] : []));
+  if (!(nome in LISTAS)) return { required: names(false), optional: names(true) };
+  return { required: [...names(false), 'inicio'], optional: [...names(true), 'fim'] };
+}
+
+/** The columns of the table of a register: the key of a line without its beginning, and the other columns without the period. */
+export function splitColumns(nome: RegisterName): Readonly<Record<'key' | 'told', readonly string[]>> {
   const names = (isKey: boolean): readonly string[] =>
-    listColumnsOf(nome).flatMap(([name, column]) => ((column.isKey === true) === isKey ? [name] : []));
+    listRegisterColumns(nome).flatMap(([name, { stored = name, table, ...column }]) =>
+      table === undefined && (column.isKey === true) === isKey ? [stored] : [],
+    );
   return { key: names(true), told: names(false) };
 }
 
 type StoredOf<One> = One extends { readonly sql: 'text[]' }
   ? readonly string[]
-  : One extends { readonly isKey: true }
-    ? string
-    : One extends { readonly isOptional: true }
-      ? string | null
-      : string;
+  : One extends { readonly sql: 'boolean' }
+    ? boolean
+    : One extends { readonly isKey: true } | { readonly absent: string }
+      ? string
+      : One extends { readonly isOptional: true }
+        ? string | null
+        : string;
+
+/** The columns of the table of a register, as the database gives them. */
+export type StoredColumns<Nome extends RegisterName> = {
+  readonly [Name in keyof (typeof REGISTERS)[Nome]['columns'] as (typeof REGISTERS)[Nome]['columns'][Name] extends {
+    readonly table: string;
+  }
+    ? never
+    : Name]: StoredOf<(typeof REGISTERS)[Nome]['columns'][Name]>;
+};
 
 /** A stored line of a list by its columns, in force from `inicio` to `fim`, both included, `YYYY-MM-DD`. */
-export type StoredLine<Nome extends ListaNome> = {
-  readonly [Name in keyof (typeof LISTAS)[Nome]['columns']]: StoredOf<(typeof LISTAS)[Nome]['columns'][Name]>;
-} & { readonly inicio: string; readonly fim: string | null };
+export type StoredLine<Nome extends ListaNome> = StoredColumns<Nome> & {
+  readonly inicio: string;
+  readonly fim: string | null;
+};
+
+type ColumnOfCorrelacao = (typeof CORRELACAO.columns)[keyof typeof CORRELACAO.columns];
+
+/** A line of the correlation by its fields: its additions to an item of the list, or to a code of the municipality's own. */
+export type Correlacao = {
+  readonly [Field in Extract<ColumnOfCorrelacao, { readonly field: string }>['field']]: string | undefined;
+};

@@ -5,7 +5,7 @@ import {
   LISTA_NOMES,
   LISTAS,
   type ListaNome,
-  listColumnsOf,
+  listRegisterColumns,
   type StoredLine,
   splitColumns,
 } from '../../fiscal/registers.ts';
@@ -30,7 +30,7 @@ type Lista = {
 };
 
 function listaOf(nome: ListaNome): Lista {
-  const typed = listColumnsOf(nome).flatMap(([name, { sql }]) => (sql === undefined ? [] : [[name, sql]]));
+  const typed = listRegisterColumns(nome).flatMap(([name, { sql }]) => (sql === undefined ? [] : [[name, sql]]));
   return { table: LISTAS[nome].table, ...splitColumns(nome), types: Object.fromEntries(typed) };
 }
 

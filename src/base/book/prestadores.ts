@@ -1,5 +1,6 @@
 /** The municipal registry: establishments, and providers that their first DPS adds in the sandbox. */
 import type { Prestador } from '../../fiscal/facts.ts';
+import { type StoredColumns, splitColumns } from '../../fiscal/registers.ts';
 import { batchLookups } from '../pg/batch-lookups.ts';
 import { cacheReads } from '../pg/cache-reads.ts';
 import type { Db } from '../pg/open.ts';
@@ -9,26 +10,13 @@ import { listColumns, unnestRows } from '../pg/sql.ts';
 import { insertRegistradas } from './auditoria-entradas.ts';
 import { UNLESS_IMPORTING } from './staging.ts';
 
-type Row = {
-  documento: string;
-  inscricao_municipal: string;
-  razao_social: string;
-  nome_fantasia: string | null;
-  autorizado: boolean;
-  logradouro: string;
-  numero: string;
-  complemento: string | null;
-  bairro: string;
-  cep: string;
-  fone: string | null;
-  email: string | null;
-  simples: readonly (readonly [string, string | null])[] | null;
-};
+type Row = StoredColumns<'prestadores'> & { simples: readonly (readonly [string, string | null])[] | null };
+
+const { key: KEY, told: TOLD } = splitColumns('prestadores');
 
 const OF_DOCUMENTS = planOnce(
   'prestadores_of',
-  `select p.documento, p.inscricao_municipal, p.razao_social, p.nome_fantasia, p.autorizado, p.logradouro, p.numero,
-    p.complemento, p.bairro, p.cep, p.fone, p.email,
+  `select ${listColumns('p', [...KEY, ...TOLD])},
     (select json_agg(json_build_array(s.inicio, s.fim) order by s.inicio) from simples_nacional s
       where s.tenant = $1 and s.documento = p.documento) as simples
     from unnest($2::text[]) as x (documento) join prestadores p on p.tenant = $1 and p.documento = x.documento

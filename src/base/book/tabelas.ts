@@ -2,7 +2,7 @@
  * All tables of the database, one row each, with all that the house must know of them: how the audit chain tells their rows, the month that
  * they are kept by, and their data of a person. `tabelas.test.ts` holds the rows to the catalogue (D-666, D-679).
  */
-import { type ListaNome, splitColumns } from '../../fiscal/registers.ts';
+import { type ListaNome, type RegisterName, splitColumns } from '../../fiscal/registers.ts';
 import { SETTINGS } from '../../fiscal/settings.ts';
 import { NOTA_TYPES } from './nota-columns.ts';
 
@@ -81,11 +81,16 @@ const SETTING_NAMES = SETTINGS.map(([, { column, sql }]) => (sql === 'boolean' ?
 const NOTA_NAMES = NOTA_TYPES.filter(([nome]) => nome !== 'tabela_aliquotas')
   .map(([nome, sql]) => (sql === 'timestamptz' ? `${nome}:t` : sql === 'date' ? `${nome}:d` : nome))
   .join(' ');
+/** The columns of a register, with a space between. */
+function joinColumns(nome: RegisterName): string {
+  const { key, told } = splitColumns(nome);
+  return [...key, ...told].join(' ');
+}
+
 /** The columns of a list, which are told whole; an act stands beside the deletion of a line. */
 function readLista(nome: ListaNome, ordem: number): Contada {
-  const { key, told } = splitColumns(nome);
-  const colunas = [...key, ...told, 'inicio:d', 'fim:d'].join(' ');
-  return { corrente: { ordem, chave: [...key, 'inicio'].join(' '), sai: 'ato' }, colunas };
+  const chave = [...splitColumns(nome).key, 'inicio'].join(' ');
+  return { corrente: { ordem, chave, sai: 'ato' }, colunas: `${joinColumns(nome)} inicio:d fim:d` };
 }
 
 const MOVIMENTO = 'mes movimento em:t de gatilho para mensagem quem resposta';
@@ -309,8 +314,7 @@ export const TABELAS = {
   // Registers.
   prestadores: {
     corrente: { ordem: 12, chave: 'documento inscricao_comparavel', sai: 'ato' },
-    colunas: `documento inscricao_municipal razao_social nome_fantasia autorizado logradouro numero complemento bairro cep fone email
-      origem criado_em:t`,
+    colunas: `${joinColumns('prestadores')} origem criado_em:t`,
     semEntrada: { inscricao_comparavel: 'o banco a faz da inscrição' },
     pessoas: makeLugar('cadastro', 'cadastro de prestadores, com endereço e contato', 't.documento = $2'),
   },
@@ -354,7 +358,7 @@ export const TABELAS = {
   },
   correlacoes_legadas: {
     corrente: { ordem: 19, chave: 'item codigo_municipal', sai: 'ato' },
-    colunas: 'item codigo_municipal codigo_tributacao_nacional nbs cst c_class_trib c_ind_op tp_imunidade n_bm',
+    colunas: joinColumns('correlacao'),
     pessoas: 'códigos de serviços',
   },
 

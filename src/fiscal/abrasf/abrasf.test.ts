@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import { lawOver, lawOverExample } from '../../../test/support/law.ts';
 import { infRps, TOMADOR } from '../../../test/support/rps.ts';
 import { readXml } from '../../documents/xml.ts';
+import { readSubitem } from '../catalogs/catalogs.ts';
 import { errorOf } from '../errors.ts';
 import { INF_DPS } from '../layout/dps.ts';
 import { INF_NFSE_OWN } from '../layout/nfse.ts';
@@ -16,7 +17,6 @@ import { dpsOfRps, linhaOf, MAPA, NAO_LEVADOS } from './mapa.ts';
 import { CODIGOS, mensagemOf, mensagemOfFalta, mensagemOfFault, mensagemOfImpedimento, rpsNamed } from './mensagens.ts';
 import { NOTA, nestLeaves } from './nota.ts';
 import { CAMPOS_RPS, readRps } from './rps.ts';
-import { subitemOf } from './rps-values.ts';
 
 function pathsOf(items: readonly Item[], base = ''): string[] {
   return elementsOf(items).flatMap((item) =>
@@ -268,9 +268,9 @@ describe('values', () => {
 
   test('an item is a subitem of the list however it is written', () => {
     for (const item of ['1.01', '01.01', '101', '0101', '010101', '1.01.01']) {
-      assert.equal(subitemOf(item), '01.01', item);
+      assert.equal(readSubitem(item), '01.01', item);
     }
-    assert.equal(subitemOf('17.19'), '17.19');
+    assert.equal(readSubitem('17.19'), '17.19');
     assert.match(rpsOf(''), /<cTribNac>010101<\/cTribNac>/);
   });
 

@@ -3,11 +3,12 @@
  * program of 2010 therefore issues there unchanged. The codes come from the national list of services and from Anexo VIII. A municipality
  * has only the correlation that it imports.
  */
-import { correlacoesOfSubitem, nbsOf, servicos } from '../catalogs/catalogs.ts';
+import { correlacoesOfSubitem, nbsOf, readSubitem, servicos } from '../catalogs/catalogs.ts';
 import type { Correlacao as LinhaAnexo8 } from '../catalogs/rows.ts';
 import { INDICADORES_DE_IMOVEL } from '../operation.ts';
+import type { Correlacao } from '../registers.ts';
 import type { Rps } from './rps.ts';
-import { type Correlacao, codigoDoRps, subitemOf } from './rps-values.ts';
+import { codigoDoRps } from './rps-values.ts';
 
 /** Classification of full taxation. */
 const INTEGRAL = '000001';
@@ -21,7 +22,7 @@ const IMUNIDADE = '3';
  * indicator. Undefined: there is no such subitem.
  */
 export function correlacaoDaIntegracao(rps: Rps): Correlacao | undefined {
-  const subitem = subitemOf(rps.get('Servico/ItemListaServico') ?? '');
+  const subitem = readSubitem(rps.get('Servico/ItemListaServico') ?? '');
   const own = codigoDoRps(rps);
   const cTribNac = own ?? servicos().find((one) => one.emissivel && one.subitem === subitem)?.codigo;
   if (subitem === undefined || cTribNac === undefined) return undefined;

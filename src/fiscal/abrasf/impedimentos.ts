@@ -1,5 +1,5 @@
 /** The faults for which no DPS can be made of an RPS. They are reported before a DPS is judged, in the words of the model. */
-import { servicos } from '../catalogs/catalogs.ts';
+import { readSubitem, servicos } from '../catalogs/catalogs.ts';
 import { readDecimal, ZERO } from '../decimal.ts';
 import { ISS_MAX } from '../iss.ts';
 import type { Rps } from './rps.ts';
@@ -13,7 +13,6 @@ import {
   isAbroad,
   isExempt,
   neverExempt,
-  subitemOf,
   V,
   WITHOUT_CSLL,
   withoutOwnBase,
@@ -65,7 +64,7 @@ export const IMPEDIMENTOS: readonly Impedimento[] = [
     quando: 'Item que não está na lista de serviços, sem código nacional na extensão nem na correlação',
     detalhe: 'Ele não está na lista da LC 116.',
     has: (rps, contexto) => {
-      const subitem = subitemOf(rps.get('Servico/ItemListaServico') ?? '');
+      const subitem = readSubitem(rps.get('Servico/ItemListaServico') ?? '');
       return cTribNacOf(rps, contexto) === undefined && !servicos().some((servico) => servico.subitem === subitem);
     },
   },

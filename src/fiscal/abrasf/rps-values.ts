@@ -1,23 +1,11 @@
 /** The values of an RPS in the terms of the DPS, which `mapa.ts` writes and `impedimentos.ts` judges. */
-import { servicos, zoneOf } from '../catalogs/catalogs.ts';
+import { readSubitem, servicos, zoneOf } from '../catalogs/catalogs.ts';
 import { type Decimal, formatDecimal, readDecimal, ZERO } from '../decimal.ts';
 import { readDay } from '../moment.ts';
 import { ownOf } from '../own.ts';
+import type { Correlacao } from '../registers.ts';
 import { WITHOUT_MINIMUM } from '../rules/valores.ts';
 import { bare, type Rps } from './rps.ts';
-
-/** A line of the municipality's correlation: its additions to an item of the list, or to a code of the municipality's own. */
-export type Correlacao = {
-  readonly cTribNac: string | undefined;
-  readonly cNBS: string | undefined;
-  readonly CST: string | undefined;
-  readonly cClassTrib: string | undefined;
-  readonly cIndOp: string | undefined;
-  /** Kind of immunity of an operation that is sent as immune. */
-  readonly tpImunidade: string | undefined;
-  /** Number of the benefit of an operation that is sent as exempt. */
-  readonly nBM: string | undefined;
-};
 
 /** The context in which an RPS is read. */
 export type Contexto = {
@@ -212,17 +200,6 @@ export function retentionKind(rps: Rps): string | undefined {
   return KINDS[CONTRIBUTIONS.map((name) => (amount(rps, name) > ZERO ? '1' : '0')).join('')];
 }
 
-/** `01.01` of `1.01`, `01.01`, `101` and `010101`; undefined for any other text. */
-export function subitemOf(item: string): string | undefined {
-  const [major, minor] = item.includes('.')
-    ? item.split('.')
-    : item.length >= 5
-      ? [item.slice(0, -4), item.slice(-4, -2)]
-      : [item.slice(0, -2), item.slice(-2)];
-  if (!major || minor?.length !== 2) return undefined;
-  return `${major.padStart(2, '0')}.${minor}`;
-}
-
 export function cTribNacOf(rps: Rps, { correlacao }: Contexto): string | undefined {
   return codigoNacionalOf(rps) ?? correlacao?.cTribNac ?? onlyCodeOf(rps.get('Servico/ItemListaServico'));
 }
@@ -243,7 +220,7 @@ function onlyCodeOf(item: string | undefined): string | undefined {
   if (item === undefined) return undefined;
   const digits = item.replace(/\D/g, '');
   if (digits.length >= 5) return digits.padStart(6, '0');
-  const subitem = subitemOf(item);
+  const subitem = readSubitem(item);
   const codes = servicos().filter((servico) => servico.emissivel && servico.subitem === subitem);
   return codes.length === 1 ? codes[0]!.codigo : undefined;
 }

@@ -113,3 +113,14 @@ export const correlacoesOfSubitem = groupsOf(correlacoes, ({ subitem }) => subit
  * (`../aliquotas-ibs-cbs.ts`).
  */
 export const aliquotasIbsCbs = once(() => rowsOf<AliquotaIbsCbs>(aliquotasData));
+
+/** `01.01` of `1.01`, `01.01`, `101` and `010101`; undefined for any other text. */
+export function readSubitem(item: string): string | undefined {
+  const [major, minor] = item.includes('.')
+    ? item.split('.')
+    : item.length >= 5
+      ? [item.slice(0, -4), item.slice(-4, -2)]
+      : [item.slice(0, -2), item.slice(-2)];
+  if (!major || minor?.length !== 2) return undefined;
+  return `${major.padStart(2, '0')}.${minor}`;
+}

@@ -12,11 +12,11 @@ import {
 } from '../../base/pages/visit.ts';
 import { mayAs } from '../../base/world/papeis.ts';
 import { groupDigits } from '../../fiscal/group-digits.ts';
+import { describeColumn, REGISTERS } from '../../fiscal/registers.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
 import { formTokenOf } from '../contas/entrada.ts';
 import { type LinhaDoRegistro, linesOf, removeLine, saveLine } from './editar.ts';
 import { showAliquotas } from './import-aliquotas.ts';
-import { SOBRE, wordsFor } from './palavras.page.ts';
 import { exportRegistro, isRegistro, lastImport, REGISTROS, type RegistroNome, undoImport } from './registros.ts';
 
 export const HERE = 'cadastros';
@@ -43,7 +43,7 @@ function listaOf({ params }: InMunicipio): Lista | undefined {
 async function indexPage({ slug }: InMunicipio): Promise<PageShown> {
   const cards = (Object.keys(REGISTROS) as RegistroNome[]).map(
     (nome) =>
-      html`<div class="cartao">${link(pathIn(slug, listPath(nome)), REGISTROS[nome].titulo)}<p>${SOBRE[nome]}</p></div>\n`,
+      html`<div class="cartao">${link(pathIn(slug, listPath(nome)), REGISTROS[nome].titulo)}<p>${REGISTERS[nome].sobre}</p></div>\n`,
   );
   return {
     title: 'Cadastros',
@@ -92,7 +92,7 @@ async function listPage(call: InMunicipio): Promise<PageShown> {
   return {
     title: titulo,
     here: HERE,
-    main: html`<p>${SOBRE[nome]}</p>
+    main: html`<p>${REGISTERS[nome].sobre}</p>
 ${searchForm(procurar, 'Parte de qualquer coluna.')}${
   mayChange
     ? html`<p class="botoes"><a class="botao" href="${pathIn(slug, `/cadastros/linha/${nome}`)}">Nova linha</a></p>\n`
@@ -114,7 +114,7 @@ ${field({ name: 'procurar', label: 'Procurar', type: 'search', value: procurar, 
 
 function listed(slug: string, nome: Lista, lines: readonly LinhaDoRegistro[], mayChange: boolean): Html {
   const used = REGISTROS[nome].order.filter((column) => lines.some(({ cells }) => cells[column] !== ''));
-  const heads: Inserted[] = used.map((column) => wordsFor(nome, column).label);
+  const heads: Inserted[] = used.map((column) => describeColumn(nome, column).label);
   return table(
     REGISTROS[nome].titulo,
     mayChange ? [...heads, 'O que fazer'] : heads,
@@ -133,15 +133,16 @@ export function columnFields(
   problems: Readonly<Record<string, string>>,
 ): Html {
   const { required } = REGISTROS[nome].columns;
-  return html`${columns.map((column) =>
-    field({
-      ...wordsFor(nome, column),
+  return html`${columns.map((column) => {
+    const { mayBeEmpty = false, ...words } = describeColumn(nome, column);
+    return field({
+      ...words,
       name: column,
       value: cells[column],
       problem: problems[column],
-      required: required.includes(column) && column !== 'inscricao_municipal' && column !== 'codigo_municipal',
-    }),
-  )}`;
+      required: required.includes(column) && !mayBeEmpty,
+    });
+  })}`;
 }
 
 async function linePage(call: InMunicipio, problems: Readonly<Record<string, string>> = {}): Promise<PageShown> {

@@ -2,47 +2,40 @@
 
 import type { RegisterTable } from '../../base/book/importacoes.ts';
 import type { ContagemLista } from '../../base/book/listas.ts';
-import { rowMerger } from '../../base/book/merge-rows.ts';
+import { rowMerger, type Value } from '../../base/book/merge-rows.ts';
 import { type Kind, type LinhaDatada, lockRegistry, type Staging, stageImport } from '../../base/book/staging.ts';
 import { cacheReads } from '../../base/pg/cache-reads.ts';
 import type { Db } from '../../base/pg/open.ts';
-import type { Correlacao } from '../../fiscal/abrasf/rps-values.ts';
+import { CORRELACAO, type Correlacao, listRegisterColumns, splitColumns } from '../../fiscal/registers.ts';
 
 /** The fields of a line, and the column of each. */
-const COLUMNS: Readonly<Record<keyof Correlacao, string>> = {
-  cTribNac: 'codigo_tributacao_nacional',
-  cNBS: 'nbs',
-  CST: 'cst',
-  cClassTrib: 'c_class_trib',
-  cIndOp: 'c_ind_op',
-  tpImunidade: 'tp_imunidade',
-  nBM: 'n_bm',
-};
-const SAID = Object.entries(COLUMNS) as [keyof Correlacao, string][];
+const SAID = listRegisterColumns('correlacao').flatMap(([name, { field, stored = name }]) =>
+  field === undefined ? [] : [[field, stored] as const],
+);
 
 const SELECT = `select concat(item, ' ', codigo_municipal) as codigos,
     ${SAID.map(([name, column]) => `${column} as "${name}"`).join(', ')}
-  from correlacoes_legadas where tenant = $1`;
+  from ${CORRELACAO.table} where tenant = $1`;
 
 /** A line of the file, by the columns of the table. */
-export type EntradaCorrelacao = LinhaDatada & Readonly<Record<string, string | number | undefined>>;
+export type EntradaCorrelacao = LinhaDatada & Readonly<Record<string, Value>>;
 
-const KEY = ['item', 'codigo_municipal'];
+const { key: KEY, told: TOLD } = splitColumns('correlacao');
 
-export const CORRELACAO_TABLE: RegisterTable = { table: 'correlacoes_legadas', key: KEY };
+export const CORRELACAO_TABLE: RegisterTable = { table: CORRELACAO.table, key: KEY };
 
 /** The file is the whole correlation: lines that it does not have are deleted. */
 function kindOf(tenant: string): Kind<EntradaCorrelacao, ContagemLista> {
   const merger = rowMerger<EntradaCorrelacao>({
     table: CORRELACAO_TABLE.table,
     key: KEY,
-    told: SAID.map(([, column]) => column),
+    told: TOLD,
     tell: (column) => (row) => row[column],
   });
   return {
     about: (row) => merger.keyOf(row),
     known: () => '',
-    said: (row) => JSON.stringify(SAID.map(([, column]) => row[column] ?? null)),
+    said: (row) => JSON.stringify(TOLD.map((column) => row[column] ?? null)),
     lock: (client) => lockRegistry(client, tenant),
     merge: async (client, blocks, writing) => {
       const wanted = new Map([...blocks].flatMap(({ rows }) => rows.map((row) => [merger.keyOf(row), row])));
@@ -80,8 +73,8 @@ export function correlacaoStore(pool: Db) {
     },
     /** The whole correlation, line by line. */
     listCorrelacao: async (tenant: string): Promise<readonly Readonly<Record<string, string | null>>[]> => {
-      const columns = [...KEY, ...SAID.map(([, column]) => column)].join(', ');
-      const text = `select ${columns} from correlacoes_legadas where tenant = $1 order by ${KEY.join(', ')}`;
+      const columns = [...KEY, ...TOLD].join(', ');
+      const text = `select ${columns} from ${CORRELACAO.table} where tenant = $1 order by ${KEY.join(', ')}`;
       return (await pool.query<Record<string, string | null>>(text, [tenant])).rows;
     },
     /** One merge of a tenant at a time; the file is the whole correlation. */

@@ -19,7 +19,7 @@ import {
 import { INICIO_IBSCBS } from '../../fiscal/cronograma.ts';
 import { formatRate, parseRate } from '../../fiscal/decimal.ts';
 import { BRASILIA, brazilianDate, brazilianMoment, momentIn } from '../../fiscal/moment.ts';
-import { type Line, periodOf } from '../../fiscal/register-text.ts';
+import { type Line, readPeriod } from '../../fiscal/register-text.ts';
 import type { ContagemInteira } from '../ensaios/ensaios.rows.ts';
 import {
   type AliquotaGuardada,
@@ -101,7 +101,7 @@ async function readAliquotas<Counts>(
 
 function aliquotaOfLine(line: Line): EntradaAliquota {
   const tributo = tributoOf(line);
-  const { inicio = '', fim } = periodOf(line, 'inicio', 'fim');
+  const { inicio = '', fim } = readPeriod(line, 'inicio', 'fim');
   if (line.text('inicio') === '') line.refuse('inicio', 'está vazio');
   else if (inicio !== '' && inicio < INICIO_IBSCBS) {
     line.refuse('inicio', `é anterior a ${brazilianDate(INICIO_IBSCBS)}, a primeira competência do IBS e da CBS`);

@@ -2,63 +2,42 @@
 
 import type { RegisterTable } from '../../base/book/importacoes.ts';
 import { addCounts, type ContagemLista, listaMerger, NONE_COUNTED } from '../../base/book/listas.ts';
-import { type Contagem, rowMerger, type Writing } from '../../base/book/merge-rows.ts';
-import { type Block, type Kind, lockRegistry, type Staging, stageImport } from '../../base/book/staging.ts';
+import { type Contagem, rowMerger, type Value, type Writing } from '../../base/book/merge-rows.ts';
+import {
+  type Block,
+  type Kind,
+  type LinhaDatada,
+  lockRegistry,
+  type Staging,
+  stageImport,
+} from '../../base/book/staging.ts';
 import type { Db } from '../../base/pg/open.ts';
 import type { PoolClient } from '../../base/pg/pg.ts';
-import { bareIm, ENDERECO_NAO_INFORMADO } from '../../fiscal/facts.ts';
+import { bareIm } from '../../fiscal/facts.ts';
+import { listRegisterColumns, PRESTADORES } from '../../fiscal/registers.ts';
 
-/** Optional columns of a file; a column that it lacks is not changed. A new provider is authorised. */
-export const COLUNAS_OPCIONAIS = [
-  'autorizado',
-  'nome_fantasia',
-  'logradouro',
-  'numero',
-  'complemento',
-  'bairro',
-  'cep',
-  'fone',
-  'email',
-] as const;
-
-export type ColunaOpcional = (typeof COLUNAS_OPCIONAIS)[number];
-
-/** A line of the file. Days are `YYYY-MM-DD`. */
-export type EntradaPrestador = {
-  readonly linha: number;
+/** A line of the file, by the columns of the tables; days are `YYYY-MM-DD`. A new provider is authorised. */
+export type EntradaPrestador = LinhaDatada & {
   readonly documento: string;
   /** Empty: there is none. */
   readonly inscricao_municipal: string;
-  readonly razao_social: string;
-  /** Period of the Simples Nacional. */
-  readonly inicio: string | undefined;
-  readonly fim: string | undefined;
-  readonly autorizado?: boolean | undefined;
-} & { readonly [Column in Exclude<ColunaOpcional, 'autorizado'>]?: string | undefined };
+} & Readonly<Record<string, Value>>;
 
 /** `simples`: periods of the Simples Nacional. */
 export type ContagemPrestadores = Contagem & { readonly simples: ContagemLista };
 
-const ALWAYS = ['inscricao_municipal', 'razao_social'] as const;
-
-/** Values, in SQL, of columns that the file does not have. */
-const DEFAULTS: Readonly<Partial<Record<ColunaOpcional, string>>> = {
-  autorizado: 'true',
-  logradouro: `'${ENDERECO_NAO_INFORMADO.xLgr}'`,
-  numero: `'${ENDERECO_NAO_INFORMADO.nro}'`,
-  bairro: `'${ENDERECO_NAO_INFORMADO.xBairro}'`,
-  cep: `'${ENDERECO_NAO_INFORMADO.CEP}'`,
-};
+/** The column of the table that tells the establishments of a document apart, made of the registration. */
+const COMPARED = 'inscricao_comparavel';
 
 /** Tables of the register. */
 export const PRESTADOR_TABLES: readonly [RegisterTable, RegisterTable] = [
-  { table: 'prestadores', key: ['documento', 'inscricao_comparavel'] },
+  { table: PRESTADORES.table, key: ['documento', COMPARED] },
   { table: 'simples_nacional', key: ['documento', 'inicio'] },
 ];
 
 export function prestadorImport(pool: Db) {
   return {
-    /** `columns`: the optional ones that the file has; `hasSimples`: it has the periods. One merge of a tenant runs at a time. */
+    /** `columns`: those of the table that the file gives; `hasSimples`: it has the periods. One merge of a tenant runs at a time. */
     import: <Result>(
       tenant: string,
       asked: Asked,
@@ -67,11 +46,11 @@ export function prestadorImport(pool: Db) {
   };
 }
 
-type Asked = { readonly columns: readonly ColunaOpcional[]; readonly hasSimples: boolean; readonly now: number };
+type Asked = { readonly columns: readonly string[]; readonly hasSimples: boolean; readonly now: number };
 
 function kindOf(tenant: string, { columns, hasSimples, now }: Asked): Kind<EntradaPrestador, ContagemPrestadores> {
-  const told = [...ALWAYS, ...columns];
-  const mergeEstablishments = establishmentMerger(columns, now);
+  const told = columns.filter((column) => column !== 'documento');
+  const mergeEstablishments = establishmentMerger(told, now);
   /** The file replaces all periods of each provider that it names. */
   const mergeSimples = listaMerger({ table: 'simples_nacional', key: ['documento'], told: [], absent: [] });
   return {
@@ -92,13 +71,15 @@ function kindOf(tenant: string, { columns, hasSimples, now }: Asked): Kind<Entra
   };
 }
 
-function establishmentMerger(columns: readonly ColunaOpcional[], now: number) {
-  const absent = Object.entries(DEFAULTS).filter(([column]) => !columns.includes(column as ColunaOpcional));
+function establishmentMerger(told: readonly string[], now: number) {
+  const absent = listRegisterColumns('prestadores').flatMap(([name, { absent: value, sql = 'text' }]) =>
+    value === undefined || told.includes(name) ? [] : [[name, `'${value}'::${sql}`]],
+  );
   const merger = rowMerger<EntradaPrestador>({
-    table: 'prestadores',
-    key: ['documento', 'inscricao_comparavel'],
-    told: [...ALWAYS, ...columns, 'origem'],
-    generated: ['inscricao_comparavel'],
+    table: PRESTADORES.table,
+    key: ['documento', COMPARED],
+    told: [...told, 'origem'],
+    generated: [COMPARED],
     born: {
       ...Object.fromEntries(absent),
       criado_em: `'${new Date(now).toISOString()}'::timestamptz`,
@@ -106,8 +87,8 @@ function establishmentMerger(columns: readonly ColunaOpcional[], now: number) {
     types: { autorizado: 'boolean' },
     tell: (column) => {
       if (column === 'origem') return () => 'cadastro';
-      if (column === 'inscricao_comparavel') return (row) => bareIm(row.inscricao_municipal);
-      return (row) => row[column as keyof EntradaPrestador];
+      if (column === COMPARED) return (row) => bareIm(row.inscricao_municipal);
+      return (row) => row[column];
     },
   });
   return async (

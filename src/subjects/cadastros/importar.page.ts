@@ -12,11 +12,11 @@ import {
 } from '../../base/pages/visit.ts';
 import { TOO_MANY } from '../../base/world/trabalhos.ts';
 import { groupDigits } from '../../fiscal/group-digits.ts';
+import { describeColumn, REGISTERS } from '../../fiscal/registers.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
 import { formTokenOf } from '../contas/entrada.ts';
 import { HERE, NO_REGISTRO } from './cadastros.page.ts';
 import { beginImport, confirmImport, type Importacao, type Importacoes } from './importar-arquivo.ts';
-import { SOBRE, wordsFor } from './palavras.page.ts';
 import {
   type Conta,
   describeMudanca,
@@ -43,7 +43,7 @@ async function choosePage(call: InMunicipio, problem?: string): Promise<PageShow
     title: `Importar: ${titulo}`,
     here: HERE,
     ...(problem === undefined ? {} : { status: 422 }),
-    main: html`<p>${SOBRE[nome]} ${
+    main: html`<p>${REGISTERS[nome].sobre} ${
       isWhole
         ? 'O arquivo é o cadastro inteiro: o que não está nele sai.'
         : 'O que o arquivo nomeia fica como ele diz; o que ele não nomeia fica como está.'
@@ -67,7 +67,7 @@ ${form({
     'Colunas, com estes nomes na primeira linha, em qualquer ordem',
     ['Coluna', 'O que é', 'Precisa vir'],
     order.map((column) => {
-      const { label, help } = wordsFor(nome, column);
+      const { label, help } = describeColumn(nome, column);
       return [
         html`<code>${column}</code>`,
         help === undefined ? label : `${label}. ${help}`,
@@ -202,7 +202,7 @@ ${table(
   told.map(({ acao, quem, campos }) => [
     ACOES[acao],
     quem,
-    html`${campos.map(({ nome, antes, depois }) => html`${wordsFor(registro, nome).label}: <del>${antes || 'vazio'}</del> → <ins>${depois || 'vazio'}</ins><br>`)}`,
+    html`${campos.map(({ nome, antes, depois }) => html`${describeColumn(registro, nome).label}: <del>${antes || 'vazio'}</del> → <ins>${depois || 'vazio'}</ins><br>`)}`,
   ]),
 )}${rest > 0 ? html`<p class="quieto">E mais ${groupDigits(rest)}.</p>\n` : undefined}`;
 }

@@ -1,7 +1,7 @@
 /** Names and help texts of a municipality's lists at a terminal: its services, its benefits. */
 
 import type { Command } from '../../base/terminal/command.ts';
-import { type ListaNome, listColumnsOf } from '../../fiscal/registers.ts';
+import { type ListaNome, listRegisterColumns } from '../../fiscal/registers.ts';
 import { columnsText, listCommand, registroCommands } from './registro.command.ts';
 
 /** The names of a list, and the help for its operator. */
@@ -64,7 +64,7 @@ export const LISTA_COMMANDS: readonly Command[] = LISTAS.flatMap(({ nome, comand
     resumo: `Importa ${resumo}`,
     notes: [
       ['Colunas', columnsText(nome)],
-      ...listColumnsOf(nome).flatMap(([name, { note }]) => (note === undefined ? [] : [[name, note] as const])),
+      ...listRegisterColumns(nome).flatMap(([name, { note }]) => (note === undefined ? [] : [[name, note] as const])),
       ['Vigência', `de cada um dos ${chaves} do arquivo valem as linhas do arquivo; os ausentes ficam como estão`],
     ],
     depois: `Os ${chaves} que não estão no arquivo ficaram como estavam; para encerrar um, importe-o com a data em fim.`,

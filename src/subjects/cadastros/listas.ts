@@ -9,22 +9,10 @@ import { municipioNamed, type RegistryWorld } from '../../base/world/municipios.
 import { CTRIBMUN } from '../../fiscal/aliquota.ts';
 import { type Decimal, parseDecimal } from '../../fiscal/decimal.ts';
 import { isUnusualIss } from '../../fiscal/iss.ts';
-import { type Line, periodOf } from '../../fiscal/register-text.ts';
-import { type ListaNome, listColumnsOf, PERIODO } from '../../fiscal/registers.ts';
+import { type Line, quiet, readPeriod } from '../../fiscal/register-text.ts';
+import { type ListaNome, listFileColumns, listRegisterColumns } from '../../fiscal/registers.ts';
 import { WITHOUT_MINIMUM } from '../../fiscal/rules/valores.ts';
-import type { Columns, Stage } from './import-csv.ts';
-
-/** Columns of the file of a list. */
-export function colunasDa(nome: ListaNome): readonly string[] {
-  return [...listColumnsOf(nome).map(([name]) => name), ...Object.keys(PERIODO)];
-}
-
-/** The same, split into required and optional columns. No period ends if the file lacks `fim`. */
-export function colunasDoArquivo(nome: ListaNome): Columns {
-  const names = (isOptional: boolean): readonly string[] =>
-    listColumnsOf(nome).flatMap(([name, column]) => ((column.isOptional === true) === isOptional ? [name] : []));
-  return { required: [...names(false), 'inicio'], optional: [...names(true), 'fim'] };
-}
+import type { Stage } from './import-csv.ts';
 
 /** The reader and the storage of lines of a list. `seen`: for each notice, its lines. */
 export function prepareLista(
@@ -33,14 +21,14 @@ export function prepareLista(
   municipio: Municipio,
   header: readonly string[],
 ) {
-  const columns = listColumnsOf(nome).toSorted(
+  const columns = listRegisterColumns(nome).toSorted(
     ([, one], [, other]) => Number(other.isReadFirst === true) - Number(one.isReadFirst === true),
   );
   const seen = (REPAROS[nome] ?? []).map((reparo) => ({ ...reparo, linhas: new Set<number>() }));
   const reading = {
     read: (line: Line): Entrada => {
       const said = Object.fromEntries(columns.map(([name, { read }]) => [name, read(line, municipio)]));
-      const { inicio, fim } = periodOf(line, 'inicio', 'fim');
+      const { inicio, fim } = readPeriod(line, 'inicio', 'fim');
       if (line.text('inicio') === '') line.refuse('inicio', 'está vazio');
       const entrada: Entrada = { linha: line.linha, ...said, inicio: inicio ?? '', fim };
       for (const { has, linhas } of seen) if (has(entrada)) linhas.add(line.linha);
@@ -63,7 +51,7 @@ export async function listaAsRows(
 ): Promise<readonly (readonly string[])[]> {
   const { tenant } = await municipioNamed(world, slug);
   const linhas = await world.store.listas.list(nome, tenant);
-  return linhas.map((linha) => colunasDa(nome).map((coluna) => cellOf(linha[coluna])));
+  return linhas.map((linha) => listFileColumns(nome).map((coluna) => cellOf(linha[coluna])));
 }
 
 function cellOf(value: Linha[string] | undefined): string {
@@ -109,7 +97,6 @@ function isEverWithoutMinimum(servicos: readonly string[]): boolean {
 
 /** The values of the key columns, with a space between; undefined if the first cannot be read. */
 function keyOfLine(nome: ListaNome, line: Line, municipio: Municipio): string | undefined {
-  const quiet: Line = { ...line, refuse: () => undefined };
-  const key = listColumnsOf(nome).flatMap(([, { isKey, read }]) => (isKey ? [read(quiet, municipio)] : []));
+  const key = listRegisterColumns(nome).flatMap(([, { isKey, read }]) => (isKey ? [read(quiet(line), municipio)] : []));
   return key[0] === '' ? undefined : key.join(' ');
 }

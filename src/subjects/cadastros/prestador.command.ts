@@ -16,10 +16,10 @@ import {
 import { jsonText, printable, quoteArgument, tableLines } from '../../base/terminal/text.ts';
 import { maskDocumento, whyNoDocumento } from '../../fiscal/chave.ts';
 import { brazilianDate } from '../../fiscal/moment.ts';
+import { listRegisterColumns } from '../../fiscal/registers.ts';
 import { type PeriodoEscrito, savePrestador } from './editar.ts';
 import { type AcaoDePrestador, listPrestadores, operatePrestador, showPrestador } from './prestadores.ts';
 import { columnsText, registroCommands } from './registro.command.ts';
-import { REGISTROS } from './registros.ts';
 
 const MUNICIPIO = { municipio: { takes: 'SLUG', help: 'município do cadastro' } } as const;
 const MOTIVO = { motivo: { takes: 'TEXTO', help: 'por quê; fica na trilha do prestador' } } as const;
@@ -28,18 +28,16 @@ const INSCRICAO = {
 };
 const WHICH = 'em que cadastro procurar';
 
+/** The option of each column that a command may change by hand. */
+const OPTION_OF = new Map(
+  listRegisterColumns('prestadores').flatMap(([column, { option }]) =>
+    option === undefined ? [] : [[column, { name: column.replaceAll('_', '-'), ...option }]],
+  ),
+);
+
 /** Options for the data of an establishment, by the columns of its file. */
 const SAID: Options = {
-  'razao-social': { takes: 'NOME', help: 'como sai na nota' },
-  'nome-fantasia': { takes: 'NOME', help: 'nome fantasia' },
-  inscricao: { takes: 'INSCRIÇÃO', help: 'inscrição municipal; sem ela, o estabelecimento sem inscrição' },
-  logradouro: { takes: 'TEXTO', help: 'rua, avenida' },
-  numero: { takes: 'TEXTO', help: 'número no logradouro' },
-  complemento: { takes: 'TEXTO', help: 'complemento' },
-  bairro: { takes: 'TEXTO', help: 'bairro' },
-  cep: { takes: 'CEP', help: 'CEP' },
-  fone: { takes: 'FONE', help: 'telefone' },
-  email: { takes: 'EMAIL', help: 'endereço eletrônico' },
+  ...Object.fromEntries([...OPTION_OF.values()].map(({ name, takes, help }) => [name, { takes, help }])),
   simples: {
     takes: 'PERÍODO',
     isRepeated: true,
@@ -172,23 +170,22 @@ async function mostrar(world: CliWorld, values: Values, municipio: string, docum
   });
 }
 
-const optionOf = (column: string): string =>
-  column === 'inscricao_municipal' ? 'inscricao' : column.replaceAll('_', '-');
-
 function salvar(world: CliWorld, values: Values, slug: string, documento: string, isNew: boolean): Promise<number> {
   const periods = readPeriods(textsOf(values, 'simples'));
   if (typeof periods === 'string') return Promise.resolve(askedWrongly(world, periods));
   return world.registry(async (registry) => {
-    const written = REGISTROS.prestadores.order.flatMap((column): [string, string][] => {
-      const text = textOf(values, optionOf(column));
+    const written = [...OPTION_OF].flatMap(([column, { name }]): [string, string][] => {
+      const text = textOf(values, name);
       return text === undefined ? [] : [[column, text]];
     });
     const cells = { documento, inscricao_municipal: '', ...Object.fromEntries(written) };
     const refused = await savePrestador(registry, slug, cells, periods, isNew, byHand(values));
     if (refused !== undefined) {
       const lines = Object.entries(refused.problems).map(([column, problem]) => {
-        const name = column === 'documento' ? 'DOCUMENTO' : `--${optionOf(column)}`;
-        return column === '' ? problem : `${name}: ${problem}`;
+        const option = OPTION_OF.get(column);
+        return column === ''
+          ? problem
+          : `${option === undefined ? column.toUpperCase() : `--${option.name}`}: ${problem}`;
       });
       return refuseAsked(world, `Nada foi gravado.\n${lines.join('\n')}`);
     }

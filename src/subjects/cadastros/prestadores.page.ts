@@ -12,13 +12,13 @@ import {
 } from '../../base/pages/visit.ts';
 import { mayAs } from '../../base/world/papeis.ts';
 import { maskDocumento, whyNoDocumento } from '../../fiscal/chave.ts';
+import { PRESTADORES } from '../../fiscal/registers.ts';
 import { type Html, html } from '../../published/site/page-shell.ts';
 import { actsTable } from '../auditoria/trilha.page.ts';
 import { listTrilha } from '../auditoria/trilha.ts';
 import { formTokenOf } from '../contas/entrada.ts';
 import { columnFields, HERE, searchForm, wholeActions } from './cadastros.page.ts';
 import { savePrestador } from './editar.ts';
-import { SOBRE } from './palavras.page.ts';
 import { type AcaoDePrestador, listPrestadores, operatePrestador, type PrestadorListado } from './prestadores.ts';
 import { REGISTROS } from './registros.ts';
 
@@ -35,7 +35,7 @@ async function listPage(call: InMunicipio): Promise<PageShown> {
   return {
     title: 'Prestadores',
     here: HERE,
-    main: html`<p>${SOBRE.prestadores}</p>
+    main: html`<p>${PRESTADORES.sobre}</p>
 ${searchForm(procurar, 'CNPJ, CPF, inscrição municipal, ou parte do nome.')}<p class="botoes">${
       mayAs(papel, 'operacao')
         ? html`<a class="botao" href="${pathIn(slug, `${PATH}/novo`)}">Novo prestador</a> `

@@ -5,8 +5,8 @@ import { municipioNamed, type RegistryWorld } from '../../base/world/municipios.
 import { needMotivo, type PorMao, type Problem } from '../../base/world/operator.ts';
 import { bareDocumento, whyNoDocumento } from '../../fiscal/chave.ts';
 import { bareIm, type Prestador } from '../../fiscal/facts.ts';
+import { listFileColumns } from '../../fiscal/registers.ts';
 import { wordsOf } from '../../fiscal/words.ts';
-import { COLUNAS_PRESTADOR } from './import-prestadores.ts';
 import type { PrestadorListado } from './procurar-prestadores.rows.ts';
 
 export type { PrestadorListado } from './procurar-prestadores.rows.ts';
@@ -122,7 +122,7 @@ export async function operatePrestador(
 /** The register as lines of its file: one line for each establishment and each period of the Simples. */
 export async function* prestadoresAsRows(world: RegistryWorld, slug: string): AsyncGenerator<readonly string[]> {
   const { tenant } = await municipioNamed(world, slug);
-  const columns = [...COLUNAS_PRESTADOR.required, ...COLUNAS_PRESTADOR.optional];
+  const columns = listFileColumns('prestadores');
   for (let place: readonly [string, string] | undefined; ; ) {
     const found = await world.store.prestadores.search(tenant, {}, place, BLOCK);
     for (const prestador of found) {

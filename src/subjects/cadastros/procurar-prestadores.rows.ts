@@ -4,22 +4,11 @@ import { folhasApagadas, insertEntrada, insertRegistradas, takeAway } from '../.
 import { lockRegistry } from '../../base/book/staging.ts';
 import { type Db, runTransaction } from '../../base/pg/open.ts';
 import type { PoolClient } from '../../base/pg/pg.ts';
+import { listColumns } from '../../base/pg/sql.ts';
+import { type StoredColumns, splitColumns } from '../../fiscal/registers.ts';
 
 /** An establishment by the columns of its file. `simples`: periods in days `YYYY-MM-DD`; a null end: the period goes on. */
-export type PrestadorListado = {
-  readonly documento: string;
-  /** Empty: there is none. */
-  readonly inscricao_municipal: string;
-  readonly razao_social: string;
-  readonly nome_fantasia: string | null;
-  readonly autorizado: boolean;
-  readonly logradouro: string;
-  readonly numero: string;
-  readonly complemento: string | null;
-  readonly bairro: string;
-  readonly cep: string;
-  readonly fone: string | null;
-  readonly email: string | null;
+export type PrestadorListado = StoredColumns<'prestadores'> & {
   readonly simples: readonly (readonly [inicio: string, fim: string | null])[];
 };
 
@@ -37,8 +26,9 @@ export type PrestadorProcurado = {
 const [ACCENTED, LETTERS] = ['ÁÀÂÃÄÉÈÊËÍÌÎÏÓÒÔÕÖÚÙÛÜÇÑ', 'AAAAAEEEEIIIIOOOOOUUUUCN'] as const;
 const PLAIN = `translate(upper(p.razao_social || ' ' || coalesce(p.nome_fantasia, '')), '${ACCENTED}${ACCENTED.toLowerCase()}', '${LETTERS}${LETTERS}')`;
 
-const SEARCH = `select p.documento, p.inscricao_municipal, p.razao_social, p.nome_fantasia, p.autorizado, p.logradouro, p.numero, p.complemento,
-    p.bairro, p.cep, p.fone, p.email, coalesce((select json_agg(json_build_array(s.inicio, s.fim) order by s.inicio)
+const { key: KEY, told: TOLD } = splitColumns('prestadores');
+
+const SEARCH = `select ${listColumns('p', [...KEY, ...TOLD])}, coalesce((select json_agg(json_build_array(s.inicio, s.fim) order by s.inicio)
       from simples_nacional s where s.tenant = $1 and s.documento = p.documento), '[]') as simples
   from prestadores p where p.tenant = $1 and (p.documento, p.inscricao_comparavel) > ($2::text, $3::text)
     and ($4::text is null or p.documento = $4) and ($5::boolean is null or p.autorizado = $5)

@@ -12,9 +12,16 @@ import { needOpen } from '../../base/world/fechado.ts';
 import { municipioNamed, type RegistryWorld } from '../../base/world/municipios.ts';
 import { needMotivo, type PorMao, type Problem } from '../../base/world/operator.ts';
 import { groupDigits } from '../../fiscal/group-digits.ts';
-import { LISTAS, type ListaNome, splitColumns } from '../../fiscal/registers.ts';
+import {
+  type ListaNome,
+  listFileColumns,
+  listRegisterColumns,
+  REGISTERS,
+  type RegisterName,
+  splitOptional,
+} from '../../fiscal/registers.ts';
 import { CORRELACAO_TABLE } from './correlacoes.rows.ts';
-import { COLUNAS_CORRELACAO, correlacaoAsRows, prepareCorrelacao } from './correlacoes.ts';
+import { correlacaoAsRows, prepareCorrelacao } from './correlacoes.ts';
 import {
   type Columns,
   escritaOf,
@@ -26,13 +33,13 @@ import {
   type Stage,
 } from './import-csv.ts';
 import { PRESTADOR_TABLES } from './import-prestadores.rows.ts';
-import { COLUNAS_PRESTADOR, preparePrestadores } from './import-prestadores.ts';
-import { colunasDa, colunasDoArquivo, listaAsRows, prepareLista } from './listas.ts';
+import { preparePrestadores } from './import-prestadores.ts';
+import { listaAsRows, prepareLista } from './listas.ts';
 import { prestadoresAsRows } from './prestadores.ts';
 
 export type { Mudanca } from '../../base/book/merge-rows.ts';
 
-export type RegistroNome = 'prestadores' | ListaNome | 'correlacao';
+export type RegistroNome = RegisterName;
 
 /** Numbers of rows of one kind that an import changed, or would change. */
 export type Conta = {
@@ -79,45 +86,39 @@ type Registro = {
   ) => AsyncIterable<readonly string[]> | Promise<readonly (readonly string[])[]>;
 };
 
-function listaRegistro(nome: ListaNome): Registro {
-  return {
-    titulo: LISTAS[nome].titulo,
-    columns: colunasDoArquivo(nome),
-    order: colunasDa(nome),
-    key: splitColumns(nome).key,
+type Stored = Pick<Registro, 'tables' | 'prepare' | 'rows' | 'isWhole'>;
+
+function describeRegistro(nome: RegistroNome, stored: Stored): Registro {
+  const { titulo } = REGISTERS[nome];
+  const key = listRegisterColumns(nome).flatMap(([name, { isKey }]) => (isKey ? [name] : []));
+  return { titulo, columns: splitOptional(nome), order: listFileColumns(nome), key, ...stored };
+}
+
+function describeLista(nome: ListaNome): Registro {
+  return describeRegistro(nome, {
     tables: [tableOfLista(nome)],
     prepare: (world, municipio, header) => prepared(prepareLista(world, nome, municipio, header)),
     rows: (world, slug) => listaAsRows(world, nome, slug),
-  };
+  });
 }
 
-const orderOf = ({ required, optional }: Columns): readonly string[] => [...required, ...optional];
-
 export const REGISTROS: Readonly<Record<RegistroNome, Registro>> = {
-  prestadores: {
-    titulo: 'Prestadores',
-    columns: COLUNAS_PRESTADOR,
-    order: orderOf(COLUNAS_PRESTADOR),
-    key: ['documento', 'inscricao_municipal'],
+  prestadores: describeRegistro('prestadores', {
     tables: PRESTADOR_TABLES,
-    prepare: (world, { tenant }, header) => prepared(preparePrestadores(world, tenant, header)),
+    prepare: (world, municipio, header) => prepared(preparePrestadores(world, municipio, header)),
     rows: prestadoresAsRows,
-  },
-  servicos: listaRegistro('servicos'),
-  beneficios: listaRegistro('beneficios'),
-  deducoes: listaRegistro('deducoes'),
-  regimes: listaRegistro('regimes'),
-  nao_incidencias: listaRegistro('nao_incidencias'),
-  correlacao: {
-    titulo: 'Correlação',
-    columns: COLUNAS_CORRELACAO,
-    order: orderOf(COLUNAS_CORRELACAO),
-    key: ['item', 'codigo_municipal'],
+  }),
+  servicos: describeLista('servicos'),
+  beneficios: describeLista('beneficios'),
+  deducoes: describeLista('deducoes'),
+  regimes: describeLista('regimes'),
+  nao_incidencias: describeLista('nao_incidencias'),
+  correlacao: describeRegistro('correlacao', {
     isWhole: true,
     tables: [CORRELACAO_TABLE],
-    prepare: (world, { tenant }) => prepared(prepareCorrelacao(world, tenant)),
+    prepare: (world, municipio) => prepared(prepareCorrelacao(world, municipio)),
     rows: correlacaoAsRows,
-  },
+  }),
 };
 
 export function isRegistro(name: string): name is RegistroNome {

@@ -9,6 +9,7 @@ import { streamed } from '../../base/http/streams.ts';
 import type { Door, Visit } from '../../base/http/visit.ts';
 import { cleanText } from '../../base/pages/forms.ts';
 import { groupDigits } from '../../fiscal/group-digits.ts';
+import { describeColumn, REGISTERS } from '../../fiscal/registers.ts';
 import { BODY_MAX_BYTES, BODY_MAX_TEXT } from '../../published/http-limits.ts';
 import { framePage, relativePath } from '../../published/site/frame.ts';
 import { html } from '../../published/site/page-shell.ts';
@@ -19,7 +20,6 @@ import {
   ORDEM_ALIQUOTA,
   TRIBUTO_EM_PALAVRAS,
 } from '../cadastros/import-aliquotas.ts';
-import { SOBRE, wordsFor } from '../cadastros/palavras.page.ts';
 import { exportRegistro, firstLinesOf, REGISTROS, type RegistroNome } from '../cadastros/registros.ts';
 import { CADASTRO_PATH } from './ambientes.rest.ts';
 import { ALIQUOTAS, ALIQUOTAS_TITULO, type CadastroImportado } from './ambientes.ts';
@@ -42,9 +42,9 @@ type Cadastro = CadastroDaPagina & {
 function ofRegistro(nome: RegistroNome): Cadastro {
   const { titulo, columns, order, isWhole = false } = REGISTROS[nome];
   return {
-    ...{ nome, titulo, sobre: SOBRE[nome], isWhole },
+    ...{ nome, titulo, sobre: REGISTERS[nome].sobre, isWhole },
     colunas: order.map((column) => {
-      const { label, help, choices } = wordsFor(nome, column);
+      const { label, help, choices } = describeColumn(nome, column);
       const one = choices && `Um de: ${choices.map(([value]) => value).join(', ')}.`;
       const diz = [label, help, one].filter((said) => said !== undefined).join('. ');
       return { nome: column, diz, isNeeded: columns.required.includes(column) };

@@ -30,8 +30,9 @@ import {
 } from '../../fiscal/abrasf/mensagens.ts';
 import { mensagemPropria } from '../../fiscal/abrasf/proprias.ts';
 import { identificacaoOf } from '../../fiscal/abrasf/rps.ts';
-import { type Contexto, subitemOf } from '../../fiscal/abrasf/rps-values.ts';
+import type { Contexto } from '../../fiscal/abrasf/rps-values.ts';
 import { AMBIENTES } from '../../fiscal/ambiente.ts';
+import { readSubitem } from '../../fiscal/catalogs/catalogs.ts';
 import { LOTE_SITUACAO } from '../../fiscal/lote.ts';
 import { tipoByCodigo, tipoBySlug } from '../../fiscal/tipos-evento.ts';
 import { registerPedido } from '../eventos/register.ts';
@@ -212,7 +213,7 @@ async function prepare(
 ): Promise<Prepared> {
   const { tenant, ambiente, codigoIbge } = municipio;
   const sobre = rpsNamed(identificacao);
-  const item = subitemOf(rps.get('Servico/ItemListaServico') ?? '');
+  const item = readSubitem(rps.get('Servico/ItemListaServico') ?? '');
   const [imported, substituido] = await Promise.all([
     item === undefined
       ? undefined
