@@ -19,7 +19,7 @@ import { exportNotas, FORMATOS } from './exportar.ts';
 import { FILTROS, NOMES_DE_FILTROS } from './filtros.ts';
 
 /** Search fields have the names of the options, except for the hyphen. */
-const optionOf = (campo: string): string => campo.replace('_', '-');
+const optionOf = (campo: string): string => campo.replaceAll('_', '-');
 
 const BUSCA: Options = {
   municipio: { takes: 'SLUG', help: 'município das notas' },
