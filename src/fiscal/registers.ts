@@ -238,7 +238,7 @@ export type ListaNome = keyof typeof LISTAS;
 export const LISTA_NOMES = Object.keys(LISTAS) as readonly ListaNome[];
 
 /** The words of the period of a line. */
-export const PERIODO: Readonly<Record<'inicio' | 'fim', ColumnWords>> = {
+const PERIODO: Readonly<Record<'inicio' | 'fim', ColumnWords>> = {
   inicio: { label: 'Vale de', help: DAY },
   fim: { label: 'Vale até', help: `${DAY} Vazio: sem fim.` },
 };

@@ -7,6 +7,8 @@ import { hasCommand, type Life, type Step } from './vida.ts';
 
 /** The only folder of backups into which the unit lets the service write. */
 const COPIES = '/srv/nfse-copias';
+/** The key of the audit is in no backup: `copias.md` has it kept apart, and put back before a restoration. */
+const [KEY, KEPT_KEY] = ['/var/lib/nfse/auditoria.chave', '/root/auditoria.chave'];
 /** A WAL segment is closed after thirty seconds, and archived within five more. */
 const ARCHIVED_WITHIN_MS = 45_000;
 
@@ -28,7 +30,7 @@ export const COPY: Step = {
       echo NFSE_COPIAS=${COPIES} >> /etc/nfse.env
       systemctl restart nfse`);
     await until('o serviço parte', () => isReady(life));
-    await machine.do(copia('fazer') + copia('conferir'));
+    await machine.do(`${copia('fazer')}${copia('conferir')}install -m 600 ${KEY} ${KEPT_KEY}`);
     // The archived WAL has the changes after the backup.
     await issueNotes(life, 3);
     await pause(ARCHIVED_WITHIN_MS);
@@ -50,7 +52,8 @@ export const RESTORE: Step = {
   name: 'restaurado da cópia: todas as notas estão lá',
   needs: needsCopies,
   run: async (life) => {
-    await life.machine.do(`${copia('restaurar')}systemctl start nfse.socket nfse.service`);
+    await life.machine.do(`install -o nfse -g nfse -m 600 ${KEPT_KEY} ${KEY}
+      ${copia('restaurar')}systemctl start nfse.socket nfse.service`);
     await until('o serviço parte', () => isReady(life));
     await findNotes(life);
     // A restoration leaves the municipalities closed until an operator has checked them.

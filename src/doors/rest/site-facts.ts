@@ -14,14 +14,22 @@ import { groupDigits } from '../../fiscal/group-digits.ts';
 import { TIPOS_EVENTO } from '../../fiscal/tipos-evento.ts';
 import { BODY_MAX_TEXT, DRAIN_DEFAULT_S, HEADERS_MAX_TEXT, URL_MAX_TEXT } from '../../published/http-limits.ts';
 import { code, table, writeBraces } from '../../published/markdown.ts';
+import type { ShapeName } from '../../published/openapi/field.ts';
 import type { Facts } from '../../published/site/facts.ts';
-import { CATALOGO_SHAPES } from '../../subjects/cadastros/catalogo-fields.rest.ts';
-import { CATALOGOS, FRESH_S, POR_PAGINA, POR_PAGINA_MAX } from '../../subjects/cadastros/catalogos.rest.ts';
+import { FRESH_S, PAGINA_PARAMS, POR_PAGINA, POR_PAGINA_MAX } from '../../subjects/cadastros/catalogos.rest.ts';
 import { CONVITE_MS } from '../../subjects/contas/convites.ts';
 import { IDLE_MS, SESSION_MS } from '../../subjects/contas/entrada.ts';
 import { EXPORTACAO_DIAS, EXPORTACAO_NOTAS_MAX, EXPORTACOES_MAX } from '../../subjects/partes/exportacoes.ts';
 import { PARTE_FACTS } from './facts-da-parte.ts';
 import { ROUTES } from './routes.ts';
+import { SHAPES } from './shapes.ts';
+
+/** The public lists of every subject: the filters of each without those of a page, and the shape of its items. */
+const CATALOGOS = ROUTES.filter(({ path }) => path.includes('/catalogo/')).map(({ path, query = {}, fields }) => ({
+  nome: path.slice(path.lastIndexOf('/') + 1),
+  filtros: Object.entries(query).filter(([name]) => !Object.hasOwn(PAGINA_PARAMS, name)),
+  item: fields['itens']!.type.replace('[]', '') as ShapeName,
+}));
 
 export const DOOR_FACTS: Facts = {
   ...PARTE_FACTS,
@@ -65,26 +73,21 @@ export const DOOR_FACTS: Facts = {
   'tabela-catalogos': () =>
     table(
       ['Nome', 'Filtros', 'Itens'],
-      ROUTES.filter(({ path }) => path.includes('/catalogo/')).map(({ path, query = {} }) => {
-        const nome = path.slice(path.lastIndexOf('/') + 1);
-        const filtros = Object.keys(CATALOGOS.find((one) => one.nome === nome)?.filtros ?? query);
-        return [code(nome), filtros.map(code).join(', '), countOf(nome)];
-      }),
+      CATALOGOS.map(({ nome, filtros }) => [
+        code(nome),
+        filtros.map(([filtro]) => code(filtro)).join(', '),
+        countOf(nome),
+      ]),
     ),
   'itens-dos-catalogos': () =>
     table(
       ['Nome', 'Campos do item'],
-      [...CATALOGOS, { nome: 'motivos_evento', item: 'MotivoEvento' }].map(({ nome, item }) => [
-        code(nome),
-        Object.keys(CATALOGO_SHAPES[item as keyof typeof CATALOGO_SHAPES])
-          .map(code)
-          .join(', '),
-      ]),
+      CATALOGOS.map(({ nome, item }) => [code(nome), Object.keys(SHAPES[item]!).map(code).join(', ')]),
     ),
   'filtros-dos-catalogos': () =>
     CATALOGOS.map(
       ({ nome, filtros }) =>
-        `- ${code(nome)}: ${Object.entries(filtros)
+        `- ${code(nome)}: ${filtros
           .map(([filtro, sobre]) => `${code(filtro)} (${lowerInitial(sobre.replace(/\.$/, ''))})`)
           .join('; ')}.`,
     ).join('\n'),

@@ -212,7 +212,7 @@ async function askMunicipal({ world, municipio, search }: Call): Promise<Refused
 type Question = { readonly filtros: Asked; readonly pagina: Pagina };
 
 /** Reads the query, or reports all faults of its parameters in the order in which they were sent. An empty filter counts as absent. */
-function readQuery(search: string, filters: readonly string[]): Question | Refused {
+export function readQuery(search: string, filters: readonly string[]): Question | Refused {
   const query = new URLSearchParams(search);
   const names = [...filters, ...Object.keys(PAGINA_PARAMS)];
   const faults = findStrangeParams(query, names);
