@@ -1,4 +1,7 @@
-/** Reads the cells of a register's line: each reader judges the cell and gives its value. */
+/**
+ * Reads the cells of a register's line: each reader judges the cell and gives its value. A problem is the rest of a sentence that begins
+ * with the bare name of the column.
+ */
 import { FORMAS_DEDUCAO, TIPOS_BENEFICIO, type TipoBeneficio } from './cadastros.ts';
 import { enumeracaoOf, readSubitem, servicoOf, servicos } from './catalogs/catalogs.ts';
 import { bareDocumento, whyNoDocumento } from './chave.ts';
