@@ -1,6 +1,6 @@
 /**
- * Reads the cells of a register's line: each reader judges the cell and gives its value. A problem is the rest of a sentence that begins
- * with the bare name of the column.
+ * Reads the cells of a register's line: each reader judges the cell and gives its value. The text of a problem follows the name of
+ * the column, as in `cep está vazio`.
  */
 import { FORMAS_DEDUCAO, TIPOS_BENEFICIO, type TipoBeneficio } from './cadastros.ts';
 import { enumeracaoOf, readSubitem, servicoOf, servicos } from './catalogs/catalogs.ts';

@@ -243,7 +243,7 @@ const PERIODO: Readonly<Record<'inicio' | 'fim', ColumnWords>> = {
   fim: { label: 'Vale até', help: `${DAY} Vazio: sem fim.` },
 };
 
-/** The establishments that may issue. Those whose periods in the Simples Nacional a file gives have them in a table of their own. */
+/** The establishments that may issue. Their periods in the Simples Nacional are rows of another table. */
 export const PRESTADORES = {
   titulo: 'Prestadores',
   sobre: 'Quem pode emitir nota neste município, com inscrição, endereço e períodos do Simples Nacional.',
@@ -350,7 +350,7 @@ export const PRESTADORES = {
   },
 } as const satisfies Register;
 
-/** The additions to the RPS of the legacy port (D-70). The key is an item of the list, or one of the municipality's own codes. */
+/** The codes that a municipality adds to an RPS, whose layout lacks them (D-70): by item of the list, or by its own code. */
 export const CORRELACAO = {
   titulo: 'Correlação',
   sobre: 'O que falta a um RPS do porto SOAP antigo (NBS, IBS e CBS), por item da lista de serviços.',
@@ -365,10 +365,9 @@ export const CORRELACAO = {
       read: readCodigoMunicipal,
     },
     codigo_tributacao_nacional: {
+      ...NACIONAL,
       field: 'cTribNac',
       isOptional: true,
-      label: 'Código nacional do serviço',
-      help: 'Seis algarismos, como 01.01.01.',
       read: (line) => readKnown(line, 'codigo_tributacao_nacional', (code) => servicoOf(code)?.emissivel === true),
     },
     nbs: {
@@ -432,7 +431,7 @@ export function describeColumn(nome: RegisterName, column: string): Pick<Column,
   return ownOf(columns, column) ?? ownOf(PERIODO, column) ?? { label: column };
 }
 
-/** The columns of a file: those that it needs, and those that it may lack. No line of a dated list ends if the file lacks `fim`. */
+/** The required and the optional columns of a file. A line of a dated list has no end when the file has no column `fim`. */
 export function splitOptional(nome: RegisterName): Readonly<Record<'required' | 'optional', readonly string[]>> {
   const names = (isOptional: boolean): readonly string[] =>
     listRegisterColumns(nome).flatMap(([name, column]) => ((column.isOptional === true) === isOptional ? [name] : []));

@@ -8,7 +8,7 @@ import { hasCommand, type Life, type Step } from './vida.ts';
 /** The only folder of backups into which the unit lets the service write. */
 const COPIES = '/srv/nfse-copias';
 /** The key of the audit is in no backup: `copias.md` has it kept apart, and put back before a restoration. */
-const [KEY, KEPT_KEY] = ['/var/lib/nfse/auditoria.chave', '/root/auditoria.chave'];
+const [KEY, KEPT_KEY] = ['/var/lib/nfse/auditoria.chave', '/srv/auditoria.chave'];
 /** A WAL segment is closed after thirty seconds, and archived within five more. */
 const ARCHIVED_WITHIN_MS = 45_000;
 

@@ -1,7 +1,4 @@
-/**
- * The file of additions that a municipality makes to the RPS of the legacy port. The file is the whole correlation, and replaces the earlier
- * one.
- */
+/** The file of the correlation: the codes that a municipality adds to an RPS. Each file replaces the whole correlation. */
 
 import type { ContagemLista } from '../../base/book/listas.ts';
 import type { Municipio } from '../../base/book/municipios.ts';

@@ -173,10 +173,7 @@ function untilSeen(): Promise<void> {
   return sleep(CADASTRO_LIDO_MS);
 }
 
-/**
- * Whether a client shows the key of a sandbox; `not_here`: this is no private sandbox. `gone`: a key is shown, and the sandbox was deleted
- * meanwhile.
- */
+/** Judges the key that a client shows. `not_here`: the municipality is no private sandbox. `gone`: the sandbox was just deleted. */
 export async function admitOwner(
   { store }: Pick<World, 'store'>,
   { tenant, ensaioAte }: Municipio,
