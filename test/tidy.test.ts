@@ -196,7 +196,7 @@ test('no circle of files: none imports, by whatever way, a file that imports it;
 });
 
 /** Tables: rows of the law, which are read one by one. */
-const TABLES = ['src/fiscal/rules/ibscbs.ts', 'src/fiscal/rules/trib-mun.ts'];
+const TABLES = ['src/fiscal/registers.ts', 'src/fiscal/rules/ibscbs.ts', 'src/fiscal/rules/trib-mun.ts'];
 
 test('no file that is not a table has more than 500 lines', () => {
   const root = path.resolve(SRC, '..');

@@ -19,7 +19,7 @@ export type CsvFile = {
   readonly codificacao: 'UTF-8' | 'Latin-1';
   readonly separador: ',' | ';';
   readonly bytes: number;
-  /** The header as written, without the spaces around. */
+  /** The header as written, without the spaces around: the first line with a cell that is not empty. */
   readonly header: readonly string[];
   /** The lines after the header, some hundreds at a time; empty lines are skipped. */
   records(): AsyncGenerator<{ readonly records: readonly (CsvRecord | CsvFault)[]; readonly bytesRead: number }>;
@@ -44,17 +44,17 @@ export async function openCsv(file: string): Promise<CsvFile> {
     const about = await stat(file);
     if (!about.isFile()) throw new Error(`${file} ${about.isDirectory() ? 'é uma pasta' : 'não é um arquivo comum'}.`);
     const codificacao = await encodingOf(file, name);
-    const first = await firstLine(file, codificacao);
-    if (first === undefined || first.trim() === '') throw new Error(`${name} está vazio: falta a linha de cabeçalho.`);
-    const separador = separatorOf(first);
-    const header = splitCells(first, separador);
+    const first = await findHeader(file, codificacao);
+    if (first === undefined) throw new Error(`${name} está vazio: falta a linha de cabeçalho.`);
+    const separador = separatorOf(first.text);
+    const header = splitCells(first.text, separador);
     if (!Array.isArray(header)) throw new Error(`${name}: o cabeçalho não pôde ser lido: ${header}.`);
     return {
       codificacao,
       separador,
       bytes: about.size,
       header: header.map((cell) => cell.trim()),
-      records: () => recordsOf(file, codificacao, separador, header.length),
+      records: () => recordsOf(file, codificacao, separador, { linha: first.linha, width: header.length }),
     };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
@@ -89,16 +89,22 @@ async function encodingOf(file: string, name: string): Promise<CsvFile['codifica
 
 function refuseOtherFormats(start: Buffer, name: string): void {
   const begin = start.subarray(0, 4).toString('latin1');
-  if (begin.startsWith('PK') || begin === '\xd0\xcf\x11\xe0') {
-    throw new Error(`${name} é uma planilha, e não um CSV. Na planilha, use Salvar como, CSV UTF-8.`);
-  }
   if (begin.startsWith('\xff\xfe') || begin.startsWith('\xfe\xff')) {
     throw new Error(`${name} está em UTF-16. Salve-o como CSV UTF-8.`);
   }
 }
 
-async function firstLine(file: string, codificacao: CsvFile['codificacao']): Promise<string | undefined> {
-  for await (const { lines } of linesOf(file, codificacao)) if (lines.length > 0) return lines[0];
+/** The first line that has more than spaces and separators. */
+async function findHeader(
+  file: string,
+  codificacao: CsvFile['codificacao'],
+): Promise<{ readonly text: string; readonly linha: number } | undefined> {
+  let before = 0;
+  for await (const { lines } of linesOf(file, codificacao)) {
+    const at = lines.findIndex((line) => /[^\s;,"]/.test(line));
+    if (at >= 0) return { text: lines[at]!, linha: before + at + 1 };
+    before += lines.length;
+  }
   return undefined;
 }
 
@@ -131,6 +137,8 @@ function separatorOf(header: string): ',' | ';' {
   return header.split(';').length > header.split(',').length ? ';' : ',';
 }
 
+type Header = { readonly linha: number; readonly width: number };
+
 type RecordReader = {
   /** The next line, without its end. */
   read(line: string): void;
@@ -140,9 +148,9 @@ type RecordReader = {
   end(): void;
 };
 
-/** Makes records of the lines behind the header, which has `width` cells. */
-function createRecordReader(separador: string, width: number): RecordReader {
-  let linha = 1;
+/** Makes records of the lines behind the header, which stands in line `linha` and has `width` cells. */
+function createRecordReader(separador: string, { linha: header, width }: Header): RecordReader {
+  let linha = header;
   /** Lines of a record whose quotes are still open; the first of them is number `begun`. */
   let open: string[] = [];
   let begun = 0;
@@ -201,15 +209,13 @@ async function* recordsOf(
   file: string,
   codificacao: CsvFile['codificacao'],
   separador: ',' | ';',
-  width: number,
+  header: Header,
 ): ReturnType<CsvFile['records']> {
-  const reader = createRecordReader(separador, width);
-  let isHeader = true;
+  const reader = createRecordReader(separador, header);
+  let left = header.linha;
   for await (const { lines, bytesRead } of linesOf(file, codificacao)) {
-    for (const line of lines) {
-      if (!isHeader) reader.read(line);
-      isHeader = false;
-    }
+    for (const line of lines.slice(left)) reader.read(line);
+    left = Math.max(0, left - lines.length);
     yield { records: reader.take(), bytesRead };
   }
   reader.end();
@@ -222,7 +228,7 @@ export function readCsvText(text: string): { header: readonly string[]; records:
   const [first = '', ...lines] = text.split('\n').map(cutReturn);
   const header = splitCells(first, ',');
   if (typeof header === 'string') return { header: [], records: [{ linha: 1, problem: header }] };
-  const reader = createRecordReader(',', header.length);
+  const reader = createRecordReader(',', { linha: 1, width: header.length });
   for (const line of lines) reader.read(line);
   reader.end();
   return { header, records: reader.take() };

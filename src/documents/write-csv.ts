@@ -27,9 +27,9 @@ export async function* writeCsv(
   numeros: ReadonlySet<string>,
 ): AsyncGenerator<string> {
   const areNumbers = head.map((column) => numeros.has(column));
-  yield `${BOM}${lineOf(head)}`;
+  yield `${BOM}${writeCells(head)}`;
   for await (const row of rows) {
-    yield lineOf(
+    yield writeCells(
       row.map((cell, at) => (areNumbers[at] && NUMBER.test(cell) ? cell.replace('.', ',') : markText(cell))),
     );
   }
@@ -46,7 +46,8 @@ export function unmarkText(text: string): string {
   return text.startsWith("'") && markText(bare) === text ? bare : text;
 }
 
-function lineOf(cells: readonly string[]): string {
+/** A line of a table whose cells stay as they are, with its end. */
+export function writeCells(cells: readonly string[]): string {
   return `${cells.map(quote).join(';')}\r\n`;
 }
 

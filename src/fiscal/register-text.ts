@@ -7,7 +7,7 @@ import { enumeracaoOf, readSubitem, servicoOf, servicos } from './catalogs/catal
 import { bareDocumento, whyNoDocumento } from './chave.ts';
 import { decimal } from './decimal.ts';
 import { ENDERECO_NAO_INFORMADO } from './facts.ts';
-import { ALIQUOTA_DA_NOTA_MAX } from './iss.ts';
+import { ISS_MAX } from './iss.ts';
 import { checkText } from './layout/check-text.ts';
 import { type SimpleType, T } from './layout/simple-types.ts';
 import { isDay } from './moment.ts';
@@ -22,7 +22,12 @@ export type Line = {
   text(column: string): string;
   /** `problem`: the rest of the sentence after the name of the column, in Portuguese. */
   refuse(column: string, problem: string): void;
+  /** Tells that a value was mended. */
+  mend(mend: Mend): void;
 };
+
+/** A mended value: `zeros`, leading zeros that a spreadsheet had removed. */
+export type Mend = 'zeros';
 
 /** The text of a column for the note, as the layout admits it; undefined: the column is empty. */
 export function layoutText(line: Line, column: string, type: SimpleType): string | undefined {
@@ -78,7 +83,7 @@ export function readPeriod(line: Line, inicioColumn: string, fimColumn: string) 
 
 /** The same line, of which no problem is told. */
 export function quiet(line: Line): Line {
-  return { ...line, refuse: () => undefined };
+  return { ...line, refuse: () => undefined, mend: () => undefined };
 }
 
 /** A code longer than `cTribMun` serves the municipality alone. */
@@ -98,11 +103,11 @@ export function readCodigo(line: Line): string {
 /** One code of the national list, required. */
 export function readNacional(line: Line): string {
   const column = 'codigo_tributacao_nacional';
-  const codigo = bareCodigo(line.text(column));
-  const problem = whyNoService(codigo);
-  if (codigo === '') line.refuse(column, 'está vazio');
-  else if (problem !== undefined) line.refuse(column, `${codigo} ${problem}`);
-  return codigo;
+  const { value, isMended, problem } = mendCodigo(line.text(column));
+  if (value === '') line.refuse(column, 'está vazio');
+  else if (problem !== undefined) line.refuse(column, `${value} ${problem}`);
+  if (isMended) line.mend('zeros');
+  return value;
 }
 
 /** Removes punctuation. */
@@ -110,11 +115,16 @@ function bareCodigo(text: string): string {
   return text.replace(/[\s./-]/g, '');
 }
 
+/** A service code of the national list; the zero that a spreadsheet removed is given back where the list has such a code. */
+function mendCodigo(text: string): Mended {
+  const bare = bareCodigo(text);
+  const value = /^\d{5}$/.test(bare) && servicoOf(`0${bare}`)?.emissivel ? `0${bare}` : bare;
+  return { value, isMended: value !== bare, problem: whyNoService(value) };
+}
+
 /** The reason why a text is no service code of the national list, as the end of a sentence. */
 function whyNoService(codigo: string): string | undefined {
   const servico = servicoOf(codigo);
-  if (/^\d{5}$/.test(codigo) && servicoOf(`0${codigo}`)?.emissivel)
-    return `tem 5 algarismos; o código é 0${codigo}? Formate a coluna como texto`;
   if (!/^\d{6}$/.test(codigo)) return 'não tem 6 algarismos';
   if (servico === undefined) return 'não existe na lista nacional';
   if (!servico.emissivel && servico.situacao !== 'futuro') return 'é um título da lista nacional, e não um serviço';
@@ -128,16 +138,21 @@ export function readCnae(line: Line): string | undefined {
   return cnae;
 }
 
-/** Highest percentage of each column, and its text in a sentence. */
-const PERCENT_MAX = { aliquota: [ALIQUOTA_DA_NOTA_MAX, '9,99'], reducao: [decimal('100.00'), '100'] } as const;
+/** Highest percentage of each column, and what is said of a higher one. */
+const PERCENT_MAX = {
+  aliquota: [ISS_MAX, 'passa de 5 %, a alíquota máxima do ISSQN (LC 116/2003, art. 8º, II)'],
+  reducao: [decimal('100.00'), 'passa de 100 %'],
+} as const;
+const ANY_PERCENT = decimal('9999.99');
 
 /** A percentage with at most two decimals, as `5.00`; undefined: the column is empty. */
 export function readPercentual(line: Line, column: keyof typeof PERCENT_MAX): string | undefined {
   const text = line.text(column);
   if (text === '') return undefined;
-  const [max, most] = PERCENT_MAX[column];
-  const percent = readPercent(text, max);
-  if (percent === undefined) line.refuse(column, `não é um percentual de 0 a ${most}, com até duas casas decimais`);
+  const [max, tooMuch] = PERCENT_MAX[column];
+  const percent = readPercent(text, ANY_PERCENT);
+  if (percent === undefined) line.refuse(column, 'não é um percentual, com até duas casas decimais, como 5,00');
+  else if (decimal(percent) > max) line.refuse(column, tooMuch);
   return percent;
 }
 
@@ -185,23 +200,21 @@ export function readMedida(line: Line, column: 'reducao' | 'aliquota'): string |
 
 /** National codes; none means all. */
 export function readServicos(line: Line): readonly string[] {
-  return readSeveral(line, 'servicos', bareCodigo, whyNoService);
+  return readSeveral(line, 'servicos', mendCodigo);
 }
 
 export function readDocumentos(line: Line): readonly string[] {
-  return readSeveral(line, 'documentos', bareDocumento, whyNoDocumento, () => 'um deles');
+  return readSeveral(line, 'documentos', mendDocumento, () => 'um deles');
 }
 
 /** The known forms of a deduction, as a text. */
 export const FORMAS = Object.keys(FORMAS_DEDUCAO).join(', ');
 
 export function readFormas(line: Line): readonly string[] {
-  const formas = readSeveral(
-    line,
-    'formas',
-    (text) => text.toLowerCase(),
-    (forma) => (Object.hasOwn(FORMAS_DEDUCAO, forma) ? undefined : `não existe; use ${FORMAS}`),
-  );
+  const formas = readSeveral(line, 'formas', (text) => {
+    const value = text.toLowerCase();
+    return { value, problem: Object.hasOwn(FORMAS_DEDUCAO, value) ? undefined : `não existe; use ${FORMAS}` };
+  });
   if (line.text('formas') === '') line.refuse('formas', `está vazio; use ${FORMAS}`);
   return formas;
 }
@@ -210,18 +223,18 @@ export function readFormas(line: Line): readonly string[] {
 function readSeveral(
   line: Line,
   column: string,
-  bare: (text: string) => string,
-  why: (value: string) => string | undefined,
+  mend: (text: string) => Mended,
   called = (value: string) => value,
 ): readonly string[] {
-  const values = line
+  const read = line
     .text(column)
     .split(/[\s;,|]+/)
     .filter(Boolean)
-    .map(bare);
-  const wrong = values.find((value) => why(value) !== undefined);
-  if (wrong !== undefined) line.refuse(column, `${called(wrong)} ${why(wrong)}`);
-  return [...new Set(values)].toSorted();
+    .map(mend);
+  const wrong = read.find(({ problem }) => problem !== undefined);
+  if (wrong !== undefined) line.refuse(column, `${called(wrong.value)} ${wrong.problem}`);
+  if (read.some(({ isMended }) => isMended)) line.mend('zeros');
+  return [...new Set(read.map(({ value }) => value))].toSorted();
 }
 
 /** A code of `regEspTrib`; 0 is no special regime. */
@@ -235,30 +248,66 @@ export function readRegime(line: Line): string {
   return regime;
 }
 
-/** Empty means every provider. */
+/** The document of a provider; empty: every provider. */
 export function readDocumento(line: Line): string {
-  const documento = bareDocumento(line.text('documento'));
-  const problem = documento === '' ? undefined : whyNoDocumento(documento);
+  const text = line.text('documento');
+  if (text === '') return '';
+  const { value, isMended, problem } = mendDocumento(text);
   if (problem !== undefined) line.refuse('documento', problem);
-  return documento;
+  if (isMended) line.mend('zeros');
+  return value;
 }
 
-/** The document of a provider, required. Messages do not repeat it: the line shows its place, and it may be a person's. */
+/** The document of a provider, required. */
 export function readDocumentoNecessario(line: Line): string {
-  const documento = bareDocumento(line.text('documento'));
-  const problem = whyNoDocumentoOfSheet(documento);
-  if (problem !== undefined) line.refuse('documento', problem);
-  return documento;
+  if (line.text('documento') === '') line.refuse('documento', 'está vazio');
+  return readDocumento(line);
 }
 
-function whyNoDocumentoOfSheet(documento: string): string | undefined {
-  if (documento === '') return 'está vazio';
-  if (/E\+?\d+$/.test(documento) && documento.includes(','))
-    return 'está em notação científica; formate a coluna como texto';
-  const { length } = documento;
-  return length === 10 || length === 12 || length === 13
-    ? `tem ${length} posições; se a planilha tirou os zeros à esquerda, formate a coluna como texto`
-    : whyNoDocumento(documento);
+/** Digits with an exponent, as a spreadsheet shows a long number. */
+const SCIENTIFIC = /^\d(?:[.,]\d+)?E\+?\d+$/i;
+
+/** A value of a cell, and the reason why it is refused. */
+type Mended = {
+  readonly value: string;
+  readonly isMended?: boolean;
+  readonly problem?: string | undefined;
+};
+
+/**
+ * A document as a spreadsheet gives it: leading zeros that it removed are given back where the check digits agree, and `isMended` says so.
+ * Messages do not repeat it: the line shows its place, and it may be a person's.
+ */
+function mendDocumento(text: string): Mended {
+  const value = bareDocumento(text);
+  if (SCIENTIFIC.test(text.trim()))
+    return {
+      value,
+      problem:
+        'está em notação científica, e a planilha pode ter perdido algarismos; formate a coluna como texto e digite de novo',
+    };
+  const isBare = /^\d{3,13}$/.test(text.trim());
+  const found = isBare ? [CPF_LENGTH, CNPJ_LENGTH].flatMap((length) => padTo(value, length)) : [];
+  if (found.length > 1) return { value, problem: AMBIGUOUS };
+  const [only] = found;
+  if (only !== undefined) return { value: only, isMended: only !== value };
+  if (isBare && [10, 12, 13].includes(value.length))
+    return {
+      value,
+      problem: `tem ${value.length} posições, e com os zeros à esquerda também não é CPF nem CNPJ; confira-o`,
+    };
+  return { value, problem: whyNoDocumento(value) };
+}
+
+const CPF_LENGTH = 11;
+const CNPJ_LENGTH = 14;
+const AMBIGUOUS =
+  'serve como CPF, e como CNPJ sem os zeros à esquerda; escreva o CPF com pontos (000.000.000-00), ou o CNPJ com os 14 algarismos';
+
+/** The valid document of so many digits, if the text is one without its zeros. */
+function padTo(digits: string, length: number): readonly string[] {
+  const padded = digits.padStart(length, '0');
+  return padded.length === length && whyNoDocumento(padded) === undefined ? [padded] : [];
 }
 
 /**
@@ -306,6 +355,15 @@ export function readAddress(line: Line, column: (typeof ADDRESS)[number], type: 
 
 export function readNumero(line: Line): string {
   return layoutText(line, 'numero', T.nro) ?? ENDERECO_NAO_INFORMADO.nro;
+}
+
+/** A postal code; the zero that a spreadsheet removed from one of São Paulo is given back. */
+export function readCep(line: Line): string {
+  const bare = withoutPunctuation(line);
+  const isShort = /^[1-9]\d{6}$/.test(bare.text('cep'));
+  if (isShort) line.mend('zeros');
+  const whole: Line = { ...bare, text: (column) => `${column === 'cep' && isShort ? '0' : ''}${bare.text(column)}` };
+  return readAddress(whole, 'cep', T.cep, ENDERECO_NAO_INFORMADO.CEP);
 }
 
 /** Removes punctuation as in `(11) 3333-4444` and `01001-000`. */

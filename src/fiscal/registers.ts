@@ -14,6 +14,7 @@ import {
   layoutText,
   neededText,
   readAddress,
+  readCep,
   readCnae,
   readCodigo,
   readCodigoMunicipal,
@@ -63,6 +64,8 @@ type Column = ColumnWords & {
   readonly mayBeEmpty?: true;
   /** The value of a new line when the file lacks the column. */
   readonly absent?: string;
+  /** Its names in the headings of towns' files, besides its name and its label. */
+  readonly called?: readonly string[];
   /** The option of a command that changes a line by hand; `name`: unless it is called as the column. */
   readonly option?: { readonly takes: string; readonly help: string; readonly name?: string };
   /** The note of the command, for a column whose name is not enough. */
@@ -90,6 +93,7 @@ const SEVERAL = 'Vários: com espaço entre eles. Vazio: todos.';
 const DAY = 'AAAA-MM-DD ou DD/MM/AAAA.';
 
 const NACIONAL = {
+  called: ['Código nacional', 'Código de tributação nacional', 'cTribNac', 'Código LC 116'],
   label: 'Código nacional do serviço',
   help: 'Seis algarismos, como 01.01.01.',
   read: readNacional,
@@ -119,20 +123,31 @@ export const LISTAS = {
     table: 'servicos_municipais',
     columns: {
       codigo: {
+        called: ['Código do serviço', 'Código', 'cTribMun'],
         isKey: true,
         label: 'Código municipal',
         help: 'Com três algarismos, é o cTribMun da DPS.',
         read: readCodigo,
       },
       descricao: {
+        called: ['Descrição do serviço', 'Serviço', 'Atividade'],
         label: 'Descrição',
         help: 'Sai na nota.',
         read: (line) => neededText(line, 'descricao', DESCRICAO),
       },
       codigo_tributacao_nacional: NACIONAL,
-      cnae_codigo: { isOptional: true, label: 'CNAE', read: readCnae },
+      cnae_codigo: { called: ['Código CNAE'], isOptional: true, label: 'CNAE', read: readCnae },
       /** The rate of the DPS applies if this one is empty. */
       aliquota: {
+        called: [
+          'Alíquota',
+          'Alíquota do ISSQN',
+          'Alíquota ISSQN',
+          'Alíquota do ISS',
+          'Alíquota ISS',
+          'ISS %',
+          '% ISS',
+        ],
         sql: 'numeric',
         isOptional: true,
         label: 'Alíquota (%)',
@@ -238,9 +253,9 @@ export type ListaNome = keyof typeof LISTAS;
 export const LISTA_NOMES = Object.keys(LISTAS) as readonly ListaNome[];
 
 /** The words of the period of a line. */
-const PERIODO: Readonly<Record<'inicio' | 'fim', ColumnWords>> = {
-  inicio: { label: 'Vale de', help: DAY },
-  fim: { label: 'Vale até', help: `${DAY} Vazio: sem fim.` },
+export const PERIODO: Readonly<Record<'inicio' | 'fim', Pick<Column, keyof ColumnWords | 'called'>>> = {
+  inicio: { label: 'Vale de', help: DAY, called: ['Início', 'Início da vigência', 'Vigência', 'Desde', 'De'] },
+  fim: { label: 'Vale até', help: `${DAY} Vazio: sem fim.`, called: ['Fim', 'Fim da vigência', 'Até'] },
 };
 
 /** The establishments that may issue. Their periods in the Simples Nacional are rows of another table. */
@@ -249,13 +264,31 @@ export const PRESTADORES = {
   sobre: 'Quem pode emitir nota neste município, com inscrição, endereço e períodos do Simples Nacional.',
   table: 'prestadores',
   columns: {
-    documento: { isKey: true, label: 'CNPJ ou CPF', help: 'Com ou sem pontos.', read: readDocumentoNecessario },
+    documento: {
+      called: ['CNPJ', 'CPF', 'CNPJ/CPF', 'CPF/CNPJ', 'CPF ou CNPJ', 'CNPJ do prestador', 'CGC', 'Inscrição federal'],
+      isKey: true,
+      label: 'CNPJ ou CPF',
+      help: 'Com ou sem pontos.',
+      read: readDocumentoNecessario,
+    },
     razao_social: {
+      called: [
+        'Razão social',
+        'Nome',
+        'Nome empresarial',
+        'Nome ou razão social',
+        'Nome/Razão social',
+        'Razão social/Nome',
+        'Contribuinte',
+        'Empresa',
+        'Prestador',
+      ],
       label: 'Razão social ou nome',
       option: { takes: 'NOME', help: 'como sai na nota' },
       read: (line) => neededText(line, 'razao_social', T.xNome),
     },
     inscricao_municipal: {
+      called: ['IM', 'Inscrição', 'Inscr. municipal', 'Insc. municipal', 'Inscrição mobiliária', 'CCM', 'CMC'],
       isKey: true,
       mayBeEmpty: true,
       label: 'Inscrição municipal',
@@ -268,6 +301,7 @@ export const PRESTADORES = {
       read: readInscricao,
     },
     simples_inicio: {
+      called: ['Início do Simples', 'Simples desde', 'Optante desde', 'Data da opção pelo Simples'],
       table: 'simples_nacional',
       stored: 'inicio',
       isOptional: true,
@@ -276,6 +310,7 @@ export const PRESTADORES = {
       read: (line) => readDate(line, 'simples_inicio'),
     },
     simples_fim: {
+      called: ['Simples até', 'Fim do Simples', 'Data da exclusão do Simples'],
       table: 'simples_nacional',
       stored: 'fim',
       isOptional: true,
@@ -295,12 +330,14 @@ export const PRESTADORES = {
       read: (line) => readFlag(line, 'autorizado'),
     },
     nome_fantasia: {
+      called: ['Fantasia'],
       isOptional: true,
       label: 'Nome fantasia',
       option: { takes: 'NOME', help: 'nome fantasia' },
       read: (line) => layoutText(line, 'nome_fantasia', T.xFant),
     },
     logradouro: {
+      called: ['Endereço', 'Rua'],
       isOptional: true,
       absent: ENDERECO_NAO_INFORMADO.xLgr,
       label: 'Logradouro',
@@ -309,6 +346,7 @@ export const PRESTADORES = {
       read: (line) => readAddress(line, 'logradouro', T.xLgr, ENDERECO_NAO_INFORMADO.xLgr),
     },
     numero: {
+      called: ['Nº', 'Núm.', 'Número do imóvel'],
       isOptional: true,
       absent: ENDERECO_NAO_INFORMADO.nro,
       label: 'Número',
@@ -316,6 +354,7 @@ export const PRESTADORES = {
       read: readNumero,
     },
     complemento: {
+      called: ['Compl.'],
       isOptional: true,
       label: 'Complemento',
       option: { takes: 'TEXTO', help: 'complemento' },
@@ -333,15 +372,17 @@ export const PRESTADORES = {
       absent: ENDERECO_NAO_INFORMADO.CEP,
       label: 'CEP',
       option: { takes: 'CEP', help: 'CEP' },
-      read: (line) => readAddress(withoutPunctuation(line), 'cep', T.cep, ENDERECO_NAO_INFORMADO.CEP),
+      read: readCep,
     },
     fone: {
+      called: ['Fone', 'Tel.', 'Celular', 'Telefone/Fax'],
       isOptional: true,
       label: 'Telefone',
       option: { takes: 'FONE', help: 'telefone' },
       read: (line) => layoutText(withoutPunctuation(line), 'fone', T.fone),
     },
     email: {
+      called: ['Email', 'Correio eletrônico'],
       isOptional: true,
       label: 'E-mail',
       option: { takes: 'EMAIL', help: 'endereço eletrônico' },
@@ -425,10 +466,20 @@ export function listFileColumns(nome: RegisterName): readonly string[] {
   return [...listRegisterColumns(nome).map(([name]) => name), ...(nome in LISTAS ? Object.keys(PERIODO) : [])];
 }
 
-/** The words of a column of a file, and whether a line may leave it empty. */
+/** The words of a column of a file or of the table, and whether a line may leave it empty. */
 export function describeColumn(nome: RegisterName, column: string): Pick<Column, keyof ColumnWords | 'mayBeEmpty'> {
   const columns: Readonly<Record<string, Column>> = REGISTERS[nome].columns;
-  return ownOf(columns, column) ?? ownOf(PERIODO, column) ?? { label: column };
+  const byStored = Object.values(columns).find(({ stored }) => stored === column);
+  return ownOf(columns, column) ?? byStored ?? ownOf(PERIODO, column) ?? { label: column };
+}
+
+/** The words of each column in the heading of a file. */
+export function listHeadings(nome: RegisterName): Readonly<Record<string, readonly string[]>> {
+  const columns: readonly (readonly [string, Pick<Column, 'label' | 'called'>])[] = [
+    ...listRegisterColumns(nome),
+    ...(nome in LISTAS ? Object.entries(PERIODO) : []),
+  ];
+  return Object.fromEntries(columns.map(([name, { label, called = [] }]) => [name, [label, ...called]]));
 }
 
 /** The required and the optional columns of a file. A line of a dated list has no end when the file has no column `fim`. */

@@ -33,6 +33,8 @@ export type Staging<Row, Counts> = {
   refusedAfter(linha: number, max: number): Promise<readonly Recusada[]>;
   /** The effect of writing now, without writing. */
   rehearse(): Promise<Ensaio<Counts>>;
+  /** Writes the accepted lines, shows the connection on which they stand to `look`, and undoes them. */
+  probe<Seen>(look: (client: PoolClient) => Promise<Seen>): Promise<Seen>;
   /** Writes the accepted lines, all or nothing. Throws {@link RegistroMudou}. */
   merge(escrita?: Escrita<Counts>): Promise<Counts>;
 };
@@ -172,6 +174,14 @@ export async function stageImport<Row extends LinhaDatada, Counts, Result>(
       return first < 0 ? [] : told.slice(first, first + max);
     },
     rehearse: () => inRegistry((client) => run(client, true)),
+    probe: (look) =>
+      inRegistry(async (client) => {
+        await client.query('savepoint antes');
+        await run(client, false);
+        const seen = await look(client);
+        await client.query('rollback to savepoint antes');
+        return seen;
+      }),
     merge: async (escrita) => {
       const { counts } = await inRegistry(async (client) => {
         const { tenant, importacao, asRehearsed, atos } = escrita ?? {};

@@ -7,6 +7,7 @@ import { municipioNamed } from '../../base/world/municipios.ts';
 import type { World } from '../../base/world/world.ts';
 import { zoneOf } from '../../fiscal/catalogs/catalogs.ts';
 import { addDays, brazilianMoment, isDay, isoMoment, startOfDay } from '../../fiscal/moment.ts';
+import { describeColumn, REGISTERS, type RegisterName } from '../../fiscal/registers.ts';
 
 type TrilhaWorld = Pick<World, 'store' | 'now'>;
 
@@ -135,26 +136,36 @@ function readCursor(text: string | undefined): FiltroDeAtos['before'] {
 
 function readAto({ em, objeto, ...ato }: Ato, codigoIbge: string | undefined): AtoLido {
   const moment = municipalMoment(codigoIbge, +em);
+  const registro = registerOf(objeto, ato.chave);
+  const nameOf = (name: string): string => (registro === undefined ? name : describeColumn(registro, name).label);
   return {
     ...ato,
     em: brazilianMoment(moment),
     instante: isoMoment(moment),
-    objeto: OBJETOS[objeto],
-    mudancas: listChanges(ato.antes, ato.depois),
+    objeto: registro === undefined ? OBJETOS[objeto] : REGISTERS[registro].titulo,
+    mudancas: listChanges(ato.antes, ato.depois).map(([name, antes, depois]) => [nameOf(name), antes, depois]),
   };
 }
 
-/** Names whose value changed. */
+/** The register that an act changed; its name begins the key of a line. */
+function registerOf(objeto: Objeto, chave: string): RegisterName | undefined {
+  if (objeto === 'prestador') return 'prestadores';
+  const named = objeto === 'correlacao' ? 'correlacao' : objeto === 'lista' ? chave.split(' ', 1)[0] : undefined;
+  return named !== undefined && Object.hasOwn(REGISTERS, named) ? (named as RegisterName) : undefined;
+}
+
+/** Names whose value changed; a value within a value has both names. */
 function listChanges(antes: unknown, depois: unknown): AtoLido['mudancas'] {
-  const [was, is] = [antes, depois].map((value) =>
-    value === null ? {} : (value as Readonly<Record<string, unknown>>),
-  );
-  return [...new Set([...Object.keys(was!), ...Object.keys(is!)])]
-    .map((name) => [name, textOf(was![name]), textOf(is![name])] as const)
+  const [was, is] = [antes, depois].map((value) => new Map(flatten(value, '')));
+  return [...new Set([...was!.keys(), ...is!.keys()])]
+    .map((name) => [name, was!.get(name) ?? '', is!.get(name) ?? ''] as const)
     .filter(([, before, after]) => before !== after);
 }
 
-function textOf(value: unknown): string {
-  if (value === undefined || value === null) return '';
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+function flatten(value: unknown, name: string): readonly (readonly [name: string, text: string])[] {
+  if (value === undefined || value === null) return [];
+  if (typeof value === 'boolean') return [[name, value ? 'sim' : 'nao']];
+  if (Array.isArray(value)) return [[name, value.map(String).join(', ')]];
+  if (typeof value !== 'object') return [[name, String(value)]];
+  return Object.entries(value).flatMap(([own, inner]) => flatten(inner, name === '' ? own : `${name}: ${own}`));
 }

@@ -1,6 +1,7 @@
 /** Registers of a municipality: all of them, the lines of each, the form for one line, and the register as a file. */
 
 import { carried, field, folded, form, link, momentOf, notice, table } from '../../base/pages/fields.ts';
+import { carrySeen, findOvertaken, type Overtaken, takeOvertaken, tellOvertaken } from '../../base/pages/seen.ts';
 import {
   type Answer,
   byHand,
@@ -15,7 +16,7 @@ import { groupDigits } from '../../fiscal/group-digits.ts';
 import { describeColumn, REGISTERS } from '../../fiscal/registers.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
 import { formTokenOf } from '../contas/entrada.ts';
-import { type LinhaDoRegistro, linesOf, removeLine, saveLine } from './editar.ts';
+import { type LinhaDoRegistro, linesOf, type ProblemasDaLinha, removeLine, saveLine } from './editar.ts';
 import { showAliquotas } from './import-aliquotas.ts';
 import { exportRegistro, isRegistro, lastImport, REGISTROS, type RegistroNome, undoImport } from './registros.ts';
 
@@ -145,7 +146,11 @@ export function columnFields(
   })}`;
 }
 
-async function linePage(call: InMunicipio, problems: Readonly<Record<string, string>> = {}): Promise<PageShown> {
+async function linePage(
+  call: InMunicipio,
+  { problems, perguntas = [] }: ProblemasDaLinha = { problems: {} },
+  overtaken: readonly Overtaken[] = [],
+): Promise<PageShown> {
   const nome = listaOf(call);
   if (nome === undefined) return NO_REGISTRO;
   const { world, slug, query, request, form: sent, visitor } = call;
@@ -154,7 +159,8 @@ async function linePage(call: InMunicipio, problems: Readonly<Record<string, str
   const { order, titulo } = REGISTROS[nome];
   const known = id === undefined ? undefined : (await linesOf(world, nome, slug)).find((line) => line.id === id);
   if (id !== undefined && known === undefined && !isSent) return NO_REGISTRO;
-  const cells = isSent ? Object.fromEntries(order.map((column) => [column, sent.text(column)])) : (known?.cells ?? {});
+  const written = Object.fromEntries(order.map((column) => [column, sent.text(column).trim()]));
+  const cells = isSent ? takeOvertaken(written, overtaken) : (known?.cells ?? {});
   const action = pathIn(slug, `/cadastros/linha/${nome}`);
   const token = formTokenOf(visitor);
   const motivo = field({ name: 'motivo', label: 'Motivo', help: 'Fica na trilha.' });
@@ -162,13 +168,15 @@ async function linePage(call: InMunicipio, problems: Readonly<Record<string, str
     title: `${titulo}: ${id === undefined ? 'nova linha' : 'alterar'}`,
     here: HERE,
     ...(isSent ? { status: 422 } : {}),
-    main: html`${problems[''] === undefined ? undefined : notice('erro', problems[''])}${form({
-      action,
-      token,
-      fields: html`${carried([['id', id ?? '']])}${columnFields(nome, order, cells, problems)}${motivo}`,
-      button: 'Gravar',
-      beside: html` ${link(pathIn(slug, listPath(nome)), 'Voltar à lista')}`,
-    })}${
+    main: html`${problems[''] === undefined ? undefined : notice('erro', problems[''])}${tellOvertaken(overtaken, (name) => describeColumn(nome, name).label)}${perguntas.map((one) => notice('aviso', one))}${form(
+      {
+        action,
+        token,
+        fields: html`${known === undefined ? undefined : carrySeen(known.cells)}${carried([['id', id ?? ''], ...(perguntas.length > 0 ? ([['confirmado', 'sim']] as const) : [])])}${columnFields(nome, order, cells, problems)}${motivo}`,
+        button: perguntas.length > 0 ? 'Gravar assim mesmo' : 'Gravar',
+        beside: html` ${link(pathIn(slug, listPath(nome)), 'Voltar à lista')}`,
+      },
+    )}${
       id === undefined
         ? undefined
         : folded(
@@ -191,8 +199,13 @@ async function saveSent(call: InMunicipio): Promise<Answer> {
   if (nome === undefined) return NO_REGISTRO;
   const { world, slug, form: sent } = call;
   const cells = Object.fromEntries(REGISTROS[nome].order.map((column) => [column, sent.text(column).trim()]));
-  const refused = await saveLine(world, nome, slug, cells, sent.text('id') || undefined, byHand(call));
-  if (refused !== undefined) return linePage(call, refused.problems);
+  const id = sent.text('id') || undefined;
+  const known = id === undefined ? undefined : (await linesOf(world, nome, slug)).find((line) => line.id === id);
+  const overtaken = known === undefined ? [] : findOvertaken(sent, known.cells);
+  if (overtaken.length > 0) return linePage(call, { problems: {} }, overtaken);
+  const asked = { id, confirmado: sent.text('confirmado') === 'sim' };
+  const refused = await saveLine(world, nome, slug, cells, asked, byHand(call));
+  if (refused !== undefined) return linePage(call, refused);
   return { goTo: pathIn(slug, listPath(nome)), recado: 'A linha foi gravada.' };
 }
 

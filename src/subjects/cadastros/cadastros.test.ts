@@ -47,7 +47,7 @@ before(async () => {
   service = await startTestService();
   await town('cadastrado');
   for (const [what, name] of Object.entries(FILES))
-    await done([what, 'importar', example(name), '--municipio', 'cadastrado']);
+    await done([what, 'importar', example(name), '--municipio', 'cadastrado', '--confirmar']);
 });
 
 const run = (args: readonly string[]): Promise<Said> => nfseHere(args, service.pool);
@@ -196,7 +196,7 @@ describe('a registered benefit on the note', () => {
   test('sets the rate before that of the service list', async () => {
     const slug = await town();
     await done(['servicos', 'importar', list('001,Sistemas,010101,,5.00,2026-01-01,'), '--municipio', slug]);
-    await done(['beneficios', 'importar', example('beneficios.csv'), '--municipio', slug]);
+    await done(['beneficios', 'importar', example('beneficios.csv'), '--municipio', slug, '--confirmar']);
     assert.match(await valuesOn(slug, { 'valores/trib/tribMun/pAliq': null }), /^vBC 1000.00 pAliqAplic 5.00/);
     assert.match(await valuesOn(slug, DIFERENCIADA), /^tpBM 4 vBC 1000.00 pAliqAplic 2.00 vISSQN 20.00/);
   });
@@ -225,8 +225,15 @@ describe('a registered benefit on the note', () => {
     const slug = await town();
     const header = headerOf('beneficios.csv');
     const row = '35503080400002,Isenção,isencao,,,,,2026-01-01,';
-    const said = await done(['beneficios', 'importar', file(`${header}\n${row}\n`), '--municipio', slug]);
-    assert.match(said, /isenção de serviços que a LC 116\/2003 .* não deixa isentar.*: 1\. Confira-as/);
+    const said = await done([
+      'beneficios',
+      'importar',
+      file(`${header}\n${row}\n`),
+      '--municipio',
+      slug,
+      '--confirmar',
+    ]);
+    assert.match(said, /Benefícios de .*: novos 1/);
     const patch = { ...ISENTA, 'serv/cServ/cTribNac': '010101' };
     assert.deepEqual(codesOf(await send(slug, exampleXml(patch))), ['E0429']);
     assert.equal((await send(slug, exampleXml(ISENTA))).status, 201);
@@ -249,7 +256,7 @@ describe('a registered benefit on the note', () => {
       'item,codigo_municipal,codigo_tributacao_nacional,nbs,cst,cclasstrib,cindop,tipo_imunidade,numero_beneficio\n17.06,,170601,115021000,000,000001,100301,,35503080400002\n',
     );
     await done(['correlacao', 'importar', correlacao, '--municipio', slug]);
-    await done(['beneficios', 'importar', example('beneficios.csv'), '--municipio', slug]);
+    await done(['beneficios', 'importar', example('beneficios.csv'), '--municipio', slug, '--confirmar']);
     const { situacao, documento } = await sendLote(
       service.address,
       loteXml([{ numero: 1, item: '17.06', natureza: '3' }]),
@@ -299,17 +306,24 @@ describe('a file of a register', () => {
     for (const [what, name] of Object.entries(FILES)) {
       const listed = await done([what, 'exportar', '--municipio', 'cadastrado']);
       assert.deepEqual(await cellsOf(file(listed)), await cellsOf(example(name)));
-      const again = await done([what, 'importar', file(listed), '--municipio', 'cadastrado']);
+      const again = await done([what, 'importar', file(listed), '--municipio', 'cadastrado', '--confirmar']);
       assert.match(again, /novos 0, alterados 0, iguais \d+, retirados 0/);
     }
   });
 
   test('takes the place of the lines of its own keys, and leaves the others', async () => {
     const slug = await town();
-    await done(['beneficios', 'importar', example('beneficios.csv'), '--municipio', slug]);
+    await done(['beneficios', 'importar', example('beneficios.csv'), '--municipio', slug, '--confirmar']);
     const header = headerOf('beneficios.csv');
     const other = '35503080400001,Incentivo,reducao_percentual,30.00,,,,2026-07-01,';
-    const said = await done(['beneficios', 'importar', file(`${header}\n${other}\n`), '--municipio', slug]);
+    const said = await done([
+      'beneficios',
+      'importar',
+      file(`${header}\n${other}\n`),
+      '--municipio',
+      slug,
+      '--confirmar',
+    ]);
     assert.match(said, /Benefícios de .*: novos 1, alterados 0, iguais 0, retirados 1\./);
     assert.match(await done(['municipio', 'mostrar', slug]), /^ {2}benefícios +6 linhas$/m);
     const all = await done(['municipio', 'mostrar', 'cadastrado']);

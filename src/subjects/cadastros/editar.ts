@@ -4,20 +4,23 @@
  */
 
 import type { Municipio } from '../../base/book/municipios.ts';
-import { RegistroMudou, type Staging } from '../../base/book/staging.ts';
+import { RegistroMudou } from '../../base/book/staging.ts';
 import { needOpen } from '../../base/world/fechado.ts';
 import { municipioNamed, type RegistryWorld } from '../../base/world/municipios.ts';
 import type { PorMao, Problem } from '../../base/world/operator.ts';
 import { bareDocumento } from '../../fiscal/chave.ts';
-import { describeRecusada, lineOf } from './import-csv.ts';
+import { describeRecusada, lineOf, type Reading } from './import-csv.ts';
 import type { PrestadorListado } from './procurar-prestadores.rows.ts';
 import { type Mudanca, REGISTROS, type RegistroNome } from './registros.ts';
 
 /** A line by its columns; a missing column is empty. */
 export type Celulas = Readonly<Record<string, string>>;
 
-/** Sentences by column; the empty name is for problems without a column. */
-export type ProblemasDaLinha = { readonly problems: Readonly<Record<string, string>> };
+/** Sentences by column; the empty name is for problems without a column. `perguntas`: sentences to confirm, if nothing is wrong. */
+export type ProblemasDaLinha = {
+  readonly problems: Readonly<Record<string, string>>;
+  readonly perguntas?: readonly string[];
+};
 
 export type LinhaDoRegistro = {
   readonly cells: Celulas /** What tells it from all others, as a text. */;
@@ -72,17 +75,17 @@ function groupOf(nome: RegistroNome, lines: readonly LinhaDoRegistro[], cells: C
   return lines.filter((line) => key.every((column) => line.cells[column] === cells[column]));
 }
 
-/** Replaces the line that `id` names, or adds a new one. */
+/** Replaces the line that `id` names, or adds a new one. `confirmado`: the questions about it are answered. */
 export async function saveLine(
   world: RegistryWorld,
   nome: Exclude<RegistroNome, 'prestadores'>,
   slug: string,
   cells: Celulas,
-  id: string | undefined,
+  { id, confirmado }: { readonly id: string | undefined; readonly confirmado: boolean },
   by: PorMao,
 ): Promise<ProblemasDaLinha | undefined> {
   const municipio = await municipioNamed(world, slug);
-  const read = readCells(world, nome, municipio, [cells]);
+  const read = readLines(prepareLines(world, nome, municipio, [cells]).reading, [cells]);
   if ('problems' in read) return read;
   // The cells as they are stored, for the comparison with existing lines.
   const stored = { ...cells, ...keyCells(nome, read.rows[0] as Readonly<Record<string, unknown>>) };
@@ -97,13 +100,23 @@ export async function saveLine(
   const acao = before === undefined ? 'cadastrada' : 'alterada';
   const ato = { acao, chave: `${nome} ${own}`, antes: before?.cells, depois: stored };
   const isOwn = ({ antes, depois }: Mudanca): boolean =>
-    [own, id].includes(idOf(nome, keyCells(nome, depois ?? antes!)));
-  return storeLines(world, nome, slug, [cells, ...rest.map((line) => line.cells)], ato, by, isOwn);
+    [own, id].includes(idOf(nome, keyCells(nome, depois ?? antes!))) &&
+    (antes === undefined || before === undefined || hasCells(antes, before.cells));
+  const whole = [cells, ...rest.map((line) => line.cells)];
+  return storeLines(world, nome, slug, whole, { ato, by, isMeant: isOwn, confirmado });
 }
 
 /** The key columns of a row of the database or of a file. */
 function keyCells(nome: RegistroNome, row: Readonly<Record<string, unknown>>): Celulas {
   return Object.fromEntries(keyOf(nome).map((column) => [column, String(row[column] ?? '')]));
+}
+
+/** Whether a row of the database still says what the cells of a line said. */
+function hasCells(row: NonNullable<Mudanca['antes']>, cells: Celulas): boolean {
+  return Object.entries(row).every(([column, value]) => {
+    const text = value == null ? '' : Array.isArray(value) ? value.join(' ') : String(value);
+    return cells[column] === undefined || cells[column] === text;
+  });
 }
 
 const GONE = 'Esta linha não existe mais: alguém a mudou ou retirou. Volte à lista.';
@@ -161,13 +174,17 @@ export async function savePrestador(
   const ato = {
     acao: isNew ? 'cadastrado' : 'alterado',
     chave: documento,
-    antes: before && { ...before, simples: before.simples.map((period) => period.join(' a ')).join('; ') },
+    antes: before && {
+      ...before,
+      autorizado: before.autorizado ? 'sim' : 'nao',
+      simples: before.simples.map((period) => period.join(' a ')).join('; '),
+    },
     depois: {
       ...cells,
       ...(periods && { simples: written.map(({ inicio, fim }) => `${inicio} a ${fim}`).join('; ') }),
     },
   };
-  return storeLines(world, 'prestadores', slug, lines, ato, by);
+  return storeLines(world, 'prestadores', slug, lines, { ato, by, confirmado: true });
 }
 
 const ADDRESS = ['logradouro', 'numero', 'complemento', 'bairro', 'cep'] as const;
@@ -199,15 +216,15 @@ function changesOf(antes: object | undefined, depois: object | undefined) {
   return { antes: pick(one), depois: pick(other) };
 }
 
+function prepareLines(world: RegistryWorld, nome: RegistroNome, municipio: Municipio, lines: readonly Celulas[]) {
+  return REGISTROS[nome].prepare(world, municipio, [...new Set(lines.flatMap(Object.keys))]);
+}
+
 /** Lines as rows of the register, or their problems by column. */
-function readCells(
-  world: RegistryWorld,
-  nome: RegistroNome,
-  municipio: Municipio,
+function readLines(
+  reading: Reading<unknown>,
   lines: readonly Celulas[],
 ): { readonly rows: readonly unknown[] } | ProblemasDaLinha {
-  const header = [...new Set(lines.flatMap(Object.keys))];
-  const { reading } = REGISTROS[nome].prepare(world, municipio, header);
   const problems: Record<string, string> = {};
   const onProblem = (column: string, problem: string): void => {
     problems[column] ??= `${problem.charAt(0).toUpperCase()}${problem.slice(1)}.`;
@@ -216,28 +233,38 @@ function readCells(
   return Object.keys(problems).length > 0 ? { problems } : { rows };
 }
 
-/** `isMeant`: whether a change was asked for; any other one shows that the register was changed meanwhile. */
+/**
+ * `isMeant`: whether a change was asked for; any other one shows that the register was changed meanwhile. `confirmado`: the questions about
+ * the lines are answered.
+ */
+type Storing = {
+  readonly ato: AtoDeLinha;
+  readonly by: PorMao;
+  readonly isMeant?: (mudanca: Mudanca) => boolean;
+  readonly confirmado: boolean;
+};
+
 async function storeLines(
   world: RegistryWorld,
   nome: RegistroNome,
   slug: string,
   lines: readonly Celulas[],
-  ato: AtoDeLinha,
-  by: PorMao,
-  isMeant: (mudanca: Mudanca) => boolean = () => true,
+  { ato, by, isMeant = () => true, confirmado }: Storing,
 ): Promise<ProblemasDaLinha | undefined> {
   const municipio = await municipioNamed(world, slug);
   needOpen(municipio);
-  const read = readCells(world, nome, municipio, lines);
+  const prepared = prepareLines(world, nome, municipio, lines);
+  const read = readLines(prepared.reading, lines);
   if ('problems' in read) return read;
-  const { stage } = REGISTROS[nome].prepare(world, municipio, [...new Set(lines.flatMap(Object.keys))]);
-  return stage(async (staging: Staging<unknown, unknown>) => {
+  return prepared.stage(async (staging) => {
     await staging.add(read.rows);
     await staging.check();
     const [refused] = await staging.refusedAfter(0, 1);
     if (refused !== undefined) return { problems: { '': `${describeRecusada(refused).motivo}.` } };
     const { mudancas, marca } = await staging.rehearse();
     if (!mudancas.every(isMeant)) return { problems: { '': MEANWHILE } };
+    const perguntas = confirmado ? [] : ((await prepared.reading.ask?.(staging)) ?? []);
+    if (perguntas.length > 0) return { problems: {}, perguntas };
     const atos = () => [actOf(nome, ato, by, world.now())];
     try {
       await staging.merge({ tenant: municipio.tenant, asRehearsed: marca, atos });

@@ -28,14 +28,8 @@ import {
   entradaOf,
   type ImportacaoDeAliquotas,
 } from './aliquotas.rows.ts';
-import {
-  type Columns,
-  type FileRequest,
-  type ImportOutcome,
-  importTable,
-  openTable,
-  type Stage,
-} from './import-csv.ts';
+import type { Columns } from './headings.ts';
+import { type FileRequest, type ImportOutcome, importTable, openTable, type Stage } from './import-csv.ts';
 
 export const COLUNAS_ALIQUOTA: Columns = {
   required: ['tributo', 'inicio', 'aliquota', 'fonte', 'ato'],
@@ -95,8 +89,13 @@ async function readAliquotas<Counts>(
   request: FileRequest,
   stage: Stage<EntradaAliquota, Counts>,
 ): Promise<ImportOutcome<Counts>> {
-  const csv = await openTable(request.arquivo, COLUNAS_ALIQUOTA);
-  return importTable<EntradaAliquota, Counts>(request, csv, { read: aliquotaOfLine, keyOf: () => undefined }, stage);
+  const file = await openTable(request, COLUNAS_ALIQUOTA);
+  try {
+    const reading = { read: aliquotaOfLine, keyOf: () => undefined };
+    return await importTable<EntradaAliquota, Counts>(request, file, reading, stage);
+  } finally {
+    await file.close();
+  }
 }
 
 function aliquotaOfLine(line: Line): EntradaAliquota {

@@ -274,7 +274,7 @@ describe('nfse prestador importar', () => {
     );
     const reasons: Record<number, RegExp> = {
       3: /^documento não é um CNPJ: os dígitos verificadores não conferem$/,
-      4: /^documento tem 13 posições; se a planilha tirou os zeros à esquerda/,
+      4: /^documento tem 13 posições, e com os zeros à esquerda também não é CPF nem CNPJ/,
       5: /^documento não é um CPF: os dígitos verificadores/,
       7: /^documento está vazio; autorizado não é sim nem não$/,
       8: /^razao_social está vazio; simples_inicio traz um dia que não existe \(31\/02\/2024\); autorizado está vazio$/,
@@ -375,12 +375,12 @@ describe('nfse prestador importar', () => {
     );
     const report = readFileSync(path.join(folder, 'erros.csv'), 'utf8').trimEnd().split('\r\n');
     assert.equal(report.length, 251);
-    assert.equal(report[0], '\ufefflinha;motivo');
-    assert.equal(report[250], '251;simples_fim veio sem simples_inicio');
+    assert.equal(report[0], `\ufefflinha;motivo;${PRESTADOR.replaceAll(',', ';')}`);
+    assert.match(report[250]!, /^'?251;simples_fim veio sem simples_inicio;'11222333000181;"Nome; ""x""";/);
     await taken('prestador', slug, lines(PRESTADOR, `${A},A,1,sim,,`), '--erros', 'erros.csv');
     assert.equal(
       readFileSync(path.join(folder, 'erros.csv'), 'utf8'),
-      '\ufefflinha;motivo\r\n',
+      `\ufefflinha;motivo;${PRESTADOR.replaceAll(',', ';')}\r\n`,
       'no report of another day stays',
     );
     const own = await importar('prestador', slug, lines(PRESTADOR, `${A},A,1,sim,,`), '--erros', './entrada.csv');
@@ -394,7 +394,7 @@ describe('nfse prestador importar', () => {
   test('a file that is none, a header that does not fit, a municipality that is not there', async () => {
     const slug = await town();
     await rejected('prestador', slug, '', /está vazio: falta a linha de cabeçalho/);
-    await rejected('prestador', slug, Buffer.from('PK\x03\x04'), /é uma planilha/);
+    await rejected('prestador', slug, Buffer.from('PK\x03\x04'), /não pôde ser lido como planilha/);
     await rejected('prestador', slug, `${PRESTADOR}\n\n`, /só tem o cabeçalho/);
     await rejected(
       'prestador',
@@ -555,7 +555,7 @@ describe('nfse servicos importar', () => {
       '001,Análise de sistemas,010101,6201-5/01,2,2020-01-01,2025-12-31',
       '001,Análise de sistemas,01.01.01,6201501,"2,50",2026-01-01,',
       '002,Consultoria,170101,,,01/01/2020,',
-      '003,Isento,140101,,0.00,2020-01-01,',
+      '003,Obra,070201,,0.00,2020-01-01,',
     );
     const command = ['servicos', 'importar', file(content, 'servicos.csv'), '--municipio', slug];
     const said = await nfse(command, env, folder);
@@ -565,7 +565,7 @@ describe('nfse servicos importar', () => {
       ['001', 'Análise de sistemas', '010101', '6201501', '2.00', '2020-01-01', '2025-12-31'],
       ['001', 'Análise de sistemas', '010101', '6201501', '2.50', '2026-01-01', null],
       ['002', 'Consultoria', '170101', null, null, '2020-01-01', null],
-      ['003', 'Isento', '140101', null, '0.00', '2020-01-01', null],
+      ['003', 'Obra', '070201', null, '0.00', '2020-01-01', null],
     ]);
     assert.match(await taken('servicos', slug, content), /novos 0, alterados 0, iguais 4, retirados 0/);
   });
@@ -614,8 +614,8 @@ describe('nfse servicos importar', () => {
       2: /^o período se sobrepõe ao da linha 8$/,
       3: /^codigo está vazio; descricao está vazio; codigo_tributacao_nacional está vazio; fim não é uma data .*; inicio está vazio$/,
       4: /^codigo tem mais de 20 posições.*; codigo_tributacao_nacional 999999 não existe na lista nacional; cnae_codigo não tem 7/,
-      5: /^codigo_tributacao_nacional 010100 é um título .*; aliquota não é um percentual de 0 a 9,99/,
-      6: /^codigo_tributacao_nacional 10101 tem 5 algarismos; o código é 010101\?.*; aliquota .*; fim é anterior a inicio$/,
+      5: /^codigo_tributacao_nacional 010100 é um título .*; aliquota passa de 5 %/,
+      6: /^aliquota não é um percentual.*; fim é anterior a inicio$/,
       7: /^codigo_tributacao_nacional \S+ não tem 6 algarismos; aliquota .*; inicio traz um dia que não existe/,
       9: /^repete a chave da linha 2 com outros dados$/,
     };

@@ -5,6 +5,7 @@ import { RegistroMudou } from '../../base/book/staging.ts';
 import type { PorMao } from '../../base/world/operator.ts';
 import { openTrabalhos, type Trabalho, type Trabalhos } from '../../base/world/trabalhos.ts';
 import type { World } from '../../base/world/world.ts';
+import { type Heading, type HeadingsGiven, HeadingsUnknown } from './headings.ts';
 import type { ImportProgress } from './import-csv.ts';
 import { importRegistro, type RegistroImported, type RegistroNome } from './registros.ts';
 
@@ -19,6 +20,10 @@ type Visto = {
   feito: RegistroImported | undefined;
   /** The reason why the whole file is refused, or was not stored: a sentence. */
   problema: string | undefined;
+  /** The headings of the file, if one of them names no column. */
+  cabecalho: readonly Heading[] | undefined;
+  /** The columns that the operator gave to headings. */
+  colunas: HeadingsGiven;
 };
 
 export type Importacao = Trabalho<Visto>;
@@ -40,7 +45,8 @@ export async function beginImport(
 ): Promise<Importacao | undefined> {
   const { importacoes } = world;
   const nothing = { progresso: undefined, previa: undefined, feito: undefined, problema: undefined };
-  const one = await importacoes.begin(slug, quem, { registro, nome: file.nome, ...nothing });
+  const unasked = { cabecalho: undefined, colunas: {} };
+  const one = await importacoes.begin(slug, quem, { registro, nome: file.nome, ...nothing, ...unasked });
   if (one === undefined) return undefined;
   importacoes.run(one, async () => {
     await writeFile(fileOf(one), file.conteudo, { mode: 0o600 });
@@ -49,29 +55,47 @@ export async function beginImport(
   return one;
 }
 
-/** Confirms the preview; false: another import must end first. `parcial`: also if lines are refused. */
+/** Reads the file again with columns for its headings; false: another import must end first. */
+export function matchHeadings(world: ImportWorld, one: Importacao, colunas: HeadingsGiven): boolean {
+  const { data } = one;
+  if (one.isRunning || data.feito !== undefined) return true;
+  return world.importacoes.again(one, async () => {
+    Object.assign(data, { colunas, cabecalho: undefined, problema: undefined });
+    data.previa = await read(world, one, { previa: true });
+  });
+}
+
+/** Confirms the preview with its questions; false: another import must end first. `parcial`: also if lines are refused. */
 export function confirmImport(world: ImportWorld, one: Importacao, parcial: boolean, by: PorMao): boolean {
   const { data } = one;
   if (one.isRunning || data.feito !== undefined) return true;
   return world.importacoes.again(one, async () => {
-    data.feito = await read(world, one, { parcial, by, comoNaPrevia: data.previa?.previa?.marca });
+    data.feito = await read(world, one, { parcial, by, confirmado: true, comoNaPrevia: data.previa?.previa?.marca });
   });
+}
+
+/** The file of the refused lines of the preview. */
+export function refusedFile({ folder }: Importacao): string {
+  return path.join(folder, 'recusadas.csv');
 }
 
 async function read(
   world: ImportWorld,
   one: Importacao,
-  asked: { previa?: true; parcial?: boolean; by?: PorMao; comoNaPrevia?: string | undefined },
+  asked: { previa?: true; parcial?: boolean; confirmado?: true; by?: PorMao; comoNaPrevia?: string | undefined },
 ): Promise<RegistroImported | undefined> {
   const { data, municipio } = one;
   const onProgress = (progresso: ImportProgress): void => {
     data.progresso = progresso;
   };
   try {
-    const request = { municipio, arquivo: fileOf(one), nome: data.nome, erros: undefined, onProgress, ...asked };
+    const { nome, colunas } = data;
+    const erros = asked.previa === true ? refusedFile(one) : undefined;
+    const request = { municipio, arquivo: fileOf(one), nome, colunas, erros, onProgress, ...asked };
     return await importRegistro(world, data.registro, request);
   } catch (error) {
     if (error instanceof RegistroMudou) data.problema = MUDOU;
+    else if (error instanceof HeadingsUnknown) data.cabecalho = error.headings;
     else if (error instanceof Error && error.constructor === Error)
       data.problema = error.message.replaceAll(path.basename(fileOf(one)), data.nome);
     else throw error;

@@ -6,11 +6,13 @@ import {
   type Options,
   type Terminal,
   textOf,
+  textsOf,
   type Values,
 } from '../../base/terminal/command.ts';
 import { printable } from '../../base/terminal/text.ts';
 import type { RegistryWorld } from '../../base/world/municipios.ts';
 import { groupDigits } from '../../fiscal/group-digits.ts';
+import { HeadingsUnknown } from './headings.ts';
 import {
   type FileRequest,
   type ImportOutcome,
@@ -25,6 +27,12 @@ export const IMPORT_OPTIONS = {
   parcial: { help: 'grava as linhas boas ainda que haja linhas recusadas (sem ela: tudo ou nada)' },
   erros: { takes: 'ARQUIVO', help: 'escreve neste arquivo todas as linhas recusadas, com o motivo' },
   previa: { help: 'diz o que o arquivo mudaria, linha a linha, e não grava nada' },
+  confirmar: { help: 'grava ainda que haja o que confirmar, como uma alíquota abaixo de 2 %' },
+  coluna: {
+    takes: 'CABEÇALHO=COLUNA',
+    isRepeated: true,
+    help: 'que coluna é um cabeçalho do arquivo; sem nada depois do sinal, a coluna do arquivo é deixada de lado',
+  },
 } as const satisfies Options;
 
 const WHOSE_FILE = 'a que município o arquivo pertence';
@@ -46,12 +54,7 @@ export function runImport<Outcome extends ImportOutcome<object>>(
   account: (counts: NonNullable<Outcome['counts']>, municipio: string, outcome: Outcome) => readonly string[],
   foretell: (previa: NonNullable<Outcome['previa']>, municipio: string) => void,
 ): Promise<number> {
-  const asked = {
-    arquivo,
-    parcial: values['parcial'] === true,
-    erros: textOf(values, 'erros'),
-    previa: values['previa'] === true,
-  };
+  const asked = { arquivo, ...readAsked(values) };
   return world.registry((registry) =>
     inMunicipio(world, values, WHOSE_FILE, (municipio) =>
       runFileImport(
@@ -63,6 +66,21 @@ export function runImport<Outcome extends ImportOutcome<object>>(
       ),
     ),
   );
+}
+
+/** The request of the options, without the file. */
+export function readAsked(values: Values): Omit<FileRequest, 'onProgress' | 'arquivo'> {
+  const colunas = textsOf(values, 'coluna').map((text): [string, string] => {
+    const at = text.lastIndexOf('=');
+    return at < 0 ? [text, ''] : [text.slice(0, at).trim(), text.slice(at + 1).trim()];
+  });
+  return {
+    parcial: values['parcial'] === true,
+    erros: textOf(values, 'erros'),
+    previa: values['previa'] === true,
+    confirmado: values['confirmar'] === true,
+    colunas: Object.fromEntries(colunas),
+  };
 }
 
 /** Imports a file that belongs to no municipality. */
@@ -79,15 +97,21 @@ export async function runFileImport<Outcome extends ImportOutcome<object>>(
   let outcome: Outcome;
   try {
     outcome = await run({ ...asked, onProgress: progress.show });
+  } catch (error) {
+    if (!(error instanceof HeadingsUnknown) || asked.colunas === undefined) throw error;
+    const strange = error.headings.find(({ column }) => column === undefined)?.texto ?? 'Nome do cliente';
+    throw new Error(
+      `${error.message} Se uma coluna tem outro nome, diga qual: --coluna "${strange}=coluna"; se não se usa: --coluna "${strange}=".`,
+    );
   } finally {
     progress.end();
   }
-  const { codificacao, separador, linhas, counts } = outcome;
+  const { lido, linhas, counts } = outcome;
   const seconds = ((performance.now() - began) / 1000).toFixed(1).replace('.', ',');
-  const hint = codificacao === 'Latin-1' ? ' (o arquivo não é UTF-8; confira os acentos)' : '';
   const read = linhas === 1 ? 'Lida 1 linha' : `Lidas ${groupDigits(linhas)} linhas`;
-  terminal.out(`${read} em ${seconds} s: ${codificacao}${hint}, separador "${separador}".\n`);
+  terminal.out(`${read} em ${seconds} s: ${lido}.\n`);
   tellRefused(terminal, outcome, erros);
+  for (const pergunta of outcome.perguntas) terminal.err(`Confirme: ${pergunta}\n`);
   if (asked.previa === true) {
     if (outcome.previa != null) foretell(outcome.previa);
     terminal.out('Nada foi gravado: era uma prévia.\n');
@@ -101,7 +125,12 @@ export async function runFileImport<Outcome extends ImportOutcome<object>>(
   return 0;
 }
 
-function describeFailure({ linhas, recusadas }: ImportOutcome<unknown>, parcial: FileRequest['parcial']): string {
+function describeFailure(
+  { linhas, recusadas, perguntas }: ImportOutcome<unknown>,
+  parcial: FileRequest['parcial'],
+): string {
+  if (perguntas.length > 0 && (recusadas === 0 || parcial === true))
+    return 'Nada foi gravado. Se é isso mesmo, importe de novo com --confirmar.\n';
   if (linhas === 0) return 'Nada foi gravado: o arquivo só tem o cabeçalho.\n';
   const way = parcial !== false || recusadas === linhas ? '' : ', ou grave as demais com --parcial';
   return `Nada foi gravado. Corrija as linhas e importe de novo${way}.\n`;
@@ -168,8 +197,10 @@ export function tellPrevia(terminal: Terminal, contas: readonly string[], mudanc
   for (const conta of contas) terminal.out(`${conta}\n`);
   for (const mudanca of mudancas.slice(0, PREVIA_SHOWN_MAX)) {
     const { acao, quem, campos } = describeMudanca(mudanca);
-    const what = campos.map(
-      ({ nome, antes, depois }) => `${nome} ${printable(antes || '(vazio)')} → ${printable(depois || '(vazio)')}`,
+    const what = campos.map(({ nome, antes, depois }) =>
+      acao === 'muda'
+        ? `${nome} ${printable(antes || '(vazio)')} → ${printable(depois || '(vazio)')}`
+        : `${nome} ${printable(acao === 'novo' ? depois : antes)}`,
     );
     terminal.out(`  ${acao} ${printable(quem)}${what.length === 0 ? '' : `: ${what.join('; ')}`}\n`);
   }

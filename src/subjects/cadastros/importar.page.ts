@@ -1,5 +1,6 @@
 /** Import of a register from a file: choice, preview, confirmation. */
 
+import { createReadStream } from 'node:fs';
 import { carried, field, folded, form, link, notice, table } from '../../base/pages/fields.ts';
 import {
   type Answer,
@@ -16,7 +17,15 @@ import { describeColumn, REGISTERS } from '../../fiscal/registers.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
 import { formTokenOf } from '../contas/entrada.ts';
 import { HERE, NO_REGISTRO } from './cadastros.page.ts';
-import { beginImport, confirmImport, type Importacao, type Importacoes } from './importar-arquivo.ts';
+import type { Heading } from './headings.ts';
+import {
+  beginImport,
+  confirmImport,
+  type Importacao,
+  type Importacoes,
+  matchHeadings,
+  refusedFile,
+} from './importar-arquivo.ts';
 import {
   type Conta,
   describeMudanca,
@@ -54,17 +63,17 @@ ${form({
   hasFiles: true,
   fields: field({
     name: 'arquivo',
-    label: 'Arquivo CSV',
+    label: 'Arquivo',
     type: 'file',
     problem,
     required: true,
-    help: 'De uma planilha: "Salvar como CSV". Vírgula ou ponto e vírgula, UTF-8 ou a codificação do Windows.',
+    help: 'Uma planilha (.xlsx, .ods ou .xls: vale a primeira aba) ou um CSV, como o sistema da prefeitura o exporta.',
   }),
   button: 'Ver o que mudaria',
 })}${folded(
   'Colunas do arquivo',
   table(
-    'Colunas, com estes nomes na primeira linha, em qualquer ordem',
+    'Colunas, em qualquer ordem. Nomes parecidos (CNPJ, Razão Social) são reconhecidos, e os outros se perguntam',
     ['Coluna', 'O que é', 'Precisa vir'],
     order.map((column) => {
       const { label, help } = describeColumn(nome, column);
@@ -110,7 +119,7 @@ async function importPage(call: InMunicipio): Promise<PageShown> {
   if (one === undefined) return GONE;
   const { slug } = call;
   const { isRunning, data, hasFailed } = one;
-  const { registro, nome, problema, previa, feito } = data;
+  const { registro, problema, previa, feito } = data;
   const title = `Importar: ${REGISTROS[registro].titulo}`;
   if (isRunning) return { title, here: HERE, refreshS: 1, main: progressShown(one) };
   const again = html`<p>${link(pathIn(slug, `/cadastros/importar/${registro}`), 'Enviar outro arquivo')}</p>`;
@@ -119,11 +128,49 @@ async function importPage(call: InMunicipio): Promise<PageShown> {
       problema ?? 'A importação falhou, e nada foi gravado. O motivo está no registro do serviço; tente de novo.';
     return { title, here: HERE, main: html`${notice('erro', said)}${again}` };
   }
-  if (feito?.counts !== undefined) return { title, here: HERE, main: doneShown(slug, registro, nome, feito) };
+  if (data.cabecalho !== undefined)
+    return { title, here: HERE, main: html`${matchForm(call, one, data.cabecalho)}${again}` };
+  if (feito?.counts !== undefined) return { title, here: HERE, main: doneShown(slug, one, feito) };
   if (feito !== undefined || previa === undefined) {
     return { title, here: HERE, main: html`${notice('erro', 'Nada foi gravado: nenhuma linha é boa.')}${again}` };
   }
   return { title, here: HERE, main: html`${previaShown(call, one, previa)}${again}` };
+}
+
+/** The headings of the file, each with a choice of columns. */
+function matchForm({ slug, visitor }: InMunicipio, { id, data }: Importacao, headings: readonly Heading[]): Html {
+  const { order, columns } = REGISTROS[data.registro];
+  const choices = [
+    ['', 'não usar'] as const,
+    ...order.map((column) => [column, describeColumn(data.registro, column).label] as const),
+  ];
+  const needed = columns.required.map((column) => describeColumn(data.registro, column).label).join(', ');
+  return html`${notice('aviso', 'Diga o que é cada coluna do arquivo. As que se reconheceram já vêm escolhidas.')}<p>Precisam vir: ${needed}.</p>
+${form({
+  action: pathIn(slug, `/cadastros/importacao/${id}/colunas`),
+  token: formTokenOf(visitor),
+  fields: html`${headings.map(({ texto, column }, place) =>
+    field({
+      name: 'coluna',
+      of: String(place),
+      label: texto === '' ? `Coluna ${place + 1}, sem nome` : texto,
+      value: column ?? '',
+      choices,
+      required: true,
+    }),
+  )}`,
+  button: 'Ver o que mudaria',
+})}`;
+}
+
+async function matchSent(call: InMunicipio): Promise<Answer> {
+  const one = importOf(call);
+  if (one === undefined) return GONE;
+  const chosen = call.form.texts('coluna');
+  const headings = one.data.cabecalho ?? [];
+  const colunas = Object.fromEntries(headings.map(({ texto }, place) => [texto, chosen[place] ?? '']));
+  if (!matchHeadings(call.world, one, colunas)) return BUSY;
+  return { goTo: pathIn(call.slug, `/cadastros/importacao/${one.id}`) };
 }
 
 function progressShown({ data: { progresso, nome } }: Importacao): Html {
@@ -148,11 +195,14 @@ function countsTable(caption: string, contas: readonly Conta[]): Html {
   );
 }
 
-function refusedShown({ recusadas, primeiras, linhas }: RegistroImported): Inserted {
+function refusedShown(slug: string, id: string, { recusadas, primeiras, linhas }: RegistroImported): Inserted {
   if (recusadas === 0) return undefined;
+  const file = pathIn(slug, `/cadastros/importacao/${id}/recusadas`);
   const rest = recusadas - primeiras.length;
   return html`<h2>Linhas recusadas</h2>
-${notice('erro', `${recusadas === 1 ? '1 linha' : `${groupDigits(recusadas)} linhas`} de ${groupDigits(linhas)} não ${recusadas === 1 ? 'serve' : 'servem'}. Corrija no arquivo e envie de novo, ou grave as demais.`)}${table(
+${notice('erro', `${recusadas === 1 ? '1 linha' : `${groupDigits(recusadas)} linhas`} de ${groupDigits(linhas)} não ${recusadas === 1 ? 'serve' : 'servem'}. Corrija-as e envie de novo, ou grave as demais.`)}<p class="botoes"><a class="botao simples" href="${file}" download>Baixar as linhas recusadas (CSV)</a></p>
+<p class="quieto">O arquivo traz só elas, com o motivo de cada uma. Corrigido, envie-o como os outros.</p>
+${table(
   'Linhas recusadas, com o motivo',
   ['Linha', 'Motivo'],
   primeiras.map(({ linha, motivo }) => [groupDigits(linha), motivo]),
@@ -161,22 +211,22 @@ ${notice('erro', `${recusadas === 1 ? '1 linha' : `${groupDigits(recusadas)} lin
 }
 
 function previaShown({ slug, visitor }: InMunicipio, { id, data }: Importacao, outcome: RegistroImported): Html {
-  const { previa, recusadas, linhas, reparos } = outcome;
+  const { previa, recusadas, linhas, reparos, perguntas } = outcome;
   const { nome, registro } = data;
   const read = html`<p>${nome}: ${groupDigits(linhas)} linhas lidas. <b>Nada foi gravado ainda.</b></p>`;
-  if (previa === undefined) return html`${read}${refusedShown(outcome)}`;
+  if (previa === undefined) return html`${read}${refusedShown(slug, id, outcome)}`;
   const { counts, mudancas } = previa;
   const isNothing = counts.every(({ novos, alterados, retirados }) => novos + alterados + retirados === 0);
   const confirm = form({
     action: pathIn(slug, `/cadastros/importacao/${id}/gravar`),
     token: formTokenOf(visitor),
     fields: html`${carried(recusadas > 0 ? [['parcial', 'sim']] : [])}${field({ name: 'motivo', label: 'Motivo', help: 'Fica na trilha.' })}`,
-    button: recusadas === 0 ? 'Gravar' : 'Gravar as linhas boas',
+    button: `${recusadas === 0 ? 'Gravar' : 'Gravar as linhas boas'}${perguntas.length > 0 ? ' assim mesmo' : ''}`,
   });
   const isPossible = !isNothing && (recusadas === 0 || REGISTROS[registro].isWhole !== true);
-  return html`${read}${countsTable('O que mudaria', counts)}${reparos.map((one) => notice('aviso', one))}${
+  return html`${read}${countsTable('O que mudaria', counts)}${[...perguntas, ...reparos].map((one) => notice('aviso', one))}${
     isNothing ? notice('bom', 'O cadastro já está assim: não há o que gravar.') : undefined
-  }${isPossible ? confirm : undefined}${refusedShown(outcome)}${changesShown(registro, mudancas, counts)}`;
+  }${isPossible ? confirm : undefined}${refusedShown(slug, id, outcome)}${changesShown(registro, mudancas, counts)}`;
 }
 
 const ACOES = { novo: 'novo', muda: 'muda', sai: 'sai' } as const;
@@ -202,13 +252,22 @@ ${table(
   told.map(({ acao, quem, campos }) => [
     ACOES[acao],
     quem,
-    html`${campos.map(({ nome, antes, depois }) => html`${describeColumn(registro, nome).label}: <del>${antes || 'vazio'}</del> → <ins>${depois || 'vazio'}</ins><br>`)}`,
+    html`${campos.map(
+      ({ nome, antes, depois }) =>
+        html`${describeColumn(registro, nome).label}: ${
+          acao === 'muda'
+            ? html`<del>${antes || 'vazio'}</del> → <ins>${depois || 'vazio'}</ins>`
+            : acao === 'novo'
+              ? html`<ins>${depois}</ins>`
+              : html`<del>${antes}</del>`
+        }<br>`,
+    )}`,
   ]),
 )}${rest > 0 ? html`<p class="quieto">E mais ${groupDigits(rest)}.</p>\n` : undefined}`;
 }
 
-function doneShown(slug: string, registro: RegistroNome, nome: string, outcome: RegistroImported): Html {
-  return html`${notice('bom', `${nome} foi importado.`)}${countsTable('O que mudou', outcome.counts!)}${refusedShown(outcome)}<p>${link(pathIn(slug, registroPath(registro)), 'Ver o cadastro')}, onde a importação também se desfaz.</p>`;
+function doneShown(slug: string, { id, data: { registro, nome } }: Importacao, outcome: RegistroImported): Html {
+  return html`${notice('bom', `${nome} foi importado.`)}${countsTable('O que mudou', outcome.counts!)}${refusedShown(slug, id, outcome)}<p>${link(pathIn(slug, registroPath(registro)), 'Ver o cadastro')}, onde a importação também se desfaz.</p>`;
 }
 
 async function confirmSent(call: InMunicipio): Promise<Answer> {
@@ -218,11 +277,20 @@ async function confirmSent(call: InMunicipio): Promise<Answer> {
   return { goTo: pathIn(call.slug, `/cadastros/importacao/${one.id}`) };
 }
 
+async function refusedSent(call: InMunicipio): Promise<Answer> {
+  const one = importOf(call);
+  if (one === undefined || one.isRunning || (one.data.previa?.recusadas ?? 0) === 0) return GONE;
+  const file = createReadStream(refusedFile(one), 'utf8');
+  return { file, type: 'text/csv; charset=utf-8', name: `recusadas-${one.data.registro}.csv` };
+}
+
 export const CADASTRO_IMPORTAR_ROUTES: readonly Row[] = [
   forRole('operacao', 'GET', '/cadastros/importar/:registro', (call) => choosePage(call)),
   forRole('operacao', 'POST', '/cadastros/importar/:registro', sendFile, FILE_MAX),
   forRole('operacao', 'GET', '/cadastros/importacao/:id', importPage),
   forRole('operacao', 'POST', '/cadastros/importacao/:id/gravar', confirmSent),
+  forRole('operacao', 'POST', '/cadastros/importacao/:id/colunas', matchSent),
+  forRole('operacao', 'GET', '/cadastros/importacao/:id/recusadas', refusedSent),
 ];
 
 declare module '../../base/pages/visit.ts' {

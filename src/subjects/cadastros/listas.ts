@@ -5,22 +5,21 @@
 
 import type { ContagemLista, Entrada, Linha } from '../../base/book/listas.ts';
 import type { Municipio } from '../../base/book/municipios.ts';
+import type { Staging } from '../../base/book/staging.ts';
+import type { Db } from '../../base/pg/open.ts';
 import { municipioNamed, type RegistryWorld } from '../../base/world/municipios.ts';
 import { CTRIBMUN } from '../../fiscal/aliquota.ts';
 import { type Decimal, parseDecimal } from '../../fiscal/decimal.ts';
-import { isUnusualIss } from '../../fiscal/iss.ts';
+import { groupDigits } from '../../fiscal/group-digits.ts';
+import { ISS_MIN } from '../../fiscal/iss.ts';
 import { type Line, quiet, readPeriod } from '../../fiscal/register-text.ts';
 import { type ListaNome, listFileColumns, listRegisterColumns } from '../../fiscal/registers.ts';
 import { WITHOUT_MINIMUM } from '../../fiscal/rules/valores.ts';
+import { foreseeNotas } from './consequencias.ts';
 import type { Stage } from './import-csv.ts';
 
-/** The reader and the storage of lines of a list. `seen`: for each notice, its lines. */
-export function prepareLista(
-  { store }: RegistryWorld,
-  nome: ListaNome,
-  municipio: Municipio,
-  header: readonly string[],
-) {
+/** The reader and the storage of lines of a list. `seen`: for each notice that is no question, its lines. */
+export function prepareLista(world: RegistryWorld, nome: ListaNome, municipio: Municipio, header: readonly string[]) {
   const columns = listRegisterColumns(nome).toSorted(
     ([, one], [, other]) => Number(other.isReadFirst === true) - Number(one.isReadFirst === true),
   );
@@ -38,9 +37,16 @@ export function prepareLista(
     forget: (linha: number): void => {
       for (const { linhas } of seen) linhas.delete(linha);
     },
+    ask: async (staging: Pick<Staging<Entrada, unknown>, 'probe'>): Promise<readonly string[]> => [
+      ...(await staging.probe((client) => foreseeNotas(world, municipio, client as unknown as Db))),
+      ...seen.flatMap(({ isPergunta, diz, linhas }) =>
+        isPergunta && linhas.size > 0 ? [diz(groupDigits(linhas.size))] : [],
+      ),
+    ],
   };
-  const stage: Stage<Entrada, ContagemLista> = (work) => store.listas.import(nome, municipio.tenant, header, work);
-  return { reading, stage, seen };
+  const stage: Stage<Entrada, ContagemLista> = (work) =>
+    world.store.listas.import(nome, municipio.tenant, header, work);
+  return { reading, stage, seen: seen.filter(({ isPergunta }) => isPergunta !== true) };
 }
 
 /** The list as lines of its file. */
@@ -62,14 +68,12 @@ type Reparo = {
   readonly has: (entrada: Entrada) => boolean;
   /** A sentence about so many lines. */
   readonly diz: (quantas: string) => string;
+  /** The lines are stored only once that is confirmed. */
+  readonly isPergunta?: true;
 };
 
-/** A rate that LC 116/2003 does not allow in general. */
-const ALIQUOTA_INCOMUM: Reparo = {
-  has: ({ aliquota }) => typeof aliquota === 'string' && isUnusualIss(parseDecimal(aliquota) as Decimal),
-  diz: (quantas) =>
-    `Linhas com alíquota acima de 5 % ou abaixo de 2 %, que a LC 116/2003 (art. 8º e 8º-A) só admite em poucos casos: ${quantas}. Confira-as.`,
-};
+const hasRate = (entrada: Entrada, of: (aliquota: Decimal) => boolean): boolean =>
+  typeof entrada['aliquota'] === 'string' && of(parseDecimal(entrada['aliquota']) as Decimal);
 
 /** Notices for the operator about accepted lines. */
 const REPAROS: Readonly<Partial<Record<ListaNome, readonly Reparo[]>>> = {
@@ -79,14 +83,34 @@ const REPAROS: Readonly<Partial<Record<ListaNome, readonly Reparo[]>>> = {
       diz: (quantas) =>
         `Linhas com código que não cabe em cTribMun (3 algarismos), que valem só pelo código nacional: ${quantas}.`,
     },
-    ALIQUOTA_INCOMUM,
+    {
+      isPergunta: true,
+      has: (entrada) =>
+        hasRate(entrada, (aliquota) => aliquota < ISS_MIN) &&
+        !WITHOUT_MINIMUM.has(String(entrada['codigo_tributacao_nacional'])),
+      diz: (quantas) =>
+        `Linhas com alíquota abaixo de 2 %, o mínimo do ISSQN fora dos subitens 7.02, 7.05 e 16.01 (LC 116/2003, art. 8º-A): ${quantas}. Uma planilha que mostra 5 % pode guardar 0,05.`,
+    },
   ],
   beneficios: [
-    ALIQUOTA_INCOMUM,
     {
+      isPergunta: true,
+      has: (entrada) =>
+        hasRate(entrada, (aliquota) => aliquota < ISS_MIN) &&
+        !isEverWithoutMinimum(entrada['servicos'] as readonly string[]),
+      diz: (quantas) =>
+        `Linhas com alíquota diferenciada abaixo de 2 %, o mínimo do ISSQN fora dos subitens 7.02, 7.05 e 16.01 (LC 116/2003, art. 8º-A): ${quantas}.`,
+    },
+    {
+      isPergunta: true,
       has: ({ tipo, servicos }) => tipo === 'isencao' && !isEverWithoutMinimum(servicos as readonly string[]),
       diz: (quantas) =>
-        `Linhas com isenção de serviços que a LC 116/2003 (art. 8º-A) não deixa isentar, cujas notas são recusadas (E0429): ${quantas}. Confira-as.`,
+        `Linhas com isenção de serviços que a LC 116/2003 (art. 8º-A) não deixa isentar, cujas notas são recusadas (E0429): ${quantas}.`,
+    },
+    {
+      isPergunta: true,
+      has: ({ fim }) => fim === undefined,
+      diz: (quantas) => `Benefícios sem fim (a coluna fim está vazia): ${quantas}.`,
     },
   ],
 };

@@ -449,7 +449,8 @@ describe('in the console', () => {
 
     await t.test('a file that is none is told so, and a register is handed out', async () => {
       const bad = await upload('prestadores', 'nome,idade', 'x,1');
-      assert.match(bad.html, /cabeçalho de carga\.csv: faltam as colunas documento/);
+      assert.match(bad.html, /Diga o que é cada coluna do arquivo[\s\S]*Precisam vir: CNPJ ou CPF, /);
+      assert.match(bad.html, /<label for="campo-coluna-0">nome<\/label>/);
       assert.equal((await leitor.open(at('/exportar/prestadores'))).status, 403);
       const csv = await operadora.open(at('/exportar/prestadores'));
       assert.match(csv.html, new RegExp(`^\\ufeff?documento;.*\\r\\n'${A};`));

@@ -1,6 +1,7 @@
 /** Providers of a municipality: the list, one of them, and the actions on it. */
 
 import { carried, facts, field, folded, form, link, nextPage, notice, table } from '../../base/pages/fields.ts';
+import { carrySeen, findOvertaken, type Overtaken, takeOvertaken, tellOvertaken } from '../../base/pages/seen.ts';
 import {
   type Answer,
   byHand,
@@ -12,7 +13,7 @@ import {
 } from '../../base/pages/visit.ts';
 import { mayAs } from '../../base/world/papeis.ts';
 import { maskDocumento, whyNoDocumento } from '../../fiscal/chave.ts';
-import { PRESTADORES } from '../../fiscal/registers.ts';
+import { describeColumn, PRESTADORES } from '../../fiscal/registers.ts';
 import { type Html, html } from '../../published/site/page-shell.ts';
 import { actsTable } from '../auditoria/trilha.page.ts';
 import { listTrilha } from '../auditoria/trilha.ts';
@@ -184,6 +185,22 @@ const COLUMNS = REGISTROS.prestadores.order.filter((column) => !PERIOD_COLUMNS.i
 /** Empty lines for new periods. */
 const SPARE = 2;
 
+/** The name under which the periods are compared. */
+const PERIODS = 'simples';
+
+/** What a form tells: its problems, what is stored now, and what others changed meanwhile. */
+type Shown = {
+  readonly problems?: Readonly<Record<string, string>>;
+  readonly stored?: Filled | undefined;
+  readonly overtaken?: readonly Overtaken[];
+};
+
+/** All values of a form as texts. */
+function seenOf({ cells, periods }: Filled): Readonly<Record<string, string>> {
+  const given = periods.filter(([inicio, fim]) => inicio !== '' || fim !== '');
+  return { ...cells, [PERIODS]: given.map((period) => period.join(' a ')).join('; ') };
+}
+
 type Filled = {
   readonly cells: Readonly<Record<string, string>>;
   readonly periods: readonly (readonly [inicio: string, fim: string])[];
@@ -208,7 +225,7 @@ function editPage(
   { slug, visitor }: InMunicipio,
   { cells, periods }: Filled,
   isNew: boolean,
-  problems: Readonly<Record<string, string>> = {},
+  { problems = {}, stored, overtaken = [] }: Shown = {},
 ): PageShown {
   const spare = Array.from({ length: SPARE }, () => ['', ''] as const);
   const wrong = Object.keys(problems).length > 0;
@@ -218,11 +235,11 @@ function editPage(
     title: isNew ? 'Novo prestador' : `Alterar ${cells['razao_social']}`,
     here: HERE,
     ...(wrong ? { status: 422 } : {}),
-    main: html`${wrong ? notice('erro', problems[''] ?? 'Nada foi gravado. Veja o que está errado em cada campo.') : undefined}${form(
+    main: html`${tellOvertaken(overtaken, (name) => (name === PERIODS ? 'Simples Nacional' : describeColumn('prestadores', name).label))}${wrong ? notice('erro', problems[''] ?? 'Nada foi gravado. Veja o que está errado em cada campo.') : undefined}${form(
       {
         action: pathIn(slug, action),
         token: formTokenOf(visitor),
-        fields: html`${
+        fields: html`${stored === undefined ? undefined : carrySeen(seenOf(stored))}${
           isNew
             ? undefined
             : html`${carried(fixed.map((column) => [column, cells[column]!]))}<p>${maskDocumento(cells['documento']!)}${cells['inscricao_municipal'] === '' ? '' : `, inscrição ${cells['inscricao_municipal']}`}</p>`
@@ -243,10 +260,16 @@ ${field({ name: 'motivo', label: 'Motivo', help: 'Fica na trilha do prestador.' 
   };
 }
 
+/** The establishment that a form changes. */
+async function storedOf(call: InMunicipio): Promise<PrestadorListado | undefined> {
+  const inscricao = call.form.text('inscricao_municipal').trim();
+  return (await establishmentsOf(call)).find(({ inscricao_municipal: im }) => im === inscricao);
+}
+
 async function changePage(call: InMunicipio): Promise<PageShown> {
   const inscricao = call.query.get('inscricao') ?? '';
   const one = (await establishmentsOf(call)).find(({ inscricao_municipal: im }) => im === inscricao);
-  return one === undefined ? NOT_THERE : editPage(call, filledOf(one), false);
+  return one === undefined ? NOT_THERE : editPage(call, filledOf(one), false, { stored: filledOf(one) });
 }
 
 const save =
@@ -256,8 +279,20 @@ const save =
     const filled = readForm(call);
     const cells = isNew ? filled.cells : { ...filled.cells, documento: params['documento']! };
     const periods = filled.periods.map(([inicio, fim]) => ({ inicio, fim }));
+    const one = isNew ? undefined : await storedOf(call);
+    const stored = one && filledOf(one);
+    const overtaken = stored === undefined ? [] : findOvertaken(call.form, seenOf(stored));
+    if (stored !== undefined && overtaken.length > 0) {
+      const arePeriodsOurs = overtaken.every(({ name, seen }) => name !== PERIODS || seen !== seenOf(filled)[PERIODS]);
+      const shown = {
+        cells: takeOvertaken(cells, overtaken),
+        periods: arePeriodsOurs ? filled.periods : stored.periods,
+      };
+      return editPage(call, shown, false, { stored, overtaken });
+    }
     const refused = await savePrestador(world, slug, cells, periods, isNew, byHand(call));
-    if (refused !== undefined) return editPage(call, { ...filled, cells }, isNew, refused.problems);
+    if (refused !== undefined)
+      return editPage(call, { ...filled, cells }, isNew, { problems: refused.problems, stored });
     const documento = cells['documento']!.replace(/[\s./-]/g, '').toUpperCase();
     return { goTo: pathIn(slug, pathOf(documento)), recado: 'O cadastro foi gravado.' };
   };

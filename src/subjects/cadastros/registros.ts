@@ -15,6 +15,7 @@ import { groupDigits } from '../../fiscal/group-digits.ts';
 import {
   type ListaNome,
   listFileColumns,
+  listHeadings,
   listRegisterColumns,
   REGISTERS,
   type RegisterName,
@@ -22,8 +23,8 @@ import {
 } from '../../fiscal/registers.ts';
 import { CORRELACAO_TABLE } from './correlacoes.rows.ts';
 import { correlacaoAsRows, prepareCorrelacao } from './correlacoes.ts';
+import type { Columns } from './headings.ts';
 import {
-  type Columns,
   escritaOf,
   type ImportOutcome,
   type ImportRequest,
@@ -91,7 +92,8 @@ type Stored = Pick<Registro, 'tables' | 'prepare' | 'rows' | 'isWhole'>;
 function describeRegistro(nome: RegistroNome, stored: Stored): Registro {
   const { titulo } = REGISTERS[nome];
   const key = listRegisterColumns(nome).flatMap(([name, { isKey }]) => (isKey ? [name] : []));
-  return { titulo, columns: splitOptional(nome), order: listFileColumns(nome), key, ...stored };
+  const columns = { ...splitOptional(nome), called: listHeadings(nome) };
+  return { titulo, columns, order: listFileColumns(nome), key, ...stored };
 }
 
 function describeLista(nome: ListaNome): Registro {
@@ -139,19 +141,31 @@ export async function importRegistro(
   const municipio = await municipioNamed(world, request.municipio);
   needOpen(municipio);
   const { columns, prepare } = REGISTROS[nome];
-  const csv = await openTable(request.arquivo, columns);
-  const { reading, stage, seen = [], avisos = [] } = prepare(world, municipio, csv.header);
-  const escrita = escritaOf<Counts>(municipio.tenant, nome, request, world.now());
-  const { counts, previa, ...outcome } = await importTable<unknown, Counts>(request, csv, reading, stage, escrita);
-  return {
-    ...outcome,
-    counts: counts && contasOf(nome, counts),
-    previa: previa && { ...previa, counts: contasOf(nome, previa.counts) },
-    reparos: [
-      ...avisos,
-      ...seen.flatMap(({ diz, linhas }) => (linhas.size === 0 ? [] : [diz(groupDigits(linhas.size))])),
-    ],
-  };
+  const file = await openTable(request, columns);
+  try {
+    const { reading, stage, seen = [], avisos = [] } = prepare(world, municipio, file.columns);
+    const escrita = escritaOf<Counts>(municipio.tenant, nome, request, world.now());
+    const { counts, previa, consertos, ...outcome } = await importTable<unknown, Counts>(
+      request,
+      file,
+      reading,
+      stage,
+      escrita,
+    );
+    return {
+      ...outcome,
+      consertos,
+      counts: counts && contasOf(nome, counts),
+      previa: previa && { ...previa, counts: contasOf(nome, previa.counts) },
+      reparos: [
+        ...consertos,
+        ...avisos,
+        ...seen.flatMap(({ diz, linhas }) => (linhas.size === 0 ? [] : [diz(groupDigits(linhas.size))])),
+      ],
+    };
+  } finally {
+    await file.close();
+  }
 }
 
 type Counts = {
@@ -248,7 +262,7 @@ export function describeMudanca({ antes, depois }: Mudanca): {
   const quem = which.filter((text) => text !== '').join(' ') || said(row, 'codigo_tributacao_nacional');
   const campos = names
     .map((nome) => ({ nome, antes: said(antes, nome), depois: said(depois, nome) }))
-    .filter((campo) => antes !== undefined && depois !== undefined && campo.antes !== campo.depois);
+    .filter((campo) => campo.antes !== campo.depois);
   const acao = antes === undefined ? 'novo' : depois === undefined ? 'sai' : 'muda';
   return { acao, quem, campos };
 }

@@ -20,6 +20,7 @@ import { type Decimal, formatDecimal, readDecimal } from '../../fiscal/decimal.t
 import { type Fault, type Refusal, refusalOf } from '../../fiscal/fault.ts';
 import { DAY_MS, isoMoment, parseMoment } from '../../fiscal/moment.ts';
 import { csvDe, REGISTROS_DAS_PERSONAS } from '../../fiscal/personas.ts';
+import { HeadingsUnknown } from '../cadastros/headings.ts';
 import { importAliquotasDeEnsaio } from '../cadastros/import-aliquotas.ts';
 import type { LinhaRecusada } from '../cadastros/import-csv.ts';
 import { type Conta, importRegistro, REGISTROS, type RegistroNome } from '../cadastros/registros.ts';
@@ -395,12 +396,16 @@ async function importText(world: World, municipio: string, registro: CadastroDoA
   const arquivo = path.join(folder, `${registro}.csv`);
   try {
     await writeFile(arquivo, csv, { mode: 0o600 });
-    const request = { municipio, arquivo, nome: `${registro}.csv`, erros: undefined, onProgress: () => undefined };
+    const request = {
+      ...{ municipio, arquivo, nome: `${registro}.csv`, erros: undefined, onProgress: () => undefined },
+      // A sandbox is there to try: no person answers a question.
+      confirmado: true,
+    };
     if (registro !== ALIQUOTAS) return await importRegistro(world, registro, request);
     const { counts, ...outcome } = await importAliquotasDeEnsaio(world, municipio, request);
     return { ...outcome, counts: counts && [{ de: ALIQUOTAS_TITULO, ...counts }] };
   } catch (error) {
-    if (error instanceof Error && error.constructor === Error)
+    if (error instanceof HeadingsUnknown || (error instanceof Error && error.constructor === Error))
       throw new Error(error.message.replaceAll(arquivo, `${registro}.csv`));
     throw error;
   } finally {

@@ -9,6 +9,7 @@ import { mesOf } from '../../base/book/meses.ts';
 import { type NotaColumn, type NotaRow, SELECTED } from '../../base/book/nota-columns.ts';
 import type { Db } from '../../base/pg/open.ts';
 import { listColumns } from '../../base/pg/sql.ts';
+import { type Decimal, formatDecimal, parseDecimal, ZERO } from '../../fiscal/decimal.ts';
 import { DAY_MS } from '../../fiscal/moment.ts';
 import type { ParteDaNota } from '../../fiscal/mudanca.ts';
 import type { NotaEstado } from '../../fiscal/nota.ts';
@@ -159,32 +160,34 @@ async function searchNotas(
   return { notas: found, seguinte: undefined };
 }
 
-/** Counts the notes, up to `max` and up to the limit of examined notes. `isWhole`: there are no others. */
-async function countNotas(
-  pool: Db,
-  tenant: string,
-  asked: NotasProcuradas,
-  max: number,
-): Promise<{ readonly notas: number; readonly isWhole: boolean }> {
+/** `valor`: the sum of the notes' services, as a decimal text. `isWhole`: there are no others. */
+export type NotasContadas = { readonly notas: number; readonly valor: string; readonly isWhole: boolean };
+
+/** Counts and adds up the notes, up to `max` and up to the limit of examined notes. */
+async function countNotas(pool: Db, tenant: string, asked: NotasProcuradas, max: number): Promise<NotasContadas> {
   let [notas, looked] = [0, 0];
+  let valor: Decimal = ZERO;
   for (const mes of await monthsOf(pool, asked, undefined)) {
     const statement = new Statement();
     const tenantAt = statement.value(tenant);
     const filters = filtersOf(statement, asked);
     const limit = Math.min(COUNTED_MAX - looked, filters.length === 0 ? max - notas : COUNTED_MAX);
-    if (limit <= 0) return { notas, isWhole: false };
+    if (limit <= 0) return { notas, valor: formatDecimal(valor), isWhole: false };
     const walked = walkOf(statement, tenantAt, { asked, mes, after: undefined }, limit);
-    const { rows } = await pool.query<{ notas: number; vistas: number }>(
-      `select count(*) filter (where ${filters.length === 0 ? 'true' : filters.join(' and ')})::int as notas,
+    const which = filters.length === 0 ? 'true' : filters.join(' and ');
+    const { rows } = await pool.query<{ notas: number; valor: string | null; vistas: number }>(
+      `select count(*) filter (where ${which})::int as notas, sum(n.valor_servico) filter (where ${which}) as valor,
         count(*)::int as vistas from (${walked}) n`,
       statement.values,
     );
-    const [{ notas: found, vistas }] = rows as [{ notas: number; vistas: number }];
-    notas += found;
-    looked += vistas;
-    if (notas >= max || vistas >= limit) return { notas: Math.min(notas, max), isWhole: false };
+    const [found] = rows as [(typeof rows)[number]];
+    notas += found.notas;
+    valor = (valor + (parseDecimal(found.valor ?? '0') ?? ZERO)) as Decimal;
+    looked += found.vistas;
+    if (notas >= max || found.vistas >= limit)
+      return { notas: Math.min(notas, max), valor: formatDecimal(valor), isWhole: false };
   }
-  return { notas, isWhole: true };
+  return { notas, valor: formatDecimal(valor), isWhole: true };
 }
 
 /** Notes that a count examines, at most. */

@@ -5,12 +5,11 @@ import type { Municipio } from '../../base/book/municipios.ts';
 import { municipioNamed } from '../../base/world/municipios.ts';
 import type { World } from '../../base/world/world.ts';
 import { zoneOf } from '../../fiscal/catalogs/catalogs.ts';
-import { parseDpsId, whyNoChave } from '../../fiscal/chave.ts';
 import { momentIn } from '../../fiscal/moment.ts';
 import type { ParteDaNota } from '../../fiscal/mudanca.ts';
-import { wordsOf } from '../../fiscal/words.ts';
-import type { Lugar, NotaAchada, NotasProcuradas } from './buscar.rows.ts';
-import { NOMES_DE_FILTROS, type NomeDeFiltro, readDocumento, readFiltros } from './filtros.ts';
+import type { Lugar, NotaAchada, NotasContadas, NotasProcuradas } from './buscar.rows.ts';
+import { NOMES_DE_FILTROS, type NomeDeFiltro, readFiltros } from './filtros.ts';
+import { type Leitura, type Livre, type Nomeadas, readLivre } from './livre.ts';
 import { DOCUMENTOS_MAX } from './nomes.rows.ts';
 
 export type { NotaAchada } from './buscar.rows.ts';
@@ -37,12 +36,15 @@ export type PaginaDeNotas = {
   readonly procuradoAte: string | undefined;
   /** Sentences. */
   readonly avisos: readonly string[];
+  /** The reading of the free text, and others of the same text. */
+  readonly leitura?: Leitura | undefined;
+  readonly outras?: readonly Leitura[] | undefined;
 };
 
-/** Names of one note, or of the notes of one request. */
-type Nomeadas = { readonly por: 'chave' | 'protocolo' | 'dps' | 'requisicao'; readonly valor: string };
-
-type Lida = { readonly nomeadas?: Nomeadas; readonly palavras: readonly string[]; readonly asked: NotasProcuradas };
+type Lida = Pick<Livre, 'nomeadas' | 'leitura' | 'outras'> & {
+  readonly palavras: readonly string[];
+  readonly asked: NotasProcuradas;
+};
 
 const PAGINA_DE_NOTAS = 25;
 
@@ -55,6 +57,19 @@ export async function searchNotas(
   max = PAGINA_DE_NOTAS,
 ): Promise<PaginaDeNotas | { readonly problems: ProblemasDaBusca }> {
   return searchNotasOf(world, await municipioNamed(world, slug), busca, { depois, max });
+}
+
+/** The count of a search as a page shows it: beyond this it says that there are more. */
+const CONTADAS_MAX = 10_000;
+
+/** Counts what a search of the console finds; undefined: the search has problems. */
+export async function countBusca(
+  world: BuscaWorld,
+  slug: string,
+  busca: Partial<BuscaEscrita>,
+): Promise<NotasContadas | undefined> {
+  const counted = await countNotasOf(world, await municipioNamed(world, slug), busca, { max: CONTADAS_MAX });
+  return 'problems' in counted ? undefined : counted;
 }
 
 /** The notes of one document, in one role or in any. */
@@ -71,11 +86,12 @@ export async function searchNotasOf(
   const read = readBusca(busca, codigoIbge);
   if ('problems' in read) return read;
   const { own, avisos } = await resolveBusca(world, municipio, read, de);
-  if (own === undefined) return { ...NOTHING, avisos };
+  const { leitura, outras } = read;
+  if (own === undefined) return { ...NOTHING, avisos, leitura, outras };
   const { notas, seguinte } = await world.store.busca.buscar(tenant, own, max, readLugar(depois));
   const isCut = seguinte !== undefined && notas.length < max;
   const procuradoAte = isCut ? momentIn(zoneOf(codigoIbge), seguinte.em).date : undefined;
-  return { notas, seguinte: seguinte && writeLugar(seguinte), procuradoAte, avisos };
+  return { notas, seguinte: seguinte && writeLugar(seguinte), procuradoAte, avisos, leitura, outras };
 }
 
 const NOTHING: PaginaDeNotas = { notas: [], seguinte: undefined, procuradoAte: undefined, avisos: [] };
@@ -124,18 +140,18 @@ function ofOne(asked: NotasProcuradas, { documento, papel }: De): NotasProcurada
   return other === undefined || other === documento ? { ...rest, comParte, [papel]: documento } : undefined;
 }
 
-/** Counts the notes of a document that a search finds, up to `max`, or tells its problems. `isWhole`: there are no others. */
+/** Counts and adds up the notes that a search finds, up to `max`, or tells its problems. `de` undefined: the notes of everybody. */
 export async function countNotasOf(
   world: BuscaWorld,
   municipio: DoMunicipio,
   busca: Partial<BuscaEscrita>,
-  { de, max }: { readonly de: De; readonly max: number },
-): Promise<{ readonly notas: number; readonly isWhole: boolean } | { readonly problems: ProblemasDaBusca }> {
+  { de, max }: { readonly de?: De; readonly max: number },
+): Promise<NotasContadas | { readonly problems: ProblemasDaBusca }> {
   const { tenant, codigoIbge } = municipio;
   const read = readBusca(busca, codigoIbge);
   if ('problems' in read) return read;
   const { own, isPart } = await resolveBusca(world, municipio, read, de);
-  if (own === undefined) return { notas: 0, isWhole: true };
+  if (own === undefined) return { notas: 0, valor: '0.00', isWhole: true };
   const counted = await world.store.busca.contar(tenant, own, max);
   return { ...counted, isWhole: counted.isWhole && !isPart };
 }
@@ -178,51 +194,19 @@ function readBusca(
   busca: Partial<BuscaEscrita>,
   codigoIbge: string | undefined,
 ): Lida | { readonly problems: ProblemasDaBusca } {
-  const text = (name: CampoDaBusca): string => (busca[name] ?? '').trim();
-  const free = readFree(text('q'));
+  const written = (name: CampoDaBusca): string => (busca[name] ?? '').trim();
+  const { problem, nomeadas, documento, palavras = [], leitura, outras } = readLivre(written('q'));
+  // A field that was filled in counts more than the free text.
+  const text = (name: NomeDeFiltro): string => written(name) || (leitura?.filtros[name] ?? '');
   const { filtros, problems } = readFiltros(text, zoneOf(codigoIbge));
-  if (free.problem !== undefined) return { problems: { ...problems, q: free.problem } };
+  if (problem !== undefined) return { problems: { ...problems, q: problem } };
   if (Object.keys(problems).length > 0) return { problems };
-  const asked: NotasProcuradas = {
-    ...filtros,
-    numero: filtros.numero ?? free.numero,
-    partes: free.documento === undefined ? undefined : [free.documento],
+  const asked: NotasProcuradas = { ...filtros, partes: documento === undefined ? undefined : [documento] };
+  return {
+    asked,
+    palavras,
+    ...(nomeadas && { nomeadas }),
+    ...(leitura && { leitura }),
+    ...(outras && { outras }),
   };
-  return { asked, palavras: free.palavras ?? [], ...(free.nomeadas === undefined ? {} : { nomeadas: free.nomeadas }) };
-}
-
-type Livre = {
-  readonly nomeadas?: Nomeadas;
-  readonly documento?: string;
-  readonly numero?: string;
-  readonly palavras?: readonly string[];
-  readonly problem?: string;
-};
-
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab]/;
-const NO_REQUISICAO =
-  'Não é um X-Request-Id deste serviço de agora: os dele têm um 7 no começo do terceiro grupo. O que o cliente mandou fica no registro, em client_request, ao lado do nosso, em request.';
-
-/** Recognises the kind of the free text. */
-function readFree(text: string): Livre {
-  if (text === '') return {};
-  const bare = text.replace(/[\s./-]/g, '').toUpperCase();
-  const chave = bare.replace(/^NFS(?=\d)/, '');
-  if (/^\d[0-9A-Z]{49}$/.test(chave)) {
-    const why = whyNoChave(chave);
-    return why === undefined ? { nomeadas: { por: 'chave', valor: chave } } : { problem: why };
-  }
-  const id = text.trim().toLowerCase();
-  if (UUID.test(id))
-    return UUID_V7.test(id) ? { nomeadas: { por: 'requisicao', valor: id } } : { problem: NO_REQUISICAO };
-  if (bare.startsWith('DPS') && parseDpsId(bare) !== undefined) return { nomeadas: { por: 'dps', valor: bare } };
-  const documento = readDocumento(text);
-  if (documento !== undefined) return { documento };
-  if (/^\d{34}$/.test(bare)) return { nomeadas: { por: 'protocolo', valor: bare } };
-  if (/^\d{1,13}$/.test(bare)) return { numero: String(BigInt(bare)) };
-  const palavras = wordsOf(text);
-  return palavras.length > 0
-    ? { palavras }
-    : { problem: 'Escreva uma chave, um CNPJ ou CPF, um número, ou ao menos três letras de um nome.' };
 }

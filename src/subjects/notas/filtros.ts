@@ -148,7 +148,7 @@ export function readDocumento(text: string): string | undefined {
 }
 
 /** Both notations are accepted: the Brazilian `1.234,56` and the plain `1234.56`. */
-function readValor(text: string): string | undefined {
+export function readValor(text: string): string | undefined {
   const plain = text.includes(',') ? text.replaceAll('.', '').replace(',', '.') : text;
   const value = readDecimal(plain.replace(/^R\$\s*/, ''));
   return value === undefined || value < 0n ? undefined : formatDecimal(value);

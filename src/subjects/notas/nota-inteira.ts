@@ -9,7 +9,11 @@ import type { World } from '../../base/world/world.ts';
 import { decodeXml } from '../../documents/encoding.ts';
 import { readOwnXml } from '../../documents/xml.ts';
 import { maskDocumento, whyNoChave } from '../../fiscal/chave.ts';
+import { type DescribedValue, describeValues } from '../../fiscal/layout/describe-values.ts';
+import { INF_DPS } from '../../fiscal/layout/dps.ts';
+import { INF_NFSE_OWN } from '../../fiscal/layout/nfse.ts';
 import { childOf, type Elemento } from '../../fiscal/layout/tree.ts';
+import { elementsOf, type Item } from '../../fiscal/layout/vocabulary.ts';
 import { NOTA_ESTADOS } from '../../fiscal/nota.ts';
 import { debugSignature } from '../assinatura/debug.ts';
 import { type EventoPublico, eventosOfNota } from '../eventos/queries.ts';
@@ -27,8 +31,17 @@ type ParteDaNota = {
   readonly contato: string | undefined;
 };
 
-/** A value of the calculation in the NFS-e: the element name and its text. */
-type ValorDaNota = readonly [campo: string, valor: string];
+/** The amounts that a reader looks for first, as decimal texts; undefined: the note has none. */
+type ResumoDaNota = {
+  readonly base: string | undefined;
+  readonly aliquota: string | undefined;
+  readonly issqn: string | undefined;
+  /** The party that pays the ISSQN, in words. */
+  readonly devedor: string | undefined;
+  readonly ibs: string | undefined;
+  readonly cbs: string | undefined;
+  readonly liquido: string | undefined;
+};
 
 type AssinaturaDaNota =
   | {
@@ -50,7 +63,10 @@ export type NotaInteira = {
   readonly situacao: string;
   readonly partes: readonly ParteDaNota[];
   readonly servico: string | undefined;
-  readonly valores: readonly ValorDaNota[];
+  readonly resumo: ResumoDaNota;
+  readonly issqn: readonly DescribedValue[];
+  /** Empty: the note has no group of these taxes. */
+  readonly ibsCbs: readonly DescribedValue[];
   /** Steps of the calculation; undefined: the registers have changed since, and the note alone is authoritative. */
   readonly calculo: readonly Passo[] | undefined;
   readonly assinatura: AssinaturaDaNota;
@@ -83,9 +99,17 @@ export async function showNotaInteira(world: World, slug: string, chave: string)
     nota: reading.nota,
     emitidaEm: tellMoment(chave, row.data_emissao),
     situacao: await tellSituacao(world, municipio, row),
-    partes: partesOf(infDps),
+    partes: listPartes(infNfse, infDps),
     servico: childOf(childOf(childOf(infDps, 'serv'), 'cServ'), 'xDescServ')?.text,
-    valores: valoresOf(infNfse, infDps),
+    resumo: summariseAmounts(infNfse, infDps),
+    issqn: describeGroups([
+      [childOf(infDps, 'valores'), ofGroup(INF_DPS, 'valores')],
+      [childOf(infNfse, 'valores'), ofGroup(INF_NFSE_OWN, 'valores')],
+    ]),
+    ibsCbs: describeGroups([
+      [childOf(infDps, 'IBSCBS'), ofGroup(INF_DPS, 'IBSCBS')],
+      [childOf(infNfse, 'IBSCBS'), ofGroup(INF_NFSE_OWN, 'IBSCBS')],
+    ]),
     calculo: await explainEmitida(world, municipio, sent, +row.data_emissao),
     assinatura: kind === 'JSON' ? { falta: SIGNED_APART } : assinaturaOf(world, municipio, recebido),
     eventos: eventos?.eventos ?? [],
@@ -103,11 +127,13 @@ const PARTES = [
   ['interm', 'Intermediário'],
 ] as const;
 
-function partesOf(infDps: Elemento): readonly ParteDaNota[] {
+/** The parties; of the provider, what the declaration leaves out is that of the register. */
+function listPartes(infNfse: Elemento, infDps: Elemento): readonly ParteDaNota[] {
   return PARTES.flatMap(([name, papel]) => {
     const parte = childOf(infDps, name);
     if (parte === undefined) return [];
-    const text = (child: string): string | undefined => childOf(parte, child)?.text;
+    const registered = name === 'prest' ? childOf(infNfse, 'emit') : undefined;
+    const text = (child: string): string | undefined => (childOf(parte, child) ?? childOf(registered, child))?.text;
     const documento = text('CNPJ') ?? text('CPF');
     const contato = [text('fone'), text('email')].filter((one) => one !== undefined).join(', ');
     return [
@@ -122,16 +148,41 @@ function partesOf(infDps: Elemento): readonly ParteDaNota[] {
   });
 }
 
-/** The amounts in the order of the document: the declared ones, then the calculated ones. */
-function valoresOf(infNfse: Elemento, infDps: Elemento): readonly ValorDaNota[] {
-  const groups = [childOf(infDps, 'valores'), childOf(infNfse, 'valores'), childOf(infNfse, 'IBSCBS')];
-  const rows: ValorDaNota[] = [];
-  const collect = (element: Elemento): void => {
-    if (element.children.length === 0) rows.push([element.name, element.text]);
-    else for (const child of element.children) collect(child);
+function describeGroups(
+  groups: readonly (readonly [element: Elemento | undefined, items: readonly Item[]])[],
+): readonly DescribedValue[] {
+  return groups.flatMap(([element, items]) => (element === undefined ? [] : describeValues(element, items)));
+}
+
+/** The items of a group of the layout. */
+function ofGroup(items: readonly Item[], name: string): readonly Item[] {
+  const found = elementsOf(items).find((item) => item.name === name);
+  return found?.kind === 'group' ? found.items : [];
+}
+
+/** The party that pays the ISSQN, by `tpRetISSQN` and by the regime of the Simples. */
+const DEVEDORES: Readonly<Record<string, string>> = {
+  '1': 'o prestador',
+  '2': 'o tomador, que o retém',
+  '3': 'o intermediário, que o retém',
+};
+
+function summariseAmounts(infNfse: Elemento, infDps: Elemento): ResumoDaNota {
+  const at = (root: Elemento, ...path: readonly string[]): string | undefined =>
+    path.reduce<Elemento | undefined>(childOf, root)?.text;
+  const issqn = at(infNfse, 'valores', 'vISSQN');
+  const isInDas = at(infDps, 'prest', 'regTrib', 'regApTribSN') === '1';
+  const retencao = at(infDps, 'valores', 'trib', 'tribMun', 'tpRetISSQN') ?? '';
+  const devedor = retencao === '1' && isInDas ? 'o prestador, no DAS do Simples Nacional' : DEVEDORES[retencao];
+  return {
+    base: at(infNfse, 'valores', 'vBC'),
+    aliquota: at(infNfse, 'valores', 'pAliqAplic'),
+    issqn,
+    devedor: issqn === undefined && !isInDas ? undefined : devedor,
+    ibs: at(infNfse, 'IBSCBS', 'totCIBS', 'gIBS', 'vIBSTot'),
+    cbs: at(infNfse, 'IBSCBS', 'totCIBS', 'gCBS', 'vCBS'),
+    liquido: at(infNfse, 'valores', 'vLiq'),
   };
-  for (const group of groups) if (group !== undefined) collect(group);
-  return rows;
 }
 
 function assinaturaOf(world: World, municipio: Municipio, body: Uint8Array): AssinaturaDaNota {

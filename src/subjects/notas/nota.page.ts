@@ -11,13 +11,17 @@ import {
   type Row,
 } from '../../base/pages/visit.ts';
 import { mayAs } from '../../base/world/papeis.ts';
-import { groupDecimal } from '../../fiscal/group-digits.ts';
+import { groupDecimal, groupDigits } from '../../fiscal/group-digits.ts';
+import type { DescribedValue } from '../../fiscal/layout/describe-values.ts';
+import { brazilianDate } from '../../fiscal/moment.ts';
 import type { NotaTrigger } from '../../fiscal/nota.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
 import { formTokenOf } from '../contas/entrada.ts';
 import { writtenMoment } from '../eventos/palavras.page.ts';
+import { CAMPOS_DA_BUSCA } from './buscar.ts';
 import { type DocumentoDaNota, documentoDaNota, type NotaInteira, showNotaInteira } from './nota-inteira.ts';
 import { retirarNota } from './operate.ts';
+import { ESTADOS, GATILHOS } from './palavras.page.ts';
 
 const HERE = 'notas';
 const PATH = '/notas/:chave';
@@ -34,35 +38,56 @@ export async function notaPage(call: InMunicipio, refused?: string): Promise<Pag
   const nota = await showNotaInteira(world, slug, params['chave']!);
   if ('problem' in nota) return notFound(slug, nota.problem);
   const { operador } = nota;
+  const { nome, tom } = ESTADOS[operador.estado];
   return {
     title: `Nota ${nota.nota.numero_dps}`,
     here: HERE,
     ...(refused === undefined ? {} : { status: 422 }),
     main: html`${refused === undefined ? undefined : notice('erro', refused)}${notice(
-      TONE[operador.estado] ?? 'aviso',
-      html`<p><b>${operador.estado}</b>: ${nota.situacao}</p>`,
-    )}${documents(call, nota)}${facts([
-      ['Chave de acesso', html`<code>${operador.chave_acesso}</code>`],
-      ['Protocolo', html`<code>${operador.numero_protocolo}</code>`],
-      ['Emitida em', nota.emitidaEm],
-      ['Competência', nota.nota.data_competencia],
-      ['DPS', `série ${nota.nota.serie_dps}, número ${nota.nota.numero_dps_nacional ?? nota.nota.numero_dps}`],
-      ['Valor do serviço', `R$ ${groupDecimal(nota.nota.valor_servico)}`],
-      [
-        'Substitui a nota',
-        operador.substitui === null
-          ? undefined
-          : link(pathIn(slug, `/notas/${operador.substitui}`), operador.substitui),
-      ],
-      ['Serviço', nota.servico],
-    ])}${parties(nota)}${amounts(nota)}${signature(nota)}${events(slug, nota)}${trail(nota)}${world.listSections(PATH).map((write) => write(call))}${actions(call, nota)}`,
+      tom,
+      html`<p><b>${nome.charAt(0).toUpperCase()}${nome.slice(1)}</b>. ${nota.situacao}</p>`,
+    )}${backTo(call)}${documents(call, nota)}${summary(call, nota)}${parties(nota)}${amounts(nota)}${signature(nota)}${events(slug, nota)}${trail(nota)}${world.listSections(PATH).map((write) => write(call))}${actions(call, nota)}`,
   };
 }
 
-const TONE: Readonly<Partial<Record<NotaInteira['operador']['estado'], 'bom' | 'erro'>>> = {
-  autorizada: 'bom',
-  recusada: 'erro',
-};
+/** The search that led here, as its own address carries it. */
+function backTo({ slug, query }: InMunicipio): Inserted {
+  const asked = Object.fromEntries(
+    CAMPOS_DA_BUSCA.flatMap((name) => (query.has(name) ? [[name, query.get(name)!]] : [])),
+  );
+  return Object.keys(asked).length === 0
+    ? undefined
+    : html`<p>${link(pathIn(slug, '/notas', asked), 'Voltar à busca')}</p>\n`;
+}
+
+function summary({ slug }: InMunicipio, { operador, nota, resumo, servico, emitidaEm, partes }: NotaInteira): Html {
+  const reais = (text: string | undefined): string | undefined =>
+    text === undefined ? undefined : `R$ ${groupDecimal(text)}`;
+  const { base, aliquota, issqn, devedor, ibs, cbs, liquido } = resumo;
+  const namely = (papel: string): string | undefined => partes.find((one) => one.papel === papel)?.nome;
+  return facts([
+    ['Emitida em', emitidaEm],
+    ['Competência', brazilianDate(nota.data_competencia)],
+    ['Prestador', namely('Prestador')],
+    ['Tomador', namely('Tomador')],
+    ['Serviço', servico],
+    ['Valor do serviço', reais(nota.valor_servico)],
+    ['Base de cálculo', reais(base)],
+    ['Alíquota', aliquota === undefined ? undefined : `${groupDecimal(aliquota)} %`],
+    ['ISSQN', reais(issqn)],
+    ['Quem paga o ISSQN', devedor],
+    ['IBS', reais(ibs)],
+    ['CBS', reais(cbs)],
+    ['Valor líquido', reais(liquido)],
+    [
+      'Substitui a nota',
+      operador.substitui === null ? undefined : link(pathIn(slug, `/notas/${operador.substitui}`), operador.substitui),
+    ],
+    ['DPS', `série ${nota.serie_dps}, número ${nota.numero_dps_nacional ?? nota.numero_dps}`],
+    ['Chave de acesso', html`<code>${operador.chave_acesso}</code>`],
+    ['Protocolo', html`<code>${operador.numero_protocolo}</code>`],
+  ]);
+}
 
 function documents({ slug, params }: InMunicipio, { temDanfse, recebidoEm }: NotaInteira): Html {
   const to = (qual: DocumentoDaNota, text: string): Html =>
@@ -86,7 +111,7 @@ ${table(
 )}`;
 }
 
-function amounts({ valores, calculo }: NotaInteira): Html {
+function amounts({ issqn, ibsCbs, calculo }: NotaInteira): Html {
   const steps =
     calculo === undefined
       ? html`<p>O cadastro ou as alíquotas mudaram desde a emissão, e o cálculo não se refaz passo a passo. Vale o que está na nota.</p>`
@@ -97,7 +122,18 @@ function amounts({ valores, calculo }: NotaInteira): Html {
           [2],
         );
   return html`<h2>Valores</h2>
-${folded('Os valores como estão na nota', table('Valores da nota', ['Elemento', 'Valor'], valores, [1]))}${folded('Como foram calculados', steps)}`;
+${folded('ISSQN e valor do serviço, como estão na nota', described('ISSQN e valor do serviço', issqn))}${
+  ibsCbs.length === 0 ? undefined : folded('IBS e CBS, como estão na nota', described('IBS e CBS', ibsCbs))
+}${folded('Como foram calculados', steps)}`;
+}
+
+function described(caption: string, values: readonly DescribedValue[]): Html {
+  return table(
+    caption,
+    ['O que é', 'Valor'],
+    values.map(({ rotulo, campo, valor }) => [html`${rotulo} <small><code>${campo}</code></small>`, valor]),
+    [1],
+  );
 }
 
 function signature({ assinatura }: NotaInteira): Html {
@@ -129,35 +165,46 @@ ${table(
 }
 
 function trail({ operador }: NotaInteira): Html {
-  return html`<h2>O que aconteceu com ela</h2>
+  return html`<h2>Histórico</h2>
 ${table(
   'Da emissão até agora',
   ['Quando', 'De', 'Para', 'Por quê', 'Mensagem', 'Quem'],
-  operador.trilha.map(({ em, de, para, gatilho, mensagem, quem }): Inserted[] => [
-    writtenMoment(em),
-    de ?? '',
-    para,
-    GATILHOS[gatilho],
+  foldAttempts(operador.trilha).map(({ em, ate, vezes, de, para, gatilho, mensagem, quem }): Inserted[] => [
+    ate === undefined ? writtenMoment(em) : html`${writtenMoment(em)}<br>até ${writtenMoment(ate)}`,
+    de === null ? '' : ESTADOS[de].nome,
+    ESTADOS[para].nome,
+    vezes === 1 ? GATILHOS[gatilho] : `${groupDigits(vezes)} tentativas: ${GATILHOS[gatilho]}`,
     mensagem ?? '',
     quem ?? 'o serviço',
   ]),
 )}`;
 }
 
-/** The reason of each move, in words. */
-const GATILHOS: Readonly<Record<NotaTrigger, string>> = {
-  emissao: 'a declaração foi aceita',
-  retencao: 'falta uma alíquota publicada',
-  publicacao: 'a alíquota foi publicada',
-  divergencia: 'o que declara diverge do cálculo oficial',
-  anuncio: 'vai ao ADN',
-  autorizacao: 'o ADN a autorizou',
-  recusa: 'o ADN a recusou',
-  adiamento: 'o ADN não respondeu, e se tenta de novo',
-  espera: 'espera o evento da nota que substitui',
-  cancelamento: 'um evento a cancelou',
-  retirada: 'a prefeitura a retirou',
-};
+type Move = NotaInteira['operador']['trilha'][number];
+/** A move, or several attempts in a row with the same outcome: the last one, and the moment of the first in `em`. */
+type Folded = Move & { readonly ate?: string; readonly vezes: number };
+
+/** Moves of a sending that is tried again and again. */
+const ATTEMPTS: ReadonlySet<NotaTrigger> = new Set<NotaTrigger>(['anuncio', 'adiamento']);
+
+/** Consecutive attempts that ended the same way are one row. */
+function foldAttempts(trilha: readonly Move[]): readonly Folded[] {
+  const rows: Folded[] = [];
+  for (const [place, move] of trilha.entries()) {
+    const next = trilha[place + 1];
+    // An announcement that was put off tells nothing beside its outcome.
+    if (move.gatilho === 'anuncio' && next?.gatilho === 'adiamento') continue;
+    const before = rows.at(-1);
+    const isSame =
+      before !== undefined &&
+      ATTEMPTS.has(move.gatilho) &&
+      before.gatilho === move.gatilho &&
+      before.mensagem === move.mensagem;
+    if (isSame) rows[rows.length - 1] = { ...before, ate: move.em, vezes: before.vezes + 1 };
+    else rows.push({ ...move, vezes: 1 });
+  }
+  return rows;
+}
 
 function actions({ slug, papel, params, visitor }: InMunicipio, { operador }: NotaInteira): Inserted {
   if (!operador.podeRetirar || !mayAs(papel, 'operacao')) return undefined;
@@ -167,7 +214,7 @@ function actions({ slug, papel, params, visitor }: InMunicipio, { operador }: No
 ${form({
   action: pathIn(slug, `/notas/${params['chave']}/retirar`),
   token: formTokenOf(visitor),
-  fields: field({ name: 'motivo', label: 'Motivo', help: 'Fica na trilha, e o prestador o lê.', required: true }),
+  fields: field({ name: 'motivo', label: 'Motivo', help: 'Fica no histórico, e o prestador o lê.', required: true }),
   button: 'Retirar a nota',
   isGrave: true,
 })}`,

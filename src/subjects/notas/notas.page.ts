@@ -10,10 +10,11 @@ import { groupDecimal, groupDigits } from '../../fiscal/group-digits.ts';
 import { brazilianDate } from '../../fiscal/moment.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
 import { formTokenOf } from '../contas/entrada.ts';
+import type { NotasContadas } from './buscar.rows.ts';
 import {
   type BuscaEscrita,
   CAMPOS_DA_BUSCA,
-  type NotaAchada,
+  countBusca,
   type PaginaDeNotas,
   type ProblemasDaBusca,
   searchNotas,
@@ -27,6 +28,7 @@ import {
   readExport,
 } from './exportar.ts';
 import { FILTROS, NOMES_DE_FILTROS } from './filtros.ts';
+import { markEstado } from './palavras.page.ts';
 
 const HERE = 'notas';
 const PATH = '/notas';
@@ -61,36 +63,52 @@ async function searchPage(call: InMunicipio): Promise<PageShown> {
   if ('problems' in found) {
     return { title: 'Notas', here: HERE, status: 422, main: searchForm(busca, found.problems) };
   }
+  const counted = found.notas.length === 0 ? undefined : await countBusca(world, slug, busca);
   return {
     title: 'Notas',
     here: HERE,
-    main: html`${searchForm(busca, {})}${found.avisos.map((aviso) => notice('aviso', aviso))}${listed(call, found)}${moreOf(slug, busca, found)}${exportForm(call, busca, found)}`,
+    main: html`${searchForm(busca, {})}${understood(slug, busca, found)}${found.avisos.map((aviso) => notice('aviso', aviso))}${summed(counted)}${listed(call, busca, found)}${moreOf(slug, busca, found)}${exportForm(call, busca, found)}`,
   };
 }
 
-function listed({ slug }: InMunicipio, { notas, seguinte }: PaginaDeNotas): Html {
+/** The reading of the free text, and links to others. */
+function understood(slug: string, busca: BuscaEscrita, { leitura, outras = [] }: PaginaDeNotas): Inserted {
+  if (leitura === undefined) return undefined;
+  const others = outras.map(
+    ({ rotulo, filtros }) => html` ${link(pathIn(slug, PATH, { ...busca, q: '', ...filtros }), `Procurar ${rotulo}`)}`,
+  );
+  return html`<p>Notas ${leitura.rotulo}.${others}</p>\n`;
+}
+
+function summed(counted: NotasContadas | undefined): Inserted {
+  if (counted === undefined) return undefined;
+  const { notas, valor, isWhole } = counted;
+  if (!isWhole)
+    return html`<p class="quieto">Mais de ${groupDigits(notas)} notas. Um período ou outro filtro mostra a soma.</p>\n`;
+  return html`<p class="quieto">${notas === 1 ? '1 nota' : `${groupDigits(notas)} notas`}, R$ ${groupDecimal(valor)} em serviços.</p>\n`;
+}
+
+function listed({ slug }: InMunicipio, busca: BuscaEscrita, { notas, seguinte }: PaginaDeNotas): Html {
   if (notas.length === 0) {
     return seguinte === undefined
       ? html`<p>Nenhuma nota assim. Confira o que escreveu, ou procure por menos.</p>\n`
       : html``;
   }
+  // The page of a note leads back to the search.
+  const asked = Object.fromEntries(Object.entries(busca).filter(([, value]) => value !== ''));
   return table(
     'Notas',
     ['Emitida', 'Número', 'Estado', 'Prestador', 'Tomador', 'Valor (R$)'],
     notas.map((nota) => [
-      link(pathIn(slug, `${PATH}/${nota.chave_acesso}`), tellMoment(nota.chave_acesso, nota.data_emissao)),
+      link(pathIn(slug, `${PATH}/${nota.chave_acesso}`, asked), tellMoment(nota.chave_acesso, nota.data_emissao)),
       nota.numero_dps,
-      state(nota),
+      markEstado(nota.estado),
       party(nota.prestador_cpf_cnpj, nota.prestador_razao_social),
       party(nota.tomador_cpf_cnpj, nota.tomador_razao_social),
       groupDecimal(nota.valor_servico),
     ]),
     [1, 5],
   );
-}
-
-function state({ estado }: NotaAchada): Html {
-  return html`<span class="estado ${estado}">${estado}</span>`;
 }
 
 function party(documento: string | null, nome: string | null): Inserted {
@@ -111,7 +129,7 @@ function exportForm({ slug, papel, visitor }: InMunicipio, busca: BuscaEscrita, 
     value === '' ? undefined : html`<input type="hidden" name="${name}" value="${value}">`,
   );
   return html`<form method="post" action="${pathIn(slug, '/exportacoes')}">${tokenField(formTokenOf(visitor))}${asked}
-<p class="botoes">Levar tudo o que a busca acha: <button class="simples" name="formato" value="csv">Planilha (CSV)</button>
+<p class="botoes">Exportar tudo o que a busca encontra: <button class="simples" name="formato" value="csv">Planilha (CSV)</button>
 <button class="simples" name="formato" value="zip">Os XML num ZIP</button></p></form>
 `;
 }

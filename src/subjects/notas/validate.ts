@@ -161,7 +161,7 @@ export async function judgeAgain(
   municipio: Municipio,
   sent: SentDps,
   emitidaEm: number,
-): Promise<Pick<Validated, 'calculo' | 'avisos'> | Refusal> {
+): Promise<Validated | Refusal> {
   const opened = openDps(sent, municipio);
   if ('faults' in opened) return opened;
   const read = opened.read();

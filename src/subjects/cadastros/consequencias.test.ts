@@ -1,0 +1,121 @@
+/** A changed list tells what it would have done to the notes of the last days, before it is stored. */
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, test } from 'node:test';
+import { nfseHere } from '../../../test/support/cli.ts';
+import { request } from '../../../test/support/http.ts';
+import { freshFolder } from '../../../test/support/openssl.ts';
+import { enter, makeUsuario, startTestPainel } from '../../../test/support/painel.ts';
+import type { Said } from '../../../test/support/process.ts';
+import { startTestService } from '../../../test/support/service.ts';
+import { exampleXml } from '../../fiscal/rules/example.ts';
+
+const service = await startTestService({ worker: false });
+const painel = await startTestPainel(service);
+const { address, pool, world, clock } = service;
+const folder = freshFolder();
+
+let towns = 0;
+
+/** A rehearsal of São Paulo with notes of this service and of no other. */
+async function town(notas: number): Promise<string> {
+  towns += 1;
+  const slug = `lista${towns}`;
+  const settings = ['--ibge', '3550308', '--ambiente', 'homologacao', '--sem-exigir-numero'];
+  const made = await nfseHere(['municipio', 'criar', slug, ...settings], pool, false, address, world.now);
+  assert.equal(made.code, 0, made.err);
+  for (let nota = 0; nota < notas; nota += 1) await issue(slug);
+  return slug;
+}
+
+let last = 0;
+async function issue(slug: string): Promise<void> {
+  last += 1;
+  const init = {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/xml' },
+    body: exampleXml({ nDPS: String(last), 'serv/cServ/cTribNac': '010101' }),
+  };
+  const { status, body } = await request(address, `/${slug}/api/v1/nfse/v101`, init);
+  assert.equal(status, 201, JSON.stringify(body));
+}
+
+const HEAD = 'codigo,descricao,codigo_tributacao_nacional,aliquota,inicio,fim';
+
+function importList(slug: string, lines: readonly string[], ...more: readonly string[]): Promise<Said> {
+  const file = path.join(folder, 'servicos.csv');
+  writeFileSync(file, `${[HEAD, ...lines].join('\n')}\n`);
+  return nfseHere(['servicos', 'importar', file, '--municipio', slug, ...more], pool, false, address, world.now);
+}
+
+async function linesOf(slug: string): Promise<number> {
+  const text = 'select count(*)::int as n from servicos_municipais where tenant = $1';
+  return (await pool.query<{ n: number }>(text, [slug])).rows[0]!.n;
+}
+
+const REFUSED =
+  /Com esta lista, 2 das 2 notas dos últimos 30 dias seriam recusadas: E0310 em 2\. Serviços: 010101; prestadores: 1\./;
+
+describe('a list of services', () => {
+  test('that would have refused notes says how many, and is stored once that is confirmed', async () => {
+    const slug = await town(2);
+    const lines = ['001,Consultoria,170101,5.00,2020-01-01,'];
+    const preview = await importList(slug, lines, '--previa');
+    assert.match(preview.err, REFUSED);
+    const asked = await importList(slug, lines);
+    assert.equal(asked.code, 1);
+    assert.match(asked.err, REFUSED);
+    assert.equal(await linesOf(slug), 0);
+    await issue(slug);
+    const sure = await importList(slug, lines, '--confirmar');
+    assert.equal(sure.code, 0, sure.err);
+    assert.equal(await linesOf(slug), 1);
+  });
+
+  test('that ends a service today says so; one that changes nothing asks nothing', async () => {
+    const slug = await town(2);
+    const open = '001,Análise,010101,,2020-01-01,';
+    assert.equal((await importList(slug, [open])).code, 0);
+    const ended = await importList(slug, ['001,Análise,010101,,2020-01-01,2020-12-31']);
+    assert.match(ended.err, REFUSED);
+    const again = await importList(slug, [open]);
+    assert.deepEqual([again.code, again.err], [0, '']);
+  });
+
+  test('with another rate says how many notes it would have reckoned otherwise', async () => {
+    const slug = await town(2);
+    const asked = await importList(slug, ['001,Análise,010101,3.33,2020-01-01,']);
+    assert.match(
+      asked.err,
+      /Com esta lista, 2 das 2 notas dos últimos 30 dias teriam outro ISSQN\. Serviços: 010101; prestadores: 1\./,
+    );
+  });
+
+  test('looks at the last thirty days alone', async () => {
+    const slug = await town(2);
+    clock.now += 31 * 86_400_000;
+    const said = await importList(slug, ['001,Consultoria,170101,5.00,2020-01-01,']);
+    assert.deepEqual([said.code, said.err], [0, '']);
+  });
+
+  test('in the console: the line of a form, and the button that stores it all the same', async () => {
+    const slug = await town(2);
+    const operadora = await enter(painel, await makeUsuario(painel, 'olga', { [slug]: 'operacao' }));
+    const line = {
+      codigo: '001',
+      descricao: 'Consultoria',
+      codigo_tributacao_nacional: '170101',
+      aliquota: '5,00',
+      inicio: '2020-01-01',
+    };
+    const at = `/m/${slug}/cadastros/linha/servicos`;
+    await operadora.open(at);
+    const asked = await operadora.send(at, line);
+    assert.match(asked.html, REFUSED);
+    assert.match(asked.html, /<button[^>]*>Gravar assim mesmo<\/button>/);
+    assert.equal(await linesOf(slug), 0);
+    await operadora.send(at, { ...line, confirmado: 'sim' });
+    assert.equal(await linesOf(slug), 1);
+  });
+});

@@ -1,0 +1,125 @@
+/**
+ * The consequences of a changed list: the notes of the last days are judged again as if it were in force, in the transaction that writes it
+ * and is then undone. A note that today's list already judges so counts for nothing.
+ */
+import { listasMantidas } from '../../base/book/listas.ts';
+import type { Municipio } from '../../base/book/municipios.ts';
+import type { NotaColumn } from '../../base/book/nota-columns.ts';
+import type { Db } from '../../base/pg/open.ts';
+import type { RegistryWorld } from '../../base/world/municipios.ts';
+import { isJson } from '../../base/world/sent-documents.ts';
+import { formatDecimal } from '../../fiscal/decimal.ts';
+import { groupDigits } from '../../fiscal/group-digits.ts';
+import { DAY_MS } from '../../fiscal/moment.ts';
+import type { NotaAchada } from '../notas/buscar.rows.ts';
+import { judgeAgain } from '../notas/validate.ts';
+import { cadastroStore } from './cadastros.rows.ts';
+import { servicoStore } from './servicos.rows.ts';
+
+const DAYS = 30;
+/** The newest notes of these days that are judged. */
+const NOTAS_MAX = 2_000;
+/** Judging ends after this time: an operator waits for it, and the register is locked. */
+const JUDGED_MAX_MS = 4_000;
+const AT_ONCE = 16;
+/** Services and codes that a sentence names. */
+const NAMED_MAX = 5;
+
+/** The outcome for one note: the codes that refuse it, or its ISSQN. */
+type Outcome = { readonly codigos: readonly string[]; readonly issqn: string };
+
+type Changed = { readonly nota: NotaAchada; readonly outcome: Outcome };
+
+/** Sentences on the notes that the lists of `changed`, a connection with the changed rows, would have judged otherwise. */
+export async function foreseeNotas(
+  world: RegistryWorld,
+  municipio: Municipio,
+  changed: Db,
+): Promise<readonly string[]> {
+  const { tenant } = municipio;
+  const recent = { de: world.now() - DAYS * DAY_MS };
+  const [{ notas }, { notas: all, isWhole }] = await Promise.all([
+    world.store.busca.buscar(tenant, recent, NOTAS_MAX),
+    world.store.busca.contar(tenant, recent, COUNTED_MAX),
+  ]);
+  const mantidas = listasMantidas(changed);
+  const store = {
+    ...world.store,
+    cadastros: cadastroStore(changed, mantidas),
+    servicos: servicoStore(changed, mantidas),
+  };
+  const end = performance.now() + JUDGED_MAX_MS;
+  const differ: Changed[] = [];
+  let judged = 0;
+  for (let from = 0; from < notas.length && performance.now() < end; from += AT_ONCE) {
+    const some = notas.slice(from, from + AT_ONCE);
+    const outcomes = await Promise.all(some.map((nota) => judgeStored(world, { store }, municipio, nota)));
+    differ.push(...outcomes.flatMap((outcome, at) => (outcome === undefined ? [] : [{ nota: some[at]!, outcome }])));
+    judged += some.length;
+  }
+  return describe(differ, judged, `${isWhole ? '' : 'mais de '}${groupDigits(all)}`, judged === all);
+}
+
+const COUNTED_MAX = 100_000;
+
+/** The outcome for a stored note with the changed lists; undefined: it stays as it is. */
+async function judgeStored(
+  world: RegistryWorld,
+  changed: Pick<RegistryWorld, 'store'>,
+  municipio: Municipio,
+  nota: NotaAchada,
+): Promise<Outcome | undefined> {
+  const body = await world.store.notas.readReceived(municipio.tenant, { id: BigInt(nota.id), mes: nota.mes });
+  if (body === undefined) return undefined;
+  const judge = async (by: Pick<RegistryWorld, 'store'>): Promise<Outcome> => {
+    const sent = isJson(body)
+      ? ({ kind: 'json', body, assinatura: undefined } as const)
+      : ({ kind: 'xml', body } as const);
+    const judged = await judgeAgain(by, municipio, sent, +nota.data_emissao);
+    if ('faults' in judged) return { codigos: [...new Set(judged.faults.map(({ codigo }) => codigo))], issqn: '' };
+    const { vISSQN } = judged.amounts;
+    return { codigos: [], issqn: vISSQN === undefined ? '' : formatDecimal(vISSQN) };
+  };
+  const after = await judge(changed);
+  if (after.codigos.length === 0 && after.issqn === (nota.valor_issqn ?? '')) return undefined;
+  const before = await judge(world);
+  const isSame = before.issqn === after.issqn && before.codigos.join() === after.codigos.join();
+  return isSame ? undefined : after;
+}
+
+function describe(differ: readonly Changed[], judged: number, all: string, isAll: boolean): readonly string[] {
+  const refused = differ.filter(({ outcome }) => outcome.codigos.length > 0);
+  const reckoned = differ.filter(({ outcome }) => outcome.codigos.length === 0);
+  const which = isAll
+    ? `das ${all} notas dos últimos ${DAYS} dias`
+    : `das ${groupDigits(judged)} mais novas das ${all} notas dos últimos ${DAYS} dias`;
+  return [
+    ...(refused.length === 0
+      ? []
+      : [
+          `Com esta lista, ${groupDigits(refused.length)} ${which} seriam recusadas: ${countCodes(refused)}. ${nameOf(refused)}`,
+        ]),
+    ...(reckoned.length === 0
+      ? []
+      : [`Com esta lista, ${groupDigits(reckoned.length)} ${which} teriam outro ISSQN. ${nameOf(reckoned)}`]),
+  ];
+}
+
+function countCodes(refused: readonly Changed[]): string {
+  const counts = new Map<string, number>();
+  for (const { outcome } of refused)
+    for (const codigo of outcome.codigos) counts.set(codigo, (counts.get(codigo) ?? 0) + 1);
+  const first = [...counts].toSorted(([, one], [, other]) => other - one).slice(0, NAMED_MAX);
+  return first.map(([codigo, notas]) => `${codigo} em ${groupDigits(notas)}`).join(', ');
+}
+
+/** The services and the providers of notes, in a sentence. */
+function nameOf(changed: readonly Changed[]): string {
+  const valuesOf = (column: NotaColumn | 'prestador_cpf_cnpj'): readonly string[] => [
+    ...new Set(changed.map(({ nota }) => String(nota[column] ?? 'sem código'))),
+  ];
+  const servicos = valuesOf('servico');
+  const more = servicos.length > NAMED_MAX ? ` e mais ${servicos.length - NAMED_MAX}` : '';
+  const prestadores = valuesOf('prestador_cpf_cnpj').length;
+  return `Serviços: ${servicos.slice(0, NAMED_MAX).join(', ')}${more}; prestadores: ${groupDigits(prestadores)}.`;
+}
