@@ -7,6 +7,7 @@ import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { fileURLToPath } from 'node:url';
 import { fromBufferPromise } from 'yauzl';
 import { isArchive } from './sheet-mark.ts';
 
@@ -58,7 +59,7 @@ async function measureArchive(content: Buffer): Promise<string | undefined> {
   }
 }
 
-const READER = path.join(import.meta.dirname, 'sheet-process.ts');
+const READER = fileURLToPath(new URL('./sheet-process.ts', import.meta.url));
 
 /** Runs the reader; the reason why it wrote nothing, or undefined. It is given no variable of this process. */
 function runReader(file: string, csv: string): Promise<string | undefined> {

@@ -253,7 +253,7 @@ export type ListaNome = keyof typeof LISTAS;
 export const LISTA_NOMES = Object.keys(LISTAS) as readonly ListaNome[];
 
 /** The words of the period of a line. */
-export const PERIODO: Readonly<Record<'inicio' | 'fim', Pick<Column, keyof ColumnWords | 'called'>>> = {
+const PERIODO: Readonly<Record<'inicio' | 'fim', Pick<Column, keyof ColumnWords | 'called'>>> = {
   inicio: { label: 'Vale de', help: DAY, called: ['Início', 'Início da vigência', 'Vigência', 'Desde', 'De'] },
   fim: { label: 'Vale até', help: `${DAY} Vazio: sem fim.`, called: ['Fim', 'Fim da vigência', 'Até'] },
 };

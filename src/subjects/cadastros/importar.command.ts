@@ -69,7 +69,7 @@ export function runImport<Outcome extends ImportOutcome<object>>(
 }
 
 /** The request of the options, without the file. */
-export function readAsked(values: Values): Omit<FileRequest, 'onProgress' | 'arquivo'> {
+function readAsked(values: Values): Omit<FileRequest, 'onProgress' | 'arquivo'> {
   const colunas = textsOf(values, 'coluna').map((text): [string, string] => {
     const at = text.lastIndexOf('=');
     return at < 0 ? [text, ''] : [text.slice(0, at).trim(), text.slice(at + 1).trim()];

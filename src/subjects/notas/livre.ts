@@ -14,7 +14,7 @@ import { type NomeDeFiltro, readDocumento, readValor } from './filtros.ts';
 export type Nomeadas = { readonly por: 'chave' | 'protocolo' | 'dps' | 'requisicao'; readonly valor: string };
 
 /** Criteria as a user would write them in the fields of the search. */
-export type FiltrosEscritos = Readonly<Partial<Record<NomeDeFiltro, string>>>;
+type FiltrosEscritos = Readonly<Partial<Record<NomeDeFiltro, string>>>;
 
 /** A reading of the text, with its words. */
 export type Leitura = { readonly rotulo: string; readonly filtros: FiltrosEscritos };
