@@ -346,7 +346,7 @@ const WRONG: Readonly<Record<What, readonly (readonly [row: string, why?: RegExp
     ['33045570400001,A,isencao,,,,,2026-01-01,', /não começa com o código IBGE do município, 3550308/],
     ['35503080400007,A,isento,,,,,2026-01-01,', /tipo isento não existe; use isencao, reducao_percentual/],
     ['35503080400008,A,reducao_percentual,,,,,2026-01-01,', /reducao está vazio, e o tipo é reducao_percentual/],
-    ['35503080400009,A,reducao_percentual,101,,,,2026-01-01,', /reducao não é um percentual de 0 a 100/],
+    ['35503080400009,A,reducao_percentual,101,,,,2026-01-01,', /reducao passa de 100 %/],
     ['35503080400010,A,isencao,50,,,,2026-01-01,', /reducao não cabe no tipo isencao; deixe vazio/],
     ['35503080400011,A,aliquota_diferenciada,,,,,2026-01-01,', /aliquota está vazio/],
     ['35503080400012,A,isencao,,,010101 999999,,2026-01-01,', /servicos 999999 não existe na lista nacional/],

@@ -399,8 +399,8 @@ describe('nfse prestador importar', () => {
     await rejected(
       'prestador',
       slug,
-      lines('documento,nome,inscricao_municipal,documento,simples_inicio,simples_fim', 'x'),
-      /falta a coluna razao_social; coluna desconhecida: nome; coluna repetida: documento\. O arquivo precisa/,
+      lines('documento,ramo,inscricao_municipal,documento,simples_inicio,simples_fim', 'x'),
+      /falta a coluna razao_social; coluna desconhecida: ramo; coluna repetida: documento\. O arquivo precisa/,
     );
     await rejected('prestador', 'ninguem', lines(PRESTADOR, `${A},A,1,sim,,`), /não existe o município ninguem/);
     const absent = await nfseHere(['prestador', 'importar', 'nada.csv', '--municipio', slug], pool);
@@ -627,16 +627,20 @@ describe('nfse servicos importar', () => {
   test('remarks on what was taken alone, not on refused lines', async () => {
     const content = lines(
       SERVICO,
-      '001,A,010101,,7,2020-01-01,',
-      '1.02,B,010101,,8,2020-01-01,2019-01-01',
-      '1.03,C,010101,,9,2020-01-01,',
-      '1.03,Outra,010101,,9,2020-01-01,',
-      '1.03,D,010101,,9,2020-06-01,',
+      '001,A,010101,,1,2020-01-01,',
+      '1.02,B,010101,,1,2020-01-01,2019-01-01',
+      '1.03,C,010101,,1,2020-01-01,',
+      '1.03,Outra,010101,,1,2020-01-01,',
+      '1.03,D,010101,,1,2020-06-01,',
     );
-    const said = await importar('servicos', await town(), content, '--parcial');
+    const slug = await town();
+    const asked = await importar('servicos', slug, content, '--parcial');
+    assert.equal(asked.code, 1);
+    assert.match(asked.err, /Confirme: Linhas com alíquota abaixo de 2 %.*: 2\./);
+    assert.deepEqual(await services(slug), []);
+    const said = await importar('servicos', slug, content, '--parcial', '--confirmar');
     assert.equal(said.code, 0);
     assert.match(said.err, /Há 3 linhas recusadas/);
-    assert.match(said.out, /alíquota acima de 5 % .*: 2\. Confira-as/);
     assert.match(said.out, /não cabe em cTribMun .*: 1\./);
   });
 
