@@ -16,9 +16,12 @@ function readProse(markdown: string): string {
 }
 
 test('pages of the documentation', () => {
-  const files = globSync(['docs/site/*.md', 'docs/{soap,layout,estados,seguranca}.md', 'docs/erros/*.md', 'README.md'], {
-    cwd: ROOT,
-  }).filter((file) => !file.endsWith('glossario.md'));
+  const files = globSync(
+    ['docs/site/*.md', 'docs/{soap,layout,estados,seguranca}.md', 'docs/erros/*.md', 'README.md'],
+    {
+      cwd: ROOT,
+    },
+  ).filter((file) => !file.endsWith('glossario.md'));
   assert.ok(files.length > 40 && AVOIDED.length > 8);
   const found = files.flatMap((file) =>
     findAvoided(readProse(readFileSync(path.join(ROOT, file), 'utf8'))).map((words) => `${file}: ${words}`),

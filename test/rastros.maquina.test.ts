@@ -417,7 +417,7 @@ describe('a collector that is not there', () => {
       });
       onEnd(() => service.end('SIGKILL'));
       await issueTwenty(service.address, 1);
-      const TOLD = /o coletor não recebe os rastros/g;
+      const TOLD = /o coletor não recebe os traces/g;
       await until(async () => TOLD.exec(service.output()) ?? undefined, 'the log tells of the collector');
       await issueTwenty(service.address, 101);
       const awake = countTimeAwake();

@@ -564,7 +564,7 @@ describe('the calculator', () => {
       cclasstrib: '999999',
     });
     for (const says of [
-      /tem 6 algarismos/,
+      /tem 6 dígitos/,
       /competência é um dia/,
       /valor do serviço é um número/,
       /ISSQN é um número/,

@@ -372,7 +372,7 @@ function describeWord(word: string): string {
     return `${quoted(word)} começa com zero, o que um número JSON não pode; um código com zeros à esquerda vai entre aspas: "${quoted(word)}"`;
   }
   if (/^[+.]|^-\.|\.$|\.[eE]/.test(word) && /[0-9]/.test(word)) {
-    return `${quoted(word)} não é um número JSON, que não começa com + nem ponto e tem algarismos dos dois lados do ponto`;
+    return `${quoted(word)} não é um número JSON, que não começa com + nem ponto e tem dígitos dos dois lados do ponto`;
   }
   const [right] = Object.entries(FOREIGN_WORDS).find(([, words]) => words.includes(word)) ?? [];
   if (right !== undefined || word === 'NaN' || word.endsWith('Infinity')) {

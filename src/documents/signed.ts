@@ -149,7 +149,7 @@ function decodeValue(parts: Parts, base: string): Buffer | undefined {
     const mensagem =
       text === ''
         ? 'SignatureValue está vazio: a assinatura não foi calculada.'
-        : 'SignatureValue não está em Base64 (letras, algarismos, + e /, com = no fim se faltar para múltiplo de 4).';
+        : 'SignatureValue não está em Base64 (letras, dígitos, + e /, com = no fim se faltar para múltiplo de 4).';
     parts.faults.push({ codigo: 'E902', xpath: `${base}/SignatureValue`, mensagem, encontrado });
   }
   return value;

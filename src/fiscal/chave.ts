@@ -194,7 +194,7 @@ export function whyNoChave(text: string): string | undefined {
   if (/^[0-9A-Z]{49}$/.test(first49) && chaveDigit(first49) !== text.at(-1)) {
     return 'O dígito verificador da chave de acesso, a última posição, não confere: há posição trocada ou errada na chave.';
   }
-  return 'O texto enviado não tem a forma de uma chave de acesso: 50 posições, só algarismos (letras maiúsculas, só no CNPJ).';
+  return 'O texto enviado não tem a forma de uma chave de acesso: 50 posições, só dígitos (letras maiúsculas, só no CNPJ).';
 }
 
 /** Whether the 44 positions of the key of an NF-e or NFC-e end in their check digit; nothing else is verified. */

@@ -300,7 +300,7 @@ function refuseWithoutBlock(onNote: readonly EventoNaNota[], arriving: EventoQue
   const inForce = listBlocks(onNote).filter((block) => named.includes(block));
   if (inForce.length > 1) {
     const sequences = inForce.map(({ numero_sequencial }) => numero_sequencial).join(', ');
-    const mensagem = `A nota tem mais de um bloqueio em vigor (números sequenciais ${sequences}); informe em id_evento_bloqueio o identificador com o número sequencial de 3 algarismos.`;
+    const mensagem = `A nota tem mais de um bloqueio em vigor (números sequenciais ${sequences}); informe em id_evento_bloqueio o identificador com o número sequencial de 3 dígitos.`;
     return { codigo: 'E1976', mensagem };
   }
   if (inForce.length === 1) return undefined;

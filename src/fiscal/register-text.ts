@@ -96,7 +96,7 @@ export function readCodigo(line: Line): string {
   const codigo = line.text('codigo');
   if (codigo === '') line.refuse('codigo', 'está vazio');
   else if (!CODIGO.test(codigo))
-    line.refuse('codigo', 'tem mais de 20 posições, ou algo além de letras, algarismos, ponto, barra e hífen');
+    line.refuse('codigo', 'tem mais de 20 posições, ou algo além de letras, dígitos, ponto, barra e hífen');
   return codigo;
 }
 
@@ -125,7 +125,7 @@ function mendCodigo(text: string): Mended {
 /** The reason why a text is no service code of the national list, as the end of a sentence. */
 function whyNoService(codigo: string): string | undefined {
   const servico = servicoOf(codigo);
-  if (!/^\d{6}$/.test(codigo)) return 'não tem 6 algarismos';
+  if (!/^\d{6}$/.test(codigo)) return 'não tem 6 dígitos';
   if (servico === undefined) return 'não existe na lista nacional';
   if (!servico.emissivel && servico.situacao !== 'futuro') return 'é um título da lista nacional, e não um serviço';
   return undefined;
@@ -134,7 +134,7 @@ function whyNoService(codigo: string): string | undefined {
 export function readCnae(line: Line): string | undefined {
   const cnae = bareCodigo(line.text('cnae_codigo'));
   if (cnae === '') return undefined;
-  if (!/^\d{7}$/.test(cnae)) line.refuse('cnae_codigo', 'não tem 7 algarismos');
+  if (!/^\d{7}$/.test(cnae)) line.refuse('cnae_codigo', 'não tem 7 dígitos');
   return cnae;
 }
 
@@ -160,8 +160,7 @@ export function readPercentual(line: Line, column: keyof typeof PERCENT_MAX): st
 export function readNumeroBeneficio(line: Line, { codigoIbge }: Municipio): string {
   const numero = bareCodigo(line.text('numero'));
   if (numero === '') line.refuse('numero', 'está vazio');
-  else if (!/^\d{14}$/.test(numero))
-    line.refuse('numero', 'não tem 14 algarismos; é o nBM, com o código IBGE no começo');
+  else if (!/^\d{14}$/.test(numero)) line.refuse('numero', 'não tem 14 dígitos; é o nBM, com o código IBGE no começo');
   else if (codigoIbge !== undefined && !numero.startsWith(codigoIbge))
     line.refuse('numero', `${numero} não começa com o código IBGE do município, ${codigoIbge}`);
   return numero;
@@ -284,7 +283,7 @@ function mendDocumento(text: string): Mended {
     return {
       value,
       problem:
-        'está em notação científica, e a planilha pode ter perdido algarismos; formate a coluna como texto e digite de novo',
+        'está em notação científica, e a planilha pode ter perdido dígitos; formate a coluna como texto e digite de novo',
     };
   const isBare = /^\d{3,13}$/.test(text.trim());
   const found = isBare ? [CPF_LENGTH, CNPJ_LENGTH].flatMap((length) => padTo(value, length)) : [];
@@ -302,7 +301,7 @@ function mendDocumento(text: string): Mended {
 const CPF_LENGTH = 11;
 const CNPJ_LENGTH = 14;
 const AMBIGUOUS =
-  'serve como CPF, e como CNPJ sem os zeros à esquerda; escreva o CPF com pontos (000.000.000-00), ou o CNPJ com os 14 algarismos';
+  'serve como CPF, e como CNPJ sem os zeros à esquerda; escreva o CPF com pontos (000.000.000-00), ou o CNPJ com os 14 dígitos';
 
 /** The valid document of so many digits, if the text is one without its zeros. */
 function padTo(digits: string, length: number): readonly string[] {
@@ -317,7 +316,7 @@ function padTo(digits: string, length: number): readonly string[] {
 const INSCRICAO: SimpleType = {
   ...T.im,
   latin: true,
-  also: (value) => (/[0-9A-Za-z]/.test(value) ? undefined : 'não tem letras nem algarismos; deixe vazio quando não há'),
+  also: (value) => (/[0-9A-Za-z]/.test(value) ? undefined : 'não tem letras nem dígitos; deixe vazio quando não há'),
 };
 
 /** A municipal registration; empty: there is none. */

@@ -95,7 +95,7 @@ const DAY = 'AAAA-MM-DD ou DD/MM/AAAA.';
 const NACIONAL = {
   called: ['Código nacional', 'Código de tributação nacional', 'cTribNac', 'Código LC 116'],
   label: 'Código nacional do serviço',
-  help: 'Seis algarismos, como 01.01.01.',
+  help: 'Seis dígitos, como 01.01.01.',
   read: readNacional,
 } as const;
 const SERVICOS = {
@@ -126,7 +126,7 @@ export const LISTAS = {
         called: ['Código do serviço', 'Código', 'cTribMun'],
         isKey: true,
         label: 'Código municipal',
-        help: 'Com três algarismos, é o cTribMun da DPS.',
+        help: 'Com três dígitos, é o cTribMun da DPS.',
         read: readCodigo,
       },
       descricao: {
@@ -164,7 +164,7 @@ export const LISTAS = {
       numero: {
         isKey: true,
         label: 'Número (nBM)',
-        help: 'Quatorze algarismos, que começam com o código IBGE do município.',
+        help: 'Quatorze dígitos, que começam com o código IBGE do município.',
         read: readNumeroBeneficio,
       },
       descricao: {
@@ -394,7 +394,7 @@ export const PRESTADORES = {
 /** The codes that a municipality adds to an RPS, whose layout lacks them (D-70): by item of the list, or by its own code. */
 export const CORRELACAO = {
   titulo: 'Correlação',
-  sobre: 'O que falta a um RPS do porto SOAP antigo (NBS, IBS e CBS), por item da lista de serviços.',
+  sobre: 'O que falta a um RPS do serviço SOAP antigo (NBS, IBS e CBS), por item da lista de serviços.',
   table: 'correlacoes_legadas',
   columns: {
     item: { isKey: true, label: 'Item da lista', help: 'Como 01.01.', read: readItem },

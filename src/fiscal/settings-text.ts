@@ -22,7 +22,7 @@ export function chooseValue<Value>(written: string, choices: Readonly<Record<str
 /** The maximum of nine digits fits into the column. */
 export function parseCount(written: string): number | Problem {
   if (/^\d{1,9}$/.test(written)) return Number(written);
-  return problem(`pede um número inteiro de até 9 algarismos; veio "${written.slice(0, 40)}".`);
+  return problem(`pede um número inteiro de até 9 dígitos; veio "${written.slice(0, 40)}".`);
 }
 
 const GUARDA_MAX_DIAS = 36_500;

@@ -61,10 +61,10 @@ export type Setting<Value = unknown> = Kind<Value> & {
 
 /** The groups of settings in the order in which they are shown, with their titles. */
 export const SETTING_GROUPS = {
-  municipio: 'Quem é',
+  municipio: 'Identificação',
   regras: 'Regras do serviço',
   limites: 'Limites e guarda',
-  soap: 'Porto SOAP legado',
+  soap: 'Serviço SOAP legado',
   confianca: 'Em quem confia',
   adn: 'Ambiente nacional (ADN)',
 } as const;
@@ -114,10 +114,10 @@ const SETTINGS_ROWS = {
     byCommand: true,
     group: 'municipio',
     takes: 'CÓDIGO',
-    help: 'código IBGE do município, 7 algarismos',
+    help: 'código IBGE do município, 7 dígitos',
     parse: (written) =>
       ibgeOf(written) === undefined
-        ? problem(`${written} não é o código IBGE, de 7 algarismos, de nenhum município.`)
+        ? problem(`${written} não é o código IBGE, de 7 dígitos, de nenhum município.`)
         : written,
     title: 'código IBGE',
     show: (codigo) => codigo ?? 'qualquer um',
@@ -250,7 +250,7 @@ const SETTINGS_ROWS = {
     column: 'consulta_dps',
     option: 'consulta-dps',
     takes: 'publica|parte',
-    help: 'quem lê a nota pelo identificador da DPS, e no porto SOAP por período e por RPS: todos, ou uma parte dela com o seu certificado',
+    help: 'quem lê a nota pelo identificador da DPS, e no serviço SOAP por período e por RPS: todos, ou uma parte dela com o seu certificado',
     usual: 'parte em producao, publica em homologacao',
     without: 'volta ao do ambiente: parte em producao, publica em homologacao',
     choices: CONSULTAS_DPS,
@@ -264,7 +264,7 @@ const SETTINGS_ROWS = {
     option: 'soap-sha1',
     group: 'soap',
     takes: 'sim|nao',
-    help: 'aceita no porto SOAP legado as assinaturas de 2008: RSA-SHA1 com C14N inclusiva, e o documento inteiro (URI="")',
+    help: 'aceita no serviço SOAP legado as assinaturas de 2008: RSA-SHA1 com C14N inclusiva, e o documento inteiro (URI="")',
     usual: 'nao',
     choices: SIM_NAO,
     title: 'SHA-1 no SOAP',
@@ -276,7 +276,7 @@ const SETTINGS_ROWS = {
     option: 'soap-namespace',
     group: 'soap',
     takes: 'URI',
-    help: 'espaço de nomes da descrição do porto SOAP legado',
+    help: 'espaço de nomes da descrição do serviço SOAP legado',
     usual: 'o da ABRASF 1.00',
     without: 'volta ao da ABRASF 1.00',
     parse: (written) =>

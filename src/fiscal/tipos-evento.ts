@@ -160,7 +160,7 @@ const PROCESSO: Omit<CampoEvento, 'obrigatorio'> = {
   nome: 'numero_processo_administrativo',
   elemento: 'nProcAdm',
   tipo: T.nProcAdm,
-  sobre: 'Número do processo administrativo municipal, só algarismos.',
+  sobre: 'Número do processo administrativo municipal, só dígitos.',
   exemplo: '20260001234',
 };
 

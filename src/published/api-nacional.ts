@@ -47,7 +47,7 @@ export const DIFERENCAS: Readonly<Record<Assunto, Diferenca>> = {
   id: {
     titulo: 'Identificador',
     nacional: 'o `Id` de `infDPS` tem de ser o que se forma do conteúdo',
-    aqui: 'vale o que se forma do conteúdo; ao `Id` basta ser `DPS` e algarismos',
+    aqui: 'vale o que se forma do conteúdo; ao `Id` basta ser `DPS` e dígitos',
   },
   numero: {
     titulo: 'Série e número',

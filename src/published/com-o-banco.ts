@@ -21,7 +21,7 @@ export const COM_O_BANCO = {
   inserir: ['pôr uma linha', 'corrente'],
   inserirNota: ['pôr uma nota, com uma entrada que a conta', 'chave'],
   contarFixo: [
-    'mudar o que nunca muda (nota, documentos, trilhas, atos, documentos de eventos e lotes, selos) e pôr uma entrada que o conta como ficou',
+    'mudar o que nunca muda (nota, documentos, históricos, atos, documentos de eventos e lotes, selos) e pôr uma entrada que o conta como ficou',
     'corrente',
   ],
   contarMovel: [

@@ -18,7 +18,7 @@ const ESPECIES: readonly Especie[] = [
     emendou: [
       'um formulário começado antes de a conta ser bloqueada agia depois',
       'um link de outro site fazia aceitar um papel pelo provedor',
-      'quem tinha o papel de leitura enchia a trilha de um município',
+      'quem tinha o papel de leitura enchia o histórico de um município',
       'uma sessão se renovava, e trocava o segundo fator, só com o cookie',
       'uma oferta mostrava a outra prefeitura quem fez a conta, e como ela entra',
     ],
@@ -30,7 +30,7 @@ const ESPECIES: readonly Especie[] = [
       'seguir desvios, porta 0, socket local, proxy do ambiente; pôr cabeçalhos pelo endereço ou pelo documento',
       'provar um endereço alheio com um status, com o eco do pedido, ou provar um nome e apontá-lo depois a outro',
       'usar as perguntas como canhão contra um nome ou um endereço, também com muitos nomes para um só',
-      'responder sem fim, aos pingos, com cabeçalhos ou 1xx sem fim; achar o segredo em página, trilha ou registro',
+      'responder sem fim, aos pingos, com cabeçalhos ou 1xx sem fim; achar o segredo em página, histórico ou registro',
       'ler, mudar ou ensaiar o endereço de outro; repetir um aviso assinado, ou trocar-lhe o corpo',
     ],
     emendou: [

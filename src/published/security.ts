@@ -48,17 +48,17 @@ const PRESTADOR_ASSINA = 'quem assina como o prestador';
 const POR_CHAVE: Omit<Acesso, 'parte'> = {
   quem: 'quem tem a chave de acesso',
   revela: 'chave',
-  estranho: 'nada: sem a chave, 9 algarismos sorteados, a resposta é 404, como a de uma nota de outro município',
+  estranho: 'nada: sem a chave, 9 dígitos sorteados, a resposta é 404, como a de uma nota de outro município',
 };
 const POR_PROTOCOLO: Omit<Acesso, 'parte'> = {
   quem: 'quem tem o número de protocolo',
   revela: 'chave',
-  estranho: 'nada: sem o protocolo, 20 algarismos sorteados, a resposta é 404',
+  estranho: 'nada: sem o protocolo, 20 dígitos sorteados, a resposta é 404',
 };
 const POR_LOTE: Omit<Acesso, 'parte'> = {
   quem: 'quem tem o protocolo do lote e o CNPJ',
   revela: 'chave',
-  estranho: 'nada: sem o protocolo, 20 algarismos sorteados, não se encontra lote (E86)',
+  estranho: 'nada: sem o protocolo, 20 dígitos sorteados, não se encontra lote (E86)',
 };
 const PELO_CERTIFICADO: Pick<Acesso, 'quem' | 'revela'> = {
   quem: 'o próprio prestador, pelo certificado na conexão (`--consulta-dps`)',
@@ -294,7 +294,7 @@ const PAGINAS: Readonly<
   },
 };
 
-const DESCRICAO_DO_PORTO: Acesso = { ...PUBLICO, estranho: 'a descrição do porto, igual para todos' };
+const DESCRICAO_DO_PORTO: Acesso = { ...PUBLICO, estranho: 'a descrição do serviço SOAP, igual para todos' };
 const CATALOGO: Acesso = { ...PUBLICO, estranho: 'a lista, nacional ou do município; nada de prestador nenhum' };
 
 export type Endereco = {
@@ -381,7 +381,7 @@ identifica, nada é segredo, e nada do que está nele tem valor fiscal.
 ## Quem é quem
 
 - **Parte** é quem assinou, ou mostra na conexão, o certificado do prestador, do tomador ou do intermediário da nota; o CNPJ se compara pela raiz.
-- **A chave de acesso e os protocolos abrem o que nomeiam**: quem os tem é tratado como parte na consulta. A chave tem nove algarismos sorteados, e quem procura por
+- **A chave de acesso e os protocolos abrem o que nomeiam**: quem os tem é tratado como parte na consulta. A chave tem nove dígitos sorteados, e quem procura por
   tentativas recebe 429 ([Limites](site/limites.md#frequência)). Não publique a chave de uma nota: com ela se lê a nota inteira, com o CPF do tomador.
 - **Um token** pergunta em nome de um CNPJ ou CPF, e nada mais: não emite, não registra, não pede outro ([Tokens](site/identidade.md)). Quem o tem lê as notas da parte, ou muda os endereços dela: guarde-o como uma senha, e revogue o que se perdeu.
 - **Estranho** é todo o resto, também quem tem um certificado válido de outra pessoa.
@@ -401,7 +401,7 @@ Um documento assinado pode cair na mão de outro, que o envia a outro lugar. Por
 | DPS em JSON | \`municipio_emissor\`, obrigatório em produção (E002, E403) | \`tipo_ambiente\`, obrigatório em produção (E002, E0006) |
 | evento | a chave de acesso, em \`chave_acesso\`, começa pelo município | a nota da chave existe num ambiente só |
 | pedido de token | \`municipio\`, o do endereço | \`ambiente\` |
-| RPS e cancelamento do porto SOAP | \`CodigoMunicipio\` do cancelamento; do lote, só a \`InscricaoMunicipal\`, onde o cadastro a tem | nenhum: o modelo da ABRASF não o traz |
+| RPS e cancelamento do serviço SOAP | \`CodigoMunicipio\` do cancelamento; do lote, só a \`InscricaoMunicipal\`, onde o cadastro a tem | nenhum: o modelo da ABRASF não o traz |
 
 ## O que pode ser enviado de novo
 
@@ -418,13 +418,13 @@ Um documento assinado pode cair na mão de outro, que o envia a outro lugar. Por
 ## O console
 
 Atende numa porta só sua, e sob um nome só; outro nome recebe 421. Um estranho vê a entrada e nada mais: um login que não há, uma senha errada e uma conta bloqueada recebem a mesma resposta, no mesmo tempo, e seis tentativas num minuto param a entrada. Quem está
-dentro recebe 404 do município em que não tem papel, exista ele ou não, e 403 do que pede outro papel; as duas coisas ficam na trilha. Um formulário só vale se vem de uma página do console aberta na mesma sessão. [Quem entra, e com que](site/painel.md).
+dentro recebe 404 do município em que não tem papel, exista ele ou não, e 403 do que pede outro papel; as duas coisas ficam no histórico. Um formulário só vale se vem de uma página do console aberta na mesma sessão. [Quem entra, e com que](site/painel.md).
 
 ## O que fica no registro
 
 Uma linha por requisição: o número dela, que é o \`X-Request-Id\` da resposta; o endereço de rede de quem pediu, em \`client\` (com \`NFSE_TRUST_PROXY\`, o que o proxy diz); o método; a rota, sem os
 valores; o status, o tempo e o município; os códigos do que foi recusado, em \`erro\`; o número da nota emitida, em \`nota\`, e do evento registrado, em \`evento\`. Uma sonda (\`/health/live\`, \`/health/ready\`) só é registrada no nível \`debug\`. Um \`X-Request-Id\` que venha na requisição não toma o lugar do nosso: fica ao lado, em \`client_request\`, se tem até 64 letras,
-algarismos, \`.\`, \`_\` e \`-\`; não ponha nele dados pessoais. Corpo, documento, nome, chave de acesso e protocolo não são registrados.
+dígitos, \`.\`, \`_\` e \`-\`; não ponha nele dados pessoais. Corpo, documento, nome, chave de acesso e protocolo não são registrados.
 
 ## Os arquivos de chave do município
 
@@ -441,7 +441,7 @@ ${comOBancoTable()}
 - **A chave** é o arquivo \`auditoria.chave\`, em \`NFSE_DATA_DIR\` da máquina que serve. Com o banco embutido, quem roda SQL como a conta do servidor lê os arquivos dessa conta: a chave só é de outro quando o serviço roda
   como root, ou o banco é outra máquina ou outra conta.
 - **Quem tem a chave também**, ou roda código no serviço, faz entradas que conferem: dele só se sabe por um selo guardado fora.
-- **Uma conta do console posta por SQL** entra como quem ela diz ser; o que ela faz fica na trilha, com esse nome.
+- **Uma conta do console posta por SQL** entra como quem ela diz ser; o que ela faz fica no histórico, com esse nome.
 - **Código posto no banco** (um gatilho) muda o que o serviço grava e lê. \`verificar\` nomeia o gatilho, a regra, a política, a visão, a função ou o operador que lá está quando confere; de um que já se tirou, o que ele mudou na linha depois de contada é achado; o que a linha dizia quando foi contada, não.
 - **O que ainda o encobre, com a chave e tudo**: o que a última coluna da tabela não acha; e quem manda no próprio servidor do banco (um módulo dele, o programa trocado), que responde o que quer a quem confere. O que só o selo acha pede que os selos se guardem fora.
 

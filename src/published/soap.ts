@@ -10,7 +10,7 @@ import { CAMPOS_RPS, GRUPOS_DA_EXTENSAO } from '../fiscal/abrasf/rps.ts';
 import { errorLink } from './errors/markdown.ts';
 import { code, table } from './markdown.ts';
 
-const INTRO = `# O porto SOAP legado
+const INTRO = `# O serviço SOAP legado
 
 Para programas que já falam com o serviço \`Nfes\` (ABRASF 1.00) e não vão mudar. Quem programa hoje usa a API REST.
 
@@ -89,7 +89,7 @@ export function soapMarkdown(): string {
       NOTA.map(({ abrasf, de, como }) => [code(abrasf), de === '' ? '' : code(de), como ?? 'Igual.']),
     ),
     '## Mensagens',
-    `Uma falta que o modelo não tem leva o código da tabela pública, sem o E quando não cabe em quatro posições: \`0310\` é ${errorLink('E0310')}, \`E802\` é ${errorLink('E802')}. Com L começam as deste porto.`,
+    `Uma falta que o modelo não tem leva o código da tabela pública, sem o E quando não cabe em quatro posições: \`0310\` é ${errorLink('E0310')}, \`E802\` é ${errorLink('E802')}. Com L começam as do serviço SOAP.`,
     table(
       ['Código', 'Mensagem', 'Correção'],
       Object.entries({ ...CODIGOS, ...PROPRIAS }).map(([codigo, [mensagem, correcao]]) => [codigo, mensagem, correcao]),

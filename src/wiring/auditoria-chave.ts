@@ -65,7 +65,7 @@ function readChaves(text: string, file: string): readonly Buffer[] {
     if (said === '' || said.startsWith('#')) return [];
     if (!new RegExp(`^[0-9a-f]{${2 * CHAVE_BYTES}}$`).test(said)) {
       throw new Error(
-        `${file}, linha ${place + 1}: não é uma chave da auditoria (${2 * CHAVE_BYTES} algarismos hexadecimais). Restaure o arquivo da cópia que guardou.`,
+        `${file}, linha ${place + 1}: não é uma chave da auditoria (${2 * CHAVE_BYTES} dígitos hexadecimais). Restaure o arquivo da cópia que guardou.`,
       );
     }
     return [Buffer.from(said, 'hex')];

@@ -181,7 +181,9 @@ type Access = Pick<Bucket, 'regiao' | 'sessao'> &
 function bucketOf(lugar: Read<'NFSE_ARQUIVO'>, { endpoint, chave, segredo, ...access }: Access): Config['arquivo'] {
   if (lugar === undefined || typeof lugar === 'string') return lugar;
   if (chave === undefined || segredo === undefined) {
-    throw new ConfigError('NFSE_ARQUIVO é um balde: dê também AWS_ACCESS_KEY_ID e AWS_SECRET_ACCESS_KEY, que o abrem.');
+    throw new ConfigError(
+      'NFSE_ARQUIVO é um bucket: dê também AWS_ACCESS_KEY_ID e AWS_SECRET_ACCESS_KEY, que o abrem.',
+    );
   }
   const usual = `https://s3.${access.regiao}.amazonaws.com`;
   return { ...lugar, ...access, chave, segredo, endpoint: (endpoint ?? usual).replace(/\/+$/, '') };

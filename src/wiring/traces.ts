@@ -104,13 +104,13 @@ class TellingExporter implements SpanExporter {
     const { code } = (error ?? {}) as NodeJS.ErrnoException;
     this.log.warn(
       { coletor: this.host, code, spans },
-      'o coletor não recebe os rastros, que se perdem; o serviço segue',
+      'o coletor não recebe os traces, que se perdem; o serviço segue',
     );
   }
 
   private tellSuccess(): void {
     if (!this.isTold) return;
     this.isTold = false;
-    this.log.info({ coletor: this.host }, 'o coletor voltou a receber os rastros');
+    this.log.info({ coletor: this.host }, 'o coletor voltou a receber os traces');
   }
 }

@@ -8,6 +8,7 @@ import { acceptConvite } from '../../src/subjects/contas/convites.ts';
 import type { Provider } from '../../src/subjects/contas/provider.ts';
 import { criarUsuario } from '../../src/subjects/contas/usuarios.ts';
 import { onEnd } from './cleanup.ts';
+import { assertWords } from './glossario.ts';
 import { ownPort } from './ports.ts';
 import type { TestService } from './service.ts';
 
@@ -113,6 +114,7 @@ export class Pessoa {
     const to = answer.headers.get('location');
     const html = await answer.text();
     if (to !== null && new URL(to, this.origin).origin === this.origin) return this.open(to);
+    if (answer.headers.get('content-type')?.startsWith('text/html')) assertWords(html, path);
     this.last = html;
     return { status: answer.status, html, headers: answer.headers, path };
   }

@@ -310,7 +310,7 @@ function paramsOf({ chave_acesso, tipo_evento, numero_sequencial }: EventoNomead
 
 /** De que DPS se fala, pelo que está nela. */
 export type PartesDaDps = {
-  /** Município emissor, 7 algarismos. */
+  /** Município emissor, 7 dígitos. */
   readonly municipio: string;
   /** CNPJ ou CPF do prestador, sem pontuação. */
   readonly documento: string;

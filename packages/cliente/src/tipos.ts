@@ -97,7 +97,7 @@ export type Logradouro = {
 
 /** Quem é a parte. */
 export type Identificacao = {
-  /** CNPJ de 14 posições ou CPF de 11 algarismos, sem pontuação. Exatamente um de: cpf_cnpj, nif, motivo_sem_nif. Na DPS: CNPJ ou CPF. */
+  /** CNPJ de 14 posições ou CPF de 11 dígitos, sem pontuação. Exatamente um de: cpf_cnpj, nif, motivo_sem_nif. Na DPS: CNPJ ou CPF. */
   cpf_cnpj?: string | null;
   /** Identificação fiscal no exterior. Texto de 1 a 40 caracteres. Exatamente um de: cpf_cnpj, nif, motivo_sem_nif. Na DPS: NIF. */
   nif?: string | null;
@@ -177,7 +177,7 @@ export type NotaSemXml = {
 export type EventoDaNota = {
   /** Identificador do evento neste município. Dá saltos e não segue o tempo: para ordenar use data_hora_evento, ou numero_sequencial entre os do mesmo tipo. */
   readonly id_evento: number;
-  /** Código nacional do tipo, 6 algarismos. */
+  /** Código nacional do tipo, 6 dígitos. */
   readonly codigo_tipo_evento: CodigoTipoEvento;
   /** Nome do tipo, como em tipo_evento da requisição. */
   readonly tipo_evento: TipoEvento;
@@ -319,7 +319,7 @@ export type FiltrosDeNotas = {
   valor_de?: string;
   /** Valor máximo do serviço. */
   valor_ate?: string;
-  /** Código de tributação nacional, seis algarismos. */
+  /** Código de tributação nacional, seis dígitos. */
   servico?: string;
   /** Série da DPS. */
   serie?: string;
@@ -374,9 +374,9 @@ export type CorpoDaDps = {
   tipo_ambiente?: '1' | '2' | null;
   /** Versão do programa que gerou a DPS. Texto de 1 a 20 caracteres. Sem ele, API JSON v1. Na DPS: verAplic. */
   versao_aplicativo?: string | null;
-  /** Série; sem ela, 70000. Série de 1 a 5 algarismos. Na DPS: serie. */
+  /** Série; sem ela, 70000. Série de 1 a 5 dígitos. Na DPS: serie. */
   serie_dps?: string | null;
-  /** Número dentro da série; sem ele, o número sequencial da NFS-e, ou o próximo livre. Número inteiro de 1 a 15 algarismos, sem zeros à esquerda. Na DPS: nDPS. */
+  /** Número dentro da série; sem ele, o número sequencial da NFS-e, ou o próximo livre. Número inteiro de 1 a 15 dígitos, sem zeros à esquerda. Na DPS: nDPS. */
   numero_dps?: string | number | null;
   /** Competência: o dia do fato gerador. Data AAAA-MM-DD, de 2000 a 2099. Na DPS: dCompet. */
   data_competencia: string;
@@ -386,17 +386,17 @@ export type CorpoDaDps = {
   motivo_emissao?: '1' | '2' | '3' | '4' | null;
   /** Chave da NFS-e rejeitada. Chave de acesso de NFS-e, 50 posições. Na DPS: chNFSeRej. */
   chave_nfse_rejeitada?: string | null;
-  /** Município emissor (código IBGE). Código IBGE do município, 7 algarismos. Na DPS: cLocEmi. */
+  /** Município emissor (código IBGE). Código IBGE do município, 7 dígitos. Na DPS: cLocEmi. */
   municipio_emissor: string;
   /** Nota substituída. Na DPS: subst. */
   substituicao?: Substituicao | null;
-  /** CNPJ de 14 posições ou CPF de 11 algarismos, sem pontuação. Exatamente um de: prestador_cpf_cnpj, prestador_nif, prestador_motivo_sem_nif. Na DPS: prest/CNPJ ou prest/CPF. */
+  /** CNPJ de 14 posições ou CPF de 11 dígitos, sem pontuação. Exatamente um de: prestador_cpf_cnpj, prestador_nif, prestador_motivo_sem_nif. Na DPS: prest/CNPJ ou prest/CPF. */
   prestador_cpf_cnpj?: string | null;
   /** Identificação fiscal no exterior. Texto de 1 a 40 caracteres. Exatamente um de: prestador_cpf_cnpj, prestador_nif, prestador_motivo_sem_nif. Na DPS: prest/NIF. */
   prestador_nif?: string | null;
   /** Motivo de não haver NIF: 0 sem NIF, 1 dispensado, 2 não exigido. Exatamente um de: prestador_cpf_cnpj, prestador_nif, prestador_motivo_sem_nif. Na DPS: prest/cNaoNIF. */
   prestador_motivo_sem_nif?: '0' | '1' | '2' | null;
-  /** Cadastro de atividade econômica da pessoa física. CAEPF de 14 algarismos. Na DPS: prest/CAEPF. */
+  /** Cadastro de atividade econômica da pessoa física. CAEPF de 14 dígitos. Na DPS: prest/CAEPF. */
   prestador_caepf?: string | null;
   /** Inscrição municipal. Texto de 1 a 15 caracteres. Na DPS: prest/IM. */
   prestador_inscricao_municipal?: string | null;
@@ -404,7 +404,7 @@ export type CorpoDaDps = {
   prestador_razao_social?: string | null;
   /** Endereço. Na DPS: prest/end. */
   prestador_endereco?: Endereco | null;
-  /** Telefone de 6 a 20 algarismos, com DDD e sem pontuação. Na DPS: prest/fone. */
+  /** Telefone de 6 a 20 dígitos, com DDD e sem pontuação. Na DPS: prest/fone. */
   prestador_telefone?: string | null;
   /** E-mail. Texto de 1 a 80 caracteres. Na DPS: prest/email. */
   prestador_email?: string | null;
@@ -414,13 +414,13 @@ export type CorpoDaDps = {
   prestador_regime_apuracao_simples?: '1' | '2' | '3' | null;
   /** Regime especial municipal; 0 nenhum. 0 Nenhum; 1 Ato Cooperado (Cooperativa); 2 Estimativa; 3 Microempresa Municipal; 4 Notário ou Registrador; 5 Profissional Autônomo; 6 Sociedade de Profissionais; 9 Outros. Sem ele, 0. Na DPS: prest/regTrib/regEspTrib. */
   prestador_regime_especial?: '0' | '1' | '2' | '3' | '4' | '5' | '6' | '9' | null;
-  /** CNPJ de 14 posições ou CPF de 11 algarismos, sem pontuação. Exatamente um de: tomador_cpf_cnpj, tomador_nif, tomador_motivo_sem_nif. Na DPS: toma/CNPJ ou toma/CPF. */
+  /** CNPJ de 14 posições ou CPF de 11 dígitos, sem pontuação. Exatamente um de: tomador_cpf_cnpj, tomador_nif, tomador_motivo_sem_nif. Na DPS: toma/CNPJ ou toma/CPF. */
   tomador_cpf_cnpj?: string | null;
   /** Identificação fiscal no exterior. Texto de 1 a 40 caracteres. Exatamente um de: tomador_cpf_cnpj, tomador_nif, tomador_motivo_sem_nif. Na DPS: toma/NIF. */
   tomador_nif?: string | null;
   /** Motivo de não haver NIF: 0 sem NIF, 1 dispensado, 2 não exigido. Exatamente um de: tomador_cpf_cnpj, tomador_nif, tomador_motivo_sem_nif. Na DPS: toma/cNaoNIF. */
   tomador_motivo_sem_nif?: '0' | '1' | '2' | null;
-  /** Cadastro de atividade econômica da pessoa física. CAEPF de 14 algarismos. Na DPS: toma/CAEPF. */
+  /** Cadastro de atividade econômica da pessoa física. CAEPF de 14 dígitos. Na DPS: toma/CAEPF. */
   tomador_caepf?: string | null;
   /** Inscrição municipal. Texto de 1 a 15 caracteres. Na DPS: toma/IM. */
   tomador_inscricao_municipal?: string | null;
@@ -428,17 +428,17 @@ export type CorpoDaDps = {
   tomador_razao_social?: string | null;
   /** Endereço. Na DPS: toma/end. */
   tomador_endereco?: Endereco | null;
-  /** Telefone de 6 a 20 algarismos, com DDD e sem pontuação. Na DPS: toma/fone. */
+  /** Telefone de 6 a 20 dígitos, com DDD e sem pontuação. Na DPS: toma/fone. */
   tomador_telefone?: string | null;
   /** E-mail. Texto de 1 a 80 caracteres. Na DPS: toma/email. */
   tomador_email?: string | null;
-  /** CNPJ de 14 posições ou CPF de 11 algarismos, sem pontuação. Exatamente um de: intermediario_cpf_cnpj, intermediario_nif, intermediario_motivo_sem_nif. Na DPS: interm/CNPJ ou interm/CPF. */
+  /** CNPJ de 14 posições ou CPF de 11 dígitos, sem pontuação. Exatamente um de: intermediario_cpf_cnpj, intermediario_nif, intermediario_motivo_sem_nif. Na DPS: interm/CNPJ ou interm/CPF. */
   intermediario_cpf_cnpj?: string | null;
   /** Identificação fiscal no exterior. Texto de 1 a 40 caracteres. Exatamente um de: intermediario_cpf_cnpj, intermediario_nif, intermediario_motivo_sem_nif. Na DPS: interm/NIF. */
   intermediario_nif?: string | null;
   /** Motivo de não haver NIF: 0 sem NIF, 1 dispensado, 2 não exigido. Exatamente um de: intermediario_cpf_cnpj, intermediario_nif, intermediario_motivo_sem_nif. Na DPS: interm/cNaoNIF. */
   intermediario_motivo_sem_nif?: '0' | '1' | '2' | null;
-  /** Cadastro de atividade econômica da pessoa física. CAEPF de 14 algarismos. Na DPS: interm/CAEPF. */
+  /** Cadastro de atividade econômica da pessoa física. CAEPF de 14 dígitos. Na DPS: interm/CAEPF. */
   intermediario_caepf?: string | null;
   /** Inscrição municipal. Texto de 1 a 15 caracteres. Na DPS: interm/IM. */
   intermediario_inscricao_municipal?: string | null;
@@ -446,23 +446,23 @@ export type CorpoDaDps = {
   intermediario_razao_social?: string | null;
   /** Endereço. Na DPS: interm/end. */
   intermediario_endereco?: Endereco | null;
-  /** Telefone de 6 a 20 algarismos, com DDD e sem pontuação. Na DPS: interm/fone. */
+  /** Telefone de 6 a 20 dígitos, com DDD e sem pontuação. Na DPS: interm/fone. */
   intermediario_telefone?: string | null;
   /** E-mail. Texto de 1 a 80 caracteres. Na DPS: interm/email. */
   intermediario_email?: string | null;
-  /** Município da prestação; 0000000 em águas marítimas. Código IBGE do município, 7 algarismos. Exatamente um de: municipio_prestacao, pais_prestacao. Na DPS: serv/locPrest/cLocPrestacao. */
+  /** Município da prestação; 0000000 em águas marítimas. Código IBGE do município, 7 dígitos. Exatamente um de: municipio_prestacao, pais_prestacao. Na DPS: serv/locPrest/cLocPrestacao. */
   municipio_prestacao?: string | null;
   /** País da prestação, quando no exterior. Código do país ISO 3166-1, duas letras maiúsculas. Exatamente um de: municipio_prestacao, pais_prestacao. Na DPS: serv/locPrest/cPaisPrestacao. */
   pais_prestacao?: string | null;
-  /** Código de tributação nacional (item, subitem, desdobro). Código de tributação nacional, 6 algarismos. Na DPS: serv/cServ/cTribNac. */
+  /** Código de tributação nacional (item, subitem, desdobro). Código de tributação nacional, 6 dígitos. Na DPS: serv/cServ/cTribNac. */
   codigo_tributacao_nacional: string;
-  /** Código de tributação municipal, 3 algarismos. Na DPS: serv/cServ/cTribMun. */
+  /** Código de tributação municipal, 3 dígitos. Na DPS: serv/cServ/cTribMun. */
   codigo_tributacao_municipal?: string | null;
   /** Descrição do serviço. Texto de 1 a 2000 caracteres. Na DPS: serv/cServ/xDescServ. */
   descricao_servico: string;
-  /** Código NBS, 9 algarismos, sem pontuação. Na DPS: serv/cServ/cNBS. */
+  /** Código NBS, 9 dígitos, sem pontuação. Na DPS: serv/cServ/cNBS. */
   codigo_nbs: string;
-  /** Código interno do contribuinte. Código de 1 a 20 letras ou algarismos. Na DPS: serv/cServ/cIntContrib. */
+  /** Código interno do contribuinte. Código de 1 a 20 letras ou dígitos. Na DPS: serv/cServ/cIntContrib. */
   codigo_interno_contribuinte?: string | null;
   /** Comércio exterior. Na DPS: serv/comExt. */
   comercio_exterior?: ComercioExterior | null;
@@ -472,13 +472,13 @@ export type CorpoDaDps = {
   atividade_evento?: AtividadeEvento | null;
   /** Informações complementares. Na DPS: serv/infoCompl. */
   informacoes_complementares?: InformacoesComplementares | null;
-  /** Valor recebido pelo intermediário. Valor com até 15 algarismos inteiros e duas casas, como 1000.00. Na DPS: valores/vServPrest/vReceb. */
+  /** Valor recebido pelo intermediário. Valor com até 15 dígitos inteiros e duas casas, como 1000.00. Na DPS: valores/vServPrest/vReceb. */
   valor_recebido?: string | number | null;
-  /** Valor do serviço. Valor com até 15 algarismos inteiros e duas casas, como 1000.00. Na DPS: valores/vServPrest/vServ. */
+  /** Valor do serviço. Valor com até 15 dígitos inteiros e duas casas, como 1000.00. Na DPS: valores/vServPrest/vServ. */
   valor_servico: string | number;
-  /** Desconto incondicionado (reduz a base). Valor com até 15 algarismos inteiros e duas casas, como 1000.00. Na DPS: valores/vDescCondIncond/vDescIncond. */
+  /** Desconto incondicionado (reduz a base). Valor com até 15 dígitos inteiros e duas casas, como 1000.00. Na DPS: valores/vDescCondIncond/vDescIncond. */
   desconto_incondicionado?: string | number | null;
-  /** Desconto condicionado (reduz só o líquido). Valor com até 15 algarismos inteiros e duas casas, como 1000.00. Na DPS: valores/vDescCondIncond/vDescCond. */
+  /** Desconto condicionado (reduz só o líquido). Valor com até 15 dígitos inteiros e duas casas, como 1000.00. Na DPS: valores/vDescCondIncond/vDescCond. */
   desconto_condicionado?: string | number | null;
   /** Dedução ou redução da base do ISSQN. Na DPS: valores/vDedRed. */
   deducao_reducao?: DeducaoReducao | null;
@@ -496,11 +496,11 @@ export type CorpoDaDps = {
   retencao_issqn?: '1' | '2' | '3' | null;
   /** Alíquota em percentual com duas casas, de 0 a 100.00. Na DPS: valores/trib/tribMun/pAliq. */
   aliquota_issqn?: string | number | null;
-  /** Declarado, para ser comparado com o calculado (na nota, cLocIncid). Código IBGE do município, 7 algarismos. */
+  /** Declarado, para ser comparado com o calculado (na nota, cLocIncid). Código IBGE do município, 7 dígitos. */
   municipio_incidencia?: string | null;
-  /** Declarado, para ser comparado com o calculado (na nota, valores/vBC). Valor com até 15 algarismos inteiros e duas casas, como 1000.00. */
+  /** Declarado, para ser comparado com o calculado (na nota, valores/vBC). Valor com até 15 dígitos inteiros e duas casas, como 1000.00. */
   valor_base_calculo?: string | number | null;
-  /** Declarado, para ser comparado com o calculado (na nota, valores/vISSQN). Valor com até 15 algarismos inteiros e duas casas, como 1000.00. */
+  /** Declarado, para ser comparado com o calculado (na nota, valores/vISSQN). Valor com até 15 dígitos inteiros e duas casas, como 1000.00. */
   valor_issqn?: string | number | null;
   /** Tributos federais. Na DPS: valores/trib/tribFed. */
   tributos_federais?: TributosFederais | null;
@@ -524,9 +524,9 @@ export type ComercioExterior = {
   modo_prestacao: '1' | '2' | '3' | '4';
   /** Vínculo entre as partes. Um de: 1 (controlada), 2 (controladora), 3 (coligada), 4 (matriz), 5 (filial ou sucursal), 6 (outro vínculo, ou nenhum). Na DPS: vincPrest. */
   vinculo_partes: '1' | '2' | '3' | '4' | '5' | '6';
-  /** Moeda (tabela do Banco Central). Código da moeda na tabela do Banco Central, 3 algarismos. Na DPS: tpMoeda. */
+  /** Moeda (tabela do Banco Central). Código da moeda na tabela do Banco Central, 3 dígitos. Na DPS: tpMoeda. */
   codigo_moeda: string;
-  /** Valor na moeda estrangeira. Valor com até 15 algarismos inteiros e duas casas, como 1000.00. Na DPS: vServMoeda. */
+  /** Valor na moeda estrangeira. Valor com até 15 dígitos inteiros e duas casas, como 1000.00. Na DPS: vServMoeda. */
   valor_moeda_estrangeira: string | number;
   /** Mecanismo de apoio usado pelo prestador. Um de: 01 (nenhum), 02 (ACC), 03 (ACE), 04 (BNDES-Exim pós-embarque), 05 (BNDES-Exim pré-embarque), 06 (FGE), 07 (PROEX equalização), 08 (PROEX financiamento). Na DPS: mecAFComexP. */
   mecanismo_apoio_prestador: MecanismoApoioPrestador;
@@ -547,7 +547,7 @@ export type Obra = {
   inscricao_imobiliaria?: string | null;
   /** Número da obra (CNO ou CEI). Texto de 1 a 30 caracteres. Exatamente um de: numero_obra, codigo_cib, endereco. Na DPS: cObra. */
   numero_obra?: string | null;
-  /** Cadastro imobiliário brasileiro. Código CIB, 8 algarismos. Exatamente um de: numero_obra, codigo_cib, endereco. Na DPS: cCIB. */
+  /** Cadastro imobiliário brasileiro. Código CIB, 8 dígitos. Exatamente um de: numero_obra, codigo_cib, endereco. Na DPS: cCIB. */
   codigo_cib?: string | null;
   /** Endereço da obra. Exatamente um de: numero_obra, codigo_cib, endereco. Na DPS: end. */
   endereco?: EnderecoDoLocal | null;
@@ -578,7 +578,7 @@ export type InformacoesComplementares = {
 export type DeducaoReducao = {
   /** Percentual com duas casas, de 0 a 100.00. Exatamente um de: percentual, valor, documentos. Na DPS: pDR. */
   percentual?: string | number | null;
-  /** Valor com até 15 algarismos inteiros e duas casas, como 1000.00. Exatamente um de: percentual, valor, documentos. Na DPS: vDR. */
+  /** Valor com até 15 dígitos inteiros e duas casas, como 1000.00. Exatamente um de: percentual, valor, documentos. Na DPS: vDR. */
   valor?: string | number | null;
   /** Um documento, de uma lista. Exatamente um de: percentual, valor, documentos. Na DPS: documentos/docDedRed. */
   documentos?: DeducaoReducaoDocumentos[] | null;
@@ -603,34 +603,34 @@ export type DeducaoReducaoDocumentos = {
   descricao_tipo?: string | null;
   /** Data do documento. Data AAAA-MM-DD, de 2000 a 2099. Na DPS: dtEmiDoc. */
   data_emissao: string;
-  /** Valor que poderia ser deduzido. Valor com até 15 algarismos inteiros e duas casas, como 1000.00. Na DPS: vDedutivelRedutivel. */
+  /** Valor que poderia ser deduzido. Valor com até 15 dígitos inteiros e duas casas, como 1000.00. Na DPS: vDedutivelRedutivel. */
   valor_dedutivel: string | number;
-  /** Valor deduzido aqui. Valor com até 15 algarismos inteiros e duas casas, como 1000.00. Na DPS: vDeducaoReducao. */
+  /** Valor deduzido aqui. Valor com até 15 dígitos inteiros e duas casas, como 1000.00. Na DPS: vDeducaoReducao. */
   valor: string | number;
   /** Fornecedor. Na DPS: fornec. */
   fornecedor?: DeducaoReducaoDocumentosFornecedor | null;
 };
 
 export type DeducaoReducaoDocumentosNfseMunicipal = {
-  /** Município emissor. Código IBGE do município, 7 algarismos. Na DPS: cMunNFSeMun. */
+  /** Município emissor. Código IBGE do município, 7 dígitos. Na DPS: cMunNFSeMun. */
   codigo_municipio: string;
-  /** Número. 15 algarismos, com zeros à esquerda. Na DPS: nNFSeMun. */
+  /** Número. 15 dígitos, com zeros à esquerda. Na DPS: nNFSeMun. */
   numero: string;
-  /** Código de verificação. Código de 1 a 9 letras ou algarismos. Na DPS: cVerifNFSeMun. */
+  /** Código de verificação. Código de 1 a 9 letras ou dígitos. Na DPS: cVerifNFSeMun. */
   codigo_verificacao: string;
 };
 
 export type DeducaoReducaoDocumentosNotaPapel = {
-  /** Número. 7 algarismos, com zeros à esquerda. Na DPS: nNFS. */
+  /** Número. 7 dígitos, com zeros à esquerda. Na DPS: nNFS. */
   numero: string;
-  /** Modelo. 15 algarismos, com zeros à esquerda. Na DPS: modNFS. */
+  /** Modelo. 15 dígitos, com zeros à esquerda. Na DPS: modNFS. */
   modelo: string;
-  /** Série de 1 a 15 letras ou algarismos. Na DPS: serieNFS. */
+  /** Série de 1 a 15 letras ou dígitos. Na DPS: serieNFS. */
   serie: string;
 };
 
 export type DeducaoReducaoDocumentosFornecedor = Identificacao & {
-  /** Cadastro de atividade econômica da pessoa física. CAEPF de 14 algarismos. Na DPS: CAEPF. */
+  /** Cadastro de atividade econômica da pessoa física. CAEPF de 14 dígitos. Na DPS: CAEPF. */
   caepf?: string | null;
   /** Inscrição municipal. Texto de 1 a 15 caracteres. Na DPS: IM. */
   inscricao_municipal?: string | null;
@@ -638,7 +638,7 @@ export type DeducaoReducaoDocumentosFornecedor = Identificacao & {
   razao_social: string;
   /** Endereço. Na DPS: end. */
   endereco?: Endereco | null;
-  /** Telefone de 6 a 20 algarismos, com DDD e sem pontuação. Na DPS: fone. */
+  /** Telefone de 6 a 20 dígitos, com DDD e sem pontuação. Na DPS: fone. */
   telefone?: string | null;
   /** E-mail. Texto de 1 a 80 caracteres. Na DPS: email. */
   email?: string | null;
@@ -647,14 +647,14 @@ export type DeducaoReducaoDocumentosFornecedor = Identificacao & {
 export type ExigibilidadeSuspensa = {
   /** 1 decisão judicial, 2 processo administrativo. Na DPS: tpSusp. */
   tipo: '1' | '2';
-  /** Número do processo. 30 algarismos sem pontuação; o número judicial de 20 algarismos é completado com zeros à esquerda. Na DPS: nProcesso. */
+  /** Número do processo. 30 dígitos sem pontuação; o número judicial de 20 dígitos é completado com zeros à esquerda. Na DPS: nProcesso. */
   numero_processo: string;
 };
 
 export type BeneficioMunicipal = {
-  /** Número do benefício municipal, 14 algarismos. Na DPS: nBM. */
+  /** Número do benefício municipal, 14 dígitos. Na DPS: nBM. */
   numero?: string | null;
-  /** Redução da base em valor. Valor com até 15 algarismos inteiros e duas casas, como 1000.00. No máximo um de: valor_reducao, percentual_reducao. Na DPS: vRedBCBM. */
+  /** Redução da base em valor. Valor com até 15 dígitos inteiros e duas casas, como 1000.00. No máximo um de: valor_reducao, percentual_reducao. Na DPS: vRedBCBM. */
   valor_reducao?: string | number | null;
   /** Redução da base em percentual. Percentual com duas casas, de 0 a 100.00. No máximo um de: valor_reducao, percentual_reducao. Na DPS: pRedBCBM. */
   percentual_reducao?: string | number | null;
@@ -663,26 +663,26 @@ export type BeneficioMunicipal = {
 export type TributosFederais = {
   /** PIS e COFINS, apuração própria. Na DPS: piscofins. */
   pis_cofins?: TributosFederaisPisCofins | null;
-  /** Contribuição previdenciária retida. Valor com até 15 algarismos inteiros e duas casas, como 1000.00. Na DPS: vRetCP. */
+  /** Contribuição previdenciária retida. Valor com até 15 dígitos inteiros e duas casas, como 1000.00. Na DPS: vRetCP. */
   valor_retido_cp?: string | number | null;
-  /** Imposto de renda retido. Valor com até 15 algarismos inteiros e duas casas, como 1000.00. Na DPS: vRetIRRF. */
+  /** Imposto de renda retido. Valor com até 15 dígitos inteiros e duas casas, como 1000.00. Na DPS: vRetIRRF. */
   valor_retido_irrf?: string | number | null;
-  /** PIS, COFINS e CSLL retidos. Valor com até 15 algarismos inteiros e duas casas, como 1000.00. Na DPS: vRetCSLL. */
+  /** PIS, COFINS e CSLL retidos. Valor com até 15 dígitos inteiros e duas casas, como 1000.00. Na DPS: vRetCSLL. */
   valor_retido_csll?: string | number | null;
 };
 
 export type TributosFederaisPisCofins = {
   /** Situação tributária. 00 Nenhum; 01 Operação Tributável com Alíquota Básica; 02 Operação Tributável com Alíquota Diferenciada; 03 Operação Tributável com Alíquota por Unidade de Medida de Produto; 04 Operação Tributável monofásica - Revenda a Alíquota Zero; 05 Operação Tributável por Substituição Tributária; 06 Operação Tributável a Alíquota Zero; 07 Operação Isenta da Contribuição; 08 Operação sem Incidência da Contribuição; 09 Operação com Suspensão da Contribuição; 49 Outras Operações de Saída; 50 Operação com Direito a Crédito – Vinculada Exclusivamente a Receita Tributada no Mercado Interno; 51 Operação com Direito a Crédito – Vinculada Exclusivamente a Receita Não-Tributada no Mercado Interno; 52 Operação com Direito a Crédito – Vinculada Exclusivamente a Receita de Exportação; 53 Operação com Direito a Crédito – Vinculada a Receitas Tributadas e Não-Tributadas no Mercado Interno; 54 Operação com Direito a Crédito – Vinculada a Receitas Tributadas no Mercado Interno e de Exportação; 55 Operação com Direito a Crédito – Vinculada a Receitas Não Tributadas no Mercado Interno e de Exportação; 56 Operação com Direito a Crédito – Vinculada a Receitas Tributadas e Não-Tributadas no Mercado Interno e de Exportação; 60 Crédito Presumido – Operação de Aquisição Vinculada Exclusivamente a Receita Tributada no Mercado Interno; 61 Crédito Presumido – Operação de Aquisição Vinculada Exclusivamente a Receita Não-Tributada no Mercado Interno; 62 Crédito Presumido – Operação de Aquisição Vinculada Exclusivamente a Receita de Exportação; 63 Crédito Presumido – Operação de Aquisição Vinculada a Receitas Tributadas e Não-Tributadas no Mercado Interno; 64 Crédito Presumido – Operação de Aquisição Vinculada a Receitas Tributadas no Mercado Interno e de Exportação; 65 Crédito Presumido – Operação de Aquisição Vinculada a Receitas Não-Tributadas no Mercado Interno e de Exportação; 66 Crédito Presumido – Operação de Aquisição Vinculada a Receitas Tributadas e Não-Tributadas no Mercado Interno e de Exportação; 67 Crédito Presumido – Outras Operações; 70 Operação de Aquisição sem Direito a Crédito; 71 Operação de Aquisição com Isenção; 72 Operação de Aquisição com Suspensão; 73 Operação de Aquisição a Alíquota Zero; 74 Operação de Aquisição sem Incidência da Contribuição; 75 Operação de Aquisição por Substituição Tributária; 98 Outras Operações de Entrada; 99 Outras Operações. Na DPS: CST. */
   CST: CstPisCofins;
-  /** Base de cálculo. Valor com até 15 algarismos inteiros e duas casas, como 1000.00. Na DPS: vBCPisCofins. */
+  /** Base de cálculo. Valor com até 15 dígitos inteiros e duas casas, como 1000.00. Na DPS: vBCPisCofins. */
   valor_base_calculo?: string | number | null;
   /** Alíquota do PIS. Alíquota em percentual com duas casas, de 0 a 100.00. Na DPS: pAliqPis. */
   aliquota_pis?: string | number | null;
   /** Alíquota da COFINS. Alíquota em percentual com duas casas, de 0 a 100.00. Na DPS: pAliqCofins. */
   aliquota_cofins?: string | number | null;
-  /** Débito do PIS. Valor com até 15 algarismos inteiros e duas casas, como 1000.00. Na DPS: vPis. */
+  /** Débito do PIS. Valor com até 15 dígitos inteiros e duas casas, como 1000.00. Na DPS: vPis. */
   valor_pis?: string | number | null;
-  /** Débito da COFINS. Valor com até 15 algarismos inteiros e duas casas, como 1000.00. Na DPS: vCofins. */
+  /** Débito da COFINS. Valor com até 15 dígitos inteiros e duas casas, como 1000.00. Na DPS: vCofins. */
   valor_cofins?: string | number | null;
   /** O que está retido em vRetCSLL. 0 PIS/COFINS/CSLL Não Retidos; 1 PIS/COFINS Retido; 2 PIS/COFINS Não Retido; 3 PIS/COFINS/CSLL Retidos; 4 PIS/COFINS Retidos, CSLL Não Retido; 5 PIS Retido, COFINS/CSLL Não Retido; 6 COFINS Retido, PIS/CSLL Não Retido; 7 PIS Não Retido, COFINS/CSLL Retidos; 8 PIS/COFINS Não Retidos, CSLL Retido; 9 COFINS Não Retido, PIS/CSLL Retidos. Na DPS: tpRetPisCofins. */
   tipo_retencao?: '0' | '1' | '2' | '3' | '4' | '5' | '6' | '7' | '8' | '9' | null;
@@ -700,11 +700,11 @@ export type TotalTributos = {
 };
 
 export type TotalTributosValores = {
-  /** Federais. Valor com até 15 algarismos inteiros e duas casas, como 1000.00. Na DPS: vTotTribFed. */
+  /** Federais. Valor com até 15 dígitos inteiros e duas casas, como 1000.00. Na DPS: vTotTribFed. */
   federal: string | number;
-  /** Estaduais. Valor com até 15 algarismos inteiros e duas casas, como 1000.00. Na DPS: vTotTribEst. */
+  /** Estaduais. Valor com até 15 dígitos inteiros e duas casas, como 1000.00. Na DPS: vTotTribEst. */
   estadual: string | number;
-  /** Municipais. Valor com até 15 algarismos inteiros e duas casas, como 1000.00. Na DPS: vTotTribMun. */
+  /** Municipais. Valor com até 15 dígitos inteiros e duas casas, como 1000.00. Na DPS: vTotTribMun. */
   municipal: string | number;
 };
 
@@ -718,15 +718,15 @@ export type TotalTributosPercentuais = {
 };
 
 export type Ibscbs = {
-  /** Situação tributária. CST do IBS/CBS, 3 algarismos. Na DPS: valores/trib/gIBSCBS/CST. */
+  /** Situação tributária. CST do IBS/CBS, 3 dígitos. Na DPS: valores/trib/gIBSCBS/CST. */
   CST: string;
-  /** Classificação tributária do IBS/CBS, 6 algarismos. Na DPS: valores/trib/gIBSCBS/cClassTrib. */
+  /** Classificação tributária do IBS/CBS, 6 dígitos. Na DPS: valores/trib/gIBSCBS/cClassTrib. */
   cClassTrib: string;
   /** Finalidade: 0 regular. Na DPS: finNFSe. */
   finalidade?: '0' | null;
   /** Uso ou consumo pessoal. 0 Não; 1 Sim. Na DPS: indFinal. */
   uso_consumo_pessoal?: '0' | '1' | null;
-  /** Indicador da operação. Indicador de operação, 6 algarismos. Na DPS: cIndOp. */
+  /** Indicador da operação. Indicador de operação, 6 dígitos. Na DPS: cIndOp. */
   codigo_indicador_operacao?: string | null;
   /** Ordem entre fornecimento e pagamento. 1 Fornecimento com pagamento posterior; 2 Recebimento do pagamento com fornecimento já realizado; 3 Fornecimento com pagamento já realizado; 4 Recebimento do pagamento com fornecimento posterior; 5 Fornecimento e recebimento do pagamento concomitantes. Na DPS: tpOper. */
   tipo_operacao?: '1' | '2' | '3' | '4' | '5' | null;
@@ -742,13 +742,13 @@ export type Ibscbs = {
   imovel?: IbscbsImovel | null;
   /** Um documento, de uma lista. Obrigatório quando há reembolso, repasse e ressarcimento. Na DPS: valores/gReeRepRes/documentos. */
   reembolsos?: IbscbsReembolsos[] | null;
-  /** Crédito presumido. Código do crédito presumido, 2 algarismos. Na DPS: valores/trib/gIBSCBS/cCredPres. */
+  /** Crédito presumido. Código do crédito presumido, 2 dígitos. Na DPS: valores/trib/gIBSCBS/cCredPres. */
   codigo_credito_presumido?: string | null;
   /** Tributação regular. Na DPS: valores/trib/gIBSCBS/gTribRegular. */
   tributacao_regular?: IbscbsTributacaoRegular | null;
   /** Diferimento. Na DPS: valores/trib/gIBSCBS/gDif. */
   diferimento?: IbscbsDiferimento | null;
-  /** Declarado, para ser comparado com o calculado (na nota, IBSCBS/valores/vBC). Valor com até 15 algarismos inteiros e duas casas, como 1000.00. */
+  /** Declarado, para ser comparado com o calculado (na nota, IBSCBS/valores/vBC). Valor com até 15 dígitos inteiros e duas casas, como 1000.00. */
   valores_base_calculo?: string | number | null;
   /** Declarado, para ser comparado com o calculado (na nota, IBSCBS/valores/uf/pIBSUF). Percentual com duas casas, de 0 a 100.00. */
   valores_aliquota_ibs_uf?: string | number | null;
@@ -762,31 +762,31 @@ export type Ibscbs = {
   valores_aliquota_efetiva_ibs_municipal?: string | number | null;
   /** Declarado, para ser comparado com o calculado (na nota, IBSCBS/valores/fed/pAliqEfetCBS). Percentual com duas casas, de 0 a 100.00. */
   valores_aliquota_efetiva_cbs?: string | number | null;
-  /** Declarado, para ser comparado com o calculado (na nota, IBSCBS/totCIBS/gIBS/gIBSUFTot/vIBSUF). Valor com até 15 algarismos inteiros e duas casas, como 1000.00. */
+  /** Declarado, para ser comparado com o calculado (na nota, IBSCBS/totCIBS/gIBS/gIBSUFTot/vIBSUF). Valor com até 15 dígitos inteiros e duas casas, como 1000.00. */
   total_ibs_uf?: string | number | null;
-  /** Declarado, para ser comparado com o calculado (na nota, IBSCBS/totCIBS/gIBS/gIBSMunTot/vIBSMun). Valor com até 15 algarismos inteiros e duas casas, como 1000.00. */
+  /** Declarado, para ser comparado com o calculado (na nota, IBSCBS/totCIBS/gIBS/gIBSMunTot/vIBSMun). Valor com até 15 dígitos inteiros e duas casas, como 1000.00. */
   total_ibs_municipal?: string | number | null;
-  /** Declarado, para ser comparado com o calculado (na nota, IBSCBS/totCIBS/gIBS/vIBSTot). Valor com até 15 algarismos inteiros e duas casas, como 1000.00. */
+  /** Declarado, para ser comparado com o calculado (na nota, IBSCBS/totCIBS/gIBS/vIBSTot). Valor com até 15 dígitos inteiros e duas casas, como 1000.00. */
   total_ibs?: string | number | null;
-  /** Declarado, para ser comparado com o calculado (na nota, IBSCBS/totCIBS/gCBS/vCBS). Valor com até 15 algarismos inteiros e duas casas, como 1000.00. */
+  /** Declarado, para ser comparado com o calculado (na nota, IBSCBS/totCIBS/gCBS/vCBS). Valor com até 15 dígitos inteiros e duas casas, como 1000.00. */
   total_cbs?: string | number | null;
-  /** Declarado, para ser comparado com o calculado (na nota, IBSCBS/totCIBS/vTotNF). Valor com até 15 algarismos inteiros e duas casas, como 1000.00. */
+  /** Declarado, para ser comparado com o calculado (na nota, IBSCBS/totCIBS/vTotNF). Valor com até 15 dígitos inteiros e duas casas, como 1000.00. */
   total_nota?: string | number | null;
 };
 
 export type IbscbsDestinatario = IbscbsReembolsosFornecedor & {
   /** Endereço. Na DPS: end. */
   endereco?: Endereco | null;
-  /** Telefone de 6 a 20 algarismos, com DDD e sem pontuação. Na DPS: fone. */
+  /** Telefone de 6 a 20 dígitos, com DDD e sem pontuação. Na DPS: fone. */
   telefone?: string | null;
   /** E-mail. Texto de 1 a 80 caracteres. Na DPS: email. */
   email?: string | null;
 };
 
 export type Endereco = Logradouro & {
-  /** Município (código IBGE). Código IBGE do município, 7 algarismos. Exatamente um de: codigo_municipio e cep, exterior. Na DPS: endNac/cMun. */
+  /** Município (código IBGE). Código IBGE do município, 7 dígitos. Exatamente um de: codigo_municipio e cep, exterior. Na DPS: endNac/cMun. */
   codigo_municipio?: string | null;
-  /** CEP de 8 algarismos, sem hífen. Exatamente um de: codigo_municipio e cep, exterior. Na DPS: endNac/CEP. */
+  /** CEP de 8 dígitos, sem hífen. Exatamente um de: codigo_municipio e cep, exterior. Na DPS: endNac/CEP. */
   cep?: string | null;
   /** Endereço no exterior. Exatamente um de: codigo_municipio e cep, exterior. Na DPS: endExt. */
   exterior?: EnderecoNoExterior | null;
@@ -800,21 +800,21 @@ export type EnderecoNoExterior = EnderecoDoLocalNoExterior & {
 export type IbscbsImovel = {
   /** Inscrição imobiliária municipal. Texto de 1 a 30 caracteres. Na DPS: inscImobFisc. */
   inscricao_imobiliaria?: string | null;
-  /** Cadastro imobiliário brasileiro. Código CIB, 8 algarismos. Exatamente um de: codigo_cib, endereco. Na DPS: cCIB. */
+  /** Cadastro imobiliário brasileiro. Código CIB, 8 dígitos. Exatamente um de: codigo_cib, endereco. Na DPS: cCIB. */
   codigo_cib?: string | null;
   /** Endereço do imóvel. Exatamente um de: codigo_cib, endereco. Na DPS: end. */
   endereco?: EnderecoDoLocal | null;
 };
 
 export type EnderecoDoLocal = Logradouro & {
-  /** CEP, quando no Brasil. CEP de 8 algarismos, sem hífen. Exatamente um de: cep, exterior. Na DPS: CEP. */
+  /** CEP, quando no Brasil. CEP de 8 dígitos, sem hífen. Exatamente um de: cep, exterior. Na DPS: CEP. */
   cep?: string | null;
   /** Endereço no exterior. Exatamente um de: cep, exterior. Na DPS: endExt. */
   exterior?: EnderecoDoLocalNoExterior | null;
 };
 
 export type EnderecoDoLocalNoExterior = {
-  /** Código postal de 1 a 11 letras sem acento, algarismos, hífens ou espaços. Na DPS: cEndPost. */
+  /** Código postal de 1 a 11 letras sem acento, dígitos, hífens ou espaços. Na DPS: cEndPost. */
   codigo_postal: string;
   /** Cidade. Texto de 1 a 60 caracteres. Na DPS: xCidade. */
   cidade: string;
@@ -839,7 +839,7 @@ export type IbscbsReembolsos = {
   tipo: '01' | '02' | '03' | '04' | '99';
   /** Descrição, com 99. Texto de 1 a 150 caracteres. Na DPS: xTpReeRepRes. */
   descricao_tipo?: string | null;
-  /** Valor fora da base. Valor com até 15 algarismos inteiros e duas casas, como 1000.00. Na DPS: vlrReeRepRes. */
+  /** Valor fora da base. Valor com até 15 dígitos inteiros e duas casas, como 1000.00. Na DPS: vlrReeRepRes. */
   valor: string | number;
 };
 
@@ -853,7 +853,7 @@ export type IbscbsReembolsosDocumentoNacional = {
 };
 
 export type IbscbsReembolsosDocumentoFiscalOutro = {
-  /** Município. 7 algarismos, com zeros à esquerda. Na DPS: cMunDocFiscal. */
+  /** Município. 7 dígitos, com zeros à esquerda. Na DPS: cMunDocFiscal. */
   codigo_municipio: string;
   /** Número. Texto de 1 a 255 caracteres. Na DPS: nDocFiscal. */
   numero: string;
@@ -874,9 +874,9 @@ export type IbscbsReembolsosFornecedor = Identificacao & {
 };
 
 export type IbscbsTributacaoRegular = {
-  /** Situação tributária. CST do IBS/CBS, 3 algarismos. Na DPS: CSTReg. */
+  /** Situação tributária. CST do IBS/CBS, 3 dígitos. Na DPS: CSTReg. */
   CST: string;
-  /** Classificação tributária do IBS/CBS, 6 algarismos. Na DPS: cClassTribReg. */
+  /** Classificação tributária do IBS/CBS, 6 dígitos. Na DPS: cClassTribReg. */
   cClassTrib: string;
 };
 
@@ -1154,7 +1154,7 @@ export type Protocolo = {
 };
 
 export type MunicipioIncidencia = {
-  /** Código IBGE, 7 algarismos. */
+  /** Código IBGE, 7 dígitos. */
   readonly codigo: string;
   /** Nome do município. */
   readonly nome: string;
@@ -1638,13 +1638,13 @@ export type ServicoMunicipal = {
   readonly codigo: string;
   /** O serviço, como o município o descreve. */
   readonly descricao: string;
-  /** false: o código não tem os 3 algarismos de cTribMun e não se envia na DPS. */
+  /** false: o código não tem os 3 dígitos de cTribMun e não se envia na DPS. */
   readonly cabe_em_cTribMun: boolean;
   /** O cTribNac a que o serviço pertence. */
   readonly codigo_tributacao_nacional: string;
   /** A descrição dele na lista nacional. */
   readonly descricao_nacional: string | null;
-  /** CNAE, 7 algarismos, ou null. */
+  /** CNAE, 7 dígitos, ou null. */
   readonly cnae_codigo: string | null;
   /** Alíquota do ISSQN registrada, em percentual; null: vale a da DPS. */
   readonly aliquota: string | null;
@@ -1661,13 +1661,13 @@ export type ServicoMunicipal = {
 };
 
 export type ServicoNacional = {
-  /** O valor de cTribNac, 6 algarismos. */
+  /** O valor de cTribNac, 6 dígitos. */
   readonly codigo: string;
   /** O mesmo com pontos: 01.01.01. */
   readonly codigo_formatado: string;
   /** O serviço. */
   readonly descricao: string;
-  /** Item da LC 116, 2 algarismos. */
+  /** Item da LC 116, 2 dígitos. */
   readonly item: string;
   /** Título do item. */
   readonly descricao_item: string | null;
@@ -1686,7 +1686,7 @@ export type ServicoNacional = {
 };
 
 export type Nbs = {
-  /** O valor de cNBS, 9 algarismos. */
+  /** O valor de cNBS, 9 dígitos. */
   readonly codigo: string;
   /** O mesmo na forma XX.XX.XX.XX-X. */
   readonly codigo_formatado: string | null;
@@ -1696,7 +1696,7 @@ export type Nbs = {
   readonly descricao: string | null;
   /** Seção da NBS, de I a V. */
   readonly secao: string | null;
-  /** Capítulo, 3 algarismos. */
+  /** Capítulo, 3 dígitos. */
   readonly capitulo: string;
   /** Título do capítulo. */
   readonly descricao_capitulo: string | null;
@@ -1705,7 +1705,7 @@ export type Nbs = {
 };
 
 export type MunicipioIbge = {
-  /** Código IBGE, 7 algarismos. */
+  /** Código IBGE, 7 dígitos. */
   readonly codigo_ibge: string;
   /** Nome. */
   readonly nome: string;
@@ -1727,7 +1727,7 @@ export type Pais = {
 };
 
 export type Moeda = {
-  /** O valor de tpMoeda, 3 algarismos; não é o da ISO 4217. */
+  /** O valor de tpMoeda, 3 dígitos; não é o da ISO 4217. */
   readonly codigo: string;
   /** Sigla de três letras. */
   readonly sigla: string;
@@ -1742,7 +1742,7 @@ export type Moeda = {
 export type MotivoEvento = {
   /** Nome do tipo, o valor de tipo_evento na requisição. */
   readonly tipo_evento: TipoEvento;
-  /** Código nacional, 6 algarismos. */
+  /** Código nacional, 6 dígitos. */
   readonly codigo_tipo_evento: CodigoTipoEvento;
   /** Nome nacional do tipo. */
   readonly descricao: string;
@@ -2322,7 +2322,7 @@ export type Consultas = {
     secao?: string;
   };
   readonly catalogo_municipios: Pagina & {
-    /** O código IBGE inteiro, 7 algarismos. */
+    /** O código IBGE inteiro, 7 dígitos. */
     codigo_ibge?: string;
     /** Sigla do estado, em maiúsculas ou minúsculas. */
     uf?: string;
@@ -2336,7 +2336,7 @@ export type Consultas = {
     nome?: string;
   };
   readonly catalogo_moedas: Pagina & {
-    /** O código inteiro, 3 algarismos: 220. */
+    /** O código inteiro, 3 dígitos: 220. */
     codigo?: string;
     /** A sigla inteira: USD. */
     sigla?: string;

@@ -174,7 +174,7 @@ export const TABELAS = {
     pessoas: makeLugar('acesso', 'tokens com que consulta as suas notas', 't.documento = $2', ENDED),
   },
   entregas: {
-    semEntrada: 'tentativas de avisar; o que se avisa está nas trilhas',
+    semEntrada: 'tentativas de avisar; o que se avisa está nos históricos',
     pessoas: makeLugar('acesso', 'avisos enviados aos seus endereços, ou das suas notas', OF_ENTREGA, ENTREGUE),
   },
   webhooks: {
@@ -194,11 +194,11 @@ export const TABELAS = {
     pessoas: makeLugar('passageiro', 'respostas guardadas para requisições repetidas', OF_RESPOSTA),
   },
   mudancas_novas: {
-    semEntrada: 'o que as trilhas dizem, a caminho de quem acompanha',
+    semEntrada: 'o que os históricos dizem, a caminho de quem acompanha',
     pessoas: makeLugar('passageiro', 'mudanças por contar', has('mudancas')),
   },
   mudancas: {
-    semEntrada: 'o que as trilhas dizem, para quem acompanha; esquecido depois de um prazo',
+    semEntrada: 'o que os históricos dizem, para quem acompanha; esquecido depois de um prazo',
     pessoas: makeLugar('passageiro', 'mudanças das suas notas, para quem as segue', 't.documento = $2'),
   },
 

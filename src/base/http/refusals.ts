@@ -97,7 +97,7 @@ const SOAP = /^\/[^/]+\/soap(?:[/?]|$)/i;
 const ENSAIO_HINT = `Um ambiente só seu some depois de ${ENSAIO_DIAS} dias, ou quando o dono o joga fora: confira as letras, ou faça outro com POST /integracao/api/v1/ambientes.`;
 
 export const SOAP_HINT =
-  'O porto SOAP fica em /{municipio}/soap/nfes, e a descrição dele em /{municipio}/soap/nfes?wsdl.';
+  'O serviço SOAP fica em /{municipio}/soap/nfes, e a descrição dele em /{municipio}/soap/nfes?wsdl.';
 
 const TROUBLES: Readonly<Record<Trouble, { codigo?: string; status: number; mensagem: string }>> = {
   unknown_path: {

@@ -65,7 +65,7 @@ export const CHECKS: readonly Check[] = [
     aviso: 5 * MINUTE_S,
     durante: '1m',
     unidade: 's',
-    oQue: 'O banco não responde a tempo às perguntas da vigia: filas, circuitos e tamanhos não são conhecidos.',
+    oQue: 'O banco não responde a tempo às perguntas da vigia: filas, ADN e tamanhos não são conhecidos.',
     fazer: 'Se o banco também atende devagar às emissões, procure o que o ocupa (pg_stat_activity, disco).',
   },
   {
@@ -88,7 +88,7 @@ export const CHECKS: readonly Check[] = [
     aviso: 0,
     durante: '5m',
     unidade: '',
-    oQue: 'De algum município a vigia nada lê: a fila, as notas retidas e o circuito dele não são conhecidos.',
+    oQue: 'De algum município a vigia nada lê: a fila, as notas retidas e o ADN dele não são conhecidos.',
     fazer:
       'Num banco distribuído, um nó não responde: veja qual (select * from citus_check_cluster_node_health()) e ponha-o no ar.',
   },

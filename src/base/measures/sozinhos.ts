@@ -35,7 +35,7 @@ export const SOZINHOS: readonly Sozinho[] = [
   ),
   row(
     'lotes',
-    'julga os lotes do porto SOAP',
+    'julga os lotes do serviço SOAP',
     'nfse_espera_mais_antiga_seconds',
     'NfseNotasEsperando',
     'operacao.md#o-porto-soap-legado',

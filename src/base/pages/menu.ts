@@ -11,7 +11,7 @@ export const MENU = [
   { here: 'avisos', path: '/avisos', name: 'Avisos', papel: 'leitura' },
   { here: 'tokens', path: '/tokens', name: 'Tokens', papel: 'leitura' },
   { here: 'municipio', path: '/municipio', name: 'Município', papel: 'leitura' },
-  { here: 'trilha', path: '/trilha', name: 'Trilha', papel: 'leitura' },
+  { here: 'trilha', path: '/trilha', name: 'Histórico', papel: 'leitura' },
   { here: 'usuarios', path: '/usuarios', name: 'Usuários', papel: 'administracao' },
 ] as const satisfies readonly { here: string; path: string; name: string; papel: Papel }[];
 

@@ -186,7 +186,7 @@ export async function bytesOf(file: string): Promise<Uint8Array> {
 /** Runs a command that requires a reason. */
 export function withMotivo(world: Terminal, values: Values, run: () => Promise<number>): Promise<number> | number {
   const isGiven = textOf(values, 'motivo') !== undefined;
-  return isGiven ? run() : askedWrongly(world, 'Falta --motivo TEXTO: diga por quê; fica na trilha.\n');
+  return isGiven ? run() : askedWrongly(world, 'Falta --motivo TEXTO: diga por quê; fica no histórico.\n');
 }
 
 /** Writes the problem of wrong arguments, and returns the exit code. */

@@ -58,7 +58,7 @@ export const VARIABLES = {
     parse: asIs,
   },
   NFSE_ARQUIVO: {
-    help: 'onde fica o arquivo dos meses encerrados (nfse arquivo): o caminho absoluto de uma pasta, ou s3://balde/prefixo',
+    help: 'onde fica o arquivo dos meses encerrados (nfse arquivo): o caminho absoluto de uma pasta, ou s3://bucket/prefixo',
     parse: arquivoOf,
   },
   AWS_ENDPOINT_URL_S3: {
@@ -166,7 +166,7 @@ export const VARIABLES = {
     parse: processesOf,
   },
   OTEL_EXPORTER_OTLP_ENDPOINT: {
-    help: 'endereço do coletor a que se enviam rastros (OpenTelemetry, OTLP por HTTP); sem ele não há rastros',
+    help: 'endereço do coletor a que se enviam os traces (OpenTelemetry, OTLP por HTTP); sem ele não há rastreamento',
     shows: 'origem',
     parse: urlIn(['http:', 'https:'], 'http://127.0.0.1:4318'),
   },
@@ -181,13 +181,13 @@ export const VARIABLES = {
     shows: 'valor',
     parse: oneOf(['http/json', 'http/protobuf']),
   },
-  OTEL_SERVICE_NAME: { help: 'nome do serviço nos rastros', usual: 'emissor-nfse', parse: asIs },
+  OTEL_SERVICE_NAME: { help: 'nome do serviço nos traces', usual: 'emissor-nfse', parse: asIs },
   OTEL_RESOURCE_ATTRIBUTES: {
-    help: 'o que mais se diz do serviço nos rastros, como nome=valor, com vírgula',
+    help: 'o que mais se diz do serviço nos traces, como nome=valor, com vírgula',
     parse: asIs,
   },
   OTEL_TRACES_SAMPLER: {
-    help: `quais requisições deixam rastro: ${SAMPLERS.slice(0, -1).join(', ')} ou ${SAMPLERS.at(-1)}`,
+    help: `quais requisições deixam um trace: ${SAMPLERS.slice(0, -1).join(', ')} ou ${SAMPLERS.at(-1)}`,
     usual: 'parentbased_always_on',
     shows: 'valor',
     parse: oneOf(SAMPLERS),
@@ -242,7 +242,7 @@ function arquivoOf(text: string, name: string): string | { readonly nome: string
   if (nome !== undefined) return { nome, prefixo };
   // The text itself is not repeated: it may contain a key of S3.
   throw new ConfigError(
-    `${name} não é um caminho absoluto, nem um balde. Exemplos: /srv/nfse-arquivo, s3://nfse-arquivo/producao`,
+    `${name} não é um caminho absoluto, nem um bucket. Exemplos: /srv/nfse-arquivo, s3://nfse-arquivo/producao`,
   );
 }
 

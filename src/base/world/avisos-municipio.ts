@@ -22,7 +22,7 @@ const HERE_TOO = 'Se o serviço já a tem, este comando não a vê: defina-a tam
 
 /** The commands of a municipality and the start of the service show this text. */
 export const SEM_BASE_URL =
-  'NFSE_BASE_URL não está definida: os endereços nas respostas (Location, doc_url, a descrição do porto SOAP) seguem o cabeçalho Host de cada requisição. Defina-a com o endereço público, como NFSE_BASE_URL=https://nfse.exemplo.gov.br.';
+  'NFSE_BASE_URL não está definida: os endereços nas respostas (Location, doc_url, a descrição do serviço SOAP) seguem o cabeçalho Host de cada requisição. Defina-a com o endereço público, como NFSE_BASE_URL=https://nfse.exemplo.gov.br.';
 
 /** `isNamed`: a rate was set now; otherwise the existing one was removed. `servicos`: number of lines of the list of services. */
 export function remarksOnAliquota(

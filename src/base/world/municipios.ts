@@ -92,7 +92,7 @@ export async function createMunicipio(
   const slugIs = slugProblem(slug);
   const { problems, ...configured } = await applyAsked(world, blank, asked, by.via);
   const missing =
-    asked.written.codigoIbge === undefined ? ['Falta --ibge, com o código IBGE do município, de 7 algarismos.'] : [];
+    asked.written.codigoIbge === undefined ? ['Falta --ibge, com o código IBGE do município, de 7 dígitos.'] : [];
   const shared = await sharedCode(world, configured.municipio);
   const all = [...[slugIs ?? [], missing].flat().map(refusing), ...problems, ...shared.map(refusing)];
   if (all.length > 0) return { problems: all };
@@ -241,7 +241,7 @@ export async function municipioNamed(world: RegistryWorld, slug: string): Promis
 /** Reason why a slug is invalid for a municipality, in Portuguese. */
 export function slugProblem(slug: string): string | undefined {
   if (!SLUG.test(slug)) {
-    return `O endereço "${slug}" não serve: use de 1 a 63 letras minúsculas sem acento, algarismos e hífen, começando por letra ou algarismo. Exemplo: sao-paulo.`;
+    return `O endereço "${slug}" não serve: use de 1 a 63 letras minúsculas sem acento, dígitos e hífen, começando por letra ou dígito. Exemplo: sao-paulo.`;
   }
   if (slug === SANDBOX_SLUG)
     return `${SANDBOX_SLUG} é o ambiente de integração, que já existe; escolha outro endereço.`;

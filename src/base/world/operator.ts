@@ -36,7 +36,7 @@ export function readMotivo(
 
 /** The mandatory reason of an act. */
 export function needMotivo(by: Pick<PorMao, 'motivo' | 'via'>): { readonly motivo: string } | Problem {
-  const missing = { problem: 'Falta o motivo. Escreva por quê: fica na trilha.' };
+  const missing = { problem: 'Falta o motivo. Escreva por quê: fica no histórico.' };
   if (!by.motivo?.trim()) return missing;
   const read = readMotivo(by);
   return 'problem' in read ? read : { motivo: read.motivo! };

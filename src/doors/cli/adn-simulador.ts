@@ -77,7 +77,7 @@ function readAsked(values: Values): SimuladorAsked | { readonly problem: string 
   }
   const semente = text('semente');
   if (semente !== undefined && !/^\d{1,15}$/.test(semente)) {
-    return { problem: '--semente pede um número inteiro de até 15 algarismos.' };
+    return { problem: '--semente pede um número inteiro de até 15 dígitos.' };
   }
   return {
     host: text('host') ?? DEFAULT_HOST,

@@ -34,7 +34,7 @@ export function readPedido(root: Elemento): PedidoLido | { readonly mensagens: r
   if (!CNPJ.test(cnpj)) return refused('E149');
   if (codigoMunicipio === undefined) return refused('E160', 'Falta CodigoMunicipio em IdentificacaoNfse.');
   if (codigo === undefined) return refused('E160', 'Falta CodigoCancelamento.');
-  if (!/^[0-9A-Za-z]{1,4}$/.test(codigo)) return refused('E160', 'CodigoCancelamento tem até 4 letras ou algarismos.');
+  if (!/^[0-9A-Za-z]{1,4}$/.test(codigo)) return refused('E160', 'CodigoCancelamento tem até 4 letras ou dígitos.');
   return { pedido, inf, dito: { numero, cnpj, inscricaoMunicipal, codigoMunicipio, codigo } };
 }
 

@@ -70,7 +70,7 @@ export const DITOS: Readonly<Record<string, Dito>> = {
   'E002 serv/cServ/cTribNac': [
     'E30',
     'O item tem mais de um código nacional, e o RPS não diz qual.',
-    'Informe DadosDPS/cTribNac, de 6 algarismos, ou peça à prefeitura que ponha o item na correlação.',
+    'Informe DadosDPS/cTribNac, de 6 dígitos, ou peça à prefeitura que ponha o item na correlação.',
   ],
   E0316: [
     '0316',

@@ -155,7 +155,7 @@ export const MAPA: readonly Linha[] = [
   },
   {
     ...igual('toma/end/endNac/CEP', `${ENDERECO}/Cep`, 'E56', 'E62'),
-    como: 'Com zeros à esquerda até 8 algarismos: no modelo é um número.',
+    como: 'Com zeros à esquerda até 8 dígitos: no modelo é um número.',
     valor: (rps) => mapText(ofAddress('Cep')(rps), (cep) => cep.padStart(8, '0')),
   },
   { ...igual('toma/end/xLgr', `${ENDERECO}/Endereco`, 'E56', 'E119'), valor: ofAddress('Endereco') },
@@ -169,7 +169,7 @@ export const MAPA: readonly Linha[] = [
   {
     dps: 'toma/fone',
     rps: ['Tomador/Contato/Telefone'],
-    como: 'Só os algarismos; menos de seis não são um telefone, e ficam fora.',
+    como: 'Só os dígitos; menos de seis não são um telefone, e ficam fora.',
     valor: (rps) =>
       mapText(ofTaker('Tomador/Contato/Telefone')(rps), (text) => {
         const digits = text.replace(/\D/g, '');
@@ -186,7 +186,7 @@ export const MAPA: readonly Linha[] = [
   {
     dps: 'serv/cServ/cTribNac',
     rps: ['Servico/ItemListaServico', 'Servico/CodigoTributacaoMunicipio', 'DadosDPS/cTribNac'],
-    como: 'O da extensão, com ou sem pontos, se tem os 6 algarismos; senão o da correlação do município, ou o único desdobro do subitem na lista nacional, nesta ordem.',
+    como: 'O da extensão, com ou sem pontos, se tem os 6 dígitos; senão o da correlação do município, ou o único desdobro do subitem na lista nacional, nesta ordem.',
     valor: cTribNacOf,
     falta: 'E30',
     errado: 'E30',
@@ -194,7 +194,7 @@ export const MAPA: readonly Linha[] = [
   {
     dps: 'serv/cServ/cTribMun',
     rps: ['Servico/CodigoTributacaoMunicipio'],
-    como: 'Igual, quando tem os 3 algarismos de um código municipal nacional; outros servem só à correlação.',
+    como: 'Igual, quando tem os 3 dígitos de um código municipal nacional; outros servem só à correlação.',
     valor: (rps) =>
       mapText(rps.get('Servico/CodigoTributacaoMunicipio'), (code) => (/^\d{3}$/.test(code) ? code : undefined)),
     errado: 'E35',
@@ -315,10 +315,10 @@ export const MAPA: readonly Linha[] = [
 /** Elements of the RPS that the DPS does not take, each with the reason. */
 export const NAO_LEVADOS: readonly { readonly rps: string; readonly porque: string }[] = [
   { rps: 'IdentificacaoRps/Tipo', porque: 'Fica com o RPS, por onde se consulta a nota dele.' },
-  { rps: 'IncentivadorCultural', porque: 'A DPS não tem esse indicador; volta na nota deste porto como veio.' },
+  { rps: 'IncentivadorCultural', porque: 'A DPS não tem esse indicador; volta na nota do serviço SOAP como veio.' },
   { rps: 'Status', porque: 'Só um RPS normal gera nota.' },
   { rps: 'Servico/xDescServ', porque: 'A descrição é a de Discriminacao.' },
-  { rps: 'Servico/CodigoCnae', porque: 'A DPS não tem CNAE; volta na nota deste porto como veio.' },
+  { rps: 'Servico/CodigoCnae', porque: 'A DPS não tem CNAE; volta na nota do serviço SOAP como veio.' },
   { rps: `${ENDERECO}/Uf`, porque: 'Resulta do município.' },
   ...DECLARADOS.map((name) => ({
     rps: `${V}/${name}`,

@@ -72,11 +72,11 @@ export const NOTA: readonly LinhaNota[] = [
   computedLine(
     'CodigoVerificacao',
     'chave de acesso',
-    'A parte aleatória da chave, 9 algarismos.',
+    'A parte aleatória da chave, 9 dígitos.',
     (n) => n.codigoVerificacao,
   ),
   computedLine('DataEmissao', `${DPS}/dhEmi`, 'Sem o fuso.', (n) => n.emissao),
-  computedLine('IdentificacaoRps/Numero', 'RPS', 'Da nota que veio por este porto.', ({ rps }) => rps?.numero),
+  computedLine('IdentificacaoRps/Numero', 'RPS', 'Da nota que veio pelo serviço SOAP.', ({ rps }) => rps?.numero),
   computedLine('IdentificacaoRps/Serie', 'RPS', 'Idem.', ({ rps }) => rps?.serie),
   computedLine('IdentificacaoRps/Tipo', 'RPS', 'Idem.', ({ rps }) => rps?.tipo),
   computedLine('DataEmissaoRps', 'RPS', 'Idem: o dia da emissão do RPS no município da nota.', (n) =>
@@ -176,7 +176,7 @@ export const NOTA: readonly LinhaNota[] = [
   computedLine(`${P}/NomeFantasia`, 'emit/xFant', 'Até 60 caracteres.', (n) => cutText(text(n, 'emit/xFant'), 60)),
   ...endereco(`${P}/Endereco`, 'emit/enderNac', 'emit/enderNac'),
   grupo(`${P}/Endereco`),
-  computedLine(`${P}/Contato/Telefone`, 'emit/fone', 'Até 11 algarismos.', (n) => cutText(text(n, 'emit/fone'), 11)),
+  computedLine(`${P}/Contato/Telefone`, 'emit/fone', 'Até 11 dígitos.', (n) => cutText(text(n, 'emit/fone'), 11)),
   of(`${P}/Contato/Email`, 'emit/email'),
   of(`${T}/IdentificacaoTomador/CpfCnpj/Cpf`, `${DPS}/toma/CPF`),
   of(`${T}/IdentificacaoTomador/CpfCnpj/Cnpj`, `${DPS}/toma/CNPJ`),
@@ -188,7 +188,7 @@ export const NOTA: readonly LinhaNota[] = [
     (n) => cutText(text(n, `${DPS}/toma/xNome`) ?? n.guardado?.['Tomador/RazaoSocial'], 115),
   ),
   ...endereco(`${T}/Endereco`, `${DPS}/toma/end`, `${DPS}/toma/end/endNac`),
-  computedLine(`${T}/Contato/Telefone`, `${DPS}/toma/fone`, 'Até 11 algarismos.', (n) =>
+  computedLine(`${T}/Contato/Telefone`, `${DPS}/toma/fone`, 'Até 11 dígitos.', (n) =>
     cutText(text(n, `${DPS}/toma/fone`), 11),
   ),
   of(`${T}/Contato/Email`, `${DPS}/toma/email`),

@@ -41,13 +41,13 @@ const ENDERECO = 'Tomador/Endereco';
 export const CAMPOS_RPS: readonly CampoRps[] = [
   {
     path: 'IdentificacaoRps/Numero',
-    about: 'Número do RPS, até 15 algarismos',
+    about: 'Número do RPS, até 15 dígitos',
     falta: 'E11',
     forma: ['E96', /^0*[1-9]\d{0,14}$/],
   },
   {
     path: 'IdentificacaoRps/Serie',
-    about: 'Série do RPS: só algarismos, até 5, porque a série da DPS não tem letras',
+    about: 'Série do RPS: só dígitos, até 5, porque a série da DPS não tem letras',
     falta: 'E150',
     forma: ['E97', /^\d{1,5}$/],
   },

@@ -65,7 +65,7 @@ export const CATALOGOS_NACIONAIS: Readonly<Record<NomeDeCatalogo, () => Catalogo
           key: codigoStart,
           forma: {
             isFit: (asked) => /^\d{1,6}$/.test(codigoStart(asked)),
-            esperado: 'até 6 algarismos, com ou sem pontuação: 010101, 01.01.01, 1.01',
+            esperado: 'até 6 dígitos, com ou sem pontuação: 010101, 01.01.01, 1.01',
           },
         },
         descricao: { by: 'palavras', of: ({ descricao, subitem }) => `${descricao} ${sinonimosOf(subitem)}` },
@@ -93,7 +93,7 @@ export const CATALOGOS_NACIONAIS: Readonly<Record<NomeDeCatalogo, () => Catalogo
           key: digitsOf,
           forma: {
             isFit: (asked) => /^\d{1,9}$/.test(digitsOf(asked)),
-            esperado: 'até 9 algarismos, com ou sem pontuação: 115021000, 1.1502.10.00',
+            esperado: 'até 9 dígitos, com ou sem pontuação: 115021000, 1.1502.10.00',
           },
         },
         descricao: { by: 'palavras', of: ({ descricao }) => descricao ?? '' },
@@ -103,7 +103,7 @@ export const CATALOGOS_NACIONAIS: Readonly<Record<NomeDeCatalogo, () => Catalogo
           key: upperCase,
           forma: {
             isFit: (asked) => secoes().has(upperCase(asked)),
-            esperado: 'a seção em algarismos romanos, de I a V',
+            esperado: 'a seção em dígitos romanos, de I a V',
           },
         },
       },
@@ -114,7 +114,7 @@ export const CATALOGOS_NACIONAIS: Readonly<Record<NomeDeCatalogo, () => Catalogo
       codigo_ibge: {
         by: 'igual',
         of: ({ codigoIbge }) => codigoIbge,
-        forma: { isFit: (asked) => /^\d{7}$/.test(asked), esperado: 'os 7 algarismos do código IBGE: 3550308' },
+        forma: { isFit: (asked) => /^\d{7}$/.test(asked), esperado: 'os 7 dígitos do código IBGE: 3550308' },
       },
       uf: {
         by: 'igual',
@@ -136,7 +136,7 @@ export const CATALOGOS_NACIONAIS: Readonly<Record<NomeDeCatalogo, () => Catalogo
         key: upperCase,
         forma: {
           isFit: (asked) => /^[A-Z]{2}$/.test(upperCase(asked)),
-          esperado: 'as 2 letras do código ISO 3166-1: PT. Códigos de 3 letras ou de algarismos são de outras tabelas',
+          esperado: 'as 2 letras do código ISO 3166-1: PT. Códigos de 3 letras ou de dígitos são de outras tabelas',
         },
       },
       nome: { by: 'palavras', of: ({ nome }) => nome },
@@ -149,7 +149,7 @@ export const CATALOGOS_NACIONAIS: Readonly<Record<NomeDeCatalogo, () => Catalogo
         of: ({ codigo }) => codigo,
         forma: {
           isFit: (asked) => /^\d{3}$/.test(asked),
-          esperado: 'os 3 algarismos de tpMoeda: 220. As letras são de sigla',
+          esperado: 'os 3 dígitos de tpMoeda: 220. As letras são de sigla',
         },
       },
       sigla: {

@@ -109,7 +109,7 @@ export const ESTRUTURA: readonly Row[] = aboutTheDocument([
     codigo: 'E0003',
     mensagem: 'Formato inválido',
     significado:
-      'O texto não tem o tamanho ou o formato do elemento: código IBGE sem 7 algarismos, cTribNac sem 6, documento com dígito verificador errado, espaço no começo ou no fim, ou caractere fora do Latin-1, onde o esquema nacional não os admite, elemento opcional ou grupo vazio.',
+      'O texto não tem o tamanho ou o formato do elemento: código IBGE sem 7 dígitos, cTribNac sem 6, documento com dígito verificador errado, espaço no começo ou no fim, ou caractere fora do Latin-1, onde o esquema nacional não os admite, elemento opcional ou grupo vazio.',
     comoResolver:
       'Compare encontrado com esperado; quando há correcao, ela se cola no lugar do que veio. Códigos e documentos vão sem pontuação e com os zeros à esquerda.',
     origem: 'Especificação, Errors: E0003; decisões D-12 e D-34',
@@ -209,8 +209,8 @@ export const ESTRUTURA: readonly Row[] = aboutTheDocument([
   {
     codigo: 'E0373',
     mensagem: 'CIB fora do formato',
-    significado: 'O código do Cadastro Imobiliário Brasileiro, em cCIB, não tem exatamente 8 algarismos.',
-    comoResolver: 'Informe os 8 algarismos do CIB, sem pontuação, ou identifique a obra de outra forma.',
+    significado: 'O código do Cadastro Imobiliário Brasileiro, em cCIB, não tem exatamente 8 dígitos.',
+    comoResolver: 'Informe os 8 dígitos do CIB, sem pontuação, ou identifique a obra de outra forma.',
     origem: 'Especificação, DPS: serv/obra; Errors: E0373',
     nacional: 'O padrão nacional pede 7 caracteres e um dígito verificador, que ele confere.',
     exemplos: { rejects: [{ ...OBRA, 'serv/obra/cCIB': '1234567' }], accepts: [OBRA] },
@@ -272,7 +272,7 @@ export const ESTRUTURA: readonly Row[] = aboutTheDocument([
   {
     codigo: 'E0959',
     mensagem: 'Classificação tributária de outro CST',
-    comoResolver: 'Os três primeiros algarismos de cClassTrib são o CST: corrija um dos dois.',
+    comoResolver: 'Os três primeiros dígitos de cClassTrib são o CST: corrija um dos dois.',
   },
   {
     codigo: 'E1235',

@@ -111,7 +111,7 @@ const ROWS: readonly EventoRow[] = [
     codigo: 'E0816',
     mensagem: 'O CPF do autor não é o da parte que registra este evento',
     significado:
-      'O mesmo que o E0813, quando o autor vem em cpf_autor. Comparam-se os 11 algarismos. Também responde assim o evento de uma parte que a nota não tem.',
+      'O mesmo que o E0813, quando o autor vem em cpf_autor. Comparam-se os 11 dígitos. Também responde assim o evento de uma parte que a nota não tem.',
     comoResolver: 'Retire cpf_autor, e o serviço usa o documento da parte; ou registre o evento da parte certa.',
     origem: 'Anexo II, E0816; especificação, Events: autor inferido',
     pedidos: [
@@ -280,7 +280,7 @@ const ROWS: readonly EventoRow[] = [
     significado:
       'id_evento_rejeicao não é o identificador de uma rejeição processada desta nota, pelo prestador, pelo tomador ou pelo intermediário. O evento é da prefeitura.',
     comoResolver:
-      'Consulte os eventos da nota e monte o identificador: EVT, a chave, o código do tipo (202205, 203206 ou 204207) e o número sequencial com 3 algarismos.',
+      'Consulte os eventos da nota e monte o identificador: EVT, a chave, o código do tipo (202205, 203206 ou 204207) e o número sequencial com 3 dígitos.',
     origem: 'Anexo II, E1963; decisão D-54',
   },
   depoisDe(
@@ -309,7 +309,7 @@ const ROWS: readonly EventoRow[] = [
     significado:
       'id_evento_bloqueio não é o identificador de um bloqueio processado desta nota; ou ela tem mais de um em vigor, e o identificador, sem o número sequencial, não diz qual. Um bloqueio que ainda está a caminho do ADN não vale na nota: detalhes começa então com evento_em_andamento. O evento é da prefeitura.',
     comoResolver:
-      'Se o bloqueio ainda está a caminho, espere que seja processado. Se não, consulte os eventos da nota e monte o identificador: EVT, a chave, 305102 e o número sequencial do bloqueio com 3 algarismos.',
+      'Se o bloqueio ainda está a caminho, espere que seja processado. Se não, consulte os eventos da nota e monte o identificador: EVT, a chave, 305102 e o número sequencial do bloqueio com 3 dígitos.',
     origem: 'Anexo II, E1976; decisão D-54',
   },
   {

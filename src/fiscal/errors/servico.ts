@@ -9,9 +9,9 @@ export const SERVICO: readonly Row[] = [
     statuses: [422, 400],
     mensagem: 'Campo obrigatório não informado, ou código de serviço que não se emite',
     significado:
-      'Um elemento obrigatório falta ou está vazio. Também responde assim uma série ou um número fora dos limites (serie com até 5 algarismos, nDPS de 1 a 15) e um cTribNac que não se emite. Nos eventos vem com HTTP 400, quando falta um campo que o tipo do evento exige.',
+      'Um elemento obrigatório falta ou está vazio. Também responde assim uma série ou um número fora dos limites (serie com até 5 dígitos, nDPS de 1 a 15) e um cTribNac que não se emite. Nos eventos vem com HTTP 400, quando falta um campo que o tipo do evento exige.',
     comoResolver:
-      'Preencha o campo que a resposta aponta; o que se espera dele está em esperado. Para cTribNac, escolha em /catalogo/codigos_tributacao_nacional um código de 6 algarismos que se emita.',
+      'Preencha o campo que a resposta aponta; o que se espera dele está em esperado. Para cTribNac, escolha em /catalogo/codigos_tributacao_nacional um código de 6 dígitos que se emita.',
     transitorio: false,
     origem: 'Especificação, Errors: E002; decisões D-12, D-13 e D-50',
     exemplos: {
@@ -252,7 +252,7 @@ export const SERVICO: readonly Row[] = [
       'Um código de município não está na tabela do IBGE; ou, em produção, cLocEmi é de outro município que não o do endereço de envio.',
     origem: 'Especificação, Errors: E403; decisões D-13 e D-62',
     comoResolver:
-      'Use o código de 7 algarismos de /catalogo/municipios, com o dígito verificador. Em produção cLocEmi é o do município que atende no endereço de envio.',
+      'Use o código de 7 dígitos de /catalogo/municipios, com o dígito verificador. Em produção cLocEmi é o do município que atende no endereço de envio.',
     transitorio: false,
   },
   {
@@ -332,7 +332,7 @@ export const SERVICO: readonly Row[] = [
     significado:
       'A DPS precisa do grupo IBSCBS com CST e cClassTrib. O grupo é devido a partir de uma data de competência, que depende do serviço e da opção pelo Simples Nacional; quem o envia antes dela também o envia completo.',
     comoResolver:
-      'Inclua IBSCBS depois de valores, com CST de 3 algarismos e cClassTrib de 6. As alíquotas e os valores são calculados e não se enviam em XML.',
+      'Inclua IBSCBS depois de valores, com CST de 3 dígitos e cClassTrib de 6. As alíquotas e os valores são calculados e não se enviam em XML.',
     transitorio: false,
     origem: 'Especificação, Errors: E802 e IBS/CBS obligation schedule; decisão D-13',
     nacional: 'O E0802 do padrão nacional é outro código: identificador de evento já gravado.',

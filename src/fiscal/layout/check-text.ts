@@ -112,7 +112,7 @@ function checkDecimal(type: SimpleType, value: string): TypeFault | undefined {
     return { kind: 'valor', problem: 'está acima do máximo', ...AFTER_COLON };
   }
   if (whole.length > type.digits!) {
-    return { kind: 'formato', problem: `tem mais de ${type.digits} algarismos inteiros` };
+    return { kind: 'formato', problem: `tem mais de ${type.digits} dígitos inteiros` };
   }
   const readings = readingsOf(type, value);
   if (readings !== undefined) return { kind: 'formato', problem: readings };

@@ -95,7 +95,7 @@ export function wrongKind(name: string, value: JsonValue, esperado: string): Wro
 export function numberForText(name: string, number: string, type: SimpleType, isInteger = false): WrongKind {
   const right = asCode(number, type);
   const zeros = type.kind === 'digits' && type.min === type.max ? ', com os zeros à esquerda' : '';
-  const advice = isInteger ? 'envie um número inteiro, só com algarismos' : `envie-o entre aspas${zeros}`;
+  const advice = isInteger ? 'envie um número inteiro, só com dígitos' : `envie-o entre aspas${zeros}`;
   const send = right === undefined ? '' : `: ${JSON.stringify(right)}`;
   return {
     mensagem: `${name} veio como número (${quoted(number)}); ${advice}${send}.`,

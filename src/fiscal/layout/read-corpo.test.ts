@@ -253,9 +253,9 @@ describe('values', () => {
 
   const WRONG: readonly (readonly [text: string, codigo: string, says: RegExp])[] = [
     ['0.005', 'E0003', /valor_servico tem 3 casa/],
-    ['1000000000000000', 'E0003', /mais de 15 algarismos/],
-    ['1e30', 'E0003', /mais de 15 algarismos/],
-    ['1e999999999', 'E0003', /mais de 15 algarismos/],
+    ['1000000000000000', 'E0003', /mais de 15 dígitos/],
+    ['1e30', 'E0003', /mais de 15 dígitos/],
+    ['1e999999999', 'E0003', /mais de 15 dígitos/],
     ['1.5e-3', 'E0003', /tem 4 casa/],
     ['-5', 'E401', /é negativo/],
     ['-1e2', 'E401', /é negativo/],

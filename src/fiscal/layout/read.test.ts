@@ -236,22 +236,18 @@ describe('what is wrong with a value is said with what is right (E0001, E0002, E
     ['dCompet', '2026-02-30', 'dCompet tem um dia que não existe: o mês 02/2026 tem 28 dias.'],
     ['dCompet', 'hoje', 'dCompet não é uma data no formato pedido: data AAAA-MM-DD, de 2000 a 2099.'],
     ['dCompet', '05/10/2026', 'dCompet não é uma data no formato pedido. Envie 2026-10-05.'],
-    [
-      'cLocEmi',
-      '355030',
-      'cLocEmi tem 6 caracteres, e o campo pede 7. Esperado: código IBGE do município, 7 algarismos.',
-    ],
+    ['cLocEmi', '355030', 'cLocEmi tem 6 caracteres, e o campo pede 7. Esperado: código IBGE do município, 7 dígitos.'],
     [
       'serv/cServ/cTribNac',
       '0',
-      'cTribNac tem 1 caractere, e o campo pede 6. Esperado: código de tributação nacional, 6 algarismos.',
+      'cTribNac tem 1 caractere, e o campo pede 6. Esperado: código de tributação nacional, 6 dígitos.',
     ],
     ['serv/cServ/cTribNac', '01.01.01', 'cTribNac tem 8 caracteres, e o campo pede 6. Envie 010101.'],
     ['toma/xNome', 'x'.repeat(301), 'xNome tem 301 caracteres, e o campo aceita de 1 a 300.'],
     ['toma/end/xLgr', ' Praça da Sé', 'xLgr começa ou termina com espaço. Envie "Praça da Sé".'],
     ['valores/vServPrest/vServ', '1.000,00', 'vServ não é um número decimal. Envie 1000.00.'],
     [`${TRIBMUN}/pAliq`, '100.01', 'pAliq está acima do máximo: alíquota em percentual com duas casas, de 0 a 100.00.'],
-    ['serv/cServ/cNBS', '', 'cNBS está vazio. Informe o valor: código NBS, 9 algarismos, sem pontuação.'],
+    ['serv/cServ/cNBS', '', 'cNBS está vazio. Informe o valor: código NBS, 9 dígitos, sem pontuação.'],
   ] as const) {
     test(`${path} ${JSON.stringify(sent.slice(0, 20))}`, () => {
       const [fault, ...others] = faultsOf({ [path]: sent });
@@ -281,7 +277,7 @@ describe('what is wrong with a value is said with what is right (E0001, E0002, E
       assert.deepEqual(faultsOf({ ...TOMADOR_NO_EXTERIOR, [at]: sent }), []);
     for (const sent of ['1100_148', 'É100', '- -']) {
       const fault = only(faultsOf({ ...TOMADOR_NO_EXTERIOR, [at]: sent }), 'E0003', at);
-      assert.match(fault.mensagem, /1 a 11 letras sem acento, algarismos, hífens ou espaços/);
+      assert.match(fault.mensagem, /1 a 11 letras sem acento, dígitos, hífens ou espaços/);
     }
   });
 });

@@ -150,7 +150,7 @@ const COMPILED_ROOT = compile([{ kind: 'group', name: 'infDPS', items: [], min: 
 
 function checkId(id: string, faults: Fault[]): void {
   const xpath = '/DPS/infDPS/@Id';
-  const esperado = 'DPS seguido de algarismos (o identificador nacional tem 45 posições)';
+  const esperado = 'DPS seguido de dígitos (o identificador nacional tem 45 posições)';
   if (id === '') {
     faults.push({ codigo: 'E002', xpath, mensagem: 'Falta o atributo Id de infDPS.', esperado });
   } else if (!ID_FORM.test(id)) {

@@ -154,7 +154,7 @@ const CHAVE_E_CODIGO = '[0-9]{8}(1[0-9]{14}|2[0-9A-Z]{14})[0-9]{33}';
 
 const SHARED_ZERO = 'o valor 0 é reservado ao compartilhamento de notas municipais com o ADN';
 
-const PERCENTUAL_1 = decimal('TSDec1V2', 1, 'percentual com um algarismo inteiro e duas casas, como 2.00');
+const PERCENTUAL_1 = decimal('TSDec1V2', 1, 'percentual com um dígito inteiro e duas casas, como 2.00');
 const PERCENTUAL_2 = decimal('TSDec2V2', 2, 'percentual até 99.99, com duas casas');
 
 export const T = {
@@ -181,11 +181,11 @@ export const T = {
   verAplic: text('TSVerAplic', 20),
   /** The edition of 27/07/2026 ends at 89999; the specification asks for at most five digits, and prevails (D-12). */
   serie: {
-    ...digits('TSSerieDPS', 1, 5, 'série de 1 a 5 algarismos'),
-    national: digits('TSSerieDPS', 1, 5, 'série de 1 a 5 algarismos, até 89999', '[0-9]{1,4}|[0-8][0-9]{4}'),
+    ...digits('TSSerieDPS', 1, 5, 'série de 1 a 5 dígitos'),
+    national: digits('TSSerieDPS', 1, 5, 'série de 1 a 5 dígitos, até 89999', '[0-9]{1,4}|[0-8][0-9]{4}'),
   },
   nDPS: {
-    ...digits('TSNumDPS', 1, 15, 'número inteiro de 1 a 15 algarismos, sem zeros à esquerda', '[1-9][0-9]{0,14}'),
+    ...digits('TSNumDPS', 1, 15, 'número inteiro de 1 a 15 dígitos, sem zeros à esquerda', '[1-9][0-9]{0,14}'),
     mend: (value: string) => (/^0+[1-9][0-9]*$/.test(value) ? value.replace(/^0+/, '') : withoutPunctuation(value)),
   },
   tpEmit: values('TSEmitenteDPS', ['1', '2', '3']),
@@ -198,7 +198,7 @@ export const T = {
     ...form('TSChaveNFe', 44, '[0-9]{6}[0-9A-Z]{14}[0-9]{24}', 'chave de acesso de NF-e, 44 posições'),
     mend: withoutPunctuation,
   },
-  cMun: digits('TSCodMunIBGE', 7, 7, 'código IBGE do município, 7 algarismos'),
+  cMun: digits('TSCodMunIBGE', 7, 7, 'código IBGE do município, 7 dígitos'),
   cPais: {
     ...form('TSCodPaisISO', 2, '[A-Z]{2}', 'código do país ISO 3166-1, duas letras maiúsculas'),
     mend: (value: string) => (/^[A-Za-z]{2}$/.test(value) ? value.toUpperCase() : undefined),
@@ -211,7 +211,7 @@ export const T = {
     mend: withoutPunctuation,
   },
   cpf: {
-    ...digits('TSCPF', 11, 11, 'CPF de 11 algarismos, sem pontuação, com dígitos verificadores corretos'),
+    ...digits('TSCPF', 11, 11, 'CPF de 11 dígitos, sem pontuação, com dígitos verificadores corretos'),
     also: (value: string) => (cpfIsValid(value) ? undefined : 'tem dígitos verificadores que não conferem'),
   },
   /** The provider's document is judged by its registration, E101 (specification, auto-registration 2). */
@@ -219,8 +219,8 @@ export const T = {
     ...form('TSCNPJ', 14, '[0-9A-Z]{14}', 'CNPJ de 14 posições, sem pontuação'),
     mend: withoutPunctuation,
   },
-  cpfPrest: digits('TSCPF', 11, 11, 'CPF de 11 algarismos, sem pontuação'),
-  caepf: digits('TSCAEPF', 14, 14, 'CAEPF de 14 algarismos'),
+  cpfPrest: digits('TSCPF', 11, 11, 'CPF de 11 dígitos, sem pontuação'),
+  caepf: digits('TSCAEPF', 14, 14, 'CAEPF de 14 dígitos'),
   nif: anyText('TSNIF', 40),
   cNaoNIF: values('TSCodNaoNIF', ['0', '1', '2']),
   im: anyText('TSInscMun', 15),
@@ -230,19 +230,19 @@ export const T = {
   nro: text('TSNumeroEndereco', 60),
   xCpl: text('TSComplementoEndereco', 156),
   xBairro: text('TSBairro', 60),
-  cep: { ...digits('TSCEP', 8, 8, 'CEP de 8 algarismos, sem hífen'), mend: withLostZero(8) },
+  cep: { ...digits('TSCEP', 8, 8, 'CEP de 8 dígitos, sem hífen'), mend: withLostZero(8) },
   uf: values('TSUF', 'AC AL AM AP BA CE DF ES GO MA MG MS MT PA PB PE PI PR RJ RN RO RR RS SC SE SP TO'.split(' ')),
   /** Any text nationally. The specification has letters and digits; the hyphens and spaces of real codes are read as well. */
   cEndPost: {
     ...anyText('TSCodigoEndPostal', 11),
-    expected: 'código postal de 1 a 11 letras sem acento, algarismos, hífens ou espaços',
+    expected: 'código postal de 1 a 11 letras sem acento, dígitos, hífens ou espaços',
     expectsSize: false,
     pattern: '[ -]*[0-9A-Za-z][0-9A-Za-z -]*',
     national: anyText('TSCodigoEndPostal', 11),
   },
   xCidade: anyText('TSCidade', 60),
   xEstProvReg: anyText('TSEstadoProvRegiao', 60),
-  fone: digits('TSTelefone', 6, 20, 'telefone de 6 a 20 algarismos, com DDD e sem pontuação'),
+  fone: digits('TSTelefone', 6, 20, 'telefone de 6 a 20 dígitos, com DDD e sem pontuação'),
   email: text('TSEmail', 80),
   opSimpNac: values('TSOpSimpNac', ['1', '2', '3'], {
     refusedValues: {
@@ -251,12 +251,12 @@ export const T = {
   }),
   regApTribSN: values('TSRegimeApuracaoSimpNac', ['1', '2', '3']),
   regEspTrib: values('TSRegEspTrib', ['0', '1', '2', '3', '4', '5', '6', '9']),
-  cTribNac: { ...digits('TSCodTribNac', 6, 6, 'código de tributação nacional, 6 algarismos'), mend: withLostZero(6) },
-  cTribMun: digits('TCCodTribMun', 3, 3, 'código de tributação municipal, 3 algarismos'),
+  cTribNac: { ...digits('TSCodTribNac', 6, 6, 'código de tributação nacional, 6 dígitos'), mend: withLostZero(6) },
+  cTribMun: digits('TCCodTribMun', 3, 3, 'código de tributação municipal, 3 dígitos'),
   xDescServ: anyText('TSDesc2000', 2000),
-  cNBS: digits('TSCodNBS', 9, 9, 'código NBS, 9 algarismos, sem pontuação'),
+  cNBS: digits('TSCodNBS', 9, 9, 'código NBS, 9 dígitos, sem pontuação'),
   cIntContrib: {
-    ...text('TSCodigoInternoContribuinte', 20, 'código de 1 a 20 letras ou algarismos'),
+    ...text('TSCodigoInternoContribuinte', 20, 'código de 1 a 20 letras ou dígitos'),
     latin: false,
     pattern: '[a-zA-Z0-9]{1,20}',
   },
@@ -275,7 +275,7 @@ export const T = {
       '9': 'o valor 9 (desconhecido) é reservado ao compartilhamento de notas municipais com o ADN',
     },
   }),
-  tpMoeda: digits('TSCodMoeda', 3, 3, 'código da moeda na tabela do Banco Central, 3 algarismos'),
+  tpMoeda: digits('TSCodMoeda', 3, 3, 'código da moeda na tabela do Banco Central, 3 dígitos'),
   mecAFComexP: values('TSMecAFComExPrest', range(1, 8, 2), {
     ...oneOf(
       '01 (nenhum), 02 (ACC), 03 (ACE), 04 (BNDES-Exim pós-embarque), 05 (BNDES-Exim pré-embarque), 06 (FGE), 07 (PROEX equalização), 08 (PROEX financiamento)',
@@ -300,14 +300,14 @@ export const T = {
   mdic: values('TSEnvMDIC', ['0', '1']),
   cObra: anyText('TSCodObra', 30),
   inscImobFisc: anyText('TSInscImobFisc', 30),
-  cCIB: digits('TSCodCIB', 8, 8, 'código CIB, 8 algarismos'),
+  cCIB: digits('TSCodCIB', 8, 8, 'código CIB, 8 dígitos'),
   idAtvEvt: anyText('TSIdeEvento', 30),
   idDocTec: anyText('TSDRT', 40),
   desc150: text('TSDesc150', 150),
   desc255: text('TSDesc255', 255),
   desc600: text('TSDesc600', 600),
   xInfComp: text('TSDescInfCompl', 2000),
-  valor: decimal('TSDec15V2', 15, 'valor com até 15 algarismos inteiros e duas casas, como 1000.00'),
+  valor: decimal('TSDec15V2', 15, 'valor com até 15 dígitos inteiros e duas casas, como 1000.00'),
   percentual1: PERCENTUAL_1,
   percentual2: PERCENTUAL_2,
   percentual3: decimal('TSDec3V2', 3, 'percentual com duas casas, de 0 a 100.00', '100.00'),
@@ -321,15 +321,15 @@ export const T = {
     ...decimal('TSDec2V2', 3, 'alíquota em percentual com duas casas, de 0 a 100.00', '100.00'),
     national: PERCENTUAL_2,
   },
-  num7: digits('TSNum7Dig', 7, 7, '7 algarismos, com zeros à esquerda'),
-  num15: digits('TSNum15Dig', 15, 15, '15 algarismos, com zeros à esquerda'),
+  num7: digits('TSNum7Dig', 7, 7, '7 dígitos, com zeros à esquerda'),
+  num15: digits('TSNum15Dig', 15, 15, '15 dígitos, com zeros à esquerda'),
   cVerifNFSeMun: {
-    ...text('TSCodVerificacao', 9, 'código de 1 a 9 letras ou algarismos'),
+    ...text('TSCodVerificacao', 9, 'código de 1 a 9 letras ou dígitos'),
     latin: false,
     pattern: '[a-zA-Z0-9]{1,9}',
   },
   serieNFNFS: {
-    ...text('TSSerieNFNFS', 15, 'série de 1 a 15 letras ou algarismos'),
+    ...text('TSSerieNFNFS', 15, 'série de 1 a 15 letras ou dígitos'),
     latin: false,
     pattern: '[a-zA-Z0-9]{1,15}',
   },
@@ -342,7 +342,7 @@ export const T = {
       'TSNumProcExigSuspensa',
       30,
       30,
-      '30 algarismos sem pontuação; o número judicial de 20 algarismos é completado com zeros à esquerda',
+      '30 dígitos sem pontuação; o número judicial de 20 dígitos é completado com zeros à esquerda',
     ),
     reads: { pattern: /^[0-9]{20}$/, as: (value: string) => value.padStart(30, '0') },
     mend: (value: string) => {
@@ -350,7 +350,7 @@ export const T = {
       return bare.length === 20 || bare.length === 30 ? bare.padStart(30, '0') : undefined;
     },
   },
-  nBM: digits('TSNumBeneficioMunicipal', 14, 14, 'número do benefício municipal, 14 algarismos'),
+  nBM: digits('TSNumBeneficioMunicipal', 14, 14, 'número do benefício municipal, 14 dígitos'),
   tpRetISSQN: values('TSTipoRetISSQN', ['1', '2', '3']),
   cstPisCofins: values(
     'TSTipoCST',
@@ -366,19 +366,19 @@ export const T = {
     },
   }),
   indFinal: values('TSRTCIndFinal', ['0', '1']),
-  cIndOp: { ...digits('TSRTCCodIndOp', 6, 6, 'indicador de operação, 6 algarismos'), mend: withLostZero(6) },
+  cIndOp: { ...digits('TSRTCCodIndOp', 6, 6, 'indicador de operação, 6 dígitos'), mend: withLostZero(6) },
   tpOper: values('TSRTCTpOper', range(1, 5)),
   tpEnteGov: values('TSRTCTpEnteGov', range(1, 4)),
   indDest: values('TSRTCIndDest', ['0', '1']),
   tipoChaveDFe: values('TSRTCTipoChaveDFe', ['1', '2', '3', '9']),
   chaveDFe: anyText('TSRTCChaveDFe', 50),
   tpReeRepRes: values('TSRTCTpReeRepRes', ['01', '02', '03', '04', '99']),
-  cst: { ...digits('TSRTCCodSitTrib', 3, 3, 'CST do IBS/CBS, 3 algarismos'), mend: withLostZero(3) },
+  cst: { ...digits('TSRTCCodSitTrib', 3, 3, 'CST do IBS/CBS, 3 dígitos'), mend: withLostZero(3) },
   cClassTrib: {
-    ...digits('TSRTCCodClassTrib', 6, 6, 'classificação tributária do IBS/CBS, 6 algarismos'),
+    ...digits('TSRTCCodClassTrib', 6, 6, 'classificação tributária do IBS/CBS, 6 dígitos'),
     mend: withLostZero(6),
   },
-  cCredPres: digits('TSRTCCodCredPres', 2, 2, 'código do crédito presumido, 2 algarismos'),
+  cCredPres: digits('TSRTCCodCredPres', 2, 2, 'código do crédito presumido, 2 dígitos'),
   // The following types stand only in the NFS-e that this service writes.
   nNFSe: digits('TSNNFSe', 1, 13, 'número da NFS-e', '[1-9][0-9]{0,12}'),
   nDFSe: digits('TSNDFSe', 1, 13, 'número do documento fiscal', '[1-9][0-9]{0,12}'),
@@ -395,7 +395,7 @@ export const T = {
   cMotivoDeferimento: values('TSCodJustAnaliseFiscalCancDef', ['1']),
   cMotivoIndeferimento: values('TSCodJustAnaliseFiscalCancIndef', ['1', '2']),
   cMotivoRejeicao: values('TSCodMotivoRejeicao', [...range(1, 5), '9']),
-  nProcAdm: digits('TSNumProcAdmAnaliseFiscalCanc', 1, 30, 'número do processo administrativo, 1 a 30 algarismos'),
+  nProcAdm: digits('TSNumProcAdmAnaliseFiscalCanc', 1, 30, 'número do processo administrativo, 1 a 30 dígitos'),
   codEvento: values('TSCodigoEventoNFSe', ['e101101', 'e105102', 'e105104', 'e105105', 'e305101']),
   /** The schema has key and code. The sequence, which distinguishes two blocks of one note, is read and not written. */
   idEventoReferido: {
@@ -403,7 +403,7 @@ export const T = {
       'TSIdNumEvento',
       [56, 62],
       `(EVT)?${CHAVE_E_CODIGO}([0-9]{3})?`,
-      'identificador de evento: EVT, chave de acesso, código do tipo e número sequencial de 3 algarismos',
+      'identificador de evento: EVT, chave de acesso, código do tipo e número sequencial de 3 dígitos',
     ),
     mend: withoutPunctuation,
     national: form('TSIdNumEvento', 56, CHAVE_E_CODIGO, 'chave de acesso e código do tipo do evento, 56 posições'),
@@ -415,7 +415,7 @@ export const T = {
       'TSIdDPS',
       [4, 63],
       'DPS[0-9]{1,60}|DPS[0-9]{8}[0-9A-Z]{14}[0-9]{20}',
-      'DPS seguido de algarismos; o identificador nacional tem 45 posições',
+      'DPS seguido de dígitos; o identificador nacional tem 45 posições',
     ),
     national: form(
       'TSIdDPS',

@@ -247,7 +247,7 @@ const ALFANUMERICO: Persona = {
   id: 'cnpj-alfanumerico',
   titulo: 'Empresa com CNPJ alfanumérico',
   historia:
-    'Empresa de software aberta em 2026, com letras no CNPJ. A chave de acesso e o identificador da DPS levam as letras, e só os dígitos verificadores são sempre algarismos. Veja se o seu sistema guarda a chave como texto.',
+    'Empresa de software aberta em 2026, com letras no CNPJ. A chave de acesso e o identificador da DPS levam as letras, e só os dígitos verificadores são sempre dígitos. Veja se o seu sistema guarda a chave como texto.',
   prestador: software,
   cadastros: {},
   cenarios: [

@@ -93,7 +93,7 @@ const OBRA: Persona = {
     daConstrutora({
       id: 'pessoa-fisica',
       titulo: 'Reforma para uma pessoa, obra pelo CIB',
-      explica: 'A obra se identifica pelo cCIB, de 8 algarismos. De 12.000,00 a 5% são 600,00 de ISSQN.',
+      explica: 'A obra se identifica pelo cCIB, de 8 dígitos. De 12.000,00 a 5% são 600,00 de ISSQN.',
       dps: {
         ...valor('12000.00'),
         'toma/CNPJ': null,

@@ -90,7 +90,7 @@ export const ATV_EVENTO: readonly Rule[] = [
         why: 'Um evento que tem endereço e se deu num município do Brasil tem CEP.',
         when: ({ serv }) => serv.atvEvento?.end !== undefined && serv.locPrest.cLocPrestacao !== undefined,
         must: ({ serv }) => serv.atvEvento?.end?.CEP !== undefined,
-        expected: 'CEP de 8 algarismos, sem hífen',
+        expected: 'CEP de 8 dígitos, sem hífen',
         also: ['E0404'],
         rejects: [{ ...SHOW, ...NO_EXTERIOR }],
         accepts: [{ ...SHOW, ...NO_BRASIL }],

@@ -101,7 +101,7 @@ const NUMEROS: readonly Rule[] = [
     kinds: ['inexistente'],
     says: (_found, dps) =>
       `O benefício ${nBM(dps)} não existe no município. Corrija nBM, ou retire o grupo BM se o serviço não tem benefício.`,
-    mend: 'Informe em nBM os 14 algarismos que a prefeitura deu ao benefício; sem benefício, retire o grupo BM.',
+    mend: 'Informe em nBM os 14 dígitos que a prefeitura deu ao benefício; sem benefício, retire o grupo BM.',
     why: 'O município cadastra os benefícios que concede, e só um deles reduz o imposto.',
     rejects: [{ ...PERCENTUAL, 'valores/trib/tribMun/BM/nBM': '35503080499999' }],
     accepts: [PERCENTUAL],

@@ -33,7 +33,7 @@ export const CABECALHO: readonly Rule[] = [
     message: ({ serie }) =>
       `A série ${serie} passa de 89999, a última que o esquema nacional tem, e o ADN não recebe uma nota com ela. Use uma série de 00001 a 49999, que é a faixa de quem emite por programa próprio.`,
     origin: 'Especificação, Limits: serie_dps; esquema nacional de 27/07/2026; decisões D-12 e D-192',
-    why: 'A especificação aceita qualquer série de até 5 algarismos. A última edição do esquema nacional não tem as séries a partir de 90000: em produção a nota não se transmitiria.',
+    why: 'A especificação aceita qualquer série de até 5 dígitos. A última edição do esquema nacional não tem as séries a partir de 90000: em produção a nota não se transmitiria.',
     found: ({ serie }) => serie,
     expected: 'série até 89999',
     when: ({ serie }) => serie !== undefined,
@@ -50,7 +50,7 @@ export const CABECALHO: readonly Rule[] = [
     why: 'Uma DPS sem número emite uma nota nova a cada envio, também num reenvio. O município pode exigir o número (`--exigir-numero`).',
     when: (_dps, { exigeNumero }) => exigeNumero,
     must: ({ nDPS }) => nDPS !== undefined,
-    expected: 'de 1 a 15 algarismos, sem zeros à esquerda',
+    expected: 'de 1 a 15 dígitos, sem zeros à esquerda',
     rejects: [],
     accepts: [],
   },
@@ -124,7 +124,7 @@ export const CABECALHO: readonly Rule[] = [
     ...municipioHead('em cLocEmi', ({ cLocEmi }: Dps) => cLocEmi),
     at: 'cLocEmi',
     origin: 'Especificação, Errors: E403',
-    why: 'O município emissor dá os sete primeiros algarismos da chave de acesso.',
+    why: 'O município emissor dá os sete primeiros dígitos da chave de acesso.',
     // A provider that the sandbox does not know yet is answered with E101 before any rule is applied.
     rejects: [],
     accepts: [{ cLocEmi: '2611606' }],

@@ -186,7 +186,7 @@ export const COM_EXT: readonly Rule[] = [
         why: 'O valor na moeda estrangeira nada diz sem uma moeda que exista.',
         must: (tpMoeda) => moedaOf(tpMoeda) !== undefined,
         found: (tpMoeda) => tpMoeda,
-        expected: 'código de três algarismos de /catalogo/moedas',
+        expected: 'código de três dígitos de /catalogo/moedas',
         rejects: [
           { ...TOMADOR_NO_EXTERIOR, 'serv/comExt/tpMoeda': '999' },
           { ...TOMADOR_NO_EXTERIOR, 'serv/comExt/tpMoeda': '986' },

@@ -255,7 +255,7 @@ export const IBSCBS_DECLARADO: readonly IbsCbsRule[] = [
     code: 'E0002',
     at: 'valores/vServPrest/vServ',
     message: ({ totCIBS }) =>
-      `O total da nota, o valor líquido com a CBS e o IBS somados, é ${formatDecimal(totCIBS.vTotNF)}, e o leiaute só tem valores de até 15 algarismos inteiros. Confira vServ; se está certo, divida o serviço em mais de uma nota.`,
+      `O total da nota, o valor líquido com a CBS e o IBS somados, é ${formatDecimal(totCIBS.vTotNF)}, e o leiaute só tem valores de até 15 dígitos inteiros. Confira vServ; se está certo, divida o serviço em mais de uma nota.`,
     origin: 'Esquema nacional da NFS-e 1.01, TSDec15V2; decisão D-86',
     why: 'A partir de 2027 a CBS e o IBS se somam ao valor líquido no total da nota, que num valor junto do maior passa do que o leiaute tem.',
     must: ({ totCIBS }) => totCIBS.vTotNF <= VALOR_MAX,

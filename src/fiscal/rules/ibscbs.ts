@@ -115,7 +115,7 @@ export const IBSCBS: readonly Rule[] = [
           : '';
       return `Falta o grupo IBSCBS, obrigatório desde ${brazilianDate(desde)} neste caso: ${motivoDe(serv.cServ.cTribNac, optante)}. Quem decide é a competência, ${brazilianDate(dCompet)}, e não o dia do envio.${regime}${sayLeftSimples(dps, facts)} Inclua IBSCBS com CST e cClassTrib.`;
     },
-    mend: 'Inclua IBSCBS depois de valores, com CST de 3 algarismos e cClassTrib de 6. As alíquotas e os valores são calculados e não se enviam em XML.',
+    mend: 'Inclua IBSCBS depois de valores, com CST de 3 dígitos e cClassTrib de 6. As alíquotas e os valores são calculados e não se enviam em XML.',
     origin: 'Especificação, IBS/CBS obligation schedule: regras 1 a 3; Errors: E802; decisão D-13',
     why: 'O grupo é devido a partir de uma data de competência: 01/10/2026 para os serviços da lista da LC 116 em geral; 01/12/2026 para os subitens 1.03, 1.05, 1.09 e 16.01 e o que está fora da lista; 01/01/2027 para os optantes do Simples Nacional.',
     when: ({ IBSCBS }) => IBSCBS === undefined,
@@ -162,7 +162,7 @@ export const IBSCBS: readonly Rule[] = [
     why: 'O indicador diz que operação é esta e em que lugar ela se considera feita.',
     must: (cIndOp) => indicadorOf(cIndOp)?.emAnexoC === true,
     found: (cIndOp) => cIndOp,
-    expected: 'cIndOp do Anexo C, 6 algarismos',
+    expected: 'cIndOp do Anexo C, 6 dígitos',
     rejects: [{ 'IBSCBS/cIndOp': '999999' }, { 'IBSCBS/cIndOp': '010101' }],
     accepts: [{ 'IBSCBS/cIndOp': '030101' }, { 'IBSCBS/cIndOp': null }],
   }),
@@ -332,12 +332,12 @@ export const IBSCBS: readonly Rule[] = [
     code: 'E0002',
     at: `${TRIB}/CST`,
     message: ({ CST }) =>
-      `CST ${CST} não existe na tabela de situações tributárias do IBS e da CBS. Escolha o CST pela classificação: são os três primeiros algarismos de cClassTrib.`,
+      `CST ${CST} não existe na tabela de situações tributárias do IBS e da CBS. Escolha o CST pela classificação: são os três primeiros dígitos de cClassTrib.`,
     origin: 'Especificação, Issuance: regra 3; tabela de CST e cClassTrib',
     why: 'A situação tributária decide se há IBS e CBS a calcular e que grupos a nota tem.',
     must: ({ CST }) => cstOf(CST) !== undefined,
     found: ({ CST }) => CST,
-    expected: 'CST da tabela do IBS e da CBS, 3 algarismos',
+    expected: 'CST da tabela do IBS e da CBS, 3 dígitos',
     rejects: [{ [`${TRIB}/CST`]: '999' }, classify('999001')],
     accepts: [classify('400001')],
   }),
@@ -353,7 +353,7 @@ export const IBSCBS: readonly Rule[] = [
     when: (declared) => !isOfUnknownCst(declared),
     must: ({ cClassTrib }, { dCompet }) => isUsable(classificacaoOf(cClassTrib), dCompet),
     found: ({ cClassTrib }) => cClassTrib,
-    expected: 'classificação tributária vigente e válida para NFS-e, 6 algarismos',
+    expected: 'classificação tributária vigente e válida para NFS-e, 6 dígitos',
     rejects: [{ [`${TRIB}/cClassTrib`]: '000999' }, { [`${TRIB}/cClassTrib`]: '000002' }, classify('222001')],
     accepts: [classify('200052')],
   }),
@@ -362,8 +362,8 @@ export const IBSCBS: readonly Rule[] = [
     at: `${TRIB}/cClassTrib`,
     title: 'A classificação tributária é de outro CST',
     message: ({ CST, cClassTrib }) =>
-      `cClassTrib ${cClassTrib} é do CST ${cClassTrib.slice(0, 3)}, e o CST informado é ${CST}. Os três primeiros algarismos devem ser o CST.`,
-    mend: 'Corrija o CST pelos três primeiros algarismos de cClassTrib, ou escolha uma classificação do CST informado.',
+      `cClassTrib ${cClassTrib} é do CST ${cClassTrib.slice(0, 3)}, e o CST informado é ${CST}. Os três primeiros dígitos devem ser o CST.`,
+    mend: 'Corrija o CST pelos três primeiros dígitos de cClassTrib, ou escolha uma classificação do CST informado.',
     origin: 'Anexo I, E0959',
     why: 'Cada classificação pertence a um só CST; com dois que discordam não há o que calcular.',
     // A classification that is in no table is reported alone (E0958).
@@ -423,7 +423,7 @@ export const IBSCBS: readonly Rule[] = [
     why: 'A tributação regular se calcula por uma classificação, que tem de existir e ser de serviços.',
     must: ({ cClassTribReg }, { dCompet }) => isUsable(classificacaoOf(cClassTribReg), dCompet),
     found: ({ cClassTribReg }) => cClassTribReg,
-    expected: 'classificação tributária vigente e válida para NFS-e, 6 algarismos',
+    expected: 'classificação tributária vigente e válida para NFS-e, 6 dígitos',
     rejects: [{ ...SUSPENSO, [`${TRIB}/gTribRegular/cClassTribReg`]: '000999' }],
     accepts: [
       {
@@ -438,8 +438,8 @@ export const IBSCBS: readonly Rule[] = [
     at: `${TRIB}/gTribRegular/cClassTribReg`,
     title: 'A classificação da tributação regular é de outro CST',
     message: ({ CSTReg, cClassTribReg }) =>
-      `cClassTribReg ${cClassTribReg} é do CST ${cClassTribReg.slice(0, 3)}, e CSTReg é ${CSTReg}. Os três primeiros algarismos devem ser o CSTReg.`,
-    mend: 'Corrija CSTReg pelos três primeiros algarismos de cClassTribReg.',
+      `cClassTribReg ${cClassTribReg} é do CST ${cClassTribReg.slice(0, 3)}, e CSTReg é ${CSTReg}. Os três primeiros dígitos devem ser o CSTReg.`,
+    mend: 'Corrija CSTReg pelos três primeiros dígitos de cClassTribReg.',
     why: 'Cada classificação pertence a um só CST.',
     must: ({ CSTReg, cClassTribReg }) => cClassTribReg.startsWith(CSTReg),
     found: ({ CSTReg, cClassTribReg }) => `CSTReg ${CSTReg}, cClassTribReg ${cClassTribReg}`,

@@ -87,8 +87,8 @@ export const PREST: readonly Rule[] = [
     at: 'prest/CPF',
     title: 'Os dígitos verificadores do CPF do prestador não conferem',
     message:
-      'O CPF do prestador não existe: os dígitos verificadores não conferem. Copie-o do cadastro, com os 11 algarismos e sem pontuação.',
-    mend: 'Copie o CPF do cadastro do prestador, com os 11 algarismos e sem pontuação.',
+      'O CPF do prestador não existe: os dígitos verificadores não conferem. Copie-o do cadastro, com os 11 dígitos e sem pontuação.',
+    mend: 'Copie o CPF do cadastro do prestador, com os 11 dígitos e sem pontuação.',
     origin: 'Especificação, Sandbox tenant: CPF/CNPJ check-digit validation; Anexo I, E0096',
     why: 'Os dígitos verificadores denunciam o erro de digitação. No ambiente de integração o caso é do E101; em produção ele acompanha o E101 na validação sem emissão.',
     when: (_CPF, _dps, { ambiente }) => ambiente === 'producao',

@@ -111,7 +111,7 @@ export const SERV: readonly Rule[] = [
     why: 'O código nacional decide incidência, grupos obrigatórios e tributação; não há código substituto.',
     must: ({ serv }) => servicoOf(serv.cServ.cTribNac)?.emissivel === true,
     found: ({ serv }) => serv.cServ.cTribNac,
-    expected: 'código de tributação nacional emissível, 6 algarismos',
+    expected: 'código de tributação nacional emissível, 6 dígitos',
     rejects: [{ 'serv/cServ/cTribNac': '999999' }, { 'serv/cServ/cTribNac': '010100' }],
     accepts: [{ 'serv/cServ/cTribNac': '010201' }],
   },
@@ -175,7 +175,7 @@ export const SERV: readonly Rule[] = [
     code: 'E0316',
     at: 'serv/cServ/cNBS',
     title: 'Código NBS inexistente',
-    mend: 'Escolha em /catalogo/nbs o código de 9 algarismos do serviço. A NBS é a 2.0, escrita sem pontuação.',
+    mend: 'Escolha em /catalogo/nbs o código de 9 dígitos do serviço. A NBS é a 2.0, escrita sem pontuação.',
     message: ({ serv }) => {
       const { cNBS } = serv.cServ;
       const nbs = nbsOf(cNBS);
@@ -187,7 +187,7 @@ export const SERV: readonly Rule[] = [
     why: 'A NBS diz ao IBS e à CBS que serviço é, e só os códigos da lista nacional se emitem. A falta dela responde E002.',
     must: ({ serv }) => nbsOf(serv.cServ.cNBS)?.emissivel === true,
     found: ({ serv }) => serv.cServ.cNBS,
-    expected: 'código NBS de 9 algarismos de /catalogo/nbs',
+    expected: 'código NBS de 9 dígitos de /catalogo/nbs',
     rejects: [
       { 'serv/cServ/cNBS': '123456789' },
       { 'serv/cServ/cNBS': '999999999' },

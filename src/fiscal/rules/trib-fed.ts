@@ -74,7 +74,7 @@ function limitRate(code: string, name: 'pAliqPis' | 'pAliqCofins', de: string): 
     esquema: true,
     message: `${name} é 100.00, e o esquema nacional só tem alíquotas até 99.99: o ADN não recebe a nota. Corrija a alíquota ${de}.`,
     origin: 'Especificação, DPS: tribFed; esquema nacional da DPS 1.01, TSDec2V2; decisão D-192',
-    why: `A especificação aceita ${name} de 0 a 100, e o esquema nacional tem dois algarismos inteiros: em produção a nota não se transmitiria.`,
+    why: `A especificação aceita ${name} de 0 a 100, e o esquema nacional tem dois dígitos inteiros: em produção a nota não se transmitiria.`,
     must: (pAliq) => pAliq < HUNDRED,
     found: formatDecimal,
     expected: 'percentual até 99.99',

@@ -576,7 +576,7 @@ export const TRIB_MUN: readonly Rule[] = [
     message: (pAliq) =>
       `A alíquota é ${formatDecimal(pAliq)}%, e o esquema nacional só tem alíquotas até 9.99: o ADN não recebe a nota. Corrija pAliq; a máxima da lei é 5%.`,
     origin: 'Especificação, DPS: tribMun; esquema nacional da DPS 1.01, TSDec1V2; decisão D-192',
-    why: 'O esquema nacional tem um só algarismo inteiro na alíquota: de 10.00 em diante a nota não se transmitiria em produção.',
+    why: 'O esquema nacional tem um só dígito inteiro na alíquota: de 10.00 em diante a nota não se transmitiria em produção.',
     must: (pAliq, dps) => pAliq <= ALIQUOTA_DA_NOTA_MAX || mayHaveNoAliquota(dps),
     found: formatDecimal,
     expected: 'percentual até 5.00',
@@ -628,13 +628,13 @@ export const TRIB_MUN: readonly Rule[] = [
       esquema: true,
       title: 'Benefício municipal sem o seu número',
       message:
-        'O grupo BM reduz a base e não traz nBM, o número do benefício, sem o qual o ADN não recebe a nota. Informe nBM, de 14 algarismos, que a prefeitura dá.',
-      mend: 'Informe em nBM os 14 algarismos do benefício no município de incidência; sem benefício, retire o grupo BM.',
+        'O grupo BM reduz a base e não traz nBM, o número do benefício, sem o qual o ADN não recebe a nota. Informe nBM, de 14 dígitos, que a prefeitura dá.',
+      mend: 'Informe em nBM os 14 dígitos do benefício no município de incidência; sem benefício, retire o grupo BM.',
       why: 'A especificação deixa o número de fora e o esquema nacional o exige: em produção a nota não se transmitiria.',
       national:
         'No padrão nacional E0541 é o número de um benefício que o município não tem; a falta do número é lá uma falha de esquema, E1235.',
       must: ({ valores }) => valores.trib.tribMun.BM?.nBM !== undefined,
-      expected: '14 algarismos',
+      expected: '14 dígitos',
       rejects: [
         { 'valores/trib/tribMun/BM/pRedBCBM': '50.00', 'valores/trib/tribMun/pAliq': '5.00' },
         { 'valores/trib/tribMun/BM/vRedBCBM': '200.00', 'valores/trib/tribMun/pAliq': '5.00' },

@@ -61,7 +61,7 @@ function essentials(): string {
   return `## O essencial
 
 - **Raiz**: \`DPS\` com \`versao="${DPS_VERSAO}"\`, no namespace \`http://www.sped.fazenda.gov.br/nfse\`; dentro, \`infDPS\` com o
-  atributo \`Id\`, que é \`DPS\` seguido de algarismos (um \`Id\` diferente do identificador nacional gera um aviso). Em
+  atributo \`Id\`, que é \`DPS\` seguido de dígitos (um \`Id\` diferente do identificador nacional gera um aviso). Em
   produção \`Signature\` vem depois de \`infDPS\` e se refere a esse \`Id\`; em homologação não é preciso assinar.
 - **Ordem**: a das tabelas. Um elemento fora do lugar responde E203 e diz antes de qual deve vir.
 - **Sem valor, sem elemento**: elemento vazio não é aceito; deixe-o fora.
@@ -72,7 +72,7 @@ function essentials(): string {
   têm caracteres do Latin-1 (U+0020 a U+00FF): nada de travessão, aspas curvas, emoji ou quebra de linha. Nos outros
   (nomes, \`xDescServ\`, \`IM\`, cidade e estado no exterior, \`cObra\` e os mais identificadores) vale qualquer caractere
   que XML admita, com espaço onde for, desde que haja algum que não seja espaço. O tamanho conta caracteres, e não bytes.
-- **Códigos e documentos**: só os algarismos (ou as letras), sem pontuação, com os zeros à esquerda.
+- **Códigos e documentos**: só os dígitos (ou as letras), sem pontuação, com os zeros à esquerda.
 - **\`IBSCBS\`**: opcional na estrutura; a competência (\`dCompet\`), o serviço e o regime do prestador dizem quando é
   obrigatório (E802).
 
@@ -149,7 +149,7 @@ ${SMALLEST_BODY}\`\`\`
 - **Códigos, documentos e datas**: texto entre aspas, com os zeros à esquerda. Um número no lugar de um código responde
   E0001 com o texto a enviar. Só \`numero_dps\` pode ser número, inteiro. Na resposta ele é \`numero_dps_nacional\`; o
   \`numero_dps\` da nota é o número sequencial da NFS-e.
-- **Valores e percentuais**: número ou texto (\`1000.00\`, \`1000\`, \`"1000.00"\`), lidos algarismo por algarismo, sem
+- **Valores e percentuais**: número ou texto (\`1000.00\`, \`1000\`, \`"1000.00"\`), lidos dígito por dígito, sem
   arredondar; mais de duas casas que não sejam zero respondem E0003.
 - **\`*_cpf_cnpj\`**: CPF com 11 posições, CNPJ com 14, também o alfanumérico.
 - **Declarados**: \`municipio_incidencia\`, \`valor_base_calculo\`, \`valor_issqn\` e os valores calculados de \`ibscbs\`

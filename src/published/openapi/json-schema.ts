@@ -126,7 +126,7 @@ function itemSchema(item: Item, host: Host, refAt: (place: string) => string): J
   };
 }
 
-const DOCUMENTO_TEXT = 'CNPJ de 14 posições ou CPF de 11 algarismos, sem pontuação';
+const DOCUMENTO_TEXT = 'CNPJ de 14 posições ou CPF de 11 dígitos, sem pontuação';
 const DOCUMENTO: Json = { type: 'string', pattern: '^(?:[0-9]{11}|[0-9A-Z]{14})$' };
 
 /** The schema of a value. */

@@ -108,7 +108,7 @@ function componentsOf({ envelope, shapes, refusals }: DescribedDoor): Json {
 const INTRODUCTION = [
   `O primeiro segmento de cada endereço é o município. **${SANDBOX_SLUG}** é o ambiente de integração: não pede certificado nem cadastro, e o que se emite nele não tem valor fiscal. O cabeçalho \`X-NFSe-Ambiente\` de cada resposta diz em qual ambiente ela foi dada.`,
   '**Sucesso** traz `status` `OK`. **Recusa** traz o envelope de erro: decida pelo status HTTP e por `codigo_erro`; o texto das mensagens pode mudar, o sentido de um código não. `erros` traz todos os erros, de todas as etapas; o que depende de um campo ilegível vem depois de ele ser corrigido.',
-  '**Valores** são textos com duas casas (`"1000.00"`), nunca números de ponto flutuante. No corpo JSON um número também é aceito, e é lido algarismo por algarismo.',
+  '**Valores** são textos com duas casas (`"1000.00"`), nunca números de ponto flutuante. No corpo JSON um número também é aceito, e é lido dígito por dígito.',
   '**Assinatura**: em produção, a DPS em XML vem assinada (XMLDSig em `Signature`), e os corpos JSON trazem a assinatura em cabeçalho: um CMS destacado, em Base64, sobre os bytes exatos do corpo, com o certificado ICP-Brasil do autor dentro. Na integração a assinatura não é exigida; se vem, é conferida, e o resultado vai em `avisos`.',
   `**Repetir sem medo**: na emissão e no registro de eventos, uma requisição repetida com a mesma \`${IDEMPOTENCY_HEADER}\` recebe a resposta da primeira. Sem ela, uma DPS com série e número repetidos recebe E0014 com a chave da nota que já existe.`,
   'Há campos novos nas respostas de tempos em tempos; um cliente que não os conhece os ignora.',

@@ -105,7 +105,7 @@ ${servico === undefined ? undefined : html`<p class="quiet">${cTribNac}: ${servi
 function readFrom(asked: Asked, problems: string[]): Read | undefined {
   const cTribNac = asked.codigo.replace(/[.\s-]/g, '');
   if (!/^\d{6}$/.test(cTribNac)) {
-    problems.push('O código do serviço tem 6 algarismos, como 010101: item, subitem e desdobro da lista nacional.');
+    problems.push('O código do serviço tem 6 dígitos, como 010101: item, subitem e desdobro da lista nacional.');
   } else if (servicoOf(cTribNac) === undefined) {
     problems.push(`O código ${cTribNac} não está na lista nacional.`);
   }

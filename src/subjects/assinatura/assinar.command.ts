@@ -28,7 +28,7 @@ export const ASSINAR: Command = {
   name: 'assinar',
   arguments: 'ARQUIVO',
   summary:
-    'Assina uma DPS em XML, um lote de RPS ou um CancelarNfseEnvio do porto SOAP, ou um corpo JSON (o valor do cabeçalho).',
+    'Assina uma DPS em XML, um lote de RPS ou um CancelarNfseEnvio do serviço SOAP, ou um corpo JSON (o valor do cabeçalho).',
   options: { ...KEY_OPTIONS, saida: { takes: 'ARQUIVO', help: 'grava nesse arquivo, e não na saída padrão' } },
   run: async (terminal, values, [file]) => {
     const files = readKeyFiles(values);

@@ -44,7 +44,7 @@ export const AUDITORIA_COMMANDS: readonly Command[] = [
     summary:
       'Aceita achados que se esclareceram, pelo código que verificar diz; a corrente o conta, e verificar os diz sempre.',
     options: {
-      motivo: { takes: 'TEXTO', help: 'por quê (obrigatório): o processo, a ordem, a razão; fica na trilha' },
+      motivo: { takes: 'TEXTO', help: 'por quê (obrigatório): o processo, a ordem, a razão; fica no histórico' },
     },
     run: (world, values, [slug, ...ids]) => aceitar(world, values, slug!, ids),
   },

@@ -327,7 +327,7 @@ const TITLES: Readonly<Record<Achado['tipo'], string>> = {
   linha_recontada:
     'a entrada conta de outro modo uma linha que já estava contada, e que nunca muda, ou não muda no começo da corrente: alguém mudou a linha entre as duas, ou escreveu a entrada para o encobrir, e vale a de antes',
   apagada_sem_ato:
-    'a entrada diz que foi apagado o que não se apaga, ou que só se apaga por um ato, e nenhum ato da trilha o diz',
+    'a entrada diz que foi apagado o que não se apaga, ou que só se apaga por um ato, e nenhum ato do histórico o diz',
   fim_alterado: 'a corrente não termina onde devia: faltam as últimas entradas, ou o fim foi mudado',
   fim_trocado:
     'quando o serviço deu o lugar a esta entrada, a corrente não terminava onde ele a deixou: alguém tirou entradas do fim, refez os elos ou mudou auditoria_ate',

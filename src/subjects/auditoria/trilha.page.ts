@@ -37,7 +37,7 @@ ${field({ name: 'quem', label: 'Quem', value: busca.quem })}${field({
 })}${field({ name: 'ate', label: 'Até', type: 'date', value: busca.ate, problem: problems.ate })}<button>Filtrar</button>
 </form>
 `;
-  if ('problems' in found) return { title: 'Trilha', here: HERE, status: 422, main: filters };
+  if ('problems' in found) return { title: 'Histórico', here: HERE, status: 422, main: filters };
   const isWhole = mayAs(papel, 'administracao');
   const exported = mayAs(papel, 'administracao')
     ? html`<p>${link(pathIn(slug, `${PATH}/exportar`, busca), 'Baixar em CSV o que o filtro mostra')}</p>\n`
@@ -59,7 +59,7 @@ ${field({ name: 'quem', label: 'Quem', value: busca.quem })}${field({
           rows,
         );
   return {
-    title: 'Trilha',
+    title: 'Histórico',
     here: HERE,
     main: html`${filters}${exported}${shown}${nextPage(slug, PATH, busca, found.seguinte)}`,
   };

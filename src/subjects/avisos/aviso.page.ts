@@ -69,7 +69,8 @@ async function onePage(call: InMunicipio, refused?: string): Promise<PageShown> 
   const isOwn = webhook.documento === null;
   const mayAct = isOwn && mayAs(papel, 'administracao');
   const trilha = isOwn ? await listTrilha(world, slug, { objeto: 'aviso', chave: webhook.id }) : undefined;
-  const acts = trilha !== undefined && 'atos' in trilha ? html`<h2>Trilha</h2>\n${actsTable(trilha.atos)}` : undefined;
+  const acts =
+    trilha !== undefined && 'atos' in trilha ? html`<h2>Histórico</h2>\n${actsTable(trilha.atos)}` : undefined;
   return {
     title: webhook.descricao || 'Endereço de aviso',
     here: HERE,
@@ -117,7 +118,7 @@ function actions(call: InMunicipio, webhook: WebhookPublico): Html {
     const motivo = field({
       name: 'motivo',
       label: 'Motivo',
-      help: 'Fica na trilha.',
+      help: 'Fica no histórico.',
       required: path === 'retirar',
       maxlength: MOTIVO_MAX,
       of: path,

@@ -128,7 +128,7 @@ function fieldsOf({ written, problems }: Filled): Inserted {
     field({
       name: 'motivo',
       label: 'Motivo',
-      help: 'Fica na trilha.',
+      help: 'Fica no histórico.',
       problem: problems['motivo'],
       maxlength: MOTIVO_MAX,
     }),

@@ -37,7 +37,7 @@ import {
   type WebhookPublico,
 } from './webhooks.ts';
 
-const MOTIVO = { motivo: { takes: 'TEXTO', help: 'por quê; fica na trilha do município' } } as const;
+const MOTIVO = { motivo: { takes: 'TEXTO', help: 'por quê; fica no histórico do município' } } as const;
 const ENTREGAS_MAX = 100;
 
 export const WEBHOOK_COMMANDS: readonly Command[] = [
@@ -70,7 +70,7 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
   onOne(
     'retirar',
     'Retira um endereço do município, e o que esperava por ele.',
-    { motivo: { ...MOTIVO.motivo, help: 'por quê (obrigatório); fica na trilha do município' } },
+    { motivo: { ...MOTIVO.motivo, help: 'por quê (obrigatório); fica no histórico do município' } },
     async (by, at) =>
       withMotivo(at.world, at.values, () =>
         sayDone(at, retirarAviso(at.registry, at.slug, at.id, by), `O endereço ${at.id} foi retirado.`),

@@ -102,7 +102,7 @@ describe('nfse aliquotas importar', () => {
         `2: tributo PIS não existe: use ${LINHAS}`,
         '3: uf só se usa com IBS-UF; deixe-a vazia em CBS',
         '4: uf XX não é a sigla de um estado, como SP',
-        '5: municipio 3550309 não é o código IBGE, de 7 algarismos, de nenhum município',
+        '5: municipio 3550309 não é o código IBGE, de 7 dígitos, de nenhum município',
         '6: municipio só se usa com IBS-MUN; deixe-o vazio em IBS-UF',
         '7: cclasstrib 999999 não existe na tabela de classificação tributária',
         '8: inicio é anterior a 01/01/2026, a primeira competência do IBS e da CBS',

@@ -70,7 +70,7 @@ export async function wholeActions(call: InMunicipio, nome: RegistroNome): Promi
 ${form({
   action: pathIn(slug, `/cadastros/desfazer/${nome}`),
   token: formTokenOf(visitor),
-  fields: field({ name: 'motivo', label: 'Motivo', help: 'Fica na trilha.', required: true }),
+  fields: field({ name: 'motivo', label: 'Motivo', help: 'Fica no histórico.', required: true }),
   button: 'Desfazer a importação',
   isGrave: true,
 })}`,
@@ -163,7 +163,7 @@ async function linePage(
   const cells = isSent ? takeOvertaken(written, overtaken) : (known?.cells ?? {});
   const action = pathIn(slug, `/cadastros/linha/${nome}`);
   const token = formTokenOf(visitor);
-  const motivo = field({ name: 'motivo', label: 'Motivo', help: 'Fica na trilha.' });
+  const motivo = field({ name: 'motivo', label: 'Motivo', help: 'Fica no histórico.' });
   return {
     title: `${titulo}: ${id === undefined ? 'nova linha' : 'alterar'}`,
     here: HERE,
@@ -185,7 +185,7 @@ async function linePage(
 ${form({
   action: pathIn(slug, `/cadastros/retirar/${nome}`),
   token,
-  fields: html`${carried([['id', id]])}${field({ name: 'motivo', label: 'Motivo', help: 'Fica na trilha.', of: 'retirar' })}`,
+  fields: html`${carried([['id', id]])}${field({ name: 'motivo', label: 'Motivo', help: 'Fica no histórico.', of: 'retirar' })}`,
   button: 'Retirar a linha',
   isGrave: true,
 })}`,

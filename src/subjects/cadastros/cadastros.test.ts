@@ -342,7 +342,7 @@ const WRONG: Readonly<Record<What, readonly (readonly [row: string, why?: RegExp
   beneficios: [
     ['35503080400001,Certo,reducao_percentual,50.00,,,,2026-01-01,'],
     [',A,isencao,,,,,2026-01-01,', /numero está vazio/],
-    ['123,A,isencao,,,,,2026-01-01,', /numero não tem 14 algarismos/],
+    ['123,A,isencao,,,,,2026-01-01,', /numero não tem 14 dígitos/],
     ['33045570400001,A,isencao,,,,,2026-01-01,', /não começa com o código IBGE do município, 3550308/],
     ['35503080400007,A,isento,,,,,2026-01-01,', /tipo isento não existe; use isencao, reducao_percentual/],
     ['35503080400008,A,reducao_percentual,,,,,2026-01-01,', /reducao está vazio, e o tipo é reducao_percentual/],
@@ -370,7 +370,7 @@ const WRONG: Readonly<Record<What, readonly (readonly [row: string, why?: RegExp
     [',11222333000181,,2026-01-01,', /regime está vazio; use o código: 1 Ato Cooperado/],
     ['0,11222333000181,,2026-01-01,', /regime 0 não existe/],
     ['6,11222333000182,,2026-01-01,', /documento não é um CNPJ/],
-    ['6,11444777000161,9,2026-01-01,', /servicos 9 não tem 6 algarismos/],
+    ['6,11444777000161,9,2026-01-01,', /servicos 9 não tem 6 dígitos/],
     ['5,11222333000181,,31/02/2026,', /inicio traz um dia que não existe/],
     // The periods overlap for the same regime and document; another regime or document is another line.
     ['6,11222333000181,,2026-05-01,', /o período se sobrepõe ao da linha 2/],
@@ -380,7 +380,7 @@ const WRONG: Readonly<Record<What, readonly (readonly [row: string, why?: RegExp
   'nao-incidencias': [
     ['010101,11222333000181,2026-01-01,'],
     ['010101,,2026-01-01,'],
-    ['1010,,2026-01-01,', /codigo_tributacao_nacional 1010 não tem 6 algarismos/],
+    ['1010,,2026-01-01,', /codigo_tributacao_nacional 1010 não tem 6 dígitos/],
     ['010201,1,2026-01-01,', /documento não é CNPJ nem CPF: tem 1 posição/],
     ['010101,,2026-02-01,', /o período se sobrepõe ao da linha 3/],
   ],

@@ -35,10 +35,10 @@ export const CATALOGO_SHAPES = {
   ServicoMunicipal: {
     codigo: field.text('O valor de cServ/cTribMun.'),
     descricao: field.text('O serviço, como o município o descreve.'),
-    cabe_em_cTribMun: field.flag('false: o código não tem os 3 algarismos de cTribMun e não se envia na DPS.'),
+    cabe_em_cTribMun: field.flag('false: o código não tem os 3 dígitos de cTribMun e não se envia na DPS.'),
     codigo_tributacao_nacional: field.text('O cTribNac a que o serviço pertence.'),
     descricao_nacional: orNull(field.text('A descrição dele na lista nacional.')),
-    cnae_codigo: orNull(field.text('CNAE, 7 algarismos, ou null.')),
+    cnae_codigo: orNull(field.text('CNAE, 7 dígitos, ou null.')),
     aliquota: orNull(field.amount('Alíquota do ISSQN registrada, em percentual; null: vale a da DPS.')),
     inicio_vigencia: field.day('Primeiro dia em que a linha vale, AAAA-MM-DD.'),
     fim_vigencia: orNull(field.day('Último dia; null enquanto não tem fim.')),
@@ -47,10 +47,10 @@ export const CATALOGO_SHAPES = {
     grupo_obrigatorio: GRUPO,
   } satisfies FieldsOf<ServicoMunicipalItem>,
   ServicoNacional: {
-    codigo: field.text('O valor de cTribNac, 6 algarismos.'),
+    codigo: field.text('O valor de cTribNac, 6 dígitos.'),
     codigo_formatado: field.text('O mesmo com pontos: 01.01.01.'),
     descricao: field.text('O serviço.'),
-    item: field.text('Item da LC 116, 2 algarismos.'),
+    item: field.text('Item da LC 116, 2 dígitos.'),
     descricao_item: orNull(field.text('Título do item.')),
     subitem: field.text('Subitem da LC 116: 01.01.'),
     descricao_subitem: orNull(field.text('Título do subitem.')),
@@ -63,12 +63,12 @@ export const CATALOGO_SHAPES = {
     ),
   } satisfies FieldsOf<ItemNacional['codigos_tributacao_nacional']>,
   Nbs: {
-    codigo: field.text('O valor de cNBS, 9 algarismos.'),
+    codigo: field.text('O valor de cNBS, 9 dígitos.'),
     codigo_formatado: orNull(field.text('O mesmo na forma XX.XX.XX.XX-X.')),
     codigo_oficial: field.text('A grafia oficial: 1.1502.10.00.'),
     descricao: orNull(field.text('O serviço.')),
     secao: orNull(field.text('Seção da NBS, de I a V.')),
-    capitulo: field.text('Capítulo, 3 algarismos.'),
+    capitulo: field.text('Capítulo, 3 dígitos.'),
     descricao_capitulo: orNull(field.text('Título do capítulo.')),
     correlacoes: field.shape(
       'CorrelacaoDaNbs[]',
@@ -76,7 +76,7 @@ export const CATALOGO_SHAPES = {
     ),
   } satisfies FieldsOf<ItemNacional['nbs']>,
   MunicipioIbge: {
-    codigo_ibge: field.text('Código IBGE, 7 algarismos.'),
+    codigo_ibge: field.text('Código IBGE, 7 dígitos.'),
     nome: field.text('Nome.'),
     uf: field.text('Sigla do estado.'),
     fuso_horario: field.text('Fuso da base IANA, que é o das datas das suas notas.'),
@@ -88,7 +88,7 @@ export const CATALOGO_SHAPES = {
     codigo_bacen: orNull(field.text('Código do Banco Central, que a DPS não usa; null onde as fontes divergem.')),
   } satisfies FieldsOf<ItemNacional['paises']>,
   Moeda: {
-    codigo: field.text('O valor de tpMoeda, 3 algarismos; não é o da ISO 4217.'),
+    codigo: field.text('O valor de tpMoeda, 3 dígitos; não é o da ISO 4217.'),
     sigla: field.text('Sigla de três letras.'),
     nome: field.text('Nome.'),
     ativa: field.flag('false para a que deixou de circular.'),
@@ -101,7 +101,7 @@ export const CATALOGO_SHAPES = {
     ),
     codigo_tipo_evento: field.choice(
       TIPOS_EVENTO.map(({ codigo }) => codigo),
-      'Código nacional, 6 algarismos.',
+      'Código nacional, 6 dígitos.',
     ),
     descricao: field.text('Nome nacional do tipo.'),
     aceito_neste_canal: field.flag('false: só a prefeitura o registra (E9016).'),

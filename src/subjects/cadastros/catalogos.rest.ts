@@ -85,7 +85,7 @@ const NACIONAIS: { readonly [Nome in NomeDeCatalogo]: Nacional<Nome> } = {
     summary: 'Os municípios e o Distrito Federal, pelo código IBGE.',
     item: 'MunicipioIbge',
     filtros: {
-      codigo_ibge: 'O código IBGE inteiro, 7 algarismos.',
+      codigo_ibge: 'O código IBGE inteiro, 7 dígitos.',
       uf: 'Sigla do estado, em maiúsculas ou minúsculas.',
       nome: `Palavras do nome, ${SEM_ACENTO}.`,
     },
@@ -98,7 +98,7 @@ const NACIONAIS: { readonly [Nome in NomeDeCatalogo]: Nacional<Nome> } = {
   moedas: {
     summary: 'As moedas da tabela do Banco Central: os valores de tpMoeda, que não são os da ISO 4217.',
     item: 'Moeda',
-    filtros: { codigo: 'O código inteiro, 3 algarismos: 220.', sigla: 'A sigla inteira: USD.' },
+    filtros: { codigo: 'O código inteiro, 3 dígitos: 220.', sigla: 'A sigla inteira: USD.' },
   },
 };
 

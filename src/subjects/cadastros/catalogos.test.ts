@@ -486,17 +486,17 @@ describe('pages', () => {
 describe('a filter that no item can pass', () => {
   // Specification, "Catalogs": the filters match exactly or by words, and the text does not mention refused values.
   for (const [nome, query, says] of [
-    ['municipios', { codigo_ibge: 'abc' }, /codigo_ibge="abc".*7 algarismos/],
-    ['municipios', { codigo_ibge: '355030' }, /codigo_ibge="355030".*7 algarismos/],
+    ['municipios', { codigo_ibge: 'abc' }, /codigo_ibge="abc".*7 dígitos/],
+    ['municipios', { codigo_ibge: '355030' }, /codigo_ibge="355030".*7 dígitos/],
     ['municipios', { uf: 'xx', codigo_ibge: '1' }, /codigo_ibge="1".*uf="xx".*estado/],
     ['paises', { codigo: 'BRA' }, /codigo="BRA".*2 letras/],
-    ['moedas', { codigo: 'USD' }, /codigo="USD".*3 algarismos.*sigla/],
+    ['moedas', { codigo: 'USD' }, /codigo="USD".*3 dígitos.*sigla/],
     ['moedas', { sigla: '220' }, /sigla="220".*3 letras/],
-    ['nbs', { codigo: 'abc' }, /codigo="abc".*9 algarismos/],
+    ['nbs', { codigo: 'abc' }, /codigo="abc".*9 dígitos/],
     ['nbs', { secao: '1' }, /secao="1".*romanos/],
-    ['codigos_tributacao_nacional', { codigo: 'abc' }, /codigo="abc".*6 algarismos/],
+    ['codigos_tributacao_nacional', { codigo: 'abc' }, /codigo="abc".*6 dígitos/],
     ['codigos_tributacao_nacional', { item: 'I' }, /item="I".*LC 116/],
-    ['codigos_tributacao_municipal', { cnae_codigo: '62015' }, /cnae_codigo="62015".*7 algarismos/],
+    ['codigos_tributacao_municipal', { cnae_codigo: '62015' }, /cnae_codigo="62015".*7 dígitos/],
   ] as const) {
     test(`${nome}?${new URLSearchParams(query)}: 200, nothing, and the form that it wants`, async () => {
       const { status, body } = await catalogo(nome, query, 'exemplo');

@@ -102,7 +102,7 @@ const FILTERS: Filters<ServicoVigente, (typeof FILTROS_MUNICIPAIS)[number]> = {
     key: cnaeIn,
     forma: {
       isFit: (asked) => /^\d{7}$/.test(cnaeIn(asked)),
-      esperado: 'os 7 algarismos do CNAE, com ou sem pontuação: 6201-5/01',
+      esperado: 'os 7 dígitos do CNAE, com ou sem pontuação: 6201-5/01',
     },
   },
 };

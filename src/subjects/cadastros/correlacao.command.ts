@@ -8,7 +8,7 @@ export const CORRELACAO_COMMANDS: readonly Command[] = [
     comando: 'correlacao',
     oQue: 'a correlação',
     resumo:
-      'Importa a correlação do porto SOAP legado, em CSV: o que falta a um RPS (NBS, IBS e CBS) por item da lista. O arquivo substitui a correlação inteira.',
+      'Importa a correlação do serviço SOAP legado, em CSV: o que falta a um RPS (NBS, IBS e CBS) por item da lista. O arquivo substitui a correlação inteira.',
     notes: [
       ['Colunas', columnsText('correlacao')],
       ['Código', 'codigo_municipal vazio vale para todo RPS do item que não tem linha própria'],

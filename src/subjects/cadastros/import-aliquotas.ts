@@ -147,7 +147,7 @@ function placeOf(line: Line, tributo: LinhaIbsCbs): string {
   const codigo = line.text('municipio');
   if (codigo === '') return '';
   if (municipioOf(codigo) === undefined)
-    line.refuse('municipio', `${codigo} não é o código IBGE, de 7 algarismos, de nenhum município`);
+    line.refuse('municipio', `${codigo} não é o código IBGE, de 7 dígitos, de nenhum município`);
   else if (tributo !== 'IBS-MUN') line.refuse('municipio', `só se usa com IBS-MUN; deixe-o vazio em ${tributo}`);
   return codigo;
 }

@@ -270,8 +270,7 @@ function readBlock<Row>(
 }
 
 const MENDS: Readonly<Record<Mend, string>> = {
-  zeros:
-    'Zeros à esquerda que a planilha tinha tirado, e que os algarismos de controle ou a tabela confirmam, devolvidos',
+  zeros: 'Zeros à esquerda que a planilha tinha tirado, e que os dígitos de controle ou a tabela confirmam, devolvidos',
 };
 
 function describeMend(mend: Mend, lines: number): string {

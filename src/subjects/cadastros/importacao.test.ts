@@ -287,7 +287,7 @@ describe('nfse prestador importar', () => {
       15: /^as aspas que abrem um campo não se fecham$/,
       16: /^simples_inicio não é uma data \(AAAA-MM-DD ou DD\/MM\/AAAA\)$/,
       17: /^inscricao_municipal tem na posição 1 o caractere "–" \(U\+2013\).*\(use: -77\)$/,
-      18: /^inscricao_municipal não tem letras nem algarismos; deixe vazio quando não há$/,
+      18: /^inscricao_municipal não tem letras nem dígitos; deixe vazio quando não há$/,
     };
     assert.deepEqual([...bad.keys()], Object.keys(reasons).map(Number), JSON.stringify([...bad]));
     for (const [linha, reason] of Object.entries(reasons)) assert.match(bad.get(Number(linha))!, reason);
@@ -616,7 +616,7 @@ describe('nfse servicos importar', () => {
       4: /^codigo tem mais de 20 posições.*; codigo_tributacao_nacional 999999 não existe na lista nacional; cnae_codigo não tem 7/,
       5: /^codigo_tributacao_nacional 010100 é um título .*; aliquota passa de 5 %/,
       6: /^aliquota não é um percentual.*; fim é anterior a inicio$/,
-      7: /^codigo_tributacao_nacional \S+ não tem 6 algarismos; aliquota .*; inicio traz um dia que não existe/,
+      7: /^codigo_tributacao_nacional \S+ não tem 6 dígitos; aliquota .*; inicio traz um dia que não existe/,
       9: /^repete a chave da linha 2 com outros dados$/,
     };
     assert.deepEqual([...bad.keys()], Object.keys(reasons).map(Number), JSON.stringify([...bad]));

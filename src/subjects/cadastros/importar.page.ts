@@ -220,7 +220,7 @@ function previaShown({ slug, visitor }: InMunicipio, { id, data }: Importacao, o
   const confirm = form({
     action: pathIn(slug, `/cadastros/importacao/${id}/gravar`),
     token: formTokenOf(visitor),
-    fields: html`${carried(recusadas > 0 ? [['parcial', 'sim']] : [])}${field({ name: 'motivo', label: 'Motivo', help: 'Fica na trilha.' })}`,
+    fields: html`${carried(recusadas > 0 ? [['parcial', 'sim']] : [])}${field({ name: 'motivo', label: 'Motivo', help: 'Fica no histórico.' })}`,
     button: `${recusadas === 0 ? 'Gravar' : 'Gravar as linhas boas'}${perguntas.length > 0 ? ' assim mesmo' : ''}`,
   });
   const isPossible = !isNothing && (recusadas === 0 || REGISTROS[registro].isWhole !== true);

@@ -81,7 +81,7 @@ const REPAROS: Readonly<Partial<Record<ListaNome, readonly Reparo[]>>> = {
     {
       has: ({ codigo }) => !CTRIBMUN.test(String(codigo)),
       diz: (quantas) =>
-        `Linhas com código que não cabe em cTribMun (3 algarismos), que valem só pelo código nacional: ${quantas}.`,
+        `Linhas com código que não cabe em cTribMun (3 dígitos), que valem só pelo código nacional: ${quantas}.`,
     },
     {
       isPergunta: true,

@@ -185,7 +185,7 @@ describe('zeros that a spreadsheet removed', () => {
       await town(),
       `documento;razao_social;inscricao_municipal\n"4,0188E+11";Empresa;1\n`,
     );
-    assert.match(err, /está em notação científica, e a planilha pode ter perdido algarismos/);
+    assert.match(err, /está em notação científica, e a planilha pode ter perdido dígitos/);
   });
 });
 

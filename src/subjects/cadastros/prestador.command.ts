@@ -22,7 +22,7 @@ import { type AcaoDePrestador, listPrestadores, operatePrestador, showPrestador 
 import { columnsText, registroCommands } from './registro.command.ts';
 
 const MUNICIPIO = { municipio: { takes: 'SLUG', help: 'município do cadastro' } } as const;
-const MOTIVO = { motivo: { takes: 'TEXTO', help: 'por quê; fica na trilha do prestador' } } as const;
+const MOTIVO = { motivo: { takes: 'TEXTO', help: 'por quê; fica no histórico do prestador' } } as const;
 const INSCRICAO = {
   inscricao: { takes: 'INSCRIÇÃO', help: 'só o estabelecimento com esta inscrição (sem ela: todos)' },
 };

@@ -99,7 +99,7 @@ async function onePage(call: InMunicipio, refused?: string): Promise<PageShown> 
           : simples.map(([inicio, fim]) => `de ${inicio} ${fim === null ? 'em diante' : `a ${fim}`}`).join('; '),
       ],
     ])}<p class="botoes">${link(pathIn(slug, '/notas', { prestador: documento }), 'Ver as notas deste prestador')}</p>
-${found.map((one) => establishment(slug, one, mayChange))}${mayChange ? actionsOn(slug, found, formTokenOf(visitor)) : undefined}<h2>Trilha</h2>
+${found.map((one) => establishment(slug, one, mayChange))}${mayChange ? actionsOn(slug, found, formTokenOf(visitor)) : undefined}<h2>Histórico</h2>
 ${actsTable('atos' in trilha ? trilha.atos : [])}`,
   };
 }
@@ -159,7 +159,7 @@ ${possible.map((acao) =>
 ${form({
   action: pathIn(slug, `${pathOf(documento)}/${acao}`),
   token,
-  fields: html`${found.length > 1 ? field({ name: 'inscricao', label: 'Estabelecimento', choices, required: true, of: acao }) : undefined}${field({ name: 'motivo', label: 'Motivo', help: 'Fica na trilha do prestador.', required: acao !== 'desbloquear', of: acao })}`,
+  fields: html`${found.length > 1 ? field({ name: 'inscricao', label: 'Estabelecimento', choices, required: true, of: acao }) : undefined}${field({ name: 'motivo', label: 'Motivo', help: 'Fica no histórico do prestador.', required: acao !== 'desbloquear', of: acao })}`,
   button: ACOES[acao].nome,
   isGrave: acao !== 'desbloquear',
 })}`,
@@ -252,7 +252,7 @@ ${PERIOD_COLUMNS.flatMap((column) => (problems[column] === undefined ? [] : [htm
   ([inicio, fim], place) =>
     html`<div class="filtros">${field({ name: 'simples_inicio', label: 'De', type: 'date', value: inicio, of: String(place) })}${field({ name: 'simples_fim', label: 'Até', type: 'date', value: fim, of: String(place) })}</div>`,
 )}</fieldset>
-${field({ name: 'motivo', label: 'Motivo', help: 'Fica na trilha do prestador.' })}`,
+${field({ name: 'motivo', label: 'Motivo', help: 'Fica no histórico do prestador.' })}`,
         button: 'Gravar',
         beside: html` ${link(pathIn(slug, isNew ? PATH : pathOf(cells['documento']!)), 'Voltar')}`,
       },

@@ -19,7 +19,7 @@ import { IMPORT_OPTIONS, runImport, tellPrevia } from './importar.command.ts';
 import { type Conta, exportRegistro, importRegistro, REGISTROS, type RegistroNome, undoImport } from './registros.ts';
 
 const MUNICIPIO = { municipio: { takes: 'SLUG', help: 'município do cadastro' } } as const;
-const MOTIVO = { takes: 'TEXTO', help: 'por quê; fica na trilha do município' } as const;
+const MOTIVO = { takes: 'TEXTO', help: 'por quê; fica no histórico do município' } as const;
 
 export type RegistroCommands = {
   readonly nome: RegistroNome;
@@ -58,7 +58,7 @@ export function registroCommands(of: RegistroCommands): readonly Command[] {
     {
       name: `${comando} desfazer`,
       summary: `Desfaz a última importação: ${oQue} fica como era antes dela.`,
-      options: { ...MUNICIPIO, motivo: { ...MOTIVO, help: 'por quê (obrigatório); fica na trilha do município' } },
+      options: { ...MUNICIPIO, motivo: { ...MOTIVO, help: 'por quê (obrigatório); fica no histórico do município' } },
       run: (world, values) =>
         inMunicipio(world, values, 'em que município desfazer', async (municipio) =>
           withMotivo(world, values, () =>

@@ -50,6 +50,6 @@ async function writeAcesso(
     }
     for (const tenant of tenants) await store.atos.record(tenant, [ato]);
   } catch (error) {
-    tellTrouble(log, error, {}, 'um acesso ao painel não pôde ser escrito na trilha');
+    tellTrouble(log, error, {}, 'um acesso ao painel não pôde ser escrito no histórico');
   }
 }

@@ -121,7 +121,7 @@ export function readLogin(text: string): { readonly login: string } | Problem {
   if (LOGIN.test(login)) return { login };
   return {
     problem:
-      'O login tem de 3 a 100 posições: letras sem acento, algarismos, ponto, hífen, sublinhado, + e @. O e-mail serve.',
+      'O login tem de 3 a 100 posições: letras sem acento, dígitos, ponto, hífen, sublinhado, + e @. O e-mail serve.',
   };
 }
 

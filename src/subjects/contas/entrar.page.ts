@@ -221,7 +221,7 @@ function codePage({ visitor }: Inside, problem?: string): PageShown {
   const code = field({
     name: 'codigo',
     label: 'Código do aplicativo',
-    help: 'Os seis algarismos que o aplicativo de autenticação mostra agora.',
+    help: 'Os seis dígitos que o aplicativo de autenticação mostra agora.',
     autocomplete: 'one-time-code',
     inputmode: 'numeric',
     maxlength: 7,
@@ -295,7 +295,7 @@ export async function secretForm({ world, visitor }: Inside, action: string): Pr
   return html`<ol><li>Abra um aplicativo de autenticação no telefone (FreeOTP, Google Authenticator, o do navegador) e leia este código:
 ${qrPicture(qr)}</li>
 <li>Ou digite nele o segredo: <code>${shown}</code></li>
-<li>Escreva abaixo os seis algarismos que ele mostra.</li></ol>
+<li>Escreva abaixo os seis dígitos que ele mostra.</li></ol>
 ${form({ action, token: formTokenOf(visitor), fields, button: 'Confirmar' })}`;
 }
 

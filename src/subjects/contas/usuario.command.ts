@@ -23,7 +23,7 @@ import {
 } from './usuarios.ts';
 
 const MUNICIPIO = { takes: 'SLUG', help: 'município em que a pessoa trabalha' } as const;
-const MOTIVO = { takes: 'TEXTO', help: 'por quê; fica na trilha do município' } as const;
+const MOTIVO = { takes: 'TEXTO', help: 'por quê; fica no histórico do município' } as const;
 
 export const USUARIO_COMMANDS: readonly Command[] = [
   {
@@ -147,7 +147,7 @@ function rowOf({ login, nome, papeis, ofertas, situacao, segundoFator, provedor 
 
 async function bloquear(world: CliWorld, values: Values, login: string, isBlocked: boolean): Promise<number> {
   if (isBlocked && textOf(values, 'motivo') === undefined) {
-    return askedWrongly(world, 'Falta --motivo TEXTO: ele fica na trilha de cada município da conta.\n');
+    return askedWrongly(world, 'Falta --motivo TEXTO: ele fica no histórico de cada município da conta.\n');
   }
   return world.registry(async (registry) => {
     const refused = await bloquearUsuario(registry, login, isBlocked, byHand(values));

@@ -159,7 +159,7 @@ async function onePage(call: InMunicipio, refused?: Problem): Promise<PageShown>
     const motivo = field({
       name: 'motivo',
       label: 'Motivo',
-      help: 'Fica na trilha.',
+      help: 'Fica no histórico.',
       required: path === 'bloquear',
       of: path,
     });

@@ -168,7 +168,7 @@ export function bloquearUsuario(
     if (isBlocked && by.via === 'painel' && by.quem === conta.login) {
       return { problem: 'Esta é a sua própria conta: quem a bloqueia é outra pessoa.' };
     }
-    if (isBlocked && !by.motivo?.trim()) return { problem: 'Falta o motivo do bloqueio: ele fica na trilha.' };
+    if (isBlocked && !by.motivo?.trim()) return { problem: 'Falta o motivo do bloqueio: ele fica no histórico.' };
     await contas.change(conta.id, { bloqueadaEm: isBlocked ? now() : null }, now());
     if (isBlocked) await contas.sessoes.endAll(conta.id, undefined, now());
     const acao = isBlocked ? 'bloqueado' : 'desbloqueado';

@@ -279,7 +279,7 @@ function perguntar(world: CliWorld, values: Values, municipio: string | undefine
       tellAlem(one, conta.tell);
       if (one.prestadores > 0) {
         conta.tell(
-          `${one.tenant}: adiantada a numeração de ${groupDigits(one.prestadores)} prestadores além do que o ADN conhece. Está na trilha.`,
+          `${one.tenant}: adiantada a numeração de ${groupDigits(one.prestadores)} prestadores além do que o ADN conhece. Está no histórico.`,
         );
       }
     }
@@ -294,7 +294,7 @@ function tellRestored(done: Restaurada, isElsewhere: boolean, { tell }: Conta): 
   const { copia, location, guardado, alem, fechados, prestadores, folga, juizo, ms } = done;
   for (const one of alem) tellAlem(one, tell);
   tell(
-    `Adiantada a numeração de ${groupDigits(prestadores)} ${prestadores === 1 ? 'prestador' : 'prestadores'} em ${folga} números, além do que o ADN conhece: o que se emitiu depois do momento não se repete. Está na trilha.`,
+    `Adiantada a numeração de ${groupDigits(prestadores)} ${prestadores === 1 ? 'prestador' : 'prestadores'} em ${folga} números, além do que o ADN conhece: o que se emitiu depois do momento não se repete. Está no histórico.`,
   );
   const waiting = Object.entries(juizo.fila).map(([tipo, quantos]) => `${groupDigits(quantos)} (${tipo})`);
   if (waiting.length > 0) {

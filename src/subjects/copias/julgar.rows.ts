@@ -63,7 +63,7 @@ const LAWS: Readonly<Record<string, string>> = {
     join meses m on m.mes = n.mes and m.arquivado_em is null
     left join documentos d on d.tenant = n.tenant and d.nota = n.id and d.mes = n.mes
     where $1::text[] is not null and d.nota is null`,
-  trilha: `select format('%s: a trilha da nota %s não chega ao estado dela', n.tenant, n.chave_acesso) as achado from notas n
+  trilha: `select format('%s: o histórico da nota %s não chega ao estado dela', n.tenant, n.chave_acesso) as achado from notas n
     join meses m on m.mes = n.mes and m.arquivado_em is null
     left join lateral (select t.para, t.movimento from trilha_notas t where t.tenant = n.tenant and t.nota = n.id and t.mes = n.mes
       order by t.movimento desc limit 1) t on true

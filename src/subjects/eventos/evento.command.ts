@@ -88,7 +88,7 @@ export const EVENTO_COMMANDS: readonly Command[] = [
   defineOperation('reprocessar', 'Envia de novo um evento que falhou, depois de perguntar ao ADN se já o tem.'),
   defineOperation('separar', 'Separa para análise um evento em erro: ele não é mais enviado sozinho.'),
   defineOperation('cancelar', 'Retira um evento que ainda não foi enviado ao ADN.'),
-  defineOperation('dispensar', 'Dispensa um evento do envio ao ADN, de vez.'),
+  defineOperation('dispensar', 'Dispensa um evento do envio ao ADN, em definitivo.'),
   {
     name: 'evento arquivar',
     arguments: '[ID …]',
@@ -100,7 +100,7 @@ export const EVENTO_COMMANDS: readonly Command[] = [
         takes: 'N',
         help: 'em vez dos ID: arquiva todas as recusas do filtro, se são N; sem ela o comando diz quantas são',
       },
-      motivo: { takes: 'TEXTO', help: 'por quê; fica na trilha' },
+      motivo: { takes: 'TEXTO', help: 'por quê; fica no histórico' },
     },
     run: (world, values, ids) =>
       ofMunicipio(world, values, (slug) =>
@@ -121,7 +121,7 @@ function defineOperation(operacao: Operacao, summary: string): Command {
     summary,
     options: {
       ...MUNICIPIO,
-      motivo: { takes: 'TEXTO', help: 'por quê; fica na trilha e em mensagem_retorno, que o integrador lê' },
+      motivo: { takes: 'TEXTO', help: 'por quê; fica no histórico e em mensagem_retorno, que o integrador lê' },
     },
     run: (world, values, [id]) =>
       ofMunicipio(world, values, async (municipio) => {
@@ -308,7 +308,8 @@ function describeEvento(
   const can = operacoes.map((operacao) => `  nfse evento ${operacao} ${evento.id_evento} --municipio ${slug}\n`);
   return [
     eventoLines(evento, [...own, ...Object.entries(campos)]),
-    `Trilha:\n${trailRows(trilha).join('\n')}\n`,
+    `Histórico:
+${trailRows(trilha).join('\n')}\n`,
     can.length === 0 ? '' : `O que se pode fazer:\n${can.join('')}`,
   ].join('');
 }

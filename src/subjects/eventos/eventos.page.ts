@@ -205,8 +205,8 @@ export function motivoField(operacao: Operacao): Html {
     label: 'Motivo',
     help:
       operacao === 'arquivar' || operacao === 'reprocessar' || operacao === 'separar'
-        ? 'Por que se faz isto. Fica na trilha.'
-        : 'Por que se faz isto. Fica na trilha, e quem pediu o evento o lê.',
+        ? 'Por que se faz isto. Fica no histórico.'
+        : 'Por que se faz isto. Fica no histórico, e quem pediu o evento o lê.',
     maxlength: MOTIVO_MAX,
     of: operacao,
   });

@@ -29,7 +29,7 @@ export const EVENTO_FIELDS = {
   ),
   codigo_tipo_evento: field.choice(
     TIPOS_EVENTO.map(({ codigo }) => codigo),
-    'Código nacional do tipo, 6 algarismos.',
+    'Código nacional do tipo, 6 dígitos.',
   ),
   tipo_evento: field.choice(
     TIPOS_EVENTO.map(({ slug }) => slug),

@@ -43,7 +43,7 @@ ${field({
   name: 'chave',
   label: 'Chave de acesso da nota',
   value: chave,
-  help: '50 algarismos. Pode ser colada com espaços.',
+  help: '50 dígitos. Pode ser colada com espaços.',
   required: true,
 })}${field({
   name: 'tipo',
@@ -96,7 +96,7 @@ async function fieldsPage(
       ? field({
           name: CNPJ,
           label: 'CNPJ do município',
-          help: 'O município ainda não tem certificado configurado, que o diria. Só algarismos e letras.',
+          help: 'O município ainda não tem certificado configurado, que o diria. Só dígitos e letras.',
           value: written(CNPJ),
           problem: problems[CNPJ],
           required: true,
@@ -105,7 +105,7 @@ async function fieldsPage(
     ...tipo.campos.map((campo) => fieldOf(campo, eventos, written(campo.nome), problems[campo.nome])),
     field({
       name: 'motivo',
-      label: 'Anotação para a trilha',
+      label: 'Anotação para o histórico',
       help: 'Só quem usa este console a lê; não vai no evento.',
       maxlength: 255,
       value: written('motivo'),

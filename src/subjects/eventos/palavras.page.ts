@@ -110,7 +110,7 @@ export const ATOS: Readonly<Record<Operacao, Ato>> = {
   dispensar: {
     botao: 'Dispensar do envio',
     feito: 'dispensado',
-    faz: 'Não será enviado ao ADN, de vez. Se o ADN o recebeu numa tentativa anterior, lá ele vale. Não se desfaz.',
+    faz: 'Não será enviado ao ADN, em definitivo. Se o ADN o recebeu numa tentativa anterior, lá ele vale. Não se desfaz.',
     papel: 'operacao',
     isGrave: true,
   },

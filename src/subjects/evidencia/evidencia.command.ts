@@ -23,7 +23,7 @@ export const EVIDENCIA: Command = {
       takes: 'ARQUIVO',
       help: 'onde escrever; sem ela, evidencia-CHAVE.zip nesta pasta. Um arquivo que já existe fica',
     },
-    motivo: { takes: 'TEXTO', help: 'para que processo ou ofício; fica na trilha' },
+    motivo: { takes: 'TEXTO', help: 'para que processo ou ofício; fica no histórico' },
   },
   run: (world, values, [chave]) =>
     inMunicipio(world, values, 'de que município é a nota', (municipio) => escrever(world, values, municipio, chave!)),
@@ -46,7 +46,7 @@ async function escrever(world: CliWorld, values: Values, municipio: string, chav
   world.out(`${arquivos} arquivos em ${file}. Extraia-os numa pasta vazia e comece por LEIA-ME.html.\n`);
   for (const one of contradicoes) world.err(`Contradição: ${printable(one)}\n`);
   if (contradicoes.length > 0) world.err(CONTRADICTED);
-  world.out('O conjunto tem dados pessoais das partes da nota, e quem o fez está na trilha do município.\n');
+  world.out('O conjunto tem dados pessoais das partes da nota, e quem o fez está no histórico do município.\n');
   return 0;
 }
 

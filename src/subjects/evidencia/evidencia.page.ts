@@ -15,7 +15,7 @@ function evidence({ slug, papel, params, visitor }: InMunicipio): Inserted {
 ${form({
   action: pathIn(slug, `/notas/${params['chave']}/evidencia`),
   token: formTokenOf(visitor),
-  fields: field({ name: 'motivo', label: 'Para quê', help: 'O processo ou o ofício, por exemplo. Fica na trilha.' }),
+  fields: field({ name: 'motivo', label: 'Para quê', help: 'O processo ou o ofício, por exemplo. Fica no histórico.' }),
   button: 'Baixar o conjunto de provas',
 })}`,
   );

@@ -54,7 +54,7 @@ export async function gatherDeclaracao({ world, municipio, row }: On): Promise<P
   const made = await gatherRecebido(world, municipio, {
     pasta: '1-declaracao',
     nome: 'lote',
-    oQue: `O lote de RPS número ${numero_lote}, protocolo ${protocolo}, como foi recebido no porto legado: esta nota é a do RPS de número de ordem ${ordem + 1} nele.`,
+    oQue: `O lote de RPS número ${numero_lote}, protocolo ${protocolo}, como foi recebido no serviço SOAP legado: esta nota é a do RPS de número de ordem ${ordem + 1} nele.`,
     bytes: lote.recebido,
     assinatura: null,
     confianca: lote.confianca,
@@ -259,7 +259,7 @@ function readJulgamento(text: string | undefined): { readonly programa: string |
 }
 
 const KEPT =
-  'Com a nota se guardou o programa que a julgou: versão e commit, o código com que se acha, no repositório público, o texto das regras, do leiaute e dos catálogos nacionais daquele dia; e os avisos que a emissão respondeu, como foram ditos (avisos_na_emissao; vazio: não houve nenhum). Estão entre as linhas provadas na trilha de auditoria, no fim desta página.';
+  'Com a nota se guardou o programa que a julgou: versão e commit, o código com que se acha, no repositório público, o texto das regras, do leiaute e dos catálogos nacionais daquele dia; e os avisos que a emissão respondeu, como foram ditos (avisos_na_emissao; vazio: não houve nenhum). Estão entre as linhas provadas no histórico de auditoria, no fim desta página.';
 const NOT_KEPT =
   'Esta nota é de antes de se guardar com ela o commit do programa e os avisos da emissão: do programa fica o que está escrito na nota.';
 
@@ -309,7 +309,7 @@ function ofTheAdn(trilha: readonly NotaStep[], respostas: Respostas): Respostas 
 const SENT =
   'O que se envia ao ADN é o documento 2-nota/nfse.xml, byte a byte, comprimido (gzip) e em Base64, num lote com outras notas (POST /adn/DFe), numa conexão TLS em que o município mostra o certificado com que também assina.';
 const ANSWERED =
-  'De cada resposta está aqui o texto, como veio, com o que ele dizia das outras notas do lote retirado da lista Lote. A primeira linha de cada arquivo é do serviço: o status HTTP e o endereço que respondeu; um traço onde não veio resposta, e abaixo o porquê; ou «consulta», onde o ADN, perguntado, mostrou o documento. Cada texto está na linha do seu movimento, provada na trilha de auditoria, no fim desta página. O ADN tem o seu próprio registro, que se pede a ele pela chave de acesso e pelo número de recepção.';
+  'De cada resposta está aqui o texto, como veio, com o que ele dizia das outras notas do lote retirado da lista Lote. A primeira linha de cada arquivo é do serviço: o status HTTP e o endereço que respondeu; um traço onde não veio resposta, e abaixo o porquê; ou «consulta», onde o ADN, perguntado, mostrou o documento. Cada texto está na linha do seu movimento, provada no histórico de auditoria, no fim desta página. O ADN tem o seu próprio registro, que se pede a ele pela chave de acesso e pelo número de recepção.';
 const UNANSWERED =
   'O texto de uma resposta não está guardado: ou não veio ainda nenhuma, ou a nota é de antes de se guardarem. Ficam a decisão, o número de recepção, o momento e, na recusa, os códigos e os textos. O ADN tem o seu próprio registro, que se pede a ele pela chave de acesso e pelo número de recepção.';
 

@@ -14,7 +14,7 @@ import { type Arquivado, ArquivoRecusado, endOfMes, type SignArquivo } from './a
 const AFTER_DAYS = 62;
 
 const NOWHERE =
-  'NFSE_ARQUIVO não está definida. Dê a ela o caminho absoluto da pasta do arquivo, ou s3://balde/prefixo, o mesmo para este comando e para o serviço.';
+  'NFSE_ARQUIVO não está definida. Dê a ela o caminho absoluto da pasta do arquivo, ou s3://bucket/prefixo, o mesmo para este comando e para o serviço.';
 
 /** `2026-01` as 202601. */
 export function readMes(text: string): number | undefined {

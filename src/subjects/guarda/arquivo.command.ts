@@ -17,7 +17,7 @@ export const ARQUIVO_COMMANDS: readonly Command[] = [
     name: 'arquivo fechar',
     arguments: 'AAAA-MM',
     summary:
-      'Leva os documentos e a trilha de um mês do banco para NFSE_ARQUIVO, uma pasta ou um balde S3; as consultas continuam.',
+      'Leva os documentos e o histórico de um mês do banco para NFSE_ARQUIVO, uma pasta ou um bucket S3; as consultas continuam.',
     run: (world, _values, [mes]) => fechar(world, mes!),
   },
   {

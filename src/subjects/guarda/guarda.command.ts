@@ -19,7 +19,7 @@ import { type Contado, eliminateMes, holdMes, listHolds, rehearseElimination, re
 
 const HOLD_OPTIONS = {
   municipio: { takes: 'SLUG', help: 'município do mês' },
-  motivo: { takes: 'TEXTO', help: 'por quê (obrigatório); fica na trilha' },
+  motivo: { takes: 'TEXTO', help: 'por quê (obrigatório); fica no histórico' },
 } as const;
 
 export const GUARDA_COMMANDS: readonly Command[] = [

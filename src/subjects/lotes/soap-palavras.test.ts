@@ -305,9 +305,9 @@ describe('what is wrong before the document', () => {
     assert.match(await response.text(), /RecepcionarLoteRpsResponse/);
     const beside = await fetch(`${address}/integracao/soap/NfesService`);
     assert.equal(beside.status, 404);
-    assert.match(await beside.text(), /porto SOAP fica em \/\{municipio\}\/soap\/nfes/);
+    assert.match(await beside.text(), /serviço SOAP fica em \/\{municipio\}\/soap\/nfes/);
     const bare = await fetch(`${address}/soap/Nfes`);
     assert.equal(bare.status, 404);
-    assert.match(await bare.text(), /começa pelo município.*porto SOAP fica em \/\{municipio\}\/soap\/nfes/);
+    assert.match(await bare.text(), /começa pelo município.*serviço SOAP fica em \/\{municipio\}\/soap\/nfes/);
   });
 });

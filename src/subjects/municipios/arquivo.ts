@@ -206,7 +206,7 @@ dicionarios/        o que é preciso para abrir documentos.pacote
 conferencia.json    de cada tabela, quantas linhas são e o SHA-256 delas (todas juntas, sem as dos nomes)
 
 Os .tsv são UTF-8, no formato de texto do COPY do PostgreSQL: colunas separadas por tabulação, \\N é nulo, e dentro de um valor \\t, \\n, \\r e \\\\
-são tabulação, fim de linha, retorno e barra. Instantes estão em UTC, números têm ponto decimal, bytes são \\\\x e dois algarismos hexadecimais cada.
+são tabulação, fim de linha, retorno e barra. Instantes estão em UTC, números têm ponto decimal, bytes são \\\\x e dois dígitos hexadecimais cada.
 Com o psql: \\copy notas (id, …) from 'notas/000001.tsv' with (header)
 
 documentos.recebido é a DPS tal como chegou; documentos.nfse, a NFS-e. Onde os dois são nulos estão juntos em documentos.pacote, em zstd com o

@@ -24,7 +24,7 @@ async function hojePage({ world, slug, query }: InMunicipio): Promise<PageShown>
     title: 'Hoje',
     here: HERE,
     main: html`<div id="hoje" hx-get="${own}" hx-trigger="every 15s" hx-select="#hoje" hx-swap="outerHTML">
-<p class="quieto">Como estava em ${agora}. ${link(own, 'Ver de novo')}</p>
+<p class="quieto">Como estava em ${agora}. ${link(own, 'Atualizar')}</p>
 ${
   apuros.length === 0
     ? notice('bom', 'Nada pede atenção.')

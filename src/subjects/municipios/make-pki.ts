@@ -165,7 +165,7 @@ function checkDocuments(cnpjs: readonly string[], cpf: string): void {
   if (wrong !== undefined) {
     throw new Error(`${wrong} não é um CNPJ: são 14 posições, sem pontuação, com dígitos verificadores que conferem.`);
   }
-  if (!cpfIsValid(cpf)) throw new Error('o CPF pedido não é válido: são 11 algarismos, sem pontuação.');
+  if (!cpfIsValid(cpf)) throw new Error('o CPF pedido não é válido: são 11 dígitos, sem pontuação.');
 }
 
 async function checkFolder(pasta: string): Promise<void> {

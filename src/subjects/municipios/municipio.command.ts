@@ -101,7 +101,7 @@ export const MUNICIPIO_COMMANDS: readonly Command[] = [
     options: {
       ...settingOptions(false),
       ...removingOptions(false),
-      motivo: { takes: 'TEXTO', help: 'por quê; fica na trilha' },
+      motivo: { takes: 'TEXTO', help: 'por quê; fica no histórico' },
     },
     run: async (world, values, [slug]) => {
       if (Object.keys(values).every((name) => name === 'motivo')) {

@@ -167,7 +167,7 @@ async function changePage(
   const motivo = field({
     name: 'motivo',
     label: 'Motivo',
-    help: 'Por que se muda. Fica na trilha.',
+    help: 'Por que se muda. Fica no histórico.',
     maxlength: MOTIVO_MAX,
   });
   const others = problems.filter(({ campo }) => campo === undefined || !CHANGEABLE.some(([name]) => name === campo));

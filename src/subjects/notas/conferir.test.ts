@@ -76,7 +76,7 @@ describe('what it is', () => {
     assert.match(await problemOf('%PDF-1.7'), /É um PDF/);
     assert.match(await problemOf('<?xml version="1.0"?><NFSe xmlns="x"/>'), /É uma NFS-e, já emitida/);
     assert.match(await problemOf('<pedRegEvento/>'), /em JSON, com tipo_evento/);
-    assert.match(await problemOf('<EnviarLoteRpsEnvio/>'), /porto SOAP antigo/);
+    assert.match(await problemOf('<EnviarLoteRpsEnvio/>'), /serviço SOAP antigo/);
     assert.match(await problemOf('<s:Envelope xmlns:s="x"/>'), /envelope SOAP/);
     assert.match(await problemOf(gzipSync(GOOD).subarray(0, 200)), /gzip está incompleto/);
     assert.match(await problemOf(gzipSync(Buffer.alloc(64 * 1024 * 1024))), /passa de 4 MB/);

@@ -101,7 +101,7 @@ const ROOT = /^<(?:[\w.-]+:)?([\w.-]+)/;
 /** Root elements of other documents, and where those documents are sent. */
 const OTHERS: Readonly<Record<string, string>> = {
   NFSe: 'É uma NFS-e, já emitida. Aqui se confere a DPS de que ela vem, antes de emitir: cole só o elemento DPS.',
-  CompNfse: 'É uma nota do porto SOAP antigo (ABRASF). Aqui se conferem DPS e eventos.',
+  CompNfse: 'É uma nota do serviço SOAP antigo (ABRASF). Aqui se conferem DPS e eventos.',
   evento:
     'É um evento do ambiente nacional, em XML. Este serviço registra o pedido de evento em JSON, com tipo_evento: veja a página de eventos da documentação.',
   pedRegEvento:
@@ -123,7 +123,7 @@ function recognise(bytes: Uint8Array): Especie | NaoReconhecido {
   const lot = /^(?:EnviarLoteRps|GerarNfse|Rps|LoteRps)/.exec(root ?? '')?.[0];
   if (lot !== undefined) {
     return {
-      problema: `É um ${root} do porto SOAP antigo (ABRASF). Aqui se confere a DPS; um RPS se confere enviando-o ao ambiente de integração.`,
+      problema: `É um ${root} do serviço SOAP antigo (ABRASF). Aqui se confere a DPS; um RPS se confere enviando-o ao ambiente de integração.`,
     };
   }
   const other = OTHERS[root ?? ''];

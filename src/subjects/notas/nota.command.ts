@@ -38,7 +38,7 @@ export const NOTA_COMMANDS: readonly Command[] = [
       ...MUNICIPIO,
       motivo: {
         takes: 'TEXTO',
-        help: 'por quê (obrigatório); fica na trilha e em mensagem_retorno, que o integrador lê',
+        help: 'por quê (obrigatório); fica no histórico e em mensagem_retorno, que o integrador lê',
       },
     },
     run: retirar,

@@ -174,7 +174,7 @@ const UNKNOWN = document(
   'Nota não encontrada',
   html`
 <h1>Nota não encontrada</h1>
-<p>Neste endereço não há nota com esta chave de acesso (E301). Confira os 50 algarismos, que estão na nota impressa, e o município que a emitiu.</p>
+<p>Neste endereço não há nota com esta chave de acesso (E301). Confira os 50 dígitos, que estão na nota impressa, e o município que a emitiu.</p>
 <p>Toda nota autorizada se consulta também no <a href="https://www.nfse.gov.br/ConsultaPublica/" rel="noreferrer">portal nacional da NFS-e</a>.</p>
 `,
 );

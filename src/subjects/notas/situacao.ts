@@ -123,7 +123,7 @@ function documentFault(documento: string): Fault | undefined {
   const isCpf = /^\d{11}$/.test(documento);
   if (!isCpf && !/^[0-9A-Z]{12}\d{2}$/.test(documento)) {
     const mensagem =
-      'O documento do prestador, no endereço, não é um CNPJ (14 posições, as duas últimas algarismos) nem um CPF (11 algarismos). Envie-o sem máscara.';
+      'O documento do prestador, no endereço, não é um CNPJ (14 posições, as duas últimas dígitos) nem um CPF (11 dígitos). Envie-o sem máscara.';
     return { codigo: 'E0003', xpath: '', mensagem, encontrado: documento.slice(0, SHOWN_MAX) };
   }
   if (isCpf ? cpfIsValid(documento) : cnpjIsValid(documento)) return undefined;

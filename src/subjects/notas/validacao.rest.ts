@@ -45,7 +45,7 @@ export const VALIDACAO_FIELDS = {
 
 export const VALIDACAO_SHAPES = {
   MunicipioIncidencia: {
-    codigo: field.text('Código IBGE, 7 algarismos.'),
+    codigo: field.text('Código IBGE, 7 dígitos.'),
     nome: field.text('Nome do município.'),
     uf: field.text('Sigla do estado.'),
   },

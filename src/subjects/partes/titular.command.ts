@@ -15,7 +15,7 @@ import { groupDigits } from '../../fiscal/group-digits.ts';
 import { eraseTitular, exportTitular, type LugarDoTitular, showTitular } from './titular.ts';
 
 const MUNICIPIO = { takes: 'SLUG', help: 'só deste município; sem ela, da instalação inteira' } as const;
-const MOTIVO = { takes: 'TEXTO', help: 'o número do pedido, sem o CPF; fica na trilha' } as const;
+const MOTIVO = { takes: 'TEXTO', help: 'o número do pedido, sem o CPF; fica no histórico' } as const;
 
 export const TITULAR_COMMANDS: readonly Command[] = [
   {
@@ -74,7 +74,7 @@ async function exportar(world: CliWorld, values: Values, [cpf]: readonly string[
   const done = await world.registry((registry) => exportTitular(registry, cpf!, textOf(values, 'municipio'), asked));
   if ('problem' in done) return refuseAsked(world, done.problem);
   world.out(`${groupDigits(sumOf(done.lugares))} linhas de ${done.lugares.length} tabelas em ${arquivo}.\n`);
-  world.out(`Na trilha, sem o CPF, com o número ${done.protocolo}. Entregue o arquivo só à própria pessoa.\n`);
+  world.out(`No histórico, sem o CPF, com o número ${done.protocolo}. Entregue o arquivo só à própria pessoa.\n`);
   return 0;
 }
 
@@ -95,7 +95,7 @@ async function apagar(world: CliWorld, values: Values, [cpf]: readonly string[])
     ({ municipio, tabela, linhas }) => `  ${municipio ?? 'instalação'}, ${tabela}: ${groupDigits(linhas)}\n`,
   );
   world.out(rows.length === 0 ? 'Não havia o que apagar.\n' : `Apagadas:\n${rows.join('')}`);
-  if (rows.length > 0) world.out(`Na trilha, sem o CPF, com o número ${done.protocolo}.\n`);
+  if (rows.length > 0) world.out(`No histórico, sem o CPF, com o número ${done.protocolo}.\n`);
   world.out('O que fica, e por quê, diz nfse titular mostrar.\n');
   return 0;
 }

@@ -141,7 +141,7 @@ async function readAsked(
 ): Promise<Asked | Problem> {
   const cpf = text.replace(/[.\-\s]/g, '');
   if (!/^\d{11}$/.test(cpf) || !cpfIsValid(cpf)) {
-    return { problem: 'Isto não é um CPF: escreva os 11 algarismos, com os dígitos verificadores certos.' };
+    return { problem: 'Isto não é um CPF: escreva os 11 dígitos, com os dígitos verificadores certos.' };
   }
   if (slug !== undefined) await municipioNamed(world, slug);
   if (by === undefined) return { cpf, slug };
@@ -149,6 +149,6 @@ async function readAsked(
   if ('problem' in read) return read;
   const isNamed = (read.motivo ?? '').replace(/[.\-\s]/g, '').includes(cpf);
   return isNamed
-    ? { problem: 'O motivo traz o CPF, e a trilha não o guarda: diga o número do pedido.' }
+    ? { problem: 'O motivo traz o CPF, e o histórico não o guarda: diga o número do pedido.' }
     : { cpf, slug };
 }

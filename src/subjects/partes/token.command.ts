@@ -27,7 +27,7 @@ export const TOKEN_COMMANDS: readonly Command[] = [
     name: 'token revogar',
     arguments: 'SLUG ID',
     summary: 'Revoga um token: em segundos ninguém mais entra com ele. ID é o da lista.',
-    options: { motivo: { takes: 'TEXTO', help: 'por quê (obrigatório); fica na trilha do município' } },
+    options: { motivo: { takes: 'TEXTO', help: 'por quê (obrigatório); fica no histórico do município' } },
     run: async (world, values, [slug, id]) =>
       withMotivo(world, values, () =>
         world.registry(async (registry) => {

@@ -87,7 +87,7 @@ async function onePage(call: InMunicipio, problem?: string): Promise<PageShown> 
   const motivo = field({
     name: 'motivo',
     label: 'Motivo',
-    help: 'Fica na trilha.',
+    help: 'Fica no histórico.',
     value: sent.text('motivo'),
     problem,
     required: true,

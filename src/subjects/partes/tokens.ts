@@ -67,7 +67,7 @@ const momento: Campo<number> = {
 };
 
 const pedido: Campo<string> = {
-  esperado: 'um texto de 16 a 64 letras, algarismos, hifens ou sublinhados, outro em cada pedido, como um UUID',
+  esperado: 'um texto de 16 a 64 letras, dígitos, hifens ou sublinhados, outro em cada pedido, como um UUID',
   read: (value) => /^[A-Za-z0-9_-]{16,64}$/.exec(textOf(value) ?? '')?.[0],
 };
 

@@ -41,7 +41,7 @@ function semDiferenca(
   return [
     caso(
       'mesma-referencia-por-numero',
-      'Um algarismo escrito por referência depois de assinado: o documento diz o mesmo.',
+      'Um dígito escrito por referência depois de assinado: o documento diz o mesmo.',
       changed(30, (whole) => whole.replace('<vServ>1', '<vServ>&#49;')),
       aceita(MESMO),
     ),

@@ -74,7 +74,7 @@ function valores(): Ataque[] {
     valor('numero-hexadecimal', 'Um número em hexadecimal.', '0x3e8'),
     valor('numero-sem-casas', 'Um ponto sem casas atrás.', '1000.'),
     valor('numero-com-virgula', 'Uma vírgula decimal.', '1000,00'),
-    valor('numero-com-sublinhado', 'Um sublinhado entre algarismos.', '1_000'),
+    valor('numero-com-sublinhado', 'Um sublinhado entre dígitos.', '1_000'),
     valor('texto-entre-aspas-simples', 'Aspas simples.', "'1000.00'"),
     valor('escape-desconhecido', 'Uma barra que não escapa nada.', '"1000.00\\x"'),
     valor('metade-de-um-par', 'Metade de um par substituto: cada leitor põe outra coisa no lugar.', '"\\ud800"'),
@@ -122,10 +122,10 @@ function valores(): Ataque[] {
       recusa('E401', 'Recusar: um serviço não tem valor negativo.'),
     ),
     valor(
-      'algarismos-de-outra-escrita',
-      'Algarismos árabes: são algarismos para quem pergunta ao Unicode.',
+      'dígitos-de-outra-escrita',
+      'Dígitos árabes: são dígitos para quem pergunta ao Unicode.',
       '"١٠٠٠.٠٠"',
-      TIPO('Recusar: só algarismos de 0 a 9.'),
+      TIPO('Recusar: só dígitos de 0 a 9.'),
     ),
     caso(
       'marcacao-no-texto',
@@ -210,7 +210,7 @@ function formas(): Ataque[] {
     ),
     caso(
       'numero-comprido',
-      'Um número de quinhentos mil algarismos: somá-los custa o quadrado.',
+      'Um número de quinhentos mil dígitos: somá-los custa o quadrado.',
       envia(['{"valor_servico":', { repete: '9', vezes: 500_000 }, '}']),
       recusa('E0003 E002', 'Recusar pelo comprimento, sem fazer conta.'),
     ),

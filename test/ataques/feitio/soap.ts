@@ -299,7 +299,7 @@ export async function makeCorpus(): Promise<Corpus> {
     corpus: 'soap',
     titulo: 'Envelopes SOAP',
     sobre:
-      'Envelopes do porto legado (ABRASF 1.00): o que está em volta do documento, o que ele pede de quem o lê, e um lote assinado embrulhado em outro.',
+      'Envelopes do serviço SOAP legado (ABRASF 1.00): o que está em volta do documento, o que ele pede de quem o lê, e um lote assinado embrulhado em outro.',
     ...base,
     partes: {},
     casos: [...envelopes(), ...lotes(provider, namesake)],

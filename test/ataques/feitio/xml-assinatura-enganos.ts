@@ -56,7 +56,7 @@ export function enganos(provider: Party, namesake: Party): Ataque[] {
     ),
     caso(
       'valor-trocado',
-      'Um algarismo do valor do serviço, depois de assinado.',
+      'Um dígito do valor do serviço, depois de assinado.',
       trocada('infDPS', ['<vServ>1000.00<', '<vServ>1000.01<']),
       recusa('E902', NAO_CONFERE, 'O resumo de infDPS não confere'),
     ),
