@@ -55,6 +55,12 @@ type Limites = {
 /** The size of one counted document in bytes; a longer one counts as several. */
 export const BYTES_POR_DOCUMENTO = 20 * 1024;
 
+/** The environments on screens. */
+export const NOMES_DOS_AMBIENTES: Readonly<Record<Ambiente, string>> = {
+  producao: 'produção',
+  homologacao: 'homologação',
+};
+
 export const AMBIENTES: Readonly<Record<Ambiente, Settings>> = {
   producao: {
     tpAmb: '1',

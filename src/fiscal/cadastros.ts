@@ -32,6 +32,14 @@ export const TIPOS_BENEFICIO = {
 
 export type TipoBeneficio = keyof typeof TIPOS_BENEFICIO;
 
+/** The kinds of benefits on screens. */
+export const NOMES_DOS_BENEFICIOS: Readonly<Record<TipoBeneficio, string>> = {
+  isencao: 'isenção',
+  reducao_percentual: 'redução da base, em percentual',
+  reducao_valor: 'redução da base, em valor',
+  aliquota_diferenciada: 'alíquota diferenciada',
+};
+
 export type Beneficio = Vigencia & {
   /** `nBM`. */
   readonly numero: string;

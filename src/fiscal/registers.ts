@@ -2,10 +2,12 @@
  * The columns of a municipality's registers, one per row: type in the database, label and help of the console, note of the command, reader.
  * File, pages, commands, statements and audited columns are made of these rows.
  */
-import { TIPOS_BENEFICIO } from './cadastros.ts';
+import { NOMES_DOS_BENEFICIOS, TIPOS_BENEFICIO } from './cadastros.ts';
 import { classificacaoOf, indicadorOf, nbsOf, servicoOf } from './catalogs/catalogs.ts';
 import { ENDERECO_NAO_INFORMADO } from './facts.ts';
+import { groupDecimal } from './group-digits.ts';
 import { T } from './layout/simple-types.ts';
+import { brazilianDate, isDay } from './moment.ts';
 import { ownOf } from './own.ts';
 import {
   DESCRICAO,
@@ -174,7 +176,7 @@ export const LISTAS = {
       },
       tipo: {
         label: 'Tipo',
-        choices: Object.keys(TIPOS_BENEFICIO).map((tipo) => [tipo, tipo.replaceAll('_', ' ')] as const),
+        choices: Object.entries(NOMES_DOS_BENEFICIOS),
         note: Object.keys(TIPOS_BENEFICIO).join(', '),
         isReadFirst: true,
         read: readTipo,
@@ -471,6 +473,15 @@ export function describeColumn(nome: RegisterName, column: string): Pick<Column,
   const columns: Readonly<Record<string, Column>> = REGISTERS[nome].columns;
   const byStored = Object.values(columns).find(({ stored }) => stored === column);
   return ownOf(columns, column) ?? byStored ?? ownOf(PERIODO, column) ?? { label: column };
+}
+
+/** A stored value on a screen: a choice by its label, a day and an amount as they are written in Brazil. */
+export function describeStored(nome: RegisterName, column: string, text: string): string {
+  const { choices = [] } = describeColumn(nome, column);
+  const chosen = choices.find(([value]) => value === text)?.[1];
+  if (chosen !== undefined) return chosen;
+  if (isDay(text)) return brazilianDate(text);
+  return /^\d+\.\d{2}$/.test(text) ? groupDecimal(text) : text;
 }
 
 /** The words of each column in the heading of a file. */

@@ -1,8 +1,8 @@
 /** Parses the text of a setting and formats its value, if that is more than the text itself. */
 import { AMBIENTES, type Ambiente, GUARDA_MIN_DIAS } from './ambiente.ts';
-import { type Decimal, formatDecimal, parseDecimal } from './decimal.ts';
+import { type Decimal, decimal, formatDecimal, parseDecimal } from './decimal.ts';
 import { groupDigits } from './group-digits.ts';
-import { ALIQUOTA_DA_NOTA_MAX } from './iss.ts';
+import { ISS_MAX, ISS_MIN } from './iss.ts';
 
 /** The error in the operator's text, in Portuguese; the sentence follows the name of the option. */
 export type Problem = { readonly problems: readonly string[] };
@@ -35,10 +35,17 @@ export function parseGuarda(written: string): number | Problem {
   );
 }
 
+const ANY_PERCENT = decimal('999.99');
+
 export function parseAliquota(written: string): Decimal | Problem {
-  const aliquota = readPercent(written, ALIQUOTA_DA_NOTA_MAX);
-  if (aliquota !== undefined) return parseDecimal(aliquota)!;
-  return problem(`${written} não é um percentual de 0 a 9,99, com até duas casas decimais.`);
+  const text = readPercent(written, ANY_PERCENT);
+  if (text === undefined) return problem(`${written} não é um percentual, com até duas casas decimais, como 5,00.`);
+  const aliquota = decimal(text);
+  if (aliquota > ISS_MAX) return problem(`${written} passa de 5 %, o máximo do ISSQN (LC 116/2003, art. 8º, II).`);
+  if (aliquota >= ISS_MIN) return aliquota;
+  return problem(
+    `${written} fica abaixo de 2 %, o mínimo do ISSQN (LC 116/2003, art. 8º-A). As dos subitens 7.02, 7.05 e 16.01, que podem ser menores, vão na lista de serviços; 5 % se escreve 5.`,
+  );
 }
 
 /** `5`, `5.00`, `5,00`, as `5.00`; undefined if it is no percentage up to the maximum. */
@@ -68,7 +75,7 @@ export function limitesText(de: 'endereco' | 'prestador'): string {
   const [producao, homologacao] = [AMBIENTES.producao, AMBIENTES.homologacao].map(({ limites }) =>
     groupDigits(limites[de]),
   );
-  return `${producao} em producao, ${homologacao} em homologacao`;
+  return `${producao} em produção, ${homologacao} em homologação`;
 }
 
 export function limiteText(de: 'endereco' | 'prestador', own: number | undefined, ambiente: Ambiente): string {

@@ -4,7 +4,7 @@
  * described where it is used.
  */
 import type { Aliquota } from './aliquotas-ibs-cbs.ts';
-import { AMBIENTES, type Ambiente } from './ambiente.ts';
+import { AMBIENTES, type Ambiente, NOMES_DOS_AMBIENTES } from './ambiente.ts';
 import { municipioOf as ibgeOf } from './catalogs/catalogs.ts';
 import { type Decimal, formatDecimal, parseDecimal } from './decimal.ts';
 import {
@@ -87,7 +87,7 @@ const count = (row: Omit<Setting<number>, 'sql' | 'takes'>): Setting<number> =>
 /** A setting that is on or off; its column is never null. */
 const flag = (row: Omit<Setting<boolean>, 'sql'>): Setting<boolean> => setting<boolean>({ sql: 'boolean', ...row });
 
-const POR_JANELA = '(por minuto em producao, por dia em homologacao)';
+const POR_JANELA = '(por minuto em produção, por dia em homologação)';
 
 /** The operator's words, and the stored values. */
 const REGRAS_NACIONAIS = { recusar: 'recusa', avisar: 'avisa' } as const;
@@ -101,12 +101,12 @@ const SETTINGS_ROWS = {
     option: 'ambiente',
     byCommand: true,
     group: 'municipio',
-    takes: 'NOME',
-    help: 'producao ou homologacao',
-    usual: 'producao',
+    takes: 'producao|homologacao',
+    help: 'produção, onde as notas valem, ou homologação, onde se testa',
+    usual: 'produção',
     choices: Object.fromEntries(Object.keys(AMBIENTES).map((one) => [one, one as Ambiente])),
     title: 'ambiente',
-    show: (ambiente) => ambiente!,
+    show: (ambiente) => NOMES_DOS_AMBIENTES[ambiente!],
   }),
   codigoIbge: text({
     column: 'codigo_ibge',
@@ -236,8 +236,8 @@ const SETTINGS_ROWS = {
     option: 'regras-nacionais',
     takes: 'recusar|avisar',
     help: 'o que faz uma regra nacional que a especificação do serviço não traz',
-    usual: 'recusar em producao, avisar em homologacao',
-    without: 'volta ao do ambiente: recusar em producao, avisar em homologacao',
+    usual: 'recusar em produção, avisar em homologação',
+    without: 'volta ao do ambiente: recusar em produção, avisar em homologação',
     choices: REGRAS_NACIONAIS,
     title: 'regras nacionais',
     show: (regras, { ambiente }) => {
@@ -251,8 +251,8 @@ const SETTINGS_ROWS = {
     option: 'consulta-dps',
     takes: 'publica|parte',
     help: 'quem lê a nota pelo identificador da DPS, e no serviço SOAP por período e por RPS: todos, ou uma parte dela com o seu certificado',
-    usual: 'parte em producao, publica em homologacao',
-    without: 'volta ao do ambiente: parte em producao, publica em homologacao',
+    usual: 'parte em produção, publica em homologação',
+    without: 'volta ao do ambiente: parte em produção, publica em homologação',
     choices: CONSULTAS_DPS,
     title: 'consulta da DPS',
     show: (consulta, { ambiente }) =>
@@ -345,7 +345,7 @@ const SETTINGS_ROWS = {
     column: 'guarda_dias',
     option: 'guarda-dias',
     group: 'limites',
-    help: 'dias em que se guarda o que um ensaio (homologacao) emite; 0 guarda sempre. Em producao nada é apagado',
+    help: 'dias em que se guarda o que um ensaio (homologação) emite; 0 guarda sempre. Em produção nada é apagado',
     usual: `${AMBIENTES.homologacao.guardaDias}`,
     without: 'volta ao do ambiente',
     parse: parseGuarda,

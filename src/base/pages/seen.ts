@@ -35,11 +35,15 @@ export function takeOvertaken(written: Values, overtaken: readonly Overtaken[]):
 }
 
 /** A notice of the changes; nothing was stored, and the form stands below it. */
-export function tellOvertaken(overtaken: readonly Overtaken[], labelOf: (name: string) => string): Html | undefined {
+export function tellOvertaken(
+  overtaken: readonly Overtaken[],
+  labelOf: (name: string) => string,
+  describe: (name: string, text: string) => string = (_name, text) => text,
+): Html | undefined {
   if (overtaken.length === 0) return undefined;
   const lines = overtaken.map(
     ({ name, seen, now }) =>
-      html`<li>${labelOf(name)}: era ${seen === '' ? 'vazio' : seen}, agora é ${now === '' ? 'vazio' : now}</li>\n`,
+      html`<li>${labelOf(name)}: era ${seen === '' ? 'vazio' : describe(name, seen)}, agora é ${now === '' ? 'vazio' : describe(name, now)}</li>\n`,
   );
   return notice(
     'aviso',

@@ -1,7 +1,5 @@
 /** Remarks on settings of a municipality that work but may not be intended. They are shown when the settings are displayed or changed. */
 import { AMBIENTES } from '../../fiscal/ambiente.ts';
-import { formatDecimal } from '../../fiscal/decimal.ts';
-import { ISS_MAX, isUnusualIss } from '../../fiscal/iss.ts';
 import { type Municipio, SETTINGS, type SettingName } from '../../fiscal/settings.ts';
 import type { Via } from '../book/atos.ts';
 
@@ -24,26 +22,11 @@ const HERE_TOO = 'Se o serviço já a tem, este comando não a vê: defina-a tam
 export const SEM_BASE_URL =
   'NFSE_BASE_URL não está definida: os endereços nas respostas (Location, doc_url, a descrição do serviço SOAP) seguem o cabeçalho Host de cada requisição. Defina-a com o endereço público, como NFSE_BASE_URL=https://nfse.exemplo.gov.br.';
 
-/** `isNamed`: a rate was set now; otherwise the existing one was removed. `servicos`: number of lines of the list of services. */
-export function remarksOnAliquota(
-  { aliquotaPadrao }: Municipio,
-  servicos: number,
-  isNamed: boolean,
-  via: Via,
-): readonly string[] {
-  const avisos: string[] = [];
-  if (isNamed && aliquotaPadrao !== undefined && isUnusualIss(aliquotaPadrao)) {
-    const which =
-      aliquotaPadrao > ISS_MAX
-        ? 'passa de 5 %, o máximo do ISS (LC 116/2003, art. 8º), e as notas com ela são recusadas (E1300)'
-        : 'fica abaixo de 2 %, o mínimo do ISS salvo nos subitens 7.02, 7.05 e 16.01 (LC 116/2003, art. 8º-A); 5 % se escreve 5';
-    avisos.push(`A alíquota de ${formatDecimal(aliquotaPadrao)} % ${which}.`);
-  }
-  if (servicos > 0) {
-    const which = via === 'painel' ? '«alíquota» não tem' : '--aliquota e --sem-aliquota não têm';
-    avisos.push(`Há lista de serviços importada, e é dela que vem a alíquota: ${which} efeito enquanto ela existir.`);
-  }
-  return avisos;
+/** `servicos`: number of lines of the list of services. */
+export function remarksOnAliquota(servicos: number, via: Via): readonly string[] {
+  if (servicos === 0) return [];
+  const which = via === 'painel' ? '«alíquota» não tem' : '--aliquota e --sem-aliquota não têm';
+  return [`Há lista de serviços importada, e é dela que vem a alíquota: ${which} efeito enquanto ela existir.`];
 }
 
 /** A remark on a missing rate. A taxable DPS must then bring its own if the law is applied as in production. */

@@ -113,7 +113,7 @@ export async function alterMunicipio(
 ): Promise<Configured> {
   const kept = by.via === 'painel' ? keptFrom(asked) : [];
   if (kept.length > 0) return { problems: kept };
-  const current = await municipioNamed(world, slug);
+  const current = await readMunicipio(world, slug);
   const { problems, ...configured } = await applyAsked(world, current, asked, by.via);
   const { municipio } = configured;
   const moved = municipio.codigoIbge !== current.codigoIbge || municipio.ambiente !== current.ambiente;
@@ -238,6 +238,12 @@ export async function municipioNamed(world: RegistryWorld, slug: string): Promis
   throw new Error(`não existe o município ${slug}. nfse municipio listar mostra os que existem.`);
 }
 
+/** The settings of now. A cached reading could lack what somebody else has just changed. */
+async function readMunicipio(world: RegistryWorld, slug: string): Promise<Municipio> {
+  const { tenant } = await municipioNamed(world, slug);
+  return (await world.store.municipios.readFresh(tenant)) ?? municipioNamed(world, slug);
+}
+
 /** Reason why a slug is invalid for a municipality, in Portuguese. */
 export function slugProblem(slug: string): string | undefined {
   if (!SLUG.test(slug)) {
@@ -280,7 +286,7 @@ async function applyAsked(world: RegistryWorld, current: Municipio, asked: Asked
     avisos: [
       ...trust.avisos,
       ...adn.avisos,
-      ...(speaksOfRate ? remarksOnAliquota(municipio, servicos, written.aliquotaPadrao !== undefined, via) : []),
+      ...(speaksOfRate ? remarksOnAliquota(servicos, via) : []),
       ...remarksOnMissingAliquota(municipio, servicos, via),
       ...remarksOnSettings(municipio, via),
       ...remarksOnAddress(world.baseUrl, municipio, via),
@@ -422,7 +428,7 @@ export async function listMunicipios(world: RegistryWorld): Promise<readonly Mun
 
 /** A municipality with the current state of its files. Throws an Error in Portuguese if there is no such municipality. */
 export async function showMunicipio(world: RegistryWorld, slug: string, via: Via = 'comando'): Promise<MunicipioShown> {
-  const municipio = await municipioNamed(world, slug);
+  const municipio = await readMunicipio(world, slug);
   const { tenant } = municipio;
   const now = world.now();
   const [trust, adn, counts, waiting, problem, aliquotas, retidas] = await Promise.all([

@@ -3,6 +3,14 @@ import { PAPEIS, type Papel } from '../book/papeis.ts';
 
 export { PAPEIS, type Papel } from '../book/papeis.ts';
 
+/** The roles on screens. */
+export const PAPEIS_NAMES: Readonly<Record<Papel, string>> = {
+  leitura: 'leitura',
+  atendimento: 'atendimento',
+  operacao: 'operação',
+  administracao: 'administração',
+};
+
 /** The purpose of each role, for the person who grants it. */
 export const PAPEIS_HELP: Readonly<Record<Papel, string>> = {
   leitura: 'vê notas, eventos, cadastros, avisos e tokens',

@@ -7,7 +7,7 @@ import { municipioNamed } from '../../base/world/municipios.ts';
 import type { World } from '../../base/world/world.ts';
 import { zoneOf } from '../../fiscal/catalogs/catalogs.ts';
 import { addDays, brazilianMoment, isDay, isoMoment, startOfDay } from '../../fiscal/moment.ts';
-import { describeColumn, REGISTERS, type RegisterName } from '../../fiscal/registers.ts';
+import { describeColumn, describeStored, REGISTERS, type RegisterName } from '../../fiscal/registers.ts';
 
 type TrilhaWorld = Pick<World, 'store' | 'now'>;
 
@@ -137,14 +137,22 @@ function readCursor(text: string | undefined): FiltroDeAtos['before'] {
 function readAto({ em, objeto, ...ato }: Ato, codigoIbge: string | undefined): AtoLido {
   const moment = municipalMoment(codigoIbge, +em);
   const registro = registerOf(objeto, ato.chave);
-  const nameOf = (name: string): string => (registro === undefined ? name : describeColumn(registro, name).label);
+  const mudancas = listChanges(ato.antes, ato.depois);
   return {
     ...ato,
     em: brazilianMoment(moment),
     instante: isoMoment(moment),
     objeto: registro === undefined ? OBJETOS[objeto] : REGISTERS[registro].titulo,
-    mudancas: listChanges(ato.antes, ato.depois).map(([name, antes, depois]) => [nameOf(name), antes, depois]),
+    mudancas: registro === undefined ? mudancas : mudancas.map((one) => describeChange(registro, one)),
   };
+}
+
+function describeChange(
+  registro: RegisterName,
+  [name, antes, depois]: AtoLido['mudancas'][number],
+): AtoLido['mudancas'][number] {
+  const shown = (text: string): string => describeStored(registro, name, text);
+  return [describeColumn(registro, name).label, shown(antes), shown(depois)];
 }
 
 /** The register that an act changed; its name begins the key of a line. */
@@ -164,7 +172,7 @@ function listChanges(antes: unknown, depois: unknown): AtoLido['mudancas'] {
 
 function flatten(value: unknown, name: string): readonly (readonly [name: string, text: string])[] {
   if (value === undefined || value === null) return [];
-  if (typeof value === 'boolean') return [[name, value ? 'sim' : 'nao']];
+  if (typeof value === 'boolean') return [[name, value ? 'sim' : 'não']];
   if (Array.isArray(value)) return [[name, value.map(String).join(', ')]];
   if (typeof value !== 'object') return [[name, String(value)]];
   return Object.entries(value).flatMap(([own, inner]) => flatten(inner, name === '' ? own : `${name}: ${own}`));

@@ -13,7 +13,7 @@ import {
 } from '../../base/pages/visit.ts';
 import { mayAs } from '../../base/world/papeis.ts';
 import { groupDigits } from '../../fiscal/group-digits.ts';
-import { describeColumn, REGISTERS } from '../../fiscal/registers.ts';
+import { describeColumn, describeStored, REGISTERS } from '../../fiscal/registers.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
 import { formTokenOf } from '../contas/entrada.ts';
 import { type LinhaDoRegistro, linesOf, type ProblemasDaLinha, removeLine, saveLine } from './editar.ts';
@@ -120,7 +120,7 @@ function listed(slug: string, nome: Lista, lines: readonly LinhaDoRegistro[], ma
     REGISTROS[nome].titulo,
     mayChange ? [...heads, 'O que fazer'] : heads,
     lines.map(({ cells, id }) => {
-      const row: Inserted[] = used.map((column) => cells[column]);
+      const row: Inserted[] = used.map((column) => describeStored(nome, column, cells[column]!));
       return mayChange ? [...row, link(pathIn(slug, `/cadastros/linha/${nome}`, { id }), 'Alterar')] : row;
     }),
   );
@@ -167,16 +167,18 @@ async function linePage(
   return {
     title: `${titulo}: ${id === undefined ? 'nova linha' : 'alterar'}`,
     here: HERE,
-    ...(isSent ? { status: 422 } : {}),
-    main: html`${problems[''] === undefined ? undefined : notice('erro', problems[''])}${tellOvertaken(overtaken, (name) => describeColumn(nome, name).label)}${perguntas.map((one) => notice('aviso', one))}${form(
-      {
-        action,
-        token,
-        fields: html`${known === undefined ? undefined : carrySeen(known.cells)}${carried([['id', id ?? ''], ...(perguntas.length > 0 ? ([['confirmado', 'sim']] as const) : [])])}${columnFields(nome, order, cells, problems)}${motivo}`,
-        button: perguntas.length > 0 ? 'Gravar assim mesmo' : 'Gravar',
-        beside: html` ${link(pathIn(slug, listPath(nome)), 'Voltar à lista')}`,
-      },
-    )}${
+    ...(isSent ? { status: overtaken.length > 0 ? 409 : 422 } : {}),
+    main: html`${problems[''] === undefined ? undefined : notice('erro', problems[''])}${tellOvertaken(
+      overtaken,
+      (name) => describeColumn(nome, name).label,
+      (name, text) => describeStored(nome, name, text),
+    )}${perguntas.map((one) => notice('aviso', one))}${form({
+      action,
+      token,
+      fields: html`${known === undefined ? undefined : carrySeen(known.cells)}${carried([['id', id ?? ''], ...(perguntas.length > 0 ? ([['confirmado', 'sim']] as const) : [])])}${columnFields(nome, order, cells, problems)}${motivo}`,
+      button: perguntas.length > 0 ? 'Gravar assim mesmo' : 'Gravar',
+      beside: html` ${link(pathIn(slug, listPath(nome)), 'Voltar à lista')}`,
+    })}${
       id === undefined
         ? undefined
         : folded(

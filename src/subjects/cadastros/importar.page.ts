@@ -13,7 +13,7 @@ import {
 } from '../../base/pages/visit.ts';
 import { TOO_MANY } from '../../base/world/trabalhos.ts';
 import { groupDigits } from '../../fiscal/group-digits.ts';
-import { describeColumn, REGISTERS } from '../../fiscal/registers.ts';
+import { describeColumn, describeStored, REGISTERS } from '../../fiscal/registers.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
 import { formTokenOf } from '../contas/entrada.ts';
 import { HERE, NO_REGISTRO } from './cadastros.page.ts';
@@ -252,16 +252,16 @@ ${table(
   told.map(({ acao, quem, campos }) => [
     ACOES[acao],
     quem,
-    html`${campos.map(
-      ({ nome, antes, depois }) =>
-        html`${describeColumn(registro, nome).label}: ${
-          acao === 'muda'
-            ? html`<del>${antes || 'vazio'}</del> → <ins>${depois || 'vazio'}</ins>`
-            : acao === 'novo'
-              ? html`<ins>${depois}</ins>`
-              : html`<del>${antes}</del>`
-        }<br>`,
-    )}`,
+    html`${campos.map(({ nome, ...values }) => {
+      const [antes, depois] = [values.antes, values.depois].map((text) => describeStored(registro, nome, text));
+      return html`${describeColumn(registro, nome).label}: ${
+        acao === 'muda'
+          ? html`<del>${antes || 'vazio'}</del> → <ins>${depois || 'vazio'}</ins>`
+          : acao === 'novo'
+            ? html`<ins>${depois}</ins>`
+            : html`<del>${antes}</del>`
+      }<br>`;
+    })}`,
   ]),
 )}${rest > 0 ? html`<p class="quieto">E mais ${groupDigits(rest)}.</p>\n` : undefined}`;
 }

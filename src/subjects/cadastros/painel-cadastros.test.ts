@@ -395,7 +395,7 @@ describe('in the console', () => {
       assert.equal(made.path, at(`/prestador/${A}`));
       assert.match(made.html, /O cadastro foi gravado/);
       assert.match(made.html, /Oficina &lt;b&gt;Jorge/);
-      assert.match(made.html, /de 2024-01-01 em diante/);
+      assert.match(made.html, /de 01\/01\/2024 em diante/);
       const list = await leitor.open(at('/prestadores?procurar=jorge'));
       assert.ok(list.html.includes(at(`/prestador/${A}"`)));
       assert.ok(!list.html.includes('/novo"'), 'who reads adds nobody');

@@ -13,6 +13,7 @@ import {
 } from '../../base/pages/visit.ts';
 import { mayAs } from '../../base/world/papeis.ts';
 import { maskDocumento, whyNoDocumento } from '../../fiscal/chave.ts';
+import { brazilianDate } from '../../fiscal/moment.ts';
 import { describeColumn, PRESTADORES } from '../../fiscal/registers.ts';
 import { type Html, html } from '../../published/site/page-shell.ts';
 import { actsTable } from '../auditoria/trilha.page.ts';
@@ -96,7 +97,12 @@ async function onePage(call: InMunicipio, refused?: string): Promise<PageShown> 
         'Simples Nacional',
         simples.length === 0
           ? 'nenhum período'
-          : simples.map(([inicio, fim]) => `de ${inicio} ${fim === null ? 'em diante' : `a ${fim}`}`).join('; '),
+          : simples
+              .map(
+                ([inicio, fim]) =>
+                  `de ${brazilianDate(inicio)} ${fim === null ? 'em diante' : `a ${brazilianDate(fim)}`}`,
+              )
+              .join('; '),
       ],
     ])}<p class="botoes">${link(pathIn(slug, '/notas', { prestador: documento }), 'Ver as notas deste prestador')}</p>
 ${found.map((one) => establishment(slug, one, mayChange))}${mayChange ? actionsOn(slug, found, formTokenOf(visitor)) : undefined}<h2>Histórico</h2>
@@ -234,7 +240,7 @@ function editPage(
   return {
     title: isNew ? 'Novo prestador' : `Alterar ${cells['razao_social']}`,
     here: HERE,
-    ...(wrong ? { status: 422 } : {}),
+    ...(wrong ? { status: 422 } : overtaken.length > 0 ? { status: 409 } : {}),
     main: html`${tellOvertaken(overtaken, (name) => (name === PERIODS ? 'Simples Nacional' : describeColumn('prestadores', name).label))}${wrong ? notice('erro', problems[''] ?? 'Nada foi gravado. Veja o que está errado em cada campo.') : undefined}${form(
       {
         action: pathIn(slug, action),

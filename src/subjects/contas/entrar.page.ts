@@ -12,6 +12,7 @@ import {
   type Visit,
 } from '../../base/pages/visit.ts';
 import type { Problem } from '../../base/world/operator.ts';
+import { PAPEIS_NAMES } from '../../base/world/papeis.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
 import {
   ENTER_ANEW,
@@ -120,7 +121,7 @@ function aboutInvitation({ conta, ofertas }: ConviteAberto, isTold: boolean): Ht
     ['Conta criada', `${momentOf(conta.criada_em)}${por === null ? '' : ` por ${por}`}`],
     ...ofertas.map(({ municipio, papel, dado_por }): [string, string] => [
       `Papel em ${municipio}`,
-      `${papel}${dado_por === null ? '' : `, dado por ${dado_por}`}`,
+      `${PAPEIS_NAMES[papel]}${dado_por === null ? '' : `, dado por ${dado_por}`}`,
     ]),
   ]);
 }

@@ -11,7 +11,7 @@ import {
   type Row,
 } from '../../base/pages/visit.ts';
 import type { Problem } from '../../base/world/operator.ts';
-import { isPapel, PAPEIS, PAPEIS_HELP } from '../../base/world/papeis.ts';
+import { isPapel, PAPEIS, PAPEIS_HELP, PAPEIS_NAMES } from '../../base/world/papeis.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
 import { formTokenOf } from './entrada.ts';
 import {
@@ -46,7 +46,8 @@ function factorsOf({ segundoFator, provedor }: Usuario): string {
 }
 
 function papelIn({ papeis, ofertas }: Usuario, slug: string): string {
-  return papeis[slug] ?? `${ofertas[slug]}, ainda não aceito`;
+  const papel = papeis[slug];
+  return papel === undefined ? `${PAPEIS_NAMES[ofertas[slug]!]}, ainda não aceito` : PAPEIS_NAMES[papel];
 }
 
 async function listPage(call: InMunicipio): Promise<PageShown> {
@@ -69,7 +70,7 @@ ${table(
 }
 
 const ROLES = html`<h2>O que cada papel permite</h2>
-<dl class="fatos">${PAPEIS.map((papel) => html`<div><dt>${papel}</dt><dd>${PAPEIS_HELP[papel]}</dd></div>\n`)}</dl>
+<dl class="fatos">${PAPEIS.map((papel) => html`<div><dt>${PAPEIS_NAMES[papel]}</dt><dd>${PAPEIS_HELP[papel]}</dd></div>\n`)}</dl>
 `;
 
 const pathOf = (slug: string, login: string): string => pathIn(slug, `${LIST}/${encodeURIComponent(login)}`);
@@ -79,7 +80,7 @@ const roleField = (value: string | undefined): Html =>
     name: 'papel',
     label: 'Papel',
     value,
-    choices: PAPEIS.map((papel) => [papel, `${papel}: ${PAPEIS_HELP[papel]}`]),
+    choices: PAPEIS.map((papel) => [papel, `${PAPEIS_NAMES[papel]}: ${PAPEIS_HELP[papel]}`]),
     required: true,
   });
 
@@ -118,7 +119,10 @@ async function createUsuario(call: InMunicipio): Promise<Answer> {
   if ('problem' in made) return newPage(call, made.problem);
   const { usuario, convite } = made;
   if (convite !== undefined) return invitationPage(call, usuario.login, convite);
-  return { goTo: pathIn(slug, LIST), recado: `${usuario.login} já trabalhava aqui, e agora tem o papel ${papel}.` };
+  return {
+    goTo: pathIn(slug, LIST),
+    recado: `${usuario.login} já trabalhava aqui, e agora tem o papel ${PAPEIS_NAMES[papel]}.`,
+  };
 }
 
 /** The link, which is shown only once. */
@@ -245,7 +249,7 @@ export const USUARIOS_ROUTES: readonly Row[] = [
       convite = made.convite;
       return undefined;
     };
-    const answer = await actOn(call, change, `O papel agora é ${papel}.`);
+    const answer = await actOn(call, change, `O papel agora é ${PAPEIS_NAMES[papel]}.`);
     return convite === undefined ? answer : invitationPage(call, call.params['login']!, convite);
   }),
   one('/bloquear', (call) =>

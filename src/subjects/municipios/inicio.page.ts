@@ -3,7 +3,7 @@
 import { link, table } from '../../base/pages/fields.ts';
 import { MENU } from '../../base/pages/menu.ts';
 import { type Answer, forInside, forRole, type Inside, pathIn, type Row } from '../../base/pages/visit.ts';
-import { PAPEIS_HELP } from '../../base/world/papeis.ts';
+import { PAPEIS_HELP, PAPEIS_NAMES } from '../../base/world/papeis.ts';
 import { html } from '../../published/site/page-shell.ts';
 
 async function openFirst({ visitor }: Inside): Promise<Answer> {
@@ -27,7 +27,7 @@ async function listMunicipios({ visitor }: Inside): Promise<Answer> {
     main: table(
       'Municípios para os quais esta conta trabalha',
       ['Município', 'Seu papel', 'O que ele permite'],
-      rows.map(([slug, papel]) => [link(pathIn(slug, FIRST), slug), papel, PAPEIS_HELP[papel]]),
+      rows.map(([slug, papel]) => [link(pathIn(slug, FIRST), slug), PAPEIS_NAMES[papel], PAPEIS_HELP[papel]]),
     ),
   };
 }

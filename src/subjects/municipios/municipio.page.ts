@@ -1,6 +1,7 @@
 /** The municipality's page: its settings and their meanings, its certificate and trust, the test of the ADN, and the change form. */
 
 import { facts, field, form, link, notice, table } from '../../base/pages/fields.ts';
+import { carrySeen, findOvertaken, type Overtaken, takeOvertaken, tellOvertaken } from '../../base/pages/seen.ts';
 import {
   type Answer,
   byHand,
@@ -149,10 +150,21 @@ function writtenOf(setting: (typeof SETTINGS)[number], municipio: Municipio): st
   return takes === undefined ? (isOn(name, municipio) ? 'sim' : 'nao') : writeSetting(setting, municipio);
 }
 
+/** The values of the form's fields. */
+function writtenNow(municipio: Municipio): Readonly<Record<string, string>> {
+  return Object.fromEntries(CHANGEABLE.map((setting) => [setting[0], writtenOf(setting, municipio)]));
+}
+
+function titleOf(name: string): string {
+  const [, { title }] = CHANGEABLE.find(([one]) => one === name)!;
+  return capital(title);
+}
+
 async function changePage(
   call: InMunicipio,
   written?: (name: SettingName) => string,
   problems: readonly Recusa[] = [],
+  overtaken: readonly Overtaken[] = [],
 ): Promise<PageShown> {
   const { world, slug, visitor } = call;
   const { municipio } = await showMunicipio(world, slug, 'painel');
@@ -174,13 +186,13 @@ async function changePage(
   return {
     title: 'Mudar regras e limites',
     here: HERE,
-    ...(problems.length === 0 ? {} : { status: 422 }),
-    main: html`${problems.length === 0 ? undefined : notice('erro', html`<p>Nada foi gravado.</p>${others.map(({ texto }) => html`<p>${texto}</p>`)}`)}<p>Vale em segundos, sem
+    ...(problems.length === 0 ? (overtaken.length === 0 ? {} : { status: 409 }) : { status: 422 }),
+    main: html`${tellOvertaken(overtaken, titleOf)}${problems.length === 0 ? undefined : notice('erro', html`<p>Nada foi gravado.</p>${others.map(({ texto }) => html`<p>${texto}</p>`)}`)}<p>Vale em segundos, sem
 reiniciar o serviço, também para quem está emitindo agora.</p>
 ${form({
   action: pathIn(slug, `${PATH}/alterar`),
   token: formTokenOf(visitor),
-  fields: [groups, html`<h2>Por quê</h2>\n`, motivo],
+  fields: [carrySeen(writtenNow(municipio)), groups, html`<h2>Por quê</h2>\n`, motivo],
   button: 'Gravar',
   beside: link(pathIn(slug, PATH), 'Voltar sem mudar'),
 })}`,
@@ -215,6 +227,11 @@ function settingField(
 async function change(call: InMunicipio): Promise<Answer> {
   const { world, slug, form: sent } = call;
   const { municipio } = await showMunicipio(world, slug, 'painel');
+  const overtaken = findOvertaken(sent, writtenNow(municipio));
+  if (overtaken.length > 0) {
+    const now = takeOvertaken(Object.fromEntries(CHANGEABLE.map(([name]) => [name, sent.text(name)])), overtaken);
+    return changePage(call, (name) => now[name] ?? '', [], overtaken);
+  }
   const written: Record<string, string | true> = {};
   const without: SettingName[] = [];
   const empty: Recusa[] = [];

@@ -218,10 +218,13 @@ describe('in the console', () => {
   test('who reads finds a note and its page, which tells all of it', async () => {
     const list = await leitor.open(`${NOTAS}?q=padaria`);
     assert.equal(list.status, 200);
-    assert.ok(list.html.includes(`${NOTAS}/${notas.padaria.chave_acesso}"`));
+    const here = `${NOTAS}/${notas.padaria.chave_acesso}?q=padaria`;
+    assert.ok(list.html.includes(`${here}"`));
+    assert.match(list.html, /1 nota, R\$ 250,00 em serviços/);
     assert.ok(!list.html.includes(notas.maria.chave_acesso) && !list.html.includes('/exportacoes'));
-    const { html, status } = await leitor.open(`${NOTAS}/${notas.padaria.chave_acesso}`);
+    const { html, status } = await leitor.open(here);
     assert.equal(status, 200);
+    assert.ok(html.includes(`href="${NOTAS}?q=padaria"`), 'the way back to the search');
     for (const said of [
       'Padaria São João &amp; Filhos',
       'R$ 250,00',
@@ -232,7 +235,7 @@ describe('in the console', () => {
       assert.ok(html.includes(said), said);
     }
     const intermediated = await leitor.open(`${NOTAS}?intermediario=${INTERMEDIADORA}`);
-    assert.ok(intermediated.html.includes(`${NOTAS}/${notas.cara.chave_acesso}"`));
+    assert.ok(intermediated.html.includes(`${NOTAS}/${notas.cara.chave_acesso}?intermediario=${INTERMEDIADORA}"`));
     assert.ok(intermediated.html.includes('CNPJ ou CPF do intermediário'));
     assert.ok(!intermediated.html.includes(notas.maria.chave_acesso));
     const wrong = await leitor.open(`${NOTAS}?valor_de=dez`);
@@ -254,7 +257,7 @@ describe('in the console', () => {
     const pdf = path.join(freshFolder(), 'nota.pdf');
     assert.equal((await runAt('vizinha', 'nota', 'mostrar', older.chave_acesso, '--pdf', pdf)).code, 0);
     assert.equal((await readFile(pdf)).subarray(0, 4).toString(), '%PDF');
-    assert.match((await leitor.open(at)).html, /<b>autorizada<\/b>/);
+    assert.match((await leitor.open(at)).html, /<b>Autorizada<\/b>/);
     const chaves = [newer, older].map(({ chave_acesso }) => chave_acesso);
     assert.deepEqual(await found({ estado: 'autorizada', serie: '51' }, 'vizinha'), chaves);
   });

@@ -12,7 +12,7 @@ import { NOMES_DE_FILTROS, type NomeDeFiltro, readFiltros } from './filtros.ts';
 import { type Leitura, type Livre, type Nomeadas, readLivre } from './livre.ts';
 import { DOCUMENTOS_MAX } from './nomes.rows.ts';
 
-export type { NotaAchada } from './buscar.rows.ts';
+export type { NotaAchada, NotasContadas } from './buscar.rows.ts';
 
 type BuscaWorld = Pick<World, 'store' | 'now'>;
 type DoMunicipio = Pick<Municipio, 'tenant' | 'codigoIbge' | 'relogioMs'>;

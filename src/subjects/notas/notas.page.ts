@@ -10,11 +10,11 @@ import { groupDecimal, groupDigits } from '../../fiscal/group-digits.ts';
 import { brazilianDate } from '../../fiscal/moment.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
 import { formTokenOf } from '../contas/entrada.ts';
-import type { NotasContadas } from './buscar.rows.ts';
 import {
   type BuscaEscrita,
   CAMPOS_DA_BUSCA,
   countBusca,
+  type NotasContadas,
   type PaginaDeNotas,
   type ProblemasDaBusca,
   searchNotas,
@@ -45,7 +45,7 @@ function searchForm(busca: BuscaEscrita, problems: ProblemasDaBusca): Html {
     type: 'search',
     value: busca.q,
     problem: problems.q,
-    help: 'Chave de acesso, protocolo, X-Request-Id, CNPJ, CPF, número da nota, ou parte do nome do prestador ou do tomador.',
+    help: 'Chave de acesso ou endereço do QR Code, CNPJ, CPF, número, valor, dia, mês, ou parte do nome do prestador ou do tomador.',
   });
   const more = NOMES_DE_FILTROS.map((name) =>
     field({ name, ...FILTROS[name].console, value: busca[name], problem: problems[name] }),
