@@ -4,7 +4,9 @@
  *
  * The model prevails over the table of the standard when they differ. Nothing here draws; `../danfse.ts` does.
  */
+
 import { municipioOf } from '../../fiscal/catalogs/catalogs.ts';
+import { ENDERECO_NAO_INFORMADO } from '../../fiscal/facts.ts';
 import {
   amountOf,
   dateAt,
@@ -102,7 +104,10 @@ function partyFields(base: Base, [first, second, third]: readonly [number, numbe
   const own = (nota: Impressa, name: 'CNPJ' | 'CPF' | 'fone' | 'xNome' | 'email'): string | undefined =>
     nota.at(`${base}/${name}`) ?? inEmit(nota, `emit/${name}`);
   const inAddress = (nota: Impressa, name: 'cMun' | 'CEP' | (typeof ADDRESS_LINE)[number]): string | undefined => {
-    if (!nota.has(`${base}/end`)) return inEmit(nota, `emit/enderNac/${name}`);
+    if (!nota.has(`${base}/end`)) {
+      const isMissing = inEmit(nota, 'emit/enderNac/xLgr') === ENDERECO_NAO_INFORMADO.xLgr;
+      return isMissing && name !== 'cMun' ? undefined : inEmit(nota, `emit/enderNac/${name}`);
+    }
     return nota.at(name === 'cMun' || name === 'CEP' ? `${base}/end/endNac/${name}` : `${base}/end/${name}`);
   };
   const municipio: Reader = (nota) => {

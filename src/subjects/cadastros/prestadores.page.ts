@@ -13,6 +13,7 @@ import {
 } from '../../base/pages/visit.ts';
 import { mayAs } from '../../base/world/papeis.ts';
 import { maskDocumento, whyNoDocumento } from '../../fiscal/chave.ts';
+import { ENDERECO_NAO_INFORMADO } from '../../fiscal/facts.ts';
 import { brazilianDate } from '../../fiscal/moment.ts';
 import { describeColumn, PRESTADORES } from '../../fiscal/registers.ts';
 import { type Html, html } from '../../published/site/page-shell.ts';
@@ -112,9 +113,9 @@ ${actsTable('atos' in trilha ? trilha.atos : [])}`,
 
 function establishment(slug: string, one: PrestadorListado, mayChange: boolean): Html {
   const { documento, inscricao_municipal: inscricao } = one;
-  const address = [one.logradouro, one.numero, one.complemento, one.bairro, `CEP ${one.cep}`]
-    .filter(Boolean)
-    .join(', ');
+  const address = isAddressMissing(one)
+    ? 'não informado'
+    : [one.logradouro, one.numero, one.complemento, one.bairro, `CEP ${one.cep}`].filter(Boolean).join(', ');
   return html`<h2>${inscricao === '' ? 'Sem inscrição municipal' : `Inscrição ${inscricao}`}</h2>
 ${facts([
   ['Situação', situationOf(one)],
@@ -217,12 +218,21 @@ function readForm({ form: sent }: InMunicipio): Filled {
   const fins = sent.texts('simples_fim');
   return {
     cells,
-    periods: sent.texts('simples_inicio').map((inicio, place) => [inicio.trim(), (fins[place] ?? '').trim()]),
+    periods: sent
+      .texts('simples_inicio')
+      .map((inicio, place) => [inicio.trim(), (fins[place] ?? '').trim()] as const)
+      .filter((period) => period.some((day) => day !== '')),
   };
 }
 
+/** Whether the register has no address: each note then has the words that stand for one. */
+function isAddressMissing({ logradouro, cep }: PrestadorListado): boolean {
+  return logradouro === ENDERECO_NAO_INFORMADO.xLgr && cep === ENDERECO_NAO_INFORMADO.CEP;
+}
+
 function filledOf(one: PrestadorListado): Filled {
-  const texts: Readonly<Record<string, unknown>> = { ...one, autorizado: one.autorizado ? 'sim' : 'nao' };
+  const address = isAddressMissing(one) ? { logradouro: '', numero: '', bairro: '', cep: '' } : {};
+  const texts: Readonly<Record<string, unknown>> = { ...one, ...address, autorizado: one.autorizado ? 'sim' : 'nao' };
   const cells = Object.fromEntries(COLUMNS.map((column) => [column, String(texts[column] ?? '')]));
   return { cells, periods: one.simples.map(([inicio, fim]) => [inicio, fim ?? '']) };
 }
