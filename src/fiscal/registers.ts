@@ -466,6 +466,13 @@ export function listFileColumns(nome: RegisterName): readonly string[] {
   return [...listRegisterColumns(nome).map(([name]) => name), ...(nome in LISTAS ? Object.keys(PERIODO) : [])];
 }
 
+/** The SQL type of each column of a register that is no text. */
+export function listTypes(nome: RegisterName): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    listRegisterColumns(nome).flatMap(([name, { sql }]) => (sql === undefined ? [] : [[name, sql]])),
+  );
+}
+
 /** The words of a column of a file or of the table, and whether a line may leave it empty. */
 export function describeColumn(nome: RegisterName, column: string): Pick<Column, keyof ColumnWords | 'mayBeEmpty'> {
   const columns: Readonly<Record<string, Column>> = REGISTERS[nome].columns;

@@ -5,7 +5,7 @@ import {
   LISTA_NOMES,
   LISTAS,
   type ListaNome,
-  listRegisterColumns,
+  listTypes,
   type StoredLine,
   splitColumns,
 } from '../../fiscal/registers.ts';
@@ -30,8 +30,7 @@ type Lista = {
 };
 
 function listaOf(nome: ListaNome): Lista {
-  const typed = listRegisterColumns(nome).flatMap(([name, { sql }]) => (sql === undefined ? [] : [[name, sql]]));
-  return { table: LISTAS[nome].table, ...splitColumns(nome), types: Object.fromEntries(typed) };
+  return { table: LISTAS[nome].table, ...splitColumns(nome), types: listTypes(nome) };
 }
 
 /** A list as a file contains it: without the columns that are `absent`. */
