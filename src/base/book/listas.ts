@@ -1,14 +1,7 @@
 /** The dated lists that a municipality keeps. Their columns stand in `fiscal/registers.ts`. */
 import { type Decimal, parseDecimal } from '../../fiscal/decimal.ts';
 import type { Vigencia } from '../../fiscal/moment.ts';
-import {
-  LISTA_NOMES,
-  LISTAS,
-  type ListaNome,
-  listTypes,
-  type StoredLine,
-  splitColumns,
-} from '../../fiscal/registers.ts';
+import { LISTAS, type ListaNome, listTypes, type StoredLine, splitColumns } from '../../fiscal/registers.ts';
 import { batchLookups } from '../pg/batch-lookups.ts';
 import { cacheReads } from '../pg/cache-reads.ts';
 import type { Db } from '../pg/open.ts';
@@ -41,9 +34,6 @@ export function tableOfLista(nome: ListaNome): RegisterTable {
   const { table, key } = listaOf(nome);
   return { table, key: [...key, 'inicio'] };
 }
-
-/** Tables of the lists. */
-export const LISTA_TABLES: readonly string[] = LISTA_NOMES.map((nome) => LISTAS[nome].table);
 
 /**
  * A line of a file, by its columns. Days are `YYYY-MM-DD`, decimals are text, several values are an array, and an empty value is undefined.
