@@ -1,5 +1,5 @@
 /**
- * Tests six checklists of CONTRIBUTING. A copy gets a setting, a type of event, a column, a layout of the DPS, and a subject with a table.
+ * Tests six checklists of CONTRIBUTING. A copy gets a setting, a type of event, a column, a layout, a subject and a table.
  * Only the places that the lists name change. The copy stores and shows them, and its types hold. Then two wings are taken out of it.
  */
 import assert from 'node:assert/strict';

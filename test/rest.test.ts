@@ -1,5 +1,5 @@
-// The REST interface over real HTTP: the routes of notes, events, signatures and public lists, every obstacle on the way to one, and the
-// common parts of answers. The rules for a DPS have their own tests; here one valid and one invalid DPS are enough.
+// The REST interface over real HTTP: the routes of notes, events, signatures and public lists, and every obstacle on the way to one. Answers
+// have common parts. The rules for a DPS have their own tests; here one valid and one invalid DPS are enough.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';

@@ -46,8 +46,8 @@ export async function readTabelas(client: Pick<ClientBase, 'query'>): Promise<re
 export const TENANT = 'tenant';
 
 /**
- * Deletes the rows of a tenant, in tables that reference others first. `isMeant`: of which tables. The caller's transaction locks the row of
- * the tenant before.
+ * Deletes the rows of a tenant, in tables that reference others first (D-775). `isMeant`: of which tables. The caller's transaction locks
+ * the row of the tenant before.
  */
 export async function deleteOfTenant(
   client: Pick<ClientBase, 'query'>,
