@@ -250,7 +250,6 @@ export const LISTAS = {
 } as const satisfies Readonly<Record<string, Register>>;
 
 export type ListaNome = keyof typeof LISTAS;
-export const LISTA_NOMES = Object.keys(LISTAS) as readonly ListaNome[];
 
 /** The words of the period of a line. */
 export const PERIODO: Readonly<Record<'inicio' | 'fim', Pick<Column, keyof ColumnWords | 'called'>>> = {
