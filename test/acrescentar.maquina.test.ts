@@ -1,5 +1,5 @@
 /**
- * Tests five checklists of CONTRIBUTING. A copy gets a setting, a type of event, a column, a layout of the DPS and a subject.
+ * Tests six checklists of CONTRIBUTING. A copy gets a setting, a type of event, a column, a layout, a subject and a table.
  * Only the places that the lists name change. The copy stores and shows them, and its types hold. Then two wings are taken out of it.
  */
 import assert from 'node:assert/strict';
@@ -236,6 +236,7 @@ export const addAmostra = ({ store }: AmostrasWorld, tenant: string, amostra: Am
     `${AMOSTRAS}/amostras.rest.ts`,
     undefined,
     `import { defineRoute, type Route } from '../../base/http/route.ts';
+import { CATALOGO } from '../../published/acesso.ts';
 import { field, STATUS } from '../../published/openapi/field.ts';
 import { listAmostras } from './amostras.ts';
 
@@ -255,6 +256,7 @@ export const ROTAS_DE_AMOSTRAS: readonly Route[] = [
     headers: [],
     codes: [],
     isPublic: true,
+    acesso: CATALOGO,
     handle: async ({ world, municipio }) => ({
       body: { status: 'OK', itens: await listAmostras(world, municipio.tenant) },
     }),
@@ -299,6 +301,9 @@ export const AMOSTRA_COMMANDS: readonly Command[] = [
 `,
   ],
   ['src/subjects/subjects.ts', "  () => import('./vigia/subject.ts'),", "  () => import('./amostras/subject.ts'),"],
+];
+
+const A_TABLE: readonly Edit[] = [
   [
     'src/base/pg/migrations/992-amostras.sql',
     undefined,
@@ -314,7 +319,6 @@ export const AMOSTRA_COMMANDS: readonly Command[] = [
   },
   importacoes: {`,
   ],
-  ['src/base/book/municipios.ts', 'export const OWNED: readonly string[] = [', "  'amostras',"],
 ];
 
 let copy: string;
@@ -439,7 +443,7 @@ describe('beside a service of the copy', () => {
   let env: NodeJS.ProcessEnv;
 
   before(async () => {
-    for (const edit of [...A_COLUMN, ...A_LAYOUT, ...A_SUBJECT]) apply(edit);
+    for (const edit of [...A_COLUMN, ...A_LAYOUT, ...A_SUBJECT, ...A_TABLE]) apply(edit);
     const NFSE_DATA_DIR = await freshDataDir();
     env = { ...ownCache(), NFSE_DATA_DIR, DATABASE_URL: databaseUrlOf(await freshDatabase()) };
     service = await startServiceProcess(env, copy);
@@ -502,12 +506,16 @@ describe('beside a service of the copy', () => {
     assert.match((await issue(next.replace('1.02', '1.03'))).text, /este endereço emite só o 1\.01 ou 1\.02\./);
   });
 
-  test('a subject is added by its folder, its line and its table: a command writes what an address answers', async () => {
+  test('a subject is added by its folder and its line, its table by two: a command writes what an address answers, and a removal takes', async () => {
     followsList('A subject', A_SUBJECT);
-    const [added] = commandsInCopy(env, [
+    followsList('A table', A_TABLE);
+    const done = commandsInCopy(env, [
       ['amostra', 'incluir', '2026-12-08', 'Imaculada', '--municipio', 'integracao'],
+      ['municipio', 'criar', 'engano', '--ibge', '3509502', '--ambiente', 'homologacao'],
+      ['amostra', 'incluir', '2026-12-08', 'Imaculada', '--municipio', 'engano'],
+      ['municipio', 'excluir', 'engano', '--confirmar'],
     ]);
-    assert.equal(added!.code, 0, added!.err);
+    for (const { code, err } of done) assert.equal(code, 0, err);
     const told = await fetch(`${service.address}/integracao/api/v1/catalogo/amostras`);
     assert.deepEqual(await told.json(), { status: 'OK', itens: [{ dia: '2026-12-08', nome: 'Imaculada' }] });
     // Exit code 75: the entries have no places yet.

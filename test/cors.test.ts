@@ -3,15 +3,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { ROUTES } from '../src/doors/rest/routes.ts';
-import { CATALOGOS } from '../src/subjects/cadastros/catalogos.rest.ts';
+import { SPECIFIED_CATALOGS } from './support/catalogos.ts';
 import { startTestService } from './support/service.ts';
 
 const { address } = await startTestService({ worker: false });
 
-const CATALOGO_PATHS = [...CATALOGOS.map(({ nome }) => nome), 'motivos_evento'].map(
-  (nome) => `/integracao/api/v1/catalogo/${nome}`,
-);
-const PUBLIC = [...CATALOGO_PATHS, '/openapi.json', '/docs/erros.json', '/docs/arquivos/dps.xml'];
+const PUBLIC_PATHS = ROUTES.filter(({ isPublic }) => isPublic).map(({ path }) => `/integracao${path}`);
+const PUBLIC = [...PUBLIC_PATHS, '/openapi.json', '/docs/erros.json', '/docs/arquivos/dps.xml'];
 /** Unknown items and filters of existing catalogues. */
 const PUBLIC_REFUSALS = [
   '/integracao/api/v1/catalogo/nbs?page=0',
@@ -25,6 +23,10 @@ const corsOf = ({ headers }: Response): readonly string[] =>
   [...headers].flatMap(([name, value]) => (name.startsWith('access-control-') ? [`${name}: ${value}`] : []));
 
 describe('what is public', () => {
+  test('are the catalogues of the specification, at least', () => {
+    for (const nome of SPECIFIED_CATALOGS) assert.ok(PUBLIC.includes(`/integracao/api/v1/catalogo/${nome}`), nome);
+  });
+
   for (const path of [...PUBLIC, ...PUBLIC_REFUSALS]) {
     test(`GET ${path} is for a page of any site`, async () => {
       const answer = await fetch(address + path, { headers: ORIGIN });

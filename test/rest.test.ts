@@ -1,5 +1,5 @@
-// The REST interface over real HTTP: every row of the route table, every obstacle on the way to one, and the common parts of answers. The
-// rules for a DPS have their own tests; here one valid and one invalid DPS are enough.
+// The REST interface over real HTTP: the routes of notes, events, signatures and public lists, and every obstacle on the way to one. Answers
+// have common parts. The rules for a DPS have their own tests; here one valid and one invalid DPS are enough.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -17,11 +17,9 @@ import { createRestDoor, type RestDoorOptions } from '../src/doors/rest/door.ts'
 import { ROUTES } from '../src/doors/rest/routes.ts';
 import { buildChave } from '../src/fiscal/chave.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
-import { ROTAS_DE_WEBHOOKS } from '../src/subjects/avisos/webhooks.rest.ts';
-import { CATALOGOS } from '../src/subjects/cadastros/catalogos.rest.ts';
-import { ROTAS_DE_AMBIENTES } from '../src/subjects/ensaios/ambientes.rest.ts';
-import { ROTAS_DE_EXPORTACOES } from '../src/subjects/partes/exportacoes.rest.ts';
-import { ROTAS_DA_PARTE } from '../src/subjects/partes/rotas.rest.ts';
+import { ROTAS_DE_ASSINATURA } from '../src/subjects/assinatura/verificacao.rest.ts';
+import { ROTAS_DE_EVENTOS } from '../src/subjects/eventos/rotas.rest.ts';
+import { ROTAS_DE_NOTAS } from '../src/subjects/notas/rotas.rest.ts';
 import { onEnd } from './support/cleanup.ts';
 import { monotonicClock } from './support/clock.ts';
 import { type Answer, authorised, emit } from './support/http.ts';
@@ -216,6 +214,7 @@ function assertEnvelope(answer: Answer, status: number, codigo: string, campo?: 
 }
 
 describe('the route table', () => {
+  const lists = ROUTES.filter(({ isPublic }) => isPublic);
   const routesTested: Readonly<Record<string, (fields: readonly string[]) => Promise<void>>> = {
     'POST /api/v1/nfse/v101': async (fields) => {
       const answer = await issued();
@@ -359,16 +358,13 @@ describe('the route table', () => {
       assert.deepEqual([answer.body.status, answer.body.cadastrado], ['OK', true]);
     },
     ...Object.fromEntries(
-      [...CATALOGOS.map(({ nome }) => nome), 'motivos_evento'].map((nome) => [
-        `GET /api/v1/catalogo/${nome}`,
-        (fields: readonly string[]) => listing(nome, fields),
-      ]),
+      lists.map(({ method, path }) => [`${method} ${path}`, (fields: readonly string[]) => listing(path, fields)]),
     ),
   };
 
   /** The content of each list has its own tests in `catalogos.test.ts`. */
-  async function listing(nome: string, fields: readonly string[]): Promise<void> {
-    const answer = await request(address, `${API}/catalogo/${nome}`);
+  async function listing(path: string, fields: readonly string[]): Promise<void> {
+    const answer = await request(address, `/integracao${path}`);
     assert.equal(answer.status, 200);
     assert.deepEqual(Object.keys(answer.body), fields);
     assert.equal(answer.body.status, 'OK');
@@ -414,12 +410,11 @@ describe('the route table', () => {
     return body.chave_acesso;
   }
 
-  // Routes of one party or one owner have their own tests, and `test/openapi.test.ts` checks the fields of each answer.
-  const here = ROUTES.filter(
-    (route) => ![ROTAS_DA_PARTE, ROTAS_DE_WEBHOOKS, ROTAS_DE_AMBIENTES, ROTAS_DE_EXPORTACOES].flat().includes(route),
-  );
+  // Other subjects test their own routes, and `test/openapi.test.ts` checks the fields of each answer.
+  const here = [...ROTAS_DE_NOTAS, ...ROTAS_DE_EVENTOS, ...ROTAS_DE_ASSINATURA, ...lists];
 
   test('every row has its test, and every test its row', () => {
+    for (const route of here) assert.ok(ROUTES.includes(route), route.path);
     assert.deepEqual(Object.keys(routesTested).sort(), here.map(({ method, path }) => `${method} ${path}`).sort());
   });
   for (const { method, path, fields } of here) {

@@ -252,7 +252,6 @@ export const LISTAS = {
 } as const satisfies Readonly<Record<string, Register>>;
 
 export type ListaNome = keyof typeof LISTAS;
-export const LISTA_NOMES = Object.keys(LISTAS) as readonly ListaNome[];
 
 /** The words of the period of a line. */
 const PERIODO: Readonly<Record<'inicio' | 'fim', Pick<Column, keyof ColumnWords | 'called'>>> = {
@@ -466,6 +465,13 @@ export function listRegisterColumns(nome: RegisterName): readonly (readonly [nam
 /** The same names, with the period. */
 export function listFileColumns(nome: RegisterName): readonly string[] {
   return [...listRegisterColumns(nome).map(([name]) => name), ...(nome in LISTAS ? Object.keys(PERIODO) : [])];
+}
+
+/** The SQL type of each column of a register that is no text. */
+export function listTypes(nome: RegisterName): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    listRegisterColumns(nome).flatMap(([name, { sql }]) => (sql === undefined ? [] : [[name, sql]])),
+  );
 }
 
 /** The words of a column of a file or of the table, and whether a line may leave it empty. */

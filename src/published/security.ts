@@ -1,13 +1,15 @@
 /**
- * The access rules: one row for each address of each door. `docs/seguranca.md` is made of them. `test/seguranca.test.ts` asks each address
- * as a stranger, as a party and as a party of another municipality. It compares the answers with the rows.
+ * The access rules of each address of each door: a route brings its own, and the others have a row here. `docs/seguranca.md` is made of
+ * them. `test/seguranca.test.ts` asks each address as a stranger, as a party and as a party of another municipality. It compares the
+ * answers with the rules.
  *
- * The rows state the behaviour of production. An address without a row, or a row without an address, is an error.
+ * The rules state the behaviour of production. An address without a rule, or a row without an address, is an error.
  */
 
 import { ownOf } from '../fiscal/own.ts';
 import { OPERACOES } from '../subjects/lotes/porto.ts';
 import { PEDIDO_MAX_MINUTES } from '../subjects/partes/tokens.ts';
+import { type Acesso, DO_ENSAIO, POR_CHAVE, PRESTADOR_ASSINA, PUBLICO } from './acesso.ts';
 import { comOBancoTable } from './com-o-banco.ts';
 import { code, table, writeBraces } from './markdown.ts';
 import { tentouMarkdown } from './o-que-se-tentou.ts';
@@ -28,33 +30,6 @@ import {
   SCRIPT_PATH,
 } from './paths.ts';
 
-/**
- * The information that a stranger gets. `nada`: the answer does not depend on the object, and nothing is looked up. `existencia`: the
- * existence of the object, and no more. `chave`: the holder of the key or protocol number counts as a party, and no other way finds the
- * object. `publico`: the answer is for everybody.
- */
-type Revela = 'nada' | 'existencia' | 'chave' | 'publico';
-
-export type Acesso = {
-  readonly quem: string;
-  readonly revela: Revela;
-  readonly estranho: string;
-  readonly parte: string;
-  /** The cost of a miss, if the route does not state it. */
-  readonly custo?: string;
-};
-
-const PRESTADOR_ASSINA = 'quem assina como o prestador';
-const POR_CHAVE: Omit<Acesso, 'parte'> = {
-  quem: 'quem tem a chave de acesso',
-  revela: 'chave',
-  estranho: 'nada: sem a chave, 9 dígitos sorteados, a resposta é 404, como a de uma nota de outro município',
-};
-const POR_PROTOCOLO: Omit<Acesso, 'parte'> = {
-  quem: 'quem tem o número de protocolo',
-  revela: 'chave',
-  estranho: 'nada: sem o protocolo, 20 dígitos sorteados, a resposta é 404',
-};
 const POR_LOTE: Omit<Acesso, 'parte'> = {
   quem: 'quem tem o protocolo do lote e o CNPJ',
   revela: 'chave',
@@ -64,124 +39,6 @@ const PELO_CERTIFICADO: Pick<Acesso, 'quem' | 'revela'> = {
   quem: 'o próprio prestador, pelo certificado na conexão (`--consulta-dps`)',
   revela: 'nada',
 };
-const EVENTO_ASSINADO: Acesso = {
-  quem: 'a parte da nota que o tipo do evento pede, que assina o corpo',
-  revela: 'nada',
-  estranho:
-    'sem assinatura, nada; quem assina com outro certificado e tem a chave ou o protocolo sabe se a nota existe (404, ou E9007 e o que está errado no corpo)',
-  parte: 'o evento registrado',
-};
-const NOTA_INTEIRA = 'a nota inteira, com o XML, e o protocolo';
-const PUBLICO: Omit<Acesso, 'estranho'> = { quem: 'qualquer um', revela: 'publico', parte: 'o mesmo' };
-
-const DAS_NOTAS: Readonly<Record<string, Acesso>> = {
-  emitirNota: {
-    quem: `${PRESTADOR_ASSINA} da DPS`,
-    revela: 'nada',
-    estranho:
-      'o que está errado na assinatura (E9xx) e no documento que enviou, só pelo que ele diz: o banco de dados não se consulta',
-    parte: 'a chave e o protocolo da nota; com série e número já usados, os da que existe (E0014)',
-    custo: 'uma assinatura',
-  },
-  validarDps: {
-    quem: `qualquer um; o cadastro e as outras notas, só ${PRESTADOR_ASSINA} da DPS`,
-    revela: 'nada',
-    estranho:
-      'o que está errado no documento que enviou e os seus valores, só pelo que ele diz e o município publica; nao_conferido diz o que não se olhou',
-    parte: 'o que a emissão responderia: cadastro, cálculo, e a chave da nota que já existe (E0014)',
-  },
-  verificarAssinatura: {
-    ...PUBLICO,
-    estranho: 'o que a produção diria da assinatura que enviou; não se olham o cadastro nem as notas',
-    custo: 'uma parte pequena do processador, de todos juntos; além dela 503',
-  },
-  emitirNotaLeiaute100: { ...PUBLICO, estranho: 'o endereço correto, sempre o mesmo' },
-  consultarNota: { ...POR_CHAVE, parte: NOTA_INTEIRA },
-  consultarNotaPorProtocolo: { ...POR_PROTOCOLO, parte: NOTA_INTEIRA },
-  consultarNotaPorProtocoloV101: { ...POR_PROTOCOLO, parte: NOTA_INTEIRA },
-  registrarEvento: EVENTO_ASSINADO,
-  registrarEventoPorProtocolo: EVENTO_ASSINADO,
-  listarEventos: { ...POR_CHAVE, parte: 'os eventos da nota' },
-  listarEventosDoTipo: { ...POR_CHAVE, parte: 'os eventos de um tipo' },
-  consultarEvento: { ...POR_CHAVE, parte: 'um evento' },
-  baixarDanfse: { ...POR_CHAVE, parte: 'a nota impressa' },
-  consultarNotaPorDps: {
-    quem: 'prestador, tomador ou intermediário da nota, pelo certificado na conexão (`--consulta-dps`)',
-    revela: 'existencia',
-    estranho:
-      'sem certificado, nada; com o de outro, se há nota da DPS (401 ou 404), o que HEAD diz a todos, e nada dela',
-    parte: NOTA_INTEIRA,
-  },
-  existeNotaDaDps: {
-    quem: 'qualquer um',
-    revela: 'existencia',
-    estranho: 'se há nota de um prestador com uma série e um número, e nada dela',
-    parte: 'o mesmo',
-  },
-  consultarSituacaoDoPrestador: {
-    quem: 'o próprio prestador, pelo certificado na conexão',
-    revela: 'nada',
-    estranho: 'que não é ele; não se olha se o documento está cadastrado',
-    parte: 'o seu cadastro, o que falta para emitir, e as suas obrigações',
-  },
-};
-
-const PELO_DONO: Omit<Acesso, 'parte'> = {
-  quem: 'o dono do documento, por um token dele ou pelo certificado na conexão',
-  revela: 'nada',
-  estranho: 'que não é ele; não se olha se há alguma coisa do documento',
-};
-const DO_TOKEN: Omit<Acesso, 'parte'> = {
-  quem: 'o dono do documento, que assina o pedido ou mostra o certificado na conexão',
-  revela: 'nada',
-  estranho: 'só o que está errado no pedido ou na assinatura que enviou',
-  custo: 'uma assinatura',
-};
-const DO_WEBHOOK: Omit<Acesso, 'parte'> = {
-  quem: 'o dono do documento, por um token dele de escopo webhooks ou pelo certificado na conexão',
-  revela: 'nada',
-  estranho: 'que não é ele; um endereço de outro documento responde 404, como um que não existe',
-};
-
-const DO_ENSAIO: Omit<Acesso, 'parte'> = {
-  quem: 'o dono do ambiente, pela chave dele',
-  revela: 'nada',
-  estranho: 'que não é o dono; que o município é um ambiente próprio, o nome já diz',
-};
-
-const DAS_PARTES: Readonly<Record<string, Acesso>> = {
-  pedirToken: { ...DO_TOKEN, parte: 'o token, esta única vez' },
-  listarTokens: { ...DO_TOKEN, parte: 'os tokens em vigor, sem o segredo' },
-  revogarToken: { ...DO_TOKEN, parte: 'que foi revogado' },
-  listarNotas: { ...PELO_DONO, parte: 'as notas de que o documento é parte, sem o XML' },
-  listarEventosDaParte: { ...PELO_DONO, parte: 'os eventos dessas notas' },
-  seguirMudancas: { ...PELO_DONO, parte: 'o que mudou nessas notas e eventos' },
-  pedirExportacao: { ...PELO_DONO, parte: 'que o arquivo se faz' },
-  listarExportacoes: { ...PELO_DONO, parte: 'as suas exportações' },
-  consultarExportacao: { ...PELO_DONO, parte: 'como está a exportação' },
-  baixarExportacao: { ...PELO_DONO, parte: 'o arquivo, com as notas de que o documento é parte' },
-  cadastrarWebhook: { ...DO_WEBHOOK, parte: 'o endereço e o segredo, esta única vez' },
-  listarWebhooks: { ...DO_WEBHOOK, parte: 'os seus endereços' },
-  consultarWebhook: { ...DO_WEBHOOK, parte: 'o endereço, e quanto espera por ele' },
-  alterarWebhook: { ...DO_WEBHOOK, parte: 'o endereço mudado' },
-  retirarWebhook: { ...DO_WEBHOOK, parte: 'que foi retirado' },
-  trocarSegredoDoWebhook: { ...DO_WEBHOOK, parte: 'o segredo novo, esta única vez' },
-  ensaiarWebhook: { ...DO_WEBHOOK, parte: 'um aviso de ensaio no seu endereço' },
-  listarEntregas: { ...DO_WEBHOOK, parte: 'o que se avisou, e o que houve em cada tentativa' },
-  criarAmbiente: { ...PUBLICO, estranho: 'um ambiente só seu', custo: 'um documento; e tantos por dia' },
-  consultarAmbiente: { ...DO_ENSAIO, parte: 'o ambiente' },
-  alterarAmbiente: { ...DO_ENSAIO, parte: 'o ambiente mudado' },
-  reiniciarAmbiente: { ...DO_ENSAIO, parte: 'o ambiente como novo' },
-  descartarAmbiente: { ...DO_ENSAIO, parte: 'que foi jogado fora' },
-  importarCadastro: { ...DO_ENSAIO, parte: 'o que se gravou' },
-  listarPersonas: { ...DO_ENSAIO, parte: 'as personas' },
-  documentoDaPersona: { ...DO_ENSAIO, parte: 'o documento de um cenário' },
-  listarRequisicoes: { ...DO_ENSAIO, parte: 'as últimas requisições' },
-  consultarRequisicao: { ...DO_ENSAIO, parte: 'uma delas, com o corpo e a resposta' },
-  reenviarEntregas: { ...DO_WEBHOOK, parte: 'quantas entregas se tentam de novo' },
-};
-
-const DAS_ROTAS: Readonly<Record<string, Acesso>> = { ...DAS_NOTAS, ...DAS_PARTES };
 
 const DO_PORTO: Readonly<Record<(typeof OPERACOES)[number]['operacao'], Acesso>> = {
   RecepcionarLoteRps: {
@@ -295,7 +152,6 @@ const PAGINAS: Readonly<
 };
 
 const DESCRICAO_DO_PORTO: Acesso = { ...PUBLICO, estranho: 'a descrição do serviço SOAP, igual para todos' };
-const CATALOGO: Acesso = { ...PUBLICO, estranho: 'a lista, nacional ou do município; nada de prestador nenhum' };
 
 export type Endereco = {
   /** Name of the operation, or the path if it has no name. */
@@ -321,15 +177,15 @@ export function listAddresses(
   servico: readonly string[] = Object.keys(DO_SERVICO),
 ): readonly Endereco[] {
   const addressOf = (id: string, address: string, acesso: Acesso | undefined, missCost?: number): Endereco => {
-    if (acesso === undefined) throw new RangeError(`Who may ask ${id} is said nowhere: add its row to security.ts`);
+    if (acesso === undefined)
+      throw new RangeError(`Who may ask ${id} is said nowhere: add its acesso, or its row to security.ts`);
     return { id, endereco: writeBraces(address), acesso, custo: custoOf(acesso, missCost, missesMax) };
   };
   const porto = `/:municipio${soapPath}`;
   const all = [
-    ...routes.map((route) => {
-      const acesso = ownOf(DAS_ROTAS, route.id) ?? (isCatalogo(route) ? CATALOGO : undefined);
-      return addressOf(route.id, `${route.method} /:municipio${route.path}`, acesso, route.missCost);
-    }),
+    ...routes.map(({ id, method, path, acesso, missCost }) =>
+      addressOf(id, `${method} /:municipio${path}`, acesso, missCost),
+    ),
     ...OPERACOES.map(({ operacao }) => {
       const missCost = operacao.startsWith('Consultar') ? 1 : undefined;
       return addressOf(operacao, `POST ${porto} ${operacao}`, DO_PORTO[operacao], missCost);
@@ -338,15 +194,9 @@ export function listAddresses(
     ...Object.entries(PAGINAS).map(([id, { endereco, acesso, missCost }]) => addressOf(id, endereco, acesso, missCost)),
     ...servico.map((path) => addressOf(path, `GET ${path}`, ownOf(DO_SERVICO, path))),
   ];
-  const left = [...Object.keys(DAS_ROTAS), ...Object.keys(DO_SERVICO)].filter(
-    (id) => !all.some((one) => one.id === id),
-  );
+  const left = Object.keys(DO_SERVICO).filter((id) => !all.some((one) => one.id === id));
   if (left.length > 0) throw new RangeError(`No address for the row of ${left.join(', ')}`);
   return all;
-}
-
-function isCatalogo({ path, isPublic }: DescribedRoute): boolean {
-  return isPublic === true && path.startsWith('/api/v1/catalogo/');
 }
 
 /** The cost, to the network address, of an answer without a result or of one to a stranger (D-40). */

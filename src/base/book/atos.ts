@@ -9,22 +9,25 @@ import { insertRegistradas } from './auditoria-entradas.ts';
 /** The place where an act was done: the console or a command. */
 export type Via = 'painel' | 'comando';
 
-/** Kinds of things that acts are done to. `acesso`: signing in and being refused; its key is a login. */
-export type Objeto =
-  | 'prestador'
-  | 'lista'
-  | 'correlacao'
-  | 'municipio'
-  | 'usuario'
-  | 'importacao'
-  | 'nota'
-  | 'evento'
-  | 'acesso'
-  | 'token'
-  | 'aviso'
-  | 'guarda'
-  | 'auditoria'
-  | 'titular';
+/** Kinds of things that acts are done to, as users call them. `acesso`: signing in and being refused; its key is a login. */
+export const OBJETOS = {
+  prestador: 'Prestador',
+  lista: 'Lista de serviços',
+  correlacao: 'Correlação',
+  municipio: 'Município',
+  usuario: 'Usuário',
+  importacao: 'Importação',
+  nota: 'Nota',
+  evento: 'Evento',
+  token: 'Token',
+  aviso: 'Endereço de aviso',
+  guarda: 'Guarda de um mês',
+  auditoria: 'Achado da auditoria',
+  titular: 'Titular de dados',
+  acesso: 'Acesso ao console',
+} as const;
+
+export type Objeto = keyof typeof OBJETOS;
 
 /** An act to be stored. `em`: milliseconds. `antes`, `depois`: the changed values, by the field names of the thing. */
 export type NovoAto = {

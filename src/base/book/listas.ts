@@ -1,14 +1,7 @@
 /** The dated lists that a municipality keeps. Their columns stand in `fiscal/registers.ts`. */
 import { type Decimal, parseDecimal } from '../../fiscal/decimal.ts';
 import type { Vigencia } from '../../fiscal/moment.ts';
-import {
-  LISTA_NOMES,
-  LISTAS,
-  type ListaNome,
-  listRegisterColumns,
-  type StoredLine,
-  splitColumns,
-} from '../../fiscal/registers.ts';
+import { LISTAS, type ListaNome, listTypes, type StoredLine, splitColumns } from '../../fiscal/registers.ts';
 import { batchLookups } from '../pg/batch-lookups.ts';
 import { cacheReads } from '../pg/cache-reads.ts';
 import type { Db } from '../pg/open.ts';
@@ -30,8 +23,7 @@ type Lista = {
 };
 
 function listaOf(nome: ListaNome): Lista {
-  const typed = listRegisterColumns(nome).flatMap(([name, { sql }]) => (sql === undefined ? [] : [[name, sql]]));
-  return { table: LISTAS[nome].table, ...splitColumns(nome), types: Object.fromEntries(typed) };
+  return { table: LISTAS[nome].table, ...splitColumns(nome), types: listTypes(nome) };
 }
 
 /** A list as a file contains it: without the columns that are `absent`. */
@@ -42,9 +34,6 @@ export function tableOfLista(nome: ListaNome): RegisterTable {
   const { table, key } = listaOf(nome);
   return { table, key: [...key, 'inicio'] };
 }
-
-/** Tables of the lists. */
-export const LISTA_TABLES: readonly string[] = LISTA_NOMES.map((nome) => LISTAS[nome].table);
 
 /**
  * A line of a file, by its columns. Days are `YYYY-MM-DD`, decimals are text, several values are an array, and an empty value is undefined.

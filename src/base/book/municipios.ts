@@ -4,10 +4,10 @@ import { type Municipio, type NovoMunicipio, SETTINGS, settingsOf, withSettings 
 import { cacheReads } from '../pg/cache-reads.ts';
 import { type Db, runTransaction, SHORT_LOCK_MS, writeAlone } from '../pg/open.ts';
 import type { PoolClient } from '../pg/pg.ts';
+import { deleteOfTenant } from '../pg/tabelas.ts';
 import { insertAtos, type NovoAto } from './atos.ts';
 import { beginCorrente } from './auditoria-elos.ts';
 import { insertRegistradas } from './auditoria-entradas.ts';
-import { LISTA_TABLES } from './listas.ts';
 
 export type { AcessoAdn, Confianca, Municipio } from '../../fiscal/settings.ts';
 
@@ -112,7 +112,8 @@ async function deleteUnused(client: PoolClient, tenant: string): Promise<boolean
     or exists (select 1 from sequencias where tenant = $1) or exists (select 1 from notas where tenant = $1) as used`;
   const { rows } = await client.query<{ used: boolean }>(text, [tenant]);
   if (rows[0]!.used) return false;
-  for (const table of OWNED) await client.query(`delete from ${table} where tenant = $1`, [tenant]);
+  await client.query(FREE_CODES, [tenant, null]);
+  await deleteOfTenant(client, tenant, (tabela) => !LEFT.has(tabela));
   return true;
 }
 
@@ -171,14 +172,16 @@ async function unlessTaken(pool: Db, work: (client: PoolClient) => Promise<boole
   }
 }
 
+/** $2: the code that a tenant keeps. */
+const FREE_CODES = 'delete from codigos_em_producao where tenant = $1 and codigo_ibge is distinct from $2';
+
 /**
  * Takes the code of a municipality. Two tenants in production under one code would accept the same DPS twice. The codes in production
  * therefore have a table of their own, whose key has no tenant (D-137). A tenant that leaves a code frees it. Sandboxes may share one.
  */
 async function takeCode(client: PoolClient, { tenant, ambiente, codigoIbge }: NovoMunicipio): Promise<boolean> {
   const code = ambiente === 'producao' ? codigoIbge : undefined;
-  const free = 'delete from codigos_em_producao where tenant = $1 and codigo_ibge is distinct from $2';
-  await client.query(free, [tenant, code]);
+  await client.query(FREE_CODES, [tenant, code]);
   if (code === undefined) return true;
   const take =
     'insert into codigos_em_producao (codigo_ibge, tenant) values ($1, $2) on conflict (codigo_ibge) do nothing';
@@ -187,46 +190,8 @@ async function takeCode(client: PoolClient, { tenant, ambiente, codigoIbge }: No
   return (await client.query<{ tenant: string }>(whose, [code])).rows[0]?.tenant === tenant;
 }
 
-/** Tables that may have rows of a tenant without notes. Tables that reference others come first. */
-export const OWNED: readonly string[] = [
-  'documentos_lotes',
-  'lotes_rps',
-  'lotes',
-  'correlacoes_legadas',
-  'idempotencia',
-  'simples_nacional',
-  'prestadores',
-  ...LISTA_TABLES,
-  'certificados',
-  'fundamentos',
-  'listas_revogados',
-  'retencoes',
-  'documentos_comprimidos',
-  'recepcoes_adn',
-  'transmissoes',
-  'circuitos',
-  'emissoes',
-  'recusas',
-  'tokens',
-  'ensaio_requisicoes',
-  'ensaios',
-  'entregas',
-  'webhooks',
-  'exportacoes_partes',
-  'exportacoes',
-  'mudancas_novas',
-  'mudancas_ate',
-  'mudancas',
-  'mudancas_importadas',
-  'importacoes',
-  'auditoria',
-  'auditoria_ate',
-  'auditoria_selos',
-  'nomes',
-  'nomes_lidos',
-  'codigos_em_producao',
-  'municipios',
-];
+/** Tables that a removal leaves: the trail, and given numbers, whose reference to the municipality forbids its removal. */
+const LEFT: ReadonlySet<string> = new Set(['atos', 'numeracao', 'numeracao_dps', 'sequencias']);
 
 /** Writes nothing for a tenant that was deleted meanwhile. */
 const PROBLEM = `insert into transmissoes as t (tenant, problema, desde, visto_em)

@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { freshPool } from '../../../test/support/database.ts';
+import { createStore } from '../../wiring/store.ts';
 import type { Db } from '../pg/open.ts';
+import type { ClientBase } from '../pg/pg.ts';
+import { deleteOfTenant } from '../pg/tabelas.ts';
 import { AUDITADAS, type Auditada } from './auditoria-tabelas.ts';
-import { OWNED } from './municipios.ts';
 import { TABELAS, type Tabela } from './tabelas.ts';
 
 /** A table as the catalogue has it. `colunas`: its columns, each with its type. */
@@ -29,9 +31,6 @@ const FORMAS: Readonly<Record<string, Auditada['colunas'][number]['forma']>> = {
   date: 'dia',
   bytea: 'bytes',
 };
-
-/** Tables whose rows keep a municipality from being deleted: given numbers. */
-const KEEPING: readonly string[] = ['numeracao', 'numeracao_dps', 'sequencias'];
 
 describe('the tables of the database', () => {
   let pool: Db;
@@ -73,19 +72,75 @@ describe('the tables of the database', () => {
     }
   });
 
-  test('go with a municipality without notes, after those that name them', async () => {
+  test('go with a municipality, after those that name them', async () => {
     const { rows: found } = await pool.query<{ nome: string; refere: string }>(
       `select conrelid::regclass::text as nome, confrelid::regclass::text as refere from pg_constraint
         where contype = 'f' and conparentid = 0 and conrelid <> confrelid order by 1, 2`,
     );
-    const kept = found.filter(({ nome, refere }) => refere === 'municipios' && !OWNED.includes(nome));
+    const emptied: string[] = [];
+    const query = async (text: string, values?: unknown[]) => {
+      if (text.startsWith('delete from ')) emptied.push(text.split(' ')[2]!);
+      return pool.query(text, values);
+    };
+    await deleteOfTenant({ query } as Pick<ClientBase, 'query'>, 'ninguem', () => true);
+    const own = rows.filter(({ nome, chave }) => chave.includes('tenant') && !nome.startsWith('migracoes'));
     assert.deepEqual(
-      kept.map(({ nome }) => nome),
-      KEEPING,
+      emptied.toSorted(),
+      own.map(({ nome }) => nome),
     );
+    assert.ok(found.some(({ refere }) => refere === 'municipios'));
     for (const { nome, refere } of found) {
-      const [own, named] = [OWNED.indexOf(nome), OWNED.indexOf(refere)];
-      if (own >= 0 && named >= 0) assert.ok(own < named, `${nome} before ${refere}`);
+      const [place, named] = [emptied.indexOf(nome), emptied.indexOf(refere)];
+      if (place >= 0 && named >= 0) assert.ok(place < named, `${nome} before ${refere}`);
+    }
+  });
+
+  test('keep nothing of a removed municipality without notes but its trail', async () => {
+    const { municipios, atos } = createStore(pool);
+    const now = Date.parse('2026-12-01T12:00:00Z');
+    for (const tenant of ['fica', 'sai']) {
+      const codigoIbge = tenant === 'sai' ? '3550308' : '3509502';
+      assert.ok(await municipios.create({ tenant, ambiente: 'producao', codigoIbge }, now));
+      const ato = { em: now, quem: 'ana', via: 'comando', objeto: 'municipio', chave: tenant, acao: 'criado' } as const;
+      await atos.record(tenant, [ato]);
+      const about = [tenant, new Date(now)];
+      await pool.query(`insert into fila (tenant, tipo, id, mes, due_at) values ($1, 'lote', 1, 202612, $2)`, about);
+      await pool.query(
+        `insert into importacoes (tenant, id, em, registro, ordem, arquivo, quem, via)
+          values ($1, '7d5a4a3c-7a5c-4c8e-9a51-0d3c5d1f7a11', $2, 'servicos', 1, 'a.csv', 'ana', 'comando')`,
+        about,
+      );
+    }
+    const countAll = async (tenant: string): Promise<readonly string[]> => {
+      const held: string[] = [];
+      for (const { nome, colunas } of rows.filter(({ nome }) => !nome.startsWith('migracoes'))) {
+        if (!('tenant' in colunas)) continue;
+        const { rowCount } = await pool.query(`select 1 from ${nome} where tenant = $1`, [tenant]);
+        if (rowCount !== 0) held.push(nome);
+      }
+      return held;
+    };
+    const whole = await countAll('sai');
+    assert.deepEqual(whole, await countAll('fica'));
+    for (const nome of ['atos', 'auditoria', 'codigos_em_producao', 'fila', 'municipios']) {
+      assert.ok(whole.includes(nome), nome);
+    }
+    assert.equal(await municipios.delete('sai'), true);
+    assert.deepEqual(await countAll('sai'), ['atos']);
+    assert.deepEqual(await countAll('fica'), whole);
+  });
+
+  test('of given numbers keep a municipality', async () => {
+    const { municipios } = createStore(pool);
+    const now = Date.parse('2026-12-01T12:00:00Z');
+    for (const [tenant, insert] of [
+      ['numerado', `insert into numeracao (tenant, prestador, ultimo) values ($1, '11222333000181', 1)`],
+      ['reservado', 'insert into sequencias (tenant, nome, proximo) values ($1, $1, 1)'],
+    ] as const) {
+      await municipios.create({ tenant, ambiente: 'homologacao', codigoIbge: undefined }, now);
+      await pool.query(insert, [tenant]);
+      assert.equal(await municipios.delete(tenant), false);
+      assert.ok(await municipios.readFresh(tenant));
     }
   });
 

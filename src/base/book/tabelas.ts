@@ -1,6 +1,7 @@
 /**
  * All tables of the database, one row each, with all that the house must know of them: how the audit chain tells their rows, the month that
- * they are kept by, and their data of a person. `tabelas.test.ts` holds the rows to the catalogue (D-666, D-679).
+ * they are kept by, and their data of a person. `tabelas.test.ts` holds the rows to the catalogue (D-666, D-679). A row stays when its
+ * subject goes (D-777).
  */
 import { type ListaNome, type RegisterName, splitColumns } from '../../fiscal/registers.ts';
 import { SETTINGS } from '../../fiscal/settings.ts';

@@ -1,6 +1,6 @@
 /**
- * The tables of the database from its catalog, for copying rows into another database. The result says which have rows of tenants, their
- * columns, and the order in which they can be filled. No table is named here except the lists of migrations.
+ * The tables of the database from its catalog, for copying rows into another database and for deleting a tenant. The result says which have
+ * rows of tenants, their columns, and the order in which they can be filled. No table is named here except the lists of migrations.
  */
 import type { ClientBase } from './pg.ts';
 
@@ -44,6 +44,21 @@ export async function readTabelas(client: Pick<ClientBase, 'query'>): Promise<re
 }
 
 export const TENANT = 'tenant';
+
+/**
+ * Deletes the rows of a tenant, in tables that reference others first (D-775). `isMeant`: of which tables. The caller's transaction locks
+ * the row of the tenant before.
+ */
+export async function deleteOfTenant(
+  client: Pick<ClientBase, 'query'>,
+  tenant: string,
+  isMeant: (tabela: string) => boolean,
+): Promise<void> {
+  const tabelas = await readTabelas(client);
+  for (const { nome, isOfTenant } of tabelas.toReversed()) {
+    if (isOfTenant && isMeant(nome)) await client.query(`delete from ${nome} where ${TENANT} = $1`, [tenant]);
+  }
+}
 
 /** Sorts tables, each after those among them that its foreign keys reference. */
 export function inOrder<One extends { readonly nome: string; readonly refere: readonly string[] }>(

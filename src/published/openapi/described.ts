@@ -1,4 +1,5 @@
 /** The HTTP door's data about itself, which makes the public description. */
+import type { Acesso } from '../acesso.ts';
 import type { Fields, Shape, ShapeName } from './field.ts';
 
 /** A part of the description as JSON; also a schema in JSON Schema 2020-12. */
@@ -54,6 +55,8 @@ export type DescribedRoute = {
   readonly isPublic?: true;
   /** The cost of a miss (D-40): 1 if the identifier gives access to its object. */
   readonly missCost?: number;
+  /** The access rule, which `docs/seguranca.md` publishes. */
+  readonly acesso: Acesso;
 };
 
 /** A refusal that no ordinary request meets, made by the refusing code of the service. */

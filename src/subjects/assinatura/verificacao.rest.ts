@@ -12,6 +12,7 @@ import { defineRoute, type Route } from '../../base/http/route.ts';
 import { SALAS } from '../../base/world/lugares.ts';
 import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../../base/world/sent-documents.ts';
 import type { Ambiente } from '../../fiscal/ambiente.ts';
+import { PUBLICO } from '../../published/acesso.ts';
 import { type FieldsOf, field, orNull, STATUS } from '../../published/openapi/field.ts';
 import {
   type AlgorithmLine,
@@ -191,6 +192,11 @@ export const ROTAS_DE_ASSINATURA: readonly Route[] = [
     fields: { status: STATUS, ...VERIFICACAO_FIELDS },
     headers: [],
     codes: ['E003', 'E201', 'E703'],
+    acesso: {
+      ...PUBLICO,
+      estranho: 'o que a produção diria da assinatura que enviou; não se olham o cadastro nem as notas',
+      custo: 'uma parte pequena do processador, de todos juntos; além dela 503',
+    },
     handle: verifySignature,
   }),
 ];

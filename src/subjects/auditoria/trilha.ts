@@ -1,6 +1,6 @@
 /** The trail of a municipality for its readers: the author, the time and the reason of each manual act. */
 
-import type { Ato, FiltroDeAtos, Objeto } from '../../base/book/atos.ts';
+import { type Ato, type FiltroDeAtos, OBJETOS, type Objeto } from '../../base/book/atos.ts';
 import { writeTabela } from '../../base/world/escrever-tabela.ts';
 import { municipalMoment } from '../../base/world/gather-facts.ts';
 import { municipioNamed } from '../../base/world/municipios.ts';
@@ -9,25 +9,9 @@ import { zoneOf } from '../../fiscal/catalogs/catalogs.ts';
 import { addDays, brazilianMoment, isDay, isoMoment, startOfDay } from '../../fiscal/moment.ts';
 import { describeColumn, describeStored, REGISTERS, type RegisterName } from '../../fiscal/registers.ts';
 
-type TrilhaWorld = Pick<World, 'store' | 'now'>;
+export { OBJETOS };
 
-/** Names of the objects of acts, as users call them. */
-export const OBJETOS: Readonly<Record<Objeto, string>> = {
-  prestador: 'Prestador',
-  lista: 'Lista de serviços',
-  correlacao: 'Correlação',
-  municipio: 'Município',
-  usuario: 'Usuário',
-  importacao: 'Importação',
-  nota: 'Nota',
-  evento: 'Evento',
-  token: 'Token',
-  aviso: 'Endereço de aviso',
-  guarda: 'Guarda de um mês',
-  auditoria: 'Achado da auditoria',
-  titular: 'Titular de dados',
-  acesso: 'Acesso ao console',
-};
+type TrilhaWorld = Pick<World, 'store' | 'now'>;
 
 /** A search as it is typed; empty texts are no condition. Days in the time of the municipality, the last one included. */
 export type BuscaNaTrilha = {

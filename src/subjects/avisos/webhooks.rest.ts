@@ -5,6 +5,7 @@ import { refuseMissingWebhook } from '../../base/http/refusals.ts';
 import { refuseAsFlow } from '../../base/http/repetition.ts';
 import { type Call, defineRoute, type Refused, type Route } from '../../base/http/route.ts';
 import { TIPOS_MUDANCA } from '../../fiscal/mudanca.ts';
+import type { Acesso } from '../../published/acesso.ts';
 import { type FieldsOf, field, orAbsent, orNull, STATUS } from '../../published/openapi/field.ts';
 import { CURSOR_FIELD, DOCUMENTO_PARAM, PAGE_PARAMS } from '../partes/listas.rest.ts';
 import { documentoOf } from '../partes/notas.ts';
@@ -177,6 +178,12 @@ const ONE = '/api/v1/webhooks/:id_webhook' as const;
 const ROW = { query: DOCUMENTO_PARAM, headers: [], missCost: ASK_COST, asksToken: true } as const;
 const ONE_CODES = ['E0003', ...PARTE_CODES, 'E601'] as const;
 
+const DO_WEBHOOK: Omit<Acesso, 'parte'> = {
+  quem: 'o dono do documento, por um token dele de escopo webhooks ou pelo certificado na conexão',
+  revela: 'nada',
+  estranho: 'que não é ele; um endereço de outro documento responde 404, como um que não existe',
+};
+
 export const ROTAS_DE_WEBHOOKS: readonly Route[] = [
   defineRoute({
     ...ROW,
@@ -192,6 +199,7 @@ export const ROTAS_DE_WEBHOOKS: readonly Route[] = [
     fields: { status: STATUS, webhook: WEBHOOK, segredo: SEGREDO },
     codes: [...CAMPOS_CODES, 'E0003', ...PARTE_CODES, 'E703'],
     statuses: { ...AS_400, E703: [429] },
+    acesso: { ...DO_WEBHOOK, parte: 'o endereço e o segredo, esta única vez' },
     handle: create,
   }),
   defineRoute({
@@ -203,6 +211,7 @@ export const ROTAS_DE_WEBHOOKS: readonly Route[] = [
     status: 200,
     fields: { status: STATUS, webhooks: field.shape('Webhook[]', 'Do mais antigo ao mais novo.') },
     codes: ['E003', 'E0003', ...PARTE_CODES],
+    acesso: { ...DO_WEBHOOK, parte: 'os seus endereços' },
     handle: list,
   }),
   defineRoute({
@@ -219,6 +228,7 @@ export const ROTAS_DE_WEBHOOKS: readonly Route[] = [
       mortas: field.integer('Avisos que já não se tentam, contados até 10000.'),
     },
     codes: ['E003', ...ONE_CODES],
+    acesso: { ...DO_WEBHOOK, parte: 'o endereço, e quanto espera por ele' },
     handle: show,
   }),
   defineRoute({
@@ -238,6 +248,7 @@ export const ROTAS_DE_WEBHOOKS: readonly Route[] = [
     fields: { status: STATUS, webhook: WEBHOOK },
     codes: [...CAMPOS_CODES, ...ONE_CODES],
     statuses: AS_400,
+    acesso: { ...DO_WEBHOOK, parte: 'o endereço mudado' },
     handle: change,
   }),
   defineRoute({
@@ -249,6 +260,7 @@ export const ROTAS_DE_WEBHOOKS: readonly Route[] = [
     status: 200,
     fields: { status: STATUS, id: field.text('O endereço retirado.') },
     codes: ['E003', ...ONE_CODES],
+    acesso: { ...DO_WEBHOOK, parte: 'que foi retirado' },
     handle: remove,
   }),
   defineRoute({
@@ -260,6 +272,7 @@ export const ROTAS_DE_WEBHOOKS: readonly Route[] = [
     status: 200,
     fields: { status: STATUS, webhook: WEBHOOK, segredo: SEGREDO },
     codes: ['E003', ...ONE_CODES],
+    acesso: { ...DO_WEBHOOK, parte: 'o segredo novo, esta única vez' },
     handle: rotate,
   }),
   defineRoute({
@@ -272,6 +285,7 @@ export const ROTAS_DE_WEBHOOKS: readonly Route[] = [
     fields: { status: STATUS, webhook: WEBHOOK },
     codes: ['E003', ...ONE_CODES, 'E703'],
     statuses: { E703: [429] },
+    acesso: { ...DO_WEBHOOK, parte: 'um aviso de ensaio no seu endereço' },
     handle: tryOut,
   }),
   defineRoute({
@@ -285,6 +299,7 @@ export const ROTAS_DE_WEBHOOKS: readonly Route[] = [
     fields: { status: STATUS, entregas: field.shape('Entrega[]', 'As entregas da página.'), cursor: CURSOR_FIELD },
     codes: ['E003', 'E0002', ...ONE_CODES],
     statuses: { E0002: [400] },
+    acesso: { ...DO_WEBHOOK, parte: 'o que se avisou, e o que houve em cada tentativa' },
     handle: entregas,
   }),
   defineRoute({
@@ -297,6 +312,7 @@ export const ROTAS_DE_WEBHOOKS: readonly Route[] = [
     status: 200,
     fields: { status: STATUS, reenviadas: field.integer('Quantas voltam a ser tentadas.') },
     codes: ['E003', ...ONE_CODES],
+    acesso: { ...DO_WEBHOOK, parte: 'quantas entregas se tentam de novo' },
     handle: again,
   }),
 ];

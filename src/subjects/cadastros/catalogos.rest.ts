@@ -14,6 +14,7 @@ import { type Asked, onPage, type Pagina, paginacaoOf } from '../../fiscal/catal
 import { once } from '../../fiscal/catalogs/table.ts';
 import { type Fault, quoted } from '../../fiscal/fault.ts';
 import { exemploDe, TIPOS_EVENTO, type TipoEvento } from '../../fiscal/tipos-evento.ts';
+import { CATALOGO } from '../../published/acesso.ts';
 import { field, orAbsent, orNull, type ShapeName, STATUS } from '../../published/openapi/field.ts';
 import { ERROS_PATH } from '../../published/paths.ts';
 import { tipoNamed } from '../eventos/queries.ts';
@@ -345,6 +346,7 @@ export const ROTAS_DE_CATALOGOS: readonly Route[] = [
       codes: ['E0002', 'E003'],
       statuses: { E0002: [400] },
       isPublic: true,
+      acesso: CATALOGO,
       handle,
     }),
   ),
@@ -359,6 +361,7 @@ export const ROTAS_DE_CATALOGOS: readonly Route[] = [
     headers: KEPT_HEADERS,
     codes: ['E003', 'E601'],
     isPublic: true,
+    acesso: CATALOGO,
     handle: MOTIVOS.handle,
   }),
 ];

@@ -14,7 +14,7 @@ import {
 import type { Db } from '../../base/pg/open.ts';
 import type { PoolClient } from '../../base/pg/pg.ts';
 import { bareIm } from '../../fiscal/facts.ts';
-import { listRegisterColumns, PRESTADORES } from '../../fiscal/registers.ts';
+import { listRegisterColumns, listTypes, PRESTADORES } from '../../fiscal/registers.ts';
 
 /** A line of the file, by the columns of the tables; days are `YYYY-MM-DD`. A new provider is authorised. */
 export type EntradaPrestador = LinhaDatada & {
@@ -84,7 +84,7 @@ function establishmentMerger(told: readonly string[], now: number) {
       ...Object.fromEntries(absent),
       criado_em: `'${new Date(now).toISOString()}'::timestamptz`,
     },
-    types: { autorizado: 'boolean' },
+    types: listTypes('prestadores'),
     tell: (column) => {
       if (column === 'origem') return () => 'cadastro';
       if (column === COMPARED) return (row) => bareIm(row.inscricao_municipal);

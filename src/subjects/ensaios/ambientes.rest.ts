@@ -12,6 +12,7 @@ import { refuseAsFlow } from '../../base/http/repetition.ts';
 import { type Call, defineRoute, type Refused, type Route } from '../../base/http/route.ts';
 import { networksOf } from '../../base/world/redes.ts';
 import { ENSAIO_DIAS } from '../../base/world/relogio.ts';
+import { DO_ENSAIO, PUBLICO } from '../../published/acesso.ts';
 import { type FieldsOf, field, orAbsent, orNull, STATUS } from '../../published/openapi/field.ts';
 import { AS_400, CAMPOS_CODES } from '../partes/rotas.rest.ts';
 import {
@@ -215,6 +216,7 @@ export const ROTAS_DE_AMBIENTES: readonly Route[] = [
     headers: ['RateLimit-Policy', 'RateLimit'],
     codes: [...CAMPOS_CODES, 'E601', 'E703'],
     statuses: { ...AS_400, E703: [429] },
+    acesso: { ...PUBLICO, estranho: 'um ambiente só seu', custo: 'um documento; e tantos por dia' },
     handle: make,
   }),
   defineRoute({
@@ -227,6 +229,7 @@ export const ROTAS_DE_AMBIENTES: readonly Route[] = [
     status: 200,
     fields: { status: STATUS, ambiente: AMBIENTE },
     codes: OWN_CODES,
+    acesso: { ...DO_ENSAIO, parte: 'o ambiente' },
     handle: show,
   }),
   defineRoute({
@@ -246,6 +249,7 @@ export const ROTAS_DE_AMBIENTES: readonly Route[] = [
     fields: { status: STATUS, ambiente: AMBIENTE },
     codes: [...CAMPOS_CODES, ...OWN_CODES, 'E703'],
     statuses: { ...AS_400, E703: [429] },
+    acesso: { ...DO_ENSAIO, parte: 'o ambiente mudado' },
     handle: change,
   }),
   defineRoute({
@@ -262,6 +266,7 @@ export const ROTAS_DE_AMBIENTES: readonly Route[] = [
     fields: { status: STATUS, ambiente: AMBIENTE },
     codes: [...CAMPOS_CODES, ...OWN_CODES, 'E703'],
     statuses: { ...AS_400, E703: [429] },
+    acesso: { ...DO_ENSAIO, parte: 'o ambiente como novo' },
     handle: reset,
   }),
   defineRoute({
@@ -273,6 +278,7 @@ export const ROTAS_DE_AMBIENTES: readonly Route[] = [
     status: 200,
     fields: { status: STATUS, municipio: field.text('O que se jogou fora.') },
     codes: OWN_CODES,
+    acesso: { ...DO_ENSAIO, parte: 'que foi jogado fora' },
     handle: discard,
   }),
   defineRoute({
@@ -293,6 +299,7 @@ export const ROTAS_DE_AMBIENTES: readonly Route[] = [
     headers: ['RateLimit-Policy', 'RateLimit'],
     codes: ['E003', ...OWN_CODES, 'E703'],
     statuses: { E003: [400, 422], E703: [429] },
+    acesso: { ...DO_ENSAIO, parte: 'o que se gravou' },
     handle: fill,
   }),
   defineRoute({
@@ -305,6 +312,7 @@ export const ROTAS_DE_AMBIENTES: readonly Route[] = [
     status: 200,
     fields: { status: STATUS, personas: field.shape('Persona[]', 'As personas.') },
     codes: OWN_CODES,
+    acesso: { ...DO_ENSAIO, parte: 'as personas' },
     handle: personas,
   }),
   defineRoute({
@@ -320,6 +328,7 @@ export const ROTAS_DE_AMBIENTES: readonly Route[] = [
     fields: {},
     codes: ['E003', 'E0002', ...OWN_CODES],
     statuses: { E0002: [400] },
+    acesso: { ...DO_ENSAIO, parte: 'o documento de um cenário' },
     handle: personaDocument,
   }),
   defineRoute({
@@ -331,6 +340,7 @@ export const ROTAS_DE_AMBIENTES: readonly Route[] = [
     status: 200,
     fields: { status: STATUS, requisicoes: field.shape('Requisicao[]', 'Sem os corpos.') },
     codes: OWN_CODES,
+    acesso: { ...DO_ENSAIO, parte: 'as últimas requisições' },
     handle: listLast,
   }),
   defineRoute({
@@ -342,6 +352,7 @@ export const ROTAS_DE_AMBIENTES: readonly Route[] = [
     status: 200,
     fields: { status: STATUS, requisicao: field.shape('RequisicaoInteira', 'A requisição e a resposta.') },
     codes: OWN_CODES,
+    acesso: { ...DO_ENSAIO, parte: 'uma delas, com o corpo e a resposta' },
     handle: showLast,
   }),
 ];

@@ -7,7 +7,7 @@ import { type Db, runTransaction, writeAlone } from '../../base/pg/open.ts';
 import type { PoolClient } from '../../base/pg/pg.ts';
 import { planOnce } from '../../base/pg/planned.ts';
 import { insertRows } from '../../base/pg/sql.ts';
-import { readTabelas } from '../../base/pg/tabelas.ts';
+import { deleteOfTenant } from '../../base/pg/tabelas.ts';
 import type { Aliquota } from '../../fiscal/aliquotas-ibs-cbs.ts';
 import { type EntradaAliquota, saidOf } from '../cadastros/aliquotas.rows.ts';
 
@@ -143,7 +143,7 @@ export function ensaioStore(pool: Db) {
         pool,
         async (client) => {
           if (!(await takeEnsaio(client, tenant))) return false;
-          await deleteRows(client, tenant, (tabela) => !ITS_OWN.has(tabela));
+          await deleteOfTenant(client, tenant, (tabela) => !ITS_OWN.has(tabela));
           await client.query('update ensaios set reiniciado_em = $2 where tenant = $1', [tenant, new Date(now)]);
           await client.query(BEGIN_ANEW, [tenant, relogioMs]);
           await tellMunicipio(client, tenant);
@@ -157,14 +157,14 @@ export function ensaioStore(pool: Db) {
         pool,
         async (client) => {
           if (!(await takeEnsaio(client, tenant))) return false;
-          await deleteRows(client, tenant, () => true);
+          await deleteOfTenant(client, tenant, () => true);
           return true;
         },
         PATIENT,
       );
       written.delete(tenant);
       // A writer that found the tenant earlier may have stored more rows; no new writer finds it now.
-      if (isGone) await runTransaction(pool, (client) => deleteRows(client, tenant, () => true), PATIENT);
+      if (isGone) await runTransaction(pool, (client) => deleteOfTenant(client, tenant, () => true), PATIENT);
       return isGone;
     },
     /** Keeps a request; surplus old requests are removed several at a time. */
@@ -226,14 +226,6 @@ async function createEnsaio(
 async function takeEnsaio(client: PoolClient, tenant: string): Promise<boolean> {
   const text = `select 1 from municipios where tenant = $1 and ensaio_ate is not null and ambiente = 'homologacao' for update`;
   return (await client.query(text, [tenant])).rowCount === 1;
-}
-
-/** Tables with references to others are emptied first. */
-async function deleteRows(client: PoolClient, tenant: string, isMeant: (tabela: string) => boolean): Promise<void> {
-  const tabelas = await readTabelas(client);
-  for (const { nome, isOfTenant } of tabelas.toReversed()) {
-    if (isOfTenant && isMeant(nome)) await client.query(`delete from ${nome} where tenant = $1`, [tenant]);
-  }
 }
 
 /** The counts of a file that replaces a whole register. */

@@ -5,6 +5,7 @@ import { EVENTO_SIGNATURE_HEADER } from '../../base/world/sent-documents.ts';
 import { CODIGOS_DE_OFICIO } from '../../fiscal/conflitos-evento.ts';
 import { EVENTOS } from '../../fiscal/errors/eventos.ts';
 import { SIMULAR_HEADER } from '../../fiscal/simular.ts';
+import { type Acesso, POR_CHAVE } from '../../published/acesso.ts';
 import { field, type Shape, STATUS } from '../../published/openapi/field.ts';
 import { RATE_LIMIT_HEADERS } from '../../published/openapi/headers.ts';
 import {
@@ -31,6 +32,14 @@ export const SHAPES_DE_EVENTOS: Readonly<Record<string, Shape>> = {
     status: field.choice(['OK'], 'OK em todo evento.'),
   },
   ErrosAdn: 'objeto',
+};
+
+const EVENTO_ASSINADO: Acesso = {
+  quem: 'a parte da nota que o tipo do evento pede, que assina o corpo',
+  revela: 'nada',
+  estranho:
+    'sem assinatura, nada; quem assina com outro certificado e tem a chave ou o protocolo sabe se a nota existe (404, ou E9007 e o que está errado no corpo)',
+  parte: 'o evento registrado',
 };
 
 export const ROTAS_DE_EVENTOS: readonly Route[] = [
@@ -68,6 +77,7 @@ export const ROTAS_DE_EVENTOS: readonly Route[] = [
       ],
       statuses: { E002: [400, 422], E0002: [400, 422] },
       missCost: 1,
+      acesso: EVENTO_ASSINADO,
       handle,
     }),
   ),
@@ -81,6 +91,7 @@ export const ROTAS_DE_EVENTOS: readonly Route[] = [
     headers: ['Retry-After', 'ETag'],
     codes: ['E301', 'E703'],
     missCost: 1,
+    acesso: { ...POR_CHAVE, parte: 'os eventos da nota' },
     handle: listAll,
   }),
   defineRoute({
@@ -98,6 +109,7 @@ export const ROTAS_DE_EVENTOS: readonly Route[] = [
     headers: ['Retry-After', 'ETag'],
     codes: ['E301', 'E601', 'E703'],
     missCost: 1,
+    acesso: { ...POR_CHAVE, parte: 'os eventos de um tipo' },
     handle: listOfTipo,
   }),
   defineRoute({
@@ -110,6 +122,7 @@ export const ROTAS_DE_EVENTOS: readonly Route[] = [
     headers: ['Retry-After', 'ETag'],
     codes: ['E301', 'E601', 'E703'],
     missCost: 1,
+    acesso: { ...POR_CHAVE, parte: 'um evento' },
     handle: showOne,
   }),
 ];

@@ -5,6 +5,7 @@ import { REPEATED_HEADER } from '../../base/world/idempotency.ts';
 import { DPS_SIGNATURE_HEADER } from '../../base/world/sent-documents.ts';
 import { VERSOES } from '../../fiscal/layout/layouts.ts';
 import { SIMULAR_HEADER } from '../../fiscal/simular.ts';
+import { POR_CHAVE, POR_PROTOCOLO, PRESTADOR_ASSINA, PUBLICO } from '../../published/acesso.ts';
 import { field, type Shape, STATUS } from '../../published/openapi/field.ts';
 import { RATE_LIMIT_HEADERS } from '../../published/openapi/headers.ts';
 import { DEPRECATION, showDanfse } from './danfse.rest.ts';
@@ -48,6 +49,8 @@ export const SHAPES_DE_NOTAS: Readonly<Record<string, Shape>> = {
   ...SITUACAO_SHAPES,
 };
 
+const NOTA_INTEIRA = 'a nota inteira, com o XML, e o protocolo';
+
 export const ROTAS_DE_NOTAS: readonly Route[] = [
   defineRoute({
     id: 'emitirNota',
@@ -71,6 +74,14 @@ export const ROTAS_DE_NOTAS: readonly Route[] = [
     headers: ['Location', REPEATED_HEADER, ...RATE_LIMIT_HEADERS],
     codes: ['E003', 'E703', 'E201', 'E110', ...SIGNATURE_CODES, 'E101', 'E102', 'E103', 'E0014'],
     judges: true,
+    acesso: {
+      quem: `${PRESTADOR_ASSINA} da DPS`,
+      revela: 'nada',
+      estranho:
+        'o que está errado na assinatura (E9xx) e no documento que enviou, só pelo que ele diz: o banco de dados não se consulta',
+      parte: 'a chave e o protocolo da nota; com série e número já usados, os da que existe (E0014)',
+      custo: 'uma assinatura',
+    },
     handle: issue,
   }),
   defineRoute({
@@ -89,6 +100,13 @@ export const ROTAS_DE_NOTAS: readonly Route[] = [
     codes: ['E003', 'E201', 'E110', ...SIGNATURE_CODES, 'E101', 'E102', 'E103', 'E0014', 'E703'],
     judges: true,
     missCost: 1,
+    acesso: {
+      quem: `qualquer um; o cadastro e as outras notas, só ${PRESTADOR_ASSINA} da DPS`,
+      revela: 'nada',
+      estranho:
+        'o que está errado no documento que enviou e os seus valores, só pelo que ele diz e o município publica; nao_conferido diz o que não se olhou',
+      parte: 'o que a emissão responderia: cadastro, cálculo, e a chave da nota que já existe (E0014)',
+    },
     handle: validate,
   }),
   defineRoute({
@@ -103,6 +121,7 @@ export const ROTAS_DE_NOTAS: readonly Route[] = [
     codes: ['E111', 'E110'],
     // E110 always comes with other codes: it adds a detail about a document for a closed address.
     statuses: { E110: [410] },
+    acesso: { ...PUBLICO, estranho: 'o endereço correto, sempre o mesmo' },
     handle: refuseLayout100,
   }),
   defineRoute({
@@ -117,6 +136,7 @@ export const ROTAS_DE_NOTAS: readonly Route[] = [
     codes: ['E0002', 'E301', 'E703'],
     statuses: { E0002: [400] },
     missCost: 1,
+    acesso: { ...POR_CHAVE, parte: NOTA_INTEIRA },
     handle: queryByChave,
   }),
   ...(['/api/v1/nfse/protocolo/:numero_protocolo', '/api/v1/nfse/v101/protocolo/:numero_protocolo'] as const).map(
@@ -134,6 +154,7 @@ export const ROTAS_DE_NOTAS: readonly Route[] = [
         codes: ['E0002', 'E601', 'E703'],
         statuses: { E0002: [400] },
         missCost: 1,
+        acesso: { ...POR_PROTOCOLO, parte: NOTA_INTEIRA },
         handle: queryByProtocolo,
       }),
   ),
@@ -152,6 +173,7 @@ export const ROTAS_DE_NOTAS: readonly Route[] = [
     codes: ['E301', 'E703', 'E1831'],
     statuses: { E703: [422] },
     missCost: 1,
+    acesso: { ...POR_CHAVE, parte: 'a nota impressa' },
     handle: showDanfse,
   }),
   defineRoute({
@@ -173,6 +195,13 @@ export const ROTAS_DE_NOTAS: readonly Route[] = [
     codes: ['E0002', 'E601', 'E703', 'E9003', 'E9006', 'E9007'],
     statuses: { E0002: [400] },
     missCost: DPS_MISS_COST,
+    acesso: {
+      quem: 'prestador, tomador ou intermediário da nota, pelo certificado na conexão (`--consulta-dps`)',
+      revela: 'existencia',
+      estranho:
+        'sem certificado, nada; com o de outro, se há nota da DPS (401 ou 404), o que HEAD diz a todos, e nada dela',
+      parte: NOTA_INTEIRA,
+    },
     handle: queryByDps,
   }),
   defineRoute({
@@ -185,6 +214,12 @@ export const ROTAS_DE_NOTAS: readonly Route[] = [
     headers: [],
     codes: ['E601', 'E703'],
     missCost: DPS_MISS_COST,
+    acesso: {
+      quem: 'qualquer um',
+      revela: 'existencia',
+      estranho: 'se há nota de um prestador com uma série e um número, e nada dela',
+      parte: 'o mesmo',
+    },
     handle: askWhetherIssued,
   }),
   defineRoute({
@@ -199,6 +234,12 @@ export const ROTAS_DE_NOTAS: readonly Route[] = [
     headers: ['ETag'],
     codes: ['E0003', 'E101', 'E703', 'E9003', 'E9006', 'E9007'],
     missCost: SITUACAO_MISS_COST,
+    acesso: {
+      quem: 'o próprio prestador, pelo certificado na conexão',
+      revela: 'nada',
+      estranho: 'que não é ele; não se olha se o documento está cadastrado',
+      parte: 'o seu cadastro, o que falta para emitir, e as suas obrigações',
+    },
     handle: querySituacao,
   }),
 ];

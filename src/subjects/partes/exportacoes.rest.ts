@@ -4,6 +4,7 @@ import { findStrangeParams, refuseParams } from '../../base/http/params.ts';
 import { refuseMissingExportacao, refuseWithoutArquivo } from '../../base/http/refusals.ts';
 import { refuseAsFlow } from '../../base/http/repetition.ts';
 import { type Call, defineRoute, type Refused, type Route } from '../../base/http/route.ts';
+import { PELO_DONO } from '../../published/acesso.ts';
 import { type Field, type FieldsOf, field, orAbsent, orNull, STATUS } from '../../published/openapi/field.ts';
 import {
   createExportacao,
@@ -111,6 +112,7 @@ export const ROTAS_DE_EXPORTACOES: readonly Route[] = [
     fields: { status: STATUS, exportacao: EXPORTACAO },
     codes: [...CAMPOS_CODES, 'E0003', ...PARTE_CODES, 'E703'],
     statuses: { ...AS_400, E703: [429] },
+    acesso: { ...PELO_DONO, parte: 'que o arquivo se faz' },
     handle: create,
   }),
   defineRoute({
@@ -122,6 +124,7 @@ export const ROTAS_DE_EXPORTACOES: readonly Route[] = [
     status: 200,
     fields: { status: STATUS, exportacoes: field.shape('Exportacao[]', 'Da mais nova à mais antiga.') },
     codes: CODES,
+    acesso: { ...PELO_DONO, parte: 'as suas exportações' },
     handle: list,
   }),
   defineRoute({
@@ -133,6 +136,7 @@ export const ROTAS_DE_EXPORTACOES: readonly Route[] = [
     status: 200,
     fields: { status: STATUS, exportacao: EXPORTACAO },
     codes: [...CODES, 'E601'],
+    acesso: { ...PELO_DONO, parte: 'como está a exportação' },
     handle: show,
   }),
   defineRoute({
@@ -148,6 +152,7 @@ export const ROTAS_DE_EXPORTACOES: readonly Route[] = [
     headers: ['Content-Disposition', 'Retry-After'],
     codes: [...CODES, 'E601', 'E703'],
     statuses: { E703: [409] },
+    acesso: { ...PELO_DONO, parte: 'o arquivo, com as notas de que o documento é parte' },
     handle: download,
   }),
 ];

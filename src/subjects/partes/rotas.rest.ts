@@ -3,6 +3,7 @@
 import { defineRoute, type Route } from '../../base/http/route.ts';
 import { STREAM_TYPES } from '../../base/world/escrever-tabela.ts';
 import { ESCOPOS } from '../../base/world/token.ts';
+import { type Acesso, PELO_DONO } from '../../published/acesso.ts';
 import { field, orAbsent, STATUS } from '../../published/openapi/field.ts';
 import {
   EVENTOS_DA_PARTE_FIELDS,
@@ -54,6 +55,13 @@ const TOKEN_ROW = {
   missCost: 1,
 } as const;
 
+const DO_TOKEN: Omit<Acesso, 'parte'> = {
+  quem: 'o dono do documento, que assina o pedido ou mostra o certificado na conexão',
+  revela: 'nada',
+  estranho: 'só o que está errado no pedido ou na assinatura que enviou',
+  custo: 'uma assinatura',
+};
+
 export const ROTAS_DA_PARTE: readonly Route[] = [
   defineRoute({
     ...TOKEN_ROW,
@@ -75,6 +83,7 @@ export const ROTAS_DA_PARTE: readonly Route[] = [
     fields: { status: STATUS, token: field.text('O token, que só esta resposta mostra.'), ...TOKEN_FIELDS },
     codes: [...CAMPOS_CODES, ...SIGNED_CODES, 'E703'],
     statuses: { ...AS_400, E703: [409, 429] },
+    acesso: { ...DO_TOKEN, parte: 'o token, esta única vez' },
     handle: giveToken,
   }),
   defineRoute({
@@ -87,6 +96,7 @@ export const ROTAS_DA_PARTE: readonly Route[] = [
     fields: { status: STATUS, tokens: field.shape('Token[]', 'Do mais novo ao mais antigo.') },
     codes: [...CAMPOS_CODES, ...SIGNED_CODES],
     statuses: AS_400,
+    acesso: { ...DO_TOKEN, parte: 'os tokens em vigor, sem o segredo' },
     handle: showTokens,
   }),
   defineRoute({
@@ -99,6 +109,7 @@ export const ROTAS_DA_PARTE: readonly Route[] = [
     fields: { status: STATUS, id: field.text('O id do token.'), revogado_em: field.moment('Desde quando não vale.') },
     codes: [...CAMPOS_CODES, ...SIGNED_CODES, 'E601'],
     statuses: AS_400,
+    acesso: { ...DO_TOKEN, parte: 'que foi revogado' },
     handle: endToken,
   }),
   defineRoute({
@@ -116,6 +127,7 @@ export const ROTAS_DA_PARTE: readonly Route[] = [
     statuses: { E0002: [400] },
     missCost: ASK_COST,
     asksToken: true,
+    acesso: { ...PELO_DONO, parte: 'as notas de que o documento é parte, sem o XML' },
     handle: listNotas,
   }),
   defineRoute({
@@ -133,6 +145,7 @@ export const ROTAS_DA_PARTE: readonly Route[] = [
     statuses: { E0002: [400] },
     missCost: ASK_COST,
     asksToken: true,
+    acesso: { ...PELO_DONO, parte: 'os eventos dessas notas' },
     handle: listEventosDaParte,
   }),
   defineRoute({
@@ -150,6 +163,7 @@ export const ROTAS_DA_PARTE: readonly Route[] = [
     statuses: { E0002: [400] },
     missCost: ASK_COST,
     asksToken: true,
+    acesso: { ...PELO_DONO, parte: 'o que mudou nessas notas e eventos' },
     handle: followMudancas,
   }),
 ];
