@@ -682,7 +682,7 @@ describe('a dry run without its provider’s signature (D-25)', () => {
     [
       'beneficios',
       'numero,descricao,tipo,reducao,aliquota,servicos,documentos,inicio,fim',
-      `${nBM},Alíquota de um só,aliquota_diferenciada,,2.00,,${PRESTADOR},2026-01-01,`,
+      `${nBM},Alíquota de um só,aliquota_diferenciada,,2.00,,${PRESTADOR},2026-01-01,2030-12-31`,
     ],
     ['deducoes', 'codigo_tributacao_nacional,formas,inicio,fim', '010101,percentual,2026-01-01,'],
     ['regimes', 'regime,documento,servicos,inicio,fim', `1,${ALHEIO},,2026-01-01,`],

@@ -195,7 +195,7 @@ const SPARE = 2;
 /** The name under which the periods are compared. */
 const PERIODS = 'simples';
 
-/** What a form tells: its problems, what is stored now, and what others changed meanwhile. */
+/** The problems of a form, the values stored now, and the changes of others meanwhile. */
 type Shown = {
   readonly problems?: Readonly<Record<string, string>>;
   readonly stored?: Filled | undefined;

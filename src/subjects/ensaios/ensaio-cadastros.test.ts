@@ -171,10 +171,10 @@ describe('the registers of a sandbox on their pages', () => {
       assert.doesNotMatch(text, /<b>Outra<\/b>/);
       assert.equal(textIn(text).replaceAll('&lt;', '<').replaceAll('&gt;', '>').trim(), bad.trim());
     }
-    const header = await send(made, 'prestadores', { csv: 'cnpj,nome\n1,2\n' });
+    const header = await send(made, 'prestadores', { csv: 'ramo,nome\n1,2\n' });
     assert.equal(header.status, 400);
     assert.match(header.text, /role="alert">cabeçalho de prestadores\.csv: faltam as colunas/);
-    assert.equal(textIn(header.text), 'cnpj,nome\n1,2\n');
+    assert.equal(textIn(header.text), 'ramo,nome\n1,2\n');
     for (const csv of ['', '  \n', `${HEAD}\n`]) {
       const nothing = await send(made, 'prestadores', { csv });
       assert.ok([400, 422].includes(nothing.status), `${JSON.stringify(csv)}: ${nothing.status}`);

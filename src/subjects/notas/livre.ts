@@ -1,6 +1,6 @@
 /**
- * The free text of a search, as people type it: a key or the address of a QR code, a document, a value, a day, a month, a number, a name. It
- * says how it was understood, and how else it could be.
+ * The free text of a search, as people type it: a key, the address of a QR code, a document, a value, a date, a number, a name. It says how
+ * it was understood, and how else it could be.
  */
 
 import { servicoOf } from '../../fiscal/catalogs/catalogs.ts';
@@ -66,7 +66,7 @@ function findChave(text: string): string | undefined {
     : undefined;
 }
 
-/** Each form of a text that is one of the fields of the search, in the order in which it is understood. */
+/** The readings of a text as a field of the search; the first one counts. */
 function readWritten(text: string): Livre | undefined {
   const [leitura, ...outras] = [readDay, readMonth, readAmount, readServico, readNumber].flatMap((read) => read(text));
   return leitura && { leitura, outras };

@@ -127,7 +127,7 @@ const PARTES = [
   ['interm', 'Intermediário'],
 ] as const;
 
-/** The parties; of the provider, what the declaration leaves out is that of the register. */
+/** The parties. The register completes the provider where the declaration leaves something out. */
 function listPartes(infNfse: Elemento, infDps: Elemento): readonly ParteDaNota[] {
   return PARTES.flatMap(([name, papel]) => {
     const parte = childOf(infDps, name);
