@@ -1,6 +1,6 @@
 /**
  * The values that a form showed when it was opened. They come back with it, so that a change by somebody else meanwhile is told, and
- * overwritten only on purpose.
+ * overwritten only on purpose (D-815).
  */
 import type { Html } from '../../published/site/page-shell.ts';
 import { html } from '../../published/site/page-shell.ts';

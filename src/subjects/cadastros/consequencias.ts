@@ -1,6 +1,6 @@
 /**
  * The consequences of a changed list. The notes of the last days are judged again in the transaction that writes it, which is then
- * undone. A note that today's list already judges so counts for nothing.
+ * undone (D-814). A note that today's list already judges so counts for nothing.
  */
 import { listasMantidas } from '../../base/book/listas.ts';
 import type { Municipio } from '../../base/book/municipios.ts';
