@@ -80,7 +80,7 @@ for (const scripts of [true, false]) {
       await page.open(at('/notas'));
       await page.fill('#campo-q', 'padaria joão');
       await page.click('.busca button');
-      await page.click(`a[href$="/notas/${nota.chave_acesso}"]`);
+      await page.click(`a[href*="/notas/${nota.chave_acesso}"]`);
       await says(page, 'Padaria São João');
       await says(page, 'cancelada');
     });

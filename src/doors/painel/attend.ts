@@ -154,7 +154,7 @@ function refuseRole(papel: Papel, needed: Papel): PageShown {
   return {
     status: 403,
     title: 'Seu papel não permite isto',
-    main: html`<p>Isto pede o papel <b>${needed}</b>, e o seu neste município é <b>${papel}</b>. Quem administra os usuários pode mudá-lo.</p>
+    main: html`<p>Isto pede o papel <b>${PAPEIS_NAMES[needed]}</b>, e o seu neste município é <b>${PAPEIS_NAMES[papel]}</b>. Quem administra os usuários pode mudá-lo.</p>
 <p><a href="/">Voltar ao começo</a></p>`,
   };
 }
