@@ -19,7 +19,7 @@ import {
   sessionCookie,
 } from '../../base/pages/headers.ts';
 import type { Answer, InMunicipio, PageShown, PainelWorld, Quem, Row, Visit } from '../../base/pages/visit.ts';
-import { isPapel, mayAs, type Papel } from '../../base/world/papeis.ts';
+import { isPapel, mayAs, PAPEIS_NAMES, type Papel } from '../../base/world/papeis.ts';
 import { storeTroubleOf, tellTrouble } from '../../base/world/store-trouble.ts';
 import { html } from '../../published/site/page-shell.ts';
 import { recordRefusal } from '../../subjects/contas/acessos.ts';
