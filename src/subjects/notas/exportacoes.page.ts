@@ -1,6 +1,6 @@
 /** Exports of a search, which their author follows, cancels and downloads. */
 
-import { form, link, notice, table } from '../../base/pages/fields.ts';
+import { link, notice, table, tokenField } from '../../base/pages/fields.ts';
 import { type Answer, forRole, type InMunicipio, type PageShown, pathIn, type Row } from '../../base/pages/visit.ts';
 import { TOO_MANY } from '../../base/world/trabalhos.ts';
 import { groupDigits } from '../../fiscal/group-digits.ts';
@@ -65,9 +65,9 @@ function listPage(call: InMunicipio): PageShown {
   const own = world.exportacoes.list(slug, visitor.conta.login);
   const rows = own.map((one): readonly Inserted[] => [
     link(pathIn(slug, `${PATH}/${one.id}`), describeAge(world.now() - one.em)),
-    describeBusca(one.data.busca),
-    one.data.formato.toUpperCase(),
     describeProgress(one),
+    describeBusca(one.data.busca),
+    one.data.bytes === undefined ? one.data.formato.toUpperCase() : downloadLink(slug, one),
     cancelForm(call, one),
   ]);
   const none = html`<p>Nenhuma exportação sua neste município na última hora. Faça uma busca, e exporte o que ela encontra.</p>\n`;
@@ -75,7 +75,7 @@ function listPage(call: InMunicipio): PageShown {
     title: 'Minhas exportações',
     here: HERE,
     ...(own.some(({ isRunning }) => isRunning) ? { refreshS: 2 } : {}),
-    main: html`${rows.length === 0 ? none : table('Minhas exportações', ['Pedida', 'Busca', 'Formato', 'Andamento', 'Ação'], rows)}<p>${link(pathIn(slug, '/notas'), 'Voltar às notas')}</p>`,
+    main: html`${rows.length === 0 ? none : table('Minhas exportações', ['Pedida', 'Andamento', 'Busca', 'Arquivo', 'Ação'], rows)}<p>${link(pathIn(slug, '/notas'), 'Voltar às notas')}</p>`,
   };
 }
 
@@ -102,8 +102,12 @@ function describeProgress({ isRunning, data: { notas, total, bytes } }: Exportac
 
 function cancelForm({ slug, visitor }: InMunicipio, { id, isRunning }: Exportacao): Html {
   const action = pathIn(slug, `${PATH}/${id}/cancelar`);
-  const button = isRunning ? 'Cancelar' : 'Apagar';
-  return form({ action, token: formTokenOf(visitor), fields: undefined, button });
+  return html`<form method="post" action="${action}">${tokenField(formTokenOf(visitor))}<p class="botoes"><button class="simples">${isRunning ? 'Cancelar' : 'Apagar'}</button></p></form>
+`;
+}
+
+function downloadLink(slug: string, { id, data: { formato } }: Exportacao): Html {
+  return html`<a href="${pathIn(slug, `${PATH}/${id}/arquivo`)}" download>Baixar o ${formato.toUpperCase()}</a>`;
 }
 
 function exportPage(call: InMunicipio): PageShown {
@@ -119,11 +123,10 @@ function exportPage(call: InMunicipio): PageShown {
 }
 
 function progressOf(slug: string, one: Exportacao): Html {
-  const { id, isRunning, data } = one;
-  const { notas, total, bytes, formato } = data;
+  const { isRunning, data } = one;
+  const { notas, total, bytes } = data;
   if (bytes !== undefined) {
-    return html`${notice('bom', `${describeProgress(one)}. Fica aqui por uma hora.`)}
-<p><a class="botao" href="${pathIn(slug, `${PATH}/${id}/arquivo`)}" download>Baixar o ${formato.toUpperCase()}</a></p>`;
+    return html`${notice('bom', `${describeProgress(one)}. Fica aqui por uma hora.`)}<p>${downloadLink(slug, one)}</p>\n`;
   }
   if (!isRunning) return notice('erro', 'A exportação falhou. O motivo está no registro do serviço; peça de novo.');
   const share = total === undefined ? undefined : html` max="${String(total)}" value="${String(notas)}"`;
