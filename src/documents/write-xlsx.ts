@@ -20,7 +20,7 @@ const HEAD_STYLE = 0;
 const STYLE_OF = Object.fromEntries(TIPOS.map((tipo, place) => [tipo, place + 1])) as Record<TipoXlsx, number>;
 
 /** Rows that a sheet holds, its head included; the rows beyond stand in another sheet. */
-export const ROWS_MAX = 1_048_576;
+const ROWS_MAX = 1_048_576;
 /** Digits that a program of spreadsheets keeps of a number; a longer one is written as a text. */
 const SURE_DIGITS = 15;
 /** Characters that a cell holds. */

@@ -9,7 +9,7 @@ import { KEY_CHARS_MAX } from '../../base/http/repetition.ts';
 import { VARIABLES_HELP } from '../../base/terminal/variables.ts';
 import { SALAS } from '../../base/world/lugares.ts';
 import { SITE_TIMES } from '../../base/world/redes.ts';
-import { ROWS_MAX, type TipoXlsx } from '../../documents/write-xlsx.ts';
+import type { TipoXlsx } from '../../documents/write-xlsx.ts';
 import { CATALOGOS_NACIONAIS, type NomeDeCatalogo } from '../../fiscal/catalogs/itens.ts';
 import { groupDigits } from '../../fiscal/group-digits.ts';
 import { TIPOS_EVENTO } from '../../fiscal/tipos-evento.ts';
@@ -61,7 +61,6 @@ export const DOOR_FACTS: Facts = {
   'limite-exportacao': () => groupDigits(EXPORTACAO_NOTAS_MAX),
   'limite-exportacoes': () => `${EXPORTACOES_MAX}`,
   'exportacao-dias': () => `${EXPORTACAO_DIAS}`,
-  'linhas-da-planilha': () => groupDigits(ROWS_MAX),
   'tabela-colunas-da-nota': () =>
     table(
       ['Na planilha', 'No CSV', 'Tipo', 'O que é'],

@@ -3,7 +3,6 @@ import type { TipoXlsx } from '../../documents/write-xlsx.ts';
 import { enumeracaoOf } from '../../fiscal/catalogs/catalogs.ts';
 import type { CampoEnumerado } from '../../fiscal/catalogs/rows.ts';
 import type { NfsePath } from '../../fiscal/layout/nfse.ts';
-import { describeDevedor, findIssqnRetido } from './devedor.ts';
 import type { Leitura } from './nota-da-nfse.ts';
 
 /** Facts of a note that its NFS-e lacks; moments are ISO 8601 in the time of its municipality. */
@@ -73,6 +72,28 @@ function describe(coluna: string, titulo: string, oQue: string, path: NfsePath):
     },
   };
 }
+
+/** Parties by `tpRetISSQN`. */
+const DEVEDORES: Readonly<Record<string, string>> = {
+  '1': 'o prestador',
+  '2': 'o tomador, que o retém',
+  '3': 'o intermediário, que o retém',
+};
+
+/** The party that pays the ISSQN of a note, in words; undefined: no ISSQN is due by the note. */
+export function describeDevedor(ler: Leitura): string | undefined {
+  const isInDas = ler(`${PREST}/regTrib/regApTribSN`) === '1';
+  const retencao = ler(RETENCAO) ?? '';
+  if (retencao === '1' && isInDas) return 'o prestador, no DAS do Simples Nacional';
+  return ler('valores/vISSQN') === undefined && !isInDas ? undefined : DEVEDORES[retencao];
+}
+
+/** The ISSQN that somebody else withholds, as a decimal text; undefined: nobody does. */
+function findIssqnRetido(ler: Leitura): string | undefined {
+  return ler(RETENCAO) === '1' ? undefined : ler('valores/vISSQN');
+}
+
+const RETENCAO = `${TRIB_MUN}/tpRetISSQN`;
 
 /** The columns in their order. A name is the same wherever a column has the same content. */
 export const COLUNAS_DA_NOTA: readonly ColunaDaNota[] = [

@@ -288,6 +288,22 @@ describe('an export under way', () => {
   });
 });
 
+describe('a service that restarts', () => {
+  test('in the midst of an export stops it, deletes its file, and knows it no more', async () => {
+    const trabalhos = openExportacoes(world);
+    const data = { formato: 'csv', busca: {}, notas: 0, total: undefined, bytes: undefined } as const;
+    const one = (await trabalhos.begin(SLUG, 'tina', { ...data }))!;
+    const stopped = Promise.withResolvers<void>();
+    one.signal.addEventListener('abort', () => stopped.resolve());
+    writeFileSync(path.join(one.folder, 'notas.csv'), 'dados');
+    trabalhos.run(one, () => stopped.promise);
+    await trabalhos.close();
+    await until(async () => (one.isRunning ? undefined : true), 'the end of the export');
+    assert.deepEqual([existsSync(one.folder), trabalhos.list(SLUG, 'tina')], [false, []]);
+    assert.equal(openExportacoes(world).find(SLUG, 'tina', one.id), undefined);
+  });
+});
+
 describe('a process that was killed', () => {
   test('leaves no file of an export: the next one deletes it, and not those of a process that runs', async () => {
     const left = async (): Promise<number> => {
