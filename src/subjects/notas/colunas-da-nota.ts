@@ -6,7 +6,7 @@ import type { NfsePath } from '../../fiscal/layout/nfse.ts';
 import type { Leitura } from './nota-da-nfse.ts';
 
 /** Facts of a note that its NFS-e lacks; moments are ISO 8601 in the time of its municipality. */
-export type Andamento = {
+type Andamento = {
   readonly chave: string;
   readonly estado: string;
   readonly cancelada: string | undefined;
