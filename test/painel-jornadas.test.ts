@@ -228,12 +228,17 @@ describe('every page', { skip }, () => {
     page = await browser.newPage(true);
     const chefe = await makeUsuario(painel, 'clara', { integracao: 'administracao' });
     await enterBrowser(page, painel, chefe);
+    await page.open(`${painel.origin}/m/integracao/notas?prestador=11222333000181`);
+    await page.click('button[value=xlsx]');
+    await says(page, 'Pronta: 1 nota');
+    const exportacao = await page.evaluate<string>('location.pathname');
     const inside: Readonly<Record<string, string>> = {
       hoje: '/hoje',
       'hoje-tabela': '/hoje?tabela=1',
       notas: '/notas',
       'notas-filtros': '/notas?estado=autorizada&valor_de=dez',
       nota: `/notas/${nota.chave_acesso}`,
+      exportacoes: '/exportacoes',
       eventos: '/eventos',
       evento: `/evento/${id_evento}`,
       oficio: '/eventos/oficio',
@@ -262,7 +267,7 @@ describe('every page', { skip }, () => {
       'usuario-novo': '/usuarios/novo',
     };
     for (const [name, where] of Object.entries(inside)) pages.push([name, `/m/integracao${where}`]);
-    pages.push(['conta', '/conta']);
+    pages.push(['exportacao', exportacao], ['conta', '/conta']);
   });
 
   for (const width of [390, 1_280]) {

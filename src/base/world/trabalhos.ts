@@ -1,11 +1,14 @@
 /**
  * Work that takes longer than a page may: it is begun from the console, shown in progress, and kept for an hour. It belongs to one process,
- * to one municipality and to its author. It has its own folder, and ends with the process.
+ * to one municipality and to its author. It has its own folder, and ends with the process. The folders of a process that was killed are
+ * deleted when the next one opens (D-832).
  */
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { HOUR_MS } from '../../fiscal/moment.ts';
+import { ignoring } from '../traces/ignoring.ts';
 import { tellTrouble } from './store-trouble.ts';
 import type { World } from './world.ts';
 
@@ -15,6 +18,8 @@ export type Trabalho<Data> = {
   /** Login. */
   readonly quem: string;
   readonly folder: string;
+  /** Moment of its beginning, in milliseconds. */
+  readonly em: number;
   /** Whether the work is running now. */
   isRunning: boolean;
   /** Whether the work has failed; the cause is in the log. */
@@ -31,17 +36,23 @@ export type Trabalhos<Data> = {
   /** Runs finished work again; false: too many are running, so that it must wait. */
   again(trabalho: Trabalho<Data>, work: () => Promise<void>): boolean;
   find(municipio: string, quem: string, id: string): Trabalho<Data> | undefined;
+  /** Work of an author in a municipality, the newest first. */
+  list(municipio: string, quem: string): readonly Trabalho<Data>[];
+  /** Stops the work, if it is running, and deletes its files. */
+  discard(trabalho: Trabalho<Data>): Promise<void>;
   close(): Promise<void>;
 };
 
 /** Maximum number running in one process, because each reads the database at full speed. */
 const RUNNING_MAX = 2;
-const KEPT_MS = 3_600_000;
+const KEPT_MS = HOUR_MS;
+const FOLDER = 'nfse-console-';
 
 export const TOO_MANY = 'Já se fazem dois trabalhos destes neste console. Espere que um termine, e peça de novo.';
 
 /** `what`: name of the work in a log line about its failure. */
-export function openTrabalhos<Data>({ log }: Pick<World, 'log'>, what: string): Trabalhos<Data> {
+export function openTrabalhos<Data>({ log, now }: Pick<World, 'log' | 'now'>, what: string): Trabalhos<Data> {
+  void deleteLeftFolders();
   const kept = new Map<string, { readonly trabalho: Trabalho<Data>; readonly stop: AbortController }>();
   const drop = async (id: string): Promise<void> => {
     const one = kept.get(id);
@@ -66,11 +77,11 @@ export function openTrabalhos<Data>({ log }: Pick<World, 'log'>, what: string): 
     begin: async (municipio, quem, data) => {
       if (taken() >= RUNNING_MAX) return undefined;
       beginning += 1;
-      const folder = await mkdtemp(path.join(tmpdir(), 'nfse-console-')).finally(() => {
+      const folder = await mkdtemp(path.join(tmpdir(), `${FOLDER}${process.pid}-`)).finally(() => {
         beginning -= 1;
       });
       const stop = new AbortController();
-      const about = { municipio, quem, folder, data, signal: stop.signal };
+      const about = { municipio, quem, folder, em: now(), data, signal: stop.signal };
       const trabalho = { id: randomUUID(), ...about, isRunning: true, hasFailed: false };
       kept.set(trabalho.id, { trabalho, stop });
       setTimeout(() => void drop(trabalho.id), KEPT_MS).unref();
@@ -87,8 +98,37 @@ export function openTrabalhos<Data>({ log }: Pick<World, 'log'>, what: string): 
       const trabalho = kept.get(id)?.trabalho;
       return trabalho?.municipio === municipio && trabalho.quem === quem ? trabalho : undefined;
     },
+    list: (municipio, quem) =>
+      [...kept.values()]
+        .map(({ trabalho }) => trabalho)
+        .filter((one) => one.municipio === municipio && one.quem === quem)
+        .reverse(),
+    discard: ({ id }) => drop(id),
     close: async () => {
       await Promise.all([...kept.keys()].map(drop));
     },
   };
+}
+
+/** Deletes the folders of processes that are gone: they have data of persons. */
+async function deleteLeftFolders(): Promise<void> {
+  const names = (await readdir(tmpdir())).filter((name) => name.startsWith(FOLDER));
+  const deleteLeft = async (name: string): Promise<void> => {
+    const place = path.join(tmpdir(), name);
+    const [pid] = name.slice(FOLDER.length).split('-');
+    if (await isLeft(Number(pid), place)) await rm(place, { recursive: true });
+  };
+  const taken = ignoring('the folder is that of another user, or another process deletes it');
+  await Promise.all(names.map((name) => deleteLeft(name).catch(taken)));
+}
+
+/** Whether the process of a folder is gone. The next one of a container has the same number. */
+async function isLeft(pid: number, place: string): Promise<boolean> {
+  if (pid === process.pid) return (await stat(place)).birthtimeMs < Date.now() - process.uptime() * 1_000;
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH';
+  }
 }

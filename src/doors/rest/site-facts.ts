@@ -9,6 +9,7 @@ import { KEY_CHARS_MAX } from '../../base/http/repetition.ts';
 import { VARIABLES_HELP } from '../../base/terminal/variables.ts';
 import { SALAS } from '../../base/world/lugares.ts';
 import { SITE_TIMES } from '../../base/world/redes.ts';
+import type { TipoXlsx } from '../../documents/write-xlsx.ts';
 import { CATALOGOS_NACIONAIS, type NomeDeCatalogo } from '../../fiscal/catalogs/itens.ts';
 import { groupDigits } from '../../fiscal/group-digits.ts';
 import { TIPOS_EVENTO } from '../../fiscal/tipos-evento.ts';
@@ -19,6 +20,7 @@ import type { Facts } from '../../published/site/facts.ts';
 import { FRESH_S, PAGINA_PARAMS, POR_PAGINA, POR_PAGINA_MAX } from '../../subjects/cadastros/catalogos.rest.ts';
 import { CONVITE_MS } from '../../subjects/contas/convites.ts';
 import { IDLE_MS, SESSION_MS } from '../../subjects/contas/entrada.ts';
+import { COLUNAS_DA_NOTA } from '../../subjects/notas/colunas-da-nota.ts';
 import { EXPORTACAO_DIAS, EXPORTACAO_NOTAS_MAX, EXPORTACOES_MAX } from '../../subjects/partes/exportacoes.ts';
 import { PARTE_FACTS } from './facts-da-parte.ts';
 import { ROUTES } from './routes.ts';
@@ -59,6 +61,11 @@ export const DOOR_FACTS: Facts = {
   'limite-exportacao': () => groupDigits(EXPORTACAO_NOTAS_MAX),
   'limite-exportacoes': () => `${EXPORTACOES_MAX}`,
   'exportacao-dias': () => `${EXPORTACAO_DIAS}`,
+  'tabela-colunas-da-nota': () =>
+    table(
+      ['Na planilha', 'No CSV', 'Tipo', 'O que é'],
+      COLUNAS_DA_NOTA.map(({ titulo, coluna, tipo, oQue }) => [titulo, code(coluna), TIPOS_DE_COLUNA[tipo], oQue]),
+    ),
   'limite-chave': () => `${KEY_CHARS_MAX} caracteres`,
   'limite-pagina': () => `de 1 a ${POR_PAGINA_MAX}, ${POR_PAGINA} quando não se diz`,
   'limite-catalogo-cache': () => (FRESH_S === 3_600 ? 'uma hora' : `${FRESH_S} segundos`),
@@ -91,6 +98,15 @@ export const DOOR_FACTS: Facts = {
           .map(([filtro, sobre]) => `${code(filtro)} (${lowerInitial(sobre.replace(/\.$/, ''))})`)
           .join('; ')}.`,
     ).join('\n'),
+};
+
+const TIPOS_DE_COLUNA: Readonly<Record<TipoXlsx, string>> = {
+  texto: 'texto',
+  data: 'data',
+  momento: 'data e hora',
+  numero: 'número',
+  valor: 'reais',
+  percentual: 'por cento',
 };
 
 function countOf(nome: string): string {

@@ -65,6 +65,7 @@ export const PAGES: readonly Page[] = [
   { slug: 'vigiar', file: 'vigiar.md', group: 'Município', short: 'Vigiar' },
   { slug: 'quadro', file: 'quadro.md', group: 'Município', short: 'O quadro' },
   { slug: 'painel', file: 'painel.md', group: 'Município', short: 'O console' },
+  { slug: 'planilhas', file: 'planilhas.md', group: 'Município', short: 'As planilhas de notas' },
   { slug: 'copias', file: 'copias.md', group: 'Município', short: 'Cópias e restauração' },
   { slug: 'disponibilidade', file: 'disponibilidade.md', group: 'Município', short: 'Alta disponibilidade' },
   { slug: 'crescer', file: 'crescer.md', group: 'Município', short: 'Crescer' },

@@ -29,7 +29,7 @@ type Visto = {
 export type Importacao = Trabalho<Visto>;
 export type Importacoes = Trabalhos<Visto>;
 
-export function openImportacoes(world: Pick<World, 'log'>): Importacoes {
+export function openImportacoes(world: Pick<World, 'log' | 'now'>): Importacoes {
   return openTrabalhos(world, 'uma importação do console falhou');
 }
 

@@ -15,7 +15,7 @@ import { jsonText, printable, quoteArgument, tableLines } from '../../base/termi
 import { tellMoment } from '../../base/world/gather-facts.ts';
 import { groupDecimal, groupDigits } from '../../fiscal/group-digits.ts';
 import { type BuscaEscrita, CAMPOS_DA_BUSCA, type NotaAchada, type ProblemasDaBusca, searchNotas } from './buscar.ts';
-import { exportNotas, FORMATOS } from './exportar.ts';
+import { exportNotas, FORMATOS, type TellProgress } from './exportar.ts';
 import { FILTROS, NOMES_DE_FILTROS } from './filtros.ts';
 
 /** Search fields have the names of the options, except for the hyphen. */
@@ -45,7 +45,8 @@ export const BUSCA_COMMANDS: readonly Command[] = [
   {
     name: 'nota exportar',
     arguments: 'ARQUIVO',
-    summary: 'Escreve tudo o que a busca acha: uma planilha se ARQUIVO termina em .csv, os XML se termina em .zip.',
+    summary:
+      'Escreve tudo o que a busca acha: uma planilha se ARQUIVO termina em .xlsx ou .csv, os XML se termina em .zip.',
     options: { ...BUSCA, texto: { takes: 'TEXTO', help: 'o mesmo que em nota buscar' } },
     run: exportar,
   },
@@ -140,13 +141,16 @@ function exportar(world: CliWorld, values: Values, [arquivo]: readonly string[])
       return askedWrongly(world, `ARQUIVO termina em ${FORMATOS.map((one) => `.${one}`).join(' ou ')}: ${arquivo}\n`);
     }
     return world.registry(async (registry) => {
-      const tell = (notas: number): void => {
-        if (world.isTerminal) world.out(`\r\x1b[K${groupDigits(notas)} notas…`);
+      const tell: TellProgress = (notas, total) => {
+        if (!world.isTerminal) return;
+        const of = total === undefined ? '' : ` de ${groupDigits(total)}`;
+        world.out(`\r\x1b[K${groupDigits(notas)}${of} notas…`);
       };
       const asked = { busca: readBusca(values, [textOf(values, 'texto') ?? '']), formato, arquivo: arquivo! };
       const done = await exportNotas(registry, municipio, asked, tell);
       if (world.isTerminal) world.out('\r\x1b[K');
       if ('problems' in done) return tellProblems(world, done.problems);
+      for (const aviso of done.avisos) world.err(`${aviso}\n`);
       if (done.notas === 0) return refuseAsked(world, 'Nenhuma nota assim; o arquivo ficou vazio.');
       world.out(`${done.notas === 1 ? '1 nota' : `${groupDigits(done.notas)} notas`} em ${arquivo}.\n`);
       return 0;

@@ -1,44 +1,52 @@
-/** Exports the result of a search: a table, or all NFS-e in a ZIP. The export has no time limit, and reports its progress. */
+/**
+ * Exports the result of a search: a spreadsheet, a table as CSV, or all NFS-e in a ZIP. It has no time limit, and reports its progress. An
+ * export holds one page of notes in memory.
+ */
 
 import { createReadStream, createWriteStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { writeTabela } from '../../base/world/escrever-tabela.ts';
 import { momentOfNota } from '../../base/world/gather-facts.ts';
+import { municipioNamed } from '../../base/world/municipios.ts';
 import { openTrabalhos, type Trabalho, type Trabalhos } from '../../base/world/trabalhos.ts';
 import type { World } from '../../base/world/world.ts';
+import { readOwnNote } from '../../documents/own-note.ts';
+import { writeCsv } from '../../documents/write-csv.ts';
+import { writeXlsx } from '../../documents/write-xlsx.ts';
 import { writeZip, type ZipEntry } from '../../documents/write-zip.ts';
 import { isoMoment } from '../../fiscal/moment.ts';
-import { type BuscaEscrita, type NotaAchada, type ProblemasDaBusca, searchNotas } from './buscar.ts';
+import {
+  type BuscaEscrita,
+  countNotasOf,
+  type NotaAchada,
+  type PaginaDeNotas,
+  type ProblemasDaBusca,
+  searchNotas,
+} from './buscar.ts';
+import { COLUNAS_DA_NOTA } from './colunas-da-nota.ts';
 import { documentoDaNota } from './nota-inteira.ts';
 
 type ExportWorld = Pick<World, 'store' | 'now'>;
 
-export const FORMATOS = ['csv', 'zip'] as const;
+export const FORMATOS = ['xlsx', 'csv', 'zip'] as const;
 export type FormatoDeExportacao = (typeof FORMATOS)[number];
 
-type Exportado = { readonly notas: number };
+/** `avisos`: sentences about the search, such as that its result is a part. */
+type Exportado = { readonly notas: number; readonly avisos: readonly string[] };
+
+/** Notes so far, and how many there are; undefined: more than are counted in advance. */
+export type TellProgress = (notas: number, total: number | undefined) => void;
 
 /** Notes read at a time. */
 const PAGE = 500;
+/** Documents read at a time. */
+const DOCUMENTOS = 50;
+/** Notes counted in advance. */
+const CONTADAS_MAX = 100_000;
 
-const COLUNAS = [
-  'chave_acesso',
-  'estado',
-  'data_emissao',
-  'data_competencia',
-  'serie_dps',
-  'numero_dps',
-  'prestador_cpf_cnpj',
-  'prestador_razao_social',
-  'tomador_cpf_cnpj',
-  'tomador_razao_social',
-  'valor_servico',
-] as const satisfies readonly (keyof NotaAchada)[];
-
-/** Writes all notes of a search to a file, or tells the problems of the search by field. `onProgress`: notes so far. */
+/** Writes all notes of a search to a file, or tells the problems of the search by field. */
 export async function exportNotas(
   world: ExportWorld,
   slug: string,
@@ -47,63 +55,105 @@ export async function exportNotas(
     formato,
     arquivo,
   }: { readonly busca: Partial<BuscaEscrita>; readonly formato: FormatoDeExportacao; readonly arquivo: string },
-  onProgress: (notas: number) => void,
+  onProgress: TellProgress,
   signal?: AbortSignal,
 ): Promise<Exportado | { readonly problems: ProblemasDaBusca }> {
   const first = await searchNotas(world, slug, busca, undefined, PAGE);
   if ('problems' in first) return first;
+  const municipio = await municipioNamed(world, slug);
+  const counted = await countNotasOf(world, municipio, busca, { max: CONTADAS_MAX });
+  if ('problems' in counted) return counted;
+  const total = counted.isWhole ? counted.notas : undefined;
   let notas = 0;
-  const found = async function* (): AsyncGenerator<NotaAchada> {
-    for (let page = first; ; ) {
-      for (const nota of page.notas) {
+  const pages = async function* (): AsyncGenerator<readonly NotaAchada[]> {
+    for (let page: PaginaDeNotas = first; ; ) {
+      for (let at = 0; at < page.notas.length; at += DOCUMENTOS) {
         signal?.throwIfAborted();
-        yield nota;
-        notas += 1;
+        onProgress(notas, total);
+        const some = page.notas.slice(at, at + DOCUMENTOS);
+        yield some;
+        notas += some.length;
       }
-      onProgress(notas);
       if (page.seguinte === undefined) return;
       const next = await searchNotas(world, slug, busca, page.seguinte, PAGE);
       if ('problems' in next) return;
       page = next;
     }
   };
-  if (formato === 'csv') {
-    await pipeline(Readable.from(writeTabela(COLUNAS, rowsOf(found()))), createWriteStream(arquivo, { mode: 0o600 }));
-  } else await writeZip(arquivo, documentsOf(world, slug, found()));
-  return { notas };
+  await write(world, slug, formato, arquivo, pages());
+  return { notas, avisos: first.avisos };
 }
 
-async function* rowsOf(notas: AsyncIterable<NotaAchada>): AsyncGenerator<readonly string[]> {
-  for await (const nota of notas) {
-    yield COLUNAS.map((coluna) => {
-      const value = nota[coluna];
-      if (value instanceof Date) return isoMoment(momentOfNota(nota.chave_acesso, value.getTime()));
-      return value ?? '';
-    });
+async function write(
+  world: ExportWorld,
+  slug: string,
+  formato: FormatoDeExportacao,
+  arquivo: string,
+  pages: AsyncIterable<readonly NotaAchada[]>,
+): Promise<void> {
+  if (formato === 'zip') await writeZip(arquivo, documentsOf(world, slug, pages));
+  else if (formato === 'xlsx') await writeXlsx(arquivo, SHEET, rowsOf(world, slug, pages));
+  else {
+    const lines = writeCsv(HEAD, rowsOf(world, slug, pages), NUMEROS);
+    await pipeline(Readable.from(lines), createWriteStream(arquivo, { mode: 0o600 }));
+  }
+}
+
+const HEAD = COLUNAS_DA_NOTA.map(({ coluna }) => coluna);
+const NUMEROS: ReadonlySet<string> = new Set(
+  COLUNAS_DA_NOTA.filter(({ tipo }) => ['numero', 'valor', 'percentual'].includes(tipo)).map(({ coluna }) => coluna),
+);
+const SHEET = { nome: 'Notas', colunas: COLUNAS_DA_NOTA };
+
+/** The cells of each note; its document is read once. */
+async function* rowsOf(
+  { store }: ExportWorld,
+  slug: string,
+  pages: AsyncIterable<readonly NotaAchada[]>,
+): AsyncGenerator<readonly string[]> {
+  for await (const notas of pages) {
+    const nfses = await store.nfses.read(slug, notas);
+    for (const { id, chave_acesso, estado, data_cancelamento } of notas) {
+      const nfse = nfses.get(id);
+      // The note was eliminated with its month after it was found.
+      if (nfse === undefined) continue;
+      const ler = readOwnNote(nfse);
+      const cancelada =
+        data_cancelamento === null ? undefined : isoMoment(momentOfNota(chave_acesso, +data_cancelamento));
+      yield COLUNAS_DA_NOTA.map(({ read }) => read(ler, { chave: chave_acesso, estado, cancelada }) ?? '');
+    }
   }
 }
 
 async function* documentsOf(
   world: ExportWorld,
   slug: string,
-  notas: AsyncIterable<NotaAchada>,
+  pages: AsyncIterable<readonly NotaAchada[]>,
 ): AsyncGenerator<ZipEntry> {
-  for await (const { chave_acesso } of notas) {
-    const documento = await documentoDaNota(world, slug, chave_acesso, 'nfse');
-    if ('problem' in documento) continue;
-    yield { nome: documento.nome, conteudo: Buffer.from(documento.conteudo) };
+  for await (const notas of pages) {
+    for (const { chave_acesso } of notas) {
+      const documento = await documentoDaNota(world, slug, chave_acesso, 'nfse');
+      if ('problem' in documento) continue;
+      yield { nome: documento.nome, conteudo: Buffer.from(documento.conteudo) };
+    }
   }
 }
 
 // Exports in the background, started in the console.
 
-/** `bytes`: size of the file, once it is complete. */
-type Feito = { readonly formato: FormatoDeExportacao; notas: number; bytes: number | undefined };
+/** `total`: notes of the search, once counted. `bytes`: size of the file, once it is complete. */
+type Feito = {
+  readonly formato: FormatoDeExportacao;
+  readonly busca: Partial<BuscaEscrita>;
+  notas: number;
+  total: number | undefined;
+  bytes: number | undefined;
+};
 export type Exportacao = Trabalho<Feito>;
 
 export type Exportacoes = Trabalhos<Feito>;
 
-export function openExportacoes(world: Pick<World, 'log'>): Exportacoes {
+export function openExportacoes(world: Pick<World, 'log' | 'now'>): Exportacoes {
   return openTrabalhos(world, 'uma exportação do console falhou');
 }
 
@@ -116,13 +166,13 @@ export async function beginExport(
   formato: FormatoDeExportacao,
 ): Promise<Exportacao | undefined> {
   const { exportacoes } = world;
-  const one = await exportacoes.begin(slug, quem, { formato, notas: 0, bytes: undefined });
+  const one = await exportacoes.begin(slug, quem, { formato, busca, notas: 0, total: undefined, bytes: undefined });
   if (one === undefined) return undefined;
   const { data, signal } = one;
   exportacoes.run(one, async () => {
     const arquivo = fileOf(one);
-    const tell = (notas: number): void => {
-      data.notas = notas;
+    const tell: TellProgress = (notas, total) => {
+      Object.assign(data, { notas, total });
     };
     const done = await exportNotas(world, slug, { busca, formato, arquivo }, tell, signal);
     if ('problems' in done) throw new Error(Object.values(done.problems).join(' '));

@@ -7,6 +7,7 @@ import { noNota, type Problem } from '../../base/world/operator.ts';
 import { isJson } from '../../base/world/sent-documents.ts';
 import type { World } from '../../base/world/world.ts';
 import { decodeXml } from '../../documents/encoding.ts';
+import { readInside } from '../../documents/own-note.ts';
 import { readOwnXml } from '../../documents/xml.ts';
 import { maskDocumento, whyNoChave } from '../../fiscal/chave.ts';
 import { type DescribedValue, describeValues } from '../../fiscal/layout/describe-values.ts';
@@ -17,6 +18,7 @@ import { elementsOf, type Item } from '../../fiscal/layout/vocabulary.ts';
 import { NOTA_ESTADOS } from '../../fiscal/nota.ts';
 import { debugSignature } from '../assinatura/debug.ts';
 import { type EventoPublico, eventosOfNota } from '../eventos/queries.ts';
+import { describeDevedor } from './colunas-da-nota.ts';
 import { danfseOfNota } from './danfse.ts';
 import { type NotaDoOperador, showNota } from './operate.ts';
 import { type Municipio, type NotaReading, notaByChave } from './queries.ts';
@@ -101,7 +103,7 @@ export async function showNotaInteira(world: World, slug: string, chave: string)
     situacao: await tellSituacao(world, municipio, row),
     partes: listPartes(infNfse, infDps),
     servico: childOf(childOf(childOf(infDps, 'serv'), 'cServ'), 'xDescServ')?.text,
-    resumo: summariseAmounts(infNfse, infDps),
+    resumo: summariseAmounts(infNfse),
     issqn: describeGroups([
       [childOf(infDps, 'valores'), ofGroup(INF_DPS, 'valores')],
       [childOf(infNfse, 'valores'), ofGroup(INF_NFSE_OWN, 'valores')],
@@ -160,28 +162,16 @@ function ofGroup(items: readonly Item[], name: string): readonly Item[] {
   return found?.kind === 'group' ? found.items : [];
 }
 
-/** The party that pays the ISSQN, by `tpRetISSQN` and by the regime of the Simples. */
-const DEVEDORES: Readonly<Record<string, string>> = {
-  '1': 'o prestador',
-  '2': 'o tomador, que o retém',
-  '3': 'o intermediário, que o retém',
-};
-
-function summariseAmounts(infNfse: Elemento, infDps: Elemento): ResumoDaNota {
-  const at = (root: Elemento, ...path: readonly string[]): string | undefined =>
-    path.reduce<Elemento | undefined>(childOf, root)?.text;
-  const issqn = at(infNfse, 'valores', 'vISSQN');
-  const isInDas = at(infDps, 'prest', 'regTrib', 'regApTribSN') === '1';
-  const retencao = at(infDps, 'valores', 'trib', 'tribMun', 'tpRetISSQN') ?? '';
-  const devedor = retencao === '1' && isInDas ? 'o prestador, no DAS do Simples Nacional' : DEVEDORES[retencao];
+function summariseAmounts(infNfse: Elemento): ResumoDaNota {
+  const ler = readInside(infNfse);
   return {
-    base: at(infNfse, 'valores', 'vBC'),
-    aliquota: at(infNfse, 'valores', 'pAliqAplic'),
-    issqn,
-    devedor: issqn === undefined && !isInDas ? undefined : devedor,
-    ibs: at(infNfse, 'IBSCBS', 'totCIBS', 'gIBS', 'vIBSTot'),
-    cbs: at(infNfse, 'IBSCBS', 'totCIBS', 'gCBS', 'vCBS'),
-    liquido: at(infNfse, 'valores', 'vLiq'),
+    base: ler('valores/vBC'),
+    aliquota: ler('valores/pAliqAplic'),
+    issqn: ler('valores/vISSQN'),
+    devedor: describeDevedor(ler),
+    ibs: ler('IBSCBS/totCIBS/gIBS/vIBSTot'),
+    cbs: ler('IBSCBS/totCIBS/gCBS/vCBS'),
+    liquido: ler('valores/vLiq'),
   };
 }
 

@@ -1,10 +1,9 @@
-/** The search of notes, and its export. */
+/** The search of notes. */
 
 import { field, folded, link, nextPage, notice, table, tokenField } from '../../base/pages/fields.ts';
-import { type Answer, forRole, type InMunicipio, type PageShown, pathIn, type Row } from '../../base/pages/visit.ts';
+import { forRole, type InMunicipio, type PageShown, pathIn, type Row } from '../../base/pages/visit.ts';
 import { tellMoment } from '../../base/world/gather-facts.ts';
 import { mayAs } from '../../base/world/papeis.ts';
-import { TOO_MANY } from '../../base/world/trabalhos.ts';
 import { maskDocumento } from '../../fiscal/chave.ts';
 import { groupDecimal, groupDigits } from '../../fiscal/group-digits.ts';
 import { brazilianDate } from '../../fiscal/moment.ts';
@@ -12,30 +11,19 @@ import { type Html, html, type Inserted } from '../../published/site/page-shell.
 import { formTokenOf } from '../contas/entrada.ts';
 import {
   type BuscaEscrita,
-  CAMPOS_DA_BUSCA,
   countBusca,
   type NotasContadas,
   type PaginaDeNotas,
   type ProblemasDaBusca,
   searchNotas,
 } from './buscar.ts';
-import {
-  beginExport,
-  type Exportacao,
-  type Exportacoes,
-  FORMATOS,
-  type FormatoDeExportacao,
-  readExport,
-} from './exportar.ts';
+import { NOMES_DE_FORMATO, readBusca } from './exportacoes.page.ts';
+import { FORMATOS } from './exportar.ts';
 import { FILTROS, NOMES_DE_FILTROS } from './filtros.ts';
 import { markEstado } from './palavras.page.ts';
 
 const HERE = 'notas';
 const PATH = '/notas';
-
-function readBusca(read: (name: string) => string | null): BuscaEscrita {
-  return Object.fromEntries(CAMPOS_DA_BUSCA.map((name) => [name, read(name) ?? ''])) as BuscaEscrita;
-}
 
 function searchForm(busca: BuscaEscrita, problems: ProblemasDaBusca): Html {
   const isOpen = NOMES_DE_FILTROS.some((name) => busca[name] !== '' || problems[name] !== undefined);
@@ -129,71 +117,8 @@ function exportForm({ slug, papel, visitor }: InMunicipio, busca: BuscaEscrita, 
     value === '' ? undefined : html`<input type="hidden" name="${name}" value="${value}">`,
   );
   return html`<form method="post" action="${pathIn(slug, '/exportacoes')}">${tokenField(formTokenOf(visitor))}${asked}
-<p class="botoes">Exportar tudo o que a busca encontra: <button class="simples" name="formato" value="csv">Planilha (CSV)</button>
-<button class="simples" name="formato" value="zip">Os XML num ZIP</button></p></form>
+<p class="botoes">Exportar tudo o que a busca encontra: ${FORMATOS.map((formato) => html`<button class="simples" name="formato" value="${formato}">${NOMES_DE_FORMATO[formato]}</button>\n`)}${link(pathIn(slug, '/exportacoes'), 'Minhas exportações')}</p></form>
 `;
 }
 
-async function startExport(call: InMunicipio): Promise<Answer> {
-  const { world, slug, visitor, form } = call;
-  const formato = form.text('formato') as FormatoDeExportacao;
-  if (!FORMATOS.includes(formato)) return { goTo: pathIn(slug, PATH) };
-  const busca = readBusca((name) => form.text(name));
-  const begun = await beginExport(world, slug, visitor.conta.login, busca, formato);
-  if (begun === undefined) return { title: 'Exportação', here: HERE, status: 429, main: notice('erro', TOO_MANY) };
-  return { goTo: pathIn(slug, `/exportacoes/${begun.id}`) };
-}
-
-const NO_EXPORT: PageShown = {
-  title: 'Exportação',
-  here: HERE,
-  status: 404,
-  main: html`<p>Esta exportação não existe mais: fica por uma hora, e acaba com o serviço. Faça a busca e peça outra.</p>`,
-};
-
-function exportPage({ world, slug, visitor, params }: InMunicipio): PageShown {
-  const one = world.exportacoes.find(slug, visitor.conta.login, params['id']!);
-  if (one === undefined) return NO_EXPORT;
-  return {
-    title: 'Exportação',
-    here: HERE,
-    ...(one.isRunning ? { refreshS: 2 } : {}),
-    main: progressOf(slug, one),
-  };
-}
-
-function progressOf(slug: string, { id, isRunning, data: { notas, bytes, formato } }: Exportacao): Html {
-  const back = html`<p>${link(pathIn(slug, PATH), 'Voltar às notas')}</p>`;
-  if (!isRunning && bytes === undefined) {
-    return html`${notice('erro', 'A exportação falhou. O motivo está no registro do serviço; peça de novo.')}${back}`;
-  }
-  if (bytes === undefined) {
-    return html`<p role="status">Notas até agora: ${groupDigits(notas)}. Esta página se renova sozinha.</p>
-<progress aria-label="Exportação em andamento"></progress>${back}`;
-  }
-  const size = `${groupDigits(Math.ceil(bytes / 1024))} kB`;
-  return html`${notice('bom', `Pronta: ${notas === 1 ? '1 nota' : `${groupDigits(notas)} notas`}, ${size}. Fica aqui por uma hora.`)}
-<p><a class="botao" href="${pathIn(slug, `/exportacoes/${id}/arquivo`)}" download>Baixar o ${formato.toUpperCase()}</a></p>${back}`;
-}
-
-function exportFile({ world, slug, visitor, params }: InMunicipio): Answer {
-  const login = visitor.conta.login;
-  const one = world.exportacoes.find(slug, login, params['id']!);
-  if (one?.data.bytes === undefined) return NO_EXPORT;
-  const { formato } = one.data;
-  const type = formato === 'csv' ? 'text/csv; charset=utf-8' : 'application/zip';
-  return { file: readExport(one), type, name: `notas-${slug}.${formato}` };
-}
-
-export const NOTAS_ROUTES: readonly Row[] = [
-  forRole('leitura', 'GET', PATH, searchPage),
-  forRole('atendimento', 'POST', '/exportacoes', startExport),
-  forRole('atendimento', 'GET', '/exportacoes/:id', async (call) => exportPage(call)),
-  forRole('atendimento', 'GET', '/exportacoes/:id/arquivo', async (call) => exportFile(call)),
-];
-
-declare module '../../base/pages/visit.ts' {
-  interface Trabalhos {
-    readonly exportacoes: Exportacoes;
-  }
-}
+export const NOTAS_ROUTES: readonly Row[] = [forRole('leitura', 'GET', PATH, searchPage)];

@@ -3,8 +3,9 @@ import type { StoreSetup } from '../../base/book/store.ts';
 import type { RowsOf, Subject } from '../subject.ts';
 
 const rows = async () => {
-  const [{ buscaStore }, { nomeStore }, { notaStore }, { notaRetidaStore }] = await Promise.all([
+  const [{ buscaStore }, { nfseStore }, { nomeStore }, { notaStore }, { notaRetidaStore }] = await Promise.all([
     import('./buscar.rows.ts'),
+    import('./exportar.rows.ts'),
     import('./nomes.rows.ts'),
     import('./notas.rows.ts'),
     import('./retidas.rows.ts'),
@@ -14,6 +15,7 @@ const rows = async () => {
       notas: notaStore(setup),
       retidas: notaRetidaStore(setup.pool),
       busca: buscaStore(setup.pool),
+      nfses: nfseStore(setup.pool),
       nomes: nomeStore(setup.pool),
     };
   };
