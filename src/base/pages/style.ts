@@ -87,7 +87,7 @@ ol.anotado code { white-space: pre; background: none; padding: 0; }
 ol.anotado li.salta { list-style: none; color: var(--quiet); }
 .com-erro > code { text-decoration: underline wavy var(--bad, currentColor); }
 .falta { border-left: 3px solid currentColor; margin: .25rem 0 .5rem; padding: .1rem .75rem; white-space: normal; max-width: 60rem; }
-.qr { display: block; width: 12rem; height: 12rem; background: #fff; padding: .75rem; border-radius: .375rem; }
+.qr { display: block; width: min(100%, 22rem); aspect-ratio: 1; background: #fff; padding: 2rem; border-radius: .375rem; }
 .qr path { fill: #000; }
 .grafico { display: block; width: 100%; max-width: 60rem; height: auto; }
 .grafico .malha { stroke: var(--line); }

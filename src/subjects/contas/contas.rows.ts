@@ -29,6 +29,8 @@ export type Conta = {
   readonly totp: string | null;
   /** Wrong codes in a row. */
   readonly codigos_errados: number;
+  /** Recovery codes that are not used yet. */
+  readonly reservas: number;
   readonly oidc_emissor: string | null;
   readonly oidc_sujeito: string | null;
   readonly bloqueada_em: Date | null;
@@ -60,7 +62,7 @@ const PASSKEYS = `(select coalesce(json_agg(json_build_object('id', p.id, 'chave
 const papeisDa = (name: string, condition: string): string =>
   `(select coalesce(json_object_agg(r.municipio, r.papel), '{}') from papeis r where r.conta = c.id and r.aceito_em ${condition}) as ${name}`;
 const PAPEIS_DA = `${papeisDa('papeis', 'is not null')}, ${papeisDa('ofertas', 'is null')}`;
-const COLUMNS = `c.id, c.login, c.nome, c.senha, c.totp, c.codigos_errados, c.oidc_emissor, c.oidc_sujeito, c.bloqueada_em, c.convite, c.convite_expira_em, c.criada_em, c.criada_por,
+const COLUMNS = `c.id, c.login, c.nome, c.senha, c.totp, c.codigos_errados, cardinality(c.codigos_reserva) as reservas, c.oidc_emissor, c.oidc_sujeito, c.bloqueada_em, c.convite, c.convite_expira_em, c.criada_em, c.criada_por,
   ${PASSKEYS}, ${PAPEIS_DA}`;
 
 const reading = (name: string, condition: string) =>
@@ -232,11 +234,21 @@ function contasAlone(db: Queries) {
     forgetCodes: async (id: string): Promise<void> => {
       await db.query('update contas set codigos_errados = 0 where id = $1 and codigos_errados > 0', [id]);
     },
+    /** Replaces the recovery codes of an account by others. */
+    setReservas: async (id: string, impressoes: readonly Uint8Array[]): Promise<void> => {
+      await db.query('update contas set codigos_reserva = $2 where id = $1', [id, impressoes]);
+    },
+    /** Uses up a recovery code; false: the account has no such code. */
+    takeReserva: async (id: string, impressao: Uint8Array): Promise<boolean> => {
+      const text = `update contas set codigos_reserva = array_remove(codigos_reserva, $2::bytea)
+        where id = $1 and $2::bytea = any(codigos_reserva)`;
+      return (await db.query(text, [id, impressao])).rowCount === 1;
+    },
     /** Deletes all proofs of an account; its roles stay. */
     forgetProofs: async (conta: string): Promise<void> => {
       await db.query('delete from passkeys where conta = $1', [conta]);
       await db.query(
-        'update contas set senha = null, senha_em = null, totp = null, codigos_errados = 0, oidc_emissor = null, oidc_sujeito = null where id = $1',
+        `update contas set senha = null, senha_em = null, totp = null, codigos_errados = 0, codigos_reserva = '{}', oidc_emissor = null, oidc_sujeito = null where id = $1`,
         [conta],
       );
     },
