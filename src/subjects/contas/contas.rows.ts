@@ -53,6 +53,16 @@ export type Oferta = {
   readonly dado_por: string | null;
 };
 
+/** A role in a municipality. `aceito_em` null: it waits for its link, which is valid until `convite_expira_em`. */
+export type Direito = {
+  readonly login: string;
+  readonly papel: Papel;
+  /** Name of the person who gave it; null: older than this column. */
+  readonly dado_por: string | null;
+  readonly aceito_em: Date | null;
+  readonly convite_expira_em: Date | null;
+};
+
 /** A link: the SHA-256 of its secret, and its end in milliseconds. */
 export type Convite = { readonly impressao: Uint8Array; readonly expiraEm: number };
 
@@ -170,15 +180,21 @@ function contasOn(db: Queries) {
       const text = 'update contas set codigos_errados = codigos_errados + 1 where id = $1 and codigos_errados < $2';
       return (await db.query(text, [id, max])).rowCount === 1;
     },
-    /** Sets a role that is valid at once; `papel` undefined: removes it. */
-    setPapel: async (conta: string, municipio: string, papel: Papel | undefined): Promise<void> => {
+    /** Sets a role that is valid at once, given by `por`; `papel` undefined: removes it. */
+    setPapel: async (conta: string, municipio: string, papel: Papel | undefined, por?: string): Promise<void> => {
       if (papel === undefined) {
         await db.query('delete from papeis where conta = $1 and municipio = $2', [conta, municipio]);
         return;
       }
-      const text = `insert into papeis (conta, municipio, papel, aceito_em) values ($1, $2, $3, now())
-        on conflict (conta, municipio) do update set papel = excluded.papel, aceito_em = excluded.aceito_em`;
-      await db.query(text, [conta, municipio, papel]);
+      const text = `insert into papeis (conta, municipio, papel, aceito_em, dado_por) values ($1, $2, $3, now(), $4)
+        on conflict (conta, municipio) do update set papel = excluded.papel, aceito_em = excluded.aceito_em, dado_por = excluded.dado_por`;
+      await db.query(text, [conta, municipio, papel, por ?? null]);
+    },
+    /** The roles in a municipality, accepted or offered, by the login. */
+    listDireitos: async (municipio: string): Promise<readonly Direito[]> => {
+      const text = `select c.login, r.papel, r.dado_por, r.aceito_em, r.convite_expira_em from papeis r join contas c on c.id = r.conta
+        where r.municipio = $1 order by c.login`;
+      return (await db.query<Direito>(text, [municipio])).rows;
     },
     /** Removes the roles of all accounts in a municipality. */
     forgetPapeis: async (municipio: string): Promise<void> => {
@@ -229,6 +245,13 @@ function contasAlone(db: Queries) {
         oidc?.sujeito ?? null,
       ];
       return (await db.query(text, [id, login, nome, ...proofs])).rowCount === 1;
+    },
+    /** Deletes an account without proof and without role, which nobody has ever entered; false: it is in use. */
+    dropUnused: async (id: string): Promise<boolean> => {
+      const text = `delete from contas c where c.id = $1 and c.senha is null and c.oidc_sujeito is null
+        and not exists (select 1 from papeis r where r.conta = c.id)
+        and not exists (select 1 from passkeys p where p.conta = c.id)`;
+      return (await db.query(text, [id])).rowCount === 1;
     },
     /** Resets the count after a right one-time code. */
     forgetCodes: async (id: string): Promise<void> => {

@@ -1,4 +1,4 @@
-/** Recovery codes: each stands in once for a lost second factor. Only their SHA-256 is stored: they are random, and long enough. */
+/** Recovery codes: each stands in once for a lost second factor. Only their SHA-256 is stored: they are random, and long enough (D-835). */
 import { createHash, randomInt } from 'node:crypto';
 
 /** The number of codes in a set. */
