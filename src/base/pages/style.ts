@@ -62,6 +62,8 @@ th, td { text-align: left; vertical-align: top; padding: .4rem .9rem .4rem 0; bo
 .fatos dd { margin: 0; overflow-wrap: anywhere; }
 .cartoes { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 15rem), 1fr)); gap: .75rem; margin: 0 0 1rem; }
 .cartao { border: 1px solid var(--line); border-radius: .5rem; padding: .75rem 1rem; }
+.cartao + .cartao { margin-top: .75rem; }
+.cartoes > .cartao { margin: 0; }
 .cartao b { display: block; font-size: 1.4rem; font-variant-numeric: tabular-nums; }
 .filtros { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: end; margin: 0 0 1rem; }
 .filtros label small { display: none; }

@@ -68,7 +68,8 @@ function besideOne(call: InMunicipio, guardado: Guardado, isFirst: boolean): Htm
     field({
       name: 'motivo',
       label: 'Motivo',
-      help: 'Fica na trilha.',
+      help:
+        of === 'usar' && required ? 'Por que usá-lo, apesar do que se avisa acima. Fica na trilha.' : 'Fica na trilha.',
       maxlength: MOTIVO_MAX,
       required,
       of: `${of}-${id}`,
@@ -127,8 +128,8 @@ function trustShown({ ancoras, listas }: TrustShown): Html {
   return html`${facts([
     ['Raízes', ancoras ?? 'as da ICP-Brasil, que vêm com o programa'],
     ['Listas de certificados revogados', lists],
-  ])}<p class="quieto">Raízes e listas são pastas da máquina, que se renovam sozinhas ou por quem opera o serviço
-(<code>nfse municipio alterar</code>).</p>`;
+  ])}<p class="quieto">Raízes e listas são pastas da máquina: quem as põe em dia, e as troca com <code>nfse municipio alterar</code>, é quem
+opera o serviço.</p>`;
 }
 
 async function send(call: InMunicipio): Promise<Answer> {
