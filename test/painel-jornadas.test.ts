@@ -15,7 +15,7 @@ import { openBrowser, type Page } from './support/browser.ts';
 import { cnpjCheckDigits } from './support/cnpj.ts';
 import { balcao, bancada, CANCELAMENTO, type NotaEmitida, putEvento } from './support/eventos.ts';
 import { freshFolder } from './support/openssl.ts';
-import { codeAt, makeUsuario, SENHA, startTestPainel, type TestPainel, type Usuario } from './support/painel.ts';
+import { enterInBrowser, makeUsuario, startTestPainel, type TestPainel, type Usuario } from './support/painel.ts';
 import { startTestService, type TestService } from './support/service.ts';
 
 const browser = await openBrowser();
@@ -25,15 +25,9 @@ if (PICTURES !== undefined) mkdirSync(PICTURES, { recursive: true });
 
 const clock = { now: Date.now() };
 
-async function enterBrowser(page: Page, { origin }: TestPainel, { login, segredo }: Usuario): Promise<void> {
-  await page.open(`${origin}/entrar`);
-  await page.fill('#campo-login', login);
-  await page.fill('#campo-senha', SENHA);
-  await page.click('main button');
+function enterBrowser(page: Page, painel: TestPainel, usuario: Usuario): Promise<void> {
   clock.now += MINUTE_MS;
-  await page.fill('#campo-codigo', codeAt(segredo, clock.now));
-  await page.click('main button');
-  await page.until(`document.querySelector('.barra .quem') !== null`);
+  return enterInBrowser(page, painel, usuario);
 }
 
 /** Waits until the page shows the text. */
@@ -262,12 +256,13 @@ describe('every page', { skip }, () => {
       token: `/tokens/${token}`,
       municipio: '/municipio',
       'municipio-alterar': '/municipio/alterar',
+      certificados: '/municipio/certificados',
       trilha: '/trilha',
       usuarios: '/usuarios',
       'usuario-novo': '/usuarios/novo',
     };
     for (const [name, where] of Object.entries(inside)) pages.push([name, `/m/integracao${where}`]);
-    pages.push(['exportacao', exportacao], ['conta', '/conta']);
+    pages.push(['exportacao', exportacao], ['conta', '/conta'], ['conta-reserva', '/conta/reserva']);
   });
 
   for (const width of [390, 1_280]) {

@@ -1,5 +1,6 @@
 /** The console in a browser: login with and without scripts, by passkey and by keyboard, on a phone and on a desktop. */
 import assert from 'node:assert/strict';
+import path from 'node:path';
 import { before, describe, test } from 'node:test';
 import { MINUTE_MS } from '../src/fiscal/moment.ts';
 import { inviteFirst } from '../src/subjects/contas/convites.ts';
@@ -8,6 +9,7 @@ import { codeAt, makeUsuario, SENHA, startTestPainel, type TestPainel, type Usua
 import { startTestService } from './support/service.ts';
 
 const browser = await openBrowser();
+const PICTURES = process.env['NFSE_TEST_IMAGENS'];
 const skip = browser === undefined ? 'there is no Chromium' : false;
 
 describe('the console in a browser', { skip }, () => {
@@ -36,6 +38,18 @@ describe('the console in a browser', { skip }, () => {
       }
       await page.click('main button');
       await heading('Escolha o segundo fator');
+      // A camera needs large modules and a white edge of four of them (ISO/IEC 18004); a telephone's window is narrow.
+      for (const width of [390, 1_280]) {
+        await page.resize(width, 900);
+        const [module, edge] = await page.evaluate<[number, number]>(`(() => {
+          const one = document.querySelector('.qr');
+          const edge = parseFloat(getComputedStyle(one).paddingLeft);
+          return [(one.getBoundingClientRect().width - 2 * edge) / one.viewBox.baseVal.width, edge];
+        })()`);
+        assert.ok(module >= 5, `${module} pixels a module`);
+        assert.ok(edge >= 4 * module, `${edge} pixels of edge`);
+        if (PICTURES !== undefined) await page.picture(path.join(PICTURES, `segundo-fator-${width}.png`));
+      }
       const segredo = await page.evaluate<string>(`document.querySelector('main code').innerText`);
       await page.fill('#campo-codigo', codeAt(segredo.replaceAll(' ', ''), clock.now));
       await page.click('main form button');

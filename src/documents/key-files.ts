@@ -45,11 +45,14 @@ export function secretFiles({ senhaArquivo, ...files }: KeyFiles): readonly stri
 
 async function signerOfPfx(file: string, senha: string): Promise<ChainedSigner> {
   const bytes = await contentOf(file);
-  return readNamed(file, () => {
-    const { keyPem, certificates } = readPfx(bytes, senha);
-    const readable = readAll(certificates, 'o PKCS#12 não traz certificado.');
-    return matchKey(createPrivateKey(keyPem), readable, ' que o acompanha');
-  });
+  return readNamed(file, () => signerInPfx(bytes, senha));
+}
+
+/** The signer in a PKCS#12. It throws an Error in Portuguese, which names no file. */
+export function signerInPfx(bytes: Uint8Array, senha: string): ChainedSigner {
+  const { keyPem, certificates } = readPfx(bytes, senha);
+  const readable = readAll(certificates, 'o PKCS#12 não traz certificado.');
+  return matchKey(createPrivateKey(keyPem), readable, ' que o acompanha');
 }
 
 async function signerOfPem(certificado: string, chave: string, senha: string | undefined): Promise<ChainedSigner> {

@@ -1,5 +1,5 @@
 /** The console in a thread of its own: a search or a password check takes no time from issuing. */
-
+import path from 'node:path';
 import type { HttpServer } from '../base/http/http.ts';
 import { addUp, gauges, type Snapshot, takeSnapshot } from '../base/measures/counters.ts';
 import type { PainelSetup } from '../base/pages/visit.ts';
@@ -51,6 +51,7 @@ const { world, close } = openWorld(createStore(pool), log, (tenant) => tell({ ki
 const painelWorld: PainelSetup = {
   ...world,
   baseUrl,
+  certificados: path.resolve(config.dataDir, 'certificados'),
   dados: config.databaseUrl === undefined ? config.dataDir : undefined,
   place: { origin: painelUrlOf(config), issuer: 'NFS-e' },
   provider: painel.provider && openProvider(painel.provider),

@@ -1,5 +1,8 @@
 /** The console as it runs, beside a test's service. Its users reach it by HTTP, as a browser without scripts does. */
 import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { TOTP } from 'otpauth';
 import type { PainelSetup } from '../../src/base/pages/visit.ts';
 import type { Papel } from '../../src/base/world/papeis.ts';
@@ -7,6 +10,7 @@ import { openPainel } from '../../src/doors/painel/painel.ts';
 import { acceptConvite } from '../../src/subjects/contas/convites.ts';
 import type { Provider } from '../../src/subjects/contas/provider.ts';
 import { criarUsuario } from '../../src/subjects/contas/usuarios.ts';
+import type { Page } from './browser.ts';
 import { onEnd } from './cleanup.ts';
 import { assertWords } from './glossario.ts';
 import { ownPort } from './ports.ts';
@@ -25,7 +29,11 @@ export async function startTestPainel(
 ): Promise<TestPainel> {
   const port = asked ?? (await ownPort());
   const origin = `http://localhost:${port}`;
-  const painelWorld: PainelSetup = { ...world, baseUrl: address, place: { origin, issuer: 'NFS-e' }, provider };
+  const folder = await mkdtemp(path.join(tmpdir(), 'nfse-painel-'));
+  onEnd(() => rm(folder, { recursive: true, force: true }));
+  const certificados = path.join(folder, 'certificados');
+  const place = { origin, issuer: 'NFS-e' };
+  const painelWorld: PainelSetup = { ...world, baseUrl: address, certificados, place, provider };
   const options = { host: '127.0.0.1', port, tls: undefined, trustProxy: false, accessLog: true };
   const server = await openPainel(painelWorld, options);
   onEnd(() => server.close());
@@ -129,4 +137,19 @@ export async function enter(painel: TestPainel, { login, segredo }: Usuario): Pr
   const inside = await pessoa.send('/segundo-fator', { codigo: codeAt(segredo, painel.world.now()) });
   assert.equal(inside.status, 200, inside.html);
   return pessoa;
+}
+
+/** The same in a browser. */
+export async function enterInBrowser(
+  page: Page,
+  { origin, world }: TestPainel,
+  { login, segredo }: Usuario,
+): Promise<void> {
+  await page.open(`${origin}/entrar`);
+  await page.fill('#campo-login', login);
+  await page.fill('#campo-senha', SENHA);
+  await page.click('main button');
+  await page.fill('#campo-codigo', codeAt(segredo, world.now()));
+  await page.click('main button');
+  await page.until(`document.querySelector('.barra .quem') !== null`);
 }

@@ -175,7 +175,7 @@ export const CHECKS: readonly Check[] = [
     unidade: 's',
     oQue: 'O certificado ({uso}) de {municipio} venceu ou está por vencer. Vencido, nada é transmitido.',
     fazer:
-      'Compre outro, do mesmo CNPJ (e-CNPJ ICP-Brasil), e ponha-o no lugar: nfse municipio alterar MUNICÍPIO --adn-pfx ARQUIVO. O de tls é o de NFSE_TLS_CERTIFICADO: ponha o novo no arquivo e troque os processos.',
+      'Compre outro, do mesmo CNPJ (e-CNPJ ICP-Brasil), e ponha-o no lugar: no console, Município, Certificados; ou nfse municipio alterar MUNICÍPIO --adn-pfx ARQUIVO. O de tls é o de NFSE_TLS_CERTIFICADO: ponha o novo no arquivo e troque os processos.',
   },
   {
     nome: 'NfseListaRevogadosVence',

@@ -62,6 +62,8 @@ th, td { text-align: left; vertical-align: top; padding: .4rem .9rem .4rem 0; bo
 .fatos dd { margin: 0; overflow-wrap: anywhere; }
 .cartoes { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 15rem), 1fr)); gap: .75rem; margin: 0 0 1rem; }
 .cartao { border: 1px solid var(--line); border-radius: .5rem; padding: .75rem 1rem; }
+.cartao + .cartao { margin-top: .75rem; }
+.cartoes > .cartao { margin: 0; }
 .cartao b { display: block; font-size: 1.4rem; font-variant-numeric: tabular-nums; }
 .filtros { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: end; margin: 0 0 1rem; }
 .filtros label small { display: none; }
@@ -87,7 +89,7 @@ ol.anotado code { white-space: pre; background: none; padding: 0; }
 ol.anotado li.salta { list-style: none; color: var(--quiet); }
 .com-erro > code { text-decoration: underline wavy var(--bad, currentColor); }
 .falta { border-left: 3px solid currentColor; margin: .25rem 0 .5rem; padding: .1rem .75rem; white-space: normal; max-width: 60rem; }
-.qr { display: block; width: 12rem; height: 12rem; background: #fff; padding: .75rem; border-radius: .375rem; }
+.qr { display: block; width: min(100%, 22rem); aspect-ratio: 1; background: #fff; padding: 2rem; border-radius: .375rem; }
 .qr path { fill: #000; }
 .grafico { display: block; width: 100%; max-width: 60rem; height: auto; }
 .grafico .malha { stroke: var(--line); }

@@ -19,6 +19,8 @@ export type PainelSetup = World & {
   readonly provider: Provider | undefined;
   /** Folder of the database, if it is on this machine. */
   readonly dados?: string | undefined;
+  /** Folder of the certificates that came by the console, absolute: each municipality has its own inside. */
+  readonly certificados: string;
   /** Public address of the service, from the settings of this machine. */
   readonly baseUrl: string | undefined;
 };

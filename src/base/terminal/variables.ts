@@ -53,7 +53,7 @@ export const VARIABLES = {
   },
   NFSE_HOST: { help: 'endereço em que escuta', usual: '127.0.0.1', parse: asIs },
   NFSE_DATA_DIR: {
-    help: 'pasta dos dados do PostgreSQL embutido, e da chave da auditoria (auditoria.chave), também com DATABASE_URL',
+    help: 'pasta dos dados do PostgreSQL embutido, da chave da auditoria (auditoria.chave) e dos certificados que vêm pelo console, também com DATABASE_URL',
     usual: './data',
     parse: asIs,
   },

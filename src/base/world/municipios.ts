@@ -113,6 +113,29 @@ export async function alterMunicipio(
 ): Promise<Configured> {
   const kept = by.via === 'painel' ? keptFrom(asked) : [];
   if (kept.length > 0) return { problems: kept };
+  return alterAsked(world, slug, asked, by, 'alterado');
+}
+
+/** Signs and connects by another certificate of the municipality from now on; a missing address of the ADN is set to `url`. */
+export async function switchCertificado(
+  world: RegistryWorld,
+  slug: string,
+  { certificado, chave, url }: { readonly certificado: string; readonly chave: string; readonly url: string },
+  by: PorMao,
+): Promise<Configured> {
+  const { adn } = await municipioNamed(world, slug);
+  const address = adn === undefined ? { adnUrl: url } : {};
+  const asked = { written: { adnCertificado: certificado, adnChave: chave, ...address }, without: [] };
+  return alterAsked(world, slug, asked, by, 'certificado trocado');
+}
+
+async function alterAsked(
+  world: RegistryWorld,
+  slug: string,
+  asked: Asked,
+  by: PorMao,
+  acao: string,
+): Promise<Configured> {
   const current = await readMunicipio(world, slug);
   const { problems, ...configured } = await applyAsked(world, current, asked, by.via);
   const { municipio } = configured;
@@ -122,7 +145,7 @@ export async function alterMunicipio(
   const all = [...[fixed ?? []].flat().map(refusing), ...problems, ...shared.map(refusing)];
   if (all.length > 0) return { problems: all };
   const changes = changesOf(current, municipio);
-  const acts = changes.length === 0 ? [] : [actOn(world, slug, by, 'alterado', changes)];
+  const acts = changes.length === 0 ? [] : [actOn(world, slug, by, acao, changes)];
   if (await world.store.municipios.update(municipio, acts)) {
     const everybodys = slug === SANDBOX_SLUG ? [SANDBOX_IS_EVERYBODYS] : [];
     return { ...configured, antes: current, avisos: [...everybodys, ...configured.avisos] };

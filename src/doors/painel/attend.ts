@@ -211,7 +211,9 @@ async function write(visit: Visit, visitor: Visitor | undefined, answer: Answer)
   if ('token' in answer && answer.token && visitor) await endSessao(world, visitor.sessao.impressao);
   if ('goTo' in answer) {
     const { goTo, recado, token, passing } = answer;
-    if (recado !== undefined && visitor !== undefined) await tellOnce(world, visitor, recado);
+    // The next page belongs to the new session, if there is one.
+    const next = recado !== undefined && token ? await readVisitor(world, token) : visitor;
+    if (recado !== undefined && next !== undefined) await tellOnce(world, next, recado);
     if (asksForPart(request)) return { status: 200, headers: { ...PAGE_HEADERS, 'HX-Redirect': goTo }, body: '' };
     const headers = { ...PAGE_HEADERS, ...sessionCookie(token), ...passingCookie(passing) };
     // Browsers refuse to be redirected from a form to another site (form-action).

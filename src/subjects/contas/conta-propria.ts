@@ -21,6 +21,7 @@ import {
 import { describeSecret, makeSecret, stepOf } from './one-time-code.ts';
 import { askNewPasskey, readNewPasskey } from './passkey.ts';
 import { hashPassword, verifyPassword } from './password.ts';
+import { makeRecoveryCodes, printOfCode } from './recovery-codes.ts';
 
 /** A secret for an app, which is valid once one of its codes was given. */
 export type SecretShown = {
@@ -29,14 +30,9 @@ export type SecretShown = {
   readonly qr: readonly (readonly boolean[])[];
 };
 
-/** The challenge of a session that waits for a first code contains the secret. */
-const SECRET = /^totp:([A-Z2-7]+)$/;
-
 export async function offerSecret({ store, place }: EntradaWorld, { sessao, conta }: Visitor): Promise<SecretShown> {
-  const offered = SECRET.exec(sessao.desafio ?? '')?.[1];
-  const segredo = offered ?? makeSecret();
-  // The same secret is shown again, so that a person who mistyped a code need not scan twice.
-  if (offered === undefined) await store.sessoes.challenge(sessao.impressao, `totp:${segredo}`);
+  // The session keeps its first secret: a reload, a mistyped code or a try of a passkey does not make an app scan twice.
+  const segredo = (await store.sessoes.offerSecret(sessao.impressao, makeSecret())) ?? makeSecret();
   return { segredo, qr: drawQr(describeSecret(segredo, conta.login, place.issuer)) };
 }
 
@@ -49,9 +45,9 @@ export async function takeSecret(
 ): Promise<Entered | Problem> {
   const { now } = world;
   const { sessao, conta } = visitor;
-  const segredo = SECRET.exec(sessao.desafio ?? '')?.[1];
+  const { segredo } = sessao;
   if (!mayEnroll(visitor, now())) return { problem: ENTER_ANEW };
-  if (segredo === undefined) return { problem: 'O código secreto venceu. Leia o novo com o aplicativo.' };
+  if (segredo === null) return { problem: 'O código secreto venceu. Leia o novo com o aplicativo.' };
   const passo = stepOf(code, segredo, now());
   const wrong = {
     problem:
@@ -159,6 +155,26 @@ export async function dropSecret(world: EntradaWorld, visitor: Visitor, from: Fr
   if (kept !== undefined) return kept;
   recordAcesso(world, conta, 'deixou de entrar por código do aplicativo', from);
   return undefined;
+}
+
+/** Makes a new set of recovery codes, which is shown once; the earlier codes no longer serve. */
+export async function makeReservas(
+  world: EntradaWorld,
+  visitor: Visitor,
+  from: From,
+): Promise<{ readonly codigos: readonly string[] } | Problem> {
+  const { store, now } = world;
+  if (!isJustShown(visitor.sessao, now())) return { problem: ENTER_ANEW };
+  const codigos = makeRecoveryCodes();
+  const isMade = await store.contas.alone(async (contas) => {
+    const [conta, open] = [await stands(contas, visitor.conta), await contas.sessoes.find(visitor.sessao.impressao)];
+    if (conta === undefined || open === undefined || !hasFactor(conta)) return false;
+    await contas.setReservas(conta.id, codigos.map(printOfCode));
+    return true;
+  });
+  if (!isMade) return { problem: SESSION_OVER };
+  recordAcesso(world, visitor.conta, 'criou códigos de reserva', from);
+  return { codigos };
 }
 
 export type TrocaDeSenha = { readonly atual: string; readonly senha: string; readonly repetida: string };

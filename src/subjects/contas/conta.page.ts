@@ -15,6 +15,7 @@ import {
 } from './conta-propria.ts';
 import { formTokenOf, listSessoes, signOutElsewhere } from './entrada.ts';
 import { leaveForm, passkeyButton, passkeyName, passwordFields, secretForm } from './entrar.page.ts';
+import { RESERVA_PATH } from './reserva.page.ts';
 
 type Problems = Readonly<Partial<Record<keyof TrocaDeSenha, string>>>;
 
@@ -78,7 +79,7 @@ function senhaFields(hasOne: boolean, problems: Problems): readonly Html[] {
 
 function factors({ world, visitor }: Inside, token: string): Html {
   const isChangeable = mayEnroll(visitor, world.now());
-  const { totp, passkeys } = visitor.conta;
+  const { totp, passkeys, reservas } = visitor.conta;
   const drop = (action: string, fields?: Html): Inserted =>
     isChangeable ? form({ action: `/conta/${action}/retirar`, token, fields, button: 'Retirar' }) : '';
   const rows = [
@@ -97,10 +98,14 @@ function factors({ world, visitor }: Inside, token: string): Html {
     totp === null
       ? html`<p><a class="botao simples" href="/conta/codigo">Acrescentar um aplicativo de códigos</a></p>\n`
       : undefined;
+  const reserva =
+    rows.length === 0
+      ? undefined
+      : html`<p>Códigos de reserva por usar: ${String(reservas)}. <a href="${RESERVA_PATH}">${reservas === 0 ? 'Criar' : 'Criar outros'}</a></p>\n`;
   if (!isChangeable)
-    return html`${shown}<p>${ENTER_ANEW}</p>
+    return html`${shown}${reserva}<p>${ENTER_ANEW}</p>
 ${leaveForm(token, 'Sair')}`;
-  return html`${shown}${app}<h3>Acrescentar uma passkey</h3>
+  return html`${shown}${reserva}${app}<h3>Acrescentar uma passkey</h3>
 ${passkeyName}${passkeyButton('nova', token, 'Criar passkey')}`;
 }
 

@@ -29,6 +29,8 @@ export type Conta = {
   readonly totp: string | null;
   /** Wrong codes in a row. */
   readonly codigos_errados: number;
+  /** Recovery codes that are not used yet. */
+  readonly reservas: number;
   readonly oidc_emissor: string | null;
   readonly oidc_sujeito: string | null;
   readonly bloqueada_em: Date | null;
@@ -51,6 +53,16 @@ export type Oferta = {
   readonly dado_por: string | null;
 };
 
+/** A role in a municipality. `aceito_em` null: it waits for its link, which is valid until `convite_expira_em`. */
+export type Direito = {
+  readonly login: string;
+  readonly papel: Papel;
+  /** Name of the person who gave it; null: older than this column. */
+  readonly dado_por: string | null;
+  readonly aceito_em: Date | null;
+  readonly convite_expira_em: Date | null;
+};
+
 /** A link: the SHA-256 of its secret, and its end in milliseconds. */
 export type Convite = { readonly impressao: Uint8Array; readonly expiraEm: number };
 
@@ -60,7 +72,7 @@ const PASSKEYS = `(select coalesce(json_agg(json_build_object('id', p.id, 'chave
 const papeisDa = (name: string, condition: string): string =>
   `(select coalesce(json_object_agg(r.municipio, r.papel), '{}') from papeis r where r.conta = c.id and r.aceito_em ${condition}) as ${name}`;
 const PAPEIS_DA = `${papeisDa('papeis', 'is not null')}, ${papeisDa('ofertas', 'is null')}`;
-const COLUMNS = `c.id, c.login, c.nome, c.senha, c.totp, c.codigos_errados, c.oidc_emissor, c.oidc_sujeito, c.bloqueada_em, c.convite, c.convite_expira_em, c.criada_em, c.criada_por,
+const COLUMNS = `c.id, c.login, c.nome, c.senha, c.totp, c.codigos_errados, cardinality(c.codigos_reserva) as reservas, c.oidc_emissor, c.oidc_sujeito, c.bloqueada_em, c.convite, c.convite_expira_em, c.criada_em, c.criada_por,
   ${PASSKEYS}, ${PAPEIS_DA}`;
 
 const reading = (name: string, condition: string) =>
@@ -168,15 +180,21 @@ function contasOn(db: Queries) {
       const text = 'update contas set codigos_errados = codigos_errados + 1 where id = $1 and codigos_errados < $2';
       return (await db.query(text, [id, max])).rowCount === 1;
     },
-    /** Sets a role that is valid at once; `papel` undefined: removes it. */
-    setPapel: async (conta: string, municipio: string, papel: Papel | undefined): Promise<void> => {
+    /** Sets a role that is valid at once, given by `por`; `papel` undefined: removes it. */
+    setPapel: async (conta: string, municipio: string, papel: Papel | undefined, por?: string): Promise<void> => {
       if (papel === undefined) {
         await db.query('delete from papeis where conta = $1 and municipio = $2', [conta, municipio]);
         return;
       }
-      const text = `insert into papeis (conta, municipio, papel, aceito_em) values ($1, $2, $3, now())
-        on conflict (conta, municipio) do update set papel = excluded.papel, aceito_em = excluded.aceito_em`;
-      await db.query(text, [conta, municipio, papel]);
+      const text = `insert into papeis (conta, municipio, papel, aceito_em, dado_por) values ($1, $2, $3, now(), $4)
+        on conflict (conta, municipio) do update set papel = excluded.papel, aceito_em = excluded.aceito_em, dado_por = excluded.dado_por`;
+      await db.query(text, [conta, municipio, papel, por ?? null]);
+    },
+    /** The roles in a municipality, accepted or offered, by the login. */
+    listDireitos: async (municipio: string): Promise<readonly Direito[]> => {
+      const text = `select c.login, r.papel, r.dado_por, r.aceito_em, r.convite_expira_em from papeis r join contas c on c.id = r.conta
+        where r.municipio = $1 order by c.login`;
+      return (await db.query<Direito>(text, [municipio])).rows;
     },
     /** Removes the roles of all accounts in a municipality. */
     forgetPapeis: async (municipio: string): Promise<void> => {
@@ -228,15 +246,32 @@ function contasAlone(db: Queries) {
       ];
       return (await db.query(text, [id, login, nome, ...proofs])).rowCount === 1;
     },
+    /** Deletes an account without proof and without role, which nobody has ever entered; false: it is in use. */
+    dropUnused: async (id: string): Promise<boolean> => {
+      const text = `delete from contas c where c.id = $1 and c.senha is null and c.oidc_sujeito is null
+        and not exists (select 1 from papeis r where r.conta = c.id)
+        and not exists (select 1 from passkeys p where p.conta = c.id)`;
+      return (await db.query(text, [id])).rowCount === 1;
+    },
     /** Resets the count after a right one-time code. */
     forgetCodes: async (id: string): Promise<void> => {
       await db.query('update contas set codigos_errados = 0 where id = $1 and codigos_errados > 0', [id]);
+    },
+    /** Replaces the recovery codes of an account by others. */
+    setReservas: async (id: string, impressoes: readonly Uint8Array[]): Promise<void> => {
+      await db.query('update contas set codigos_reserva = $2 where id = $1', [id, impressoes]);
+    },
+    /** Uses up a recovery code; false: the account has no such code. */
+    takeReserva: async (id: string, impressao: Uint8Array): Promise<boolean> => {
+      const text = `update contas set codigos_reserva = array_remove(codigos_reserva, $2::bytea)
+        where id = $1 and $2::bytea = any(codigos_reserva)`;
+      return (await db.query(text, [id, impressao])).rowCount === 1;
     },
     /** Deletes all proofs of an account; its roles stay. */
     forgetProofs: async (conta: string): Promise<void> => {
       await db.query('delete from passkeys where conta = $1', [conta]);
       await db.query(
-        'update contas set senha = null, senha_em = null, totp = null, codigos_errados = 0, oidc_emissor = null, oidc_sujeito = null where id = $1',
+        `update contas set senha = null, senha_em = null, totp = null, codigos_errados = 0, codigos_reserva = '{}', oidc_emissor = null, oidc_sujeito = null where id = $1`,
         [conta],
       );
     },

@@ -284,7 +284,7 @@ const RIGHTS: readonly Row[] = [
       const gone = await times(asked, (place) =>
         retirarUsuario(world, `chefe${place}`, slug, { ...BY, motivo: 'teste' }),
       );
-      return counted(gone.map((one) => one === undefined));
+      return counted(gone.map((one) => 'isDeleted' in one));
     },
   },
   {

@@ -13,6 +13,7 @@ import { stepOf } from './one-time-code.ts';
 import { askPasskey, type Place, verifyPasskey } from './passkey.ts';
 import { verifyPassword } from './password.ts';
 import type { ProvedPerson } from './provider.ts';
+import { printOfCode } from './recovery-codes.ts';
 import type { Fator, NovaSessao, Sessao } from './sessoes.rows.ts';
 
 export type EntradaWorld = Pick<World, 'store' | 'now' | 'log'> & { readonly place: Place };
@@ -41,7 +42,7 @@ export type Entered = { readonly token: string; readonly conta: Conta; readonly 
 export type Visitor = { readonly sessao: Sessao; readonly conta: Conta; readonly token: string };
 
 const WRONG =
-  'Login ou senha não conferem, ou a conta está bloqueada. Confira os dois; quem administra os usuários pode redefinir a senha.';
+  'Login ou senha não conferem, ou a conta está bloqueada. Confira os dois. Quem administra os usuários do município, ou quem opera o serviço, pode redefinir a conta.';
 
 /** Enters with a login and a password; all refusals are alike, and take as long. */
 export async function signIn(
@@ -185,7 +186,7 @@ export function formTokenOf({ token }: Pick<Visitor, 'token'>): string {
 const WRONG_CODE =
   'O código não confere. Use o que o aplicativo mostra agora, uma vez só; se continua assim, acerte o relógio do telefone.';
 const CODES_SPENT =
-  'Houve códigos errados demais em seguida, e esta conta já não entra por código. Entre com a passkey, ou peça a quem administra os usuários que redefina a conta.';
+  'Houve códigos errados demais em seguida, e esta conta já não entra por código. Entre com a passkey ou com um código de reserva, ou peça a quem administra os usuários que redefina a conta.';
 
 /** Proves the second factor by a one-time code: a new, complete session replaces the earlier one. */
 export async function proveCode(
@@ -231,11 +232,7 @@ export async function provePasskey(
   const { conta, sessao } = visitor;
   const challenge = await store.sessoes.takeChallenge(sessao.impressao);
   if (challenge === undefined) return { problem: WRONG_PASSKEY };
-  const tries = networksOf(from.rede).map(({ name, times }) => ({
-    ...{ rede: `passkey ${conta.id} ${name}`, custo: 1 },
-    tamanho: ATTEMPTS.loginHere * times,
-  }));
-  const wait = await takeInTurn(store, 'entrada', tries);
+  const wait = await countFactor(world, 'passkey', conta, from);
   if (wait !== undefined) return { problem: tooOften(wait) };
   const keys = conta.passkeys.map((key) => ({ ...key, chave: new Uint8Array(key.chave) }));
   const proved = await verifyPasskey(place, challenge, answer, keys);
@@ -245,6 +242,47 @@ export async function provePasskey(
   }
   await store.passkeys.use(proved.id, proved.contador);
   return (await promote(world, visitor, from, { fator: 'passkey' })) ?? { problem: SESSION_OVER };
+}
+
+/** Counts a second factor before it is tried: seconds to wait; undefined: go on. */
+function countFactor(
+  { store }: EntradaWorld,
+  kind: 'passkey' | 'reserva',
+  { id }: Conta,
+  { rede }: From,
+): Promise<number | undefined> {
+  const tries = networksOf(rede).map(({ name, times }) => ({
+    ...{ rede: `${kind} ${id} ${name}`, custo: 1 },
+    tamanho: ATTEMPTS.loginHere * times,
+  }));
+  return takeInTurn(store, 'entrada', tries);
+}
+
+const WRONG_RESERVA =
+  'Este código de reserva não confere, ou já foi usado. Cada um serve uma vez; confira-o, ou use outro da lista.';
+
+/** Proves the second factor by a recovery code, which is used up. A locked app serves again. */
+export async function proveReserva(
+  world: EntradaWorld,
+  visitor: Visitor,
+  code: string,
+  from: From,
+): Promise<Entered | Problem> {
+  const { conta } = visitor;
+  const wait = await countFactor(world, 'reserva', conta, from);
+  if (wait !== undefined) return { problem: tooOften(wait) };
+  const write = async (contas: Contas): Promise<boolean> => {
+    if (!(await contas.takeReserva(conta.id, printOfCode(code)))) return false;
+    await contas.forgetCodes(conta.id);
+    return true;
+  };
+  const entered = await promote(world, visitor, from, { fator: 'codigo', fits: hasFactor, write });
+  if (entered === undefined) {
+    recordAcesso(world, conta, 'recusado: código de reserva errado', from);
+    return { problem: WRONG_RESERVA };
+  }
+  recordAcesso(world, conta, 'usou um código de reserva', from);
+  return entered;
 }
 
 export const SESSION_OVER = 'Esta sessão acabou, ou a conta mudou enquanto a página estava aberta. Entre de novo.';

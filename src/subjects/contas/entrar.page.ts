@@ -1,6 +1,6 @@
 /** Entering: invitation, password, second factor, identity provider, and leaving. */
 
-import { facts, field, form, momentOf, notice } from '../../base/pages/fields.ts';
+import { facts, field, folded, form, momentOf, notice } from '../../base/pages/fields.ts';
 import { cookiesOf, PASSING } from '../../base/pages/headers.ts';
 import {
   type Answer,
@@ -46,6 +46,7 @@ import {
   keepQuestion,
   proveCode,
   provePasskey,
+  proveReserva,
   signIn,
   signInConvidado,
   signInProved,
@@ -54,6 +55,7 @@ import {
   tooOften,
   type Visitor,
 } from './entrada.ts';
+import { RESERVA_PATH } from './reserva.page.ts';
 
 /** The next page after a completed step. */
 function goOn({ token, etapa }: Entered): Answer {
@@ -77,7 +79,8 @@ function signInPage({ world }: Visit, problem?: string, login = ''): PageShown {
     ...(problem === undefined ? {} : { status: 401 }),
     main: html`<div class="estreita">${problemOf(problem)}
 ${form({ action: '/entrar', token: undefined, fields, button: 'Entrar' })}${other}
-<p class="quieto">Esqueceu a senha? Quem administra os usuários lhe dá um link novo.</p></div>`,
+<p class="quieto">Esqueceu a senha, ou perdeu o segundo fator? Quem administra os usuários do município lhe dá um link novo. Se ninguém mais
+administra, quem opera o serviço o faz na máquina dele: <code>nfse usuario redefinir LOGIN</code>.</p></div>`,
   };
 }
 
@@ -236,8 +239,30 @@ function codePage({ visitor }: Inside, problem?: string): PageShown {
 ${totp === null ? undefined : form({ action: '/segundo-fator', token, fields: code, button: 'Entrar' })}${
   passkeys.length === 0 ? undefined : passkeyButton('usada', token, 'Usar a passkey')
 }
-${leaveForm(token)}</div>`,
+${reservaForm(visitor, token)}${leaveForm(token)}</div>`,
   };
+}
+
+/** The way in for a person whose phone or key is lost. */
+function reservaForm({ conta }: Visitor, token: string): Html {
+  const body =
+    conta.reservas === 0
+      ? html`<p>Esta conta não tem códigos de reserva por usar. Peça um link novo a quem administra os usuários do município, ou a quem opera o
+serviço (<code>nfse usuario redefinir LOGIN</code>).</p>`
+      : form({
+          action: '/segundo-fator/reserva',
+          token,
+          fields: field({
+            name: 'reserva',
+            label: 'Código de reserva',
+            help: 'Um dos que você guardou; cada um serve uma vez.',
+            autocomplete: 'off',
+            maxlength: 40,
+            required: true,
+          }),
+          button: 'Entrar com o código',
+        });
+  return folded('Entrar com um código de reserva', body);
 }
 
 /** A button that asks the browser for a passkey; hidden if the browser has no passkeys. */
@@ -415,7 +440,15 @@ export const ENTRADA_ROUTES: readonly Row[] = [
   forEntering('POST', '/segundo-fator/codigo', async (call) => {
     if (hasFactor(call.visitor.conta)) return secondFactorPage(call);
     const taken = await takeSecret(call.world, call.visitor, call.form.text('codigo'), call.from);
-    return goOnOr(taken, (problem) => secondFactorPage(call, problem));
+    if ('problem' in taken) return secondFactorPage(call, taken.problem);
+    return { goTo: RESERVA_PATH, token: taken.token };
+  }),
+  forEntering('POST', '/segundo-fator/reserva', async (call) => {
+    const proved = await proveReserva(call.world, call.visitor, call.form.text('reserva'), call.from);
+    if ('problem' in proved) return codePage(call, proved.problem);
+    const recado =
+      'O código de reserva foi usado. Se o telefone ou a chave se perdeu, retire-o aqui e acrescente outro.';
+    return { goTo: '/conta', token: proved.token, recado };
   }),
   forEntering('POST', '/segundo-fator/passkey/opcoes', async ({ world, visitor }) => ({
     json: await askForPasskey(world, visitor),
@@ -431,7 +464,7 @@ export const ENTRADA_ROUTES: readonly Row[] = [
     if (!mayEnroll(visitor, world.now())) return NOT_YET;
     const nome = call.form.text('nome');
     const taken = await takePasskey(world, visitor, parseAnswer(passkeyText(call)), nome, from);
-    return tellScript(taken, visitor.sessao.etapa === 'inteira' ? '/conta' : '/');
+    return tellScript(taken, visitor.sessao.etapa === 'inteira' ? '/conta' : RESERVA_PATH);
   }),
   forEntering('POST', '/sair', async ({ world, visitor, from }) => {
     await signOut(world, visitor, from);

@@ -154,7 +154,7 @@ test('an administrator of one municipality does not rule an account by offering 
   }
   await enter(painel, sara);
   // The same holds for an account that has no role at present.
-  assert.equal(await retirarUsuario(world, sara.login, A, { ...BY, motivo: 'saiu' }), undefined);
+  assert.deepEqual(await retirarUsuario(world, sara.login, A, { ...BY, motivo: 'saiu' }), { isDeleted: false });
   for (const act of ['bloquear', 'redefinir']) {
     const path = `/m/${B}/usuarios/${encodeURIComponent(sara.login)}/${act}`;
     assert.equal((await chefe.send(path, { motivo: 'teste' })).status, 422, act);
@@ -197,7 +197,7 @@ test('nor of one that another town hall made and nobody has taken; its own it se
   const other = await enter(painel, ofB);
   const link = await named(other, B);
   for (const isOfA of [true, false]) {
-    if (!isOfA) assert.equal(await retirarUsuario(world, login, A, BY), undefined);
+    if (!isOfA) assert.deepEqual(await retirarUsuario(world, login, A, BY), { isDeleted: false });
     assert.doesNotMatch(await seenBy(other, B), /Segredo|chefe@a|Conta criada/);
     assert.doesNotMatch((await new Pessoa(painel).open(link)).html, /Segredo|chefe@a/);
   }

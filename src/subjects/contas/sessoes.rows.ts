@@ -19,6 +19,8 @@ export type Sessao = {
   readonly rede: string;
   readonly navegador: string;
   readonly desafio: string | null;
+  /** Secret of an app that the session is shown, in Base32. */
+  readonly segredo: string | null;
   readonly fator: Fator | null;
   readonly recado: string | null;
 };
@@ -37,7 +39,7 @@ export type NovaSessao = {
   readonly criada_em?: Date | undefined;
 };
 
-const COLUMNS = 'impressao, conta, etapa, criada_em, vista_em, rede, navegador, desafio, fator, recado';
+const COLUMNS = 'impressao, conta, etapa, criada_em, vista_em, rede, navegador, desafio, segredo, fator, recado';
 const FIND = planOnce('find_sessao', `select ${COLUMNS} from sessoes where impressao = $1 and encerrada_em is null`);
 
 const iso = (instant: number): string => new Date(instant).toISOString();
@@ -66,6 +68,11 @@ export function sessaoStore(pool: Pick<Db, 'query'>) {
     challenge: async (impressao: Uint8Array, desafio: string | undefined): Promise<void> => {
       await pool.query('update sessoes set desafio = $2 where impressao = $1', [impressao, desafio ?? null]);
     },
+    /** The secret that the session is shown: the one that it has, or else this one. Undefined: the session has ended. */
+    offerSecret: async (impressao: Uint8Array, segredo: string): Promise<string | undefined> => {
+      const text = `update sessoes set segredo = coalesce(segredo, $2) where impressao = $1 and encerrada_em is null returning segredo`;
+      return (await pool.query<{ segredo: string }>(text, [impressao, segredo])).rows[0]?.segredo;
+    },
     /** Returns the challenge and deletes it. */
     takeChallenge: async (impressao: Uint8Array): Promise<string | undefined> => {
       const text = `update sessoes s set desafio = null from (select impressao, desafio from sessoes where impressao = $1 for update) d
@@ -76,14 +83,14 @@ export function sessaoStore(pool: Pick<Db, 'query'>) {
       await pool.query('update sessoes set recado = $2 where impressao = $1', [impressao, recado ?? null]);
     },
     end: async (impressao: Uint8Array, now: number): Promise<void> => {
-      await pool.query('update sessoes set encerrada_em = $2, desafio = null where impressao = $1', [
+      await pool.query('update sessoes set encerrada_em = $2, desafio = null, segredo = null where impressao = $1', [
         impressao,
         iso(now),
       ]);
     },
     /** Ends all sessions of an account but one; returns their number. */
     endAll: async (conta: string, except: Uint8Array | undefined, now: number): Promise<number> => {
-      const text = `update sessoes set encerrada_em = $2, desafio = null where conta = $1 and encerrada_em is null
+      const text = `update sessoes set encerrada_em = $2, desafio = null, segredo = null where conta = $1 and encerrada_em is null
         and impressao <> coalesce($3::bytea, '')`;
       return (await pool.query(text, [conta, iso(now), except ?? null])).rowCount ?? 0;
     },

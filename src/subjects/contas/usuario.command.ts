@@ -71,14 +71,15 @@ export const USUARIO_COMMANDS: readonly Command[] = [
   {
     name: 'usuario retirar',
     arguments: 'LOGIN',
-    summary: 'Retira o papel da conta num município; a conta fica.',
+    summary: 'Retira o papel da conta num município; a conta só é apagada se ninguém entrou com ela, e não tem outro.',
     options: { municipio: MUNICIPIO, motivo: MOTIVO },
     run: (world, values, [login]) =>
       inMunicipio(world, values, 'de onde a pessoa sai', (slug) =>
         world.registry(async (registry) => {
-          const refused = await retirarUsuario(registry, login!, slug, byHand(values));
-          if (refused !== undefined) return refuseAsked(world, refused.problem);
-          world.out(`${login} já não trabalha para ${slug}.\n`);
+          const done = await retirarUsuario(registry, login!, slug, byHand(values));
+          if ('problem' in done) return refuseAsked(world, done.problem);
+          const deleted = done.isDeleted ? ' Ninguém chegou a entrar com a conta, que foi apagada.' : '';
+          world.out(`${login} já não trabalha para ${slug}.${deleted}\n`);
           return 0;
         }),
       ),

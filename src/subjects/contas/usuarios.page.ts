@@ -17,7 +17,9 @@ import { formTokenOf } from './entrada.ts';
 import {
   bloquearUsuario,
   criarUsuario,
+  type Direito,
   isOnlyOffered,
+  listDireitos,
   listUsuarios,
   type Quem,
   redefinirUsuario,
@@ -50,20 +52,37 @@ function papelIn({ papeis, ofertas }: Usuario, slug: string): string {
   return papel === undefined ? `${PAPEIS_NAMES[ofertas[slug]!]}, ainda não aceito` : PAPEIS_NAMES[papel];
 }
 
+/** The beginning of a role, or the end of the link that waits for its acceptance. */
+function sinceOf(direito: Direito | undefined): string {
+  if (direito === undefined) return '';
+  const { aceito_em, convite_expira_em } = direito;
+  if (aceito_em !== null) return momentOf(aceito_em);
+  return convite_expira_em === null ? 'sem link' : `não vale ainda; o link serve até ${momentOf(convite_expira_em)}`;
+}
+
 async function listPage(call: InMunicipio): Promise<PageShown> {
   const { slug, world } = call;
-  const usuarios = await listUsuarios(world, slug);
+  const [usuarios, direitos] = await Promise.all([listUsuarios(world, slug), listDireitos(world, slug)]);
+  const direitoOf = new Map(direitos.map((one) => [one.login, one]));
   return {
     title: 'Usuários',
     here: HERE,
     main: html`<p class="botoes"><a class="botao" href="${pathIn(slug, `${LIST}/novo`)}">Criar usuário</a></p>
 ${table(
   `Quem trabalha para ${slug}`,
-  ['Login', 'Nome', 'Papel', 'Situação', 'Segundo fator'],
+  ['Login', 'Nome', 'Papel', 'Desde', 'Dado por', 'Situação', 'Segundo fator'],
   usuarios.map((one) => {
-    const shown = [link(pathOf(slug, one.login), one.login), one.nome, papelIn(one, slug)];
-    if (isOnlyOffered(one, slug, usuarios)) return [shown[0], '', shown[2], OFFERED, ''];
-    return [...shown, SITUACOES[one.situacao], factorsOf(one)];
+    const direito = direitoOf.get(one.login);
+    const isOffered = isOnlyOffered(one, slug, usuarios);
+    return [
+      link(pathOf(slug, one.login), one.login),
+      isOffered ? '' : one.nome,
+      papelIn(one, slug),
+      sinceOf(direito),
+      direito?.dado_por ?? 'não se guardou',
+      isOffered ? OFFERED : SITUACOES[one.situacao],
+      isOffered ? '' : factorsOf(one),
+    ];
   }),
 )}${ROLES}`,
   };
@@ -213,7 +232,8 @@ ${act('papel', 'Mudar o papel', false, html``, roleField(usuario.papeis[slug] ??
   'retirar',
   `Retirar de ${slug}`,
   true,
-  html`<p>A pessoa deixa de trabalhar para este município; a conta continua onde mais trabalha.</p>`,
+  html`<p>A pessoa deixa de trabalhar para este município; a conta continua onde mais trabalha. Uma conta com que ninguém entrou, e que não
+trabalha em outro lugar, é apagada.</p>`,
 )}`,
   };
 }
@@ -261,7 +281,10 @@ export const USUARIOS_ROUTES: readonly Row[] = [
   one('/retirar', (call) =>
     actOn(
       call,
-      (login, by) => retirarUsuario(call.world, login, call.slug, by),
+      async (login, by) => {
+        const done = await retirarUsuario(call.world, login, call.slug, by);
+        return 'problem' in done ? done : undefined;
+      },
       `${call.params['login']} já não trabalha para ${call.slug}.`,
       pathIn(call.slug, LIST),
     ),

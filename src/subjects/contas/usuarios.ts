@@ -6,7 +6,7 @@ import type { Papel } from '../../base/book/papeis.ts';
 import { municipioNamed } from '../../base/world/municipios.ts';
 import { type PorMao, type Problem, readMotivo } from '../../base/world/operator.ts';
 import { mayAs } from '../../base/world/papeis.ts';
-import type { Conta, Contas } from './contas.rows.ts';
+import type { Conta, Contas, Direito } from './contas.rows.ts';
 import {
   BY_COMMAND,
   type ContasWorld,
@@ -40,6 +40,13 @@ export async function listUsuarios({ store }: ContasWorld, municipio?: string): 
   const isSeen = (conta: Conta): boolean =>
     !isFirst(conta) && (municipio === undefined || Object.hasOwn({ ...conta.ofertas, ...conta.papeis }, municipio));
   return contas.filter(isSeen).map(usuarioOf);
+}
+
+export type { Direito } from './contas.rows.ts';
+
+/** The roles in a municipality: of whom, by whom and since when; offers have no beginning yet. */
+export function listDireitos({ store }: ContasWorld, municipio: string): Promise<readonly Direito[]> {
+  return store.contas.listDireitos(municipio);
 }
 
 /**
@@ -107,7 +114,7 @@ export async function criarUsuario(world: ContasWorld, asked: NovoUsuario, by: Q
     if (kept !== undefined) return kept;
     const { secret, convite } = makeConvite(now());
     if (antes === undefined) await contas.offerPapel(conta.id, { municipio, papel, dado_por: por }, convite);
-    else await contas.setPapel(conta.id, municipio, papel);
+    else await contas.setPapel(conta.id, municipio, papel, por);
     const acao = isNew ? 'criado' : antes === undefined ? 'papel oferecido' : 'papel mudado';
     await record(contas, [municipio], conta, acao, by, now(), { papel: antes }, { papel });
     const usuario = usuarioOf((await contas.find(conta.id))!);
@@ -120,13 +127,13 @@ function describeQuem({ quem, via }: PorMao): string {
   return via === 'comando' ? `${quem}${BY_COMMAND}` : quem;
 }
 
-/** Removes the role of an account in a municipality; the account stays. */
+/** Removes the role of an account in a municipality. The account stays, unless nobody has ever entered it and it has no other role (D-836). */
 export function retirarUsuario(
   { store, now }: ContasWorld,
   login: string,
   municipio: string,
   by: Quem,
-): Promise<Problem | undefined> {
+): Promise<{ readonly isDeleted: boolean } | Problem> {
   return store.contas.alone(async (contas) => {
     const denied = await whyDenied(contas, by, municipio);
     if (denied !== undefined) return denied;
@@ -136,8 +143,9 @@ export function retirarUsuario(
     const kept = await whyKept(contas, conta, municipio);
     if (kept !== undefined) return kept;
     await contas.setPapel(conta.id, municipio, undefined);
-    await record(contas, [municipio], conta, 'retirado', by, now(), { papel }, {});
-    return undefined;
+    const isDeleted = await contas.dropUnused(conta.id);
+    await record(contas, [municipio], conta, isDeleted ? 'retirado e apagado' : 'retirado', by, now(), { papel }, {});
+    return { isDeleted };
   });
 }
 

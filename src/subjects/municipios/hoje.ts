@@ -265,7 +265,7 @@ function listApuros(municipio: Municipio, seen: Visto): readonly Apuro[] {
     ...apurosOfAuditoria(tenant, seen),
     ...apurosOfAdn(municipio, seen),
     ...apurosOfEventos(seen),
-    ...apurosOfTrust(tenant, seen),
+    ...apurosOfTrust(seen),
     ...apurosOfRates(seen),
     ...apurosOfDisk(seen),
   ];
@@ -320,7 +320,7 @@ function apurosOfEventos({ eventos: { comProblema } }: Visto): readonly Apuro[] 
   return [{ gravidade: 'aviso', oQue, fazer, onde: { pagina: 'eventos', nome: 'Ver os eventos' } }];
 }
 
-function apurosOfTrust(tenant: string, { certificado, listas }: Visto): readonly Apuro[] {
+function apurosOfTrust({ certificado, listas }: Visto): readonly Apuro[] {
   const found: Apuro[] = [];
   if (certificado !== undefined && certificado.dias < CERTIFICADO_DIAS) {
     const { dias, fim } = certificado;
@@ -331,8 +331,8 @@ function apurosOfTrust(tenant: string, { certificado, listas }: Visto): readonly
           ? `O certificado do município venceu em ${fim}: nada é transmitido.`
           : `O certificado do município vence em ${fim}${dias === 0 ? '' : dias === 1 ? ', em 1 dia' : `, em ${dias} dias`}.`,
       fazer:
-        'Compre outro, do mesmo CNPJ (e-CNPJ ICP-Brasil), e entregue-o a quem opera o serviço: entra no lugar do arquivo de hoje.',
-      onde: { comando: `nfse municipio alterar ${tenant} --adn-pfx ARQUIVO` },
+        'Compre outro, do mesmo CNPJ (e-CNPJ ICP-Brasil); quem administra o município o envia em Município, Certificados.',
+      onde: NO_MUNICIPIO,
     });
   }
   for (const { emissor, dias } of listas ?? []) {

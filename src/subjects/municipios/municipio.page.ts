@@ -24,7 +24,9 @@ import { LISTAS, type ListaNome } from '../../fiscal/registers.ts';
 import { isOn, SETTING_GROUPS, SETTINGS, type SettingName, showSetting, writeSetting } from '../../fiscal/settings.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
 import { formTokenOf } from '../contas/entrada.ts';
-import { type PassoDoTeste, type TesteDoAdn, testAdn } from './testar-adn.ts';
+import { certificadoFacts, testeShown, timeLeft } from './certificado-shown.page.ts';
+import { CERTIFICADOS_PATH } from './certificados.page.ts';
+import { type TesteDoAdn, testAdn } from './testar-adn.ts';
 
 const HERE = 'municipio';
 const PATH = '/municipio';
@@ -46,11 +48,11 @@ async function municipioPage(call: InMunicipio, teste?: TesteDoAdn): Promise<Pag
   return {
     title,
     here: HERE,
-    main: html`${problems.map((one) => notice('erro', one))}${teste === undefined ? undefined : outcome(teste)}${settings('municipio', municipio)}${about(call, shown)}${change}${settings('regras', municipio)}${settings(
+    main: html`${problems.map((one) => notice('erro', one))}${teste === undefined ? undefined : testeShown(teste)}${settings('municipio', municipio)}${about(call, shown)}${change}${settings('regras', municipio)}${settings(
       'limites',
       municipio,
-    )}${settings('soap', municipio)}${certificate(shown)}${settings('confianca', municipio)}${settings('adn', municipio)}${tester(call, municipio)}${remarks(avisos)}<p class="quieto">O que diz «por comando» nomeia arquivos e endereços desta máquina, ou quem o
-município é: muda-o quem opera o serviço, com <code>nfse municipio alterar ${slug}</code>.</p>`,
+    )}${settings('soap', municipio)}${certificate(call, shown)}${settings('confianca', municipio)}${settings('adn', municipio)}${tester(call, municipio)}${remarks(avisos)}<p class="quieto">O que diz «por comando» nomeia arquivos e endereços desta máquina, ou quem o
+município é: muda-o quem opera o serviço, com <code>nfse municipio alterar ${slug}</code>. O certificado também se troca em Certificados.</p>`,
   };
 }
 
@@ -86,45 +88,22 @@ function about({ world, slug }: InMunicipio, { municipio, prestadores, listas }:
 `;
 }
 
-function certificate({ certificado }: MunicipioShown): Html {
+function certificate({ slug, papel }: InMunicipio, { certificado }: MunicipioShown): Html {
+  const change = mayAs(papel, 'administracao')
+    ? html`<p>${link(pathIn(slug, CERTIFICADOS_PATH), 'Certificados: enviar outro, testar, pôr em uso')}</p>\n`
+    : undefined;
   if (certificado === undefined) {
     return html`<h2>Certificado do município</h2>
 <p>Nenhum que se possa ler. Com ele o município assina as notas e se identifica ao ADN.</p>
-`;
+${change}`;
   }
-  const { titular, documento, emissor, inicio, fim, dias, cadeia } = certificado;
-  const left =
-    dias < 0 ? 'venceu' : dias === 0 ? 'vence hoje ou amanhã' : dias === 1 ? 'falta 1 dia' : `faltam ${dias} dias`;
+  const { dias } = certificado;
+  const late = `O certificado ${timeLeft(certificado)}: quem administra o município envia o novo em Certificados, sem reiniciar nada.`;
   return html`<h2>Certificado do município</h2>
-${dias < 30 ? notice(dias < 0 ? 'erro' : 'aviso', `O certificado ${left}: quem opera o serviço põe o novo no lugar do arquivo de hoje, sem reiniciar nada.`) : undefined}${facts(
-  [
-    ['De quem é', titular],
-    ['Documento', documento],
-    ['Emitido por', emissor],
-    ['Vale de', `${inicio} a ${fim} (${left})`],
-    ['Cadeia, até em quem se confia', cadeia.join(' ← ')],
-  ],
-)}`;
+${dias < 30 ? notice(dias < 0 ? 'erro' : 'aviso', late) : undefined}${certificadoFacts(certificado)}${change}`;
 }
 
 // The test of the ADN.
-
-const SITUACOES: Readonly<Record<PassoDoTeste['situacao'], string>> = {
-  bom: 'certo',
-  aviso: 'certo, com aviso',
-  erro: 'não deu certo',
-  nao_feito: 'não foi tentado',
-};
-
-function outcome({ passou, passos }: TesteDoAdn): Html {
-  const said = passou ? 'O município alcança o ADN.' : 'O município não alcança o ADN.';
-  const rows = passos.map(({ passo, situacao, diz }) => [
-    passo,
-    SITUACOES[situacao],
-    html`${diz.map((one) => html`${one}<br>`)}`,
-  ]);
-  return html`${notice(passou ? 'bom' : 'erro', said)}${table('O teste, passo a passo', ['Passo', 'Resultado', 'O que se viu'], rows)}`;
-}
 
 function tester({ slug, visitor, papel }: InMunicipio, { adn }: Municipio): Inserted {
   if (adn === undefined || !mayAs(papel, 'operacao')) return undefined;

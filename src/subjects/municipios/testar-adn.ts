@@ -1,11 +1,13 @@
 /** Tests from this machine whether a municipality reaches the ADN, without sending anything: step by step, in words, until one fails. */
+import { randomBytes, sign, verify } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { type Probed, probeAdn } from '../../adn/probe.ts';
 import { inspectAdn } from '../../base/world/municipio-files.ts';
 import { municipioNamed, type RegistryWorld } from '../../base/world/municipios.ts';
 import type { PorMao } from '../../base/world/operator.ts';
-import { loadSigner, tlsMaterialOf } from '../../documents/key-files.ts';
+import { type ChainedSigner, loadSigner, tlsMaterialOf } from '../../documents/key-files.ts';
 import { AMBIENTES } from '../../fiscal/ambiente.ts';
+import type { Municipio } from '../../fiscal/settings.ts';
 
 /** `nao_feito`: an earlier step failed. */
 export type PassoDoTeste = {
@@ -20,7 +22,13 @@ const PASSOS = ['Configuração', 'Certificado do município', 'Conexão', 'Cons
 
 /** Runs the test, and records its operator. Throws an Error in Portuguese when there is no such municipality. */
 export async function testAdn(world: RegistryWorld, slug: string, by: PorMao): Promise<TesteDoAdn> {
-  const done = await tryAll(world, slug);
+  return testAccess(world, await municipioNamed(world, slug), by);
+}
+
+/** The same for given settings, such as those with a certificate that is not in use yet. */
+export async function testAccess(world: RegistryWorld, municipio: Municipio, by: PorMao): Promise<TesteDoAdn> {
+  const slug = municipio.tenant;
+  const done = await tryAll(world, municipio);
   const passos = PASSOS.map((passo, place): PassoDoTeste => {
     const one = done[place];
     return one === undefined ? { passo, situacao: 'nao_feito', diz: [] } : { passo, ...one };
@@ -43,13 +51,13 @@ type Feito = Omit<PassoDoTeste, 'passo'>;
 const bom = (...diz: string[]): Feito => ({ situacao: 'bom', diz });
 const erro = (...diz: string[]): Feito => ({ situacao: 'erro', diz });
 
-async function tryAll(world: RegistryWorld, slug: string): Promise<readonly Feito[]> {
-  const { ambiente, adn, confianca } = await municipioNamed(world, slug);
+async function tryAll(world: RegistryWorld, municipio: Municipio): Promise<readonly Feito[]> {
+  const { tenant, ambiente, adn, confianca } = municipio;
   if (adn === undefined) {
     const rehearses = AMBIENTES[ambiente].transmits ? '' : ' Em homologação nada é transmitido, e não faz falta.';
     return [
       erro(
-        `O município não tem endereço do ADN.${rehearses} Quem opera o serviço o põe com nfse municipio alterar ${slug} --adn.`,
+        `O município não tem endereço do ADN.${rehearses} Quem opera o serviço o põe com nfse municipio alterar ${tenant} --adn.`,
       ),
     ];
   }
@@ -62,13 +70,25 @@ async function tryAll(world: RegistryWorld, slug: string): Promise<readonly Feit
   const { problems, avisos, certificado } = await inspectAdn(adn, confianca, world.now());
   if (problems.length > 0 || certificado === undefined) return [configured, erro(...problems)];
   const whose = `${certificado.titular}${certificado.documento === undefined ? '' : `, ${certificado.documento}`}, até ${certificado.fim}.`;
-  const holder: Feito = { situacao: avisos.length === 0 ? 'bom' : 'aviso', diz: [whose, ...avisos] };
   const [signer, ca] = await Promise.all([
     loadSigner(adn.chaves),
     adn.ca === undefined ? undefined : readFile(adn.ca, 'utf8'),
   ]);
+  const signed = signProbe(signer);
+  if (signed !== undefined) return [configured, erro(whose, signed)];
+  const holder: Feito = {
+    situacao: avisos.length === 0 ? 'bom' : 'aviso',
+    diz: [whose, 'A chave assinou uma prova, que confere com o certificado.', ...avisos],
+  };
   const probed = await probeAdn({ url: new URL(adn.url), tls: { ...tlsMaterialOf(signer), ca } });
   return [configured, holder, ...describeProbe(probed)];
+}
+
+/** Signs octets that mean nothing; the fault of the signature, if it has one. */
+function signProbe({ key, certificate }: ChainedSigner): string | undefined {
+  const probe = randomBytes(32);
+  const isGood = verify('sha256', probe, certificate.publicKey, sign('sha256', probe, key));
+  return isGood ? undefined : 'A chave assinou uma prova, que não confere com o certificado. Exporte os dois de novo.';
 }
 
 function describeProbe({ kind, why = '', ms }: Probed): readonly Feito[] {

@@ -49,7 +49,7 @@ async function listTenants(client: Pick<PoolClient, 'query'>, only: string | und
 }
 
 /** Columns left out: secrets, and documents, which are exported separately. */
-const UNTOLD = ['senha', 'totp'];
+const UNTOLD = ['senha', 'totp', 'segredo', 'codigos_reserva'];
 const BYTES = `select array_agg(attname::text) as names from pg_attribute
   where attrelid = $1::regclass and attnum > 0 and not attisdropped and atttypid = 'bytea'::regtype`;
 

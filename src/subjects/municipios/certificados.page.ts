@@ -1,0 +1,173 @@
+/** The certificates of the municipality: the one in use, those beside it, a new one by its file, and in whom the municipality trusts. */
+
+import { facts, field, folded, form, link, notice } from '../../base/pages/fields.ts';
+import {
+  type Answer,
+  byHand,
+  forRole,
+  type InMunicipio,
+  type PageShown,
+  pathIn,
+  type Row,
+} from '../../base/pages/visit.ts';
+import { showMunicipio } from '../../base/world/municipios.ts';
+import { MOTIVO_MAX, type Problem } from '../../base/world/operator.ts';
+import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
+import { formTokenOf } from '../contas/entrada.ts';
+import { certificadoFacts, testeShown } from './certificado-shown.page.ts';
+import {
+  ADN_NACIONAL,
+  deleteCertificado,
+  describeTrust,
+  type Guardado,
+  listGuardados,
+  receiveCertificado,
+  type TrustShown,
+  testCertificado,
+  useCertificado,
+} from './certificados.ts';
+import type { TesteDoAdn } from './testar-adn.ts';
+
+export const CERTIFICADOS_PATH = '/municipio/certificados';
+const HERE = 'municipio';
+
+/** The result of the last act. */
+type Said = { readonly refused?: Problem; readonly teste?: TesteDoAdn };
+
+async function certificadosPage(call: InMunicipio, said: Said = {}): Promise<PageShown> {
+  const { world, slug } = call;
+  const [{ certificado, municipio }, guardados, trust] = await Promise.all([
+    showMunicipio(world, slug, 'painel'),
+    listGuardados(world, slug),
+    describeTrust(world, slug),
+  ]);
+  const used = guardados.find(({ isEmUso }) => isEmUso);
+  const current = used === undefined ? certificado : used.certificado;
+  const beside = guardados.filter(({ isEmUso }) => !isEmUso);
+  const { refused, teste } = said;
+  return {
+    title: 'Certificados',
+    here: HERE,
+    ...(refused === undefined ? {} : { status: 422 }),
+    main: html`${refused === undefined ? undefined : notice('erro', refused.problem)}${teste === undefined ? undefined : testeShown(teste)}<p>Com o certificado o município assina as notas e se identifica ao ADN.
+${municipio.ambiente === 'homologacao' ? 'Em homologação nada se assina nem se transmite: aqui só se experimenta.' : undefined}</p>
+<h2>Em uso</h2>
+${current === undefined ? html`<p>Nenhum que se possa ler nesta máquina.</p>` : certificadoFacts(current)}<h2>Ao lado</h2>
+${beside.length === 0 ? html`<p>Nenhum. Um certificado enviado fica aqui, sem efeito, até que alguém o ponha em uso.</p>` : beside.map((one) => besideOne(call, one, municipio.adn === undefined))}<h2>Enviar outro</h2>
+${sendForm(call)}<h2>Em quem se confia</h2>
+${trustShown(trust)}<p>${link(pathIn(slug, '/municipio'), 'Voltar ao município')}</p>`,
+  };
+}
+
+function besideOne(call: InMunicipio, guardado: Guardado, isFirst: boolean): Html {
+  const { id, certificado, impedimentos, duvidas } = guardado;
+  const { slug, visitor } = call;
+  const token = formTokenOf(visitor);
+  const at = (act: string): string => pathIn(slug, `${CERTIFICADOS_PATH}/${id}/${act}`);
+  const motivo = (of: string, required: boolean): Html =>
+    field({
+      name: 'motivo',
+      label: 'Motivo',
+      help:
+        of === 'usar' && required ? 'Por que usá-lo, apesar do que se avisa acima. Fica na trilha.' : 'Fica na trilha.',
+      maxlength: MOTIVO_MAX,
+      required,
+      of: `${of}-${id}`,
+    });
+  const first = isFirst
+    ? html`<p>O município ainda não transmite: com este certificado passa a transmitir a <code>${ADN_NACIONAL}</code>.</p>\n`
+    : undefined;
+  const use = form({
+    action: at('usar'),
+    token,
+    fields: html`${first}${motivo('usar', duvidas.length > 0)}`,
+    button: 'Usar a partir de agora',
+  });
+  return html`<div class="cartao"><h3>${certificado === undefined ? id : `Até ${certificado.fim}`}</h3>
+${certificado === undefined ? undefined : certificadoFacts(certificado)}${impedimentos.map((one) => notice('erro', one))}${duvidas.map((one) => notice('aviso', one))}${form(
+  {
+    action: at('testar'),
+    token,
+    fields: html`<p>Assina uma prova e abre uma conexão com o ADN. Nada é enviado.</p>\n`,
+    button: 'Testar',
+  },
+)}${impedimentos.length > 0 ? undefined : use}${folded(
+  'Apagar este certificado',
+  form({ action: at('apagar'), token, fields: motivo('apagar', true), button: 'Apagar', isGrave: true }),
+)}</div>
+`;
+}
+
+function sendForm({ slug, visitor }: InMunicipio): Html {
+  return form({
+    action: pathIn(slug, `${CERTIFICADOS_PATH}/enviar`),
+    token: formTokenOf(visitor),
+    hasFiles: true,
+    fields: html`<p>O e-CNPJ do município, do tipo A1, no arquivo que a autoridade deu (.pfx ou .p12). Ele fica ao lado do que está em uso.
+A chave é guardada nesta máquina, em arquivo que só a conta do serviço lê; a senha só abre o arquivo, e não se guarda.
+Se o serviço roda em várias máquinas sem pasta comum, peça a quem o opera que leve a chave às outras antes de a pôr em uso.</p>
+${field({ name: 'pfx', label: 'Arquivo .pfx ou .p12', type: 'file', required: true })}${field({
+  name: 'senha',
+  label: 'Senha do arquivo',
+  help: 'A que se escolheu ao exportar o certificado.',
+  type: 'password',
+  autocomplete: 'off',
+  required: true,
+})}`,
+    button: 'Enviar',
+  });
+}
+
+function trustShown({ ancoras, listas }: TrustShown): Html {
+  const lists: Inserted =
+    listas === undefined
+      ? 'não consultadas'
+      : listas.length === 0
+        ? 'a pasta não tem nenhuma'
+        : html`${listas.map(({ emissor, proxima }) => html`${emissor}${proxima === undefined ? '' : `, até ${proxima}`}<br>`)}`;
+  return html`${facts([
+    ['Raízes', ancoras ?? 'as da ICP-Brasil, que vêm com o programa'],
+    ['Listas de certificados revogados', lists],
+  ])}<p class="quieto">Raízes e listas são pastas da máquina: quem as põe em dia, e as troca com <code>nfse municipio alterar</code>, é quem
+opera o serviço.</p>`;
+}
+
+async function send(call: InMunicipio): Promise<Answer> {
+  const { world, slug, form: sent } = call;
+  const file = sent.file('pfx');
+  if (file === undefined) return certificadosPage(call, { refused: { problem: 'Escolha o arquivo do certificado.' } });
+  const got = await receiveCertificado(world, slug, { pfx: file.content, senha: sent.text('senha') }, byHand(call));
+  if ('problem' in got) return certificadosPage(call, { refused: got });
+  const recado = got.isNew
+    ? 'O certificado foi guardado, ao lado do que está em uso. Teste-o antes de o pôr em uso.'
+    : 'Este certificado já estava guardado.';
+  return { goTo: pathIn(slug, CERTIFICADOS_PATH), recado };
+}
+
+/** An act on a certificate that was sent. */
+const act = (
+  path: string,
+  done: string,
+  handle: (call: InMunicipio, id: string) => Promise<Problem | undefined>,
+): Row =>
+  forRole('administracao', 'POST', `${CERTIFICADOS_PATH}/:certificado/${path}`, async (call) => {
+    const refused = await handle(call, call.params['certificado']!);
+    return refused === undefined
+      ? { goTo: pathIn(call.slug, CERTIFICADOS_PATH), recado: done }
+      : certificadosPage(call, { refused });
+  });
+
+export const CERTIFICADOS_ROUTES: readonly Row[] = [
+  forRole('administracao', 'GET', CERTIFICADOS_PATH, (call) => certificadosPage(call)),
+  forRole('administracao', 'POST', `${CERTIFICADOS_PATH}/enviar`, send),
+  forRole('administracao', 'POST', `${CERTIFICADOS_PATH}/:certificado/testar`, async (call) => {
+    const teste = await testCertificado(call.world, call.slug, call.params['certificado']!, byHand(call));
+    return certificadosPage(call, 'problem' in teste ? { refused: teste } : { teste });
+  }),
+  act('usar', 'O certificado está em uso a partir de agora; o de antes continua guardado.', (call, id) =>
+    useCertificado(call.world, call.slug, id, byHand(call)),
+  ),
+  act('apagar', 'O certificado foi apagado, com a chave.', (call, id) =>
+    deleteCertificado(call.world, call.slug, id, byHand(call)),
+  ),
+];

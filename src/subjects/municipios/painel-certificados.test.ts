@@ -1,0 +1,300 @@
+/** The certificate of the municipality by the console: sent, tried against the simulator, put to use beside the old one, and deleted. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { before, beforeEach, describe, test } from 'node:test';
+import { assertAccessible, assertFits } from '../../../test/support/axe.ts';
+import { openBrowser } from '../../../test/support/browser.ts';
+import { onEnd } from '../../../test/support/cleanup.ts';
+import { freshFolder, openssl } from '../../../test/support/openssl.ts';
+import {
+  enter,
+  enterInBrowser,
+  makeUsuario,
+  type Pessoa,
+  type Shown,
+  startTestPainel,
+} from '../../../test/support/painel.ts';
+import { startTestService } from '../../../test/support/service.ts';
+import { controle, type Holder, montarPalco, simuladorAqui } from '../../../test/support/simulador.ts';
+import type { World } from '../../base/world/world.ts';
+import { MINUTE_MS } from '../../fiscal/moment.ts';
+import { Transmissions } from '../../wiring/adn-access.ts';
+
+const silent: World['log'] = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const transmissions = new Transmissions(silent);
+onEnd(() => transmissions.close());
+const service = await startTestService({
+  worker: false,
+  clock: { now: Date.now() },
+  transmission: transmissions.of,
+});
+const painel = await startTestPainel(service);
+const { store, pool, world, clock, logged } = service;
+const { certificados } = painel.world;
+const palco = await montarPalco();
+const simulador = await simuladorAqui(palco);
+const folder = freshFolder();
+const SENHA = 'três tristes tigres';
+/** Rio de Janeiro has no access to the ADN yet. */
+const [TENANT, NOVO] = ['exemplo', 'novo'];
+const PATH = `/m/${TENANT}/municipio/certificados`;
+
+const chaves = { certificado: palco.municipio.certFile, chave: palco.municipio.keyFile };
+const adn = { url: simulador.address, ca: palco.caFile, chaves };
+await store.municipios.create({ tenant: TENANT, ambiente: 'producao', codigoIbge: '3550308', adn }, clock.now);
+await store.municipios.create({ tenant: NOVO, ambiente: 'producao', codigoIbge: '3304557' }, clock.now);
+
+let made = 0;
+/** A PKCS#12 of openssl. */
+function pfxOf({ certFile, keyFile }: Pick<Holder, 'certFile' | 'keyFile'>, ...options: readonly string[]): Buffer {
+  made += 1;
+  const out = path.join(folder, `${made}.pfx`);
+  const key = options.includes('-nokeys') ? [] : ['-inkey', keyFile];
+  openssl('pkcs12', '-export', '-in', certFile, ...key, '-out', out, '-passout', `pass:${SENHA}`, ...options);
+  return readFileSync(out);
+}
+
+/** The ADN takes it, and its holder has another CNPJ than the one in use. */
+const renewed = palco.outro;
+
+const idOf = ({ signer }: Holder): string => signer.certificate.fingerprint.slice(0, 16);
+
+let chefe: Pessoa;
+let operadora: Pessoa;
+before(async () => {
+  chefe = await enter(
+    painel,
+    await makeUsuario(painel, 'clara', { [TENANT]: 'administracao', [NOVO]: 'administracao' }),
+  );
+  operadora = await enter(painel, await makeUsuario(painel, 'olga', { [TENANT]: 'operacao' }));
+});
+beforeEach(() => pool.query('delete from contagens'));
+
+async function send(bytes: Uint8Array, senha = SENHA, where = PATH): Promise<Shown> {
+  await chefe.open(where);
+  return chefe.send(`${where}/enviar`, { pfx: new File([new Uint8Array(bytes)], 'a1.pfx'), senha });
+}
+
+async function post(where: string, fields: Readonly<Record<string, string>> = {}): Promise<Shown> {
+  await chefe.open(PATH);
+  return chefe.send(`${PATH}/${where}`, fields);
+}
+
+const keptIn = (tenant: string): readonly string[] => {
+  const own = path.join(certificados, tenant);
+  return existsSync(own) ? readdirSync(own) : [];
+};
+const signerOf = async (tenant: string): Promise<string | undefined> => {
+  const given = await world.transmission((await store.municipios.readFresh(tenant))!);
+  return 'problem' in given ? given.problem : given.signer?.certificate.fingerprint;
+};
+const actsOf = async () => store.atos.list(TENANT, { objeto: 'municipio' }, 100);
+
+describe('a file that is no certificate of the municipality is refused in words, and nothing is kept', () => {
+  const cases: readonly (readonly [what: string, bytes: () => Uint8Array, said: RegExp, senha?: string])[] = [
+    ['a wrong password', () => pfxOf(palco.municipio), /A senha informada não abre o PKCS#12/, 'outra senha'],
+    ['no password', () => pfxOf(palco.municipio), /Falta a senha com que o certificado foi exportado/, ''],
+    ['an expired certificate', () => pfxOf(palco.vencido), /O certificado venceu em/],
+    ['noise', () => randomBytes(3_000), /ão é um PKCS#12/],
+    ['an empty file', () => new Uint8Array(), /Escolha o arquivo|está vazio/],
+    ['a cut file', () => pfxOf(palco.municipio).subarray(0, 900), /incompleto/],
+    ['a file without key', () => pfxOf(palco.municipio, '-nokeys'), /não traz chave privada/],
+    ['a PEM', () => readFileSync(palco.municipio.certFile), /é um PEM/],
+  ];
+  for (const [what, bytes, said, senha] of cases) {
+    test(what, async () => {
+      const page = await send(bytes(), senha);
+      assert.equal(page.status, 422);
+      assert.match(page.html, said);
+      assert.ok(!page.html.includes('--'), 'nobody at a desk knows options');
+      assert.deepEqual(keptIn(TENANT), []);
+    });
+  }
+
+  test('ten megabytes', async () => {
+    const page = await send(new Uint8Array(10 * 1024 * 1024));
+    assert.equal(page.status, 413);
+    assert.deepEqual(keptIn(TENANT), []);
+  });
+
+  test('a key of another kind', async () => {
+    const key = path.join(folder, 'ec.key');
+    const cert = path.join(folder, 'ec.pem');
+    openssl('genpkey', '-algorithm', 'EC', '-pkeyopt', 'ec_paramgen_curve:P-256', '-out', key);
+    openssl('req', '-new', '-x509', '-key', key, '-subj', '/CN=MUNICIPIO', '-days', '30', '-out', cert);
+    const page = await send(pfxOf({ certFile: cert, keyFile: key }));
+    assert.match(page.html, /se faz com RSA/);
+  });
+});
+
+test('a role below the administrator neither sees nor changes certificates', async () => {
+  assert.equal((await operadora.open(PATH)).status, 403);
+  await operadora.open(`/m/${TENANT}/municipio`);
+  const page = await operadora.send(`${PATH}/enviar`, {
+    pfx: new File([new Uint8Array(pfxOf(palco.municipio))], 'a1.pfx'),
+    senha: SENHA,
+  });
+  assert.equal(page.status, 403);
+  assert.deepEqual(keptIn(TENANT), []);
+});
+
+describe('a certificate beside the one in use', () => {
+  test('is kept in files that only the service reads, without its password, and changes nothing yet', async () => {
+    const page = await send(pfxOf(renewed, '-legacy', '-certpbe', 'PBE-SHA1-RC2-40', '-keypbe', 'PBE-SHA1-3DES'));
+    assert.match(page.html, /foi guardado, ao lado do que está em uso/);
+    assert.match(page.html, /88\.888\.888/);
+    assert.match(page.html, /faltam 1(?:79|80) dias/);
+    const own = path.join(certificados, TENANT, idOf(renewed));
+    for (const one of [certificados, path.join(certificados, TENANT), own]) {
+      assert.equal(statSync(one).mode & 0o777, 0o700, one);
+    }
+    assert.deepEqual(readdirSync(own).toSorted(), ['certificado.pem', 'chave.pem']);
+    for (const name of readdirSync(own)) assert.equal(statSync(path.join(own, name)).mode & 0o777, 0o600, name);
+    assert.ok(!readFileSync(path.join(own, 'chave.pem'), 'utf8').includes(SENHA));
+    assert.equal(await signerOf(TENANT), palco.municipio.signer.certificate.fingerprint);
+  });
+
+  test('is kept once, though it be sent again', async () => {
+    const file = path.join(certificados, TENANT, idOf(renewed), 'chave.pem');
+    const before = statSync(file).mtimeMs;
+    assert.match((await send(pfxOf(renewed))).html, /já estava guardado/);
+    assert.deepEqual(keptIn(TENANT), [idOf(renewed)]);
+    assert.equal(statSync(file).mtimeMs, before);
+  });
+
+  test('is tried: it signs a probe and connects, and nothing is sent', async () => {
+    const page = await post(`${idOf(renewed)}/testar`);
+    assert.equal(page.status, 200);
+    assert.match(page.html, /A chave assinou uma prova, que confere com o certificado/);
+    assert.match(page.html, /aceitou a conexão com o certificado/);
+    const { body } = await controle(simulador, '/documentos');
+    assert.deepEqual(body.documentos, []);
+    assert.equal(await signerOf(TENANT), palco.municipio.signer.certificate.fingerprint);
+  });
+
+  test('that the ADN does not take is told as such', async () => {
+    await send(pfxOf(palco.estranho));
+    const page = await post(`${idOf(palco.estranho)}/testar`);
+    assert.match(page.html, /O município não alcança o ADN/);
+    await post(`${idOf(palco.estranho)}/apagar`, { motivo: 'de outra autoridade' });
+    assert.deepEqual(keptIn(TENANT), [idOf(renewed)]);
+  });
+
+  test('of another CNPJ asks for a reason, and with it signs from then on, without a restart', async () => {
+    const page = await post(`${idOf(renewed)}/usar`);
+    assert.equal(page.status, 422);
+    assert.match(page.html, /Falta o motivo/);
+    assert.match(page.html, /em uso é do CNPJ 99\.999\.999.*este é do CNPJ 88\.888\.888/);
+    assert.equal(await signerOf(TENANT), palco.municipio.signer.certificate.fingerprint);
+    const used = await post(`${idOf(renewed)}/usar`, { motivo: 'fusão das secretarias' });
+    assert.equal(used.status, 200);
+    assert.match(used.html, /em uso a partir de agora/);
+    assert.equal(await signerOf(TENANT), renewed.signer.certificate.fingerprint);
+    const settings = await store.municipios.readFresh(TENANT);
+    assert.equal(settings?.adn?.url, simulador.address);
+    assert.equal(settings?.adn?.ca, palco.caFile);
+    assert.ok(existsSync(palco.municipio.keyFile), 'the old one stays');
+  });
+
+  test('and in use, is not deleted; nor does an act name files elsewhere', async () => {
+    assert.match((await post(`${idOf(renewed)}/apagar`, { motivo: 'engano' })).html, /está em uso/);
+    for (const id of ['..', '%2e%2e%2f%2e%2e', '0000000000000000', `${NOVO}`]) {
+      const page = await post(`${id}/usar`, { motivo: 'ataque' });
+      assert.ok([404, 422].includes(page.status), `${id} ${page.status}`);
+    }
+    assert.deepEqual(keptIn(TENANT), [idOf(renewed)]);
+    assert.equal(await signerOf(TENANT), renewed.signer.certificate.fingerprint);
+  });
+
+  test('the one of before comes back by the same way', async () => {
+    await send(pfxOf(palco.municipio));
+    const back = await post(`${idOf(palco.municipio)}/usar`, { motivo: 'volta' });
+    assert.match(back.html, /em uso a partir de agora/);
+    assert.equal(await signerOf(TENANT), palco.municipio.signer.certificate.fingerprint);
+  });
+});
+
+test('acts are in the trail with who and why; no password and no key is in it, in the log or in the database', async () => {
+  const acts = await actsOf();
+  const acoes = acts.map(({ acao }) => acao);
+  for (const acao of [
+    'certificado enviado',
+    'conexão com o ADN testada',
+    'certificado trocado',
+    'certificado apagado',
+  ]) {
+    assert.ok(acoes.includes(acao), acao);
+  }
+  const trocado = acts.find(({ motivo }) => motivo === 'fusão das secretarias');
+  assert.deepEqual([trocado?.quem, trocado?.via, trocado?.acao], ['clara', 'painel', 'certificado trocado']);
+  const { rows } = await pool.query('select * from municipios');
+  const told = JSON.stringify([acts, logged, rows]);
+  const body = renewed.key.split('\n')[5]!;
+  for (const secret of [SENHA, 'outra senha', 'PRIVATE KEY', body]) assert.ok(!told.includes(secret), secret);
+});
+
+test('a municipality without access to the ADN gets the national address with its first certificate', async () => {
+  const own = `/m/${NOVO}/municipio/certificados`;
+  const page = await send(pfxOf(palco.municipio), SENHA, own);
+  assert.match(page.html, /passa a transmitir a <code>https:\/\/adn\.nfse\.gov\.br<\/code>/);
+  const used = await chefe.send(`${own}/${idOf(palco.municipio)}/usar`, { motivo: 'primeiro' });
+  assert.match(used.html, /em uso a partir de agora/);
+  const { adn: access } = (await store.municipios.readFresh(NOVO))!;
+  assert.equal(access?.url, 'https://adn.nfse.gov.br');
+  assert.equal(await signerOf(NOVO), palco.municipio.signer.certificate.fingerprint);
+});
+
+test('files are opened a few times a minute', async () => {
+  const answers: string[] = [];
+  await pool.query('delete from contagens');
+  for (let sent = 0; sent < 11; sent += 1) {
+    answers.push((await send(randomBytes(100))).html);
+    // Counters dated an hour ahead are not refilled on a slow machine.
+    if (sent === 0) await pool.query('update contagens set em = em + 3600');
+  }
+  assert.match(answers[9]!, /ão é um PKCS#12/);
+  assert.match(answers[10]!, /envios demais/);
+});
+
+const browser = await openBrowser();
+const PICTURES = process.env['NFSE_TEST_IMAGENS'];
+
+describe('in a browser', { skip: browser === undefined ? 'there is no Chromium' : false }, () => {
+  test('a certificate is sent by its file, and the page serves everybody', async () => {
+    clock.now += MINUTE_MS;
+    const page = await browser!.newPage(true);
+    await enterInBrowser(page, painel, await makeUsuario(painel, 'rui', { [TENANT]: 'administracao' }));
+    const file = path.join(folder, 'pelo-navegador.pfx');
+    openssl(
+      'pkcs12',
+      '-export',
+      '-in',
+      palco.pessoa.certFile,
+      '-inkey',
+      palco.pessoa.keyFile,
+      '-out',
+      file,
+      '-passout',
+      `pass:${SENHA}`,
+    );
+    await page.open(`${painel.origin}${PATH}`);
+    await page.choose('#campo-pfx', file);
+    await page.fill('#campo-senha', SENHA);
+    await page.click('form[action$="/enviar"] button');
+    await page.until(`document.body.innerText.includes('foi guardado')`);
+    for (const width of [390, 1_280]) {
+      for (const isDark of [false, true]) {
+        await page.resize(width, 2_600);
+        await page.dark(isDark);
+        await page.open(`${painel.origin}${PATH}`);
+        const called = `certificados ${width} ${isDark}`;
+        await assertFits(page, called);
+        await assertAccessible(page, called);
+        if (PICTURES !== undefined) await page.picture(path.join(PICTURES, `certificados-${width}-${isDark}.png`));
+      }
+    }
+    assert.deepEqual(page.complaints, []);
+  });
+});
