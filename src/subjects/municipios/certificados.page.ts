@@ -69,7 +69,7 @@ function besideOne(call: InMunicipio, guardado: Guardado, isFirst: boolean): Htm
       name: 'motivo',
       label: 'Motivo',
       help:
-        of === 'usar' && required ? 'Por que usá-lo, apesar do que se avisa acima. Fica na trilha.' : 'Fica na trilha.',
+        of === 'usar' && required ? 'Por que usá-lo, apesar do que se avisa acima. Fica no histórico.' : 'Fica no histórico.',
       maxlength: MOTIVO_MAX,
       required,
       of: `${of}-${id}`,
