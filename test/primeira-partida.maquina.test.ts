@@ -28,10 +28,10 @@ for (const NFSE_PROCESSOS of ['1', '2']) {
 
 test('a name that is no setting is warned of, with the one that was meant', async () => {
   const env = { NFSE_DATA_DIR: await freshDataDir(), NFSE_PORT: '9090', NFSE_PAINEL_PORTA: '0', NFSE_VIGIA_PORTA: '0' };
-  const service = start(SERVE, { ...env, PORT: '0' });
+  const service = start(SERVE, { ...env, PORT: '0', NFSE_ESPERA_AO_ENCERRAR: '0' });
   await said(service, SERVING);
   assert.match(service.output(), /o ambiente tem NFSE_PORT, que não é um ajuste e não vale nada\. Seria PORT\?/);
-  service.child.kill('SIGINT');
+  service.child.kill('SIGTERM');
   assert.equal(await service.ended, 0, service.output());
 });
 
