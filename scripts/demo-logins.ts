@@ -1,6 +1,6 @@
 /**
  * The logins of the demonstration: two people of a town hall, invited by command. Each takes the link by HTTP as a
- * browser does, so that a login of the demonstration is like any other.
+ * browser does: a login of the demonstration is like any other (D-830).
  */
 import { randomInt } from 'node:crypto';
 import type { Papel } from '../src/base/world/papeis.ts';

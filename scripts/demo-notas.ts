@@ -1,6 +1,6 @@
 /**
  * Six months of a municipality for the demonstration: every scenario of every persona once a month, with its
- * withholdings, its event and its substitute, and DPS that are refused. All are signed, and go to the simulated ADN.
+ * event and its substitute. DPS that are refused come between. All are signed, and go to the simulated ADN.
  */
 import { createPrivateKey } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';

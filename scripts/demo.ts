@@ -1,6 +1,6 @@
 /**
  * `npm run demo`: a municipality at work on this machine, for showing. It runs a private PKI, the ADN simulator with
- * mutual TLS, the service and its console, with two people who can enter. Six months of notes follow while the console
+ * mutual TLS, and the service. Two people can enter its console. Six months of notes follow while the console
  * is open. It stays up until Ctrl-C; `--encerrar` makes it end by itself. `--pasta DIR` names another folder than
  * `data-demo`, `PORT` another port.
  */

@@ -1,4 +1,4 @@
-/** The first start at a terminal, when something is amiss: what is told, and what is left behind. */
+/** The first start at a terminal, when something is amiss: its message, and the files that stay behind. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { globSync, readdirSync } from 'node:fs';

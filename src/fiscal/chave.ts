@@ -129,7 +129,7 @@ export function buildChave({ cMun, ambGer, documento, nNFSe, anoMes, codigo }: C
   return first49 + chaveDigit(first49);
 }
 
-/** What every key of a note with this number begins with: the month and the random digits follow. */
+/** The beginning of every key of a note with this number: the month and the random digits follow. */
 export function chavePrefixOf({ cMun, ambGer, documento, nNFSe }: Omit<ChaveParts, 'anoMes' | 'codigo'>): string {
   return (
     requireFit('cMun', MUNICIPIO, cMun) + ambGer + registration(documento) + padNumber('nNFSe', nNFSe, NNFSE_WIDTH)

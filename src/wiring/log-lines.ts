@@ -1,4 +1,4 @@
-/** The lines of the log for a person at a terminal; a pipe gets JSON. */
+/** The lines of the log for a person at a terminal; a pipe gets JSON (D-828). */
 
 /** The name of each level of pino. */
 const LEVELS: Readonly<Record<number, string>> = {

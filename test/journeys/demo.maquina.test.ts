@@ -1,6 +1,6 @@
 /**
- * `npm run demo` as a new user sees it: two logins that work at once, six months of notes, its printed next steps, and a
- * second run that leaves the first alone.
+ * `npm run demo` as a new user sees it: two logins that work at once, six months of notes, its printed next steps. A
+ * second run leaves the first alone.
  */
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
@@ -16,7 +16,7 @@ import { until } from '../support/until.ts';
 const PATIENCE_MS = 900_000;
 const DEMO = path.join(ROOT, 'scripts/demo.ts');
 const folder = await freshDataDir();
-// Another machine must not reach the demonstration, whatever the environment says.
+// An environment that opens the service to other machines does not open the demonstration.
 const open = { NFSE_HOST: '0.0.0.0', NFSE_PAINEL_HOST: '0.0.0.0', DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nada' };
 const env = { ...process.env, ...open, PORT: '0', NFSE_PAINEL_PORTA: String(await ownPort()) };
 

@@ -165,6 +165,7 @@ figcaption { font-weight: 600; margin-bottom: .35rem; }
   h1 { font-size: 1.35rem; }
   .groups { flex-wrap: nowrap; overflow-x: auto; margin: 0 -1rem; padding: .15rem 1rem .5rem; }
   .groups a { flex: none; }
+  .nota div { grid-template-columns: minmax(0, 2fr) minmax(0, 3fr); gap: .75rem; }
   .codes a { display: block; }
   .codes a span { display: block; }
   pre { padding: .6rem .75rem; }

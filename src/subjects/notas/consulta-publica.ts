@@ -1,6 +1,5 @@
 /**
- * A note for its taker: whole for the holder of the key, who got a link; for the number, the provider and the value its validity alone
- * (D-829).
+ * A note for its taker: whole for the holder of the key. Number, provider and value tell its validity alone (D-829).
  */
 
 import type { NotaRow } from '../../base/book/nota-columns.ts';
@@ -76,7 +75,7 @@ export async function findNotaPublica(
   return row && showNota(world, municipio, row);
 }
 
-/** What the form asks when there is no key, as it was typed. */
+/** The fields of the form for a note without its key, as they were typed. */
 export type NumeroPedido = Readonly<Record<'numero' | 'documento' | 'valor', string>>;
 
 /** Why a field is no number, document or value, as a sentence; the database is not asked. */
@@ -94,7 +93,7 @@ function readValor(text: string): string | undefined {
   return value === undefined ? undefined : formatDecimal(value);
 }
 
-/** The note of a number, without its key and without anything of its taker: whoever guessed it learns that it is valid, and no more. */
+/** The note of a number, without its key and without anything of its taker: a guess finds a validity, and no more. */
 export async function findNotaPeloNumero(
   world: Consulta,
   municipio: Municipio & { readonly codigoIbge: string },
@@ -110,7 +109,7 @@ export async function findNotaPeloNumero(
   return { ...found, ...closed, fatos };
 }
 
-/** What the form without a key shows, besides the state. */
+/** Facts of a note that is found by its number, besides the state. */
 const DO_NUMERO = ['Número', 'Emitida em', 'Cancelada em', 'Serviço', 'Valor do serviço'];
 
 async function showNota(

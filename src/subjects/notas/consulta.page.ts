@@ -5,7 +5,7 @@ import type { NotaPublica, NumeroPedido } from './consulta-publica.ts';
 const PORTAL = 'https://www.nfse.gov.br/ConsultaPublica/';
 const EMISSOR = 'https://www.nfse.gov.br/EmissorNacional';
 
-/** `temNumeros`: notes may be asked for by their number. `pedido`: what was typed, with its problem. */
+/** `temNumeros`: notes may be asked for by their number. `pedido`: the typed fields; `problema`: the fault of one. */
 export type Balcao = {
   readonly nome: string;
   readonly temNumeros: boolean;
@@ -40,7 +40,7 @@ ${field('chave', 'Chave de acesso', 'As 50 posições, com ou sem espaços; est�
   );
 }
 
-/** The answer is the same for a missing municipality, a missing note, an invalid key, and a number that does not match. */
+/** The answer is the same for a missing municipality, a missing note, an invalid key, and a wrong number. */
 export const UNKNOWN_PAGE = document(
   'Nota não encontrada',
   html`

@@ -100,7 +100,7 @@ describe('the page of a municipality', () => {
       const text = await answer.text();
       assert.equal(answer.status, 422);
       assert.match(text, new RegExp(`role="alert">[^<]*${said}`));
-      // What was right needs no typing anew.
+      // The other fields need no typing anew.
       assert.match(text, new RegExp(`name="numero" value="${'numero' in wrong ? wrong.numero : pedido.numero}"`));
     }
   });
