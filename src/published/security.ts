@@ -403,7 +403,7 @@ identifica, nada é segredo, e nada do que está nele tem valor fiscal.
 - **A chave de acesso e os protocolos abrem o que nomeiam**: quem os tem é tratado como parte na consulta. A chave tem nove algarismos sorteados, e quem procura por
   tentativas recebe 429 ([Limites](site/limites.md#frequência)). Não publique a chave de uma nota: com ela se lê a nota inteira, com o CPF do tomador.
 - **O que vê quem tem a chave**: a nota inteira, porque é dele. Os documentos (o XML, o JSON, o DANFSe) trazem o CPF inteiro, como a nota o traz; a página da nota, que se mostra e se manda a outros, e as telas do console o
-  mascaram. Sem a chave, pelo número, pelo prestador e pelo valor, só se sabe se a nota vale: nada do tomador, nem o caminho para a nota inteira. No console o CPF inteiro só sai no que se exporta, a partir do papel \`atendimento\`, e fica na trilha quem o levou.
+  mascaram. Sem a chave, pelo número, pelo prestador e pelo valor, só se sabe se a nota vale: nada do tomador, nem o caminho para a nota inteira. No console o papel \`leitura\` abre os documentos de uma nota de cada vez, e muitas de uma vez só se exportam a partir do papel \`atendimento\`.
 - **Um token** pergunta em nome de um CNPJ ou CPF, e nada mais: não emite, não registra, não pede outro ([Tokens](site/identidade.md)). Quem o tem lê as notas da parte, ou muda os endereços dela: guarde-o como uma senha, e revogue o que se perdeu.
 - **Estranho** é todo o resto, também quem tem um certificado válido de outra pessoa.
 - **A chave da nota de outro prestador**, posta no que se assina (a nota substituída da DPS, a substituta do evento), não se procura: a resposta é a mesma, exista a nota ou não. A nota emitida assim não espera pela outra, e nada muda na outra.

@@ -4,6 +4,7 @@ import { before, describe, test } from 'node:test';
 import { nfseHere } from '../../../test/support/cli.ts';
 import { balcao, CANCELAMENTO, type NotaEmitida } from '../../../test/support/eventos.ts';
 import { request } from '../../../test/support/http.ts';
+import { enter, makeUsuario, startTestPainel } from '../../../test/support/painel.ts';
 import { startTestService } from '../../../test/support/service.ts';
 import { until } from '../../../test/support/until.ts';
 import { MISSES_MAX } from '../../base/http/misses.ts';
@@ -123,6 +124,18 @@ describe('the page of a note', () => {
     assert.ok(body.includes(MASKED) && !body.includes(CPF));
     const whole = await request(address, `/cidade/api/v1/nfse/${nota.chave_acesso}`);
     assert.ok(JSON.stringify(whole.body).includes(CPF));
+  });
+
+  test('is masked in the console too, where the reader of one document may not export many', async () => {
+    const painel = await startTestPainel(service);
+    const leitor = await enter(painel, await makeUsuario(painel, 'leitora@exemplo.gov.br', { cidade: 'leitura' }));
+    for (const where of ['notas', `notas/${nota.chave_acesso}`]) {
+      const { html } = await leitor.open(`/m/cidade/${where}`);
+      assert.ok(html.includes(MASKED) && !html.includes(CPF), where);
+    }
+    const one = await leitor.open(`/m/cidade/notas/${nota.chave_acesso}/nfse`);
+    assert.ok(one.html.includes(CPF));
+    assert.equal((await leitor.send('/m/cidade/exportacoes', { formato: 'csv' })).status, 403);
   });
 
   test('a cancelled one says since when, and offers nothing to confirm', async () => {
