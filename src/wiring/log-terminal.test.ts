@@ -5,7 +5,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { freshFolder } from '../../test/support/openssl.ts';
-import { describeEntry } from './log-lines.ts';
+import { describeEntry } from './log.ts';
 
 const AT = new Date(2026, 10, 30, 9, 5, 7).toISOString();
 
