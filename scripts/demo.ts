@@ -1,42 +1,32 @@
 /**
- * `npm run demo`: a whole production on this machine, for viewing. It runs a private PKI, the ADN simulator with mutual
- * TLS, and the service. A municipality with three providers issues ten signed notes in sequence. It stays up until
- * Ctrl-C; `--encerrar` makes it end by itself. `--pasta DIR` names another folder than `data-demo`, `PORT` another
- * port.
+ * `npm run demo`: a municipality at work on this machine, for showing. It runs a private PKI, the ADN simulator with
+ * mutual TLS, and the service. Two people can enter its console. Six months of notes follow while the console
+ * is open. It stays up until Ctrl-C; `--encerrar` makes it end by itself. `--pasta DIR` names another folder than
+ * `data-demo`, `PORT` another port.
  */
-import { createPrivateKey } from 'node:crypto';
-import { chmod, mkdir, readdir, readFile, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { chmod, mkdir, readdir, rm } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { certificatesOfPem } from '../src/documents/certificate.ts';
-import { type Signer, signXml } from '../src/documents/signing.ts';
-import { zoneOf } from '../src/fiscal/catalogs/catalogs.ts';
-import { momentIn } from '../src/fiscal/moment.ts';
-import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { lockFolder } from '../src/simulador/lock.ts';
-import type { CertificateFiles } from '../src/subjects/municipios/make-pki.ts';
-import {
-  openStage,
-  ROOT,
-  type Running,
-  registerTenant,
-  type Simulator,
-  startService,
-  startSimulator,
-} from './stage.ts';
+import { codeAt } from '../src/subjects/contas/one-time-code.ts';
+import { type Login, makeLogin } from './demo-logins.ts';
+import { type Cidade, holdOne, importPersonas, issueMonths, readSigners, SIGNING_CNPJS } from './demo-notas.ts';
+import { createTenant, openStage, ROOT, type Running, type Simulator, startService, startSimulator } from './stage.ts';
 
 const SLUG = 'exemplo';
 const EXAMPLE = 'examples/dps-producao.xml';
 const IBGE = '3550308';
-const NOTES = 10;
 const PORT = 8080;
-const AUTHORISED_WITHIN_MS = 30_000;
-const PROVIDERS = [
-  { documento: '11222333000181', razaoSocial: 'Padaria e Confeitaria Exemplo Ltda' },
-  { documento: '12345678000195', razaoSocial: 'Oficina de Software Exemplo Ltda' },
-  { documento: '11444777000161', razaoSocial: 'Consultoria Exemplo S/A' },
-];
+const PAINEL_PORT = 8081;
+/** The provider of the example DPS, beside the personas. */
+const PADARIA = '11222333000181';
+const PESSOAS = [
+  { login: 'atendente', nome: 'Ana Atendente', papel: 'atendimento' },
+  { login: 'auditora', nome: 'Aurora Auditora', papel: 'leitura' },
+] as const;
+/** The part of the notes that the simulated ADN refuses while they are made. */
+const RECUSAS = [{ codigo: 'E1289', tipo: 'nota', parte: 0.02 }];
 
 const LOCK = { name: 'demonstracao.pid', who: 'outra demonstração', option: '--pasta' };
 /** The folder of the PKI and of the simulator's data. */
@@ -47,6 +37,16 @@ type Wishes = { readonly encerrar: boolean; readonly pasta: string };
 let service: Running | undefined;
 let simulator: Simulator | undefined;
 let unlock: (() => Promise<void>) | undefined;
+/** Ctrl-C while the notes are made ends after their month. */
+let isOver = false;
+const ended = new Promise<void>((resolve) => {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      isOver = true;
+      resolve();
+    });
+  }
+});
 try {
   const wishes = wishesOf(process.argv.slice(2));
   unlock = await takeFolder(wishes.pasta);
@@ -55,6 +55,7 @@ try {
   console.error(`\nA demonstração parou: ${error instanceof Error ? error.message : String(error)}`);
   process.exitCode = 1;
 } finally {
+  process.stdin.pause();
   await service?.end('SIGINT');
   await simulator?.end('SIGINT');
   await unlock?.();
@@ -91,106 +92,99 @@ async function takeFolder(folder: string): Promise<() => Promise<void>> {
 }
 
 async function demonstrate({ pasta: folder, encerrar }: Wishes): Promise<void> {
-  say('Fazendo uma "ICP-Brasil" de teste: raiz, intermediária, três prestadores, o município…');
-  const stage = await openStage(
-    path.join(folder, STAGE),
-    PROVIDERS.map(({ documento }) => documento),
+  const began = performance.now();
+  const stageFolder = path.join(folder, STAGE);
+  say('Fazendo uma "ICP-Brasil" de teste: raiz, intermediária, os prestadores, o município…');
+  const stage = await openStage(stageFolder, [PADARIA, ...SIGNING_CNPJS], Date.now());
+  say('Subindo o ADN simulado, com TLS mútuo, e o serviço, com o PostgreSQL embutido…');
+  const env = await localEnv(folder);
+  [simulator, service] = await Promise.all([startSimulator(stage), startService(env)]);
+  const { address } = service;
+  const origin = /console do município +(\S+)/.exec(service.output())![1]!;
+  say(`Criando o município ${SLUG}, em produção, e as contas de duas pessoas…`);
+  await createTenant(stage, { slug: SLUG, ibge: IBGE, adn: simulator.address }, [], env);
+  const logins = await Promise.all(PESSOAS.map((pessoa) => makeLogin(pessoa, SLUG, origin, env)));
+  tellLogins(origin, logins, (performance.now() - began) / 1000);
+
+  say('Cadastrando os prestadores, e emitindo seis meses de notas; o console já mostra as que há:');
+  await importPersonas(stageFolder, SLUG, env);
+  await simulator.ask('/recusas', { method: 'PUT', body: JSON.stringify(RECUSAS) });
+  const cidade: Cidade = { endereco: `${address}/${SLUG}`, signers: await readSigners(stage.pki.prestadores) };
+  const retida = await holdOne(address);
+  const chave = await issueMonths(
+    cidade,
+    (mes, { notas, eventos, recusas }) => {
+      say(`  competência ${mes}  ${notas} notas, ${eventos} eventos, ${recusas} recusas`);
+      return !isOver;
+    },
     Date.now(),
   );
-  say(`  ${path.relative(process.cwd(), stage.pki.pasta)}`);
-  say('Subindo o ADN simulado, com TLS mútuo…');
-  simulator = await startSimulator(stage);
-  say(`  ${simulator.address}`);
-  say('Subindo o serviço, com o PostgreSQL embutido…');
-  const env = { NFSE_DATA_DIR: folder, PORT: process.env['PORT'] ?? String((await isFree(PORT)) ? PORT : 0) };
-  service = await startService(env);
-  say(`  ${service.address}`);
-  say(`Cadastrando o município ${SLUG}, em produção, e os três prestadores…`);
-  await registerTenant(stage, { slug: SLUG, ibge: IBGE, adn: simulator.address, providers: PROVIDERS }, env);
+  if (isOver) return;
+  await simulator.ask('/recusas', { method: 'PUT', body: '[]' });
   say('');
-  say(`Emitindo ${NOTES} notas assinadas, uma depois da outra:`);
-  const signers = await Promise.all(stage.pki.prestadores.slice(0, PROVIDERS.length).map(signerOf));
-  const keys: string[] = [];
-  for (let place = 0; place < NOTES; place += 1) {
-    keys.push(await issueOne(service.address, place, signers[place % PROVIDERS.length]!));
-  }
-  const { documentos } = await simulator.ask('/estado');
-  say('');
-  say(`O ADN simulado guarda ${documentos} notas. Olhe:`);
-  say(`  uma nota               curl -s ${service.address}/${SLUG}/api/v1/nfse/${keys[0]}`);
-  say(`  o que o ADN guarda     curl -s ${simulator.control}/documentos/${keys[0]}`);
-  say(`  estado do ADN          curl -s ${simulator.control}/estado`);
-  say(`  tabela de erros        ${service.address}/docs/erros`);
-  say(`  chaves e certificados  ${path.relative(process.cwd(), stage.pki.pasta)}`);
+  say('Pronto. Olhe:');
+  say(`  o console                    ${origin}`);
+  say(`  uma nota, como o tomador vê  ${address}/${SLUG}/nota/${chave}`);
+  say(`  uma nota retida, de ensaio   ${address}/integracao/nota/${retida}`);
+  say(`  a nota em JSON               curl -s ${address}/${SLUG}/api/v1/nfse/${chave}`);
+  say(`  o que o ADN guarda           curl -s ${simulator.control}/estado`);
+  say(`  documentação                 ${address}/docs`);
   const [provider] = stage.pki.prestadores;
   const [certificate, key] = [provider!.certificado, provider!.chave].map((file) => path.relative(process.cwd(), file));
   say('');
   say('Assine e emita a sua:');
   const own = path.relative(process.cwd(), path.join(folder, 'minha.xml'));
   say(`  npm run -s nfse -- assinar ${EXAMPLE} --certificado ${certificate} --chave ${key} --saida ${own}`);
-  say(`  npm run -s nfse -- emitir ${own} --municipio ${SLUG} --url ${service.address}`);
+  say(`  npm run -s nfse -- emitir ${own} --municipio ${SLUG} --url ${address}`);
   if (encerrar) return;
   say('');
   say('Ctrl-C encerra.');
-  await new Promise<void>((resolve) => {
-    process.once('SIGINT', () => resolve());
-    process.once('SIGTERM', () => resolve());
-  });
+  await ended;
 }
 
-async function issueOne(address: string, place: number, signer: Signer): Promise<string> {
-  const provider = PROVIDERS[place % PROVIDERS.length]!;
-  const value = `${(place + 1) * 150}.00`;
-  // The date in the municipality, which may differ from the date in UTC.
-  const today = momentIn(zoneOf(IBGE), Date.now()).date;
-  const xml = exampleXml({
-    tpAmb: '1',
-    // The series differs from the example's, which the user is advised to issue next.
-    serie: '2',
-    nDPS: String(place + 1),
-    dCompet: today,
-    'prest/CNPJ': provider.documento,
-    'prest/xNome': provider.razaoSocial,
-    'valores/vServPrest/vServ': value,
-  });
-  const began = performance.now();
-  const response = await fetch(`${address}/${SLUG}/api/v1/nfse/v101`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/xml' },
-    body: signXml(Buffer.from(xml), signer) as Uint8Array<ArrayBuffer>,
-  });
-  const issued = (await response.json()) as { chave_acesso: string; mensagem: string };
-  if (response.status !== 201) throw new Error(issued.mensagem);
-  const answered = performance.now() - began;
-  for (;;) {
-    const query = await fetch(`${address}/${SLUG}/api/v1/nfse/${issued.chave_acesso}`);
-    const { nota, protocolo } = (await query.json()) as {
-      nota: { status: string; numero: string };
-      protocolo: { status: string; mensagem_retorno: string };
-    };
-    const elapsed = performance.now() - began;
-    if (nota.status === 'autorizada') {
-      say(
-        `  ${String(place + 1).padStart(2)}  ${provider.razaoSocial.padEnd(36)} R$ ${value.padStart(8)}  ${issued.chave_acesso}  emitida em ${answered.toFixed(0)} ms, autorizada em ${elapsed.toFixed(0)} ms`,
-      );
-      return issued.chave_acesso;
-    }
-    if (protocolo.status === 'rejeitado') throw new Error(protocolo.mensagem_retorno);
-    if (elapsed > AUTHORISED_WITHIN_MS) throw new Error(`a nota ${issued.chave_acesso} não foi autorizada a tempo`);
-    await new Promise((resolve) => setTimeout(resolve, 25));
+/** Nothing of the demonstration is reached from another machine, nor reaches a database of the municipality. */
+async function localEnv(folder: string): Promise<NodeJS.ProcessEnv> {
+  const local = '127.0.0.1';
+  return {
+    NFSE_DATA_DIR: folder,
+    DATABASE_URL: '',
+    NFSE_HOST: local,
+    NFSE_PAINEL_HOST: local,
+    NFSE_PAINEL_URL: '',
+    NFSE_VIGIA_PORTA: '0',
+    PORT: process.env['PORT'] ?? String(await freePort(PORT)),
+    NFSE_PAINEL_PORTA: process.env['NFSE_PAINEL_PORTA'] ?? String(await freePort(PAINEL_PORT)),
+  };
+}
+
+/** The logins are shown once: nothing keeps the passwords. Enter shows a code anew, as the app of the person would. */
+function tellLogins(origin: string, logins: readonly Login[], seconds: number): void {
+  say('');
+  say(`O console está aberto, depois de ${seconds.toFixed(0)} s: ${origin}`);
+  for (const { nome, login, papel, senha } of logins) {
+    say(`  ${nome.padEnd(16)} login ${login.padEnd(10)} senha ${senha}   (papel ${papel})`);
   }
+  const tellCode = (): void => {
+    for (const { login, segredo } of logins) {
+      if (segredo !== undefined) say(`  código de ${login} agora: ${codeAt(segredo, Date.now())}`);
+    }
+  };
+  tellCode();
+  say('  Um código serve uma vez, por meio minuto: Enter mostra o de agora.');
+  say('  Só esta máquina entra, e só enquanto a demonstração dura.');
+  say('');
+  process.stdin.on('data', tellCode);
 }
 
-async function signerOf({ certificado, chave }: CertificateFiles): Promise<Signer> {
-  const [pem, key] = await Promise.all([readFile(certificado, 'utf8'), readFile(chave, 'utf8')]);
-  return { key: createPrivateKey(key), certificate: certificatesOfPem(pem)[0]! };
-}
-
-function isFree(port: number): Promise<boolean> {
+/** This port, or another one that is free. */
+function freePort(wanted: number): Promise<number> {
   return new Promise((resolve) => {
     const server = createServer();
-    server.once('error', () => resolve(false));
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+    server.once('error', () => resolve(freePort(0)));
+    server.listen(wanted, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => resolve(port));
+    });
   });
 }
 

@@ -160,21 +160,32 @@ export type Tenant = {
   readonly providers: readonly { readonly documento: string; readonly razaoSocial: string }[];
 };
 
+/** Creates the municipality, which trusts the stage and sends to its ADN. `command`: runs it. */
+export async function createTenant(
+  { pki }: Stage,
+  { slug, ibge, adn }: Omit<Tenant, 'providers'>,
+  settings: readonly string[],
+  env: NodeJS.ProcessEnv,
+  command: typeof run = run,
+): Promise<void> {
+  const trust = ['--ancoras', pki.ancoras, '--revogados', pki.revogados];
+  const keys = ['--adn-certificado', pki.municipio.certificado, '--adn-chave', pki.municipio.chave];
+  await command(
+    ['municipio', 'criar', slug, '--ibge', ibge, ...trust, '--adn', adn, '--adn-ca', pki.adn.ca, ...keys, ...settings],
+    env,
+  );
+}
+
 /** Registers the municipality and its providers with the commands of an operator. `command`: runs each of them. */
 export async function registerTenant(
-  { dir, pki }: Stage,
+  stage: Stage,
   tenant: Tenant,
   env: NodeJS.ProcessEnv,
   command: typeof run = run,
 ): Promise<void> {
-  const { slug, ibge, adn } = tenant;
-  const trust = ['--ancoras', pki.ancoras, '--revogados', pki.revogados];
-  const keys = ['--adn-certificado', pki.municipio.certificado, '--adn-chave', pki.municipio.chave];
-  const rate = ['--aliquota', '5.00'];
-  await command(
-    ['municipio', 'criar', slug, '--ibge', ibge, ...trust, '--adn', adn, '--adn-ca', pki.adn.ca, ...keys, ...rate],
-    env,
-  );
+  const { slug } = tenant;
+  const { dir } = stage;
+  await createTenant(stage, tenant, ['--aliquota', '5.00'], env, command);
   const file = path.join(dir, `${slug}-prestadores.csv`);
   const lines = tenant.providers.map(
     ({ documento, razaoSocial }, place) => `${documento},${razaoSocial},${1000 + place},sim,,`,

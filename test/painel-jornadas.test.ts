@@ -308,6 +308,7 @@ describe('every page', { skip }, () => {
     for (const where of [
       '/docs/conferir',
       `/integracao/nota/${nota.chave_acesso}`,
+      '/integracao/',
       '/docs',
       '/docs/erros',
       '/docs/erros/E0370',

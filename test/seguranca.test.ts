@@ -429,6 +429,14 @@ const daPagina = (traz: string, below?: string, more?: Partial<Pergunta>): Prova
   };
 };
 
+/** The form for a note without its key, filled in from the paper. */
+const procurar = (numero: string, tenant = TENANT): Pergunta => ({
+  path: `/${tenant}/`,
+  method: 'POST',
+  headers: FORM,
+  body: String(new URLSearchParams({ numero, documento: PRESTADOR, valor: '1.000,00' })),
+});
+
 const emitir = [xmlTo('nfse/v101'), jsonTo('nfse/v101')];
 const validar = [xmlTo('nfse/v101/validacao'), jsonTo('nfse/v101/validacao')];
 const PROVAS: Readonly<Record<string, Prova>> = {
@@ -495,6 +503,14 @@ const PROVAS: Readonly<Record<string, Prova>> = {
       [CHAVE, OUTRA_CHAVE],
     ),
     parte: { pergunta: { path: `/${TENANT}/nota/${CHAVE}` }, traz: NOME_TOMADOR },
+  },
+  mostrarBalcao: publico({ path: `/${TENANT}/` }),
+  procurarNota: {
+    pares: paresAt(
+      (tenant) => procurar(NUMERO, tenant),
+      (tenant) => procurar('999', tenant),
+    ),
+    parte: { pergunta: procurar(NUMERO), traz: 'Em processamento' },
   },
   conferirDocumento: publico({
     path: '/docs/conferir',
@@ -612,6 +628,9 @@ function assertOne(ha: Resposta, naoHa: Resposta, dito: Par['dito'], where: stri
   assert.equal(masked(ha.text), masked(naoHa.text), where);
 }
 
+/** Addresses that tell everybody whether something exists. */
+const TOLD_TO_ALL = ['existeNotaDaDps', 'procurarNota'];
+
 describe('an address says who may ask', () => {
   test('each of those that listen has a row, and each row is asked here', () => {
     for (const { id } of ALL) provaOf(id);
@@ -641,8 +660,8 @@ describe('an address says who may ask', () => {
             // The answer repeats the request.
             if (ha === naoHa) assert.equal(there.text, away.text);
             assert.deepEqual(there.asked, away.asked, where);
-          } else if (revela === 'existencia' && (who !== undefined || id === 'existeNotaDaDps')) {
-            assert.deepEqual([there.status, away.status], [id === 'existeNotaDaDps' ? 200 : 401, 404]);
+          } else if (revela === 'existencia' && (who !== undefined || TOLD_TO_ALL.includes(id))) {
+            assert.deepEqual([there.status, away.status], [TOLD_TO_ALL.includes(id) ? 200 : 401, 404]);
           } else if (id.startsWith('registrarEvento') && who !== undefined) {
             assert.deepEqual([there.status, away.status], [401, 404], there.text);
             assert.match(there.text, /"E9007"/);

@@ -44,7 +44,7 @@ const NNFSE_WIDTH = 13;
 const SERIE_WIDTH = 5;
 export const NDPS_WIDTH = 15;
 
-const CHAVE_LENGTH = 50;
+export const CHAVE_LENGTH = 50;
 /** Length of the key of an NF-e (Manual de Orientação do Contribuinte), which letters of a CNPJ do not change. */
 const CHAVE_NFE_LENGTH = 44;
 
@@ -123,13 +123,17 @@ export function mesOfProtocolo(protocolo: string): number {
 
 export function buildChave({ cMun, ambGer, documento, nNFSe, anoMes, codigo }: ChaveParts): string {
   const first49 =
-    requireFit('cMun', MUNICIPIO, cMun) +
-    ambGer +
-    registration(documento) +
-    padNumber('nNFSe', nNFSe, NNFSE_WIDTH) +
+    chavePrefixOf({ cMun, ambGer, documento, nNFSe }) +
     requireFit('anoMes', ANO_MES, anoMes) +
     requireFit('codigo', CODIGO, codigo);
   return first49 + chaveDigit(first49);
+}
+
+/** The beginning of every key of a note with this number: the month and the random digits follow. */
+export function chavePrefixOf({ cMun, ambGer, documento, nNFSe }: Omit<ChaveParts, 'anoMes' | 'codigo'>): string {
+  return (
+    requireFit('cMun', MUNICIPIO, cMun) + ambGer + registration(documento) + padNumber('nNFSe', nNFSe, NNFSE_WIDTH)
+  );
 }
 
 export function chaveDigit(first49: string): string {

@@ -30,11 +30,15 @@ const SEM_PIS_COFINS = '2027-01-01';
 /** The series and number in the identifier of an XML without number; the service computes those of the note. */
 const SEM_NUMERO = { serie: '70000', nDPS: '1' };
 
-/** A scenario as a DPS in XML, for a moment (milliseconds since 1970): its competence is that day. */
-export function xmlDe(cenario: Cenario, at: number): string {
-  const patch = patchDe(cenario, at);
+/**
+ * A scenario as a DPS in XML, for a moment (milliseconds since 1970): its competence is that day. `propria`: series, number and environment,
+ * where a municipality asks for them.
+ */
+export function xmlDe(cenario: Cenario, at: number, propria: Readonly<Partial<Record<DpsPath, string>>> = {}): string {
+  const patch: Patch = { ...patchDe(cenario, at), ...propria };
   const documento = (patch['prest/CPF'] ?? patch['prest/CNPJ'])!;
-  const id = dpsIdOf({ cLocEmi: MUNICIPIO_DAS_PERSONAS, documento, ...SEM_NUMERO });
+  const { serie = SEM_NUMERO.serie, nDPS = SEM_NUMERO.nDPS } = propria;
+  const id = dpsIdOf({ cLocEmi: MUNICIPIO_DAS_PERSONAS, documento, serie, nDPS });
   return exampleXml({ ...patch, '@Id': id });
 }
 

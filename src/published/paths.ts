@@ -22,6 +22,8 @@ export const MIGRAR_PATH = `${DOCS_PATH}/migrar`;
 export const ENSAIO_PATH = `${DOCS_PATH}/ensaio`;
 /** A page below a municipality for a taker with the key of a note. */
 export const CONSULTA_PATH = '/:municipio/nota/:chave';
+/** The page of a municipality for takers and small providers, with the form for a note. */
+export const BALCAO_PATH = '/:municipio/';
 /** The files that pages offer. */
 export const ARQUIVOS_PATH = `${DOCS_PATH}/arquivos`;
 

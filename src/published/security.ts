@@ -16,6 +16,7 @@ import { tentouMarkdown } from './o-que-se-tentou.ts';
 import type { DescribedRoute } from './openapi/described.ts';
 import {
   ARQUIVOS_PATH,
+  BALCAO_PATH,
   BUSCA_JSON_PATH,
   BUSCA_PATH,
   CONFERIR_PATH,
@@ -149,6 +150,24 @@ const PAGINAS: Readonly<
     acesso: { ...POR_CHAVE, parte: 'se a nota vale, de quem é e a quem, com o CPF mascarado, e os valores' },
     missCost: 1,
   },
+  mostrarBalcao: {
+    endereco: `GET ${BALCAO_PATH}`,
+    acesso: {
+      ...PUBLICO,
+      estranho: 'o formulário, e onde se emite; que o município existe, o nome já diz',
+    },
+  },
+  procurarNota: {
+    endereco: `POST ${BALCAO_PATH}`,
+    acesso: {
+      quem: 'quem tem a chave de acesso; ou o número, o CNPJ ou CPF do prestador e o valor',
+      revela: 'existencia',
+      estranho:
+        'se há nota com o número, o prestador e o valor que disse, se vale, e o serviço; nem a chave, nem nada do tomador; o que não confere responde como o que não há',
+      parte: 'com a chave, a página da nota',
+    },
+    missCost: 1,
+  },
 };
 
 const DESCRICAO_DO_PORTO: Acesso = { ...PUBLICO, estranho: 'a descrição do serviço SOAP, igual para todos' };
@@ -233,6 +252,8 @@ identifica, nada é segredo, e nada do que está nele tem valor fiscal.
 - **Parte** é quem assinou, ou mostra na conexão, o certificado do prestador, do tomador ou do intermediário da nota; o CNPJ se compara pela raiz.
 - **A chave de acesso e os protocolos abrem o que nomeiam**: quem os tem é tratado como parte na consulta. A chave tem nove dígitos sorteados, e quem procura por
   tentativas recebe 429 ([Limites](site/limites.md#frequência)). Não publique a chave de uma nota: com ela se lê a nota inteira, com o CPF do tomador.
+- **O que vê quem tem a chave**: a nota inteira, porque é dele. Os documentos (o XML, o JSON, o DANFSe) trazem o CPF inteiro, como a nota o traz; a página da nota, que se mostra e se manda a outros, e as telas do console o
+  mascaram. Sem a chave, pelo número, pelo prestador e pelo valor, só se sabe se a nota vale: nada do tomador, nem o caminho para a nota inteira. No console o papel \`leitura\` abre os documentos de uma nota de cada vez, e muitas de uma vez só se exportam a partir do papel \`atendimento\`.
 - **Um token** pergunta em nome de um CNPJ ou CPF, e nada mais: não emite, não registra, não pede outro ([Tokens](site/identidade.md)). Quem o tem lê as notas da parte, ou muda os endereços dela: guarde-o como uma senha, e revogue o que se perdeu.
 - **Estranho** é todo o resto, também quem tem um certificado válido de outra pessoa.
 - **A chave da nota de outro prestador**, posta no que se assina (a nota substituída da DPS, a substituta do evento), não se procura: a resposta é a mesma, exista a nota ou não. A nota emitida assim não espera pela outra, e nada muda na outra.

@@ -6,7 +6,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { KEYS_MAX, openBuckets, type Wanted } from '../base/http/buckets.ts';
 import { HOLD_MAX_MS, untilNobodyComes } from '../base/http/end-in-order.ts';
-import { listen } from '../base/http/listen.ts';
+import { listen, tryPlace } from '../base/http/listen.ts';
 import { takeCounted } from '../base/http/shared-buckets.ts';
 import type { Connection } from '../base/pg/servers.ts';
 import { ignoring } from '../base/traces/ignoring.ts';
@@ -32,8 +32,9 @@ const BACKOFF_MAX_MS = 30_000;
 const WAITING_MAX = 1_000;
 
 export async function startProcesses(config: Config, log: Logger, signal?: AbortSignal): Promise<Service> {
-  // A wrong certificate is reported before anything is opened.
+  // A wrong certificate and a port in use are reported before anything is opened.
   await readTls(config);
+  await tryPlace(config);
   const opened = await openStore(config, log, { signal });
   let copias: Copias | undefined;
   const processes = new Processes(config.processes, opened.connection, log);

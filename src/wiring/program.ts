@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import path from 'node:path';
+import { describeUnknown } from '../base/terminal/settings-file.ts';
 import { runCli } from '../doors/cli/cli.ts';
 import { type Config, painelUrlOf, readConfig, serviceUrlOf, vigiaUrlOf } from './config.ts';
 import type { Logger } from './log.ts';
@@ -69,6 +70,7 @@ try {
     transmit: (waitForEnd, asked) =>
       withConfig(async (config, log) => {
         endsAtOnce = config.traces !== undefined;
+        await warnOfSettings(log);
         await needData(config);
         const { startTransmitter } = await import('./service.ts');
         const transmitter = await startTransmitter(config, log, asked);
@@ -158,9 +160,15 @@ if (endsAtOnce) process.exit();
 
 /** The code for one process, or for several, is loaded only there. */
 async function startServing(config: Config, log: Logger, asked: AbortSignal): Promise<Service> {
-  for (const warning of await exposedSettings(readSettingsFile(settingsFile))) log.warn(warning);
+  await warnOfSettings(log);
   if (config.processes === 1) return (await import('./service.ts')).startService(config, log, asked);
   return (await import('./processes.ts')).startProcesses(config, log, asked);
+}
+
+/** Told before anything is opened, because a mistyped name may have changed where the data lies. */
+async function warnOfSettings(log: Logger): Promise<void> {
+  const exposed = await exposedSettings(readSettingsFile(settingsFile));
+  for (const warning of [...exposed, ...describeUnknown(process.env)]) log.warn(warning);
 }
 
 /** The settings of the environment, with the settings file beneath it: read when a command first needs a setting. */

@@ -5,6 +5,7 @@
 
 import { ASIDE_CPU_MAX_MS } from '../base/http/aside.ts';
 import { CLOSE_MAX_MS } from '../base/http/end-in-order.ts';
+import { tryPlace } from '../base/http/listen.ts';
 import type { Transmitting } from '../base/terminal/command.ts';
 import { createRestDoor } from '../doors/rest/door.ts';
 import { beginOnce } from './begin.ts';
@@ -42,6 +43,7 @@ export type Service = {
 /** Starts everything; resolves when the door answers. `signal` aborts an update of the database that is under way, and is thrown. */
 export async function startService(config: Config, log: Logger, signal?: AbortSignal): Promise<Service> {
   const tls = await readTls(config);
+  await tryPlace(config);
   const traces = await startTraces(config, log, 'requisicoes');
   const collector = new Collector('1', 'requisicoes');
   const { told, begin } = createServing(log, collector);

@@ -139,6 +139,6 @@ export function refuse(door: Door, visit: Visit, { refusal, campo, status, em, h
 }
 
 /** `to`: relative to the requested address, so that it works behind any public address. */
-export function redirect(status: 307 | 308, to: string): HttpAnswer {
+export function redirect(status: 303 | 307 | 308, to: string): HttpAnswer {
   return { status, headers: { ...API_HEADERS, Location: to }, body: '' };
 }

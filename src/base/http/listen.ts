@@ -1,6 +1,6 @@
 /** The listening address of an HTTP server. */
 import { once } from 'node:events';
-import type { AddressInfo, Server } from 'node:net';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 
 export type Place = {
   readonly host: string;
@@ -15,6 +15,16 @@ export async function listen(server: Server, { host, port, socket }: Place, isTl
   server.listen(socket === undefined ? { host: host === 'localhost' ? '127.0.0.1' : host, port } : { fd: socket });
   await once(server, 'listening');
   return addressOf(server.address() as AddressInfo, isTls ? 'https' : 'http');
+}
+
+/** Rejects if the place cannot be listened on, as {@link listen} would: a port in use is told before anything is made. */
+export async function tryPlace(place: Place): Promise<void> {
+  // A socket that listens already, or a port to be chosen, is always free.
+  if (place.socket !== undefined || place.port === 0) return;
+  const probe = createServer();
+  await listen(probe, place, false);
+  probe.close();
+  await once(probe, 'close');
 }
 
 function addressOf({ address, family, port }: AddressInfo, scheme: 'http' | 'https'): string {

@@ -79,9 +79,17 @@ function nameFaultOf(name: string): string | undefined {
   return `não existe o ajuste ${name}.${nearestText(name)} nfse config mostra todos.`;
 }
 
-/** The text ` Seria PORT?`, or nothing. */
+/** A warning for each name in an environment that looks like a setting, and is none. Those of our tests are not warned of. */
+export function describeUnknown(env: NodeJS.ProcessEnv): readonly string[] {
+  return Object.keys(env)
+    .filter((name) => /^NFSE_(?!TEST_)/.test(name) && !Object.hasOwn(VARIABLES, name))
+    .map((name) => `o ambiente tem ${name}, que não é um ajuste e não vale nada.${nearestText(name)}`);
+}
+
+/** The text ` Seria PORT?`, or nothing. A prefix too many or too few comes before a slip of letters. */
 export function nearestText(name: string): string {
-  const near = findNearest(name, Object.keys(VARIABLES));
+  const prefixed = [name.replace(/^NFSE_/, ''), `NFSE_${name}`].find((one) => Object.hasOwn(VARIABLES, one));
+  const near = prefixed ?? findNearest(name, Object.keys(VARIABLES));
   return near === undefined ? '' : ` Seria ${near}?`;
 }
 

@@ -1,7 +1,7 @@
 /** `nfse config`: every setting, its effective value and origin, and a file to start from. Secrets are never shown. */
 
 import { type CliWorld, type Command, JSON_OPTION, type SettingsKnown } from '../../base/terminal/command.ts';
-import { faultText, nearestText, type SettingsFault } from '../../base/terminal/settings-file.ts';
+import { describeUnknown, faultText, nearestText, type SettingsFault } from '../../base/terminal/settings-file.ts';
 import { jsonText } from '../../base/terminal/text.ts';
 import { VARIABLES, type Variable } from '../../base/terminal/variables.ts';
 
@@ -38,7 +38,7 @@ async function showSettings(world: CliWorld, asJson: boolean): Promise<number> {
   if (problems.length === 0 && known.problem !== undefined) problems.push({ line: undefined, what: known.problem });
   const others = known.text?.assignments.filter(({ name }) => !Object.hasOwn(VARIABLES, name)) ?? [];
   problems.sort((one, other) => (one.line ?? 0) - (other.line ?? 0));
-  const warnings = [...known.warnings, ...unknownOf(known.env)];
+  const warnings = [...known.warnings, ...describeUnknown(known.env)];
   world.out(asJson ? settingsJson() : [...settingsLines(), ''].join('\n'));
   return problems.length === 0 ? 0 : 1;
 
@@ -120,13 +120,6 @@ function settingLines({ nome, valor, origem, linha, para_que }: Shown): readonly
   const from = { ambiente: 'do ambiente', arquivo: `linha ${linha} do arquivo`, padrao: 'padrão' };
   const value = valor === null || origem === null ? 'sem valor' : `${valor}  (${from[origem]})`;
   return [`${nome}: ${value}`, `    ${para_que}`];
-}
-
-/** Names in the environment that look like settings of ours, and are not. */
-function unknownOf(env: NodeJS.ProcessEnv): readonly string[] {
-  return Object.keys(env)
-    .filter((name) => name.startsWith('NFSE_') && !Object.hasOwn(VARIABLES, name))
-    .map((name) => `o ambiente tem ${name}, que não é um ajuste e não vale nada.${nearestText(name)}`);
 }
 
 /** Every setting as a comment, with its default. */

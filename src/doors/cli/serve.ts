@@ -40,7 +40,7 @@ async function serve(world: CliWorld): Promise<number> {
       running = started;
       return tellAddress(world, started, ended);
     }, asked);
-  return runToEnd(world, ended, run);
+  return runToEnd(world, ended, run, () => running !== undefined);
 }
 
 async function tellAddress(
@@ -102,8 +102,10 @@ function painelLines(painel: Running['painel']): readonly string[] {
 }
 
 async function transmit(world: CliWorld): Promise<number> {
+  let hasStarted = false;
   const ended = waitForSignal();
   const waitForEnd = async ({ location, vigia }: Transmitting): Promise<void> => {
+    hasStarted = true;
     if (vigia !== undefined) {
       world.out('address' in vigia ? `Vigiado em ${vigia.address}/metrics\n` : `Não é vigiado: ${vigia.problem}.\n`);
     }
@@ -111,22 +113,36 @@ async function transmit(world: CliWorld): Promise<number> {
     await ended;
     world.out('\nEncerrando…\n');
   };
-  return runToEnd(world, ended, (asked) => world.transmit(waitForEnd, asked));
+  return runToEnd(
+    world,
+    ended,
+    (asked) => world.transmit(waitForEnd, asked),
+    () => hasStarted,
+  );
 }
 
-/** Runs until the signal. A signal interrupts an update of the database; the next start continues it. */
+/**
+ * Runs until the signal. A signal interrupts an update of the database; the next start continues it. A Ctrl-C also reaches the programs that
+ * make the database: their failure during a start is the end that was asked for.
+ */
 async function runToEnd(
   world: CliWorld,
   ended: Promise<EndSignal>,
   run: (asked: AbortSignal) => Promise<void>,
+  hasStarted: () => boolean,
 ): Promise<number> {
   const asked = new AbortController();
   void ended.then(() => asked.abort());
   try {
     await run(asked.signal);
   } catch (error) {
-    if (error !== asked.signal.reason) throw error;
-    world.out('\nEncerrado durante a atualização do banco; a próxima partida a continua.\n');
+    const isUpdate = error === asked.signal.reason;
+    if (!isUpdate && (!asked.signal.aborted || hasStarted())) throw error;
+    world.out(
+      isUpdate
+        ? '\nEncerrado durante a atualização do banco; a próxima partida a continua.\n'
+        : '\nEncerrado antes de ficar pronto, como se pediu; a próxima partida recomeça.\n',
+    );
   }
   return 0;
 }

@@ -18,6 +18,7 @@ import type { World } from '../../base/world/world.ts';
 import { openWaits } from '../../subjects/avisos/mudancas.ts';
 import { ensaioRoutes } from '../../subjects/ensaios/paginas.rest.ts';
 import { rememberLacking } from '../../subjects/municipios/conferir-arquivos.ts';
+import { answerLost } from '../../subjects/notas/consulta.rest.ts';
 import { pageRoutes } from '../../subjects/notas/paginas.rest.ts';
 import { soapRoutes } from '../soap/routes.ts';
 import { municipioRoutes } from './municipio-routes.ts';
@@ -129,9 +130,10 @@ async function answerTrouble(
   const slug = firstSegmentOf(request.url);
   const municipio = slug === undefined ? undefined : await findMunicipio(door, visit, slug);
   const isElsewhere = trouble === 'unknown_path' && slug !== undefined && municipio === undefined;
-  if (isElsewhere) return refuse(door, visit, refuseUnknownMunicipio(slug));
+  if (isElsewhere) return answerLost(door, visit, refuseUnknownMunicipio(slug));
   const nearby = municipio === undefined ? [] : findNearby(trouble, request);
-  return refuse(door, visit, refuseTrouble(trouble, allow, request.url, nearby));
+  const refused = refuseTrouble(trouble, allow, request.url, nearby);
+  return trouble === 'unknown_path' ? answerLost(door, visit, refused) : refuse(door, visit, refused);
 }
 
 /** Routes that still serve their purpose. */

@@ -122,6 +122,12 @@ small { font-size: .8rem; }
 .nota div { display: grid; grid-template-columns: minmax(7rem, 14rem) minmax(0, 1fr); gap: 1rem; padding: .3rem 0; border-bottom: 1px solid var(--line); }
 .nota dt { color: var(--quiet); }
 .nota dd { margin: 0; overflow-wrap: anywhere; }
+.consulta input { width: 100%; max-width: 34rem; font: inherit; color: inherit; background: var(--paper); padding: .5rem .75rem;
+  border: 1px solid var(--edge); border-radius: .375rem; }
+.consulta fieldset { border: 1px solid var(--line); border-radius: .375rem; margin: 0 0 1rem; max-width: 36rem; }
+.consulta button { font: inherit; color: inherit; background: var(--sheet); padding: .5rem .9rem; cursor: pointer;
+  border: 1px solid var(--edge); border-radius: .375rem; }
+.agir code { overflow-wrap: anywhere; }
 .notice { border-left: .25rem solid var(--link); background: var(--sheet); padding: .6rem 1rem; }
 .origin { color: var(--quiet); font-size: .9rem; border-top: 1px solid var(--line); margin-top: 2rem; padding-top: .75rem; }
 .around { display: flex; flex-wrap: wrap; gap: .75rem; margin-top: 1.5rem; }
@@ -159,11 +165,17 @@ figcaption { font-weight: 600; margin-bottom: .35rem; }
   h1 { font-size: 1.35rem; }
   .groups { flex-wrap: nowrap; overflow-x: auto; margin: 0 -1rem; padding: .15rem 1rem .5rem; }
   .groups a { flex: none; }
+  .nota div { grid-template-columns: minmax(0, 2fr) minmax(0, 3fr); gap: .75rem; }
   .codes a { display: block; }
   .codes a span { display: block; }
   pre { padding: .6rem .75rem; }
 }
-@media print { body { background: #fff; color: #000; } .around, nav { display: none; } }
+@media print {
+  :root { --text: #000; --quiet: #444; --line: #bbb; --paper: #fff; --sheet: #fff; --link: #000; }
+  body { background: #fff; color: #000; }
+  .around, .agir, nav { display: none; }
+  .nota div { break-inside: avoid; }
+}
 `;
 
 export function digestOf(text: string): string {

@@ -9,13 +9,13 @@ import { emit, request } from '../../../test/support/http.ts';
 import { freshFolder } from '../../../test/support/openssl.ts';
 import { ROOT, type Said } from '../../../test/support/process.ts';
 import { startTestService } from '../../../test/support/service.ts';
-import { untilTrue } from '../../../test/support/until.ts';
 import { avisosDeAliquotas } from '../../base/world/avisos-aliquotas.ts';
 import { tabelaEmbarcada } from '../../fiscal/aliquotas-ibs-cbs.ts';
 import { LINHAS_IBS_CBS } from '../../fiscal/catalogs/catalogs.ts';
 import { exampleXml } from '../../fiscal/rules/example.ts';
 import { migrate } from '../../wiring/migrate.ts';
 import { createStore } from '../../wiring/store.ts';
+import { REPEATED } from './aliquotas.job.ts';
 
 const folder = freshFolder();
 const HEAD = 'tributo,uf,municipio,cclasstrib,inicio,fim,aliquota,fonte,ato';
@@ -306,11 +306,17 @@ describe('before a competence without a rate', () => {
       'REDUTOR-COMPRA-GOV sem percentual na tabela desde a competência 01/07/2027: as notas de compras governamentais (tpEnteGov) são emitidas e ficam retidas, sem ir ao ADN, até o percentual ser importado (nfse aliquotas importar ARQUIVO).',
     ]);
 
-    const service = await startTestService({ clock: { now: NOW } });
-    const isTold = (): boolean => service.logged.some(({ message }) => message.startsWith('CBS sem alíquota'));
-    await untilTrue(isTold, 'the warning in the log');
+    const service = await startTestService({ clock: { now: NOW }, worker: false });
     await run(['municipio', 'criar', 'alfa', '--ibge', '3550308', '--ambiente', 'homologacao'], service.pool);
     const shown = await run(['municipio', 'mostrar', 'alfa'], service.pool);
     assert.match(shown.out, /aviso +CBS sem alíquota na tabela desde a competência 01\/01\/2027/);
+    const look = async (): Promise<number> => {
+      service.logged.length = 0;
+      for (const { work } of REPEATED) await work(service.world);
+      return service.logged.filter(({ message }) => message.startsWith('CBS sem alíquota')).length;
+    };
+    assert.equal(await look(), 0, 'a newcomer has rehearsals alone');
+    assert.equal((await run(['municipio', 'criar', 'beta', '--ibge', '3304557'], service.pool)).code, 0);
+    assert.equal(await look(), 1);
   });
 });

@@ -20,6 +20,11 @@ export function describeSecret(secret: string, login: string, issuer: string): s
   return codesOf(secret, login, issuer).toString();
 }
 
+/** The code of an instant, in milliseconds since 1970. */
+export function codeAt(secret: string, instant: number): string {
+  return codesOf(secret, '', '').generate({ timestamp: instant });
+}
+
 /** The time step of a code; undefined: it belongs to no accepted step. */
 export function stepOf(code: string, secret: string, now: number): number | undefined {
   const token = code.replace(/\s/g, '');

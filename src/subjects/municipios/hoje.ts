@@ -85,7 +85,8 @@ export async function overviewOf(world: HojeWorld, slug: string): Promise<Hoje> 
       store.municipios.findProblem(slug),
       store.circuitos.find(slug),
       countEventos(world, slug),
-      avisosDeAliquotas(world),
+      // A rehearsal loses nothing by a missing rate; its held notes are told below.
+      AMBIENTES[municipio.ambiente].transmits ? avisosDeAliquotas(world) : [],
       store.auditoria.readState(slug),
       lookSlowly(world, municipio),
     ]);

@@ -13,7 +13,7 @@ import { batchLookups } from '../../base/pg/batch-lookups.ts';
 import { type Db, ONE_BY_ONE, rowReader } from '../../base/pg/open.ts';
 import { planMonthly, planOnce } from '../../base/pg/planned.ts';
 import { quoteWords } from '../../base/pg/sql.ts';
-import { mesOfChave, mesOfProtocolo } from '../../fiscal/chave.ts';
+import { CHAVE_LENGTH, mesOfChave, mesOfProtocolo } from '../../fiscal/chave.ts';
 import { type NotaEstado, type NotaTrigger, RASCUNHOS } from '../../fiscal/nota.ts';
 import { notaIssuing } from './issue.rows.ts';
 import { withdrawNota } from './withdraw.rows.ts';
@@ -90,6 +90,7 @@ export function notaStore({ pool, recent, onStored, announce }: StoreSetup) {
     ...notaClaims(pool),
     findByChave: (tenant: string, chave: string): Promise<NotaRow | undefined> =>
       byChave(tenant, chave, mesOfChave(chave)),
+    findChave: findChave.bind(null, pool),
     /** The keys of these notas that the ADN has decided, or that need no decision. */
     listDecided: async (tenant: string, chaves: readonly string[]): Promise<readonly string[]> => {
       const byMes = [...Map.groupBy(chaves, mesOfChave)];
@@ -157,6 +158,14 @@ export function notaStore({ pool, recent, onStored, announce }: StoreSetup) {
     readNfse: readNfses.bind(null, pool, recent),
     keepForTransmission: recent.keep,
   };
+}
+
+/** The key, one at most, that begins so, of a nota with this value, a decimal text. Digits alone follow, which every collation sorts alike. */
+async function findChave(pool: Db, tenant: string, prefix: string, valor: string): Promise<string | undefined> {
+  const text = `select n.chave_acesso from notas n where n.tenant = $1 and n.chave_acesso between $2 and $3
+    and n.valor_servico = $4::numeric limit 1`;
+  const [from, to] = ['0', '9'].map((digit) => prefix.padEnd(CHAVE_LENGTH, digit));
+  return (await pool.query<{ chave_acesso: string }>(text, [tenant, from, to, valor])).rows[0]?.chave_acesso;
 }
 
 /** Recently stored documents come from the memory of the process, the others from the database as bytes. */

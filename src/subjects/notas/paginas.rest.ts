@@ -1,16 +1,14 @@
-/** Public pages for people: check a document as in the sandbox, migrate one from the national API, or show a note by its key. */
-import { setTimeout as pause } from 'node:timers/promises';
-import { API_HEADERS, attend, refuse } from '../../base/http/attend.ts';
+/** Public pages for people: check a document as in the sandbox, migrate one from the national API, or consult a note. */
+import { attend, refuse } from '../../base/http/attend.ts';
 import { clientOf } from '../../base/http/caller.ts';
 import type { HttpAnswer } from '../../base/http/message.ts';
 import { addLimits } from '../../base/http/quotas.ts';
-import { refuseTooManyMisses, refuseTrouble, refuseUnavailable } from '../../base/http/refusals.ts';
+import { refuseTrouble, refuseUnavailable } from '../../base/http/refusals.ts';
 import { refuseAsFlow } from '../../base/http/repetition.ts';
 import type { HttpRoute } from '../../base/http/router.ts';
 import {
   CROWD_WAIT_S,
   CROWDED_BODIES,
-  CROWDED_QUESTIONS,
   CROWDED_SERVICE,
   type Door,
   findMunicipio,
@@ -20,27 +18,17 @@ import {
 import { noForm, readForm } from '../../base/pages/forms.ts';
 import { SANDBOX_SLUG } from '../../fiscal/ambiente.ts';
 import { BODY_MAX_BYTES } from '../../published/http-limits.ts';
-import { CONFERIR_PATH, CONSULTA_PATH, DOCS_PATH, ERROS_PATH, MIGRAR_PATH } from '../../published/paths.ts';
+import { CONFERIR_PATH, DOCS_PATH, ERROS_PATH, MIGRAR_PATH } from '../../published/paths.ts';
 import { framePage, relativePath } from '../../published/site/frame.ts';
-import { document, type Html, html, PAGE_POLICY } from '../../published/site/page-shell.ts';
+import { type Html, html } from '../../published/site/page-shell.ts';
 import { annotated } from './annotated.page.ts';
 import { conferir } from './conferir.ts';
-import { findNotaPublica, type NotaPublica } from './consulta-publica.ts';
+import { consultaRoutes, page } from './consulta.rest.ts';
 import { migrarDps } from './migrar-dps.ts';
 import { differences, migrated } from './migrated.page.ts';
 import type { Municipio } from './queries.ts';
 import { weigh } from './unwrap.ts';
 import { validateNota } from './validate.ts';
-
-const HEADERS: Readonly<Record<string, string>> = {
-  ...API_HEADERS,
-  'Content-Type': 'text/html; charset=utf-8',
-  'Content-Security-Policy': PAGE_POLICY,
-  'Referrer-Policy': 'no-referrer',
-  'X-Robots-Tag': 'noindex',
-};
-
-const page = (text: string, status = 200): HttpAnswer => ({ status, headers: HEADERS, body: text });
 
 /** A page with a form for a document, pasted or as a file, and its result. */
 type DocumentPage = {
@@ -152,63 +140,6 @@ mudado, para assinar e enviar. Vale o que vale no ambiente de integração. Nada
 export const conferirPage = (): string => askPage(CONFERIR);
 export const migrarPage = (): string => askPage(MIGRAR);
 
-// The page of one note.
-
-async function consult(door: Door, visit: Visit): Promise<HttpAnswer> {
-  const { request } = visit;
-  const { municipio: slug, chave } = request.params;
-  const client = clientOf(request, door.options.trustProxy);
-  const turn = door.misses.turnOf(client);
-  if (turn === undefined) return refuse(door, visit, refuseUnavailable(CROWDED_QUESTIONS, CROWD_WAIT_S));
-  if (turn > 0) await pause(turn);
-  const municipio = await findMunicipio(door, visit, slug!);
-  const nota = municipio && (await findNotaPublica(door.world, municipio, chave!.replace(/^NFS/, '')));
-  if (nota !== undefined) return page(notaPage(nota));
-  const wait = await door.misses.count(client, 1);
-  if (wait !== undefined) return refuse(door, visit, refuseTooManyMisses(wait));
-  return page(UNKNOWN, 404);
-}
-
-/** The answer is the same for a missing municipality, a missing note and an invalid key. */
-const UNKNOWN = document(
-  'Nota não encontrada',
-  html`
-<h1>Nota não encontrada</h1>
-<p>Neste endereço não há nota com esta chave de acesso (E301). Confira os 50 dígitos, que estão na nota impressa, e o município que a emitiu.</p>
-<p>Toda nota autorizada se consulta também no <a href="https://www.nfse.gov.br/ConsultaPublica/" rel="noreferrer">portal nacional da NFS-e</a>.</p>
-`,
-);
-
-function notaPage({
-  chave,
-  municipio,
-  tom,
-  situacao,
-  diz,
-  substituidaPor,
-  fatos,
-  temDanfse,
-  nacional,
-}: NotaPublica): string {
-  const danfse = `../api/v1/danfse/${chave}`;
-  return document(
-    `Nota ${situacao.toLowerCase()}`,
-    html`
-<h1>Nota fiscal de serviço eletrônica</h1>
-<p class="situacao ${tom}"><b>${situacao}.</b> ${diz}${
-      substituidaPor === undefined ? undefined : html` A que vale é <a href="${substituidaPor}">${substituidaPor}</a>.`
-    }</p>
-<dl class="nota">
-${fatos.map(([nome, valor]) => html`<div><dt>${nome}</dt><dd>${valor}</dd></div>\n`)}<div><dt>Chave de acesso</dt><dd><code>${chave}</code></dd></div>
-</dl>
-${temDanfse ? html`<p><a href="${danfse}">Nota impressa (DANFSe, em PDF)</a></p>\n` : undefined}${
-  nacional === undefined
-    ? html`<p class="quiet">Emitida em ${municipio}. Não está no portal nacional.</p>`
-    : html`<p><a href="${nacional}" rel="noreferrer">Conferir no portal nacional da NFS-e</a>, que diz o mesmo. Emitida em ${municipio}.</p>`
-}`,
-  );
-}
-
 export function pageRoutes(door: Door): readonly HttpRoute[] {
   const route = (method: 'GET' | 'POST', path: string, work: (visit: Visit) => Promise<HttpAnswer>): HttpRoute => ({
     method,
@@ -217,6 +148,6 @@ export function pageRoutes(door: Door): readonly HttpRoute[] {
   });
   return [
     ...[CONFERIR, MIGRAR].map((asked) => route('POST', asked.path, (visit) => showSent(door, visit, asked))),
-    route('GET', CONSULTA_PATH, (visit) => consult(door, visit)),
+    ...consultaRoutes(door),
   ];
 }

@@ -1,0 +1,143 @@
+/** Public pages of a municipality for takers and small providers: the form for a note, and the page of one. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { API_HEADERS, attend, redirect, refuse } from '../../base/http/attend.ts';
+import { clientOf } from '../../base/http/caller.ts';
+import type { HttpAnswer, HttpRequest } from '../../base/http/message.ts';
+import {
+  refuseTooManyMisses,
+  refuseTrouble,
+  refuseUnavailable,
+  refuseUnknownMunicipio,
+} from '../../base/http/refusals.ts';
+import type { Refused } from '../../base/http/route.ts';
+import type { HttpRoute } from '../../base/http/router.ts';
+import {
+  CROWD_WAIT_S,
+  CROWDED_BODIES,
+  CROWDED_QUESTIONS,
+  type Door,
+  findMunicipio,
+  siteOf,
+  type Visit,
+} from '../../base/http/visit.ts';
+import { type Form, readForm } from '../../base/pages/forms.ts';
+import { whyNoChave } from '../../fiscal/chave.ts';
+import { BALCAO_PATH, CONSULTA_PATH } from '../../published/paths.ts';
+import { PAGE_POLICY } from '../../published/site/page-shell.ts';
+import { type Balcao, balcaoPage, lostPage, notaPage, UNKNOWN_PAGE } from './consulta.page.ts';
+import { findNotaPeloNumero, findNotaPublica, type NotaPublica, nameOf, whyNoNumero } from './consulta-publica.ts';
+import type { Municipio } from './queries.ts';
+
+const HEADERS: Readonly<Record<string, string>> = {
+  ...API_HEADERS,
+  'Content-Type': 'text/html; charset=utf-8',
+  'Content-Security-Policy': PAGE_POLICY,
+  'Referrer-Policy': 'no-referrer',
+  'X-Robots-Tag': 'noindex',
+};
+
+/** An answer with a page for people, kept by nobody. */
+export const page = (text: string, status = 200): HttpAnswer => ({ status, headers: HEADERS, body: text });
+
+/** Answers what is not at an address: a page for a browser, and the refusal for a program. */
+export function answerLost(door: Door, visit: Visit, refused: Refused): HttpAnswer {
+  const { request, municipio } = visit;
+  const answer = refuse(door, visit, refused);
+  if (!asksForPage(request)) return answer;
+  const site = siteOf(door, request);
+  const balcao = municipio && `${site}/${municipio.tenant}/`;
+  const mensagem = refused.refusal.faults.map((fault) => fault.mensagem).join(' ');
+  return { ...answer, ...page(lostPage(mensagem, site, balcao), answer.status) };
+}
+
+/** Browsers name HTML when they open an address; programs that take anything do not. */
+function asksForPage({ method, headers: { accept } }: HttpRequest): boolean {
+  return method === 'GET' && accept?.includes('text/html') === true;
+}
+
+/** The form has four short fields. */
+const FORM_MAX_BYTES = 4_096;
+
+/** Looks a note up within the limits of guessing; the answer is the same for all that is not there. */
+async function lookUp(
+  door: Door,
+  visit: Visit,
+  find: () => Promise<NotaPublica | undefined>,
+): Promise<NotaPublica | HttpAnswer> {
+  const client = clientOf(visit.request, door.options.trustProxy);
+  const turn = door.misses.turnOf(client);
+  if (turn === undefined) return refuse(door, visit, refuseUnavailable(CROWDED_QUESTIONS, CROWD_WAIT_S));
+  if (turn > 0) await pause(turn);
+  const nota = await find();
+  if (nota !== undefined) return nota;
+  const wait = await door.misses.count(client, 1);
+  return wait === undefined ? page(UNKNOWN_PAGE, 404) : refuse(door, visit, refuseTooManyMisses(wait));
+}
+
+async function consult(door: Door, visit: Visit): Promise<HttpAnswer> {
+  const { municipio: slug, chave } = visit.request.params;
+  const found = await lookUp(door, visit, async () => {
+    const municipio = await findMunicipio(door, visit, slug!);
+    return municipio && findNotaPublica(door.world, municipio, chave!.replace(/^NFS/, ''));
+  });
+  if ('status' in found) return found;
+  return page(notaPage(found, `${siteOf(door, visit.request)}/${slug}/nota/${found.chave}`));
+}
+
+async function showBalcao(door: Door, visit: Visit): Promise<HttpAnswer> {
+  const municipio = await findMunicipio(door, visit, visit.request.params['municipio']!);
+  if (municipio === undefined)
+    return answerLost(door, visit, refuseUnknownMunicipio(visit.request.params['municipio']!));
+  return page(balcaoPage(balcaoOf(municipio)));
+}
+
+const balcaoOf = ({ tenant, codigoIbge, ambiente }: Municipio): Balcao => ({
+  nome: nameOf(tenant, codigoIbge),
+  temNumeros: codigoIbge !== undefined,
+  isEnsaio: ambiente !== 'producao',
+});
+
+/** A key leads to the page of its note; a number is looked up, and misses count as those of a key. */
+async function search(door: Door, visit: Visit): Promise<HttpAnswer> {
+  const slug = visit.request.params['municipio']!;
+  const municipio = await findMunicipio(door, visit, slug);
+  if (municipio === undefined) return refuse(door, visit, refuseUnknownMunicipio(slug));
+  const body = await visit.request.readBody(FORM_MAX_BYTES);
+  if (body === 'crowded') return refuse(door, visit, refuseUnavailable(CROWDED_BODIES, CROWD_WAIT_S));
+  if (typeof body === 'string') return refuse(door, visit, refuseTrouble(body, undefined));
+  const form = await readForm(visit.request.headers['content-type'], body);
+  const again = (problema: string, pedido?: Balcao['pedido']): HttpAnswer =>
+    page(balcaoPage({ ...balcaoOf(municipio), problema, pedido }), 422);
+  if ('problem' in form) return again(form.problem);
+  const asked = readAsked(form);
+  const { chave, ...pedido } = asked;
+  if (chave !== '') {
+    const wrong = whyNoChave(chave);
+    return wrong === undefined ? redirect(303, `nota/${chave}`) : again(wrong, asked);
+  }
+  const { codigoIbge } = municipio;
+  if (codigoIbge === undefined) return again('Escreva a chave de acesso da nota.', asked);
+  const wrong = whyNoNumero(pedido);
+  if (wrong !== undefined) return again(wrong, asked);
+  const found = await lookUp(door, visit, () => findNotaPeloNumero(door.world, { ...municipio, codigoIbge }, pedido));
+  return 'status' in found ? found : page(notaPage(found));
+}
+
+/** A printed key has blanks, and dots or dashes, between its groups. */
+function readAsked(form: Form): NonNullable<Balcao['pedido']> {
+  const chave = form.text('chave').replace(/^\s*NFS(?:-?e)?|[\s.\-/]+/gi, '');
+  return { chave, numero: form.text('numero'), documento: form.text('documento'), valor: form.text('valor') };
+}
+
+export function consultaRoutes(door: Door): readonly HttpRoute[] {
+  const route = (method: 'GET' | 'POST', path: string, work: typeof consult): HttpRoute => ({
+    method,
+    path,
+    handle: (request) => attend(door, request, path, (visit) => work(door, visit)),
+  });
+  return [
+    route('GET', CONSULTA_PATH, consult),
+    route('GET', BALCAO_PATH, showBalcao),
+    route('POST', BALCAO_PATH, search),
+  ];
+}
