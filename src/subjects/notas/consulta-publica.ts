@@ -80,7 +80,7 @@ export type NumeroPedido = Readonly<Record<'numero' | 'documento' | 'valor', str
 
 /** Why a field is no number, document or value, as a sentence; the database is not asked. */
 export function whyNoNumero({ numero, documento, valor }: NumeroPedido): string | undefined {
-  if (!/^\d{1,13}$/.test(numero.trim())) return 'O número da nota são de 1 a 13 algarismos, como está impresso nela.';
+  if (!/^\d{1,13}$/.test(numero.trim())) return 'O número da nota são de 1 a 13 dígitos, como está impresso nela.';
   const wrong = whyNoDocumento(documento);
   if (wrong !== undefined) return `O documento do prestador ${wrong}.`;
   return readValor(valor) === undefined ? 'O valor do serviço se escreve como 1.234,56.' : undefined;

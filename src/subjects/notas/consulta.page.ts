@@ -45,7 +45,7 @@ export const UNKNOWN_PAGE = document(
   'Nota não encontrada',
   html`
 <h1>Nota não encontrada</h1>
-<p>Neste endereço não há nota com estes dados (E301). Confira os 50 algarismos da chave, ou o número, o prestador e o valor, que estão na nota impressa, e o município que a emitiu.</p>
+<p>Neste endereço não há nota com estes dados (E301). Confira os 50 dígitos da chave, ou o número, o prestador e o valor, que estão na nota impressa, e o município que a emitiu.</p>
 <p>Toda nota autorizada se consulta também no <a href="${PORTAL}" rel="noreferrer">portal nacional da NFS-e</a>.</p>
 `,
 );

@@ -93,7 +93,7 @@ describe('the page of a municipality', () => {
 
   test('what is no number, document or value is said, and asks nothing', async () => {
     for (const [wrong, said] of [
-      [{ numero: 'sete' }, 'algarismos'],
+      [{ numero: 'sete' }, 'dígitos'],
       [{ documento: '11222333000182' }, 'dígitos verificadores'],
       [{ valor: 'mil' }, '1.234,56'],
     ] as const) {
