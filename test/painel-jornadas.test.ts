@@ -216,6 +216,8 @@ describe('every page', { skip }, () => {
     nota = await integracao.issue();
     address = service.address;
     await bancada(service.world).notas();
+    await service.store.mudancas.append('integracao', clock.now);
+    while (await service.store.contagemDaReceita.countDue(clock.now, SALAS.receita));
     const { id_evento } = await integracao.registered(nota, CANCELAMENTO);
     await putEvento(service.pool, 'integracao', String(id_evento), 'erro', null);
     const { aviso, token } = await putAvisos(service);
@@ -229,6 +231,8 @@ describe('every page', { skip }, () => {
     const inside: Readonly<Record<string, string>> = {
       hoje: '/hoje',
       'hoje-tabela': '/hoje?tabela=1',
+      mes: '/mes?visao=emissao',
+      'mes-escrito': '/mes?mes=novembro',
       notas: '/notas',
       'notas-filtros': '/notas?estado=autorizada&valor_de=dez',
       nota: `/notas/${nota.chave_acesso}`,

@@ -7,7 +7,9 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import type { Db } from '../src/base/pg/open.ts';
+import { SALAS } from '../src/base/world/lugares.ts';
 import { companyCertificate, pemOf, rootAuthority } from '../src/documents/pki.ts';
 import { dpsIdOf } from '../src/fiscal/chave.ts';
 import { exampleJson, exampleXml } from '../src/fiscal/rules/example.ts';
@@ -93,6 +95,28 @@ async function untilCount(pool: Db, estado: string, wanted: number): Promise<voi
   await until(async () => (await countIn(pool, estado)) === wanted || undefined, `${wanted} notes ${estado}`);
 }
 
+/** Waits for the sums of January; those of all months are then those of their notes. */
+async function untilSums(
+  { store, clock }: TestService,
+  wanted: Readonly<Record<'notas', number> & Record<'servicos' | 'ibs' | 'cbs', bigint>>,
+): Promise<void> {
+  const sum = async (): Promise<typeof wanted | undefined> => {
+    await store.mudancas.append(SLUG, clock.now);
+    while (await store.contagemDaReceita.countDue(clock.now, SALAS.receita));
+    const mes = { visao: 'competencia', primeiro: 202701, ultimo: 202701 } as const;
+    const [soma] = await store.somas.list(SLUG, ['regime'], mes);
+    return soma && { notas: soma.notas, servicos: soma.servicos, ibs: soma.ibs, cbs: soma.cbs };
+  };
+  await until(async () => isDeepStrictEqual(await sum(), wanted) || undefined, JSON.stringify(wanted, nameBigint));
+  const proved = await store.contagemDaReceita.prove(SLUG, clock.now, false);
+  assert.deepEqual(
+    proved.filter(({ diferentes }) => diferentes > 0),
+    [],
+  );
+}
+
+const nameBigint = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value);
+
 /** Documents that the environment holds, by key, as text. */
 async function heldBy(simulador: { readonly controle: string }): Promise<ReadonlyMap<string, string>> {
   const held = new Map<string, string>();
@@ -148,6 +172,8 @@ describe('the turn of the year without a CBS', () => {
     const looks = await controle(simulador, '/estado');
     await first.stopWorker();
     assert.equal(await countIn(pool, 'retida'), HELD_NOTES);
+    // 300 notes of 1000.00, whose IBS and CBS nobody knows yet.
+    await untilSums(first, { notas: HELD_NOTES, servicos: 300_000_00n, ibs: 0n, cbs: 0n });
     assert.equal(looks.body.contagens?.erros?.E1515, undefined);
     assert.equal((await heldBy(simulador)).size, OLD_NOTES, 'nothing of 2027 was sent');
 
@@ -195,6 +221,8 @@ describe('the turn of the year without a CBS', () => {
       shown.out,
       /retida \(retencao\): Retida: nenhuma alíquota de CBS.*\n.*retida → emitida \(publicacao\)\n.*emitida → transmitida \(anuncio\)/,
     );
+    // 300 × 0.98 and 300 × 86.24
+    await untilSums(second, { notas: HELD_NOTES, servicos: 300_000_00n, ibs: 294_00n, cbs: 25_872_00n });
     // Nothing is left for a third look.
     assert.deepEqual(await tenantsDue(second.store, 'retidas', clock.now, 2), []);
   });

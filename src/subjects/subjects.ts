@@ -4,6 +4,7 @@ import type { Subject } from './subject.ts';
 export const SUBJECTS = [
   () => import('./notas/subject.ts'),
   () => import('./municipios/subject.ts'),
+  () => import('./receita/subject.ts'),
   () => import('./contas/subject.ts'),
   () => import('./eventos/subject.ts'),
   () => import('./partes/subject.ts'),

@@ -321,6 +321,12 @@ export type FiltrosDeNotas = {
   valor_ate?: string;
   /** Código de tributação nacional, seis dígitos. */
   servico?: string;
+  /** O que é do ISSQN da nota: vigente, retidos, apurado, retido, retido_interm, das, especial, suspenso, isento, imune, exportado, nao_incidente, outro_municipio, sem_classe, cancelada. */
+  issqn?: string;
+  /** Regime do prestador: normal, simples_1, simples_2, simples_3, simples, mei, especial_1, especial_2, especial_3, especial_4, especial_5, especial_6, especial_9, sem_classe. */
+  regime?: string;
+  /** Alíquota do ISSQN em porcentagem, como 2.00; ou nenhuma. */
+  aliquota?: string;
   /** Série da DPS. */
   serie?: string;
   /** Número da NFS-e. */

@@ -66,6 +66,12 @@ const COLUMNS = {
   codigo_situacao_nfse: orNull(WHOLE),
   /** Id of the request that brought the note; notes of a lot share one. Null: issued before the column existed. */
   requisicao: orNull(UUID),
+  /** The class of the ISSQN, and the regime of the provider (`classe-issqn.ts`). Null: issued before the columns existed. */
+  classe_issqn: orNull(TEXT),
+  regime: orNull(TEXT),
+  /** IBS and CBS that the note informs; the release of a held note fills them. */
+  valor_ibs: orNull(DECIMAL),
+  valor_cbs: orNull(DECIMAL),
 } as const;
 
 type Columns = typeof COLUMNS;

@@ -78,8 +78,10 @@ export type Tabela = (
 };
 
 const SETTING_NAMES = SETTINGS.map(([, { column, sql }]) => (sql === 'boolean' ? `${column}:l` : column)).join(' ');
-/** Columns that an issuance fills, except those that a move may change. */
-const NOTA_NAMES = NOTA_TYPES.filter(([nome]) => nome !== 'tabela_aliquotas')
+/** Columns that an issuance fills and a move may change. */
+const MOVED: ReadonlySet<string> = new Set(['tabela_aliquotas', 'valor_ibs', 'valor_cbs']);
+/** Columns that an issuance fills for good. */
+const NOTA_NAMES = NOTA_TYPES.filter(([nome]) => !MOVED.has(nome))
   .map(([nome, sql]) => (sql === 'timestamptz' ? `${nome}:t` : sql === 'date' ? `${nome}:d` : nome))
   .join(' ');
 /** The columns of a register, with a space between. */
@@ -101,6 +103,8 @@ const DAS_NOTAS = 'arquivos feitos das notas, guardados por alguns dias';
 const DO_ADN = 'de onde se procura no ADN uma resposta perdida';
 const CONTAGEM = 'contagem para um gráfico, que a queda de um processo perde';
 const TENTATIVAS = 'o que houve com as últimas tentativas';
+const DA_NFSE = 'segue da NFS-e, que a corrente conta inteira';
+const SOMADO = 'somas das notas, que se refazem delas';
 const PACOTE = 'com que se abre o pacote';
 
 /** SQL: true when a text has a CPF, as bare digits or with points and a dash. */
@@ -274,6 +278,14 @@ export const TABELAS = {
     },
     pessoas: makeLugar('fiscal', 'declarações e NFS-e, inteiras', `(t.mes, t.nota) in (${NOTAS})`),
   },
+  receita_somas: {
+    semEntrada: SOMADO,
+    pessoas: makeLugar(
+      'fiscal',
+      'somas do mês das notas, por prestador e por tomador',
+      "t.por in ('prestador', 'tomador') and t.chave = $2",
+    ),
+  },
   identidades: {
     semEntrada: 'segue das notas: a verificação compara linha por linha',
     pessoas: makeLugar('fiscal', 'identificadores das DPS', `t.nota in (${IDS}) or strpos(t.id_dps, ${PADDED}) > 0`),
@@ -290,7 +302,7 @@ export const TABELAS = {
       colunas: `id mes estado movimentos data_autorizacao:t data_cancelamento:t mensagem_retorno tabela_aliquotas nsu_recepcao
       assinatura:b certificado:b`,
     },
-    semEntrada: { nsu_antes: DO_ADN },
+    semEntrada: { nsu_antes: DO_ADN, ...{ valor_ibs: DA_NFSE, valor_cbs: DA_NFSE } },
     mensal: {
       // A move finds room for the new row version in the same page, so that no index is written.
       storage: 'fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05',
@@ -429,6 +441,9 @@ export const TABELAS = {
   emissoes: { semEntrada: CONTAGEM, pessoas: 'contagens' },
   recusas: { semEntrada: CONTAGEM, pessoas: 'contagens' },
   nomes_lidos: { semEntrada: 'até onde a busca leu', pessoas: 'até que nota se leu' },
+  receita_novas: { semEntrada: SOMADO, pessoas: 'números de notas' },
+  receita_meses: { semEntrada: SOMADO, pessoas: 'meses' },
+  receita_ate: { semEntrada: SOMADO, pessoas: 'até quando se somou' },
   mudancas_ate: { semEntrada: 'até onde se contou a quem acompanha', pessoas: 'números' },
   migracoes_andamento: { semEntrada: 'até onde foi uma migração', pessoas: 'versões do banco' },
 

@@ -101,6 +101,7 @@ export const SOZINHOS: readonly Sozinho[] = [
   repetido('compressao', 'comprime documentos de notas no fim', 'crescer.md'),
   repetido('nomes', 'aprende os nomes que a busca acha', 'painel.md'),
   repetido('nomes_antigos', 'aprende os nomes que um outro programa deixou', 'painel.md'),
+  repetido('receita', 'soma as notas nos seus meses', 'painel.md'),
   repetido('aliquotas', 'avisa da alíquota que falta', 'operacao.md#as-alíquotas-do-ibs-e-da-cbs'),
   repetido('meses', 'cria as tabelas dos próximos meses', 'operacao.md#as-tabelas-de-cada-mês'),
   row(

@@ -33,6 +33,8 @@ export const SALAS = {
   verificacoes: { producao: 10, homologacao: 10 },
   /** Municipalities whose new names one turn of the upkeep learns, chosen at random. */
   nomes: { producao: 4, homologacao: 2 },
+  /** Municipalities whose notes one turn adds to the sums of their months, chosen at random. */
+  receita: { producao: 8, homologacao: 4 },
 } as const satisfies Readonly<Record<string, Lugares>>;
 
 /** Counts the taken places of a room. */

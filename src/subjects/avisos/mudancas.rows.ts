@@ -15,6 +15,7 @@ import {
   type Nova,
   readNovas,
 } from '../../base/book/mudancas-novas.ts';
+import { type ToldBefore, tellReceita } from '../../base/book/receita-novas.ts';
 import { type Db, ONE_BY_ONE, runTransaction } from '../../base/pg/open.ts';
 import type { PoolClient } from '../../base/pg/pg.ts';
 import { type Planned, planMonthly, planOnce } from '../../base/pg/planned.ts';
@@ -104,10 +105,10 @@ const [ROWS_FIRST, ROWS_MAX] = [8, 512];
 const BEGIN = `insert into mudancas_ate (tenant, bloco) select tenant, 0 from municipios where tenant = $1 and not fechado
   on conflict (tenant) do nothing`;
 /** A row that another process holds is skipped. `conta`: there are active webhook addresses. */
-const TAKE = `select bloco, exists (select 1 from webhooks w where w.tenant = $1 and w.ativo) as conta from mudancas_ate where tenant = $1
+const TAKE = `select bloco, receita_bloco, exists (select 1 from webhooks w where w.tenant = $1 and w.ativo) as conta from mudancas_ate where tenant = $1
   and exists (select 1 from municipios m where m.tenant = $1 and not m.fechado) for update skip locked`;
 const TAKE_NOVAS = 'delete from mudancas_novas where tenant = $1 returning id, mudancas, traceparents';
-const ADVANCE = 'update mudancas_ate set bloco = $2 where tenant = $1';
+const ADVANCE = 'update mudancas_ate set bloco = $2, receita_bloco = $2 where tenant = $1';
 
 const NOTAS = planMonthly(
   'notas_das_mudancas',
@@ -315,11 +316,12 @@ async function appendNovas(client: PoolClient, tenant: string, coding: Coding, n
     const linhas = [...lines].map(([documento, all]) => ({ documento, bloco, em: now, mudancas: all.join('\n') }));
     if (linhas.length > 0) await client.query(INSERT(tenant, linhas));
   }
+  await tellReceita(client, tenant, { before: taken, bloco, mudadas, now });
   await client.query(ADVANCE, [tenant, bloco]);
   return { postas: mudadas.length, deixadas: left.length };
 }
 
-type Held = { readonly bloco: string; readonly conta: boolean };
+type Held = ToldBefore & { readonly conta: boolean };
 
 /** Holds the row of a tenant; undefined: another process does. The first changes of a tenant create the row. */
 async function takeTenant(client: PoolClient, tenant: string): Promise<Held | undefined> {

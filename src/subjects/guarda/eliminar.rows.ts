@@ -66,6 +66,8 @@ const BESIDE: readonly (readonly [table: string, condition: string])[] = [
   ['substituicoes', 'mes = $2'],
   ['documentos_comprimidos', 'mes = $2'],
   ['nomes_lidos', 'mes = $2'],
+  // The sums of the month stay, but not those of a person.
+  ['receita_somas', "mes = $2 and por in ('prestador', 'tomador')"],
 ];
 
 /** Queries across tenants. */

@@ -8,6 +8,7 @@ import { folhasApagadas, insertEntrada, takeAway } from '../../base/book/auditor
 import { apagada } from '../../base/book/auditoria-tabelas.ts';
 import { dequeue, groupByMes, type Ref } from '../../base/book/fila.ts';
 import { mesOf } from '../../base/book/meses.ts';
+import { askCount } from '../../base/book/receita-novas.ts';
 import { type Db, runTransaction } from '../../base/pg/open.ts';
 import type { PoolClient } from '../../base/pg/pg.ts';
 import { AMBIENTES, GUARDA_MIN_DIAS } from '../../fiscal/ambiente.ts';
@@ -132,6 +133,7 @@ async function forgetNotas(
   for (const table of ['documentos', 'trilha_notas']) await forgetOfMes(client, table, 'nota', tenant, mes, notas);
   await forgetOfMes(client, 'notas', 'id', tenant, mes, notas);
   await tellForgotten(client, tenant, 'nota', notas);
+  await askCount(client, tenant, mes);
   return rows.length;
 }
 

@@ -9,6 +9,7 @@ import { mesOf } from '../../base/book/meses.ts';
 import { type NotaColumn, type NotaRow, SELECTED } from '../../base/book/nota-columns.ts';
 import type { Db } from '../../base/pg/open.ts';
 import { listColumns } from '../../base/pg/sql.ts';
+import { SEM_CLASSE, type SituacaoIssqn } from '../../fiscal/classe-issqn.ts';
 import { type Decimal, formatDecimal, parseDecimal, ZERO } from '../../fiscal/decimal.ts';
 import { DAY_MS } from '../../fiscal/moment.ts';
 import type { ParteDaNota } from '../../fiscal/mudanca.ts';
@@ -16,6 +17,9 @@ import type { NotaEstado } from '../../fiscal/nota.ts';
 
 /** The orders of a list, `novas` first or `antigas`. */
 export const ORDENS = ['novas', 'antigas'] as const;
+
+/** Word for notes without a rate. */
+export const NENHUMA = 'nenhuma';
 
 /** Criteria that a user may set; an undefined one matches any value. Each has its condition here and its words in `filtros.ts`. */
 export type Filtros = {
@@ -32,6 +36,11 @@ export type Filtros = {
   readonly valor_de?: string | undefined;
   readonly valor_ate?: string | undefined;
   readonly servico?: string | undefined;
+  readonly issqn?: SituacaoIssqn | undefined;
+  /** A regime, or `sem_classe`. */
+  readonly regime?: string | undefined;
+  /** A decimal text, or `nenhuma`. */
+  readonly aliquota?: string | undefined;
   readonly serie?: string | undefined;
   readonly numero?: string | undefined;
   readonly ordem?: (typeof ORDENS)[number] | undefined;
@@ -97,6 +106,18 @@ const equals =
 const hasParty = (documentos: readonly string[], statement: Statement): string =>
   `(${PARTES.map((column) => `n.${column} = any(${statement.value(documentos)})`).join(' or ')})`;
 
+/** The notes that stand were neither refused nor cancelled. */
+const STANDS = "n.estado not in ('recusada', 'cancelada')";
+
+function isOfSituacao(situacao: SituacaoIssqn, statement: Statement): string {
+  if (situacao === 'vigente') return STANDS;
+  if (situacao === 'cancelada') return "n.estado = 'cancelada'";
+  if (situacao === 'retidos') return `n.classe_issqn in ('retido', 'retido_interm') and ${STANDS}`;
+  const isOfClass =
+    situacao === SEM_CLASSE ? 'n.classe_issqn is null' : `n.classe_issqn = ${statement.value(situacao)}`;
+  return `${isOfClass} and ${STANDS}`;
+}
+
 /** Every criterion as its condition on a note `n`. */
 const CONDITIONS: { readonly [Name in Criterio]: Condition<Name> } = {
   notas: (notas, statement) => `n.id = any(${statement.value(notas.map(({ id }) => id))}::bigint[])`,
@@ -113,6 +134,10 @@ const CONDITIONS: { readonly [Name in Criterio]: Condition<Name> } = {
   valor_de: (valor, statement) => `n.valor_servico >= ${statement.value(valor)}::numeric`,
   valor_ate: (valor, statement) => `n.valor_servico <= ${statement.value(valor)}::numeric`,
   servico: equals('servico'),
+  issqn: isOfSituacao,
+  regime: (regime, statement) => (regime === SEM_CLASSE ? 'n.regime is null' : equals('regime')(regime, statement)),
+  aliquota: (aliquota, statement) =>
+    aliquota === NENHUMA ? 'n.aliquota_issqn is null' : `n.aliquota_issqn = ${statement.value(aliquota)}::numeric`,
   serie: equals('serie_dps'),
   numero: (numero, statement) => `n.numero_dps = ${statement.value(numero)}::bigint`,
 };

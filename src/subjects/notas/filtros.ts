@@ -1,10 +1,11 @@
 /** The filters of the search of notes, one row each. The API, the command, the console and the exports make theirs of these rows. */
 
 import { documentoKind } from '../../fiscal/chave.ts';
+import { REGIMES, SEM_CLASSE, SITUACOES_ISSQN, type SituacaoIssqn } from '../../fiscal/classe-issqn.ts';
 import { formatDecimal, readDecimal } from '../../fiscal/decimal.ts';
 import { addDays, isDay, startOfDay } from '../../fiscal/moment.ts';
 import { NOTA_ESTADOS, type NotaEstado } from '../../fiscal/nota.ts';
-import { type Filtros, ORDENS } from './buscar.rows.ts';
+import { type Filtros, NENHUMA, ORDENS } from './buscar.rows.ts';
 
 export { ORDENS } from './buscar.rows.ts';
 
@@ -31,6 +32,8 @@ const DOCUMENTO: Kind<string> = { read: readDocumento, why: 'Não é um CNPJ (14
 const VALOR: Kind<string> = { read: readValor, why: 'Escreva o valor com até duas casas, como 1.234,56.' };
 const NO_DAY = 'Escreva o dia como AAAA-MM-DD, por exemplo 2026-11-30.';
 const ESTADOS = Object.keys(NOTA_ESTADOS);
+const SITUACOES = Object.keys(SITUACOES_ISSQN);
+const REGIMES_OF_NOTAS = { ...REGIMES, [SEM_CLASSE]: SITUACOES_ISSQN[SEM_CLASSE] };
 
 function describeParty(nome: string): Filtro<string> {
   const text = `CNPJ ou CPF do ${nome}`;
@@ -91,6 +94,27 @@ export const FILTROS: { readonly [Name in NomeDeFiltro]-?: Filtro<NonNullable<Fi
     api: 'Código de tributação nacional, seis dígitos.',
     command: { takes: 'CÓDIGO', help: 'código nacional do serviço, como 01.01.01' },
     console: { label: 'Serviço (código nacional)' },
+  },
+  issqn: {
+    read: (text) => (Object.hasOwn(SITUACOES_ISSQN, text) ? (text as SituacaoIssqn) : undefined),
+    why: `Escolha um de: ${SITUACOES.join(', ')}.`,
+    api: `O que é do ISSQN da nota: ${SITUACOES.join(', ')}.`,
+    command: { takes: 'SITUAÇÃO', help: `o que é do ISSQN: ${SITUACOES.join(', ')}` },
+    console: { label: 'ISSQN', choices: [['', 'qualquer'], ...Object.entries(SITUACOES_ISSQN)] },
+  },
+  regime: {
+    read: (text) => (Object.hasOwn(REGIMES_OF_NOTAS, text) ? text : undefined),
+    why: `Escolha um de: ${Object.keys(REGIMES_OF_NOTAS).join(', ')}.`,
+    api: `Regime do prestador: ${Object.keys(REGIMES_OF_NOTAS).join(', ')}.`,
+    command: { takes: 'REGIME', help: 'regime do prestador, como normal, mei ou simples_1' },
+    console: { label: 'Regime', choices: [['', 'qualquer'], ...Object.entries(REGIMES_OF_NOTAS)] },
+  },
+  aliquota: {
+    read: (text) => (text === NENHUMA ? NENHUMA : readValor(text)),
+    why: 'Escreva a alíquota com até duas casas, como 2,00, ou nenhuma.',
+    api: 'Alíquota do ISSQN em porcentagem, como 2.00; ou nenhuma.',
+    command: { takes: 'ALÍQUOTA', help: 'alíquota do ISSQN, como 2,00; ou nenhuma' },
+    console: { label: 'Alíquota (%)' },
   },
   serie: {
     read: (text) => (/^\d{1,5}$/.test(text) ? text : undefined),

@@ -24,6 +24,7 @@ import { openDps, reopenToPlace, type SentDps } from '../../base/world/sent-docu
 import type { World } from '../../base/world/world.ts';
 import { AMBIENTES } from '../../fiscal/ambiente.ts';
 import { buildChave } from '../../fiscal/chave.ts';
+import { classifyIssqn, nameRegime } from '../../fiscal/classe-issqn.ts';
 import { composeNfse, type Numbered } from '../../fiscal/compose-nfse.ts';
 import { type Decimal, formatDecimal } from '../../fiscal/decimal.ts';
 import type { Facts } from '../../fiscal/facts.ts';
@@ -283,6 +284,10 @@ export function completion(
       tabela_aliquotas: facts.tabelaIbsCbs.versao,
       codigo_situacao_nfse: codigoSituacaoOf(dps.prest.regTrib.opSimpNac),
       requisicao: sent.requisicao,
+      classe_issqn: classifyIssqn(dps, facts, amounts),
+      regime: nameRegime(dps.prest.regTrib),
+      valor_ibs: decimalText(judged.ibscbs?.totCIBS.gIBS.vIBSTot),
+      valor_cbs: decimalText(judged.ibscbs?.totCIBS.gCBS.vCBS),
       retencao: judged.retencao,
     } satisfies Readonly<Record<keyof NotaNova, unknown>>;
     return nota;

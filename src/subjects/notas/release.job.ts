@@ -13,7 +13,7 @@ import type { World } from '../../base/world/world.ts';
 import { readOwnNote } from '../../documents/own-note.ts';
 import type { TabelaIbsCbs } from '../../fiscal/aliquotas-ibs-cbs.ts';
 import { AMBIENTES } from '../../fiscal/ambiente.ts';
-import { parseDecimal, sum } from '../../fiscal/decimal.ts';
+import { formatDecimal, parseDecimal, sum } from '../../fiscal/decimal.ts';
 import { type IbsCbsFacts, type IssqnForIbsCbs, judgeIbsCbs } from '../../fiscal/judge.ts';
 import type { Dps } from '../../fiscal/layout/dps.ts';
 import { withIbsCbs } from '../../fiscal/layout/write.ts';
@@ -75,7 +75,9 @@ function saidaOf(world: World, municipio: Municipio, nota: NotaRetida, facts: Ib
       const reasons = judged.faults.map(({ codigo, mensagem }) => `${codigo}: ${mensagem}`);
       return { id, mes, recusa: `${DIVERGES} ${reasons.join(' | ')}` };
     }
-    return { id, mes, nfse: withIbsCbs(nfse, judged.ibscbs!) };
+    const { gIBS, gCBS } = judged.ibscbs!.totCIBS;
+    const valores = { ibs: formatDecimal(gIBS.vIBSTot), cbs: formatDecimal(gCBS.vCBS) };
+    return { id, mes, nfse: withIbsCbs(nfse, judged.ibscbs!), ...valores };
   } catch (error) {
     // The failure is logged, and only the next table tries this note again; the others go on.
     world.log.error({ err: error, tenant: municipio.tenant, nota: id }, 'uma nota retida não pôde ser recalculada');

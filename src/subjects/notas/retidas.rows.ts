@@ -31,9 +31,13 @@ export type NotaRetida = Pick<NotaRow, 'id' | 'mes' | 'chave_acesso'> &
     readonly nfse: Buffer;
   };
 
-/** The outcome of a nota: its completed document, the reason for its end, or the reason for further waiting. */
+/** The outcome of a nota: its document, IBS and CBS (decimal texts), the reason for its end, or the reason for further waiting. */
 export type SaidaDeRetida = Ref &
-  ({ readonly nfse: string } | { readonly recusa: string } | { readonly espera: string });
+  (
+    | { readonly nfse: string; readonly ibs: string; readonly cbs: string }
+    | { readonly recusa: string }
+    | { readonly espera: string }
+  );
 
 /** The version of the table and the program that judged the notas; the move records the program. */
 type JulgadasPor = { readonly tabela: number; readonly programa: string | undefined };
@@ -82,22 +86,24 @@ const heldWith = (type: string): string => `held as (
       join notas n on n.tenant = $1 and n.mes = $2 and n.id = x.id
     ${ONE_BY_ONE} for update of r, n skip locked
   )`;
-const OF_HELD = `from held x where n.tenant = $1 and n.mes = $2 and n.id = x.id
+const ofHeld = (more = ''): string => `from held x${more} where n.tenant = $1 and n.mes = $2 and n.id = x.id
   returning n.id, n.mes, n.movimentos, n.id_dps, n.chave_acesso, x.traceparent, ${returningEstado('nota', 'n')}`;
 const GONE = 'gone as (delete from retidas r using held x where r.tenant = $1 and r.nota = x.id)';
 
 const RELEASE = `with ${heldWith('bytea')}, ${GONE}, written as (
     update documentos d set nfse = x.valor from held x where d.tenant = $1 and d.mes = $2 and d.nota = x.id
   )
-  update notas n set estado = 'emitida', mensagem_retorno = null, tabela_aliquotas = $3, movimentos = n.movimentos + 1 ${OF_HELD}`;
+  update notas n set estado = 'emitida', mensagem_retorno = null, tabela_aliquotas = $3, movimentos = n.movimentos + 1,
+    valor_ibs = y.ibs, valor_cbs = y.cbs
+  ${ofHeld(' join unnest($4::bigint[], $6::numeric[], $7::numeric[]) as y (id, ibs, cbs) on y.id = x.id')}`;
 
 const REFUSE = `with ${heldWith('text')}, ${GONE}
-  update notas n set estado = 'recusada', mensagem_retorno = x.valor, tabela_aliquotas = $3, movimentos = n.movimentos + 1 ${OF_HELD}`;
+  update notas n set estado = 'recusada', mensagem_retorno = x.valor, tabela_aliquotas = $3, movimentos = n.movimentos + 1 ${ofHeld()}`;
 
 const KEEP = `with ${heldWith('text')}, kept as (
     update retidas r set tabela_aliquotas = $3 from held x where r.tenant = $1 and r.nota = x.id
   )
-  update notas n set mensagem_retorno = x.valor, tabela_aliquotas = $3 ${OF_HELD}`;
+  update notas n set mensagem_retorno = x.valor, tabela_aliquotas = $3 ${ofHeld()}`;
 
 type Moved = Standing &
   Traced & { readonly movimentos: number; readonly id_dps: string; readonly chave_acesso: string };
@@ -107,6 +113,7 @@ const OUTCOMES = [
   {
     write: planMonthly('release_retidas', RELEASE),
     pick: (one) => 'nfse' in one && Buffer.from(one.nfse, 'utf8'),
+    more: ['ibs', 'cbs'],
     on: 'publicacao',
   },
   {
@@ -118,6 +125,8 @@ const OUTCOMES = [
 ] as const satisfies readonly {
   readonly write: Planned;
   readonly pick: (one: SaidaDeRetida) => unknown;
+  /** Further values of the outcome, in the order of the parameters. */
+  readonly more?: readonly ('ibs' | 'cbs')[];
   readonly on: NotaMove['on'] | undefined;
 }[];
 
@@ -131,13 +140,16 @@ function release(
   saidas: readonly SaidaDeRetida[],
   options: TransactionOptions | undefined,
 ): Promise<number> {
-  const writeOutcome = async (client: PoolClient, { write, pick }: Outcome): Promise<readonly Moved[]> => {
+  const writeOutcome = async (client: PoolClient, outcome: Outcome): Promise<readonly Moved[]> => {
+    const { write, pick } = outcome;
     const written = saidas.flatMap((one) => {
       const value = pick(one);
-      return value === false ? [] : [{ id: one.id, mes: one.mes, value }];
+      return value === false ? [] : [{ ...one, value }];
     });
     const ofMonths = [...groupByMes(written)].map(async ([mes, some]) => {
-      const arrays = [some.map(({ id }) => id), some.map(({ value }) => value)];
+      const more = 'more' in outcome ? outcome.more : [];
+      const others = more.map((name) => some.map((one) => ('nfse' in one ? one[name] : null)));
+      const arrays = [some.map(({ id }) => id), some.map(({ value }) => value), ...others];
       return (await client.query<Moved>(write([tenant, mes, tabela, ...arrays]))).rows;
     });
     return (await Promise.all(ofMonths)).flat();

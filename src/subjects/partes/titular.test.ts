@@ -84,6 +84,7 @@ function seedOf(tenant: string, cpf: string, n: number): readonly string[] {
       `insert into exportacoes_partes values ('${tenant}', '${id}${n}', 1, '${cpf}'::bytea, '', '')`,
     ]),
     `insert into nomes values ('${tenant}', 'PESSOA', '${cpf}')`,
+    `insert into receita_somas values ('${tenant}', 'municipio', 'prestador', ${MES}, ${MES}, '${cpf}', 'apurado', 1, 1, 1, 1, 1, 1)`,
     `insert into importacoes values ('${tenant}', gen_random_uuid(), now(), 'prestadores', ${n}, '${cpf}.csv', 'x', 'comando', null)`,
     `insert into mudancas_importadas values ('${tenant}', gen_random_uuid(), 'prestadores', '${cpf} ', null, '{"documento": "${cpf}"}')`,
     `insert into certificados values ('${tenant}', sha256('c${n}'), 'CN=PESSOA:${cpf}'::bytea)`,
