@@ -90,7 +90,7 @@ function choice(asked: Asked, problem: string | undefined): Html {
 
 /** A taker of the sums must know what is not in them. */
 function counted(asked: Asked, { contadoAte, isPartial }: ResumoDoMes): Html {
-  const again = link(pathIn(asked.slug, PATH, queryOf(asked)), 'Ver de novo');
+  const again = link(pathIn(asked.slug, PATH, queryOf(asked)), 'Atualizar');
   return html`<p class="quieto">Somas das notas emitidas aqui, contadas até ${contadoAte.time.slice(0, 5)} de ${brazilianDate(contadoAte.date)}. O que as empresas do Simples Nacional emitem no emissor nacional não está nelas. ${again}</p>
 ${isPartial ? notice('aviso', 'Há notas deste mês ainda por contar: as somas estão incompletas por alguns minutos.') : undefined}`;
 }
