@@ -11,6 +11,7 @@ import { createSettle, insertTrail, returningEstado, type Settlement, type Stand
 import { groupByMes, isOfTipo, type Leased, leaseDue } from './fila.ts';
 import { followRefusal, moveWaitingEventos } from './follow-nota.ts';
 import type { NotaRow } from './nota-columns.ts';
+import { insertRecusadas } from './notas-recusadas.ts';
 import { isKeyOfSameParty } from './substituicao.ts';
 
 /** A nota that the worker holds for a while. */
@@ -192,7 +193,7 @@ export function notaClaims(pool: Db) {
         ),
       after: async (client, { tenant, now }, moved) => {
         const refused = moved.filter(({ para }) => para === ('recusada' satisfies NotaEstado));
-        return followRefusal(client, tenant, now, refused);
+        return [...followRefusal(client, tenant, now, refused), ...insertRecusadas(client, tenant, now, refused)];
       },
     }),
   };

@@ -205,6 +205,8 @@ export const OWNED: readonly string[] = [
   'recepcoes_adn',
   'transmissoes',
   'circuitos',
+  'pendencias',
+  'notas_recusadas',
   'emissoes',
   'recusas',
   'tokens',

@@ -313,7 +313,7 @@ export const CHECKS: readonly Check[] = [
     unidade: '',
     oQue: '{municipio} está fechado: nada se emite nele.',
     fazer:
-      'Se a mudança, ou a restauração, por que foi fechado já terminou, reabra-o: nfse municipio reabrir MUNICÍPIO.',
+      'Se a mudança, ou a restauração, por que foi fechado já terminou, reabra-o: nfse municipio alterar MUNICÍPIO --sem-fechar.',
   },
   {
     nome: 'NfseCopiaVelha',

@@ -204,7 +204,7 @@ const OF_ALL = {
   nfse_adn_circuito_aberto: {
     kind: 'gauge',
     labels: ['municipio'],
-    help: '1 enquanto o ADN não responde a quem transmite pelo município.',
+    help: '1 enquanto o ADN não responde a quem transmite pelo município, ou depois de uma pergunta ou um teste que não deu certo, até a próxima resposta.',
   },
   nfse_municipio_impedido: {
     kind: 'gauge',
@@ -260,7 +260,7 @@ const OF_ALL = {
   nfse_municipio_fechado: {
     kind: 'gauge',
     labels: ['municipio'],
-    help: '1 enquanto o município está fechado a gravações (nfse municipio fechar, ou uma restauração).',
+    help: '1 enquanto o município está fechado a gravações (uma mudança de servidor, ou uma restauração).',
   },
   nfse_aliquotas_em_falta: {
     kind: 'gauge',

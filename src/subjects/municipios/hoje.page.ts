@@ -54,8 +54,6 @@ function where(slug: string, onde: Onde): Html {
   return html`${link(pathIn(slug, PAGES[onde.pagina]), onde.nome)}.`;
 }
 
-const ADN = { true: 'responde', false: 'não responde', undefined: 'sem uso' } as const;
-
 function cards(slug: string, { notas, espera, adn, eventos }: Hoje): Html {
   const troubled = eventos.comProblema.reduce((sum, [, count]) => sum + count, 0);
   const underWay = eventos.aCaminho.reduce((sum, [, count]) => sum + count, 0);
@@ -66,7 +64,7 @@ ${card('Notas em 24 horas', notas.total.toLocaleString('pt-BR'), `${shortNumber(
   'À espera do ADN',
   (espera?.notas ?? 0).toLocaleString('pt-BR'),
   espera === undefined ? 'nenhuma nota espera' : `a mais antiga há ${espera.ha}`,
-)}${card('ADN', ADN[`${adn.responde}`], adn.diz)}${card(
+)}${card('ADN', adn.estado, adn.diz)}${card(
   link(pathIn(slug, '/eventos'), 'Eventos que pedem atenção'),
   troubled.toLocaleString('pt-BR'),
   underWay === 0 ? 'nenhum outro a caminho' : `e ${underWay.toLocaleString('pt-BR')} a caminho, que seguem sozinhos`,

@@ -4,7 +4,6 @@
  */
 
 import { statfs } from 'node:fs/promises';
-import type { Circuito } from '../../base/book/circuitos.ts';
 import type { Municipio } from '../../base/book/municipios.ts';
 import { avisosDeAliquotas } from '../../base/world/avisos-aliquotas.ts';
 import { municipalMoment } from '../../base/world/gather-facts.ts';
@@ -14,9 +13,10 @@ import type { World } from '../../base/world/world.ts';
 import { AMBIENTES } from '../../fiscal/ambiente.ts';
 import { zoneOf } from '../../fiscal/catalogs/catalogs.ts';
 import { errorOf } from '../../fiscal/errors.ts';
-import { brazilianDate, brazilianMoment, DAY_MS, HOUR_MS, MINUTE_MS, momentIn } from '../../fiscal/moment.ts';
+import { brazilianDate, brazilianMoment, DAY_MS, MINUTE_MS, momentIn } from '../../fiscal/moment.ts';
 import type { EstadoDaCorrente } from '../auditoria/auditoria.rows.ts';
 import { countEventos, type EventosContados } from '../eventos/problem.ts';
+import { type AdnHoje, describeAdn, elapsed } from './hoje-adn.ts';
 
 /** `dados`: the folder of the database, when it is on this machine. */
 export type HojeWorld = Pick<World, 'store' | 'now' | 'trust'> & { readonly dados?: string | undefined };
@@ -46,7 +46,7 @@ export type Hoje = {
   };
   /** `ha`: how long the oldest waits, in words. */
   readonly espera: { readonly notas: number; readonly ha: string } | undefined;
-  readonly adn: { readonly responde: boolean | undefined; readonly diz: string };
+  readonly adn: AdnHoje;
   readonly eventos: EventosContados;
   /** Requests refused in twenty-four hours, under each of their codes. */
   readonly recusas: readonly { readonly codigo: string; readonly quantas: number; readonly diz: string | undefined }[];
@@ -90,7 +90,7 @@ export async function overviewOf(world: HojeWorld, slug: string): Promise<Hoje> 
       lookSlowly(world, municipio),
     ]);
   const tell = (instant: number): string => brazilianMoment(municipalMoment(municipio.codigoIbge, instant));
-  const adn = describeAdn(municipio, circuito, problem, tell);
+  const adn = describeAdn(municipio, { circuito, problem, now, tell });
   const oldest = waiting === undefined ? undefined : now - waiting.desde;
   const listas = slow.listas?.map(({ emissor, proxima }) => ({
     emissor,
@@ -145,42 +145,6 @@ function countNotas(
     porMinuto: quartos.at(-2)!.porMinuto,
     quartos,
   };
-}
-
-/** A duration in its largest unit. */
-function elapsed(ms: number): string {
-  const of = (count: number, one: string, many: string): string => (count === 1 ? `1 ${one}` : `${count} ${many}`);
-  if (ms < MINUTE_MS) return 'menos de um minuto';
-  if (ms < HOUR_MS) return of(Math.floor(ms / MINUTE_MS), 'minuto', 'minutos');
-  if (ms < 2 * DAY_MS) return of(Math.floor(ms / HOUR_MS), 'hora', 'horas');
-  return of(Math.floor(ms / DAY_MS), 'dia', 'dias');
-}
-
-type Problem = Awaited<ReturnType<World['store']['municipios']['findProblem']>>;
-
-function describeAdn(
-  { ambiente, adn }: Municipio,
-  circuito: Circuito | undefined,
-  problem: Problem,
-  tell: (instant: number) => string,
-): Hoje['adn'] {
-  if (!AMBIENTES[ambiente].transmits) {
-    const diz = 'Em homologação nada vai ao ADN: quem responde é este serviço, e o que se emite não tem valor.';
-    return { responde: undefined, diz };
-  }
-  if (adn === undefined) {
-    return { responde: false, diz: 'O município não tem endereço do ADN: as notas são emitidas e ficam à espera.' };
-  }
-  if (circuito?.abertoEm !== undefined) {
-    const why = circuito.motivo === undefined ? '' : ` (${circuito.motivo})`;
-    const diz = `O ADN não responde desde ${tell(circuito.abertoEm)}${why}. O circuito está aberto: o serviço tenta de novo sozinho, a cada meio minuto.`;
-    return { responde: false, diz };
-  }
-  if (problem !== undefined) {
-    return { responde: false, diz: `Desde ${tell(problem.desde)} as notas não seguem: ${problem.problema}.` };
-  }
-  if (circuito === undefined) return { responde: undefined, diz: 'Nada foi transmitido ao ADN ainda.' };
-  return { responde: true, diz: 'O ADN responde. O circuito está fechado: o que está pronto é enviado em seguida.' };
 }
 
 // Data from files, or expensive data: refreshed once a minute.
@@ -257,7 +221,8 @@ function listApuros(municipio: Municipio, seen: Visto): readonly Apuro[] {
           {
             gravidade: 'erro',
             oQue: 'O município está fechado: só consultas são atendidas, e nada é emitido.',
-            fazer: 'Quem opera o serviço o fechou para mudá-lo de servidor, e o reabre quando a mudança acabar.',
+            fazer:
+              'Foi fechado por quem opera o serviço, para mudá-lo de servidor, ou por uma restauração. Depois de conferida, ou acabada a mudança, quem opera o reabre.',
             onde: { comando: `nfse municipio alterar ${tenant} --sem-fechar` },
           } as const,
         ]
@@ -305,7 +270,9 @@ function apurosOfAdn({ tenant }: Municipio, { adn, waiting = 0, oldest, problems
       gravidade: 'aviso',
       oQue: `${waiting === 1 ? 'Uma nota espera' : `${waiting.toLocaleString('pt-BR')} notas esperam`} pelo ADN, a mais antiga há ${elapsed(oldest)}.`,
       fazer:
-        'O ADN responde, e mesmo assim ela não seguiu: a página da nota diz o que ela espera. Pode ser uma substituta, que espera o evento da nota que substitui.',
+        adn.responde === undefined
+          ? `${adn.diz} A página da nota diz o que ela espera.`
+          : 'O ADN responde, e mesmo assim ela não seguiu: a página da nota diz o que ela espera. Pode ser uma substituta, que espera o evento da nota que substitui.',
       onde: { pagina: 'notas', nome: `Ver as notas de ${tenant}` },
     });
   }

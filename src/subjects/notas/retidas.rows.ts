@@ -10,6 +10,7 @@ import { folhasOfStanding, insertTrail, returningEstado, type Standing, type Tra
 import { enqueue, groupByMes, type Ref } from '../../base/book/fila.ts';
 import { followRefusal, moveWaitingEventos } from '../../base/book/follow-nota.ts';
 import type { NotaRow } from '../../base/book/nota-columns.ts';
+import { insertRecusadas } from '../../base/book/notas-recusadas.ts';
 import {
   type Db,
   dropNul,
@@ -159,6 +160,7 @@ function release(
           insertTrail(client, tenant, 'nota', moves),
           ...(due.length === 0 ? [] : [enqueue(client, tenant, 'nota', due)]),
           ...followRefusal(client, tenant, now, refused),
+          ...insertRecusadas(client, tenant, now, refused),
           ...tellWritten(client, tenant, released, kept),
         ],
       };

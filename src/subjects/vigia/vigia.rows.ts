@@ -63,7 +63,8 @@ function looksAt(tenant: string): string {
       order by w.proxima limit 1) as "avisoDesde",
     (select min(x.criada_em) from exportacoes x where x.tenant = ${tenant} and x.estado = 'em_andamento') as "exportacaoDesde",
     ${countOf(`from mudancas_novas v where v.tenant = ${tenant}`)} as "mudancasNovas",
-    coalesce((select c.aberto_em is not null from circuitos c where c.tenant = ${tenant}), false) as "circuitoAberto",
+    coalesce((select c.aberto_em is not null or c.falhou_em > coalesce(c.respondeu_em, '-infinity')
+      from circuitos c where c.tenant = ${tenant}), false) as "circuitoAberto",
     coalesce((select t.problema is not null from transmissoes t where t.tenant = ${tenant}), false) as impedido`;
 }
 
