@@ -6,6 +6,7 @@ export const SUBJECTS = [
   () => import('./municipios/subject.ts'),
   () => import('./contas/subject.ts'),
   () => import('./eventos/subject.ts'),
+  () => import('./pendencias/subject.ts'),
   () => import('./partes/subject.ts'),
   () => import('./avisos/subject.ts'),
   () => import('./lotes/subject.ts'),

@@ -23,6 +23,7 @@ export type Objeto =
   | 'token'
   | 'aviso'
   | 'guarda'
+  | 'pendencia'
   | 'auditoria'
   | 'titular';
 

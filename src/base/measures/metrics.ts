@@ -201,6 +201,11 @@ const OF_ALL = {
     labels: ['municipio'],
     help: 'Notas à espera de uma alíquota que ninguém publicou; conta até 100 mil.',
   },
+  nfse_pendencias: {
+    kind: 'gauge',
+    labels: ['municipio', 'tipo'],
+    help: 'O que espera pela prefeitura, em municípios que transmitem. tipo: analise_fiscal, pedidos sem resposta; rejeicao, de tomador ou intermediário; nota_recusada, depois de emitida, em 30 dias. Conta até 1.001 de cada.',
+  },
   nfse_adn_circuito_aberto: {
     kind: 'gauge',
     labels: ['municipio'],

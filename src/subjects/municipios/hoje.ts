@@ -16,6 +16,7 @@ import { errorOf } from '../../fiscal/errors.ts';
 import { brazilianDate, brazilianMoment, DAY_MS, MINUTE_MS, momentIn } from '../../fiscal/moment.ts';
 import type { EstadoDaCorrente } from '../auditoria/auditoria.rows.ts';
 import { countEventos, type EventosContados } from '../eventos/problem.ts';
+import { countPendencias, listOfTipo, type Pendencia, tellQuantas } from '../pendencias/pendencias.ts';
 import { type AdnHoje, describeAdn, elapsed } from './hoje-adn.ts';
 
 /** `dados`: the folder of the database, when it is on this machine. */
@@ -23,7 +24,7 @@ export type HojeWorld = Pick<World, 'store' | 'now' | 'trust'> & { readonly dado
 
 /** The place of the remedy: a page of the municipality in the console, or a command of the service's operator. */
 export type Onde =
-  | { readonly pagina: 'eventos' | 'municipio' | 'notas'; readonly nome: string }
+  | { readonly pagina: 'eventos' | 'municipio' | 'notas' | 'pendencias'; readonly nome: string }
   | { readonly comando: string };
 
 /** `oQue`: the problem; `fazer`: the remedy. */
@@ -50,6 +51,10 @@ export type Hoje = {
   readonly eventos: EventosContados;
   /** Requests refused in twenty-four hours, under each of their codes. */
   readonly recusas: readonly { readonly codigo: string; readonly quantas: number; readonly diz: string | undefined }[];
+  /** Matters that wait for the municipality, by kind; each count has a limit. */
+  readonly pendencias: PendenciasContadas;
+  /** Notes that were refused after their issuance, the oldest first. */
+  readonly recusadas: readonly Pendencia[];
   readonly certificado: CertificadoShown | undefined;
   /** Days until each list expires; undefined: the list does not say. */
   readonly listas: readonly { readonly emissor: string; readonly dias: number | undefined }[] | undefined;
@@ -57,6 +62,10 @@ export type Hoje = {
   readonly auditoria: Auditoria;
   readonly apuros: readonly Apuro[];
 };
+
+type PendenciasContadas = Awaited<ReturnType<typeof countPendencias>>;
+/** More refused notes have their own page. */
+const RECUSADAS_MAX = 15;
 
 /** The audit chain: the last verification with its number of findings, and the last sealed day; undefined: never. */
 type Auditoria = {
@@ -76,7 +85,7 @@ export async function overviewOf(world: HojeWorld, slug: string): Promise<Hoje> 
   const { store } = world;
   const now = world.now();
   const since = now - (now % QUARTER_MS) - (QUARTERS - 1) * QUARTER_MS;
-  const [emissoes, recusas, waiting, retidas, problem, circuito, eventos, aliquotas, corrente, slow] =
+  const [emissoes, recusas, waiting, retidas, problem, circuito, eventos, aliquotas, corrente, pendencias, slow] =
     await Promise.all([
       store.movimento.listEmissoes(slug, since),
       store.movimento.listRecusas(slug, now - DAY_MS),
@@ -87,8 +96,11 @@ export async function overviewOf(world: HojeWorld, slug: string): Promise<Hoje> 
       countEventos(world, slug),
       avisosDeAliquotas(world),
       store.auditoria.readState(slug),
+      countPendencias(world, slug),
       lookSlowly(world, municipio),
     ]);
+  const recusadas =
+    pendencias.nota_recusada === 0 ? [] : await listOfTipo(world, municipio, 'nota_recusada', RECUSADAS_MAX);
   const tell = (instant: number): string => brazilianMoment(municipalMoment(municipio.codigoIbge, instant));
   const adn = describeAdn(municipio, { circuito, problem, now, tell });
   const oldest = waiting === undefined ? undefined : now - waiting.desde;
@@ -98,7 +110,7 @@ export async function overviewOf(world: HojeWorld, slug: string): Promise<Hoje> 
   }));
   const auditoria = describeAuditoria(corrente, tell);
   const notas = { oldest, waiting: waiting?.notas, retidas: retidas?.notas };
-  const seen = { ...slow, ...notas, listas, adn, eventos, aliquotas, auditoria };
+  const seen = { ...slow, ...notas, listas, adn, eventos, aliquotas, auditoria, pendencias };
   return {
     agora: tell(now),
     notas: countNotas(emissoes, municipio, since, now),
@@ -106,6 +118,8 @@ export async function overviewOf(world: HojeWorld, slug: string): Promise<Hoje> 
     adn,
     eventos,
     recusas: recusas.map((one) => ({ ...one, diz: errorOf(one.codigo)?.significado })),
+    pendencias,
+    recusadas,
     certificado: slow.certificado,
     listas,
     disco: slow.disco,
@@ -196,7 +210,7 @@ async function look(world: HojeWorld, municipio: Municipio): Promise<Slow> {
 // The data from which problems are found.
 
 type Visto = Omit<Slow, 'listas'> &
-  Pick<Hoje, 'adn' | 'eventos' | 'listas' | 'auditoria'> & {
+  Pick<Hoje, 'adn' | 'eventos' | 'listas' | 'auditoria' | 'pendencias'> & {
     readonly aliquotas: readonly string[];
     readonly waiting: number | undefined;
     /** How long the oldest note waits, in milliseconds. */
@@ -230,6 +244,7 @@ function listApuros(municipio: Municipio, seen: Visto): readonly Apuro[] {
     ...apurosOfAuditoria(tenant, seen),
     ...apurosOfAdn(municipio, seen),
     ...apurosOfEventos(seen),
+    ...apurosOfRecusadas(seen),
     ...apurosOfTrust(tenant, seen),
     ...apurosOfRates(seen),
     ...apurosOfDisk(seen),
@@ -285,6 +300,16 @@ function apurosOfEventos({ eventos: { comProblema } }: Visto): readonly Apuro[] 
   const oQue = count === 1 ? 'Um evento pede atenção.' : `${count.toLocaleString('pt-BR')} eventos pedem atenção.`;
   const fazer = 'Em Eventos cada um diz por que parou e o que se pode fazer.';
   return [{ gravidade: 'aviso', oQue, fazer, onde: { pagina: 'eventos', nome: 'Ver os eventos' } }];
+}
+
+function apurosOfRecusadas({ pendencias: { nota_recusada: quantas } }: Visto): readonly Apuro[] {
+  if (quantas === 0) return [];
+  const oQue =
+    quantas === 1
+      ? 'Uma nota foi recusada depois de emitida, e não foi emitida de novo.'
+      : `${tellQuantas(quantas)} notas foram recusadas depois de emitidas, e não foram emitidas de novo.`;
+  const fazer = 'O prestador pode não saber que a nota não vale: avise-o. Abaixo está cada uma, com o motivo.';
+  return [{ gravidade: 'aviso', oQue, fazer, onde: { pagina: 'pendencias', nome: 'Ver as pendências' } }];
 }
 
 function apurosOfTrust(tenant: string, { certificado, listas }: Visto): readonly Apuro[] {

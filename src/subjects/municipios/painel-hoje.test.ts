@@ -55,7 +55,7 @@ test('a day', async (t) => {
     assert.equal(status, 200);
     assert.match(html, /<h1>Hoje<\/h1>/);
     assert.match(html, /Em homologação nada vai ao ADN/);
-    assert.match(html, /Nenhuma DPS e nenhum evento foi recusado/);
+    assert.match(html, /Este serviço não devolveu nenhuma DPS e nenhum evento/);
     assert.match(html, /<svg[^>]*role="img"/);
     assert.ok(!html.includes('<rect'), 'no bar of nothing');
   });
