@@ -13,6 +13,7 @@ import { exposedFiles } from '../documents/exposed-files.ts';
 import { loadSigner, secretFiles, tlsMaterialOf } from '../documents/key-files.ts';
 import { openTrust, type Trust } from '../documents/trust.ts';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
+import { formatDayInBrazil } from '../fiscal/moment.ts';
 
 /** The minimum interval between two looks at the files of a municipality. */
 const FILES_FRESH_MS = 5_000;
@@ -145,7 +146,8 @@ export class Transmissions {
       await this.warnOfFiles(municipio);
       const now = Date.now();
       const { inicio, fim } = signer.certificate;
-      if (now < inicio || now > fim) return { problem: 'o certificado do município está fora da validade' };
+      if (now > fim) return { problem: `o certificado do município venceu em ${formatDayInBrazil(fim)}` };
+      if (now < inicio) return { problem: `o certificado do município só vale desde ${formatDayInBrazil(inicio)}` };
       const tls = { ...tlsMaterialOf(signer), ca };
       const adn = nationalAdn({
         url: settings.url,

@@ -1,4 +1,4 @@
-/** What is known of the ADN: the last answer, the last question without one, and when. An old answer proves nothing of the present. */
+/** The knowledge of the ADN: the last answer and the last question without one, with their moments. An old answer proves nothing. */
 import type { CircuitoOuvido } from '../../base/book/circuitos.ts';
 import type { Municipio } from '../../base/book/municipios.ts';
 import type { World } from '../../base/world/world.ts';

@@ -1,6 +1,6 @@
 /** The first page of a municipality: the present work, and each problem with its remedy. */
 
-import { facts, link, notice, table } from '../../base/pages/fields.ts';
+import { facts, link, notice, table, wide } from '../../base/pages/fields.ts';
 import { forRole, type InMunicipio, type PageShown, pathIn, type Row } from '../../base/pages/visit.ts';
 import { sizeText } from '../../fiscal/group-digits.ts';
 import { ERROS_PATH } from '../../published/paths.ts';
@@ -125,12 +125,12 @@ function refusals({ recusas }: Hoje, baseUrl: string | undefined): Html {
 ${table('Pedidos recusados, por código', ['Código', 'O que é', 'Vezes'], rows, [2])}${rest === 0 ? undefined : html`<p class="quieto">E mais ${String(rest)} códigos, com menos vezes.</p>\n`}`;
 }
 
-/** What was accepted here and refused afterwards: notes with their pages, and the events that have a page of their own. */
+/** Documents that were accepted here and refused afterwards: notes with their pages, and the events, which have their own page. */
 function refusedLater(slug: string, { recusadas, pendencias }: Hoje): Html {
   const { nota_recusada: notas, evento: eventos } = pendencias;
   const rows = recusadas.map(({ desde, nota, oQue, deQuem }) => [
     desde,
-    html`${deQuem}<br><small>${oQue}</small>`,
+    wide(html`${deQuem}<br><small>${oQue}</small>`),
     link(pathIn(slug, `/notas/${nota}`), html`<code>${nota}</code>`),
   ]);
   const list =

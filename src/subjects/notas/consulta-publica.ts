@@ -10,6 +10,7 @@ import { brazilianDate } from '../../fiscal/moment.ts';
 import type { NotaEstado } from '../../fiscal/nota.ts';
 import { tipoNamed } from '../eventos/queries.ts';
 import { consultaPublica } from './danfse.ts';
+import { type CausaDaEspera, explainEspera } from './espera.ts';
 import { type Municipio, motivoSemIssqn } from './queries.ts';
 
 export type NotaPublica = {
@@ -57,18 +58,20 @@ const ESTADOS: Readonly<Record<NotaEstado, Dito>> = {
 /** Undefined: there is no such note here; the reason is not told. */
 export async function findNotaPublica(
   { store }: Pick<World, 'store'>,
-  { tenant, ambiente, codigoIbge }: Municipio,
+  municipio: Municipio,
   chave: string,
 ): Promise<NotaPublica | undefined> {
+  const { tenant, ambiente, codigoIbge } = municipio;
   if (whyNoChave(chave) !== undefined) return undefined;
   const row = await store.notas.findByChave(tenant, chave);
   if (row === undefined) return undefined;
   const events = row.estado === 'cancelada' ? await store.eventos.listOf(tenant, chave, { codigo: SUBSTITUICAO }) : [];
   const replaced = events?.find(({ estado }) => estado === 'processado');
   const substituidaPor = replaced?.campos['chave_acesso_substituta'];
+  const causa = await explainEspera({ store }, municipio, row);
   const said: Dito =
     replaced === undefined
-      ? ESTADOS[row.estado]
+      ? withCausa(ESTADOS[row.estado], causa)
       : { tom: 'erro', situacao: 'Substituída', diz: 'Outra nota tomou o lugar desta.' };
   const isAuthorised = row.estado === 'autorizada' || row.estado === 'cancelada';
   return {
@@ -80,6 +83,10 @@ export async function findNotaPublica(
     temDanfse: isAuthorised,
     nacional: isAuthorised && ambiente === 'producao' ? consultaPublica(chave) : undefined,
   };
+}
+
+function withCausa(dito: Dito, causa: CausaDaEspera | undefined): Dito {
+  return causa === undefined ? dito : { ...dito, diz: `${dito.diz} ${causa.geral}` };
 }
 
 function nameOf(tenant: string, codigoIbge: string | undefined): string {

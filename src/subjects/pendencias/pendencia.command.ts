@@ -1,4 +1,4 @@
-/** `nfse pendencia listar`: what waits for the municipality. */
+/** `nfse pendencia listar`: the matters that wait for the municipality. */
 
 import { type Command, inMunicipio, JSON_OPTION, textOf } from '../../base/terminal/command.ts';
 import { jsonText, printable } from '../../base/terminal/text.ts';

@@ -1,4 +1,4 @@
-/** One matter that waits: what it is, who sees to it, what colleagues remarked, and its history. */
+/** One matter that waits: its meaning, the person in charge, the remarks of colleagues, and its history. */
 
 import { facts, field, folded, form, link, notice } from '../../base/pages/fields.ts';
 import {

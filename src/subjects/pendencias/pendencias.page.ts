@@ -1,4 +1,4 @@
-/** What waits for the municipality, kind by kind, with what can be done on each line. */
+/** The matters that wait for the municipality, kind by kind, with the possible acts on each line. */
 
 import { field, link, notice, table, wide } from '../../base/pages/fields.ts';
 import { type Answer, forRole, type InMunicipio, pathIn, type Row } from '../../base/pages/visit.ts';
@@ -58,9 +58,10 @@ function kindShown(
   const { nome, fazer, senao } = TIPOS_DE_PENDENCIA[tipo];
   const rows = pendencias.map((one) => [
     one.desde ?? '',
-    wide(html`${one.oQue}${one.deQuem === undefined ? undefined : html`<br><small>${one.deQuem}</small>`}`),
+    wide(
+      html`${one.oQue}${one.deQuem === undefined ? undefined : html`<br><small>${one.deQuem}</small>`}${buttonsOf({ slug, papel }, one)}`,
+    ),
     placesOf(slug, one),
-    html`${actionsOf({ slug, papel }, one)}`,
     html`${one.responsavel ?? 'ninguém'}<br><small>${link(pathOf(slug, one), 'Abrir')}</small>`,
   ]);
   const rest =
@@ -70,11 +71,7 @@ function kindShown(
   const list =
     rows.length === 0
       ? html`<p>Nenhuma com este filtro.</p>\n`
-      : table(
-          `${nome}, a mais antiga primeiro`,
-          ['Desde', 'O que é', 'Onde', 'O que se pode fazer', 'Quem cuida'],
-          rows,
-        );
+      : table(`${nome}, a mais antiga primeiro`, ['Desde', 'O que é', 'Onde', 'Quem cuida'], rows);
   return html`<h2>${nome}: ${tellQuantas(quantas)}</h2>
 <p>${fazer} <span class="quieto">Se nada for feito: ${senao.charAt(0).toLowerCase()}${senao.slice(1)}</span></p>
 ${list}${rest}`;
@@ -105,6 +102,11 @@ const ANSWERS: Readonly<Partial<Record<TipoDePendencia, readonly (readonly [codi
 
 /** Fields in which an answer names the event that it answers. */
 const NAMED: Readonly<Record<string, string>> = { '205208': 'id_evento_rejeicao', '305103': 'id_evento_bloqueio' };
+
+function buttonsOf(where: Where, one: Pendencia): Inserted {
+  const actions = actionsOf(where, one);
+  return actions === undefined ? undefined : html`<div class="botoes">${actions}</div>`;
+}
 
 /** Buttons that lead to the form of the event by office, for a reader who may register one. */
 export function actionsOf({ slug, papel }: Where, { tipo, nota, evento }: Pendencia): Inserted {

@@ -1,5 +1,5 @@
 /**
- * What waits for the municipality, read from notes and events by their indexes. A query examines a limited number of events, and counts up
+ * Matters that wait for the municipality, read from notes and events by their indexes. A query examines a limited number of events, and counts up
  * to a limit: its cost does not grow with the notes.
  */
 import { insertAtos, type NovoAto } from '../../base/book/atos.ts';
@@ -21,7 +21,7 @@ export type PendenciaRow = {
   readonly evento: string | null;
   readonly codigo_tipo_evento: string | null;
   readonly numero_sequencial: number | null;
-  /** What the event says, by the names of its body. */
+  /** Fields of the event by the names of its body. */
   readonly campos: Readonly<Record<string, string>> | null;
   /** The answer of the ADN. */
   readonly mensagem: string | null;

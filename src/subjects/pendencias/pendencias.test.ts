@@ -1,4 +1,4 @@
-/** What waits for the municipality: each kind from a real event, what ends it, who sees to it, and each role. */
+/** The matters that wait for the municipality: each kind from a real event, its end, its person in charge, and each role. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { nfseHere } from '../../../test/support/cli.ts';

@@ -1,4 +1,4 @@
-/** What waits for the municipality: its kinds, the matters of each, who sees to one, and what colleagues remark on it. */
+/** The matters that wait for the municipality: the kinds, the persons in charge, and the remarks of colleagues. */
 
 import type { NovoAto } from '../../base/book/atos.ts';
 import type { Municipio } from '../../base/book/municipios.ts';
@@ -19,7 +19,7 @@ const TIPOS_DE_ARQUIVOS = ['certificado', 'lista', 'aliquota'] as const;
 
 export type TipoDePendencia = TipoNoBanco | (typeof TIPOS_DE_ARQUIVOS)[number];
 
-/** `fazer`: what can be done; `senao`: what happens if nothing is. `encerra`: a person may put the matter aside. */
+/** `fazer`: the possible acts; `senao`: the effect of none. `encerra`: a person may put the matter aside. */
 type Tipo = { readonly nome: string; readonly fazer: string; readonly senao: string; readonly encerra?: true };
 
 /** The kinds, in the order of the page. */
@@ -112,7 +112,7 @@ export type FiltroDePendencias = {
 
 export type PendenciasDoTipo = {
   readonly tipo: TipoDePendencia;
-  /** All of the kind, whatever the filter; at most {@link CONTADAS_MAX} and one more. */
+  /** All of the kind, beyond the filter too; at most {@link CONTADAS_MAX} and one more. */
   readonly quantas: number;
   readonly pendencias: readonly Pendencia[];
 };
@@ -255,7 +255,7 @@ const FROM_FILES: Readonly<
 
 // Acts on a matter.
 
-/** What is done to a matter: the login of the person who sees to it from now on, a remark, or that it was seen to. */
+/** An act on a matter: a new person in charge by login, a remark, or its end. */
 export type AtoNaPendencia =
   | { readonly acao: 'atribuir'; readonly responsavel: string | undefined }
   | { readonly acao: 'anotar' }

@@ -1,4 +1,4 @@
-/** What waits for the municipality, in one list. */
+/** The matters that wait for the municipality, in one list. */
 import type { StoreSetup } from '../../base/book/store.ts';
 import type { RowsOf, Subject } from '../subject.ts';
 
