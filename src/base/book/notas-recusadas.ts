@@ -1,4 +1,4 @@
-/** Notas that were refused after their issuance: a list by moment, because an index by state would be written with every move of a nota. */
+/** Notas that were refused after their issuance, by moment: an index by state would be written with every move of a nota (D-825). */
 import type { PoolClient } from '../pg/pg.ts';
 import { insertRows } from '../pg/sql.ts';
 import type { Ref } from './fila.ts';

@@ -219,7 +219,7 @@ export const TABELAS = {
   pendencias: {
     semEntrada: 'quem cuida do que espera pelo município: cada mudança está nos atos, que a corrente conta',
     pessoas: makeLugar(
-      'trilha',
+      'fiscal',
       'quem cuida do que espera pelo município',
       `t.nota in (${IDS}) or ${has('responsavel', 'chave')}`,
     ),

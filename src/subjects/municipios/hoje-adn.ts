@@ -8,7 +8,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../fiscal/moment.ts';
 /** `responde` undefined: it is not known, or not used. `estado`: in a word or two. */
 export type AdnHoje = { readonly responde: boolean | undefined; readonly estado: string; readonly diz: string };
 
-/** An answer is recent for so long. */
+/** An answer is recent for so long (D-824). */
 const RESPOSTA_RECENTE_MS = 5 * MINUTE_MS;
 
 type Problem = Awaited<ReturnType<World['store']['municipios']['findProblem']>>;

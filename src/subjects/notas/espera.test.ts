@@ -10,12 +10,13 @@ const TENANT = 'integracao';
 const service = await startTestService({ worker: false });
 const painel = await startTestPainel(service);
 const { store, clock, pool, address } = service;
+const integracao = balcao(address);
 
 let leitor: Pessoa;
 let nota: NotaEmitida;
 before(async () => {
   leitor = await enter(painel, await makeUsuario(painel, 'leo', { [TENANT]: 'leitura' }));
-  nota = await balcao(address).issue();
+  nota = await integracao.issue();
 });
 
 const inConsole = async (): Promise<string> => (await leitor.open(`/m/${TENANT}/notas/${nota.chave_acesso}`)).html;
@@ -25,6 +26,7 @@ const MOTIVO = 'o servidor recusou a conexão em 10.1.2.3';
 test('a note that waits for its turn alone names no cause', async () => {
   assert.match(await inConsole(), /aguarda a vez de ir ao ADN\. Não é preciso|aguarda a vez de ir ao ADN\. O serviço/);
   assert.doesNotMatch(await inPublic(), /desde/);
+  assert.equal((await integracao.nota(nota)).body.protocolo.mensagem_retorno, null);
 });
 
 test('the ADN does not answer', async () => {
@@ -36,6 +38,8 @@ test('the ADN does not answer', async () => {
   const shown = await inPublic();
   assert.match(shown, /O ambiente nacional não responde desde 21\/11\/2026 12:00:00\./);
   assert.ok(!shown.includes('10.1.2.3'), 'a stranger learns no address');
+  const { body } = await integracao.nota(nota);
+  assert.equal(body.protocolo.mensagem_retorno, 'O ambiente nacional não responde desde 21/11/2026 12:00:00.');
   await store.circuitos.note(TENANT, { abertoEm: undefined, motivo: undefined }, clock.now);
 });
 

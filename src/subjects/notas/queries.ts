@@ -18,6 +18,7 @@ import { codigoSituacaoIn, declarationIn, signedPartOf, withSignature } from '..
 import { brazilianDate, spacedMoment } from '../../fiscal/moment.ts';
 import { CODIGOS_SITUACAO, NOTA_ESTADOS } from '../../fiscal/nota.ts';
 import type { NotaAchada } from './buscar.rows.ts';
+import { explainEspera } from './espera.ts';
 
 export type { Municipio } from '../../base/book/municipios.ts';
 
@@ -51,18 +52,18 @@ export function tabelaEmVigor({ store }: World): Promise<TabelaIbsCbs> {
 
 export async function notaByChave(
   world: Pick<World, 'store' | 'now'>,
-  { tenant }: Municipio,
+  municipio: Municipio,
   chave: string,
 ): Promise<NotaReading | undefined> {
-  return readingOf(world, await world.store.notas.findByChave(tenant, chave));
+  return readingOf(world, municipio, await world.store.notas.findByChave(municipio.tenant, chave));
 }
 
 export async function notaByProtocolo(
   world: World,
-  { tenant }: Municipio,
+  municipio: Municipio,
   protocolo: string,
 ): Promise<NotaReading | undefined> {
-  return readingOf(world, await world.store.notas.findByProtocolo(tenant, protocolo));
+  return readingOf(world, municipio, await world.store.notas.findByProtocolo(municipio.tenant, protocolo));
 }
 
 /** A note by the `Id` of its DPS; only for its parties when the query is not open. */
@@ -73,11 +74,11 @@ export async function notaByDps(
   shown: Presented,
 ): Promise<NotaReading | Refusal | undefined> {
   const find = () => world.store.notas.findByDps(municipio.tenant, idDps);
-  if (isDpsQueryOpen(municipio)) return readingOf(world, await find());
+  if (isDpsQueryOpen(municipio)) return readingOf(world, municipio, await find());
   const caller = await callerOf(world, municipio, shown, PARTIES);
   if ('faults' in caller) return caller;
   const row = await find();
-  return (row && strangerTo(partiesOf(row), caller, PARTIES)) ?? readingOf(world, row);
+  return (row && strangerTo(partiesOf(row), caller, PARTIES)) ?? readingOf(world, municipio, row);
 }
 
 const PARTIES: Audience = {
@@ -119,8 +120,13 @@ const SEM_ALIQUOTA =
 /** Amounts that are absent from the note have this value: the published type is a decimal text. */
 const NOT_SHOWN = '0.00';
 
-function readingOf(world: Pick<World, 'now'>, row: NotaRow | undefined): NotaReading | undefined {
+async function readingOf(
+  world: Pick<World, 'store' | 'now'>,
+  municipio: Municipio,
+  row: NotaRow | undefined,
+): Promise<NotaReading | undefined> {
   if (row === undefined) return undefined;
+  const causa = row.mensagem_retorno === null ? await explainEspera(world, municipio, row) : undefined;
   const estado = NOTA_ESTADOS[row.estado];
   const tell = (instant: number): string => spacedMoment(momentOfNota(row.chave_acesso, instant));
   const at = (instant: Date): string => tell(instant.getTime());
@@ -132,7 +138,7 @@ function readingOf(world: Pick<World, 'now'>, row: NotaRow | undefined): NotaRea
       status: estado.protocolo,
       acao_sugerida: estado.acao_sugerida,
       proxima_consulta: proxima === undefined ? null : tell(fullSecond(proxima)),
-      mensagem_retorno: row.mensagem_retorno,
+      mensagem_retorno: row.mensagem_retorno ?? causa?.geral ?? null,
       data_protocolo: at(row.data_emissao),
       chave_acesso: row.chave_acesso,
     },

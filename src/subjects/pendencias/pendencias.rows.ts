@@ -99,7 +99,7 @@ const KINDS = {
 export type TipoNoBanco = keyof typeof KINDS;
 export const TIPOS_NO_BANCO = Object.keys(KINDS) as readonly TipoNoBanco[];
 
-/** SQL: the matters of a kind that nobody has put aside. `now`: SQL of the present moment. */
+/** SQL: the matters of a kind that nobody has put aside; an answer ends the others (D-826). `now`: SQL of the present moment. */
 export function selectPendencias(tipo: TipoNoBanco, tenant: string, now: string): string {
   return `select x.*, p.responsavel from (${KINDS[tipo](tenant, now)}) x
     left join pendencias p on p.tenant = ${tenant} and p.tipo = '${tipo}' and p.chave = x.chave where p.encerrada_em is null`;
