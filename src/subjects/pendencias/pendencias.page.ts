@@ -71,7 +71,7 @@ function kindShown(
   const list =
     rows.length === 0
       ? html`<p>Nenhuma com este filtro.</p>\n`
-      : table(`${nome}, a mais antiga primeiro`, ['Desde', 'O que é', 'Onde', 'Quem cuida'], rows);
+      : table(`${nome}, por ordem de chegada`, ['Desde', 'O que é', 'Onde', 'Quem cuida'], rows);
   return html`<h2>${nome}: ${tellQuantas(quantas)}</h2>
 <p>${fazer} <span class="quieto">Se nada for feito: ${senao.charAt(0).toLowerCase()}${senao.slice(1)}</span></p>
 ${list}${rest}`;

@@ -34,7 +34,7 @@ export type FiltroDePendencias = { readonly responsavel?: string | undefined; re
 /** Counts stop at this limit plus one. */
 export const CONTADAS_MAX = 1_000;
 /** The newest events of a type that are examined. */
-const LOOKED_MAX = 10_000;
+const LOOKED_MAX = 5_000;
 /** An older refusal asks for nobody. */
 const RECUSADA_DIAS = 30;
 
@@ -100,7 +100,7 @@ export type TipoNoBanco = keyof typeof KINDS;
 export const TIPOS_NO_BANCO = Object.keys(KINDS) as readonly TipoNoBanco[];
 
 /** SQL: the matters of a kind that nobody has put aside; an answer ends the others (D-826). `now`: SQL of the present moment. */
-export function selectPendencias(tipo: TipoNoBanco, tenant: string, now: string): string {
+function selectPendencias(tipo: TipoNoBanco, tenant: string, now: string): string {
   return `select x.*, p.responsavel from (${KINDS[tipo](tenant, now)}) x
     left join pendencias p on p.tenant = ${tenant} and p.tipo = '${tipo}' and p.chave = x.chave where p.encerrada_em is null`;
 }

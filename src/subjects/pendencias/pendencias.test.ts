@@ -191,7 +191,10 @@ describe('who sees to it', () => {
     assert.match(assigned.html, /ligar para o contador/);
     const remarked = await atendente.send(path.replace('/pendencia?', '/pendencia/anotar?'), { motivo: 'não atendeu' });
     assert.match(remarked.html, /não atendeu/);
-    assert.match((await operadora.open(`${LIST}?de=minhas`)).html, /Notas recusadas depois de emitidas, a mais antiga/);
+    assert.match(
+      (await operadora.open(`${LIST}?de=minhas`)).html,
+      /Notas recusadas depois de emitidas, por ordem de chegada/,
+    );
     assert.match((await operadora.open(`${LIST}?de=sem&tipo=nota_recusada`)).html, /Nenhuma com este filtro/);
     const acts = await store.atos.list(TENANT, { objeto: 'pendencia' }, 10);
     assert.deepEqual(acts.map(({ quem, acao, motivo }) => [quem, acao, motivo]).toSorted(), [
