@@ -107,6 +107,8 @@ describe('what waits', () => {
     const rejected = await integracao.registered(nota, { tipo_evento: 'rejeicao_tomador', ...REJEICAO });
     await work.eventos();
     assert.deepEqual(await counted(), { ...NONE, rejeicao: 1 });
+    const [espera] = (await store.vigia.lookAtEsperas()).filter(({ tenant }) => tenant === TENANT);
+    assert.deepEqual([espera!.analises, espera!.rejeicoes], [0, 1], 'the watch counts the same');
     const page = (await operadora.open(LIST)).html;
     const [, annul] = /href="([^"]*)">Anular a rejeição</.exec(page)!;
     const form = await operadora.open(annul!.replaceAll('&amp;', '&'));
