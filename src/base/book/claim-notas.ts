@@ -9,9 +9,8 @@ import { quoteWords } from '../pg/sql.ts';
 import type { Traced } from '../traces/traces.ts';
 import { createSettle, insertTrail, returningEstado, type Settlement, type Standing } from './claims.ts';
 import { groupByMes, isOfTipo, type Leased, leaseDue } from './fila.ts';
-import { followRefusal, moveWaitingEventos } from './follow-nota.ts';
+import { followRefusal, insertRecusadas, moveWaitingEventos } from './follow-nota.ts';
 import type { NotaRow } from './nota-columns.ts';
-import { insertRecusadas } from './notas-recusadas.ts';
 import { isKeyOfSameParty } from './substituicao.ts';
 
 /** A nota that the worker holds for a while. */

@@ -10,8 +10,7 @@ import { brazilianDate } from '../../fiscal/moment.ts';
 import type { NotaEstado } from '../../fiscal/nota.ts';
 import { tipoNamed } from '../eventos/queries.ts';
 import { consultaPublica } from './danfse.ts';
-import { type CausaDaEspera, explainEspera } from './espera.ts';
-import { type Municipio, motivoSemIssqn } from './queries.ts';
+import { type CausaDaEspera, explainEspera, type Municipio, motivoSemIssqn } from './queries.ts';
 
 export type NotaPublica = {
   readonly chave: string;

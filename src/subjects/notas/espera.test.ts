@@ -4,7 +4,7 @@ import { before, test } from 'node:test';
 import { balcao, type NotaEmitida } from '../../../test/support/eventos.ts';
 import { enter, makeUsuario, type Pessoa, startTestPainel } from '../../../test/support/painel.ts';
 import { startTestService } from '../../../test/support/service.ts';
-import { explainEspera } from './espera.ts';
+import { explainEspera } from './queries.ts';
 
 const TENANT = 'integracao';
 const service = await startTestService({ worker: false });

@@ -18,9 +18,8 @@ import { NOTA_ESTADOS } from '../../fiscal/nota.ts';
 import { debugSignature } from '../assinatura/debug.ts';
 import { type EventoPublico, eventosOfNota } from '../eventos/queries.ts';
 import { danfseOfNota } from './danfse.ts';
-import { explainEspera } from './espera.ts';
 import { type NotaDoOperador, showNota } from './operate.ts';
-import { type Municipio, type NotaReading, notaByChave } from './queries.ts';
+import { explainEspera, type Municipio, type NotaReading, notaByChave } from './queries.ts';
 import { explainEmitida, type Passo } from './validate.ts';
 
 type ParteDaNota = {

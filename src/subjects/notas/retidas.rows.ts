@@ -8,9 +8,8 @@
 import { insertEntrada, insertRegistradas } from '../../base/book/auditoria-entradas.ts';
 import { folhasOfStanding, insertTrail, returningEstado, type Standing, type Trailed } from '../../base/book/claims.ts';
 import { enqueue, groupByMes, type Ref } from '../../base/book/fila.ts';
-import { followRefusal, moveWaitingEventos } from '../../base/book/follow-nota.ts';
+import { followRefusal, insertRecusadas, moveWaitingEventos } from '../../base/book/follow-nota.ts';
 import type { NotaRow } from '../../base/book/nota-columns.ts';
-import { insertRecusadas } from '../../base/book/notas-recusadas.ts';
 import {
   type Db,
   dropNul,
