@@ -14,6 +14,7 @@ import { assertAccessible, assertFits } from './support/axe.ts';
 import { openBrowser, type Page } from './support/browser.ts';
 import { cnpjCheckDigits } from './support/cnpj.ts';
 import { balcao, bancada, CANCELAMENTO, type NotaEmitida, putEvento } from './support/eventos.ts';
+import { ANALISE, PEDIDO_DE_ANALISE, plays, REJEICAO } from './support/historias.ts';
 import { freshFolder } from './support/openssl.ts';
 import { enterInBrowser, makeUsuario, startTestPainel, type TestPainel, type Usuario } from './support/painel.ts';
 import { startTestService, type TestService } from './support/service.ts';
@@ -215,7 +216,13 @@ describe('every page', { skip }, () => {
     const integracao = balcao(service.address);
     nota = await integracao.issue();
     address = service.address;
-    await bancada(service.world).notas();
+    const work = bancada(service.world);
+    const asked = await integracao.issue();
+    await integracao.issue({}, plays('adn:rejeita=E1289'));
+    await work.notas();
+    const analise = await integracao.registered(asked, { tipo_evento: ANALISE[1], ...PEDIDO_DE_ANALISE });
+    await integracao.registered(asked, { tipo_evento: 'rejeicao_tomador', ...REJEICAO });
+    await work.eventos();
     await service.store.mudancas.append('integracao', clock.now);
     while (await service.store.contagemDaReceita.countDue(clock.now, SALAS.receita));
     const { id_evento } = await integracao.registered(nota, CANCELAMENTO);
@@ -233,6 +240,9 @@ describe('every page', { skip }, () => {
       'hoje-tabela': '/hoje?tabela=1',
       mes: '/mes?visao=emissao',
       'mes-escrito': '/mes?mes=novembro',
+      pendencias: '/pendencias',
+      'pendencias-de-um': '/pendencias?tipo=rejeicao&de=minhas',
+      pendencia: `/pendencia?tipo=analise_fiscal&chave=${analise.id_evento}`,
       notas: '/notas',
       'notas-filtros': '/notas?estado=autorizada&valor_de=dez',
       nota: `/notas/${nota.chave_acesso}`,

@@ -18,6 +18,8 @@ export type AskingSettings = {
   readonly breaker: Breaker;
   readonly log: Log;
   readonly limits: Limits;
+  /** Called after each request. `falha`: why it got no answer of use; undefined: the ADN answered. */
+  readonly onHeard?: ((falha: string | undefined) => void) | undefined;
 };
 
 /** A request, the time until which it is worth sending (by `performance.now`), and the meaning of its outcome. */
@@ -123,6 +125,7 @@ async function ask<T>(circuits: Circuits, { deadline, read, what, of, ...asked }
     const meaning = read(outcome);
     logTrouble(circuits, asked.method, meaning, outcome);
     learn(last, { allowed, hopeful, open }, meaning);
+    tellHeard(circuits, meaning);
     return meaning.value;
   } finally {
     // A pass that has ended ignores this call.
@@ -161,6 +164,13 @@ function logTrouble<T>(
     const { kind } = outcome;
     const about = kind === 'answered' ? { status: outcome.status, bytes: outcome.body.length } : { code: outcome.code };
     log.warn({ adn: host, method, why, ...about }, 'o ADN não deu uma resposta que sirva');
+  }
+}
+
+/** A health that teaches the circuits nothing is not told. */
+function tellHeard<T>({ onHeard }: Circuits, { health, why, refused }: Read<T>): void {
+  if (refused !== undefined || health !== 'withdrawn') {
+    onHeard?.(refused ?? (health === 'answered' ? undefined : (why ?? 'o ADN não deu uma resposta que sirva')));
   }
 }
 

@@ -16,7 +16,7 @@ import {
   type NotaAsked,
   type Recebidos,
 } from './adn.ts';
-import { openAsking } from './asking.ts';
+import { type AskingSettings, openAsking } from './asking.ts';
 import type { Breaker } from './breaker.ts';
 import { LIMITS, type Limits } from './limits.ts';
 import { type LineSettings, openLine } from './line.ts';
@@ -37,6 +37,7 @@ export type NationalSettings = {
   readonly log: Log;
   /** Documents travel as stored blocks of gzip, which costs less time and more bytes. */
   readonly isStored?: boolean;
+  readonly onHeard?: AskingSettings['onHeard'];
   readonly limits?: Partial<Limits>;
 };
 
@@ -51,11 +52,11 @@ type National = Sending & {
 /** The ADN for one municipality, whose certificate it shows. */
 export function nationalAdn(settings: NationalSettings): Adn & { close(): Promise<void> } {
   const limits = { ...LIMITS, ...settings.limits };
-  const { breaker, log, isStored = false } = settings;
+  const { breaker, log, isStored = false, onHeard } = settings;
   const url = new URL(settings.url);
   const { host } = url;
   const line = openLine({ url, tls: settings.tls, limits });
-  const asking = openAsking({ line, host, breaker, log, limits });
+  const asking = openAsking({ line, host, breaker, log, limits, onHeard });
   const memory = { troubles: new Map(), there: new Map(), isInDoubt: false };
   const national: National = { asking, log, host, limits, pack: openPacker(isStored), ...memory };
   return {

@@ -118,6 +118,10 @@ export const PANELS: readonly Panel[] = [
     [`sum by (documento) (${once('nfse_em_transmissao', 'municipio, documento')})`, '{{documento}} em transmissão'],
     [`sum(${once('nfse_notas_retidas')})`, 'notas retidas'],
   ),
+  lines('O que espera pela prefeitura', 'short', [
+    `sum by (tipo) (${once('nfse_pendencias', 'municipio, tipo')})`,
+    '{{tipo}}',
+  ]),
   lines('Há quanto tempo espera o mais antigo', 's', [
     `topk(10, ${once('nfse_espera_mais_antiga_seconds')})`,
     '{{municipio}}',

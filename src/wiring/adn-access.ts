@@ -13,9 +13,13 @@ import { exposedFiles } from '../documents/exposed-files.ts';
 import { loadSigner, secretFiles, tlsMaterialOf } from '../documents/key-files.ts';
 import { openTrust, type Trust } from '../documents/trust.ts';
 import { AMBIENTES } from '../fiscal/ambiente.ts';
+import { formatDayInBrazil } from '../fiscal/moment.ts';
 
 /** The minimum interval between two looks at the files of a municipality. */
 const FILES_FRESH_MS = 5_000;
+/** The minimum interval between two equal tidings of a municipality. It grows with their number, so that they stay few a second. */
+const HEARD_FRESH_MS = 5_000;
+const HEARD_EACH_MS = 20;
 
 type KeptAccess = {
   readonly settings: string;
@@ -28,6 +32,13 @@ type KeptAccess = {
 type Access =
   | { readonly stamp: string; readonly adn: ReturnType<typeof nationalAdn>; readonly transmission: Transmission }
   | NoTransmission;
+
+/** Receives what a municipality is told of its environment: `circuit` as it is first known and changes, `heard` after requests. */
+export type Tidings = {
+  readonly circuit?: (tenant: string, circuito: Circuito) => void;
+  /** `falha` undefined: the environment answered. */
+  readonly heard?: (tenant: string, falha: string | undefined) => void;
+};
 
 const CLOSED: Circuito = { abertoEm: undefined, motivo: undefined };
 
@@ -45,14 +56,15 @@ export class Transmissions {
   /** The last warnings about key files, by municipality. */
   private readonly exposed = new Map<string, string>();
 
-  /** Called when the circuit of a municipality is first known here, and when it changes. */
-  private readonly onCircuit: (tenant: string, circuito: Circuito) => void;
+  private readonly tidings: Tidings;
+  /** The last tidings of each municipality, by `performance.now`. */
+  private readonly told = new Map<string, { readonly falha: string | undefined; readonly at: number }>();
   /** The environments that are given up, with the time and the reason. */
   private readonly openings = new Map<string, Circuito>();
 
-  constructor(log: World['log'], onCircuit: (tenant: string, circuito: Circuito) => void = () => undefined) {
+  constructor(log: World['log'], tidings: Tidings = {}) {
     this.log = log;
-    this.onCircuit = onCircuit;
+    this.tidings = tidings;
   }
 
   readonly of: World['transmission'] = async (municipio) => {
@@ -65,7 +77,7 @@ export class Transmissions {
       one = { settings, environment, made: this.make(municipio), checkedAt: performance.now() };
       this.kept.set(municipio.tenant, one);
       // The stored state from an earlier process concerns the circuit of that process.
-      if (environment !== undefined) this.onCircuit(municipio.tenant, this.openings.get(environment) ?? CLOSED);
+      if (environment !== undefined) this.tidings.circuit?.(municipio.tenant, this.openings.get(environment) ?? CLOSED);
       // Deliveries under way over the old connections still finish.
       void before?.made.then(endConnections);
     }
@@ -107,7 +119,19 @@ export class Transmissions {
 
   private tellCircuit(environment: string, circuito: Circuito): void {
     this.openings.set(environment, circuito);
-    for (const [tenant, { environment: own }] of this.kept) if (own === environment) this.onCircuit(tenant, circuito);
+    for (const [tenant, { environment: own }] of this.kept) {
+      if (own === environment) this.tidings.circuit?.(tenant, circuito);
+    }
+  }
+
+  /** A new failure, and an answer after one, are told at once. */
+  private tellHeard(tenant: string, falha: string | undefined): void {
+    const at = performance.now();
+    const before = this.told.get(tenant);
+    const freshMs = Math.max(HEARD_FRESH_MS, this.kept.size * HEARD_EACH_MS);
+    if (before !== undefined && before.falha === falha && at - before.at < freshMs) return;
+    this.told.set(tenant, { falha, at });
+    this.tidings.heard?.(tenant, falha);
   }
 
   private async make(municipio: Municipio): Promise<Access> {
@@ -122,7 +146,8 @@ export class Transmissions {
       await this.warnOfFiles(municipio);
       const now = Date.now();
       const { inicio, fim } = signer.certificate;
-      if (now < inicio || now > fim) return { problem: 'o certificado do município está fora da validade' };
+      if (now > fim) return { problem: `o certificado do município venceu em ${formatDayInBrazil(fim)}` };
+      if (now < inicio) return { problem: `o certificado do município só vale desde ${formatDayInBrazil(inicio)}` };
       const tls = { ...tlsMaterialOf(signer), ca };
       const adn = nationalAdn({
         url: settings.url,
@@ -130,6 +155,7 @@ export class Transmissions {
         breaker: this.breakerOf(environmentOf(municipio)!),
         log: logFor(this.log, municipio.tenant),
         isStored: municipio.adnCompressao === 'nenhuma',
+        onHeard: (falha) => this.tellHeard(municipio.tenant, falha),
       });
       return { stamp, adn, transmission: { adn, signer } };
     } catch (error) {

@@ -20,10 +20,12 @@ export type OpenWorld = {
 
 /** `wakeElsewhere`: wakes a worker that runs in another thread. */
 export function openWorld(store: Store, log: Logger, wakeElsewhere?: (tenant: string) => void): OpenWorld {
-  const transmissions = new Transmissions(log, (tenant, circuito) => {
-    store.circuitos
-      .note(tenant, circuito, Date.now())
-      .catch((error: unknown) => tellTrouble(log, error, { tenant }, 'o estado do circuito do ADN não foi gravado'));
+  const unlessWritten = (tenant: string, writing: Promise<void>): void => {
+    writing.catch((error: unknown) => tellTrouble(log, error, { tenant }, 'o que se soube do ADN não foi gravado'));
+  };
+  const transmissions = new Transmissions(log, {
+    circuit: (tenant, circuito) => unlessWritten(tenant, store.circuitos.note(tenant, circuito, Date.now())),
+    heard: (tenant, falha) => unlessWritten(tenant, store.circuitos.hear(tenant, falha, Date.now())),
   });
   const { privateAvisos } = readOwnConfig();
   let worker: Worker | undefined;

@@ -22,6 +22,7 @@ export const OBJETOS = {
   token: 'Token',
   aviso: 'Endereço de aviso',
   guarda: 'Guarda de um mês',
+  pendencia: 'Pendência',
   auditoria: 'Achado da auditoria',
   titular: 'Titular de dados',
   acesso: 'Acesso ao console',

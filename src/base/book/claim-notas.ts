@@ -9,7 +9,7 @@ import { quoteWords } from '../pg/sql.ts';
 import type { Traced } from '../traces/traces.ts';
 import { createSettle, insertTrail, returningEstado, type Settlement, type Standing } from './claims.ts';
 import { groupByMes, isOfTipo, type Leased, leaseDue } from './fila.ts';
-import { followRefusal, moveWaitingEventos } from './follow-nota.ts';
+import { followRefusal, insertRecusadas, moveWaitingEventos } from './follow-nota.ts';
 import type { NotaRow } from './nota-columns.ts';
 import { isKeyOfSameParty } from './substituicao.ts';
 
@@ -192,7 +192,7 @@ export function notaClaims(pool: Db) {
         ),
       after: async (client, { tenant, now }, moved) => {
         const refused = moved.filter(({ para }) => para === ('recusada' satisfies NotaEstado));
-        return followRefusal(client, tenant, now, refused);
+        return [...followRefusal(client, tenant, now, refused), ...insertRecusadas(client, tenant, now, refused)];
       },
     }),
   };

@@ -5,7 +5,7 @@ import type { NotaEstado } from '../../fiscal/nota.ts';
 import { ONE_BY_ONE } from '../pg/open.ts';
 import type { PoolClient } from '../pg/pg.ts';
 import { planMonthly, planOnce } from '../pg/planned.ts';
-import { quoteWords } from '../pg/sql.ts';
+import { insertRows, quoteWords } from '../pg/sql.ts';
 import type { Traced } from '../traces/traces.ts';
 import { insertTrail, returningEstado, type Standing } from './claims.ts';
 import { dequeue, enqueue, groupByMes, isOfTipo, type Ref } from './fila.ts';
@@ -45,6 +45,38 @@ export function followRefusal(
   if (refused.length === 0) return [];
   const chaves = refused.map(({ chave_acesso }) => chave_acesso);
   return [freeDps(client, tenant, refused), ...wakeSubstitutas(client, tenant, now, chaves)];
+}
+
+const INSERT_RECUSADAS = insertRows<Ref & { readonly em: number }>(
+  'insert_notas_recusadas',
+  'notas_recusadas',
+  [
+    ['nota bigint', ({ id }) => id],
+    ['mes integer', ({ mes }) => mes],
+    ['em timestamptz', ({ em }) => new Date(em).toISOString()],
+  ],
+  'on conflict (tenant, nota) do nothing',
+);
+
+/**
+ * Lists notas as refused, in the transaction that refuses them. `now`: milliseconds. An index by state would be written with every move of a
+ * nota (D-825).
+ */
+export function insertRecusadas(
+  client: PoolClient,
+  tenant: string,
+  now: number,
+  refused: readonly Ref[],
+): readonly Promise<unknown>[] {
+  if (refused.length === 0) return [];
+  return [
+    client.query(
+      INSERT_RECUSADAS(
+        tenant,
+        refused.map(({ id, mes }) => ({ id, mes, em: now })),
+      ),
+    ),
+  ];
 }
 
 /** The literal states in both statements are those of the partial index. */

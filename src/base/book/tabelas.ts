@@ -217,6 +217,18 @@ export const TABELAS = {
     semEntrada: 'segue das notas retidas: a verificação compara linha por linha',
     pessoas: makeLugar('fiscal', 'notas que esperam uma alíquota', `t.nota in (${IDS})`),
   },
+  notas_recusadas: {
+    semEntrada: 'segue das notas, que dizem que foram recusadas e quando',
+    pessoas: makeLugar('fiscal', 'notas recusadas depois de emitidas', `t.nota in (${IDS})`),
+  },
+  pendencias: {
+    semEntrada: 'quem cuida do que espera pelo município: cada mudança está nos atos, que a corrente conta',
+    pessoas: makeLugar(
+      'fiscal',
+      'quem cuida do que espera pelo município',
+      `t.nota in (${IDS}) or ${has('responsavel', 'chave')}`,
+    ),
+  },
   trilha_eventos: {
     corrente: { ordem: 7, chave: 'evento mes movimento', sai: 'evento', isUmaVez: true },
     colunas: `evento ${MOVIMENTO}`,

@@ -224,6 +224,18 @@ export const CHECKS: readonly Check[] = [
     fazer: 'Com a alíquota importada (nfse aliquotas importar ARQUIVO) elas seguem sozinhas.',
   },
   {
+    nome: 'NfsePendencias',
+    medida: 'nfse_pendencias',
+    como: 'valor',
+    lado: 'acima',
+    aviso: 0,
+    durante: '24h',
+    unidade: '',
+    oQue: 'Em {municipio} algo espera pela prefeitura ({tipo}).',
+    fazer:
+      'O console (Pendências) e nfse pendencia listar dizem o quê, desde quando, e o que se pode fazer. De uma nota recusada avisa-se o prestador, que emite de novo.',
+  },
+  {
     nome: 'NfseAuditoriaQuebrada',
     medida: 'nfse_auditoria_achados',
     como: 'valor',
@@ -313,7 +325,7 @@ export const CHECKS: readonly Check[] = [
     unidade: '',
     oQue: '{municipio} está fechado: nada se emite nele.',
     fazer:
-      'Se a mudança, ou a restauração, por que foi fechado já terminou, reabra-o: nfse municipio reabrir MUNICÍPIO.',
+      'Se a mudança, ou a restauração, por que foi fechado já terminou, reabra-o: nfse municipio alterar MUNICÍPIO --sem-fechar.',
   },
   {
     nome: 'NfseCopiaVelha',

@@ -201,10 +201,15 @@ const OF_ALL = {
     labels: ['municipio'],
     help: 'Notas à espera de uma alíquota que ninguém publicou; conta até 100 mil.',
   },
+  nfse_pendencias: {
+    kind: 'gauge',
+    labels: ['municipio', 'tipo'],
+    help: 'O que espera pela prefeitura, em municípios que transmitem. tipo: analise_fiscal, pedidos sem resposta; rejeicao, de tomador ou intermediário; nota_recusada, depois de emitida, em 30 dias. Conta até 1.001 de cada.',
+  },
   nfse_adn_circuito_aberto: {
     kind: 'gauge',
     labels: ['municipio'],
-    help: '1 enquanto o ADN não responde a quem transmite pelo município.',
+    help: '1 enquanto o ADN não responde a quem transmite pelo município, ou depois de uma pergunta ou um teste que não deu certo, até a próxima resposta.',
   },
   nfse_municipio_impedido: {
     kind: 'gauge',
@@ -260,7 +265,7 @@ const OF_ALL = {
   nfse_municipio_fechado: {
     kind: 'gauge',
     labels: ['municipio'],
-    help: '1 enquanto o município está fechado a gravações (nfse municipio fechar, ou uma restauração).',
+    help: '1 enquanto o município está fechado a gravações (uma mudança de servidor, ou uma restauração).',
   },
   nfse_aliquotas_em_falta: {
     kind: 'gauge',

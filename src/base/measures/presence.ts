@@ -33,6 +33,7 @@ export const PRESENCE: Readonly<Partial<Record<MetricName, Presence>>> = {
   nfse_aliquotas_em_falta: { quando: [read('banco')] },
   nfse_espera_mais_antiga_seconds: { quando: [read('banco'), ofProducao] },
   nfse_adn_circuito_aberto: { quando: [read('banco'), ofProducao] },
+  nfse_pendencias: { quando: [read('banco'), ofProducao] },
   nfse_municipio_impedido: { quando: [read('banco'), ofProducao] },
   nfse_notas_retidas: { quando: [read('banco'), ofAnybody] },
   nfse_arquivos_em_falta: { quando: [read('arquivos'), ofAnybody] },

@@ -4,6 +4,7 @@ import type { Papel } from '../world/papeis.ts';
 /** Pages of a municipality, in the order of the menu, and the role that sees them there. */
 export const MENU = [
   { here: 'hoje', path: '/hoje', name: 'Hoje', papel: 'leitura' },
+  { here: 'pendencias', path: '/pendencias', name: 'Pendências', papel: 'leitura' },
   { here: 'mes', path: '/mes', name: 'Mês', papel: 'leitura' },
   { here: 'notas', path: '/notas', name: 'Notas', papel: 'leitura' },
   { here: 'eventos', path: '/eventos', name: 'Eventos', papel: 'leitura' },

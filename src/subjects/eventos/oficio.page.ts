@@ -62,7 +62,7 @@ async function firstPage(call: InMunicipio): Promise<Answer> {
   const chave = (query.get('chave') ?? '').replace(/\s/g, '');
   const tipo = tipoOfOffice(query.get('tipo') ?? '');
   if (chave === '' || tipo === undefined) return choosePage(slug, chave, tipo?.slug ?? '');
-  return fieldsPage(call, chave, tipo, () => '');
+  return fieldsPage(call, chave, tipo, (nome) => query.get(nome) ?? '');
 }
 
 function tipoOfOffice(text: string): TipoEvento | undefined {

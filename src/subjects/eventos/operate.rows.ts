@@ -111,7 +111,7 @@ function isStuck(pendente: string, aguardando: string): string {
 
 /** The same list as in the partial indexes. */
 const STOPPED = quoteWords(EVENTO_PROBLEMAS.filter((estado) => !EVENTO_ANTES_DO_ENVIO.some((one) => one === estado)));
-const IS_IN_VAIN = `not e.aberto and e.estado in (${STOPPED})
+export const IS_IN_VAIN = `not e.aberto and e.estado in (${STOPPED})
   and e.arquivado_em is null and not e.entre_partes`;
 
 const IS_ENTRE_PARTES = 'e.entre_partes and e.arquivado_em is null';

@@ -64,6 +64,8 @@ const BESIDE: readonly (readonly [table: string, condition: string])[] = [
   ['eventos', 'mes_nota = $2'],
   ['identidades', 'mes = $2'],
   ['substituicoes', 'mes = $2'],
+  ['notas_recusadas', 'mes = $2'],
+  ['pendencias', 'mes = $2'],
   ['documentos_comprimidos', 'mes = $2'],
   ['nomes_lidos', 'mes = $2'],
   // The sums of the month stay, but not those of a person.

@@ -129,7 +129,9 @@ async function forgetNotas(
   const substituicoes =
     'delete from substituicoes where tenant = $1 and substituida = any ($2) and nota = any ($3::bigint[])';
   await client.query(substituicoes, [tenant, rows.flatMap(({ substitui }) => substitui ?? []), notas]);
-  await client.query('delete from retidas where tenant = $1 and nota = any ($2::bigint[])', [tenant, notas]);
+  for (const table of ['retidas', 'notas_recusadas', 'pendencias']) {
+    await client.query(`delete from ${table} where tenant = $1 and nota = any ($2::bigint[])`, [tenant, notas]);
+  }
   for (const table of ['documentos', 'trilha_notas']) await forgetOfMes(client, table, 'nota', tenant, mes, notas);
   await forgetOfMes(client, 'notas', 'id', tenant, mes, notas);
   await tellForgotten(client, tenant, 'nota', notas);

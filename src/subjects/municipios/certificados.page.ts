@@ -69,7 +69,9 @@ function besideOne(call: InMunicipio, guardado: Guardado, isFirst: boolean): Htm
       name: 'motivo',
       label: 'Motivo',
       help:
-        of === 'usar' && required ? 'Por que usá-lo, apesar do que se avisa acima. Fica no histórico.' : 'Fica no histórico.',
+        of === 'usar' && required
+          ? 'Por que usá-lo, apesar do que se avisa acima. Fica no histórico.'
+          : 'Fica no histórico.',
       maxlength: MOTIVO_MAX,
       required,
       of: `${of}-${id}`,

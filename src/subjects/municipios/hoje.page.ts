@@ -1,10 +1,11 @@
 /** The first page of a municipality: the present work, and each problem with its remedy. */
 
-import { facts, link, notice, table } from '../../base/pages/fields.ts';
+import { facts, link, notice, table, wide } from '../../base/pages/fields.ts';
 import { forRole, type InMunicipio, type PageShown, pathIn, type Row } from '../../base/pages/visit.ts';
 import { sizeText } from '../../fiscal/group-digits.ts';
 import { ERROS_PATH } from '../../published/paths.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
+import { tellQuantas } from '../pendencias/pendencias.ts';
 import { type Apuro, type Hoje, type Onde, overviewOf } from './hoje.ts';
 import { plot, shortNumber } from './plot.page.ts';
 
@@ -30,16 +31,17 @@ ${
     ? notice('bom', 'Nada pede atenção.')
     : html`<h2>O que pede atenção</h2>\n${apuros.map((one) => apuroShown(slug, one))}`
 }${cards(slug, hoje)}<h2>Notas por minuto, nas últimas 24 horas</h2>
-${drawn(slug, hoje, isTable)}${refusals(hoje, world.baseUrl)}<h2>Prazos, auditoria e espaço</h2>
+${drawn(slug, hoje, isTable)}${refusals(hoje, world.baseUrl)}${refusedLater(slug, hoje)}<h2>Prazos, auditoria e espaço</h2>
 ${limits(hoje)}</div>
 `,
   };
 }
 
-const PAGES: Readonly<Record<'eventos' | 'municipio' | 'notas', string>> = {
+const PAGES: Readonly<Record<'eventos' | 'municipio' | 'notas' | 'pendencias', string>> = {
   eventos: '/eventos',
   municipio: '/municipio',
   notas: '/notas',
+  pendencias: '/pendencias',
 };
 
 function apuroShown(slug: string, { gravidade, oQue, fazer, onde }: Apuro): Html {
@@ -54,11 +56,11 @@ function where(slug: string, onde: Onde): Html {
   return html`${link(pathIn(slug, PAGES[onde.pagina]), onde.nome)}.`;
 }
 
-const ADN = { true: 'responde', false: 'não responde', undefined: 'sem uso' } as const;
-
-function cards(slug: string, { notas, espera, adn, eventos }: Hoje): Html {
+function cards(slug: string, { notas, espera, adn, eventos, pendencias }: Hoje): Html {
   const troubled = eventos.comProblema.reduce((sum, [, count]) => sum + count, 0);
   const underWay = eventos.aCaminho.reduce((sum, [, count]) => sum + count, 0);
+  const { oficio, evento, ...open } = pendencias;
+  const matters = Object.values(open).reduce((sum, count) => sum + count, 0);
   const card = (name: Inserted, value: string, about: Inserted): Html =>
     html`<div class="cartao">${name}<b>${value}</b><small>${about}</small></div>\n`;
   return html`<div class="cartoes">
@@ -66,10 +68,14 @@ ${card('Notas em 24 horas', notas.total.toLocaleString('pt-BR'), `${shortNumber(
   'À espera do ADN',
   (espera?.notas ?? 0).toLocaleString('pt-BR'),
   espera === undefined ? 'nenhuma nota espera' : `a mais antiga há ${espera.ha}`,
-)}${card('ADN', ADN[`${adn.responde}`], adn.diz)}${card(
+)}${card('ADN', adn.estado, adn.diz)}${card(
   link(pathIn(slug, '/eventos'), 'Eventos que pedem atenção'),
   troubled.toLocaleString('pt-BR'),
   underWay === 0 ? 'nenhum outro a caminho' : `e ${underWay.toLocaleString('pt-BR')} a caminho, que seguem sozinhos`,
+)}${card(
+  link(pathIn(slug, PAGES.pendencias), 'Pendências da prefeitura'),
+  tellQuantas(matters),
+  'pedidos, rejeições, bloqueios, notas recusadas e retidas',
 )}</div>
 `;
 }
@@ -106,7 +112,7 @@ ${figures}`;
 function refusals({ recusas }: Hoje, baseUrl: string | undefined): Html {
   if (recusas.length === 0) {
     return html`<h2>Recusas em 24 horas</h2>
-<p>Nenhuma DPS e nenhum evento foi recusado.</p>
+<p>Este serviço não devolveu nenhuma DPS e nenhum evento a quem enviou.</p>
 `;
   }
   const rows = recusas.slice(0, RECUSAS_MAX).map(({ codigo, quantas, diz }) => {
@@ -117,6 +123,30 @@ function refusals({ recusas }: Hoje, baseUrl: string | undefined): Html {
   return html`<h2>Recusas em 24 horas</h2>
 <p class="quieto">O que este serviço devolveu a quem enviou, com o motivo. Uma DPS recusada por três códigos conta em cada um deles.</p>
 ${table('Pedidos recusados, por código', ['Código', 'O que é', 'Vezes'], rows, [2])}${rest === 0 ? undefined : html`<p class="quieto">E mais ${String(rest)} códigos, com menos vezes.</p>\n`}`;
+}
+
+/** Documents that were accepted here and refused afterwards: notes with their pages, and the events, which have their own page. */
+function refusedLater(slug: string, { recusadas, pendencias }: Hoje): Html {
+  const { nota_recusada: notas, evento: eventos } = pendencias;
+  const rows = recusadas.map(({ desde, nota, oQue, deQuem }) => [
+    desde,
+    wide(html`${deQuem}<br><small>${oQue}</small>`),
+    link(pathIn(slug, `/notas/${nota}`), html`<code>${nota}</code>`),
+  ]);
+  const list =
+    rows.length === 0
+      ? html`<p>Nenhuma nota recusada espera por uma nova emissão.</p>\n`
+      : table('Notas recusadas e não emitidas de novo, em 30 dias', ['Quando', 'De quem, e por quê', 'Nota'], rows);
+  const rest =
+    notas <= rows.length
+      ? undefined
+      : html`<p>${link(pathIn(slug, PAGES.pendencias, { tipo: 'nota_recusada' }), `Ao todo ${tellQuantas(notas)}`)}</p>\n`;
+  const failed =
+    eventos === 0
+      ? html`<p>Nenhum evento recusado espera por alguém.</p>\n`
+      : html`<p>Eventos que não deram certo: ${link(pathIn(slug, PAGES.eventos), tellQuantas(eventos))}.</p>\n`;
+  return html`<h2>Recusado depois de aceito aqui</h2>
+${list}${rest}${failed}`;
 }
 
 /** The last verification with its result, and the last seal. */

@@ -4,7 +4,6 @@
  */
 
 import { statfs } from 'node:fs/promises';
-import type { Circuito } from '../../base/book/circuitos.ts';
 import type { Municipio } from '../../base/book/municipios.ts';
 import { avisosDeAliquotas } from '../../base/world/avisos-aliquotas.ts';
 import { municipalMoment } from '../../base/world/gather-facts.ts';
@@ -14,16 +13,18 @@ import type { World } from '../../base/world/world.ts';
 import { AMBIENTES } from '../../fiscal/ambiente.ts';
 import { zoneOf } from '../../fiscal/catalogs/catalogs.ts';
 import { errorOf } from '../../fiscal/errors.ts';
-import { brazilianDate, brazilianMoment, DAY_MS, HOUR_MS, MINUTE_MS, momentIn } from '../../fiscal/moment.ts';
+import { brazilianDate, brazilianMoment, DAY_MS, MINUTE_MS, momentIn } from '../../fiscal/moment.ts';
 import type { EstadoDaCorrente } from '../auditoria/auditoria.rows.ts';
 import { countEventos, type EventosContados } from '../eventos/problem.ts';
+import { countPendencias, listOfTipo, type Pendencia, tellQuantas } from '../pendencias/pendencias.ts';
+import { type AdnHoje, describeAdn, elapsed } from './hoje-adn.ts';
 
 /** `dados`: the folder of the database, when it is on this machine. */
 export type HojeWorld = Pick<World, 'store' | 'now' | 'trust'> & { readonly dados?: string | undefined };
 
 /** The place of the remedy: a page of the municipality in the console, or a command of the service's operator. */
 export type Onde =
-  | { readonly pagina: 'eventos' | 'municipio' | 'notas'; readonly nome: string }
+  | { readonly pagina: 'eventos' | 'municipio' | 'notas' | 'pendencias'; readonly nome: string }
   | { readonly comando: string };
 
 /** `oQue`: the problem; `fazer`: the remedy. */
@@ -46,10 +47,14 @@ export type Hoje = {
   };
   /** `ha`: how long the oldest waits, in words. */
   readonly espera: { readonly notas: number; readonly ha: string } | undefined;
-  readonly adn: { readonly responde: boolean | undefined; readonly diz: string };
+  readonly adn: AdnHoje;
   readonly eventos: EventosContados;
   /** Requests refused in twenty-four hours, under each of their codes. */
   readonly recusas: readonly { readonly codigo: string; readonly quantas: number; readonly diz: string | undefined }[];
+  /** Matters that wait for the municipality, by kind; each count has a limit. */
+  readonly pendencias: PendenciasContadas;
+  /** Notes that were refused after their issuance, the oldest first. */
+  readonly recusadas: readonly Pendencia[];
   readonly certificado: CertificadoShown | undefined;
   /** Days until each list expires; undefined: the list does not say. */
   readonly listas: readonly { readonly emissor: string; readonly dias: number | undefined }[] | undefined;
@@ -57,6 +62,10 @@ export type Hoje = {
   readonly auditoria: Auditoria;
   readonly apuros: readonly Apuro[];
 };
+
+type PendenciasContadas = Awaited<ReturnType<typeof countPendencias>>;
+/** More refused notes have their own page. */
+const RECUSADAS_MAX = 15;
 
 /** The audit chain: the last verification with its number of findings, and the last sealed day; undefined: never. */
 type Auditoria = {
@@ -76,7 +85,7 @@ export async function overviewOf(world: HojeWorld, slug: string): Promise<Hoje> 
   const { store } = world;
   const now = world.now();
   const since = now - (now % QUARTER_MS) - (QUARTERS - 1) * QUARTER_MS;
-  const [emissoes, recusas, waiting, retidas, problem, circuito, eventos, aliquotas, corrente, slow] =
+  const [emissoes, recusas, waiting, retidas, problem, circuito, eventos, aliquotas, corrente, pendencias, slow] =
     await Promise.all([
       store.movimento.listEmissoes(slug, since),
       store.movimento.listRecusas(slug, now - DAY_MS),
@@ -88,10 +97,13 @@ export async function overviewOf(world: HojeWorld, slug: string): Promise<Hoje> 
       // A rehearsal loses nothing by a missing rate; its held notes are told below.
       AMBIENTES[municipio.ambiente].transmits ? avisosDeAliquotas(world) : [],
       store.auditoria.readState(slug),
+      countPendencias(world, slug),
       lookSlowly(world, municipio),
     ]);
+  const recusadas =
+    pendencias.nota_recusada === 0 ? [] : await listOfTipo(world, municipio, 'nota_recusada', RECUSADAS_MAX);
   const tell = (instant: number): string => brazilianMoment(municipalMoment(municipio.codigoIbge, instant));
-  const adn = describeAdn(municipio, circuito, problem, tell);
+  const adn = describeAdn(municipio, { circuito, problem, now, tell });
   const oldest = waiting === undefined ? undefined : now - waiting.desde;
   const listas = slow.listas?.map(({ emissor, proxima }) => ({
     emissor,
@@ -99,7 +111,7 @@ export async function overviewOf(world: HojeWorld, slug: string): Promise<Hoje> 
   }));
   const auditoria = describeAuditoria(corrente, tell);
   const notas = { oldest, waiting: waiting?.notas, retidas: retidas?.notas };
-  const seen = { ...slow, ...notas, listas, adn, eventos, aliquotas, auditoria };
+  const seen = { ...slow, ...notas, listas, adn, eventos, aliquotas, auditoria, pendencias };
   return {
     agora: tell(now),
     notas: countNotas(emissoes, municipio, since, now),
@@ -107,6 +119,8 @@ export async function overviewOf(world: HojeWorld, slug: string): Promise<Hoje> 
     adn,
     eventos,
     recusas: recusas.map((one) => ({ ...one, diz: errorOf(one.codigo)?.significado })),
+    pendencias,
+    recusadas,
     certificado: slow.certificado,
     listas,
     disco: slow.disco,
@@ -146,42 +160,6 @@ function countNotas(
     porMinuto: quartos.at(-2)!.porMinuto,
     quartos,
   };
-}
-
-/** A duration in its largest unit. */
-function elapsed(ms: number): string {
-  const of = (count: number, one: string, many: string): string => (count === 1 ? `1 ${one}` : `${count} ${many}`);
-  if (ms < MINUTE_MS) return 'menos de um minuto';
-  if (ms < HOUR_MS) return of(Math.floor(ms / MINUTE_MS), 'minuto', 'minutos');
-  if (ms < 2 * DAY_MS) return of(Math.floor(ms / HOUR_MS), 'hora', 'horas');
-  return of(Math.floor(ms / DAY_MS), 'dia', 'dias');
-}
-
-type Problem = Awaited<ReturnType<World['store']['municipios']['findProblem']>>;
-
-function describeAdn(
-  { ambiente, adn }: Municipio,
-  circuito: Circuito | undefined,
-  problem: Problem,
-  tell: (instant: number) => string,
-): Hoje['adn'] {
-  if (!AMBIENTES[ambiente].transmits) {
-    const diz = 'Em homologação nada vai ao ADN: quem responde é este serviço, e o que se emite não tem valor.';
-    return { responde: undefined, diz };
-  }
-  if (adn === undefined) {
-    return { responde: false, diz: 'O município não tem endereço do ADN: as notas são emitidas e ficam à espera.' };
-  }
-  if (circuito?.abertoEm !== undefined) {
-    const why = circuito.motivo === undefined ? '' : ` (${circuito.motivo})`;
-    const diz = `O ADN não responde desde ${tell(circuito.abertoEm)}${why}. O circuito está aberto: o serviço tenta de novo sozinho, a cada meio minuto.`;
-    return { responde: false, diz };
-  }
-  if (problem !== undefined) {
-    return { responde: false, diz: `Desde ${tell(problem.desde)} as notas não seguem: ${problem.problema}.` };
-  }
-  if (circuito === undefined) return { responde: undefined, diz: 'Nada foi transmitido ao ADN ainda.' };
-  return { responde: true, diz: 'O ADN responde. O circuito está fechado: o que está pronto é enviado em seguida.' };
 }
 
 // Data from files, or expensive data: refreshed once a minute.
@@ -233,7 +211,7 @@ async function look(world: HojeWorld, municipio: Municipio): Promise<Slow> {
 // The data from which problems are found.
 
 type Visto = Omit<Slow, 'listas'> &
-  Pick<Hoje, 'adn' | 'eventos' | 'listas' | 'auditoria'> & {
+  Pick<Hoje, 'adn' | 'eventos' | 'listas' | 'auditoria' | 'pendencias'> & {
     readonly aliquotas: readonly string[];
     readonly waiting: number | undefined;
     /** How long the oldest note waits, in milliseconds. */
@@ -258,7 +236,8 @@ function listApuros(municipio: Municipio, seen: Visto): readonly Apuro[] {
           {
             gravidade: 'erro',
             oQue: 'O município está fechado: só consultas são atendidas, e nada é emitido.',
-            fazer: 'Quem opera o serviço o fechou para mudá-lo de servidor, e o reabre quando a mudança acabar.',
+            fazer:
+              'Foi fechado por quem opera o serviço, para mudá-lo de servidor, ou por uma restauração. Depois de conferida, ou acabada a mudança, quem opera o reabre.',
             onde: { comando: `nfse municipio alterar ${tenant} --sem-fechar` },
           } as const,
         ]
@@ -266,6 +245,7 @@ function listApuros(municipio: Municipio, seen: Visto): readonly Apuro[] {
     ...apurosOfAuditoria(tenant, seen),
     ...apurosOfAdn(municipio, seen),
     ...apurosOfEventos(seen),
+    ...apurosOfRecusadas(seen),
     ...apurosOfTrust(seen),
     ...apurosOfRates(seen),
     ...apurosOfDisk(seen),
@@ -306,7 +286,9 @@ function apurosOfAdn({ tenant }: Municipio, { adn, waiting = 0, oldest, problems
       gravidade: 'aviso',
       oQue: `${waiting === 1 ? 'Uma nota espera' : `${waiting.toLocaleString('pt-BR')} notas esperam`} pelo ADN, a mais antiga há ${elapsed(oldest)}.`,
       fazer:
-        'O ADN responde, e mesmo assim ela não seguiu: a página da nota diz o que ela espera. Pode ser uma substituta, que espera o evento da nota que substitui.',
+        adn.responde === undefined
+          ? `${adn.diz} A página da nota diz o que ela espera.`
+          : 'O ADN responde, e mesmo assim ela não seguiu: a página da nota diz o que ela espera. Pode ser uma substituta, que espera o evento da nota que substitui.',
       onde: { pagina: 'notas', nome: `Ver as notas de ${tenant}` },
     });
   }
@@ -319,6 +301,16 @@ function apurosOfEventos({ eventos: { comProblema } }: Visto): readonly Apuro[] 
   const oQue = count === 1 ? 'Um evento pede atenção.' : `${count.toLocaleString('pt-BR')} eventos pedem atenção.`;
   const fazer = 'Em Eventos cada um diz por que parou e o que se pode fazer.';
   return [{ gravidade: 'aviso', oQue, fazer, onde: { pagina: 'eventos', nome: 'Ver os eventos' } }];
+}
+
+function apurosOfRecusadas({ pendencias: { nota_recusada: quantas } }: Visto): readonly Apuro[] {
+  if (quantas === 0) return [];
+  const oQue =
+    quantas === 1
+      ? 'Uma nota foi recusada depois de emitida, e não foi emitida de novo.'
+      : `${tellQuantas(quantas)} notas foram recusadas depois de emitidas, e não foram emitidas de novo.`;
+  const fazer = 'O prestador pode não saber que a nota não vale: avise-o. Abaixo está cada uma, com o motivo.';
+  return [{ gravidade: 'aviso', oQue, fazer, onde: { pagina: 'pendencias', nome: 'Ver as pendências' } }];
 }
 
 function apurosOfTrust({ certificado, listas }: Visto): readonly Apuro[] {

@@ -11,6 +11,7 @@ import { until } from '../../../test/support/until.ts';
 import { exampleXml } from '../../fiscal/rules/example.ts';
 import { Transmissions } from '../../wiring/adn-access.ts';
 import { createStore } from '../../wiring/store.ts';
+import { testAdn } from './testar-adn.ts';
 
 const service = await startTestService({ worker: false });
 const painel = await startTestPainel(service);
@@ -28,7 +29,7 @@ await store.municipios.create({ tenant: PRODUCAO, ambiente: 'producao', codigoIb
 let leo: Usuario;
 let leitor: Pessoa;
 before(async () => {
-  leo = await makeUsuario(painel, 'leo', { integracao: 'leitura', [PRODUCAO]: 'leitura' });
+  leo = await makeUsuario(painel, 'leo', { integracao: 'leitura', [PRODUCAO]: 'leitura', vizinha: 'leitura' });
   leitor = await enter(painel, leo);
 });
 
@@ -54,7 +55,7 @@ test('a day', async (t) => {
     assert.equal(status, 200);
     assert.match(html, /<h1>Hoje<\/h1>/);
     assert.match(html, /Em homologação nada vai ao ADN/);
-    assert.match(html, /Nenhuma DPS e nenhum evento foi recusado/);
+    assert.match(html, /Este serviço não devolveu nenhuma DPS e nenhum evento/);
     assert.match(html, /<svg[^>]*role="img"/);
     assert.ok(!html.includes('<rect'), 'no bar of nothing');
   });
@@ -118,8 +119,9 @@ test('a day', async (t) => {
 test('the circuit to the ADN is told while it is open, by whoever transmits, and when it closes', async () => {
   const porta = Number(new URL(simulador.address).port);
   const noted: Promise<void>[] = [];
-  const transmissions = new Transmissions(world.log, (tenant, circuito) => {
-    noted.push(store.circuitos.note(tenant, circuito, clock.now));
+  const transmissions = new Transmissions(world.log, {
+    circuit: (tenant, circuito) => void noted.push(store.circuitos.note(tenant, circuito, clock.now)),
+    heard: (tenant, falha) => void noted.push(store.circuitos.hear(tenant, falha, clock.now)),
   });
   const transmission = await transmissions.of((await store.municipios.findBySlug(PRODUCAO))!);
   assert.ok('adn' in transmission);
@@ -129,8 +131,13 @@ test('the circuit to the ADN is told while it is open, by whoever transmits, and
     await Promise.all(noted);
   };
   const shown = async () => (await leitor.open(`/m/${PRODUCAO}/hoje`)).html;
+  assert.match(await shown(), /ADN<b>não se sabe<\/b><small>Ninguém perguntou nada ao ADN ainda/);
   await ask();
-  assert.match(await shown(), /ADN<b>responde<\/b>/);
+  assert.match(await shown(), /ADN<b>responde<\/b><small>Respondeu há 0 s/);
+  clock.now += 3_000;
+  assert.match(await shown(), /Respondeu há 3 s/);
+  clock.now += 6 * 60_000;
+  assert.match(await shown(), /ADN<b>não se sabe<\/b><small>Ninguém perguntou nada ao ADN desde \d\d\/11\/2026/);
   await simulador.close();
   await until(async () => {
     await ask();
@@ -166,4 +173,31 @@ test('the audit chain: never verified, without findings, and with some, which as
   const red = await shown();
   assert.match(red, /, 2 achados; último dia selado: 20\/11\/2026/);
   assert.match(red, /não confere: 2 achados\. .* nfse auditoria verificar integracao/);
+});
+
+test('a failed test of the connection puts the light out, and one that passes lights it', async () => {
+  const shown = async () => (await leitor.open('/m/vizinha/hoje')).html;
+  const by = { quem: 'teste', via: 'comando' } as const;
+  const own = await simuladorAqui(palco);
+  const made = {
+    tenant: 'vizinha',
+    ambiente: 'producao',
+    codigoIbge: '3304557',
+    adn: { ...adn, url: own.address },
+  } as const;
+  await store.municipios.create(made, clock.now);
+  assert.equal((await testAdn(world, 'vizinha', by)).passou, true);
+  assert.match(await shown(), /ADN<b>responde<\/b><small>Respondeu há 0 s/);
+  await own.close();
+  clock.now += 2_000;
+  assert.equal((await testAdn(world, 'vizinha', by)).passou, false);
+  clock.now += 3_000;
+  const dead = await shown();
+  assert.match(
+    dead,
+    /ADN<b>não responde<\/b><small>A última pergunta ao ADN, há 3 s .*não deu certo: teste de conexão: .*recusou a conexão/,
+  );
+  assert.match(dead, /A última resposta foi há 5 s/);
+  const [espera] = (await store.vigia.lookAtEsperas()).filter(({ tenant }) => tenant === 'vizinha');
+  assert.equal(espera!.circuitoAberto, true, 'nfse saude knows it too');
 });

@@ -44,6 +44,8 @@ export async function testAccess(world: RegistryWorld, municipio: Municipio, by:
     depois,
   } as const;
   await world.store.atos.record(slug, [ato]);
+  const failed = done.find(({ situacao }) => situacao === 'erro');
+  await world.store.circuitos.hear(slug, failed && `teste de conexão: ${failed.diz[0]}`, world.now());
   return { passou, passos };
 }
 

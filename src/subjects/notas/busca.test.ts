@@ -225,6 +225,7 @@ describe('in the console', () => {
     const { html, status } = await leitor.open(here);
     assert.equal(status, 200);
     assert.ok(html.includes(`href="${NOTAS}?q=padaria"`), 'the way back to the search');
+    assert.match(html, /<dt>Competência<\/dt><dd>\d\d\/\d\d\/\d{4}<\/dd>/);
     for (const said of [
       'Padaria São João &amp; Filhos',
       'R$ 250,00',

@@ -13,7 +13,7 @@ import { brazilianDate, brazilianMoment } from '../../fiscal/moment.ts';
 import type { NotaEstado } from '../../fiscal/nota.ts';
 import { tipoNamed } from '../eventos/queries.ts';
 import { consultaPublica } from './danfse.ts';
-import { type Municipio, motivoSemIssqn } from './queries.ts';
+import { type CausaDaEspera, explainEspera, type Municipio, motivoSemIssqn } from './queries.ts';
 
 export type NotaPublica = {
   /** Undefined: it was found by its number, and the page leads no further. */
@@ -112,18 +112,16 @@ export async function findNotaPeloNumero(
 /** Facts of a note that is found by its number, besides the state. */
 const DO_NUMERO = ['Número', 'Emitida em', 'Cancelada em', 'Serviço', 'Valor do serviço'];
 
-async function showNota(
-  { store, now }: Consulta,
-  { tenant, ambiente, codigoIbge }: Municipio,
-  row: NotaRow,
-): Promise<NotaPublica> {
+async function showNota({ store, now }: Consulta, municipio: Municipio, row: NotaRow): Promise<NotaPublica> {
+  const { tenant, ambiente, codigoIbge } = municipio;
   const { chave_acesso: chave } = row;
   const events = row.estado === 'cancelada' ? await store.eventos.listOf(tenant, chave, { codigo: SUBSTITUICAO }) : [];
   const replaced = events?.find(({ estado }) => estado === 'processado');
   const substituidaPor = replaced?.campos['chave_acesso_substituta'];
+  const causa = await explainEspera({ store }, municipio, row);
   const said: Dito =
     replaced === undefined
-      ? ESTADOS[row.estado]
+      ? withCausa(ESTADOS[row.estado], causa)
       : { tom: 'erro', situacao: 'Substituída', diz: 'Outra nota tomou o lugar desta.' };
   const isAuthorised = row.estado === 'autorizada' || row.estado === 'cancelada';
   return {
@@ -137,6 +135,10 @@ async function showNota(
     consultadaEm: brazilianMoment(municipalMoment(codigoIbge, now())),
     nacional: isAuthorised && ambiente === 'producao' ? consultaPublica(chave) : undefined,
   };
+}
+
+function withCausa(dito: Dito, causa: CausaDaEspera | undefined): Dito {
+  return causa === undefined ? dito : { ...dito, diz: `${dito.diz} ${causa.geral}` };
 }
 
 /** Name of a municipality with its state, or its slug. */

@@ -21,7 +21,7 @@ import { type EventoPublico, eventosOfNota } from '../eventos/queries.ts';
 import { describeDevedor } from './colunas-da-nota.ts';
 import { danfseOfNota } from './danfse.ts';
 import { type NotaDoOperador, showNota } from './operate.ts';
-import { type Municipio, type NotaReading, notaByChave } from './queries.ts';
+import { explainEspera, type Municipio, type NotaReading, notaByChave } from './queries.ts';
 import { explainEmitida, type Passo } from './validate.ts';
 
 type ParteDaNota = {
@@ -189,6 +189,8 @@ async function tellSituacao(world: World, municipio: Municipio, row: NotaRow): P
   const { estado, mensagem_retorno, due_at, substitui, chave_acesso, data_autorizacao, data_cancelamento } = row;
   const at = (instant: Date): string => tellMoment(chave_acesso, instant);
   const next = due_at === null ? '' : ` O serviço tenta de novo sozinho em ${at(due_at)}.`;
+  const causa = await explainEspera(world, municipio, row);
+  const because = causa === undefined ? '' : ` ${causa.diz}`;
   const told = mensagem_retorno === null ? '' : ` ${mensagem_retorno.replace(/[.\s]*$/, '')}.`;
   switch (estado) {
     case 'autorizada':
@@ -200,16 +202,16 @@ async function tellSituacao(world: World, municipio: Municipio, row: NotaRow): P
     case 'retida':
       return `Ainda não foi enviada ao ADN.${told} Importe as alíquotas que faltam (nfse aliquotas importar); depois ela segue sozinha.`;
     case 'transmitida':
-      return `Foi enviada ao ADN, que ainda não respondeu.${told}${next} Não é preciso emitir de novo.`;
+      return `Foi enviada ao ADN, que ainda não respondeu.${told}${because}${next} Não é preciso emitir de novo.`;
     case 'emitida': {
       const transmission = await world.transmission(municipio);
       if ('problem' in transmission) {
-        return `Está emitida e não pode seguir ao ADN: ${transmission.problem} Quem administra o município corrige isso; depois ela segue sozinha.`;
+        return `Está emitida e não pode seguir ao ADN: ${transmission.problem.replace(/[.\s]*$/, '')}. Quem administra o município corrige isso; depois ela segue sozinha.`;
       }
       if (substitui !== null) {
-        return `Está emitida e espera: ela substitui a nota ${substitui}, que ainda não está cancelada. Quando o evento de substituição daquela concluir, esta segue.${next}`;
+        return `Está emitida e espera: ela substitui a nota ${substitui}, que ainda não está cancelada. Quando o evento de substituição daquela concluir, esta segue.${because}${next}`;
       }
-      return `Está emitida, e aguarda a vez de ir ao ADN.${told}${next} Não é preciso emitir de novo.`;
+      return `Está emitida, e aguarda a vez de ir ao ADN.${told}${because}${next} Não é preciso emitir de novo.`;
     }
   }
 }

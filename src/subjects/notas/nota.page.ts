@@ -67,7 +67,7 @@ function summary({ slug }: InMunicipio, { operador, nota, resumo, servico, emiti
   const namely = (papel: string): string | undefined => partes.find((one) => one.papel === papel)?.nome;
   return facts([
     ['Emitida em', emitidaEm],
-    ['Competência', brazilianDate(nota.data_competencia)],
+    ['Competência', nota.data_competencia],
     ['Prestador', namely('Prestador')],
     ['Tomador', namely('Tomador')],
     ['Serviço', servico],

@@ -3,7 +3,7 @@
 import type { Municipio } from '../../base/book/municipios.ts';
 import type { NotaRow } from '../../base/book/nota-columns.ts';
 import { type Audience, callerOf, isDpsQueryOpen, type Presented, strangerTo } from '../../base/world/caller.ts';
-import { momentOfNota } from '../../base/world/gather-facts.ts';
+import { momentOfNota, tellMoment } from '../../base/world/gather-facts.ts';
 import { fullSecond, proximaDaNota } from '../../base/world/proxima-consulta.ts';
 import { isJson } from '../../base/world/sent-documents.ts';
 import type { World } from '../../base/world/world.ts';
@@ -51,18 +51,18 @@ export function tabelaEmVigor({ store }: World): Promise<TabelaIbsCbs> {
 
 export async function notaByChave(
   world: Pick<World, 'store' | 'now'>,
-  { tenant }: Municipio,
+  municipio: Municipio,
   chave: string,
 ): Promise<NotaReading | undefined> {
-  return readingOf(world, await world.store.notas.findByChave(tenant, chave));
+  return readingOf(world, municipio, await world.store.notas.findByChave(municipio.tenant, chave));
 }
 
 export async function notaByProtocolo(
   world: World,
-  { tenant }: Municipio,
+  municipio: Municipio,
   protocolo: string,
 ): Promise<NotaReading | undefined> {
-  return readingOf(world, await world.store.notas.findByProtocolo(tenant, protocolo));
+  return readingOf(world, municipio, await world.store.notas.findByProtocolo(municipio.tenant, protocolo));
 }
 
 /** A note by the `Id` of its DPS; only for its parties when the query is not open. */
@@ -73,11 +73,11 @@ export async function notaByDps(
   shown: Presented,
 ): Promise<NotaReading | Refusal | undefined> {
   const find = () => world.store.notas.findByDps(municipio.tenant, idDps);
-  if (isDpsQueryOpen(municipio)) return readingOf(world, await find());
+  if (isDpsQueryOpen(municipio)) return readingOf(world, municipio, await find());
   const caller = await callerOf(world, municipio, shown, PARTIES);
   if ('faults' in caller) return caller;
   const row = await find();
-  return (row && strangerTo(partiesOf(row), caller, PARTIES)) ?? readingOf(world, row);
+  return (row && strangerTo(partiesOf(row), caller, PARTIES)) ?? readingOf(world, municipio, row);
 }
 
 const PARTIES: Audience = {
@@ -119,8 +119,13 @@ const SEM_ALIQUOTA =
 /** Amounts that are absent from the note have this value: the published type is a decimal text. */
 const NOT_SHOWN = '0.00';
 
-function readingOf(world: Pick<World, 'now'>, row: NotaRow | undefined): NotaReading | undefined {
+async function readingOf(
+  world: Pick<World, 'store' | 'now'>,
+  municipio: Municipio,
+  row: NotaRow | undefined,
+): Promise<NotaReading | undefined> {
   if (row === undefined) return undefined;
+  const causa = row.mensagem_retorno === null ? await explainEspera(world, municipio, row) : undefined;
   const estado = NOTA_ESTADOS[row.estado];
   const tell = (instant: number): string => spacedMoment(momentOfNota(row.chave_acesso, instant));
   const at = (instant: Date): string => tell(instant.getTime());
@@ -132,7 +137,7 @@ function readingOf(world: Pick<World, 'now'>, row: NotaRow | undefined): NotaRea
       status: estado.protocolo,
       acao_sugerida: estado.acao_sugerida,
       proxima_consulta: proxima === undefined ? null : tell(fullSecond(proxima)),
-      mensagem_retorno: row.mensagem_retorno,
+      mensagem_retorno: row.mensagem_retorno ?? causa?.geral ?? null,
       data_protocolo: at(row.data_emissao),
       chave_acesso: row.chave_acesso,
     },
@@ -199,4 +204,37 @@ function authorizedNfse({ nfse, assinatura, certificado_der }: NotaRow): string 
   if (assinatura === null || certificado_der === null) return nfse;
   const { canonical, id } = signedPartOf(nfse);
   return withSignature(nfse, signatureElement(canonical, id, { value: assinatura, certificate: certificado_der }));
+}
+
+// The cause for which a note waits.
+
+/** Sentences. `geral`: names no certificate, address or person. */
+export type CausaDaEspera = { readonly diz: string; readonly geral: string };
+
+/** Undefined: the note does not wait, or waits for its turn alone. */
+export async function explainEspera(
+  { store }: Pick<World, 'store'>,
+  { tenant, fechado }: Pick<Municipio, 'tenant' | 'fechado'>,
+  { estado, chave_acesso }: Pick<NotaRow, 'estado' | 'chave_acesso'>,
+): Promise<CausaDaEspera | undefined> {
+  if (estado !== 'emitida' && estado !== 'transmitida') return undefined;
+  if (fechado === true) {
+    return {
+      diz: 'O município está fechado a gravações por quem opera o serviço, para mudar de servidor ou depois de uma restauração: ela segue quando ele for reaberto.',
+      geral: 'O serviço do município está em manutenção.',
+    };
+  }
+  const [circuito, problem] = await Promise.all([store.circuitos.find(tenant), store.municipios.findProblem(tenant)]);
+  const since = (instant: number): string => `desde ${tellMoment(chave_acesso, new Date(instant))}`;
+  if (circuito?.abertoEm !== undefined) {
+    const geral = `O ambiente nacional não responde ${since(circuito.abertoEm)}.`;
+    const why = circuito.motivo === undefined ? '' : ` (${circuito.motivo})`;
+    return { diz: `O ADN não responde ${since(circuito.abertoEm)}${why}.`, geral };
+  }
+  if (problem === undefined) return undefined;
+  const problema = problem.problema.replace(/[.\s]*$/, '');
+  return {
+    diz: `As notas do município não seguem ${since(problem.desde)}: ${problema}.`,
+    geral: `O município não transmite ao ambiente nacional ${since(problem.desde)}.`,
+  };
 }

@@ -8,7 +8,7 @@
 import { insertEntrada, insertRegistradas } from '../../base/book/auditoria-entradas.ts';
 import { folhasOfStanding, insertTrail, returningEstado, type Standing, type Trailed } from '../../base/book/claims.ts';
 import { enqueue, groupByMes, type Ref } from '../../base/book/fila.ts';
-import { followRefusal, moveWaitingEventos } from '../../base/book/follow-nota.ts';
+import { followRefusal, insertRecusadas, moveWaitingEventos } from '../../base/book/follow-nota.ts';
 import type { NotaRow } from '../../base/book/nota-columns.ts';
 import {
   type Db,
@@ -171,6 +171,7 @@ function release(
           insertTrail(client, tenant, 'nota', moves),
           ...(due.length === 0 ? [] : [enqueue(client, tenant, 'nota', due)]),
           ...followRefusal(client, tenant, now, refused),
+          ...insertRecusadas(client, tenant, now, refused),
           ...tellWritten(client, tenant, released, kept),
         ],
       };

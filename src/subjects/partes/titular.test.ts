@@ -55,6 +55,8 @@ function seedOf(tenant: string, cpf: string, n: number): readonly string[] {
     `insert into trilha_notas (tenant, mes, nota, movimento, em, gatilho, para, mensagem) values (${nota}, 1, now(), 'recusa', 'recusada', 'CPF ${cpf}')`,
     `insert into substituicoes values ('${tenant}', '${chave}', ${n}, ${MES})`,
     `insert into retidas values ('${tenant}', ${n}, ${MES}, 1)`,
+    `insert into notas_recusadas values ('${tenant}', ${n}, ${MES}, now())`,
+    `insert into pendencias (tenant, tipo, chave, nota, mes) values ('${tenant}', 'nota_recusada', '${chave}', ${n}, ${MES})`,
     `insert into fila (tenant, tipo, id, mes, due_at) values ('${tenant}', 'nota', ${n}, ${MES}, now() + interval '9 days')`,
     `insert into eventos (tenant, id, mes, nota, mes_nota, ordem, codigo_tipo_evento, numero_sequencial, cancela, estado, aberto, desde,
       criado_em, autor, campos) values ('${tenant}', ${n}, ${MES}, ${n}, ${MES}, 1, '101101', 1, true, 'processado', false, now(), now(), '${cpf}', '{"a": "${cpf}"}')`,

@@ -5,6 +5,7 @@
 import { isDistributed } from '../../base/pg/distributed.ts';
 import type { Db } from '../../base/pg/open.ts';
 import type { QueryConfig } from '../../base/pg/pg.ts';
+import { countPendencias } from '../pendencias/pendencias.rows.ts';
 
 /** Counts stop at this limit. */
 const CONTADOS_MAX = 100_000;
@@ -34,6 +35,10 @@ export type EsperaDeUm = {
   readonly avisosMortos: number;
   readonly avisoDesde: number | undefined;
   readonly exportacaoDesde: number | undefined;
+  /** Matters that only the municipality can end: requests, rejections, and notes that were refused after their issuance. */
+  readonly analises: number;
+  readonly rejeicoes: number;
+  readonly recusadas: number;
   /** Changes without a place in the order. */
   readonly mudancasNovas: number;
 };
@@ -62,8 +67,12 @@ function looksAt(tenant: string): string {
     (select w.proxima from webhooks w where w.tenant = ${tenant} and w.ativo and w.proxima is not null
       order by w.proxima limit 1) as "avisoDesde",
     (select min(x.criada_em) from exportacoes x where x.tenant = ${tenant} and x.estado = 'em_andamento') as "exportacaoDesde",
+    ${countPendencias('analise_fiscal', tenant, 'now()')} as analises,
+    ${countPendencias('rejeicao', tenant, 'now()')} as rejeicoes,
+    ${countPendencias('nota_recusada', tenant, 'now()')} as recusadas,
     ${countOf(`from mudancas_novas v where v.tenant = ${tenant}`)} as "mudancasNovas",
-    coalesce((select c.aberto_em is not null from circuitos c where c.tenant = ${tenant}), false) as "circuitoAberto",
+    coalesce((select c.aberto_em is not null or c.falhou_em > coalesce(c.respondeu_em, '-infinity')
+      from circuitos c where c.tenant = ${tenant}), false) as "circuitoAberto",
     coalesce((select t.problema is not null from transmissoes t where t.tenant = ${tenant}), false) as impedido`;
 }
 

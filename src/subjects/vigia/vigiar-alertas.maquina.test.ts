@@ -146,6 +146,12 @@ describe('the alerts, on a service under fault', { skip }, () => {
       } finally {
         await stop();
       }
+      await fires('NfsePendencias/warning');
+      // A refused note asks for its provider until it is issued again.
+      const client = await vigiado.connect();
+      await client.query('delete from notas_recusadas');
+      await client.end();
+      await isQuiet('NfsePendencias/warning');
     });
   });
 
@@ -410,6 +416,7 @@ const THERE: Readonly<Record<string, string | readonly string[]>> = {
   nfse_adn_circuito_aberto: 'municipio="a"',
   nfse_municipio_impedido: 'municipio="a"',
   nfse_notas_retidas: 'municipio="a"',
+  nfse_pendencias: 'municipio="a",tipo="rejeicao"',
   nfse_arquivos_em_falta: 'municipio="a"',
   nfse_disco_livre_bytes: '',
   nfse_disco_total_bytes: '',
@@ -492,6 +499,10 @@ const CASES: Readonly<Record<string, readonly [well: Series, wrong: Series]>> = 
   'NfseNotasRetidas/aviso': [
     { 'nfse_notas_retidas{municipio="a"}': steady(0) },
     { 'nfse_notas_retidas{municipio="a"}': steady(3) },
+  ],
+  'NfsePendencias/aviso': [
+    { 'nfse_pendencias{municipio="a",tipo="nota_recusada"}': steady(0, 3_000) },
+    { 'nfse_pendencias{municipio="a",tipo="nota_recusada"}': steady(1, 3_000) },
   ],
   'NfseAuditoriaQuebrada/critico': [
     { 'nfse_auditoria_achados{municipio="a"}': steady(0) },

@@ -25,6 +25,7 @@ const PARTS: readonly Sample[] = [
 const MUNICIPIO = { tenant: 'a', ambiente: 'producao', confianca: {}, adn: undefined };
 const ESPERA = {
   ...{ tenant: 'a', notas: 3, eventos: 0, lotes: 0, notasTomadas: 0, eventosTomados: 0, lotesTomados: 0, retidas: 0 },
+  ...{ analises: 0, rejeicoes: 0, recusadas: 0 },
   ...{ notaDesde: NOW - 90_000, eventoDesde: undefined, loteDesde: undefined, circuitoAberto: false, impedido: false },
 };
 
@@ -162,6 +163,7 @@ test('a measure that has to be there and is not is told by its name; a municipal
       'NfseMedidaAusente desconhecido nfse_municipio_impedido',
       'NfseMedidaAusente desconhecido nfse_espera_mais_antiga_seconds',
       'NfseMedidaAusente desconhecido nfse_notas_retidas',
+      'NfseMedidaAusente desconhecido nfse_pendencias',
       'NfseMedidaAusente desconhecido nfse_auditoria_espera_seconds',
       'NfseMedidaAusente desconhecido nfse_trabalho_espera_seconds',
       'NfseMedidaAusente desconhecido nfse_mudancas_sem_lugar',

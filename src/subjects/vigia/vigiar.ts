@@ -187,6 +187,11 @@ function gatherEsperas(
     ...lateOf('avisos', ({ avisoDesde }) => avisoDesde),
     ...lateOf('exportacoes', ({ exportacaoDesde }) => exportacaoDesde),
   ];
+  const pendencias = transmitting.flatMap((one): readonly (readonly [Labels, number])[] => [
+    [{ ...labelsOf(one), tipo: 'analise_fiscal' }, one.analises],
+    [{ ...labelsOf(one), tipo: 'rejeicao' }, one.rejeicoes],
+    [{ ...labelsOf(one), tipo: 'nota_recusada' }, one.recusadas],
+  ]);
   const mudancas = known.map((one): readonly [Labels, number] => [labelsOf(one), one.mudancasNovas]);
   const retidas = known.map((one): readonly [Labels, number] => [labelsOf(one), one.retidas]);
   return [
@@ -195,6 +200,7 @@ function gatherEsperas(
     ...joinSamples('nfse_espera_mais_antiga_seconds', ages, Math.max),
     ...joinSamples('nfse_notas_retidas', retidas, add),
     ...joinSamples('nfse_entregas', entregas, add),
+    ...joinSamples('nfse_pendencias', pendencias, add),
     ...joinSamples('nfse_trabalho_espera_seconds', late, Math.max),
     ...joinSamples('nfse_mudancas_sem_lugar', mudancas, add),
     ...joinSamples(

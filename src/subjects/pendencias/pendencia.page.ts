@@ -1,0 +1,150 @@
+/** One matter that waits: its meaning, the person in charge, the remarks of colleagues, and its history. */
+
+import { facts, field, folded, form, link, notice } from '../../base/pages/fields.ts';
+import {
+  type Answer,
+  byHand,
+  forRole,
+  type InMunicipio,
+  type PageShown,
+  pathIn,
+  type Row,
+} from '../../base/pages/visit.ts';
+import { MOTIVO_MAX } from '../../base/world/operator.ts';
+import { mayAs } from '../../base/world/papeis.ts';
+import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
+import { actsTable } from '../auditoria/trilha.page.ts';
+import { listTrilha } from '../auditoria/trilha.ts';
+import { formTokenOf } from '../contas/entrada.ts';
+import { listUsuarios } from '../contas/usuarios.ts';
+import { actionsOf, HERE, PATH, pathOf, placesOf } from './pendencias.page.ts';
+import {
+  type AtoNaPendencia,
+  actOnPendencia,
+  findPendencia,
+  isTipo,
+  keyInTrail,
+  type Pendencia,
+  TIPOS_DE_PENDENCIA,
+} from './pendencias.ts';
+
+async function onePage(call: InMunicipio, refused?: string): Promise<PageShown> {
+  const { world, slug, query } = call;
+  const [tipo, chave] = [query.get('tipo') ?? '', query.get('chave') ?? ''];
+  const found = isTipo(tipo) ? await findPendencia(world, slug, tipo, chave) : undefined;
+  if (!isTipo(tipo) || found === undefined) {
+    return {
+      status: 404,
+      title: 'Isto não espera mais',
+      here: HERE,
+      main: html`<p>Foi resolvido, ou dado por visto. ${link(pathIn(slug, PATH), 'Ver as pendências')}.</p>
+${isTipo(tipo) ? await history(call, { tipo, chave }) : undefined}`,
+    };
+  }
+  const { fazer, senao, nome } = TIPOS_DE_PENDENCIA[tipo];
+  return {
+    title: nome,
+    here: HERE,
+    ...(refused === undefined ? {} : { status: 422 }),
+    main: html`${refused === undefined ? undefined : notice('erro', refused)}${facts([
+      ['O que é', found.oQue],
+      ['Desde', found.desde],
+      ['De quem', found.deQuem],
+      ['Onde', placesOf(slug, found)],
+      ['O que se pode fazer', fazer],
+      ['Se nada for feito', senao],
+      ['Quem cuida', found.responsavel ?? 'ninguém'],
+    ])}<p class="botoes">${actionsOf(call, found)}${link(pathIn(slug, PATH), 'Voltar às pendências')}</p>
+${await forms(call, found)}${await history(call, found)}`,
+  };
+}
+
+async function history({ world, slug }: InMunicipio, one: Pick<Pendencia, 'tipo' | 'chave'>): Promise<Html> {
+  const trilha = await listTrilha(world, slug, { objeto: 'pendencia', chave: keyInTrail(one) });
+  return html`<h2>Anotações e história</h2>
+${actsTable('atos' in trilha ? trilha.atos : [])}`;
+}
+
+async function forms(call: InMunicipio, found: Pendencia): Promise<Inserted> {
+  const { world, slug, papel, visitor } = call;
+  if (!mayAs(papel, 'atendimento')) return undefined;
+  const token = formTokenOf(visitor);
+  const people = (await listUsuarios(world, slug)).filter(
+    ({ situacao, papeis }) => situacao === 'ativo' && papeis[slug] !== undefined && mayAs(papeis[slug], 'atendimento'),
+  );
+  const remark = (label: string, of: string, required: boolean): Html =>
+    field({
+      name: 'motivo',
+      label,
+      help: 'Fica na história e na trilha.',
+      maxlength: MOTIVO_MAX,
+      rows: 2,
+      required,
+      of,
+    });
+  const assigning = form({
+    action: pathOf(slug, found, '/atribuir'),
+    token,
+    fields: [
+      field({
+        name: 'responsavel',
+        label: 'Quem cuida',
+        value: found.responsavel ?? '',
+        choices: [['', 'ninguém'], ...people.map(({ login, nome }) => [login, `${nome} (${login})`] as const)],
+        required: true,
+      }),
+      remark('Anotação', 'atribuir', false),
+    ],
+    button: 'Gravar quem cuida',
+  });
+  const remarking = form({
+    action: pathOf(slug, found, '/anotar'),
+    token,
+    fields: remark('Anotação para os colegas', 'anotar', true),
+    button: 'Anotar',
+  });
+  const ending =
+    TIPOS_DE_PENDENCIA[found.tipo].encerra === true && mayAs(papel, 'operacao')
+      ? folded(
+          'Dar por visto',
+          form({
+            action: pathOf(slug, found, '/encerrar'),
+            token,
+            fields: [
+              html`<p>Sai da lista. A nota e os eventos ficam como estão.</p>\n`,
+              remark('Por quê', 'encerrar', true),
+            ],
+            button: 'Dar por visto',
+          }),
+        )
+      : undefined;
+  return html`<h2>Quem cuida, e anotações</h2>
+${assigning}${remarking}${ending}`;
+}
+
+async function act(call: InMunicipio, ato: AtoNaPendencia): Promise<Answer> {
+  const { world, slug, query } = call;
+  const [tipo, chave] = [query.get('tipo') ?? '', query.get('chave') ?? ''];
+  if (!isTipo(tipo)) return onePage(call);
+  const done = await actOnPendencia(world, slug, { tipo, chave }, ato, byHand(call));
+  if ('problem' in done) return onePage(call, done.problem);
+  return { goTo: ato.acao === 'encerrar' ? pathIn(slug, PATH) : pathOf(slug, { tipo, chave }), recado: done.feito };
+}
+
+async function assign(call: InMunicipio): Promise<Answer> {
+  const { world, slug, form: sent } = call;
+  const login = sent.text('responsavel').trim();
+  const people = login === '' ? [] : await listUsuarios(world, slug);
+  const known = people.some(
+    (one) => one.login === login && one.situacao === 'ativo' && Object.hasOwn(one.papeis, slug),
+  );
+  if (login !== '' && !known) return onePage(call, 'Escolha alguém da lista.');
+  return act(call, { acao: 'atribuir', responsavel: login || undefined });
+}
+
+export const PENDENCIA_ROUTES: readonly Row[] = [
+  forRole('leitura', 'GET', '/pendencia', (call) => onePage(call)),
+  forRole('atendimento', 'POST', '/pendencia/atribuir', assign),
+  forRole('atendimento', 'POST', '/pendencia/anotar', (call) => act(call, { acao: 'anotar' })),
+  forRole('operacao', 'POST', '/pendencia/encerrar', (call) => act(call, { acao: 'encerrar' })),
+];
