@@ -76,7 +76,7 @@ async function forms(call: InMunicipio, found: Pendencia): Promise<Inserted> {
     field({
       name: 'motivo',
       label,
-      help: 'Fica na história e na trilha.',
+      help: 'Fica na história e no histórico.',
       maxlength: MOTIVO_MAX,
       rows: 2,
       required,
