@@ -13,7 +13,6 @@ import {
 import { mayAs } from '../../base/world/papeis.ts';
 import { groupDecimal, groupDigits } from '../../fiscal/group-digits.ts';
 import type { DescribedValue } from '../../fiscal/layout/describe-values.ts';
-import { brazilianDate } from '../../fiscal/moment.ts';
 import type { NotaTrigger } from '../../fiscal/nota.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
 import { formTokenOf } from '../contas/entrada.ts';
