@@ -123,8 +123,7 @@ export async function switchCertificado(
   { certificado, chave, url }: { readonly certificado: string; readonly chave: string; readonly url: string },
   by: PorMao,
 ): Promise<Configured> {
-  const { adn } = await municipioNamed(world, slug);
-  const address = adn === undefined ? { adnUrl: url } : {};
+  const address = (await municipioNamed(world, slug)).adn === undefined ? { adnUrl: url } : {};
   const asked = { written: { adnCertificado: certificado, adnChave: chave, ...address }, without: [] };
   return alterAsked(world, slug, asked, by, 'certificado trocado');
 }
@@ -452,16 +451,15 @@ export async function listMunicipios(world: RegistryWorld): Promise<readonly Mun
 /** A municipality with the current state of its files. Throws an Error in Portuguese if there is no such municipality. */
 export async function showMunicipio(world: RegistryWorld, slug: string, via: Via = 'comando'): Promise<MunicipioShown> {
   const municipio = await readMunicipio(world, slug);
-  const { tenant } = municipio;
   const now = world.now();
   const [trust, adn, counts, waiting, problem, aliquotas, retidas] = await Promise.all([
     inspectConfianca(municipio.confianca, { now }),
     municipio.adn === undefined ? undefined : inspectAdn(municipio.adn, municipio.confianca, now),
-    countsOf(world, tenant),
-    world.store.notas.findWaiting(tenant),
-    world.store.municipios.findProblem(tenant),
+    countsOf(world, slug),
+    world.store.notas.findWaiting(slug),
+    world.store.municipios.findProblem(slug),
     avisosDeAliquotas(world),
-    world.store.retidas.count(tenant),
+    world.store.retidas.count(slug),
   ]);
   const tell = (instant: number): string => brazilianMoment(municipalMoment(municipio.codigoIbge, instant));
   return {

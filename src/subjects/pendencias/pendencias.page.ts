@@ -2,7 +2,7 @@
 
 import { field, link, notice, table, wide } from '../../base/pages/fields.ts';
 import { type Answer, forRole, type InMunicipio, pathIn, type Row } from '../../base/pages/visit.ts';
-import { mayAs } from '../../base/world/papeis.ts';
+import { mayAs, PAPEIS_NAMES } from '../../base/world/papeis.ts';
 import { eventoId } from '../../fiscal/layout/evento.ts';
 import { TIPOS_EVENTO } from '../../fiscal/tipos-evento.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
@@ -112,7 +112,7 @@ function buttonsOf(where: Where, one: Pendencia): Inserted {
 export function actionsOf({ slug, papel }: Where, { tipo, nota, evento }: Pendencia): Inserted {
   const answers = ANSWERS[tipo];
   if (answers === undefined || nota === undefined || evento === undefined) return undefined;
-  if (!mayAs(papel, 'operacao')) return html`<small>com o papel operacao</small>`;
+  if (!mayAs(papel, 'operacao')) return html`<small>com o papel ${PAPEIS_NAMES.operacao}</small>`;
   const whole = eventoId(nota, evento.codigo, evento.sequencial);
   return answers.map(([codigo, nome]): Html => {
     const { slug: type } = TIPOS_EVENTO.find((one) => one.codigo === codigo)!;
