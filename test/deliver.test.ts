@@ -558,7 +558,8 @@ describe('a note about which nothing is known', () => {
       const note = await town.issue();
       await town.deliver();
       assert.deepEqual(await town.shown(note), DRAFT);
-      assert.equal((await town.read(note)).protocolo.mensagem_retorno, null);
+      const { mensagem_retorno } = (await town.read(note)).protocolo;
+      assert.equal(mensagem_retorno, 'O município não transmite ao ambiente nacional desde 21/11/2026 12:00:00.');
       assert.equal((await town.deliver()).delivered, 0, 'not at once');
 
       town.adn.mood = () => 'accepts';

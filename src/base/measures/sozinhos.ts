@@ -38,7 +38,7 @@ export const SOZINHOS: readonly Sozinho[] = [
     'julga os lotes do serviço SOAP',
     'nfse_espera_mais_antiga_seconds',
     'NfseNotasEsperando',
-    'operacao.md#o-porto-soap-legado',
+    'operacao.md#o-serviço-soap-legado',
   ),
   row(
     'retidas',

@@ -137,7 +137,10 @@ async function turnAway(visit: Visit, quem: Quem, visitor: Visitor | undefined):
   if (papel !== undefined && mayAs(papel, quem)) return undefined;
   const { world, request, from } = visit;
   const pedido = `${request.method} ${new URL(request.url, world.place.origin).pathname}`.slice(0, PEDIDO_MAX);
-  const motivo = papel === undefined ? `sem papel em ${slug.slice(0, PEDIDO_MAX)}` : `papel ${papel}, e pede ${quem}`;
+  const motivo =
+    papel === undefined
+      ? `sem papel em ${slug.slice(0, PEDIDO_MAX)}`
+      : `papel ${PAPEIS_NAMES[papel]}, e pede ${PAPEIS_NAMES[quem]}`;
   await recordRefusal(world, conta, papel === undefined ? undefined : slug, { pedido, motivo, rede: from.rede });
   return papel === undefined ? NOT_THERE : refuseRole(papel, quem);
 }

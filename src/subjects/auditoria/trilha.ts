@@ -4,6 +4,7 @@ import { type Ato, type FiltroDeAtos, OBJETOS, type Objeto } from '../../base/bo
 import { writeTabela } from '../../base/world/escrever-tabela.ts';
 import { municipalMoment } from '../../base/world/gather-facts.ts';
 import { municipioNamed } from '../../base/world/municipios.ts';
+import { isPapel, PAPEIS_NAMES } from '../../base/world/papeis.ts';
 import type { World } from '../../base/world/world.ts';
 import { zoneOf } from '../../fiscal/catalogs/catalogs.ts';
 import { addDays, brazilianMoment, isDay, isoMoment, startOfDay } from '../../fiscal/moment.ts';
@@ -22,6 +23,8 @@ export type BuscaNaTrilha = {
   readonly ate?: string;
 };
 
+type Mudado = readonly [nome: string, antes: string, depois: string];
+
 export type AtoLido = Omit<Ato, 'em' | 'objeto'> & {
   /** `DD/MM/YYYY HH:MM:SS` of the municipality. */
   readonly em: string;
@@ -29,7 +32,7 @@ export type AtoLido = Omit<Ato, 'em' | 'objeto'> & {
   readonly instante: string;
   readonly objeto: string;
   /** Name and value, before and after, of each change. */
-  readonly mudancas: readonly (readonly [nome: string, antes: string, depois: string])[];
+  readonly mudancas: readonly Mudado[];
 };
 
 export type PaginaDaTrilha = {
@@ -127,14 +130,16 @@ function readAto({ em, objeto, ...ato }: Ato, codigoIbge: string | undefined): A
     em: brazilianMoment(moment),
     instante: isoMoment(moment),
     objeto: registro === undefined ? OBJETOS[objeto] : REGISTERS[registro].titulo,
-    mudancas: registro === undefined ? mudancas : mudancas.map((one) => describeChange(registro, one)),
+    mudancas: mudancas.map((one) => (registro === undefined ? describePapel(one) : describeChange(registro, one))),
   };
 }
 
-function describeChange(
-  registro: RegisterName,
-  [name, antes, depois]: AtoLido['mudancas'][number],
-): AtoLido['mudancas'][number] {
+function describePapel([name, antes, depois]: Mudado): Mudado {
+  const shown = (text: string): string => (isPapel(text) ? PAPEIS_NAMES[text] : text);
+  return [name, shown(antes), shown(depois)];
+}
+
+function describeChange(registro: RegisterName, [name, antes, depois]: Mudado): Mudado {
   const shown = (text: string): string => describeStored(registro, name, text);
   return [describeColumn(registro, name).label, shown(antes), shown(depois)];
 }
