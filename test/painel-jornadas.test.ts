@@ -233,7 +233,7 @@ describe('every page', { skip }, () => {
     await enterBrowser(page, painel, chefe);
     await page.open(`${painel.origin}/m/integracao/notas?prestador=11222333000181`);
     await page.click('button[value=xlsx]');
-    await says(page, 'Pronta: 1 nota');
+    await says(page, 'Pronta: 3 notas');
     const exportacao = await page.evaluate<string>('location.pathname');
     const inside: Readonly<Record<string, string>> = {
       hoje: '/hoje',

@@ -103,7 +103,7 @@ const SETTINGS_ROWS = {
     group: 'municipio',
     takes: 'producao|homologacao',
     help: 'produção, onde as notas valem, ou homologação, onde se testa',
-    usual: 'produção',
+    usual: 'producao',
     choices: Object.fromEntries(Object.keys(AMBIENTES).map((one) => [one, one as Ambiente])),
     title: 'ambiente',
     show: (ambiente) => NOMES_DOS_AMBIENTES[ambiente!],

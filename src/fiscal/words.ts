@@ -14,6 +14,11 @@ export function wordsOf(name: string): readonly string[] {
   return [...new Set(words.map((word) => word.slice(0, WORD_MAX)))];
 }
 
+/** A text without the stop at its end, where a sentence of ours goes on. */
+export function trimStop(text: string): string {
+  return text.replace(/[.\s]*$/, '');
+}
+
 /** A name of two words keeps its letters: `Simples Nacional`. */
 export function lowerFirst(text: string): string {
   return /^[A-ZÀ-Ý](?:[A-ZÀ-Ý]|\S* [A-ZÀ-Ý][a-zà-ÿ])/.test(text) ? text : text.charAt(0).toLowerCase() + text.slice(1);

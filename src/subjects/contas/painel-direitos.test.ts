@@ -38,13 +38,13 @@ test('a role is told with its giver and its beginning, and a link with its end',
   // 21/11/2026 12:02 in Brasília, and 72 hours later.
   const convite = await offer('marta', AQUI);
   const [, nome, papel, desde, por, situacao] = await cellsOf('marta');
-  assert.deepEqual([nome, papel, por], ['Nome marta', 'operacao, ainda não aceito', 'root, por comando']);
+  assert.deepEqual([nome, papel, por], ['Nome marta', 'operação, ainda não aceito', 'root, por comando']);
   assert.equal(desde, 'não vale ainda; o link serve até 24/11/2026 12:02:00');
   assert.match(situacao!, /ainda não abriu o link/);
   service.clock.now += MINUTE_MS;
   const senha = 'seis canoas descem devagar';
   await acceptConvite(world, convite, { login: 'marta', nome: 'Marta', senha, repetida: senha });
-  assert.deepEqual((await cellsOf('marta')).slice(2, 5), ['operacao', '21/11/2026 12:03:00', 'root, por comando']);
+  assert.deepEqual((await cellsOf('marta')).slice(2, 5), ['operação', '21/11/2026 12:03:00', 'root, por comando']);
 });
 
 test('a role that is changed is from then on of its changer', async () => {

@@ -67,7 +67,7 @@ describe('an account that an administrator of another municipality made in advan
     assert.match(page.html, new RegExp(`por quem não trabalha para ${B}`), 'who made the account');
     assert.doesNotMatch(page.html, new RegExp(chefes.a));
     assert.match(page.html, /Conta criada<\/dt><dd>.*\d{2}\/\d{2}\/\d{4}/, 'and when');
-    assert.match(page.html, new RegExp(`Papel em ${B}.*administracao, dado por ${chefes.b}`));
+    assert.match(page.html, new RegExp(`Papel em ${B}.*administração, dado por ${chefes.b}`));
     const same = await maria.send(linkOfB, { login, nome: 'Maria', senha: OUTRA, repetida: OUTRA });
     assert.equal(same.status, 422);
     assert.match(same.html, /já é de outra conta\. Escolha outro/);

@@ -8,12 +8,12 @@ import type { Ref } from '../../base/book/fila.ts';
 import { mesOf } from '../../base/book/meses.ts';
 import { type NotaColumn, type NotaRow, SELECTED } from '../../base/book/nota-columns.ts';
 import type { Db } from '../../base/pg/open.ts';
-import { listColumns } from '../../base/pg/sql.ts';
+import { listColumns, quoteWords } from '../../base/pg/sql.ts';
 import { SEM_CLASSE, type SituacaoIssqn } from '../../fiscal/classe-issqn.ts';
 import { type Decimal, formatDecimal, parseDecimal, ZERO } from '../../fiscal/decimal.ts';
 import { DAY_MS } from '../../fiscal/moment.ts';
 import type { ParteDaNota } from '../../fiscal/mudanca.ts';
-import type { NotaEstado } from '../../fiscal/nota.ts';
+import { NOTA_FINAIS, type NotaEstado } from '../../fiscal/nota.ts';
 
 /** The orders of a list, `novas` first or `antigas`. */
 export const ORDENS = ['novas', 'antigas'] as const;
@@ -107,7 +107,7 @@ const hasParty = (documentos: readonly string[], statement: Statement): string =
   `(${PARTES.map((column) => `n.${column} = any(${statement.value(documentos)})`).join(' or ')})`;
 
 /** The notes that stand were neither refused nor cancelled. */
-const STANDS = "n.estado not in ('recusada', 'cancelada')";
+const STANDS = `n.estado not in (${quoteWords(NOTA_FINAIS)})`;
 
 function isOfSituacao(situacao: SituacaoIssqn, statement: Statement): string {
   if (situacao === 'vigente') return STANDS;

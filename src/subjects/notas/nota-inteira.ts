@@ -16,6 +16,7 @@ import { INF_NFSE_OWN } from '../../fiscal/layout/nfse.ts';
 import { childOf, type Elemento } from '../../fiscal/layout/tree.ts';
 import { elementsOf, type Item } from '../../fiscal/layout/vocabulary.ts';
 import { NOTA_ESTADOS } from '../../fiscal/nota.ts';
+import { trimStop } from '../../fiscal/words.ts';
 import { debugSignature } from '../assinatura/debug.ts';
 import { type EventoPublico, eventosOfNota } from '../eventos/queries.ts';
 import { describeDevedor } from './colunas-da-nota.ts';
@@ -191,7 +192,7 @@ async function tellSituacao(world: World, municipio: Municipio, row: NotaRow): P
   const next = due_at === null ? '' : ` O serviço tenta de novo sozinho em ${at(due_at)}.`;
   const causa = await explainEspera(world, municipio, row);
   const because = causa === undefined ? '' : ` ${causa.diz}`;
-  const told = mensagem_retorno === null ? '' : ` ${mensagem_retorno.replace(/[.\s]*$/, '')}.`;
+  const told = mensagem_retorno === null ? '' : ` ${trimStop(mensagem_retorno)}.`;
   switch (estado) {
     case 'autorizada':
       return `Autorizada pelo ADN${data_autorizacao === null ? '' : ` em ${at(data_autorizacao)}`}. Vale, e tem DANFSe.`;
@@ -206,7 +207,7 @@ async function tellSituacao(world: World, municipio: Municipio, row: NotaRow): P
     case 'emitida': {
       const transmission = await world.transmission(municipio);
       if ('problem' in transmission) {
-        return `Está emitida e não pode seguir ao ADN: ${transmission.problem.replace(/[.\s]*$/, '')}. Quem administra o município corrige isso; depois ela segue sozinha.`;
+        return `Está emitida e não pode seguir ao ADN: ${trimStop(transmission.problem)}. Quem administra o município corrige isso; depois ela segue sozinha.`;
       }
       if (substitui !== null) {
         return `Está emitida e espera: ela substitui a nota ${substitui}, que ainda não está cancelada. Quando o evento de substituição daquela concluir, esta segue.${because}${next}`;

@@ -17,6 +17,7 @@ import { childOf } from '../../fiscal/layout/tree.ts';
 import { codigoSituacaoIn, declarationIn, signedPartOf, withSignature } from '../../fiscal/layout/write.ts';
 import { brazilianDate, spacedMoment } from '../../fiscal/moment.ts';
 import { CODIGOS_SITUACAO, NOTA_ESTADOS } from '../../fiscal/nota.ts';
+import { trimStop } from '../../fiscal/words.ts';
 import type { NotaAchada } from './buscar.rows.ts';
 
 export type { Municipio } from '../../base/book/municipios.ts';
@@ -232,7 +233,7 @@ export async function explainEspera(
     return { diz: `O ADN não responde ${since(circuito.abertoEm)}${why}.`, geral };
   }
   if (problem === undefined) return undefined;
-  const problema = problem.problema.replace(/[.\s]*$/, '');
+  const problema = trimStop(problem.problema);
   return {
     diz: `As notas do município não seguem ${since(problem.desde)}: ${problema}.`,
     geral: `O município não transmite ao ambiente nacional ${since(problem.desde)}.`,

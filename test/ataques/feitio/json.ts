@@ -122,7 +122,7 @@ function valores(): Ataque[] {
       recusa('E401', 'Recusar: um serviço não tem valor negativo.'),
     ),
     valor(
-      'dígitos-de-outra-escrita',
+      'digitos-de-outra-escrita',
       'Dígitos árabes: são dígitos para quem pergunta ao Unicode.',
       '"١٠٠٠.٠٠"',
       TIPO('Recusar: só dígitos de 0 a 9.'),
