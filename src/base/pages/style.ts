@@ -55,6 +55,7 @@ button.simples, .botao.simples { background: transparent; color: var(--link); bo
 .tabela { position: relative; overflow-x: auto; margin: 0 0 1rem; }
 table { border-collapse: collapse; font-size: .95rem; min-width: 100%; }
 caption { text-align: left; color: var(--quiet); padding: .25rem 0; }
+h1 + .tabela caption, h2 + .tabela caption { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 th, td { text-align: left; vertical-align: top; padding: .4rem .9rem .4rem 0; border-bottom: 1px solid var(--line); }
 .num { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
 .fatos { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 20rem), 1fr)); gap: .5rem 1.5rem; margin: 0 0 1rem; }

@@ -216,9 +216,10 @@ export type CausaDaEspera = { readonly diz: string; readonly geral: string };
 export async function explainEspera(
   { store }: Pick<World, 'store'>,
   { tenant, fechado }: Pick<Municipio, 'tenant' | 'fechado'>,
-  { estado, chave_acesso }: Pick<NotaRow, 'estado' | 'chave_acesso'>,
+  { estado, chave_acesso, substitui }: Pick<NotaRow, 'estado' | 'chave_acesso' | 'substitui'>,
 ): Promise<CausaDaEspera | undefined> {
-  if (estado !== 'emitida' && estado !== 'transmitida') return undefined;
+  // A substitute waits for the event of the note before it, whatever the municipality's connection.
+  if (substitui !== null || (estado !== 'emitida' && estado !== 'transmitida')) return undefined;
   if (fechado === true) {
     return {
       diz: 'O município está fechado a gravações por quem opera o serviço, para mudar de servidor ou depois de uma restauração: ela segue quando ele for reaberto.',

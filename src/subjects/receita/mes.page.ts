@@ -172,7 +172,7 @@ ${exportLink(asked, 'classe')}`
 function compare(owed: Decimal, media: Decimal): string {
   if (media === ZERO) return '';
   const percent = Number(((owed - media) * 1000n) / media) / 10;
-  return ` (${percent > 0 ? '+' : ''}${percent.toLocaleString('pt-BR', { maximumFractionDigits: 1 })}%)`;
+  return ` (${percent > 0 ? '+' : ''}${percent.toLocaleString('pt-BR', { maximumFractionDigits: 1 })} %)`;
 }
 
 /** The chart of the months before, or of the days. */

@@ -188,7 +188,7 @@ function nameKey(por: Por, chave: string): string {
     case 'servico':
       return servicoOf(chave)?.descricao ?? chave;
     case 'aliquota':
-      return `${chave.replace('.', ',')}%`;
+      return `${chave.replace('.', ',')} %`;
     default:
       return chave;
   }
