@@ -64,7 +64,7 @@ function cards(slug: string, { notas, espera, adn, eventos, pendencias }: Hoje):
   const card = (name: Inserted, value: string, about: Inserted): Html =>
     html`<div class="cartao">${name}<b>${value}</b><small>${about}</small></div>\n`;
   return html`<div class="cartoes">
-${card('Notas em 24 horas', notas.total.toLocaleString('pt-BR'), `${shortNumber(notas.porMinuto)} por minuto no último quarto de hora`)}${card(
+${card('Notas em 24 horas', notas.total.toLocaleString('pt-BR'), `${notas.recentes.notas.toLocaleString('pt-BR')} desde as ${notas.recentes.desde}`)}${card(
   'À espera do ADN',
   (espera?.notas ?? 0).toLocaleString('pt-BR'),
   espera === undefined ? 'nenhuma nota espera' : `a mais antiga há ${espera.ha}`,

@@ -40,8 +40,8 @@ export type Hoje = {
   readonly agora: string;
   readonly notas: {
     readonly total: number;
-    /** The last complete quarter of an hour. */
-    readonly porMinuto: number;
+    /** The last complete quarter of an hour and the present one. `desde`: its start, `HH:MM`. */
+    readonly recentes: { readonly notas: number; readonly desde: string };
     /** Notes a minute by quarters of an hour, the oldest first. `hora`: the start of each. */
     readonly quartos: readonly { readonly hora: string; readonly porMinuto: number }[];
   };
@@ -157,7 +157,7 @@ function countNotas(
   }));
   return {
     total: counts.reduce((sum, notas) => sum + notas, 0),
-    porMinuto: quartos.at(-2)!.porMinuto,
+    recentes: { notas: counts.at(-2)! + counts.at(-1)!, desde: quartos.at(-2)!.hora },
     quartos,
   };
 }

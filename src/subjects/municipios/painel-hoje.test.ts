@@ -71,6 +71,7 @@ test('a day', async (t) => {
     await other.movimento.flush();
     const { html } = await leitor.open(`${HOJE}?tabela=1`);
     assert.match(html, /Notas em 24 horas<b>4<\/b>/);
+    assert.match(html, /4 desde as 11:45/, 'not nothing of a quarter that is complete');
     assert.match(html, /<rect/);
     assert.match(html, new RegExp(`${codigo}.*<td[^>]*>3</td>`));
     // Four notes are in the quarter of an hour that has just begun: NOON is its first minute.
