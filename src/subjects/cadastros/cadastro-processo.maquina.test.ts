@@ -113,7 +113,12 @@ describe('beside a running service with the embedded server', () => {
       path.join(dataDir, 'servicos.csv'),
       'codigo,descricao,codigo_tributacao_nacional,cnae_codigo,aliquota,inicio,fim\n007,Consultoria,170101,,5,2020-01-01,\n',
     );
-    await command('servicos', 'importar', inData('servicos.csv'), '--municipio', 'prova');
+    // The notes that were issued without a list would be refused by this one, and that is asked about.
+    const importing = ['servicos', 'importar', inData('servicos.csv'), '--municipio', 'prova'] as const;
+    const asked = await nfseBeside(importing, beside);
+    assert.equal(asked.code, 1);
+    assert.match(asked.err, /Confirme: Com esta lista, .* seriam recusadas: E0310/);
+    await command(...importing, '--confirmar');
     await eventually('E0310');
     assert.equal(await send({ 'serv/cServ/cTribNac': '170101' }), 'OK');
     assert.equal(await send({ 'serv/cServ/cTribNac': '170101', 'serv/cServ/cTribMun': '008' }), 'E402');

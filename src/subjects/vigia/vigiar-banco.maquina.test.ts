@@ -104,6 +104,7 @@ test('counts end, the oldest is found in an index, and who has nothing costs not
     circuitoAberto: false,
     impedido: false,
     ...{ avisos: 0, avisosMortos: 0, avisoDesde: undefined, exportacaoDesde: undefined, mudancasNovas: 0 },
+    ...{ analises: 0, rejeicoes: 0, recusadas: 0 },
   });
   assert.deepEqual([second!.circuitoAberto, third!.circuitoAberto, third!.notas], [true, false, 0]);
 
