@@ -218,7 +218,7 @@ export async function explainEspera(
   { tenant, fechado }: Pick<Municipio, 'tenant' | 'fechado'>,
   { estado, chave_acesso, substitui }: Pick<NotaRow, 'estado' | 'chave_acesso' | 'substitui'>,
 ): Promise<CausaDaEspera | undefined> {
-  // A substitute waits for the event of the note before it, whatever the municipality's connection.
+  // A substitute waits for the event of the note before it.
   if (substitui !== null || (estado !== 'emitida' && estado !== 'transmitida')) return undefined;
   if (fechado === true) {
     return {
