@@ -1,6 +1,6 @@
 /**
- * Opens a PKCS#12 from outside in a process of its own, which a hostile file may exhaust without harm: its author chooses how often a
- * password is digested.
+ * Opens a PKCS#12 from outside in a process of its own. A hostile file may exhaust it without harm, since its author chooses how often
+ * the password is digested.
  */
 import { execFile } from 'node:child_process';
 import path from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * The process that opens a PKCS#12 from outside. The file and its password come by the standard input, the certificates and the key go by
- * the standard output: neither is an argument, which other accounts could read.
+ * The process that opens a PKCS#12 from outside. The standard input brings file and password, the standard output takes certificates and
+ * key. Other accounts could read arguments.
  */
 import { text } from 'node:stream/consumers';
 import { signerInPfx, tlsMaterialOf } from './key-files.ts';

@@ -1,5 +1,5 @@
 /**
- * The process that writes the first sheet of a spreadsheet as CSV, each row in the line of its number. Its words are the file and the CSV.
+ * The process that writes the first sheet of a spreadsheet as CSV, each row in the line of its number. Its arguments are the paths of both.
  * It ends with 1 if the file is no spreadsheet.
  */
 import { readFileSync, writeFileSync } from 'node:fs';

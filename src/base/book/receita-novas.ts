@@ -6,8 +6,8 @@ import type { PoolClient } from '../pg/pg.ts';
 import type { Mudou } from './mudancas-novas.ts';
 
 /**
- * The effect of a change on the sums. `e` adds an issued nota. `h` adds a held one, whose IBS and CBS are unknown, and `s` adds these. `r`
- * takes a refused nota away. `c` moves a nota among the cancelled ones.
+ * The effect of a change on the sums. `e` adds an issued nota, `h` a held one without IBS and CBS. `s` adds the IBS and CBS of a released
+ * nota. `r` takes a refused nota away. `c` moves a nota among the cancelled ones.
  */
 type Efeito = 'e' | 'h' | 's' | 'r' | 'c';
 
