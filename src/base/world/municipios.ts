@@ -261,7 +261,7 @@ export async function municipioNamed(world: RegistryWorld, slug: string): Promis
 }
 
 /** The settings of now. A cached reading could lack what somebody else has just changed. */
-async function readMunicipio(world: RegistryWorld, slug: string): Promise<Municipio> {
+export async function readMunicipio(world: RegistryWorld, slug: string): Promise<Municipio> {
   const { tenant } = await municipioNamed(world, slug);
   return (await world.store.municipios.readFresh(tenant)) ?? municipioNamed(world, slug);
 }

@@ -3,7 +3,13 @@
  * to use; the paths of both are settings, so the service changes over in seconds (D-833).
  */
 import { type CertificadoShown, inspectAdn } from '../../base/world/municipio-files.ts';
-import { type Configured, municipioNamed, type RegistryWorld, switchCertificado } from '../../base/world/municipios.ts';
+import {
+  type Configured,
+  municipioNamed,
+  type RegistryWorld,
+  readMunicipio,
+  switchCertificado,
+} from '../../base/world/municipios.ts';
 import { needMotivo, type PorMao, type Problem, readMotivo } from '../../base/world/operator.ts';
 import type { World } from '../../base/world/world.ts';
 import { type Certificate, certificatesOfPem, isHeldBy, maskedDocument } from '../../documents/certificate.ts';
@@ -40,17 +46,11 @@ export type Guardado = {
 
 /** The certificates that were sent, the one with the latest end first. */
 export async function listGuardados(world: CertificadosWorld, slug: string): Promise<readonly Guardado[]> {
-  const municipio = await freshMunicipio(world, slug);
+  const municipio = await readMunicipio(world, slug);
   const all = await listCertificados(world.certificados, municipio.tenant);
   const now = await currentOf(municipio);
   const found = await Promise.all(all.map((one) => describe(world, municipio, one, now)));
   return found.toSorted((one, other) => (other.certificado?.dias ?? 0) - (one.certificado?.dias ?? 0));
-}
-
-/** The municipality as it is now: an act right after another one must not see the certificate of before. */
-async function freshMunicipio(world: CertificadosWorld, slug: string): Promise<Municipio> {
-  const known = await municipioNamed(world, slug);
-  return (await world.store.municipios.readFresh(slug)) ?? known;
 }
 
 /** The certificate in use; undefined: there is none, or it cannot be read. */
@@ -105,7 +105,7 @@ export async function describeTrust(
   world: CertificadosWorld & Pick<World, 'trust'>,
   slug: string,
 ): Promise<TrustShown> {
-  const municipio = await freshMunicipio(world, slug);
+  const municipio = await readMunicipio(world, slug);
   const listas = world
     .trust(municipio)
     .lists()
@@ -169,7 +169,7 @@ export async function testCertificado(
   id: string,
   by: PorMao,
 ): Promise<TesteDoAdn | Problem> {
-  const municipio = await freshMunicipio(world, slug);
+  const municipio = await readMunicipio(world, slug);
   const files = await filesOf(world, municipio, id);
   if (files === undefined) return GONE;
   return testAccess(world, { ...municipio, adn: accessBy(municipio, files) }, by);
@@ -182,7 +182,7 @@ export async function useCertificado(
   id: string,
   by: PorMao,
 ): Promise<Problem | undefined> {
-  const municipio = await freshMunicipio(world, slug);
+  const municipio = await readMunicipio(world, slug);
   const files = await filesOf(world, municipio, id);
   if (files === undefined) return GONE;
   const { isEmUso, impedimentos, duvidas } = await describe(world, municipio, files, await currentOf(municipio));
@@ -204,7 +204,7 @@ export async function deleteCertificado(
   id: string,
   by: PorMao,
 ): Promise<Problem | undefined> {
-  const municipio = await freshMunicipio(world, slug);
+  const municipio = await readMunicipio(world, slug);
   const files = await filesOf(world, municipio, id);
   if (files === undefined) return GONE;
   const { adn, tenant } = municipio;
