@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- --busca N`: the waiting time for a search page in the console, among N notes of one municipality
+ * `npm run bench -- --busca N`: the waiting time for a search page and a month in the console, among N notes of one municipality
  * over two years. The figure is wall time on an idle machine: a person waits, and the database mostly reads.
  */
 
@@ -9,6 +9,7 @@ import { type Db, openPool } from '../src/base/pg/open.ts';
 import type { Client } from '../src/base/pg/pg.ts';
 import { SALAS } from '../src/base/world/lugares.ts';
 import { searchNotas } from '../src/subjects/notas/buscar.ts';
+import { summariseMes, VISOES } from '../src/subjects/receita/mes.ts';
 import { migrate } from '../src/wiring/migrate.ts';
 import { createStore } from '../src/wiring/store.ts';
 import { cnpjsOf } from './documents.ts';
@@ -31,12 +32,16 @@ const ASKED = 40;
  * most notes.
  */
 const FILL = `insert into notas (tenant, mes, id, chave_acesso, numero_protocolo, id_dps, estado, numero_dps, serie_dps, numero_dps_nacional,
-    data_emissao, data_competencia, prestador_cpf_cnpj, prestador_razao_social, tomador_cpf_cnpj, tomador_razao_social, valor_servico, servico)
+    data_emissao, data_competencia, prestador_cpf_cnpj, prestador_razao_social, tomador_cpf_cnpj, tomador_razao_social, valor_servico, servico,
+    valor_base_calculo, aliquota_issqn, valor_issqn, valor_ibs, valor_cbs, classe_issqn, regime)
   select '${TENANT}', extract(year from em) * 100 + extract(month from em), n,
     lpad(n::text, 36, '0') || to_char(em, 'YYMM') || repeat('0', 10), to_char(em, 'YYYYMM') || lpad(n::text, 28, '0'), 'DPS' || n,
-    case when n % 1000 = 3 then 'cancelada' else 'autorizada' end, n, '1', n::text, em, em::date, p.documento, p.nome, t.documento, t.nome,
-    (n * 7919 % 1000000)::numeric / 100, lpad((n % 190 * 100 + 101)::text, 6, '0')
-  from (select n, $3::timestamptz + (n::float8 / $4 * interval '${MONTHS} months') as em,
+    case when n % 1000 = 3 then 'cancelada' else 'autorizada' end, n, '1', n::text, em,
+    (em - case when n % 7 = 0 then interval '1 month' else interval '0' end)::date, p.documento, p.nome, t.documento, t.nome,
+    valor, lpad((n % 190 * 100 + 101)::text, 6, '0'), valor, case when n % 10 < 8 then aliquota end, case when n % 10 < 8 then round(valor * aliquota / 100, 2) end,
+    round(valor / 1000, 2), round(valor * 9 / 1000, 2), (array['apurado', 'apurado', 'apurado', 'apurado', 'apurado', 'retido', 'retido', 'retido_interm', 'das', 'imune'])[n % 10 + 1],
+    case when n % 10 = 8 then 'simples_1' else 'normal' end
+  from (select n, (n * 7919 % 1000000)::numeric / 100 as valor, 2 + n % 7 * 0.5 as aliquota, $3::timestamptz + (n::float8 / $4 * interval '${MONTHS} months') as em,
       1 + floor(power(n * 0.6180339887 % 1, 3) * ${PROVIDERS}) as de, 1 + floor(power(n * 0.7548776662 % 1, 3) * ${TAKERS}) as para
     from generate_series($1::bigint, $2::bigint) n) x
     join partes p on p.tipo = 'prestador' and p.lugar = x.de join partes t on t.tipo = 'tomador' and t.lugar = x.para`;
@@ -52,7 +57,9 @@ export async function benchBusca(dataDir: string, total: number): Promise<void> 
     await openTown(pool);
     await useClient(server.connection, (client) => fillNotas(client, total));
     await learnNames(pool);
+    await countReceita(pool);
     await measure(pool);
+    await measureMes(pool);
     await pool.end();
   } finally {
     await server.stop();
@@ -95,6 +102,16 @@ async function learnNames(pool: Db): Promise<void> {
   console.error(
     `nomes: ${nomes!.rows} palavras em ${((performance.now() - began) / 1000).toFixed(0)} s, ${nomes!.size}`,
   );
+}
+
+async function countReceita(pool: Db): Promise<void> {
+  const began = performance.now();
+  const { contagemDaReceita } = createStore(pool);
+  await pool.query('insert into receita_meses (tenant, mes, pedida) select distinct tenant, mes, 1 from notas');
+  while (await contagemDaReceita.countDue(+NOW, SALAS.receita));
+  const rows = 'select count(*)::text as rows from receita_somas';
+  const [{ rows: somas } = { rows: '0' }] = (await pool.query<{ rows: string }>(rows)).rows;
+  console.error(`somas: ${somas} linhas em ${((performance.now() - began) / 1000).toFixed(0)} s`);
 }
 
 type Drawn = {
@@ -145,4 +162,25 @@ async function measure(pool: Db): Promise<void> {
     rows.push([name, (found / drawn.length).toFixed(1), at(0.5), at(0.95), at(1)]);
   }
   printTable(['busca', 'notas', 'mediana (ms)', '95 %', 'pior'], rows);
+}
+
+/** The page of each month, of the competence and of the issue. */
+async function measureMes(pool: Db): Promise<void> {
+  const world = { store: createStore(pool), now: Date.now };
+  const meses = (await pool.query<{ mes: number }>('select mes from receita_meses order by mes')).rows;
+  const rows: string[][] = [];
+  for (const visao of VISOES) {
+    const times: number[] = [];
+    let notas = 0;
+    for (const { mes } of [...meses, ...meses]) {
+      const began = performance.now();
+      const shown = await summariseMes(world, TENANT, { visao, mes });
+      times.push(performance.now() - began);
+      notas += shown.total.notas;
+    }
+    times.sort((one, other) => one - other);
+    const at = (share: number): string => times[Math.floor((times.length - 1) * share)]!.toFixed(1);
+    rows.push([visao, (notas / times.length).toFixed(0), at(0.5), at(0.95), at(1)]);
+  }
+  printTable(['mês', 'notas', 'mediana (ms)', '95 %', 'pior'], rows);
 }

@@ -162,6 +162,11 @@ export function painelUrlOf({ painel: { port, url }, tls }: Config): string {
   return url ?? `${tls === undefined ? 'http' : 'https'}://localhost:${port === 0 ? PAINEL_PORT_DEFAULT : port}`;
 }
 
+/** The folder of the certificates that come by the console, of all municipalities. */
+export function locateCertificados({ dataDir }: Config): string {
+  return path.resolve(dataDir, 'certificados');
+}
+
 /** The monitoring address of the service, or of `nfse transmitir`, on this machine; undefined: the listener is off. */
 export function vigiaUrlOf({ painel, vigiaPort, transmitterPort, tls }: Config, quem: Vigiado): string | undefined {
   const port = quem === 'servico' ? vigiaPort : transmitterPort;

@@ -1,5 +1,4 @@
 /** The console in a thread of its own: a search or a password check takes no time from issuing. */
-import path from 'node:path';
 import type { HttpServer } from '../base/http/http.ts';
 import { addUp, gauges, type Snapshot, takeSnapshot } from '../base/measures/counters.ts';
 import type { PainelSetup } from '../base/pages/visit.ts';
@@ -13,7 +12,7 @@ import { openSaude } from '../subjects/vigia/saude.ts';
 import { openVigiaListener } from '../subjects/vigia/vigia.page.ts';
 import { openVigia } from '../subjects/vigia/vigiar.ts';
 import { Questions } from './collect.ts';
-import { painelUrlOf, readOwnConfig } from './config.ts';
+import { locateCertificados, painelUrlOf, readOwnConfig } from './config.ts';
 import { describeListening } from './listening.ts';
 import { openWorld } from './open-world.ts';
 import { readTls } from './own-tls.ts';
@@ -51,7 +50,7 @@ const { world, close } = openWorld(createStore(pool), log, (tenant) => tell({ ki
 const painelWorld: PainelSetup = {
   ...world,
   baseUrl,
-  certificados: path.resolve(config.dataDir, 'certificados'),
+  certificados: locateCertificados(config),
   dados: config.databaseUrl === undefined ? config.dataDir : undefined,
   place: { origin: painelUrlOf(config), issuer: 'NFS-e' },
   provider: painel.provider && openProvider(painel.provider),

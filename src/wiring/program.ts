@@ -7,7 +7,7 @@ import { lstat } from 'node:fs/promises';
 import path from 'node:path';
 import { describeUnknown } from '../base/terminal/settings-file.ts';
 import { runCli } from '../doors/cli/cli.ts';
-import { type Config, painelUrlOf, readConfig, serviceUrlOf, vigiaUrlOf } from './config.ts';
+import { type Config, locateCertificados, painelUrlOf, readConfig, serviceUrlOf, vigiaUrlOf } from './config.ts';
 import type { Logger } from './log.ts';
 import type { Service } from './service.ts';
 import { describeSettings, exposedSettings, readSettingsFile, takeSettings } from './settings.ts';
@@ -93,7 +93,8 @@ try {
           const opened = await openStore(config, log, { isPatient: true, tell });
           try {
             const { baseUrl, privateAvisos: avisosPrivados } = config;
-            return await work({ store: opened.store, now: Date.now, baseUrl, avisosPrivados });
+            const certificados = locateCertificados(config);
+            return await work({ store: opened.store, now: Date.now, baseUrl, avisosPrivados, certificados });
           } catch (error) {
             throw await opened.explain(error);
           } finally {

@@ -2,7 +2,7 @@
 
 import type { Db } from '../../src/base/pg/open.ts';
 import { type CliWorld, runCli } from '../../src/doors/cli/cli.ts';
-import { readConfig, serviceUrlOf } from '../../src/wiring/config.ts';
+import { locateCertificados, readConfig, serviceUrlOf } from '../../src/wiring/config.ts';
 import { createLog } from '../../src/wiring/log.ts';
 import { openStore } from '../../src/wiring/open-store.ts';
 import { describeSettings, readSettingsFile, takeSettings } from '../../src/wiring/settings.ts';
@@ -45,7 +45,8 @@ export function nfseBeside(args: readonly string[], given: NodeJS.ProcessEnv): P
     const config = readSettled();
     const opened = await openStore(config, createLog('silent').log, { isPatient: true });
     try {
-      return await work({ store: opened.store, now: Date.now, baseUrl: config.baseUrl });
+      const certificados = locateCertificados(config);
+      return await work({ store: opened.store, now: Date.now, baseUrl: config.baseUrl, certificados });
     } finally {
       await opened.close();
     }

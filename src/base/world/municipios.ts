@@ -40,6 +40,8 @@ export type RegistryWorld = Pick<World, 'store' | 'now'> & {
   /** Public address of the service, from the settings of this machine. */
   readonly baseUrl?: string | undefined;
   readonly avisosPrivados?: boolean;
+  /** Folder of the certificates that came by the console to this machine, of all municipalities. */
+  readonly certificados?: string;
 };
 
 /** Settings as the operator writes them: paths may be relative, and a setting without text is on. */

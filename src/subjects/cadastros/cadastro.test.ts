@@ -3,7 +3,7 @@
  * openssl. `cadastro-processo.maquina.test.ts` tests the same beside a running service.
  */
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
 import { onEnd } from '../../../test/support/cleanup.ts';
@@ -22,6 +22,7 @@ import type { Patch } from '../../fiscal/rules/rule.ts';
 import { Transmissions } from '../../wiring/adn-access.ts';
 import { migrate } from '../../wiring/migrate.ts';
 import { createStore } from '../../wiring/store.ts';
+import { keepCertificado, listCertificados } from '../municipios/certificados.files.ts';
 
 /** IBGE codes. A code in production belongs to one municipality: São Paulo to `alfa`, which no test changes. */
 const SAO_PAULO = '3550308';
@@ -34,6 +35,7 @@ const SENHA = 'não-se-conta-123';
 const folder = freshFolder();
 process.chdir(folder);
 const file = (name: string): string => path.join(folder, name);
+const certificados = file('never/certificados');
 
 let env: NodeJS.ProcessEnv = {};
 let pool: ReturnType<typeof openPool>;
@@ -740,17 +742,25 @@ describe('nfse municipio excluir', () => {
     const header = 'documento,razao_social,inscricao_municipal,autorizado,simples_inicio,simples_fim';
     writeFileSync(file('engano.csv'), `${header}\n${CNPJ},Empresa,1,sim,2020-01-01,\n`);
     await done('prestador', 'importar', 'engano.csv', '--municipio', 'engano');
-    const asked = await run('municipio', 'excluir', 'engano');
+    const kept = await keepCertificado(certificados, 'engano', '0123456789abcdef', {
+      certificado: 'um',
+      chave: 'outra',
+    });
+    assert.ok(kept);
+    const asked = await beside('municipio', 'excluir', 'engano');
     assert.deepEqual([asked.code, asked.out], [2, '']);
     assert.match(
       asked.err,
       /Seria excluído o município engano:[\s\S]*3547809 Santo André\/SP[\s\S]*prestadores .* 1\n/,
     );
+    assert.match(asked.err, /certificados do console +1, nesta máquina, com as chaves\n/);
     assert.match(asked.err, /Para excluir: nfse municipio excluir engano --confirmar/);
     assert.ok(await rowOf('engano'));
+    assert.equal((await listCertificados(certificados, 'engano')).length, 1);
     const said = await outOf(beside('municipio', 'excluir', 'engano', '--confirmar'));
     assert.match(said, /Município engano excluído/);
     assert.equal(await rowOf('engano'), undefined);
+    assert.deepEqual(readdirSync(certificados), []);
     const left = await pool.query(`select tenant from prestadores where tenant = 'engano'
       union all select tenant from simples_nacional where tenant = 'engano'`);
     assert.equal(left.rowCount, 0);

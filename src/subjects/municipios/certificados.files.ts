@@ -67,6 +67,11 @@ export async function listCertificados(pasta: string, tenant: string): Promise<r
   }
 }
 
+/** Deletes all certificates of a municipality with their keys. */
+export async function dropCertificados(pasta: string, tenant: string): Promise<void> {
+  await rm(path.join(pasta, tenant), { recursive: true, force: true });
+}
+
 /** Deletes a certificate with its key. */
 export async function dropCertificado({ certificado }: Arquivos): Promise<void> {
   await rm(path.dirname(certificado), { recursive: true, force: true });
