@@ -4,14 +4,17 @@
  */
 
 import { ensureMeses, mesesBetween } from '../src/base/book/meses.ts';
+import type { Mudou } from '../src/base/book/mudancas-novas.ts';
+import { tellReceita } from '../src/base/book/receita-novas.ts';
 import { openEmbedded } from '../src/base/pg/embedded.ts';
-import { type Db, openPool } from '../src/base/pg/open.ts';
+import { type Db, openPool, runTransaction } from '../src/base/pg/open.ts';
 import type { Client } from '../src/base/pg/pg.ts';
 import { SALAS } from '../src/base/world/lugares.ts';
 import { searchNotas } from '../src/subjects/notas/buscar.ts';
 import { summariseMes, VISOES } from '../src/subjects/receita/mes.ts';
 import { migrate } from '../src/wiring/migrate.ts';
 import { createStore } from '../src/wiring/store.ts';
+import { cpuTimesOf } from './cpu.ts';
 import { cnpjsOf } from './documents.ts';
 import { QUIET, useClient } from './fill.ts';
 import { printTable } from './tables.ts';
@@ -60,6 +63,7 @@ export async function benchBusca(dataDir: string, total: number): Promise<void> 
     await countReceita(pool);
     await measure(pool);
     await measureMes(pool);
+    await measureChanges(pool, dataDir);
     await pool.end();
   } finally {
     await server.stop();
@@ -183,4 +187,43 @@ async function measureMes(pool: Db): Promise<void> {
     rows.push([visao, (notas / times.length).toFixed(0), at(0.5), at(0.95), at(1)]);
   }
   printTable(['mês', 'notas', 'mediana (ms)', '95 %', 'pior'], rows);
+}
+
+/** Notes of five minutes at 3, 30 and 300 notes a second. */
+const CHANGED = [1_000, 10_000, 100_000];
+/** Notes that one turn of placing tells of. */
+const TOLD = 16;
+
+/** CPU time of a note that is told and added to the sums, by the number of notes between two additions. */
+async function measureChanges(pool: Db, dataDir: string): Promise<void> {
+  const { contagemDaReceita } = createStore(pool);
+  const rows: string[][] = [];
+  let told = 1;
+  for (const count of CHANGED) {
+    const text = 'select id, mes from notas where tenant = $1 order by id desc limit $2';
+    const notas = (await pool.query<{ id: string; mes: number }>(text, [TENANT, count])).rows;
+    const mudadas = notas.map(({ id, mes }) => ({ item: 'nota', id, mes, movimento: 1, para: 'emitida' }) as Mudou);
+    const telling = await usedBy(dataDir, async () => {
+      for (let first = 0; first < count; first += TOLD) {
+        const before = { bloco: '0', receita_bloco: '0' };
+        const one = { before, bloco: told, mudadas: mudadas.slice(first, first + TOLD), now: +NOW };
+        await runTransaction(pool, (client) => tellReceita(client, TENANT, one));
+        told += 1;
+      }
+    });
+    const adding = await usedBy(dataDir, async () => {
+      while (await contagemDaReceita.countDue(+NOW, SALAS.receita));
+    });
+    rows.push([String(count), ...[...telling, ...adding].map((seconds) => ((seconds * 1e6) / count).toFixed(1))]);
+  }
+  printTable(['notas', 'dizer: serviço (µs)', 'banco', 'somar: serviço (µs)', 'banco'], rows);
+}
+
+/** CPU seconds of this process and of the database. */
+async function usedBy(dataDir: string, work: () => Promise<void>): Promise<readonly [number, number]> {
+  const banco = (): number => cpuTimesOf(process.pid, dataDir).banco;
+  const [before, database] = [process.cpuUsage(), banco()];
+  await work();
+  const { user, system } = process.cpuUsage(before);
+  return [(user + system) / 1e6, banco() - database];
 }
