@@ -41,10 +41,7 @@ export function readNotas(text: string): readonly NotaMovida[] {
   });
 }
 
-const INSERT = `insert into receita_novas (tenant, bloco, em, notas) values ($1, $2, $3, $4)`;
-/** A new month is counted from its notas, and so is one whose notas were forgotten. */
-const BEGIN_MES = `insert into receita_meses (tenant, mes, pedida) select $1::text, x.mes, 1 from unnest($2::int[]) as x (mes)
-  on conflict (tenant, mes) do nothing`;
+const INSERT = 'insert into receita_novas (tenant, bloco, em, notas) values ($1, $2, $3, $4)';
 const ASK_MES = 'update receita_meses set pedida = pedida + 1 where tenant = $1 and mes = $2';
 const ASK_ALL = `insert into receita_meses as r (tenant, mes, pedida)
   select m.tenant, x.mes, 1 from municipios m cross join unnest($2::int[]) as x (mes)
@@ -71,7 +68,6 @@ export async function tellReceita(
   if (before.receita_bloco !== before.bloco) await askAll(client, tenant);
   const movidas = readMovidas(mudadas);
   if (movidas.length === 0) return;
-  await client.query(BEGIN_MES, [tenant, [...new Set(movidas.map(({ mes }) => mes))]]);
   const lines = movidas.map(({ id, mes, efeito }) => `${id} ${mes} ${efeito}`);
   await client.query(INSERT, [tenant, bloco, new Date(now), lines.join('\n')]);
 }
