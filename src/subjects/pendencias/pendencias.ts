@@ -64,7 +64,8 @@ export const TIPOS_DE_PENDENCIA: Readonly<Record<TipoDePendencia, Tipo>> = {
   },
   certificado: {
     nome: 'Certificado perto do fim',
-    fazer: 'Comprar outro, do mesmo CNPJ, e entregá-lo a quem opera o serviço.',
+    fazer:
+      'Comprar outro, do mesmo CNPJ, e enviá-lo em Município, Certificados; o administrador do município o põe em uso.',
     senao: 'Vencido o certificado, nada é transmitido.',
   },
   lista: {
