@@ -28,6 +28,17 @@ const SQL = [
   '{"$ne": null}',
   '../../../etc/passwd',
   'A'.repeat(20_000),
+  ...['__proto__', 'constructor', 'toString'],
+];
+
+/** Days, months, values and identifiers at the edges of their kinds, and beyond. */
+const EDGES = [
+  ...['0000-01-01', '0001-01-01', '2026-02-31', '9999-12-31', '01/01/0000', '31/02/2026', '31/12/9999'],
+  ...['0000-01', '0001-01', '9999-12', '2026-13', '0000-01/9999-12', '12/9999', '1999-12', '2000-01'],
+  ...['R$ 99999999999999999,99', '99999999999999999.99', '-1', '1e309', '0,00', 'R$ 999999999999999,99'],
+  ...['ffffffff-ffff-7fff-bfff-ffffffffffff', '00000000-0000-7000-8000-000000000000'],
+  ...['9'.repeat(34), '0'.repeat(34), '9'.repeat(50), '9'.repeat(18), '000000-0-0', '999999-999999999999999-9'],
+  ...['-', '0'].map((one) => `999999999999999_${one.repeat(36)}`),
 ];
 
 const MARKUP = [`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `' autofocus onfocus=alert(1) x='`];
@@ -53,13 +64,18 @@ const SEARCHES: Readonly<Record<string, readonly string[]>> = {
   '/trilha': ['quem', 'objeto', 'chave', 'de', 'ate', 'depois'],
   '/hoje': ['tabela'],
   '/tokens': ['documento'],
+  '/mes': ['mes', 'visao'],
+  '/mes/planilha': ['mes', 'visao', 'tabela'],
+  '/mes/grafico': ['mes', 'visao', 'grafico'],
+  '/pendencias': ['tipo', 'de'],
+  '/pendencia': ['tipo', 'chave'],
 };
 
 describe('what is written into a search', () => {
   for (const [where, names] of Object.entries(SEARCHES)) {
     test(`${where} looks for it as a text, and shows it as one`, async () => {
       for (const name of names) {
-        for (const text of [...SQL, ...MARKUP]) {
+        for (const text of [...SQL, ...MARKUP, ...EDGES]) {
           const { status, html } = await chefe.open(
             at(`${where}?${new URLSearchParams({ [name]: text.slice(0, 1_500) })}`),
           );
@@ -124,4 +140,28 @@ test('hostile names in notes and registers are shown as texts, on every page tha
   }
   const { html } = await chefe.open(at(`/notas/${nota.chave_acesso}`));
   assert.ok(html.includes('&lt;script&gt;alert(1)'), 'it is there, as a text');
+});
+
+test('a form of a hundred thousand parts is refused before it is read, and others are answered meanwhile', async () => {
+  const { html } = await chefe.open(at('/cadastros/importar/prestadores'));
+  const token = /name="formulario" value="([^"]*)"/.exec(html)![1]!;
+  const send = async (type: string, body: string): Promise<Response> =>
+    fetch(`${painel.origin}${at('/cadastros/importar/prestadores')}`, {
+      method: 'POST',
+      headers: { Origin: painel.origin, Cookie: chefe.cookie, 'Content-Type': type },
+      body,
+      redirect: 'manual',
+    });
+  const part = (name: string, text: string): string =>
+    `--limite\r\nContent-Disposition: form-data; name="${name}"; filename="${name}"\r\n\r\n${text}\r\n`;
+  const parts = Array.from({ length: 100_000 }, (_, place) => part(`a${place}`, '')).join('');
+  for (const type of [
+    'multipart/form-data; boundary=limite',
+    'multipart/form-data; boundary="limite"',
+    'multipart/form-data; a="; boundary=outra"; boundary=limite',
+  ]) {
+    const answer = await send(type, `${part('formulario', token)}${parts}--limite--\r\n`);
+    assert.equal(answer.status, 400, type);
+    assert.match(await answer.text(), /as partes dele não são as de um navegador/, type);
+  }
 });

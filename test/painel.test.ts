@@ -345,6 +345,29 @@ describe('roles', () => {
     });
   }
 
+  test('every form of another site, of no site, or without the token of the session does nothing', async () => {
+    const pessoa = people.get('administracao')!;
+    const { html } = await pessoa.open('/conta');
+    const body = `formulario=${encodeURIComponent(/name="formulario" value="([^"]*)"/.exec(html)![1]!)}`;
+    for (const { path } of PAINEL_ROUTES.filter(({ method, quem }) => method === 'POST' && quem !== 'todos')) {
+      for (const [headers, sent] of [
+        [{ Origin: 'https://mau.exemplo' }, body],
+        [{}, body],
+        [{ Origin: origin }, ''],
+        [{ Origin: origin }, `formulario=${'A'.repeat(43)}`],
+      ] as const) {
+        const answer = await raw(
+          pathOf(path, 'integracao'),
+          { ...FORM, ...headers, Cookie: pessoa.cookie } as Record<string, string>,
+          sent,
+        );
+        assert.equal(answer.status, 403, `${path} ${JSON.stringify(headers)}`);
+        assert.match(await answer.text(), /Formulário vencido/, path);
+      }
+    }
+    assert.equal((await pessoa.open('/conta')).path, '/conta', 'the session still stands');
+  });
+
   test('a stranger is sent to the entrance from every page and every form', async () => {
     for (const { method, path, quem } of PAINEL_ROUTES) {
       if (quem === 'todos') continue;

@@ -22,8 +22,23 @@ const EXHAUSTING: PfxOpened = {
   problem: 'o arquivo pede trabalho demais para ser aberto, e não é como os que as autoridades dão. Exporte-o de novo.',
 };
 
+/** Processes at a time: hostile files would otherwise take every core for half a minute (D-854). */
+const RUNNING_MAX = 2;
+
+const CROWDED: PfxOpened = { problem: 'outros certificados estão sendo abertos agora. Tente de novo em um minuto.' };
+
+let running = 0;
+
 /** Opens the file; it is written nowhere, and the process is given no variable of this one. */
-export function openPfxApart(pfx: Uint8Array, senha: string): Promise<PfxOpened> {
+export async function openPfxApart(pfx: Uint8Array, senha: string): Promise<PfxOpened> {
+  if (running >= RUNNING_MAX) return CROWDED;
+  running += 1;
+  return runOpener(pfx, senha).finally(() => {
+    running -= 1;
+  });
+}
+
+function runOpener(pfx: Uint8Array, senha: string): Promise<PfxOpened> {
   const options = { timeout: PROCESS_MAX_MS, killSignal: 'SIGKILL', env: {}, maxBuffer: ANSWER_MAX_BYTES } as const;
   return new Promise((resolve) => {
     const child = execFile(process.execPath, [`--max-old-space-size=${HEAP_MAX_MB}`, OPENER], options, (error, out) => {

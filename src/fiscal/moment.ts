@@ -18,10 +18,10 @@ export function daysIn(year: number, month: number): number | undefined {
   return [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1];
 }
 
-/** Whether a text is a day of the calendar, `YYYY-MM-DD`. */
+/** Whether a text is a day of the calendar, `YYYY-MM-DD`. XML and the database have no year zero. */
 export function isDay(text: string): boolean {
   const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text) ?? [];
-  if (day === undefined) return false;
+  if (day === undefined || year === '0000') return false;
   return Number(day) >= 1 && Number(day) <= (daysIn(Number(year), Number(month)) ?? 0);
 }
 
@@ -111,9 +111,12 @@ export function isInForce({ inicio, fim }: Vigencia, data: string): boolean {
   return inicio <= data && (fim === undefined || data <= fim);
 }
 
-/** The day so many days after another, both `YYYY-MM-DD`; before it if `days` is negative. */
+const LAST_DAY = '9999-12-31';
+
+/** The day so many days after another, both `YYYY-MM-DD`; before it if `days` is negative. The calendar ends with the year 9999. */
 export function addDays(day: string, days: number): string {
-  return new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10);
+  const moved = new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS).toISOString();
+  return moved.startsWith('+') ? LAST_DAY : moved.slice(0, 10);
 }
 
 /** The instant, in milliseconds, at which a day `YYYY-MM-DD` begins in a zone. */

@@ -20,12 +20,29 @@ export function cleanText(text: string): string {
   return text.replaceAll('\0', '').toWellFormed();
 }
 
+/** Parts of a form with files; the largest of ours has ten. Each costs the reader a moment, and a body has room for millions (D-854). */
+const PARTS_MAX = 100;
+/** The content type as browsers write it: the reader and this count find the same boundary. */
+const BOUNDARY = /^multipart\/form-data;\s*boundary=([\w'()+./:=?-]{1,70})$/i;
+
+function hasFewParts(type: string, body: Buffer): boolean {
+  const [, boundary] = BOUNDARY.exec(type) ?? [];
+  if (boundary === undefined) return false;
+  const mark = `--${boundary}`;
+  let at = body.indexOf(mark);
+  for (let parts = 0; at >= 0 && parts <= PARTS_MAX; parts += 1) at = body.indexOf(mark, at + mark.length);
+  return at < 0;
+}
+
 /** Reads a form by its content type. Returns a sentence in Portuguese on failure. */
 export async function readForm(type: string | undefined, body: Buffer): Promise<Form | { readonly problem: string }> {
   if (type === undefined && body.length === 0) return noForm;
   const kind = (type ?? '').split(';', 1)[0]!.trim().toLowerCase();
   if (kind !== URLENCODED && kind !== MULTIPART) {
     return { problem: `O envio não é de um formulário: o tipo dele deve ser ${URLENCODED} ou ${MULTIPART}.` };
+  }
+  if (kind === MULTIPART && !hasFewParts(type!, body)) {
+    return { problem: 'O formulário não pôde ser lido: as partes dele não são as de um navegador.' };
   }
   let data: FormData;
   try {

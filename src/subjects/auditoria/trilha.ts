@@ -113,7 +113,7 @@ function readFiltro(
 
 const NO_DAY = 'Escreva o dia como AAAA-MM-DD, por exemplo 2026-11-30.';
 
-const CURSOR = /^(\d{1,15})_([0-9a-f-]{36})$/;
+const CURSOR = /^(\d{1,15})_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 
 /** A cursor that the service did not give starts at the newest act. */
 function readCursor(text: string | undefined): FiltroDeAtos['before'] {

@@ -98,11 +98,10 @@ export async function runFileImport<Outcome extends ImportOutcome<object>>(
   try {
     outcome = await run({ ...asked, onProgress: progress.show });
   } catch (error) {
-    if (!(error instanceof HeadingsUnknown) || asked.colunas === undefined) throw error;
+    if (!(error instanceof HeadingsUnknown)) throw error;
     const strange = error.headings.find(({ column }) => column === undefined)?.texto ?? 'Nome do cliente';
-    throw new Error(
-      `${error.message} Se uma coluna tem outro nome, diga qual: --coluna "${strange}=coluna"; se não se usa: --coluna "${strange}=".`,
-    );
+    const hint = ` Se uma coluna tem outro nome, diga qual: --coluna "${strange}=coluna"; se não se usa: --coluna "${strange}=".`;
+    throw new Error(printable(`${error.message}${asked.colunas === undefined ? '' : hint}`));
   } finally {
     progress.end();
   }
@@ -143,7 +142,7 @@ function tellRefused(
 ): void {
   if (recusadas === 0) return;
   terminal.err(recusadas === 1 ? 'Há 1 linha recusada:\n' : `Há ${groupDigits(recusadas)} linhas recusadas:\n`);
-  for (const { linha, motivo } of primeiras) terminal.err(`  linha ${linha}: ${motivo}\n`);
+  for (const { linha, motivo } of primeiras) terminal.err(`  linha ${linha}: ${printable(motivo)}\n`);
   const rest = recusadas - primeiras.length;
   const where = erros === undefined ? `--erros ARQUIVO escreve todas` : `todas estão em ${erros}`;
   if (rest > 0)

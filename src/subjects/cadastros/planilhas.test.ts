@@ -151,6 +151,19 @@ describe('headings', () => {
   });
 });
 
+test('what a file says moves no cursor of a terminal', async () => {
+  const moves = '\u001b[2J\u009b31m';
+  for (const content of [
+    `CNPJ;Nome;IM;Obs${moves}\n${CNPJ};Empresa;1;nada\n`,
+    `CNPJ;Nome;IM;E-mail\n${CNPJ};Empresa${moves};1;${moves}\n${moves};Empresa;1;\n`,
+  ]) {
+    const { out, err } = await importFile('prestador', await town(), content);
+    assert.match(out + err, /Obs|linha/);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+    assert.doesNotMatch(out + err, /[\u001b\u0080-\u009f]/);
+  }
+});
+
 describe('zeros that a spreadsheet removed', () => {
   test('are given back where the check digits agree, and counted', async () => {
     const slug = await town();

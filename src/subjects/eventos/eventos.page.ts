@@ -41,7 +41,7 @@ async function listPage(call: InMunicipio): Promise<Answer> {
   const given = readBusca((name) => query.get(name));
   const busca = procurado === '' ? given : { ...given, nota: procurado };
   const asked = Number(query.get('pagina') ?? 1);
-  const pagina = Number.isInteger(asked) && asked > 0 ? asked : 1;
+  const pagina = Number.isSafeInteger(asked) && asked > 0 ? asked : 1;
   const found = await listEventosComProblema(world, slug, filtroOf(busca), pagina);
   if ('problem' in found) {
     return { status: 422, title: 'Eventos', here: HERE, main: html`${notice('erro', found.problem)}${search(busca)}` };

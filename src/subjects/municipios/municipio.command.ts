@@ -11,7 +11,7 @@ import {
   textOf,
   type Values,
 } from '../../base/terminal/command.ts';
-import { columns, jsonText, tableLines } from '../../base/terminal/text.ts';
+import { columns, jsonText, printable, tableLines } from '../../base/terminal/text.ts';
 import {
   type Asked,
   alterMunicipio,
@@ -148,7 +148,7 @@ function tellTeste(terminal: Terminal, teste: TesteDoAdn, isJson: boolean): numb
       [passo, SITUACOES[situacao]],
       ...diz.map((one) => ['', one] as const),
     ]);
-    for (const line of columns(rows)) terminal.out(`${line}\n`);
+    for (const line of columns(rows)) terminal.out(`${printable(line)}\n`);
     terminal.out(
       passou ? 'O município alcança o ADN.\n' : 'O município não alcança o ADN: resolva o que está em ERRO.\n',
     );
@@ -205,16 +205,16 @@ function tellConfigured(terminal: Terminal, result: Configured, done: string): n
   if ('problems' in result) {
     const { problems } = result;
     terminal.err(`Nada foi gravado. ${problems.length === 1 ? 'O problema' : 'Os problemas'}:\n`);
-    for (const problem of problems) terminal.err(`  ${describeRecusa(problem)}\n`);
+    for (const problem of problems) terminal.err(`  ${printable(describeRecusa(problem))}\n`);
     return 1;
   }
   const { municipio, antes, avisos, certificado } = result;
   const changes = antes === undefined ? [] : changesBetween(antes, municipio);
   if (antes !== undefined && changes.length === 0) terminal.out('Nada mudou: o município já estava assim.\n');
   else terminal.out(`${done}\n`);
-  for (const line of columns(changes)) terminal.out(`${line}\n`);
-  for (const [name, value] of certificadoRows(certificado)) terminal.out(`  ${name.padEnd(8)}  ${value}\n`);
-  for (const aviso of avisos) terminal.out(`  aviso     ${aviso}\n`);
+  for (const line of columns(changes)) terminal.out(`${printable(line)}\n`);
+  for (const [name, value] of certificadoRows(certificado)) terminal.out(`  ${name.padEnd(8)}  ${printable(value)}\n`);
+  for (const aviso of avisos) terminal.out(`  aviso     ${printable(aviso)}\n`);
   terminal.out(`nfse municipio mostrar ${municipio.tenant} mostra tudo.\n`);
   return 0;
 }
@@ -268,8 +268,8 @@ async function conferir(world: CliWorld): Promise<number> {
     if (all.length === 0) world.out('Nenhum município indica arquivos.\n');
     for (const { tenant, problems, avisos } of all) {
       if (problems.length === 0) world.out(`${tenant}: os arquivos estão no lugar e legíveis por este usuário.\n`);
-      for (const problem of problems) world.out(`${tenant}: PROBLEMA: ${problem}\n`);
-      for (const aviso of avisos) world.out(`${tenant}: aviso: ${aviso}\n`);
+      for (const problem of problems) world.out(`${tenant}: PROBLEMA: ${printable(problem)}\n`);
+      for (const aviso of avisos) world.out(`${tenant}: aviso: ${printable(aviso)}\n`);
     }
     return all.some(({ problems }) => problems.length > 0) ? 1 : 0;
   });
@@ -327,7 +327,7 @@ function tellMunicipio(terminal: Terminal, about: MunicipioShown, eventos: Event
     lines.push(['arquivos', 'todos no lugar e legíveis por este usuário']);
   }
   terminal.out(`${tenant}\n`);
-  for (const line of columns(lines)) terminal.out(`${line}\n`);
+  for (const line of columns(lines)) terminal.out(`${printable(line)}\n`);
   return problems.length === 0 ? 0 : 1;
 }
 

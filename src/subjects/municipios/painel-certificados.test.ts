@@ -7,6 +7,7 @@ import { before, beforeEach, describe, test } from 'node:test';
 import { assertAccessible, assertFits } from '../../../test/support/axe.ts';
 import { openBrowser } from '../../../test/support/browser.ts';
 import { onEnd } from '../../../test/support/cleanup.ts';
+import { nfseHere } from '../../../test/support/cli.ts';
 import { freshFolder, openssl } from '../../../test/support/openssl.ts';
 import {
   enter,
@@ -19,6 +20,7 @@ import {
 import { startTestService } from '../../../test/support/service.ts';
 import { controle, type Holder, montarPalco, simuladorAqui } from '../../../test/support/simulador.ts';
 import type { World } from '../../base/world/world.ts';
+import { openPfxApart } from '../../documents/pfx-apart.ts';
 import { MINUTE_MS } from '../../fiscal/moment.ts';
 import { Transmissions } from '../../wiring/adn-access.ts';
 
@@ -127,6 +129,48 @@ describe('a file that is no certificate of the municipality is refused in words,
     const page = await send(pfxOf({ certFile: cert, keyFile: key }));
     assert.match(page.html, /se faz com RSA/);
   });
+
+  test('a key that is too short', async () => {
+    const [keyFile, certFile] = ['rsa-1024.key', 'rsa-1024.pem'].map((name) => path.join(folder, name)) as [
+      string,
+      string,
+    ];
+    openssl('genpkey', '-algorithm', 'RSA', '-pkeyopt', 'rsa_keygen_bits:1024', '-out', keyFile);
+    openssl('req', '-new', '-x509', '-key', keyFile, '-subj', '/CN=MUNICIPIO', '-days', '30', '-out', certFile);
+    const page = await send(pfxOf({ certFile, keyFile }));
+    assert.match(page.html, /A chave do certificado tem 1024 bits; o mínimo é 2048/);
+    assert.deepEqual(keptIn(TENANT), []);
+  });
+});
+
+test('two files are opened at a time; the others wait for another minute', async () => {
+  const pfx = pfxOf(palco.municipio);
+  const opened = await Promise.all(Array.from({ length: 5 }, () => openPfxApart(pfx, SENHA)));
+  const refused = opened.flatMap((one) => ('problem' in one ? [one.problem] : []));
+  assert.equal(refused.length, 3);
+  assert.match(refused[0]!, /outros certificados estão sendo abertos agora/);
+  assert.ok('chave' in (await openPfxApart(pfx, SENHA)), 'and the next one is opened');
+});
+
+test('a certificate with hostile names is shown as text, in the console and at a terminal', async () => {
+  const [keyFile, certFile] = ['hostil.key', 'hostil.pem'].map((name) => path.join(folder, name)) as [string, string];
+  openssl('genpkey', '-algorithm', 'RSA', '-pkeyopt', 'rsa_keygen_bits:2048', '-out', keyFile);
+  const before = keptIn(TENANT);
+  const subject = `/CN=<img src=x onerror=alert(1)>\u001b[31mVERMELHO\u009b2J`;
+  openssl('req', '-new', '-x509', '-utf8', '-key', keyFile, '-subj', subject, '-days', '30', '-out', certFile);
+  await send(pfxOf({ certFile, keyFile }));
+  const { html } = await chefe.open(PATH);
+  assert.match(html, /&lt;img src=x onerror=alert\(1\)&gt;/);
+  assert.ok(!html.includes('<img'));
+  const options = ['--adn', 'https://adn.exemplo', '--adn-certificado', certFile, '--adn-chave', keyFile];
+  const made = await nfseHere(['municipio', 'criar', 'hostil', '--ibge', '4106902', ...options], pool);
+  assert.equal(made.code, 0, made.err);
+  const { out, err } = await nfseHere(['municipio', 'mostrar', 'hostil'], pool);
+  assert.match(out, /VERMELHO/, err);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+  assert.doesNotMatch(out + err, /[\u001b\u0080-\u009f]/);
+  const [id] = keptIn(TENANT).filter((one) => !before.includes(one));
+  await post(`${id}/apagar`, { motivo: 'nomes hostis' });
 });
 
 test('a role below the administrator neither sees nor changes certificates', async () => {

@@ -3,7 +3,7 @@
 import { documentoKind } from '../../fiscal/chave.ts';
 import { REGIMES, SEM_CLASSE, SITUACOES_ISSQN, type SituacaoIssqn } from '../../fiscal/classe-issqn.ts';
 import { formatDecimal, readDecimal } from '../../fiscal/decimal.ts';
-import { addDays, isDay, startOfDay } from '../../fiscal/moment.ts';
+import { addDays, daysIn, isDay, startOfDay } from '../../fiscal/moment.ts';
 import { NOTA_ESTADOS, type NotaEstado } from '../../fiscal/nota.ts';
 import { type Filtros, NENHUMA, ORDENS } from './buscar.rows.ts';
 
@@ -182,8 +182,7 @@ function readCompetencia(text: string): Filtros['competencia'] {
   const [, first, last = first] = /^(\d{4}-\d{2})(?:\/(\d{4}-\d{2}))?$/.exec(text) ?? [];
   const de = `${first}-01`;
   if (!isDay(de) || !isDay(`${last}-01`) || last! < first!) return undefined;
-  // The last day of the month: the first day of the next month, less one.
-  return { de, ate: addDays(`${addDays(`${last}-01`, 31).slice(0, 7)}-01`, -1) };
+  return { de, ate: `${last}-${daysIn(Number(last!.slice(0, 4)), Number(last!.slice(5)))}` };
 }
 
 function readServico(text: string): string | undefined {

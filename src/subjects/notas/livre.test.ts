@@ -31,9 +31,9 @@ describe('the free text', () => {
     assert.deepEqual(others('nota 5000'), []);
   });
 
-  test('a day that no calendar has is no day', () => {
-    assert.equal(readLivre('31/02/2026').leitura, undefined);
-    assert.equal(readLivre('13/2026').leitura, undefined);
+  test('a day that no calendar has, or a value that no note has, is no name', () => {
+    for (const text of ['31/02/2026', '13/2026', '01/01/0000', '0000-01', 'R$ 99999999999999999,99'])
+      assert.deepEqual(Object.keys(readLivre(text)), ['problem'], text);
   });
 
   test('a document in any form', () => {

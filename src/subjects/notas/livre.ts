@@ -124,7 +124,8 @@ function readNumber(text: string): readonly Leitura[] {
   ];
 }
 
+/** Digits without letters are a name of nobody: a day that no calendar has, or a value beyond every note. */
 function readNome(text: string): Livre {
-  const palavras = wordsOf(text);
+  const palavras = /[a-zà-ÿ]/i.test(text.replace(/^R\$/i, '')) ? wordsOf(text) : [];
   return palavras.length > 0 ? { palavras } : { problem: NOTHING };
 }
