@@ -1,6 +1,6 @@
 /** Events that need attention: the list by problem, and one action on several of them, counted and confirmed. */
 
-import { carried, field, form, link, notice, table } from '../../base/pages/fields.ts';
+import { carried, choice, field, form, link, notice, table } from '../../base/pages/fields.ts';
 import { type Answer, byHand, forRole, type InMunicipio, pathIn, type Row } from '../../base/pages/visit.ts';
 import { MOTIVO_MAX } from '../../base/world/operator.ts';
 import { mayAs, type Papel } from '../../base/world/papeis.ts';
@@ -125,12 +125,11 @@ function lines(call: InMunicipio, busca: Busca, found: Problemas): Inserted {
   const nav = paginas > 1 ? html`<p class="botoes">${pages}</p>\n` : undefined;
   if (may.length === 0) return html`${list}${nav}`;
   return html`<form method="get" action="${pathIn(slug, `${PATH}/varios`)}">
-${list}<div class="filtros">${field({
-    name: 'operacao',
-    label: 'Com os escolhidos',
-    choices: may.map(([operacao, { botao }]) => [operacao, botao]),
-    required: true,
-  })}<button>Continuar</button></div>
+${list}${choice({
+  name: 'operacao',
+  legend: 'Com os escolhidos',
+  choices: may.map(([operacao, { botao, faz }]) => [operacao, html`<b>${botao}</b>. ${faz}`]),
+})}<p class="botoes"><button>Continuar</button></p>
 </form>
 ${nav}${archiveAll(call, busca, found)}`;
 }
@@ -199,7 +198,7 @@ function left(naoPodem: Previsto['naoPodem']): Inserted {
 }
 
 /** The integrator reads the reason of every action except filing. */
-export function motivoField(operacao: Operacao): Html {
+export function motivoField(operacao: Operacao, value = ''): Html {
   return field({
     name: 'motivo',
     label: 'Motivo',
@@ -207,6 +206,7 @@ export function motivoField(operacao: Operacao): Html {
       operacao === 'arquivar' || operacao === 'reprocessar' || operacao === 'separar'
         ? 'Por que se faz isto. Fica no histórico.'
         : 'Por que se faz isto. Fica no histórico, e quem pediu o evento o lê.',
+    value,
     maxlength: MOTIVO_MAX,
     of: operacao,
   });

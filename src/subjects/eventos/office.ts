@@ -61,7 +61,9 @@ export async function foreseeDeOficio(
   world: RegistryWorld,
   slug: string,
   asked: PedidoDoMunicipio,
-): Promise<{ readonly autor: string; readonly campos: PedidoEvento['campos']; readonly avisos: readonly Aviso[] } | Refused> {
+): Promise<
+  { readonly autor: string; readonly campos: PedidoEvento['campos']; readonly avisos: readonly Aviso[] } | Refused
+> {
   const municipio = await municipioNamed(world, slug);
   const read = await readDeOficio(municipio, asked);
   if (!('pedido' in read)) return read;
@@ -71,7 +73,11 @@ export async function foreseeDeOficio(
 }
 
 /** The event that a confirmed form has registered already. `impressao`: of its request. */
-export async function findRegistrado(world: RegistryWorld, slug: string, impressao: Buffer): Promise<EventoPublico | undefined> {
+export async function findRegistrado(
+  world: RegistryWorld,
+  slug: string,
+  impressao: Buffer,
+): Promise<EventoPublico | undefined> {
   const row = await findConfirmed(world, await municipioNamed(world, slug), impressao);
   return row && publicEvento(row, world.now());
 }
@@ -100,7 +106,9 @@ function listVariants(
 ): readonly PedidoEvento['campos'][] {
   const named = campos.find(({ tipo }) => tipo === T.idEventoReferido);
   if (named !== undefined) {
-    return onNote.map(({ codigo, numero_sequencial }) => ({ [named.nome]: eventoId(chave, codigo, numero_sequencial) }));
+    return onNote.map(({ codigo, numero_sequencial }) => ({
+      [named.nome]: eventoId(chave, codigo, numero_sequencial),
+    }));
   }
   const kinds = campos.find(({ tipo }) => tipo === T.codEvento);
   return kinds?.opcoes?.map(({ codigo }) => ({ [kinds.nome]: codigo })) ?? [{}];

@@ -172,7 +172,8 @@ async function insertUnderLock(
   if (refused?.rowCount) return { result: { conflict: 'substituta_recusada' }, writes: [] };
   const { ordem, sequencial, ...queued } = last.rows[0]!;
   // The events of a nota are numbered from 1 on, and none is ever taken out.
-  if (novo.eventosVistos !== undefined && novo.eventosVistos !== ordem) return { result: { conflict: 'nota_mudou' }, writes: [] };
+  if (novo.eventosVistos !== undefined && novo.eventosVistos !== ordem)
+    return { result: { conflict: 'nota_mudou' }, writes: [] };
   const numero_sequencial = sequencial + 1;
   if (numero_sequencial > NUMERO_SEQUENCIAL_MAX) return { result: { conflict: 'limite' }, writes: [] };
 
