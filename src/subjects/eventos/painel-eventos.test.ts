@@ -4,7 +4,6 @@ import { before, describe, test } from 'node:test';
 import { balcao, bancada, CANCELAMENTO, type NotaEmitida, putEvento } from '../../../test/support/eventos.ts';
 import { enter, makeUsuario, type Pessoa, startTestPainel } from '../../../test/support/painel.ts';
 import { startTestService } from '../../../test/support/service.ts';
-import { tipoBySlug } from '../../fiscal/tipos-evento.ts';
 
 const service = await startTestService({ worker: false });
 const painel = await startTestPainel(service);
@@ -12,8 +11,6 @@ const { store, clock, pool } = service;
 const { issue, registered, nota: readNota } = balcao(service.address);
 const work = bancada(service.world);
 const EVENTOS = '/m/integracao/eventos';
-/** An invented CNPJ; the agent's CPF is the one of the documentation. */
-const [MUNICIPIO_CNPJ, AGENTE] = ['99999999000191', '52998224725'];
 
 let operadora: Pessoa;
 let atendente: Pessoa;
@@ -123,7 +120,11 @@ describe('one event', () => {
   test('waiving says that it may be there; the reason is what the integrator reads', async () => {
     const { id } = await failed();
     await operadora.open(`/m/integracao/evento/${id}`);
-    const waived = await operadora.send(`/m/integracao/evento/${id}/dispensar`, { motivo: 'a empresa desistiu' });
+    const asked = await operadora.send(`/m/integracao/evento/${id}/dispensar`, { motivo: 'a empresa desistiu' });
+    assert.match(asked.html, /<h1>Dispensar do envio\?<\/h1>/);
+    assert.match(asked.html, /Empresa de Exemplo|11\.222\.333\/0001-81/, 'the note as people read it');
+    assert.equal(await estadoOf(id), 'erro', 'nothing happens before the second step');
+    const waived = await operadora.confirm();
     assert.match(waived.html, /Não vale na nota\./);
     const row = (await store.eventos.findById('integracao', id))!;
     assert.deepEqual([row.estado, row.mensagem_retorno], ['dispensado', 'a empresa desistiu']);
@@ -194,56 +195,5 @@ describe('several events', () => {
     assert.match(done.html, /3 eventos: arquivados/);
     for (const id of [...ids, third.id])
       assert.deepEqual(await actsOn(id), [['arquivado', 'olga', 'painel', 'vistas']]);
-  });
-});
-
-describe('by office', () => {
-  test('the form has the fields that the layout has for the type; faults stand at them; registered it is seen', async () => {
-    const nota = await authorised();
-    const first = await operadora.open(`${EVENTOS}/oficio`);
-    for (const one of ['cancelamento_por_oficio', 'bloqueio_por_oficio'])
-      assert.ok(first.html.includes(`value="${one}"`));
-    assert.ok(!first.html.includes('value="cancelamento"'), 'what a party registers is not for the municipality');
-    const chave = nota.chave_acesso;
-    const spaced = chave.replace(/(\d{5})/g, '$1 ');
-    const page = await operadora.open(`${EVENTOS}/oficio?tipo=bloqueio_por_oficio&chave=${encodeURIComponent(spaced)}`);
-    const { campos } = tipoBySlug('bloqueio_por_oficio')!;
-    for (const { nome } of campos) assert.ok(page.html.includes(`name="${nome}"`), nome);
-    assert.match(page.html, /name="cnpj"/, 'this municipality has no certificate that says it');
-    const common = { chave, tipo: 'bloqueio_por_oficio', cnpj: MUNICIPIO_CNPJ };
-    const wrong = await operadora.send(`${EVENTOS}/oficio`, {
-      ...common,
-      cpf_agente_tributario: '11111111111',
-      codigo_evento_bloqueado: 'e101101',
-      descricao_motivo: 'curto',
-    });
-    assert.equal(wrong.status, 422);
-    assert.match(wrong.html, /id="campo-cpf_agente_tributario-erro">Tem dígitos/);
-    assert.match(wrong.html, /id="campo-descricao_motivo-erro">[^<]*15/);
-    assert.match(wrong.html, />\ncurto</, 'what was written is still there');
-    const made = await operadora.send(`${EVENTOS}/oficio`, {
-      ...common,
-      cpf_agente_tributario: AGENTE,
-      codigo_evento_bloqueado: 'e101101',
-      descricao_motivo: 'Nota sob fiscalização até o fim do processo',
-      motivo: 'processo 12',
-    });
-    assert.match(made.html, /O evento foi registrado/);
-    assert.match(made.html, /Bloqueio de NFS-e por Ofício nº 1/);
-    assert.ok(!made.html.includes(AGENTE), 'a CPF is shown masked');
-    const id = made.path.split('/').at(-1)!;
-    assert.deepEqual(await actsOn(id), [['registrado de ofício', 'olga', 'painel', 'processo 12']]);
-    await work.eventos();
-    assert.equal(await estadoOf(id), 'processado');
-    // The form offers the block by its name; nobody types an identifier.
-    const lift = await operadora.open(`${EVENTOS}/oficio?tipo=desbloqueio_por_oficio&chave=${chave}`);
-    assert.match(lift.html, /<option value="EVT\d{50}305102001"[^>]*>Bloqueio de NFS-e por Ofício nº 1/);
-  });
-
-  test('a note that is not there sends back to the first step', async () => {
-    const page = await operadora.open(`${EVENTOS}/oficio?tipo=bloqueio_por_oficio&chave=123`);
-    assert.equal(page.status, 422);
-    assert.match(page.html, /50/);
-    assert.equal((await atendente.open(`${EVENTOS}/oficio`)).status, 403);
   });
 });
