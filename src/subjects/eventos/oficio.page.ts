@@ -30,7 +30,7 @@ import { noteSeen, stateOfNota } from '../notas/nota-lida.page.ts';
 import { describeDeOficio, listAtos, OFICIO_PATH } from './atos.page.ts';
 import { findRegistrado, foreseeDeOficio, listDeOficio, type PedidoDoMunicipio, registrarDeOficio } from './office.ts';
 import { showEvento } from './operate.ts';
-import { describeCampos, nameEstado, writtenMoment } from './palavras.page.ts';
+import { describeCampos, labelOf, nameEstado, writtenMoment } from './palavras.page.ts';
 import type { EventoPublico } from './queries.ts';
 
 const HERE = 'eventos';
@@ -138,14 +138,15 @@ async function fieldsPage(
     main: html`${others.length === 0 ? undefined : notice('erro', html`<p>Nada foi registrado.</p><ul>${others.map((one) => html`<li>${one}</li>`)}</ul>`)}${
       hasFault && others.length === 0 ? notice('erro', 'Nada foi registrado: confira os campos marcados.') : undefined
     }<p>${faz} ${desfaz}</p>
-${await answeredTo(call, tipo, nota, written)}${form({
+${await answeredTo(call, tipo, nota, written)}<h2>A nota</h2>
+${noteSeen(slug, nota)}<h2>O que se registra</h2>
+${form({
   action: pathIn(slug, OFICIO_PATH),
   token: formTokenOf(visitor),
   fields,
   button: 'Continuar',
   beside: link(pathIn(slug, `/notas/${chave}`), 'Desistir'),
-})}<h2>A nota</h2>
-${noteSeen(slug, nota)}`,
+})}`,
   };
 }
 
@@ -184,11 +185,10 @@ function fieldOf(
   value: string,
   problem: string | undefined,
 ): Html {
-  const { nome, sobre, obrigatorio, obrigatorioCom, opcoes, tipo } = campo;
-  const named = sobre.replace(/(, só dígitos)?\.$/, '');
+  const { nome, obrigatorio, obrigatorioCom, opcoes, tipo } = campo;
   const needed =
     obrigatorioCom === undefined ? undefined : `Só é obrigatório com ${obrigatorioCom.valor} no campo acima.`;
-  const common = { name: nome, label: named, value, problem, required: obrigatorio, help: needed };
+  const common = { name: nome, label: labelOf(campo), value, problem, required: obrigatorio, help: needed };
   if (opcoes !== undefined) {
     const choices = opcoes.map(({ codigo, descricao }): [string, string] => [codigo, `${codigo}: ${descricao}`]);
     return field({ ...common, choices: withNone(choices) });
@@ -209,7 +209,7 @@ function fieldOf(
     ...common,
     ...(isLong ? { rows: 3 } : {}),
     maxlength: tipo.max,
-    help: needed ?? (isLong ? undefined : `Espera-se: ${tipo.expected}.`),
+    help: needed ?? (isLong ? `De ${tipo.min} a ${tipo.max} caracteres.` : `Espera-se: ${tipo.expected}.`),
   });
 }
 

@@ -2,7 +2,7 @@
 
 import type { Papel } from '../../base/world/papeis.ts';
 import type { AcaoSugerida, EventoEstado } from '../../fiscal/evento.ts';
-import { tipoByCodigo } from '../../fiscal/tipos-evento.ts';
+import { type CampoEvento, tipoByCodigo } from '../../fiscal/tipos-evento.ts';
 import type { Operacao } from './operate.ts';
 import type { EventoPublico } from './queries.ts';
 
@@ -130,8 +130,13 @@ export function describeCampos(
   return Object.entries(campos).map(([nome, valor]) => {
     const campo = known.find((one) => one.nome === nome);
     const meaning = campo?.opcoes?.find((one) => one.codigo === valor)?.descricao;
-    return [campo?.sobre.replace(/\.$/, '') ?? nome, meaning === undefined ? valor : `${valor}: ${meaning}`];
+    return [campo === undefined ? nome : labelOf(campo), meaning === undefined ? valor : `${valor}: ${meaning}`];
   });
+}
+
+/** The meaning of a field, without its form. */
+export function labelOf({ sobre }: Pick<CampoEvento, 'sobre'>): string {
+  return sobre.replace(/(?:, só dígitos|, de 15 a 255 caracteres)?\.$/, '');
 }
 
 /** `1 evento`, `3 eventos`. */
