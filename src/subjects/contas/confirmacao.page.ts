@@ -1,6 +1,6 @@
 /**
- * The second step of an act that is not undone (D-840). Its form carries the content of the first step and the state that its reader saw,
- * under a seal of the session. An act happens only on sealed content, and while that state lasts.
+ * The second step of an act that is not undone (D-840). Its form carries the content of the first step, and the state that was shown, under
+ * a seal. An act happens only on sealed content, and while that state lasts.
  */
 import { randomUUID } from 'node:crypto';
 import { carried, form, notice } from '../../base/pages/fields.ts';
@@ -38,6 +38,11 @@ export function confirmForm({ visitor }: Inside, { action, content, state, butto
     isGrave: true,
     beside: html`<button class="simples" name="${VOLTAR}" value="1">Voltar e corrigir</button>`,
   });
+}
+
+/** The person who acts, for the second step. */
+export function namePessoa({ visitor: { conta } }: Inside): string {
+  return `${conta.nome} (${conta.login})`;
 }
 
 /** Whether the reader goes back from the second step to the first one. */

@@ -178,7 +178,7 @@ export async function makeReservas(
   return { codigos };
 }
 
-/** Keeps the CPF of the agent, as its owner writes it; an empty text removes it. The trail tells that, without the CPF. */
+/** Keeps the CPF of the agent, as its owner writes it; an empty text removes it. The trail does not have the CPF (D-842). */
 export async function keepCpfAgente(
   world: EntradaWorld,
   { conta }: Visitor,

@@ -16,7 +16,7 @@ import { dotDocumento } from '../../fiscal/chave.ts';
 import type { EventoEstado } from '../../fiscal/evento.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
 import { EVENTO_TRIGGERS } from '../../published/states.ts';
-import { confirmForm, findChanged, goesBack, readSealed, tellChanged } from '../contas/confirmacao.page.ts';
+import { confirmForm, findChanged, goesBack, namePessoa, readSealed, tellChanged } from '../contas/confirmacao.page.ts';
 import { formTokenOf } from '../contas/entrada.ts';
 import { showNotaLida } from '../notas/nota-inteira.ts';
 import { noteSeen, stateOfNota } from '../notas/nota-lida.page.ts';
@@ -165,6 +165,7 @@ ${facts([
   ['Evento', `${evento.descricao_evento} nº ${evento.numero_sequencial}, ${nameEstado(evento.status_evento)}`],
   ...describeCampos(evento.codigo_tipo_evento, found.campos),
   ['Motivo, que quem o pediu lê', motivo || 'não se disse'],
+  ['Por quem', namePessoa(call)],
 ])}${confirmForm(call, { action, content, state, button: botao })}<h2>A nota</h2>
 ${noteSeen(slug, nota)}`,
   };

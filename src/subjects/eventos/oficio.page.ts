@@ -22,7 +22,7 @@ import { eventoId } from '../../fiscal/layout/evento.ts';
 import { type SimpleType, T } from '../../fiscal/layout/simple-types.ts';
 import { type CampoEvento, type TipoEvento, tipoBySlug } from '../../fiscal/tipos-evento.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
-import { confirmForm, findChanged, goesBack, readSealed, tellChanged } from '../contas/confirmacao.page.ts';
+import { confirmForm, findChanged, goesBack, namePessoa, readSealed, tellChanged } from '../contas/confirmacao.page.ts';
 import { keepCpfAgente } from '../contas/conta-propria.ts';
 import { formTokenOf } from '../contas/entrada.ts';
 import { type NotaLida, showNotaLida } from '../notas/nota-inteira.ts';
@@ -322,7 +322,7 @@ function confirmation(
 ): Html {
   const { slug, visitor } = call;
   const { faz, desfaz, veem } = describeDeOficio(tipo);
-  const { login, nome, cpf_agente } = visitor.conta;
+  const { cpf_agente } = visitor.conta;
   const inWords = tipo.campos.flatMap((campo): (readonly [string, Inserted])[] => {
     const value = campos[campo.nome];
     if (value === undefined) return [];
@@ -342,7 +342,7 @@ ${facts([
   ['O que se registra', tipo.descricao],
   ['Autor: o município', dotDocumento(autor)],
   ...inWords,
-  ['Quem registra', `${nome} (${login})`],
+  ['Por quem', namePessoa(call)],
   ['Anotação para o histórico', content['motivo']],
 ])}${confirmForm(call, {
   action: pathIn(slug, OFICIO_PATH),

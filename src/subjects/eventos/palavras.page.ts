@@ -111,7 +111,7 @@ export const ATOS: Readonly<Record<Operacao, Ato>> = {
   dispensar: {
     botao: 'Dispensar do envio',
     feito: 'dispensado',
-    faz: 'Desiste de enviar ao ADN um evento cujo envio falhou; se o ADN o recebeu numa tentativa anterior, lá ele vale. Não se desfaz.',
+    faz: 'Desiste de enviar o evento ao ADN, também depois de tentativas: se o ADN o recebeu numa delas, lá ele vale. Não se desfaz.',
     papel: 'operacao',
     isGrave: true,
   },

@@ -27,7 +27,7 @@ import { explainEmitida, type Passo } from './validate.ts';
 
 type ParteDaNota = {
   readonly papel: 'Prestador' | 'Tomador' | 'Intermediário';
-  /** With its punctuation; a CPF masked. */
+  /** The document with its punctuation; a CPF masked. */
   readonly documento: string | undefined;
   readonly nome: string | undefined;
   readonly inscricaoMunicipal: string | undefined;

@@ -17,7 +17,7 @@ import type { DescribedValue } from '../../fiscal/layout/describe-values.ts';
 import type { NotaTrigger } from '../../fiscal/nota.ts';
 import type { TipoEvento } from '../../fiscal/tipos-evento.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
-import { confirmForm, findChanged, goesBack, readSealed, tellChanged } from '../contas/confirmacao.page.ts';
+import { confirmForm, findChanged, goesBack, namePessoa, readSealed, tellChanged } from '../contas/confirmacao.page.ts';
 import { formTokenOf } from '../contas/entrada.ts';
 import { listAtos } from '../eventos/atos.page.ts';
 import { listDeOficio } from '../eventos/office.ts';
@@ -181,7 +181,8 @@ function actsOnNota(call: InMunicipio, { operador }: NotaInteira, atos: readonly
   const withdrawing = operador.podeRetirar && mayAs(call.papel, 'operacao') ? withdrawForm(call) : undefined;
   if (atos.length === 0 && withdrawing === undefined) return undefined;
   return html`<h2>O que a prefeitura pode fazer nesta nota</h2>
-${listAtos(call.slug, operador.chave_acesso, atos)}${withdrawing}`;
+${listAtos(call.slug, operador.chave_acesso, atos)}${withdrawing}<h2>Resumo</h2>
+`;
 }
 
 const RETIRAR = 'Retirar esta nota substituta';
@@ -229,7 +230,10 @@ async function withdraw(call: InMunicipio): Promise<Answer> {
       here: HERE,
       ...(changed.length === 0 ? {} : { status: 409 }),
       main: html`${tellChanged(changed)}<p>${RETIRADA}</p>
-${facts([['Motivo, que o prestador lê', motivo]])}${confirmForm(call, { action, content, state, button: 'Retirar a nota' })}<h2>A nota</h2>
+${facts([
+  ['Motivo, que o prestador lê', motivo],
+  ['Por quem', namePessoa(call)],
+])}${confirmForm(call, { action, content, state, button: 'Retirar a nota' })}<h2>A nota</h2>
 ${noteSeen(slug, nota)}`,
     };
   }
