@@ -114,7 +114,7 @@ function listVariants(
   return kinds?.opcoes?.map(({ codigo }) => ({ [kinds.nome]: codigo })) ?? [{}];
 }
 
-export const TIPOS_DE_OFICIO: readonly TipoEvento[] = TIPOS_EVENTO.filter(({ porOficio }) => porOficio);
+const TIPOS_DE_OFICIO: readonly TipoEvento[] = TIPOS_EVENTO.filter(({ porOficio }) => porOficio);
 
 /** The request and the CNPJ of its author. */
 async function readDeOficio(

@@ -180,7 +180,7 @@ export type Movido = {
 };
 
 /** The note of an event, as people name it. */
-export type NotaDoEvento = Pick<
+type NotaDoEvento = Pick<
   NotaRow,
   'numero_dps' | 'estado' | 'prestador_razao_social' | 'tomador_razao_social' | 'valor_servico'
 >;

@@ -130,6 +130,29 @@ describe('one event', () => {
     assert.deepEqual([row.estado, row.mensagem_retorno], ['dispensado', 'a empresa desistiu']);
   });
 
+  test('one that moved between the two steps is shown again; a second click finds it waived', async () => {
+    const { id } = await failed();
+    const path = `/m/integracao/evento/${id}`;
+    await operadora.open(path);
+    await operadora.send(`${path}/dispensar`, { motivo: 'a empresa desistiu' });
+    await atendente.open(path);
+    await atendente.send(`${path}/reprocessar`);
+    const late = await operadora.confirm();
+    assert.equal(late.status, 409);
+    assert.match(late.html, /era «[^»]*\(o envio falhou\)», agora é «[^»]*\(enviado, sem resposta ainda\)»/);
+    assert.equal(await estadoOf(id), 'enviado');
+    const again = Object.assign(Object.create(Object.getPrototypeOf(operadora)), operadora) as Pessoa;
+    assert.match((await operadora.confirm()).html, /O evento foi dispensado/);
+    const second = await again.confirm();
+    assert.deepEqual([second.status, second.path], [200, path]);
+    assert.equal((await actsOn(id)).filter(([acao]) => acao === 'dispensado').length, 1);
+    const other = await failed();
+    await operadora.open(`/m/integracao/evento/${other.id}`);
+    await operadora.send(`/m/integracao/evento/${other.id}/dispensar`, { motivo: 'motivo mostrado' });
+    await operadora.confirm({ motivo: 'motivo que ninguém leu' });
+    assert.equal(await estadoOf(other.id), 'erro', 'a reason that was not shown is not acted upon');
+  });
+
   test('documents are files, for whom the role allows', async () => {
     const { id } = await failed();
     const xml = await atendente.open(`/m/integracao/evento/${id}/xml`);
@@ -172,6 +195,25 @@ describe('several events', () => {
     const again = await atendente.send(`${EVENTOS}/varios/reprocessar`, { id: [one.id] });
     assert.equal(again.status, 409);
     assert.match(again.html, /Nada foi feito/);
+  });
+
+  test('are waived with their notes in sight, as they were shown', async () => {
+    const [one, other] = [await failed(), await failed()];
+    const list = await operadora.open(EVENTOS);
+    assert.match(list.html, /value="separar"[^>]*> <span><b>Separar para análise<\/b>\. Deixa o evento parado/);
+    const asked = await operadora.open(`${EVENTOS}/varios?operacao=dispensar&id=${one.id}&id=${other.id}`);
+    assert.match(asked.html, /Empresa Exemplo Ltda.*R\$ 1\.000,00/s);
+    const visto = /name="visto" value="([^"]*)"/.exec(asked.html)![1]!.replaceAll('&quot;', '"');
+    const unseen = await operadora.send(`${EVENTOS}/varios/dispensar`, { id: [one.id, other.id] });
+    assert.match(unseen.html, /<h1>Dispensar do envio: 2 eventos\?<\/h1>/);
+    await putEvento(pool, 'integracao', other.id, 'erro_reprocessamento', null);
+    const late = await operadora.send(`${EVENTOS}/varios/dispensar`, { id: [one.id, other.id], visto });
+    assert.equal(late.status, 409);
+    assert.match(late.html, new RegExp(`Evento ${other.id}: era «o envio falhou; nota autorizada», agora é «separado`));
+    assert.deepEqual([await estadoOf(one.id), await estadoOf(other.id)], ['erro', 'erro_reprocessamento']);
+    const again = /name="visto" value="([^"]*)"/.exec(late.html)![1]!.replaceAll('&quot;', '"');
+    const done = await operadora.send(`${EVENTOS}/varios/dispensar`, { id: [one.id, other.id], visto: again });
+    assert.match(done.html, /2 eventos: dispensados\./);
   });
 
   test('without a choice nothing is asked', async () => {
