@@ -123,14 +123,16 @@ for (const scripts of [true, false]) {
       await page.open(at(`/eventos/oficio?chave=${other.chave_acesso}&tipo=cancelamento_por_oficio`));
       await says(page, 'Número do processo');
       const fields = {
-        cnpj: '99999999000191',
-        cpf_agente_tributario: '52998224725',
-        numero_processo_administrativo: '123',
+        cnpj: '99.999.999/0001-91',
+        cpf_agente_tributario: '529.982.247-25',
+        numero_processo_administrativo: '123/2026',
         descricao_processo_administrativo: 'Lançamento em duplicidade, apurado em processo',
       };
       for (const [name, text] of Object.entries(fields)) await page.fill(`#campo-${name}`, text);
       await page.click('main form[method=post] button');
-      await says(page, 'Registrado');
+      await says(page, 'Nada foi registrado ainda.');
+      await page.click('main form[method=post] button.grave');
+      await says(page, 'O evento foi registrado');
       const eventos = await service.store.eventos.listOf('integracao', other.chave_acesso, {});
       assert.equal(eventos?.length, 1);
     });
@@ -250,6 +252,7 @@ describe('every page', { skip }, () => {
       eventos: '/eventos',
       evento: `/evento/${id_evento}`,
       oficio: '/eventos/oficio',
+      'oficio-nota': `/eventos/oficio?chave=${nota.chave_acesso}`,
       'oficio-campos': `/eventos/oficio?chave=${nota.chave_acesso}&tipo=cancelamento_por_oficio`,
       cadastros: '/cadastros',
       prestadores: '/cadastros/prestadores',

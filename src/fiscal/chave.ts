@@ -285,9 +285,16 @@ export function isProtocolo(text: string): boolean {
   return /^[0-9A-Za-z._-]{1,64}$/.test(text);
 }
 
-/** The document without punctuation, letters in capitals. */
+/** A number as people write it, without its spaces, dots, dashes and slashes, letters in capitals. */
 export function bareDocumento(text: string): string {
-  return text.replace(/[\s./-]/g, '').toUpperCase();
+  return text.replace(/[\s./\p{Pd}]/gu, '').toUpperCase();
+}
+
+/** A CPF or CNPJ with its usual punctuation; any other text as it is. */
+export function dotDocumento(documento: string): string {
+  const kind = documentoKind(documento);
+  if (kind === 'CPF') return documento.replace(/^(.{3})(.{3})(.{3})/, '$1.$2.$3-');
+  return kind === 'CNPJ' ? documento.replace(/^(.{2})(.{3})(.{3})(.{4})/, '$1.$2.$3/$4-') : documento;
 }
 
 /** The reason why a text, with or without punctuation, is neither CNPJ nor CPF, as the end of a sentence. */

@@ -111,6 +111,14 @@ export class Pessoa {
     return this.ask(path, { method: 'POST', body, headers: { Origin: this.origin, 'Sec-Fetch-Site': 'same-origin' } });
   }
 
+  /** Confirms the act that the open page repeats; `changed`: hidden fields that come back otherwise. */
+  confirm(changed: Readonly<Record<string, string>> = {}): Promise<Shown> {
+    const [whole, action] =
+      /<form method="post" action="([^"]*)">(?:(?!<\/form>)[\s\S])*name="selo"[\s\S]*?<\/form>/.exec(this.last) ??
+      assert.fail(`no second step: ${this.last}`);
+    return this.send(readText(action!), { ...readHidden(whole), ...changed });
+  }
+
   async ask(path: string, init: RequestInit & { headers: Record<string, string> }): Promise<Shown> {
     const headers = { 'User-Agent': 'pessoa de teste', ...init.headers, Cookie: this.cookie };
     const answer = await fetch(new URL(path, this.origin), { ...init, headers, redirect: 'manual' });
@@ -126,6 +134,23 @@ export class Pessoa {
     this.last = html;
     return { status: answer.status, html, headers: answer.headers, path };
   }
+}
+
+function readText(html: string): string {
+  return html
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&');
+}
+
+/** The hidden fields of a form but its token. */
+function readHidden(html: string): Record<string, string> {
+  const inputs = [...html.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)">/g)];
+  return Object.fromEntries(
+    inputs.flatMap(([, name, value]) => (name === 'formulario' ? [] : [[name!, readText(value!)] as const])),
+  );
 }
 
 /** A user who has logged in. */

@@ -142,7 +142,7 @@ const OF_PARTE = `t.exportacao in (${EXPORTACOES})`;
 const FINISHED = "t.estado <> 'em_andamento'";
 const EXPORTADA = "t.exportacao in (select e.id from exportacoes e where e.tenant = $1 and e.estado <> 'em_andamento')";
 /** Accounts of a CPF: without a tenant it is $1, and the moment $2. */
-const CONTAS = `select c.id from contas c where c.login = $1 or ${standsIn("coalesce(c.oidc_sujeito, '')", '$1')} or ${standsIn('c.nome', '$1')}`;
+const CONTAS = `select c.id from contas c where c.login = $1 or c.cpf_agente = $1 or ${standsIn("coalesce(c.oidc_sujeito, '')", '$1')} or ${standsIn('c.nome', '$1')}`;
 /** Accounts that are blocked, or whose invitation has expired. */
 const CLOSED = `select c.id from contas c where c.bloqueada_em is not null or (c.senha is null and c.oidc_sujeito is null
   and coalesce(c.convite_expira_em, '-infinity') < $2

@@ -80,6 +80,17 @@ ${lines}</fieldset>
 `;
 }
 
+/** One choice among several, each with its meaning; the first one is chosen before. */
+export function choice({ name, legend, choices }: Omit<Boxes, 'ticked'>): Html {
+  const lines = choices.map(
+    ([value, label], place) =>
+      html`<label class="marcar"><input type="radio" name="${name}" value="${value}"${flag('checked', place === 0)}> <span>${label}</span></label>\n`,
+  );
+  return html`<fieldset><legend>${legend}</legend>
+${lines}</fieldset>
+`;
+}
+
 /** A sentence whose parts between backquotes are names. */
 export function withNames(text: string): Inserted {
   return text.split('`').map((part, place) => (place % 2 === 0 ? part : html`<code>${part}</code>`));
@@ -136,7 +147,7 @@ ${rows.map((cells) => html`<tr>${cells.map((cell, place) => html`<td${side(place
 }
 
 /** A list of names and values. */
-export function facts(rows: readonly (readonly [name: string, value: Inserted])[]): Html {
+export function facts(rows: readonly (readonly [name: Inserted, value: Inserted])[]): Html {
   const shown = rows.filter(([, value]) => value !== undefined && value !== '');
   return html`<dl class="fatos">
 ${shown.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>\n`)}</dl>
@@ -153,7 +164,7 @@ export function momentOf(instant: Date): string {
 }
 
 /** A rare action, folded behind its name. */
-export function folded(summary: string, body: Inserted, isOpen = false): Html {
+export function folded(summary: Inserted, body: Inserted, isOpen = false): Html {
   return html`<details class="dobra"${flag('open', isOpen)}><summary>${summary}</summary>
 ${body}</details>
 `;

@@ -7,15 +7,15 @@ import { html } from '../../published/site/page-shell.ts';
 import { carried, notice } from './fields.ts';
 import type { Form } from './forms.ts';
 
-const NAME = 'visto';
+export const SEEN_FIELD = 'visto';
 
-type Values = Readonly<Record<string, string>>;
+export type Values = Readonly<Record<string, string>>;
 
 /** A value that somebody else changed while the form was open. */
 export type Overtaken = { readonly name: string; readonly seen: string; readonly now: string };
 
 export function carrySeen(values: Values): Html {
-  return carried([[NAME, JSON.stringify(values)]]);
+  return carried([[SEEN_FIELD, JSON.stringify(values)]]);
 }
 
 /** The values that changed since the form was opened. A form that carries none is compared with nothing. */
@@ -55,7 +55,7 @@ export function tellOvertaken(
 
 function readSeen(sent: Form): Values | undefined {
   try {
-    const seen: unknown = JSON.parse(sent.text(NAME));
+    const seen: unknown = JSON.parse(sent.text(SEEN_FIELD));
     return typeof seen === 'object' && seen !== null ? (seen as Values) : undefined;
   } catch {
     return undefined;

@@ -100,6 +100,7 @@ progress { width: 100%; max-width: 32rem; height: 1.1rem; accent-color: var(--li
 details > summary { cursor: pointer; }
 .dobra { border: 1px solid var(--line); border-radius: .5rem; padding: .6rem 1rem; margin: 0 0 .75rem; max-width: 46rem; }
 .dobra > summary { font-weight: 600; }
+.dobra > summary small { font-weight: 400; }
 .dobra[open] > summary { margin-bottom: .75rem; }
 td form .botoes, td form { margin: 0; }
 .oculto { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }

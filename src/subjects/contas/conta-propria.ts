@@ -3,6 +3,7 @@
 import type { Problem } from '../../base/world/operator.ts';
 import { needsSecondFactor } from '../../base/world/papeis.ts';
 import { drawQr } from '../../documents/qr.ts';
+import { bareDocumento, cpfIsValid } from '../../fiscal/chave.ts';
 import { recordAcesso } from './acessos.ts';
 import type { Conta, Contas } from './contas.rows.ts';
 import { isJustShown, JUST_MINUTES, whySenha } from './convites.ts';
@@ -175,6 +176,29 @@ export async function makeReservas(
   if (!isMade) return { problem: SESSION_OVER };
   recordAcesso(world, visitor.conta, 'criou códigos de reserva', from);
   return { codigos };
+}
+
+/** Keeps the CPF of the agent, as its owner writes it; an empty text removes it. The trail does not have the CPF (D-842). */
+export async function keepCpfAgente(
+  world: EntradaWorld,
+  { conta }: Visitor,
+  text: string,
+  from: From,
+): Promise<Problem | undefined> {
+  const cpf = bareDocumento(text);
+  if (cpf !== '' && !cpfIsValid(cpf)) {
+    return {
+      problem: 'Não é um CPF: são 11 dígitos, com os dois verificadores certos. Pontos, traço e espaços podem ficar.',
+    };
+  }
+  await world.store.contas.change(conta.id, { cpfAgente: cpf || null }, world.now());
+  recordAcesso(
+    world,
+    conta,
+    cpf === '' ? 'retirou da conta o CPF de agente' : 'guardou na conta o CPF de agente',
+    from,
+  );
+  return undefined;
 }
 
 export type TrocaDeSenha = { readonly atual: string; readonly senha: string; readonly repetida: string };

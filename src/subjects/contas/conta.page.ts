@@ -3,12 +3,15 @@
 import { facts, field, form, hidden, momentOf, notice, table } from '../../base/pages/fields.ts';
 import { type Answer, forInside, type Inside, type PageShown, type Row } from '../../base/pages/visit.ts';
 import type { Problem } from '../../base/world/operator.ts';
+import { mayAs } from '../../base/world/papeis.ts';
+import { dotDocumento } from '../../fiscal/chave.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
 import {
   changePassword,
   dropPasskey,
   dropSecret,
   ENTER_ANEW,
+  keepCpfAgente,
   mayEnroll,
   type TrocaDeSenha,
   takeSecret,
@@ -19,12 +22,18 @@ import { RESERVA_PATH } from './reserva.page.ts';
 
 type Problems = Readonly<Partial<Record<keyof TrocaDeSenha, string>>>;
 
-async function contaPage(call: Inside, problems: Problems = {}, refused?: Problem): Promise<PageShown> {
+/** `cpf`: a CPF of the agent that was refused, with the reason. */
+async function contaPage(
+  call: Inside,
+  problems: Problems = {},
+  refused?: Problem,
+  cpf?: { readonly text: string } & Problem,
+): Promise<PageShown> {
   const { world, visitor } = call;
   const { conta, sessao } = visitor;
   const token = formTokenOf(visitor);
   const sessoes = await listSessoes(world, visitor);
-  const isWrong = refused !== undefined || Object.keys(problems).length > 0;
+  const isWrong = refused !== undefined || cpf !== undefined || Object.keys(problems).length > 0;
   return {
     title: 'Minha conta',
     ...(isWrong ? { status: 422 } : {}),
@@ -51,7 +60,7 @@ ${table(
     ? undefined
     : form({ action: '/conta/sessoes', token, fields: undefined, button: 'Encerrar as outras sessões', isGrave: true })
 }
-<h2>Senha</h2>
+${agente(call, cpf)}<h2>Senha</h2>
 ${
   conta.senha === null && !mayEnroll(visitor, world.now())
     ? html`<p>${ENTER_ANEW}</p>`
@@ -63,6 +72,27 @@ ${
       })
 }`,
   };
+}
+
+/** The CPF of the agent, for a person who may act by office somewhere. */
+function agente({ visitor }: Inside, refused?: { readonly text: string } & Problem): Inserted {
+  const { papeis, cpf_agente } = visitor.conta;
+  if (cpf_agente === null && !Object.values(papeis).some((papel) => mayAs(papel, 'operacao'))) return undefined;
+  return html`<h2>Atos de ofício</h2>
+${form({
+  action: CPF_PATH,
+  token: formTokenOf(visitor),
+  fields: field({
+    name: 'cpf_agente',
+    label: 'CPF do agente da administração tributária',
+    help: 'O formulário dos atos de ofício o propõe; o primeiro ato o guarda. Vai no evento, e o ADN o recebe. Vazio, sai da conta.',
+    value: refused?.text ?? dotDocumento(cpf_agente ?? ''),
+    problem: refused?.problem,
+    inputmode: 'numeric',
+    autocomplete: 'off',
+  }),
+  button: 'Guardar o CPF',
+})}`;
 }
 
 function senhaFields(hasOne: boolean, problems: Problems): readonly Html[] {
@@ -124,6 +154,8 @@ const said = (recado: string, token?: string): Answer => ({
   ...(token === undefined ? {} : { token }),
 });
 
+const CPF_PATH = '/conta/cpf-agente';
+
 export const CONTA_ROUTES: readonly Row[] = [
   forInside('GET', '/conta', (call) => contaPage(call)),
   forInside('GET', '/conta/codigo', async (call) =>
@@ -153,6 +185,12 @@ export const CONTA_ROUTES: readonly Row[] = [
     return wrong === undefined
       ? said('A senha foi trocada, e as outras sessões foram encerradas.')
       : contaPage(call, wrong.problems);
+  }),
+  forInside('POST', CPF_PATH, async (call) => {
+    const text = call.form.text('cpf_agente');
+    const refused = await keepCpfAgente(call.world, call.visitor, text, call.from);
+    if (refused !== undefined) return contaPage(call, {}, undefined, { text, ...refused });
+    return said(text.trim() === '' ? 'O CPF saiu da conta.' : 'O CPF está guardado na conta.');
   }),
   forInside('POST', '/conta/sessoes', async ({ world, visitor, from }) => {
     await signOutElsewhere(world, visitor, from);

@@ -39,6 +39,8 @@ export type Conta = {
   readonly criada_em: Date;
   /** Name of the person who made it; null: older than this column. */
   readonly criada_por: string | null;
+  /** CPF that the forms of acts by office propose. */
+  readonly cpf_agente: string | null;
   readonly passkeys: readonly PasskeyRow[];
   /** Accepted roles by municipality. */
   readonly papeis: Readonly<Record<string, Papel>>;
@@ -72,7 +74,7 @@ const PASSKEYS = `(select coalesce(json_agg(json_build_object('id', p.id, 'chave
 const papeisDa = (name: string, condition: string): string =>
   `(select coalesce(json_object_agg(r.municipio, r.papel), '{}') from papeis r where r.conta = c.id and r.aceito_em ${condition}) as ${name}`;
 const PAPEIS_DA = `${papeisDa('papeis', 'is not null')}, ${papeisDa('ofertas', 'is null')}`;
-const COLUMNS = `c.id, c.login, c.nome, c.senha, c.totp, c.codigos_errados, cardinality(c.codigos_reserva) as reservas, c.oidc_emissor, c.oidc_sujeito, c.bloqueada_em, c.convite, c.convite_expira_em, c.criada_em, c.criada_por,
+const COLUMNS = `c.id, c.login, c.nome, c.senha, c.totp, c.codigos_errados, cardinality(c.codigos_reserva) as reservas, c.oidc_emissor, c.oidc_sujeito, c.bloqueada_em, c.convite, c.convite_expira_em, c.criada_em, c.criada_por, c.cpf_agente,
   ${PASSKEYS}, ${PAPEIS_DA}`;
 
 const reading = (name: string, condition: string) =>
@@ -110,16 +112,18 @@ type Mudanca = {
   /** Milliseconds. */
   readonly bloqueadaEm?: number | null;
   readonly convite?: Convite | null;
+  readonly cpfAgente?: string | null;
 };
 
 const iso = (instant: number): string => new Date(instant).toISOString();
 
 /** Columns and values of a change. */
 function columnsOf(mudanca: Mudanca, now: number): readonly (readonly [column: string, value: unknown])[] {
-  const { senha, totp, bloqueadaEm, convite } = mudanca;
+  const { senha, totp, bloqueadaEm, convite, cpfAgente } = mudanca;
   const set: (readonly [string, unknown])[] = [];
   if (senha !== undefined) set.push(['senha', senha], ['senha_em', senha === null ? null : iso(now)]);
   if (totp !== undefined) set.push(['totp', totp]);
+  if (cpfAgente !== undefined) set.push(['cpf_agente', cpfAgente]);
   if (bloqueadaEm !== undefined) set.push(['bloqueada_em', bloqueadaEm === null ? null : iso(bloqueadaEm)]);
   if (convite !== undefined) {
     set.push(

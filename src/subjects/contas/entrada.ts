@@ -183,6 +183,11 @@ export function formTokenOf({ token }: Pick<Visitor, 'token'>): string {
   return createHmac('sha256', token).update('formulário').digest('base64url');
 }
 
+/** A seal of a session over a text that the service showed; no script of a page can make it. */
+export function sealOf({ token }: Pick<Visitor, 'token'>, text: string): string {
+  return createHmac('sha256', token).update(`confirmação ${text}`).digest('base64url');
+}
+
 const WRONG_CODE =
   'O código não confere. Use o que o aplicativo mostra agora, uma vez só; se continua assim, acerte o relógio do telefone.';
 const CODES_SPENT =

@@ -166,6 +166,7 @@ export function describeRefusedNota({ slug }: TipoEvento): Fault {
   return { codigo: 'E1831', xpath: `${BASE}/chNFSe`, mensagem };
 }
 
-function isOpenCancelamento({ codigo_tipo_evento, isDue }: EventoOnNota): boolean {
+/** Whether an event is a cancellation under way. */
+export function isOpenCancelamento({ codigo_tipo_evento, isDue }: EventoOnNota): boolean {
   return isDue && tipoByCodigo(codigo_tipo_evento)?.cancela === true;
 }

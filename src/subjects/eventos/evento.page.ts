@@ -12,13 +12,17 @@ import {
 } from '../../base/pages/visit.ts';
 import type { Problem } from '../../base/world/operator.ts';
 import { mayAs, type Papel } from '../../base/world/papeis.ts';
-import { tipoByCodigo } from '../../fiscal/tipos-evento.ts';
+import { dotDocumento } from '../../fiscal/chave.ts';
+import type { EventoEstado } from '../../fiscal/evento.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
 import { EVENTO_TRIGGERS } from '../../published/states.ts';
+import { confirmForm, findChanged, goesBack, namePessoa, readSealed, tellChanged } from '../contas/confirmacao.page.ts';
 import { formTokenOf } from '../contas/entrada.ts';
+import { showNotaLida } from '../notas/nota-inteira.ts';
+import { noteSeen, stateOfNota } from '../notas/nota-lida.page.ts';
 import { motivoField } from './eventos.page.ts';
 import { type EventoInteiro, eventoRecebido, eventoXml, type Operacao, operateEvento, showEvento } from './operate.ts';
-import { ATOS, explainEvento, nameEstado, writtenMoment } from './palavras.page.ts';
+import { ATOS, describeCampos, explainEvento, nameEstado, writtenMoment } from './palavras.page.ts';
 
 const HERE = 'eventos';
 const pathOf = (slug: string, id: string | number, rest = ''): string => pathIn(slug, `/evento/${id}${rest}`);
@@ -52,20 +56,14 @@ ${life(found)}`,
 
 function about({ slug, papel }: InMunicipio, { evento, identificador, autor, campos, temPedido }: EventoInteiro): Html {
   const { id_evento, chave_acesso } = evento;
-  const names = tipoByCodigo(evento.codigo_tipo_evento)!.campos;
-  const said = Object.entries(campos).map(([nome, valor]): [string, Inserted] => {
-    const campo = names.find((one) => one.nome === nome);
-    const meaning = campo?.opcoes?.find(({ codigo }) => codigo === valor)?.descricao;
-    return [campo?.sobre.replace(/\.$/, '') ?? nome, meaning === undefined ? valor : `${valor}: ${meaning}`];
-  });
   const files = mayAs(papel, 'atendimento')
     ? html`${link(pathOf(slug, id_evento, '/xml'), 'XML do evento')}${temPedido ? html` · ${link(pathOf(slug, id_evento, '/pedido'), 'pedido, como chegou')}` : undefined}`
     : undefined;
   return facts([
     ['Nota', link(pathIn(slug, `/notas/${chave_acesso}`), html`<code>${chave_acesso}</code>`)],
     ['Número do evento', String(id_evento)],
-    ['Autor', autor],
-    ...said,
+    ['Autor', dotDocumento(autor)],
+    ...describeCampos(evento.codigo_tipo_evento, campos),
     ['Registrado em', writtenMoment(evento.data_hora_evento)],
     [
       'Decidido em',
@@ -94,7 +92,11 @@ function answered({ evento }: EventoInteiro): Inserted {
 ${table('Do primeiro motivo ao último', ['Código', 'O que diz', 'Complemento'], rows)}`;
 }
 
-function acts({ slug, visitor, papel }: InMunicipio, { evento, operacoes }: EventoInteiro, tried?: Operacao): Html {
+function acts(
+  { slug, visitor, papel, form: sent }: InMunicipio,
+  { evento, operacoes }: EventoInteiro,
+  tried?: Operacao,
+): Html {
   const order = Object.keys(ATOS) as Operacao[];
   const open = order.filter((operacao) => operacoes.includes(operacao));
   if (open.length === 0)
@@ -105,14 +107,15 @@ function acts({ slug, visitor, papel }: InMunicipio, { evento, operacoes }: Even
     .map((operacao) => ATOS[operacao].botao.toLowerCase());
   const forms = may.map((operacao) => {
     const { botao, faz, isGrave } = ATOS[operacao];
+    const isTried = operacao === tried;
     const asked = form({
       action: pathOf(slug, evento.id_evento, `/${operacao}`),
       token: formTokenOf(visitor),
-      fields: motivoField(operacao),
-      button: botao,
+      fields: motivoField(operacao, isTried ? sent.text('motivo') : ''),
+      button: isGrave ? 'Continuar' : botao,
       isGrave,
     });
-    return folded(botao, html`<p>${faz}</p>${asked}`, operacao === tried);
+    return folded(html`${botao} <small>${faz}</small>`, asked, isTried);
   });
   const others =
     lacking.length === 0
@@ -135,8 +138,46 @@ function life({ trilha }: EventoInteiro): Html {
   );
 }
 
+/** The second step of an act that is not undone. Undefined: it was confirmed, or needs none, or the event does not allow it. */
+async function confirmAct(call: InMunicipio, operacao: Operacao): Promise<Answer | undefined> {
+  const { world, slug, params, form: sent } = call;
+  const { botao, faz, isGrave } = ATOS[operacao];
+  const found = await showEvento(world, slug, params['id']!);
+  if (!isGrave || 'problem' in found) return undefined;
+  if (goesBack(call)) return onePage(call, undefined, operacao);
+  const { evento, operacoes } = found;
+  const nota = await showNotaLida(world, slug, evento.chave_acesso);
+  if ('problem' in nota) return undefined;
+  const motivo = sent.text('motivo').trim();
+  const action = pathOf(slug, evento.id_evento, `/${operacao}`);
+  const [content, state] = [{ motivo }, stateOfNota(nota)];
+  const isConfirmed = readSealed(call, action, content) !== undefined;
+  // The second click of a double one finds the act done.
+  if (isConfirmed && ENDS[operacao] === evento.status_evento) return { goTo: pathOf(slug, evento.id_evento) };
+  const changed = findChanged(call, state);
+  if (!operacoes.includes(operacao) || (isConfirmed && changed.length === 0)) return undefined;
+  return {
+    title: `${botao}?`,
+    here: HERE,
+    ...(changed.length === 0 ? {} : { status: 409 }),
+    main: html`${tellChanged(changed)}<p>${faz}</p>
+${facts([
+  ['Evento', `${evento.descricao_evento} nº ${evento.numero_sequencial}, ${nameEstado(evento.status_evento)}`],
+  ...describeCampos(evento.codigo_tipo_evento, found.campos),
+  ['Motivo, que quem o pediu lê', motivo || 'não se disse'],
+  ['Por quem', namePessoa(call)],
+])}${confirmForm(call, { action, content, state, button: botao })}<h2>A nota</h2>
+${noteSeen(slug, nota)}`,
+  };
+}
+
+/** The states in which the acts that are not undone leave an event. */
+const ENDS: Readonly<Partial<Record<Operacao, EventoEstado>>> = { cancelar: 'cancelado', dispensar: 'dispensado' };
+
 async function act(call: InMunicipio, operacao: Operacao): Promise<Answer> {
   const { world, slug, params } = call;
+  const asked = await confirmAct(call, operacao);
+  if (asked !== undefined) return asked;
   const moved = await operateEvento(world, slug, params['id']!, { operacao, ...byHand(call) });
   if ('problem' in moved) return onePage(call, moved, operacao);
   const { evento, mayBeThere } = moved;

@@ -1,11 +1,23 @@
 /** Events that need attention: the list by problem, and one action on several of them, counted and confirmed. */
 
-import { carried, field, form, link, notice, table } from '../../base/pages/fields.ts';
-import { type Answer, byHand, forRole, type InMunicipio, pathIn, type Row } from '../../base/pages/visit.ts';
+import { carried, choice, field, form, link, notice, table } from '../../base/pages/fields.ts';
+import { carrySeen, SEEN_FIELD, type Values } from '../../base/pages/seen.ts';
+import {
+  type Answer,
+  byHand,
+  forRole,
+  type InMunicipio,
+  type PageShown,
+  pathIn,
+  type Row,
+} from '../../base/pages/visit.ts';
 import { MOTIVO_MAX } from '../../base/world/operator.ts';
 import { mayAs, type Papel } from '../../base/world/papeis.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
+import { findChanged, tellChanged } from '../contas/confirmacao.page.ts';
 import { formTokenOf } from '../contas/entrada.ts';
+import { reais } from '../notas/nota-lida.page.ts';
+import { ESTADOS } from '../notas/palavras.page.ts';
 import { foreseeEventos, type Operacao, operateEventos, type Previsto } from './operate.ts';
 import { ATOS, countEventos, isOperacao, nameEstado, writtenMoment } from './palavras.page.ts';
 import { arquivarEventos, type FiltroDeProblemas, listEventosComProblema, type Problemas } from './problem.ts';
@@ -125,12 +137,11 @@ function lines(call: InMunicipio, busca: Busca, found: Problemas): Inserted {
   const nav = paginas > 1 ? html`<p class="botoes">${pages}</p>\n` : undefined;
   if (may.length === 0) return html`${list}${nav}`;
   return html`<form method="get" action="${pathIn(slug, `${PATH}/varios`)}">
-${list}<div class="filtros">${field({
-    name: 'operacao',
-    label: 'Com os escolhidos',
-    choices: may.map(([operacao, { botao }]) => [operacao, botao]),
-    required: true,
-  })}<button>Continuar</button></div>
+${list}${choice({
+  name: 'operacao',
+  legend: 'Com os escolhidos',
+  choices: may.map(([operacao, { botao, faz }]) => [operacao, html`<b>${botao}</b>. ${faz}`]),
+})}<p class="botoes"><button>Continuar</button></p>
 </form>
 ${nav}${archiveAll(call, busca, found)}`;
 }
@@ -150,10 +161,19 @@ function idsOf(values: readonly string[]): readonly string[] {
   return [...new Set(values.filter((one) => EVENTO_ID.test(one)))].slice(0, VARIOS_MAX);
 }
 
-async function confirmPage({ world, slug, query, visitor, papel }: InMunicipio): Promise<Answer> {
-  const operacao = query.get('operacao') ?? '';
-  const ids = idsOf(query.getAll('id'));
-  if (!isOperacao(operacao) || ids.length === 0) {
+function confirmPage(call: InMunicipio): Promise<Answer> {
+  const operacao = call.query.get('operacao') ?? '';
+  return askVarios(call, isOperacao(operacao) ? operacao : undefined, idsOf(call.query.getAll('id')));
+}
+
+/** The events and their notes, to be confirmed. */
+async function askVarios(
+  call: InMunicipio,
+  operacao: Operacao | undefined,
+  ids: readonly string[],
+): Promise<PageShown> {
+  const { world, slug, visitor, papel, form: sent } = call;
+  if (operacao === undefined || ids.length === 0) {
     return {
       status: 422,
       title: 'Nenhum evento foi escolhido',
@@ -163,21 +183,31 @@ async function confirmPage({ world, slug, query, visitor, papel }: InMunicipio):
   }
   const ato = ATOS[operacao];
   const { podem, naoPodem } = await foreseeEventos(world, slug, ids, operacao);
+  const state = stateOfVarios(podem);
+  const changed = findChanged(call, state);
   const back = link(pathIn(slug, PATH), 'Voltar sem fazer nada');
-  const rows = podem.map((evento) => [
+  const rows = podem.map(({ evento, nota }) => [
     link(pathIn(slug, `/evento/${evento.id_evento}`), String(evento.id_evento)),
     evento.descricao_evento,
     nameEstado(evento.status_evento),
-    html`<code>${evento.chave_acesso}</code>`,
+    link(pathIn(slug, `/notas/${evento.chave_acesso}`), `nº ${nota.numero_dps}, ${ESTADOS[nota.estado].nome}`),
+    nota.prestador_razao_social,
+    nota.tomador_razao_social ?? '',
+    reais(nota.valor_servico),
   ]);
+  const head = ['Evento', 'O que é', 'Como está', 'Nota', 'Prestador', 'Tomador', 'Valor do serviço'];
   const asked =
     podem.length === 0 || !mayAs(papel, ato.papel)
       ? html`<p>${back}</p>`
       : html`<p>${ato.faz}</p>
-${table(`${ato.botao}: ${countEventos(podem.length)}`, ['Evento', 'O que é', 'Como está', 'Nota'], rows)}${form({
+${table(`${ato.botao}: ${countEventos(podem.length)}`, head, rows, [6])}${form({
   action: pathIn(slug, `${PATH}/varios/${operacao}`),
   token: formTokenOf(visitor),
-  fields: [carried(podem.map(({ id_evento }) => ['id', String(id_evento)])), motivoField(operacao)],
+  fields: [
+    carried(podem.map(({ evento }) => ['id', String(evento.id_evento)])),
+    carrySeen(state),
+    motivoField(operacao, sent.text('motivo')),
+  ],
   button: `${ato.botao}: ${countEventos(podem.length)}`,
   isGrave: ato.isGrave,
   beside: back,
@@ -185,8 +215,18 @@ ${table(`${ato.botao}: ${countEventos(podem.length)}`, ['Evento', 'O que é', 'C
   return {
     title: podem.length === 0 ? 'Nada a fazer com estes eventos' : `${ato.botao}: ${countEventos(podem.length)}?`,
     here: HERE,
-    main: html`${left(naoPodem)}${asked}`,
+    ...(changed.length === 0 ? {} : { status: 409 }),
+    main: html`${tellChanged(changed)}${left(naoPodem)}${asked}`,
   };
+}
+
+/** The state of each event and of its note, by names and values in words. */
+function stateOfVarios(podem: Previsto['podem']): Values {
+  const states = podem.map(({ evento, nota }) => [
+    `Evento ${evento.id_evento}`,
+    `${nameEstado(evento.status_evento)}; nota ${ESTADOS[nota.estado].nome}`,
+  ]);
+  return Object.fromEntries(states);
 }
 
 function left(naoPodem: Previsto['naoPodem']): Inserted {
@@ -199,7 +239,7 @@ function left(naoPodem: Previsto['naoPodem']): Inserted {
 }
 
 /** The integrator reads the reason of every action except filing. */
-export function motivoField(operacao: Operacao): Html {
+export function motivoField(operacao: Operacao, value = ''): Html {
   return field({
     name: 'motivo',
     label: 'Motivo',
@@ -207,6 +247,7 @@ export function motivoField(operacao: Operacao): Html {
       operacao === 'arquivar' || operacao === 'reprocessar' || operacao === 'separar'
         ? 'Por que se faz isto. Fica no histórico.'
         : 'Por que se faz isto. Fica no histórico, e quem pediu o evento o lê.',
+    value,
     maxlength: MOTIVO_MAX,
     of: operacao,
   });
@@ -215,6 +256,11 @@ export function motivoField(operacao: Operacao): Html {
 async function actOnVarios(call: InMunicipio, operacao: Operacao): Promise<Answer> {
   const { world, slug, form: sent } = call;
   const ids = idsOf(sent.texts('id'));
+  const { podem } = await foreseeEventos(world, slug, ids, operacao);
+  const isSeen = sent.text(SEEN_FIELD) !== '' && findChanged(call, stateOfVarios(podem)).length === 0;
+  if (ATOS[operacao].isGrave && !isSeen) {
+    return askVarios(call, operacao, ids);
+  }
   const { feitos, naoFeitos } = await operateEventos(world, slug, ids, { operacao, ...byHand(call) });
   const done = `${countEventos(feitos)}: ${ATOS[operacao].feito}${feitos === 1 ? '' : 's'}.`;
   if (naoFeitos.length === 0 && feitos > 0) return { goTo: pathIn(slug, PATH), recado: done };

@@ -4,6 +4,7 @@
  */
 
 import type { EventoRow } from '../../base/book/evento-rows.ts';
+import type { NotaRow } from '../../base/book/nota-columns.ts';
 import { needOpen } from '../../base/world/fechado.ts';
 import { momentOfNota, toEventoNaNota } from '../../base/world/gather-facts.ts';
 import { municipioNamed, type RegistryWorld } from '../../base/world/municipios.ts';
@@ -178,9 +179,15 @@ export type Movido = {
   readonly stands: boolean;
 };
 
+/** The note of an event, as people name it. */
+type NotaDoEvento = Pick<
+  NotaRow,
+  'numero_dps' | 'estado' | 'prestador_razao_social' | 'tomador_razao_social' | 'valor_servico'
+>;
+
 /** The events that a move applies to, and the reasons against the others. */
 export type Previsto = {
-  readonly podem: readonly EventoPublico[];
+  readonly podem: readonly { readonly evento: EventoPublico; readonly nota: NotaDoEvento }[];
   readonly naoPodem: readonly { readonly id: string; readonly porque: string }[];
 };
 
@@ -191,7 +198,7 @@ export async function foreseeEventos(
   ids: readonly string[],
   operacao: Operacao,
 ): Promise<Previsto> {
-  const podem: EventoPublico[] = [];
+  const podem: Previsto['podem'][number][] = [];
   const naoPodem: { id: string; porque: string }[] = [];
   for (const id of new Set(ids)) {
     const found = await eventoNamed(world, slug, id);
@@ -200,7 +207,8 @@ export async function foreseeEventos(
       continue;
     }
     const evento = publicEvento(found.row, world.now());
-    if (operacoesOn(found.row).includes(operacao)) podem.push(evento);
+    const nota = await world.store.notas.findByChave(found.tenant, evento.chave_acesso);
+    if (nota !== undefined && operacoesOn(found.row).includes(operacao)) podem.push({ evento, nota });
     else naoPodem.push({ id, porque: whyNot(slug, evento, found.row, operacao, 'painel') });
   }
   return { podem, naoPodem };

@@ -4,7 +4,6 @@ import { before, describe, test } from 'node:test';
 import { balcao, bancada, CANCELAMENTO, type NotaEmitida, putEvento } from '../../../test/support/eventos.ts';
 import { enter, makeUsuario, type Pessoa, startTestPainel } from '../../../test/support/painel.ts';
 import { startTestService } from '../../../test/support/service.ts';
-import { tipoBySlug } from '../../fiscal/tipos-evento.ts';
 
 const service = await startTestService({ worker: false });
 const painel = await startTestPainel(service);
@@ -12,8 +11,6 @@ const { store, clock, pool } = service;
 const { issue, registered, nota: readNota } = balcao(service.address);
 const work = bancada(service.world);
 const EVENTOS = '/m/integracao/eventos';
-/** An invented CNPJ; the agent's CPF is the one of the documentation. */
-const [MUNICIPIO_CNPJ, AGENTE] = ['99999999000191', '52998224725'];
 
 let operadora: Pessoa;
 let atendente: Pessoa;
@@ -123,10 +120,37 @@ describe('one event', () => {
   test('waiving says that it may be there; the reason is what the integrator reads', async () => {
     const { id } = await failed();
     await operadora.open(`/m/integracao/evento/${id}`);
-    const waived = await operadora.send(`/m/integracao/evento/${id}/dispensar`, { motivo: 'a empresa desistiu' });
+    const asked = await operadora.send(`/m/integracao/evento/${id}/dispensar`, { motivo: 'a empresa desistiu' });
+    assert.match(asked.html, /<h1>Dispensar do envio\?<\/h1>/);
+    assert.match(asked.html, /Empresa de Exemplo|11\.222\.333\/0001-81/, 'the note as people read it');
+    assert.equal(await estadoOf(id), 'erro', 'nothing happens before the second step');
+    const waived = await operadora.confirm();
     assert.match(waived.html, /Não vale na nota\./);
     const row = (await store.eventos.findById('integracao', id))!;
     assert.deepEqual([row.estado, row.mensagem_retorno], ['dispensado', 'a empresa desistiu']);
+  });
+
+  test('one that moved between the two steps is shown again; a second click finds it waived', async () => {
+    const { id } = await failed();
+    const path = `/m/integracao/evento/${id}`;
+    await operadora.open(path);
+    await operadora.send(`${path}/dispensar`, { motivo: 'a empresa desistiu' });
+    await atendente.open(path);
+    await atendente.send(`${path}/reprocessar`);
+    const late = await operadora.confirm();
+    assert.equal(late.status, 409);
+    assert.match(late.html, /era «[^»]*\(o envio falhou\)», agora é «[^»]*\(enviado, sem resposta ainda\)»/);
+    assert.equal(await estadoOf(id), 'enviado');
+    const again = Object.assign(Object.create(Object.getPrototypeOf(operadora)), operadora) as Pessoa;
+    assert.match((await operadora.confirm()).html, /O evento foi dispensado/);
+    const second = await again.confirm();
+    assert.deepEqual([second.status, second.path], [200, path]);
+    assert.equal((await actsOn(id)).filter(([acao]) => acao === 'dispensado').length, 1);
+    const other = await failed();
+    await operadora.open(`/m/integracao/evento/${other.id}`);
+    await operadora.send(`/m/integracao/evento/${other.id}/dispensar`, { motivo: 'motivo mostrado' });
+    await operadora.confirm({ motivo: 'motivo que ninguém leu' });
+    assert.equal(await estadoOf(other.id), 'erro', 'a reason that was not shown is not acted upon');
   });
 
   test('documents are files, for whom the role allows', async () => {
@@ -173,6 +197,25 @@ describe('several events', () => {
     assert.match(again.html, /Nada foi feito/);
   });
 
+  test('are waived with their notes in sight, as they were shown', async () => {
+    const [one, other] = [await failed(), await failed()];
+    const list = await operadora.open(EVENTOS);
+    assert.match(list.html, /value="separar"[^>]*> <span><b>Separar para análise<\/b>\. Deixa o evento parado/);
+    const asked = await operadora.open(`${EVENTOS}/varios?operacao=dispensar&id=${one.id}&id=${other.id}`);
+    assert.match(asked.html, /Empresa Exemplo Ltda.*R\$ 1\.000,00/s);
+    const visto = /name="visto" value="([^"]*)"/.exec(asked.html)![1]!.replaceAll('&quot;', '"');
+    const unseen = await operadora.send(`${EVENTOS}/varios/dispensar`, { id: [one.id, other.id] });
+    assert.match(unseen.html, /<h1>Dispensar do envio: 2 eventos\?<\/h1>/);
+    await putEvento(pool, 'integracao', other.id, 'erro_reprocessamento', null);
+    const late = await operadora.send(`${EVENTOS}/varios/dispensar`, { id: [one.id, other.id], visto });
+    assert.equal(late.status, 409);
+    assert.match(late.html, new RegExp(`Evento ${other.id}: era «o envio falhou; nota autorizada», agora é «separado`));
+    assert.deepEqual([await estadoOf(one.id), await estadoOf(other.id)], ['erro', 'erro_reprocessamento']);
+    const again = /name="visto" value="([^"]*)"/.exec(late.html)![1]!.replaceAll('&quot;', '"');
+    const done = await operadora.send(`${EVENTOS}/varios/dispensar`, { id: [one.id, other.id], visto: again });
+    assert.match(done.html, /2 eventos: dispensados\./);
+  });
+
   test('without a choice nothing is asked', async () => {
     const none = await atendente.open(`${EVENTOS}/varios?operacao=reprocessar`);
     assert.equal(none.status, 422);
@@ -194,56 +237,5 @@ describe('several events', () => {
     assert.match(done.html, /3 eventos: arquivados/);
     for (const id of [...ids, third.id])
       assert.deepEqual(await actsOn(id), [['arquivado', 'olga', 'painel', 'vistas']]);
-  });
-});
-
-describe('by office', () => {
-  test('the form has the fields that the layout has for the type; faults stand at them; registered it is seen', async () => {
-    const nota = await authorised();
-    const first = await operadora.open(`${EVENTOS}/oficio`);
-    for (const one of ['cancelamento_por_oficio', 'bloqueio_por_oficio'])
-      assert.ok(first.html.includes(`value="${one}"`));
-    assert.ok(!first.html.includes('value="cancelamento"'), 'what a party registers is not for the municipality');
-    const chave = nota.chave_acesso;
-    const spaced = chave.replace(/(\d{5})/g, '$1 ');
-    const page = await operadora.open(`${EVENTOS}/oficio?tipo=bloqueio_por_oficio&chave=${encodeURIComponent(spaced)}`);
-    const { campos } = tipoBySlug('bloqueio_por_oficio')!;
-    for (const { nome } of campos) assert.ok(page.html.includes(`name="${nome}"`), nome);
-    assert.match(page.html, /name="cnpj"/, 'this municipality has no certificate that says it');
-    const common = { chave, tipo: 'bloqueio_por_oficio', cnpj: MUNICIPIO_CNPJ };
-    const wrong = await operadora.send(`${EVENTOS}/oficio`, {
-      ...common,
-      cpf_agente_tributario: '11111111111',
-      codigo_evento_bloqueado: 'e101101',
-      descricao_motivo: 'curto',
-    });
-    assert.equal(wrong.status, 422);
-    assert.match(wrong.html, /id="campo-cpf_agente_tributario-erro">Tem dígitos/);
-    assert.match(wrong.html, /id="campo-descricao_motivo-erro">[^<]*15/);
-    assert.match(wrong.html, />\ncurto</, 'what was written is still there');
-    const made = await operadora.send(`${EVENTOS}/oficio`, {
-      ...common,
-      cpf_agente_tributario: AGENTE,
-      codigo_evento_bloqueado: 'e101101',
-      descricao_motivo: 'Nota sob fiscalização até o fim do processo',
-      motivo: 'processo 12',
-    });
-    assert.match(made.html, /O evento foi registrado/);
-    assert.match(made.html, /Bloqueio de NFS-e por Ofício nº 1/);
-    assert.ok(!made.html.includes(AGENTE), 'a CPF is shown masked');
-    const id = made.path.split('/').at(-1)!;
-    assert.deepEqual(await actsOn(id), [['registrado de ofício', 'olga', 'painel', 'processo 12']]);
-    await work.eventos();
-    assert.equal(await estadoOf(id), 'processado');
-    // The form offers the block by its name; nobody types an identifier.
-    const lift = await operadora.open(`${EVENTOS}/oficio?tipo=desbloqueio_por_oficio&chave=${chave}`);
-    assert.match(lift.html, /<option value="EVT\d{50}305102001"[^>]*>Bloqueio de NFS-e por Ofício nº 1/);
-  });
-
-  test('a note that is not there sends back to the first step', async () => {
-    const page = await operadora.open(`${EVENTOS}/oficio?tipo=bloqueio_por_oficio&chave=123`);
-    assert.equal(page.status, 422);
-    assert.match(page.html, /50/);
-    assert.equal((await atendente.open(`${EVENTOS}/oficio`)).status, 403);
   });
 });

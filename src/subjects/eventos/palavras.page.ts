@@ -2,6 +2,7 @@
 
 import type { Papel } from '../../base/world/papeis.ts';
 import type { AcaoSugerida, EventoEstado } from '../../fiscal/evento.ts';
+import { type CampoEvento, tipoByCodigo } from '../../fiscal/tipos-evento.ts';
 import type { Operacao } from './operate.ts';
 import type { EventoPublico } from './queries.ts';
 
@@ -77,40 +78,40 @@ type Ato = {
   readonly isGrave: boolean;
 };
 
-/** The actions, in the order of the page. */
+/** The actions, in the order of the page, each with its effect in one sentence. */
 export const ATOS: Readonly<Record<Operacao, Ato>> = {
   reprocessar: {
     botao: 'Reprocessar',
     feito: 'reprocessado',
-    faz: 'O serviço pergunta ao ADN se já o tem e, se não tem, o envia de novo.',
+    faz: 'Tenta outra vez: o serviço pergunta ao ADN se já tem o evento e, se não tem, o envia.',
     papel: 'atendimento',
     isGrave: false,
   },
   arquivar: {
     botao: 'Arquivar a recusa',
     feito: 'arquivado',
-    faz: 'Sai da lista dos que pedem atenção. Quem pediu o evento continua a ver a recusa e o motivo.',
+    faz: 'Dá o caso por visto: o evento recusado sai da lista dos que pedem atenção, e quem o pediu continua a ver a recusa e o motivo.',
     papel: 'operacao',
     isGrave: false,
   },
   separar: {
     botao: 'Separar para análise',
     feito: 'separado',
-    faz: 'Deixa de ser enviado sozinho, até que alguém o reprocesse ou o dispense.',
+    faz: 'Deixa o evento parado, sem novas tentativas, até que alguém o reprocesse ou o dispense.',
     papel: 'operacao',
     isGrave: false,
   },
   cancelar: {
     botao: 'Retirar antes do envio',
     feito: 'retirado',
-    faz: 'Não será enviado, e não muda a nota. Não se desfaz: quem o pediu teria de registrar outro.',
+    faz: 'Desfaz o pedido antes que o ADN o receba: o evento não muda a nota. Não se desfaz: quem o pediu teria de registrar outro.',
     papel: 'operacao',
     isGrave: true,
   },
   dispensar: {
     botao: 'Dispensar do envio',
     feito: 'dispensado',
-    faz: 'Não será enviado ao ADN, em definitivo. Se o ADN o recebeu numa tentativa anterior, lá ele vale. Não se desfaz.',
+    faz: 'Desiste de enviar o evento ao ADN, também depois de tentativas: se o ADN o recebeu numa delas, lá ele vale. Não se desfaz.',
     papel: 'operacao',
     isGrave: true,
   },
@@ -118,6 +119,24 @@ export const ATOS: Readonly<Record<Operacao, Ato>> = {
 
 export function isOperacao(text: string): text is Operacao {
   return Object.hasOwn(ATOS, text);
+}
+
+/** The fields of an event by their meanings, with the values in words. */
+export function describeCampos(
+  codigo: string,
+  campos: Readonly<Record<string, string>>,
+): readonly (readonly [name: string, value: string])[] {
+  const known = tipoByCodigo(codigo)!.campos;
+  return Object.entries(campos).map(([nome, valor]) => {
+    const campo = known.find((one) => one.nome === nome);
+    const meaning = campo?.opcoes?.find((one) => one.codigo === valor)?.descricao;
+    return [campo === undefined ? nome : labelOf(campo), meaning === undefined ? valor : `${valor}: ${meaning}`];
+  });
+}
+
+/** The meaning of a field, without its form. */
+export function labelOf({ sobre }: Pick<CampoEvento, 'sobre'>): string {
+  return sobre.replace(/(?:, só dígitos|, de 15 a 255 caracteres)?\.$/, '');
 }
 
 /** `1 evento`, `3 eventos`. */

@@ -38,6 +38,8 @@ export type EventoNovo = Pick<
   readonly simular?: string | undefined;
   /** The idempotency key of the request: it is taken with this event, or nothing is stored (D-19). */
   readonly key?: KeyedSuccess | undefined;
+  /** Number of events of the nota that its reader saw: beside another number nothing is registered. */
+  readonly eventosVistos?: number | undefined;
   /** The operator of a registration by hand, for the trail of the municipality. */
   readonly porMao?: Pick<NovoAto, 'quem' | 'via' | 'motivo'> | undefined;
   /** Makes the document with these numbers; `id` is its `nDFSe`. Pure and quick: it runs inside the transaction, perhaps twice. */
@@ -56,6 +58,8 @@ export type RegisterResult =
   | { readonly conflict: 'nota_cancelada' | 'nota_recusada' }
   /** The substitute that the event names was withdrawn meanwhile. */
   | { readonly conflict: 'substituta_recusada' }
+  /** The nota has got another event since its reader saw it. */
+  | { readonly conflict: 'nota_mudou' }
   /** The identifiers of this type have no number left on the nota. */
   | { readonly conflict: 'limite' };
 
@@ -167,6 +171,9 @@ async function insertUnderLock(
   if (estado === 'recusada') return { result: { conflict: 'nota_recusada' }, writes: [] };
   if (refused?.rowCount) return { result: { conflict: 'substituta_recusada' }, writes: [] };
   const { ordem, sequencial, ...queued } = last.rows[0]!;
+  // The events of a nota are numbered from 1 on, and none is ever taken out.
+  if (novo.eventosVistos !== undefined && novo.eventosVistos !== ordem)
+    return { result: { conflict: 'nota_mudou' }, writes: [] };
   const numero_sequencial = sequencial + 1;
   if (numero_sequencial > NUMERO_SEQUENCIAL_MAX) return { result: { conflict: 'limite' }, writes: [] };
 

@@ -7,6 +7,8 @@
  * are not checked again (specification, Events).
  */
 
+import type { EventoRow } from '../../base/book/evento-rows.ts';
+import type { KeyedRequest } from '../../base/book/idempotencia.ts';
 import type { Municipio } from '../../base/book/municipios.ts';
 import type { NotaForEvento } from '../../base/book/on-notas.ts';
 import { inSpan } from '../../base/traces/traces.ts';
@@ -227,37 +229,87 @@ export type PedidoJulgado = {
   readonly simular?: string | undefined;
   /** The operator who registers by hand, for an event of the municipality itself. */
   readonly porMao?: PorMao | undefined;
+  /** The form that was confirmed: it registers one event, on the note as its reader saw it (D-841). */
+  readonly confirmado?: Confirmado | undefined;
 };
+
+export type Confirmado = {
+  readonly request: KeyedRequest;
+  /** Number of events of the note that the reader saw. */
+  readonly eventosVistos: number;
+};
+
+/** The author of a request on its note, or the reason against them. */
+async function judgeParties(
+  world: Pick<World, 'store'>,
+  municipio: Municipio,
+  named: NotaNamed,
+  { pedido, municipio: cnpj }: Pick<PedidoJulgado, 'pedido' | 'municipio'>,
+): Promise<{ readonly nota: NotaForEvento; readonly autor: string } | EventoRefused> {
+  const nota = await world.store.eventos.findNota(municipio.tenant, named);
+  if (nota === undefined) return 'not_found';
+  const another = judgeNota(pedido, nota);
+  if (another !== undefined) return { faults: [another], status: 422 };
+  const judged = judgeAutor(pedido, new Partes(nota, cnpj));
+  return 'fault' in judged ? { faults: [judged.fault] } : { nota, autor: judged.autor };
+}
+
+/** Judges a request as its registration would, and stores nothing. */
+export async function judgePedido(
+  world: Pick<World, 'store'>,
+  municipio: Municipio,
+  named: NotaNamed,
+  asked: Pick<PedidoJulgado, 'pedido' | 'municipio'>,
+): Promise<{ readonly autor: string; readonly avisos: readonly Aviso[] } | EventoRefused> {
+  const judged = await judgeParties(world, municipio, named, asked);
+  if (judged === 'not_found' || 'faults' in judged) return judged;
+  const standing = await judgeStanding(world, municipio, judged.nota, asked.pedido, judged.autor);
+  return 'faults' in standing ? standing : { autor: judged.autor, avisos: standing.avisos };
+}
 
 /** Registers an event of the municipality itself (D-50), or a party's event from a document of the legacy port. */
 export async function registerPedido(
   world: RegisterWorld,
   municipio: Municipio,
   named: NotaNamed,
-  { pedido, municipio: cnpj, recebido, fundamento, simular, porMao }: PedidoJulgado,
+  { pedido, municipio: cnpj, recebido, fundamento, simular, porMao, confirmado }: PedidoJulgado,
 ): Promise<EventoRegistrado | EventoRefused> {
   needOpen(municipio);
-  const nota = await world.store.eventos.findNota(municipio.tenant, named);
-  if (nota === undefined) return 'not_found';
-  const another = judgeNota(pedido, nota);
-  if (another !== undefined) return { faults: [another], status: 422 };
-  const judged = judgeAutor(pedido, new Partes(nota, cnpj));
-  if ('fault' in judged) return { faults: [judged.fault] };
+  const judged = await judgeParties(world, municipio, named, { pedido, ...(cnpj && { municipio: cnpj }) });
+  if (judged === 'not_found' || 'faults' in judged) return judged;
+  const { nota, autor } = judged;
   const origin = {
-    autor: judged.autor,
+    autor,
     received: world.now(),
     recebido,
     recebido_assinatura: undefined,
     confianca: await keepFundamento(world, municipio, fundamento),
     simular,
     porMao,
+    eventosVistos: confirmado?.eventosVistos,
+    keyed: (avisos: readonly Aviso[]) => confirmado && { ...confirmado.request, avisos },
   };
   const registered = await register(world, municipio, nota, pedido, origin);
-  if (registered === 'repeated') throw new Error('an event without a key cannot be a repetition');
-  return registered;
+  if (registered !== 'repeated') return registered;
+  const before = confirmado && (await findConfirmed(world, municipio, confirmado.request.impressao));
+  if (before === undefined) throw new Error('a repetition has no event before it');
+  return { evento: registeredEvento(before), avisos: [], isRepeated: true };
 }
 
-type Origin = Pick<EventoNovo, 'recebido' | 'recebido_assinatura' | 'confianca' | 'autor' | 'porMao'> & {
+/** The event that a confirmed form has registered. */
+export async function findConfirmed(
+  { store, now }: Pick<World, 'store' | 'now'>,
+  { tenant }: Municipio,
+  impressao: Buffer,
+): Promise<EventoRow | undefined> {
+  const answer = await store.idempotencia.findAnswer(tenant, impressao, now());
+  return answer !== undefined && 'evento' in answer ? store.eventos.findById(tenant, answer.evento) : undefined;
+}
+
+type Origin = Pick<
+  EventoNovo,
+  'recebido' | 'recebido_assinatura' | 'confianca' | 'autor' | 'porMao' | 'eventosVistos'
+> & {
   readonly received: number;
   readonly simular: string | undefined;
   /** The remarks so far. */
@@ -266,21 +318,35 @@ type Origin = Pick<EventoNovo, 'recebido' | 'recebido_assinatura' | 'confianca' 
   readonly keyed?: (avisos: readonly Aviso[]) => EventoNovo['key'];
 };
 
-async function register(
-  world: RegisterWorld,
+/** Judges a request against the events on its note, and against its substitutes. */
+async function judgeStanding(
+  world: Pick<World, 'store'>,
   municipio: Municipio,
   nota: NotaForEvento,
   { tipo, campos }: PedidoEvento,
-  { received, avisos: before = [], keyed, ...origin }: Origin,
-): Promise<EventoRegistrado | Refused | 'repeated'> {
-  const conflict = await findConflict(world, municipio, nota, { codigo: tipo.codigo, autor: origin.autor, campos });
+  autor: string,
+): Promise<Refused | { readonly avisos: readonly Aviso[] }> {
+  const conflict = await findConflict(world, municipio, nota, { codigo: tipo.codigo, autor, campos });
   const substitution = await judgeSubstituta(world, municipio, nota, tipo, campos);
   const against = [conflict, 'fault' in substitution ? substitution.fault : undefined].filter(
     (one) => one !== undefined,
   );
   if (isSome(against)) return { faults: against };
   const ofSubstituta = 'avisos' in substitution ? substitution.avisos : [];
-  const avisos = [...before, ...ofSubstituta, ...warnOfSubstitutas(nota, tipo, campos)];
+  return { avisos: [...ofSubstituta, ...warnOfSubstitutas(nota, tipo, campos)] };
+}
+
+async function register(
+  world: RegisterWorld,
+  municipio: Municipio,
+  nota: NotaForEvento,
+  pedido: PedidoEvento,
+  { received, avisos: before = [], keyed, ...origin }: Origin,
+): Promise<EventoRegistrado | Refused | 'repeated'> {
+  const { tipo, campos } = pedido;
+  const standing = await judgeStanding(world, municipio, nota, pedido, origin.autor);
+  if ('faults' in standing) return standing;
+  const avisos = [...before, ...standing.avisos];
   const criado_em = wholeSecond(received);
   const dh = isoMoment(momentOfNota(nota.chave_acesso, criado_em));
   const { codigo, cancela } = tipo;
@@ -335,6 +401,11 @@ function refusalOf(
     case 'limite': {
       const mensagem = `A nota já tem todos os eventos ${tipo.slug} que cabem nela: a sequência vai até 999.`;
       return { faults: [{ codigo: 'E0002', ...AT_TIPO, mensagem }], status: 422 };
+    }
+    case 'nota_mudou': {
+      const mensagem =
+        'Outro evento foi registrado nesta nota depois que a página foi mostrada. Nada foi registrado: confira os eventos da nota, e confirme de novo.';
+      return { faults: [{ codigo: 'E703', ...AT_TIPO, mensagem }], status: 409 };
     }
     case 'sequencia': {
       const mensagem =

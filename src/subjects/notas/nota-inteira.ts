@@ -9,7 +9,7 @@ import type { World } from '../../base/world/world.ts';
 import { decodeXml } from '../../documents/encoding.ts';
 import { readInside } from '../../documents/own-note.ts';
 import { readOwnXml } from '../../documents/xml.ts';
-import { maskDocumento, whyNoChave } from '../../fiscal/chave.ts';
+import { dotDocumento, maskDocumento, whyNoChave } from '../../fiscal/chave.ts';
 import { type DescribedValue, describeValues } from '../../fiscal/layout/describe-values.ts';
 import { INF_DPS } from '../../fiscal/layout/dps.ts';
 import { INF_NFSE_OWN } from '../../fiscal/layout/nfse.ts';
@@ -27,7 +27,7 @@ import { explainEmitida, type Passo } from './validate.ts';
 
 type ParteDaNota = {
   readonly papel: 'Prestador' | 'Tomador' | 'Intermediário';
-  /** A CPF masked. */
+  /** The document with its punctuation; a CPF masked. */
   readonly documento: string | undefined;
   readonly nome: string | undefined;
   readonly inscricaoMunicipal: string | undefined;
@@ -58,7 +58,8 @@ type AssinaturaDaNota =
     }
   | { readonly falta: string };
 
-export type NotaInteira = {
+/** A note as a person reads it before an act on it. */
+export type NotaLida = {
   readonly operador: NotaDoOperador;
   readonly nota: NotaReading['nota'];
   readonly emitidaEm: string;
@@ -66,6 +67,11 @@ export type NotaInteira = {
   readonly situacao: string;
   readonly partes: readonly ParteDaNota[];
   readonly servico: string | undefined;
+  /** Newest first. */
+  readonly eventos: readonly EventoPublico[];
+};
+
+export type NotaInteira = NotaLida & {
   readonly resumo: ResumoDaNota;
   readonly issqn: readonly DescribedValue[];
   /** Empty: the note has no group of these taxes. */
@@ -73,24 +79,51 @@ export type NotaInteira = {
   /** Steps of the calculation; undefined: the registers have changed since, and the note alone is authoritative. */
   readonly calculo: readonly Passo[] | undefined;
   readonly assinatura: AssinaturaDaNota;
-  readonly eventos: readonly EventoPublico[];
   readonly recebidoEm: 'XML' | 'JSON';
   readonly temDanfse: boolean;
 };
 
 /** Throws an Error in Portuguese when there is no such municipality. */
-export async function showNotaInteira(world: World, slug: string, chave: string): Promise<NotaInteira | Problem> {
-  const municipio = await municipioNamed(world, slug);
-  const operador = await showNota(world, slug, chave);
+export async function showNotaLida(world: World, slug: string, chave: string): Promise<NotaLida | Problem> {
+  const found = await readNota(world, await municipioNamed(world, slug), chave);
+  return 'problem' in found ? found : found.lida;
+}
+
+type Documento = { readonly infNfse: Elemento; readonly infDps: Elemento };
+
+async function readNota(
+  world: World,
+  municipio: Municipio,
+  chave: string,
+): Promise<({ readonly lida: NotaLida; readonly row: NotaRow } & Documento) | Problem> {
+  const operador = await showNota(world, municipio.tenant, chave);
   if ('problem' in operador) return operador;
   const [reading, row, eventos] = await Promise.all([
     notaByChave(world, municipio, chave),
     world.store.notas.findByChave(municipio.tenant, chave),
     eventosOfNota(world, municipio, chave),
   ]);
-  if (reading === undefined || row === undefined) return { problem: noNota(slug) };
+  if (reading === undefined || row === undefined) return { problem: noNota(municipio.tenant) };
   const infNfse = childOf(readOwnXml(Buffer.from(row.nfse)), 'infNFSe')!;
   const infDps = childOf(childOf(infNfse, 'DPS'), 'infDPS')!;
+  const lida = {
+    operador,
+    nota: reading.nota,
+    emitidaEm: tellMoment(chave, row.data_emissao),
+    situacao: await tellSituacao(world, municipio, row),
+    partes: listPartes(infNfse, infDps),
+    servico: childOf(childOf(childOf(infDps, 'serv'), 'cServ'), 'xDescServ')?.text,
+    eventos: eventos?.eventos ?? [],
+  };
+  return { lida, row, infNfse, infDps };
+}
+
+/** Throws an Error in Portuguese when there is no such municipality. */
+export async function showNotaInteira(world: World, slug: string, chave: string): Promise<NotaInteira | Problem> {
+  const municipio = await municipioNamed(world, slug);
+  const found = await readNota(world, municipio, chave);
+  if ('problem' in found) return found;
+  const { lida, row, infNfse, infDps } = found;
   const recebido = (await world.store.notas.readReceived(municipio.tenant, { id: BigInt(row.id), mes: row.mes }))!;
   const kind = isJson(recebido) ? 'JSON' : 'XML';
   const sent =
@@ -98,12 +131,7 @@ export async function showNotaInteira(world: World, slug: string, chave: string)
       ? ({ kind: 'xml', body: recebido } as const)
       : ({ kind: 'json', body: recebido, assinatura: undefined } as const);
   return {
-    operador,
-    nota: reading.nota,
-    emitidaEm: tellMoment(chave, row.data_emissao),
-    situacao: await tellSituacao(world, municipio, row),
-    partes: listPartes(infNfse, infDps),
-    servico: childOf(childOf(childOf(infDps, 'serv'), 'cServ'), 'xDescServ')?.text,
+    ...lida,
     resumo: summariseAmounts(infNfse),
     issqn: describeGroups([
       [childOf(infDps, 'valores'), ofGroup(INF_DPS, 'valores')],
@@ -115,7 +143,6 @@ export async function showNotaInteira(world: World, slug: string, chave: string)
     ]),
     calculo: await explainEmitida(world, municipio, sent, +row.data_emissao),
     assinatura: kind === 'JSON' ? { falta: SIGNED_APART } : assinaturaOf(world, municipio, recebido),
-    eventos: eventos?.eventos ?? [],
     recebidoEm: kind,
     temDanfse: !NOTA_ESTADOS[row.estado].chave_acesso_provisoria,
   };
@@ -142,7 +169,7 @@ function listPartes(infNfse: Elemento, infDps: Elemento): readonly ParteDaNota[]
     return [
       {
         papel,
-        documento: documento === undefined ? text('NIF') : maskDocumento(documento),
+        documento: documento === undefined ? text('NIF') : dotDocumento(maskDocumento(documento)),
         nome: text('xNome'),
         inscricaoMunicipal: text('IM'),
         contato: contato || undefined,

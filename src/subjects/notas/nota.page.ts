@@ -10,15 +10,27 @@ import {
   pathIn,
   type Row,
 } from '../../base/pages/visit.ts';
+import { MOTIVO_MAX } from '../../base/world/operator.ts';
 import { mayAs } from '../../base/world/papeis.ts';
 import { groupDecimal, groupDigits } from '../../fiscal/group-digits.ts';
 import type { DescribedValue } from '../../fiscal/layout/describe-values.ts';
 import type { NotaTrigger } from '../../fiscal/nota.ts';
+import type { TipoEvento } from '../../fiscal/tipos-evento.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
+import { confirmForm, findChanged, goesBack, namePessoa, readSealed, tellChanged } from '../contas/confirmacao.page.ts';
 import { formTokenOf } from '../contas/entrada.ts';
+import { listAtos } from '../eventos/atos.page.ts';
+import { listDeOficio } from '../eventos/office.ts';
 import { writtenMoment } from '../eventos/palavras.page.ts';
 import { CAMPOS_DA_BUSCA } from './buscar.ts';
-import { type DocumentoDaNota, documentoDaNota, type NotaInteira, showNotaInteira } from './nota-inteira.ts';
+import {
+  type DocumentoDaNota,
+  documentoDaNota,
+  type NotaInteira,
+  showNotaInteira,
+  showNotaLida,
+} from './nota-inteira.ts';
+import { events, factsOfNota, noteSeen, parties, reais, situation, stateOfNota } from './nota-lida.page.ts';
 import { retirarNota } from './operate.ts';
 import { ESTADOS, GATILHOS } from './palavras.page.ts';
 
@@ -33,19 +45,15 @@ const notFound = (slug: string, problem: string): PageShown => ({
 });
 
 export async function notaPage(call: InMunicipio, refused?: string): Promise<PageShown> {
-  const { world, slug, params } = call;
+  const { world, slug, params, papel } = call;
   const nota = await showNotaInteira(world, slug, params['chave']!);
   if ('problem' in nota) return notFound(slug, nota.problem);
-  const { operador } = nota;
-  const { nome, tom } = ESTADOS[operador.estado];
+  const atos = mayAs(papel, 'operacao') ? await listDeOficio(world, slug, nota.operador.chave_acesso) : [];
   return {
     title: `Nota ${nota.nota.numero_dps}`,
     here: HERE,
     ...(refused === undefined ? {} : { status: 422 }),
-    main: html`${refused === undefined ? undefined : notice('erro', refused)}${notice(
-      tom,
-      html`<p><b>${nome.charAt(0).toUpperCase()}${nome.slice(1)}</b>. ${nota.situacao}</p>`,
-    )}${backTo(call)}${documents(call, nota)}${summary(call, nota)}${parties(nota)}${amounts(nota)}${signature(nota)}${events(slug, nota)}${trail(nota)}${world.listSections(PATH).map((write) => write(call))}${actions(call, nota)}`,
+    main: html`${refused === undefined ? undefined : notice('erro', refused)}${situation(nota)}${backTo(call)}${documents(call, nota)}${actsOnNota(call, nota, atos)}${summary(call, nota)}${parties(nota)}${amounts(nota)}${signature(nota)}${events(slug, nota)}${trail(nota)}${world.listSections(PATH).map((write) => write(call))}`,
   };
 }
 
@@ -59,18 +67,11 @@ function backTo({ slug, query }: InMunicipio): Inserted {
     : html`<p>${link(pathIn(slug, '/notas', asked), 'Voltar à busca')}</p>\n`;
 }
 
-function summary({ slug }: InMunicipio, { operador, nota, resumo, servico, emitidaEm, partes }: NotaInteira): Html {
-  const reais = (text: string | undefined): string | undefined =>
-    text === undefined ? undefined : `R$ ${groupDecimal(text)}`;
-  const { base, aliquota, issqn, devedor, ibs, cbs, liquido } = resumo;
-  const namely = (papel: string): string | undefined => partes.find((one) => one.papel === papel)?.nome;
+function summary({ slug }: InMunicipio, nota: NotaInteira): Html {
+  const { operador, nota: shown } = nota;
+  const { base, aliquota, issqn, devedor, ibs, cbs, liquido } = nota.resumo;
   return facts([
-    ['Emitida em', emitidaEm],
-    ['Competência', nota.data_competencia],
-    ['Prestador', namely('Prestador')],
-    ['Tomador', namely('Tomador')],
-    ['Serviço', servico],
-    ['Valor do serviço', reais(nota.valor_servico)],
+    ...factsOfNota(nota),
     ['Base de cálculo', reais(base)],
     ['Alíquota', aliquota === undefined ? undefined : `${groupDecimal(aliquota)} %`],
     ['ISSQN', reais(issqn)],
@@ -82,7 +83,7 @@ function summary({ slug }: InMunicipio, { operador, nota, resumo, servico, emiti
       'Substitui a nota',
       operador.substitui === null ? undefined : link(pathIn(slug, `/notas/${operador.substitui}`), operador.substitui),
     ],
-    ['DPS', `série ${nota.serie_dps}, número ${nota.numero_dps_nacional ?? nota.numero_dps}`],
+    ['DPS', `série ${shown.serie_dps}, número ${shown.numero_dps_nacional ?? shown.numero_dps}`],
     ['Chave de acesso', html`<code>${operador.chave_acesso}</code>`],
     ['Protocolo', html`<code>${operador.numero_protocolo}</code>`],
   ]);
@@ -93,21 +94,6 @@ function documents({ slug, params }: InMunicipio, { temDanfse, recebidoEm }: Not
     html`<a class="botao simples" href="${pathIn(slug, `/notas/${params['chave']}/${qual}`)}">${text}</a> `;
   return html`<p class="botoes">${temDanfse ? to('danfse', 'DANFSe (PDF)') : undefined}${to('nfse', 'NFS-e (XML)')}${to('recebido', `Declaração recebida (${recebidoEm})`)}</p>
 `;
-}
-
-function parties({ partes }: NotaInteira): Html {
-  return html`<h2>Quem</h2>
-${table(
-  'Partes da nota',
-  ['Papel', 'Documento', 'Nome', 'Inscrição municipal', 'Contato'],
-  partes.map((one) => [
-    one.papel,
-    one.documento ?? '',
-    one.nome ?? '',
-    one.inscricaoMunicipal ?? '',
-    one.contato ?? '',
-  ]),
-)}`;
 }
 
 function amounts({ issqn, ibsCbs, calculo }: NotaInteira): Html {
@@ -146,21 +132,6 @@ ${facts([
   ['Cadeia', cadeia.join(' › ') || undefined],
   ['Conferida agora', veredito],
 ])}`;
-}
-
-function events(slug: string, { eventos }: NotaInteira): Html {
-  if (eventos.length === 0) return html`<h2>Eventos</h2><p>Nenhum evento nesta nota.</p>`;
-  return html`<h2>Eventos</h2>
-${table(
-  'Eventos da nota, do mais novo ao mais antigo',
-  ['Evento', 'Quando', 'Situação', 'O que o ADN disse'],
-  eventos.map((one) => [
-    link(pathIn(slug, `/evento/${one.id_evento}`), `${one.tipo_evento} nº ${one.numero_sequencial}`),
-    writtenMoment(one.data_hora_evento),
-    one.status_evento,
-    [one.codigo_retorno, one.mensagem_retorno].filter(Boolean).join(': '),
-  ]),
-)}`;
 }
 
 function trail({ operador }: NotaInteira): Html {
@@ -205,23 +176,67 @@ function foldAttempts(trilha: readonly Move[]): readonly Folded[] {
   return rows;
 }
 
-function actions({ slug, papel, params, visitor }: InMunicipio, { operador }: NotaInteira): Inserted {
-  if (!operador.podeRetirar || !mayAs(papel, 'operacao')) return undefined;
+/** The acts that the state of the note allows, each with its sentence. */
+function actsOnNota(call: InMunicipio, { operador }: NotaInteira, atos: readonly TipoEvento[]): Inserted {
+  const withdrawing = operador.podeRetirar && mayAs(call.papel, 'operacao') ? withdrawForm(call) : undefined;
+  if (atos.length === 0 && withdrawing === undefined) return undefined;
+  return html`<h2>O que a prefeitura pode fazer nesta nota</h2>
+${listAtos(call.slug, operador.chave_acesso, atos)}${withdrawing}<h2>Resumo</h2>
+`;
+}
+
+const RETIRAR = 'Retirar esta nota substituta';
+const RETIRADA =
+  'Só quando o evento da nota que ela substitui não virá: ela termina como recusada, sem ir ao ADN, e a série e o número ficam livres. Não se desfaz: o prestador teria de emitir outra.';
+
+function withdrawForm({ slug, params, visitor, form: sent }: InMunicipio): Html {
+  const motivo = sent.text('motivo');
   return folded(
-    'Retirar esta nota substituta',
-    html`<p>Só quando o evento da nota que ela substitui não virá: ela termina como recusada, e a série e o número ficam livres.</p>
+    RETIRAR,
+    html`<p>${RETIRADA}</p>
 ${form({
   action: pathIn(slug, `/notas/${params['chave']}/retirar`),
   token: formTokenOf(visitor),
-  fields: field({ name: 'motivo', label: 'Motivo', help: 'Fica no histórico, e o prestador o lê.', required: true }),
-  button: 'Retirar a nota',
+  fields: field({
+    name: 'motivo',
+    label: 'Motivo',
+    help: 'Fica no histórico, e o prestador o lê.',
+    value: motivo,
+    maxlength: MOTIVO_MAX,
+    required: true,
+  }),
+  button: 'Continuar',
   isGrave: true,
 })}`,
+    motivo !== '',
   );
 }
 
 async function withdraw(call: InMunicipio): Promise<Answer> {
-  const { world, slug, params } = call;
+  const { world, slug, params, form: sent } = call;
+  const nota = await showNotaLida(world, slug, params['chave']!);
+  if ('problem' in nota) return notFound(slug, nota.problem);
+  const motivo = sent.text('motivo').trim();
+  const action = pathIn(slug, `/notas/${params['chave']}/retirar`);
+  const [content, state] = [{ motivo }, stateOfNota(nota)];
+  if (goesBack(call)) return notaPage(call);
+  const isConfirmed = readSealed(call, action, content) !== undefined;
+  // The second click of a double one finds the note withdrawn.
+  if (isConfirmed && nota.operador.estado === 'recusada') return { goTo: pathIn(slug, `/notas/${params['chave']}`) };
+  const changed = findChanged(call, state);
+  if (motivo !== '' && nota.operador.podeRetirar && !(isConfirmed && changed.length === 0)) {
+    return {
+      title: `${RETIRAR}?`,
+      here: HERE,
+      ...(changed.length === 0 ? {} : { status: 409 }),
+      main: html`${tellChanged(changed)}<p>${RETIRADA}</p>
+${facts([
+  ['Motivo, que o prestador lê', motivo],
+  ['Por quem', namePessoa(call)],
+])}${confirmForm(call, { action, content, state, button: 'Retirar a nota' })}<h2>A nota</h2>
+${noteSeen(slug, nota)}`,
+    };
+  }
   const refused = await retirarNota(world, slug, params['chave']!, byHand(call));
   if (refused !== undefined) return notaPage(call, refused.problem);
   return { goTo: pathIn(slug, `/notas/${params['chave']}`), recado: 'A nota foi retirada.' };

@@ -177,13 +177,15 @@ describe('what is held about a person', () => {
       `insert into webhooks (tenant, id, documento, url, tipos, segredo, ativo, criado_em, descricao)
         values ('sao-paulo', 'pontos', '00000000000', 'https://exemplo.com.br/', '{}', 'x', true, now(), 'ERP de ${written}')`,
       `insert into contas (id, login, nome, criada_em) values ('00000000-0000-0000-0000-000000000009', 'z@x.br', 'Z (${written})', now())`,
+      `insert into contas (id, login, nome, criada_em, cpf_agente) values ('00000000-0000-0000-0000-000000000008', 'y@x.br', 'Y', now(), '${CPF}')`,
     ])
       await pool.query(text);
     const found = counts(await show(CPF));
-    for (const place of ['sao-paulo/atos', 'sao-paulo/retencoes', 'sao-paulo/webhooks', 'null/contas']) {
+    for (const place of ['sao-paulo/atos', 'sao-paulo/retencoes', 'sao-paulo/webhooks']) {
       assert.equal(found[place], before[place]! + 1, place);
     }
-    await pool.query(`delete from contas where id = '00000000-0000-0000-0000-000000000009'`);
+    assert.equal(found['null/contas'], before['null/contas']! + 2, 'by its name, and as the agent of acts by office');
+    await pool.query(`delete from contas where login in ('z@x.br', 'y@x.br')`);
     for (const [tabela, where] of [
       ['atos', `chave = 'z'`],
       ['retencoes', `mes = ${MES + 7}`],
