@@ -1,6 +1,6 @@
 /**
  * Makes an image from outside anew, as a small PNG that has its pixels and nothing else of it. The decoders run in a process of their
- * own, since a hostile file may exhaust them.
+ * own, since a hostile file may exhaust them (D-844).
  */
 import { execFile } from 'node:child_process';
 import path from 'node:path';

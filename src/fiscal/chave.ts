@@ -109,6 +109,17 @@ export function maskDocumento(documento: string): string {
   return kind === 'CNPJ' ? documento : '***';
 }
 
+/** `11.222.333/0001-81`: a CNPJ as people write it; another text stays as it is. */
+export function dotCnpj(text: string): string {
+  if (documentoKind(text) !== 'CNPJ') return text;
+  return text.replace(/^(..)(...)(...)(....)(..)$/, '$1.$2.$3/$4-$5');
+}
+
+/** A document as a page shows it: a CNPJ with its points, a CPF by the six digits in the middle. */
+export function showDocumento(documento: string): string {
+  return dotCnpj(maskDocumento(documento));
+}
+
 /** The month of an access key as a number, `202611`; 0 if the text has no month in its place. */
 export function mesOfChave(chave: string): number {
   const anoMes = chave.slice(36, 40);

@@ -42,7 +42,7 @@ pre { background: var(--sheet); border: 1px solid var(--line); border-radius: .3
 .menu a[aria-current] { border-color: var(--link); font-weight: 600; }
 .menu.dobrado { display: none; }
 .menu summary { padding: .6rem 1rem; }
-main { padding: 1.25rem 1.25rem 4rem; max-width: 80rem; }
+main { padding: 1.25rem 1.25rem 4rem; max-width: 80rem; overflow-wrap: break-word; }
 .estreita { max-width: 28rem; }
 .campo { margin: 0 0 1rem; max-width: 32rem; }
 .campo label { display: block; font-weight: 600; margin-bottom: .2rem; }
@@ -79,9 +79,11 @@ tbody tr:hover { background: var(--info-sheet); }
 .cartao + .cartao { margin-top: .75rem; }
 .cartoes > .cartao { margin: 0; }
 .cartao b { display: block; font-size: 1.4rem; font-variant-numeric: tabular-nums; }
-.filtros { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: end; margin: 0 0 1rem; }
+.filtros { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 11rem), 1fr)); gap: .5rem 1rem; align-items: end; margin: 0 0 1rem;
+  max-width: 70rem; }
+.filtros > button { justify-self: start; }
 .filtros label small { display: none; }
-.filtros .campo { margin: 0; flex: 1 1 11rem; max-width: 22rem; }
+.filtros .campo { margin: 0; max-width: none; min-width: 0; }
 .marcas span { display: inline-block; border: 1px solid var(--line); border-radius: 1rem; padding: 0 .6rem; margin: 0 .25rem .25rem 0; }
 td code { overflow-wrap: normal; }
 ins, del { overflow-wrap: anywhere; }

@@ -7,6 +7,8 @@ import { type RegistryWorld, readMunicipio } from './municipios.ts';
 import { type PorMao, type Problem, readMotivo } from './operator.ts';
 import type { World } from './world.ts';
 
+export { IMAGEM_BYTES_MAX } from '../../documents/imagem.ts';
+
 /** Makes the sent image the arms of a municipality. Throws an Error in Portuguese if there is no such municipality. */
 export async function sendBrasao(
   world: RegistryWorld,

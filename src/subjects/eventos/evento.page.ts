@@ -12,6 +12,7 @@ import {
 } from '../../base/pages/visit.ts';
 import type { Problem } from '../../base/world/operator.ts';
 import { mayAs, type Papel } from '../../base/world/papeis.ts';
+import { dotCnpj } from '../../fiscal/chave.ts';
 import { tipoByCodigo } from '../../fiscal/tipos-evento.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
 import { EVENTO_TRIGGERS } from '../../published/states.ts';
@@ -64,7 +65,7 @@ function about({ slug, papel }: InMunicipio, { evento, identificador, autor, cam
   return facts([
     ['Nota', link(pathIn(slug, `/notas/${chave_acesso}`), html`<code>${chave_acesso}</code>`)],
     ['Número do evento', String(id_evento)],
-    ['Autor', autor],
+    ['Autor', dotCnpj(autor)],
     ...said,
     ['Registrado em', writtenMoment(evento.data_hora_evento)],
     [

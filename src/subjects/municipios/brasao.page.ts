@@ -9,10 +9,9 @@ import {
   pathIn,
   type Row,
 } from '../../base/pages/visit.ts';
-import { findBrasao, removeBrasao, sendBrasao } from '../../base/world/brasoes.ts';
+import { findBrasao, IMAGEM_BYTES_MAX, removeBrasao, sendBrasao } from '../../base/world/brasoes.ts';
 import { readMunicipio } from '../../base/world/municipios.ts';
 import { MOTIVO_MAX } from '../../base/world/operator.ts';
-import { IMAGEM_BYTES_MAX } from '../../documents/imagem.ts';
 import { type Html, html } from '../../published/site/page-shell.ts';
 import { formTokenOf } from '../contas/entrada.ts';
 

@@ -6,7 +6,7 @@ import type { NotaRow } from '../../base/book/nota-columns.ts';
 import { municipalMoment, tellMoment } from '../../base/world/gather-facts.ts';
 import type { World } from '../../base/world/world.ts';
 import { nameMunicipio, servicoOf } from '../../fiscal/catalogs/catalogs.ts';
-import { bareDocumento, chavePrefixOf, maskDocumento, whyNoChave, whyNoDocumento } from '../../fiscal/chave.ts';
+import { bareDocumento, chavePrefixOf, showDocumento, whyNoChave, whyNoDocumento } from '../../fiscal/chave.ts';
 import { formatDecimal, parseDecimal } from '../../fiscal/decimal.ts';
 import { groupDecimal } from '../../fiscal/group-digits.ts';
 import { brazilianDate, brazilianMoment } from '../../fiscal/moment.ts';
@@ -143,7 +143,7 @@ function withCausa(dito: Dito, causa: CausaDaEspera | undefined): Dito {
 
 function factsOf(row: NotaRow, isAuthorised: boolean): NotaPublica['fatos'] {
   const party = (documento: string | null, nome: string | null): string =>
-    [nome, documento && maskDocumento(documento)].filter(Boolean).join(', ') || 'não informado';
+    [nome, documento && showDocumento(documento)].filter(Boolean).join(', ') || 'não informado';
   const amount = (value: string | null): string | undefined =>
     value === null ? undefined : `R$ ${groupDecimal(value)}`;
   const facts: [string, string | undefined][] = [

@@ -11,6 +11,7 @@ import {
   type Row,
 } from '../../base/pages/visit.ts';
 import { mayAs } from '../../base/world/papeis.ts';
+import { dotCnpj } from '../../fiscal/chave.ts';
 import { groupDecimal, groupDigits } from '../../fiscal/group-digits.ts';
 import type { DescribedValue } from '../../fiscal/layout/describe-values.ts';
 import type { NotaTrigger } from '../../fiscal/nota.ts';
@@ -102,7 +103,7 @@ ${table(
   ['Papel', 'Documento', 'Nome', 'Inscrição municipal', 'Contato'],
   partes.map((one) => [
     one.papel,
-    one.documento ?? '',
+    dotCnpj(one.documento ?? ''),
     one.nome ?? '',
     one.inscricaoMunicipal ?? '',
     one.contato ?? '',
