@@ -273,6 +273,7 @@ describe('every page', { skip }, () => {
       token: `/tokens/${token}`,
       municipio: '/municipio',
       'municipio-alterar': '/municipio/alterar',
+      brasao: '/municipio/brasao',
       certificados: '/municipio/certificados',
       trilha: '/trilha',
       usuarios: '/usuarios',

@@ -75,6 +75,19 @@ describe('the first administrator', () => {
   });
 });
 
+test('a first link that a later start has replaced says how to get another, and not to ask whom there is not', async () => {
+  const painel = await startTestPainel(await startTestService({ worker: false }));
+  const dead = (await inviteFirst(painel.world))!;
+  const newest = (await inviteFirst(painel.world))!;
+  const page = await new Pessoa(painel).open(`/convite/${dead}`);
+  assert.equal(page.status, 410);
+  assert.match(page.html, /nfse usuario criar LOGIN --municipio MUNICIPIO --papel administracao/);
+  assert.doesNotMatch(page.html, /quem administra/);
+  assert.equal((await new Pessoa(painel).open(`/convite/${newest}`)).status, 200);
+  await makeUsuario(painel, 'ana', { integracao: 'administracao' });
+  assert.match((await new Pessoa(painel).open(`/convite/${dead}`)).html, /Peça um novo a quem administra os usuários/);
+});
+
 describe('entering', () => {
   let bia: Usuario;
   before(async () => {

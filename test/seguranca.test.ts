@@ -78,6 +78,9 @@ await store.municipios.create(
   { tenant: OUTRO_TENANT, ambiente: 'producao', codigoIbge: '3509502', confianca },
   clock.now,
 );
+/** The arms of the municipality, under the digest that stands for them. */
+const IMPRESSAO = 'a'.repeat(64);
+await store.brasoes.set(TENANT, { impressao: IMPRESSAO, png: Buffer.from('\x89PNG', 'latin1') }, []);
 await addPrestador(pool, TENANT, PRESTADOR, { im: IM, nome: 'Razao Reservada Ltda' });
 
 /** The queries to the database, by name. */
@@ -505,6 +508,7 @@ const PROVAS: Readonly<Record<string, Prova>> = {
     parte: { pergunta: { path: `/${TENANT}/nota/${CHAVE}` }, traz: NOME_TOMADOR },
   },
   mostrarBalcao: publico({ path: `/${TENANT}/` }),
+  mostrarBrasao: publico({ path: `/${TENANT}/brasao/${IMPRESSAO}` }, 'PNG'),
   procurarNota: {
     pares: paresAt(
       (tenant) => procurar(NUMERO, tenant),

@@ -17,6 +17,7 @@ import { T } from '../src/fiscal/layout/simple-types.ts';
 import { NOMES_DOS_CLIENTES, writeCliente } from '../src/published/clientes/modelos.ts';
 import { grafanaBoard } from '../src/published/grafana.ts';
 import { ERROS_PATH, REFERENCE_PATH } from '../src/published/paths.ts';
+import { EVERYDAY_WORDS } from '../src/published/site/everyday-words.ts';
 import { LAW_FACTS } from '../src/published/site/facts.ts';
 import { ARQUIVOS, ATAQUES } from '../src/published/site/files.ts';
 import { addressOf, PAGES } from '../src/published/site/frame.ts';
@@ -346,6 +347,28 @@ describe('the search', () => {
       return decodeURIComponent(pathname + hash);
     });
   };
+
+  test('finds what officials ask for in their own words', async () => {
+    const asked = {
+      'esqueci a senha': '/docs/painel#quem-entra-e-o-que-pode',
+      'perdi o celular': '/docs/painel#quem-entra-e-o-que-pode',
+      'relatório mensal': '/docs/planilhas#o-mês-para-o-sistema-tributário',
+      'quanto arrecadou': '/docs/painel#o-que-há-em-cada-página',
+      'certificado vencido': '/docs/operacao#trocar-o-certificado',
+      backup: '/docs/operacao#cópia-de-segurança',
+      'segunda via': '/docs/danfse',
+      'baixar excel': '/docs/planilhas#no-console',
+    };
+    for (const [words, place] of Object.entries(asked)) {
+      const found = (await hits(words)).slice(0, 3);
+      assert.ok(found.includes(place), `${words}: ${found}`);
+    }
+    for (const place of Object.keys(EVERYDAY_WORDS)) {
+      const [slug, id] = place.split('#') as [string, string];
+      const { body } = await request(address, `/docs/${slug}`);
+      assert.ok(id === '' || body.includes(`id="${id}"`), place);
+    }
+  });
 
   test('finds the section that is about it', async () => {
     for (const [asked, wanted] of [

@@ -109,6 +109,11 @@ export function maskDocumento(documento: string): string {
   return kind === 'CNPJ' ? documento : '***';
 }
 
+/** A document as a page shows it: a CNPJ with its points, a CPF by the six digits in the middle. */
+export function showDocumento(documento: string): string {
+  return dotDocumento(maskDocumento(documento));
+}
+
 /** The month of an access key as a number, `202611`; 0 if the text has no month in its place. */
 export function mesOfChave(chave: string): number {
   const anoMes = chave.slice(36, 40);

@@ -1,5 +1,6 @@
 /** Parses the text of a setting and formats its value, if that is more than the text itself. */
 import { AMBIENTES, type Ambiente, GUARDA_MIN_DIAS } from './ambiente.ts';
+import { readCor } from './cor.ts';
 import { type Decimal, decimal, formatDecimal, parseDecimal } from './decimal.ts';
 import { groupDigits } from './group-digits.ts';
 import { ISS_MAX, ISS_MIN } from './iss.ts';
@@ -23,6 +24,13 @@ export function chooseValue<Value>(written: string, choices: Readonly<Record<str
 export function parseCount(written: string): number | Problem {
   if (/^\d{1,9}$/.test(written)) return Number(written);
   return problem(`pede um número inteiro de até 9 dígitos; veio "${written.slice(0, 40)}".`);
+}
+
+export function parseCor(written: string): string | Problem {
+  return (
+    readCor(written) ??
+    problem(`pede uma cor de seis dígitos hexadecimais, como #1351b4; veio "${written.slice(0, 40)}".`)
+  );
 }
 
 const GUARDA_MAX_DIAS = 36_500;

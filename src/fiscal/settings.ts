@@ -6,6 +6,7 @@
 import type { Aliquota } from './aliquotas-ibs-cbs.ts';
 import { AMBIENTES, type Ambiente, NOMES_DOS_AMBIENTES } from './ambiente.ts';
 import { municipioOf as ibgeOf } from './catalogs/catalogs.ts';
+import { chooseText } from './cor.ts';
 import { type Decimal, formatDecimal, parseDecimal } from './decimal.ts';
 import {
   chooseValue,
@@ -16,6 +17,7 @@ import {
   type Problem,
   parseAdnUrl,
   parseAliquota,
+  parseCor,
   parseCount,
   parseGuarda,
   problem,
@@ -121,6 +123,23 @@ const SETTINGS_ROWS = {
         : written,
     title: 'código IBGE',
     show: (codigo) => codigo ?? 'qualquer um',
+  }),
+  /** The colour of the bar of the console and of the public pages. */
+  cor: text({
+    column: 'cor',
+    option: 'cor',
+    group: 'municipio',
+    takes: '#RRGGBB',
+    help: 'a cor da barra do console e das páginas públicas, em seis dígitos hexadecimais, como #1351b4; o texto fica branco ou preto, o que mais contrasta',
+    usual: 'nenhuma',
+    without: 'volta à barra sem cor',
+    parse: parseCor,
+    title: 'cor da barra',
+    show: (cor) => {
+      if (cor === undefined) return 'nenhuma';
+      const { nome, contraste } = chooseText(cor);
+      return `${cor}, com texto ${nome} (contraste de ${contraste.toFixed(1).replace('.', ',')} para 1)`;
+    },
   }),
   /** ISS rate of every service while there is no service list. */
   aliquotaPadrao: setting<Decimal>({
@@ -389,6 +408,8 @@ export type Municipio = {
   readonly ensaioAte?: number;
   /** Its own rates, which precede the national ones. Only a tenant's own sandbox has them. */
   readonly aliquotasIbsCbs?: readonly Aliquota[];
+  /** SHA-256 of its arms, in hexadecimal digits; an image is no setting. */
+  readonly brasao?: string;
 };
 
 /** Directories, absolute; without `ancoras` the national roots that come with the program are used. */
@@ -412,6 +433,7 @@ export function settingsOf({
   exigeCadastro: _c,
   ensaioAte: _e,
   aliquotasIbsCbs: _a,
+  brasao: _b,
   confianca,
   adn,
   ...plain

@@ -24,6 +24,8 @@ export const ENSAIO_PATH = `${DOCS_PATH}/ensaio`;
 export const CONSULTA_PATH = '/:municipio/nota/:chave';
 /** The page of a municipality for takers and small providers, with the form for a note. */
 export const BALCAO_PATH = '/:municipio/';
+/** The arms of a municipality, under their digest. */
+export const BRASAO_PATH = '/:municipio/brasao/:impressao';
 /** The files that pages offer. */
 export const ARQUIVOS_PATH = `${DOCS_PATH}/arquivos`;
 

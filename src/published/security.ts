@@ -17,6 +17,7 @@ import type { DescribedRoute } from './openapi/described.ts';
 import {
   ARQUIVOS_PATH,
   BALCAO_PATH,
+  BRASAO_PATH,
   BUSCA_JSON_PATH,
   BUSCA_PATH,
   CONFERIR_PATH,
@@ -156,6 +157,10 @@ const PAGINAS: Readonly<
       ...PUBLICO,
       estranho: 'o formulário, e onde se emite; que o município existe, o nome já diz',
     },
+  },
+  mostrarBrasao: {
+    endereco: `GET ${BRASAO_PATH}`,
+    acesso: { ...PUBLICO, estranho: 'o brasão do município, que está nas páginas públicas dele' },
   },
   procurarNota: {
     endereco: `POST ${BALCAO_PATH}`,

@@ -1,6 +1,7 @@
 /** The glossary of the documentation: words that no screen, page or help says. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { cnpjIsValid } from '../../src/fiscal/chave.ts';
 
 const PAGE = readFileSync(new URL('../../docs/site/glossario.md', import.meta.url), 'utf8');
 
@@ -29,4 +30,10 @@ export function readVisible(html: string): string {
 /** Fails for a page that says an avoided word. */
 export function assertWords(html: string, where: string): void {
   assert.deepEqual(findAvoided(readVisible(html)), [], where);
+}
+
+/** Fails for a page with the digits of a CNPJ and no points between them. */
+export function assertDots(html: string, where: string): void {
+  const words = readVisible(html).match(/(?<![\w.-])[\dA-Z]{12}\d{2}(?![\w.-])/g) ?? [];
+  assert.deepEqual(words.filter(cnpjIsValid), [], where);
 }

@@ -12,7 +12,7 @@ import type { Provider } from '../../src/subjects/contas/provider.ts';
 import { criarUsuario } from '../../src/subjects/contas/usuarios.ts';
 import type { Page } from './browser.ts';
 import { onEnd } from './cleanup.ts';
-import { assertWords } from './glossario.ts';
+import { assertDots, assertWords } from './glossario.ts';
 import { ownPort } from './ports.ts';
 import type { TestService } from './service.ts';
 
@@ -130,7 +130,10 @@ export class Pessoa {
     const to = answer.headers.get('location');
     const html = await answer.text();
     if (to !== null && new URL(to, this.origin).origin === this.origin) return this.open(to);
-    if (answer.headers.get('content-type')?.startsWith('text/html')) assertWords(html, path);
+    if (answer.headers.get('content-type')?.startsWith('text/html')) {
+      assertWords(html, path);
+      assertDots(html, path);
+    }
     this.last = html;
     return { status: answer.status, html, headers: answer.headers, path };
   }

@@ -23,7 +23,7 @@ const COLUMNS = SETTINGS.map(([, { column }]) => column).join(', ');
 /** Parameters after the tenant, in the order of {@link SETTINGS}: the ambiente is $2, the code $3. */
 const PARAMETERS = SETTINGS.map(([, { sql }], place) => `$${place + 2}::${sql}`).join(', ');
 const AFTER = SETTINGS.length + 2;
-const READ = `${COLUMNS}, relogio_ms, exige_cadastro, ensaio_ate, aliquotas_ibs_cbs`;
+const READ = `${COLUMNS}, relogio_ms, exige_cadastro, ensaio_ate, aliquotas_ibs_cbs, brasao`;
 
 type Row = { readonly tenant: string } & Readonly<Record<string, unknown>>;
 
@@ -209,11 +209,12 @@ function municipioOf({ tenant, ...row }: Row): Municipio {
     const stored = row[column] ?? undefined;
     return [name, stored === undefined || read === undefined ? stored : read(stored as string)];
   });
-  const { relogio_ms, exige_cadastro, ensaio_ate, aliquotas_ibs_cbs } = row as {
+  const { relogio_ms, exige_cadastro, ensaio_ate, aliquotas_ibs_cbs, brasao } = row as {
     readonly relogio_ms: string;
     readonly exige_cadastro: boolean;
     readonly ensaio_ate: Date | null;
     readonly aliquotas_ibs_cbs: readonly Aliquota[] | null;
+    readonly brasao: string | null;
   };
   return {
     ...withSettings(tenant, Object.fromEntries(values)),
@@ -221,6 +222,7 @@ function municipioOf({ tenant, ...row }: Row): Municipio {
     ...(exige_cadastro ? { exigeCadastro: true as const } : {}),
     ...(ensaio_ate === null ? {} : { ensaioAte: +ensaio_ate }),
     ...(aliquotas_ibs_cbs === null ? {} : { aliquotasIbsCbs: aliquotas_ibs_cbs }),
+    ...(brasao === null ? {} : { brasao }),
   };
 }
 

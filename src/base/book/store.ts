@@ -1,6 +1,7 @@
 /** The store: tables that several subjects share, and the part of each subject, which its `store.rows.ts` adds to the interface. */
 import type { Db } from '../pg/open.ts';
 import { atoStore } from './atos.ts';
+import { brasaoStore } from './brasoes.ts';
 import { circuitoStore } from './circuitos.ts';
 import type { Announce } from './claim-notas.ts';
 import { contagemStore } from './contagens.ts';
@@ -32,6 +33,7 @@ export type StoreSetup = {
 export function createBook({ pool }: StoreSetup) {
   return {
     municipios: municipioStore(pool),
+    brasoes: brasaoStore(pool),
     listas: listaStore(pool),
     importacoes: importacaoStore(pool),
     esperas: esperaStore(pool),

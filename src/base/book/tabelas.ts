@@ -433,9 +433,13 @@ export const TABELAS = {
   },
 
   // The municipality, and tables without records: their loss harms nobody.
+  brasoes: {
+    semEntrada: 'uma imagem pública; o seu SHA-256 está na linha do município, que a corrente conta',
+    pessoas: 'brasões de municípios',
+  },
   municipios: {
     corrente: { ordem: 11, chave: 'tenant', sai: 'nunca' },
-    colunas: `criado_em:t ensaio_ate:t relogio_ms:0 exige_cadastro:l aliquotas_ibs_cbs ${SETTING_NAMES}`,
+    colunas: `criado_em:t ensaio_ate:t relogio_ms:0 exige_cadastro:l aliquotas_ibs_cbs brasao ${SETTING_NAMES}`,
     pessoas: 'configuração do município',
   },
   ensaios: {

@@ -1,6 +1,7 @@
 /** The frame of every page of the console: the bar, the menu of a municipality, and the message that is shown once. */
 
-import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
+import { type Marca, markName, markStyle } from '../../published/site/marca.ts';
+import { type Html, html } from '../../published/site/page-shell.ts';
 import { formTokenOf, type Visitor } from '../../subjects/contas/entrada.ts';
 import { mayAs, type Papel } from '../world/papeis.ts';
 import { assetPath } from './assets.ts';
@@ -12,12 +13,14 @@ type Around = {
   readonly visitor: Visitor | undefined;
   /** Municipality of the address. */
   readonly slug: string | undefined;
+  /** Its mark; undefined: the visitor does not work for it. */
+  readonly marca: Marca | undefined;
   readonly recado: string | undefined;
 };
 
 /** A whole page as HTML. `around` undefined: the visitor is unknown. */
 export function framePage({ title, main, here }: PageShown, around: Around | undefined): string {
-  const { visitor, slug, recado } = around ?? { visitor: undefined, slug: undefined, recado: undefined };
+  const { visitor, slug, marca, recado }: Partial<Around> = around ?? {};
   const isInside = visitor?.sessao.etapa === 'inteira';
   const papel = slug === undefined ? undefined : visitor?.conta.papeis[slug];
   return html`<!doctype html>
@@ -30,12 +33,12 @@ export function framePage({ title, main, here }: PageShown, around: Around | und
 <title>${title} · NFS-e${slug === undefined || papel === undefined ? undefined : ` ${slug}`}</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${assetPath('painel.css')}">
-<script src="${assetPath('htmx.js')}" defer></script>
+${markStyle(marca)}<script src="${assetPath('htmx.js')}" defer></script>
 <script src="${assetPath('painel.js')}" defer></script>
 </head>
 <body>
 <a class="salto" href="#conteudo">Ir ao conteúdo</a>
-${isInside ? bar(visitor, slug) : html`<header class="barra"><span class="marca">NFS-e</span></header>\n`}${papel === undefined || !isInside ? undefined : menu(slug!, papel, here)}<main id="conteudo" tabindex="-1">
+${isInside ? bar(visitor, slug, marca) : html`<header class="barra"><span class="marca">NFS-e</span></header>\n`}${papel === undefined || !isInside ? undefined : menu(slug!, papel, here)}<main id="conteudo" tabindex="-1">
 <h1>${title}</h1>
 ${recado === undefined ? undefined : notice('bom', recado)}${main}
 </main>
@@ -44,11 +47,10 @@ ${recado === undefined ? undefined : notice('bom', recado)}${main}
 `.html;
 }
 
-function bar(visitor: Visitor, slug: string | undefined): Html {
+function bar(visitor: Visitor, slug: string | undefined, marca: Marca | undefined): Html {
   const { conta } = visitor;
   const others = Object.keys(conta.papeis).filter((one) => one !== slug);
-  const where: Inserted = slug !== undefined && Object.hasOwn(conta.papeis, slug) ? html`<b>${slug}</b>` : undefined;
-  return html`<header class="barra"><a class="marca" href="/">NFS-e</a> ${where}
+  return html`<header class="barra"><a class="marca" href="/">NFS-e</a> ${marca && markName(marca)}
 ${others.length === 0 ? undefined : html`<a href="/municipios">${slug === undefined ? 'Municípios' : 'Trocar de município'}</a>`}
 <span class="quem"><a href="/conta">${conta.nome}</a></span>
 <form method="post" action="/sair">${tokenField(formTokenOf(visitor))}<button class="simples">Sair</button></form></header>
@@ -57,10 +59,15 @@ ${others.length === 0 ? undefined : html`<a href="/municipios">${slug === undefi
 
 function menu(slug: string, papel: Papel, here: Here | undefined): Html {
   const seen = MENU.filter((entry) => mayAs(papel, entry.papel));
-  return html`<nav class="menu" aria-label="Páginas do município"><ul>
+  const list = html`<ul>
 ${seen.map(
   (entry) =>
     html`<li><a href="${pathIn(slug, entry.path)}"${entry.here === here ? html` aria-current="page"` : undefined}>${entry.name}</a></li>\n`,
-)}</ul></nav>
+)}</ul>`;
+  const place = MENU.find((entry) => entry.here === here)?.name;
+  // A narrow screen shows the second one: a list that opens without scripts, under the name of the present page.
+  return html`<nav class="menu" aria-label="Páginas do município">${list}</nav>
+<nav class="menu dobrado" aria-label="Páginas do município"><details><summary>Menu${place && html`: <b>${place}</b>`}</summary>
+${list}</details></nav>
 `;
 }

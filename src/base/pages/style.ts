@@ -1,18 +1,20 @@
-/** The style of the console, in the colours of the documentation. */
+/** The style of the console: colours, shapes and words that civil servants know from the federal design system (D-846). */
 export const STYLE = `
-:root { --text: #1c2024; --quiet: #57626d; --line: #d9dfe5; --paper: #fff; --sheet: #f3f5f8; --link: #0b5cad;
-  --bad: #b3261e; --good: #1a6b36; --warn: #855600; --edge: #7b8895; --mark: #ffe9a8; --on: #fff; }
+:root { --text: #333; --quiet: #5c5c5c; --line: #ccc; --paper: #fff; --sheet: #f8f8f8; --link: #1351b4; --chosen: #dbe8fb;
+  --bad: #b50909; --good: #216e1f; --warn: #776017; --info-sheet: #edf5ff; --bad-sheet: #fde0db; --good-sheet: #e3f5e1; --warn-sheet: #fff5c2;
+  --edge: #757575; --mark: #fee685; --on: #fff; --focus: #c2850c; }
 @media (prefers-color-scheme: dark) {
-  :root { --text: #e4e8ec; --quiet: #a3aeb9; --line: #37414b; --paper: #14181c; --sheet: #1d2328; --link: #7db8f5;
-    --bad: #ff8a80; --good: #6fcf8f; --warn: #f0b95c; --edge: #7b8895; --mark: #5c4a12; --on: #10141a; }
+  :root { --text: #e6e6e6; --quiet: #b4bccb; --line: #33415c; --paper: #0b1528; --sheet: #12213d; --link: #adcdff; --chosen: #1b3566;
+    --bad: #fdb8ae; --good: #70e17b; --warn: #fee685; --info-sheet: #12294f; --bad-sheet: #45181a; --good-sheet: #14361f; --warn-sheet: #3d3110;
+    --edge: #8494b0; --mark: #5c4809; --on: #071d41; --focus: #ffbe2e; }
 }
 * { box-sizing: border-box; }
 html { color-scheme: light dark; -webkit-text-size-adjust: 100%; }
 body { margin: 0; background: var(--paper); color: var(--text);
-  font: 1rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", sans-serif; }
+  font: 1rem/1.5 Rawline, Raleway, system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", sans-serif; font-variant-numeric: lining-nums; }
 [hidden] { display: none !important; }
 a { color: var(--link); text-underline-offset: .15em; }
-:focus-visible { outline: .15rem solid var(--link); outline-offset: .1rem; }
+:focus-visible { outline: .2rem dashed var(--focus); outline-offset: .15rem; }
 main:focus { outline: none; }
 h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 1rem; overflow-wrap: anywhere; }
 h2 { font-size: 1.1rem; margin: 1.75rem 0 .5rem; }
@@ -23,40 +25,51 @@ code, pre { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberat
 pre { background: var(--sheet); border: 1px solid var(--line); border-radius: .375rem; padding: .75rem 1rem; overflow-x: auto; }
 .salto { position: absolute; left: -99rem; }
 .salto:focus { position: static; display: block; padding: .5rem 1rem; }
-.barra { display: flex; flex-wrap: wrap; align-items: center; gap: .25rem 1rem; padding: .6rem 1.25rem;
-  border-bottom: 1px solid var(--line); background: var(--sheet); }
+.barra { display: flex; flex-wrap: wrap; align-items: center; gap: .25rem 1rem; padding: .5rem 1.25rem;
+  border-bottom: 1px solid var(--line); background: var(--bar, var(--paper)); color: var(--on-bar, var(--text)); }
+.barra b { overflow-wrap: anywhere; }
+.barra a { color: var(--on-bar, var(--link)); }
+.barra :focus-visible { outline-color: var(--on-bar, var(--focus)); }
+.brasao { height: 2.5rem; width: auto; max-width: 7.5rem; }
 .barra form { margin: 0; }
-.barra .marca { font-weight: 700; text-decoration: none; color: var(--text); }
+.barra .marca { font-weight: 700; text-decoration: none; color: var(--on-bar, var(--text)); }
+.barra button { color: var(--on-bar, var(--link)); border-color: var(--on-bar, var(--edge)); }
 .barra .quem { margin-left: auto; }
-.menu ul { display: flex; gap: .25rem; list-style: none; margin: 0; padding: .5rem 1.25rem; overflow-x: auto; max-width: none;
-  border-bottom: 1px solid var(--line); }
-.menu a { display: block; padding: .35rem .7rem; border-radius: .375rem; text-decoration: none; white-space: nowrap; }
-.menu a[aria-current] { background: var(--link); color: var(--on); font-weight: 600; }
-main { padding: 1.25rem 1.25rem 4rem; max-width: 80rem; }
+.menu { border-bottom: 1px solid var(--line); }
+.menu ul { display: flex; flex-wrap: wrap; list-style: none; margin: 0; padding: 0 .5rem; max-width: none; }
+.menu a { display: block; padding: .55rem .75rem .4rem; border-bottom: .25rem solid transparent; text-decoration: none; white-space: nowrap; }
+.menu a:hover { background: var(--info-sheet); }
+.menu a[aria-current] { border-color: var(--link); font-weight: 600; }
+.menu.dobrado { display: none; }
+.menu summary { padding: .6rem 1rem; }
+main { padding: 1.25rem 1.25rem 4rem; max-width: 80rem; overflow-wrap: break-word; }
 .estreita { max-width: 28rem; }
 .campo { margin: 0 0 1rem; max-width: 32rem; }
 .campo label { display: block; font-weight: 600; margin-bottom: .2rem; }
 .campo label small { font-weight: 400; }
 .campo .ajuda { margin: 0 0 .25rem; color: var(--quiet); font-size: .9rem; }
 .campo .erro { margin: .25rem 0 0; color: var(--bad); }
-input, select, textarea, button, .botao { font: inherit; color: inherit; border: 1px solid var(--edge); border-radius: .375rem; }
+input, select, textarea, button, .botao { font: inherit; color: inherit; border: 1px solid var(--edge); border-radius: .25rem; }
 input:not([type=checkbox], [type=radio], [type=hidden]), select, textarea { width: 100%; background: var(--paper); padding: .45rem .65rem; }
 input[aria-invalid], textarea[aria-invalid], select[aria-invalid] { border-color: var(--bad); }
-button, .botao { display: inline-block; background: var(--link); color: var(--on); border-color: var(--link); padding: .45rem 1.1rem;
+button, .botao { display: inline-block; border-radius: 2rem; background: var(--link); color: var(--on); border-color: var(--link); padding: .45rem 1.1rem;
   cursor: pointer; text-decoration: none; font-weight: 600; }
 button.grave { background: var(--bad); border-color: var(--bad); }
 button.simples, .botao.simples { background: transparent; color: var(--link); border-color: var(--edge); font-weight: 400; padding: .3rem .8rem; }
 .botoes { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; }
-.recado { border-left: .3rem solid var(--link); background: var(--sheet); padding: .6rem 1rem; margin: 0 0 1rem; max-width: 60rem; }
-.recado.bom { border-color: var(--good); }
-.recado.aviso { border-color: var(--warn); }
-.recado.erro { border-color: var(--bad); }
+.recado { border-left: .3rem solid var(--link); background: var(--info-sheet); padding: .6rem 1rem; margin: 0 0 1rem; max-width: 60rem; }
+.recado.bom { border-color: var(--good); background: var(--good-sheet); }
+.recado.aviso { border-color: var(--warn); background: var(--warn-sheet); }
+.recado.erro { border-color: var(--bad); background: var(--bad-sheet); }
+.recado .quieto, .recado small { color: inherit; }
 .recado p:last-child { margin: 0; }
 .tabela { position: relative; overflow-x: auto; margin: 0 0 1rem; }
 table { border-collapse: collapse; font-size: .95rem; min-width: 100%; }
 caption { text-align: left; color: var(--quiet); padding: .25rem 0; }
 h1 + .tabela caption, h2 + .tabela caption { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
-th, td { text-align: left; vertical-align: top; padding: .4rem .9rem .4rem 0; border-bottom: 1px solid var(--line); }
+th, td { text-align: left; vertical-align: top; padding: .45rem .75rem; border-bottom: 1px solid var(--line); }
+thead th { background: var(--sheet); color: var(--link); vertical-align: bottom; }
+tbody tr:hover { background: var(--info-sheet); }
 .num { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
 .fatos { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 20rem), 1fr)); gap: .5rem 1.5rem; margin: 0 0 1rem; }
 .fatos dt { color: var(--quiet); font-size: .9rem; }
@@ -66,9 +79,11 @@ th, td { text-align: left; vertical-align: top; padding: .4rem .9rem .4rem 0; bo
 .cartao + .cartao { margin-top: .75rem; }
 .cartoes > .cartao { margin: 0; }
 .cartao b { display: block; font-size: 1.4rem; font-variant-numeric: tabular-nums; }
-.filtros { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: end; margin: 0 0 1rem; }
+.filtros { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 11rem), 1fr)); gap: .5rem 1rem; align-items: end; margin: 0 0 1rem;
+  max-width: 70rem; }
+.filtros > button { justify-self: start; }
 .filtros label small { display: none; }
-.filtros .campo { margin: 0; flex: 1 1 11rem; max-width: 22rem; }
+.filtros .campo { margin: 0; max-width: none; min-width: 0; }
 .marcas span { display: inline-block; border: 1px solid var(--line); border-radius: 1rem; padding: 0 .6rem; margin: 0 .25rem .25rem 0; }
 td code { overflow-wrap: normal; }
 ins, del { overflow-wrap: anywhere; }
@@ -104,9 +119,14 @@ details > summary { cursor: pointer; }
 .dobra[open] > summary { margin-bottom: .75rem; }
 td form .botoes, td form { margin: 0; }
 .oculto { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+@media (max-width: 48rem) {
+  .menu { display: none; }
+  .menu.dobrado { display: block; }
+  .menu.dobrado ul { display: grid; grid-template-columns: repeat(auto-fill, minmax(8.5rem, 1fr)); padding: 0 .25rem .5rem; }
+}
 @media (max-width: 32rem) {
   main { padding: 1rem 1rem 3rem; }
-  .barra, .menu ul { padding-left: 1rem; padding-right: 1rem; }
+  .barra { padding-left: 1rem; padding-right: 1rem; }
 }
 @media print { .barra, .menu, .botoes { display: none; } body { background: #fff; color: #000; } }
 `;

@@ -72,6 +72,8 @@ export type Answer =
   /** `recado`: message that the next page shows once. `token`: the cookie of a new session; '' deletes it. */
   | { readonly goTo: string; readonly recado?: string; readonly token?: string; readonly passing?: string }
   | { readonly json: object; readonly status?: number; readonly token?: string }
+  /** An image of our own making, whose address has its digest. */
+  | { readonly image: Buffer }
   | { readonly file: string | Buffer | AsyncIterable<string | Buffer>; readonly type: string; readonly name?: string };
 
 /** Required visitor: anybody; one who has given a password; one who is signed in; one with at least this role in the municipality. */

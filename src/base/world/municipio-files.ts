@@ -110,12 +110,12 @@ function isCrl(bytes: Buffer): boolean {
 
 const DER_SEQUENCE = 0x30;
 
-/** Checks the files for access to the ADN, and its certificate. `now`: milliseconds. */
+/** Checks the files for access to the ADN, and its certificate. `now`: milliseconds; `lacking`: problems of the files alone. */
 export async function inspectAdn(
   { ca, chaves }: AcessoAdn,
   confianca: Confianca,
   now: number,
-): Promise<Inspection & { readonly certificado: CertificadoShown | undefined }> {
+): Promise<Inspection & { readonly lacking: readonly string[]; readonly certificado: CertificadoShown | undefined }> {
   const problems: string[] = [];
   if (ca !== undefined) problems.push(...(await caProblems(ca)));
   let signer: ChainedSigner | undefined;
@@ -125,11 +125,12 @@ export async function inspectAdn(
     problems.push(sentence(error instanceof Error ? error.message : String(error)));
   }
   const exposed = await exposedFiles(secretFiles(chaves));
-  if (signer === undefined) return { problems, avisos: exposed, certificado: undefined };
+  if (signer === undefined) return { problems, lacking: problems, avisos: exposed, certificado: undefined };
   const judged = validityOf(signer.certificate, now);
   const verdicts = judgeOwn(signer, confianca, now);
   return {
     problems: [...problems, ...judged.problems],
+    lacking: problems,
     avisos: [...judged.avisos, ...unfitness(signer, confianca, verdicts), ...exposed],
     certificado: describeCertificado(signer, verdicts, now),
   };

@@ -4,7 +4,7 @@
  */
 import path from 'node:path';
 import { SANDBOX_SLUG } from '../../fiscal/ambiente.ts';
-import { municipioOf as ibgeOf } from '../../fiscal/catalogs/catalogs.ts';
+import { nameMunicipio } from '../../fiscal/catalogs/catalogs.ts';
 import { brazilianMoment } from '../../fiscal/moment.ts';
 import type { ListaNome } from '../../fiscal/registers.ts';
 import {
@@ -196,7 +196,7 @@ async function sharedCode(world: RegistryWorld, municipio: Municipio): Promise<r
   if (ambiente !== 'producao' || codigoIbge === undefined) return [];
   const other = await world.store.municipios.findInProducao(codigoIbge, tenant);
   if (other === undefined) return [];
-  const where = `${codigoIbge} ${nameOf(municipio) ?? ''}`.trim();
+  const where = `${codigoIbge} ${nameMunicipio(municipio.codigoIbge) ?? ''}`.trim();
   return [
     `${where} já está em produção no endereço ${other}, e um município só numera notas num endereço. Para mudar o que há: nfse municipio alterar ${other} …; para um ensaio ao lado: --ambiente homologacao; se ${other} foi engano e não tem notas: nfse municipio excluir ${other}.`,
   ];
@@ -215,7 +215,7 @@ export async function removalOf(world: RegistryWorld, slug: string): Promise<Rem
   const municipio = await municipioNamed(world, slug);
   if (slug === SANDBOX_SLUG) return { problem: `${SANDBOX_SLUG} é o ambiente de integração de todos, e fica.` };
   if (await world.store.municipios.hasIssued(slug)) return { problem: hasNotes(slug) };
-  return { municipio, nome: nameOf(municipio), ...(await countsOf(world, slug)) };
+  return { municipio, nome: nameMunicipio(municipio.codigoIbge), ...(await countsOf(world, slug)) };
 }
 
 async function countsOf({ store }: RegistryWorld, tenant: string): Promise<Pick<Removal, 'prestadores' | 'listas'>> {
@@ -445,7 +445,7 @@ export type MunicipioListed = Municipio & { readonly nome: string | undefined; r
 export async function listMunicipios(world: RegistryWorld): Promise<readonly MunicipioListed[]> {
   const listed = async (municipio: Municipio): Promise<MunicipioListed> => {
     const waiting = await world.store.notas.findWaiting(municipio.tenant);
-    return { ...municipio, nome: nameOf(municipio), espera: waiting?.notas ?? 0 };
+    return { ...municipio, nome: nameMunicipio(municipio.codigoIbge), espera: waiting?.notas ?? 0 };
   };
   return Promise.all((await world.store.municipios.list()).map(listed));
 }
@@ -466,7 +466,7 @@ export async function showMunicipio(world: RegistryWorld, slug: string, via: Via
   const tell = (instant: number): string => brazilianMoment(municipalMoment(municipio.codigoIbge, instant));
   return {
     municipio,
-    nome: nameOf(municipio),
+    nome: nameMunicipio(municipio.codigoIbge),
     certificado: adn?.certificado,
     ...counts,
     espera: waiting && {
@@ -494,9 +494,4 @@ export async function showMunicipio(world: RegistryWorld, slug: string, via: Via
       ...aliquotas,
     ],
   };
-}
-
-function nameOf({ codigoIbge }: Municipio): string | undefined {
-  const municipio = codigoIbge === undefined ? undefined : ibgeOf(codigoIbge);
-  return municipio && `${municipio.nome}/${municipio.uf}`;
 }

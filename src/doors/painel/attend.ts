@@ -4,6 +4,7 @@
  */
 
 import { clientOf, siteIn } from '../../base/http/caller.ts';
+import { answerImage } from '../../base/http/image.ts';
 import type { HttpAnswer, HttpRequest } from '../../base/http/message.ts';
 import type { HttpRoute } from '../../base/http/router.ts';
 import { countRequest } from '../../base/measures/counters.ts';
@@ -18,9 +19,21 @@ import {
   SESSION,
   sessionCookie,
 } from '../../base/pages/headers.ts';
-import type { Answer, InMunicipio, PageShown, PainelWorld, Quem, Row, Visit } from '../../base/pages/visit.ts';
+import {
+  type Answer,
+  type InMunicipio,
+  type PageShown,
+  type PainelWorld,
+  pathIn,
+  type Quem,
+  type Row,
+  type Visit,
+} from '../../base/pages/visit.ts';
+import { findMunicipio } from '../../base/world/municipios.ts';
 import { isPapel, mayAs, PAPEIS_NAMES, type Papel } from '../../base/world/papeis.ts';
 import { storeTroubleOf, tellTrouble } from '../../base/world/store-trouble.ts';
+import { nameMunicipio } from '../../fiscal/catalogs/catalogs.ts';
+import { admitMark, type Marca } from '../../published/site/marca.ts';
 import { html } from '../../published/site/page-shell.ts';
 import { recordRefusal } from '../../subjects/contas/acessos.ts';
 import { mustEnroll } from '../../subjects/contas/conta-propria.ts';
@@ -233,6 +246,7 @@ async function write(visit: Visit, visitor: Visitor | undefined, answer: Answer)
       body: JSON.stringify(answer.json),
     };
   }
+  if ('image' in answer) return answerImage(request, answer.image, 'private');
   if ('file' in answer) {
     const { file, type, name } = answer;
     const saved = name === undefined ? {} : { 'Content-Disposition': `attachment; filename="${name}"` };
@@ -240,12 +254,28 @@ async function write(visit: Visit, visitor: Visitor | undefined, answer: Answer)
   }
   const recado = visitor?.sessao.recado ?? undefined;
   if (recado !== undefined && !asksForPart(request)) await tellOnce(world, visitor!, undefined);
-  return writePage(answer, { visitor, slug: request.params['municipio'], recado });
+  const slug = request.params['municipio'];
+  return writePage(answer, { visitor, slug, marca: await findMarca(world, slug, visitor), recado });
+}
+
+/** The mark of a municipality for which the visitor works. A rehearsal says that it is one. */
+async function findMarca(
+  world: PainelWorld,
+  slug: string | undefined,
+  visitor: Visitor | undefined,
+): Promise<Marca | undefined> {
+  if (slug === undefined || visitor === undefined || !Object.hasOwn(visitor.conta.papeis, slug)) return undefined;
+  const { ambiente, codigoIbge, brasao, cor } = (await findMunicipio(world, slug)) ?? {};
+  const name = nameMunicipio(codigoIbge) ?? slug;
+  const nome = codigoIbge !== undefined && ambiente === 'homologacao' ? `${name} (homologação)` : name;
+  return { nome, cor, brasao: brasao && pathIn(slug, `/brasao/${brasao}`) };
 }
 
 function writePage(page: PageShown, around: Parameters<typeof framePage>[1]): HttpAnswer {
   const again = page.refreshS === undefined ? {} : { Refresh: String(page.refreshS) };
-  return { status: page.status ?? 200, headers: { ...PAGE_HEADERS, ...again }, body: framePage(page, around) };
+  const policy = admitMark(PAGE_HEADERS['Content-Security-Policy']!, around?.marca);
+  const headers = { ...PAGE_HEADERS, 'Content-Security-Policy': policy, ...again };
+  return { status: page.status ?? 200, headers, body: framePage(page, around) };
 }
 
 function answerFailure({ log }: PainelWorld, { path }: Row, request: HttpRequest, error: unknown): HttpAnswer {

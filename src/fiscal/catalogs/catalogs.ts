@@ -67,6 +67,12 @@ export const enumeracaoOf = groupsOf<ValorEnumerado, CampoEnumerado>(
 /** The 5571 municipalities, by IBGE code of seven digits. */
 export const [municipioOf, municipios] = catalogOf<Municipio>(municipiosData, ({ codigoIbge }) => codigoIbge);
 
+/** `São Paulo/SP`; undefined: no municipality has the code. */
+export function nameMunicipio(codigoIbge: string | undefined): string | undefined {
+  const found = codigoIbge === undefined ? undefined : municipioOf(codigoIbge);
+  return found && `${found.nome}/${found.uf}`;
+}
+
 /** IANA zone of a municipality by its IBGE code; an unknown municipality gets that of Brasília. */
 export function zoneOf(codigoIbge: string | undefined): string {
   return (codigoIbge && municipioOf(codigoIbge)?.fusoHorario) || BRASILIA;

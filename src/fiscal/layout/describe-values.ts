@@ -4,7 +4,7 @@
  */
 import { enumeracaoOf } from '../catalogs/catalogs.ts';
 import type { CampoEnumerado } from '../catalogs/rows.ts';
-import { maskDocumento } from '../chave.ts';
+import { showDocumento } from '../chave.ts';
 import { groupDecimal } from '../group-digits.ts';
 import { brazilianDate } from '../moment.ts';
 import type { Elemento } from './tree.ts';
@@ -40,7 +40,7 @@ function describeText({ name, type }: Leaf, text: string): string {
     // The layout names percentages with p, and amounts with v.
     return name.startsWith('p') ? `${groupDecimal(text)} %` : `R$ ${groupDecimal(text)}`;
   if (type.kind === 'date') return brazilianDate(text);
-  if (name === 'CNPJ' || name === 'CPF') return maskDocumento(text);
+  if (name === 'CNPJ' || name === 'CPF') return showDocumento(text);
   const known = enumeracaoOf(name as CampoEnumerado).find(({ codigo }) => codigo === text);
   return known === undefined ? text : `${known.descricao} (${text})`;
 }

@@ -43,13 +43,15 @@ export type Ways = {
   /** True: the service has filtered the list of the page. */
   readonly searching?: boolean;
   /** Further elements of the head. */
-  readonly head?: Html;
+  readonly head?: Html | undefined;
+  /** The bar above the text. */
+  readonly bar?: Html | undefined;
   /** Present for a documentation page: HTML before and after its text, in the style of those pages, and its script. */
   readonly site?: { readonly before: Html; readonly after: Html; readonly script: string };
 };
 
 /** A whole page. */
-export function document(title: string, main: Html, { searching = false, head, site }: Ways = {}): string {
+export function document(title: string, main: Html, { searching = false, head, bar, site }: Ways = {}): string {
   const classes = [...(searching ? ['searching'] : []), ...(site === undefined ? [] : ['site'])].join(' ');
   return html`<!doctype html>
 <html lang="pt-BR">
@@ -61,7 +63,7 @@ export function document(title: string, main: Html, { searching = false, head, s
 ${head}<style>${{ html: STYLE }}</style>${site && html`\n<style>${{ html: SITE_STYLE }}</style>\n<script type="module" src="${site.script}"></script>`}
 </head>
 <body${classes === '' ? undefined : html` class="${classes}"`}>
-${site?.before}<main${site && html` id="conteudo" tabindex="-1"`}>${main}
+${bar}${site?.before}<main${site && html` id="conteudo" tabindex="-1"`}>${main}
 </main>
 ${site?.after}</body>
 </html>
@@ -69,16 +71,19 @@ ${site?.after}</body>
 }
 
 const STYLE = `
-:root { --text: #1c2024; --quiet: #5f6b76; --line: #d9dfe5; --paper: #fff; --sheet: #f5f7f9; --link: #0b5cad;
-  --bad: #b3261e; --good: #1e7a3c; --warn: #8a5a00; --edge: #8794a1; --mark: #ffe9a8; }
+:root { --text: #333; --quiet: #5c5c5c; --line: #ccc; --paper: #fff; --sheet: #f8f8f8; --link: #1351b4;
+  --bad: #b50909; --good: #216e1f; --warn: #776017; --edge: #757575; --mark: #fee685; }
 @media (prefers-color-scheme: dark) {
-  :root { --text: #e4e8ec; --quiet: #9aa6b2; --line: #37414b; --paper: #14181c; --sheet: #1d2328; --link: #7db8f5;
-    --bad: #ff8a80; --good: #6fcf8f; --warn: #f0b95c; --edge: #6b7885; --mark: #5c4a12; }
+  :root { --text: #e6e6e6; --quiet: #b4bccb; --line: #33415c; --paper: #0b1528; --sheet: #12213d; --link: #adcdff;
+    --bad: #fdb8ae; --good: #70e17b; --warn: #fee685; --edge: #8494b0; --mark: #5c4809; }
 }
 * { box-sizing: border-box; }
 html { color-scheme: light dark; -webkit-text-size-adjust: 100%; }
 body { margin: 0; background: var(--paper); color: var(--text);
   font: 1rem/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", sans-serif; }
+body > .barra { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem .75rem; padding: .6rem 1.25rem; border-bottom: 1px solid var(--line);
+  background: var(--bar, var(--sheet)); color: var(--on-bar, var(--text)); }
+.barra .brasao { height: 2.5rem; width: auto; max-width: 7.5rem; }
 body > main { max-width: 62rem; margin: 0 auto; padding: 1.5rem 1.25rem 4rem; overflow-wrap: break-word; }
 main > p, main > section > p, main > ul, .codes, .notice { max-width: 46rem; }
 [hidden] { display: none !important; }

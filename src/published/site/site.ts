@@ -13,6 +13,7 @@ import { ARQUIVOS_PATH, DOCS_PATH, ERROS_PATH } from '../paths.ts';
 import { projectText } from '../project-text.ts';
 import { CALCULATOR_PARAMS, renderCalculator } from './calculator.ts';
 import { drawMachine, drawNotaRoad, EVENTO_MACHINE, NOTA_MACHINE } from './drawing.ts';
+import { EVERYDAY_WORDS } from './everyday-words.ts';
 import { type Facts, LAW_FACTS } from './facts.ts';
 import { ARQUIVOS, PACOTE_CLIENTE } from './files.ts';
 import { addressOf, framePage, PAGES, type Page, relativePath } from './frame.ts';
@@ -213,7 +214,7 @@ async function makeIndex(site: Site): Promise<Index> {
         title: isWhole ? page.short : `${page.short}: ${text}`,
         path: `${addressOf(page.slug)}${isWhole ? '' : `#${id}`}`,
         text: words,
-        alias: isWhole ? text : '',
+        alias: [isWhole ? text : '', EVERYDAY_WORDS[`${page.slug}#${isWhole ? '' : id}`] ?? ''].join(' '),
         names: isWhole ? [page.short, text] : [text],
         page: page.slug,
       });

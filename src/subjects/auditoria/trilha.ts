@@ -7,6 +7,7 @@ import { municipioNamed } from '../../base/world/municipios.ts';
 import { isPapel, PAPEIS_NAMES } from '../../base/world/papeis.ts';
 import type { World } from '../../base/world/world.ts';
 import { zoneOf } from '../../fiscal/catalogs/catalogs.ts';
+import { bareDocumento, documentoKind } from '../../fiscal/chave.ts';
 import { addDays, brazilianMoment, isDay, isoMoment, startOfDay } from '../../fiscal/moment.ts';
 import { describeColumn, describeStored, REGISTERS, type RegisterName } from '../../fiscal/registers.ts';
 
@@ -105,10 +106,16 @@ function readFiltro(
   return {
     quem: quem?.trim() || undefined,
     objeto: objeto || undefined,
-    chave: chave?.trim() || undefined,
+    chave: bareCnpj(chave?.trim() ?? '') || undefined,
     desde: de ? startOfDay(zoneOf(codigoIbge), de) : undefined,
     ate: ate ? startOfDay(zoneOf(codigoIbge), addDays(ate, 1)) : undefined,
   };
+}
+
+/** Documents stand in the trail without their points. */
+function bareCnpj(chave: string): string {
+  const bare = bareDocumento(chave);
+  return documentoKind(bare) === undefined ? chave : bare;
 }
 
 const NO_DAY = 'Escreva o dia como AAAA-MM-DD, por exemplo 2026-11-30.';

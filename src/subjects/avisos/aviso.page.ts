@@ -25,7 +25,7 @@ import {
 } from '../../base/pages/visit.ts';
 import { MOTIVO_MAX, type PorMao, type Problem } from '../../base/world/operator.ts';
 import { mayAs } from '../../base/world/papeis.ts';
-import { maskDocumento } from '../../fiscal/chave.ts';
+import { showDocumento } from '../../fiscal/chave.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
 import { actsTable } from '../auditoria/trilha.page.ts';
 import { listTrilha } from '../auditoria/trilha.ts';
@@ -95,7 +95,7 @@ function about(call: InMunicipio, { webhook, pendentes, mortas, ate }: Shown): H
       : notice('aviso', `Na última tentativa: ${ultimo_problema} (${writtenMoment(ultimo_problema_em ?? '')}).`);
   return html`${asks}${trouble}${facts([
     ['Endereço', addressOf(call, webhook)],
-    ['De quem', documento === null ? 'do município' : maskDocumento(documento)],
+    ['De quem', documento === null ? 'do município' : showDocumento(documento)],
     ['Situação', situationOf(webhook)],
     ['Avisa de', kindsOf(webhook)],
     ['Cadastrado em', writtenMoment(webhook.criado_em)],

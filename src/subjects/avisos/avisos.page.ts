@@ -12,7 +12,7 @@ import {
 } from '../../base/pages/visit.ts';
 import { MOTIVO_MAX } from '../../base/world/operator.ts';
 import { mayAs } from '../../base/world/papeis.ts';
-import { maskDocumento } from '../../fiscal/chave.ts';
+import { showDocumento } from '../../fiscal/chave.ts';
 import { type ItemMudado, MUDANCAS } from '../../fiscal/mudanca.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
 import { formTokenOf } from '../contas/entrada.ts';
@@ -79,7 +79,7 @@ function listed(call: InMunicipio, caption: string, rows: readonly WebhookPublic
     caption,
     ofOthers ? ['De quem', ...head] : head,
     rows.map((one) => [
-      ...(ofOthers ? [maskDocumento(one.documento!)] : []),
+      ...(ofOthers ? [showDocumento(one.documento!)] : []),
       html`${link(pathOf(call.slug, one.id), addressOf(call, one))}${one.descricao ? html`<br><small>${one.descricao}</small>` : undefined}`,
       situationOf(one),
       kindsOf(one),

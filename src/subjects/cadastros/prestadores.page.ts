@@ -12,7 +12,7 @@ import {
   type Row,
 } from '../../base/pages/visit.ts';
 import { mayAs } from '../../base/world/papeis.ts';
-import { maskDocumento, whyNoDocumento } from '../../fiscal/chave.ts';
+import { showDocumento, whyNoDocumento } from '../../fiscal/chave.ts';
 import { ENDERECO_NAO_INFORMADO } from '../../fiscal/facts.ts';
 import { brazilianDate } from '../../fiscal/moment.ts';
 import { describeColumn, PRESTADORES } from '../../fiscal/registers.ts';
@@ -59,7 +59,7 @@ function listed(slug: string, prestadores: readonly PrestadorListado[]): Html {
     'Prestadores',
     ['Documento', 'Inscrição', 'Nome', 'Situação'],
     prestadores.map((one) => [
-      link(pathIn(slug, pathOf(one.documento)), maskDocumento(one.documento)),
+      link(pathIn(slug, pathOf(one.documento)), showDocumento(one.documento)),
       one.inscricao_municipal,
       one.razao_social,
       situationOf(one),
@@ -93,7 +93,7 @@ async function onePage(call: InMunicipio, refused?: string): Promise<PageShown> 
     here: HERE,
     ...(refused === undefined ? {} : { status: 409 }),
     main: html`${refused === undefined ? undefined : notice('erro', refused)}${facts([
-      ['Documento', maskDocumento(documento)],
+      ['Documento', showDocumento(documento)],
       [
         'Simples Nacional',
         simples.length === 0
@@ -258,7 +258,7 @@ function editPage(
         fields: html`${stored === undefined ? undefined : carrySeen(seenOf(stored))}${
           isNew
             ? undefined
-            : html`${carried(fixed.map((column) => [column, cells[column]!]))}<p>${maskDocumento(cells['documento']!)}${cells['inscricao_municipal'] === '' ? '' : `, inscrição ${cells['inscricao_municipal']}`}</p>`
+            : html`${carried(fixed.map((column) => [column, cells[column]!]))}<p>${showDocumento(cells['documento']!)}${cells['inscricao_municipal'] === '' ? '' : `, inscrição ${cells['inscricao_municipal']}`}</p>`
         }${columnFields('prestadores', isNew ? COLUMNS : COLUMNS.filter((column) => !fixed.includes(column)), cells, problems)}<fieldset><legend>Simples Nacional</legend>
 <p class="ajuda">Os períodos em que foi optante. Sem data em "até", o período continua.</p>
 ${PERIOD_COLUMNS.flatMap((column) => (problems[column] === undefined ? [] : [html`<p class="erro">${problems[column]}</p>`]))}${[

@@ -260,6 +260,15 @@ async function finish(
   return { conta };
 }
 
+/** Whether nobody has an account yet: the console waits for its first administrator. */
+export async function isUnclaimed({ store }: Pick<ContasWorld, 'store'>): Promise<boolean> {
+  return (await store.contas.list()).every(isFirst);
+}
+
+/** The text where nobody could give a new link (D-847). */
+export const FIRST_SPENT =
+  'Este link não serve mais: o serviço foi iniciado outra vez e mostrou um novo, que vale no lugar deste. Ainda não há nenhum usuário. Use o link mais novo, que está na saída ou no registro do serviço; ou, na máquina dele, faça o primeiro usuário com `nfse usuario criar LOGIN --municipio MUNICIPIO --papel administracao`.';
+
 export const CONVITE_SPENT =
   'Este link não serve mais: já foi usado, venceu ou foi trocado por outro. Peça um novo a quem administra os usuários, ou a quem opera o serviço (nfse usuario redefinir).';
 

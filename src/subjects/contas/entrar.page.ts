@@ -1,6 +1,6 @@
 /** Entering: invitation, password, second factor, identity provider, and leaving. */
 
-import { facts, field, folded, form, momentOf, notice } from '../../base/pages/fields.ts';
+import { facts, field, folded, form, momentOf, notice, withNames } from '../../base/pages/fields.ts';
 import { cookiesOf, PASSING } from '../../base/pages/headers.ts';
 import {
   type Answer,
@@ -30,9 +30,11 @@ import {
   CONVITE_SPENT,
   type ConviteAberto,
   choosesLogin,
+  FIRST_SPENT,
   isFirst,
   isJustShown,
   isMadeHere,
+  isUnclaimed,
   readConvite,
   SHOW_ANEW,
 } from './convites.ts';
@@ -86,7 +88,10 @@ administra, quem opera o serviço o faz na máquina dele: <code>nfse usuario red
 
 // Invitation.
 
-const NO_INVITATION: PageShown = { status: 410, title: 'Link vencido', main: html`<p>${CONVITE_SPENT}</p>` };
+async function spentPage(world: Visit['world']): Promise<PageShown> {
+  const main = (await isUnclaimed(world)) ? withNames(FIRST_SPENT) : CONVITE_SPENT;
+  return { status: 410, title: 'Link vencido', main: html`<p>${main}</p>` };
+}
 
 type Visited = Visit & { readonly visitor: Visitor | undefined };
 
@@ -96,7 +101,7 @@ async function invitationPage(
   refused?: string,
 ): Promise<PageShown> {
   const found = await readConvite(visit.world, visit.params['convite']!);
-  if (found === undefined) return NO_INVITATION;
+  if (found === undefined) return spentPage(visit.world);
   const { conta, mayTake } = found;
   const { world, visitor } = visit;
   const isMade = await isMadeHere(world, found);
@@ -198,10 +203,10 @@ async function acceptInvitation(visit: Visited): Promise<Answer> {
     repetida: form.text('repetida'),
   };
   const accepted = await acceptConvite(world, params['convite']!, asked);
-  if ('problem' in accepted) return NO_INVITATION;
+  if ('problem' in accepted) return spentPage(world);
   if ('problems' in accepted) return invitationPage(visit, accepted.problems);
   const entered = await signInConvidado(world, accepted.conta, from);
-  return entered === undefined ? NO_INVITATION : goOn(entered);
+  return entered === undefined ? spentPage(world) : goOn(entered);
 }
 
 /** Accepts a role for the account that has just been entered. */
@@ -364,7 +369,7 @@ async function askProvider(visit: Visited): Promise<Answer> {
   const wait = await countQuestion(world, from.rede);
   if (wait !== undefined) return signInPage(visit, tooOften(wait));
   if (params['convite'] !== undefined && (await readConvite(world, params['convite'])) === undefined)
-    return NO_INVITATION;
+    return spentPage(world);
   try {
     const { url, kept } = await world.provider.ask(`${world.place.origin}/entrar/retorno`);
     const question: Question = { kept, convite: params['convite'], antes: visitor?.sessao.impressao.toString('hex') };

@@ -6,7 +6,7 @@ import { sizeText } from '../../fiscal/group-digits.ts';
 import { ERROS_PATH } from '../../published/paths.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
 import { tellQuantas } from '../pendencias/pendencias.ts';
-import { type Apuro, type Hoje, type Onde, overviewOf } from './hoje.ts';
+import { type Apuro, CERTIFICADO_DIAS, type Hoje, type Onde, overviewOf } from './hoje.ts';
 import { plot, shortNumber } from './plot.page.ts';
 
 const HERE = 'hoje';
@@ -167,7 +167,13 @@ function limits({ certificado, listas, disco, auditoria }: Hoje): Html {
     dias === undefined ? 'não diz até quando vale' : days(dias),
   ]);
   return facts([
-    ['Certificado do município', certificado && `até ${certificado.fim} (${days(certificado.dias)})`],
+    // A near end is told above, with its remedy.
+    [
+      'Certificado do município',
+      certificado && certificado.dias >= CERTIFICADO_DIAS
+        ? `até ${certificado.fim} (${days(certificado.dias)})`
+        : undefined,
+    ],
     ...(lists ?? [['Listas de revogados', 'não consultadas: nenhuma pasta foi configurada'] as const]),
     ['Auditoria', auditoriaShown(auditoria)],
     ['Banco de dados', sizeText(banco)],

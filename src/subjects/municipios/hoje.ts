@@ -199,10 +199,12 @@ async function look(world: HojeWorld, municipio: Municipio): Promise<Slow> {
     world.store.banco.readBytes(),
     world.dados === undefined ? undefined : statfs(world.dados).catch(() => undefined),
   ]);
+  const isOver = (files?.certificado?.dias ?? 0) < 0;
   const disk = place && { livre: place.bavail * place.bsize, total: place.blocks * place.bsize };
   return {
     certificado: files?.certificado,
-    problems: [...trust.problems, ...(files?.problems ?? [])],
+    // The end of the certificate is told apart, with its remedy.
+    problems: [...trust.problems, ...((isOver ? files?.lacking : files?.problems) ?? [])],
     listas: world.trust(municipio).lists(),
     disco: { banco, ...disk },
   };
@@ -220,7 +222,7 @@ type Visto = Omit<Slow, 'listas'> &
   };
 
 /** An operator needs about this long to buy a certificate. */
-const CERTIFICADO_DIAS = 30;
+export const CERTIFICADO_DIAS = 30;
 const LISTA_DIAS = 3;
 /** An ADN that answers decides within seconds. */
 const ESPERA_MAX_MS = 10 * MINUTE_MS;

@@ -24,6 +24,7 @@ import { LISTAS, type ListaNome } from '../../fiscal/registers.ts';
 import { isOn, SETTING_GROUPS, SETTINGS, type SettingName, showSetting, writeSetting } from '../../fiscal/settings.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
 import { formTokenOf } from '../contas/entrada.ts';
+import { BRASAO_PATH, brasaoShown } from './brasao.page.ts';
 import { certificadoFacts, testeShown, timeLeft } from './certificado-shown.page.ts';
 import { CERTIFICADOS_PATH } from './certificados.page.ts';
 import { type TesteDoAdn, testAdn } from './testar-adn.ts';
@@ -48,7 +49,7 @@ async function municipioPage(call: InMunicipio, teste?: TesteDoAdn): Promise<Pag
   return {
     title,
     here: HERE,
-    main: html`${problems.map((one) => notice('erro', one))}${teste === undefined ? undefined : testeShown(teste)}${settings('municipio', municipio)}${about(call, shown)}${change}${settings('regras', municipio)}${settings(
+    main: html`${problems.map((one) => notice('erro', one))}${teste === undefined ? undefined : testeShown(teste)}${settings('municipio', municipio)}${about(call, shown)}${arms(call, municipio)}${change}${settings('regras', municipio)}${settings(
       'limites',
       municipio,
     )}${settings('soap', municipio)}${certificate(call, shown)}${settings('confianca', municipio)}${settings('adn', municipio)}${tester(call, municipio)}${remarks(avisos)}<p class="quieto">O que diz «por comando» nomeia arquivos e endereços desta máquina, ou quem o
@@ -86,6 +87,14 @@ function about({ world, slug }: InMunicipio, { municipio, prestadores, listas }:
     ...registers,
   ])}<p>${rehearsal}</p>
 `;
+}
+
+function arms({ slug, papel }: InMunicipio, { brasao }: Municipio): Html {
+  const change = mayAs(papel, 'administracao')
+    ? html`<p>${link(pathIn(slug, BRASAO_PATH), 'Trocar o brasão')}</p>\n`
+    : undefined;
+  return html`<h2>Brasão</h2>
+${brasaoShown(slug, brasao)}${change}`;
 }
 
 function certificate({ slug, papel }: InMunicipio, { certificado }: MunicipioShown): Html {

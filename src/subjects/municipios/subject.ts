@@ -6,6 +6,7 @@ export default {
   commands: [
     { words: ['municipio'], load: async () => (await import('./municipio.command.ts')).MUNICIPIO_COMMANDS },
     { words: ['municipio'], load: async () => (await import('./mudanca.command.ts')).MUDANCA_COMMANDS },
+    { words: ['municipio'], load: async () => [(await import('./brasao.command.ts')).BRASAO_COMMAND] },
     { words: ['pki'], load: async () => [(await import('./pki.command.ts')).PKI] },
   ],
 } satisfies Subject;

@@ -5,8 +5,8 @@
 import type { NotaRow } from '../../base/book/nota-columns.ts';
 import { municipalMoment, tellMoment } from '../../base/world/gather-facts.ts';
 import type { World } from '../../base/world/world.ts';
-import { municipioOf, servicoOf } from '../../fiscal/catalogs/catalogs.ts';
-import { bareDocumento, chavePrefixOf, maskDocumento, whyNoChave, whyNoDocumento } from '../../fiscal/chave.ts';
+import { nameMunicipio, servicoOf } from '../../fiscal/catalogs/catalogs.ts';
+import { bareDocumento, chavePrefixOf, showDocumento, whyNoChave, whyNoDocumento } from '../../fiscal/chave.ts';
 import { formatDecimal, parseDecimal } from '../../fiscal/decimal.ts';
 import { groupDecimal } from '../../fiscal/group-digits.ts';
 import { brazilianDate, brazilianMoment } from '../../fiscal/moment.ts';
@@ -126,7 +126,7 @@ async function showNota({ store, now }: Consulta, municipio: Municipio, row: Not
   const isAuthorised = row.estado === 'autorizada' || row.estado === 'cancelada';
   return {
     chave,
-    municipio: nameOf(tenant, codigoIbge),
+    municipio: nameMunicipio(codigoIbge) ?? tenant,
     ...said,
     substituidaPor,
     fatos: factsOf(row, isAuthorised),
@@ -141,15 +141,9 @@ function withCausa(dito: Dito, causa: CausaDaEspera | undefined): Dito {
   return causa === undefined ? dito : { ...dito, diz: `${dito.diz} ${causa.geral}` };
 }
 
-/** Name of a municipality with its state, or its slug. */
-export function nameOf(tenant: string, codigoIbge: string | undefined): string {
-  const found = codigoIbge === undefined ? undefined : municipioOf(codigoIbge);
-  return found === undefined ? tenant : `${found.nome}/${found.uf}`;
-}
-
 function factsOf(row: NotaRow, isAuthorised: boolean): NotaPublica['fatos'] {
   const party = (documento: string | null, nome: string | null): string =>
-    [nome, documento && maskDocumento(documento)].filter(Boolean).join(', ') || 'não informado';
+    [nome, documento && showDocumento(documento)].filter(Boolean).join(', ') || 'não informado';
   const amount = (value: string | null): string | undefined =>
     value === null ? undefined : `R$ ${groupDecimal(value)}`;
   const facts: [string, string | undefined][] = [

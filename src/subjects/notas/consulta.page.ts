@@ -1,20 +1,26 @@
 /** The page of a note for its taker, and that of a municipality: the form for a note, and where a small provider issues. */
-import { document, type Html, html, type Inserted } from '../../published/site/page-shell.ts';
+import { type Marca, markName, markStyle } from '../../published/site/marca.ts';
+import { document, type Html, html, type Inserted, type Ways } from '../../published/site/page-shell.ts';
 import type { NotaPublica, NumeroPedido } from './consulta-publica.ts';
 
 const PORTAL = 'https://www.nfse.gov.br/ConsultaPublica/';
 const EMISSOR = 'https://www.nfse.gov.br/EmissorNacional';
 
+/** The bar of a municipality above its pages. */
+function frameBy(marca: Marca): Ways {
+  return { head: markStyle(marca), bar: html`<header class="barra">${markName(marca)}</header>\n` };
+}
+
 /** `temNumeros`: notes may be asked for by their number. `pedido`: the typed fields; `problema`: the fault of one. */
 export type Balcao = {
-  readonly nome: string;
+  readonly marca: Marca;
   readonly temNumeros: boolean;
   readonly isEnsaio: boolean;
   readonly problema?: string | undefined;
   readonly pedido?: (NumeroPedido & { readonly chave: string }) | undefined;
 };
 
-export function balcaoPage({ nome, temNumeros, isEnsaio, problema, pedido }: Balcao): string {
+export function balcaoPage({ marca, temNumeros, isEnsaio, problema, pedido }: Balcao): string {
   const field = (name: keyof NonNullable<Balcao['pedido']>, label: string, help: string): Html =>
     html`<p><label for="${name}">${label}</label><br>
 <small id="${name}-ajuda">${help}</small><br>
@@ -24,9 +30,9 @@ export function balcaoPage({ nome, temNumeros, isEnsaio, problema, pedido }: Bal
 ${field('numero', 'Número da nota', 'O número da NFS-e, como está impresso.')}${field('documento', 'CNPJ ou CPF do prestador', 'De quem prestou o serviço.')}${field('valor', 'Valor do serviço', 'Como 1.234,56.')}</fieldset>
 `;
   return document(
-    `Nota fiscal de serviço, ${nome}`,
+    `Nota fiscal de serviço, ${marca.nome}`,
     html`
-<h1>Nota fiscal de serviço eletrônica, ${nome}</h1>
+<h1>Nota fiscal de serviço eletrônica</h1>
 ${isEnsaio ? html`<p class="notice">Este ambiente é de ensaio: as notas dele não têm valor fiscal.</p>\n` : undefined}<h2>Consulte a sua nota</h2>
 ${problema === undefined ? undefined : html`<p class="situacao erro" role="alert">${problema}</p>\n`}<form method="post" action="./" class="consulta">
 ${field('chave', 'Chave de acesso', 'As 50 posições, com ou sem espaços; estão na nota impressa.')}${temNumeros ? byNumber : undefined}<p><button>Consultar</button></p>
@@ -37,6 +43,7 @@ ${field('chave', 'Chave de acesso', 'As 50 posições, com ou sem espaços; est�
 <li><b>MEI, microempresa ou empresa de pequeno porte do Simples Nacional</b>: emita no <a href="${EMISSOR}" rel="noreferrer">emissor nacional</a> (${EMISSOR}), na web ou pela API dele.</li>
 <li><b>Outros prestadores</b>: emita pelo sistema que a sua empresa já usa (ERP), que se liga a este serviço. Quem o mantém começa pela <a href="../docs">documentação</a>.</li>
 </ul>`,
+    frameBy(marca),
   );
 }
 
@@ -65,7 +72,7 @@ ${balcao === undefined ? undefined : html`<li><a href="${balcao}">Consultar uma 
 }
 
 /** `endereco`: of this page, whole; undefined: the note was found by its number, and has no page of its own. */
-export function notaPage(nota: NotaPublica, endereco?: string): string {
+export function notaPage(nota: NotaPublica, marca: Marca, endereco?: string): string {
   const { chave, municipio, tom, situacao, diz, substituidaPor, fatos, consultadaEm } = nota;
   return document(
     `Nota ${situacao.toLowerCase()}`,
@@ -80,6 +87,7 @@ ${fatos.map(([nome, valor]) => html`<div><dt>${nome}</dt><dd>${valor}</dd></div>
 }<div><dt>Consultada em</dt><dd>${consultadaEm}, em ${municipio}</dd></div>
 </dl>
 ${endereco === undefined ? BY_NUMBER : documents(nota, endereco)}`,
+    frameBy(marca),
   );
 }
 

@@ -2,6 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { API_HEADERS, attend, redirect, refuse } from '../../base/http/attend.ts';
 import { clientOf } from '../../base/http/caller.ts';
+import { answerImage } from '../../base/http/image.ts';
 import type { HttpAnswer, HttpRequest } from '../../base/http/message.ts';
 import {
   refuseTooManyMisses,
@@ -21,23 +22,41 @@ import {
   type Visit,
 } from '../../base/http/visit.ts';
 import { type Form, readForm } from '../../base/pages/forms.ts';
+import { findBrasao } from '../../base/world/brasoes.ts';
+import { nameMunicipio } from '../../fiscal/catalogs/catalogs.ts';
 import { whyNoChave } from '../../fiscal/chave.ts';
-import { BALCAO_PATH, CONSULTA_PATH } from '../../published/paths.ts';
+import { BALCAO_PATH, BRASAO_PATH, CONSULTA_PATH } from '../../published/paths.ts';
+import { admitMark, type Marca } from '../../published/site/marca.ts';
 import { PAGE_POLICY } from '../../published/site/page-shell.ts';
 import { type Balcao, balcaoPage, lostPage, notaPage, UNKNOWN_PAGE } from './consulta.page.ts';
-import { findNotaPeloNumero, findNotaPublica, type NotaPublica, nameOf, whyNoNumero } from './consulta-publica.ts';
+import { findNotaPeloNumero, findNotaPublica, whyNoNumero } from './consulta-publica.ts';
 import type { Municipio } from './queries.ts';
+
+/** The pages of a municipality show its arms. */
+const POLICY = `${PAGE_POLICY}; img-src 'self'`;
 
 const HEADERS: Readonly<Record<string, string>> = {
   ...API_HEADERS,
   'Content-Type': 'text/html; charset=utf-8',
-  'Content-Security-Policy': PAGE_POLICY,
+  'Content-Security-Policy': POLICY,
   'Referrer-Policy': 'no-referrer',
   'X-Robots-Tag': 'noindex',
 };
 
 /** An answer with a page for people, kept by nobody. */
 export const page = (text: string, status = 200): HttpAnswer => ({ status, headers: HEADERS, body: text });
+
+const pageOf = (text: string, marca: Marca, status = 200): HttpAnswer => ({
+  status,
+  headers: { ...HEADERS, 'Content-Security-Policy': admitMark(POLICY, marca) },
+  body: text,
+});
+
+/** The mark of a municipality. `root`: the way from the page to the address of the municipality. */
+function markOf({ tenant, codigoIbge, brasao, cor }: Municipio, root: string): Marca {
+  const address = brasao && `${root}brasao/${brasao}`;
+  return { nome: nameMunicipio(codigoIbge) ?? tenant, brasao: address, cor };
+}
 
 /** Answers what is not at an address: a page for a browser, and the refusal for a program. */
 export function answerLost(door: Door, visit: Visit, refused: Refused): HttpAnswer {
@@ -59,17 +78,17 @@ function asksForPage({ method, headers: { accept } }: HttpRequest): boolean {
 const FORM_MAX_BYTES = 4_096;
 
 /** Looks a note up within the limits of guessing; the answer is the same for all that is not there. */
-async function lookUp(
+async function lookUp<Found>(
   door: Door,
   visit: Visit,
-  find: () => Promise<NotaPublica | undefined>,
-): Promise<NotaPublica | HttpAnswer> {
+  find: () => Promise<Found | undefined>,
+): Promise<Found | HttpAnswer> {
   const client = clientOf(visit.request, door.options.trustProxy);
   const turn = door.misses.turnOf(client);
   if (turn === undefined) return refuse(door, visit, refuseUnavailable(CROWDED_QUESTIONS, CROWD_WAIT_S));
   if (turn > 0) await pause(turn);
-  const nota = await find();
-  if (nota !== undefined) return nota;
+  const found = await find();
+  if (found !== undefined) return found;
   const wait = await door.misses.count(client, 1);
   return wait === undefined ? page(UNKNOWN_PAGE, 404) : refuse(door, visit, refuseTooManyMisses(wait));
 }
@@ -78,23 +97,35 @@ async function consult(door: Door, visit: Visit): Promise<HttpAnswer> {
   const { municipio: slug, chave } = visit.request.params;
   const found = await lookUp(door, visit, async () => {
     const municipio = await findMunicipio(door, visit, slug!);
-    return municipio && findNotaPublica(door.world, municipio, chave!.replace(/^NFS/, ''));
+    const nota = municipio && (await findNotaPublica(door.world, municipio, chave!.replace(/^NFS/, '')));
+    return nota && { nota, marca: markOf(municipio, '../') };
   });
   if ('status' in found) return found;
-  return page(notaPage(found, `${siteOf(door, visit.request)}/${slug}/nota/${found.chave}`));
+  const { nota, marca } = found;
+  return pageOf(notaPage(nota, marca, `${siteOf(door, visit.request)}/${slug}/nota/${nota.chave}`), marca);
+}
+
+async function showBrasao(door: Door, visit: Visit): Promise<HttpAnswer> {
+  const { municipio: slug, impressao } = visit.request.params;
+  const municipio = await findMunicipio(door, visit, slug!);
+  if (municipio === undefined) return answerLost(door, visit, refuseUnknownMunicipio(slug!));
+  const png = await findBrasao(door.world, municipio.tenant, impressao!);
+  if (png === undefined) return answerLost(door, visit, refuseTrouble('unknown_path', undefined));
+  return answerImage(visit.request, png, 'public');
 }
 
 async function showBalcao(door: Door, visit: Visit): Promise<HttpAnswer> {
   const municipio = await findMunicipio(door, visit, visit.request.params['municipio']!);
   if (municipio === undefined)
     return answerLost(door, visit, refuseUnknownMunicipio(visit.request.params['municipio']!));
-  return page(balcaoPage(balcaoOf(municipio)));
+  const balcao = balcaoOf(municipio);
+  return pageOf(balcaoPage(balcao), balcao.marca);
 }
 
-const balcaoOf = ({ tenant, codigoIbge, ambiente }: Municipio): Balcao => ({
-  nome: nameOf(tenant, codigoIbge),
-  temNumeros: codigoIbge !== undefined,
-  isEnsaio: ambiente !== 'producao',
+const balcaoOf = (municipio: Municipio): Balcao => ({
+  marca: markOf(municipio, ''),
+  temNumeros: municipio.codigoIbge !== undefined,
+  isEnsaio: municipio.ambiente !== 'producao',
 });
 
 /** A key leads to the page of its note; a number is looked up, and misses count as those of a key. */
@@ -106,8 +137,9 @@ async function search(door: Door, visit: Visit): Promise<HttpAnswer> {
   if (body === 'crowded') return refuse(door, visit, refuseUnavailable(CROWDED_BODIES, CROWD_WAIT_S));
   if (typeof body === 'string') return refuse(door, visit, refuseTrouble(body, undefined));
   const form = await readForm(visit.request.headers['content-type'], body);
+  const balcao = balcaoOf(municipio);
   const again = (problema: string, pedido?: Balcao['pedido']): HttpAnswer =>
-    page(balcaoPage({ ...balcaoOf(municipio), problema, pedido }), 422);
+    pageOf(balcaoPage({ ...balcao, problema, pedido }), balcao.marca, 422);
   if ('problem' in form) return again(form.problem);
   const asked = readAsked(form);
   const { chave, ...pedido } = asked;
@@ -120,7 +152,7 @@ async function search(door: Door, visit: Visit): Promise<HttpAnswer> {
   const wrong = whyNoNumero(pedido);
   if (wrong !== undefined) return again(wrong, asked);
   const found = await lookUp(door, visit, () => findNotaPeloNumero(door.world, { ...municipio, codigoIbge }, pedido));
-  return 'status' in found ? found : page(notaPage(found));
+  return 'status' in found ? found : pageOf(notaPage(found, balcao.marca), balcao.marca);
 }
 
 /** A printed key has blanks, and dots or dashes, between its groups. */
@@ -138,6 +170,7 @@ export function consultaRoutes(door: Door): readonly HttpRoute[] {
   return [
     route('GET', CONSULTA_PATH, consult),
     route('GET', BALCAO_PATH, showBalcao),
+    route('GET', BRASAO_PATH, showBrasao),
     route('POST', BALCAO_PATH, search),
   ];
 }

@@ -4,7 +4,7 @@ import { field, folded, link, nextPage, notice, table, tokenField } from '../../
 import { forRole, type InMunicipio, type PageShown, pathIn, type Row } from '../../base/pages/visit.ts';
 import { tellMoment } from '../../base/world/gather-facts.ts';
 import { mayAs } from '../../base/world/papeis.ts';
-import { maskDocumento } from '../../fiscal/chave.ts';
+import { showDocumento } from '../../fiscal/chave.ts';
 import { groupDecimal, groupDigits } from '../../fiscal/group-digits.ts';
 import { brazilianDate } from '../../fiscal/moment.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
@@ -101,7 +101,7 @@ function listed({ slug }: InMunicipio, busca: BuscaEscrita, { notas, seguinte }:
 
 function party(documento: string | null, nome: string | null): Inserted {
   if (documento === null) return nome ?? 'não informado';
-  return html`${nome ?? ''}<br><small>${maskDocumento(documento)}</small>`;
+  return html`${nome ?? ''}<br><small>${showDocumento(documento)}</small>`;
 }
 
 function moreOf(slug: string, busca: BuscaEscrita, { seguinte, procuradoAte, notas }: PaginaDeNotas): Inserted {

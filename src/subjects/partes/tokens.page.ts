@@ -12,7 +12,7 @@ import {
 } from '../../base/pages/visit.ts';
 import { MOTIVO_MAX } from '../../base/world/operator.ts';
 import { mayAs } from '../../base/world/papeis.ts';
-import { maskDocumento, whyNoDocumento } from '../../fiscal/chave.ts';
+import { showDocumento, whyNoDocumento } from '../../fiscal/chave.ts';
 import { type Html, html } from '../../published/site/page-shell.ts';
 import { formTokenOf } from '../contas/entrada.ts';
 import { writtenMoment } from '../eventos/palavras.page.ts';
@@ -57,7 +57,7 @@ ${field({
 function listed(slug: string, tokens: readonly TokenDoMunicipio[], mayRevoke: boolean): Html {
   const head = ['Documento', 'Para quê', 'Dado em', 'Vence em', 'Dado por', 'Token'];
   const rows = tokens.map((one) => [
-    maskDocumento(one.documento),
+    showDocumento(one.documento),
     one.escopos.join(', '),
     writtenMoment(one.criado_em),
     writtenMoment(one.expira_em),
@@ -98,7 +98,7 @@ async function onePage(call: InMunicipio, problem?: string): Promise<PageShown> 
     here: HERE,
     ...(problem === undefined ? {} : { status: 422 }),
     main: html`${facts([
-      ['Documento', maskDocumento(token.documento)],
+      ['Documento', showDocumento(token.documento)],
       ['Para quê', token.escopos.join(', ')],
       ['Dado em', writtenMoment(token.criado_em)],
       ['Vence em', writtenMoment(token.expira_em)],

@@ -1,7 +1,7 @@
 /** The month of a municipality: its ISSQN by class, against the months before, and by each kind of key; every figure opens its notes. */
 import { field, link, notice, table } from '../../base/pages/fields.ts';
 import { type Answer, forRole, type InMunicipio, type PageShown, pathIn, type Row } from '../../base/pages/visit.ts';
-import { maskDocumento } from '../../fiscal/chave.ts';
+import { showDocumento } from '../../fiscal/chave.ts';
 import { SEM_CLASSE, SITUACOES_ISSQN } from '../../fiscal/classe-issqn.ts';
 import { type Decimal, formatDecimal, ZERO } from '../../fiscal/decimal.ts';
 import { groupDecimal, groupDigits } from '../../fiscal/group-digits.ts';
@@ -273,7 +273,7 @@ ${isLarge && all.length >= MAIORES ? html`<p class="quieto">Os ${String(MAIORES)
 function nameRow(por: Por, { chave, nome }: SomaDaChave): Inserted {
   if (por === 'servico' && chave !== '') return html`<code>${chave.replace(/(..)(?=.)/g, '$1.')}</code> ${nome}`;
   if ((por !== 'prestador' && por !== 'tomador') || chave === '') return nome;
-  const documento = maskDocumento(chave);
+  const documento = showDocumento(chave);
   return nome === chave ? documento : html`${nome}<br><small>${documento}</small>`;
 }
 

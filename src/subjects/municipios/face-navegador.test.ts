@@ -1,0 +1,89 @@
+/** The face of a municipality in a browser: its bar with arms and colour, its menu on a phone, and pages that are no wider than it. */
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import path from 'node:path';
+import { before, describe, test } from 'node:test';
+import { assertAccessible, assertFits } from '../../../test/support/axe.ts';
+import { openBrowser, type Page } from '../../../test/support/browser.ts';
+import { enterInBrowser, makeUsuario, startTestPainel } from '../../../test/support/painel.ts';
+import { startTestService } from '../../../test/support/service.ts';
+
+const browser = await openBrowser();
+const PICTURES = process.env['NFSE_TEST_IMAGENS'];
+const skip = browser === undefined ? 'there is no Chromium' : false;
+
+/** A red square of two by two points, made by another program (Python, zlib). */
+const ARMS = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGM4IaAHRAwQCgAfHgQZ2PY+qQAAAABJRU5ErkJggg==',
+  'base64',
+);
+
+/** Neither file is there, and no blank breaks their names. */
+const FOLDER = `/srv/${'prefeitura-municipal-'.repeat(8)}`;
+
+describe('the face of a municipality', { skip }, () => {
+  if (browser === undefined) return;
+  let page: Page;
+  let origin: string;
+  let address: string;
+  before(async () => {
+    const service = await startTestService({ worker: false, clock: { now: Date.now() } });
+    const { store, clock } = service;
+    address = service.address;
+    const chaves = { certificado: `${FOLDER}certificado.pem`, chave: `${FOLDER}chave.pem` };
+    const adn = { url: 'https://adn.nfse.gov.br', ca: undefined, chaves };
+    const codigos = { amarelo: ['3550308', '#ffcd07'], azul: ['3304557', '#071d41'] } as const;
+    for (const [tenant, [codigoIbge, cor]] of Object.entries(codigos)) {
+      const made = { tenant, ambiente: 'producao', codigoIbge, cor, adn } as const;
+      assert.ok(await store.municipios.create(made, clock.now));
+      const impressao = createHash('sha256').update(ARMS).digest('hex');
+      assert.ok(await store.brasoes.set(tenant, { impressao, png: ARMS }, []));
+    }
+    const painel = await startTestPainel(service);
+    origin = painel.origin;
+    page = await browser.newPage(true);
+    const papeis = { amarelo: 'administracao', azul: 'administracao' } as const;
+    await enterInBrowser(page, painel, await makeUsuario(painel, 'clara', papeis));
+  });
+
+  const hasArms = `document.querySelector('.barra .brasao').naturalWidth === 2`;
+
+  for (const width of [390, 1_280]) {
+    for (const isDark of [false, true]) {
+      test(`is read by everybody, ${width} pixels wide, ${isDark ? 'dark' : 'light'}`, async () => {
+        await page.resize(width, 900);
+        await page.dark(isDark);
+        const inside = ['hoje', 'municipio', 'municipio/brasao', 'municipio/alterar'];
+        const pages = [
+          ...['amarelo', 'azul'].flatMap((slug) => inside.map((one) => `${origin}/m/${slug}/${one}`)),
+          `${address}/amarelo/`,
+          `${address}/azul/`,
+        ];
+        for (const [place, where] of pages.entries()) {
+          await page.open(where);
+          assert.ok(await page.evaluate(hasArms), where);
+          await assertFits(page, where);
+          await assertAccessible(page, where);
+          const name = `face-${place}-${width}${isDark ? '-escura' : ''}.png`;
+          if (PICTURES !== undefined) await page.picture(path.join(PICTURES, name));
+        }
+        assert.deepEqual(page.complaints, []);
+      });
+    }
+  }
+
+  test('has a menu on a phone that says where one is, and opens without scripts', async () => {
+    await page.resize(390, 800);
+    await page.scripts(false);
+    await page.open(`${origin}/m/azul/municipio/alterar`);
+    const shown = `[...document.querySelectorAll('.menu a')].filter((one) => one.checkVisibility()).map((one) => one.innerText)`;
+    assert.equal(await page.evaluate(`document.querySelector('.menu.dobrado summary').innerText`), 'Menu: Município');
+    assert.deepEqual(await page.evaluate(shown), []);
+    await page.click('.menu.dobrado summary');
+    const links = await page.evaluate<readonly string[]>(shown);
+    assert.ok(links.includes('Hoje') && links.includes('Histórico'), links.join());
+    await page.resize(1_280, 800);
+    assert.deepEqual(await page.evaluate(shown), links, 'a wide window shows the same, once');
+    await page.scripts(true);
+  });
+});
