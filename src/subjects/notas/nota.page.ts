@@ -17,7 +17,7 @@ import type { NotaTrigger } from '../../fiscal/nota.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
 import { formTokenOf } from '../contas/entrada.ts';
 import { writtenMoment } from '../eventos/palavras.page.ts';
-import { CAMPOS_DA_BUSCA } from './buscar.ts';
+import { CAMPOS_DA_BUSCA, CAMPOS_DO_LUGAR } from './buscar.ts';
 import { type DocumentoDaNota, documentoDaNota, type NotaInteira, showNotaInteira } from './nota-inteira.ts';
 import { retirarNota } from './operate.ts';
 import { ESTADOS, GATILHOS } from './palavras.page.ts';
@@ -52,7 +52,7 @@ export async function notaPage(call: InMunicipio, refused?: string): Promise<Pag
 /** The search that led here, as its own address carries it. */
 function backTo({ slug, query }: InMunicipio): Inserted {
   const asked = Object.fromEntries(
-    CAMPOS_DA_BUSCA.flatMap((name) => (query.has(name) ? [[name, query.get(name)!]] : [])),
+    [...CAMPOS_DA_BUSCA, ...CAMPOS_DO_LUGAR].flatMap((name) => (query.has(name) ? [[name, query.get(name)!]] : [])),
   );
   return Object.keys(asked).length === 0
     ? undefined
