@@ -111,7 +111,13 @@ describe('two services on one database', () => {
     }
     const registry = { store: createStore(pool), now: Date.now };
     const by = { quem: 'teste', via: 'comando', motivo: 'processo' } as const;
-    const blocked = await operatePrestador(registry, TOWN, { documento: PROVIDER_CNPJ }, 'bloquear', by);
+    const blocked = await operatePrestador(
+      registry,
+      TOWN,
+      { documento: PROVIDER_CNPJ },
+      { acao: 'bloquear', confirmado: false },
+      by,
+    );
     assert.deepEqual(blocked, { estabelecimentos: 1 });
     const blockedAt = performance.now();
     const lines = machines.map(async ({ address }) => {

@@ -46,6 +46,16 @@ export type TipoMudanca = (typeof MUDANCAS)[number]['tipo'];
 
 export const TIPOS_MUDANCA: readonly TipoMudanca[] = MUDANCAS.map(({ tipo }) => tipo);
 
+/** The kind of a message about a closed month, for addresses of a municipality alone. It is no change of a note. */
+export const MES_FECHADO = 'mes.fechado';
+export const SIGNIFICADO_DO_MES =
+  'Um mês de emissão acabou, e as suas notas estão contadas: vêm as somas e o endereço do arquivo.';
+
+export type TipoDeAviso = TipoMudanca | typeof MES_FECHADO;
+
+/** All kinds of messages that an address of a municipality may choose. */
+export const TIPOS_DE_AVISO: readonly TipoDeAviso[] = [...TIPOS_MUDANCA, MES_FECHADO];
+
 /** The roles of a CNPJ or CPF in a note, in the order in which the note names them. */
 export const PARTES_DA_NOTA = ['prestador', 'tomador', 'intermediario'] as const;
 export type ParteDaNota = (typeof PARTES_DA_NOTA)[number];

@@ -5,7 +5,7 @@ import type { World } from '../base/world/world.ts';
 import { programText } from '../published/versao.ts';
 import { avisoPoster } from '../subjects/avisos/post.job.ts';
 import { Transmissions, trustOf } from './adn-access.ts';
-import { readOwnConfig } from './config.ts';
+import { painelUrlOf, readOwnConfig } from './config.ts';
 import type { Logger } from './log.ts';
 import type { Store } from './store.ts';
 import { startWorker as startDeliveries, type Worker, type WorkerOptions } from './worker.ts';
@@ -27,7 +27,8 @@ export function openWorld(store: Store, log: Logger, wakeElsewhere?: (tenant: st
     circuit: (tenant, circuito) => unlessWritten(tenant, store.circuitos.note(tenant, circuito, Date.now())),
     heard: (tenant, falha) => unlessWritten(tenant, store.circuitos.hear(tenant, falha, Date.now())),
   });
-  const { privateAvisos } = readOwnConfig();
+  const config = readOwnConfig();
+  const { privateAvisos } = config;
   let worker: Worker | undefined;
   let warned: Promise<void> | undefined;
   const world: World = {
@@ -40,6 +41,7 @@ export function openWorld(store: Store, log: Logger, wakeElsewhere?: (tenant: st
     programa: programText(),
     postAviso: avisoPoster({ isPrivateAllowed: privateAvisos }),
     avisosPrivados: privateAvisos,
+    painelUrl: painelUrlOf(config),
     wake: (tenant) => (worker === undefined ? wakeElsewhere?.(tenant) : worker.wake(tenant)),
   };
   /** One municipality after the other: nothing waits for it. */

@@ -33,6 +33,40 @@ export type RegisterTable = { readonly table: Vista; readonly key: readonly stri
 /** `mudadas`: keys of rows that were changed since the import, so that nothing was undone. */
 export type Desfeita = { readonly linhas: number } | { readonly mudadas: readonly string[] } | 'nenhuma';
 
+/** Makes a change of a register, shows the connection on which it stands to `look`, and undoes it. Registers are locked meanwhile. */
+export function probeChange<Seen>(
+  pool: Db,
+  tenant: string,
+  change: (client: PoolClient) => Promise<unknown>,
+  look: (client: PoolClient) => Promise<Seen>,
+): Promise<Seen> {
+  return runTransaction(
+    pool,
+    async (client) => {
+      mayTakeLong(client);
+      await client.query(LOCK_REGISTRY, [tenant]);
+      await client.query('savepoint antes');
+      await change(client);
+      const seen = await look(client);
+      await client.query('rollback to savepoint antes');
+      return seen;
+    },
+    { lockMs: 0 },
+  );
+}
+
+/** A row by its key columns and their values. */
+type RowKey = Readonly<Record<string, string>>;
+
+async function removeByKey(client: PoolClient, tenant: string, table: Vista, key: RowKey): Promise<void> {
+  const where = Object.keys(key).map((column, place) => `t.${column} = $${place + 2}`);
+  const { rows } = await client.query<Removed>(
+    takeAway(table, `delete from ${table} t where t.tenant = $1 and ${where.join(' and ')}`),
+    [tenant, ...Object.values(key)],
+  );
+  await insertEntrada(client, tenant, folhasApagadas(rows));
+}
+
 const INSERT = insertRows<Importacao>(
   'insert_importacoes',
   'importacoes',
@@ -83,16 +117,18 @@ export function importacaoStore(pool: Db) {
     /** The last import of a register; undefined if there is none, or it was undone. */
     findLast: (tenant: string, registro: string): Promise<ImportacaoFeita | undefined> =>
       findLast(pool, tenant, registro),
-    /** Deletes one row by hand. `key`: its key columns and their values. */
-    removeRow: (tenant: string, table: Vista, key: Readonly<Record<string, string>>, ato: NovoAto): Promise<void> =>
+    /** Shows the register without a row to `look`; nothing is deleted. */
+    probeWithout: <Seen>(
+      tenant: string,
+      table: Vista,
+      key: RowKey,
+      look: (client: PoolClient) => Promise<Seen>,
+    ): Promise<Seen> => probeChange(pool, tenant, (client) => removeByKey(client, tenant, table, key), look),
+    /** Deletes one row by hand. */
+    removeRow: (tenant: string, table: Vista, key: RowKey, ato: NovoAto): Promise<void> =>
       runTransaction(pool, async (client) => {
         await client.query(LOCK_REGISTRY, [tenant]);
-        const where = Object.keys(key).map((column, place) => `t.${column} = $${place + 2}`);
-        const { rows } = await client.query<Removed>(
-          takeAway(table, `delete from ${table} t where t.tenant = $1 and ${where.join(' and ')}`),
-          [tenant, ...Object.values(key)],
-        );
-        await insertEntrada(client, tenant, folhasApagadas(rows));
+        await removeByKey(client, tenant, table, key);
         await insertAtos(client, tenant, [ato]);
       }),
     /** Restores all rows of the last import. */

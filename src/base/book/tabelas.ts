@@ -459,6 +459,11 @@ export const TABELAS = {
   nomes_lidos: { semEntrada: 'até onde a busca leu', pessoas: 'até que nota se leu' },
   receita_novas: { semEntrada: SOMADO, pessoas: 'números de notas' },
   receita_meses: { semEntrada: SOMADO, pessoas: 'meses' },
+  meses_fechados: { semEntrada: SOMADO, pessoas: 'somas de um mês' },
+  exportacoes_do_console: {
+    semEntrada: 'pedidos de uma hora, feitos no console',
+    pessoas: 'buscas de quem trabalha na prefeitura, até a exportação seguinte',
+  },
   receita_ate: { semEntrada: SOMADO, pessoas: 'até quando se somou' },
   mudancas_ate: { semEntrada: 'até onde se contou a quem acompanha', pessoas: 'números' },
   migracoes_andamento: { semEntrada: 'até onde foi uma migração', pessoas: 'versões do banco' },

@@ -103,6 +103,7 @@ export const SOZINHOS: readonly Sozinho[] = [
   repetido('nomes_antigos', 'aprende os nomes que um outro programa deixou', 'painel.md'),
   repetido('receita', 'soma as notas nos seus meses', 'painel.md'),
   repetido('aliquotas', 'avisa da alíquota que falta', 'operacao.md#as-alíquotas-do-ibs-e-da-cbs'),
+  repetido('meses_fechados', 'avisa o município do mês que se fechou', 'webhooks.md#o-mês-que-se-fechou'),
   repetido('meses', 'cria as tabelas dos próximos meses', 'operacao.md#as-tabelas-de-cada-mês'),
   row(
     'meses feitos',

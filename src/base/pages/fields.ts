@@ -19,6 +19,8 @@ export type Field = {
   readonly autocomplete?: string;
   /** Choices by their values, with their labels. */
   readonly choices?: readonly (readonly [value: string, label: string])[];
+  /** Values that the browser offers; another one may be typed. */
+  readonly suggestions?: readonly string[];
   readonly rows?: number;
   readonly maxlength?: number;
   readonly inputmode?: 'numeric' | 'text';
@@ -46,7 +48,11 @@ ${problem === undefined ? undefined : html`<p class="erro" id="${id}-erro">${pro
 `;
 }
 
-function inputOf({ name, type = 'text', value = '', choices, rows, ...more }: Field, id: string, about: Html): Html {
+function inputOf(
+  { name, type = 'text', value = '', choices, suggestions, rows, ...more }: Field,
+  id: string,
+  about: Html,
+): Html {
   const { required, autocomplete, maxlength, inputmode, autofocus } = more;
   const attributes = html`${given('autocomplete', autocomplete)}${given('maxlength', maxlength?.toString())}${given('inputmode', inputmode)}${flag('required', required)}${flag('autofocus', autofocus)}${about}`;
   if (choices !== undefined) {
@@ -58,7 +64,9 @@ function inputOf({ name, type = 'text', value = '', choices, rows, ...more }: Fi
   if (rows !== undefined)
     return html`<textarea id="${id}" name="${name}" rows="${String(rows)}"${attributes}>\n${value}</textarea>`;
   const shown = type === 'password' || type === 'file' ? undefined : given('value', value);
-  return html`<input id="${id}" name="${name}" type="${type}"${shown}${attributes}>`;
+  if (suggestions === undefined) return html`<input id="${id}" name="${name}" type="${type}"${shown}${attributes}>`;
+  const offered = suggestions.map((one) => html`<option value="${one}"></option>`);
+  return html`<input id="${id}" name="${name}" type="${type}" list="${id}-sugestoes"${shown}${attributes}><datalist id="${id}-sugestoes">${offered}</datalist>`;
 }
 
 export type Boxes = {

@@ -47,6 +47,22 @@ export function passingCookie(token: string | undefined): Readonly<Record<string
   return { 'Set-Cookie': `${PASSING}=${token}; ${COOKIE}; SameSite=Lax; Max-Age=${token === '' ? 0 : PASSING_S}` };
 }
 
+/** A preference of a browser: names of choices, each of letters, digits and `_`. */
+export type Kept = { readonly name: string; readonly values: readonly string[] };
+
+const KEPT_S = 31_536_000;
+
+export function keptCookie(kept: Kept | undefined): Readonly<Record<string, string>> {
+  if (kept === undefined) return {};
+  const value = kept.values.join('.');
+  return { 'Set-Cookie': `__Host-nfse-${kept.name}=${value}; ${COOKIE}; SameSite=Strict; Max-Age=${KEPT_S}` };
+}
+
+/** The preference that a browser brought back; none: nothing was chosen. */
+export function readKept(request: HttpRequest, name: string): readonly string[] {
+  return (cookiesOf(request).get(`__Host-nfse-${name}`) ?? '').split('.');
+}
+
 /** Whether a page requests a part of itself again (htmx). */
 export function asksForPart({ headers }: HttpRequest): boolean {
   return headers['hx-request'] === 'true';

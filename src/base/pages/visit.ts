@@ -9,6 +9,7 @@ import type { PorMao } from '../world/operator.ts';
 import type { Papel } from '../world/papeis.ts';
 import type { World } from '../world/world.ts';
 import type { Form } from './forms.ts';
+import type { Kept } from './headers.ts';
 import type { Here } from './menu.ts';
 
 /** Setup of the console. */
@@ -69,8 +70,17 @@ export type PageShown = {
 
 export type Answer =
   | PageShown
-  /** `recado`: message that the next page shows once. `token`: the cookie of a new session; '' deletes it. */
-  | { readonly goTo: string; readonly recado?: string; readonly token?: string; readonly passing?: string }
+  /**
+   * `recado`: message that the next page shows once. `token`: the cookie of a new session; '' deletes it. `keep`: a preference that the
+   * browser brings back.
+   */
+  | {
+      readonly goTo: string;
+      readonly recado?: string;
+      readonly token?: string;
+      readonly passing?: string;
+      readonly keep?: Kept;
+    }
   | { readonly json: object; readonly status?: number; readonly token?: string }
   /** An image of our own making, whose address has its digest. */
   | { readonly image: Buffer }

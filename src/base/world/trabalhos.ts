@@ -1,7 +1,7 @@
 /**
  * Work that takes longer than a page may: it is begun from the console, shown in progress, and kept for an hour. It belongs to one process,
  * to one municipality and to its author. It has its own folder, and ends with the process. The folders of a process that was killed are
- * deleted when the next one opens (D-832).
+ * deleted when the next one opens (D-832). Work that was asked for before may begin anew under its name.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
@@ -28,9 +28,12 @@ export type Trabalho<Data> = {
   readonly data: Data;
 };
 
+/** Name and moment (milliseconds) of work that an earlier process had begun. */
+type Asked = { readonly id: string; readonly em: number };
+
 export type Trabalhos<Data> = {
-  /** Undefined: too many are running, so that this one must wait. */
-  begin(municipio: string, quem: string, data: Data): Promise<Trabalho<Data> | undefined>;
+  /** Undefined: too many are running, so that this one must wait, or it is just beginning. */
+  begin(municipio: string, quem: string, data: Data, asked?: Asked): Promise<Trabalho<Data> | undefined>;
   /** Runs newly begun work in the background. */
   run(trabalho: Trabalho<Data>, work: () => Promise<void>): void;
   /** Runs finished work again; false: too many are running, so that it must wait. */
@@ -45,7 +48,7 @@ export type Trabalhos<Data> = {
 
 /** Maximum number running in one process, because each reads the database at full speed. */
 const RUNNING_MAX = 2;
-const KEPT_MS = HOUR_MS;
+export const KEPT_MS = HOUR_MS;
 const FOLDER = 'nfse-console-';
 
 export const TOO_MANY = 'Já se fazem dois trabalhos destes neste console. Espere que um termine, e peça de novo.';
@@ -61,8 +64,8 @@ export function openTrabalhos<Data>({ log, now }: Pick<World, 'log' | 'now'>, wh
     one.stop.abort();
     await rm(one.trabalho.folder, { recursive: true, force: true });
   };
-  let beginning = 0;
-  const taken = (): number => beginning + [...kept.values()].filter(({ trabalho }) => trabalho.isRunning).length;
+  const beginning = new Set<string>();
+  const taken = (): number => beginning.size + [...kept.values()].filter(({ trabalho }) => trabalho.isRunning).length;
   const run = (trabalho: Trabalho<Data>, work: () => Promise<void>): void => {
     work()
       .catch((error: unknown) => {
@@ -74,15 +77,15 @@ export function openTrabalhos<Data>({ log, now }: Pick<World, 'log' | 'now'>, wh
       });
   };
   return {
-    begin: async (municipio, quem, data) => {
-      if (taken() >= RUNNING_MAX) return undefined;
-      beginning += 1;
+    begin: async (municipio, quem, data, { id, em } = { id: randomUUID(), em: now() }) => {
+      if (taken() >= RUNNING_MAX || beginning.has(id)) return undefined;
+      beginning.add(id);
       const folder = await mkdtemp(path.join(tmpdir(), `${FOLDER}${process.pid}-`)).finally(() => {
-        beginning -= 1;
+        beginning.delete(id);
       });
       const stop = new AbortController();
-      const about = { municipio, quem, folder, em: now(), data, signal: stop.signal };
-      const trabalho = { id: randomUUID(), ...about, isRunning: true, hasFailed: false };
+      const about = { municipio, quem, folder, em, data, signal: stop.signal };
+      const trabalho = { id, ...about, isRunning: true, hasFailed: false };
       kept.set(trabalho.id, { trabalho, stop });
       setTimeout(() => void drop(trabalho.id), KEPT_MS).unref();
       return trabalho;

@@ -67,6 +67,8 @@ export type World = {
   readonly postAviso: PostAviso;
   /** Whether addresses of the own network, and addresses without TLS, get messages as well. */
   readonly avisosPrivados?: boolean;
+  /** Public address of the console, without a slash at its end. Undefined: unknown. */
+  readonly painelUrl?: string;
   /** Called after a row of a tenant was made due (a note, an event, a lot). The worker then need not wait for its next look. */
   readonly wake: (tenant: string) => void;
 };

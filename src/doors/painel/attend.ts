@@ -14,6 +14,7 @@ import { framePage } from '../../base/pages/frame.ts';
 import {
   asksForPart,
   cookiesOf,
+  keptCookie,
   PAGE_HEADERS,
   passingCookie,
   SESSION,
@@ -226,12 +227,12 @@ async function write(visit: Visit, visitor: Visitor | undefined, answer: Answer)
   // A new session replaces the one that the browser sent, even for another user.
   if ('token' in answer && answer.token && visitor) await endSessao(world, visitor.sessao.impressao);
   if ('goTo' in answer) {
-    const { goTo, recado, token, passing } = answer;
+    const { goTo, recado, token, passing, keep } = answer;
     // The next page belongs to the new session, if there is one.
     const next = recado !== undefined && token ? await readVisitor(world, token) : visitor;
     if (recado !== undefined && next !== undefined) await tellOnce(world, next, recado);
     if (asksForPart(request)) return { status: 200, headers: { ...PAGE_HEADERS, 'HX-Redirect': goTo }, body: '' };
-    const headers = { ...PAGE_HEADERS, ...sessionCookie(token), ...passingCookie(passing) };
+    const headers = { ...PAGE_HEADERS, ...sessionCookie(token), ...passingCookie(passing), ...keptCookie(keep) };
     // Browsers refuse to be redirected from a form to another site (form-action).
     if (request.method === 'POST' && !goTo.startsWith('/')) {
       return { status: 200, headers: { ...headers, Refresh: `0; url=${goTo}` }, body: OPENING };

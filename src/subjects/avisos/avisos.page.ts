@@ -13,7 +13,7 @@ import {
 import { MOTIVO_MAX } from '../../base/world/operator.ts';
 import { mayAs } from '../../base/world/papeis.ts';
 import { showDocumento } from '../../fiscal/chave.ts';
-import { type ItemMudado, MUDANCAS } from '../../fiscal/mudanca.ts';
+import { type ItemMudado, MES_FECHADO, MUDANCAS, SIGNIFICADO_DO_MES } from '../../fiscal/mudanca.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
 import { formTokenOf } from '../contas/entrada.ts';
 import {
@@ -93,12 +93,15 @@ function listed(call: InMunicipio, caption: string, rows: readonly WebhookPublic
 const KINDS: Readonly<Record<ItemMudado, string>> = { nota: 'Notas', evento: 'Eventos' };
 
 function kindBoxes(ticked: readonly string[]): Inserted {
-  return Object.entries(KINDS).map(([item, legend]) => {
+  const mes = [MES_FECHADO, html`<code>${MES_FECHADO}</code> ${SIGNIFICADO_DO_MES}`] as const;
+  const ofMes = boxes({ name: 'tipos', legend: 'Meses', choices: [mes], ticked });
+  const ofItems = Object.entries(KINDS).map(([item, legend]) => {
     const choices = MUDANCAS.filter((one) => one.item === item).map(
       ({ tipo, significado }) => [tipo, html`<code>${tipo}</code> ${withNames(significado)}`] as const,
     );
     return boxes({ name: 'tipos', legend, choices, ticked });
   });
+  return [...ofItems, ofMes];
 }
 
 type Filled = { readonly written: AvisoEscrito; readonly problems: Readonly<Record<string, string>> };

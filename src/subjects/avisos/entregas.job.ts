@@ -19,6 +19,8 @@ import {
   type Resultado,
   type Taken,
 } from './entregas.rows.ts';
+import type { MesContado } from './meses.rows.ts';
+import { readLineOfMes, tellMes } from './meses.ts';
 import { blocoOfOrdem } from './mudancas.rows.ts';
 import { mudancaPublica } from './mudancas.ts';
 import { AVISO_CONFIRMAR_S, AVISO_GUARDA_DIAS, AVISO_PARADO_MAX_S, AVISO_TENTATIVAS_S } from './tempos.ts';
@@ -125,7 +127,7 @@ async function tellAddress(
   const { tenant } = municipio;
   const due = await store.entregas.listDue(tenant, webhook, now(), MESSAGES_MAX);
   const lines = due.flatMap(({ mudanca }) => mudanca ?? []);
-  const known = await store.mudancas.resolve(tenant, lines);
+  const [known, meses] = await Promise.all([store.mudancas.resolve(tenant, lines), readMeses(world, tenant, lines)]);
   const resultados: Resultado[] = [];
   let { falhas } = webhook;
   let isGone = false;
@@ -143,7 +145,12 @@ async function tellAddress(
   const tellNota = async (ofNota: readonly EntregaDevida[]): Promise<void> => {
     for (const entrega of ofNota) {
       if (!mayGoOn()) return;
-      const aviso = avisoOf(tenant, entrega, known, webhook.documento);
+      const mes = entrega.mudanca === null ? undefined : readLineOfMes(entrega.mudanca);
+      const contado = mes === undefined ? undefined : meses.get(mes);
+      const aviso =
+        mes === undefined
+          ? avisoOf(tenant, entrega, known, webhook.documento)
+          : contado && tellMes(world, municipio, contado);
       const at = now();
       if (aviso === 'newer') {
         // The delivery stays for a process that knows the change, and later changes of the same note wait for it.
@@ -184,6 +191,18 @@ async function tellAddress(
   const deixado = turnAt === undefined ? left : { ...left, paradoAte: Math.max(turnAt, left.paradoAte ?? 0) };
   await store.entregas.settle(tenant, webhook, token, now(), resultados, deixado);
   return resultados.length;
+}
+
+/** The closed months that deliveries are about. */
+async function readMeses(
+  { store }: World,
+  tenant: string,
+  lines: readonly string[],
+): Promise<ReadonlyMap<number, MesContado>> {
+  const asked = lines.flatMap((line) => readLineOfMes(line) ?? []);
+  if (asked.length === 0) return new Map();
+  const found = await store.mesesFechados.list(tenant, Math.min(...asked));
+  return new Map(found.map((one) => [one.mes, one]));
 }
 
 const GONE = 410;

@@ -7,6 +7,7 @@ import { type Db, runTransaction } from '../../base/pg/open.ts';
 import type { PoolClient } from '../../base/pg/pg.ts';
 import { insertRows, unnestRows } from '../../base/pg/sql.ts';
 import type { Traced } from '../../base/traces/traces.ts';
+import { MES_FECHADO } from '../../fiscal/mudanca.ts';
 import { ALL_NOW, type EntregaRow, RAIZ, type Tentativa, tellWebhook, type WebhookRow } from './webhooks.rows.ts';
 
 /** One message at a time is tried after so many failures in a row. */
@@ -77,6 +78,27 @@ export async function insertEntregas(
   await client.query(INSERT(tenant, novas));
   const rung = [...new Set(novas.map(({ webhook }) => webhook))];
   await client.query(RING, [tenant, rung, new Date(now)]);
+}
+
+const LISTENING_MES = `select id from webhooks where tenant = $1 and ativo and documento = ''
+  and (tipos = '{}' or '${MES_FECHADO}' = any (tipos))`;
+
+/** The places of months are below those of changes, in their order, and above those of trials. */
+const BEFORE_CHANGES = -10_000_000;
+
+/** Writes the deliveries of a closed month (202611), in the transaction that closes it. A month waits for the one before it. */
+export async function insertEntregasDoMes(client: PoolClient, tenant: string, mes: number, now: number): Promise<void> {
+  const { rows } = await client.query<Pick<WebhookRow, 'id'>>(LISTENING_MES, [tenant]);
+  if (rows.length === 0) return;
+  const em = new Date(now).toISOString();
+  const place = { ordem: BEFORE_CHANGES + mes, nota: '0', mudanca: `mes ${mes}`, cursor: '' };
+  await client.query(
+    INSERT(
+      tenant,
+      rows.map(({ id }) => ({ webhook: id, em, ...place })),
+    ),
+  );
+  await client.query(RING, [tenant, rows.map(({ id }) => id), new Date(now)]);
 }
 
 /** An address that was taken. `segredos`: those that sign. */

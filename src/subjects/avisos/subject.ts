@@ -3,19 +3,26 @@ import type { StoreSetup } from '../../base/book/store.ts';
 import type { RowsOf, Subject } from '../subject.ts';
 
 const rows = async () => {
-  const [{ entregaStore }, { mudancaStore }, { webhookStore }] = await Promise.all([
+  const [{ entregaStore }, { mesFechadoStore }, { mudancaStore }, { webhookStore }] = await Promise.all([
     import('./entregas.rows.ts'),
+    import('./meses.rows.ts'),
     import('./mudancas.rows.ts'),
     import('./webhooks.rows.ts'),
   ]);
   return ({ pool }: StoreSetup) => {
-    return { mudancas: mudancaStore(pool), webhooks: webhookStore(pool), entregas: entregaStore(pool) };
+    return {
+      mudancas: mudancaStore(pool),
+      webhooks: webhookStore(pool),
+      entregas: entregaStore(pool),
+      mesesFechados: mesFechadoStore(pool),
+    };
   };
 };
 
 export default {
   rows,
   jobs: async () => (await import('./jobs.job.ts')).JOBS,
+  repeated: async () => (await import('./jobs.job.ts')).REPEATED,
   routes: async () => (await import('./webhooks.rest.ts')).ROTAS_DE_WEBHOOKS,
   shapes: async () => (await import('./webhooks.rest.ts')).WEBHOOK_SHAPES,
   pages: async () => (await import('./pages.page.ts')).AVISOS_PAGES,

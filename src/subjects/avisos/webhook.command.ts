@@ -16,7 +16,7 @@ import { columns, jsonText, printable, quoteArgument, shortMoment, tableLines } 
 import type { RegistryWorld } from '../../base/world/municipios.ts';
 import type { PorMao, Problem } from '../../base/world/operator.ts';
 import { maskDocumento, whyNoDocumento } from '../../fiscal/chave.ts';
-import { MUDANCAS } from '../../fiscal/mudanca.ts';
+import { MES_FECHADO, MUDANCAS, SIGNIFICADO_DO_MES } from '../../fiscal/mudanca.ts';
 import {
   cadastrarAviso,
   ensaiarAviso,
@@ -58,7 +58,14 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
       ...MOTIVO,
       ...JSON_OPTION,
     },
-    moreHelp: () => ['', 'Mudanças:', ...columns(MUDANCAS.map(({ tipo, significado }) => [tipo, significado]))],
+    moreHelp: () => [
+      '',
+      'Mudanças:',
+      ...columns([
+        ...MUDANCAS.map(({ tipo, significado }) => [tipo, significado] as const),
+        [MES_FECHADO, SIGNIFICADO_DO_MES],
+      ]),
+    ],
     run: cadastrar,
   },
   onOne('desligar', 'Deixa de avisar um endereço do município, que fica.', MOTIVO, (by, at) =>

@@ -6,7 +6,7 @@ import type { PoolClient } from '../../base/pg/pg.ts';
 import { insertRows } from '../../base/pg/sql.ts';
 import { inTurn } from '../../base/pg/turn.ts';
 import { raizOf } from '../../fiscal/chave.ts';
-import type { TipoMudanca } from '../../fiscal/mudanca.ts';
+import type { TipoDeAviso } from '../../fiscal/mudanca.ts';
 
 /** `documento`: empty if the address is the municipality's own. Moments in milliseconds. */
 export type NovoWebhook = {
@@ -14,7 +14,7 @@ export type NovoWebhook = {
   readonly documento: string;
   readonly url: string;
   /** Empty: all of them. */
-  readonly tipos: readonly TipoMudanca[];
+  readonly tipos: readonly TipoDeAviso[];
   readonly descricao: string | undefined;
   readonly segredo: Buffer;
   readonly criadoEm: number;
@@ -24,7 +24,7 @@ export type WebhookRow = {
   readonly id: string;
   readonly documento: string;
   readonly url: string;
-  readonly tipos: readonly TipoMudanca[];
+  readonly tipos: readonly TipoDeAviso[];
   readonly descricao: string | null;
   readonly ativo: boolean;
   /** It has not yet proved that it wants messages. */
@@ -117,7 +117,7 @@ export const CONTADAS_MAX = 10_000;
 
 type Change = {
   readonly url?: string | undefined;
-  readonly tipos?: readonly TipoMudanca[] | undefined;
+  readonly tipos?: readonly TipoDeAviso[] | undefined;
   readonly descricao?: string | undefined;
   readonly ativo?: boolean | undefined;
 };

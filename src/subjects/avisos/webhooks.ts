@@ -2,8 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import type { Municipio } from '../../base/book/municipios.ts';
 import { isoMoment } from '../../fiscal/moment.ts';
-import { TIPOS_MUDANCA, type TipoMudanca } from '../../fiscal/mudanca.ts';
+import { MES_FECHADO, TIPOS_DE_AVISO, TIPOS_MUDANCA, type TipoDeAviso } from '../../fiscal/mudanca.ts';
 import { makeSegredo, writeSegredo } from './assinatura.ts';
+import { readLineOfMes } from './meses.ts';
 import { CONTADAS_MAX, type EntregaRow, type EstadoEntrega, type Tentativa, type WebhookRow } from './webhooks.rows.ts';
 
 export { ESTADOS_ENTREGA } from './webhooks.rows.ts';
@@ -40,10 +41,15 @@ function readUrl(text: string): string | undefined {
   return isHttp && username === '' && password === '' && hostname !== '' ? href.replace(/#.*$/, '') : undefined;
 }
 
-const tipos: Campo<readonly TipoMudanca[]> = {
-  ...someOf(TIPOS_MUDANCA),
-  read: (value) => (value.kind === 'array' && value.items.length === 0 ? [] : someOf(TIPOS_MUDANCA).read(value)),
-};
+function anyOf(all: readonly TipoDeAviso[]): Campo<readonly TipoDeAviso[]> {
+  const some = someOf(all);
+  return { ...some, read: (value) => (value.kind === 'array' && value.items.length === 0 ? [] : some.read(value)) };
+}
+
+/** The kinds that an owner may choose: a party has no months. */
+function tiposOf(dono: Dono): Campo<readonly TipoDeAviso[]> {
+  return anyOf(dono === DO_MUNICIPIO ? TIPOS_DE_AVISO : TIPOS_MUDANCA);
+}
 
 const descricao: Campo<string> = {
   esperado: `um texto de até ${DESCRICAO_MAX} caracteres`,
@@ -58,8 +64,8 @@ const ativo: Campo<boolean> = {
   read: (value) => (value.kind === 'boolean' ? value.text === 'true' : undefined),
 };
 
-const CAMPOS_DO_NOVO = { url: required(url), tipos, descricao };
-const CAMPOS_DA_ALTERACAO = { url, tipos, descricao, ativo };
+const camposDoNovo = (dono: Dono) => ({ url: required(url), tipos: tiposOf(dono), descricao });
+const camposDaAlteracao = (dono: Dono) => ({ url, tipos: tiposOf(dono), descricao, ativo });
 
 /** States of an address: not yet proved, receiving messages, switched off. */
 export const ESTADOS_DO_ENDERECO = ['pendente', 'ativo', 'desligado'] as const;
@@ -70,7 +76,7 @@ export type WebhookPublico = {
   readonly id: string;
   readonly documento: string | null;
   readonly url: string;
-  readonly tipos: readonly TipoMudanca[];
+  readonly tipos: readonly TipoDeAviso[];
   readonly descricao: string | null;
   readonly ativo: boolean;
   readonly estado: EstadoDoEndereco;
@@ -111,7 +117,7 @@ export async function createWebhook(
   dono: Dono,
   body: Uint8Array,
 ): Promise<{ readonly webhook: WebhookPublico; readonly segredo: string } | Refused> {
-  const read = readCampos(body, CAMPOS_DO_NOVO);
+  const read = readCampos(body, camposDoNovo(dono));
   if ('faults' in read) return read;
   return refuseNeverTold(world, read.lidos.url) ?? addWebhook(world, municipio, dono, read.lidos);
 }
@@ -128,7 +134,7 @@ async function addWebhook(
   { store, now, wake }: AvisosWorld,
   municipio: Municipio,
   dono: Dono,
-  lidos: Lidos<typeof CAMPOS_DO_NOVO>,
+  lidos: Lidos<ReturnType<typeof camposDoNovo>>,
 ): Promise<{ readonly webhook: WebhookPublico; readonly segredo: string } | Refused> {
   const { tenant } = municipio;
   const id = `wh_${randomBytes(9).toString('base64url')}`;
@@ -173,7 +179,7 @@ export async function changeWebhook(
   { id, dono }: { readonly id: string; readonly dono: Dono },
   body: Uint8Array,
 ): Promise<WebhookPublico | 'not_found' | Refused> {
-  const read = readCampos(body, CAMPOS_DA_ALTERACAO);
+  const read = readCampos(body, camposDaAlteracao(dono));
   if ('faults' in read) return read;
   const refused = read.lidos.url === undefined ? undefined : refuseNeverTold(world, read.lidos.url);
   if (refused !== undefined) return refused;
@@ -266,7 +272,7 @@ export async function listEntregas(
 
 /** A delivery with its kind of change and its note. null: a trial, or the change was forgotten. */
 export type EntregaContada = EntregaPublica & {
-  readonly tipo: TipoMudanca | 'ensaio' | null;
+  readonly tipo: TipoDeAviso | 'ensaio' | null;
   readonly chave_acesso: string | null;
 };
 
@@ -282,10 +288,11 @@ export async function listEntregasContadas(
   const known = await world.store.mudancas.resolve(municipio.tenant, lines);
   const entregas = rows.map((row): EntregaContada => {
     const mudou = row.mudanca === null ? undefined : known.get(row.mudanca);
-    const tipo = mudou === undefined ? null : (mudou.tipo as TipoMudanca);
+    const tipo = mudou === undefined ? null : (mudou.tipo as TipoDeAviso);
+    const isOfMes = row.mudanca !== null && readLineOfMes(row.mudanca) !== undefined;
     return {
       ...entregaPublica(municipio, row),
-      tipo: row.mudanca === null ? 'ensaio' : tipo,
+      tipo: row.mudanca === null ? 'ensaio' : isOfMes ? MES_FECHADO : tipo,
       chave_acesso: mudou?.nota.chave_acesso ?? null,
     };
   });

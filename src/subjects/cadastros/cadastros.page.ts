@@ -215,11 +215,50 @@ async function removeSent(call: InMunicipio): Promise<Answer> {
   const nome = listaOf(call);
   if (nome === undefined) return NO_REGISTRO;
   const { world, slug, form: sent } = call;
-  const refused = await removeLine(world, nome, slug, sent.text('id'), byHand(call));
+  const [id, motivo] = [sent.text('id'), sent.text('motivo')];
+  const refused = await removeLine(
+    world,
+    nome,
+    slug,
+    { id, confirmado: sent.text('confirmado') === 'sim' },
+    byHand(call),
+  );
+  if (refused !== undefined && 'perguntas' in refused) {
+    const again = {
+      action: pathIn(slug, `/cadastros/retirar/${nome}`),
+      values: { id, motivo },
+      button: 'Retirar a linha assim mesmo',
+      back: pathIn(slug, `/cadastros/linha/${nome}`, { id }),
+    };
+    return { title: 'Retirar', here: HERE, status: 422, main: askAgain(call, refused.perguntas, again) };
+  }
   if (refused !== undefined) {
     return { title: 'Retirar', here: HERE, status: 409, main: notice('erro', refused.problem) };
   }
   return { goTo: pathIn(slug, listPath(nome)), recado: 'A linha foi retirada.' };
+}
+
+type Again = {
+  readonly action: string;
+  readonly values: Readonly<Record<string, string>>;
+  readonly button: string;
+  readonly back: string;
+};
+
+/** The questions about a grave change, and the form that makes it all the same. */
+export function askAgain(
+  { visitor }: InMunicipio,
+  perguntas: readonly string[],
+  { action, values, button, back }: Again,
+): Html {
+  return html`${perguntas.map((one) => notice('aviso', one))}${form({
+    action,
+    token: formTokenOf(visitor),
+    fields: carried(Object.entries({ ...values, confirmado: 'sim' })),
+    button,
+    isGrave: true,
+    beside: html` ${link(back, 'Voltar sem retirar')}`,
+  })}`;
 }
 
 async function undoSent(call: InMunicipio): Promise<Answer> {

@@ -119,3 +119,92 @@ describe('a list of services', () => {
     assert.equal(await linesOf(slug), 1);
   });
 });
+
+/** A sentence about all notes of the last days, of which some have these codes. */
+const refusedBy = (com: string, whose: string, codigo: string): RegExp =>
+  new RegExp(`${com}, 2 das 2 notas${whose} dos últimos 30 dias seriam recusadas: ${codigo} em 2\\.`);
+
+describe('a line that is removed', () => {
+  test('asks again where notes would have been refused without it, and not where none would', async () => {
+    const slug = await town(2);
+    const other = '002,Consultoria,170101,5.00,2020-01-01,';
+    assert.equal((await importList(slug, ['001,Análise,010101,,2020-01-01,', other])).code, 0);
+    const operadora = await enter(painel, await makeUsuario(painel, `ruth-${slug}`, { [slug]: 'operacao' }));
+    const remove = async (id: string, more = {}) => {
+      await operadora.open(`/m/${slug}/cadastros/linha/servicos?id=${encodeURIComponent(id)}`);
+      return operadora.send(`/m/${slug}/cadastros/retirar/servicos`, { id, motivo: 'engano', ...more });
+    };
+    const asked = await remove('001 2020-01-01');
+    assert.match(asked.html, refusedBy('Sem esta linha', '', 'E0310'));
+    assert.match(asked.html, /name="confirmado" value="sim"/);
+    assert.equal(await linesOf(slug), 2);
+    assert.match((await remove('002 2020-01-01')).html, /A linha foi retirada/);
+    assert.match((await remove('001 2020-01-01', { confirmado: 'sim' })).html, /A linha foi retirada/);
+    assert.equal(await linesOf(slug), 0);
+  });
+});
+
+describe('a provider', () => {
+  const PROVIDER = '11222333000181';
+  /** A town that asks for registration, with the provider of its two notes, and another one without notes. */
+  async function registered(): Promise<string> {
+    towns += 1;
+    const slug = `cadastro${towns}`;
+    await world.store.municipios.create({ tenant: slug, ambiente: 'homologacao', codigoIbge: '3550308' }, clock.now);
+    await pool.query('update municipios set exige_cadastro = true where tenant = $1', [slug]);
+    for (const [documento, nome] of [
+      [PROVIDER, 'Empresa Exemplo Ltda'],
+      ['11444777000161', 'Outra Ltda'],
+    ] as const) {
+      const made = await command(slug, 'cadastrar', documento, '--razao-social', nome);
+      assert.equal(made.code, 0, made.err);
+    }
+    for (let nota = 0; nota < 2; nota += 1) await issue(slug);
+    return slug;
+  }
+  const command = (slug: string, ...words: readonly string[]): Promise<Said> =>
+    nfseHere(['prestador', ...words, '--municipio', slug], pool, false, address, world.now);
+  const countOf = async (slug: string): Promise<number> =>
+    (await pool.query<{ n: number }>('select count(*)::int as n from prestadores where tenant = $1', [slug])).rows[0]!
+      .n;
+
+  test('that is removed says how many of its notes would have been refused, and goes once that is confirmed', async () => {
+    const slug = await registered();
+    const asked = await command(slug, 'retirar', PROVIDER, '--motivo', 'engano');
+    assert.equal(asked.code, 1);
+    assert.match(asked.err, refusedBy('Sem este cadastro', ' deste prestador', 'E101'));
+    assert.equal(await countOf(slug), 2);
+    const none = await command(slug, 'retirar', '11444777000161', '--motivo', 'engano');
+    assert.deepEqual([none.code, none.err], [0, '']);
+    const sure = await command(slug, 'retirar', PROVIDER, '--motivo', 'engano', '--confirmar');
+    assert.equal(sure.code, 0, sure.err);
+    assert.equal(await countOf(slug), 0);
+  });
+
+  test('in the console: its removal, and a change that its notes contradict, ask again', async () => {
+    const slug = await registered();
+    const operadora = await enter(painel, await makeUsuario(painel, `vera-${slug}`, { [slug]: 'operacao' }));
+    const at = `/m/${slug}/cadastros/prestador/${PROVIDER}`;
+    await operadora.open(at);
+    const removal = await operadora.send(`${at}/retirar`, { motivo: 'engano' });
+    assert.match(removal.html, refusedBy('Sem este cadastro', ' deste prestador', 'E101'));
+    assert.match(removal.html, /name="motivo" value="engano"/);
+    assert.match(removal.html, /<button class="grave">Retirar do cadastro assim mesmo<\/button>/);
+    await operadora.open(`${at}/alterar`);
+    const cells = { inscricao_municipal: '', razao_social: 'Empresa Exemplo Ltda', autorizado: 'nao' };
+    const change = await operadora.send(`${at}/alterar`, cells);
+    assert.match(change.html, refusedBy('Com esta mudança', ' deste prestador', 'E102'));
+    assert.match(change.html, /<button>Gravar assim mesmo<\/button>/);
+    assert.match(
+      (await operadora.send(`${at}/alterar`, { ...cells, autorizado: 'sim' })).html,
+      /O cadastro foi gravado/,
+    );
+    assert.match(
+      (await operadora.send(`${at}/alterar`, { ...cells, confirmado: 'sim' })).html,
+      /O cadastro foi gravado/,
+    );
+    await operadora.open(at);
+    assert.match((await operadora.send(`${at}/retirar`, { motivo: 'engano', confirmado: 'sim' })).html, /foi retirado/);
+    assert.equal(await countOf(slug), 1);
+  });
+});

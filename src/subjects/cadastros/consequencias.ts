@@ -1,11 +1,13 @@
 /**
- * The consequences of a changed list. The notes of the last days are judged again in the transaction that writes it, which is then
+ * The consequences of a changed list or provider. The notes of the last days are judged again in the transaction that writes it, which is then
  * undone (D-814). A note that today's list already judges so counts for nothing.
  */
 import { listasMantidas } from '../../base/book/listas.ts';
 import type { Municipio } from '../../base/book/municipios.ts';
 import type { NotaColumn } from '../../base/book/nota-columns.ts';
+import { prestadorStore } from '../../base/book/prestadores.ts';
 import type { Db } from '../../base/pg/open.ts';
+import type { PoolClient } from '../../base/pg/pg.ts';
 import type { RegistryWorld } from '../../base/world/municipios.ts';
 import { isJson } from '../../base/world/sent-documents.ts';
 import { formatDecimal } from '../../fiscal/decimal.ts';
@@ -30,23 +32,31 @@ type Outcome = { readonly codigos: readonly string[]; readonly issqn: string };
 
 type Changed = { readonly nota: NotaAchada; readonly outcome: Outcome };
 
-/** Sentences on the notes that the lists of `changed`, a connection with the changed rows, would have judged otherwise. */
+/** The change in words, and the one provider whose notes it is about; undefined: all of them. */
+export type Mudado = { readonly com: string; readonly prestador?: string };
+
+const LISTA: Mudado = { com: 'Com esta lista' };
+
+/** Sentences on the notes that the registers of `changed`, a connection with the changed rows, would have judged otherwise. */
 export async function foreseeNotas(
   world: RegistryWorld,
   municipio: Municipio,
-  changed: Db,
+  changed: PoolClient,
+  mudado = LISTA,
 ): Promise<readonly string[]> {
   const { tenant } = municipio;
-  const recent = { de: world.now() - DAYS * DAY_MS };
+  const recent = { de: world.now() - DAYS * DAY_MS, prestador: mudado.prestador };
+  const db = changed as unknown as Db;
   const [{ notas }, { notas: all, isWhole }] = await Promise.all([
     world.store.busca.buscar(tenant, recent, NOTAS_MAX),
     world.store.busca.contar(tenant, recent, COUNTED_MAX),
   ]);
-  const mantidas = listasMantidas(changed);
+  const mantidas = listasMantidas(db);
   const store = {
     ...world.store,
-    cadastros: cadastroStore(changed, mantidas),
-    servicos: servicoStore(changed, mantidas),
+    cadastros: cadastroStore(db, mantidas),
+    servicos: servicoStore(db, mantidas),
+    prestadores: { ...world.store.prestadores, ...prestadorStore(db) },
   };
   const end = performance.now() + JUDGED_MAX_MS;
   const differ: Changed[] = [];
@@ -57,7 +67,8 @@ export async function foreseeNotas(
     differ.push(...outcomes.flatMap((outcome, at) => (outcome === undefined ? [] : [{ nota: some[at]!, outcome }])));
     judged += some.length;
   }
-  return describe(differ, judged, `${isWhole ? '' : 'mais de '}${groupDigits(all)}`, judged === all);
+  const of = { judged, all: `${isWhole ? '' : 'mais de '}${groupDigits(all)}`, isAll: judged === all };
+  return describe(differ, of, mudado);
 }
 
 const COUNTED_MAX = 100_000;
@@ -75,7 +86,7 @@ async function judgeStored(
     const sent = isJson(body)
       ? ({ kind: 'json', body, assinatura: undefined } as const)
       : ({ kind: 'xml', body } as const);
-    const judged = await judgeAgain(by, municipio, sent, +nota.data_emissao);
+    const judged = await judgeAgain(by, municipio, sent, +nota.data_emissao, true);
     if ('faults' in judged) return { codigos: [...new Set(judged.faults.map(({ codigo }) => codigo))], issqn: '' };
     const { vISSQN } = judged.amounts;
     return { codigos: [], issqn: vISSQN === undefined ? '' : formatDecimal(vISSQN) };
@@ -87,21 +98,28 @@ async function judgeStored(
   return isSame ? undefined : after;
 }
 
-function describe(differ: readonly Changed[], judged: number, all: string, isAll: boolean): readonly string[] {
+type Judged = { readonly judged: number; readonly all: string; readonly isAll: boolean };
+
+function describe(
+  differ: readonly Changed[],
+  { judged, all, isAll }: Judged,
+  { com, prestador }: Mudado,
+): readonly string[] {
   const refused = differ.filter(({ outcome }) => outcome.codigos.length > 0);
   const reckoned = differ.filter(({ outcome }) => outcome.codigos.length === 0);
+  const whose = prestador === undefined ? '' : ' deste prestador';
   const which = isAll
-    ? `das ${all} notas dos últimos ${DAYS} dias`
-    : `das ${groupDigits(judged)} mais novas das ${all} notas dos últimos ${DAYS} dias`;
+    ? `das ${all} notas${whose} dos últimos ${DAYS} dias`
+    : `das ${groupDigits(judged)} mais novas das ${all} notas${whose} dos últimos ${DAYS} dias`;
   return [
     ...(refused.length === 0
       ? []
       : [
-          `Com esta lista, ${groupDigits(refused.length)} ${which} seriam recusadas: ${countCodes(refused)}. ${nameOf(refused)}`,
+          `${com}, ${groupDigits(refused.length)} ${which} seriam recusadas: ${countCodes(refused)}. ${nameOf(refused)}`,
         ]),
     ...(reckoned.length === 0
       ? []
-      : [`Com esta lista, ${groupDigits(reckoned.length)} ${which} teriam outro ISSQN. ${nameOf(reckoned)}`]),
+      : [`${com}, ${groupDigits(reckoned.length)} ${which} teriam outro ISSQN. ${nameOf(reckoned)}`]),
   ];
 }
 

@@ -9,7 +9,9 @@ import { needOpen } from '../../base/world/fechado.ts';
 import { municipioNamed, type RegistryWorld } from '../../base/world/municipios.ts';
 import type { PorMao, Problem } from '../../base/world/operator.ts';
 import { bareDocumento } from '../../fiscal/chave.ts';
+import { foreseeNotas, type Mudado } from './consequencias.ts';
 import { describeRecusada, lineOf, type Reading } from './import-csv.ts';
+import type { Perguntas } from './prestadores.ts';
 import type { PrestadorListado } from './procurar-prestadores.rows.ts';
 import { type Mudanca, REGISTROS, type RegistroNome } from './registros.ts';
 
@@ -125,14 +127,14 @@ const MEANWHILE =
   'Enquanto isto estava aberto alguém mudou este cadastro. Nada foi gravado: volte à lista e altere de novo.';
 const MOVED = 'O que identifica a linha não se altera. Cadastre outra, e retire esta.';
 
-/** Deletes a line. */
+/** Deletes a line. `confirmado`: the questions about the notes that its absence would have refused are answered. */
 export async function removeLine(
   world: RegistryWorld,
   nome: Exclude<RegistroNome, 'prestadores'>,
   slug: string,
-  id: string,
+  { id, confirmado }: { readonly id: string; readonly confirmado: boolean },
   by: PorMao,
-): Promise<Problem | undefined> {
+): Promise<Problem | Perguntas | undefined> {
   const municipio = await municipioNamed(world, slug);
   needOpen(municipio);
   const line = (await linesOf(world, nome, slug)).find((one) => one.id === id);
@@ -140,6 +142,13 @@ export async function removeLine(
   const ato = { acao: 'retirada', chave: `${nome} ${id}`, antes: line.cells, depois: undefined };
   const [{ table }] = REGISTROS[nome].tables;
   const values = Object.fromEntries(keyOf(nome).map((column) => [column, line.cells[column]!]));
+  // The correlation judges no note.
+  if (!confirmado && nome !== 'correlacao') {
+    const perguntas = await world.store.importacoes.probeWithout(municipio.tenant, table, values, (client) =>
+      foreseeNotas(world, municipio, client, { com: 'Sem esta linha' }),
+    );
+    if (perguntas.length > 0) return { perguntas };
+  }
   await world.store.importacoes.removeRow(municipio.tenant, table, values, actOf(nome, ato, by, world.now()));
   return undefined;
 }
@@ -149,14 +158,14 @@ export type PeriodoEscrito = { readonly inicio: string; readonly fim: string };
 
 /**
  * Stores an establishment. `isNew`: an existing one is refused; otherwise a missing one is refused. `periods`: replace all periods of the
- * document; undefined: they stay.
+ * document; undefined: they stay. `confirmado`: the questions about the notes of a changed one are answered.
  */
 export async function savePrestador(
   world: RegistryWorld,
   slug: string,
   cells: Celulas,
   periods: readonly PeriodoEscrito[] | undefined,
-  isNew: boolean,
+  { isNew, confirmado }: { readonly isNew: boolean; readonly confirmado: boolean },
   by: PorMao,
 ): Promise<ProblemasDaLinha | undefined> {
   const { tenant } = await municipioNamed(world, slug);
@@ -184,7 +193,8 @@ export async function savePrestador(
       ...(periods && { simples: written.map(({ inicio, fim }) => `${inicio} a ${fim}`).join('; ') }),
     },
   };
-  return storeLines(world, 'prestadores', slug, lines, { ato, by, confirmado: true });
+  const mudado = { com: 'Com esta mudança', prestador: documento };
+  return storeLines(world, 'prestadores', slug, lines, { ato, by, mudado, confirmado: isNew || confirmado });
 }
 
 const ADDRESS = ['logradouro', 'numero', 'complemento', 'bairro', 'cep'] as const;
@@ -241,6 +251,8 @@ type Storing = {
   readonly ato: AtoDeLinha;
   readonly by: PorMao;
   readonly isMeant?: (mudanca: Mudanca) => boolean;
+  /** The change is foreseen for the notes of one provider; undefined: the register asks its own questions. */
+  readonly mudado?: Mudado;
   readonly confirmado: boolean;
 };
 
@@ -249,7 +261,7 @@ async function storeLines(
   nome: RegistroNome,
   slug: string,
   lines: readonly Celulas[],
-  { ato, by, isMeant = () => true, confirmado }: Storing,
+  { ato, by, isMeant = () => true, mudado, confirmado }: Storing,
 ): Promise<ProblemasDaLinha | undefined> {
   const municipio = await municipioNamed(world, slug);
   needOpen(municipio);
@@ -263,7 +275,11 @@ async function storeLines(
     if (refused !== undefined) return { problems: { '': `${describeRecusada(refused).motivo}.` } };
     const { mudancas, marca } = await staging.rehearse();
     if (!mudancas.every(isMeant)) return { problems: { '': MEANWHILE } };
-    const perguntas = confirmado ? [] : ((await prepared.reading.ask?.(staging)) ?? []);
+    const ask = async (): Promise<readonly string[]> =>
+      mudado === undefined
+        ? ((await prepared.reading.ask?.(staging)) ?? [])
+        : staging.probe((client) => foreseeNotas(world, municipio, client, mudado));
+    const perguntas = confirmado ? [] : await ask();
     if (perguntas.length > 0) return { problems: {}, perguntas };
     const atos = () => [actOf(nome, ato, by, world.now())];
     try {

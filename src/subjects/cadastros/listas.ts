@@ -6,7 +6,6 @@
 import type { ContagemLista, Entrada, Linha } from '../../base/book/listas.ts';
 import type { Municipio } from '../../base/book/municipios.ts';
 import type { Staging } from '../../base/book/staging.ts';
-import type { Db } from '../../base/pg/open.ts';
 import { municipioNamed, type RegistryWorld } from '../../base/world/municipios.ts';
 import { CTRIBMUN } from '../../fiscal/aliquota.ts';
 import { type Decimal, parseDecimal } from '../../fiscal/decimal.ts';
@@ -38,7 +37,7 @@ export function prepareLista(world: RegistryWorld, nome: ListaNome, municipio: M
       for (const { linhas } of seen) linhas.delete(linha);
     },
     ask: async (staging: Pick<Staging<Entrada, unknown>, 'probe'>): Promise<readonly string[]> => [
-      ...(await staging.probe((client) => foreseeNotas(world, municipio, client as unknown as Db))),
+      ...(await staging.probe((client) => foreseeNotas(world, municipio, client))),
       ...seen.flatMap(({ isPergunta, diz, linhas }) =>
         isPergunta && linhas.size > 0 ? [diz(groupDigits(linhas.size))] : [],
       ),

@@ -26,6 +26,9 @@ const MOTIVO = { motivo: { takes: 'TEXTO', help: 'por quê; fica no histórico d
 const INSCRICAO = {
   inscricao: { takes: 'INSCRIÇÃO', help: 'só o estabelecimento com esta inscrição (sem ela: todos)' },
 };
+const CONFIRMAR = {
+  confirmar: { help: 'faz também o que teria recusado ou mudado notas dos últimos 30 dias' },
+} as const;
 const WHICH = 'em que cadastro procurar';
 
 /** The option of each column that a command may change by hand. */
@@ -78,7 +81,7 @@ export const PRESTADOR_COMMANDS: readonly Command[] = [
     name: 'prestador alterar',
     arguments: 'DOCUMENTO',
     summary: 'Altera o que o cadastro diz de um prestador; o que não é indicado fica.',
-    options: { ...MUNICIPIO, ...SAID, ...MOTIVO },
+    options: { ...MUNICIPIO, ...SAID, ...MOTIVO, ...CONFIRMAR },
     run: (world, values, [documento]) =>
       inMunicipio(world, values, WHICH, (slug) => salvar(world, values, slug, documento!, false)),
   },
@@ -179,7 +182,9 @@ function salvar(world: CliWorld, values: Values, slug: string, documento: string
       return text === undefined ? [] : [[column, text]];
     });
     const cells = { documento, inscricao_municipal: '', ...Object.fromEntries(written) };
-    const refused = await savePrestador(registry, slug, cells, periods, isNew, byHand(values));
+    const asked = { isNew, confirmado: values['confirmar'] === true };
+    const refused = await savePrestador(registry, slug, cells, periods, asked, byHand(values));
+    if (refused?.perguntas !== undefined) return askToConfirm(world, refused.perguntas);
     if (refused !== undefined) {
       const lines = Object.entries(refused.problems).map(([column, problem]) => {
         const option = OPTION_OF.get(column);
@@ -192,6 +197,10 @@ function salvar(world: CliWorld, values: Values, slug: string, documento: string
     world.out(`Prestador ${isNew ? 'cadastrado' : 'alterado'}.\n`);
     return mostrar(world, {}, slug, documento);
   });
+}
+
+function askToConfirm(world: CliWorld, perguntas: readonly string[]): number {
+  return refuseAsked(world, `Nada foi feito.\n${perguntas.join('\n')}\nSe é isto mesmo: --confirmar.`);
 }
 
 /** Undefined: no period is given, and those of the register stay. A sentence: one of them cannot be read. */
@@ -215,12 +224,14 @@ function operate(acao: AcaoDePrestador, summary: string, done: string): Command 
     name: `prestador ${acao}`,
     arguments: 'DOCUMENTO',
     summary,
-    options: { ...MUNICIPIO, ...INSCRICAO, ...MOTIVO },
+    options: { ...MUNICIPIO, ...INSCRICAO, ...MOTIVO, ...(acao === 'retirar' ? CONFIRMAR : {}) },
     run: (world, values, [documento]) =>
       inMunicipio(world, values, WHICH, (slug) =>
         world.registry(async (registry) => {
           const alvo = { documento: documento!, inscricao: textOf(values, 'inscricao') };
-          const made = await operatePrestador(registry, slug, alvo, acao, byHand(values));
+          const asked = { acao, confirmado: values['confirmar'] === true };
+          const made = await operatePrestador(registry, slug, alvo, asked, byHand(values));
+          if ('perguntas' in made) return askToConfirm(world, made.perguntas);
           if ('problem' in made) return refuseAsked(world, `Nada foi feito. ${made.problem}`);
           world.out(`${maskDocumento(documento!.replace(/\W/g, '').toUpperCase())} ${done}.\n`);
           return 0;

@@ -20,7 +20,7 @@ import { type Html, html } from '../../published/site/page-shell.ts';
 import { actsTable } from '../auditoria/trilha.page.ts';
 import { listTrilha } from '../auditoria/trilha.ts';
 import { formTokenOf } from '../contas/entrada.ts';
-import { columnFields, HERE, searchForm, wholeActions } from './cadastros.page.ts';
+import { askAgain, columnFields, HERE, searchForm, wholeActions } from './cadastros.page.ts';
 import { savePrestador } from './editar.ts';
 import { type AcaoDePrestador, listPrestadores, operatePrestador, type PrestadorListado } from './prestadores.ts';
 import { REGISTROS } from './registros.ts';
@@ -179,7 +179,14 @@ const operate = (acao: AcaoDePrestador): Row =>
     const { world, slug, params, form: sent } = call;
     const chosen = sent.text('inscricao');
     const alvo = { documento: params['documento']!, inscricao: chosen === '' ? undefined : chosen.slice(1) };
-    const done = await operatePrestador(world, slug, alvo, acao, byHand(call));
+    const asked = { acao, confirmado: sent.text('confirmado') === 'sim' };
+    const done = await operatePrestador(world, slug, alvo, asked, byHand(call));
+    if ('perguntas' in done) {
+      const at = pathIn(slug, pathOf(params['documento']!));
+      const values = { inscricao: chosen, motivo: sent.text('motivo') };
+      const again = { action: `${at}/${acao}`, values, button: `${ACOES[acao].nome} assim mesmo`, back: at };
+      return { title: ACOES[acao].nome, here: HERE, status: 422, main: askAgain(call, done.perguntas, again) };
+    }
     if ('problem' in done) return onePage(call, done.problem);
     const goTo = pathIn(slug, acao === 'retirar' ? PATH : pathOf(params['documento']!));
     return { goTo, recado: ACOES[acao].feito };
@@ -198,6 +205,7 @@ const PERIODS = 'simples';
 /** The problems of a form, the values stored now, and the changes of others meanwhile. */
 type Shown = {
   readonly problems?: Readonly<Record<string, string>>;
+  readonly perguntas?: readonly string[];
   readonly stored?: Filled | undefined;
   readonly overtaken?: readonly Overtaken[];
 };
@@ -241,7 +249,7 @@ function editPage(
   { slug, visitor }: InMunicipio,
   { cells, periods }: Filled,
   isNew: boolean,
-  { problems = {}, stored, overtaken = [] }: Shown = {},
+  { problems = {}, perguntas = [], stored, overtaken = [] }: Shown = {},
 ): PageShown {
   const spare = Array.from({ length: SPARE }, () => ['', ''] as const);
   const wrong = Object.keys(problems).length > 0;
@@ -250,12 +258,12 @@ function editPage(
   return {
     title: isNew ? 'Novo prestador' : `Alterar ${cells['razao_social']}`,
     here: HERE,
-    ...(wrong ? { status: 422 } : overtaken.length > 0 ? { status: 409 } : {}),
-    main: html`${tellOvertaken(overtaken, (name) => (name === PERIODS ? 'Simples Nacional' : describeColumn('prestadores', name).label))}${wrong ? notice('erro', problems[''] ?? 'Nada foi gravado. Veja o que está errado em cada campo.') : undefined}${form(
+    ...(wrong || perguntas.length > 0 ? { status: 422 } : overtaken.length > 0 ? { status: 409 } : {}),
+    main: html`${tellOvertaken(overtaken, (name) => (name === PERIODS ? 'Simples Nacional' : describeColumn('prestadores', name).label))}${wrong ? notice('erro', problems[''] ?? 'Nada foi gravado. Veja o que está errado em cada campo.') : undefined}${perguntas.map((one) => notice('aviso', one))}${form(
       {
         action: pathIn(slug, action),
         token: formTokenOf(visitor),
-        fields: html`${stored === undefined ? undefined : carrySeen(seenOf(stored))}${
+        fields: html`${stored === undefined ? undefined : carrySeen(seenOf(stored))}${perguntas.length > 0 ? carried([['confirmado', 'sim']]) : undefined}${
           isNew
             ? undefined
             : html`${carried(fixed.map((column) => [column, cells[column]!]))}<p>${showDocumento(cells['documento']!)}${cells['inscricao_municipal'] === '' ? '' : `, inscrição ${cells['inscricao_municipal']}`}</p>`
@@ -269,7 +277,7 @@ ${PERIOD_COLUMNS.flatMap((column) => (problems[column] === undefined ? [] : [htm
     html`<div class="filtros">${field({ name: 'simples_inicio', label: 'De', type: 'date', value: inicio, of: String(place) })}${field({ name: 'simples_fim', label: 'Até', type: 'date', value: fim, of: String(place) })}</div>`,
 )}</fieldset>
 ${field({ name: 'motivo', label: 'Motivo', help: 'Fica no histórico do prestador.' })}`,
-        button: 'Gravar',
+        button: perguntas.length > 0 ? 'Gravar assim mesmo' : 'Gravar',
         beside: html` ${link(pathIn(slug, isNew ? PATH : pathOf(cells['documento']!)), 'Voltar')}`,
       },
     )}`,
@@ -306,9 +314,9 @@ const save =
       };
       return editPage(call, shown, false, { stored, overtaken });
     }
-    const refused = await savePrestador(world, slug, cells, periods, isNew, byHand(call));
-    if (refused !== undefined)
-      return editPage(call, { ...filled, cells }, isNew, { problems: refused.problems, stored });
+    const asked = { isNew, confirmado: call.form.text('confirmado') === 'sim' };
+    const refused = await savePrestador(world, slug, cells, periods, asked, byHand(call));
+    if (refused !== undefined) return editPage(call, { ...filled, cells }, isNew, { ...refused, stored });
     const documento = cells['documento']!.replace(/[\s./-]/g, '').toUpperCase();
     return { goTo: pathIn(slug, pathOf(documento)), recado: 'O cadastro foi gravado.' };
   };

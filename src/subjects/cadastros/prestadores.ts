@@ -7,6 +7,7 @@ import { bareDocumento, whyNoDocumento } from '../../fiscal/chave.ts';
 import { bareIm, type Prestador } from '../../fiscal/facts.ts';
 import { listFileColumns } from '../../fiscal/registers.ts';
 import { wordsOf } from '../../fiscal/words.ts';
+import { foreseeNotas } from './consequencias.ts';
 import type { PrestadorListado } from './procurar-prestadores.rows.ts';
 
 export type { PrestadorListado } from './procurar-prestadores.rows.ts';
@@ -16,6 +17,9 @@ export type BuscaDePrestador = {
   readonly texto?: string | undefined;
   readonly autorizado?: boolean | undefined;
 };
+
+/** Questions that must be answered before a change is made. */
+export type Perguntas = { readonly perguntas: readonly string[] };
 
 const PAGE = 50;
 /** Providers read at a time for an export. */
@@ -81,15 +85,16 @@ export type AcaoDePrestador = keyof typeof ACOES;
 
 /**
  * Blocks a provider, unblocks it, or deletes it from the register. DPS of a blocked provider are answered E102, within seconds in every
- * process; those of a deleted one E101. Issued notes stay. Returns the number of establishments.
+ * process; those of a deleted one E101. Issued notes stay. Returns the number of establishments. `confirmado`: the questions about the notes
+ * of a deleted one are answered.
  */
 export async function operatePrestador(
   world: RegistryWorld,
   slug: string,
   { documento: given, inscricao }: Alvo,
-  acao: AcaoDePrestador,
+  { acao, confirmado }: { readonly acao: AcaoDePrestador; readonly confirmado: boolean },
   by: PorMao,
-): Promise<{ readonly estabelecimentos: number } | Problem> {
+): Promise<{ readonly estabelecimentos: number } | Problem | Perguntas> {
   const municipio = await municipioNamed(world, slug);
   needOpen(municipio);
   const documento = bareDocumento(given);
@@ -108,6 +113,13 @@ export async function operatePrestador(
   } as const;
   const alvo = { documento, inscricao: inscricao === undefined ? undefined : bareIm(inscricao) };
   const { store } = world;
+  if (autorizado === undefined && !confirmado) {
+    const mudado = { com: 'Sem este cadastro', prestador: documento };
+    const perguntas = await store.prestadores.probeWithout(municipio.tenant, alvo, (client) =>
+      foreseeNotas(world, municipio, client, mudado),
+    );
+    if (perguntas.length > 0) return { perguntas };
+  }
   const count =
     autorizado === undefined
       ? await store.prestadores.remove(municipio.tenant, alvo, ato)

@@ -1,6 +1,7 @@
 /** The registry of providers for its operator: pages of a search, and changes of single providers. */
 import { insertAtos, type NovoAto } from '../../base/book/atos.ts';
 import { folhasApagadas, insertEntrada, insertRegistradas, takeAway } from '../../base/book/auditoria-entradas.ts';
+import { probeChange } from '../../base/book/importacoes.ts';
 import { lockRegistry } from '../../base/book/staging.ts';
 import { type Db, runTransaction } from '../../base/pg/open.ts';
 import type { PoolClient } from '../../base/pg/pg.ts';
@@ -74,18 +75,26 @@ export function procuraPrestadorStore(pool: Db) {
       }),
     /** Deletes them from the register; the periods of the Simples are deleted with the last establishment of a document. */
     remove: (tenant: string, of: EstabelecimentosDe, ato: NovoAto): Promise<number> =>
-      act(tenant, ato, async (client) => {
-        type Removed = { readonly item: string };
-        const taken = takeAway('prestadores', `delete from prestadores t where ${WHICH}`);
-        const { rows } = await client.query<Removed>(taken, [tenant, of.documento, of.inscricao]);
-        const periods = takeAway(
-          'simples_nacional',
-          `delete from simples_nacional t where tenant = $1 and documento = $2
-          and not exists (select 1 from prestadores p where p.tenant = $1 and p.documento = $2)`,
-        );
-        const { rows: ended } = await client.query<Removed>(periods, [tenant, of.documento]);
-        await insertEntrada(client, tenant, folhasApagadas([...rows, ...ended]));
-        return rows.length;
-      }),
+      act(tenant, ato, (client) => removeEstablishments(client, tenant, of)),
+    /** Shows the register without them to `look`; nothing is deleted. */
+    probeWithout: <Seen>(
+      tenant: string,
+      of: EstabelecimentosDe,
+      look: (client: PoolClient) => Promise<Seen>,
+    ): Promise<Seen> => probeChange(pool, tenant, (client) => removeEstablishments(client, tenant, of), look),
   };
+}
+
+async function removeEstablishments(client: PoolClient, tenant: string, of: EstabelecimentosDe): Promise<number> {
+  type Removed = { readonly item: string };
+  const taken = takeAway('prestadores', `delete from prestadores t where ${WHICH}`);
+  const { rows } = await client.query<Removed>(taken, [tenant, of.documento, of.inscricao]);
+  const periods = takeAway(
+    'simples_nacional',
+    `delete from simples_nacional t where tenant = $1 and documento = $2
+      and not exists (select 1 from prestadores p where p.tenant = $1 and p.documento = $2)`,
+  );
+  const { rows: ended } = await client.query<Removed>(periods, [tenant, of.documento]);
+  await insertEntrada(client, tenant, folhasApagadas([...rows, ...ended]));
+  return rows.length;
 }

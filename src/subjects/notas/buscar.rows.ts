@@ -41,6 +41,8 @@ export type Filtros = {
   readonly regime?: string | undefined;
   /** A decimal text, or `nenhuma`. */
   readonly aliquota?: string | undefined;
+  /** Code of a type of events, one of which is processed. */
+  readonly evento?: string | undefined;
   readonly serie?: string | undefined;
   readonly numero?: string | undefined;
   readonly ordem?: (typeof ORDENS)[number] | undefined;
@@ -138,6 +140,9 @@ const CONDITIONS: { readonly [Name in Criterio]: Condition<Name> } = {
   regime: (regime, statement) => (regime === SEM_CLASSE ? 'n.regime is null' : equals('regime')(regime, statement)),
   aliquota: (aliquota, statement) =>
     aliquota === NENHUMA ? 'n.aliquota_issqn is null' : `n.aliquota_issqn = ${statement.value(aliquota)}::numeric`,
+  evento: (tipo, statement) =>
+    `exists (select from eventos e where e.tenant = $1 and e.nota = n.id and e.estado = 'processado'
+      and e.codigo_tipo_evento = ${statement.value(tipo)})`,
   serie: equals('serie_dps'),
   numero: (numero, statement) => `n.numero_dps = ${statement.value(numero)}::bigint`,
 };

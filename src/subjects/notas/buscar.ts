@@ -22,6 +22,9 @@ export type CampoDaBusca = 'q' | NomeDeFiltro;
 
 export const CAMPOS_DA_BUSCA: readonly CampoDaBusca[] = ['q', ...NOMES_DE_FILTROS];
 
+/** Fields of an address that name a place in the result: the page after a note, or the one before it. */
+export const CAMPOS_DO_LUGAR = ['depois', 'antes'] as const;
+
 /** A search as the user wrote it; an empty text sets no criterion. */
 export type BuscaEscrita = Readonly<Record<CampoDaBusca, string>>;
 
@@ -57,6 +60,40 @@ export async function searchNotas(
   max = PAGINA_DE_NOTAS,
 ): Promise<PaginaDeNotas | { readonly problems: ProblemasDaBusca }> {
   return searchNotasOf(world, await municipioNamed(world, slug), busca, { depois, max });
+}
+
+/** `anterior`: end of the page before; undefined: this is the first page. */
+type PaginaComVolta = PaginaDeNotas & { readonly anterior: string | undefined };
+
+type LugarPedido = { readonly [Name in (typeof CAMPOS_DO_LUGAR)[number]]?: string | undefined };
+
+/** A page of a search with the ways on and back, or its problems by field. */
+export async function searchPagina(
+  world: BuscaWorld,
+  slug: string,
+  busca: BuscaEscrita,
+  { depois, antes }: LugarPedido,
+): Promise<PaginaComVolta | { readonly problems: ProblemasDaBusca }> {
+  if (readLugar(antes) === undefined) {
+    const found = await searchNotas(world, slug, busca, depois);
+    if ('problems' in found) return found;
+    const isFirst = readLugar(depois) === undefined;
+    return { ...found, anterior: isFirst ? undefined : (placeAt(found.notas[0]) ?? depois) };
+  }
+  const backwards = { ...busca, ordem: busca.ordem === 'antigas' ? '' : 'antigas' };
+  const found = await searchNotas(world, slug, backwards, antes, PAGINA_DE_NOTAS + 1);
+  if ('problems' in found) return found;
+  // Fewer notes than a page are the beginning of the first one.
+  if (found.notas.length <= PAGINA_DE_NOTAS && found.seguinte === undefined) {
+    return searchPagina(world, slug, busca, {});
+  }
+  const notas = found.notas.slice(0, PAGINA_DE_NOTAS).reverse();
+  const anterior = found.notas.length > PAGINA_DE_NOTAS ? placeAt(notas[0]) : found.seguinte;
+  return { ...found, notas, anterior, seguinte: placeAt(notas.at(-1)) ?? antes, procuradoAte: undefined };
+}
+
+function placeAt(nota: NotaAchada | undefined): string | undefined {
+  return nota && writeLugar({ mes: nota.mes, em: +nota.data_emissao, id: nota.id });
 }
 
 /** The count of a search as a page shows it: beyond this it says that there are more. */

@@ -1,6 +1,6 @@
 /** Exports of a search, which their author follows, cancels and downloads. */
 
-import { link, notice, table, tokenField } from '../../base/pages/fields.ts';
+import { field, link, notice, table, tokenField } from '../../base/pages/fields.ts';
 import { type Answer, forRole, type InMunicipio, type PageShown, pathIn, type Row } from '../../base/pages/visit.ts';
 import { TOO_MANY } from '../../base/world/trabalhos.ts';
 import { groupDigits } from '../../fiscal/group-digits.ts';
@@ -10,16 +10,20 @@ import { formTokenOf } from '../contas/entrada.ts';
 import { type BuscaEscrita, CAMPOS_DA_BUSCA } from './buscar.ts';
 import {
   beginExport,
+  discardExport,
   type Exportacao,
   type Exportacoes,
   FORMATOS,
   type FormatoDeExportacao,
   readExport,
+  resumeExports,
+  streamMes,
 } from './exportar.ts';
 import { FILTROS } from './filtros.ts';
 
 const HERE = 'notas';
 const PATH = '/exportacoes';
+const MES_PATH = '/mes/notas';
 
 /** Names of the formats on buttons. */
 export const NOMES_DE_FORMATO: Readonly<Record<FormatoDeExportacao, string>> = {
@@ -53,15 +57,32 @@ const NO_EXPORT: PageShown = {
   title: 'Exportação',
   here: HERE,
   status: 404,
-  main: html`<p>Esta exportação não existe mais: fica por uma hora, e acaba com o serviço. Faça a busca e peça outra.</p>`,
+  main: html`<p>Esta exportação não existe mais: fica por uma hora. Faça a busca e peça outra.</p>`,
 };
 
-function findOwn({ world, slug, visitor, params }: InMunicipio): Exportacao | undefined {
-  return world.exportacoes.find(slug, visitor.conta.login, params['id']!);
+/** The export that the address names; one that ended with its process begins anew, or waits for room. */
+async function findOwn({ world, slug, visitor, params }: InMunicipio): Promise<Exportacao | 'waiting' | undefined> {
+  const { login } = visitor.conta;
+  const id = params['id']!;
+  const known = world.exportacoes.find(slug, login, id);
+  if (known !== undefined) return known;
+  const waiting = await resumeExports(world, slug, login);
+  return waiting.includes(id) ? 'waiting' : world.exportacoes.find(slug, login, id);
 }
 
-function listPage(call: InMunicipio): PageShown {
+const WAITING: PageShown = {
+  title: 'Exportação',
+  here: HERE,
+  refreshS: 2,
+  main: notice(
+    'aviso',
+    'O serviço recomeçou, e esta exportação espera a vez de ser refeita. Esta página se renova sozinha.',
+  ),
+};
+
+async function listPage(call: InMunicipio): Promise<PageShown> {
   const { world, slug, visitor } = call;
+  await resumeExports(world, slug, visitor.conta.login);
   const own = world.exportacoes.list(slug, visitor.conta.login);
   const rows = own.map((one): readonly Inserted[] => [
     link(pathIn(slug, `${PATH}/${one.id}`), describeAge(world.now() - one.em)),
@@ -75,8 +96,21 @@ function listPage(call: InMunicipio): PageShown {
     title: 'Minhas exportações',
     here: HERE,
     ...(own.some(({ isRunning }) => isRunning) ? { refreshS: 2 } : {}),
-    main: html`${rows.length === 0 ? none : table('Minhas exportações', ['Pedida', 'Andamento', 'Busca', 'Arquivo', 'Ação'], rows)}<p>${link(pathIn(slug, '/notas'), 'Voltar às notas')}</p>`,
+    main: html`${rows.length === 0 ? none : table('Minhas exportações', ['Pedida', 'Andamento', 'Busca', 'Arquivo', 'Ação'], rows)}<h2>O arquivo de um mês</h2>
+<form method="get" action="${pathIn(slug, MES_PATH)}"><div class="filtros">${field({ name: 'mes', label: 'Mês da emissão (AAAA-MM)', required: true })}<p class="botoes"><button class="simples">Baixar as notas do mês (CSV)</button></p></div></form>
+<p>${link(pathIn(slug, '/notas'), 'Voltar às notas')}</p>`,
   };
+}
+
+/** The notes of a month, as the message about a closed month names them. */
+async function mesFile({ world, slug, query }: InMunicipio): Promise<Answer> {
+  const mes = query.get('mes') ?? '';
+  const file = await streamMes(world, slug, mes);
+  if (file === undefined) {
+    const main = notice('erro', 'Escreva o mês como AAAA-MM, por exemplo 2026-11.');
+    return { title: 'O arquivo de um mês', here: HERE, status: 422, main };
+  }
+  return { file, type: TYPES.csv, name: `notas-${slug}-${mes}.csv` };
 }
 
 /** `há 5 minutos`; work is kept for an hour. */
@@ -110,9 +144,10 @@ function downloadLink(slug: string, { id, data: { formato } }: Exportacao): Html
   return html`<a href="${pathIn(slug, `${PATH}/${id}/arquivo`)}" download>Baixar o ${formato.toUpperCase()}</a>`;
 }
 
-function exportPage(call: InMunicipio): PageShown {
-  const one = findOwn(call);
+async function exportPage(call: InMunicipio): Promise<PageShown> {
+  const one = await findOwn(call);
   if (one === undefined) return NO_EXPORT;
+  if (one === 'waiting') return WAITING;
   const list = html`<p>${link(pathIn(call.slug, PATH), 'Minhas exportações')}</p>`;
   return {
     title: 'Exportação',
@@ -130,30 +165,36 @@ function progressOf(slug: string, one: Exportacao): Html {
   }
   if (!isRunning) return notice('erro', 'A exportação falhou. O motivo está no registro do serviço; peça de novo.');
   const share = total === undefined ? undefined : html` max="${String(total)}" value="${String(notas)}"`;
-  return html`<p role="status">${describeProgress(one)}. Esta página se renova sozinha.</p>
+  const again = data.wasInterrupted
+    ? 'O serviço recomeçou enquanto ela andava, e ela foi refeita desde o começo. '
+    : '';
+  return html`<p role="status">${again}${describeProgress(one)}. Esta página se renova sozinha.</p>
 <p><progress aria-label="Exportação em andamento"${share}></progress></p>`;
 }
 
-function exportFile(call: InMunicipio): Answer {
-  const one = findOwn(call);
+async function exportFile(call: InMunicipio): Promise<Answer> {
+  const one = await findOwn(call);
+  if (one === 'waiting') return WAITING;
   if (one?.data.bytes === undefined) return NO_EXPORT;
   const { formato } = one.data;
   return { file: readExport(one), type: TYPES[formato], name: `notas-${call.slug}.${formato}` };
 }
 
 async function cancelExport(call: InMunicipio): Promise<Answer> {
-  const one = findOwn(call);
+  const one = await findOwn(call);
   if (one === undefined) return NO_EXPORT;
+  if (one === 'waiting') return WAITING;
   const recado = one.isRunning ? 'A exportação foi cancelada.' : 'A exportação foi apagada.';
-  await call.world.exportacoes.discard(one);
+  await discardExport(call.world, one);
   return { goTo: pathIn(call.slug, PATH), recado };
 }
 
 export const EXPORTACOES_ROUTES: readonly Row[] = [
-  forRole('atendimento', 'GET', PATH, async (call) => listPage(call)),
+  forRole('atendimento', 'GET', PATH, listPage),
+  forRole('atendimento', 'GET', MES_PATH, mesFile),
   forRole('atendimento', 'POST', PATH, startExport),
-  forRole('atendimento', 'GET', `${PATH}/:id`, async (call) => exportPage(call)),
-  forRole('atendimento', 'GET', `${PATH}/:id/arquivo`, async (call) => exportFile(call)),
+  forRole('atendimento', 'GET', `${PATH}/:id`, exportPage),
+  forRole('atendimento', 'GET', `${PATH}/:id/arquivo`, exportFile),
   forRole('atendimento', 'POST', `${PATH}/:id/cancelar`, cancelExport),
 ];
 

@@ -3,11 +3,13 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
 import { type CellObject, read } from '@e965/xlsx';
 import { INTERMEDIARIO } from '../../../test/casos/caso.ts';
+import { onEnd } from '../../../test/support/cleanup.ts';
 import { nfseHere } from '../../../test/support/cli.ts';
 import { cellsOf } from '../../../test/support/csv.ts';
 import { balcao, bancada, CANCELAMENTO, type NotaEmitida } from '../../../test/support/eventos.ts';
@@ -17,7 +19,7 @@ import { startTestService } from '../../../test/support/service.ts';
 import { until } from '../../../test/support/until.ts';
 import { openTrabalhos } from '../../base/world/trabalhos.ts';
 import { COLUNAS_DA_NOTA } from './colunas-da-nota.ts';
-import { exportNotas, openExportacoes } from './exportar.ts';
+import { beginExport, discardExport, exportNotas, openExportacoes, readExport, resumeExports } from './exportar.ts';
 
 const service = await startTestService({ worker: false, clock: { now: Date.parse('2026-11-20T12:00:00-03:00') } });
 const { store, clock, pool, world } = service;
@@ -261,7 +263,14 @@ describe('an export under way', () => {
   test('tells how many of how many, and stops where it is cancelled', async () => {
     const trabalhos = openExportacoes(world);
     const busca = {};
-    const data = { formato: 'xlsx', busca, notas: 0, total: undefined, bytes: undefined } as const;
+    const data = {
+      formato: 'xlsx',
+      busca,
+      wasInterrupted: false,
+      notas: 0,
+      total: undefined,
+      bytes: undefined,
+    } as const;
     const one = (await trabalhos.begin(SLUG, 'tina', { ...data }))!;
     const arquivo = path.join(one.folder, 'notas.xlsx');
     const told: unknown[] = [];
@@ -291,7 +300,14 @@ describe('an export under way', () => {
 describe('a service that restarts', () => {
   test('in the midst of an export stops it, deletes its file, and knows it no more', async () => {
     const trabalhos = openExportacoes(world);
-    const data = { formato: 'csv', busca: {}, notas: 0, total: undefined, bytes: undefined } as const;
+    const data = {
+      formato: 'csv',
+      busca: {},
+      wasInterrupted: false,
+      notas: 0,
+      total: undefined,
+      bytes: undefined,
+    } as const;
     const one = (await trabalhos.begin(SLUG, 'tina', { ...data }))!;
     const stopped = Promise.withResolvers<void>();
     one.signal.addEventListener('abort', () => stopped.resolve());
@@ -301,6 +317,32 @@ describe('a service that restarts', () => {
     await until(async () => (one.isRunning ? undefined : true), 'the end of the export');
     assert.deepEqual([existsSync(one.folder), trabalhos.list(SLUG, 'tina')], [false, []]);
     assert.equal(openExportacoes(world).find(SLUG, 'tina', one.id), undefined);
+  });
+});
+
+describe('an export whose process ended', () => {
+  test('is made anew under its name by the next process, when its author looks', async () => {
+    const first = { ...world, exportacoes: openExportacoes(world) };
+    const asked = (await beginExport(first, SLUG, 'nina', { competencia: '2026-10' }, 'csv'))!;
+    await first.exportacoes.close();
+    const { id } = asked;
+    const next = { ...world, exportacoes: openExportacoes(world) };
+    onEnd(() => next.exportacoes.close());
+    const looks = await Promise.all([resumeExports(next, SLUG, 'nina'), resumeExports(next, SLUG, 'rita')]);
+    assert.deepEqual(looks, [[], []]);
+    assert.equal(next.exportacoes.find(SLUG, 'rita', id), undefined);
+    const again = next.exportacoes.find(SLUG, 'nina', id)!;
+    await until(async () => (again.isRunning ? undefined : true), 'the end of the export');
+    assert.deepEqual(
+      [again.em, again.data.wasInterrupted, again.data.notas, again.data.busca],
+      [asked.em, true, 3, { competencia: '2026-10' }],
+    );
+    const file = path.join(freshFolder(), 'notas.csv');
+    await writeFile(file, readExport(again));
+    assert.equal((await cellsOf(file)).length, 4);
+    await discardExport(next, again);
+    await resumeExports(next, SLUG, 'nina');
+    assert.equal(next.exportacoes.find(SLUG, 'nina', id), undefined, 'a deleted one is not made again');
   });
 });
 

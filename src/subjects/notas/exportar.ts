@@ -10,13 +10,13 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { momentOfNota } from '../../base/world/gather-facts.ts';
 import { municipioNamed } from '../../base/world/municipios.ts';
-import { openTrabalhos, type Trabalho, type Trabalhos } from '../../base/world/trabalhos.ts';
+import { KEPT_MS, openTrabalhos, type Trabalho, type Trabalhos } from '../../base/world/trabalhos.ts';
 import type { World } from '../../base/world/world.ts';
 import { readOwnNote } from '../../documents/own-note.ts';
 import { writeCsv } from '../../documents/write-csv.ts';
 import { writeXlsx } from '../../documents/write-xlsx.ts';
 import { writeZip, type ZipEntry } from '../../documents/write-zip.ts';
-import { isoMoment } from '../../fiscal/moment.ts';
+import { daysIn, isoMoment } from '../../fiscal/moment.ts';
 import {
   type BuscaEscrita,
   countNotasOf,
@@ -66,22 +66,45 @@ export async function exportNotas(
   const total = counted.isWhole ? counted.notas : undefined;
   let notas = 0;
   const pages = async function* (): AsyncGenerator<readonly NotaAchada[]> {
-    for (let page: PaginaDeNotas = first; ; ) {
-      for (let at = 0; at < page.notas.length; at += DOCUMENTOS) {
-        signal?.throwIfAborted();
-        onProgress(notas, total);
-        const some = page.notas.slice(at, at + DOCUMENTOS);
-        yield some;
-        notas += some.length;
-      }
-      if (page.seguinte === undefined) return;
-      const next = await searchNotas(world, slug, busca, page.seguinte, PAGE);
-      if ('problems' in next) return;
-      page = next;
+    for await (const some of pagesOf(world, slug, busca, first)) {
+      signal?.throwIfAborted();
+      onProgress(notas, total);
+      yield some;
+      notas += some.length;
     }
   };
   await write(world, slug, formato, arquivo, pages());
   return { notas, avisos: first.avisos };
+}
+
+/** All notes of a search, some at a time, from its first page on. */
+async function* pagesOf(
+  world: ExportWorld,
+  slug: string,
+  busca: Partial<BuscaEscrita>,
+  first: PaginaDeNotas,
+): AsyncGenerator<readonly NotaAchada[]> {
+  for (let page = first; ; ) {
+    for (let at = 0; at < page.notas.length; at += DOCUMENTOS) yield page.notas.slice(at, at + DOCUMENTOS);
+    if (page.seguinte === undefined) return;
+    const next = await searchNotas(world, slug, busca, page.seguinte, PAGE);
+    if ('problems' in next) return;
+    page = next;
+  }
+}
+
+/** The notes issued in a month (`2026-11`) as CSV, the oldest first; undefined: this is no month. */
+export async function streamMes(
+  world: ExportWorld,
+  slug: string,
+  mes: string,
+): Promise<AsyncIterable<string> | undefined> {
+  const days = /^\d{4}-\d{2}$/.test(mes) ? daysIn(Number(mes.slice(0, 4)), Number(mes.slice(5))) : undefined;
+  if (days === undefined) return undefined;
+  const busca = { de: `${mes}-01`, ate: `${mes}-${days}`, ordem: 'antigas' };
+  const first = await searchNotas(world, slug, busca, undefined, PAGE);
+  if ('problems' in first) return undefined;
+  return writeCsv(HEAD, rowsOf(world, slug, pagesOf(world, slug, busca, first)), NUMEROS);
 }
 
 async function write(
@@ -145,6 +168,8 @@ async function* documentsOf(
 type Feito = {
   readonly formato: FormatoDeExportacao;
   readonly busca: Partial<BuscaEscrita>;
+  /** The process that had begun it ended before the file was complete. */
+  readonly wasInterrupted: boolean;
   notas: number;
   total: number | undefined;
   bytes: number | undefined;
@@ -157,18 +182,56 @@ export function openExportacoes(world: Pick<World, 'log' | 'now'>): Exportacoes 
   return openTrabalhos(world, 'uma exportação do console falhou');
 }
 
-/** Begins an export; undefined: another one is still running. */
+type ConsoleWorld = ExportWorld & { readonly exportacoes: Exportacoes };
+
+/** Begins an export; undefined: another one is still running. The request is stored, for a process that comes after this one. */
 export async function beginExport(
-  world: ExportWorld & { readonly exportacoes: Exportacoes },
+  world: ConsoleWorld,
   slug: string,
   quem: string,
   busca: Partial<BuscaEscrita>,
   formato: FormatoDeExportacao,
 ): Promise<Exportacao | undefined> {
-  const { exportacoes } = world;
-  const one = await exportacoes.begin(slug, quem, { formato, busca, notas: 0, total: undefined, bytes: undefined });
+  const { exportacoes, store } = world;
+  const one = await exportacoes.begin(slug, quem, newData(formato, busca));
   if (one === undefined) return undefined;
-  const { data, signal } = one;
+  const { id, em } = one;
+  await store.exportacoesDoConsole.insert(slug, { id, quem, em, formato, busca }, world.now() - KEPT_MS);
+  return runExport(world, one);
+}
+
+function newData(formato: FormatoDeExportacao, busca: Partial<BuscaEscrita>, wasInterrupted = false): Feito {
+  return { formato, busca, wasInterrupted, notas: 0, total: undefined, bytes: undefined };
+}
+
+/** Begins the exports of a user anew that ended with the process that made them; returns those that wait for room. */
+export async function resumeExports(world: ConsoleWorld, slug: string, quem: string): Promise<readonly string[]> {
+  const waiting: string[] = [];
+  const { exportacoes, store } = world;
+  for (const { id, em, formato, busca } of await store.exportacoesDoConsole.list(slug, quem, world.now() - KEPT_MS)) {
+    if (exportacoes.find(slug, quem, id) !== undefined) continue;
+    const data = newData(formato as FormatoDeExportacao, busca, true);
+    const one = await exportacoes.begin(slug, quem, data, { id, em });
+    if (one === undefined) waiting.push(id);
+    else runExport(world, one);
+  }
+  return waiting;
+}
+
+/** Stops an export, or deletes its file. */
+export async function discardExport({ exportacoes, store }: ConsoleWorld, one: Exportacao): Promise<void> {
+  await store.exportacoesDoConsole.remove(one.municipio, one.id);
+  await exportacoes.discard(one);
+}
+
+function runExport(world: ConsoleWorld, one: Exportacao): Exportacao {
+  const { exportacoes } = world;
+  const {
+    data,
+    signal,
+    municipio: slug,
+    data: { busca, formato },
+  } = one;
   exportacoes.run(one, async () => {
     const arquivo = fileOf(one);
     const tell: TellProgress = (notas, total) => {

@@ -5,6 +5,7 @@ import { REGIMES, SEM_CLASSE, SITUACOES_ISSQN, type SituacaoIssqn } from '../../
 import { formatDecimal, readDecimal } from '../../fiscal/decimal.ts';
 import { addDays, daysIn, isDay, startOfDay } from '../../fiscal/moment.ts';
 import { NOTA_ESTADOS, type NotaEstado } from '../../fiscal/nota.ts';
+import { TIPOS_EVENTO, tipoBySlug } from '../../fiscal/tipos-evento.ts';
 import { type Filtros, NENHUMA, ORDENS } from './buscar.rows.ts';
 
 export { ORDENS } from './buscar.rows.ts';
@@ -90,10 +91,10 @@ export const FILTROS: { readonly [Name in NomeDeFiltro]-?: Filtro<NonNullable<Fi
   },
   servico: {
     read: readServico,
-    why: 'Escreva os seis dígitos do código nacional, como 010101 ou 01.01.01.',
+    why: 'Escolha um serviço, ou escreva os seis dígitos do código nacional, como 010101 ou 01.01.01.',
     api: 'Código de tributação nacional, seis dígitos.',
     command: { takes: 'CÓDIGO', help: 'código nacional do serviço, como 01.01.01' },
-    console: { label: 'Serviço (código nacional)' },
+    console: { label: 'Serviço' },
   },
   issqn: {
     read: (text) => (Object.hasOwn(SITUACOES_ISSQN, text) ? (text as SituacaoIssqn) : undefined),
@@ -115,6 +116,16 @@ export const FILTROS: { readonly [Name in NomeDeFiltro]-?: Filtro<NonNullable<Fi
     api: 'Alíquota do ISSQN em porcentagem, como 2.00; ou nenhuma.',
     command: { takes: 'ALÍQUOTA', help: 'alíquota do ISSQN, como 2,00; ou nenhuma' },
     console: { label: 'Alíquota (%)' },
+  },
+  evento: {
+    read: (text) => tipoBySlug(text)?.codigo,
+    why: `Escolha um de: ${TIPOS_EVENTO.map(({ slug }) => slug).join(', ')}.`,
+    api: `Tipo de um evento processado da nota: ${TIPOS_EVENTO.map(({ slug }) => slug).join(', ')}.`,
+    command: { takes: 'TIPO', help: 'com um evento processado deste tipo, como cancelamento ou rejeicao_tomador' },
+    console: {
+      label: 'Evento da nota',
+      choices: [['', 'qualquer'], ...TIPOS_EVENTO.map(({ slug, descricao }) => [slug, descricao] as const)],
+    },
   },
   serie: {
     read: (text) => (/^\d{1,5}$/.test(text) ? text : undefined),
@@ -185,9 +196,10 @@ function readCompetencia(text: string): Filtros['competencia'] {
   return { de, ate: `${last}-${daysIn(Number(last!.slice(0, 4)), Number(last!.slice(5)))}` };
 }
 
+/** The name of a service may follow its code. */
 function readServico(text: string): string | undefined {
-  const bare = text.replace(/\D/g, '');
-  return bare.length === 6 ? bare : undefined;
+  const [, ...digits] = /^\s*(\d\d)\.?(\d\d)\.?(\d\d)(?!\d)/.exec(text) ?? [];
+  return digits.length === 0 ? undefined : digits.join('');
 }
 
 /** An order of a list, `novas` first or `antigas`. */

@@ -22,7 +22,7 @@ import { formTokenOf } from '../contas/entrada.ts';
 import { listAtos } from '../eventos/atos.page.ts';
 import { listDeOficio } from '../eventos/office.ts';
 import { writtenMoment } from '../eventos/palavras.page.ts';
-import { CAMPOS_DA_BUSCA } from './buscar.ts';
+import { CAMPOS_DA_BUSCA, CAMPOS_DO_LUGAR } from './buscar.ts';
 import {
   type DocumentoDaNota,
   documentoDaNota,
@@ -60,7 +60,7 @@ export async function notaPage(call: InMunicipio, refused?: string): Promise<Pag
 /** The search that led here, as its own address carries it. */
 function backTo({ slug, query }: InMunicipio): Inserted {
   const asked = Object.fromEntries(
-    CAMPOS_DA_BUSCA.flatMap((name) => (query.has(name) ? [[name, query.get(name)!]] : [])),
+    [...CAMPOS_DA_BUSCA, ...CAMPOS_DO_LUGAR].flatMap((name) => (query.has(name) ? [[name, query.get(name)!]] : [])),
   );
   return Object.keys(asked).length === 0
     ? undefined

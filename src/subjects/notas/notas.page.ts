@@ -1,31 +1,46 @@
 /** The search of notes. */
 
-import { field, folded, link, nextPage, notice, table, tokenField } from '../../base/pages/fields.ts';
+import { carried, type Field, field, folded, link, notice, table, tokenField } from '../../base/pages/fields.ts';
 import { forRole, type InMunicipio, type PageShown, pathIn, type Row } from '../../base/pages/visit.ts';
 import { tellMoment } from '../../base/world/gather-facts.ts';
 import { mayAs } from '../../base/world/papeis.ts';
-import { showDocumento } from '../../fiscal/chave.ts';
 import { groupDecimal, groupDigits } from '../../fiscal/group-digits.ts';
 import { brazilianDate } from '../../fiscal/moment.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
 import { formTokenOf } from '../contas/entrada.ts';
 import {
   type BuscaEscrita,
+  CAMPOS_DO_LUGAR,
   countBusca,
   type NotasContadas,
   type PaginaDeNotas,
   type ProblemasDaBusca,
-  searchNotas,
+  searchPagina,
 } from './buscar.ts';
+import { chosenColumns, columnsForm } from './colunas-da-busca.page.ts';
+import { type Escolhas, listEscolhas, nameServico } from './escolhas.ts';
 import { NOMES_DE_FORMATO, readBusca } from './exportacoes.page.ts';
 import { FORMATOS } from './exportar.ts';
-import { FILTROS, NOMES_DE_FILTROS } from './filtros.ts';
-import { markEstado } from './palavras.page.ts';
+import { FILTROS, NOMES_DE_FILTROS, type NomeDeFiltro } from './filtros.ts';
+import { ESTADOS } from './palavras.page.ts';
 
 const HERE = 'notas';
 const PATH = '/notas';
 
-function searchForm(busca: BuscaEscrita, problems: ProblemasDaBusca): Html {
+/** Words of a filter of the console that are known only here. */
+type Offered = Partial<Record<NomeDeFiltro, Pick<Field, 'choices' | 'suggestions' | 'help'>>>;
+
+function offer({ servicos, aliquotas }: Escolhas): Offered {
+  return {
+    estado: {
+      choices: [['', 'qualquer'], ...Object.entries(ESTADOS).map(([estado, { nome }]) => [estado, nome] as const)],
+    },
+    servico: { suggestions: servicos },
+    aliquota: { suggestions: aliquotas },
+  };
+}
+
+function searchForm(busca: BuscaEscrita, problems: ProblemasDaBusca, escolhas: Escolhas): Html {
   const isOpen = NOMES_DE_FILTROS.some((name) => busca[name] !== '' || problems[name] !== undefined);
   const free = field({
     name: 'q',
@@ -35,8 +50,10 @@ function searchForm(busca: BuscaEscrita, problems: ProblemasDaBusca): Html {
     problem: problems.q,
     help: 'Chave de acesso ou endereço do QR Code, CNPJ, CPF, número, valor, dia, mês, ou parte do nome do prestador ou do tomador.',
   });
+  const offered = offer(escolhas);
+  const shown = { ...busca, servico: nameServico(busca.servico) };
   const more = NOMES_DE_FILTROS.map((name) =>
-    field({ name, ...FILTROS[name].console, value: busca[name], problem: problems[name] }),
+    field({ name, ...FILTROS[name].console, ...offered[name], value: shown[name], problem: problems[name] }),
   );
   return html`<form method="get" role="search" class="busca">
 ${free}${folded('Mais filtros', html`<div class="filtros">${more}</div>`, isOpen)}<p class="botoes"><button>Procurar</button></p>
@@ -47,16 +64,22 @@ ${free}${folded('Mais filtros', html`<div class="filtros">${more}</div>`, isOpen
 async function searchPage(call: InMunicipio): Promise<PageShown> {
   const { world, slug, query } = call;
   const busca = readBusca((name) => query.get(name));
-  const found = await searchNotas(world, slug, busca, query.get('depois') ?? undefined);
+  const lugar = Object.fromEntries(CAMPOS_DO_LUGAR.map((name) => [name, query.get(name) ?? undefined]));
+  const [found, escolhas] = await Promise.all([searchPagina(world, slug, busca, lugar), listEscolhas(world, slug)]);
   if ('problems' in found) {
-    return { title: 'Notas', here: HERE, status: 422, main: searchForm(busca, found.problems) };
+    return { title: 'Notas', here: HERE, status: 422, main: searchForm(busca, found.problems, escolhas) };
   }
   const counted = found.notas.length === 0 ? undefined : await countBusca(world, slug, busca);
   return {
     title: 'Notas',
     here: HERE,
-    main: html`${searchForm(busca, {})}${understood(slug, busca, found)}${found.avisos.map((aviso) => notice('aviso', aviso))}${summed(counted)}${listed(call, busca, found)}${moreOf(slug, busca, found)}${exportForm(call, busca, found)}`,
+    main: html`${searchForm(busca, {}, escolhas)}${understood(slug, busca, found)}${found.avisos.map((aviso) => notice('aviso', aviso))}${summed(counted)}${listed(call, busca, found)}${moreOf(slug, busca, found)}${columnsForm(call, writtenIn(busca))}${exportForm(call, busca, found)}`,
   };
+}
+
+/** The fields that say something. */
+function writtenIn(busca: BuscaEscrita): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(busca).filter(([, value]) => value !== ''));
 }
 
 /** The reading of the free text, and links to others. */
@@ -76,46 +99,40 @@ function summed(counted: NotasContadas | undefined): Inserted {
   return html`<p class="quieto">${notas === 1 ? '1 nota' : `${groupDigits(notas)} notas`}, R$ ${groupDecimal(valor)} em serviços.</p>\n`;
 }
 
-function listed({ slug }: InMunicipio, busca: BuscaEscrita, { notas, seguinte }: PaginaDeNotas): Html {
+function listed(call: InMunicipio, busca: BuscaEscrita, { notas, seguinte }: PaginaDeNotas): Html {
+  const { slug, query } = call;
   if (notas.length === 0) {
     return seguinte === undefined
       ? html`<p>Nenhuma nota assim. Confira o que escreveu, ou procure por menos.</p>\n`
       : html``;
   }
-  // The page of a note leads back to the search.
-  const asked = Object.fromEntries(Object.entries(busca).filter(([, value]) => value !== ''));
+  // The page of a note leads back to this page of the search.
+  const lugar = CAMPOS_DO_LUGAR.map((name) => [name, query.get(name) ?? undefined] as const);
+  const asked = { ...busca, ...Object.fromEntries(lugar) };
+  const columns = chosenColumns(call);
   return table(
     'Notas',
-    ['Emitida', 'Número', 'Estado', 'Prestador', 'Tomador', 'Valor (R$)'],
+    ['Emitida', ...columns.map(({ titulo }) => titulo)],
     notas.map((nota) => [
       link(pathIn(slug, `${PATH}/${nota.chave_acesso}`, asked), tellMoment(nota.chave_acesso, nota.data_emissao)),
-      nota.numero_dps,
-      markEstado(nota.estado),
-      party(nota.prestador_cpf_cnpj, nota.prestador_razao_social),
-      party(nota.tomador_cpf_cnpj, nota.tomador_razao_social),
-      groupDecimal(nota.valor_servico),
+      ...columns.map(({ write }) => write(nota)),
     ]),
-    [1, 5],
+    columns.flatMap(({ isNumeric }, place) => (isNumeric ? [place + 1] : [])),
   );
 }
 
-function party(documento: string | null, nome: string | null): Inserted {
-  if (documento === null) return nome ?? 'não informado';
-  return html`${nome ?? ''}<br><small>${showDocumento(documento)}</small>`;
-}
-
-function moreOf(slug: string, busca: BuscaEscrita, { seguinte, procuradoAte, notas }: PaginaDeNotas): Inserted {
-  const label = busca.ordem === 'antigas' ? 'Mais novas' : 'Mais antigas';
-  if (procuradoAte === undefined) return nextPage(slug, PATH, busca, seguinte, label);
-  const said = `Procurado até ${brazilianDate(procuradoAte)}; ${notas.length === 0 ? 'nada foi achado' : 'há mais para procurar'}. Um período, ou um CNPJ, acha depressa.`;
-  return html`${notice('aviso', said)}${nextPage(slug, PATH, busca, seguinte, 'Continuar a procura')}`;
+function moreOf(slug: string, busca: BuscaEscrita, found: PaginaDeNotas & { anterior: string | undefined }): Inserted {
+  const { anterior, seguinte, procuradoAte, notas } = found;
+  const back = anterior && link(pathIn(slug, PATH, { ...busca, antes: anterior }), 'Página anterior');
+  const on = procuradoAte === undefined ? 'Página seguinte' : 'Continuar a procura';
+  const next = seguinte && link(pathIn(slug, PATH, { ...busca, depois: seguinte }), on);
+  const said = `Procurado até ${procuradoAte && brazilianDate(procuradoAte)}; ${notas.length === 0 ? 'nada foi achado' : 'há mais para procurar'}. Um período, ou um CNPJ, acha depressa.`;
+  return html`${procuradoAte && notice('aviso', said)}${(back || next) && html`<p class="botoes">${back} ${next}</p>\n`}`;
 }
 
 function exportForm({ slug, papel, visitor }: InMunicipio, busca: BuscaEscrita, { notas }: PaginaDeNotas): Inserted {
   if (notas.length === 0 || !mayAs(papel, 'atendimento')) return undefined;
-  const asked = Object.entries(busca).map(([name, value]) =>
-    value === '' ? undefined : html`<input type="hidden" name="${name}" value="${value}">`,
-  );
+  const asked = carried(Object.entries(writtenIn(busca)));
   return html`<form method="post" action="${pathIn(slug, '/exportacoes')}">${tokenField(formTokenOf(visitor))}${asked}
 <p class="botoes">Exportar tudo o que a busca encontra: ${FORMATOS.map((formato) => html`<button class="simples" name="formato" value="${formato}">${NOMES_DE_FORMATO[formato]}</button>\n`)}${link(pathIn(slug, '/exportacoes'), 'Minhas exportações')}</p></form>
 `;

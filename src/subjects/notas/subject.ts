@@ -3,8 +3,16 @@ import type { StoreSetup } from '../../base/book/store.ts';
 import type { RowsOf, Subject } from '../subject.ts';
 
 const rows = async () => {
-  const [{ buscaStore }, { nfseStore }, { nomeStore }, { notaStore }, { notaRetidaStore }] = await Promise.all([
+  const [
+    { buscaStore },
+    { exportacaoDoConsoleStore },
+    { nfseStore },
+    { nomeStore },
+    { notaStore },
+    { notaRetidaStore },
+  ] = await Promise.all([
     import('./buscar.rows.ts'),
+    import('./exportacoes-do-console.rows.ts'),
     import('./exportar.rows.ts'),
     import('./nomes.rows.ts'),
     import('./notas.rows.ts'),
@@ -16,6 +24,7 @@ const rows = async () => {
       retidas: notaRetidaStore(setup.pool),
       busca: buscaStore(setup.pool),
       nfses: nfseStore(setup.pool),
+      exportacoesDoConsole: exportacaoDoConsoleStore(setup.pool),
       nomes: nomeStore(setup.pool),
     };
   };

@@ -155,19 +155,23 @@ export async function explainEmitida(
   return 'faults' in judged ? undefined : judged.calculo;
 }
 
-/** Judges an issued DPS again, with today's registers for its day of issue. */
+/**
+ * Judges an issued DPS again, with today's registers for its day of issue. `asksRegister`: whether the provider may issue at all is judged
+ * too.
+ */
 export async function judgeAgain(
   world: Pick<World, 'store'>,
   municipio: Municipio,
   sent: SentDps,
   emitidaEm: number,
+  asksRegister = false,
 ): Promise<Validated | Refusal> {
   const opened = openDps(sent, municipio);
   if ('faults' in opened) return opened;
   const read = opened.read();
   if ('faults' in read) return refusalOf(read.faults)!;
-  const { facts } = await gatherFacts(world, municipio, read.dps, emitidaEm);
-  return judgeOpened(opened, read, facts, { before: [], after: [], avisos: [] });
+  const { facts, faults } = await gatherFacts(world, municipio, read.dps, emitidaEm);
+  return judgeOpened(opened, read, facts, { before: asksRegister ? faults : [], after: [], avisos: [] });
 }
 
 const NAO_LIDA =

@@ -85,6 +85,7 @@ describe('the notes of a document', () => {
     ['nothing of another regime', () => ({ regime: 'mei' }), []],
     ['by rate', () => ({ aliquota: '2.00', servico: '010701' }), ['cara']],
     ['nothing without a rate', () => ({ aliquota: 'nenhuma' }), []],
+    ['nothing with an event of a type', () => ({ evento: 'cancelamento' }), []],
     ['by a name', () => ({ texto: 'padaria joao' }), ['padaria']],
     ['by a name and a value that is another', () => ({ texto: 'padaria joao', valor_de: '251' }), []],
     ['by a name of nobody', () => ({ texto: 'Confeitaria' }), []],
