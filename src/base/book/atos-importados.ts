@@ -1,4 +1,4 @@
-/** The acts of an import on each provider that it brings, changes or takes away: one statement for all, from the kept changes. */
+/** The acts of an import on each provider that it brings, changes or takes away: one statement for all, from the kept changes (D-851). */
 import type { PoolClient } from '../pg/pg.ts';
 import { insertRegistradas } from './auditoria-entradas.ts';
 import type { Importacao } from './importacoes.ts';
