@@ -327,6 +327,8 @@ export type FiltrosDeNotas = {
   regime?: string;
   /** Alíquota do ISSQN em porcentagem, como 2.00; ou nenhuma. */
   aliquota?: string;
+  /** Tipo de um evento processado da nota: cancelamento, cancelamento_por_substituicao, solicitacao_analise_fiscal_para_cancelamento, cancelamento_deferido_por_analise_fiscal, cancelamento_indeferido_por_analise_fiscal, confirmacao_prestador, confirmacao_tomador, confirmacao_intermediario, confirmacao_tacita, rejeicao_prestador, rejeicao_tomador, rejeicao_intermediario, anulacao_rejeicao, cancelamento_por_oficio, bloqueio_por_oficio, desbloqueio_por_oficio. */
+  evento?: string;
   /** Série da DPS. */
   serie?: string;
   /** Número da NFS-e. */

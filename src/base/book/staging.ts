@@ -8,6 +8,7 @@ import { type Db, runTransaction } from '../pg/open.ts';
 import type { PoolClient } from '../pg/pg.ts';
 import { mayTakeLong } from '../pg/watch.ts';
 import { insertAtos, type NovoAto } from './atos.ts';
+import { insertAtosDaImportacao } from './atos-importados.ts';
 import { type Importacao, keepImportacao, LOCK_REGISTRY } from './importacoes.ts';
 import type { Mudanca, Writing } from './merge-rows.ts';
 
@@ -188,6 +189,7 @@ export async function stageImport<Row extends LinhaDatada, Counts, Result>(
         if (asRehearsed !== undefined && (await run(client, true)).marca !== asRehearsed) throw new RegistroMudou();
         if (importacao !== undefined) await keepImportacao(client, tenant!, importacao);
         const done = await run(client, false, importacao?.id);
+        if (importacao !== undefined) await insertAtosDaImportacao(client, tenant!, importacao);
         if (escrita !== undefined) await insertAtos(client, tenant!, atos!(done));
         return done;
       });

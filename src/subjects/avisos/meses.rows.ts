@@ -18,7 +18,7 @@ export type ResumoContado = {
 
 export type MesContado = { readonly mes: number; readonly em: Date; readonly resumo: ResumoContado };
 
-/** A query across tenants: those with an own address that wants months, and without this month. In random order. */
+/** A query across tenants: those with an own address that wants months, and without this month. The order is random. */
 const DUE = `select w.tenant, min(w.criado_em) as desde from webhooks w join municipios m on m.tenant = w.tenant and not m.fechado
   where w.documento = '' and w.ativo and (w.tipos = '{}' or '${MES_FECHADO}' = any (w.tipos))
     and not exists (select 1 from meses_fechados f where f.tenant = w.tenant and f.mes = $1)

@@ -1,4 +1,4 @@
-/** An import in the console: the file is read, its changes are shown, and then it is confirmed or left. */
+/** An import in the console: the file is read, its changes are shown, and then it is confirmed or left. It is not shared (D-850). */
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { RegistroMudou } from '../../base/book/staging.ts';

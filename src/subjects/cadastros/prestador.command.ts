@@ -18,8 +18,10 @@ import { maskDocumento, whyNoDocumento } from '../../fiscal/chave.ts';
 import { brazilianDate } from '../../fiscal/moment.ts';
 import { listRegisterColumns } from '../../fiscal/registers.ts';
 import { type PeriodoEscrito, savePrestador } from './editar.ts';
+import { IMPORT_OPTIONS, runImport, tellPrevia } from './importar.command.ts';
+import { importSimples } from './importar-simples.ts';
 import { type AcaoDePrestador, listPrestadores, operatePrestador, showPrestador } from './prestadores.ts';
-import { columnsText, registroCommands } from './registro.command.ts';
+import { columnsText, contasTold, registroCommands } from './registro.command.ts';
 
 const MUNICIPIO = { municipio: { takes: 'SLUG', help: 'município do cadastro' } } as const;
 const MOTIVO = { motivo: { takes: 'TEXTO', help: 'por quê; fica no histórico do prestador' } } as const;
@@ -96,6 +98,29 @@ export const PRESTADOR_COMMANDS: readonly Command[] = [
     'Retira o prestador do cadastro: a DPS dele é respondida com E101. As notas emitidas ficam.',
     'retirado do cadastro',
   ),
+  {
+    name: 'prestador importar-simples',
+    arguments: 'ARQUIVO',
+    summary:
+      'Traz o Simples Nacional dos prestadores do arquivo SIMPLES dos dados abertos do CNPJ, da Receita Federal, fora do ZIP.',
+    options: { municipio: IMPORT_OPTIONS.municipio, previa: IMPORT_OPTIONS.previa, ...MOTIVO },
+    notes: [
+      ['Formato', 'sete colunas, sem cabeçalho: raiz do CNPJ, opção pelo Simples, início, exclusão, e o mesmo do MEI'],
+      [
+        'Períodos',
+        'o arquivo tem a última opção: toma o lugar dos que não acabaram antes dela; quem não está nele fica',
+      ],
+    ],
+    run: (world, values, [arquivo]) =>
+      runImport(
+        world,
+        values,
+        arquivo!,
+        (registry, request) => importSimples(registry, { ...request, by: byHand(values) }),
+        (contas, municipio) => (contas.length === 0 ? ['Nenhum período muda.'] : contasTold(contas, municipio)),
+        (previa, municipio) => tellPrevia(world, contasTold(previa.counts, municipio), previa.mudancas),
+      ),
+  },
   ...registroCommands({
     nome: 'prestadores',
     comando: 'prestador',

@@ -82,7 +82,7 @@ export function registroCommands(of: RegistroCommands): readonly Command[] {
   ];
 }
 
-function contasTold(contas: readonly Conta[], municipio: string): readonly string[] {
+export function contasTold(contas: readonly Conta[], municipio: string): readonly string[] {
   return contas.map(
     ({ de, novos, alterados, iguais, retirados }) =>
       `${de} de ${municipio}: novos ${groupDigits(novos)}, alterados ${groupDigits(alterados)}, iguais ${groupDigits(iguais)}, retirados ${groupDigits(retirados)}.`,

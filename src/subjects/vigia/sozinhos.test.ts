@@ -60,6 +60,7 @@ test('what is repeated and fails is late from then on, and what is done is not',
     documentos: { compress: () => answer(false) },
     nomes: { learn: () => answer(false) },
     contagemDaReceita: { countDue: () => answer(false) },
+    mesesFechados: { listDue: () => answer([]) },
     idempotencia: { forget: () => answer(false) },
     guarda: { forgetRehearsals: () => answer(false) },
     ensaios: { listExpired: () => answer([]) },
@@ -89,7 +90,7 @@ test('what is repeated and fails is late from then on, and what is done is not',
   const [esperas, nomes, auditoria] = [everyMinute, everyMinute, everyMinute];
   const [guarda, compressao, nomes_antigos] = [hourly, hourly, hourly];
   const often = { esperas, nomes, auditoria, receita: 8_700 };
-  assert.deepEqual(late(), { ...often, guarda, compressao, nomes_antigos, selos: 8_400 });
+  assert.deepEqual(late(), { ...often, guarda, compressao, nomes_antigos, selos: 8_400, meses_fechados: 8_400 });
   isWell = true;
   passed += 3_600_000;
   await round();
