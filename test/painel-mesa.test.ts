@@ -1,7 +1,4 @@
-/**
- * Journeys of the auditor's desk, in a browser without scripts: the month and its notes, files as Excel writes them, a list that is thought
- * over, a complaint with a picture of a note, and two clerks at the same matter.
- */
+/** Journeys of the auditor's desk, in a browser without scripts. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
