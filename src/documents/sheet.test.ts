@@ -13,8 +13,8 @@ const TABLES = 8;
 const [FREE, END, TABLE] = [-1, -2, -3];
 
 /**
- * An old spreadsheet (MS-CFB, version 4) of 32 MB. Each sector of the first half begins a chain that goes on through the whole second half, so
- * that all chains together have 62 GB.
+ * An old spreadsheet (MS-CFB, version 4) of 32 MB, with chains of 62 GB. Each sector of the first half begins one, and all share the second
+ * half.
  */
 function makeChains(): Buffer {
   const file = Buffer.alloc(SECTOR * (1 + SECTORS + TABLES));

@@ -54,7 +54,9 @@ function inputOf(
   about: Html,
 ): Html {
   const { required, autocomplete, maxlength, inputmode, autofocus } = more;
-  const attributes = html`${given('autocomplete', autocomplete)}${given('maxlength', maxlength?.toString())}${given('inputmode', inputmode)}${flag('required', required)}${flag('autofocus', autofocus)}${about}`;
+  // A browser would refuse the empty choice, which is an answer: none, all.
+  const isAsked = required && choices?.some(([one]) => one === '') !== true;
+  const attributes = html`${given('autocomplete', autocomplete)}${given('maxlength', maxlength?.toString())}${given('inputmode', inputmode)}${flag('required', isAsked)}${flag('autofocus', autofocus)}${about}`;
   if (choices !== undefined) {
     const options = choices.map(
       ([one, label]) => html`<option value="${one}"${flag('selected', one === value)}>${label}</option>`,

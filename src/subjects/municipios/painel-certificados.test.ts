@@ -1,7 +1,7 @@
 /** The certificate of the municipality by the console: sent, tried against the simulator, put to use beside the old one, and deleted. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { before, beforeEach, describe, test } from 'node:test';
 import { assertAccessible, assertFits } from '../../../test/support/axe.ts';
@@ -340,5 +340,31 @@ describe('in a browser', { skip: browser === undefined ? 'there is no Chromium' 
       }
     }
     assert.deepEqual(page.complaints, []);
+  });
+
+  test('it is renewed without scripts: the new one beside the old, tried, and in use from then on', async () => {
+    clock.now += MINUTE_MS;
+    await pool.query('delete from contagens');
+    const before = await signerOf(TENANT);
+    const next = [palco.municipio, renewed].find(({ signer }) => signer.certificate.fingerprint !== before)!;
+    const page = await browser!.newPage(true);
+    await page.scripts(false);
+    await enterInBrowser(page, painel, await makeUsuario(painel, 'iara', { [TENANT]: 'administracao' }));
+    const file = path.join(folder, 'renovado.pfx');
+    writeFileSync(file, pfxOf(next));
+    await page.open(`${painel.origin}${PATH}`);
+    await page.choose('#campo-pfx', file);
+    await page.fill('#campo-senha', SENHA);
+    await page.click('form[action$="/enviar"] button');
+    await page.until(`document.body.innerText.includes('guardado')`);
+    assert.equal(await signerOf(TENANT), before);
+    await page.click(`form[action$="/${idOf(next)}/testar"] button`);
+    await page.until(`document.body.innerText.includes('O município alcança o ADN.')`);
+    await page.fill(`#campo-motivo-usar-${idOf(next)}`, 'o de antes vence neste mês');
+    await page.click(`form[action$="/${idOf(next)}/usar"] button`);
+    await page.until(`document.body.innerText.includes('em uso a partir de agora')`);
+    assert.equal(await signerOf(TENANT), next.signer.certificate.fingerprint);
+    const trocado = (await actsOf()).find(({ motivo }) => motivo === 'o de antes vence neste mês');
+    assert.deepEqual([trocado?.quem, trocado?.acao], ['iara', 'certificado trocado']);
   });
 });

@@ -16,7 +16,7 @@ import { type Html, html, type Inserted } from '../../published/site/page-shell.
 import { actsTable } from '../auditoria/trilha.page.ts';
 import { listTrilha } from '../auditoria/trilha.ts';
 import { formTokenOf } from '../contas/entrada.ts';
-import { listUsuarios } from '../contas/usuarios.ts';
+import { listUsuarios, type Usuario } from '../contas/usuarios.ts';
 import { actionsOf, HERE, PATH, pathOf, placesOf } from './pendencias.page.ts';
 import {
   type AtoNaPendencia,
@@ -65,13 +65,19 @@ async function history({ world, slug }: InMunicipio, one: Pick<Pendencia, 'tipo'
 ${actsTable('atos' in trilha ? trilha.atos : [])}`;
 }
 
+/** The users who may see to a matter. */
+async function listPeople(world: InMunicipio['world'], slug: string): Promise<readonly Usuario[]> {
+  return (await listUsuarios(world, slug)).filter(({ situacao, papeis }) => {
+    const papel = Object.hasOwn(papeis, slug) ? papeis[slug] : undefined;
+    return situacao === 'ativo' && papel !== undefined && mayAs(papel, 'atendimento');
+  });
+}
+
 async function forms(call: InMunicipio, found: Pendencia): Promise<Inserted> {
   const { world, slug, papel, visitor } = call;
   if (!mayAs(papel, 'atendimento')) return undefined;
   const token = formTokenOf(visitor);
-  const people = (await listUsuarios(world, slug)).filter(
-    ({ situacao, papeis }) => situacao === 'ativo' && papeis[slug] !== undefined && mayAs(papeis[slug], 'atendimento'),
-  );
+  const people = await listPeople(world, slug);
   const remark = (label: string, of: string, required: boolean): Html =>
     field({
       name: 'motivo',
@@ -134,11 +140,8 @@ async function act(call: InMunicipio, ato: AtoNaPendencia): Promise<Answer> {
 async function assign(call: InMunicipio): Promise<Answer> {
   const { world, slug, form: sent } = call;
   const login = sent.text('responsavel').trim();
-  const people = login === '' ? [] : await listUsuarios(world, slug);
-  const known = people.some(
-    (one) => one.login === login && one.situacao === 'ativo' && Object.hasOwn(one.papeis, slug),
-  );
-  if (login !== '' && !known) return onePage(call, 'Escolha alguém da lista.');
+  const isKnown = login === '' || (await listPeople(world, slug)).some((one) => one.login === login);
+  if (!isKnown) return onePage(call, 'Escolha alguém da lista.');
   return act(call, { acao: 'atribuir', responsavel: login || undefined });
 }
 

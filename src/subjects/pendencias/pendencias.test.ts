@@ -207,8 +207,10 @@ describe('who sees to it', () => {
 
   test('nobody outside the list is named, and an empty remark is none', async () => {
     await atendente.open(path);
-    const wrong = await atendente.send(path.replace('/pendencia?', '/pendencia/atribuir?'), { responsavel: 'zeca' });
-    assert.equal(wrong.status, 422);
+    for (const responsavel of ['zeca', 'leo', '__proto__']) {
+      const wrong = await atendente.send(path.replace('/pendencia?', '/pendencia/atribuir?'), { responsavel });
+      assert.equal(wrong.status, 422, responsavel);
+    }
     const empty = await atendente.send(path.replace('/pendencia?', '/pendencia/anotar?'), { motivo: ' ' });
     assert.equal(empty.status, 422);
   });
