@@ -21,7 +21,15 @@ import { formTokenOf } from '../contas/entrada.ts';
 import { showNotaLida } from '../notas/nota-inteira.ts';
 import { noteSeen, stateOfNota } from '../notas/nota-lida.page.ts';
 import { motivoField } from './eventos.page.ts';
-import { type EventoInteiro, eventoRecebido, eventoXml, type Operacao, operateEvento, showEvento } from './operate.ts';
+import {
+  type EventoInteiro,
+  eventoRecebido,
+  eventoXml,
+  foreseeEventos,
+  type Operacao,
+  operateEvento,
+  showEvento,
+} from './operate.ts';
 import { ATOS, describeCampos, explainEvento, nameEstado, writtenMoment } from './palavras.page.ts';
 
 const HERE = 'eventos';
@@ -138,14 +146,14 @@ function life({ trilha }: EventoInteiro): Html {
   );
 }
 
-/** The second step of an act that is not undone. Undefined: it was confirmed, or needs none, or the event does not allow it. */
+/** The second step of an act that is not undone. Undefined: it was confirmed, or needs none. */
 async function confirmAct(call: InMunicipio, operacao: Operacao): Promise<Answer | undefined> {
   const { world, slug, params, form: sent } = call;
   const { botao, faz, isGrave } = ATOS[operacao];
   const found = await showEvento(world, slug, params['id']!);
   if (!isGrave || 'problem' in found) return undefined;
   if (goesBack(call)) return onePage(call, undefined, operacao);
-  const { evento, operacoes } = found;
+  const { evento } = found;
   const nota = await showNotaLida(world, slug, evento.chave_acesso);
   if ('problem' in nota) return undefined;
   const motivo = sent.text('motivo').trim();
@@ -155,7 +163,9 @@ async function confirmAct(call: InMunicipio, operacao: Operacao): Promise<Answer
   // The second click of a double one finds the act done.
   if (isConfirmed && ENDS[operacao] === evento.status_evento) return { goTo: pathOf(slug, evento.id_evento) };
   const changed = findChanged(call, state);
-  if (!operacoes.includes(operacao) || (isConfirmed && changed.length === 0)) return undefined;
+  if (isConfirmed && changed.length === 0) return undefined;
+  const [hindrance] = (await foreseeEventos(world, slug, [params['id']!], operacao)).naoPodem;
+  if (hindrance !== undefined) return onePage(call, { problem: hindrance.porque }, operacao);
   return {
     title: `${botao}?`,
     here: HERE,

@@ -273,7 +273,8 @@ describe('in the console', () => {
     assert.ok(!(await atendente.open(at)).html.includes(`${at}/retirar`), 'that takes a higher role');
     assert.ok((await operadora.open(at)).html.includes(`${at}/retirar`));
     assert.equal((await operadora.send(`${at}/retirar`, { motivo: ' ' })).status, 422);
-    const done = await operadora.send(`${at}/retirar`, { motivo: 'o evento não virá' });
+    await operadora.send(`${at}/retirar`, { motivo: 'o evento não virá' });
+    const done = await operadora.confirm();
     assert.match(done.html, /A nota foi retirada/);
     const [ato, ...others] = await store.atos.list('vizinha', { objeto: 'nota' }, 9);
     assert.deepEqual(

@@ -224,7 +224,11 @@ async function withdraw(call: InMunicipio): Promise<Answer> {
   // The second click of a double one finds the note withdrawn.
   if (isConfirmed && nota.operador.estado === 'recusada') return { goTo: pathIn(slug, `/notas/${params['chave']}`) };
   const changed = findChanged(call, state);
-  if (motivo !== '' && nota.operador.podeRetirar && !(isConfirmed && changed.length === 0)) {
+  if (motivo !== '' && !(isConfirmed && changed.length === 0)) {
+    const { nome } = ESTADOS[nota.operador.estado];
+    if (!nota.operador.podeRetirar) {
+      return notaPage(call, `A nota está ${nome}, e só se retira uma substituta que ainda não foi ao ADN.`);
+    }
     return {
       title: `${RETIRAR}?`,
       here: HERE,
