@@ -74,7 +74,7 @@ tbody tr:hover { background: var(--info-sheet); }
 .fatos { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 20rem), 1fr)); gap: .5rem 1.5rem; margin: 0 0 1rem; }
 .fatos dt { color: var(--quiet); font-size: .9rem; }
 .fatos dd { margin: 0; overflow-wrap: anywhere; }
-.cartoes { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 15rem), 1fr)); gap: .75rem; margin: 0 0 1rem; }
+.cartoes { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 14rem), 1fr)); gap: .75rem; margin: 0 0 1rem; }
 .cartao { border: 1px solid var(--line); border-radius: .5rem; padding: .75rem 1rem; }
 .cartao + .cartao { margin-top: .75rem; }
 .cartoes > .cartao { margin: 0; }
@@ -87,7 +87,7 @@ tbody tr:hover { background: var(--info-sheet); }
 .marcas span { display: inline-block; border: 1px solid var(--line); border-radius: 1rem; padding: 0 .6rem; margin: 0 .25rem .25rem 0; }
 td code { overflow-wrap: normal; }
 ins, del { overflow-wrap: anywhere; }
-fieldset { border: 1px solid var(--line); border-radius: .5rem; padding: .6rem 1rem; margin: 0 0 1rem; max-width: 46rem; }
+fieldset { min-width: 0; border: 1px solid var(--line); border-radius: .5rem; padding: .6rem 1rem; margin: 0 0 1rem; max-width: 46rem; }
 legend { font-weight: 600; padding: 0 .35rem; }
 .marcar { display: flex; gap: .6rem; align-items: baseline; margin: 0 0 .5rem; }
 .marcar code { font-weight: 600; }
