@@ -8,7 +8,7 @@ const HEADERS: Readonly<Record<string, string>> = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 };
 
-/** It never changes under its address. `whose`: who may keep it. */
+/** It never changes under its address. `whose`: the caches that keep it. */
 export function answerImage(request: HttpRequest, png: Buffer, whose: 'public' | 'private'): HttpAnswer {
   return answerCacheable(request, png, HEADERS, `${whose}, max-age=31536000, immutable`);
 }

@@ -1,6 +1,6 @@
 /** The frame of every page of the console: the bar, the menu of a municipality, and the message that is shown once. */
 
-import { type Marca, markName, markStyle } from '../../published/site/marca.ts';
+import { type Marca, markHead, markName } from '../../published/site/marca.ts';
 import { type Html, html } from '../../published/site/page-shell.ts';
 import { formTokenOf, type Visitor } from '../../subjects/contas/entrada.ts';
 import { mayAs, type Papel } from '../world/papeis.ts';
@@ -31,9 +31,8 @@ export function framePage({ title, main, here }: PageShown, around: Around | und
 <meta name="color-scheme" content="light dark">
 <meta name="htmx-config" content='{"allowEval":false,"includeIndicatorStyles":false,"selfRequestsOnly":true}'>
 <title>${title} · NFS-e${slug === undefined || papel === undefined ? undefined : ` ${slug}`}</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="${assetPath('painel.css')}">
-${markStyle(marca)}<script src="${assetPath('htmx.js')}" defer></script>
+${marca?.brasao === undefined ? html`<link rel="icon" href="data:,">\n` : undefined}${marca && markHead(marca)}<link rel="stylesheet" href="${assetPath('painel.css')}">
+<script src="${assetPath('htmx.js')}" defer></script>
 <script src="${assetPath('painel.js')}" defer></script>
 </head>
 <body>

@@ -33,7 +33,7 @@ pre { background: var(--sheet); border: 1px solid var(--line); border-radius: .3
 .brasao { height: 2.5rem; width: auto; max-width: 7.5rem; }
 .barra form { margin: 0; }
 .barra .marca { font-weight: 700; text-decoration: none; color: var(--on-bar, var(--text)); }
-.barra button { color: var(--on-bar, var(--link)); border-color: var(--on-bar, var(--edge)); }
+.barra button.simples { color: var(--on-bar, var(--link)); border-color: var(--on-bar, var(--edge)); }
 .barra .quem { margin-left: auto; }
 .menu { border-bottom: 1px solid var(--line); }
 .menu ul { display: flex; flex-wrap: wrap; list-style: none; margin: 0; padding: 0 .5rem; max-width: none; }
@@ -66,7 +66,7 @@ button.simples, .botao.simples { background: transparent; color: var(--link); bo
 .tabela { position: relative; overflow-x: auto; margin: 0 0 1rem; }
 table { border-collapse: collapse; font-size: .95rem; min-width: 100%; }
 caption { text-align: left; color: var(--quiet); padding: .25rem 0; }
-h1 + .tabela caption, h2 + .tabela caption { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+h1 + .tabela caption, h2 + .tabela caption, .empilha caption { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 th, td { text-align: left; vertical-align: top; padding: .45rem .75rem; border-bottom: 1px solid var(--line); }
 thead th { background: var(--sheet); color: var(--link); vertical-align: bottom; }
 tbody tr:hover { background: var(--info-sheet); }
@@ -74,7 +74,7 @@ tbody tr:hover { background: var(--info-sheet); }
 .fatos { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 20rem), 1fr)); gap: .5rem 1.5rem; margin: 0 0 1rem; }
 .fatos dt { color: var(--quiet); font-size: .9rem; }
 .fatos dd { margin: 0; overflow-wrap: anywhere; }
-.cartoes { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 15rem), 1fr)); gap: .75rem; margin: 0 0 1rem; }
+.cartoes { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 14rem), 1fr)); gap: .75rem; margin: 0 0 1rem; }
 .cartao { border: 1px solid var(--line); border-radius: .5rem; padding: .75rem 1rem; }
 .cartao + .cartao { margin-top: .75rem; }
 .cartoes > .cartao { margin: 0; }
@@ -87,7 +87,7 @@ tbody tr:hover { background: var(--info-sheet); }
 .marcas span { display: inline-block; border: 1px solid var(--line); border-radius: 1rem; padding: 0 .6rem; margin: 0 .25rem .25rem 0; }
 td code { overflow-wrap: normal; }
 ins, del { overflow-wrap: anywhere; }
-fieldset { border: 1px solid var(--line); border-radius: .5rem; padding: .6rem 1rem; margin: 0 0 1rem; max-width: 46rem; }
+fieldset { min-width: 0; border: 1px solid var(--line); border-radius: .5rem; padding: .6rem 1rem; margin: 0 0 1rem; max-width: 46rem; }
 legend { font-weight: 600; padding: 0 .35rem; }
 .marcar { display: flex; gap: .6rem; align-items: baseline; margin: 0 0 .5rem; }
 .marcar code { font-weight: 600; }
@@ -125,6 +125,11 @@ td form .botoes, td form { margin: 0; }
   .menu.dobrado ul { display: grid; grid-template-columns: repeat(auto-fill, minmax(8.5rem, 1fr)); padding: 0 .25rem .5rem; }
 }
 @media (max-width: 32rem) {
+  .empilha table, .empilha tbody, .empilha tr, .empilha td { display: block; }
+  .empilha thead { position: absolute; clip-path: inset(50%); }
+  .empilha tr { border-bottom: 1px solid var(--line); padding: .5rem 0; }
+  .empilha td { border: 0; padding: .05rem 0; overflow-wrap: anywhere; }
+  .empilha td:first-child { font-weight: 600; }
   main { padding: 1rem 1rem 3rem; }
   .barra { padding-left: 1rem; padding-right: 1rem; }
 }

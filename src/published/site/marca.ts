@@ -15,15 +15,16 @@ export function markName({ nome, brasao }: Marca): Html {
   return html`${image}<b>${nome}</b>`;
 }
 
-/** The style of the bar; undefined: it has the common one. */
-export function markStyle(marca: Marca | undefined): Html | undefined {
-  return marca?.cor === undefined ? undefined : html`<style>${{ html: styleText(marca.cor) }}</style>\n`;
+/** Elements of the head: the arms as the icon of the page, and the style of the bar. */
+export function markHead({ brasao, cor }: Marca): Html {
+  const icon = brasao === undefined ? undefined : html`<link rel="icon" href="${brasao}">\n`;
+  return html`${icon}${cor === undefined ? undefined : html`<style>${{ html: styleText(cor) }}</style>\n`}`;
 }
 
-/** The policy of a page, which admits that style too. */
-export function admitMark(policy: string, marca: Marca | undefined): string {
-  if (marca?.cor === undefined) return policy;
-  return policy.replace('style-src ', `style-src ${digestOf(styleText(marca.cor))} `);
+/** The policy of a page, which admits that style and the arms too. */
+export function admitMark(policy: string, { brasao, cor }: Partial<Marca> = {}): string {
+  const shown = brasao === undefined || policy.includes('img-src') ? policy : `${policy}; img-src 'self'`;
+  return cor === undefined ? shown : shown.replace('style-src ', `style-src ${digestOf(styleText(cor))} `);
 }
 
 function styleText(cor: string): string {

@@ -3,7 +3,7 @@
 import { field, link, nextPage, table } from '../../base/pages/fields.ts';
 import { type Answer, forRole, type InMunicipio, type PageShown, pathIn, type Row } from '../../base/pages/visit.ts';
 import { mayAs } from '../../base/world/papeis.ts';
-import { dotDocumento } from '../../fiscal/chave.ts';
+import { dotCnpjsIn } from '../../fiscal/chave.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
 import { type AtoLido, type BuscaNaTrilha, exportTrilha, listTrilha, OBJETOS } from './trilha.ts';
 
@@ -46,7 +46,7 @@ ${field({ name: 'quem', label: 'Quem', value: busca.quem })}${field({
   const rows = found.atos.map((ato) => [
     ato.em,
     ato.quem,
-    html`${ato.objeto} <code class="largo">${dotDocumento(ato.chave)}</code>`,
+    html`${ato.objeto} <code class="largo">${dotCnpjsIn(ato.chave)}</code>`,
     actOf(ato),
     ato.objeto === OBJETOS.acesso && !isWhole ? '' : changesOf(ato),
     VIAS[ato.via],
@@ -82,8 +82,8 @@ function actOf({ acao, motivo }: AtoLido): Html {
 
 function changesOf({ mudancas }: AtoLido): Inserted {
   return mudancas.map(([nome, antes, depois]): Html => {
-    const was = antes === '' ? undefined : html`<del>${antes}</del> `;
-    return html`${nome}: ${was}${depois === '' ? undefined : html`<ins>${depois}</ins>`}<br>`;
+    const was = antes === '' ? undefined : html`<del>${dotCnpjsIn(antes)}</del> `;
+    return html`${nome}: ${was}${depois === '' ? undefined : html`<ins>${dotCnpjsIn(depois)}</ins>`}<br>`;
   });
 }
 

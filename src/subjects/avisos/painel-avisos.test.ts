@@ -108,7 +108,14 @@ describe('tokens', () => {
   test('are listed for who reads, a CPF masked, and by their document', async () => {
     const [one, other] = [await tokenOf(PRESTADOR), await tokenOf(PESSOA)];
     const { html } = await leitor.open(at('/tokens'));
-    for (const shown of [one.id, other.id, PRESTADOR, '***.982.247-**', 'consultar, webhooks', 'ensaio, sem prova']) {
+    for (const shown of [
+      one.id,
+      other.id,
+      '11.222.333/0001-81',
+      '***.982.247-**',
+      'consultar, webhooks',
+      'ensaio, sem prova',
+    ]) {
       assert.ok(html.includes(shown), shown);
     }
     for (const kept of [one.token, other.token, PESSOA, 'Revogar']) assert.ok(!html.includes(kept), kept);

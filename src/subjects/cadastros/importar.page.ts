@@ -12,6 +12,7 @@ import {
   type Row,
 } from '../../base/pages/visit.ts';
 import { TOO_MANY } from '../../base/world/trabalhos.ts';
+import { dotCnpjsIn } from '../../fiscal/chave.ts';
 import { groupDigits } from '../../fiscal/group-digits.ts';
 import { describeColumn, describeStored, REGISTERS } from '../../fiscal/registers.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
@@ -251,9 +252,11 @@ ${table(
   ['', 'Qual', 'O que muda'],
   told.map(({ acao, quem, campos }) => [
     ACOES[acao],
-    quem,
+    dotCnpjsIn(quem),
     html`${campos.map(({ nome, ...values }) => {
-      const [antes, depois] = [values.antes, values.depois].map((text) => describeStored(registro, nome, text));
+      const [antes, depois] = [values.antes, values.depois].map((text) =>
+        dotCnpjsIn(describeStored(registro, nome, text)),
+      );
       return html`${describeColumn(registro, nome).label}: ${
         acao === 'muda'
           ? html`<del>${antes || 'vazio'}</del> → <ins>${depois || 'vazio'}</ins>`

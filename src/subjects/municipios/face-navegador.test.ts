@@ -61,7 +61,7 @@ describe('the face of a municipality', { skip }, () => {
         ];
         for (const [place, where] of pages.entries()) {
           await page.open(where);
-          assert.ok(await page.evaluate(hasArms), where);
+          await page.until(hasArms);
           await assertFits(page, where);
           await assertAccessible(page, where);
           const name = `face-${place}-${width}${isDark ? '-escura' : ''}.png`;

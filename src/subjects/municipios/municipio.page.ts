@@ -68,7 +68,7 @@ function settings(group: Group, municipio: Municipio): Html {
     ];
   });
   return html`<h2>${SETTING_GROUPS[group]}</h2>
-${table(SETTING_GROUPS[group], ['Configuração', 'Como está', 'O que é'], rows)}`;
+<div class="empilha">${table(SETTING_GROUPS[group], ['Configuração', 'Como está', 'O que é'], rows)}</div>`;
 }
 
 function about({ world, slug }: InMunicipio, { municipio, prestadores, listas }: MunicipioShown): Html {

@@ -1,5 +1,5 @@
 /** The page of a note for its taker, and that of a municipality: the form for a note, and where a small provider issues. */
-import { type Marca, markName, markStyle } from '../../published/site/marca.ts';
+import { type Marca, markHead, markName } from '../../published/site/marca.ts';
 import { document, type Html, html, type Inserted, type Ways } from '../../published/site/page-shell.ts';
 import type { NotaPublica, NumeroPedido } from './consulta-publica.ts';
 
@@ -8,7 +8,7 @@ const EMISSOR = 'https://www.nfse.gov.br/EmissorNacional';
 
 /** The bar of a municipality above its pages. */
 function frameBy(marca: Marca): Ways {
-  return { head: markStyle(marca), bar: html`<header class="barra">${markName(marca)}</header>\n` };
+  return { head: markHead(marca), bar: html`<header class="barra">${markName(marca)}</header>\n` };
 }
 
 /** `temNumeros`: notes may be asked for by their number. `pedido`: the typed fields; `problema`: the fault of one. */

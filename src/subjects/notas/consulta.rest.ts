@@ -32,13 +32,10 @@ import { type Balcao, balcaoPage, lostPage, notaPage, UNKNOWN_PAGE } from './con
 import { findNotaPeloNumero, findNotaPublica, whyNoNumero } from './consulta-publica.ts';
 import type { Municipio } from './queries.ts';
 
-/** The pages of a municipality show its arms. */
-const POLICY = `${PAGE_POLICY}; img-src 'self'`;
-
 const HEADERS: Readonly<Record<string, string>> = {
   ...API_HEADERS,
   'Content-Type': 'text/html; charset=utf-8',
-  'Content-Security-Policy': POLICY,
+  'Content-Security-Policy': PAGE_POLICY,
   'Referrer-Policy': 'no-referrer',
   'X-Robots-Tag': 'noindex',
 };
@@ -48,7 +45,7 @@ export const page = (text: string, status = 200): HttpAnswer => ({ status, heade
 
 const pageOf = (text: string, marca: Marca, status = 200): HttpAnswer => ({
   status,
-  headers: { ...HEADERS, 'Content-Security-Policy': admitMark(POLICY, marca) },
+  headers: { ...HEADERS, 'Content-Security-Policy': admitMark(PAGE_POLICY, marca) },
   body: text,
 });
 
