@@ -111,7 +111,9 @@ export function maskDocumento(documento: string): string {
 
 /** A text of the trail, in which each CNPJ has its points; a number of as many digits has other check digits. */
 export function dotCnpjsIn(text: string): string {
-  return text.replace(/(?<![\w.-])[\dA-Z]{12}\d{2}(?![\w.-])/g, (word) => (cnpjIsValid(word) ? dotDocumento(word) : word));
+  return text.replace(/(?<![\w.-])[\dA-Z]{12}\d{2}(?![\w.-])/g, (word) =>
+    cnpjIsValid(word) ? dotDocumento(word) : word,
+  );
 }
 
 /** A document as a page shows it: a CNPJ with its points, a CPF by the six digits in the middle. */
