@@ -309,7 +309,7 @@ criar\`, \`alterar\` e \`mostrar\`, e no registro.
 
 O \`.pfx\` que o administrador do município envia pelo console é aberto num processo só para isso. A senha não se guarda. O certificado e a chave ficam em PEM, sem cifra, em arquivos de modo 600 sob
 \`certificados\`, em \`NFSE_DATA_DIR\` da máquina do console: uma senha ao lado do arquivo não o protegeria, e no banco a chave iria com cada cópia dele. Quem lê os arquivos da conta do serviço assina pelo município; quem tem
-só o banco, ou uma cópia dele, não. O histórico diz quem enviou, testou, pôs em uso e apagou, sem a chave nem a senha. \`nfse municipio excluir\` não apaga esses arquivos.
+só o banco, ou uma cópia dele, não. O histórico diz quem enviou, testou, pôs em uso e apagou, sem a chave nem a senha. \`nfse municipio excluir\` apaga os da máquina em que corre: um município posterior do mesmo nome os acharia.
 
 ## Quem tem o banco
 
