@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- --busca N`: the waiting time for a search page and a month in the console, among N notes of one municipality
- * over two years. The figure is wall time on an idle machine: a person waits, and the database mostly reads.
+ * `npm run bench -- --busca N`: the waiting time for a search and for a month in the console, among N notes of two
+ * years. The figure is wall time on an idle machine: a person waits, and the database mostly reads.
  */
 
 import { ensureMeses, mesesBetween } from '../src/base/book/meses.ts';
@@ -194,7 +194,7 @@ const CHANGED = [1_000, 10_000, 100_000];
 /** Notes that one turn of placing tells of. */
 const TOLD = 16;
 
-/** CPU time of a note that is told and added to the sums, by the number of notes between two additions. */
+/** CPU time of a note that is told and added to the sums, by notes between two additions. */
 async function measureChanges(pool: Db, dataDir: string): Promise<void> {
   const { contagemDaReceita } = createStore(pool);
   const rows: string[][] = [];

@@ -88,6 +88,7 @@ describe('the help', () => {
         'excluir SLUG',
         'exportar SLUG',
         'importar ARQUIVO',
+        'brasao SLUG',
       ],
       [
         'prestador',
