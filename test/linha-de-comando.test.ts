@@ -99,6 +99,7 @@ describe('the help', () => {
         'bloquear DOCUMENTO',
         'desbloquear DOCUMENTO',
         'retirar DOCUMENTO',
+        'importar-simples ARQUIVO',
         'importar ARQUIVO',
         'desfazer',
         'exportar [ARQUIVO]',
