@@ -21,8 +21,6 @@ import {
   listMunicipios,
   type MunicipioShown,
   type Recusa,
-  removalOf,
-  removeMunicipio,
   showMunicipio,
 } from '../../base/world/municipios.ts';
 import { formatDecimal } from '../../fiscal/decimal.ts';
@@ -30,7 +28,7 @@ import { groupDigits } from '../../fiscal/group-digits.ts';
 import { LISTAS, type ListaNome } from '../../fiscal/registers.ts';
 import { isChoice, SETTINGS, showSetting } from '../../fiscal/settings.ts';
 import { countEventos, type EventosContados } from '../eventos/problem.ts';
-import { dropCertificados, listCertificados } from './certificados.files.ts';
+import { excluirMunicipio, foreseeExclusao } from './excluir.ts';
 import type { TesteDoAdn } from './testar-adn.ts';
 
 type Municipio = MunicipioShown['municipio'];
@@ -162,26 +160,22 @@ function whoLooksAfter(slug: string): string {
 
 function excluir(world: CliWorld, slug: string, isConfirmed: boolean): Promise<number> {
   return world.registry(async (registry) => {
-    const removal = await removalOf(registry, slug);
-    const { certificados } = registry;
-    // A later municipality of this name would find the keys.
-    const guardados = certificados === undefined ? [] : await listCertificados(certificados, slug);
+    const removal = await foreseeExclusao(registry, slug);
     const problem =
-      'problem' in removal ? removal.problem : isConfirmed ? await removeMunicipio(registry, removal) : undefined;
+      'problem' in removal ? removal.problem : isConfirmed ? await excluirMunicipio(registry, removal) : undefined;
     if ('problem' in removal || problem !== undefined) {
       return refuseAsked(world, `Nada foi excluído. ${problem}`);
     }
-    const { municipio, nome, prestadores, listas } = removal;
+    const { municipio, nome, prestadores, listas, certificados } = removal;
     const what = [
       `  ${municipio.ambiente}, ${municipio.codigoIbge ?? ''} ${nome ?? ''}`.trimEnd(),
       `  prestadores do cadastro      ${groupDigits(prestadores)}`,
       `  linhas da lista de serviços  ${groupDigits(listas.servicos)}`,
       ...cadastroRows(listas).map(([nome, linhas]) => `  ${nome.padEnd(27)}  ${linhas}`),
-      `  certificados do console      ${groupDigits(guardados.length)}, nesta máquina, com as chaves`,
+      `  certificados do console      ${groupDigits(certificados)}, nesta máquina, com as chaves`,
       '  Os outros arquivos que ele indica (âncoras, certificados) ficam onde estão.',
     ].join('\n');
     if (isConfirmed) {
-      if (certificados !== undefined) await dropCertificados(certificados, slug);
       world.out(`Município ${slug} excluído:\n${what}\n`);
       return 0;
     }
