@@ -73,6 +73,7 @@ button.simples, .botao.simples { background: transparent; color: var(--link); bo
 .estado.bom { color: var(--good); background: var(--good-sheet); }
 .estado.aviso { color: var(--warn); background: var(--warn-sheet); }
 .estado.erro { color: var(--bad); background: var(--bad-sheet); }
+td:first-child:has(+ .num) { min-width: 9rem; }
 td .estado, .inteiro { white-space: nowrap; }
 .tabela { position: relative; overflow-x: auto; margin: 0 0 1rem; }
 table { border-collapse: collapse; font-size: .95rem; min-width: 100%; }
@@ -85,7 +86,7 @@ tbody tr:hover { background: var(--info-sheet); }
 .fatos { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 20rem), 1fr)); gap: .5rem 1.5rem; margin: 0 0 1rem; }
 .fatos dt { color: var(--quiet); font-size: .9rem; }
 .fatos dd { margin: 0; overflow-wrap: anywhere; }
-.cartoes { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 14rem), 1fr)); gap: .75rem; margin: 0 0 1rem; }
+.cartoes { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 13rem), 1fr)); gap: .75rem; margin: 0 0 1rem; }
 .cartao { border: 1px solid var(--line); border-radius: .5rem; padding: .75rem 1rem; }
 .cartao + .cartao { margin-top: .75rem; }
 .cartoes > .cartao { margin: 0; }
@@ -94,7 +95,7 @@ tbody tr:hover { background: var(--info-sheet); }
   max-width: 70rem; }
 .filtros > button { justify-self: start; }
 .procura { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: end; margin: 0 0 1rem; max-width: 46rem; }
-.procura .campo { flex: 1 1 16rem; margin: 0; }
+.procura .campo { flex: 1 1 16rem; margin: 0; max-width: none; }
 .filtros label small { display: none; }
 .filtros .campo { margin: 0; max-width: none; min-width: 0; }
 .marcas span { display: inline-block; border: 1px solid var(--line); border-radius: 1rem; padding: 0 .6rem; margin: 0 .25rem .25rem 0; }

@@ -68,7 +68,7 @@ ${mayAs(papel, 'operacao') ? html`<p class="botoes"><a class="botao simples" hre
 }
 
 function search({ nota }: Busca): Html {
-  return html`<form method="get" class="filtros" role="search">
+  return html`<form method="get" class="procura" role="search">
 ${field({
   name: 'procurar',
   label: 'Chave da nota ou número do evento',
