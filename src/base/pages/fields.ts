@@ -136,7 +136,7 @@ export function carried(values: readonly (readonly [name: string, value: string]
 }
 
 /** `fim`: it is over, or waits for nobody. */
-export type Tom = 'bom' | 'aviso' | 'erro' | 'fim';
+type Tom = 'bom' | 'aviso' | 'erro' | 'fim';
 export type Estado = { readonly nome: string; readonly tom: Tom };
 
 /** A state: its word, in the colour of its tone. */

@@ -182,7 +182,10 @@ describe('the second step', () => {
     );
     assert.equal((await store.eventos.findById('integracao', id))?.autor, MUNICIPIO_CNPJ);
     await work.eventos();
-    assert.match((await olga.open(`/m/integracao/notas/${nota.chave_acesso}`)).html, /<span class="estado erro">Cancelada<\/span>/);
+    assert.match(
+      (await olga.open(`/m/integracao/notas/${nota.chave_acesso}`)).html,
+      /<span class="estado erro">Cancelada<\/span>/,
+    );
   });
 
   test('a block is lifted by its name; nobody types an identifier', async () => {
