@@ -62,13 +62,13 @@ for (const scripts of [true, false]) {
       await says(page, 'Um evento pede atenção');
       await page.click('a[href$="/m/integracao/eventos"]');
       await page.click(`a[href$="/evento/${id_evento}"]`);
-      await says(page, 'O envio falhou.');
+      await says(page, 'O envio falhou');
       await page.click('details:has(form[action$="/reprocessar"]) summary');
       await page.click('form[action$="/reprocessar"] button');
       await says(page, 'O evento foi reprocessado');
       await work.eventos();
       await page.open(at(`/evento/${id_evento}`));
-      await says(page, 'Registrado no ADN.');
+      await says(page, 'Registrado no ADN');
     });
 
     await t.test('finds the note of a complaint by part of a name, and reads why it is as it is', async () => {
@@ -235,7 +235,7 @@ describe('every page', { skip }, () => {
     await enterBrowser(page, painel, chefe);
     await page.open(`${painel.origin}/m/integracao/notas?prestador=11222333000181`);
     await page.click('button[value=xlsx]');
-    await says(page, 'Pronta: 3 notas');
+    await says(page, 'Pronta 3 notas');
     const exportacao = await page.evaluate<string>('location.pathname');
     const inside: Readonly<Record<string, string>> = {
       hoje: '/hoje',

@@ -25,6 +25,8 @@ export type Page = {
   open(url: string): Promise<void>;
   resize(width: number, height: number): Promise<void>;
   dark(isDark: boolean): Promise<void>;
+  /** Light, with few colours: those that a reader with weak eyes has chosen. */
+  forceColours(): Promise<void>;
   /** The value of an expression in the page; promises are awaited. */
   evaluate<Value = unknown>(expression: string): Promise<Value>;
   /** Waits until the expression is true. */
@@ -197,6 +199,9 @@ async function pageOf(ask: Ask, listen: (hear: (message: Message) => void) => vo
     dark: async (isDark) => {
       const value = isDark ? 'dark' : 'light';
       await ask('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value }] });
+    },
+    forceColours: async () => {
+      await ask('Emulation.setEmulatedMedia', { features: [{ name: 'forced-colors', value: 'active' }] });
     },
     press: async (key) => {
       const codes = { Tab: 9, Enter: 13, ' ': 32 } as const;

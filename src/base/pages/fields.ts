@@ -135,7 +135,32 @@ export function carried(values: readonly (readonly [name: string, value: string]
   return html`${values.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">\n`)}`;
 }
 
-export function notice(kind: 'bom' | 'aviso' | 'erro', text: Inserted): Html {
+/** `fim`: it is over, or waits for nobody. */
+type Tom = 'bom' | 'aviso' | 'erro' | 'fim';
+export type Estado = { readonly nome: string; readonly tom: Tom };
+
+/** A state: its word, in the colour of its tone. */
+export function mark({ nome, tom }: Estado): Html {
+  return html`<span class="estado ${tom}">${nome}</span>`;
+}
+
+/** A state at the head of its page, where its word begins a sentence. */
+export function markHead({ nome, tom }: Estado): Html {
+  return mark({ nome: `${nome.charAt(0).toUpperCase()}${nome.slice(1)}`, tom });
+}
+
+const DOCUMENTO = /([\dA-Z*]{2}\.[\dA-Z*]{3}\.[\dA-Z*]{3}\/[\dA-Z*]{4}-\d\d|[\d*]{3}\.[\d*]{3}\.[\d*]{3}-[\d*]{2})/;
+
+/** A text in which no line ends inside a CNPJ or a CPF. */
+export function keepDocumentos(text: string): Inserted {
+  return text
+    .split(DOCUMENTO)
+    .map((part, place) => (place % 2 === 0 ? part : html`<span class="inteiro">${part}</span>`));
+}
+
+const keepIn = (one: Inserted): Inserted => (typeof one === 'string' ? keepDocumentos(one) : one);
+
+export function notice(kind: Tom, text: Inserted): Html {
   return html`<div class="recado ${kind}" role="${kind === 'erro' ? 'alert' : 'status'}">${text}</div>\n`;
 }
 
@@ -151,7 +176,7 @@ export function table(
 <caption>${caption}</caption>
 <thead><tr>${head.map((cell, place) => html`<th scope="col"${side(place)}>${cell}</th>`)}</tr></thead>
 <tbody>
-${rows.map((cells) => html`<tr>${cells.map((cell, place) => html`<td${side(place)}>${cell}</td>`)}</tr>\n`)}</tbody>
+${rows.map((cells) => html`<tr>${cells.map((cell, place) => html`<td${side(place)}>${keepIn(cell)}</td>`)}</tr>\n`)}</tbody>
 </table></div>
 `;
 }
@@ -160,7 +185,7 @@ ${rows.map((cells) => html`<tr>${cells.map((cell, place) => html`<td${side(place
 export function facts(rows: readonly (readonly [name: Inserted, value: Inserted])[]): Html {
   const shown = rows.filter(([, value]) => value !== undefined && value !== '');
   return html`<dl class="fatos">
-${shown.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>\n`)}</dl>
+${shown.map(([name, value]) => html`<div><dt>${name}</dt><dd>${keepIn(value)}</dd></div>\n`)}</dl>
 `;
 }
 

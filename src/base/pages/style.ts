@@ -1,13 +1,18 @@
+import { COLOURS, declareColours } from '../../published/site/palette.ts';
+
+/** The colours of the console alone. */
+const MORE = {
+  'info-sheet': ['#edf5ff', '#12294f'],
+  'bad-sheet': ['#fde0db', '#45181a'],
+  'good-sheet': ['#e3f5e1', '#14361f'],
+  'warn-sheet': ['#fff5c2', '#3d3110'],
+  on: ['#fff', '#071d41'],
+  focus: ['#c2850c', '#ffbe2e'],
+} as const;
+
 /** The style of the console: colours, shapes and words that civil servants know from the federal design system (D-846). */
 export const STYLE = `
-:root { --text: #333; --quiet: #5c5c5c; --line: #ccc; --paper: #fff; --sheet: #f8f8f8; --link: #1351b4; --chosen: #dbe8fb;
-  --bad: #b50909; --good: #216e1f; --warn: #776017; --info-sheet: #edf5ff; --bad-sheet: #fde0db; --good-sheet: #e3f5e1; --warn-sheet: #fff5c2;
-  --edge: #757575; --mark: #fee685; --on: #fff; --focus: #c2850c; }
-@media (prefers-color-scheme: dark) {
-  :root { --text: #e6e6e6; --quiet: #b4bccb; --line: #33415c; --paper: #0b1528; --sheet: #12213d; --link: #adcdff; --chosen: #1b3566;
-    --bad: #fdb8ae; --good: #70e17b; --warn: #fee685; --info-sheet: #12294f; --bad-sheet: #45181a; --good-sheet: #14361f; --warn-sheet: #3d3110;
-    --edge: #8494b0; --mark: #5c4809; --on: #071d41; --focus: #ffbe2e; }
-}
+${declareColours({ ...COLOURS, ...MORE })}
 * { box-sizing: border-box; }
 html { color-scheme: light dark; -webkit-text-size-adjust: 100%; }
 body { margin: 0; background: var(--paper); color: var(--text);
@@ -63,18 +68,25 @@ button.simples, .botao.simples { background: transparent; color: var(--link); bo
 .recado.erro { border-color: var(--bad); background: var(--bad-sheet); }
 .recado .quieto, .recado small { color: inherit; }
 .recado p:last-child { margin: 0; }
+.estado { display: inline-block; border: 1px solid currentColor; border-radius: 1rem; padding: 0 .6rem; font-size: .9rem; line-height: 1.35rem;
+  font-weight: 600; color: var(--quiet); background: var(--sheet); }
+.estado.bom { color: var(--good); background: var(--good-sheet); }
+.estado.aviso { color: var(--warn); background: var(--warn-sheet); }
+.estado.erro { color: var(--bad); background: var(--bad-sheet); }
+td:first-child:has(+ .num) { min-width: 9rem; }
+td .estado, .inteiro { white-space: nowrap; }
 .tabela { position: relative; overflow-x: auto; margin: 0 0 1rem; }
 table { border-collapse: collapse; font-size: .95rem; min-width: 100%; }
 caption { text-align: left; color: var(--quiet); padding: .25rem 0; }
 h1 + .tabela caption, h2 + .tabela caption, .empilha caption { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
-th, td { text-align: left; vertical-align: top; padding: .45rem .75rem; border-bottom: 1px solid var(--line); }
+th, td { text-align: left; vertical-align: top; padding: .35rem .6rem; border-bottom: 1px solid var(--line); }
 thead th { background: var(--sheet); color: var(--link); vertical-align: bottom; }
 tbody tr:hover { background: var(--info-sheet); }
 .num { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
 .fatos { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 20rem), 1fr)); gap: .5rem 1.5rem; margin: 0 0 1rem; }
 .fatos dt { color: var(--quiet); font-size: .9rem; }
 .fatos dd { margin: 0; overflow-wrap: anywhere; }
-.cartoes { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 14rem), 1fr)); gap: .75rem; margin: 0 0 1rem; }
+.cartoes { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 13rem), 1fr)); gap: .75rem; margin: 0 0 1rem; }
 .cartao { border: 1px solid var(--line); border-radius: .5rem; padding: .75rem 1rem; }
 .cartao + .cartao { margin-top: .75rem; }
 .cartoes > .cartao { margin: 0; }
@@ -82,6 +94,8 @@ tbody tr:hover { background: var(--info-sheet); }
 .filtros { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 11rem), 1fr)); gap: .5rem 1rem; align-items: end; margin: 0 0 1rem;
   max-width: 70rem; }
 .filtros > button { justify-self: start; }
+.procura { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: end; margin: 0 0 1rem; max-width: 46rem; }
+.procura .campo { flex: 1 1 16rem; margin: 0; max-width: none; }
 .filtros label small { display: none; }
 .filtros .campo { margin: 0; max-width: none; min-width: 0; }
 .marcas span { display: inline-block; border: 1px solid var(--line); border-radius: 1rem; padding: 0 .6rem; margin: 0 .25rem .25rem 0; }

@@ -3,6 +3,7 @@
  * documentation has one script, a file of this service; all content is there without it.
  */
 import { createHash } from 'node:crypto';
+import { COLOURS, declareColours } from './palette.ts';
 import { SITE_STYLE } from './style.ts';
 
 /** Text that is HTML already. */
@@ -71,12 +72,7 @@ ${site?.after}</body>
 }
 
 const STYLE = `
-:root { --text: #333; --quiet: #5c5c5c; --line: #ccc; --paper: #fff; --sheet: #f8f8f8; --link: #1351b4;
-  --bad: #b50909; --good: #216e1f; --warn: #776017; --edge: #757575; --mark: #fee685; }
-@media (prefers-color-scheme: dark) {
-  :root { --text: #e6e6e6; --quiet: #b4bccb; --line: #33415c; --paper: #0b1528; --sheet: #12213d; --link: #adcdff;
-    --bad: #fdb8ae; --good: #70e17b; --warn: #fee685; --edge: #8494b0; --mark: #5c4809; }
-}
+${declareColours(COLOURS)}
 * { box-sizing: border-box; }
 html { color-scheme: light dark; -webkit-text-size-adjust: 100%; }
 body { margin: 0; background: var(--paper); color: var(--text);

@@ -13,6 +13,7 @@ import { once } from '../../fiscal/catalogs/table.ts';
 import { OPENAPI_PATH, REFERENCE_PATH } from '../paths.ts';
 import { framePage } from './frame.ts';
 import { digestOf, type Html, html, STYLE_DIGESTS } from './page-shell.ts';
+import { COLOURS } from './palette.ts';
 
 /** Last segment of the path: the links of the page are relative to it. */
 const HERE = REFERENCE_PATH.slice(REFERENCE_PATH.lastIndexOf('/') + 1);
@@ -90,11 +91,11 @@ const STYLE = `
 .swagger-ui .pdf { display: flex; flex-wrap: wrap; gap: .5rem 1.25rem; margin: .5rem 0; }
 .swagger-ui .pdf a { color: var(--link); font-size: 1rem; overflow-wrap: anywhere; }
 .swagger-ui [hidden] { display: none; }
-.swagger-ui :focus-visible { outline: .15rem solid #0b5cad; outline-offset: .1rem; }
+.swagger-ui :focus-visible { outline: .15rem solid ${COLOURS.link[0]}; outline-offset: .1rem; }
 html.dark-mode .swagger-ui .pdf { display: flex; flex-wrap: wrap; gap: .5rem 1.25rem; margin: .5rem 0; }
 .swagger-ui .pdf a { color: var(--link); font-size: 1rem; overflow-wrap: anywhere; }
 .swagger-ui [hidden] { display: none; }
-.swagger-ui :focus-visible { outline-color: #7db8f5; }
+.swagger-ui :focus-visible { outline-color: ${COLOURS.link[1]}; }
 @media (max-width: 40rem) {
   .site > main > h1, .site > main > h1 + p, .swagger-ui .wrapper, .swagger-ui .scheme-container .schemes.wrapper { padding: 0; }
   .swagger-ui .opblock .opblock-summary { flex-wrap: wrap; }

@@ -2,12 +2,14 @@
 
 import {
   carried,
+  type Estado,
   facts,
   field,
   folded,
   form,
   hidden,
   link,
+  mark,
   nextPage,
   notice,
   table,
@@ -53,10 +55,10 @@ import {
 
 const ENTREGAS_MAX = 25;
 
-const ESTADOS: Readonly<Record<EntregaPublica['estado'], string>> = {
-  pendente: 'espera',
-  entregue: 'entregue',
-  morta: 'não se tenta mais',
+const ESTADOS: Readonly<Record<EntregaPublica['estado'], Estado>> = {
+  pendente: { nome: 'espera', tom: 'aviso' },
+  entregue: { nome: 'entregue', tom: 'bom' },
+  morta: { nome: 'não se tenta mais', tom: 'erro' },
 };
 
 type Shown = NonNullable<Awaited<ReturnType<typeof showAviso>>>;
@@ -158,7 +160,7 @@ async function entregas(call: InMunicipio, { webhook, mortas }: Shown, mayAct: b
   if ('problem' in page) return notice('erro', page.problem);
   const all: readonly [string, string][] = [
     ['', 'todas'],
-    ...ESTADOS_ENTREGA.map((one) => [one, ESTADOS[one]] as [string, string]),
+    ...ESTADOS_ENTREGA.map((one) => [one, ESTADOS[one].nome] as [string, string]),
   ];
   const filter = html`<form method="get" action="${pathOf(slug, webhook.id)}" class="filtros" role="search">
 ${field({ name: 'estado', label: 'Mostrar', value: estado ?? '', choices: all })}<button>Filtrar</button>
@@ -197,7 +199,7 @@ function entregasTable(
     const then = entregue_em ?? proxima_tentativa;
     return [
       saying(slug, one),
-      ESTADOS[estado],
+      mark(ESTADOS[estado]),
       writtenMoment(criada_em),
       then === null ? '' : writtenMoment(then),
       wide(attempts(one)),

@@ -1,6 +1,6 @@
 /** Webhook addresses in the console: those of the municipality, those of its providers (read only), and the form for a new one. */
 
-import { boxes, field, form, link, nextPage, notice, table, wide, withNames } from '../../base/pages/fields.ts';
+import { boxes, field, form, link, mark, nextPage, notice, table, wide, withNames } from '../../base/pages/fields.ts';
 import {
   type Answer,
   byHand,
@@ -39,10 +39,12 @@ export function addressOf({ papel }: Pick<InMunicipio, 'papel'>, { url, document
   return html`<code>${origin}${href === `${origin}/` ? '' : '/…'}</code>`;
 }
 
-export function situationOf({ estado, falhas }: WebhookPublico): string {
-  if (estado === 'desligado') return estado;
-  if (estado === 'pendente') return 'pendente: ainda não confirmou que quer avisos';
-  return falhas === 0 ? 'ligado' : `falha (${falhas} ${falhas === 1 ? 'vez' : 'vezes seguidas'})`;
+export function situationOf({ estado, falhas }: WebhookPublico): Html {
+  if (estado === 'desligado') return mark({ nome: estado, tom: 'fim' });
+  if (estado === 'pendente') return html`${mark({ nome: estado, tom: 'aviso' })} ainda não confirmou que quer avisos`;
+  return falhas === 0
+    ? mark({ nome: 'ligado', tom: 'bom' })
+    : mark({ nome: `falha (${falhas} ${falhas === 1 ? 'vez' : 'vezes seguidas'})`, tom: 'erro' });
 }
 
 export const kindsOf = ({ tipos }: WebhookPublico): string => tipos.join(', ') || 'tudo';

@@ -170,7 +170,7 @@ describe('an address of the municipality', () => {
       motivo: 'contrato 7',
     };
     const { id, segredo } = await cadastrar(`http://127.0.0.1:${port}/avisos?chave=segredissimo`, fields);
-    assert.match((await leitor.open(at(`/avisos/${id}`))).html, /pendente: ainda não confirmou que quer avisos/);
+    assert.match((await leitor.open(at(`/avisos/${id}`))).html, /pendente<\/span> ainda não confirmou que quer avisos/);
     const here = await receptor(segredo, port);
     await untilActive(id);
     assert.equal((await emit(address, exampleXml({ nDPS: '901' }))).status, 201);
@@ -290,7 +290,7 @@ describe('an address of the municipality', () => {
     // All sessions have ended after three days.
     await enterAll();
     const seen = await leitor.open(at(`/avisos/${id}?estado=morta`));
-    assert.match(seen.html, /<td>não se tenta mais<\/td>/);
+    assert.match(seen.html, /<td><span class="estado erro">não se tenta mais<\/span><\/td>/);
     assert.ok(!seen.html.includes('/reenviar'));
     const here = await receptor(segredo, port);
     const page = await chefe.open(at(`/avisos/${id}`));

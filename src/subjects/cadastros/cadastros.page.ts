@@ -108,7 +108,7 @@ ${searchForm(procurar, 'Parte de qualquer coluna.')}${
 
 export function searchForm(procurar: string, help: string): Html {
   return html`<form method="get" role="search" class="busca">
-${field({ name: 'procurar', label: 'Procurar', type: 'search', value: procurar, help })}<p class="botoes"><button>Procurar</button></p>
+<div class="procura">${field({ name: 'procurar', label: 'Procurar', type: 'search', value: procurar, help })}<button>Procurar</button></div>
 </form>
 `;
 }

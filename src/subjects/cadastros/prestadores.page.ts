@@ -1,6 +1,18 @@
 /** Providers of a municipality: the list, one of them, and the actions on it. */
 
-import { carried, facts, field, folded, form, link, nextPage, notice, table } from '../../base/pages/fields.ts';
+import {
+  carried,
+  facts,
+  field,
+  folded,
+  form,
+  keepDocumentos,
+  link,
+  mark,
+  nextPage,
+  notice,
+  table,
+} from '../../base/pages/fields.ts';
 import { carrySeen, findOvertaken, type Overtaken, takeOvertaken, tellOvertaken } from '../../base/pages/seen.ts';
 import {
   type Answer,
@@ -49,9 +61,7 @@ ${prestadores.length === 0 ? html`<p>Nenhum prestador assim. Confira o que escre
 }
 
 function situationOf({ autorizado }: Pick<PrestadorListado, 'autorizado'>): Html {
-  return autorizado
-    ? html`<span class="estado">autorizado</span>`
-    : html`<span class="estado recusada">bloqueado</span>`;
+  return autorizado ? mark({ nome: 'autorizado', tom: 'bom' }) : mark({ nome: 'bloqueado', tom: 'erro' });
 }
 
 function listed(slug: string, prestadores: readonly PrestadorListado[]): Html {
@@ -59,7 +69,7 @@ function listed(slug: string, prestadores: readonly PrestadorListado[]): Html {
     'Prestadores',
     ['Documento', 'Inscrição', 'Nome', 'Situação'],
     prestadores.map((one) => [
-      link(pathIn(slug, pathOf(one.documento)), showDocumento(one.documento)),
+      link(pathIn(slug, pathOf(one.documento)), keepDocumentos(showDocumento(one.documento))),
       one.inscricao_municipal,
       one.razao_social,
       situationOf(one),

@@ -1,6 +1,17 @@
 /** The people who work for the municipality: accounts, their roles, and the links by which they begin. */
 
-import { facts, field, folded, form, link, momentOf, notice, table } from '../../base/pages/fields.ts';
+import {
+  type Estado,
+  facts,
+  field,
+  folded,
+  form,
+  link,
+  mark,
+  momentOf,
+  notice,
+  table,
+} from '../../base/pages/fields.ts';
 import {
   type Answer,
   byHand,
@@ -32,13 +43,13 @@ const LIST = '/usuarios';
 
 const quemOf = (call: InMunicipio): Quem => ({ ...byHand(call), conta: call.visitor.conta.id });
 
-const SITUACOES: Readonly<Record<Usuario['situacao'], string>> = {
-  ativo: 'ativo',
-  convidado: 'convidado: ainda não abriu o link',
-  bloqueado: 'bloqueado',
+const SITUACOES: Readonly<Record<Usuario['situacao'], Estado>> = {
+  ativo: { nome: 'ativo', tom: 'bom' },
+  convidado: { nome: 'convidado: ainda não abriu o link', tom: 'aviso' },
+  bloqueado: { nome: 'bloqueado', tom: 'erro' },
 };
 
-const OFFERED = 'a pessoa ainda não aceitou o papel';
+const OFFERED: Estado = { nome: 'a pessoa ainda não aceitou o papel', tom: 'aviso' };
 
 function factorsOf({ segundoFator, provedor }: Usuario): string {
   const names = { codigo: 'aplicativo', passkey: 'passkey' } as const;
@@ -80,7 +91,7 @@ ${table(
       papelIn(one, slug),
       sinceOf(direito),
       direito?.dado_por ?? 'não se guardou',
-      isOffered ? OFFERED : SITUACOES[one.situacao],
+      mark(isOffered ? OFFERED : SITUACOES[one.situacao]),
       isOffered ? '' : factorsOf(one),
     ];
   }),
@@ -196,9 +207,9 @@ async function onePage(call: InMunicipio, refused?: Problem): Promise<PageShown>
     return folded(button, html`${about}${shown}`, refused !== undefined && call.request.url.endsWith(`/${path}`));
   };
   const about = isOffered
-    ? [['Situação', OFFERED] as const]
+    ? [['Situação', mark(OFFERED)] as const]
     : [
-        ['Situação', SITUACOES[usuario.situacao]] as const,
+        ['Situação', mark(SITUACOES[usuario.situacao])] as const,
         ['Segundo fator', factorsOf(usuario)] as const,
         ['Conta criada em', momentOf(usuario.criadoEm)] as const,
         ['Conta criada por', usuario.criadoPor ?? 'não se guardou'] as const,

@@ -1,6 +1,6 @@
 /** One event: its data, its state with the reason, its documents, its history, and the possible actions. */
 
-import { facts, folded, form, link, notice, table } from '../../base/pages/fields.ts';
+import { facts, folded, form, link, markHead, notice, table } from '../../base/pages/fields.ts';
 import {
   type Answer,
   byHand,
@@ -48,14 +48,14 @@ eventos. ${link(pathIn(slug, '/eventos'), 'Ver os eventos')}.</p>`,
     };
   }
   const { evento } = found;
-  const { nome, diz, fazer } = explainEvento(evento);
+  const dito = explainEvento(evento);
   return {
     title: `${evento.descricao_evento} nº ${evento.numero_sequencial}`,
     here: HERE,
     ...(refused === undefined ? {} : { status: 409 }),
     main: html`${refused === undefined ? undefined : notice('erro', refused.problem)}${notice(
-      evento.acao_sugerida === 'consultar_suporte' ? 'aviso' : 'bom',
-      html`<p><b>${nome.charAt(0).toUpperCase()}${nome.slice(1)}.</b> ${diz}</p>${fazer === '' ? undefined : html`<p>O que fazer: ${fazer}</p>`}`,
+      dito.tom,
+      html`<p>${markHead(dito)} ${dito.diz}</p>${dito.fazer === '' ? undefined : html`<p>O que fazer: ${dito.fazer}</p>`}`,
     )}${about(call, found)}${answered(found)}<h2>O que se pode fazer</h2>
 ${acts(call, found, tried)}<h2>O que lhe aconteceu</h2>
 ${life(found)}`,

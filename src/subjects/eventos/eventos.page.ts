@@ -1,6 +1,6 @@
 /** Events that need attention: the list by problem, and one action on several of them, counted and confirmed. */
 
-import { carried, choice, field, form, link, notice, table } from '../../base/pages/fields.ts';
+import { carried, choice, field, form, link, mark, notice, table } from '../../base/pages/fields.ts';
 import { carrySeen, SEEN_FIELD, type Values } from '../../base/pages/seen.ts';
 import {
   type Answer,
@@ -19,7 +19,7 @@ import { formTokenOf } from '../contas/entrada.ts';
 import { reais } from '../notas/nota-lida.page.ts';
 import { ESTADOS } from '../notas/palavras.page.ts';
 import { foreseeEventos, type Operacao, operateEventos, type Previsto } from './operate.ts';
-import { ATOS, countEventos, isOperacao, nameEstado, writtenMoment } from './palavras.page.ts';
+import { ATOS, countEventos, explainEvento, isOperacao, nameEstado, writtenMoment } from './palavras.page.ts';
 import { arquivarEventos, type FiltroDeProblemas, listEventosComProblema, type Problemas } from './problem.ts';
 
 const HERE = 'eventos';
@@ -68,7 +68,7 @@ ${mayAs(papel, 'operacao') ? html`<p class="botoes"><a class="botao simples" hre
 }
 
 function search({ nota }: Busca): Html {
-  return html`<form method="get" class="filtros" role="search">
+  return html`<form method="get" class="procura" role="search">
 ${field({
   name: 'procurar',
   label: 'Chave da nota ou número do evento',
@@ -115,7 +115,7 @@ function lines(call: InMunicipio, busca: Busca, found: Problemas): Inserted {
       ...(may.length === 0 ? [] : [box]),
       html`${link(pathIn(slug, `/evento/${id_evento}`), String(id_evento))}`,
       html`${evento.descricao_evento}${others}`,
-      nameEstado(evento.status_evento),
+      mark(explainEvento(evento)),
       html`${evento.codigo_retorno ?? ''}<br><small>${evento.mensagem_retorno ?? ''}</small>`,
       writtenMoment(evento.data_hora_evento),
       link(pathIn(slug, `/notas/${chave_acesso}`), html`<code>${chave_acesso}</code>`),
@@ -189,7 +189,7 @@ async function askVarios(
   const rows = podem.map(({ evento, nota }) => [
     link(pathIn(slug, `/evento/${evento.id_evento}`), String(evento.id_evento)),
     evento.descricao_evento,
-    nameEstado(evento.status_evento),
+    mark(explainEvento(evento)),
     link(pathIn(slug, `/notas/${evento.chave_acesso}`), `nº ${nota.numero_dps}, ${ESTADOS[nota.estado].nome}`),
     nota.prestador_razao_social,
     nota.tomador_razao_social ?? '',

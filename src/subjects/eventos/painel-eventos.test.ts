@@ -104,7 +104,10 @@ describe('one event', () => {
     const sent = await atendente.send(`/m/integracao/evento/${id}/reprocessar`, { motivo: 'o ADN voltou' });
     assert.match(sent.html, /O evento foi reprocessado/);
     await work.eventos();
-    assert.match((await atendente.open(`/m/integracao/evento/${id}`)).html, /Registrado no ADN\./);
+    assert.match(
+      (await atendente.open(`/m/integracao/evento/${id}`)).html,
+      /<span class="estado bom">Registrado no ADN<\/span>/,
+    );
     assert.equal((await readNota(nota)).body.nota.status, 'cancelada');
     assert.deepEqual(await actsOn(id), [['reprocessado', 'tina', 'painel', 'o ADN voltou']]);
   });

@@ -103,7 +103,7 @@ describe('the form', () => {
       assert.ok(page.html.includes(`name="${nome}"`), nome);
     }
     assert.match(page.html, /name="cnpj"/, 'this municipality has no certificate that says it');
-    assert.match(page.html, /<b>Autorizada<\/b>/);
+    assert.match(page.html, /<span class="estado bom">Autorizada<\/span>/);
     assert.match(page.html, /R\$ 1\.000,00/);
     assert.match(page.html, /Nenhum evento nesta nota/);
     const wrong = await olga.send(OFICIO, {
@@ -182,7 +182,10 @@ describe('the second step', () => {
     );
     assert.equal((await store.eventos.findById('integracao', id))?.autor, MUNICIPIO_CNPJ);
     await work.eventos();
-    assert.match((await olga.open(`/m/integracao/notas/${nota.chave_acesso}`)).html, /<b>Cancelada<\/b>/);
+    assert.match(
+      (await olga.open(`/m/integracao/notas/${nota.chave_acesso}`)).html,
+      /<span class="estado erro">Cancelada<\/span>/,
+    );
   });
 
   test('a block is lifted by its name; nobody types an identifier', async () => {
@@ -232,7 +235,7 @@ describe('the second step', () => {
     const refused = await olga.confirm();
     assert.equal(refused.status, 422);
     assert.match(refused.html, /A nota já está cancelada/);
-    assert.match(refused.html, /<b>Cancelada<\/b>/);
+    assert.match(refused.html, /<span class="estado erro">Cancelada<\/span>/);
     assert.equal((await eventosOf(cancelled)).length, 1);
   });
 

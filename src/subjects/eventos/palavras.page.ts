@@ -1,50 +1,57 @@
 /** The console's words about events, for users who do not know the state machine: states, advice, and actions. */
 
+import type { Estado } from '../../base/pages/fields.ts';
 import type { Papel } from '../../base/world/papeis.ts';
 import type { AcaoSugerida, EventoEstado } from '../../fiscal/evento.ts';
 import { type CampoEvento, tipoByCodigo } from '../../fiscal/tipos-evento.ts';
 import type { Operacao } from './operate.ts';
 import type { EventoPublico } from './queries.ts';
 
-type Dito = { readonly nome: string; readonly diz: string; readonly fazer: string };
+type Dito = Estado & { readonly diz: string; readonly fazer: string };
 
 const ESTADOS: Readonly<Record<EventoEstado, Dito>> = {
   pendente: {
     nome: 'à espera de envio',
+    tom: 'aviso',
     diz: 'Foi registrado, e ainda não foi enviado ao ambiente nacional (ADN).',
     fazer:
       'Nada, de início: o serviço o envia em segundos. Se está assim há mais de cinco minutos, veja em Hoje se o ADN atende.',
   },
   enviado: {
     nome: 'enviado, sem resposta ainda',
+    tom: 'aviso',
     diz: 'Foi enviado ao ADN, e a resposta ainda não é conhecida.',
     fazer: 'Nada: o serviço pergunta sozinho até saber.',
   },
   aguardando_autorizacao_nota: {
     nome: 'à espera da nota',
+    tom: 'aviso',
     diz: 'A nota ainda não foi autorizada, ou o ADN ainda não a conhece. O evento segue depois dela.',
     fazer: 'Nada, enquanto a nota segue o seu caminho. Se ela está parada, resolva primeiro a nota.',
   },
-  processado: { nome: 'registrado no ADN', diz: 'O ADN o registrou: ele vale na nota.', fazer: '' },
+  processado: { nome: 'registrado no ADN', tom: 'bom', diz: 'O ADN o registrou: ele vale na nota.', fazer: '' },
   rejeitado: {
     nome: 'recusado pelo ADN',
+    tom: 'erro',
     diz: 'O ADN o recusou, e ele não vale.',
     fazer:
       'Leia o motivo. Quem o pediu também o lê, e pode registrar outro, corrigido. Visto o caso, arquive a recusa: ela sai da lista, e mais nada muda.',
   },
   erro: {
     nome: 'o envio falhou',
+    tom: 'erro',
     diz: 'O envio falhou sem que o ADN dissesse sim ou não.',
     fazer:
       'As tentativas automáticas acabaram. Reprocesse-o: o serviço pergunta antes ao ADN se já o tem, e só então o envia.',
   },
   erro_reprocessamento: {
     nome: 'separado para análise',
+    tom: 'aviso',
     diz: 'A resposta do ADN não pôde ser entendida, ou alguém da prefeitura o separou. Ele não é mais enviado sozinho.',
     fazer: 'Leia o que o ADN respondeu. Reprocesse-o para tentar outra vez, ou dispense-o se não há o que enviar.',
   },
-  cancelado: { nome: 'retirado', diz: 'A prefeitura o retirou antes do envio, e ele não vale.', fazer: '' },
-  dispensado: { nome: 'dispensado do envio', diz: 'Ele não é enviado ao ADN.', fazer: '' },
+  cancelado: { nome: 'retirado', tom: 'fim', diz: 'A prefeitura o retirou antes do envio, e ele não vale.', fazer: '' },
+  dispensado: { nome: 'dispensado do envio', tom: 'fim', diz: 'Ele não é enviado ao ADN.', fazer: '' },
 };
 
 /** The name of an event's state. */
@@ -62,7 +69,7 @@ export function explainEvento({
 }: Pick<EventoPublico, 'status_evento' | 'desfecho' | 'acao_sugerida'>): Dito {
   const dito = ESTADOS[status_evento];
   if (status_evento === 'erro' && SEGUE.has(acao_sugerida)) {
-    return { ...dito, fazer: 'Nada, por enquanto: o serviço tenta de novo sozinho.' };
+    return { ...dito, tom: 'aviso', fazer: 'Nada, por enquanto: o serviço tenta de novo sozinho.' };
   }
   if (status_evento !== 'dispensado') return dito;
   const vale = desfecho === 'valido_no_municipio' ? 'Vale na nota, neste município.' : 'Não vale na nota.';

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { before, describe, test } from 'node:test';
 import { assertAccessible, assertFits } from '../../../test/support/axe.ts';
 import { openBrowser, type Page } from '../../../test/support/browser.ts';
+import { balcao } from '../../../test/support/eventos.ts';
 import { enterInBrowser, makeUsuario, startTestPainel } from '../../../test/support/painel.ts';
 import { startTestService } from '../../../test/support/service.ts';
 
@@ -29,6 +30,7 @@ describe('the face of a municipality', { skip }, () => {
   before(async () => {
     const service = await startTestService({ worker: false, clock: { now: Date.now() } });
     const { store, clock } = service;
+    await balcao(service.address).issue();
     address = service.address;
     const chaves = { certificado: `${FOLDER}certificado.pem`, chave: `${FOLDER}chave.pem` };
     const adn = { url: 'https://adn.nfse.gov.br', ca: undefined, chaves };
@@ -42,7 +44,7 @@ describe('the face of a municipality', { skip }, () => {
     const painel = await startTestPainel(service);
     origin = painel.origin;
     page = await browser.newPage(true);
-    const papeis = { amarelo: 'administracao', azul: 'administracao' } as const;
+    const papeis = { amarelo: 'administracao', azul: 'administracao', integracao: 'administracao' } as const;
     await enterInBrowser(page, painel, await makeUsuario(painel, 'clara', papeis));
   });
 
@@ -71,6 +73,43 @@ describe('the face of a municipality', { skip }, () => {
       });
     }
   }
+
+  test('shows five cards in one row, and the button of a search beside its field', async () => {
+    await page.resize(1_280, 900);
+    await page.dark(false);
+    await page.open(`${origin}/m/integracao/hoje`);
+    const tops = await page.evaluate<readonly number[]>(
+      `[...document.querySelectorAll('.cartao')].map((one) => one.getBoundingClientRect().top)`,
+    );
+    assert.equal(tops.length, 5);
+    assert.equal(new Set(tops).size, 1, tops.join());
+    await page.open(`${origin}/m/integracao/notas`);
+    const [field, button] = await page.evaluate<readonly [DOMRect, DOMRect]>(
+      `['#campo-q', '.procura button'].map((one) => document.querySelector(one).getBoundingClientRect().toJSON())`,
+    );
+    assert.ok(button.left >= field.right && button.top < field.bottom && button.bottom > field.top);
+  });
+
+  test('has a CNPJ in one piece on a phone, and a state that is read without its colour', async () => {
+    await page.resize(390, 800);
+    await page.dark(false);
+    await page.open(`${origin}/m/integracao/cadastros/prestadores`);
+    const pieces = `[...document.querySelectorAll('.inteiro')].map((one) => one.getClientRects().length)`;
+    assert.deepEqual(await page.evaluate(pieces), [1]);
+    await assertFits(page, 'prestadores');
+    const look = `(() => {
+      const state = document.querySelector('.estado');
+      const { color, backgroundColor, borderTopStyle, borderTopColor } = getComputedStyle(state);
+      return { word: state.innerText, isEdged: borderTopStyle === 'solid' && borderTopColor !== backgroundColor, color };
+    })()`;
+    type Look = { readonly word: string; readonly isEdged: boolean; readonly color: string };
+    const usual = await page.evaluate<Look>(look);
+    await page.forceColours();
+    const forced = await page.evaluate<Look>(look);
+    assert.deepEqual([forced.word, forced.isEdged], ['autorizado', true]);
+    assert.notEqual(forced.color, usual.color);
+    await page.dark(false);
+  });
 
   test('has a menu on a phone that says where one is, and opens without scripts', async () => {
     await page.resize(390, 800);

@@ -258,7 +258,7 @@ describe('in the console', () => {
     const pdf = path.join(freshFolder(), 'nota.pdf');
     assert.equal((await runAt('vizinha', 'nota', 'mostrar', older.chave_acesso, '--pdf', pdf)).code, 0);
     assert.equal((await readFile(pdf)).subarray(0, 4).toString(), '%PDF');
-    assert.match((await leitor.open(at)).html, /<b>Autorizada<\/b>/);
+    assert.match((await leitor.open(at)).html, /<span class="estado bom">Autorizada<\/span>/);
     const chaves = [newer, older].map(({ chave_acesso }) => chave_acesso);
     assert.deepEqual(await found({ estado: 'autorizada', serie: '51' }, 'vizinha'), chaves);
   });
@@ -300,7 +300,7 @@ describe('in the console', () => {
       assert.match(begun.path, /\/exportacoes\/[0-9a-f-]{36}$/);
       const done = await until(async () => {
         const page = await atendente.open(begun.path);
-        return page.html.includes('Pronta: 1 nota,') ? page : undefined;
+        return page.html.includes('Pronta</span> 1 nota,') ? page : undefined;
       }, 'the export');
       assert.ok(done.html.includes(`${begun.path}/arquivo`));
       const file = await atendente.open(`${begun.path}/arquivo`);

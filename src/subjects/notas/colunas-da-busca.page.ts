@@ -1,5 +1,5 @@
 /** The columns of the list of notes: each reader chooses them, and the browser brings the choice back (D-848). */
-import { boxes, carried, folded, tokenField } from '../../base/pages/fields.ts';
+import { boxes, carried, folded, keepDocumentos, mark, tokenField } from '../../base/pages/fields.ts';
 import { readKept } from '../../base/pages/headers.ts';
 import { type Answer, forRole, type InMunicipio, pathIn, type Row } from '../../base/pages/visit.ts';
 import { showDocumento } from '../../fiscal/chave.ts';
@@ -9,7 +9,7 @@ import { type Html, html, type Inserted } from '../../published/site/page-shell.
 import { formTokenOf } from '../contas/entrada.ts';
 import { CAMPOS_DA_BUSCA, type NotaAchada } from './buscar.ts';
 import { nameServico } from './escolhas.ts';
-import { markEstado } from './palavras.page.ts';
+import { ESTADOS } from './palavras.page.ts';
 
 type Coluna = {
   readonly titulo: string;
@@ -20,7 +20,7 @@ type Coluna = {
 /** Columns in their order, after the moment of issue, which is the link to the note. */
 const COLUNAS = {
   numero: { titulo: 'Número', isNumeric: true, write: ({ numero_dps }) => numero_dps },
-  estado: { titulo: 'Estado', write: ({ estado }) => markEstado(estado) },
+  estado: { titulo: 'Estado', write: ({ estado }) => mark(ESTADOS[estado]) },
   competencia: { titulo: 'Competência', write: ({ data_competencia: day }) => `${day.slice(5, 7)}/${day.slice(0, 4)}` },
   dps: { titulo: 'Série e DPS', write: ({ serie_dps, numero_dps_nacional }) => `${serie_dps}/${numero_dps_nacional}` },
   prestador: {
@@ -59,7 +59,7 @@ function amount(text: string | null): Inserted {
 
 function party(documento: string | null, nome: string | null): Inserted {
   if (documento === null) return nome ?? 'não informado';
-  return html`${nome ?? ''}<br><small>${showDocumento(documento)}</small>`;
+  return html`${nome ?? ''} <small>${keepDocumentos(showDocumento(documento))}</small>`;
 }
 
 function pick(names: readonly string[]): readonly NomeDeColuna[] {

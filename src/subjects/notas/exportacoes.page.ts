@@ -1,6 +1,6 @@
 /** Exports of a search, which their author follows, cancels and downloads. */
 
-import { field, link, notice, table, tokenField } from '../../base/pages/fields.ts';
+import { type Estado, field, link, mark, markHead, notice, table, tokenField } from '../../base/pages/fields.ts';
 import { type Answer, forRole, type InMunicipio, type PageShown, pathIn, type Row } from '../../base/pages/visit.ts';
 import { TOO_MANY } from '../../base/world/trabalhos.ts';
 import { groupDigits } from '../../fiscal/group-digits.ts';
@@ -86,7 +86,7 @@ async function listPage(call: InMunicipio): Promise<PageShown> {
   const own = world.exportacoes.list(slug, visitor.conta.login);
   const rows = own.map((one): readonly Inserted[] => [
     link(pathIn(slug, `${PATH}/${one.id}`), describeAge(world.now() - one.em)),
-    describeProgress(one),
+    html`${mark(stateOf(one))} ${describeProgress(one)}`,
     describeBusca(one.data.busca),
     one.data.bytes === undefined ? one.data.formato.toUpperCase() : downloadLink(slug, one),
     cancelForm(call, one),
@@ -128,9 +128,14 @@ function describeBusca(busca: Partial<BuscaEscrita>): string {
 
 const countNotas = (notas: number): string => (notas === 1 ? '1 nota' : `${groupDigits(notas)} notas`);
 
+function stateOf({ isRunning, data: { bytes } }: Exportacao): Estado {
+  if (bytes !== undefined) return { nome: 'pronta', tom: 'bom' };
+  return isRunning ? { nome: 'em andamento', tom: 'aviso' } : { nome: 'falhou', tom: 'erro' };
+}
+
 function describeProgress({ isRunning, data: { notas, total, bytes } }: Exportacao): string {
-  if (bytes !== undefined) return `Pronta: ${countNotas(notas)}, ${groupDigits(Math.ceil(bytes / 1024))} kB`;
-  if (!isRunning) return 'Falhou';
+  if (bytes !== undefined) return `${countNotas(notas)}, ${groupDigits(Math.ceil(bytes / 1024))} kB`;
+  if (!isRunning) return '';
   return total === undefined ? `${countNotas(notas)} até agora` : `${groupDigits(notas)} de ${countNotas(total)}`;
 }
 
@@ -161,14 +166,15 @@ function progressOf(slug: string, one: Exportacao): Html {
   const { isRunning, data } = one;
   const { notas, total, bytes } = data;
   if (bytes !== undefined) {
-    return html`${notice('bom', `${describeProgress(one)}. Fica aqui por uma hora.`)}<p>${downloadLink(slug, one)}</p>\n`;
+    return html`${notice('bom', html`${markHead(stateOf(one))} ${describeProgress(one)}. Fica aqui por uma hora.`)}<p>${downloadLink(slug, one)}</p>\n`;
   }
-  if (!isRunning) return notice('erro', 'A exportação falhou. O motivo está no registro do serviço; peça de novo.');
+  if (!isRunning)
+    return notice('erro', html`${markHead(stateOf(one))} O motivo está no registro do serviço; peça de novo.`);
   const share = total === undefined ? undefined : html` max="${String(total)}" value="${String(notas)}"`;
   const again = data.wasInterrupted
     ? 'O serviço recomeçou enquanto ela andava, e ela foi refeita desde o começo. '
     : '';
-  return html`<p role="status">${again}${describeProgress(one)}. Esta página se renova sozinha.</p>
+  return html`<p role="status">${markHead(stateOf(one))} ${again}${describeProgress(one)}. Esta página se renova sozinha.</p>
 <p><progress aria-label="Exportação em andamento"${share}></progress></p>`;
 }
 

@@ -222,7 +222,7 @@ describe('in the console', () => {
     return place;
   };
   const finish = (pessoa: Pessoa, place: string) =>
-    until(async () => ((await pessoa.open(place)).html.includes('Pronta: ') ? true : undefined), 'the export');
+    until(async () => ((await pessoa.open(place)).html.includes('Pronta</span> ') ? true : undefined), 'the export');
 
   test('an export stands in the list of its author with its age, search and size, and is downloaded', async () => {
     const place = await begin(atendente, 'xlsx', { competencia: '2026-10' });
@@ -231,7 +231,7 @@ describe('in the console', () => {
     const { html } = await atendente.open(LIST);
     assert.match(html, /há 5 minutos/);
     assert.match(html, /Competência \(AAAA-MM\): 2026-10/);
-    assert.match(html, /Pronta: 3 notas, \d+ kB/);
+    assert.match(html, /pronta<\/span> 3 notas, \d+ kB/);
     const { headers, html: body } = await atendente.open(`${place}/arquivo`);
     assert.equal(headers.get('content-type'), 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet');
     assert.match(headers.get('content-disposition')!, /notas-exporta\.xlsx/);

@@ -1,11 +1,11 @@
 /** A note as people read it: its situation, number, parties, value and events. Every form of an act on a note shows it. */
 
-import { facts, link, notice, table } from '../../base/pages/fields.ts';
+import { facts, link, mark, markHead, notice, table } from '../../base/pages/fields.ts';
 import type { Values } from '../../base/pages/seen.ts';
 import { pathIn } from '../../base/pages/visit.ts';
 import { groupDecimal } from '../../fiscal/group-digits.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
-import { nameEstado, writtenMoment } from '../eventos/palavras.page.ts';
+import { explainEvento, nameEstado, writtenMoment } from '../eventos/palavras.page.ts';
 import type { NotaLida } from './nota-inteira.ts';
 import { ESTADOS } from './palavras.page.ts';
 
@@ -14,8 +14,8 @@ export function reais(text: string | undefined): string | undefined {
 }
 
 export function situation({ operador, situacao }: NotaLida): Html {
-  const { nome, tom } = ESTADOS[operador.estado];
-  return notice(tom, html`<p><b>${nome.charAt(0).toUpperCase()}${nome.slice(1)}</b>. ${situacao}</p>`);
+  const estado = ESTADOS[operador.estado];
+  return notice(estado.tom, html`<p>${markHead(estado)} ${situacao}</p>`);
 }
 
 /** Names and values that a reader looks for first. */
@@ -60,7 +60,7 @@ ${table(
   eventos.map((one) => [
     link(pathIn(slug, `/evento/${one.id_evento}`), `${one.descricao_evento} nº ${one.numero_sequencial}`),
     writtenMoment(one.data_hora_evento),
-    nameEstado(one.status_evento),
+    mark(explainEvento(one)),
     [one.codigo_retorno, one.mensagem_retorno].filter(Boolean).join(': '),
   ]),
 )}`;

@@ -56,7 +56,8 @@ function searchForm(busca: BuscaEscrita, problems: ProblemasDaBusca, escolhas: E
     field({ name, ...FILTROS[name].console, ...offered[name], value: shown[name], problem: problems[name] }),
   );
   return html`<form method="get" role="search" class="busca">
-${free}${folded('Mais filtros', html`<div class="filtros">${more}</div>`, isOpen)}<p class="botoes"><button>Procurar</button></p>
+<div class="procura">${free}<button>Procurar</button></div>
+${folded('Mais filtros', html`<div class="filtros">${more}</div><p class="botoes"><button>Filtrar</button></p>`, isOpen)}
 </form>
 `;
 }

@@ -1,10 +1,8 @@
 /** The console's words about notes: states, and the reasons of their moves. */
+import type { Estado } from '../../base/pages/fields.ts';
 import type { NotaEstado, NotaTrigger } from '../../fiscal/nota.ts';
-import { type Html, html } from '../../published/site/page-shell.ts';
 
-type Dito = { readonly nome: string; readonly tom: 'bom' | 'aviso' | 'erro' };
-
-export const ESTADOS: Readonly<Record<NotaEstado, Dito>> = {
+export const ESTADOS: Readonly<Record<NotaEstado, Estado>> = {
   emitida: { nome: 'à espera do ADN', tom: 'aviso' },
   retida: { nome: 'retida: falta uma alíquota', tom: 'aviso' },
   transmitida: { nome: 'enviada ao ADN, sem resposta', tom: 'aviso' },
@@ -12,10 +10,6 @@ export const ESTADOS: Readonly<Record<NotaEstado, Dito>> = {
   recusada: { nome: 'recusada', tom: 'erro' },
   cancelada: { nome: 'cancelada', tom: 'erro' },
 };
-
-export function markEstado(estado: NotaEstado): Html {
-  return html`<span class="estado ${estado}">${ESTADOS[estado].nome}</span>`;
-}
 
 /** The reason of each move. */
 export const GATILHOS: Readonly<Record<NotaTrigger, string>> = {

@@ -17,7 +17,7 @@ import { actsTable } from '../auditoria/trilha.page.ts';
 import { listTrilha } from '../auditoria/trilha.ts';
 import { formTokenOf } from '../contas/entrada.ts';
 import { listUsuarios, type Usuario } from '../contas/usuarios.ts';
-import { actionsOf, HERE, PATH, pathOf, placesOf } from './pendencias.page.ts';
+import { actionsOf, HERE, PATH, pathOf, placesOf, takenBy } from './pendencias.page.ts';
 import {
   type AtoNaPendencia,
   actOnPendencia,
@@ -53,7 +53,7 @@ ${isTipo(tipo) ? await history(call, { tipo, chave }) : undefined}`,
       ['Onde', placesOf(slug, found)],
       ['O que se pode fazer', fazer],
       ['Se nada for feito', senao],
-      ['Quem cuida', found.responsavel ?? 'ninguém'],
+      ['Quem cuida', takenBy(found)],
     ])}<p class="botoes">${actionsOf(call, found)}${link(pathIn(slug, PATH), 'Voltar às pendências')}</p>
 ${await forms(call, found)}${await history(call, found)}`,
   };

@@ -1,6 +1,6 @@
 /** The matters that wait for the municipality, kind by kind, with the possible acts on each line. */
 
-import { field, link, notice, table, wide } from '../../base/pages/fields.ts';
+import { field, link, mark, notice, table, wide } from '../../base/pages/fields.ts';
 import { type Answer, forRole, type InMunicipio, pathIn, type Row } from '../../base/pages/visit.ts';
 import { mayAs, PAPEIS_NAMES } from '../../base/world/papeis.ts';
 import { eventoId } from '../../fiscal/layout/evento.ts';
@@ -62,7 +62,7 @@ function kindShown(
       html`${one.oQue}${one.deQuem === undefined ? undefined : html`<br><small>${one.deQuem}</small>`}${buttonsOf({ slug, papel }, one)}`,
     ),
     placesOf(slug, one),
-    html`${one.responsavel ?? 'ninguém'}<br><small>${link(pathOf(slug, one), 'Abrir')}</small>`,
+    html`${takenBy(one)}<br><small>${link(pathOf(slug, one), 'Abrir')}</small>`,
   ]);
   const rest =
     isAlone || quantas <= pendencias.length || de !== 'todas'
@@ -80,6 +80,11 @@ ${list}${rest}`;
 /** Address of the page of one matter. */
 export function pathOf(slug: string, { tipo, chave }: Pick<Pendencia, 'tipo' | 'chave'>, rest = ''): string {
   return pathIn(slug, `/pendencia${rest}`, { tipo, chave });
+}
+
+/** The person in charge; a matter of nobody is marked. */
+export function takenBy({ responsavel }: Pendencia): Inserted {
+  return responsavel ?? mark({ nome: 'ninguém', tom: 'aviso' });
 }
 
 export function placesOf(slug: string, { nota, evento }: Pendencia): Inserted {

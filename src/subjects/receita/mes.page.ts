@@ -1,5 +1,5 @@
 /** The month of a municipality: its ISSQN by class, against the months before, and by each kind of key; every figure opens its notes. */
-import { field, link, notice, table } from '../../base/pages/fields.ts';
+import { field, keepDocumentos, link, notice, table } from '../../base/pages/fields.ts';
 import { type Answer, forRole, type InMunicipio, type PageShown, pathIn, type Row } from '../../base/pages/visit.ts';
 import { showDocumento } from '../../fiscal/chave.ts';
 import { SEM_CLASSE, SITUACOES_ISSQN } from '../../fiscal/classe-issqn.ts';
@@ -7,6 +7,7 @@ import { type Decimal, formatDecimal, ZERO } from '../../fiscal/decimal.ts';
 import { groupDecimal, groupDigits } from '../../fiscal/group-digits.ts';
 import { brazilianDate } from '../../fiscal/moment.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
+import { COLOURS } from '../../published/site/palette.ts';
 import { plot } from '../municipios/plot.page.ts';
 import {
   currentMes,
@@ -274,7 +275,7 @@ function nameRow(por: Por, { chave, nome }: SomaDaChave): Inserted {
   if (por === 'servico' && chave !== '') return html`<code>${chave.replace(/(..)(?=.)/g, '$1.')}</code> ${nome}`;
   if ((por !== 'prestador' && por !== 'tomador') || chave === '') return nome;
   const documento = showDocumento(chave);
-  return nome === chave ? documento : html`${nome}<br><small>${documento}</small>`;
+  return nome === chave ? documento : html`${nome}<br><small>${keepDocumentos(documento)}</small>`;
 }
 
 /** The filter of a key; undefined: notes without one, which no filter finds. Takers are summed where they withhold. */
@@ -293,8 +294,8 @@ async function planilhaFile(call: InMunicipio): Promise<Answer> {
 }
 
 /** The style of a chart outside of the page. */
-const STYLE =
-  '<style>.malha{stroke:#d9dfe5}.eixo{fill:#57626d;font:11px sans-serif}.barra-do-grafico{fill:#0b5cad}</style>';
+const [LINE, QUIET, LINK] = [COLOURS.line[0], COLOURS.quiet[0], COLOURS.link[0]];
+const STYLE = `<style>.malha{stroke:${LINE}}.eixo{fill:${QUIET};font:11px sans-serif}.barra-do-grafico{fill:${LINK}}</style>`;
 
 async function graficoFile(call: InMunicipio): Promise<Answer> {
   const { world, slug, query } = call;
