@@ -145,7 +145,7 @@ export function mark({ nome, tom }: Estado): Html {
 }
 
 /** A state at the head of its page, where its word begins a sentence. */
-export function markHead({ nome, tom }: Estado): Html {
+export function markOpening({ nome, tom }: Estado): Html {
   return mark({ nome: `${nome.charAt(0).toUpperCase()}${nome.slice(1)}`, tom });
 }
 

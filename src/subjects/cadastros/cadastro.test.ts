@@ -169,6 +169,8 @@ describe('nfse municipio criar', () => {
       fechado: false,
       ensaio_ate: null,
       aliquotas_ibs_cbs: null,
+      brasao: null,
+      cor: null,
       exige_cadastro: false,
       relogio_ms: '0',
       limite_endereco: null,

@@ -1,6 +1,6 @@
 /** One event: its data, its state with the reason, its documents, its history, and the possible actions. */
 
-import { facts, folded, form, link, markHead, notice, table } from '../../base/pages/fields.ts';
+import { facts, folded, form, link, markOpening, notice, table } from '../../base/pages/fields.ts';
 import {
   type Answer,
   byHand,
@@ -55,7 +55,7 @@ eventos. ${link(pathIn(slug, '/eventos'), 'Ver os eventos')}.</p>`,
     ...(refused === undefined ? {} : { status: 409 }),
     main: html`${refused === undefined ? undefined : notice('erro', refused.problem)}${notice(
       dito.tom,
-      html`<p>${markHead(dito)} ${dito.diz}</p>${dito.fazer === '' ? undefined : html`<p>O que fazer: ${dito.fazer}</p>`}`,
+      html`<p>${markOpening(dito)} ${dito.diz}</p>${dito.fazer === '' ? undefined : html`<p>O que fazer: ${dito.fazer}</p>`}`,
     )}${about(call, found)}${answered(found)}<h2>O que se pode fazer</h2>
 ${acts(call, found, tried)}<h2>O que lhe aconteceu</h2>
 ${life(found)}`,

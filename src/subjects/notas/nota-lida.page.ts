@@ -1,6 +1,6 @@
 /** A note as people read it: its situation, number, parties, value and events. Every form of an act on a note shows it. */
 
-import { facts, link, mark, markHead, notice, table } from '../../base/pages/fields.ts';
+import { facts, link, mark, markOpening, notice, table } from '../../base/pages/fields.ts';
 import type { Values } from '../../base/pages/seen.ts';
 import { pathIn } from '../../base/pages/visit.ts';
 import { groupDecimal } from '../../fiscal/group-digits.ts';
@@ -15,7 +15,7 @@ export function reais(text: string | undefined): string | undefined {
 
 export function situation({ operador, situacao }: NotaLida): Html {
   const estado = ESTADOS[operador.estado];
-  return notice(estado.tom, html`<p>${markHead(estado)} ${situacao}</p>`);
+  return notice(estado.tom, html`<p>${markOpening(estado)} ${situacao}</p>`);
 }
 
 /** Names and values that a reader looks for first. */
