@@ -1,6 +1,6 @@
 /** Exports of a search, which their author follows, cancels and downloads. */
 
-import { type Estado, field, link, mark, markHead, notice, table, tokenField } from '../../base/pages/fields.ts';
+import { type Estado, field, link, mark, markOpening, notice, table, tokenField } from '../../base/pages/fields.ts';
 import { type Answer, forRole, type InMunicipio, type PageShown, pathIn, type Row } from '../../base/pages/visit.ts';
 import { TOO_MANY } from '../../base/world/trabalhos.ts';
 import { groupDigits } from '../../fiscal/group-digits.ts';
@@ -166,15 +166,15 @@ function progressOf(slug: string, one: Exportacao): Html {
   const { isRunning, data } = one;
   const { notas, total, bytes } = data;
   if (bytes !== undefined) {
-    return html`${notice('bom', html`${markHead(stateOf(one))} ${describeProgress(one)}. Fica aqui por uma hora.`)}<p>${downloadLink(slug, one)}</p>\n`;
+    return html`${notice('bom', html`${markOpening(stateOf(one))} ${describeProgress(one)}. Fica aqui por uma hora.`)}<p>${downloadLink(slug, one)}</p>\n`;
   }
   if (!isRunning)
-    return notice('erro', html`${markHead(stateOf(one))} O motivo está no registro do serviço; peça de novo.`);
+    return notice('erro', html`${markOpening(stateOf(one))} O motivo está no registro do serviço; peça de novo.`);
   const share = total === undefined ? undefined : html` max="${String(total)}" value="${String(notas)}"`;
   const again = data.wasInterrupted
     ? 'O serviço recomeçou enquanto ela andava, e ela foi refeita desde o começo. '
     : '';
-  return html`<p role="status">${markHead(stateOf(one))} ${again}${describeProgress(one)}. Esta página se renova sozinha.</p>
+  return html`<p role="status">${markOpening(stateOf(one))} ${again}${describeProgress(one)}. Esta página se renova sozinha.</p>
 <p><progress aria-label="Exportação em andamento"${share}></progress></p>`;
 }
 
