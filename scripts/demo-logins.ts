@@ -1,5 +1,5 @@
 /**
- * The logins of the demonstration: two people of a town hall, invited by command. Each takes the link by HTTP as a
+ * The logins of the demonstration: three people of a town hall, invited by command. Each takes the link by HTTP as a
  * browser does: a login of the demonstration is like any other (D-830).
  */
 import { randomInt } from 'node:crypto';

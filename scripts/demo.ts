@@ -1,6 +1,6 @@
 /**
  * `npm run demo`: a municipality at work on this machine, for showing. It runs a private PKI, the ADN simulator with
- * mutual TLS, and the service. Two people can enter its console. Six months of notes follow while the console
+ * mutual TLS, and the service. Three people can enter its console. Six months of notes follow while the console
  * is open. It stays up until Ctrl-C; `--encerrar` makes it end by itself. `--pasta DIR` names another folder than
  * `data-demo`, `PORT` another port.
  */
@@ -8,8 +8,10 @@ import { chmod, mkdir, readdir, rm } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { PAPEIS_NAMES } from '../src/base/world/papeis.ts';
 import { lockFolder } from '../src/simulador/lock.ts';
 import { codeAt } from '../src/subjects/contas/one-time-code.ts';
+import { MUNICIPIO_PADRAO } from '../src/subjects/municipios/make-pki.ts';
 import { type Login, makeLogin } from './demo-logins.ts';
 import { type Cidade, holdOne, importPersonas, issueMonths, readSigners, SIGNING_CNPJS } from './demo-notas.ts';
 import { createTenant, openStage, ROOT, type Running, type Simulator, startService, startSimulator } from './stage.ts';
@@ -24,6 +26,7 @@ const PADARIA = '11222333000181';
 const PESSOAS = [
   { login: 'atendente', nome: 'Ana Atendente', papel: 'atendimento' },
   { login: 'auditora', nome: 'Aurora Auditora', papel: 'leitura' },
+  { login: 'chefe', nome: 'Clara Chefe', papel: 'administracao' },
 ] as const;
 /** The part of the notes that the simulated ADN refuses while they are made. */
 const RECUSAS = [{ codigo: 'E1289', tipo: 'nota', parte: 0.02 }];
@@ -95,13 +98,13 @@ async function demonstrate({ pasta: folder, encerrar }: Wishes): Promise<void> {
   const began = performance.now();
   const stageFolder = path.join(folder, STAGE);
   say('Fazendo uma "ICP-Brasil" de teste: raiz, intermediária, os prestadores, o município…');
-  const stage = await openStage(stageFolder, [PADARIA, ...SIGNING_CNPJS], Date.now());
+  const stage = await openStage(stageFolder, [PADARIA, ...SIGNING_CNPJS, MUNICIPIO_PADRAO], Date.now());
   say('Subindo o ADN simulado, com TLS mútuo, e o serviço, com o PostgreSQL embutido…');
   const env = await localEnv(folder);
   [simulator, service] = await Promise.all([startSimulator(stage), startService(env)]);
   const { address } = service;
   const origin = /console do município +(\S+)/.exec(service.output())![1]!;
-  say(`Criando o município ${SLUG}, em produção, e as contas de duas pessoas…`);
+  say(`Criando o município ${SLUG}, em produção, e as contas de três pessoas…`);
   await createTenant(stage, { slug: SLUG, ibge: IBGE, adn: simulator.address }, [], env);
   const logins = await Promise.all(PESSOAS.map((pessoa) => makeLogin(pessoa, SLUG, origin, env)));
   tellLogins(origin, logins, (performance.now() - began) / 1000);
@@ -131,6 +134,11 @@ async function demonstrate({ pasta: folder, encerrar }: Wishes): Promise<void> {
   say(`  documentação                 ${address}/docs`);
   const [provider] = stage.pki.prestadores;
   const [certificate, key] = [provider!.certificado, provider!.chave].map((file) => path.relative(process.cwd(), file));
+  const { pfx } = stage.pki.prestadores.find(({ documento }) => documento === MUNICIPIO_PADRAO)!;
+  say('');
+  say(`Troque o certificado do município, com o login ${PESSOAS[2].login}, em Município, Certificados:`);
+  say(`  o arquivo  ${path.relative(process.cwd(), pfx)}`);
+  say(`  a senha    ${stage.pki.senha}`);
   say('');
   say('Assine e emita a sua:');
   const own = path.relative(process.cwd(), path.join(folder, 'minha.xml'));
@@ -161,8 +169,9 @@ async function localEnv(folder: string): Promise<NodeJS.ProcessEnv> {
 function tellLogins(origin: string, logins: readonly Login[], seconds: number): void {
   say('');
   say(`O console está aberto, depois de ${seconds.toFixed(0)} s: ${origin}`);
-  for (const { nome, login, papel, senha } of logins) {
-    say(`  ${nome.padEnd(16)} login ${login.padEnd(10)} senha ${senha}   (papel ${papel})`);
+  for (const { nome, login, papel, senha, segredo } of logins) {
+    say(`  ${nome.padEnd(16)} login ${login.padEnd(10)} senha ${senha}   (papel ${PAPEIS_NAMES[papel]})`);
+    if (segredo !== undefined) say(`  ${''.padEnd(16)} segredo dos códigos ${segredo}`);
   }
   const tellCode = (): void => {
     for (const { login, segredo } of logins) {
@@ -170,7 +179,8 @@ function tellLogins(origin: string, logins: readonly Login[], seconds: number): 
     }
   };
   tellCode();
-  say('  Um código serve uma vez, por meio minuto: Enter mostra o de agora.');
+  say('  Um código serve uma vez, por meio minuto: Enter mostra o de agora. Sem terminal, o segredo os dá num');
+  say('  aplicativo de códigos, ou em: oathtool --totp -b SEGREDO');
   say('  Só esta máquina entra, e só enquanto a demonstração dura.');
   say('');
   process.stdin.on('data', tellCode);

@@ -350,11 +350,6 @@ describe('the search', () => {
 
   test('finds what officials ask for in their own words', async () => {
     const asked = {
-      'esqueci a senha': '/docs/painel#quem-entra-e-o-que-pode',
-      'perdi o celular': '/docs/painel#quem-entra-e-o-que-pode',
-      'relatório mensal': '/docs/planilhas#o-mês-para-o-sistema-tributário',
-      'quanto arrecadou': '/docs/painel#o-que-há-em-cada-página',
-      'certificado vencido': '/docs/operacao#trocar-o-certificado',
       backup: '/docs/operacao#cópia-de-segurança',
       'segunda via': '/docs/danfse',
       'baixar excel': '/docs/planilhas#no-console',
@@ -362,6 +357,24 @@ describe('the search', () => {
     for (const [words, place] of Object.entries(asked)) {
       const found = (await hits(words)).slice(0, 3);
       assert.ok(found.includes(place), `${words}: ${found}`);
+    }
+    const tasks = {
+      'esqueci a senha': 'entrar-e-a-senha-esquecida',
+      'perdi o celular': 'entrar-e-a-senha-esquecida',
+      'o que espera por mim': 'o-que-espera-por-mim',
+      'deferir cancelamento': 'deferir-ou-indeferir-um-cancelamento',
+      'cancelar de ofício': 'cancelar-uma-nota-de-ofício',
+      'relatório mensal': 'o-mês-e-a-planilha',
+      'quanto arrecadou': 'o-mês-e-a-planilha',
+      'trocar certificado': 'trocar-o-certificado',
+      'certificado vencido': 'trocar-o-certificado',
+      'importar lista': 'importar-e-corrigir-uma-lista',
+      'reclamação QR': 'uma-reclamação-com-o-qr-code-na-mão',
+      logotipo: 'o-brasão-e-a-cor',
+    };
+    for (const [words, section] of Object.entries(tasks)) {
+      const found = await hits(words);
+      assert.equal(found[0], `/docs/prefeitura#${section}`, `${words}: ${found.slice(0, 5)}`);
     }
     for (const place of Object.keys(EVERYDAY_WORDS)) {
       const [slug, id] = place.split('#') as [string, string];

@@ -30,3 +30,5 @@ export const BRASAO_PATH = '/:municipio/brasao/:impressao';
 export const ARQUIVOS_PATH = `${DOCS_PATH}/arquivos`;
 
 export const OPENAPI_PATH = '/openapi.json';
+/** The public consultation of notes of the whole country. */
+export const PORTAL = 'https://www.nfse.gov.br/ConsultaPublica/';

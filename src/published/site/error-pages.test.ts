@@ -317,6 +317,7 @@ describe('the start page', () => {
   test('leads to the documentation, the reference, the codes and the health of the service', () => {
     const links = linksOf(homePage(SITE, ROUTES), '/');
     assert.deepEqual(links, [
+      'https://www.nfse.gov.br/ConsultaPublica/',
       `${SITE}${DOCS_PATH}`,
       `${SITE}/docs/api`,
       `${SITE}/openapi.json`,

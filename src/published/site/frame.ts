@@ -59,6 +59,7 @@ export const PAGES: readonly Page[] = [
   { slug: 'confiabilidade', file: 'confiabilidade.md', group: 'Consultar', short: 'Confiabilidade' },
   { slug: 'suites', file: 'suites.md', group: 'Consultar', short: 'Suítes públicas' },
   { slug: 'mudancas', file: 'mudancas.md', group: 'Consultar', short: 'Mudanças' },
+  { slug: 'prefeitura', file: 'prefeitura.md', group: 'Município', short: 'Para a prefeitura' },
   { slug: 'producao', file: 'producao.md', group: 'Município', short: 'Pôr em produção' },
   { slug: 'instalar', file: 'instalar.md', group: 'Município', short: 'O arquivo do serviço' },
   { slug: 'operacao', file: 'operacao.md', group: 'Município', short: 'Operação' },

@@ -2,7 +2,7 @@ import { SANDBOX_SLUG } from '../../fiscal/ambiente.ts';
 import { VERSOES } from '../../fiscal/layout/layouts.ts';
 import { writeBraces } from '../markdown.ts';
 import type { DescribedRoute } from '../openapi/described.ts';
-import { DOCS_PATH, ERROS_JSON_PATH, ERROS_PATH, OPENAPI_PATH, REFERENCE_PATH } from '../paths.ts';
+import { DOCS_PATH, ERROS_JSON_PATH, ERROS_PATH, OPENAPI_PATH, PORTAL, REFERENCE_PATH } from '../paths.ts';
 import { allowBreaks, document, html } from './page-shell.ts';
 
 /** The start page. `site`: the address of the service for the reader, without a slash at its end. */
@@ -13,6 +13,10 @@ export function homePage(site: string, routes: readonly DescribedRoute[]): strin
     html`
 <h1>Emissor de NFS-e</h1>
 <p class="lead">Recebe a DPS do leiaute nacional ${VERSOES} e responde com a NFS-e e a sua chave de acesso.</p>
+
+<h2>Recebeu uma nota?</h2>
+<p>O QR Code impresso nela abre a página que diz se ela vale. Sem ele, consulte pela chave ou pelo número no endereço do município que a emitiu, <code>${site}/{municipio}/</code>,
+ou no <a href="${PORTAL}" rel="noreferrer">portal nacional da NFS-e</a>.</p>
 
 <h2>Experimente</h2>
 <p>O ambiente de integração não pede certificado nem cadastro, e o que se emite nele não tem valor fiscal.</p>

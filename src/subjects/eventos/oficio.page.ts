@@ -37,6 +37,8 @@ const HERE = 'eventos';
 const TITLE = 'Registrar evento de ofício';
 /** The form field of the author, which is no field of the type. */
 const CNPJ = 'cnpj';
+/** The form field with the address of the matter from which the reader came. */
+const VOLTA = 'volta';
 /** Numbers that people write with dots, dashes, slashes and spaces. */
 const PUNCTUATED: ReadonlySet<SimpleType> = new Set([T.cpf, T.nProcAdm]);
 
@@ -106,10 +108,12 @@ async function fieldsPage(
   const { nome, faz, desfaz } = describeDeOficio(tipo);
   const proposed = (campo: CampoEvento): string =>
     written(campo.nome) || (campo.tipo === T.cpf ? dotDocumento(visitor.conta.cpf_agente ?? '') : '');
+  const volta = written(VOLTA).startsWith(pathIn(slug, '/pendencia?')) ? written(VOLTA) : '';
   const fields = [
     carried([
       ['chave', chave],
       ['tipo', tipo.slug],
+      [VOLTA, volta],
     ]),
     adn === undefined || asksCnpj
       ? field({
@@ -145,7 +149,7 @@ ${form({
   token: formTokenOf(visitor),
   fields,
   button: 'Continuar',
-  beside: link(pathIn(slug, `/notas/${chave}`), 'Desistir'),
+  beside: link(volta || pathIn(slug, `/notas/${chave}`), 'Desistir'),
 })}`,
   };
 }
@@ -189,6 +193,10 @@ function fieldOf(
   const needed =
     obrigatorioCom === undefined ? undefined : `Só é obrigatório com ${obrigatorioCom.valor} no campo acima.`;
   const common = { name: nome, label: labelOf(campo), value, problem, required: obrigatorio, help: needed };
+  if (opcoes?.length === 1) {
+    const [{ codigo, descricao }] = opcoes as readonly [(typeof opcoes)[number]];
+    return html`${carried([[nome, codigo]])}${facts([[labelOf(campo), `${codigo}: ${descricao}`]])}`;
+  }
   if (opcoes !== undefined) {
     const choices = opcoes.map(({ codigo, descricao }): [string, string] => [codigo, `${codigo}: ${descricao}`]);
     return field({ ...common, choices: withNone(choices) });
@@ -214,8 +222,10 @@ function fieldOf(
 }
 
 /** The message stands below its field; its JSON name is unknown to the operator and is removed. */
-function withoutName(campo: string, mensagem: string): string {
-  const rest = mensagem.startsWith(`${campo} `) ? mensagem.slice(campo.length + 1) : mensagem;
+function withoutName({ nome, tipo }: CampoEvento, mensagem: string): string {
+  const named = mensagem.startsWith(`${nome} `) ? mensagem.slice(nome.length + 1) : mensagem;
+  // This form takes the punctuation that the layout refuses.
+  const rest = PUNCTUATED.has(tipo) ? named.replace(', sem pontuação', '') : named;
   return `${rest.charAt(0).toUpperCase()}${rest.slice(1)}`;
 }
 
@@ -226,19 +236,19 @@ function withNone(choices: readonly (readonly [string, string])[]): readonly (re
 
 /** The faults of a request: below their fields, and the others. */
 function sortFaults({ campos }: TipoEvento, faults: readonly Fault[], asksCnpj: boolean): Wrong {
-  const names = new Set(campos.map(({ nome }) => nome));
   const problems: Record<string, string> = {};
   const others: string[] = [];
   for (const { campo, codigo, mensagem } of faults) {
-    if (campo === undefined || !names.has(campo)) others.push(`${mensagem} (${codigo})`);
-    else problems[campo] ??= withoutName(campo, mensagem);
+    const known = campos.find(({ nome }) => nome === campo);
+    if (known === undefined) others.push(`${mensagem} (${codigo})`);
+    else problems[known.nome] ??= withoutName(known, mensagem);
   }
   return { problems, others, asksCnpj };
 }
 
 /** The content of the form, each line of it as one; it is carried as it was written. */
 function readContent({ form: sent }: InMunicipio, tipo: TipoEvento, chave: string): Readonly<Record<string, string>> {
-  const names = [CNPJ, ...tipo.campos.map(({ nome }) => nome), 'motivo'];
+  const names = [CNPJ, ...tipo.campos.map(({ nome }) => nome), 'motivo', VOLTA];
   const written = names.map((nome) => [nome, sent.text(nome).trim().replace(/\s+/g, ' ')] as const);
   return { chave, tipo: tipo.slug, ...Object.fromEntries(written) };
 }
@@ -328,6 +338,8 @@ function confirmation(
     if (value === undefined) return [];
     const [[name, said] = ['', value]] = describeCampos(tipo.codigo, { [campo.nome]: value });
     if (campo.tipo === T.cpf) return [[name, dotDocumento(value)]];
+    const typed = content[campo.nome]!;
+    if (campo.tipo === T.nProcAdm && typed !== value) return [[name, `${typed}; no evento, só os dígitos: ${value}`]];
     const named = nota.eventos.find((one) => idOf(one.chave_acesso, one) === value);
     return [[name, named === undefined ? said : nameEvento(named)]];
   });

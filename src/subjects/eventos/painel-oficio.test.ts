@@ -127,6 +127,45 @@ describe('the form', () => {
     assert.deepEqual(await eventosOf(nota), []);
   });
 
+  test('asks for no punctuation where it may stay, and does not ask what has one answer', async () => {
+    const nota = await authorised();
+    await registered(nota, { tipo_evento: ANALISE[1], ...PEDIDO_DE_ANALISE });
+    await work.eventos();
+    const tipo = 'cancelamento_deferido_por_analise_fiscal';
+    const page = await olga.open(`${OFICIO}?tipo=${tipo}&chave=${nota.chave_acesso}`);
+    const [motivo] = tipoBySlug(tipo)!.campos.filter(({ opcoes }) => opcoes !== undefined);
+    assert.match(page.html, new RegExp(`<input type="hidden" name="${motivo!.nome}" value="1">`));
+    assert.match(page.html, /<dd>1: Cancelamento de NFS-e Deferido<\/dd>/);
+    const short = await olga.send(OFICIO, { chave: nota.chave_acesso, tipo, cpf_agente_tributario: '529.982' });
+    const [, said] = /id="campo-cpf_agente_tributario-erro">([^<]*)</.exec(short.html)!;
+    assert.match(said!, /11 dígitos/);
+    assert.doesNotMatch(said!, /pontuação/);
+  });
+
+  test('is given up for the matter from which it was opened, also after a fault, and for nothing outside', async () => {
+    const nota = await authorised();
+    await registered(nota, { tipo_evento: ANALISE[1], ...PEDIDO_DE_ANALISE });
+    await work.eventos();
+    const list = await olga.open('/m/integracao/pendencias?tipo=analise_fiscal');
+    const buttons = [...list.html.matchAll(/href="([^"]*\/eventos\/oficio[^"]*)">Deferir</g)];
+    const to = buttons
+      .map(([, href]) => href!.replaceAll('&amp;', '&'))
+      .find((href) => href.includes(nota.chave_acesso));
+    const leaveOf = ({ html }: { readonly html: string }): string =>
+      /<a href="([^"]*)">Desistir</.exec(html)![1]!.replaceAll('&amp;', '&');
+    const form = await olga.open(to!);
+    const matter = await olga.open(leaveOf(form));
+    assert.ok(matter.path.startsWith('/m/integracao/pendencia'), matter.path);
+    assert.ok(matter.html.includes(nota.chave_acesso));
+    await olga.open(to!);
+    const { volta, tipo } = Object.fromEntries(new URL(to!, painel.origin).searchParams);
+    const wrong = await olga.send(OFICIO, { chave: nota.chave_acesso, tipo: tipo!, volta: volta! });
+    assert.equal(wrong.status, 422);
+    assert.equal(leaveOf(wrong), leaveOf(form));
+    const lured = `${OFICIO}?chave=${nota.chave_acesso}&tipo=${tipo}&volta=https://exemplo.invalid/`;
+    assert.equal(leaveOf(await olga.open(lured)), `/m/integracao/notas/${nota.chave_acesso}`);
+  });
+
   test('a note that is not there sends back to the first step', async () => {
     const page = await olga.open(`${OFICIO}?tipo=bloqueio_por_oficio&chave=123`);
     assert.equal(page.status, 422);
@@ -151,6 +190,7 @@ describe('the second step', () => {
     for (const said of [
       ...['Nada foi registrado ainda', 'Não se desfaz: nenhum evento devolve uma nota cancelada', 'a veem cancelada'],
       ...['Cancelamento de NFS-e por Ofício', '99.999.999/0001-91', CPF_ESCRITO, '202600012345', 'Pessoa olga (olga)'],
+      '2026/000.1234-5',
       ...['contribuinte baixado', 'despacho da chefia', '11.222.333/0001-81', 'R$ 1.000,00', 'guardado na sua conta'],
     ]) {
       assert.ok(asked.html.includes(said), said);

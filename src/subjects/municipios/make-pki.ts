@@ -29,7 +29,8 @@ import { DAY_MS } from '../../fiscal/moment.ts';
 /** The provider of the example DPS; the other numbers are invented. */
 const CNPJ_PADRAO = '11222333000181';
 const CPF_PADRAO = '11144477735';
-const MUNICIPIO_PADRAO = '99999999000191';
+export const MUNICIPIO_PADRAO = '99999999000191';
+const MUNICIPIO_NOME = 'Município de Teste';
 /** The stranger is the first of these whose root is no requested provider's. */
 const STRANGERS = ['88888888000191', '77777777000191', '12121212000106'] as const;
 
@@ -119,7 +120,13 @@ export async function makePki(options: MakePkiOptions): Promise<Pki> {
   const root = rootAuthority('AC Raiz de Teste', rootKeys!, lasting);
   const issuing = intermediateAuthority(root, 'AC de Teste', issuingKeys!, lasting);
   const prestadores: Made[] = cnpjs.map((cnpj, index) =>
-    companyBy(issuing, { cnpj, razaoSocial: nameOfProvider(index) }, cnpjKeys[index]!, year),
+    companyBy(
+      issuing,
+      // A second certificate of the municipality, with keys of its own, serves to try a renewal.
+      { cnpj, razaoSocial: cnpj === municipioCnpj ? MUNICIPIO_NOME : nameOfProvider(index) },
+      cnpjKeys[index]!,
+      year,
+    ),
   );
   const person = personCertificate(issuing, { ...PROFISSIONAL, cpf }, cpfKeys!.publicKey, year);
   prestadores.push({ documento: cpf, chain: [person, issuing.certificate], keys: cpfKeys! });
@@ -142,7 +149,7 @@ export async function makePki(options: MakePkiOptions): Promise<Pki> {
     prestadores: await Promise.all(prestadores.map((made) => folder.putPair(`prestadores/${made.documento}`, made))),
     municipio: await folder.putPair(
       'municipio/municipio',
-      companyBy(issuing, { cnpj: municipioCnpj, razaoSocial: 'Município de Teste' }, municipioKeys!, year),
+      companyBy(issuing, { cnpj: municipioCnpj, razaoSocial: MUNICIPIO_NOME }, municipioKeys!, year),
     ),
     adn: {
       certificado: folder.put('adn/servidor.pem', pemOf('CERTIFICATE', server, issuing.certificate)),

@@ -1,9 +1,9 @@
 /** The page of a note for its taker, and that of a municipality: the form for a note, and where a small provider issues. */
+import { PORTAL } from '../../published/paths.ts';
 import { type Marca, markHead, markName } from '../../published/site/marca.ts';
 import { document, type Html, html, type Inserted, type Ways } from '../../published/site/page-shell.ts';
 import type { NotaPublica, NumeroPedido } from './consulta-publica.ts';
 
-const PORTAL = 'https://www.nfse.gov.br/ConsultaPublica/';
 const EMISSOR = 'https://www.nfse.gov.br/EmissorNacional';
 
 /** The bar of a municipality above its pages. */

@@ -60,6 +60,8 @@ export function answerLost(door: Door, visit: Visit, refused: Refused): HttpAnsw
   const { request, municipio } = visit;
   const answer = refuse(door, visit, refused);
   if (!asksForPage(request)) return answer;
+  const [path] = request.url.split('?');
+  if (municipio !== undefined && path === `/${municipio.tenant}`) return redirect(303, `${municipio.tenant}/`);
   const site = siteOf(door, request);
   const balcao = municipio && `${site}/${municipio.tenant}/`;
   const mensagem = refused.refusal.faults.map((fault) => fault.mensagem).join(' ');

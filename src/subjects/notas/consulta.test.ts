@@ -57,6 +57,23 @@ describe('the page of a municipality', () => {
     assert.match(body, /São Paulo\/SP/);
   });
 
+  test('is reached by a browser without the last slash; a program is told that there is nothing', async () => {
+    const browser = await fetch(`${address}/cidade?utm=1`, { headers: { Accept: 'text/html,*/*' } });
+    assert.equal(browser.url, `${address}/cidade/`);
+    assert.match(await browser.text(), /<h2>Consulte a sua nota<\/h2>/);
+    const program = await request(address, '/cidade');
+    assert.equal(program.status, 404);
+    assert.equal(program.body.codigo_erro, 'E601');
+    const nowhere = await fetch(`${address}/nenhuma`, { headers: { Accept: 'text/html' }, redirect: 'manual' });
+    assert.equal(nowhere.status, 404);
+  });
+
+  test('the first page of the service tells a citizen where a note is consulted', async () => {
+    const { body } = await request(address, '/');
+    assert.match(body, /Recebeu uma nota\?[\s\S]*QR Code[\s\S]*\/\{municipio\}\/[\s\S]*ConsultaPublica/);
+    assert.ok(body.indexOf('Recebeu uma nota?') < body.indexOf('Experimente'), 'before the parts for programs');
+  });
+
   test('a key leads to its note, also as it is printed', async () => {
     const { chave_acesso: chave } = nota;
     for (const typed of [chave, `NFS${chave}`, chave.replace(/(.{4})/g, '$1 ')]) {
@@ -153,7 +170,7 @@ describe('the page of a note', () => {
 
 test('a wrong address is a page for a browser, and JSON for a program', async () => {
   const browser = { headers: { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } };
-  for (const where of ['/cidade', '/cidade/notas', '/nenhures', '/nenhures/', '/documentos/x']) {
+  for (const where of ['/cidade/notas', '/nenhures', '/nenhures/', '/documentos/x']) {
     const page = await request(address, where, browser);
     assert.equal(page.status, 404, where);
     assert.match(page.headers.get('content-type')!, /^text\/html/, where);

@@ -114,15 +114,17 @@ function buttonsOf(where: Where, one: Pendencia): Inserted {
 }
 
 /** Buttons that lead to the form of the event by office, for a reader who may register one. */
-export function actionsOf({ slug, papel }: Where, { tipo, nota, evento }: Pendencia): Inserted {
+export function actionsOf({ slug, papel }: Where, one: Pendencia): Inserted {
+  const { tipo, nota, evento } = one;
   const answers = ANSWERS[tipo];
   if (answers === undefined || nota === undefined || evento === undefined) return undefined;
   if (!mayAs(papel, 'operacao')) return html`<small>com o papel ${PAPEIS_NAMES.operacao}</small>`;
   const whole = eventoId(nota, evento.codigo, evento.sequencial);
   return answers.map(([codigo, nome]): Html => {
-    const { slug: type } = TIPOS_EVENTO.find((one) => one.codigo === codigo)!;
+    const { slug: type } = TIPOS_EVENTO.find((type) => type.codigo === codigo)!;
     const named = NAMED[codigo];
-    const asked = { chave: nota, tipo: type, ...(named === undefined ? {} : { [named]: whole }) };
+    const volta = pathOf(slug, one);
+    const asked = { chave: nota, tipo: type, volta, ...(named === undefined ? {} : { [named]: whole }) };
     return html`<a class="botao simples" href="${pathIn(slug, '/eventos/oficio', asked)}">${nome}</a> `;
   });
 }
