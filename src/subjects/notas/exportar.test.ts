@@ -128,6 +128,8 @@ describe('a spreadsheet of notes', () => {
       valor_ibs: 11.76,
       valor_cbs: 105.84,
       valor_total: 11479.5,
+      situacao_issqn: 'Retido pelo tomador',
+      regime_prestador: 'Não optante do Simples Nacional',
     });
     const kinds = { texto: 's', data: 'n', momento: 'n', numero: 'n', valor: 'n', percentual: 'n' } as const;
     for (const { coluna, tipo } of COLUNAS_DA_NOTA) {

@@ -136,14 +136,15 @@ async function* rowsOf(
 ): AsyncGenerator<readonly string[]> {
   for await (const notas of pages) {
     const nfses = await store.nfses.read(slug, notas);
-    for (const { id, chave_acesso, estado, data_cancelamento } of notas) {
+    for (const { id, chave_acesso, estado, data_cancelamento, classe_issqn: classe, regime } of notas) {
       const nfse = nfses.get(id);
       // The note was eliminated with its month after it was found.
       if (nfse === undefined) continue;
       const ler = readOwnNote(nfse);
       const cancelada =
         data_cancelamento === null ? undefined : isoMoment(momentOfNota(chave_acesso, +data_cancelamento));
-      yield COLUNAS_DA_NOTA.map(({ read }) => read(ler, { chave: chave_acesso, estado, cancelada }) ?? '');
+      const andamento = { chave: chave_acesso, estado, cancelada, classe, regime };
+      yield COLUNAS_DA_NOTA.map(({ read }) => read(ler, andamento) ?? '');
     }
   }
 }

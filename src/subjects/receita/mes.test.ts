@@ -223,6 +223,10 @@ async function confereTudo(): Promise<void> {
   );
 }
 
+/** Cents in the Brazilian form. */
+const writeReais = (value: bigint): string =>
+  (Number(value) / 100).toLocaleString('pt-BR', { minimumFractionDigits: 2 });
+
 let leo: Usuario;
 let leitor: Pessoa;
 
@@ -344,6 +348,9 @@ describe('in the console', () => {
     );
     assert.equal(total.retido, somar(retidas).issqn);
     assert.match(list.html, new RegExp(`>${retidas.length} notas?, R\\$`));
+    const issqn = writeReais(somar(retidas).issqn);
+    assert.ok(list.html.includes(`R$ ${issqn} de ISSQN.`), issqn);
+    assert.match(list.html, /<th scope="col"[^>]*>ISSQN \(R\$\)<\/th>/);
   });
 
   test('a table is taken away as a sheet, and a chart as a file that stands alone', async () => {
