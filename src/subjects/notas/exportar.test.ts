@@ -232,7 +232,7 @@ describe('in the console', () => {
     clock.now += 5 * 60_000;
     const { html } = await atendente.open(LIST);
     assert.match(html, /há 5 minutos/);
-    assert.match(html, /Competência \(AAAA-MM\): 2026-10/);
+    assert.match(html, /Competência \(MM\/AAAA\): 2026-10/);
     assert.match(html, /Pronta: 3 notas, \d+ kB/);
     const { headers, html: body } = await atendente.open(`${place}/arquivo`);
     assert.equal(headers.get('content-type'), 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet');
