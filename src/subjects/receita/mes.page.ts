@@ -88,10 +88,10 @@ function choice(asked: Asked, problem: string | undefined): Html {
 }
 
 /** A taker of the sums must know what is not in them. */
-function counted(asked: Asked, { contadoAte, isPartial }: ResumoDoMes): Html {
+function counted(asked: Asked, { contadoAte, isPartial, isBehind }: ResumoDoMes): Html {
   const again = link(pathIn(asked.slug, PATH, queryOf(asked)), 'Atualizar');
   return html`<p class="quieto">Somas das notas emitidas aqui, contadas até ${contadoAte.time.slice(0, 5)} de ${brazilianDate(contadoAte.date)}. O que as empresas do Simples Nacional emitem no emissor nacional não está nelas. ${again}</p>
-${isPartial ? notice('aviso', 'Há notas deste mês ainda por contar: as somas estão incompletas por alguns minutos.') : undefined}`;
+${isPartial ? notice('aviso', 'Há notas deste mês ainda por contar: as somas estão incompletas por alguns minutos.') : undefined}${isBehind ? notice('aviso', 'Há notas mais novas que ainda não estão nestas somas: entram em até cinco minutos.') : undefined}`;
 }
 
 function reais(value: Decimal): string {
@@ -110,7 +110,10 @@ function figure(asked: Asked, notas: number, text: string, filters: Readonly<Rec
   return notas === 0 ? text : link(pathIn(asked.slug, '/notas', { ...filtersOf(asked), ...filters }), text);
 }
 
-function cards(asked: Asked, { total, classes }: ResumoDoMes): Html {
+function cards(asked: Asked, { total, classes, isPartial, isBehind }: ResumoDoMes): Html {
+  // A zero would be taken for the sum of the month.
+  if (classes.length === 0 && (isPartial || isBehind))
+    return html`<p>As notas deste mês ainda estão a ser contadas.</p>\n`;
   const card = (name: string, value: Inserted, about: string): Html =>
     html`<div class="cartao">${name}<b>${value}</b><small>${about}</small></div>\n`;
   const notasOf = (classe: string): number => classes.find((one) => one.classe === classe)?.notas ?? 0;
@@ -158,7 +161,7 @@ const WITHOUT_ISSQN: ReadonlySet<string> = new Set([
   'nao_incidente',
 ]);
 
-function classTable(asked: Asked, { classes }: ResumoDoMes): Html {
+function classTable(asked: Asked, { classes, isPartial, isBehind }: ResumoDoMes): Html {
   const rows = classes.map(({ classe, notas, servicos, base, issqn, ibs, cbs }) => {
     const open = (text: string): Inserted => figure(asked, notas, text, { issqn: classe });
     const isShown = !WITHOUT_ISSQN.has(classe) || issqn !== ZERO;
@@ -176,7 +179,7 @@ function classTable(asked: Asked, { classes }: ResumoDoMes): Html {
   return html`<h2>O ISSQN do mês</h2>
 ${
   rows.length === 0
-    ? html`<p>Nenhuma nota neste mês.</p>\n`
+    ? html`<p>Nenhuma nota ${isPartial || isBehind ? 'contada ' : ''}neste mês.</p>\n`
     : html`${table('O ISSQN das notas, por situação', ['Situação', 'Notas', 'Serviços (R$)', 'Base (R$)', 'ISSQN (R$)', 'IBS (R$)', 'CBS (R$)'], rows, [1, 2, 3, 4, 5, 6])}<p class="quieto">Um traço: a nota destas situações não traz ISSQN. IBS e CBS são os que a nota informa.</p>
 ${exportLink(asked, 'classe')}`
 }${hasOld ? html`<p class="quieto">As notas de antes desta contagem não têm classe, nem regime, IBS e CBS nestas somas; o ISSQN delas está na linha sem classe.</p>\n` : undefined}`;

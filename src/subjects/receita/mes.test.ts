@@ -168,7 +168,7 @@ async function emitir(
 
 async function contar(): Promise<void> {
   await placeMudancas(world, (await store.municipios.findBySlug(SLUG))!);
-  while (await store.contagemDaReceita.countDue(clock.now, SALAS.receita));
+  while (await store.contagemDaReceita.countDue(clock.now, SALAS.receita, 0));
 }
 
 /** Sums of the oracle's notes, written out. */
@@ -299,7 +299,7 @@ describe('the sums of a month are those of its notes, to the cent', () => {
     await placeMudancas(world, (await store.municipios.findBySlug(SLUG))!);
     await emitir('cara', { dCompet: '2026-11-06' });
     await pool.query('update receita_meses set pedida = pedida + 1 where tenant = $1', [SLUG]);
-    while (await store.contagemDaReceita.countDue(clock.now, SALAS.receita));
+    while (await store.contagemDaReceita.countDue(clock.now, SALAS.receita, 0));
     const { total } = await summariseMes(world, SLUG, { visao: 'emissao', mes: 202611 });
     assert.equal(
       total.notas,
@@ -307,6 +307,30 @@ describe('the sums of a month are those of its notes, to the cent', () => {
     );
     await confereTudo();
   });
+});
+
+test('a pause lies between two counts, but not of a young municipality', async () => {
+  const pauseMs = 300_000;
+  const count = () => store.contagemDaReceita.countDue(clock.now, SALAS.receita, pauseMs);
+  const waits = async (): Promise<boolean> => (await store.somas.readContagem(SLUG)).contadaAte !== undefined;
+  const issue = async (): Promise<void> => {
+    await emitir('comum', { dCompet: '2026-11-07' });
+    await placeMudancas(world, (await store.municipios.findBySlug(SLUG))!);
+    assert.ok(await waits());
+  };
+  await issue();
+  await count();
+  assert.equal(await waits(), false);
+  await pool.query('update mudancas_ate set bloco = bloco + 1000, receita_bloco = bloco + 1000 where tenant = $1', [
+    SLUG,
+  ]);
+  await issue();
+  await count();
+  assert.ok(await waits());
+  clock.now += pauseMs;
+  await count();
+  assert.equal(await waits(), false);
+  clock.now -= pauseMs;
 });
 
 test('a sum that somebody changed is found, and made anew', async () => {
@@ -423,7 +447,13 @@ describe('in the console', () => {
       html,
       /contadas até 13:00 de 21\/11\/2026\. O que as empresas do Simples Nacional emitem no emissor nacional não está nelas/,
     );
+    assert.match(html, /Há notas mais novas que ainda não estão nestas somas/);
+    const empty = await leitor.open(`/m/${SLUG}/mes?mes=09/2026`);
+    assert.match(empty.html, /ainda estão a ser contadas/);
+    assert.doesNotMatch(empty.html, /Notas que valem/);
     await contar();
+    const after = await leitor.open(`/m/${SLUG}/mes?mes=09/2026`);
+    assert.doesNotMatch(after.html, /Há notas mais novas|ainda estão a ser contadas/);
     assert.match((await leitor.open(`/m/${SLUG}/mes`)).html, /contadas até 13:10 de 21\/11\/2026/);
   });
 

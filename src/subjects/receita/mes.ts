@@ -46,6 +46,8 @@ export type ResumoDoMes = {
   readonly contadoAte: { readonly date: string; readonly time: string };
   /** This month, or one that lends notes to it, is still to be counted from its notes. */
   readonly isPartial: boolean;
+  /** Notes of some month were issued since, and are not in the sums yet. */
+  readonly isBehind: boolean;
 };
 
 /** Providers and takers of a page. */
@@ -116,6 +118,7 @@ export async function summariseMes(world: MesWorld, slug: string, { visao, mes }
     dias: fillDays(mes, tabelas.dia),
     tabelas,
     contadoAte: municipalMoment(codigoIbge, contadaAte),
+    isBehind: contagem.contadaAte !== undefined,
     isPartial: porContar.some((one) => (visao === 'emissao' ? one === mes : one >= mes)),
   };
 }
