@@ -70,7 +70,7 @@ function pick(names: readonly string[]): readonly NomeDeColuna[] {
 /** Filters of the tax, whose results show it. */
 const OF_ISSQN = ['issqn', 'competencia'] as const;
 
-/** The columns that the browser of a visit asks for, in their order, with the ISSQN where the search is of it. */
+/** The columns that a browser asks for, in their order, with the ISSQN where the search is of it. */
 export function chosenColumns({ request, query }: InMunicipio): readonly Coluna[] {
   const chosen = pick(readKept(request, COOKIE));
   const isOfIssqn = OF_ISSQN.some((name) => query.get(name));

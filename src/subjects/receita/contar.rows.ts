@@ -102,7 +102,7 @@ const LAST = 2n ** 63n - 1n;
 const YOUNG_BLOCKS = 1_000;
 /**
  * A query across tenants: those of an ambiente that have something to count, in random order. Changes wait for the pause after the last
- * count, unless the municipality is young.
+ * count, unless the municipality is young (D-857).
  */
 const DUE = `select m.tenant from municipios m left join receita_ate a on a.tenant = m.tenant
     left join mudancas_ate u on u.tenant = m.tenant
