@@ -112,7 +112,7 @@ async function countReceita(pool: Db): Promise<void> {
   const began = performance.now();
   const { contagemDaReceita } = createStore(pool);
   await pool.query('insert into receita_meses (tenant, mes, pedida) select distinct tenant, mes, 1 from notas');
-  while (await contagemDaReceita.countDue(+NOW, SALAS.receita));
+  while (await contagemDaReceita.countDue(+NOW, SALAS.receita, 0));
   const rows = 'select count(*)::text as rows from receita_somas';
   const [{ rows: somas } = { rows: '0' }] = (await pool.query<{ rows: string }>(rows)).rows;
   console.error(`somas: ${somas} linhas em ${((performance.now() - began) / 1000).toFixed(0)} s`);
@@ -212,7 +212,7 @@ async function measureChanges(pool: Db, dataDir: string): Promise<void> {
       }
     });
     const adding = await usedBy(dataDir, async () => {
-      while (await contagemDaReceita.countDue(+NOW, SALAS.receita));
+      while (await contagemDaReceita.countDue(+NOW, SALAS.receita, 0));
     });
     rows.push([String(count), ...[...telling, ...adding].map((seconds) => ((seconds * 1e6) / count).toFixed(1))]);
   }

@@ -226,7 +226,7 @@ describe('every page', { skip }, () => {
     await integracao.registered(asked, { tipo_evento: 'rejeicao_tomador', ...REJEICAO });
     await work.eventos();
     await service.store.mudancas.append('integracao', clock.now);
-    while (await service.store.contagemDaReceita.countDue(clock.now, SALAS.receita));
+    while (await service.store.contagemDaReceita.countDue(clock.now, SALAS.receita, 0));
     const { id_evento } = await integracao.registered(nota, CANCELAMENTO);
     await putEvento(service.pool, 'integracao', String(id_evento), 'erro', null);
     const { aviso, token } = await putAvisos(service);

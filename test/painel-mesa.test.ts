@@ -81,7 +81,7 @@ before(async () => {
   await vila.registered(cancelada, { ...CANCELAMENTO, chave_acesso: cancelada.chave_acesso });
   await work.eventos();
   await placeMudancas(world, (await store.municipios.findBySlug(SLUG))!);
-  while (await store.contagemDaReceita.countDue(clock.now, SALAS.receita));
+  while (await store.contagemDaReceita.countDue(clock.now, SALAS.receita, 0));
 });
 
 describe('the desk', { skip }, () => {

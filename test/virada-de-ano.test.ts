@@ -102,7 +102,7 @@ async function untilSums(
 ): Promise<void> {
   const sum = async (): Promise<typeof wanted | undefined> => {
     await store.mudancas.append(SLUG, clock.now);
-    while (await store.contagemDaReceita.countDue(clock.now, SALAS.receita));
+    while (await store.contagemDaReceita.countDue(clock.now, SALAS.receita, 0));
     const mes = { visao: 'competencia', primeiro: 202701, ultimo: 202701 } as const;
     const [soma] = await store.somas.list(SLUG, ['regime'], mes);
     return soma && { notas: soma.notas, servicos: soma.servicos, ibs: soma.ibs, cbs: soma.cbs };

@@ -83,3 +83,8 @@ export const SITUACOES_ISSQN = {
 } as const;
 
 export type SituacaoIssqn = keyof typeof SITUACOES_ISSQN;
+
+/** The class of a note in words; null: the note is from before the classes. */
+export function nameClasseIssqn(classe: string | null): string {
+  return SITUACOES_ISSQN[(classe ?? SEM_CLASSE) as SituacaoIssqn];
+}

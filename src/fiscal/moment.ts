@@ -93,6 +93,16 @@ export function nameMes(mes: number): string {
   return `${Math.floor(mes / 100)}-${String(mes % 100).padStart(2, '0')}`;
 }
 
+/** `11/2026` of `202611`. */
+export function brazilianMes(mes: number): string {
+  return nameMes(mes).replace(/(.+)-(.+)/, '$2/$1');
+}
+
+/** `2026-11` of `11/2026`; another text stays. */
+export function isoMes(text: string): string {
+  return text.replace(/^(\d{2})\/(\d{4})$/, '$2-$1');
+}
+
 /** The date in Brazil of an instant, in Brazilian notation. */
 export function formatDayInBrazil(instant: number): string {
   return brazilianDate(momentIn(BRASILIA, instant).date);

@@ -44,7 +44,7 @@ const listEntregas = async () => {
 async function countNotas(): Promise<void> {
   const municipio = (await store.municipios.findBySlug(SLUG))!;
   while ((await placeMudancas(world, municipio)).delivered > 0);
-  while (await store.contagemDaReceita.countDue(clock.now, SALAS.receita));
+  while (await store.contagemDaReceita.countDue(clock.now, SALAS.receita, 0));
 }
 
 async function deliver(): Promise<void> {

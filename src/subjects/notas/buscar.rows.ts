@@ -10,7 +10,7 @@ import { type NotaColumn, type NotaRow, SELECTED } from '../../base/book/nota-co
 import type { Db } from '../../base/pg/open.ts';
 import { listColumns, quoteWords } from '../../base/pg/sql.ts';
 import { SEM_CLASSE, type SituacaoIssqn } from '../../fiscal/classe-issqn.ts';
-import { type Decimal, formatDecimal, parseDecimal, ZERO } from '../../fiscal/decimal.ts';
+import { add, type Decimal, formatDecimal, parseDecimal, ZERO } from '../../fiscal/decimal.ts';
 import { DAY_MS } from '../../fiscal/moment.ts';
 import type { ParteDaNota } from '../../fiscal/mudanca.ts';
 import { NOTA_FINAIS, type NotaEstado } from '../../fiscal/nota.ts';
@@ -190,34 +190,42 @@ async function searchNotas(
   return { notas: found, seguinte: undefined };
 }
 
-/** `valor`: the sum of the notes' services, as a decimal text. `isWhole`: there are no others. */
-export type NotasContadas = { readonly notas: number; readonly valor: string; readonly isWhole: boolean };
+/** `valor`, `issqn`: the sums of the notes' services and of their ISSQN, as decimal texts. `isWhole`: there are no others. */
+export type NotasContadas = {
+  readonly notas: number;
+  readonly valor: string;
+  readonly issqn: string;
+  readonly isWhole: boolean;
+};
 
 /** Counts and adds up the notes, up to `max` and up to the limit of examined notes. */
 async function countNotas(pool: Db, tenant: string, asked: NotasProcuradas, max: number): Promise<NotasContadas> {
   let [notas, looked] = [0, 0];
-  let valor: Decimal = ZERO;
+  let [valor, issqn]: [Decimal, Decimal] = [ZERO, ZERO];
+  const tell = (isWhole: boolean): NotasContadas => ({
+    ...{ notas: Math.min(notas, max), valor: formatDecimal(valor), issqn: formatDecimal(issqn), isWhole },
+  });
   for (const mes of await monthsOf(pool, asked, undefined)) {
     const statement = new Statement();
     const tenantAt = statement.value(tenant);
     const filters = filtersOf(statement, asked);
     const limit = Math.min(COUNTED_MAX - looked, filters.length === 0 ? max - notas : COUNTED_MAX);
-    if (limit <= 0) return { notas, valor: formatDecimal(valor), isWhole: false };
+    if (limit <= 0) return tell(false);
     const walked = walkOf(statement, tenantAt, { asked, mes, after: undefined }, limit);
     const which = filters.length === 0 ? 'true' : filters.join(' and ');
-    const { rows } = await pool.query<{ notas: number; valor: string | null; vistas: number }>(
+    const { rows } = await pool.query<{ notas: number; valor: string | null; issqn: string | null; vistas: number }>(
       `select count(*) filter (where ${which})::int as notas, sum(n.valor_servico) filter (where ${which}) as valor,
-        count(*)::int as vistas from (${walked}) n`,
+        sum(n.valor_issqn) filter (where ${which}) as issqn, count(*)::int as vistas from (${walked}) n`,
       statement.values,
     );
     const [found] = rows as [(typeof rows)[number]];
     notas += found.notas;
-    valor = (valor + (parseDecimal(found.valor ?? '0') ?? ZERO)) as Decimal;
+    valor = add(valor, parseDecimal(found.valor ?? '0') ?? ZERO);
+    issqn = add(issqn, parseDecimal(found.issqn ?? '0') ?? ZERO);
     looked += found.vistas;
-    if (notas >= max || found.vistas >= limit)
-      return { notas: Math.min(notas, max), valor: formatDecimal(valor), isWhole: false };
+    if (notas >= max || found.vistas >= limit) return tell(false);
   }
-  return { notas, valor: formatDecimal(valor), isWhole: true };
+  return tell(true);
 }
 
 /** Notes that a count examines, at most. */

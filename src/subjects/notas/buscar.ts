@@ -188,7 +188,7 @@ export async function countNotasOf(
   const read = readBusca(busca, codigoIbge);
   if ('problems' in read) return read;
   const { own, isPart } = await resolveBusca(world, municipio, read, de);
-  if (own === undefined) return { notas: 0, valor: '0.00', isWhole: true };
+  if (own === undefined) return { notas: 0, valor: '0.00', issqn: '0.00', isWhole: true };
   const counted = await world.store.busca.contar(tenant, own, max);
   return { ...counted, isWhole: counted.isWhole && !isPart };
 }

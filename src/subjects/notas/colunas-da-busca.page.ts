@@ -3,7 +3,7 @@ import { boxes, carried, folded, keepDocumentos, mark, tokenField } from '../../
 import { readKept } from '../../base/pages/headers.ts';
 import { type Answer, forRole, type InMunicipio, pathIn, type Row } from '../../base/pages/visit.ts';
 import { showDocumento } from '../../fiscal/chave.ts';
-import { REGIMES, SITUACOES_ISSQN, type SituacaoIssqn } from '../../fiscal/classe-issqn.ts';
+import { nameClasseIssqn, REGIMES } from '../../fiscal/classe-issqn.ts';
 import { groupDecimal } from '../../fiscal/group-digits.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
 import { formTokenOf } from '../contas/entrada.ts';
@@ -38,7 +38,7 @@ const COLUNAS = {
   servico: { titulo: 'Serviço', write: ({ servico }) => (servico === null ? undefined : nameServico(servico)) },
   issqn: {
     titulo: 'Situação do ISSQN',
-    write: ({ classe_issqn }) => SITUACOES_ISSQN[(classe_issqn ?? 'sem_classe') as SituacaoIssqn],
+    write: ({ classe_issqn }) => nameClasseIssqn(classe_issqn),
   },
   regime: { titulo: 'Regime', write: ({ regime }) => (regime === null ? undefined : REGIMES[regime]) },
   valor: { titulo: 'Valor (R$)', isNumeric: true, write: ({ valor_servico }) => groupDecimal(valor_servico) },
@@ -67,9 +67,14 @@ function pick(names: readonly string[]): readonly NomeDeColuna[] {
   return chosen.length === 0 ? USUAIS : chosen;
 }
 
-/** The columns that the browser of a visit asks for, in their order. */
-export function chosenColumns({ request }: InMunicipio): readonly Coluna[] {
-  return pick(readKept(request, COOKIE)).map((name) => COLUNAS[name]);
+/** Filters of the tax, whose results show it. */
+const OF_ISSQN = ['issqn', 'competencia'] as const;
+
+/** The columns that a browser asks for, in their order, with the ISSQN where the search is of it. */
+export function chosenColumns({ request, query }: InMunicipio): readonly Coluna[] {
+  const chosen = pick(readKept(request, COOKIE));
+  const isOfIssqn = OF_ISSQN.some((name) => query.get(name));
+  return pick(isOfIssqn ? [...chosen, 'valor_issqn'] : chosen).map((name) => COLUNAS[name]);
 }
 
 /** The choice of columns. `asked`: the search to which it leads back. */
@@ -83,7 +88,7 @@ export function columnsForm({ request, slug, visitor }: InMunicipio, asked: Read
         choices: NOMES.map((name) => [name, COLUNAS[name].titulo] as const),
         ticked: pick(readKept(request, COOKIE)),
       },
-    )}<p class="ajuda">Valem para as suas buscas neste navegador; sem nenhuma marcada, voltam as de costume.</p>
+    )}<p class="ajuda">Valem para as suas buscas neste navegador; sem nenhuma marcada, voltam as de costume. A busca por situação do ISSQN ou competência mostra também o ISSQN.</p>
 <p class="botoes"><button class="simples">Mostrar estas colunas</button></p></form>
 `,
   );

@@ -2,6 +2,7 @@
 import type { TipoXlsx } from '../../documents/write-xlsx.ts';
 import { enumeracaoOf } from '../../fiscal/catalogs/catalogs.ts';
 import type { CampoEnumerado } from '../../fiscal/catalogs/rows.ts';
+import { nameClasseIssqn, REGIMES } from '../../fiscal/classe-issqn.ts';
 import type { NfsePath } from '../../fiscal/layout/nfse.ts';
 import type { Leitura } from './nota-da-nfse.ts';
 
@@ -10,6 +11,9 @@ type Andamento = {
   readonly chave: string;
   readonly estado: string;
   readonly cancelada: string | undefined;
+  /** As the row of the note has them; null: the note is from before they existed. */
+  readonly classe: string | null;
+  readonly regime: string | null;
 };
 
 export type ColunaDaNota = {
@@ -191,4 +195,14 @@ export const COLUNAS_DA_NOTA: readonly ColunaDaNota[] = [
     'Em 2026 o líquido; desde 2027 também o IBS e a CBS',
     'IBSCBS/totCIBS/vTotNF',
   ),
+  {
+    ...{ coluna: 'situacao_issqn', tipo: 'texto', titulo: 'Situação do ISSQN' },
+    oQue: 'Como em Mês, no console: apurado, retido, de outro município e o mais. A nota cancelada mantém a que tinha',
+    read: (_ler, { classe }) => nameClasseIssqn(classe),
+  },
+  {
+    ...{ coluna: 'regime_prestador', tipo: 'texto', titulo: 'Regime do prestador' },
+    oQue: 'Como em Mês, no console; vazio na nota de antes desta contagem',
+    read: (_ler, { regime }) => REGIMES[regime ?? ''],
+  },
 ];

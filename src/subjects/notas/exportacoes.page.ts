@@ -4,7 +4,7 @@ import { type Estado, field, link, mark, markOpening, notice, table, tokenField 
 import { type Answer, forRole, type InMunicipio, type PageShown, pathIn, type Row } from '../../base/pages/visit.ts';
 import { TOO_MANY } from '../../base/world/trabalhos.ts';
 import { groupDigits } from '../../fiscal/group-digits.ts';
-import { MINUTE_MS } from '../../fiscal/moment.ts';
+import { isoMes, MINUTE_MS } from '../../fiscal/moment.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
 import { formTokenOf } from '../contas/entrada.ts';
 import { type BuscaEscrita, CAMPOS_DA_BUSCA } from './buscar.ts';
@@ -97,20 +97,21 @@ async function listPage(call: InMunicipio): Promise<PageShown> {
     here: HERE,
     ...(own.some(({ isRunning }) => isRunning) ? { refreshS: 2 } : {}),
     main: html`${rows.length === 0 ? none : table('Minhas exportações', ['Pedida', 'Andamento', 'Busca', 'Arquivo', 'Ação'], rows)}<h2>O arquivo de um mês</h2>
-<form method="get" action="${pathIn(slug, MES_PATH)}"><div class="filtros">${field({ name: 'mes', label: 'Mês da emissão (AAAA-MM)', required: true })}<p class="botoes"><button class="simples">Baixar as notas do mês (CSV)</button></p></div></form>
+<form method="get" action="${pathIn(slug, MES_PATH)}"><div class="filtros">${field({ name: 'mes', label: 'Mês da emissão (MM/AAAA)', required: true })}<p class="botoes"><button class="simples">Baixar as notas do mês (CSV)</button></p></div></form>
 <p>${link(pathIn(slug, '/notas'), 'Voltar às notas')}</p>`,
   };
 }
 
 /** The notes of a month, as the message about a closed month names them. */
 async function mesFile({ world, slug, query }: InMunicipio): Promise<Answer> {
-  const mes = query.get('mes') ?? '';
-  const file = await streamMes(world, slug, mes);
+  const mes = isoMes((query.get('mes') ?? '').trim());
+  const isOfCompetencia = query.get('visao') === 'competencia';
+  const file = await streamMes(world, slug, mes, isOfCompetencia);
   if (file === undefined) {
-    const main = notice('erro', 'Escreva o mês como AAAA-MM, por exemplo 2026-11.');
+    const main = notice('erro', 'Escreva o mês como MM/AAAA, por exemplo 11/2026.');
     return { title: 'O arquivo de um mês', here: HERE, status: 422, main };
   }
-  return { file, type: TYPES.csv, name: `notas-${slug}-${mes}.csv` };
+  return { file, type: TYPES.csv, name: `notas-${slug}-${isOfCompetencia ? 'competencia-' : ''}${mes}.csv` };
 }
 
 /** `há 5 minutos`; work is kept for an hour. */

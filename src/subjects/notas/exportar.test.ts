@@ -128,6 +128,8 @@ describe('a spreadsheet of notes', () => {
       valor_ibs: 11.76,
       valor_cbs: 105.84,
       valor_total: 11479.5,
+      situacao_issqn: 'Retido pelo tomador',
+      regime_prestador: 'Não optante do Simples Nacional',
     });
     const kinds = { texto: 's', data: 'n', momento: 'n', numero: 'n', valor: 'n', percentual: 'n' } as const;
     for (const { coluna, tipo } of COLUNAS_DA_NOTA) {
@@ -230,7 +232,7 @@ describe('in the console', () => {
     clock.now += 5 * 60_000;
     const { html } = await atendente.open(LIST);
     assert.match(html, /há 5 minutos/);
-    assert.match(html, /Competência \(AAAA-MM\): 2026-10/);
+    assert.match(html, /Competência \(MM\/AAAA\): 2026-10/);
     assert.match(html, /pronta<\/span> 3 notas, \d+ kB/);
     const { headers, html: body } = await atendente.open(`${place}/arquivo`);
     assert.equal(headers.get('content-type'), 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet');

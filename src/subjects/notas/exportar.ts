@@ -93,15 +93,17 @@ async function* pagesOf(
   }
 }
 
-/** The notes issued in a month (`2026-11`) as CSV, the oldest first; undefined: this is no month. */
+/** The notes of a month (`2026-11`) of issue, or of a competence, as CSV, the oldest first; undefined: this is no month. */
 export async function streamMes(
   world: ExportWorld,
   slug: string,
   mes: string,
+  isOfCompetencia: boolean,
 ): Promise<AsyncIterable<string> | undefined> {
   const days = /^\d{4}-\d{2}$/.test(mes) ? daysIn(Number(mes.slice(0, 4)), Number(mes.slice(5))) : undefined;
   if (days === undefined) return undefined;
-  const busca = { de: `${mes}-01`, ate: `${mes}-${days}`, ordem: 'antigas' };
+  const period = isOfCompetencia ? { competencia: mes } : { de: `${mes}-01`, ate: `${mes}-${days}` };
+  const busca = { ...period, ordem: 'antigas' };
   const first = await searchNotas(world, slug, busca, undefined, PAGE);
   if ('problems' in first) return undefined;
   return writeCsv(HEAD, rowsOf(world, slug, pagesOf(world, slug, busca, first)), NUMEROS);
@@ -136,14 +138,15 @@ async function* rowsOf(
 ): AsyncGenerator<readonly string[]> {
   for await (const notas of pages) {
     const nfses = await store.nfses.read(slug, notas);
-    for (const { id, chave_acesso, estado, data_cancelamento } of notas) {
+    for (const { id, chave_acesso, estado, data_cancelamento, classe_issqn: classe, regime } of notas) {
       const nfse = nfses.get(id);
       // The note was eliminated with its month after it was found.
       if (nfse === undefined) continue;
       const ler = readOwnNote(nfse);
       const cancelada =
         data_cancelamento === null ? undefined : isoMoment(momentOfNota(chave_acesso, +data_cancelamento));
-      yield COLUNAS_DA_NOTA.map(({ read }) => read(ler, { chave: chave_acesso, estado, cancelada }) ?? '');
+      const andamento = { chave: chave_acesso, estado, cancelada, classe, regime };
+      yield COLUNAS_DA_NOTA.map(({ read }) => read(ler, andamento) ?? '');
     }
   }
 }

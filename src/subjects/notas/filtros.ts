@@ -3,7 +3,7 @@
 import { documentoKind } from '../../fiscal/chave.ts';
 import { REGIMES, SEM_CLASSE, SITUACOES_ISSQN, type SituacaoIssqn } from '../../fiscal/classe-issqn.ts';
 import { formatDecimal, readDecimal } from '../../fiscal/decimal.ts';
-import { addDays, daysIn, isDay, startOfDay } from '../../fiscal/moment.ts';
+import { addDays, daysIn, isDay, isoMes, startOfDay } from '../../fiscal/moment.ts';
 import { NOTA_ESTADOS, type NotaEstado } from '../../fiscal/nota.ts';
 import { TIPOS_EVENTO, tipoBySlug } from '../../fiscal/tipos-evento.ts';
 import { type Filtros, NENHUMA, ORDENS } from './buscar.rows.ts';
@@ -62,10 +62,10 @@ export const FILTROS: { readonly [Name in NomeDeFiltro]-?: Filtro<NonNullable<Fi
   },
   competencia: {
     read: readCompetencia,
-    why: 'Escreva a competência como AAAA-MM, por exemplo 2026-11, ou a primeira e a última, como 2026-10/2026-12.',
+    why: 'Escreva a competência como MM/AAAA, por exemplo 11/2026, ou como AAAA-MM, ou a primeira e a última, como 2026-10/2026-12.',
     api: 'Mês da competência, AAAA-MM; ou o primeiro e o último, AAAA-MM/AAAA-MM.',
     command: { takes: 'AAAA-MM', help: 'mês da competência' },
-    console: { label: 'Competência (AAAA-MM)' },
+    console: { label: 'Competência (MM/AAAA)' },
   },
   estado: {
     read: (text) => (Object.hasOwn(NOTA_ESTADOS, text) ? (text as NotaEstado) : undefined),
@@ -190,7 +190,7 @@ export function readValor(text: string): string | undefined {
 }
 
 function readCompetencia(text: string): Filtros['competencia'] {
-  const [, first, last = first] = /^(\d{4}-\d{2})(?:\/(\d{4}-\d{2}))?$/.exec(text) ?? [];
+  const [, first, last = first] = /^(\d{4}-\d{2})(?:\/(\d{4}-\d{2}))?$/.exec(isoMes(text)) ?? [];
   const de = `${first}-01`;
   if (!isDay(de) || !isDay(`${last}-01`) || last! < first!) return undefined;
   return { de, ate: `${last}-${daysIn(Number(last!.slice(0, 4)), Number(last!.slice(5)))}` };

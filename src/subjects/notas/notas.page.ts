@@ -94,10 +94,10 @@ function understood(slug: string, busca: BuscaEscrita, { leitura, outras = [] }:
 
 function summed(counted: NotasContadas | undefined): Inserted {
   if (counted === undefined) return undefined;
-  const { notas, valor, isWhole } = counted;
+  const { notas, valor, issqn, isWhole } = counted;
   if (!isWhole)
     return html`<p class="quieto">Mais de ${groupDigits(notas)} notas. Um período ou outro filtro mostra a soma.</p>\n`;
-  return html`<p class="quieto">${notas === 1 ? '1 nota' : `${groupDigits(notas)} notas`}, R$ ${groupDecimal(valor)} em serviços.</p>\n`;
+  return html`<p class="quieto">${notas === 1 ? '1 nota' : `${groupDigits(notas)} notas`}, R$ ${groupDecimal(valor)} em serviços, R$ ${groupDecimal(issqn)} de ISSQN.</p>\n`;
 }
 
 function listed(call: InMunicipio, busca: BuscaEscrita, { notas, seguinte }: PaginaDeNotas): Html {

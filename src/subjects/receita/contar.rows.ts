@@ -98,11 +98,18 @@ const NEXT = `select id from notas where tenant = $1 and mes = $2 and id > $3 or
 /** The highest id that the database can have. */
 const LAST = 2n ** 63n - 1n;
 
-/** A query across tenants: those of an ambiente that have something to count, in random order. */
+/** Blocks of changes of a young municipality: they are few for good, and are added without a pause. */
+const YOUNG_BLOCKS = 1_000;
+/**
+ * A query across tenants: those of an ambiente that have something to count, in random order. Changes wait for the pause after the last
+ * count, unless the municipality is young (D-857).
+ */
 const DUE = `select m.tenant from municipios m left join receita_ate a on a.tenant = m.tenant
-  where m.ambiente = $1 and (exists (select 1 from receita_novas v where v.tenant = m.tenant)
+    left join mudancas_ate u on u.tenant = m.tenant
+  where m.ambiente = $1 and ((exists (select 1 from receita_novas v where v.tenant = m.tenant)
+      and (a.em is null or a.em <= $3 or a.em > $4 or u.bloco <= ${YOUNG_BLOCKS}))
     or exists (select 1 from receita_meses r where r.tenant = m.tenant and r.pedida is distinct from r.contada)
-    or (a.tenant is null and exists (select 1 from mudancas_ate u where u.tenant = m.tenant)))
+    or (a.tenant is null and u.tenant is not null))
   order by random() limit $2`;
 
 /** The planner knows nothing of the keys of changes, and would sort the rows of all keys on disk. */
@@ -132,11 +139,12 @@ export type MesConferido = { readonly mes: number; readonly somas: number; reado
 
 export function contagemDaReceitaStore(pool: Db) {
   return {
-    /** Counts some municipalities of each ambiente; returns whether there may be more. `now`: milliseconds. */
-    countDue: async (now: number, tenants: Readonly<Record<Ambiente, number>>): Promise<boolean> => {
+    /** Counts some municipalities of each ambiente; returns whether there may be more. `now`, `pauseMs`: milliseconds. */
+    countDue: async (now: number, tenants: Readonly<Record<Ambiente, number>>, pauseMs: number): Promise<boolean> => {
+      const [rested, present] = [new Date(now - pauseMs), new Date(now)];
       let isMore = false;
       for (const [ambiente, max] of Object.entries(tenants)) {
-        const { rows } = await pool.query<{ tenant: string }>(DUE, [ambiente, max]);
+        const { rows } = await pool.query<{ tenant: string }>(DUE, [ambiente, max, rested, present]);
         isMore ||= rows.length === max;
         for (const { tenant } of rows) {
           isMore = (await runTransaction(pool, (client) => countTenant(client, tenant, now))) || isMore;
@@ -169,8 +177,9 @@ async function countTenant(client: PoolClient, tenant: string, now: number): Pro
   if (moved.length > 0) await client.query(BEGIN_MESES, [tenant, moved]);
   const meses = (await client.query<Mes>(MESES, [tenant])).rows;
   await addChanges(client, tenant, movidas, meses);
-  await client.query(COUNTED, [tenant, new Date(now)]);
+  // The rest of them is still due.
   if (rows.length === NOVAS_MAX) return true;
+  await client.query(COUNTED, [tenant, new Date(now)]);
   const asked = meses.filter(({ pedida, contada }) => pedida !== contada);
   const isDone = asked[0] === undefined || (await countPart(client, tenant, asked[0]));
   return !isDone || asked.length > 1;

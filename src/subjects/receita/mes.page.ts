@@ -1,11 +1,12 @@
 /** The month of a municipality: its ISSQN by class, against the months before, and by each kind of key; every figure opens its notes. */
 import { field, keepDocumentos, link, notice, table } from '../../base/pages/fields.ts';
 import { type Answer, forRole, type InMunicipio, type PageShown, pathIn, type Row } from '../../base/pages/visit.ts';
+import { mayAs } from '../../base/world/papeis.ts';
 import { showDocumento } from '../../fiscal/chave.ts';
 import { SEM_CLASSE, SITUACOES_ISSQN } from '../../fiscal/classe-issqn.ts';
 import { type Decimal, formatDecimal, ZERO } from '../../fiscal/decimal.ts';
 import { groupDecimal, groupDigits } from '../../fiscal/group-digits.ts';
-import { brazilianDate } from '../../fiscal/moment.ts';
+import { brazilianDate, brazilianMes } from '../../fiscal/moment.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
 import { COLOURS } from '../../published/site/palette.ts';
 import { plot } from '../municipios/plot.page.ts';
@@ -51,7 +52,7 @@ async function readAsked({ world, slug, query }: InMunicipio): Promise<Asked & {
   const mes = readMes(written);
   if (mes !== undefined) return { slug, visao, mes };
   const current = { slug, visao, mes: await currentMes(world, slug) };
-  return written === '' ? current : { ...current, problem: 'Escreva o mês como AAAA-MM, por exemplo 2026-11.' };
+  return written === '' ? current : { ...current, problem: 'Escreva o mês como MM/AAAA, por exemplo 11/2026.' };
 }
 
 const queryOf = ({ visao, mes }: MesPedido) => ({ visao: visao === 'emissao' ? visao : undefined, mes: writeMes(mes) });
@@ -60,40 +61,38 @@ async function mesPage(call: InMunicipio): Promise<PageShown> {
   const { problem, ...asked } = await readAsked(call);
   const shown = await summariseMes(call.world, call.slug, asked);
   return {
-    title: `Mês ${NOMES_DAS_VISOES[asked.visao]} ${nameMonth(asked.mes)}`,
+    title: `Mês ${NOMES_DAS_VISOES[asked.visao]} ${brazilianMes(asked.mes)}`,
     here: HERE,
     ...(problem === undefined ? {} : { status: 422 }),
-    main: html`${choice(asked, problem)}${counted(asked, shown)}${cards(asked, shown)}${classTable(asked, shown)}${before(asked, shown)}${byDay(asked, shown)}${(
+    main: html`${choice(asked, problem)}${counted(asked, shown)}${cards(asked, shown)}${notasLink(call, asked)}${classTable(asked, shown)}${before(asked, shown)}${byDay(asked, shown)}${(
       Object.keys(TABELAS) as (keyof typeof TABELAS)[]
-    ).map((por) => keyTable(asked, por, shown.tabelas[por]))}`,
+    ).map(
+      (por) =>
+        html`${keyTable(asked, por, shown.tabelas[por])}${por === 'tomador' ? besideTakers(asked, shown) : undefined}`,
+    )}`,
   };
-}
-
-/** `11/2026`. */
-function nameMonth(mes: number): string {
-  return `${String(mes).slice(4)}/${String(mes).slice(0, 4)}`;
 }
 
 function choice(asked: Asked, problem: string | undefined): Html {
   const near = (months: number): Html => {
     const mes = shiftMes(asked.mes, months);
-    return link(pathIn(asked.slug, PATH, queryOf({ ...asked, mes })), nameMonth(mes));
+    return link(pathIn(asked.slug, PATH, queryOf({ ...asked, mes })), brazilianMes(mes));
   };
   return html`<form method="get"><div class="filtros">${field({
     name: 'visao',
     label: 'O mês é o',
     value: asked.visao,
     choices: VISOES.map((visao) => [visao, NOMES_DAS_VISOES[visao]] as const),
-  })}${field({ name: 'mes', label: 'Mês (AAAA-MM)', value: writeMes(asked.mes), problem })}<p class="botoes"><button>Ver</button></p></div></form>
+  })}${field({ name: 'mes', label: 'Mês (MM/AAAA)', value: brazilianMes(asked.mes), problem })}<p class="botoes"><button>Ver</button></p></div></form>
 <p>${near(-1)} · ${near(1)}</p>
 `;
 }
 
 /** A taker of the sums must know what is not in them. */
-function counted(asked: Asked, { contadoAte, isPartial }: ResumoDoMes): Html {
+function counted(asked: Asked, { contadoAte, isPartial, isBehind }: ResumoDoMes): Html {
   const again = link(pathIn(asked.slug, PATH, queryOf(asked)), 'Atualizar');
   return html`<p class="quieto">Somas das notas emitidas aqui, contadas até ${contadoAte.time.slice(0, 5)} de ${brazilianDate(contadoAte.date)}. O que as empresas do Simples Nacional emitem no emissor nacional não está nelas. ${again}</p>
-${isPartial ? notice('aviso', 'Há notas deste mês ainda por contar: as somas estão incompletas por alguns minutos.') : undefined}`;
+${isPartial ? notice('aviso', 'Há notas deste mês ainda por contar: as somas estão incompletas por alguns minutos.') : undefined}${isBehind ? notice('aviso', 'Há notas mais novas que ainda não estão nestas somas: entram em até cinco minutos.') : undefined}`;
 }
 
 function reais(value: Decimal): string {
@@ -112,24 +111,42 @@ function figure(asked: Asked, notas: number, text: string, filters: Readonly<Rec
   return notas === 0 ? text : link(pathIn(asked.slug, '/notas', { ...filtersOf(asked), ...filters }), text);
 }
 
-function cards(asked: Asked, { total, classes }: ResumoDoMes): Html {
+function cards(asked: Asked, { total, classes, isPartial, isBehind }: ResumoDoMes): Html {
+  // A zero would be taken for the sum of the month.
+  if (classes.length === 0 && (isPartial || isBehind))
+    return html`<p>As notas deste mês ainda estão a ser contadas.</p>\n`;
   const card = (name: string, value: Inserted, about: string): Html =>
     html`<div class="cartao">${name}<b>${value}</b><small>${about}</small></div>\n`;
   const notasOf = (classe: string): number => classes.find((one) => one.classe === classe)?.notas ?? 0;
-  const tell = (notas: number): string => (notas === 1 ? '1 nota' : `${groupDigits(notas)} notas`);
   const retidas = notasOf('retido') + notasOf('retido_interm');
   return html`<div class="cartoes">
 ${card('Notas que valem', figure(asked, total.notas, groupDigits(total.notas), { issqn: 'vigente' }), `R$ ${reais(total.servicos)} em serviços`)}${card(
   'ISSQN apurado (R$)',
   figure(asked, notasOf('apurado'), reais(total.apurado), { issqn: 'apurado' }),
-  `a recolher pelo prestador, em ${tell(notasOf('apurado'))}`,
-)}${card('ISSQN retido (R$)', figure(asked, retidas, reais(total.retido), { issqn: 'retidos' }), `pelo tomador ou intermediário, em ${tell(retidas)}`)}${card(
+  `a recolher pelo prestador, em ${tellNotas(notasOf('apurado'))}`,
+)}${card('ISSQN retido (R$)', figure(asked, retidas, reais(total.retido), { issqn: 'retidos' }), `pelo tomador ou intermediário, em ${tellNotas(retidas)}`)}${card(
   'Canceladas depois',
   figure(asked, total.canceladas, groupDigits(total.canceladas), { issqn: 'cancelada' }),
   'não estão nas outras somas',
 )}</div>
 `;
 }
+
+/** The file of the notes, for those who may export. */
+function notasLink({ slug, papel }: InMunicipio, { visao, mes }: Asked): Inserted {
+  if (!mayAs(papel, 'atendimento')) return undefined;
+  return html`<p>${link(pathIn(slug, `${PATH}/notas`, { visao, mes: writeMes(mes) }), 'Baixar as notas do mês (CSV)')}</p>\n`;
+}
+
+/** ISSQN that intermediaries withhold has no taker who owes it. */
+function besideTakers(asked: Asked, { classes }: ResumoDoMes): Inserted {
+  const found = classes.find(({ classe }) => classe === 'retido_interm');
+  if (found === undefined) return undefined;
+  const amount = figure(asked, found.notas, `R$ ${reais(found.issqn)}`, { issqn: 'retido_interm' });
+  return html`<p class="quieto">O que o intermediário retém não está nesta tabela: mais ${amount}, em ${tellNotas(found.notas)}.</p>\n`;
+}
+
+const tellNotas = (notas: number): string => (notas === 1 ? '1 nota' : `${groupDigits(notas)} notas`);
 
 function exportLink(asked: Asked, tabela: Planilha): Html {
   return html`<p class="quieto">${link(pathIn(asked.slug, `${PATH}/planilha`, { ...queryOf(asked), tabela }), `Baixar em planilha (CSV)`)}</p>\n`;
@@ -145,7 +162,7 @@ const WITHOUT_ISSQN: ReadonlySet<string> = new Set([
   'nao_incidente',
 ]);
 
-function classTable(asked: Asked, { classes }: ResumoDoMes): Html {
+function classTable(asked: Asked, { classes, isPartial, isBehind }: ResumoDoMes): Html {
   const rows = classes.map(({ classe, notas, servicos, base, issqn, ibs, cbs }) => {
     const open = (text: string): Inserted => figure(asked, notas, text, { issqn: classe });
     const isShown = !WITHOUT_ISSQN.has(classe) || issqn !== ZERO;
@@ -163,7 +180,7 @@ function classTable(asked: Asked, { classes }: ResumoDoMes): Html {
   return html`<h2>O ISSQN do mês</h2>
 ${
   rows.length === 0
-    ? html`<p>Nenhuma nota neste mês.</p>\n`
+    ? html`<p>Nenhuma nota ${isPartial || isBehind ? 'contada ' : ''}neste mês.</p>\n`
     : html`${table('O ISSQN das notas, por situação', ['Situação', 'Notas', 'Serviços (R$)', 'Base (R$)', 'ISSQN (R$)', 'IBS (R$)', 'CBS (R$)'], rows, [1, 2, 3, 4, 5, 6])}<p class="quieto">Um traço: a nota destas situações não traz ISSQN. IBS e CBS são os que a nota informa.</p>
 ${exportLink(asked, 'classe')}`
 }${hasOld ? html`<p class="quieto">As notas de antes desta contagem não têm classe, nem regime, IBS e CBS nestas somas; o ISSQN delas está na linha sem classe.</p>\n` : undefined}`;
@@ -180,7 +197,7 @@ function compare(owed: Decimal, media: Decimal): string {
 const GRAFICOS = {
   meses: {
     title: 'ISSQN apurado e retido por mês, em reais',
-    rowsOf: ({ meses }: ResumoDoMes) => meses.map((one) => ({ ...one, nome: nameMonth(Number(one.chave)) })),
+    rowsOf: ({ meses }: ResumoDoMes) => meses.map((one) => ({ ...one, nome: brazilianMes(Number(one.chave)) })),
     labelEvery: 2,
   },
   dias: {
@@ -241,7 +258,7 @@ function before(asked: Asked, shown: ResumoDoMes): Html {
   const rows = meses.map((one) => {
     const mes = Number(one.chave);
     const of = { ...asked, mes };
-    return [link(pathIn(asked.slug, PATH, queryOf(of)), nameMonth(mes)), ...figures(of, one, {})];
+    return [link(pathIn(asked.slug, PATH, queryOf(of)), brazilianMes(mes)), ...figures(of, one, {})];
   });
   return html`<h2>Com os doze meses anteriores</h2>
 <p>${said}</p>

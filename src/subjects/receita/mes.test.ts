@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
+import { INTERMEDIARIO } from '../../../test/casos/caso.ts';
 import { nfseHere } from '../../../test/support/cli.ts';
 import { balcao, bancada, CANCELAMENTO, type NotaEmitida } from '../../../test/support/eventos.ts';
 import { substituicaoPor } from '../../../test/support/historias.ts';
@@ -14,7 +15,7 @@ import { SALAS } from '../../base/world/lugares.ts';
 import type { Patch } from '../../fiscal/rules/rule.ts';
 import { placeMudancas } from '../avisos/mudancas.job.ts';
 import { summariseMes } from './mes.ts';
-import { POR, type Visao } from './somas.rows.ts';
+import { POR, VISOES, type Visao } from './somas.rows.ts';
 
 const SLUG = 'vila';
 const service = await startTestService({ worker: false, clock: { now: Date.parse('2026-10-20T12:00:00-03:00') } });
@@ -59,6 +60,11 @@ const CASOS: Readonly<Record<string, Caso>> = {
   retida: {
     patch: { ...EMPRESA, ...valor('333.33'), [`${TRIB}/tpRetISSQN`]: '2' },
     classe: 'retido',
+    regime: 'normal',
+  },
+  intermediada: {
+    patch: { ...INTERMEDIARIO, ...valor('5000.00'), [`${TRIB}/tpRetISSQN`]: '3' },
+    classe: 'retido_interm',
     regime: 'normal',
   },
   suspensa: {
@@ -162,7 +168,7 @@ async function emitir(
 
 async function contar(): Promise<void> {
   await placeMudancas(world, (await store.municipios.findBySlug(SLUG))!);
-  while (await store.contagemDaReceita.countDue(clock.now, SALAS.receita));
+  while (await store.contagemDaReceita.countDue(clock.now, SALAS.receita, 0));
 }
 
 /** Sums of the oracle's notes, written out. */
@@ -196,7 +202,7 @@ async function confere(visao: Visao, mes: string): Promise<void> {
       const issqnOf = (...which: readonly string[]): bigint =>
         somar(standing.filter(({ classe }) => which.includes(classe))).issqn;
       return {
-        ...{ ...somar(standing), chave, apurado: issqnOf('apurado'), retido: issqnOf('retido') },
+        ...{ ...somar(standing), chave, apurado: issqnOf('apurado'), retido: issqnOf('retido', 'retido_interm') },
         canceladas: own.length - standing.length,
       };
     });
@@ -222,6 +228,10 @@ async function confereTudo(): Promise<void> {
     [],
   );
 }
+
+/** Cents in the Brazilian form. */
+const writeReais = (value: bigint): string =>
+  (Number(value) / 100).toLocaleString('pt-BR', { minimumFractionDigits: 2 });
 
 let leo: Usuario;
 let leitor: Pessoa;
@@ -289,7 +299,7 @@ describe('the sums of a month are those of its notes, to the cent', () => {
     await placeMudancas(world, (await store.municipios.findBySlug(SLUG))!);
     await emitir('cara', { dCompet: '2026-11-06' });
     await pool.query('update receita_meses set pedida = pedida + 1 where tenant = $1', [SLUG]);
-    while (await store.contagemDaReceita.countDue(clock.now, SALAS.receita));
+    while (await store.contagemDaReceita.countDue(clock.now, SALAS.receita, 0));
     const { total } = await summariseMes(world, SLUG, { visao: 'emissao', mes: 202611 });
     assert.equal(
       total.notas,
@@ -297,6 +307,30 @@ describe('the sums of a month are those of its notes, to the cent', () => {
     );
     await confereTudo();
   });
+});
+
+test('a pause lies between two counts, but not of a young municipality', async () => {
+  const pauseMs = 300_000;
+  const count = () => store.contagemDaReceita.countDue(clock.now, SALAS.receita, pauseMs);
+  const waits = async (): Promise<boolean> => (await store.somas.readContagem(SLUG)).contadaAte !== undefined;
+  const issue = async (): Promise<void> => {
+    await emitir('comum', { dCompet: '2026-11-07' });
+    await placeMudancas(world, (await store.municipios.findBySlug(SLUG))!);
+    assert.ok(await waits());
+  };
+  await issue();
+  await count();
+  assert.equal(await waits(), false);
+  await pool.query('update mudancas_ate set bloco = bloco + 1000, receita_bloco = bloco + 1000 where tenant = $1', [
+    SLUG,
+  ]);
+  await issue();
+  await count();
+  assert.ok(await waits());
+  clock.now += pauseMs;
+  await count();
+  assert.equal(await waits(), false);
+  clock.now -= pauseMs;
 });
 
 test('a sum that somebody changed is found, and made anew', async () => {
@@ -340,10 +374,14 @@ describe('in the console', () => {
     const [, href] = /href="([^"]*issqn=retidos)"/.exec(html)!;
     const list = await leitor.open(href!.replaceAll('&amp;', '&'));
     const retidas = emitidas.filter(
-      ({ classe, estado, competencia }) => classe === 'retido' && estado === 'vale' && competencia === '2026-11',
+      ({ classe, estado, competencia }) =>
+        classe.startsWith('retido') && estado === 'vale' && competencia === '2026-11',
     );
     assert.equal(total.retido, somar(retidas).issqn);
     assert.match(list.html, new RegExp(`>${retidas.length} notas?, R\\$`));
+    const issqn = writeReais(somar(retidas).issqn);
+    assert.ok(list.html.includes(`R$ ${issqn} de ISSQN.`), issqn);
+    assert.match(list.html, /<th scope="col"[^>]*>ISSQN \(R\$\)<\/th>/);
   });
 
   test('a table is taken away as a sheet, and a chart as a file that stands alone', async () => {
@@ -357,6 +395,48 @@ describe('in the console', () => {
     assert.equal(chart.html.match(/class="barra-do-grafico"/g)!.length, 2, 'October and November');
   });
 
+  test('a sheet has words for headings, names of parties, and numbers and months of Brazil', async () => {
+    const linesOf = async (tabela: string): Promise<readonly string[]> =>
+      (await leitor.open(`/m/${SLUG}/mes/planilha?mes=2026-11&tabela=${tabela}`)).html.trim().split('\r\n');
+    const [head, ...prestadores] = await linesOf('prestador');
+    assert.match(head!, /CNPJ ou CPF;Prestador;ISSQN apurado \(R\$\);ISSQN retido \(R\$\);/);
+    assert.deepEqual(prestadores.map((line) => line.split(';').slice(0, 2).join(';')).toSorted(), [
+      "'11144477735;Psicóloga de Souza",
+      "'11222333000181;Empresa Exemplo Ltda",
+    ]);
+    const [, tomador] = await linesOf('tomador');
+    assert.ok(tomador!.startsWith("'11444777000161;Padaria São João & Filhos;"), `${tomador}`);
+    assert.ok((await linesOf('aliquota')).some((line) => line.startsWith('5,00;')));
+    assert.ok((await linesOf('meses')).at(-1)!.startsWith('11/2026;'));
+  });
+
+  test('the tax that intermediaries withhold stands beside the table of takers', async () => {
+    const { html } = await leitor.open(`/m/${SLUG}/mes?mes=2026-11`);
+    const own = emitidas.filter(isDoMes('competencia', '2026-11')).filter(({ classe }) => classe === 'retido_interm');
+    const issqn = writeReais(somar(own).issqn);
+    assert.match(html, new RegExp(`mais <a href="[^"]*issqn=retido_interm">R\\$ ${issqn}</a>, em 1 nota\\.`));
+  });
+
+  test('the notes of the month are taken away by those who may export, of the competence or of the issue', async () => {
+    assert.ok(!(await leitor.open(`/m/${SLUG}/mes?mes=2026-11`)).html.includes('Baixar as notas do mês'));
+    const atendente = await enter(painel, await makeUsuario(painel, 'tina', { [SLUG]: 'atendimento' }));
+    for (const visao of VISOES) {
+      const { html } = await atendente.open(`/m/${SLUG}/mes?mes=2026-10&visao=${visao}`);
+      const [, href] = /href="([^"]+)">Baixar as notas do mês/.exec(html)!;
+      const file = await atendente.open(href!.replaceAll('&amp;', '&'));
+      const keys = [...file.html.matchAll(/^'(\d{50});/gm)].map(([, chave]) => chave!);
+      const isDaVisao = ({ competencia, dia }: Nota): boolean =>
+        (visao === 'competencia' ? competencia : dia.slice(0, 7)) === '2026-10';
+      assert.deepEqual(
+        keys.toSorted(),
+        emitidas
+          .filter(isDaVisao)
+          .map(({ nota }) => nota.chave_acesso)
+          .toSorted(),
+      );
+    }
+  });
+
   test('says until when it counted, and what is not in it', async () => {
     await emitir('comum', { dCompet: '2026-11-20' });
     await placeMudancas(world, (await store.municipios.findBySlug(SLUG))!);
@@ -367,13 +447,21 @@ describe('in the console', () => {
       html,
       /contadas até 13:00 de 21\/11\/2026\. O que as empresas do Simples Nacional emitem no emissor nacional não está nelas/,
     );
+    assert.match(html, /Há notas mais novas que ainda não estão nestas somas/);
+    const empty = await leitor.open(`/m/${SLUG}/mes?mes=09/2026`);
+    assert.match(empty.html, /ainda estão a ser contadas/);
+    assert.doesNotMatch(empty.html, /Notas que valem/);
     await contar();
+    const after = await leitor.open(`/m/${SLUG}/mes?mes=09/2026`);
+    assert.doesNotMatch(after.html, /Há notas mais novas|ainda estão a ser contadas/);
     assert.match((await leitor.open(`/m/${SLUG}/mes`)).html, /contadas até 13:10 de 21\/11\/2026/);
   });
 
   test('a month that cannot be read is refused in its field', async () => {
     const { status, html } = await leitor.open(`/m/${SLUG}/mes?mes=13/2026`);
     assert.equal(status, 422);
-    assert.match(html, /Escreva o mês como AAAA-MM/);
+    assert.match(html, /Escreva o mês como MM\/AAAA/);
+    const read = await leitor.open(`/m/${SLUG}/mes?mes=10/2026`);
+    assert.match(read.html, /<h1>Mês da competência 10\/2026</);
   });
 });

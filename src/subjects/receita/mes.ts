@@ -6,7 +6,7 @@ import { writeCsv } from '../../documents/write-csv.ts';
 import { servicoOf } from '../../fiscal/catalogs/catalogs.ts';
 import { type ClasseIssqn, REGIMES, SITUACOES_ISSQN, type SituacaoIssqn } from '../../fiscal/classe-issqn.ts';
 import { add, type Decimal, formatDecimal, ZERO } from '../../fiscal/decimal.ts';
-import { brazilianDate, daysIn } from '../../fiscal/moment.ts';
+import { brazilianDate, brazilianMes, daysIn, isoMes } from '../../fiscal/moment.ts';
 import { POR, type Por, type SomaDoMes, VALORES, type Valores, type Visao } from './somas.rows.ts';
 
 export { type Por, VISOES } from './somas.rows.ts';
@@ -46,6 +46,8 @@ export type ResumoDoMes = {
   readonly contadoAte: { readonly date: string; readonly time: string };
   /** This month, or one that lends notes to it, is still to be counted from its notes. */
   readonly isPartial: boolean;
+  /** Notes of some month were issued since, and are not in the sums yet. */
+  readonly isBehind: boolean;
 };
 
 /** Providers and takers of a page. */
@@ -54,9 +56,9 @@ const BEFORE = 12;
 const SMALL = ['dia', 'servico', 'regime', 'aliquota'] as const satisfies readonly Por[];
 const LARGE = ['prestador', 'tomador'] as const satisfies readonly Por[];
 
-/** Reads `2026-11`; undefined: it is no month. */
+/** Reads `11/2026` or `2026-11`; undefined: it is no month. */
 export function readMes(text: string): number | undefined {
-  const [, year, month] = /^(\d{4})-(\d{2})$/.exec(text) ?? [];
+  const [, year, month] = /^(\d{4})-(\d{2})$/.exec(isoMes(text)) ?? [];
   return daysIn(Number(year), Number(month)) === undefined || Number(year) < 2000
     ? undefined
     : Number(`${year}${month}`);
@@ -92,10 +94,7 @@ export async function summariseMes(world: MesWorld, slug: string, { visao, mes }
     ...LARGE.map((por) => somas.listHighest(slug, por, { visao, mes, max: MAIORES })),
   ]);
   const names = await Promise.all(
-    LARGE.map((por, place) => {
-      const chaves = [...new Set(large[place]!.map(({ chave }) => chave))];
-      return somas.listNames(slug, por, { visao, mes, chaves });
-    }),
+    LARGE.map((por, place) => nameParties(world, slug, por, { visao, mes }, large[place]!)),
   );
   const tabelas = Object.fromEntries([
     ...SMALL.map((por) => [por, tabelaOf(por, small)] as const),
@@ -106,7 +105,7 @@ export async function summariseMes(world: MesWorld, slug: string, { visao, mes }
     const periodo = shiftMes(primeiro, place);
     return pivot(
       String(periodo),
-      writeMes(periodo),
+      brazilianMes(periodo),
       history.filter((soma) => soma.periodo === periodo),
     );
   });
@@ -119,8 +118,29 @@ export async function summariseMes(world: MesWorld, slug: string, { visao, mes }
     dias: fillDays(mes, tabelas.dia),
     tabelas,
     contadoAte: municipalMoment(codigoIbge, contadaAte),
+    isBehind: contagem.contadaAte !== undefined,
     isPartial: porContar.some((one) => (visao === 'emissao' ? one === mes : one >= mes)),
   };
+}
+
+/** Names that one statement looks up. */
+const NAMES_MAX = 2_000;
+
+/** Names of the parties of some sums of a month, by their documents. */
+async function nameParties(
+  { store }: MesWorld,
+  slug: string,
+  por: (typeof LARGE)[number],
+  pedido: MesPedido,
+  somas: readonly SomaDoMes[],
+): Promise<ReadonlyMap<string, string>> {
+  const all = [...new Set(somas.map(({ chave }) => chave))];
+  const names = new Map<string, string>();
+  for (let first = 0; first < all.length; first += NAMES_MAX) {
+    const chaves = all.slice(first, first + NAMES_MAX);
+    for (const [chave, nome] of await store.somas.listNames(slug, por, { ...pedido, chaves })) names.set(chave, nome);
+  }
+  return names;
 }
 
 const NOTHING: Somada = { notas: 0, ...(Object.fromEntries(VALORES.map((name) => [name, ZERO])) as Valores) };
@@ -214,7 +234,29 @@ function fillDays(mes: number, dias: readonly SomaDaChave[]): readonly SomaDaCha
 export const PLANILHAS = ['classe', 'meses', ...POR] as const;
 export type Planilha = (typeof PLANILHAS)[number];
 
-const NUMEROS: ReadonlySet<string> = new Set(['notas', 'canceladas', ...VALORES, 'apurado', 'retido']);
+type Colunas = Readonly<Record<string, (row: SomaDaChave) => string>>;
+
+/** Columns of a key by their headings. A party is written as in the tables of notes, so that the two are joined. */
+const CHAVES: Readonly<Record<Exclude<Planilha, 'classe'>, Colunas>> = {
+  meses: { Mês: ({ nome }) => nome },
+  dia: { Dia: ({ nome }) => nome },
+  servico: { 'Código do serviço': ({ chave }) => chave, Serviço: ({ nome }) => nome },
+  regime: { Regime: ({ nome }) => nome },
+  aliquota: { 'Alíquota (%)': ({ chave, nome }) => chave || nome },
+  prestador: { 'CNPJ ou CPF': ({ chave }) => chave, Prestador: ({ nome }) => nome },
+  tomador: { 'CNPJ ou CPF': ({ chave }) => chave, Tomador: ({ nome }) => nome },
+};
+
+const TITULOS = {
+  apurado: 'ISSQN apurado (R$)',
+  retido: 'ISSQN retido (R$)',
+  servicos: 'Serviços (R$)',
+  base: 'Base (R$)',
+  issqn: 'ISSQN (R$)',
+  ibs: 'IBS (R$)',
+  cbs: 'CBS (R$)',
+} as const;
+const NUMEROS: ReadonlySet<string> = new Set([...Object.values(TITULOS), 'Notas', 'Canceladas', 'Alíquota (%)']);
 
 /** A table of a month as CSV, with all of its rows. Throws an Error in Portuguese when there is no such municipality. */
 export async function exportPlanilha(
@@ -223,21 +265,24 @@ export async function exportPlanilha(
   { visao, mes }: MesPedido,
   planilha: Planilha,
 ): Promise<AsyncIterable<string>> {
+  const titlesOf = (names: readonly (keyof typeof TITULOS)[]): readonly string[] => names.map((name) => TITULOS[name]);
   if (planilha === 'classe') {
     const { classes } = await summariseMes(world, slug, { visao, mes });
     const rows = classes.map((one) => [SITUACOES_ISSQN[one.classe], ...cellsOf(one, VALORES), String(one.notas)]);
-    return writeCsv(['situacao', ...VALORES, 'notas'], rows, NUMEROS);
+    return writeCsv(['Situação', ...titlesOf(VALORES), 'Notas'], rows, NUMEROS);
   }
   const columns = ['apurado', 'retido', ...VALORES] as const;
-  const head = [planilha, 'nome', ...columns, 'notas', 'canceladas'];
+  const chaves = Object.entries(CHAVES[planilha]);
+  const head = [...chaves.map(([titulo]) => titulo), ...titlesOf(columns), 'Notas', 'Canceladas'];
   const list = async (): Promise<readonly SomaDaChave[]> => {
     if (planilha === 'meses') return (await summariseMes(world, slug, { visao, mes })).meses;
     await municipioNamed(world, slug);
-    return tabelaOf(planilha, await world.store.somas.list(slug, [planilha], { visao, primeiro: mes, ultimo: mes }));
+    const somas = await world.store.somas.list(slug, [planilha], { visao, primeiro: mes, ultimo: mes });
+    const party = LARGE.find((por) => por === planilha);
+    return tabelaOf(planilha, somas, party && (await nameParties(world, slug, party, { visao, mes }, somas)));
   };
   const rows = (await list()).map((one) => [
-    one.chave,
-    one.nome,
+    ...chaves.map(([, write]) => write(one)),
     ...cellsOf(one, columns),
     String(one.notas),
     String(one.canceladas),
