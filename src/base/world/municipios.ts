@@ -29,7 +29,13 @@ import {
   remarksOnSettings,
 } from './avisos-municipio.ts';
 import { municipalMoment } from './gather-facts.ts';
-import { type CertificadoShown, type Inspection, inspectAdn, inspectConfianca } from './municipio-files.ts';
+import {
+  type CertificadoShown,
+  changesOfCertificado,
+  type Inspection,
+  inspectAdn,
+  inspectConfianca,
+} from './municipio-files.ts';
 import type { PorMao } from './operator.ts';
 import type { World } from './world.ts';
 
@@ -145,7 +151,8 @@ async function alterAsked(
   const shared = moved && fixed === undefined ? await sharedCode(world, municipio) : [];
   const all = [...[fixed ?? []].flat().map(refusing), ...problems, ...shared.map(refusing)];
   if (all.length > 0) return { problems: all };
-  const changes = changesOf(current, municipio);
+  const named = await changesOfCertificado(current, configured.certificado, world.now());
+  const changes = [...named, ...changesOf(current, municipio)];
   const acts = changes.length === 0 ? [] : [actOn(world, slug, by, acao, changes)];
   if (await world.store.municipios.update(municipio, acts)) {
     const everybodys = slug === SANDBOX_SLUG ? [SANDBOX_IS_EVERYBODYS] : [];
