@@ -220,7 +220,7 @@ export function nameHolder({ tipo, documento }: Holder): string {
   return `${tipo} ${tipo === 'CNPJ' ? dotDocumento(documento) : maskedDocument(documento)}`;
 }
 
-/** Whose it is, until when, and its number, in one line. */
+/** Holder, document, end and serial number of a certificate, in one line. */
 export function nameCertificado({ titular, documento, fim, serie }: CertificadoShown): string {
   return [titular, documento, `até ${fim}`, `série ${serie}`].filter((part) => part !== undefined).join(', ');
 }

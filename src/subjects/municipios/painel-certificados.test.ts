@@ -415,6 +415,8 @@ describe('in a browser', { skip: browser === undefined ? 'there is no Chromium' 
     await page.fill(`#campo-motivo-usar-${idOf(next)}`, 'o de antes vence neste mês');
     await page.click(`form[action$="/${idOf(next)}/usar"] button`);
     await page.until(`document.body.innerText.includes('Usar este certificado?')`);
+    await assertFits(page, 'certificados segundo passo');
+    if (PICTURES !== undefined) await page.picture(path.join(PICTURES, 'certificados-segundo-passo.png'));
     await page.click('button.grave');
     await page.until(`document.body.innerText.includes('em uso a partir de agora')`);
     assert.equal(await signerOf(TENANT), next.signer.certificate.fingerprint);
