@@ -23,3 +23,8 @@ export function trimStop(text: string): string {
 export function lowerFirst(text: string): string {
   return /^[A-ZÀ-Ý](?:[A-ZÀ-Ý]|\S* [A-ZÀ-Ý][a-zà-ÿ])/.test(text) ? text : text.charAt(0).toLowerCase() + text.slice(1);
 }
+
+/** A text that begins a sentence. */
+export function upperFirst(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+}

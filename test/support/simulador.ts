@@ -57,6 +57,8 @@ export type Palco = {
   readonly ca: string;
   readonly caFile: string;
   readonly municipio: Holder;
+  /** The next certificate of the municipality. */
+  readonly renovado: Holder;
   readonly outro: Holder;
   /** A certificate of a natural person, from the same authority. */
   readonly pessoa: Holder;
@@ -74,7 +76,7 @@ export async function tempFolder(): Promise<string> {
 /** Certificates for all parties. openssl makes the server's, our test PKI those of the holders. */
 export async function montarPalco(now = Date.now()): Promise<Palco> {
   const folder = await tempFolder();
-  const [rootKeys, otherRootKeys, ...keys] = await Promise.all(Array.from({ length: 7 }, readyKeys));
+  const [rootKeys, otherRootKeys, ...keys] = await Promise.all(Array.from({ length: 8 }, readyKeys));
   const year = { inicio: now - 180 * DAY_MS, fim: now + 180 * DAY_MS };
   const past = { inicio: now - 180 * DAY_MS, fim: now - 35 * DAY_MS };
   const root = rootAuthority('AC de Ensaio', rootKeys!, year);
@@ -87,6 +89,7 @@ export async function montarPalco(now = Date.now()): Promise<Palco> {
     ['pessoa', personCertificate(root, person, keys[2]!.publicKey, year)],
     ['vencido', companyCertificate(root, company(MUNICIPIO_CNPJ), keys[3]!.publicKey, past)],
     ['estranho', companyCertificate(stranger, company(MUNICIPIO_CNPJ), keys[4]!.publicKey, year)],
+    ['renovado', companyCertificate(root, company(MUNICIPIO_CNPJ), keys[5]!.publicKey, year)],
   ] as const;
   const holders = await Promise.all(
     made.map(async ([name, der], place): Promise<Holder> => {
@@ -106,7 +109,14 @@ export async function montarPalco(now = Date.now()): Promise<Palco> {
   await writeFile(clientes, pemOf('CERTIFICATE', root.certificate));
   const servers = createAuthority('servidores');
   const server = servers.issue('localhost', SERVER_EXTENSIONS);
-  const [municipio, outro, pessoa, vencido, estranho] = holders as [Holder, Holder, Holder, Holder, Holder];
+  const [municipio, outro, pessoa, vencido, estranho, renovado] = holders as [
+    Holder,
+    Holder,
+    Holder,
+    Holder,
+    Holder,
+    Holder,
+  ];
   return {
     certificado: server.certFile,
     chave: server.keyFile,
@@ -114,6 +124,7 @@ export async function montarPalco(now = Date.now()): Promise<Palco> {
     ca: servers.ca,
     caFile: servers.caFile,
     municipio,
+    renovado,
     outro,
     pessoa,
     vencido,

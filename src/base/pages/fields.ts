@@ -9,7 +9,7 @@ export const TOKEN_FIELD = 'formulario';
 export type Field = {
   readonly name: string;
   readonly label: string;
-  readonly type?: 'text' | 'password' | 'search' | 'date' | 'file' | 'email' | 'number';
+  readonly type?: 'text' | 'password' | 'search' | 'date' | 'file' | 'email' | 'number' | 'color';
   readonly value?: string | undefined;
   /** Advice before filling it in. */
   readonly help?: string | undefined;

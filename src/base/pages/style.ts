@@ -56,6 +56,7 @@ main { padding: 1.25rem 1.25rem 4rem; max-width: 80rem; overflow-wrap: break-wor
 .campo .erro { margin: .25rem 0 0; color: var(--bad); }
 input, select, textarea, button, .botao { font: inherit; color: inherit; border: 1px solid var(--edge); border-radius: .25rem; }
 input:not([type=checkbox], [type=radio], [type=hidden]), select, textarea { width: 100%; background: var(--paper); padding: .45rem .65rem; }
+input[type=color][name] { max-width: 8rem; height: 2.5rem; padding: .2rem; }
 input[aria-invalid], textarea[aria-invalid], select[aria-invalid] { border-color: var(--bad); }
 button, .botao { display: inline-block; border-radius: 2rem; background: var(--link); color: var(--on); border-color: var(--link); padding: .45rem 1.1rem;
   cursor: pointer; text-decoration: none; font-weight: 600; }

@@ -8,6 +8,7 @@ import path from 'node:path';
 import {
   type Certificate,
   certificatesOfPem,
+  type Holder,
   maskedDocument,
   pemBlocks,
   readCertificate,
@@ -17,17 +18,20 @@ import { exposedFiles } from '../../documents/exposed-files.ts';
 import { type ChainedSigner, loadSigner, secretFiles } from '../../documents/key-files.ts';
 import { PURPOSE } from '../../documents/oids.ts';
 import { openTrust, type Trust, type Verdict } from '../../documents/trust.ts';
+import { dotDocumento } from '../../fiscal/chave.ts';
 import { DAY_MS, formatDayInBrazil } from '../../fiscal/moment.ts';
 import type { AcessoAdn, Confianca } from '../book/municipios.ts';
 
 /** `problems` prevent the change, `avisos` do not. */
 export type Inspection = { readonly problems: readonly string[]; readonly avisos: readonly string[] };
 
-/** Contents of the municipality's certificate; the document is masked. */
+/** Contents of the municipality's certificate; a CNPJ is whole, a CPF is masked. */
 export type CertificadoShown = {
   readonly titular: string;
   readonly documento: string | undefined;
   readonly emissor: string;
+  /** Hexadecimal. */
+  readonly serie: string;
   /** Form `DD/MM/AAAA`. */
   readonly inicio: string;
   readonly fim: string;
@@ -211,6 +215,28 @@ function unfitness(
   return avisos;
 }
 
+/** `CNPJ 99.999.999/0001-91`. The CNPJ of a town hall is public, and must be checked whole; a CPF is masked. */
+export function nameHolder({ tipo, documento }: Holder): string {
+  return `${tipo} ${tipo === 'CNPJ' ? dotDocumento(documento) : maskedDocument(documento)}`;
+}
+
+/** Holder, document, end and serial number of a certificate, in one line. */
+export function nameCertificado({ titular, documento, fim, serie }: CertificadoShown): string {
+  return [titular, documento, `até ${fim}`, `série ${serie}`].filter((part) => part !== undefined).join(', ');
+}
+
+/** The change of a certificate for the trail: title, the one of before, the new one. `novo` undefined: there is none. */
+export async function changesOfCertificado(
+  { adn, confianca }: { readonly adn?: AcessoAdn | undefined; readonly confianca: Confianca },
+  novo: CertificadoShown | undefined,
+  now: number,
+): Promise<readonly (readonly [titulo: string, antes: string | undefined, depois: string])[]> {
+  if (novo === undefined) return [];
+  const before = adn === undefined ? undefined : (await inspectAdn(adn, confianca, now)).certificado;
+  const [antes, depois] = [before && nameCertificado(before), nameCertificado(novo)];
+  return antes === depois ? [] : [['certificado do município', antes, depois]];
+}
+
 const HOLDERS_DOCUMENT = /:[0-9A-Z]{11,14}$/;
 
 function describeCertificado(
@@ -218,9 +244,9 @@ function describeCertificado(
   verdicts: readonly Verdict[],
   now: number,
 ): CertificadoShown {
-  const { titular, holder, emissor, inicio, fim } = certificate;
-  const documento = holder === undefined ? undefined : `${holder.tipo} ${maskedDocument(holder.documento)}`;
-  // The name of the holder usually ends with the document, which is shown masked.
+  const { titular, holder, emissor, serial, inicio, fim } = certificate;
+  const documento = holder === undefined ? undefined : nameHolder(holder);
+  // The name of the holder usually ends with the document, which is shown apart.
   const named = titular.replace(HOLDERS_DOCUMENT, '');
   const known = verdicts.find((one) => one.kind === 'trusted');
   const above = known === undefined ? chain.map((one) => one.titular) : known.cadeia.slice(1);
@@ -228,6 +254,7 @@ function describeCertificado(
     titular: named,
     documento,
     emissor,
+    serie: serial.toUpperCase(),
     inicio: formatDayInBrazil(inicio),
     fim: formatDayInBrazil(fim),
     dias: Math.floor((fim - now) / DAY_MS),

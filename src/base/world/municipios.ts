@@ -29,8 +29,15 @@ import {
   remarksOnSettings,
 } from './avisos-municipio.ts';
 import { municipalMoment } from './gather-facts.ts';
-import { type CertificadoShown, type Inspection, inspectAdn, inspectConfianca } from './municipio-files.ts';
+import {
+  type CertificadoShown,
+  changesOfCertificado,
+  type Inspection,
+  inspectAdn,
+  inspectConfianca,
+} from './municipio-files.ts';
 import type { PorMao } from './operator.ts';
+import { isSlug, slugProblem } from './slugs.ts';
 import type { World } from './world.ts';
 
 /** Access of the registry, which works beside a running service or without one. */
@@ -66,16 +73,6 @@ export type Configured =
 export type Recusa = { readonly campo?: SettingName; readonly texto: string };
 
 const refusing = (texto: string): Recusa => ({ texto });
-
-/** First segments of the service's own addresses, present and possible future ones. */
-export const RESERVED_SLUGS: ReadonlySet<string> = new Set(
-  'admin api assets console docs erros favicon health login logout metrics nfse openapi public soap static status wsdl'.split(
-    ' ',
-  ),
-);
-
-/** The column has the same check. */
-const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
 /** The municipality with this slug, or undefined if there is none. */
 export function findMunicipio({ store }: Pick<World, 'store'>, slug: string): Promise<Municipio | undefined> {
@@ -145,7 +142,8 @@ async function alterAsked(
   const shared = moved && fixed === undefined ? await sharedCode(world, municipio) : [];
   const all = [...[fixed ?? []].flat().map(refusing), ...problems, ...shared.map(refusing)];
   if (all.length > 0) return { problems: all };
-  const changes = changesOf(current, municipio);
+  const named = await changesOfCertificado(current, configured.certificado, world.now());
+  const changes = [...named, ...changesOf(current, municipio)];
   const acts = changes.length === 0 ? [] : [actOn(world, slug, by, acao, changes)];
   if (await world.store.municipios.update(municipio, acts)) {
     const everybodys = slug === SANDBOX_SLUG ? [SANDBOX_IS_EVERYBODYS] : [];
@@ -255,7 +253,7 @@ export async function municipioNamed(world: RegistryWorld, slug: string): Promis
   if (slug === SANDBOX_SLUG) {
     await world.store.municipios.create({ tenant: slug, ambiente: 'homologacao', codigoIbge: undefined }, world.now());
   }
-  const municipio = SLUG.test(slug) ? await world.store.municipios.findBySlug(slug) : undefined;
+  const municipio = isSlug(slug) ? await world.store.municipios.findBySlug(slug) : undefined;
   if (municipio !== undefined) return municipio;
   if (slug.trim() === '')
     throw new Error('o SLUG do município veio vazio. nfse municipio listar mostra os que existem.');
@@ -266,16 +264,6 @@ export async function municipioNamed(world: RegistryWorld, slug: string): Promis
 export async function readMunicipio(world: RegistryWorld, slug: string): Promise<Municipio> {
   const { tenant } = await municipioNamed(world, slug);
   return (await world.store.municipios.readFresh(tenant)) ?? municipioNamed(world, slug);
-}
-
-/** Reason why a slug is invalid for a municipality, in Portuguese. */
-export function slugProblem(slug: string): string | undefined {
-  if (!SLUG.test(slug)) {
-    return `O endereço "${slug}" não serve: use de 1 a 63 letras minúsculas sem acento, dígitos e hífen, começando por letra ou dígito. Exemplo: sao-paulo.`;
-  }
-  if (slug === SANDBOX_SLUG)
-    return `${SANDBOX_SLUG} é o ambiente de integração, que já existe; escolha outro endereço.`;
-  return RESERVED_SLUGS.has(slug) ? `O endereço ${slug} é reservado ao serviço; escolha outro.` : undefined;
 }
 
 type Applied = Omit<Inspection, 'problems'> & {

@@ -16,7 +16,7 @@ import { nfse, type Said } from '../../../test/support/process.ts';
 import { startTestService } from '../../../test/support/service.ts';
 import { until } from '../../../test/support/until.ts';
 import { openPool } from '../../base/pg/open.ts';
-import { RESERVED_SLUGS } from '../../base/world/municipios.ts';
+import { RESERVED_SLUGS } from '../../base/world/slugs.ts';
 import { exampleJson, exampleXml } from '../../fiscal/rules/example.ts';
 import type { Patch } from '../../fiscal/rules/rule.ts';
 import { Transmissions } from '../../wiring/adn-access.ts';

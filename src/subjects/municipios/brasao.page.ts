@@ -1,4 +1,4 @@
-/** The arms of the municipality: the present image, another one by its file, and its removal. */
+/** The arms of the municipality, another image by its file, its removal, and the colour of the bar. */
 import { field, folded, form, link } from '../../base/pages/fields.ts';
 import {
   type Answer,
@@ -10,8 +10,9 @@ import {
   type Row,
 } from '../../base/pages/visit.ts';
 import { findBrasao, IMAGEM_BYTES_MAX, removeBrasao, sendBrasao } from '../../base/world/brasoes.ts';
-import { readMunicipio } from '../../base/world/municipios.ts';
+import { type Asked, alterMunicipio, readMunicipio } from '../../base/world/municipios.ts';
 import { MOTIVO_MAX } from '../../base/world/operator.ts';
+import { upperFirst } from '../../fiscal/words.ts';
 import { type Html, html } from '../../published/site/page-shell.ts';
 import { formTokenOf } from '../contas/entrada.ts';
 
@@ -20,15 +21,19 @@ const HERE = 'municipio';
 /** A larger file than an image may be is still read, so that its refusal has a reason. */
 const BODY_MAX = 2 * IMAGEM_BYTES_MAX;
 
+/** The colour that the picker shows while there is none. */
+const COR_OFFERED = '#1351b4';
+
 /** The present arms on a page. */
 export function brasaoShown(slug: string, brasao: string | undefined): Html {
   if (brasao === undefined) return html`<p>Nenhum: as páginas trazem só o nome.</p>\n`;
   return html`<p><img class="brasao" src="${pathIn(slug, `/brasao/${brasao}`)}" alt="Brasão do município"></p>\n`;
 }
 
-async function brasaoPage(call: InMunicipio, problem?: string): Promise<PageShown> {
+/** `ofCor`: the fault of the colour; `problem`: that of the image. */
+async function brasaoPage(call: InMunicipio, problem?: string, ofCor?: string): Promise<PageShown> {
   const { world, slug, visitor } = call;
-  const { brasao } = await readMunicipio(world, slug);
+  const { brasao, cor } = await readMunicipio(world, slug);
   const token = formTokenOf(visitor);
   const motivo = (of: string): Html =>
     field({ name: 'motivo', label: 'Motivo', help: 'Fica no histórico.', maxlength: MOTIVO_MAX, of });
@@ -46,9 +51,9 @@ async function brasaoPage(call: InMunicipio, problem?: string): Promise<PageShow
           }),
         );
   return {
-    title: 'Brasão',
+    title: 'Brasão e cor',
     here: HERE,
-    ...(problem === undefined ? {} : { status: 422 }),
+    ...((problem ?? ofCor) === undefined ? {} : { status: 422 }),
     main: html`<p>Aparece na barra do console e nas páginas públicas do município, ao lado do nome. A nota impressa (DANFSe) segue o modelo
 nacional, e não o traz.</p>
 <h2>Agora</h2>
@@ -69,7 +74,18 @@ ${form({
     motivo('enviar'),
   ],
   button: 'Enviar',
-})}${removal}<p>${link(pathIn(slug, '/municipio/alterar'), 'A cor da barra')} se muda com as outras configurações. ${link(pathIn(slug, '/municipio'), 'Voltar ao município')}</p>`,
+})}${removal}<h2>A cor da barra</h2>
+<p>Aparece na barra do console e no alto das páginas públicas; o texto sobre ela fica branco ou preto, o que mais contrasta.
+${cor === undefined ? 'Agora nenhuma.' : html`Agora <code>${cor}</code>.`}</p>
+${form({
+  action: pathIn(slug, `${BRASAO_PATH}/cor`),
+  token,
+  fields: [
+    field({ name: 'cor', label: 'Cor', type: 'color', value: cor ?? COR_OFFERED, required: true, problem: ofCor }),
+    motivo('cor'),
+  ],
+  button: 'Usar esta cor',
+})}${cor === undefined ? undefined : folded('Voltar à barra sem cor', form({ action: pathIn(slug, `${BRASAO_PATH}/sem-cor`), token, fields: motivo('sem-cor'), button: 'Voltar à barra sem cor' }))}<p>${link(pathIn(slug, '/municipio'), 'Voltar ao município')}</p>`,
   };
 }
 
@@ -89,6 +105,12 @@ async function remove(call: InMunicipio): Promise<Answer> {
   return done === 'feito' ? goBack(slug, 'O brasão foi retirado.') : brasaoPage(call, done.problem);
 }
 
+async function changeCor(call: InMunicipio, asked: Asked, recado: string): Promise<Answer> {
+  const changed = await alterMunicipio(call.world, call.slug, asked, byHand(call));
+  if (!('problems' in changed)) return goBack(call.slug, recado);
+  return brasaoPage(call, undefined, changed.problems.map(({ texto }) => upperFirst(texto)).join(' '));
+}
+
 const goBack = (slug: string, recado: string): Answer => ({ goTo: pathIn(slug, BRASAO_PATH), recado });
 
 const NO_BRASAO: PageShown = {
@@ -106,5 +128,11 @@ export const BRASAO_ROUTES: readonly Row[] = [
   forRole('administracao', 'GET', BRASAO_PATH, (call) => brasaoPage(call)),
   forRole('administracao', 'POST', `${BRASAO_PATH}/enviar`, send, BODY_MAX),
   forRole('administracao', 'POST', `${BRASAO_PATH}/retirar`, remove),
+  forRole('administracao', 'POST', `${BRASAO_PATH}/cor`, (call) =>
+    changeCor(call, { written: { cor: call.form.text('cor') }, without: [] }, 'A cor foi trocada.'),
+  ),
+  forRole('administracao', 'POST', `${BRASAO_PATH}/sem-cor`, (call) =>
+    changeCor(call, { written: {}, without: ['cor'] }, 'A barra voltou a não ter cor.'),
+  ),
   forRole('leitura', 'GET', '/brasao/:impressao', showBrasao),
 ];

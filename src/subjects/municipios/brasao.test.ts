@@ -225,9 +225,27 @@ describe('the arms of a municipality', () => {
     assert.ok(page.headers.get('content-security-policy')!.includes(`style-src ${admitted} 'self'`));
   });
 
+  test('the colour is chosen beside the arms, and given up there', async () => {
+    const readCor = async () => (await store.municipios.readFresh(TENANT))?.cor;
+    assert.match(
+      (await chefe.open(PATH)).html,
+      /<input id="campo-cor" name="cor" type="color" value="#[0-9a-f]{6}" required>/,
+    );
+    const chosen = await chefe.send(`${PATH}/cor`, { cor: '#8b0000', motivo: 'a da bandeira' });
+    assert.match(chosen.html, /A cor foi trocada/);
+    assert.match(chosen.html, /type="color" value="#8b0000"/);
+    assert.equal(await readCor(), '#8b0000');
+    const [act] = await actsOf('alterado');
+    assert.deepEqual([act?.quem, act?.motivo], ['clara', 'a da bandeira']);
+    assert.ok(!(await chefe.open(`/m/${TENANT}/municipio/alterar`)).html.includes('name="cor"'));
+    await chefe.open(PATH);
+    assert.match((await chefe.send(`${PATH}/sem-cor`)).html, /voltou a não ter cor/);
+    assert.equal(await readCor(), undefined);
+  });
+
   test('a colour that is none is refused at its field', async () => {
-    await chefe.open(`/m/${TENANT}/municipio/alterar`);
-    const refused = await chefe.send(`/m/${TENANT}/municipio/alterar`, { cor: 'red;}</style><script>' });
+    await chefe.open(PATH);
+    const refused = await chefe.send(`${PATH}/cor`, { cor: 'red;}</style><script>' });
     assert.equal(refused.status, 422);
     assert.match(refused.html, /id="campo-cor-erro">Pede uma cor de seis dígitos/);
     assert.ok(!refused.html.includes('</style><script>'));

@@ -13,11 +13,12 @@ export function timeLeft({ dias }: CertificadoShown): string {
 }
 
 export function certificadoFacts(certificado: CertificadoShown): Html {
-  const { titular, documento, emissor, inicio, fim, cadeia } = certificado;
+  const { titular, documento, emissor, serie, inicio, fim, cadeia } = certificado;
   return facts([
     ['De quem é', titular],
     ['Documento', documento],
     ['Emitido por', emissor],
+    ['Número de série', html`<code>${serie}</code>`],
     ['Vale de', `${inicio} a ${fim} (${timeLeft(certificado)})`],
     ['Cadeia, até em quem se confia', cadeia.join(' ← ')],
   ]);

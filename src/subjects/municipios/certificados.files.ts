@@ -3,7 +3,7 @@
  * folder is never changed: another certificate has another name. Only the account of the service reads them.
  */
 import { randomUUID } from 'node:crypto';
-import { chmod, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 const FOLDER_MODE = 0o700;
@@ -65,6 +65,11 @@ export async function listCertificados(pasta: string, tenant: string): Promise<r
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw error;
   }
+}
+
+/** The moment at which a certificate was kept here, in milliseconds. */
+export async function readKeptAt({ certificado }: Arquivos): Promise<number> {
+  return (await stat(certificado)).mtimeMs;
 }
 
 /** Deletes all certificates of a municipality with their keys. */

@@ -13,13 +13,17 @@ import {
 import { showMunicipio } from '../../base/world/municipios.ts';
 import { MOTIVO_MAX, type Problem } from '../../base/world/operator.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
+import { confirmForm, findChanged, goesBack, namePessoa, readSealed, tellChanged } from '../contas/confirmacao.page.ts';
 import { formTokenOf } from '../contas/entrada.ts';
 import { certificadoFacts, testeShown } from './certificado-shown.page.ts';
 import {
   ADN_NACIONAL,
   deleteCertificado,
   describeTrust,
+  findFileOutside,
+  foreseeUso,
   type Guardado,
+  JA_EM_USO,
   listGuardados,
   receiveCertificado,
   type TrustShown,
@@ -44,6 +48,7 @@ async function certificadosPage(call: InMunicipio, said: Said = {}): Promise<Pag
   const used = guardados.find(({ isEmUso }) => isEmUso);
   const current = used === undefined ? certificado : used.certificado;
   const beside = guardados.filter(({ isEmUso }) => !isEmUso);
+  const outside = await findFileOutside(world, municipio);
   const { refused, teste } = said;
   return {
     title: 'Certificados',
@@ -52,7 +57,13 @@ async function certificadosPage(call: InMunicipio, said: Said = {}): Promise<Pag
     main: html`${refused === undefined ? undefined : notice('erro', refused.problem)}${teste === undefined ? undefined : testeShown(teste)}<p>Com o certificado o município assina as notas e se identifica ao ADN.
 ${municipio.ambiente === 'homologacao' ? 'Em homologação nada se assina nem se transmite: aqui só se experimenta.' : undefined}</p>
 <h2>Em uso</h2>
-${current === undefined ? html`<p>Nenhum que se possa ler nesta máquina.</p>` : certificadoFacts(current)}<h2>Ao lado</h2>
+${current === undefined ? html`<p>Nenhum que se possa ler nesta máquina.</p>` : certificadoFacts(current)}${
+  outside === undefined
+    ? undefined
+    : html`<p class="quieto">Os arquivos dele foram postos por comando, e não por esta página: <code>${outside}</code>. Quando outro entra em uso, eles ficam
+onde estão, fora da lista abaixo; quem os põe de volta é quem opera o serviço.</p>
+`
+}<h2>Ao lado</h2>
 ${beside.length === 0 ? html`<p>Nenhum. Um certificado enviado fica aqui, sem efeito, até que alguém o ponha em uso.</p>` : beside.map((one) => besideOne(call, one, municipio.adn === undefined))}<h2>Enviar outro</h2>
 ${sendForm(call)}<h2>Em quem se confia</h2>
 ${trustShown(trust)}<p>${link(pathIn(slug, '/municipio'), 'Voltar ao município')}</p>`,
@@ -60,8 +71,8 @@ ${trustShown(trust)}<p>${link(pathIn(slug, '/municipio'), 'Voltar ao município'
 }
 
 function besideOne(call: InMunicipio, guardado: Guardado, isFirst: boolean): Html {
-  const { id, certificado, impedimentos, duvidas } = guardado;
-  const { slug, visitor } = call;
+  const { id, certificado, enviado, impedimentos, duvidas } = guardado;
+  const { slug, visitor, form: sent } = call;
   const token = formTokenOf(visitor);
   const at = (act: string): string => pathIn(slug, `${CERTIFICADOS_PATH}/${id}/${act}`);
   const motivo = (of: string, required: boolean): Html =>
@@ -74,6 +85,7 @@ function besideOne(call: InMunicipio, guardado: Guardado, isFirst: boolean): Htm
           : 'Fica no histórico.',
       maxlength: MOTIVO_MAX,
       required,
+      value: goesBack(call) && of === 'usar' && call.params['certificado'] === id ? sent.text('motivo') : '',
       of: `${of}-${id}`,
     });
   const first = isFirst
@@ -83,9 +95,9 @@ function besideOne(call: InMunicipio, guardado: Guardado, isFirst: boolean): Htm
     action: at('usar'),
     token,
     fields: html`${first}${motivo('usar', duvidas.length > 0)}`,
-    button: 'Usar a partir de agora',
+    button: 'Continuar',
   });
-  return html`<div class="cartao"><h3>${certificado === undefined ? id : `Até ${certificado.fim}`}</h3>
+  return html`<div class="cartao"><h3>${certificado === undefined ? id : `Até ${certificado.fim}`}, enviado em ${enviado}</h3>
 ${certificado === undefined ? undefined : certificadoFacts(certificado)}${impedimentos.map((one) => notice('erro', one))}${duvidas.map((one) => notice('aviso', one))}${form(
   {
     action: at('testar'),
@@ -146,6 +158,64 @@ async function send(call: InMunicipio): Promise<Answer> {
   return { goTo: pathIn(slug, CERTIFICADOS_PATH), recado };
 }
 
+/** The second step of the use. Undefined: it was confirmed. */
+async function confirmUso(call: InMunicipio, id: string): Promise<Answer | undefined> {
+  const { world, slug, form: sent } = call;
+  if (goesBack(call)) return certificadosPage(call);
+  const motivo = sent.text('motivo').trim();
+  const [action, content] = [pathIn(slug, `${CERTIFICADOS_PATH}/${id}/usar`), { motivo }];
+  const isConfirmed = readSealed(call, action, content) !== undefined;
+  const uso = await foreseeUso(world, slug, id, byHand(call));
+  // The second click of a double one finds the act done.
+  if (isConfirmed && uso === JA_EM_USO) return { goTo: pathIn(slug, CERTIFICADOS_PATH) };
+  if ('problem' in uso) return certificadosPage(call, { refused: uso });
+  const { certificado, duvidas, antes, arquivoDeAntes } = uso;
+  const state = { 'certificado em uso': antes ?? '' };
+  const changed = findChanged(call, state);
+  if (isConfirmed && changed.length === 0) return undefined;
+  const { documento = 'sem CNPJ nem CPF' } = certificado;
+  const asked =
+    antes === undefined
+      ? notice(
+          'aviso',
+          html`<p>Não há certificado em uso que diga o CNPJ do município. Com este o município assina como</p><p class="cartao"><b>${documento}</b></p><p>É o do município? Confira onde não se leia este certificado.</p>`,
+        )
+      : undefined;
+  return {
+    title: 'Usar este certificado?',
+    here: HERE,
+    ...(changed.length === 0 ? {} : { status: 409 }),
+    main: html`${tellChanged(changed)}${asked}${duvidas.map((one) => notice('aviso', one))}<p>A partir de agora o município assina as notas e se identifica ao ADN com este certificado.</p>
+${certificadoFacts(certificado)}${facts([
+  ['Em uso até agora', antes ?? 'nenhum que se possa ler'],
+  ['Arquivo do que está em uso', arquivoDeAntes],
+  ['Passa a valer', 'em segundos, para as notas que se assinarem daí em diante'],
+  ['Motivo', motivo || 'não se disse'],
+  ['Por quem', namePessoa(call)],
+])}${confirmForm(call, {
+  action,
+  content,
+  state,
+  button: antes === undefined ? 'É o CNPJ do município: usar a partir de agora' : 'Usar a partir de agora',
+})}`,
+  };
+}
+
+async function use(call: InMunicipio): Promise<Answer> {
+  const { world, slug, params } = call;
+  const id = params['certificado']!;
+  const asked = await confirmUso(call, id);
+  if (asked !== undefined) return asked;
+  const done = await useCertificado(world, slug, id, byHand(call));
+  if ('problem' in done) return certificadosPage(call, { refused: done });
+  const { antes, arquivoDeAntes } = done;
+  const old =
+    antes === undefined
+      ? '.'
+      : `; o de antes continua ${arquivoDeAntes === undefined ? 'ao lado' : `em ${arquivoDeAntes}`}.`;
+  return { goTo: pathIn(slug, CERTIFICADOS_PATH), recado: `O certificado está em uso a partir de agora${old}` };
+}
+
 /** An act on a certificate that was sent. */
 const act = (
   path: string,
@@ -166,9 +236,7 @@ export const CERTIFICADOS_ROUTES: readonly Row[] = [
     const teste = await testCertificado(call.world, call.slug, call.params['certificado']!, byHand(call));
     return certificadosPage(call, 'problem' in teste ? { refused: teste } : { teste });
   }),
-  act('usar', 'O certificado está em uso a partir de agora; o de antes continua guardado.', (call, id) =>
-    useCertificado(call.world, call.slug, id, byHand(call)),
-  ),
+  forRole('administracao', 'POST', `${CERTIFICADOS_PATH}/:certificado/usar`, use),
   act('apagar', 'O certificado foi apagado, com a chave.', (call, id) =>
     deleteCertificado(call.world, call.slug, id, byHand(call)),
   ),

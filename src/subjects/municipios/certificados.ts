@@ -2,7 +2,8 @@
  * Certificates of the municipality by the console: sent, tried, put to use and deleted. A new one lies beside the one in use until it is put
  * to use; the paths of both are settings, so the service changes over in seconds (D-833).
  */
-import { type CertificadoShown, inspectAdn } from '../../base/world/municipio-files.ts';
+import { municipalMoment } from '../../base/world/gather-facts.ts';
+import { type CertificadoShown, inspectAdn, nameCertificado, nameHolder } from '../../base/world/municipio-files.ts';
 import {
   type Configured,
   municipioNamed,
@@ -12,11 +13,11 @@ import {
 } from '../../base/world/municipios.ts';
 import { needMotivo, type PorMao, type Problem, readMotivo } from '../../base/world/operator.ts';
 import type { World } from '../../base/world/world.ts';
-import { type Certificate, certificatesOfPem, isHeldBy, maskedDocument } from '../../documents/certificate.ts';
+import { type Certificate, certificatesOfPem, isHeldBy } from '../../documents/certificate.ts';
 import { loadSigner } from '../../documents/key-files.ts';
 import { openPfxApart } from '../../documents/pfx-apart.ts';
 import { AMBIENTES } from '../../fiscal/ambiente.ts';
-import { formatDayInBrazil } from '../../fiscal/moment.ts';
+import { brazilianMoment, formatDayInBrazil } from '../../fiscal/moment.ts';
 import type { AcessoAdn, Municipio } from '../../fiscal/settings.ts';
 import {
   type Arquivos,
@@ -25,6 +26,7 @@ import {
   isCertificadoId,
   keepCertificado,
   listCertificados,
+  readKeptAt,
 } from './certificados.files.ts';
 import { type TesteDoAdn, testAccess } from './testar-adn.ts';
 
@@ -38,6 +40,8 @@ export const ADN_NACIONAL = 'https://adn.nfse.gov.br';
 export type Guardado = {
   readonly id: string;
   readonly isEmUso: boolean;
+  /** Form `DD/MM/AAAA HH:MM:SS`, in the time zone of the municipality. */
+  readonly enviado: string;
   /** Undefined: its files cannot be read. */
   readonly certificado: CertificadoShown | undefined;
   readonly impedimentos: readonly string[];
@@ -73,25 +77,39 @@ async function describe(
   files: Arquivos,
   current: Certificate | undefined,
 ): Promise<Guardado> {
-  const { adn, confianca, ambiente } = municipio;
-  const isEmUso = adn !== undefined && 'chave' in adn.chaves && adn.chaves.chave === files.chave;
-  const { problems, avisos, certificado } = await inspectAdn(accessBy(municipio, files), confianca, now());
-  const other = isEmUso || current === undefined ? [] : await holderDoubts(files, current);
+  const { confianca, ambiente, codigoIbge } = municipio;
+  const isEmUso = isUsed(municipio, files);
+  const [{ problems, avisos, certificado }, foreign, keptAt] = await Promise.all([
+    inspectAdn(accessBy(municipio, files), confianca, now()),
+    isEmUso ? undefined : findForeign(municipio, files, current),
+    readKeptAt(files),
+  ]);
   return {
-    ...{ id: files.id, isEmUso, certificado, impedimentos: problems },
-    // A rehearsal may try any certificate.
-    duvidas: AMBIENTES[ambiente].transmits ? [...other, ...avisos] : [],
+    ...{ id: files.id, isEmUso, certificado, enviado: brazilianMoment(municipalMoment(codigoIbge, keptAt)) },
+    impedimentos: foreign === undefined ? problems : [...problems, foreign],
+    duvidas: AMBIENTES[ambiente].transmits ? avisos : [],
   };
 }
 
-/** The doubt about a certificate whose holder is not that of the one in use. */
-async function holderDoubts(files: Arquivos, { holder: before }: Certificate): Promise<readonly string[]> {
-  const { holder } = (await loadSigner(files)).certificate;
-  if (before === undefined || (holder !== undefined && isHeldBy(holder, before.documento))) return [];
-  const whose = holder === undefined ? 'sem CNPJ nem CPF' : `do ${holder.tipo} ${maskedDocument(holder.documento)}`;
-  return [
-    `O certificado em uso é do ${before.tipo} ${maskedDocument(before.documento)}, e este é ${whose}: confira se é do município.`,
-  ];
+function isUsed({ adn }: Municipio, { chave }: Arquivos): boolean {
+  return adn !== undefined && 'chave' in adn.chaves && adn.chaves.chave === chave;
+}
+
+/** Why a certificate is not of the municipality, whose CNPJ is that of the certificate in use (D-855). A rehearsal may try any. */
+async function findForeign(
+  { ambiente }: Municipio,
+  files: Arquivos,
+  current: Certificate | undefined,
+): Promise<string | undefined> {
+  const before = current?.holder;
+  if (before === undefined || !AMBIENTES[ambiente].transmits) return undefined;
+  const holder = await loadSigner(files).then(
+    ({ certificate }) => certificate.holder,
+    () => undefined,
+  );
+  if (holder !== undefined && isHeldBy(holder, before.documento)) return undefined;
+  const whose = holder === undefined ? 'não traz CNPJ nem CPF' : `é do ${nameHolder(holder)}`;
+  return `O município assina com o ${nameHolder(before)}, e este certificado ${whose}: não é do município, e aqui não se põe em uso. Se o engano está no que está em uso, quem opera o serviço o troca com o comando nfse municipio alterar.`;
 }
 
 /** The roots and the revocation lists of a municipality. `ancoras` undefined: the national ones; `listas` undefined: none are asked. */
@@ -143,6 +161,10 @@ export async function receiveCertificado(
   if (fim < world.now()) {
     return { problem: `O certificado venceu em ${formatDayInBrazil(fim)}. Envie um que esteja em vigor.` };
   }
+  const current = await currentOf(await readMunicipio(world, slug));
+  if (current?.fingerprint === fingerprint) {
+    return { problem: 'Este certificado é o que já está em uso: não há o que enviar.' };
+  }
   const id = fingerprint.slice(0, 16);
   const isNew = await keepCertificado(world.certificados, tenant, id, opened);
   const depois = { certificado: id, emissor, 'vale até': formatDayInBrazil(fim) };
@@ -172,29 +194,76 @@ export async function testCertificado(
   const municipio = await readMunicipio(world, slug);
   const files = await filesOf(world, municipio, id);
   if (files === undefined) return GONE;
-  return testAccess(world, { ...municipio, adn: accessBy(municipio, files) }, by);
+  const foreign = isUsed(municipio, files)
+    ? undefined
+    : await findForeign(municipio, files, await currentOf(municipio));
+  return testAccess(world, { ...municipio, adn: accessBy(municipio, files) }, by, foreign);
 }
 
-/** Puts a certificate to use. Doubts ask for a reason, which stays in the trail. */
+/** The use of a certificate, before it happens. */
+export type UsoPrevisto = {
+  readonly arquivos: Arquivos;
+  readonly certificado: CertificadoShown;
+  readonly duvidas: readonly string[];
+  /** The one in use, in one line; undefined: there is none that can be read, and the CNPJ of the municipality is not known. */
+  readonly antes: string | undefined;
+  /** The file of the one in use, if it did not come by the console. */
+  readonly arquivoDeAntes: string | undefined;
+};
+
+export const JA_EM_USO: Problem = { problem: 'Este certificado já está em uso.' };
+
+/** The use of a certificate as it would be. Doubts ask for a reason, which stays in the trail. */
+export async function foreseeUso(
+  world: CertificadosWorld,
+  slug: string,
+  id: string,
+  by: PorMao,
+): Promise<UsoPrevisto | Problem> {
+  const municipio = await readMunicipio(world, slug);
+  const arquivos = await filesOf(world, municipio, id);
+  if (arquivos === undefined) return GONE;
+  const { isEmUso, certificado, impedimentos, duvidas } = await describe(
+    world,
+    municipio,
+    arquivos,
+    await currentOf(municipio),
+  );
+  if (isEmUso) return JA_EM_USO;
+  if (impedimentos.length > 0 || certificado === undefined) return { problem: impedimentos.join(' ') };
+  const read = duvidas.length > 0 ? needMotivo(by) : readMotivo(by);
+  if ('problem' in read) return read;
+  const before = municipio.adn && (await inspectAdn(municipio.adn, municipio.confianca, world.now())).certificado;
+  const antes = before && nameCertificado(before);
+  return { arquivos, certificado, duvidas, antes, arquivoDeAntes: await findFileOutside(world, municipio) };
+}
+
+/** The file of the certificate in use, which an operator named; undefined: it came by the console, or there is none. */
+export async function findFileOutside(
+  { certificados }: CertificadosWorld,
+  municipio: Municipio,
+): Promise<string | undefined> {
+  const { adn, tenant } = municipio;
+  if (adn === undefined) return undefined;
+  const all = await listCertificados(certificados, tenant);
+  if (all.some((one) => isUsed(municipio, one))) return undefined;
+  return 'pfx' in adn.chaves ? adn.chaves.pfx : adn.chaves.certificado;
+}
+
+/** Puts a certificate to use, and tells the use as it was foreseen. */
 export async function useCertificado(
   world: CertificadosWorld,
   slug: string,
   id: string,
   by: PorMao,
-): Promise<Problem | undefined> {
-  const municipio = await readMunicipio(world, slug);
-  const files = await filesOf(world, municipio, id);
-  if (files === undefined) return GONE;
-  const { isEmUso, impedimentos, duvidas } = await describe(world, municipio, files, await currentOf(municipio));
-  if (isEmUso) return { problem: 'Este certificado já está em uso.' };
-  if (impedimentos.length > 0) return { problem: impedimentos.join(' ') };
-  const read = duvidas.length > 0 ? needMotivo(by) : readMotivo(by);
-  if ('problem' in read) return read;
-  const { certificado, chave } = files;
+): Promise<UsoPrevisto | Problem> {
+  const foreseen = await foreseeUso(world, slug, id, by);
+  if ('problem' in foreseen) return foreseen;
+  const { certificado, chave } = foreseen.arquivos;
   const done: Configured = await switchCertificado(world, slug, { certificado, chave, url: ADN_NACIONAL }, by);
   if ('problems' in done) return { problem: done.problems.map(({ texto }) => texto).join(' ') };
-  world.wake?.(municipio.tenant);
-  return undefined;
+  world.wake?.(done.municipio.tenant);
+  return foreseen;
 }
 
 /** Deletes a certificate that is not in use, with its key. */

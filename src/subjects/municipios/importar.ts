@@ -5,7 +5,8 @@
 
 import { type Linhas, readResumo } from '../../base/book/linhas.ts';
 import { describeDifference } from '../../base/pg/tabelas.ts';
-import { type RegistryWorld, slugProblem } from '../../base/world/municipios.ts';
+import type { RegistryWorld } from '../../base/world/municipios.ts';
+import { slugProblem } from '../../base/world/slugs.ts';
 import { nameMes } from '../../fiscal/moment.ts';
 import { Arquivo, checkArquivo, type Manifesto, type ResumoDeTabela } from './arquivo.ts';
 import type { Andamento } from './exportar.ts';

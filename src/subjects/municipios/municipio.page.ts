@@ -22,6 +22,7 @@ import { MOTIVO_MAX } from '../../base/world/operator.ts';
 import { mayAs } from '../../base/world/papeis.ts';
 import { LISTAS, type ListaNome } from '../../fiscal/registers.ts';
 import { isOn, SETTING_GROUPS, SETTINGS, type SettingName, showSetting, writeSetting } from '../../fiscal/settings.ts';
+import { upperFirst } from '../../fiscal/words.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
 import { formTokenOf } from '../contas/entrada.ts';
 import { BRASAO_PATH, brasaoShown } from './brasao.page.ts';
@@ -35,7 +36,6 @@ const PATH = '/municipio';
 type Municipio = MunicipioShown['municipio'];
 type Group = keyof typeof SETTING_GROUPS;
 
-const capital = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 const settingsIn = (group: Group): typeof SETTINGS => SETTINGS.filter(([, row]) => (row.group ?? 'regras') === group);
 
 async function municipioPage(call: InMunicipio, teste?: TesteDoAdn): Promise<PageShown> {
@@ -62,9 +62,9 @@ function settings(group: Group, municipio: Municipio): Html {
     const [, { help, byCommand }] = setting;
     const [title, value] = showSetting(setting, municipio);
     return [
-      capital(title),
+      upperFirst(title),
       value,
-      html`${capital(help)}.${byCommand ? html` <small>(por comando)</small>` : undefined}`,
+      html`${upperFirst(help)}.${byCommand ? html` <small>(por comando)</small>` : undefined}`,
     ];
   });
   return html`<h2>${SETTING_GROUPS[group]}</h2>
@@ -91,7 +91,7 @@ function about({ world, slug }: InMunicipio, { municipio, prestadores, listas }:
 
 function arms({ slug, papel }: InMunicipio, { brasao }: Municipio): Html {
   const change = mayAs(papel, 'administracao')
-    ? html`<p>${link(pathIn(slug, BRASAO_PATH), 'Trocar o brasão')}</p>\n`
+    ? html`<p>${link(pathIn(slug, BRASAO_PATH), 'Trocar o brasão e a cor')}</p>\n`
     : undefined;
   return html`<h2>Brasão</h2>
 ${brasaoShown(slug, brasao)}${change}`;
@@ -130,7 +130,8 @@ function remarks(avisos: readonly string[]): Inserted {
 
 // The change of settings.
 
-const CHANGEABLE = SETTINGS.filter(([, { byCommand }]) => byCommand !== true);
+/** The colour has its picker beside the arms. */
+const CHANGEABLE = SETTINGS.filter(([name, { byCommand }]) => byCommand !== true && name !== 'cor');
 
 /** The value of a setting in its form field. */
 function writtenOf(setting: (typeof SETTINGS)[number], municipio: Municipio): string {
@@ -145,7 +146,7 @@ function writtenNow(municipio: Municipio): Readonly<Record<string, string>> {
 
 function titleOf(name: string): string {
   const [, { title }] = CHANGEABLE.find(([one]) => one === name)!;
-  return capital(title);
+  return upperFirst(title);
 }
 
 async function changePage(
@@ -160,7 +161,12 @@ async function changePage(
     const rows = settingsIn(group).filter((one) => CHANGEABLE.includes(one));
     const fields = rows.map((one) => {
       const problem = problems.find(({ campo }) => campo === one[0])?.texto;
-      return settingField(one, municipio, written?.(one[0]) ?? writtenOf(one, municipio), problem && capital(problem));
+      return settingField(
+        one,
+        municipio,
+        written?.(one[0]) ?? writtenOf(one, municipio),
+        problem && upperFirst(problem),
+      );
     });
     return rows.length === 0 ? undefined : html`<h2>${SETTING_GROUPS[group]}</h2>\n${fields}`;
   });
@@ -194,8 +200,8 @@ function settingField(
   problem: string | undefined,
 ): Html {
   const of = { ambiente: municipio.ambiente, hasAdn: municipio.adn !== undefined };
-  const said = `${capital(help)}.${usual === undefined ? '' : ` Padrão: ${usual}.`}`;
-  const common = { name, label: capital(title), value, help: said, problem };
+  const said = `${upperFirst(help)}.${usual === undefined ? '' : ` Padrão: ${usual}.`}`;
+  const common = { name, label: upperFirst(title), value, help: said, problem };
   if (takes === undefined) {
     const both: readonly [string, string][] = [
       ['sim', show(true, of)],

@@ -1,6 +1,6 @@
 /** The certificate of the municipality by the console: sent, tried against the simulator, put to use beside the old one, and deleted. */
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
+import { randomBytes, X509Certificate } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { before, beforeEach, describe, test } from 'node:test';
@@ -21,7 +21,7 @@ import { startTestService } from '../../../test/support/service.ts';
 import { controle, type Holder, montarPalco, simuladorAqui } from '../../../test/support/simulador.ts';
 import type { World } from '../../base/world/world.ts';
 import { openPfxApart } from '../../documents/pfx-apart.ts';
-import { MINUTE_MS } from '../../fiscal/moment.ts';
+import { BRASILIA, brazilianMoment, MINUTE_MS, momentIn } from '../../fiscal/moment.ts';
 import { Transmissions } from '../../wiring/adn-access.ts';
 
 const silent: World['log'] = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -58,8 +58,8 @@ function pfxOf({ certFile, keyFile }: Pick<Holder, 'certFile' | 'keyFile'>, ...o
   return readFileSync(out);
 }
 
-/** The ADN takes it, and its holder has another CNPJ than the one in use. */
-const renewed = palco.outro;
+/** The ADN takes both; the holder of the second one has another CNPJ. */
+const { renovado: renewed, outro: foreign } = palco;
 
 const idOf = ({ signer }: Holder): string => signer.certificate.fingerprint.slice(0, 16);
 
@@ -82,6 +82,15 @@ async function send(bytes: Uint8Array, senha = SENHA, where = PATH): Promise<Sho
 async function post(where: string, fields: Readonly<Record<string, string>> = {}): Promise<Shown> {
   await chefe.open(PATH);
   return chefe.send(`${PATH}/${where}`, fields);
+}
+
+/** Both steps of the use, as the buttons of the pages send them. */
+async function use(id: string, motivo: string, where = PATH, by = chefe): Promise<Shown> {
+  await by.open(where);
+  const second = await by.send(`${where}/${id}/usar`, { motivo });
+  assert.equal(second.status, 200, second.html);
+  assert.match(second.html, /Usar este certificado\?/);
+  return by.confirm();
 }
 
 const keptIn = (tenant: string): readonly string[] => {
@@ -188,7 +197,13 @@ describe('a certificate beside the one in use', () => {
   test('is kept in files that only the service reads, without its password, and changes nothing yet', async () => {
     const page = await send(pfxOf(renewed, '-legacy', '-certpbe', 'PBE-SHA1-RC2-40', '-keypbe', 'PBE-SHA1-3DES'));
     assert.match(page.html, /foi guardado, ao lado do que está em uso/);
-    assert.match(page.html, /88\.888\.888/);
+    assert.match(page.html, /CNPJ 99\.999\.999\/0001-91/);
+    const moment = brazilianMoment(
+      momentIn(BRASILIA, statSync(path.join(certificados, TENANT, idOf(renewed), 'certificado.pem')).mtimeMs),
+    );
+    assert.ok(page.html.includes(`enviado em ${moment}`), moment);
+    assert.ok(page.html.includes(new X509Certificate(renewed.cert).serialNumber.replace(/^0+/, '')), 'its number');
+    assert.ok(page.html.includes(`<code>${palco.municipio.certFile}</code>`), 'the place of the one in use');
     assert.match(page.html, /faltam 1(?:79|80) dias/);
     const own = path.join(certificados, TENANT, idOf(renewed));
     for (const one of [certificados, path.join(certificados, TENANT), own]) {
@@ -226,20 +241,47 @@ describe('a certificate beside the one in use', () => {
     assert.deepEqual(keptIn(TENANT), [idOf(renewed)]);
   });
 
-  test('of another CNPJ asks for a reason, and with it signs from then on, without a restart', async () => {
-    const page = await post(`${idOf(renewed)}/usar`);
-    assert.equal(page.status, 422);
-    assert.match(page.html, /Falta o motivo/);
-    assert.match(page.html, /em uso é do CNPJ 99\.999\.999.*este é do CNPJ 88\.888\.888/);
+  test('of another CNPJ is refused with the CNPJ of the municipality: by the test, and with any reason', async () => {
+    const sent = await send(pfxOf(foreign));
+    const said = /assina com o CNPJ 99\.999\.999\/0001-91, e este certificado é do CNPJ 88\.888\.888\/0001-91/;
+    assert.match(sent.html, said);
+    const tested = await post(`${idOf(foreign)}/testar`);
+    assert.match(tested.html, /O município não alcança o ADN/);
+    assert.match(tested.html, said);
+    assert.ok(!tested.html.includes('aceitou a conexão'), 'it is not shown to the ADN');
+    const used = await post(`${idOf(foreign)}/usar`, { motivo: 'fusão das secretarias' });
+    assert.equal(used.status, 422);
+    assert.match(used.html, said);
     assert.equal(await signerOf(TENANT), palco.municipio.signer.certificate.fingerprint);
-    const used = await post(`${idOf(renewed)}/usar`, { motivo: 'fusão das secretarias' });
+    assert.equal(await store.circuitos.find(TENANT), undefined, 'a try beside is no failure of the municipality');
+    await post(`${idOf(foreign)}/apagar`, { motivo: 'de outra empresa' });
+  });
+
+  test('is put to use after a second step, and signs from then on, without a restart', async () => {
+    await chefe.open(PATH);
+    const second = await chefe.send(`${PATH}/${idOf(renewed)}/usar`, { motivo: 'vence' });
+    assert.match(second.html, /<dd>CNPJ 99\.999\.999\/0001-91<\/dd>/);
+    assert.equal(await signerOf(TENANT), palco.municipio.signer.certificate.fingerprint, 'not yet');
+    const other = await chefe.confirm({ motivo: 'outro motivo' });
+    assert.match(other.html, /Usar este certificado\?/, 'another reason was not shown');
+    const back = await chefe.confirm({ voltar: '1' });
+    assert.match(back.html, /<h2>Ao lado<\/h2>/);
+    assert.match(back.html, /value="outro motivo"/);
+    assert.equal(await signerOf(TENANT), palco.municipio.signer.certificate.fingerprint, 'not yet');
+    const used = await use(idOf(renewed), 'o de antes vence');
     assert.equal(used.status, 200);
-    assert.match(used.html, /em uso a partir de agora/);
+    assert.ok(used.html.includes(`o de antes continua em ${palco.municipio.certFile}`), used.html);
     assert.equal(await signerOf(TENANT), renewed.signer.certificate.fingerprint);
     const settings = await store.municipios.readFresh(TENANT);
     assert.equal(settings?.adn?.url, simulador.address);
     assert.equal(settings?.adn?.ca, palco.caFile);
     assert.ok(existsSync(palco.municipio.keyFile), 'the old one stays');
+  });
+
+  test('is told when the one in use is sent again', async () => {
+    const again = await send(pfxOf(renewed));
+    assert.equal(again.status, 422);
+    assert.match(again.html, /é o que já está em uso/);
   });
 
   test('and in use, is not deleted; nor does an act name files elsewhere', async () => {
@@ -254,8 +296,8 @@ describe('a certificate beside the one in use', () => {
 
   test('the one of before comes back by the same way', async () => {
     await send(pfxOf(palco.municipio));
-    const back = await post(`${idOf(palco.municipio)}/usar`, { motivo: 'volta' });
-    assert.match(back.html, /em uso a partir de agora/);
+    const back = await use(idOf(palco.municipio), 'volta');
+    assert.match(back.html, /em uso a partir de agora; o de antes continua ao lado/);
     assert.equal(await signerOf(TENANT), palco.municipio.signer.certificate.fingerprint);
   });
 });
@@ -271,8 +313,16 @@ test('acts are in the trail with who and why; no password and no key is in it, i
   ]) {
     assert.ok(acoes.includes(acao), acao);
   }
-  const trocado = acts.find(({ motivo }) => motivo === 'fusão das secretarias');
+  const trocado = acts.find(({ motivo }) => motivo === 'o de antes vence');
   assert.deepEqual([trocado?.quem, trocado?.via, trocado?.acao], ['clara', 'painel', 'certificado trocado']);
+  for (const [side, { cert }] of [
+    [trocado?.antes, palco.municipio],
+    [trocado?.depois, renewed],
+  ] as const) {
+    const serie = new X509Certificate(cert).serialNumber.replace(/^0+/, '');
+    const named = (side as Readonly<Record<string, string>>)['certificado do município'];
+    assert.match(named!, new RegExp(`CNPJ 99\\.999\\.999/0001-91, até \\d\\d/\\d\\d/\\d{4}, série ${serie}$`));
+  }
   const { rows } = await pool.query('select * from municipios');
   const told = JSON.stringify([acts, logged, rows]);
   const body = renewed.key.split('\n')[5]!;
@@ -283,7 +333,9 @@ test('a municipality without access to the ADN gets the national address with it
   const own = `/m/${NOVO}/municipio/certificados`;
   const page = await send(pfxOf(palco.municipio), SENHA, own);
   assert.match(page.html, /passa a transmitir a <code>https:\/\/adn\.nfse\.gov\.br<\/code>/);
-  const used = await chefe.send(`${own}/${idOf(palco.municipio)}/usar`, { motivo: 'primeiro' });
+  const second = await chefe.send(`${own}/${idOf(palco.municipio)}/usar`, { motivo: 'primeiro' });
+  assert.match(second.html, /<b>CNPJ 99\.999\.999\/0001-91<\/b>.*É o do município\?/s);
+  const used = await use(idOf(palco.municipio), 'primeiro', own);
   assert.match(used.html, /em uso a partir de agora/);
   const { adn: access } = (await store.municipios.readFresh(NOVO))!;
   assert.equal(access?.url, 'https://adn.nfse.gov.br');
@@ -362,6 +414,10 @@ describe('in a browser', { skip: browser === undefined ? 'there is no Chromium' 
     await page.until(`document.body.innerText.includes('O município alcança o ADN.')`);
     await page.fill(`#campo-motivo-usar-${idOf(next)}`, 'o de antes vence neste mês');
     await page.click(`form[action$="/${idOf(next)}/usar"] button`);
+    await page.until(`document.body.innerText.includes('Usar este certificado?')`);
+    await assertFits(page, 'certificados segundo passo');
+    if (PICTURES !== undefined) await page.picture(path.join(PICTURES, 'certificados-segundo-passo.png'));
+    await page.click('button.grave');
     await page.until(`document.body.innerText.includes('em uso a partir de agora')`);
     assert.equal(await signerOf(TENANT), next.signer.certificate.fingerprint);
     const trocado = (await actsOf()).find(({ motivo }) => motivo === 'o de antes vence neste mês');

@@ -22,13 +22,21 @@ const PASSOS = ['Configuração', 'Certificado do município', 'Conexão', 'Cons
 
 /** Runs the test, and records its operator. Throws an Error in Portuguese when there is no such municipality. */
 export async function testAdn(world: RegistryWorld, slug: string, by: PorMao): Promise<TesteDoAdn> {
-  return testAccess(world, await municipioNamed(world, slug), by);
+  const teste = await testAccess(world, await municipioNamed(world, slug), by);
+  const failed = teste.passos.find(({ situacao }) => situacao === 'erro');
+  await world.store.circuitos.hear(slug, failed && `teste de conexão: ${failed.diz[0]}`, world.now());
+  return teste;
 }
 
-/** The same for given settings, such as those with a certificate that is not in use yet. */
-export async function testAccess(world: RegistryWorld, municipio: Municipio, by: PorMao): Promise<TesteDoAdn> {
+/** The same for settings that are not in use, whose failure is none of the municipality. `foreign`: why the certificate is not its own. */
+export async function testAccess(
+  world: RegistryWorld,
+  municipio: Municipio,
+  by: PorMao,
+  foreign?: string,
+): Promise<TesteDoAdn> {
   const slug = municipio.tenant;
-  const done = await tryAll(world, municipio);
+  const done = await tryAll(world, municipio, foreign);
   const passos = PASSOS.map((passo, place): PassoDoTeste => {
     const one = done[place];
     return one === undefined ? { passo, situacao: 'nao_feito', diz: [] } : { passo, ...one };
@@ -44,8 +52,6 @@ export async function testAccess(world: RegistryWorld, municipio: Municipio, by:
     depois,
   } as const;
   await world.store.atos.record(slug, [ato]);
-  const failed = done.find(({ situacao }) => situacao === 'erro');
-  await world.store.circuitos.hear(slug, failed && `teste de conexão: ${failed.diz[0]}`, world.now());
   return { passou, passos };
 }
 
@@ -53,7 +59,7 @@ type Feito = Omit<PassoDoTeste, 'passo'>;
 const bom = (...diz: string[]): Feito => ({ situacao: 'bom', diz });
 const erro = (...diz: string[]): Feito => ({ situacao: 'erro', diz });
 
-async function tryAll(world: RegistryWorld, municipio: Municipio): Promise<readonly Feito[]> {
+async function tryAll(world: RegistryWorld, municipio: Municipio, foreign?: string): Promise<readonly Feito[]> {
   const { tenant, ambiente, adn, confianca } = municipio;
   if (adn === undefined) {
     const rehearses = AMBIENTES[ambiente].transmits ? '' : ' Em homologação nada é transmitido, e não faz falta.';
@@ -72,6 +78,7 @@ async function tryAll(world: RegistryWorld, municipio: Municipio): Promise<reado
   const { problems, avisos, certificado } = await inspectAdn(adn, confianca, world.now());
   if (problems.length > 0 || certificado === undefined) return [configured, erro(...problems)];
   const whose = `${certificado.titular}${certificado.documento === undefined ? '' : `, ${certificado.documento}`}, até ${certificado.fim}.`;
+  if (foreign !== undefined) return [configured, erro(whose, foreign)];
   const [signer, ca] = await Promise.all([
     loadSigner(adn.chaves),
     adn.ca === undefined ? undefined : readFile(adn.ca, 'utf8'),
