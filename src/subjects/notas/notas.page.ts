@@ -1,7 +1,7 @@
 /** The search of notes. */
 
 import { carried, type Field, field, folded, link, notice, table, tokenField } from '../../base/pages/fields.ts';
-import { type Answer, forRole, type InMunicipio, type PageShown, pathIn, type Row } from '../../base/pages/visit.ts';
+import { type Answer, forRole, type InMunicipio, pathIn, type Row } from '../../base/pages/visit.ts';
 import { tellMoment } from '../../base/world/gather-facts.ts';
 import { mayAs } from '../../base/world/papeis.ts';
 import { groupDecimal, groupDigits } from '../../fiscal/group-digits.ts';
