@@ -10,7 +10,13 @@ import { zoneOf } from '../../fiscal/catalogs/catalogs.ts';
 import { bareDocumento, documentoKind } from '../../fiscal/chave.ts';
 import { addDays, brazilianMoment, isDay, isoMoment, startOfDay } from '../../fiscal/moment.ts';
 import { ownOf } from '../../fiscal/own.ts';
-import { describeColumn, describeStored, REGISTERS, type RegisterName } from '../../fiscal/registers.ts';
+import {
+  describeColumn,
+  describeStored,
+  REGISTERS,
+  type RegisterName,
+  withoutInvented,
+} from '../../fiscal/registers.ts';
 import { tipoByCodigo } from '../../fiscal/tipos-evento.ts';
 
 export { OBJETOS };
@@ -133,7 +139,8 @@ function readCursor(text: string | undefined): FiltroDeAtos['before'] {
 function readAto({ em, objeto, ...ato }: Ato, codigoIbge: string | undefined): AtoLido {
   const moment = municipalMoment(codigoIbge, +em);
   const registro = registerOf(objeto, ato.chave);
-  const mudancas = listChanges(ato.antes, ato.depois);
+  const shown = (value: unknown) => (value instanceof Object ? withoutInvented(value) : value);
+  const mudancas = listChanges(shown(ato.antes), shown(ato.depois));
   return {
     ...ato,
     em: brazilianMoment(moment),

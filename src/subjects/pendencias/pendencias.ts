@@ -61,7 +61,7 @@ export const TIPOS_DE_PENDENCIA: Readonly<Record<TipoDePendencia, Tipo>> = {
   },
   nota_retida: {
     nome: 'Notas retidas',
-    fazer: 'Importar a alíquota que falta (nfse aliquotas importar ARQUIVO).',
+    fazer: 'Pedir a quem opera o serviço que importe a alíquota que falta.',
     senao: 'A nota não vai ao ADN até lá; depois segue sozinha.',
   },
   certificado: {
@@ -253,7 +253,7 @@ const FROM_FILES: Readonly<
       return [[emissor, `A lista de "${emissor}" ${proxima < world.now() ? 'venceu' : 'vence'} em ${at}.`]];
     });
   },
-  aliquota: async (world) => (await avisosDeAliquotas(world)).map((oQue) => [oQue.split(' ', 1)[0]!, oQue]),
+  aliquota: async (world) => (await avisosDeAliquotas(world, 'painel')).map((oQue) => [oQue.split(' ', 1)[0]!, oQue]),
 };
 
 // Acts by office on the note of a matter.
