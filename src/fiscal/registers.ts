@@ -255,8 +255,12 @@ export type ListaNome = keyof typeof LISTAS;
 
 /** The words of the period of a line. */
 const PERIODO: Readonly<Record<'inicio' | 'fim', Pick<Column, keyof ColumnWords | 'called'>>> = {
-  inicio: { label: 'Vale de', help: DAY, called: ['Início', 'Início da vigência', 'Vigência', 'Desde', 'De'] },
-  fim: { label: 'Vale até', help: `${DAY} Vazio: sem fim.`, called: ['Fim', 'Fim da vigência', 'Até'] },
+  inicio: {
+    label: 'Vale de',
+    help: DAY,
+    called: ['Início', 'Início da vigência', 'Vigência início', 'Vigência', 'Desde', 'De'],
+  },
+  fim: { label: 'Vale até', help: `${DAY} Vazio: sem fim.`, called: ['Fim', 'Fim da vigência', 'Vigência fim', 'Até'] },
 };
 
 /** The establishments that may issue. Their periods in the Simples Nacional are rows of another table. */
@@ -488,6 +492,15 @@ export function describeStored(nome: RegisterName, column: string, text: string)
   if (chosen !== undefined) return chosen;
   if (isDay(text)) return brazilianDate(text);
   return /^\d+\.\d{2}$/.test(text) ? groupDecimal(text) : text;
+}
+
+/** The parts of an address that a note takes where the register has none. */
+const INVENTED = ['numero', 'bairro', 'cep'];
+
+/** The values of a provider without the parts that stand in a note for an unknown address. */
+export function withoutInvented<Row extends object>(row: Row): Row {
+  if (ownOf(row as Record<string, unknown>, 'logradouro') !== ENDERECO_NAO_INFORMADO.xLgr) return row;
+  return Object.fromEntries(Object.entries(row).filter(([name]) => !INVENTED.includes(name))) as Row;
 }
 
 /** The words of each column in the heading of a file. */

@@ -102,6 +102,7 @@ tbody tr:hover { background: var(--info-sheet); }
 .marcas span { display: inline-block; border: 1px solid var(--line); border-radius: 1rem; padding: 0 .6rem; margin: 0 .25rem .25rem 0; }
 td code { overflow-wrap: normal; }
 ins, del { overflow-wrap: anywhere; }
+ins { text-decoration: none; font-weight: 600; color: var(--good); }
 fieldset { min-width: 0; border: 1px solid var(--line); border-radius: .5rem; padding: .6rem 1rem; margin: 0 0 1rem; max-width: 46rem; }
 legend { font-weight: 600; padding: 0 .35rem; }
 .marcar { display: flex; gap: .6rem; align-items: baseline; margin: 0 0 .5rem; }

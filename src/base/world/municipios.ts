@@ -448,7 +448,7 @@ export async function showMunicipio(world: RegistryWorld, slug: string, via: Via
     countsOf(world, slug),
     world.store.notas.findWaiting(slug),
     world.store.municipios.findProblem(slug),
-    avisosDeAliquotas(world),
+    avisosDeAliquotas(world, via),
     world.store.retidas.count(slug),
   ]);
   const tell = (instant: number): string => brazilianMoment(municipalMoment(municipio.codigoIbge, instant));

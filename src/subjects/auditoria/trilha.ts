@@ -9,7 +9,15 @@ import type { World } from '../../base/world/world.ts';
 import { zoneOf } from '../../fiscal/catalogs/catalogs.ts';
 import { bareDocumento, documentoKind } from '../../fiscal/chave.ts';
 import { addDays, brazilianMoment, isDay, isoMoment, startOfDay } from '../../fiscal/moment.ts';
-import { describeColumn, describeStored, REGISTERS, type RegisterName } from '../../fiscal/registers.ts';
+import { ownOf } from '../../fiscal/own.ts';
+import {
+  describeColumn,
+  describeStored,
+  REGISTERS,
+  type RegisterName,
+  withoutInvented,
+} from '../../fiscal/registers.ts';
+import { tipoByCodigo } from '../../fiscal/tipos-evento.ts';
 
 export { OBJETOS };
 
@@ -131,19 +139,26 @@ function readCursor(text: string | undefined): FiltroDeAtos['before'] {
 function readAto({ em, objeto, ...ato }: Ato, codigoIbge: string | undefined): AtoLido {
   const moment = municipalMoment(codigoIbge, +em);
   const registro = registerOf(objeto, ato.chave);
-  const mudancas = listChanges(ato.antes, ato.depois);
+  const shown = (value: unknown) => (value instanceof Object ? withoutInvented(value) : value);
+  const mudancas = listChanges(shown(ato.antes), shown(ato.depois));
   return {
     ...ato,
     em: brazilianMoment(moment),
     instante: isoMoment(moment),
     objeto: registro === undefined ? OBJETOS[objeto] : REGISTERS[registro].titulo,
-    mudancas: mudancas.map((one) => (registro === undefined ? describePapel(one) : describeChange(registro, one))),
+    mudancas: mudancas.map((one) => (registro === undefined ? describeOther(one) : describeChange(registro, one))),
   };
 }
 
-function describePapel([name, antes, depois]: Mudado): Mudado {
-  const shown = (text: string): string => (isPapel(text) ? PAPEIS_NAMES[text] : text);
-  return [name, shown(antes), shown(depois)];
+/** Names of the values of an act on an event. */
+const VALORES: Readonly<Record<string, string>> = { codigo_tipo_evento: 'Tipo do evento', chave_acesso: 'Nota' };
+
+function describeOther([name, antes, depois]: Mudado): Mudado {
+  const shown = (text: string): string => {
+    if (name === 'codigo_tipo_evento') return tipoByCodigo(text)?.descricao ?? text;
+    return isPapel(text) ? PAPEIS_NAMES[text] : text;
+  };
+  return [ownOf(VALORES, name) ?? name, shown(antes), shown(depois)];
 }
 
 function describeChange(registro: RegisterName, [name, antes, depois]: Mudado): Mudado {

@@ -287,7 +287,7 @@ async function exportSent({ world, slug, params }: InMunicipio): Promise<Answer>
 }
 
 async function ratesPage({ world }: InMunicipio): Promise<PageShown> {
-  const { versao, linhas, avisos } = await showAliquotas(world);
+  const { versao, linhas, avisos } = await showAliquotas(world, 'painel');
   return {
     title: 'Alíquotas do IBS e da CBS',
     here: HERE,

@@ -55,7 +55,7 @@ async function linesOf(slug: string): Promise<number> {
 }
 
 const REFUSED =
-  /Com esta lista, 2 das 2 notas dos últimos 30 dias seriam recusadas: E0310 em 2\. Serviços: 010101; prestadores: 1\./;
+  /Com esta lista, 2 das 2 notas dos últimos 30 dias seriam recusadas: o código do serviço não estaria na lista em 2 \(E0310\)\. Serviços: 01\.01\.01 – Análise e desenvolvimento de sistemas; prestadores: 1\./;
 
 describe('a list of services', () => {
   test('that would have refused notes says how many, and is stored once that is confirmed', async () => {
@@ -88,8 +88,15 @@ describe('a list of services', () => {
     const asked = await importList(slug, ['001,Análise,010101,3.33,2020-01-01,']);
     assert.match(
       asked.err,
-      /Com esta lista, 2 das 2 notas dos últimos 30 dias teriam outro ISSQN\. Serviços: 010101; prestadores: 1\./,
+      /Com esta lista, 2 das 2 notas dos últimos 30 dias teriam outro ISSQN\. Serviços: 01\.01\.01 – Análise e desenvolvimento de sistemas; prestadores: 1\./,
     );
+  });
+
+  test('counts no code that refuses a note without the list too', async () => {
+    const slug = await town(2);
+    assert.equal((await importList(slug, ['001,Consultoria,170101,5.00,2020-01-01,'], '--confirmar')).code, 0);
+    const other = await importList(slug, ['002,Assessoria,170102,5.00,2020-01-01,']);
+    assert.deepEqual([other.code, other.err], [0, '']);
   });
 
   test('looks at the last thirty days alone', async () => {
@@ -122,7 +129,7 @@ describe('a list of services', () => {
 
 /** A sentence about all notes of the last days, of which some have these codes. */
 const refusedBy = (com: string, whose: string, codigo: string): RegExp =>
-  new RegExp(`${com}, 2 das 2 notas${whose} dos últimos 30 dias seriam recusadas: ${codigo} em 2\\.`);
+  new RegExp(`${com}, 2 das 2 notas${whose} dos últimos 30 dias seriam recusadas: [^:.]* em 2 \\(${codigo}\\)\\.`);
 
 describe('a line that is removed', () => {
   test('asks again where notes would have been refused without it, and not where none would', async () => {

@@ -13,7 +13,9 @@ import { isJson } from '../../base/world/sent-documents.ts';
 import { formatDecimal } from '../../fiscal/decimal.ts';
 import { groupDigits } from '../../fiscal/group-digits.ts';
 import { DAY_MS } from '../../fiscal/moment.ts';
+import { ownOf } from '../../fiscal/own.ts';
 import type { NotaAchada } from '../notas/buscar.rows.ts';
+import { nameServico } from '../notas/escolhas.ts';
 import { judgeAgain } from '../notas/validate.ts';
 import { cadastroStore } from './cadastros.rows.ts';
 import { servicoStore } from './servicos.rows.ts';
@@ -94,8 +96,10 @@ async function judgeStored(
   const after = await judge(changed);
   if (after.codigos.length === 0 && after.issqn === (nota.valor_issqn ?? '')) return undefined;
   const before = await judge(world);
-  const isSame = before.issqn === after.issqn && before.codigos.join() === after.codigos.join();
-  return isSame ? undefined : after;
+  if (after.codigos.length === 0) return before.issqn === after.issqn ? undefined : after;
+  // A code that refuses the note without the change too is no consequence of it.
+  const codigos = after.codigos.filter((codigo) => !before.codigos.includes(codigo));
+  return codigos.length === 0 ? undefined : { ...after, codigos };
 }
 
 type Judged = { readonly judged: number; readonly all: string; readonly isAll: boolean };
@@ -128,8 +132,22 @@ function countCodes(refused: readonly Changed[]): string {
   for (const { outcome } of refused)
     for (const codigo of outcome.codigos) counts.set(codigo, (counts.get(codigo) ?? 0) + 1);
   const first = [...counts].toSorted(([, one], [, other]) => other - one).slice(0, NAMED_MAX);
-  return first.map(([codigo, notas]) => `${codigo} em ${groupDigits(notas)}`).join(', ');
+  return first
+    .map(
+      ([codigo, notas]) =>
+        `${[ownOf(MOTIVOS, codigo), 'em'].filter(Boolean).join(' ')} ${groupDigits(notas)} (${codigo})`,
+    )
+    .join(', ');
 }
+
+/** The reasons of refusals that registers cause. */
+const MOTIVOS: Readonly<Record<string, string>> = {
+  E0310: 'o código do serviço não estaria na lista',
+  E0429: 'o ISSQN ficaria abaixo do mínimo de 2 %',
+  E101: 'o prestador não estaria cadastrado',
+  E102: 'o prestador não poderia emitir',
+  E103: 'a inscrição municipal não seria a do cadastro',
+};
 
 /** The services and the providers of notes, in a sentence. */
 function nameOf(changed: readonly Changed[]): string {
@@ -139,5 +157,5 @@ function nameOf(changed: readonly Changed[]): string {
   const servicos = valuesOf('servico');
   const more = servicos.length > NAMED_MAX ? ` e mais ${servicos.length - NAMED_MAX}` : '';
   const prestadores = valuesOf('prestador_cpf_cnpj').length;
-  return `Serviços: ${servicos.slice(0, NAMED_MAX).join(', ')}${more}; prestadores: ${groupDigits(prestadores)}.`;
+  return `Serviços: ${servicos.slice(0, NAMED_MAX).map(nameServico).join('; ')}${more}; prestadores: ${groupDigits(prestadores)}.`;
 }

@@ -86,14 +86,15 @@ function listNames({ required, optional, called = {} }: Columns): ReadonlyMap<st
   return new Map([...others.toReversed(), ...own.map((column) => [bareHeading(column), column] as const)]);
 }
 
-/** A heading without accents, case, punctuation and marks: `Razão Social` and `razao_social` are the same. */
+/** A heading without accents, case, marks and `de` between words: `Razão Social` and `razao_social` are the same. */
 function bareHeading(texto: string): string {
   return texto
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
     .toLowerCase()
     .replace(/[^0-9a-z%]+/g, ' ')
-    .trim();
+    .trim()
+    .replace(/ (?:d[aeo]s? )+/g, ' ');
 }
 
 function describe(one: string, many: string, names: readonly string[]): string[] {

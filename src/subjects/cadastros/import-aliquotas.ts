@@ -4,6 +4,7 @@
  */
 
 import path from 'node:path';
+import type { Via } from '../../base/book/atos.ts';
 import { avisosDeAliquotas } from '../../base/world/avisos-aliquotas.ts';
 import { writeTabela } from '../../base/world/escrever-tabela.ts';
 import type { RegistryWorld } from '../../base/world/municipios.ts';
@@ -222,11 +223,11 @@ export type TabelaShown = {
 };
 
 /** The table in force, the replaced rows, and the imports. */
-export async function showAliquotas({ store, now }: RegistryWorld): Promise<TabelaShown> {
+export async function showAliquotas({ store, now }: RegistryWorld, via: Via = 'comando'): Promise<TabelaShown> {
   const [guardadas, importacoes, avisos] = await Promise.all([
     store.aliquotas.list(),
     store.aliquotas.listImports(),
-    avisosDeAliquotas({ store, now }),
+    avisosDeAliquotas({ store, now }, via),
   ]);
   const shown = guardadas.map(describeAliquota);
   const at = (instant: Date): string => brazilianMoment(momentIn(BRASILIA, instant.getTime()));

@@ -180,13 +180,13 @@ export async function importTable<Row, Counts>(
 ): Promise<ImportOutcome<Counts>> {
   if (erros !== undefined) await checkReport(erros, arquivo);
   return stage(async (staging) => {
-    const { csv, places, lido } = table;
+    const { csv, lido } = table;
     const at = { linhas: 0, bytes: 0, bytesTotal: csv.bytes };
     const mended = new Map<Mend, number>();
     // One block is sent while the next is read.
     let sending: Promise<unknown> = Promise.resolve();
     for await (const { records, bytesRead } of csv.records()) {
-      const { rows, refused, mends } = readBlock(records, places, read, keyOf);
+      const { rows, refused, mends } = readBlock(records, table, read, keyOf);
       await sending;
       sending = Promise.all([rows.length > 0 && staging.add(rows), staging.refuse(refused)]);
       sending.catch(ignoring('it is thrown where the block is awaited'));
@@ -232,7 +232,7 @@ export function lineOf(
 /** The rows of one block of a file, its refused lines, and what was mended in each good one. */
 function readBlock<Row>(
   records: readonly (CsvRecord | CsvFault)[],
-  places: TableFile['places'],
+  { places, csv: { header } }: Pick<TableFile, 'places' | 'csv'>,
   read: Reading<Row>['read'],
   keyOf: Reading<Row>['keyOf'],
 ): { readonly rows: readonly Row[]; readonly refused: readonly NovaRecusa[]; readonly mends: readonly Mend[] } {
@@ -250,14 +250,21 @@ function readBlock<Row>(
     const textsOf = (column: string): readonly string[] => [
       ...new Set((places.get(column) ?? []).map((place) => record.cells[place]!.trim()).filter(Boolean)),
     ];
+    // A problem names the column as the heading of the file does.
+    const nameColumn = (column: string): string => {
+      const all = places.get(column) ?? [];
+      const filled = all.filter((place) => record.cells[place]!.trim() !== '');
+      const headings = (filled.length > 0 ? filled : all).map((place) => header[place]);
+      return headings.join(filled.length > 0 ? ' e ' : ' ou ') || column;
+    };
     const line = lineOf(
       linha,
       (column) => textsOf(column)[0],
-      (column, problem) => problems.push(`${column} ${problem}`),
+      (column, problem) => problems.push(`${nameColumn(column)} ${problem}`),
       (mend) => own.add(mend),
     );
     for (const column of places.keys())
-      if (textsOf(column).length > 1) line.refuse(column, 'vem de duas colunas, com valores diferentes');
+      if (textsOf(column).length > 1) line.refuse(column, 'vieram juntos, com valores diferentes');
     const row = read(line);
     if (problems.length > 0) {
       refused.push({ linha, motivo: problems.join('; '), chave: keyOf(quiet(line)) });

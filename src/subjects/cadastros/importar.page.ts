@@ -11,9 +11,11 @@ import {
   pathIn,
   type Row,
 } from '../../base/pages/visit.ts';
+import { needMotivo } from '../../base/world/operator.ts';
 import { TOO_MANY } from '../../base/world/trabalhos.ts';
-import { dotCnpjsIn } from '../../fiscal/chave.ts';
+import { documentoKind, dotCnpjsIn, dotDocumento, maskDocumento } from '../../fiscal/chave.ts';
 import { groupDigits } from '../../fiscal/group-digits.ts';
+import { brazilianDate, isDay } from '../../fiscal/moment.ts';
 import { describeColumn, describeStored, REGISTERS } from '../../fiscal/registers.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
 import { formTokenOf } from '../contas/entrada.ts';
@@ -115,7 +117,7 @@ function importOf({ world, slug, visitor, params }: InMunicipio): Importacao | u
   return world.importacoes.find(slug, visitor.conta.login, params['id']!);
 }
 
-async function importPage(call: InMunicipio): Promise<PageShown> {
+async function importPage(call: InMunicipio, missing?: string): Promise<PageShown> {
   const one = importOf(call);
   if (one === undefined) return GONE;
   const { slug } = call;
@@ -135,7 +137,12 @@ async function importPage(call: InMunicipio): Promise<PageShown> {
   if (feito !== undefined || previa === undefined) {
     return { title, here: HERE, main: html`${notice('erro', 'Nada foi gravado: nenhuma linha é boa.')}${again}` };
   }
-  return { title, here: HERE, main: html`${previaShown(call, one, previa)}${again}` };
+  return {
+    title,
+    here: HERE,
+    ...(missing === undefined ? {} : { status: 422 }),
+    main: html`${previaShown(call, one, previa, missing)}${again}`,
+  };
 }
 
 /** The headings of the file, each with a choice of columns. */
@@ -196,12 +203,14 @@ function countsTable(caption: string, contas: readonly Conta[]): Html {
   );
 }
 
-function refusedShown(slug: string, id: string, { recusadas, primeiras, linhas }: RegistroImported): Inserted {
+function refusedShown(slug: string, id: string, { recusadas, primeiras, linhas, counts }: RegistroImported): Inserted {
   if (recusadas === 0) return undefined;
   const file = pathIn(slug, `/cadastros/importacao/${id}/recusadas`);
   const rest = recusadas - primeiras.length;
+  const isDone = counts !== undefined;
+  const said = `${recusadas === 1 ? '1 linha' : `${groupDigits(recusadas)} linhas`} de ${groupDigits(linhas)} não ${recusadas === 1 ? 'serve' : 'servem'}.`;
   return html`<h2>Linhas recusadas</h2>
-${notice('erro', `${recusadas === 1 ? '1 linha' : `${groupDigits(recusadas)} linhas`} de ${groupDigits(linhas)} não ${recusadas === 1 ? 'serve' : 'servem'}. Corrija-as e envie de novo, ou grave as demais.`)}<p class="botoes"><a class="botao simples" href="${file}" download>Baixar as linhas recusadas (CSV)</a></p>
+${isDone ? notice('aviso', `${said} Não ${recusadas === 1 ? 'foi gravada' : 'foram gravadas'}: corrija e envie só ${recusadas === 1 ? 'ela' : 'elas'}.`) : notice('erro', `${said} Corrija e envie de novo, ou grave as demais.`)}<p class="botoes"><a class="botao simples" href="${file}" download>Baixar as linhas recusadas (CSV)</a></p>
 <p class="quieto">O arquivo traz só elas, com o motivo de cada uma. Corrigido, envie-o como os outros.</p>
 ${table(
   'Linhas recusadas, com o motivo',
@@ -211,7 +220,12 @@ ${table(
 )}${rest > 0 ? html`<p class="quieto">E mais ${groupDigits(rest)}.</p>\n` : undefined}`;
 }
 
-function previaShown({ slug, visitor }: InMunicipio, { id, data }: Importacao, outcome: RegistroImported): Html {
+function previaShown(
+  { slug, visitor }: InMunicipio,
+  { id, data }: Importacao,
+  outcome: RegistroImported,
+  problem?: string,
+): Html {
   const { previa, recusadas, linhas, reparos, perguntas } = outcome;
   const { nome, registro } = data;
   const read = html`<p>${nome}: ${groupDigits(linhas)} linhas lidas. <b>Nada foi gravado ainda.</b></p>`;
@@ -221,11 +235,11 @@ function previaShown({ slug, visitor }: InMunicipio, { id, data }: Importacao, o
   const confirm = form({
     action: pathIn(slug, `/cadastros/importacao/${id}/gravar`),
     token: formTokenOf(visitor),
-    fields: html`${carried(recusadas > 0 ? [['parcial', 'sim']] : [])}${field({ name: 'motivo', label: 'Motivo', help: 'Fica no histórico.' })}`,
+    fields: html`${carried(recusadas > 0 ? [['parcial', 'sim']] : [])}${field({ name: 'motivo', label: 'Motivo', help: 'Fica no histórico.', required: perguntas.length > 0, problem })}`,
     button: `${recusadas === 0 ? 'Gravar' : 'Gravar as linhas boas'}${perguntas.length > 0 ? ' assim mesmo' : ''}`,
   });
   const isPossible = !isNothing && (recusadas === 0 || REGISTROS[registro].isWhole !== true);
-  return html`${read}${countsTable('O que mudaria', counts)}${[...perguntas, ...reparos].map((one) => notice('aviso', one))}${
+  return html`${read}${countsTable('O que mudaria', counts)}${perguntas.map((one) => notice('erro', one))}${reparos.map((one) => notice('aviso', one))}${
     isNothing ? notice('bom', 'O cadastro já está assim: não há o que gravar.') : undefined
   }${isPossible ? confirm : undefined}${refusedShown(slug, id, outcome)}${changesShown(registro, mudancas, counts)}`;
 }
@@ -252,10 +266,10 @@ ${table(
   ['', 'Qual', 'O que muda'],
   told.map(({ acao, quem, campos }) => [
     ACOES[acao],
-    dotCnpjsIn(quem),
+    writeKey(quem),
     html`${campos.map(({ nome, ...values }) => {
       const [antes, depois] = [values.antes, values.depois].map((text) =>
-        dotCnpjsIn(describeStored(registro, nome, text)),
+        nome.startsWith('documento') ? writeKey(text) : dotCnpjsIn(describeStored(registro, nome, text)),
       );
       return html`${describeColumn(registro, nome).label}: ${
         acao === 'muda'
@@ -269,6 +283,16 @@ ${table(
 )}${rest > 0 ? html`<p class="quieto">E mais ${groupDigits(rest)}.</p>\n` : undefined}`;
 }
 
+/** The key of a line: a CNPJ with its points, a masked CPF, and a day in the Brazilian form. */
+function writeKey(text: string): string {
+  return dotCnpjsIn(text)
+    .split(' ')
+    .map((word) =>
+      isDay(word) ? brazilianDate(word) : documentoKind(word) === 'CPF' ? dotDocumento(maskDocumento(word)) : word,
+    )
+    .join(' ');
+}
+
 function doneShown(slug: string, { id, data: { registro, nome } }: Importacao, outcome: RegistroImported): Html {
   return html`${notice('bom', `${nome} foi importado.`)}${countsTable('O que mudou', outcome.counts!)}${refusedShown(slug, id, outcome)}<p>${link(pathIn(slug, registroPath(registro)), 'Ver o cadastro')}, onde a importação também se desfaz.</p>`;
 }
@@ -276,6 +300,10 @@ function doneShown(slug: string, { id, data: { registro, nome } }: Importacao, o
 async function confirmSent(call: InMunicipio): Promise<Answer> {
   const one = importOf(call);
   if (one === undefined) return GONE;
+  // An import that notes contradict is stored with a reason.
+  const isAsked = (one.data.previa?.perguntas.length ?? 0) > 0;
+  const read = isAsked ? needMotivo(byHand(call)) : undefined;
+  if (read !== undefined && 'problem' in read) return importPage(call, read.problem);
   if (!confirmImport(call.world, one, call.form.text('parcial') === 'sim', byHand(call))) return BUSY;
   return { goTo: pathIn(call.slug, `/cadastros/importacao/${one.id}`) };
 }
@@ -290,7 +318,7 @@ async function refusedSent(call: InMunicipio): Promise<Answer> {
 export const CADASTRO_IMPORTAR_ROUTES: readonly Row[] = [
   forRole('operacao', 'GET', '/cadastros/importar/:registro', (call) => choosePage(call)),
   forRole('operacao', 'POST', '/cadastros/importar/:registro', sendFile, FILE_MAX),
-  forRole('operacao', 'GET', '/cadastros/importacao/:id', importPage),
+  forRole('operacao', 'GET', '/cadastros/importacao/:id', (call) => importPage(call)),
   forRole('operacao', 'POST', '/cadastros/importacao/:id/gravar', confirmSent),
   forRole('operacao', 'POST', '/cadastros/importacao/:id/colunas', matchSent),
   forRole('operacao', 'GET', '/cadastros/importacao/:id/recusadas', refusedSent),

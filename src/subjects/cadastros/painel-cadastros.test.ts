@@ -419,15 +419,27 @@ describe('in the console', () => {
     });
 
     await t.test('a file is looked at, confirmed and undone', async () => {
-      const page = await upload('prestadores', HEAD, `${A},Novo nome,9,,`, `${B},Padaria,1,,`, `${C},,2,,`);
+      const page = await upload(
+        'prestadores',
+        HEAD,
+        `${A},Novo nome,9,,`,
+        `${B},Padaria,1,,`,
+        `${C},,2,,`,
+        '52998224725,Pessoa,7,,',
+      );
       assert.match(page.html, /<b>Nada foi gravado ainda\.<\/b>/);
       assert.match(page.html, /razao_social está vazio/);
       assert.match(page.html, /<del>Jorge<\/del> → <ins>Novo nome<\/ins>/);
+      assert.match(page.html, /\.982\.247-/);
+      assert.doesNotMatch(page.html, /52998224725|529\.982/, 'a CPF is masked as in the list');
+      assert.doesNotMatch(page.html, /Centro|00000000/, 'an unknown address has no parts');
       const before = await registerOf(slug);
       const written = await settled(
         (await operadora.send(`${page.path}/gravar`, { parcial: 'sim', motivo: 'carga' })).path,
       );
       assert.match(written.html, /carga\.csv foi importado/);
+      assert.match(written.html, /1 linha de 4 não serve\. Não foi gravada: corrija/);
+      assert.doesNotMatch(written.html, /ou grave as demais/);
       assert.notDeepEqual(await registerOf(slug), before);
       const list = await operadora.open(at('/prestadores'));
       assert.match(list.html, /Desfazer a última importação/);

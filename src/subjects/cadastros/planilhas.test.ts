@@ -64,7 +64,7 @@ describe('a spreadsheet', () => {
     const slug = await town();
     const rows = [
       [],
-      ['Código do Serviço', 'Descrição', 'Código de tributação nacional', 'Alíquota ISS', 'Vigência'],
+      ['Código do Serviço', 'Descrição', 'Código de tributação nacional', 'Alíquota ISS', 'Início Vigência'],
       ['101', 'Análise; com "aspas"', { number: '10101' }, { percent: '0.05' }, { day: '2026-01-01' }],
       ['102', 'Programação', '01.01.01', { number: '2.0099999999999998' }, { day: '2026-02-28' }],
     ];
@@ -85,7 +85,7 @@ describe('a spreadsheet', () => {
     const rows = [[], ['CNPJ', 'Razão Social', 'Inscrição Municipal'], [], [CNPJ, '', '1']];
     const { code, err } = await importFile('prestador', await town(), await packSheet(writeRows(rows)));
     assert.equal(code, 1);
-    assert.match(err, /linha 4: razao_social está vazio/);
+    assert.match(err, /linha 4: Razão Social está vazio/);
   });
 
   for (const [name, content] of [
@@ -134,7 +134,7 @@ describe('headings', () => {
     await taken('prestador', slug, `${head}${CNPJ};;Empresa;1\n;${CPF};Pessoa;2\n`);
     assert.deepEqual(await documentos(slug), [CNPJ, CPF]);
     const { err } = await importFile('prestador', slug, `${head}${CNPJ};${CPF};Empresa;1\n`);
-    assert.match(err, /linha 2: documento vem de duas colunas, com valores diferentes/);
+    assert.match(err, /linha 2: CNPJ e CPF vieram juntos, com valores diferentes/);
   });
 
   test('that name nothing are told, with the option that names or leaves them', async () => {
@@ -213,7 +213,7 @@ describe('refused lines', () => {
     const written = readFileSync(erros, 'utf8');
     assert.match(
       written,
-      /^\uFEFFlinha;motivo;CNPJ;Nome;IM;Data de cadastro\r\n'?2;razao_social está vazio;'11222333000181;;'?1;'?2020\r\n$/,
+      /^\uFEFFlinha;motivo;CNPJ;Nome;IM;Data de cadastro\r\n'?2;Nome está vazio;'11222333000181;;'?1;'?2020\r\n$/,
     );
     await taken('prestador', slug, written.replace(';;', ';Empresa;'), ...asked);
     assert.deepEqual(await documentos(slug), [CNPJ, CPF]);

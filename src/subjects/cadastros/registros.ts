@@ -20,6 +20,7 @@ import {
   REGISTERS,
   type RegisterName,
   splitOptional,
+  withoutInvented,
 } from '../../fiscal/registers.ts';
 import { CORRELACAO_TABLE } from './correlacoes.rows.ts';
 import { correlacaoAsRows, prepareCorrelacao } from './correlacoes.ts';
@@ -245,11 +246,12 @@ export async function undoImport(
 }
 
 /** A change as texts for people: the act, the row, and the fields that differ. An empty value is an empty text. */
-export function describeMudanca({ antes, depois }: Mudanca): {
+export function describeMudanca(mudanca: Mudanca): {
   readonly acao: 'novo' | 'muda' | 'sai';
   readonly quem: string;
   readonly campos: readonly { readonly nome: string; readonly antes: string; readonly depois: string }[];
 } {
+  const [antes, depois] = [mudanca.antes, mudanca.depois].map((row) => row && withoutInvented(row));
   const said = (row: Mudanca['antes'], nome: string): string => {
     const value = row?.[nome];
     if (typeof value === 'boolean') return value ? 'sim' : 'não';

@@ -71,5 +71,5 @@ test('what is tried first at the console of a town hall is weak, and a sentence 
   for (const weak of listIn(TRIED_FIRST)) assert.ok((await whyWeak(weak, OF_ANA)) !== undefined, weak);
   for (const good of listIn(GOOD)) assert.equal(await whyWeak(good, OF_ANA), undefined, good);
   const said = await whyWeak('prefeitura2026', OF_ANA);
-  assert.match(said!, /prefeitura, nfse e senha.* a senha chega a 1, e precisa de 8\./);
+  assert.match(said!, /prefeitura, nfse e senha.* Sem eles sobra 1; precisam sobrar 8\./);
 });

@@ -239,6 +239,22 @@ test('a session ends where the same browser enters as somebody else', async () =
   assert.equal((await fetch(`${origin}/conta`, { redirect: 'manual', headers: cookie })).status, 303);
 });
 
+test('an account is redefined with a reason, after a page that says its effect', async () => {
+  const chefe = await enter(painel, await makeUsuario(painel, 'chefona', { [A]: 'administracao' }));
+  await makeUsuario(painel, 'esquecida', { [A]: 'leitura' });
+  const at = `/m/${A}/usuarios/esquecida`;
+  const hasPassword = async () => (await world.store.contas.findByLogin('esquecida'))!.senha !== null;
+  await chefe.open(at);
+  assert.equal((await chefe.send(`${at}/redefinir`, { motivo: ' ' })).status, 422);
+  const asked = await chefe.send(`${at}/redefinir`, { motivo: 'perdeu o telefone' });
+  assert.match(asked.html, /<h1>Redefinir a conta\?<\/h1>[\s\S]*perdeu o telefone/);
+  assert.ok(await hasPassword(), 'nothing is done before it is confirmed');
+  assert.match((await chefe.confirm({ voltar: '1' })).html, /value="perdeu o telefone"/);
+  await chefe.send(`${at}/redefinir`, { motivo: 'perdeu o telefone' });
+  assert.match((await chefe.confirm()).html, /\/convite\//);
+  assert.ok(!(await hasPassword()));
+});
+
 test('a reason that does not fit is refused by each act on an account', async () => {
   const chefe = await enter(painel, await makeUsuario(painel, 'chefia', { [A]: 'administracao' }));
   await makeUsuario(painel, 'alvo', { [A]: 'leitura' });

@@ -102,7 +102,7 @@ export async function whyWeak(password: string, about: readonly string[]): Promi
     .replace(/(.)\1+/gsu, '$1');
   const count = [...rest].length;
   if (count < OTHERS_MIN) {
-    return `Não contam as palavras que aqui se tentam primeiro (como prefeitura, nfse e senha, o município, o nome e o login), e dígitos seguidos contam como um: assim contada, a senha chega a ${count}, e precisa de ${OTHERS_MIN}. Junte palavras sem relação com o trabalho.`;
+    return `A senha tem os ${LENGTH_MIN} caracteres, mas quase todos são dos que se tentam primeiro: palavras como prefeitura, nfse e senha, o município, o nome e o login, e dígitos seguidos, que valem por um. Sem eles ${count === 0 ? 'nada sobra' : count === 1 ? 'sobra 1' : `sobram ${count}`}; precisam sobrar ${OTHERS_MIN}. Junte palavras sem relação com o trabalho.`;
   }
   const letters = rest.replace(/[^\p{L}]+/gu, '');
   const known = await leakedPasswords();

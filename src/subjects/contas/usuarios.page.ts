@@ -21,14 +21,16 @@ import {
   pathIn,
   type Row,
 } from '../../base/pages/visit.ts';
-import type { Problem } from '../../base/world/operator.ts';
+import { needMotivo, type Problem } from '../../base/world/operator.ts';
 import { isPapel, PAPEIS, PAPEIS_HELP, PAPEIS_NAMES } from '../../base/world/papeis.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
+import { confirmForm, goesBack, namePessoa, readSealed } from './confirmacao.page.ts';
 import { formTokenOf } from './entrada.ts';
 import {
   bloquearUsuario,
   criarUsuario,
   type Direito,
+  foreseeRedefinir,
   isOnlyOffered,
   listDireitos,
   listUsuarios,
@@ -190,11 +192,13 @@ async function onePage(call: InMunicipio, refused?: Problem): Promise<PageShown>
   const { login } = usuario;
   const isBlocked = usuario.situacao === 'bloqueado';
   const act = (path: string, button: string, isGrave: boolean, about: Html, fields: Inserted = undefined): Html => {
+    const isTried = call.request.url.endsWith(`/${path}`);
     const motivo = field({
       name: 'motivo',
       label: 'Motivo',
       help: 'Fica no histórico.',
-      required: path === 'bloquear',
+      value: isTried ? call.form.text('motivo') : '',
+      required: path === 'bloquear' || path === 'redefinir',
       of: path,
     });
     const shown = form({
@@ -204,7 +208,7 @@ async function onePage(call: InMunicipio, refused?: Problem): Promise<PageShown>
       button,
       isGrave,
     });
-    return folded(button, html`${about}${shown}`, refused !== undefined && call.request.url.endsWith(`/${path}`));
+    return folded(button, html`${about}${shown}`, isTried);
   };
   const about = isOffered
     ? [['Situação', mark(OFFERED)] as const]
@@ -218,8 +222,7 @@ async function onePage(call: InMunicipio, refused?: Problem): Promise<PageShown>
     'redefinir',
     'Redefinir a conta',
     true,
-    html`<p>Para quem esqueceu a senha ou perdeu o segundo fator: dá um link novo. A senha, os segundos fatores e as sessões de agora deixam
-de valer.</p>`,
+    html`<p>Para quem esqueceu a senha ou perdeu o segundo fator. ${REDEFINIDA}</p>`,
   )}${
     isBlocked
       ? act('desbloquear', 'Desbloquear a conta', false, html``)
@@ -262,6 +265,38 @@ async function actOn(
   return refused === undefined ? { goTo: to, recado: said } : onePage(call, refused);
 }
 
+const REDEFINIDA =
+  'A pessoa recebe um link novo. A senha, os segundos fatores e as sessões de agora deixam de valer, e isto não se desfaz.';
+
+/** Redefines an account once its page of confirmation was sent. */
+async function redefine(call: InMunicipio): Promise<Answer> {
+  const { world, slug } = call;
+  const found = await oneOf(call);
+  if (found === undefined || goesBack(call)) return onePage(call);
+  const { login, nome } = found.usuario;
+  const by = quemOf(call);
+  const read = needMotivo(by);
+  if ('problem' in read) return onePage(call, read);
+  const action = `${pathOf(slug, login)}/redefinir`;
+  const content = { motivo: read.motivo };
+  if (readSealed(call, action, content) !== undefined) {
+    const made = await redefinirUsuario(world, login, by);
+    return 'problem' in made ? onePage(call, made) : invitationPage(call, login, made.convite);
+  }
+  const refused = await foreseeRedefinir(world, login, by);
+  if (refused !== undefined) return onePage(call, refused);
+  return {
+    title: 'Redefinir a conta?',
+    here: HERE,
+    main: html`<p>${REDEFINIDA}</p>
+${facts([
+  ['De quem', `${nome} (${login})`],
+  ['Motivo', read.motivo],
+  ['Por quem', namePessoa(call)],
+])}${confirmForm(call, { action, content, state: {}, button: 'Redefinir a conta' })}`,
+  };
+}
+
 const one = (path: string, handle: (call: InMunicipio) => Promise<Answer>): Row =>
   forRole('administracao', 'POST', `${LIST}/:login${path}`, handle);
 
@@ -300,11 +335,5 @@ export const USUARIOS_ROUTES: readonly Row[] = [
       pathIn(call.slug, LIST),
     ),
   ),
-  one('/redefinir', async (call) => {
-    const found = await oneOf(call);
-    if (found === undefined) return onePage(call);
-    const { login } = found.usuario;
-    const made = await redefinirUsuario(call.world, login, quemOf(call));
-    return 'problem' in made ? onePage(call, made) : invitationPage(call, login, made.convite);
-  }),
+  one('/redefinir', redefine),
 ];

@@ -185,6 +185,14 @@ export function bloquearUsuario(
   });
 }
 
+/** The reason why the account cannot be redefined; undefined: it can. Nothing is changed. */
+export function foreseeRedefinir({ store }: ContasWorld, login: string, by: Quem): Promise<Problem | undefined> {
+  return store.contas.alone(async (contas) => {
+    const found = await governed(contas, login, by);
+    return 'problem' in found ? found : undefined;
+  });
+}
+
 /** Deletes the proofs of an account, and invites its owner anew; returns the secret of the link. */
 export function redefinirUsuario(
   { store, now }: ContasWorld,

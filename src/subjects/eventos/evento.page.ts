@@ -132,7 +132,7 @@ function acts(
   return html`${forms}${others}`;
 }
 
-function life({ trilha }: EventoInteiro): Html {
+function life({ trilha, autor }: EventoInteiro): Html {
   return table(
     'Do registro até agora',
     ['Quando', 'Passou a', 'Por quê', 'O que se disse', 'Por quem'],
@@ -141,7 +141,7 @@ function life({ trilha }: EventoInteiro): Html {
       nameEstado(para),
       EVENTO_TRIGGERS[gatilho],
       mensagem ?? '',
-      quem ?? 'o serviço',
+      quem ?? (gatilho === 'registro' ? dotDocumento(autor) : 'o serviço'),
     ]),
   );
 }

@@ -35,7 +35,7 @@ import { isoMoment } from '../../fiscal/moment.ts';
 import { type CampoEvento, tipoByCodigo } from '../../fiscal/tipos-evento.ts';
 import type { EventoStep } from './eventos.rows.ts';
 import type { OperatorTrigger } from './operate.rows.ts';
-import { type EventoPublico, eventosOfNota, identificadorOf, publicEvento } from './queries.ts';
+import { type EventoPublico, eventosOfNota, findRegistrador, identificadorOf, publicEvento } from './queries.ts';
 
 /** Events of a note, newest first. */
 export async function listEventos(
@@ -68,15 +68,20 @@ export async function showEvento(world: RegistryWorld, slug: string, id: string)
   const found = await eventoNamed(world, slug, id);
   if ('problem' in found) return found;
   const { row, tenant } = found;
-  const trail = await world.store.eventos.listTrail(tenant, row);
-  const documents = await world.store.eventos.readDocuments(tenant, row.id);
+  const [trail, documents, registrador] = await Promise.all([
+    world.store.eventos.listTrail(tenant, row),
+    world.store.eventos.readDocuments(tenant, row.id),
+    findRegistrador(world, tenant, row.id),
+  ]);
   const evento = publicEvento(row, world.now());
   return {
     evento,
     identificador: identificadorOf(evento),
     autor: maskDocumento(row.autor),
     campos: maskCampos(row),
-    trilha: presentTrail(row.chave_acesso, trail),
+    trilha: presentTrail(row.chave_acesso, trail).map((passo) =>
+      passo.gatilho === 'registro' ? { ...passo, quem: passo.quem ?? registrador ?? null } : passo,
+    ),
     operacoes: operacoesOn(row),
     temPedido: documents?.recebido != null,
   };

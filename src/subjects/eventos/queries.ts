@@ -16,6 +16,7 @@ import {
 import { eventoId } from '../../fiscal/layout/evento.ts';
 import { isoMoment } from '../../fiscal/moment.ts';
 import { TIPOS_EVENTO, type TipoEvento, tipoByCodigo } from '../../fiscal/tipos-evento.ts';
+import { REGISTRADO_DE_OFICIO } from './register.rows.ts';
 
 /** The event object (specification, "Event object"). */
 export type EventoPublico = {
@@ -138,6 +139,19 @@ export async function eventoOfNota(
   const rows = await world.store.eventos.listOf(tenant, chave, { codigo, sequencial });
   if (rows === undefined) return 'no_nota';
   return rows.length === 0 ? 'no_evento' : readingOf(world, rows);
+}
+
+/** Acts on one event that are looked through for its registration. */
+const ACTS_MAX = 100;
+
+/** The person who registered an event by office, as the trail names them; undefined: nobody of the municipality did. */
+export async function findRegistrador(
+  { store }: Pick<QueryWorld, 'store'>,
+  tenant: string,
+  id: string,
+): Promise<string | undefined> {
+  const acts = await store.atos.list(tenant, { objeto: 'evento', chave: id }, ACTS_MAX);
+  return acts.find(({ acao }) => acao === REGISTRADO_DE_OFICIO)?.quem;
 }
 
 function readingOf(world: QueryWorld, rows: readonly EventoRow[]): EventosLidos {

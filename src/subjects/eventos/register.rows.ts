@@ -236,6 +236,9 @@ function folhaOfDocument(id: string, mes: number, novo: EventoNovo, xml: string)
   });
 }
 
+/** Name of the act that registers an event by office; its key is the `id` of the event. */
+export const REGISTRADO_DE_OFICIO = 'registrado de ofício';
+
 function actOf(
   id: string,
   chave_acesso: string,
@@ -243,5 +246,5 @@ function actOf(
   by: NonNullable<EventoNovo['porMao']>,
 ): NovoAto {
   const depois = { chave_acesso, codigo_tipo_evento };
-  return { ...by, em, objeto: 'evento', chave: id, acao: 'registrado de ofício', depois };
+  return { ...by, em, objeto: 'evento', chave: id, acao: REGISTRADO_DE_OFICIO, depois };
 }

@@ -95,7 +95,7 @@ export async function overviewOf(world: HojeWorld, slug: string): Promise<Hoje> 
       store.circuitos.find(slug),
       countEventos(world, slug),
       // A rehearsal loses nothing by a missing rate; its held notes are told below.
-      AMBIENTES[municipio.ambiente].transmits ? avisosDeAliquotas(world) : [],
+      AMBIENTES[municipio.ambiente].transmits ? avisosDeAliquotas(world, 'painel') : [],
       store.auditoria.readState(slug),
       countPendencias(world, slug),
       lookSlowly(world, municipio),

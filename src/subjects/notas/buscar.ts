@@ -42,6 +42,8 @@ export type PaginaDeNotas = {
   /** The reading of the free text, and others of the same text. */
   readonly leitura?: Leitura | undefined;
   readonly outras?: readonly Leitura[] | undefined;
+  /** The free text is the key of the only note. */
+  readonly isNamed?: boolean;
 };
 
 type Lida = Pick<Livre, 'nomeadas' | 'leitura' | 'outras'> & {
@@ -128,7 +130,8 @@ export async function searchNotasOf(
   const { notas, seguinte } = await world.store.busca.buscar(tenant, own, max, readLugar(depois));
   const isCut = seguinte !== undefined && notas.length < max;
   const procuradoAte = isCut ? momentIn(zoneOf(codigoIbge), seguinte.em).date : undefined;
-  return { notas, seguinte: seguinte && writeLugar(seguinte), procuradoAte, avisos, leitura, outras };
+  const isNamed = read.nomeadas?.por === 'chave';
+  return { notas, seguinte: seguinte && writeLugar(seguinte), procuradoAte, avisos, leitura, outras, isNamed };
 }
 
 const NOTHING: PaginaDeNotas = { notas: [], seguinte: undefined, procuradoAte: undefined, avisos: [] };

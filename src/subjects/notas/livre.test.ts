@@ -48,6 +48,22 @@ describe('the free text', () => {
     assert.deepEqual(readLivre(address), named);
   });
 
+  test('a key that is cut, or too long, says how many positions came', () => {
+    for (const [text, count] of [
+      [CHAVE.slice(0, 49), 49],
+      [`${CHAVE}7`, 51],
+    ] as const)
+      assert.match(readLivre(text).problem ?? '', new RegExp(`tem 50 posições; a que veio tem ${count}\\.`));
+    assert.equal(readLivre('1'.repeat(34)).nomeadas?.por, 'protocolo');
+  });
+
+  test('a month by its name is a competence', () => {
+    for (const text of ['junho de 2026', 'Junho 2026', 'jun/2026', 'JUNHO/2026'])
+      assert.deepEqual(readLivre(text).leitura?.filtros, { competencia: '2026-06' }, text);
+    assert.deepEqual(readLivre('março de 2026').leitura?.filtros, { competencia: '2026-03' });
+    assert.equal(readLivre('Maio Comércio').leitura, undefined);
+  });
+
   test('words are a name, and too little says what can be written', () => {
     assert.deepEqual(readLivre('São João').palavras?.length, 2);
     assert.match(readLivre('x').problem ?? '', /um valor, um dia, um mês/);

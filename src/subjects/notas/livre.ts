@@ -30,6 +30,8 @@ export type Livre = {
   readonly problem?: string;
 };
 
+/** A key that lacks positions, or has too many; nothing else that is searched for begins like it. */
+const CUT_CHAVE = /^\d{7}[0-9A-Z]{28,42}$|^\d{7}[0-9A-Z]{44,60}$/;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab]/;
 const NO_REQUISICAO =
@@ -50,6 +52,7 @@ function readNamed(text: string): Livre | undefined {
     const why = whyNoChave(chave);
     return why === undefined ? { nomeadas: { por: 'chave', valor: chave } } : { problem: why };
   }
+  if (CUT_CHAVE.test(chave)) return { problem: whyNoChave(chave)! };
   const id = text.trim().toLowerCase();
   if (UUID.test(id))
     return UUID_V7.test(id) ? { nomeadas: { por: 'requisicao', valor: id } } : { problem: NO_REQUISICAO };
@@ -83,10 +86,21 @@ function readDay(text: string): readonly Leitura[] {
 }
 
 function readMonth(text: string): readonly Leitura[] {
-  const [, month, year] = /^(\d{1,2})\/(\d{4})$/.exec(text) ?? [];
+  const [, month, year] = /^(\d{1,2})\/(\d{4})$/.exec(text) ?? findNamedMonth(text) ?? [];
   const written = year === undefined ? text : `${year}-${month!.padStart(2, '0')}`;
   if (!/^\d{4}-\d{2}$/.test(written) || !isDay(`${written}-01`)) return [];
   return [{ rotulo: `da competência ${writtenMonth(written)}`, filtros: { competencia: written } }];
+}
+
+const MESES = ['jan', 'fev', 'mar', 'abr', 'mai', 'jun', 'jul', 'ago', 'set', 'out', 'nov', 'dez'] as const;
+const NAMED_MONTH =
+  /^(jan(?:eiro)?|fev(?:ereiro)?|mar(?:[çc]o)?|abr(?:il)?|mai(?:o)?|jun(?:ho)?|jul(?:ho)?|ago(?:sto)?|set(?:embro)?|out(?:ubro)?|nov(?:embro)?|dez(?:embro)?)\.?(?:\s+de\s+|\s*[/-]\s*|\s+)(\d{4})$/i;
+
+/** The month and the year of `junho de 2026` or `jun/2026`, at the places of `06/2026`. */
+function findNamedMonth(text: string): readonly string[] | undefined {
+  const [, name, year] = NAMED_MONTH.exec(text.trim()) ?? [];
+  const place = MESES.findIndex((mes) => name?.toLowerCase().startsWith(mes));
+  return year === undefined ? undefined : [text, String(place + 1), year];
 }
 
 function writtenMonth(text: string): string {

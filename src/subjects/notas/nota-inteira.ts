@@ -16,9 +16,10 @@ import { INF_NFSE_OWN } from '../../fiscal/layout/nfse.ts';
 import { childOf, type Elemento } from '../../fiscal/layout/tree.ts';
 import { elementsOf, type Item } from '../../fiscal/layout/vocabulary.ts';
 import { NOTA_ESTADOS } from '../../fiscal/nota.ts';
+import { tipoByCodigo } from '../../fiscal/tipos-evento.ts';
 import { trimStop } from '../../fiscal/words.ts';
 import { debugSignature } from '../assinatura/debug.ts';
-import { type EventoPublico, eventosOfNota } from '../eventos/queries.ts';
+import { type EventoPublico, eventosOfNota, findRegistrador } from '../eventos/queries.ts';
 import { describeDevedor } from './colunas-da-nota.ts';
 import { danfseOfNota } from './danfse.ts';
 import { type NotaDoOperador, showNota } from './operate.ts';
@@ -79,6 +80,8 @@ export type NotaInteira = NotaLida & {
   /** Steps of the calculation; undefined: the registers have changed since, and the note alone is authoritative. */
   readonly calculo: readonly Passo[] | undefined;
   readonly assinatura: AssinaturaDaNota;
+  /** The event that cancelled the note, and the person who registered it by office. */
+  readonly cancelou: { readonly evento: EventoPublico; readonly quem: string | undefined } | undefined;
   readonly recebidoEm: 'XML' | 'JSON';
   readonly temDanfse: boolean;
 };
@@ -130,8 +133,13 @@ export async function showNotaInteira(world: World, slug: string, chave: string)
     kind === 'XML'
       ? ({ kind: 'xml', body: recebido } as const)
       : ({ kind: 'json', body: recebido, assinatura: undefined } as const);
+  const evento = lida.eventos.find(
+    ({ codigo_tipo_evento, status_evento }) =>
+      status_evento === 'processado' && tipoByCodigo(codigo_tipo_evento)!.cancela,
+  );
   return {
     ...lida,
+    cancelou: evento && { evento, quem: await findRegistrador(world, municipio.tenant, String(evento.id_evento)) },
     resumo: summariseAmounts(infNfse),
     issqn: describeGroups([
       [childOf(infDps, 'valores'), ofGroup(INF_DPS, 'valores')],

@@ -53,7 +53,7 @@ export async function notaPage(call: InMunicipio, refused?: string): Promise<Pag
     title: `Nota ${nota.nota.numero_dps}`,
     here: HERE,
     ...(refused === undefined ? {} : { status: 422 }),
-    main: html`${refused === undefined ? undefined : notice('erro', refused)}${situation(nota)}${backTo(call)}${documents(call, nota)}${actsOnNota(call, nota, atos)}${summary(call, nota)}${parties(nota)}${amounts(nota)}${signature(nota)}${events(slug, nota)}${trail(nota)}${world.listSections(PATH).map((write) => write(call))}`,
+    main: html`${refused === undefined ? undefined : notice('erro', refused)}${situation(nota)}${backTo(call)}${documents(call, nota)}${actsOnNota(call, nota, atos)}${summary(call, nota)}${parties(nota)}${amounts(nota)}${signature(nota)}${events(slug, nota)}${trail(call, nota)}${world.listSections(PATH).map((write) => write(call))}`,
   };
 }
 
@@ -134,7 +134,7 @@ ${facts([
 ])}`;
 }
 
-function trail({ operador }: NotaInteira): Html {
+function trail({ slug }: InMunicipio, { operador, cancelou }: NotaInteira): Html {
   return html`<h2>Histórico</h2>
 ${table(
   'Da emissão até agora',
@@ -143,9 +143,13 @@ ${table(
     ate === undefined ? writtenMoment(em) : html`${writtenMoment(em)}<br>até ${writtenMoment(ate)}`,
     de === null ? '' : ESTADOS[de].nome,
     ESTADOS[para].nome,
-    vezes === 1 ? GATILHOS[gatilho] : `${groupDigits(vezes)} tentativas: ${GATILHOS[gatilho]}`,
+    gatilho === 'cancelamento' && cancelou !== undefined
+      ? link(pathIn(slug, `/evento/${cancelou.evento.id_evento}`), cancelou.evento.descricao_evento)
+      : vezes === 1
+        ? GATILHOS[gatilho]
+        : `${groupDigits(vezes)} tentativas: ${GATILHOS[gatilho]}`,
     mensagem ?? '',
-    quem ?? 'o serviço',
+    quem ?? (gatilho === 'cancelamento' ? cancelou?.quem : undefined) ?? 'o serviço',
   ]),
 )}`;
 }

@@ -1,7 +1,7 @@
 /** The search of notes. */
 
 import { carried, type Field, field, folded, link, notice, table, tokenField } from '../../base/pages/fields.ts';
-import { forRole, type InMunicipio, type PageShown, pathIn, type Row } from '../../base/pages/visit.ts';
+import { type Answer, forRole, type InMunicipio, pathIn, type Row } from '../../base/pages/visit.ts';
 import { tellMoment } from '../../base/world/gather-facts.ts';
 import { mayAs } from '../../base/world/papeis.ts';
 import { groupDecimal, groupDigits } from '../../fiscal/group-digits.ts';
@@ -62,7 +62,7 @@ ${folded('Mais filtros', html`<div class="filtros">${more}</div><p class="botoes
 `;
 }
 
-async function searchPage(call: InMunicipio): Promise<PageShown> {
+async function searchPage(call: InMunicipio): Promise<Answer> {
   const { world, slug, query } = call;
   const busca = readBusca((name) => query.get(name));
   const lugar = Object.fromEntries(CAMPOS_DO_LUGAR.map((name) => [name, query.get(name) ?? undefined]));
@@ -70,6 +70,8 @@ async function searchPage(call: InMunicipio): Promise<PageShown> {
   if ('problems' in found) {
     return { title: 'Notas', here: HERE, status: 422, main: searchForm(busca, found.problems, escolhas) };
   }
+  const [only] = found.notas;
+  if (only !== undefined && found.isNamed) return { goTo: pathIn(slug, `${PATH}/${only.chave_acesso}`) };
   const counted = found.notas.length === 0 ? undefined : await countBusca(world, slug, busca);
   return {
     title: 'Notas',

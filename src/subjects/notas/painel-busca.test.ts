@@ -67,6 +67,13 @@ describe('the pages of a search', () => {
     assert.deepEqual(keysOn(await leitor.open(back)), keysOn(first));
   });
 
+  test('give way to the note itself where its whole key is searched for', async () => {
+    const [nota] = notas as [NotaEmitida];
+    const shown = await leitor.open(`${NOTAS}?q=${nota.chave_acesso}`);
+    assert.equal(shown.path, `${NOTAS}/${nota.chave_acesso}`);
+    assert.match((await leitor.open(`${NOTAS}?q=${nota.chave_acesso.slice(0, 49)}`)).html, /a que veio tem 49/);
+  });
+
   test('are led back to from the page of a note', async () => {
     const second = await leitor.open(addressOf(await leitor.open(NOTAS), 'Página seguinte'));
     const [, toNota] = /href="([^"]*\/notas\/\d[^"]*)"/.exec(second.html)!;

@@ -1,6 +1,6 @@
 /** One matter that waits: its meaning, the person in charge, the remarks of colleagues, and its history. */
 
-import { facts, field, folded, form, link, notice } from '../../base/pages/fields.ts';
+import { facts, field, folded, form, link, notice, table } from '../../base/pages/fields.ts';
 import {
   type Answer,
   byHand,
@@ -17,6 +17,7 @@ import { actsTable } from '../auditoria/trilha.page.ts';
 import { listTrilha } from '../auditoria/trilha.ts';
 import { formTokenOf } from '../contas/entrada.ts';
 import { listUsuarios, type Usuario } from '../contas/usuarios.ts';
+import { nameEstado, writtenMoment } from '../eventos/palavras.page.ts';
 import { actionsOf, HERE, PATH, pathOf, placesOf, takenBy } from './pendencias.page.ts';
 import {
   type AtoNaPendencia,
@@ -24,6 +25,7 @@ import {
   findPendencia,
   isTipo,
   keyInTrail,
+  listAtosNaNota,
   type Pendencia,
   TIPOS_DE_PENDENCIA,
 } from './pendencias.ts';
@@ -38,7 +40,7 @@ async function onePage(call: InMunicipio, refused?: string): Promise<PageShown> 
       title: 'Isto não espera mais',
       here: HERE,
       main: html`<p>Foi resolvido, ou dado por visto. ${link(pathIn(slug, PATH), 'Ver as pendências')}.</p>
-${isTipo(tipo) ? await history(call, { tipo, chave }) : undefined}`,
+${isTipo(tipo) ? html`${await officeActs(call, { tipo, chave })}${await history(call, { tipo, chave })}` : undefined}`,
     };
   }
   const { fazer, senao, nome } = TIPOS_DE_PENDENCIA[tipo];
@@ -55,14 +57,31 @@ ${isTipo(tipo) ? await history(call, { tipo, chave }) : undefined}`,
       ['Se nada for feito', senao],
       ['Quem cuida', takenBy(found)],
     ])}<p class="botoes">${actionsOf(call, found)}${link(pathIn(slug, PATH), 'Voltar às pendências')}</p>
-${await forms(call, found)}${await history(call, found)}`,
+${await officeActs(call, found)}${await forms(call, found)}${await history(call, found)}`,
   };
+}
+
+async function officeActs({ world, slug }: InMunicipio, one: Pick<Pendencia, 'tipo' | 'chave'>): Promise<Inserted> {
+  const atos = await listAtosNaNota(world, slug, one);
+  if (atos.length === 0) return undefined;
+  return html`<h2>O que a prefeitura fez nesta nota</h2>
+${table(
+  'Atos de ofício, do mais novo ao mais antigo',
+  ['Ato', 'Quando', 'Situação', 'O que o ADN disse', 'Por quem'],
+  atos.map(({ evento, quem }) => [
+    link(pathIn(slug, `/evento/${evento.id_evento}`), evento.descricao_evento),
+    writtenMoment(evento.data_hora_evento),
+    nameEstado(evento.status_evento),
+    [evento.codigo_retorno, evento.mensagem_retorno].filter(Boolean).join(': '),
+    quem ?? 'não se guardou',
+  ]),
+)}`;
 }
 
 async function history({ world, slug }: InMunicipio, one: Pick<Pendencia, 'tipo' | 'chave'>): Promise<Html> {
   const trilha = await listTrilha(world, slug, { objeto: 'pendencia', chave: keyInTrail(one) });
   return html`<h2>Anotações e história</h2>
-${actsTable('atos' in trilha ? trilha.atos : [])}`;
+${'atos' in trilha && trilha.atos.length > 0 ? actsTable(trilha.atos) : html`<p>Ninguém anotou nada.</p>\n`}`;
 }
 
 /** The users who may see to a matter. */

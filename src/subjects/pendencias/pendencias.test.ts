@@ -44,12 +44,13 @@ async function authorised(): Promise<NotaEmitida> {
   return nota;
 }
 
-async function deOficio({ chave_acesso }: NotaEmitida, body: object): Promise<void> {
+async function deOficio({ chave_acesso }: NotaEmitida, body: object): Promise<number> {
   const corpo = Buffer.from(JSON.stringify({ cpf_agente_tributario: AGENTE, ...body }));
   const porMao = { quem: 'teste', via: 'comando' } as const;
   const made = await registrarDeOficio(world, TENANT, { chave: chave_acesso, corpo, cnpj: MUNICIPIO_CNPJ, porMao });
   assert.ok('evento' in made, JSON.stringify(made));
   await work.eventos();
+  return made.evento.id_evento;
 }
 
 const counted = async () => store.pendencias.count(TENANT, clock.now);
@@ -94,12 +95,24 @@ describe('what waits', () => {
     await integracao.registered(other, body);
     await work.eventos();
     assert.equal((await counted()).analise_fiscal, 1);
-    await deOficio(other, {
+    const path = linkTo((await operadora.open(LIST)).html, 'analise_fiscal');
+    const id = await deOficio(other, {
       tipo_evento: 'cancelamento_deferido_por_analise_fiscal',
       codigo_motivo: '1',
       descricao_motivo: 'Comprovado que o serviço não foi prestado',
     });
     assert.deepEqual(await counted(), NONE);
+    // The name of the type is that of Anexo II.
+    const act = `<a href="/m/${TENANT}/evento/${id}">Cancelamento de NFS-e Deferido por Análise Fiscal</a>`;
+    const after = (await operadora.open(path)).html;
+    assert.ok(after.includes(act), after);
+    assert.match(after, /<td>teste<\/td>/);
+    const shown = (await operadora.open(`/m/${TENANT}/evento/${id}`)).html;
+    assert.match(shown, /<td>à espera de envio<\/td><td>[^<]*<\/td><td>[^<]*<\/td><td>teste<\/td>/);
+    const history = (await operadora.open(`/m/${TENANT}/notas/${other.chave_acesso}`)).html;
+    assert.ok(history.includes(`<td>${act}</td><td></td><td>teste</td>`), history);
+    const trail = (await operadora.open(`/m/${TENANT}/trilha?objeto=evento&chave=${id}`)).html;
+    assert.match(trail, /Tipo do evento: (?:<ins>)?Cancelamento de NFS-e Deferido por Análise Fiscal/);
   });
 
   test('a rejection by the taker waits until it is annulled', async () => {

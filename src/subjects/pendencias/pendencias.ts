@@ -10,8 +10,10 @@ import { municipioNamed, type RegistryWorld } from '../../base/world/municipios.
 import { needMotivo, type PorMao, type Problem, readMotivo } from '../../base/world/operator.ts';
 import { openTrust } from '../../documents/trust.ts';
 import { AMBIENTES } from '../../fiscal/ambiente.ts';
+import { whyNoChave } from '../../fiscal/chave.ts';
 import { brazilianMoment, DAY_MS } from '../../fiscal/moment.ts';
 import { tipoByCodigo } from '../../fiscal/tipos-evento.ts';
+import { type EventoPublico, eventosOfNota, findRegistrador } from '../eventos/queries.ts';
 import { CONTADAS_MAX, type PendenciaRow, TIPOS_NO_BANCO, type TipoNoBanco } from './pendencias.rows.ts';
 
 /** The kinds that are read from files and tables of the municipality. */
@@ -59,7 +61,7 @@ export const TIPOS_DE_PENDENCIA: Readonly<Record<TipoDePendencia, Tipo>> = {
   },
   nota_retida: {
     nome: 'Notas retidas',
-    fazer: 'Importar a alíquota que falta (nfse aliquotas importar ARQUIVO).',
+    fazer: 'Pedir a quem opera o serviço que importe a alíquota que falta.',
     senao: 'A nota não vai ao ADN até lá; depois segue sozinha.',
   },
   certificado: {
@@ -251,8 +253,40 @@ const FROM_FILES: Readonly<
       return [[emissor, `A lista de "${emissor}" ${proxima < world.now() ? 'venceu' : 'vence'} em ${at}.`]];
     });
   },
-  aliquota: async (world) => (await avisosDeAliquotas(world)).map((oQue) => [oQue.split(' ', 1)[0]!, oQue]),
+  aliquota: async (world) => (await avisosDeAliquotas(world, 'painel')).map((oQue) => [oQue.split(' ', 1)[0]!, oQue]),
 };
+
+// Acts by office on the note of a matter.
+
+/** An event by office, and the person who registered it. */
+export type AtoNaNota = { readonly evento: EventoPublico; readonly quem: string | undefined };
+
+/** Events by office on the note of a matter, the newest first; on the note of an event, those since that event. */
+export async function listAtosNaNota(
+  world: PendenciasWorld,
+  slug: string,
+  { tipo, chave }: Pick<Pendencia, 'tipo' | 'chave'>,
+): Promise<readonly AtoNaNota[]> {
+  const municipio = await municipioNamed(world, slug);
+  if (!isNoBanco(tipo)) return [];
+  const first = EVENTO_ID.test(chave) ? await world.store.eventos.findById(municipio.tenant, chave) : undefined;
+  const nota = first?.chave_acesso ?? chave;
+  if (whyNoChave(nota) !== undefined) return [];
+  const eventos = (await eventosOfNota(world, municipio, nota))?.eventos ?? [];
+  const atos = eventos.filter(
+    ({ codigo_tipo_evento, id_evento }) =>
+      tipoByCodigo(codigo_tipo_evento)!.porOficio && id_evento >= Number(first?.id ?? 0),
+  );
+  return Promise.all(
+    atos.map(async (evento) => ({
+      evento,
+      quem: await findRegistrador(world, municipio.tenant, String(evento.id_evento)),
+    })),
+  );
+}
+
+/** The number of an event, within a bigint. */
+const EVENTO_ID = /^[1-9]\d{0,17}$/;
 
 // Acts on a matter.
 
