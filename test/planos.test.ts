@@ -198,6 +198,7 @@ const WHOLE_KEYS: Readonly<Record<string, string>> = {
   mudancas_ate_pkey: 'tenant',
   tokens_impressao: 'tenant impressao',
   ensaios_pkey: 'tenant',
+  brasoes_pkey: 'tenant',
   // The last import of a registry.
   importacoes_ordem: 'tenant registro',
 };

@@ -22,6 +22,7 @@ import { LAW_FACTS } from '../src/published/site/facts.ts';
 import { ARQUIVOS, ATAQUES } from '../src/published/site/files.ts';
 import { addressOf, PAGES } from '../src/published/site/frame.ts';
 import { LISTA_COMMANDS } from '../src/subjects/cadastros/listas.command.ts';
+import { COLUNAS_DA_NOTA } from '../src/subjects/notas/colunas-da-nota.ts';
 import { nfseHere } from './support/cli.ts';
 import { type Answer, request } from './support/http.ts';
 import { nfse, ROOT } from './support/process.ts';
@@ -235,6 +236,7 @@ describe('what the pages say', () => {
       ...meanings,
       ...cliente,
       ...listas,
+      ...COLUNAS_DA_NOTA.map(({ coluna }) => coluna),
     ].join(' ');
     // Names of the operating system, of XML signatures, of certificates, and of the national interface.
     const foreign = new Set([

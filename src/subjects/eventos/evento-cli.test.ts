@@ -251,7 +251,7 @@ describe('beside a service of the sandbox', () => {
     assert.equal(await statusOf(cancelada!), 'cancelada');
     assert.equal(row(last, 'autor'), MUNICIPIO_CNPJ);
     assert.equal(row(last, 'cpf_agente_tributario'), '***.982.247-**');
-    assert.match(last, /\n {2}\S+ {2}pendente \(registro\)\n {2}\S+ {2}pendente → enviado \(anuncio\)\n/);
+    assert.match(last, /\n {2}\S+ {2}pendente \(registro, por \S+\)\n {2}\S+ {2}pendente → enviado \(anuncio\)\n/);
 
     const { rows } = await pool.query('select distinct codigo_tipo_evento as codigo from eventos');
     const registered = new Set(rows.map(({ codigo }) => codigo));

@@ -33,9 +33,18 @@ type Meses = { readonly visao: Visao; readonly primeiro: number; readonly ultimo
 export type SomaDoMes = Omit<Soma, 'mes' | 'competencia'> & { readonly periodo: number };
 
 const NAMES = ['notas', ...VALORES];
-const SUMMED = NAMES.map((name) => `sum(r.${name}) as ${name}`);
 const SUMS = NAMES.map((name) => `sum(r.${name})::text as ${name}`).join(', ');
 const OWED = "('apurado', 'retido', 'retido_interm')";
+
+/**
+ * The rows of a key `k` in a month ($3). A month of a large municipality has tens of thousands of keys: each is found by the primary key, for
+ * which the months of the other kind come from the sums by regime, which are few.
+ */
+function ofKey(visao: Visao): string {
+  const [column, other] = visao === 'emissao' ? ['mes', 'competencia'] : ['competencia', 'mes'];
+  return `from receita_somas r where r.tenant = $1 and r.por = $2 and r.${column} = $3 and r.chave = k.chave
+    and r.${other} = any (array(select o.${other} from receita_somas o where o.tenant = $1 and o.por = 'regime' and o.${column} = $3))`;
+}
 
 /** `contadaAte`: milliseconds; undefined: all that was placed is counted. `porContar`: months whose count was asked for. */
 export type Contagem = { readonly contadaAte: number | undefined; readonly porContar: readonly number[] };
@@ -60,16 +69,14 @@ export function somaStore(pool: Db) {
       por: Por,
       { visao, mes, max }: { readonly visao: Visao; readonly mes: number; readonly max: number },
     ): Promise<readonly SomaDoMes[]> => {
-      const column = COLUMN[visao];
-      const inMonth = `r.tenant = $1 and r.por = $2 and r.${column} = $3`;
-      // One scan: a month of a large municipality has tens of thousands of providers.
-      const text = `with s as materialized (
-          select r.por, r.${column} as periodo, r.chave, r.classe, ${SUMMED.join(', ')} from receita_somas r where ${inMonth}
-          group by r.por, r.${column}, r.chave, r.classe having sum(r.notas) <> 0
+      const text = `with maiores as materialized (
+          select r.chave from receita_somas r where r.tenant = $1 and r.por = $2 and r.${COLUMN[visao]} = $3
+          group by r.chave having sum(r.notas) <> 0
+          order by coalesce(sum(r.issqn) filter (where r.classe in ${OWED}), 0) desc, sum(r.servicos) desc, r.chave limit ${max}
         )
-        select s.por, s.periodo, s.chave, s.classe, ${NAMES.map((name) => `s.${name}::text`).join(', ')} from s
-        where s.chave = any (array(select s.chave from s group by s.chave
-          order by coalesce(sum(s.issqn) filter (where s.classe in ${OWED}), 0) desc, sum(s.servicos) desc, s.chave limit ${max}))`;
+        select $2 as por, $3::int as periodo, r.* from maiores k cross join lateral (
+          select r.chave, r.classe, ${SUMS} ${ofKey(visao)} group by r.chave, r.classe having sum(r.notas) <> 0
+        ) r`;
       return (await pool.query<Read>(text, [tenant, por, mes])).rows.map(readSoma);
     },
     /** Names under which parties stand on a note of a month, by their documents. */
@@ -79,8 +86,9 @@ export function somaStore(pool: Db) {
       { visao, mes, chaves }: { readonly visao: Visao; readonly mes: number; readonly chaves: readonly string[] },
     ): Promise<ReadonlyMap<string, string>> => {
       const text = `select x.chave, n.nome from (
-          select r.chave, max(r.mes) as mes from receita_somas r
-          where r.tenant = $1 and r.por = $2 and r.${COLUMN[visao]} = $3 and r.chave = any ($4::text[]) group by r.chave
+          select r.chave, r.mes from unnest($4::text[]) k (chave) cross join lateral (
+            select r.chave, max(r.mes) as mes ${ofKey(visao)} group by r.chave
+          ) r
         ) x cross join lateral (
           select n.${por}_razao_social as nome from notas n
           where n.tenant = $1 and n.mes = x.mes and n.${por}_cpf_cnpj = x.chave order by n.data_emissao desc limit 1
