@@ -212,7 +212,7 @@ describe('entering', () => {
     assert.match(wrong.html, /A senha atual não confere/);
     const weak = 'integracao@2026';
     const refused = await pessoa.send('/conta/senha', { atual: SENHA, senha: weak, repetida: weak });
-    assert.match(refused.html, /palavras que aqui se tentam primeiro/);
+    assert.match(refused.html, /dos que se tentam primeiro: palavras como prefeitura/);
     const changed = await pessoa.send('/conta/senha', { atual: SENHA, senha: nova, repetida: nova });
     assert.match(changed.html, /A senha foi trocada/);
     const other = new Pessoa(painel);
