@@ -81,7 +81,7 @@ describe('one event', () => {
     const { id } = await refusedWith('E0840');
     const page = await operadora.open(`/m/integracao/evento/${id}`);
     assert.match(page.html, /<h1>Cancelamento de NFS-e nº 1<\/h1>/);
-    assert.match(page.html, /Recusado pelo ADN\./);
+    assert.match(page.html, /Recusado pelo ADN<\/span>/);
     assert.match(page.html, /E0840/);
     assert.match(page.html, /1: Erro na Emissão/, 'the code of a reason is told in words');
     assert.ok(!page.html.includes(`/evento/${id}/reprocessar`), 'a refusal is final');

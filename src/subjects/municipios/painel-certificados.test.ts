@@ -197,7 +197,7 @@ describe('a certificate beside the one in use', () => {
   test('is kept in files that only the service reads, without its password, and changes nothing yet', async () => {
     const page = await send(pfxOf(renewed, '-legacy', '-certpbe', 'PBE-SHA1-RC2-40', '-keypbe', 'PBE-SHA1-3DES'));
     assert.match(page.html, /foi guardado, ao lado do que está em uso/);
-    assert.match(page.html, /CNPJ 99\.999\.999\/0001-91/);
+    assert.match(page.html, /CNPJ <span class="inteiro">99\.999\.999\/0001-91<\/span>/);
     const moment = brazilianMoment(
       momentIn(BRASILIA, statSync(path.join(certificados, TENANT, idOf(renewed), 'certificado.pem')).mtimeMs),
     );
@@ -260,7 +260,7 @@ describe('a certificate beside the one in use', () => {
   test('is put to use after a second step, and signs from then on, without a restart', async () => {
     await chefe.open(PATH);
     const second = await chefe.send(`${PATH}/${idOf(renewed)}/usar`, { motivo: 'vence' });
-    assert.match(second.html, /<dd>CNPJ 99\.999\.999\/0001-91<\/dd>/);
+    assert.match(second.html, /<dd>CNPJ <span class="inteiro">99\.999\.999\/0001-91<\/span><\/dd>/);
     assert.equal(await signerOf(TENANT), palco.municipio.signer.certificate.fingerprint, 'not yet');
     const other = await chefe.confirm({ motivo: 'outro motivo' });
     assert.match(other.html, /Usar este certificado\?/, 'another reason was not shown');
