@@ -206,7 +206,6 @@ describe('the desk', { skip }, () => {
     await page.open(at('/notas'));
     await page.fill('#campo-q', `https://www.nfse.gov.br/ConsultaPublica/?tpc=1&chave=${chave_acesso}`);
     await page.click('.busca button');
-    await page.click(`main table a[href*="/notas/${chave_acesso}"]`);
     await says(page, 'Cancelamento de NFS-e');
     await says(page, 'cancelada');
     const taker = await browser!.newPage(true);
