@@ -42,10 +42,11 @@ test('each provider of an import has its lines, and one that stayed as it was ha
     'Razão social ou nome|Alfa Ltda|Alfa S.A.',
     'arquivo||troca.csv',
   ]);
-  const told = before.map((line) => line.join(' ')).toSorted();
+  const told = before.map((line) => line.join(' '));
   assert.equal(told.length, 2);
-  assert.match(told[0]!, /^Prestadores importado .*Razão social ou nome\|\|Alfa Ltda/);
-  assert.match(told[1]!, /^Prestadores importado .*Simples Nacional de\|\|01\/01\/2024/);
+  for (const change of ['Razão social ou nome||Alfa Ltda', 'Simples Nacional de||01/01/2024']) {
+    assert.equal(told.filter((line) => line.startsWith('Prestadores importado ') && line.includes(change)).length, 1);
+  }
   assert.equal((await historyOf(B)).length, 1);
   assert.equal((await historyOf(C)).length, 1);
   const text = `select count(*)::int as n from atos where tenant = $1 and objeto = 'prestador'`;

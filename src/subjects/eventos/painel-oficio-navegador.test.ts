@@ -81,7 +81,7 @@ describe('a request of fiscal analysis', { skip }, () => {
       await work.eventos();
       await page.open(at(`/notas/${nota.chave_acesso}`));
       await says(page, 'Cancelamento de NFS-e Deferido por Análise Fiscal nº 1');
-      assert.equal(await page.evaluate(`document.querySelector('main .recado b').innerText`), 'Cancelada');
+      assert.equal(await page.evaluate(`document.querySelector('main .recado .estado').innerText`), 'Cancelada');
       await page.open(at('/pendencias?tipo=analise_fiscal'));
       await says(page, 'Nada deste tipo espera pela prefeitura.');
       assert.deepEqual(page.complaints, []);
