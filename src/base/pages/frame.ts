@@ -37,7 +37,7 @@ ${marca?.brasao === undefined ? html`<link rel="icon" href="data:,">\n` : undefi
 </head>
 <body>
 <a class="salto" href="#conteudo">Ir ao conteúdo</a>
-${isInside ? bar(visitor, slug, marca) : html`<header class="barra"><span class="marca">NFS-e</span> <span class="quem">${help()}</span></header>\n`}${papel === undefined || !isInside ? undefined : menu(slug!, papel, here)}<main id="conteudo" tabindex="-1">
+${isInside ? bar(visitor, slug, marca) : html`<header class="barra"><span class="marca">NFS-e</span> <span class="ao-lado">${help()}</span></header>\n`}${papel === undefined || !isInside ? undefined : menu(slug!, papel, here)}<main id="conteudo" tabindex="-1">
 <h1>${title}</h1>
 ${recado === undefined ? undefined : notice('bom', recado)}${main}
 </main>
@@ -57,7 +57,7 @@ function bar(visitor: Visitor, slug: string | undefined, marca: Marca | undefine
   const others = Object.keys(conta.papeis).filter((one) => one !== slug);
   return html`<header class="barra"><a class="marca" href="/">NFS-e</a> ${marca && markName(marca)}
 ${others.length === 0 ? undefined : html`<a href="/municipios">${slug === undefined ? 'Municípios' : 'Trocar de município'}</a>`}
-<span class="quem">${help()}</span> <span><a href="/conta">${conta.nome}</a></span>
+<span class="ao-lado">${help()}</span> <span class="quem"><a href="/conta">${conta.nome}</a></span>
 <form method="post" action="/sair">${tokenField(formTokenOf(visitor))}<button class="simples">Sair</button></form></header>
 `;
 }

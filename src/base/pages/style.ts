@@ -39,7 +39,7 @@ pre { background: var(--sheet); border: 1px solid var(--line); border-radius: .3
 .barra form { margin: 0; }
 .barra .marca { font-weight: 700; text-decoration: none; color: var(--on-bar, var(--text)); }
 .barra button.simples { color: var(--on-bar, var(--link)); border-color: var(--on-bar, var(--edge)); }
-.barra .quem { margin-left: auto; }
+.barra .ao-lado { margin-left: auto; }
 .menu { border-bottom: 1px solid var(--line); }
 .menu ul { display: flex; flex-wrap: wrap; list-style: none; margin: 0; padding: 0 .5rem; max-width: none; }
 .menu a { display: block; padding: .55rem .75rem .4rem; border-bottom: .25rem solid transparent; text-decoration: none; white-space: nowrap; }
