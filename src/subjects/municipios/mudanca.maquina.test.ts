@@ -225,7 +225,7 @@ describe('a municipality moves to another service', () => {
       .map(({ tablename }) => String(tablename))
       .filter(
         (name) =>
-          !/^(migracoes|meses|contagens|contas$|papeis$|passkeys$|sessoes$|tabelas_al|aliquotas_|codigos_)|_\d{6}$/.test(
+          !/^(migracoes|meses$|contagens|contas$|papeis$|passkeys$|sessoes$|tabelas_al|aliquotas_|codigos_)|_\d{6}$/.test(
             name,
           ),
       );
