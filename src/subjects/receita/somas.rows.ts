@@ -37,8 +37,8 @@ const SUMS = NAMES.map((name) => `sum(r.${name})::text as ${name}`).join(', ');
 const OWED = "('apurado', 'retido', 'retido_interm')";
 
 /**
- * The rows of a key `k` in a month ($3). A month of a large municipality has tens of thousands of keys: each is found by the primary key, for
- * which the months of the other kind come from the sums by regime, which are few.
+ * The rows of a key `k` in a month ($3). The primary key finds each of them: a month has tens of thousands of keys. It needs the months of
+ * the other kind; the sums by regime have them, and are few.
  */
 function ofKey(visao: Visao): string {
   const [column, other] = visao === 'emissao' ? ['mes', 'competencia'] : ['competencia', 'mes'];
