@@ -40,7 +40,10 @@ const OPTIONS = {
     value: 'N',
     help: 'N notas, lidas pela chave, pelos eventos e impressas, com o serviço sozinho num processador',
   },
-  busca: { value: 'N', help: 'quanto se espera por uma página de busca do console, com N notas de um município' },
+  busca: {
+    value: 'N',
+    help: 'quanto se espera por uma busca e por um mês no console, com N notas de um município; e o que a soma de um mês custa a cada nota',
+  },
   mudancas: { value: 'N', help: 'quanto leva quem lê N mudanças de um documento, em linhas, de cursor em cursor' },
   julgar: { help: 'só o julgamento de uma DPS' },
   danfse: { help: 'só a nota impressa' },
