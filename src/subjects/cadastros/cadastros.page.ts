@@ -301,7 +301,7 @@ ${avisos.map((aviso) => notice('aviso', aviso))}${table(
     cClassTrib,
     inicio,
     fim === '' ? 'em diante' : fim,
-    aliquota,
+    aliquota.replace('.', ','),
     ato,
   ]),
   [5],

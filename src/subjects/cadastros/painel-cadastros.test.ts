@@ -312,6 +312,13 @@ describe('in the console', () => {
 
   const FILLED = { documento: A, razao_social: 'Oficina <b>Jorge</b>', inscricao_municipal: '9', autorizado: 'sim' };
 
+  test('the national rates are written as in Portuguese', async () => {
+    const { html } = await leitor.open(at('/aliquotas'));
+    // Lei Complementar 214/2025, art. 346: CBS of 0,9 % in 2026.
+    assert.match(html, />0,90 %</);
+    assert.doesNotMatch(html, />\d+\.\d+ %</);
+  });
+
   test('a line of a list is written, moved in time and taken out', async () => {
     const list = at('/lista/servicos');
     await operadora.open(at('/linha/servicos'));
