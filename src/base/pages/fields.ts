@@ -172,11 +172,16 @@ export function table(
   numeric: readonly number[] = [],
 ): Html {
   const side = (place: number): Inserted => (numeric.includes(place) ? html` class="num"` : undefined);
+  // A telephone shows each row as a card, in which a cell has its heading beside it.
+  const heading = (place: number): Inserted => {
+    const name = head[place];
+    return typeof name === 'string' && name !== '' ? html` data-nome="${name}"` : undefined;
+  };
   return html`<div class="tabela" tabindex="0" role="region" aria-label="${caption}"><table>
 <caption>${caption}</caption>
 <thead><tr>${head.map((cell, place) => html`<th scope="col"${side(place)}>${cell}</th>`)}</tr></thead>
 <tbody>
-${rows.map((cells) => html`<tr>${cells.map((cell, place) => html`<td${side(place)}>${keepIn(cell)}</td>`)}</tr>\n`)}</tbody>
+${rows.map((cells) => html`<tr>${cells.map((cell, place) => html`<td${side(place)}${heading(place)}>${keepIn(cell)}</td>`)}</tr>\n`)}</tbody>
 </table></div>
 `;
 }

@@ -141,11 +141,14 @@ td form .botoes, td form { margin: 0; }
   .menu.dobrado ul { display: grid; grid-template-columns: repeat(auto-fill, minmax(8.5rem, 1fr)); padding: 0 .25rem .5rem; }
 }
 @media (max-width: 32rem) {
-  .empilha table, .empilha tbody, .empilha tr, .empilha td { display: block; }
-  .empilha thead { position: absolute; clip-path: inset(50%); }
-  .empilha tr { border-bottom: 1px solid var(--line); padding: .5rem 0; }
-  .empilha td { border: 0; padding: .05rem 0; overflow-wrap: anywhere; }
-  .empilha td:first-child { font-weight: 600; }
+  .tabela table, .tabela caption, .tabela tbody, .tabela tr, .tabela td { display: block; }
+  .tabela thead { display: block; position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  .tabela tr { border-bottom: 1px solid var(--line); padding: .5rem 0; }
+  .tabela td { border: 0; padding: .05rem 0; overflow-wrap: anywhere; text-align: left; white-space: normal; min-width: 0; }
+  .tabela td:first-child { font-weight: 600; }
+  .tabela td:empty { display: none; }
+  .tabela td code { overflow-wrap: anywhere; }
+  .tabela td:not(:first-child)[data-nome]::before { content: attr(data-nome) ": "; color: var(--quiet); font-weight: 400; }
   main { padding: 1rem 1rem 3rem; }
   .barra { padding-left: 1rem; padding-right: 1rem; }
 }

@@ -25,7 +25,7 @@ beforeEach(async () => {
 async function cellsOf(login: string): Promise<readonly string[]> {
   const { html } = await chefe.open(`/m/${AQUI}/usuarios`);
   const row = new RegExp(`<tr>(?:(?!<tr>)[\\s\\S])*>${login}<[\\s\\S]*?</tr>`).exec(html)?.[0] ?? '';
-  return [...row.matchAll(/<td>([\s\S]*?)<\/td>/g)].map(([, cell]) => cell!.replace(/<[^>]*>/g, ''));
+  return [...row.matchAll(/<td[^>]*>([\s\S]*?)<\/td>/g)].map(([, cell]) => cell!.replace(/<[^>]*>/g, ''));
 }
 
 async function offer(login: string, municipio: string): Promise<string> {

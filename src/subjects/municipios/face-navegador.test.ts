@@ -97,6 +97,10 @@ describe('the face of a municipality', { skip }, () => {
     const pieces = `[...document.querySelectorAll('.inteiro')].map((one) => one.getClientRects().length)`;
     assert.deepEqual(await page.evaluate(pieces), [1]);
     await assertFits(page, 'prestadores');
+    const hidden = `[...document.querySelectorAll('.tabela')].map((one) => one.scrollWidth - one.clientWidth)`;
+    assert.deepEqual(await page.evaluate(hidden), [0], 'each row is a card, of which nothing is beyond the edge');
+    const headings = `[...document.querySelectorAll('tbody tr:first-child td')].map((one) => getComputedStyle(one, '::before').content)`;
+    assert.ok((await page.evaluate<readonly string[]>(headings)).some((one) => one.includes('Nome')));
     const look = `(() => {
       const state = document.querySelector('.estado');
       const { color, backgroundColor, borderTopStyle, borderTopColor } = getComputedStyle(state);

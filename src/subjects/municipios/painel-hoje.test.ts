@@ -75,7 +75,7 @@ test('a day', async (t) => {
     assert.match(html, /<rect/);
     assert.match(html, new RegExp(`${codigo}.*<td[^>]*>3</td>`));
     // Four notes are in the quarter of an hour that has just begun: NOON is its first minute.
-    assert.match(html, /<td>12:00<\/td><td[^>]*>4<\/td>/);
+    assert.match(html, /<td[^>]*>12:00<\/td><td[^>]*>4<\/td>/);
   });
 
   await t.test('keeps of another municipality nothing', async () => {

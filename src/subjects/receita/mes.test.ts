@@ -361,7 +361,9 @@ describe('in the console', () => {
       for (const [, href, count] of links) {
         const list = await leitor.open(href!.replaceAll('&amp;', '&'));
         assert.match(list.html, new RegExp(`>${count} notas?, R\\$`), href!);
-        const [, servicos] = html.split(`href="${href}">${count}</a></td><td class="num"><a href="${href}">`);
+        const [, servicos] = html.split(
+          `href="${href}">${count}</a></td><td class="num" data-nome="Serviços (R$)"><a href="${href}">`,
+        );
         // The price of these notes stands beside their number.
         if (servicos !== undefined) assert.ok(list.html.includes(`R$ ${servicos.split('<')[0]} em serviços`), href!);
       }
