@@ -71,7 +71,7 @@ export function somaStore(pool: Db) {
     ): Promise<readonly SomaDoMes[]> => {
       const text = `with maiores as materialized (
           select r.chave from receita_somas r where r.tenant = $1 and r.por = $2 and r.${COLUMN[visao]} = $3
-          group by r.chave having sum(r.notas) <> 0
+          group by r.chave having bool_or(r.notas <> 0)
           order by coalesce(sum(r.issqn) filter (where r.classe in ${OWED}), 0) desc, sum(r.servicos) desc, r.chave limit ${max}
         )
         select $2 as por, $3::int as periodo, r.* from maiores k cross join lateral (
