@@ -21,6 +21,7 @@ import type { Fault } from '../../fiscal/fault.ts';
 import { eventoId } from '../../fiscal/layout/evento.ts';
 import { type SimpleType, T } from '../../fiscal/layout/simple-types.ts';
 import { type CampoEvento, type TipoEvento, tipoBySlug } from '../../fiscal/tipos-evento.ts';
+import { upperFirst } from '../../fiscal/words.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
 import { confirmForm, findChanged, goesBack, namePessoa, readSealed, tellChanged } from '../contas/confirmacao.page.ts';
 import { keepCpfAgente } from '../contas/conta-propria.ts';
@@ -226,7 +227,7 @@ function withoutName({ nome, tipo }: CampoEvento, mensagem: string): string {
   const named = mensagem.startsWith(`${nome} `) ? mensagem.slice(nome.length + 1) : mensagem;
   // This form takes the punctuation that the layout refuses.
   const rest = PUNCTUATED.has(tipo) ? named.replace(', sem pontuação', '') : named;
-  return `${rest.charAt(0).toUpperCase()}${rest.slice(1)}`;
+  return upperFirst(rest);
 }
 
 /** A choice among several options has no default. */
@@ -278,29 +279,45 @@ async function act(call: InMunicipio): Promise<Answer> {
   const tipo = tipoOfOffice(sent.text('tipo'));
   if (tipo === undefined) return choosePage(slug, chave, 'Escolha o que registrar.');
   const content = readContent(call, tipo, chave);
-  const again = (wrong?: Wrong) => fieldsPage(call, chave, tipo, (nome) => content[nome] ?? '', wrong);
-  if (goesBack(call)) return again();
-  const action = pathIn(slug, OFICIO_PATH);
+  if (goesBack(call)) return fieldsPage(call, chave, tipo, (nome) => content[nome] ?? '');
+  const vez = readSealed(call, pathIn(slug, OFICIO_PATH), content);
+  const impressao = hash('sha256', `confirmação\n${vez}`, 'buffer');
+  const answer = await judgeAct(call, { chave, tipo, content, impressao: vez === undefined ? undefined : impressao });
+  // The second click of a double one finds the event of the first click.
+  const first = vez === undefined || 'goTo' in answer ? undefined : await findRegistrado(world, slug, impressao);
+  return first === undefined ? answer : registered(slug, first);
+}
+
+/** `impressao`: of a second step that was shown with this content; undefined: none was. */
+type Asked = {
+  readonly chave: string;
+  readonly tipo: TipoEvento;
+  readonly content: Readonly<Record<string, string>>;
+  readonly impressao: Buffer | undefined;
+};
+
+/** Registers a confirmed act; otherwise the page that asks for its confirmation, or tells what is wrong. */
+async function judgeAct(call: InMunicipio, { chave, tipo, content, impressao }: Asked): Promise<Answer> {
+  const { world, slug } = call;
+  const again = (wrong: Wrong) => fieldsPage(call, chave, tipo, (nome) => content[nome] ?? '', wrong);
   const pedido = readPedidoEscrito(call, tipo, content);
-  const vez = readSealed(call, action, content);
-  const request = {
-    impressao: hash('sha256', `confirmação\n${vez}`, 'buffer'),
-    ...{ rota: OFICIO_PATH, corpo: hash('sha256', pedido.corpo, 'buffer'), criado_em: world.now() },
-  };
-  // The second click of a double one finds the event of the first.
-  const before = vez === undefined ? undefined : await findRegistrado(world, slug, request.impressao);
-  if (before !== undefined) return registered(slug, before);
   const foreseen = await foreseeDeOficio(world, slug, pedido);
   if ('problem' in foreseen) return again({ problems: {}, others: [foreseen.problem], asksCnpj: true });
   if ('faults' in foreseen) return again(sortFaults(tipo, foreseen.faults, content[CNPJ] !== ''));
   const nota = await showNotaLida(world, slug, chave);
   if ('problem' in nota) return choosePage(slug, chave, nota.problem);
   const changed = findChanged(call, stateOfNota(nota));
-  if (vez === undefined || changed.length > 0) {
+  if (impressao === undefined || changed.length > 0) {
     const main = html`${tellChanged(changed)}${confirmation(call, tipo, content, nota, foreseen)}`;
     const status = changed.length === 0 ? {} : { status: 409 };
     return { title: `${describeDeOficio(tipo).nome}?`, here: HERE, ...status, main };
   }
+  const request = {
+    impressao,
+    rota: OFICIO_PATH,
+    corpo: hash('sha256', pedido.corpo, 'buffer'),
+    criado_em: world.now(),
+  };
   const confirmado = { request, eventosVistos: nota.eventos.length };
   const made = await registrarDeOficio(world, slug, { ...pedido, confirmado });
   if ('problem' in made) return again({ problems: {}, others: [made.problem], asksCnpj: true });

@@ -247,11 +247,15 @@ describe('the second step', () => {
   test('a double click registers one event, and both clicks see it', async () => {
     const nota = await authorised();
     await blocking(nota);
-    const again = Object.assign(Object.create(Object.getPrototypeOf(olga)), olga) as Pessoa;
+    const copy = () => Object.assign(Object.create(Object.getPrototypeOf(olga)), olga) as Pessoa;
+    const [again, late] = [copy(), copy()];
     const [one, other] = await Promise.all([olga.confirm(), again.confirm()]);
     assert.equal((await eventosOf(nota)).length, 1);
     assert.match(one.path, /\/evento\/\d+$/);
     assert.equal(other.path, one.path);
+    // The note has changed since, by the event itself.
+    assert.equal((await late.confirm()).path, one.path);
+    assert.equal((await eventosOf(nota)).length, 1);
   });
 
   test('a note that changed meanwhile is shown again, and nothing is done', async () => {
