@@ -1,6 +1,6 @@
 /**
- * The process that makes an image anew: it decodes the standard input, shrinks it, and writes a PNG of the pixels alone to the standard
- * output. It ends with 1 if the input is no image.
+ * The process decodes an image from its standard input and shrinks it. It writes the pixels as a PNG to its standard output. It ends with
+ * 1 if the input is no image.
  */
 import { buffer } from 'node:stream/consumers';
 import jpeg from 'jpeg-js';

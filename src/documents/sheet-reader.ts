@@ -1,5 +1,5 @@
 /**
- * The thread that writes the first sheet of a spreadsheet as CSV, each row in the line of its number. Its arguments are the paths of both.
+ * The thread writes the first sheet of a spreadsheet as CSV. A row stands in the line of its number. Arguments: the spreadsheet, the CSV.
  * It ends with 1 if the file is no spreadsheet.
  */
 import { readFileSync, writeFileSync } from 'node:fs';

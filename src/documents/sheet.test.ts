@@ -13,8 +13,8 @@ const TABLES = 8;
 const [FREE, END, TABLE] = [-1, -2, -3];
 
 /**
- * An old spreadsheet (MS-CFB, version 4) of 32 MB, with chains of 62 GB. Each sector of the first half begins one, and all share the second
- * half.
+ * An old spreadsheet (MS-CFB, version 4) of 32 MB, whose chains of sectors are 62 GB long together. The sectors of its first half begin
+ * them, and all chains go on through the second half.
  */
 function makeChains(): Buffer {
   const file = Buffer.alloc(SECTOR * (1 + SECTORS + TABLES));

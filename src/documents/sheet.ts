@@ -2,20 +2,18 @@
  * Rewrites the first sheet of a spreadsheet (`.xlsx`, `.ods`, `.xls`) as CSV, which the importers read. An archive is measured before it is
  * opened: a small file may unpack to gigabytes. The reader is a process of its own, which a hostile file may exhaust without harm.
  */
-import { execFile } from 'node:child_process';
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { fileURLToPath } from 'node:url';
 import { fromBufferPromise } from 'yauzl';
+import { makeRunner } from './run-apart.ts';
 import { isArchive } from './sheet-mark.ts';
 
 const FILE_MAX_BYTES = 32 * 1024 * 1024;
 /** The greatest size of the unpacked parts together. */
 const UNPACKED_MAX_BYTES = 256 * 1024 * 1024;
-const HEAP_MAX_MB = 768;
-const PROCESS_MAX_MS = 60_000;
+const runSheet = makeRunner({ script: 'sheet-process.ts', maxMs: 60_000, heapMaxMb: 768, answerMaxBytes: 1024 * 1024 });
 
 /** Writes the first sheet to `csv`. Throws an Error in Portuguese that names the file. */
 export async function writeSheetAsCsv(file: string, csv: string): Promise<void> {
@@ -59,17 +57,14 @@ async function measureArchive(content: Buffer): Promise<string | undefined> {
   }
 }
 
-const READER = fileURLToPath(new URL('./sheet-process.ts', import.meta.url));
+const PROBLEMS = {
+  ended: undefined,
+  refused: BROKEN,
+  killed: TOO_BIG,
+  crowded: 'não pôde ser lido agora: outras planilhas estão sendo lidas. Tente de novo em um minuto.',
+} as const;
 
-/** Runs the reader; the reason why it wrote nothing, or undefined. It is given no variable of this process. */
-function runReader(file: string, csv: string): Promise<string | undefined> {
-  const options = { timeout: PROCESS_MAX_MS, killSignal: 'SIGKILL', env: {} } as const;
-  const words = [`--max-old-space-size=${HEAP_MAX_MB}`, READER, file, csv];
-  return new Promise((resolve) => {
-    execFile(process.execPath, words, options, (error) => {
-      // A code of its own is its verdict; a death is that of a process without memory or time.
-      if (error === null) resolve(undefined);
-      else resolve(typeof error.code === 'number' && error.signal == null ? BROKEN : TOO_BIG);
-    });
-  });
+/** Runs the reader; the reason why it wrote nothing, or undefined. */
+async function runReader(file: string, csv: string): Promise<string | undefined> {
+  return PROBLEMS[(await runSheet('', [file, csv])).how];
 }

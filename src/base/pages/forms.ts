@@ -20,7 +20,7 @@ export function cleanText(text: string): string {
   return text.replaceAll('\0', '').toWellFormed();
 }
 
-/** Parts of a form with files; the largest of ours has ten. Each costs the reader a moment, and a body has room for millions (D-854). */
+/** The most parts of a form with files; the largest form has ten. A body has room for millions, and each takes time (D-854). */
 const PARTS_MAX = 100;
 /** The content type as browsers write it: the reader and this count find the same boundary. */
 const BOUNDARY = /^multipart\/form-data;\s*boundary=([\w'()+./:=?-]{1,70})$/i;

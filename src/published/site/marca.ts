@@ -1,4 +1,4 @@
-/** The mark of a municipality above its pages: name, arms, and the colour of the bar with a text that can be read on it. */
+/** The bar of a municipality's pages: its name, its arms, and its colour, on which the text stays legible. */
 import { chooseText } from '../../fiscal/cor.ts';
 import { digestOf, type Html, html } from './page-shell.ts';
 
