@@ -6,8 +6,9 @@
  * a changed contract shows as a small diff. The description of each field states the parts of JSON Schema that types
  * cannot express (patterns, limits, conditions).
  */
+
 import { DESCRIBED_DOOR } from '../src/doors/rest/described-door.ts';
-import { capitalise } from '../src/published/markdown.ts';
+import { upperFirst } from '../src/fiscal/words.ts';
 import { describeApi } from '../src/published/openapi/openapi.ts';
 import { GROUPS, UNION_NAMES } from './cliente-grupos.ts';
 
@@ -220,7 +221,7 @@ function nameUnions(places: ReadonlyMap<string, Place>): Unions {
   for (const { schema } of places.values()) {
     for (const [campo, { enum: values }] of Object.entries(schema.properties!)) {
       if (values === undefined || values.map(literal).join(' | ').length <= INLINE_MAX) continue;
-      const name = UNION_NAMES[campo] ?? campo.split('_').map(capitalise).join('');
+      const name = UNION_NAMES[campo] ?? campo.split('_').map(upperFirst).join('');
       unions.set(listKey(values), name);
     }
   }

@@ -2,6 +2,7 @@
  * A fault is one rule broken at one place; a refusal is our negative answer, with all the faults of one step. The names of the fields are
  * the published ones (D-03), so that an answer is the fault itself.
  */
+import { upperFirst } from './words.ts';
 export type Fault = {
   readonly codigo: string;
   /** Absolute path by local names, `/DPS/infDPS/toma/CPF`; a repeated element carries `[n]` from 1. */
@@ -35,7 +36,7 @@ export type FaultKind = 'signature_misplaced' | 'cancelamento_em_andamento';
 
 /** The finding and its remedy: the message has both. */
 export function describeFault(found: string, change: string): Required<Pick<Fault, 'mensagem' | 'change'>> {
-  return { mensagem: `${found} ${change}`, change: change.charAt(0).toUpperCase() + change.slice(1) };
+  return { mensagem: `${found} ${change}`, change: upperFirst(change) };
 }
 
 /** The error, with its remedy if known. */

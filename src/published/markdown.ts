@@ -41,10 +41,6 @@ export function shorten(text: string, charsMax: number): string {
   return text.length <= charsMax ? text : `${text.slice(0, charsMax).trimEnd()}…`;
 }
 
-export function capitalise(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
-
 /** A path in readable form: `/nfse/{chave_acesso}` for `/nfse/:chave_acesso`. */
 export function writeBraces(path: string): string {
   return path.replace(/:(\w+)/g, '{$1}');

@@ -1,5 +1,7 @@
 /** The parts of forms and pages of the console. */
+
 import { BRASILIA, brazilianMoment, momentIn } from '../../fiscal/moment.ts';
+import { upperFirst } from '../../fiscal/words.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
 import { pathIn } from './visit.ts';
 
@@ -146,7 +148,7 @@ export function mark({ nome, tom }: Estado): Html {
 
 /** A state at the head of its page, where its word begins a sentence. */
 export function markOpening({ nome, tom }: Estado): Html {
-  return mark({ nome: `${nome.charAt(0).toUpperCase()}${nome.slice(1)}`, tom });
+  return mark({ nome: upperFirst(nome), tom });
 }
 
 const DOCUMENTO = /([\dA-Z*]{2}\.[\dA-Z*]{3}\.[\dA-Z*]{3}\/[\dA-Z*]{4}-\d\d|[\d*]{3}\.[\d*]{3}\.[\d*]{3}-[\d*]{2})/;

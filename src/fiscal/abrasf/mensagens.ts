@@ -5,10 +5,12 @@
  * as `0310`, because the model has room for four characters. Its own codes run from E1 to E161. E802 is sent as `E802`. The two families
  * are thus never mixed (D-162). No message contains a name of the DPS or of the REST door (`palavras.ts`).
  */
+
 import { errorOf } from '../errors.ts';
 import type { Fault } from '../fault.ts';
 import { INF_DPS } from '../layout/dps.ts';
 import { elementsOf, type Item } from '../layout/vocabulary.ts';
+import { upperFirst } from '../words.ts';
 import { CORRECOES, DITOS, type Dito } from './ditos.ts';
 import type { Divergencia } from './divergencias.ts';
 import type { Impedimento } from './impedimentos.ts';
@@ -396,7 +398,7 @@ function splitSentence(text: string): { readonly first: string; readonly rest: s
   if (end > TEXT_MAX / 3) return { first: text.slice(0, end + 1), rest: text.slice(end + 2) };
   // The text before a colon is a sentence without the text after it.
   const colon = text.lastIndexOf(': ', TEXT_MAX - 1);
-  if (colon > TEXT_MAX / 3) return { first: `${text.slice(0, colon)}.`, rest: capitalize(text.slice(colon + 2)) };
+  if (colon > TEXT_MAX / 3) return { first: `${text.slice(0, colon)}.`, rest: upperFirst(text.slice(colon + 2)) };
   const room = roomFor(text);
   return { first: `${text.slice(0, room)}…`, rest: text.slice(room).trimStart() };
 }
@@ -410,10 +412,6 @@ export function clipText(text: string): string {
 function roomFor(text: string): number {
   const end = text.lastIndexOf(' ', TEXT_MAX - 1);
   return end > TEXT_MAX / 3 ? end : TEXT_MAX - 1;
-}
-
-function capitalize(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
 /** The cut is never in the middle of a word, and at the end of a sentence if possible. */

@@ -5,6 +5,7 @@
  * `anywhere` may stand at any place. The schema accepts it before and after its neighbour only, to stay deterministic and short. Rules
  * between fields are not part of a schema.
  */
+
 import { DPS_NAMESPACE, DPS_VERSAO } from '../../fiscal/layout/dps.ts';
 import { EVENTO } from '../../fiscal/layout/evento.ts';
 import { LAYOUTS } from '../../fiscal/layout/layouts.ts';
@@ -18,7 +19,7 @@ import {
   isRequiredOfSender,
   type Leaf,
 } from '../../fiscal/layout/vocabulary.ts';
-import { capitalise } from '../markdown.ts';
+import { upperFirst } from '../../fiscal/words.ts';
 
 /** The author of the documents that the schema describes. */
 export type Side = 'sender' | 'national';
@@ -161,7 +162,7 @@ function contentLines({ items }: Group, path: readonly string[], named: Named): 
 /** The name of a type: as many last names of the path as make it unique. */
 function freeName(path: readonly string[], named: Named): string {
   for (let steps = 1; steps <= path.length; steps += 1) {
-    const name = `TC${path.slice(-steps).map(capitalise).join('')}`;
+    const name = `TC${path.slice(-steps).map(upperFirst).join('')}`;
     if (!named.complex.some((type) => type.name === name)) return name;
   }
   throw new RangeError(`Two groups at ${path.join('/')}`);

@@ -6,15 +6,16 @@
  * once it has one, and a code has the accepted spellings. Check digits, other notations of an amount and conditions of the law are outside
  * the schemas.
  */
+
 import { formatDecimal } from '../../fiscal/decimal.ts';
 import type { Campo, Item } from '../../fiscal/layout/corpo.ts';
 import { HOSTS, type Host, joinCampo, NAMES } from '../../fiscal/layout/plan-corpo.ts';
 import { type SimpleType, T } from '../../fiscal/layout/simple-types.ts';
 import { isRequiredOfSender, type Leaf } from '../../fiscal/layout/vocabulary.ts';
 import { type CampoEvento, TIPOS_EVENTO, type TipoEvento } from '../../fiscal/tipos-evento.ts';
+import { upperFirst } from '../../fiscal/words.ts';
 import { contentOf, meaningsOf, type Step, stepsBelow } from '../layout/elements.ts';
 import { patternOf, shortSpellings } from '../layout/xsd.ts';
-import { capitalise } from '../markdown.ts';
 import type { Json } from './described.ts';
 import { conditionsOf, sentSchema } from './json-conditions.ts';
 
@@ -58,7 +59,7 @@ export function corpoSchemas(ref: RefTo): Schemas {
 
 function objectName(campo: string, taken: Schemas): string {
   const words = campo.replaceAll('[]', '').split(/[._]/);
-  const name = OBJECT_NAMES[campo] ?? words.map(capitalise).join('');
+  const name = OBJECT_NAMES[campo] ?? words.map(upperFirst).join('');
   return name in taken ? `${name}2` : name;
 }
 
@@ -177,7 +178,7 @@ function aboutText({ doc, type }: Leaf): readonly string[] {
 
 function expectedText({ expected, options, values }: SimpleType): string {
   // The schema lists the values of an enumeration already.
-  return options === undefined || options !== values?.join(', ') ? capitalise(expected) : '';
+  return options === undefined || options !== values?.join(', ') ? upperFirst(expected) : '';
 }
 
 function meaningText(leaf: Leaf, parent: string): string {
@@ -242,7 +243,7 @@ export function eventoSchemas(ref: RefTo): Schemas {
 }
 
 function eventoName({ slug }: TipoEvento): string {
-  return `Evento${slug.split('_').map(capitalise).join('')}`;
+  return `Evento${slug.split('_').map(upperFirst).join('')}`;
 }
 
 function tipoSchema({ slug, codigo, descricao, autor, campos }: TipoEvento): Json {

@@ -53,6 +53,7 @@ import { ME_EPP_COMPETENCIA_MIN, ME_EPP_FONTE, MEI_COMPETENCIA_MAX } from '../..
 import { PISCOFINS_TOLERANCE } from '../../fiscal/rules/trib-fed.ts';
 import { SIMULAR_HEADER, VALORES_MAGICOS } from '../../fiscal/simular.ts';
 import { type AutorEvento, exemploDe, TIPOS_EVENTO, type TipoEvento } from '../../fiscal/tipos-evento.ts';
+import { upperFirst } from '../../fiscal/words.ts';
 import { AVISO_GUARDA_DIAS } from '../../subjects/avisos/tempos.ts';
 import { SEGREDO_ANTERIOR_HORAS } from '../../subjects/avisos/webhooks.ts';
 import { OPERACOES } from '../../subjects/lotes/porto.ts';
@@ -61,7 +62,7 @@ import { NOTAS_MAX } from '../../subjects/lotes/porto-consultas.ts';
 import { DIFERENCAS } from '../api-nacional.ts';
 import { elementAt } from '../layout/elements.ts';
 import { layoutMarkdown } from '../layout/markdown.ts';
-import { capitalise, code, fenceCode, joinItems, nameTable, table } from '../markdown.ts';
+import { code, fenceCode, joinItems, nameTable, table } from '../markdown.ts';
 import { projectText } from '../project-text.ts';
 import { soapMarkdown } from '../soap.ts';
 import { ACOES } from '../states.ts';
@@ -210,7 +211,7 @@ export const LAW_FACTS: Facts = {
   'tabela-cronograma': () =>
     table(
       ['De quem é a nota, e de que serviço', 'Exigido a partir da competência'],
-      CRONOGRAMA.map(({ descricao, desde }) => [capitalise(descricao), brazilianDate(desde)]),
+      CRONOGRAMA.map(({ descricao, desde }) => [upperFirst(descricao), brazilianDate(desde)]),
     ),
   'avisos-tentar': () => `${AVISO_GUARDA_DIAS.tentar} dias`,
   'avisos-segredo-anterior': () => `${SEGREDO_ANTERIOR_HORAS} horas`,

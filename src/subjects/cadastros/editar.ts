@@ -9,6 +9,7 @@ import { needOpen } from '../../base/world/fechado.ts';
 import { municipioNamed, type RegistryWorld } from '../../base/world/municipios.ts';
 import type { PorMao, Problem } from '../../base/world/operator.ts';
 import { bareDocumento } from '../../fiscal/chave.ts';
+import { upperFirst } from '../../fiscal/words.ts';
 import { foreseeNotas, type Mudado } from './consequencias.ts';
 import { describeRecusada, lineOf, type Reading } from './import-csv.ts';
 import type { Perguntas } from './prestadores.ts';
@@ -237,7 +238,7 @@ function readLines(
 ): { readonly rows: readonly unknown[] } | ProblemasDaLinha {
   const problems: Record<string, string> = {};
   const onProblem = (column: string, problem: string): void => {
-    problems[column] ??= `${problem.charAt(0).toUpperCase()}${problem.slice(1)}.`;
+    problems[column] ??= `${upperFirst(problem)}.`;
   };
   const rows = lines.map((cells, place) => reading.read(lineOf(place + 1, (column) => cells[column], onProblem)));
   return Object.keys(problems).length > 0 ? { problems } : { rows };

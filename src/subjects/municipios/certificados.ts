@@ -2,6 +2,7 @@
  * Certificates of the municipality by the console: sent, tried, put to use and deleted. A new one lies beside the one in use until it is put
  * to use; the paths of both are settings, so the service changes over in seconds (D-833).
  */
+
 import { municipalMoment } from '../../base/world/gather-facts.ts';
 import { type CertificadoShown, inspectAdn, nameCertificado, nameHolder } from '../../base/world/municipio-files.ts';
 import {
@@ -19,6 +20,7 @@ import { openPfxApart } from '../../documents/pfx-apart.ts';
 import { AMBIENTES } from '../../fiscal/ambiente.ts';
 import { brazilianMoment, formatDayInBrazil } from '../../fiscal/moment.ts';
 import type { AcessoAdn, Municipio } from '../../fiscal/settings.ts';
+import { upperFirst } from '../../fiscal/words.ts';
 import {
   type Arquivos,
   arquivosOf,
@@ -154,7 +156,7 @@ export async function receiveCertificado(
     return { problem: `Há ${GUARDADOS_MAX} certificados guardados. Apague antes os que não usa.` };
   }
   const opened = await openPfxApart(pfx, senha);
-  if ('problem' in opened) return { problem: sentenceOf(opened.problem) };
+  if ('problem' in opened) return { problem: upperFirst(opened.problem) };
   const [certificate] = certificatesOfPem(opened.certificado);
   if (certificate === undefined) return { problem: 'O arquivo não traz certificado.' };
   const { fim, fingerprint, emissor } = certificate;
@@ -179,10 +181,6 @@ const GUARDADOS_MAX = 20;
 
 const IS_PEM =
   'O arquivo é um PEM, e aqui se envia o .pfx ou .p12, que traz o certificado e a chave sob senha. Exporte-o assim, ou peça a quem opera o serviço.';
-
-function sentenceOf(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
-}
 
 /** Signs a probe and connects to the ADN by a certificate that was sent; nothing is transmitted. */
 export async function testCertificado(
