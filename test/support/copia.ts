@@ -149,11 +149,12 @@ export function emissionAt(address: () => string, from = 0): Emissao {
   };
 }
 
-/** Waits until every issued note is decided and reported. */
+/** Waits until every issued note is decided, reported and in the sums of its month. */
 export async function untilSettled(client: Client): Promise<void> {
   await until(async () => {
     const { rows } = await client.query<{ n: string }>(
-      'select (select count(*) from fila) + (select count(*) from mudancas_novas) as n',
+      `select (select count(*) from fila) + (select count(*) from mudancas_novas) + (select count(*) from receita_novas)
+        + (select count(*) from receita_meses where pedida is distinct from contada) as n`,
     );
     return rows[0]!.n === '0' || undefined;
   }, 'nothing is under way');
