@@ -8,13 +8,12 @@ import { run } from '../scripts/stage.ts';
 import { citusVersion, nameNo } from '../src/base/pg/distributed.ts';
 import { openPool } from '../src/base/pg/open.ts';
 import { listNos } from '../src/subjects/citus/nos.rows.ts';
-import { type ComparisonOptions, comparePlaces, compareRows, OWN, type Pair, placesOf, tableOf } from './comparar.ts';
+import { type ComparisonOptions, comparePlaces, OWN, type Pair, placesOf, tablesOfLoads } from './comparar.ts';
 import { postmasterOf } from './cpu.ts';
 import { describeConditions, printTables } from './report.ts';
 import { openScene, type Place, preparePlace, TENANTS_MAX } from './scene.ts';
 
 export type DatabasesOptions = Omit<ComparisonOptions, 'ref' | 'saves' | 'traced'> & {
-  readonly connections: number;
   readonly url: string;
   /** The other database; undefined: the embedded one. */
   readonly besides: string | undefined;
@@ -25,7 +24,7 @@ export type DatabasesOptions = Omit<ComparisonOptions, 'ref' | 'saves' | 'traced
 const FRAGMENTOS = 32;
 
 export async function benchDatabases(dataDir: string, options: DatabasesOptions): Promise<void> {
-  const { url, besides, tenants, providers, connections } = options;
+  const { url, besides, tenants, providers } = options;
   if (tenants > TENANTS_MAX) throw new Error(`--emissores vai até ${TENANTS_MAX}.`);
   const urls: Pair<string | undefined> = [url, besides];
   const made: Made[] = [];
@@ -39,9 +38,9 @@ export async function benchDatabases(dataDir: string, options: DatabasesOptions)
       await preparePlace(places[which]!, scene);
     }
     const [own, other] = places as [Place, Place];
-    const { windows, foreign } = await comparePlaces(scene, [own, other], { ...options, closed: connections });
-    const title = `CPU por nota de ${tenants} municípios, ${connections} clientes: ${nameOf(url)}, ao lado de ${nameOf(besides)}`;
-    printTables([tableOf(compareRows(windows), title, ['este', 'outro'])], describeConditions(options, foreign));
+    const { windows, foreign } = await comparePlaces(scene, [own, other], options);
+    const beside = `${tenants} municípios: ${nameOf(url)}, ao lado de ${nameOf(besides)}`;
+    printTables(tablesOfLoads(windows, beside, ['este', 'outro']), describeConditions(options, foreign));
   } finally {
     await scene.end();
     for (const { drop } of made) await drop();

@@ -5,7 +5,17 @@
 import { openEmbedded } from '../src/base/pg/embedded.ts';
 import { openPool } from '../src/base/pg/open.ts';
 import { createStore, type Store } from '../src/wiring/store.ts';
-import { comparePlaces, compareRows, look, OWN, type Pair, placesOf, tableOf, type WindowOptions } from './comparar.ts';
+import {
+  comparePlaces,
+  look,
+  OWN,
+  type Pair,
+  placesOf,
+  rowsOfLoads,
+  tableOf,
+  tablesOfLoads,
+  type WindowOptions,
+} from './comparar.ts';
 import {
   type Fill,
   fillPlace,
@@ -156,12 +166,18 @@ export async function measureFull(
   const { windows, foreign } = await comparePlaces(scene, places, options, (sides) =>
     measureFurther(scene, sides, samples, options, asked),
   );
-  const rows = [...compareRows(windows), ...rowsOfQuestions(asked)];
-  const title = `Com ${total.toLocaleString('pt-BR')} notas de ${tenants === 1 ? 'um município' : `${tenants.toLocaleString('pt-BR')} municípios`}, ao lado de um banco quase vazio`;
+  const questions = rowsOfQuestions(asked);
+  const title = `com ${total.toLocaleString('pt-BR')} notas de ${tenants === 1 ? 'um município' : `${tenants.toLocaleString('pt-BR')} municípios`}, ao lado de um banco quase vazio`;
   const conditions = describeConditions(options, foreign);
-  const tables = [tableOf(rows, title, ['cheio', 'vazio']), tableOfSizes(sizes, total)];
+  const names = ['cheio', 'vazio'] as const;
+  const tables = [
+    ...tablesOfLoads(windows, title, names),
+    tableOf(questions, `Perguntas, ${title}`, names),
+    tableOfSizes(sizes, total),
+  ];
   printTables(tables, conditions);
-  if (saves) saveComparison(tenants === 1 ? 'cheio' : 'cheio-municipios', rows, tables, conditions);
+  const rows = [...rowsOfLoads(windows), ...questions];
+  if (saves) saveComparison(tenants === 1 ? 'cheio' : 'cheio-municipios', title, rows, tables, conditions);
 }
 
 /** Windows of each query and of a backlog, added to those of earlier starts. */

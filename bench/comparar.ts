@@ -1,7 +1,6 @@
 /**
  * `npm run bench -- --comparar REF`: the service of another commit beside this one, in the same seconds: two databases,
- * two generators, one ADN simulator. Both get the same load, at a rate below the limit of either. Each window is
- * counted when its last note is authorised. Both do the same work under the same disturbances: the ratio of their CPU
+ * two generators, one ADN simulator. Both get the same loads. Each window is counted when its last note is authorised. Both do the same work under the same disturbances: the ratio of their CPU
  * time shows a change's value.
  */
 import path from 'node:path';
@@ -9,6 +8,7 @@ import { ROOT, type Tree } from '../scripts/stage.ts';
 import { startCollector } from './coletor.ts';
 import { checkOut, git, nameOfCommit } from './commit.ts';
 import { type CpuTimes, cpuTimesOf, foreignShare, HAS_THREADS, machineTimes } from './cpu.ts';
+import { commandOf, LOAD_NAMES, type LoadName, type LoadOptions, titleOfLoad } from './loads.ts';
 import { compareWindows, costOf, rowsHere, titleOf, type Window } from './ratios.ts';
 import { type ComparedRow, describeConditions, printTables, saveComparison, type Table } from './report.ts';
 import {
@@ -21,21 +21,15 @@ import {
   runLoads,
   type Scene,
   type Side,
+  waitQuiet,
 } from './scene.ts';
 
-export type WindowOptions = {
+export type WindowOptions = LoadOptions & {
   /** The commit of this tree, at the beginning of the measure. */
   readonly commit: string;
   /** Starts of the services, each with its windows: chance effects of a start, in memory and in V8, are drawn anew. */
   readonly starts: number;
   readonly windows: number;
-  /** Notes of each service in each window. */
-  readonly notes: number;
-  /** Notes per second and service, and the number sent at once. */
-  readonly rate: number;
-  readonly burst: number;
-  /** Replaces the rate: this many connections to each service, one note after the other. */
-  readonly closed?: number;
   readonly providers: number;
 };
 
@@ -63,12 +57,9 @@ export async function benchComparison(dataDir: string, options: ComparisonOption
     const own = collector?.envFor(options.traced!) ?? {};
     const { windows, foreign } = await comparePlaces(scene, places, options, undefined, own).finally(collector?.end);
     const conditions = describeConditions(options, foreign);
-    const compared = compareRows(windows);
-    const table = tableOf(compared, `CPU por nota, ao lado de ${ref === name ? ref : `${ref} (${name})`}`, [
-      'este',
-      'outro',
-    ]);
-    printTables([table], conditions);
+    const beside = `ao lado de ${ref === name ? ref : `${ref} (${name})`}`;
+    const tables = tablesOfLoads(windows, beside, ['este', 'outro']);
+    printTables(tables, conditions);
     if (collector !== undefined)
       console.log(
         `\nEste deixou rastros de ${options.traced} das notas: ${collector.spans()} passos chegaram ao coletor.`,
@@ -76,7 +67,7 @@ export async function benchComparison(dataDir: string, options: ComparisonOption
     console.log(
       '\nMedianas das janelas; a razão é a de cada janela, com a menor, a maior e o erro padrão da média; ao todo, a das janelas juntas. Abaixo de 1, este custa menos.',
     );
-    if (options.saves) saveComparison('comparacao', compared, [table], conditions);
+    if (options.saves) saveComparison('comparacao', beside, rowsOfLoads(windows), tables, conditions);
   } finally {
     await scene.end();
   }
@@ -97,9 +88,11 @@ export function placesOf(dataDir: string, { stage }: Scene, trees: Pair<Tree>, p
 /** A further measure of two services while both are up. */
 export type Further = (sides: Pair<Side>) => Promise<void>;
 
+export type Windows = Readonly<Record<LoadName, readonly Window[]>>;
+
 /**
- * Windows of issuing on both, over several starts, each followed by the measures of `further`; and the share of other
- * programs. `own`: further environment variables of the first.
+ * Windows of issuing on both under each load, over several starts, each followed by the measures of `further`; and the
+ * share of other programs. `own`: further environment variables of the first.
  */
 export async function comparePlaces(
   scene: Scene,
@@ -107,11 +100,12 @@ export async function comparePlaces(
   options: WindowOptions & { readonly path: Path },
   further: Further = () => Promise.resolve(),
   own: NodeJS.ProcessEnv = {},
-): Promise<{ readonly windows: readonly Window[]; readonly foreign: number }> {
-  const windows: Window[] = [];
+): Promise<{ readonly windows: Windows; readonly foreign: number }> {
+  const windows: Record<LoadName, Window[]> = { uma: [], rajadas: [], pico: [] };
   const before = machineTimes(process.pid);
   for (let start = 0; start < options.starts; start += 1) {
-    windows.push(...(await measureStart(scene, places, start, options, { further, own })));
+    const measured = await measureStart(scene, places, start, options, { further, own });
+    for (const load of LOAD_NAMES) windows[load].push(...measured[load]);
     console.error(`partida ${start + 1} de ${options.starts}`);
   }
   return { windows, foreign: foreignShare(before, machineTimes(process.pid)) };
@@ -125,9 +119,10 @@ async function measureStart(
   scene: Scene,
   places: Pair<Place>,
   start: number,
-  { path: sent, windows, notes, rate, burst, closed }: WindowOptions & { readonly path: Path },
+  options: WindowOptions & { readonly path: Path },
   { further, own }: { readonly further: Further; readonly own: NodeJS.ProcessEnv },
-): Promise<Window[]> {
+): Promise<Windows> {
+  const { path: sent, windows, rate, burst } = options;
   const opened = new Map<Place, Side>();
   try {
     for (const place of start % 2 === 0 ? places : places.toReversed()) {
@@ -135,27 +130,35 @@ async function measureStart(
       opened.set(place, await openSide(place, sent, 1 + (start + 1) * NUMBERS_A_START, env));
     }
     const sides: Pair<Side> = [opened.get(places[0])!, opened.get(places[1])!];
-    const runWindow = (count: number) => {
-      const common = { documento: sent.documento, isTransmitted: !sent.isSandbox };
-      const command: Load['command'] =
-        closed === undefined ? { kind: 'open', count, rate, burst } : { kind: 'closed', count, connections: closed };
+    const runBoth = (command: Load['command']) => {
+      const common = { documento: sent.documento, isTransmitted: !sent.isSandbox, command };
       return runLoads(
         scene,
-        sides.map((side) => ({ ...common, side, command })),
+        sides.map((side) => ({ ...common, side })),
       );
     };
-    await runWindow(WARMUP_NOTES);
-    const looks = [look(sides)];
-    for (let window = 0; window < windows; window += 1) {
-      await runWindow(notes);
-      looks.push(look(sides));
-    }
+    await runBoth({ kind: 'open', count: WARMUP_NOTES, rate, burst });
+    const measureLoad = async (load: LoadName): Promise<Window[]> => {
+      await waitQuiet(sides);
+      const command = commandOf(load, options);
+      const looks = [look(sides)];
+      for (let window = 0; window < windows; window += 1) {
+        await runBoth(command);
+        looks.push(look(sides));
+      }
+      // Each window begins at the end of the one before, so that work between them is counted.
+      return looks.slice(1).map((after, place) => {
+        const before = looks[place]!;
+        return { own: costOf(before[0], after[0], command.count), other: costOf(before[1], after[1], command.count) };
+      });
+    };
+    const measured = {
+      uma: await measureLoad('uma'),
+      rajadas: await measureLoad('rajadas'),
+      pico: await measureLoad('pico'),
+    };
     await further(sides);
-    // Each window begins at the end of the one before, so that work between them is counted.
-    return looks.slice(1).map((after, place) => {
-      const before = looks[place]!;
-      return { own: costOf(before[0], after[0], notes), other: costOf(before[1], after[1], notes) };
-    });
+    return measured;
   } finally {
     for (const side of opened.values()) await side.end();
   }
@@ -165,8 +168,22 @@ export function look(sides: Pair<Side>): Pair<CpuTimes> {
   return [cpuTimesOf(sides[0].pid, sides[0].database), cpuTimesOf(sides[1].pid, sides[1].database)];
 }
 
-export function compareRows(windows: readonly Window[]): readonly ComparedRow[] {
+function compareRows(windows: readonly Window[]): readonly ComparedRow[] {
   return rowsHere(HAS_THREADS).map((row) => ({ title: titleOf(row), ...compareWindows(windows, row) }));
+}
+
+/** The rows of all loads, each under the name of its load. */
+export function rowsOfLoads(windows: Windows): readonly ComparedRow[] {
+  return LOAD_NAMES.flatMap((load) =>
+    compareRows(windows[load]).map((row) => ({ ...row, title: `${titleOfLoad(load)}: ${row.title}` })),
+  );
+}
+
+/** A table for each load. */
+export function tablesOfLoads(windows: Windows, beside: string, names: Pair<string>): readonly Table[] {
+  return LOAD_NAMES.map((load) =>
+    tableOf(compareRows(windows[load]), `CPU por nota, ${titleOfLoad(load)}, ${beside}`, names),
+  );
 }
 
 /** `names`: the titles of the two. */

@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: the cost of a note by thread, beside the floor of this machine and the yardstick in the same
- * seconds. The measure then finds the maximum rate of notes, and the duration of an answer at 70 % of that.
+ * `npm run bench`: the cost of a note by thread under each load, beside the floor of this machine, and in bursts beside
+ * the yardstick. The measure then finds the duration of an answer at 70 % of the maximum rate of notes.
  */
 import path from 'node:path';
 import { ROOT } from '../scripts/stage.ts';
@@ -8,9 +8,11 @@ import { NUMBERS_A_START, WARMUP_NOTES, type WindowOptions } from './comparar.ts
 import { type CpuTimes, cpuTimesOf, foreignShare, machineTimes } from './cpu.ts';
 import { DOCUMENTOS, type Documento } from './documents.ts';
 import type { Floor } from './floor-pieces.ts';
+import { commandOf, LOAD_NAMES, type LoadName } from './loads.ts';
 import { type Cost, costOf, spreadOf } from './ratios.ts';
 import {
   type FloorProcess,
+  keptRate,
   openFloor,
   openScene,
   openSide,
@@ -18,24 +20,22 @@ import {
   type Path,
   type Place,
   preparePlace,
+  type Ran,
   runLoads,
   type Scene,
   type Side,
+  waitQuiet,
 } from './scene.ts';
 import type { Sent } from './sender.ts';
 
-export type MeasureOptions = WindowOptions & {
-  readonly path: Path;
-  readonly connections: number;
-};
+export type MeasureOptions = WindowOptions & { readonly path: Path };
 
-/** One window: microseconds per note of each. */
-export type Shared = { readonly own: Cost; readonly yardstick: Cost; readonly floor: Floor };
+/** One window: what was sent, and microseconds per note of each. The yardstick is measured in bursts alone. */
+export type Measured = { readonly ran: Ran; readonly own: Cost; readonly floor: Floor; readonly yardstick?: Cost };
 
-export type Measured = {
-  readonly shared: readonly Shared[];
-  /** The service at full load, each connection sending one note after the other; and at 70 % of its sustainable rate. */
-  readonly closed: readonly { readonly sent: Sent; readonly cost: Cost; readonly drained: number }[];
+export type Measures = {
+  readonly loads: Readonly<Record<LoadName, readonly Measured[]>>;
+  /** The service at 70 % of its sustainable rate. */
   readonly open: readonly Sent[];
   readonly documents: readonly { readonly documento: Documento; readonly cost: Cost }[];
   /** Share of the processors' time that other programs had. */
@@ -45,12 +45,13 @@ export type Measured = {
 /** The yardstick needs a multiple of our time per note, so it gets one note in this many. */
 const YARDSTICK_SHARE = 10;
 const YARDSTICK_WARMUP = 200;
-const CLOSED_NOTES = 4_000;
 const SHARE_OF_PEAK = 0.7;
 const OPEN_SECONDS = 10;
 const DOCUMENT_NOTES = 300;
+/** V8 has compiled the code of a kind of document before this many. */
+const DOCUMENT_WARMUP = 1_000;
 
-export async function measure(dataDir: string, options: MeasureOptions): Promise<Measured> {
+export async function measure(dataDir: string, options: MeasureOptions): Promise<Measures> {
   const { providers, starts, path: sent } = options;
   const scene = await openScene(dataDir, 2 * providers);
   const keys = scene.stage.pki.prestadores;
@@ -63,8 +64,9 @@ export async function measure(dataDir: string, options: MeasureOptions): Promise
   const before = machineTimes(process.pid);
   try {
     await preparePlace(place, scene);
+    // Warms it up.
     await floor.measure();
-    const all: Omit<Measured, 'foreign'>[] = [];
+    const all: Omit<Measures, 'foreign'>[] = [];
     for (let start = 0; start < starts; start += 1) {
       const side = await openSide(place, sent, 1 + start * NUMBERS_A_START);
       try {
@@ -84,9 +86,9 @@ export async function measure(dataDir: string, options: MeasureOptions): Promise
 
 type Stand = { readonly scene: Scene; readonly side: Side; readonly yardstick: Side; readonly floor: FloorProcess };
 
-async function measureStart(stand: Stand, options: MeasureOptions): Promise<Omit<Measured, 'foreign'>> {
+async function measureStart(stand: Stand, options: MeasureOptions): Promise<Omit<Measures, 'foreign'>> {
   const { scene, side, yardstick } = stand;
-  const { path: sent, rate, burst, windows, connections } = options;
+  const { path: sent, rate, burst, windows } = options;
   const loadOf = (documento: Documento, command: Parameters<Side['sender']['send']>[0]) => {
     return { side, documento, command, isTransmitted: !sent.isSandbox };
   };
@@ -96,65 +98,57 @@ async function measureStart(stand: Stand, options: MeasureOptions): Promise<Omit
     loadOf(sent.documento, { ...open, count: WARMUP_NOTES }),
     { side: yardstick, documento: 'comum', command: warming, isTransmitted: false },
   ]);
-  const shared: Shared[] = [];
-  for (let window = 0; window < windows; window += 1) shared.push(await measureShared(stand, options));
-
-  const closed: Measured['closed'][number][] = [];
-  for (let window = 0; window < windows; window += 1) {
-    const before = cpuOf(side);
-    const began = performance.now();
-    const [result] = await runLoads(scene, [
-      loadOf(sent.documento, { kind: 'closed', count: CLOSED_NOTES, connections }),
-    ]);
-    const drained = (performance.now() - began) / 1000 - result!.seconds;
-    closed.push({ sent: result!, cost: costOf(before, cpuOf(side), CLOSED_NOTES), drained });
+  const loads: Record<LoadName, Measured[]> = { uma: [], rajadas: [], pico: [] };
+  for (const load of LOAD_NAMES) {
+    await waitQuiet([side]);
+    for (let window = 0; window < windows; window += 1) loads[load].push(await measureWindow(stand, load, options));
   }
-  const most = Math.round(spreadOf(closed.map(keptRate)).median * SHARE_OF_PEAK);
+
+  const most = Math.round(spreadOf(loads.pico.map(({ ran }) => keptRate(ran))).median * SHARE_OF_PEAK);
   const command = { kind: 'open', count: most * OPEN_SECONDS, rate: most, burst: 1 } as const;
   const result = await runLoads(scene, [loadOf(sent.documento, command)]);
 
-  const documents: Measured['documents'][number][] = [];
+  const documents: Measures['documents'][number][] = [];
   for (const documento of Object.keys(DOCUMENTOS) as Documento[]) {
+    await runLoads(scene, [loadOf(documento, { kind: 'closed', count: DOCUMENT_WARMUP, connections: burst })]);
+    await waitQuiet([side]);
     const before = cpuOf(side);
     await runLoads(scene, [loadOf(documento, { ...open, count: DOCUMENT_NOTES })]);
     documents.push({ documento, cost: costOf(before, cpuOf(side), DOCUMENT_NOTES) });
   }
-  return { shared, closed, open: result, documents };
+  return { loads, open: result, documents };
 }
 
-/** Notes per second, issued and authorised: the rate of answers alone would ignore the transmitter's backlog. */
-export function keptRate({ sent, drained }: Measured['closed'][number]): number {
-  return sent.notes / (sent.seconds + drained);
+function cpuOf({ pid, database }: Side): CpuTimes {
+  return cpuTimesOf(pid, database);
 }
 
-function cpuOf({ pid, dataDir }: Side): CpuTimes {
-  return cpuTimesOf(pid, dataDir);
-}
-
-/** The service, the yardstick and the floor in the same seconds. */
-async function measureShared({ scene, side, yardstick, floor }: Stand, options: MeasureOptions): Promise<Shared> {
-  const { path: sent, notes, rate, burst } = options;
-  const few = Math.round(notes / YARDSTICK_SHARE);
+/** The service and the floor in the same seconds; at the peak, which wants all processors, the floor comes right after. */
+async function measureWindow(
+  { scene, side, yardstick, floor }: Stand,
+  load: LoadName,
+  options: MeasureOptions,
+): Promise<Measured> {
+  const { documento, isSandbox } = options.path;
+  const command = commandOf(load, options);
+  const few = Math.round(command.count / YARDSTICK_SHARE);
   const before = [cpuOf(side), cpuOf(yardstick)] as const;
-  const measuring = floor.measure();
-  const command = { kind: 'open', count: notes, rate, burst } as const;
-  const slowly = { ...command, count: few, rate: rate / YARDSTICK_SHARE, burst: 1 } as const;
-  await runLoads(scene, [
-    { side, documento: sent.documento, command, isTransmitted: !sent.isSandbox },
-    { side: yardstick, documento: 'comum', command: slowly, isTransmitted: false },
+  const measuring = load === 'pico' ? undefined : floor.measure();
+  const slowly = { kind: 'open', count: few, rate: options.rate / YARDSTICK_SHARE, burst: 1 } as const;
+  const beside = { side: yardstick, documento: 'comum', command: slowly, isTransmitted: false } as const;
+  const [ran] = await runLoads(scene, [
+    { side, documento, command, isTransmitted: !isSandbox },
+    ...(load === 'rajadas' ? [beside] : []),
   ]);
-  const floorOf = await measuring;
-  return {
-    own: costOf(before[0], cpuOf(side), notes),
-    yardstick: costOf(before[1], cpuOf(yardstick), few),
-    floor: floorOf,
-  };
+  const own = costOf(before[0], cpuOf(side), command.count);
+  const ofYardstick = load === 'rajadas' ? { yardstick: costOf(before[1], cpuOf(yardstick), few) } : {};
+  return { ran: ran!, own, floor: await (measuring ?? floor.measure()), ...ofYardstick };
 }
 
-function joinStarts(all: readonly Omit<Measured, 'foreign'>[]): Omit<Measured, 'foreign'> {
+function joinStarts(all: readonly Omit<Measures, 'foreign'>[]): Omit<Measures, 'foreign'> {
+  const ofLoad = (load: LoadName) => all.flatMap(({ loads }) => loads[load]);
   return {
-    shared: all.flatMap(({ shared }) => shared),
-    closed: all.flatMap(({ closed }) => closed),
+    loads: { uma: ofLoad('uma'), rajadas: ofLoad('rajadas'), pico: ofLoad('pico') },
     open: all.flatMap(({ open }) => open),
     documents: all.flatMap(({ documents }) => documents),
   };

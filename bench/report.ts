@@ -7,8 +7,11 @@ import type { WindowOptions } from './comparar.ts';
 import { HAS_THREADS } from './cpu.ts';
 import { DOCUMENTOS, type Documento } from './documents.ts';
 import { floorOf, PIECES, type Piece } from './floor-pieces.ts';
-import { keptRate, type Measured } from './medir.ts';
-import { type Comparison, type Cost, rowsHere, type Spread, spreadOf, titleOf } from './ratios.ts';
+import { describeLoad, LOAD_NAMES, type LoadName, titleOfLoad } from './loads.ts';
+import type { Measured, Measures } from './medir.ts';
+import { type Comparison, type Cost, rowsHere, spreadOf, titleOf } from './ratios.ts';
+import { keptRate, type Ran } from './scene.ts';
+import type { Sent } from './sender.ts';
 import { drawBars } from './svg.ts';
 import { printTable, type Row } from './tables.ts';
 
@@ -21,10 +24,10 @@ export type Table = { readonly title: string; readonly head: Row; readonly rows:
 
 /** Machine, commit and noise: no figure means anything without them. */
 export function describeConditions(options: WindowOptions, foreign: number): readonly string[] {
-  const { commit, starts, windows, notes, rate, burst } = options;
-  const load = `${starts} partidas com ${windows} janelas de ${notes} notas, ${rate}/s a cada serviço, ${burst} por vez`;
+  const { commit, starts, windows } = options;
+  const loads = LOAD_NAMES.map((load) => describeLoad(load, options)).join('; ');
   const [machine, ...noise] = describeMachine(commit, foreign);
-  return [machine!, `${load}; ${noise.join('; ')}`];
+  return [machine!, `${starts} partidas com ${windows} janelas de cada carga; ${loads}; ${noise.join('; ')}`];
 }
 
 export function describeMachine(commit: string, foreign: number): readonly string[] {
@@ -38,8 +41,8 @@ export function describeMachine(commit: string, foreign: number): readonly strin
   ];
 }
 
-export function printMeasured(measured: Measured, conditions: readonly string[]): void {
-  printTables(tablesOf(measured), conditions);
+export function printMeasured(measures: Measures, conditions: readonly string[]): void {
+  printTables(tablesOf(measures), conditions);
 }
 
 export function printTables(tables: readonly Table[], conditions: readonly string[]): void {
@@ -50,108 +53,152 @@ export function printTables(tables: readonly Table[], conditions: readonly strin
   }
 }
 
-function tablesOf(measured: Measured): readonly Table[] {
-  const { shared, closed, open } = measured;
-  const micros = (spread: Spread): Row => [spread.median, spread.least, spread.most].map((one) => one.toFixed(0));
-  const ratio = (spread: Spread): Row => [spread.median, spread.least, spread.most].map((one) => one.toFixed(2));
-  const by = (figure: (one: Measured['shared'][number]) => number): Spread => spreadOf(shared.map(figure));
+const SPREAD = ['mediana', 'menor', 'maior'];
+
+function cellsOf(values: readonly number[], digits = 0): Row {
+  const { median, least, most } = spreadOf(values);
+  return [median, least, most].map((one) => one.toFixed(digits));
+}
+
+function tablesOf(measures: Measures): readonly Table[] {
+  const { loads, open } = measures;
   const pieces = Object.entries(PIECES) as [Piece, readonly [string, string]][];
-  const spread = ['mediana', 'menor', 'maior'];
   return [
-    {
-      title: 'CPU por nota, nos mesmos segundos, em µs',
-      head: ['', ...spread],
-      rows: [
-        ...rowsHere(HAS_THREADS).map((row) => [titleOf(row), ...micros(by(({ own }) => own[row]))]),
-        ['piso: fio que emite', ...micros(by(({ floor }) => floorOf(floor, 'emissor')))],
-        ['piso: fio que transmite', ...micros(by(({ floor }) => floorOf(floor, 'transmissor')))],
-        ['piso: banco', ...micros(by(({ floor }) => floorOf(floor, 'banco')))],
-        ['piso ao todo', ...micros(by(({ floor }) => floorOf(floor)))],
-        ['régua (nada é enviado)', ...micros(by(({ yardstick }) => yardstick.tudo))],
-      ],
-    },
-    {
-      title: 'Razões dentro de cada janela',
-      head: ['', ...spread],
-      rows: [
-        ['serviço + banco / piso', ...ratio(by(({ own, floor }) => own.tudo / floorOf(floor)))],
-        ['régua / serviço + banco', ...ratio(by(({ own, yardstick }) => yardstick.tudo / own.tudo))],
-      ],
-    },
+    ...LOAD_NAMES.map((load) => tableOfLoad(load, loads[load])),
     {
       title: 'O piso, peça por peça, em µs por nota',
-      head: ['', ...spread],
-      rows: pieces.map(([name, [, title]]) => [title, ...micros(by(({ floor }) => floor[name]))]),
+      head: ['', ...SPREAD],
+      rows: pieces.map(([name, [, title]]) => [title, ...cellsOf(loads.rajadas.map(({ floor }) => floor[name]))]),
     },
     {
-      title: 'CPU por nota de cada documento (serviço + banco), em µs',
-      head: ['', ...spread],
-      rows: documentSpreads(measured).map(({ documento, spread }) => [DOCUMENTOS[documento].titulo, ...micros(spread)]),
+      title: 'CPU por nota de cada documento (serviço + banco), em rajadas, em µs',
+      head: ['', ...SPREAD],
+      rows: costsOfDocuments(measures).map(({ documento, costs }) => [DOCUMENTOS[documento].titulo, ...cellsOf(costs)]),
     },
     {
       title: 'No pico, e a 70 % dele (tempo de relógio)',
-      head: ['', ...spread],
-      rows: [
-        [
-          'notas por segundo no pico, respondidas',
-          ...micros(spreadOf(closed.map(({ sent }) => sent.notes / sent.seconds))),
-        ],
-        ['notas por segundo no pico, até autorizadas', ...micros(spreadOf(closed.map(keptRate)))],
-        ['serviço + banco no pico, µs de CPU por nota', ...micros(spreadOf(closed.map(({ cost }) => cost.tudo)))],
-        ['latência p50 no pico, ms', ...micros(spreadOf(closed.map(({ sent }) => sent.p50)))],
-        ['latência p99 no pico, ms', ...micros(spreadOf(closed.map(({ sent }) => sent.p99)))],
-        ['última nota autorizada após a última resposta, s', ...ratio(spreadOf(closed.map(({ drained }) => drained)))],
-        ['latência p50 a 70 % do pico até autorizadas, ms', ...ratio(spreadOf(open.map(({ p50 }) => p50)))],
-        ['latência p99 a 70 % do pico até autorizadas, ms', ...ratio(spreadOf(open.map(({ p99 }) => p99)))],
-      ],
+      head: ['', ...SPREAD],
+      rows: rowsOfPeak(
+        loads.pico.map(({ ran }) => ran),
+        open,
+      ),
     },
   ];
 }
 
-function documentSpreads({ documents }: Measured): readonly { documento: Documento; spread: Spread }[] {
+/** The service under one load, beside the floor, and beside the yardstick where it was measured. */
+function tableOfLoad(load: LoadName, windows: readonly Measured[]): Table {
+  const by = (figure: (one: Measured) => number): readonly number[] => windows.map(figure);
+  const beside = windows.flatMap(({ own, yardstick }) => (yardstick === undefined ? [] : [{ own, yardstick }]));
+  const ofYardstick = () => [
+    ['régua (nada é enviado)', ...cellsOf(beside.map(({ yardstick }) => yardstick.tudo))],
+    [
+      'régua / serviço + banco',
+      ...cellsOf(
+        beside.map(({ own, yardstick }) => yardstick.tudo / own.tudo),
+        2,
+      ),
+    ],
+  ];
+  return {
+    title: `CPU por nota ${titleOfLoad(load)}, em µs`,
+    head: ['', ...SPREAD],
+    rows: [
+      ...rowsHere(HAS_THREADS).map((row) => [titleOf(row), ...cellsOf(by(({ own }) => own[row]))]),
+      ['piso: fio que emite', ...cellsOf(by(({ floor }) => floorOf(floor, 'emissor')))],
+      ['piso: fio que transmite', ...cellsOf(by(({ floor }) => floorOf(floor, 'transmissor')))],
+      ['piso: banco', ...cellsOf(by(({ floor }) => floorOf(floor, 'banco')))],
+      ['piso ao todo', ...cellsOf(by(({ floor }) => floorOf(floor)))],
+      [
+        'serviço + banco / piso',
+        ...cellsOf(
+          by(({ own, floor }) => own.tudo / floorOf(floor)),
+          2,
+        ),
+      ],
+      ...(beside.length === 0 ? [] : ofYardstick()),
+    ],
+  };
+}
+
+function rowsOfPeak(ran: readonly Ran[], open: readonly Sent[]): readonly Row[] {
+  return [
+    ['notas por segundo no pico, respondidas', ...cellsOf(ran.map(({ notes, seconds }) => notes / seconds))],
+    ['notas por segundo no pico, até autorizadas', ...cellsOf(ran.map(keptRate))],
+    ['latência p50 no pico, ms', ...cellsOf(ran.map(({ p50 }) => p50))],
+    ['latência p99 no pico, ms', ...cellsOf(ran.map(({ p99 }) => p99))],
+    [
+      'última nota autorizada após a última resposta, s',
+      ...cellsOf(
+        ran.map(({ settled, seconds }) => settled - seconds),
+        2,
+      ),
+    ],
+    [
+      'latência p50 a 70 % do pico até autorizadas, ms',
+      ...cellsOf(
+        open.map(({ p50 }) => p50),
+        2,
+      ),
+    ],
+    [
+      'latência p99 a 70 % do pico até autorizadas, ms',
+      ...cellsOf(
+        open.map(({ p99 }) => p99),
+        2,
+      ),
+    ],
+  ];
+}
+
+function costsOfDocuments({ documents }: Measures) {
   return (Object.keys(DOCUMENTOS) as Documento[]).map((documento) => {
     const own = documents.filter((one) => one.documento === documento);
-    return { documento, spread: spreadOf(own.map(({ cost }) => cost.tudo)) };
+    return { documento, costs: own.map(({ cost }) => cost.tudo) };
   });
 }
 
 /** Writes the figures and the tables of the page. */
-export function saveMeasured(measured: Measured, conditions: readonly string[]): void {
-  const { shared } = measured;
-  const median = (figure: (one: Measured['shared'][number]) => number): number => spreadOf(shared.map(figure)).median;
-  const costParts = (cost: (one: Measured['shared'][number]) => Cost): number[] =>
-    PARTS.map((part) => median((one) => partOfCost(cost(one), part)));
-  const floorParts = PARTS.map((part) =>
-    part === 'auxiliares' || part === 'resto' ? 0 : median(({ floor }) => floorOf(floor, part)),
-  );
-  const bar = (name: string, parts: number[], values: readonly number[]) => {
+export function saveMeasured(measures: Measures, conditions: readonly string[]): void {
+  const { loads } = measures;
+  const notes = [...conditions, 'Barras: medianas das janelas. Traços: a menor e a maior das janelas.'];
+  const bar = (name: string, values: readonly number[], parts = [spreadOf(values).median]) => {
     const { median, least, most } = spreadOf(values);
     return { name, parts, spread: [least, most] as const, label: `${median.toFixed(0)} µs` };
   };
-  const notes = [
-    ...conditions,
-    'Barras: medianas das janelas, nos mesmos segundos. Traços: a menor e a maior das janelas.',
-  ];
-  const own = bar(
-    'este serviço',
-    costParts((one) => one.own),
-    shared.map((one) => one.own.tudo),
-  );
+  const costBar = (name: string, costs: readonly Cost[]) =>
+    bar(
+      name,
+      costs.map(({ tudo }) => tudo),
+      PARTS.map((part) => spreadOf(costs.map((cost) => partOfCost(cost, part))).median),
+    );
+  const floors = loads.rajadas.map(({ floor }) => floor);
   const floor = bar(
     'piso',
-    floorParts,
-    shared.map((one) => floorOf(one.floor)),
+    floors.map((one) => floorOf(one)),
+    PARTS.map((part) =>
+      part === 'auxiliares' || part === 'resto' ? 0 : spreadOf(floors.map((one) => floorOf(one, part))).median,
+    ),
   );
-  const yardstick = bar(
+  const own = (load: LoadName) =>
+    costBar(
+      `este serviço, ${titleOfLoad(load)}`,
+      loads[load].map((one) => one.own),
+    );
+  const yardstick = costBar(
     'régua (nada é enviado)',
-    costParts((one) => one.yardstick),
-    shared.map((one) => one.yardstick.tudo),
+    loads.rajadas.flatMap(({ yardstick: one }) => one ?? []),
   );
-  writeDrawing('custo', { title: 'CPU por nota emitida e transmitida', legend: LEGEND, bars: [floor, own], notes });
-  writeDrawing('regua', {
-    title: 'CPU por nota, ao lado da régua',
+  writeDrawing('custo', {
+    title: 'CPU por nota emitida e transmitida',
     legend: LEGEND,
-    bars: [floor, own, yardstick],
+    bars: [floor, ...LOAD_NAMES.toReversed().map(own)],
+    notes,
+  });
+  writeDrawing('regua', {
+    title: 'CPU por nota em rajadas, ao lado da régua',
+    legend: LEGEND,
+    bars: [floor, own('rajadas'), yardstick],
     notes,
   });
   writeDrawing('piso', {
@@ -159,21 +206,17 @@ export function saveMeasured(measured: Measured, conditions: readonly string[]):
     bars: (Object.entries(PIECES) as [Piece, readonly [string, string]][]).map(([name, [, title]]) =>
       bar(
         title,
-        [median((one) => one.floor[name])],
-        shared.map((one) => one.floor[name]),
+        floors.map((one) => one[name]),
       ),
     ),
     notes,
   });
   writeDrawing('documentos', {
-    title: 'CPU por nota de cada documento, serviço + banco',
-    bars: documentSpreads(measured).map(({ documento, spread: { median, least, most } }) => {
-      const label = `${median.toFixed(0)} µs`;
-      return { name: DOCUMENTOS[documento].titulo, parts: [median], spread: [least, most] as const, label };
-    }),
+    title: 'CPU por nota de cada documento em rajadas, serviço + banco',
+    bars: costsOfDocuments(measures).map(({ documento, costs }) => bar(DOCUMENTOS[documento].titulo, costs)),
     notes,
   });
-  writeTables('medida', tablesOf(measured), conditions);
+  writeTables('medida', tablesOf(measures), conditions);
 }
 
 /** The rest is the cost of a service outside the threads that are counted apart. */
@@ -184,15 +227,16 @@ function partOfCost(cost: Cost, part: (typeof PARTS)[number]): number {
 /** A comparison of two services, with its title. */
 export type ComparedRow = Comparison & { readonly title: string };
 
-/** Writes ratios as a figure, and the tables, the first of which has the ratios. */
+/** Writes ratios as a figure with a title, and the tables. */
 export function saveComparison(
   name: string,
+  title: string,
   rows: readonly ComparedRow[],
   tables: readonly Table[],
   conditions: readonly string[],
 ): void {
   writeDrawing(name, {
-    title: tables[0]!.title,
+    title: `CPU por nota, ${title}`,
     bars: rows.map(({ title, ratio: { median, least, most } }) => {
       return { name: title, parts: [median], spread: [least, most] as const, label: median.toFixed(3) };
     }),

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import {
   openStage,
   ROOT,
@@ -18,7 +19,7 @@ import {
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { askChild, endOf, type Sender, startSender } from './children.ts';
 import { install } from './commit.ts';
-import type { Database } from './cpu.ts';
+import { cpuTimesOf, type Database, PARTS } from './cpu.ts';
 import { cnpjsOf, type Documento, type ProviderKeys, patchOf } from './documents.ts';
 import type { FloorOrder } from './floor.ts';
 import type { Floor } from './floor-pieces.ts';
@@ -32,7 +33,14 @@ const CODIGOS = ['3550308', '3509502', '3304557', '3106200', '4106902', '4314902
 export const TENANTS_MAX = CODIGOS.length;
 const SANDBOX = 'integracao';
 const SETTLED_MAX_MS = 600_000;
+/** Pauses between two looks at what is received, while much is missing and near the end: the end is known to the shorter. */
 const LOOK_MS = 100;
+const LOOK_MS_NEAR = 10;
+const NEAR = 500;
+/** A side is quiet below this share of a processor; after so many looks the measure goes on in any case. */
+const QUIET_SHARE = 0.1;
+const QUIET_MS = 1_000;
+const QUIET_TURNS = 20;
 
 export type Scene = { readonly stage: Stage; readonly simulator: Simulator; end(): Promise<void> };
 
@@ -110,7 +118,9 @@ export async function openSide(
   env: NodeJS.ProcessEnv = {},
 ): Promise<ServiceSide> {
   const { tree, dataDir, providers } = place;
-  const service = await startService({ ...envOf(place), ...env }, tree);
+  // The log is the usual one, in a file, as a production has it.
+  const usual = { ...envOf(place), NFSE_LOG_LEVEL: '', ...env };
+  const service = await startService(usual, tree, path.join(dataDir, 'saida.log'));
   const tenants = isSandbox ? [{ slug: SANDBOX, ibge: undefined }] : tenantsOf(place);
   const paths = tenants.map(({ slug, ibge }) => ({ path: `/${slug}/api/v1/nfse/v101`, codigo: ibge }));
   const where = { ...addressOf(service.address), paths };
@@ -183,7 +193,7 @@ async function waitAuthorised(addressOfKey: (key: string) => string, keys: reado
       const { nota } = (await response.json()) as { readonly nota: { readonly status: string } };
       if (nota.status === 'autorizada') break;
       if (performance.now() - began > SETTLED_MAX_MS) throw new Error(`a nota ${key} não foi autorizada`);
-      await pause();
+      await pause(LOOK_MS_NEAR);
     }
   }
 }
@@ -196,10 +206,14 @@ export type Load = {
   readonly isTransmitted: boolean;
 };
 
-/** Sends all loads in the same seconds; resolves when the last note of each is authorised. */
-export async function runLoads(scene: Scene, loads: readonly Load[]): Promise<readonly Sent[]> {
+/** `settled`: seconds from the first sending until the last note was authorised. */
+export type Ran = Sent & { readonly settled: number };
+
+/** Makes the documents of all loads, sends them in the same seconds, and waits until the last note of each is authorised. */
+export async function runLoads(scene: Scene, loads: readonly Load[]): Promise<readonly Ran[]> {
   const held = await countReceived(scene);
   await Promise.all(loads.map(({ side, command, documento }) => side.sender.make(command.count, documento)));
+  const began = performance.now();
   const results = await Promise.all(loads.map(({ side, command }) => side.sender.send(command)));
   for (const result of results) checkSent(result);
   const transmitted = loads.filter(({ isTransmitted }) => isTransmitted);
@@ -207,8 +221,32 @@ export async function runLoads(scene: Scene, loads: readonly Load[]): Promise<re
     scene,
     transmitted.reduce((sum, { command }) => sum + command.count, held),
   );
-  await Promise.all(loads.map(({ side }, place) => side.waitAuthorised(results[place]!)));
-  return results;
+  return Promise.all(
+    loads.map(async ({ side }, place) => {
+      await side.waitAuthorised(results[place]!);
+      return { ...results[place]!, settled: (performance.now() - began) / 1000 };
+    }),
+  );
+}
+
+/** Notes per second, issued and authorised: the rate of answers alone would ignore the transmitter's backlog. */
+export function keptRate({ notes, settled }: Ran): number {
+  return notes / settled;
+}
+
+/** Waits until the sides do little: the work that one load leaves behind belongs to no note of the next. */
+export async function waitQuiet(sides: readonly Side[]): Promise<void> {
+  const spent = (): number =>
+    sides
+      .map(({ pid, database }) => cpuTimesOf(pid, database))
+      .reduce((sum, times) => sum + PARTS.reduce((all, part) => all + times[part], 0), 0);
+  let before = spent();
+  for (let turn = 0; turn < QUIET_TURNS; turn += 1) {
+    await pause(QUIET_MS);
+    const now = spent();
+    if (now - before < (QUIET_SHARE * QUIET_MS) / 1000) return;
+    before = now;
+  }
 }
 
 /** The number of notes that the environment has received. */
@@ -223,12 +261,8 @@ export async function waitReceived(scene: Scene, notes: number): Promise<void> {
     const received = await countReceived(scene);
     if (received >= notes) return;
     if (performance.now() - began > SETTLED_MAX_MS) throw new Error(`o ADN recebeu ${received} de ${notes} notas`);
-    await pause();
+    await pause(notes - received > NEAR ? LOOK_MS : LOOK_MS_NEAR);
   }
-}
-
-function pause(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, LOOK_MS));
 }
 
 /** Refused notes make a figure worthless, and a remark is work that an ordinary note does not cause. */

@@ -52,7 +52,9 @@ export type Sent = {
 
 /** Connections of the open loop; a document waits when all are busy, and this waiting is part of its time. */
 const CONNECTIONS = 64;
+/** Keys of the last answers: their questions are work of the service, so they are at most one to so many notes. */
 const LAST_KEPT = 20;
+const NOTES_A_KEPT = 50;
 
 const order = JSON.parse(process.argv[2]!) as SenderOrder;
 const requestsOf = new Map<Documento, (number: number) => Buffer>();
@@ -101,8 +103,9 @@ function make(count: number, documento: Documento): void {
   nextNumber += count;
 }
 
-/** The results of one order to send. */
-function newTally() {
+/** The results of one order to send so many documents. */
+function newTally(count: number) {
+  const kept = Math.max(1, Math.min(LAST_KEPT, Math.floor(count / NOTES_A_KEPT)));
   const began = performance.now();
   const latencies: number[] = [];
   const last: Buffer[] = [];
@@ -116,7 +119,7 @@ function newTally() {
         return;
       }
       latencies.push(ms);
-      last[latencies.length % LAST_KEPT] = answer;
+      last[latencies.length % kept] = answer;
     },
     result: (): Sent => {
       const seconds = (performance.now() - began) / 1000;
@@ -201,7 +204,7 @@ function nextRequest(): Buffer {
 async function sendOpen({ count, rate, burst }: Extract<Command, { kind: 'open' }>): Promise<Sent> {
   const free = await Promise.all(Array.from({ length: CONNECTIONS }, openConnection));
   const all = [...free];
-  const tally = newTally();
+  const tally = newTally(count);
   const due = dueTimes(count, rate, burst);
   const waiting: number[] = [];
   let answers = 0;
@@ -246,7 +249,7 @@ function dueTimes(count: number, rate: number, burst: number): readonly number[]
 
 async function sendClosed(count: number, connections: number): Promise<Sent> {
   const all = await Promise.all(Array.from({ length: connections }, openConnection));
-  const tally = newTally();
+  const tally = newTally(count);
   let left = count;
   const runOne = async (connection: Connection): Promise<void> => {
     for (; left > 0; ) {

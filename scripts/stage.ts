@@ -3,13 +3,14 @@
  * tenant with its providers. The demonstration, the benchmark and the long tests use it.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type MakePkiOptions, makePki, type Pki } from '../src/subjects/municipios/make-pki.ts';
 
 export const ROOT = path.resolve(import.meta.dirname, '..');
 const READY_WITHIN_MS = 120_000;
+const FILE_LOOK_MS = 20;
 
 /** A copy of the program, and the Node that runs it. */
 export type Tree = { readonly root: string; readonly node: string };
@@ -40,33 +41,50 @@ export type Running = {
   end(signal: NodeJS.Signals): Promise<void>;
 };
 
-/** Starts one of our commands, and leaves it running once its output matches. */
+/**
+ * Starts one of our commands, and leaves it running once its output matches. `file`: its output goes there, and costs
+ * this process nothing.
+ */
 export async function start(
   args: readonly string[],
   env: NodeJS.ProcessEnv,
   ready: RegExp,
   tree = OWN,
+  file?: string,
 ): Promise<Running> {
+  const sink = file === undefined ? 'pipe' : openSync(file, 'w');
   const child = spawn(tree.node, [...startOptions(tree), mainOf(tree), ...args], {
     cwd: tree.root,
     env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', sink, sink],
   });
-  let output = '';
+  if (sink !== 'pipe') closeSync(sink);
+  let piped = '';
+  const output = (): string => (file === undefined ? piped : readFileSync(file, 'utf8'));
   const address = await new Promise<string>((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`${args[0]} não ficou pronto:\n${output}`)), READY_WITHIN_MS);
-    const collect = (chunk: Buffer): void => {
-      output += chunk;
-      const match = ready.exec(output);
+    const look = (): void => {
+      const match = ready.exec(output());
       if (match === null) return;
       clearTimeout(timer);
+      clearInterval(looking);
       resolve(match[1] ?? '');
     };
-    child.stdout.on('data', collect);
-    child.stderr.on('data', collect);
-    child.once('exit', (code) => reject(new Error(`${args[0]} terminou (${code}) antes de ficar pronto:\n${output}`)));
+    const fail = (how: string): void => {
+      clearTimeout(timer);
+      clearInterval(looking);
+      reject(new Error(`${args[0]} ${how}:\n${output()}`));
+    };
+    const timer = setTimeout(() => fail('não ficou pronto'), READY_WITHIN_MS);
+    const looking = file === undefined ? undefined : setInterval(look, FILE_LOOK_MS);
+    const collect = (chunk: Buffer): void => {
+      piped += chunk;
+      look();
+    };
+    child.stdout?.on('data', collect);
+    child.stderr?.on('data', collect);
+    child.once('exit', (code) => fail(`terminou (${code}) antes de ficar pronto`));
   });
-  return { address, pid: child.pid!, output: () => output, end: (signal) => endOf(child, signal) };
+  return { address, pid: child.pid!, output, end: (signal) => endOf(child, signal) };
 }
 
 function endOf(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
@@ -96,7 +114,8 @@ export function run(args: readonly string[], env: NodeJS.ProcessEnv, tree = OWN)
   });
 }
 
-export function startService(env: NodeJS.ProcessEnv, tree = OWN): Promise<Running> {
+/** `file`: its output goes there instead of to this process. */
+export function startService(env: NodeJS.ProcessEnv, tree = OWN, file?: string): Promise<Running> {
   const ready = /Serviço no ar em (\S+)[\s\S]*Ctrl-C encerra/;
   // The measure is of one process, on any number of cores.
   return start(
@@ -104,6 +123,7 @@ export function startService(env: NodeJS.ProcessEnv, tree = OWN): Promise<Runnin
     { PORT: '0', NFSE_LOG_LEVEL: 'warn', NFSE_PROCESSOS: '1', NFSE_PAINEL_PORTA: '0', ...env },
     ready,
     tree,
+    file,
   );
 }
 

@@ -8,7 +8,10 @@ import { before, describe, test } from 'node:test';
 import { type CpuTimes, cpuTimesOf, HAS_THREADS, parsePs, parseSchedstat, parseStat, partOf } from '../bench/cpu.ts';
 import { DOCUMENTOS, type Documento, patchOf } from '../bench/documents.ts';
 import { multiplyNotas } from '../bench/fill.ts';
+import { commandOf, LOAD_NAMES } from '../bench/loads.ts';
 import { compareWindows, costOf, spreadOf } from '../bench/ratios.ts';
+import { keptRate, runLoads, type Scene, type Side } from '../bench/scene.ts';
+import type { Sent } from '../bench/sender.ts';
 import { drawBars } from '../bench/svg.ts';
 import type { Db } from '../src/base/pg/open.ts';
 import { parseChave, parseDpsId } from '../src/fiscal/chave.ts';
@@ -163,6 +166,40 @@ describe('the cost of a note', () => {
     assert.deepEqual(spread, { median: 2.5, least: 1, most: 4 });
     // Squares 2.25 + 0.25 + 0.25 + 2.25, over 3, over 4.
     assert.equal(error.toFixed(6), Math.sqrt(5 / 12).toFixed(6));
+  });
+});
+
+describe('the loads', () => {
+  const options = { notes: 1000, rate: 150, burst: 16, connections: 64 };
+
+  test('are notes one by one, bursts and as much as clients can send', () => {
+    assert.deepEqual(
+      LOAD_NAMES.map((load) => commandOf(load, options)),
+      [
+        { kind: 'open', count: 200, rate: 20, burst: 1 },
+        { kind: 'open', count: 1000, rate: 150, burst: 16 },
+        { kind: 'closed', count: 4000, connections: 64 },
+      ],
+    );
+  });
+
+  test('are timed from the first sending until the last authorisation', async (t) => {
+    let clock = 0;
+    t.mock.method(performance, 'now', () => clock);
+    const take = async <Result>(seconds: number, result: Result): Promise<Result> => {
+      clock += 1000 * seconds;
+      return result;
+    };
+    const sent = { notes: 60, seconds: 4, failures: 0, remarks: [] as readonly string[] } as Sent;
+    const sender = { make: () => take(30, undefined), send: () => take(4, sent) };
+    const side = { sender, waitAuthorised: () => take(2, undefined) } as unknown as Side;
+    let asked = 0;
+    const simulator = { ask: async () => ({ documentos: asked++ === 0 ? 7 : 67 }) } as unknown as Scene['simulator'];
+    const command = { kind: 'closed', count: 60, connections: 4 } as const;
+    const load = { side, documento: 'comum', command, isTransmitted: true } as const;
+    const [ran] = await runLoads({ simulator } as Scene, [load]);
+    assert.equal(ran!.settled, 6, 'the thirty seconds of making are not in it');
+    assert.equal(keptRate(ran!), 10);
   });
 });
 
