@@ -10,22 +10,21 @@ import { openPool } from '../src/base/pg/open.ts';
 import { listNos } from '../src/subjects/citus/nos.rows.ts';
 import { type ComparisonOptions, comparePlaces, OWN, type Pair, placesOf, tablesOfLoads } from './comparar.ts';
 import { postmasterOf } from './cpu.ts';
+import type { Issuers } from './issuers.ts';
 import { describeConditions, printTables } from './report.ts';
-import { openScene, type Place, preparePlace, TENANTS_MAX } from './scene.ts';
+import { openScene, type Place, preparePlace } from './scene.ts';
 
 export type DatabasesOptions = Omit<ComparisonOptions, 'ref' | 'saves' | 'traced'> & {
   readonly url: string;
   /** The other database; undefined: the embedded one. */
   readonly besides: string | undefined;
-  /** Tenants that issue notes. */
-  readonly tenants: number;
+  readonly issuers: Issuers;
 };
 
 const FRAGMENTOS = 32;
 
 export async function benchDatabases(dataDir: string, options: DatabasesOptions): Promise<void> {
-  const { url, besides, tenants, providers } = options;
-  if (tenants > TENANTS_MAX) throw new Error(`--emissores vai até ${TENANTS_MAX}.`);
+  const { url, besides, issuers, providers } = options;
   const urls: Pair<string | undefined> = [url, besides];
   const made: Made[] = [];
   const scene = await openScene(dataDir, 2 * providers);
@@ -34,12 +33,12 @@ export async function benchDatabases(dataDir: string, options: DatabasesOptions)
     for (const [which, place] of placesOf(dataDir, scene, [OWN, OWN], providers).entries()) {
       const database = urls[which] === undefined ? undefined : await makeDatabase(urls[which], place.dataDir);
       if (database !== undefined) made.push(database);
-      places.push({ ...place, tenants, ...(database === undefined ? {} : { database }) });
+      places.push({ ...place, issuers, ...(database === undefined ? {} : { database }) });
       await preparePlace(places[which]!, scene);
     }
     const [own, other] = places as [Place, Place];
     const { windows, foreign } = await comparePlaces(scene, [own, other], options);
-    const beside = `${tenants} municípios: ${nameOf(url)}, ao lado de ${nameOf(besides)}`;
+    const beside = `${issuers.count} municípios: ${nameOf(url)}, ao lado de ${nameOf(besides)}`;
     printTables(tablesOfLoads(windows, beside, ['este', 'outro']), describeConditions(options, foreign));
   } finally {
     await scene.end();

@@ -5,21 +5,25 @@ import path from 'node:path';
 import { benchDatabases } from './bancos.ts';
 import { benchBusca } from './busca.ts';
 import { benchCatalogos } from './catalogos.ts';
+import { benchFence, saveReference } from './cerca.ts';
 import { benchFull } from './cheio.ts';
-import { nameOwnTree } from './commit.ts';
+import { hasChanges, nameOwnTree } from './commit.ts';
 import { benchComparison } from './comparar.ts';
 import { benchCusto } from './custo.ts';
 import { danfseFigures } from './danfse.ts';
 import { DOCUMENTOS, type Documento } from './documents.ts';
+import { benchIssuers } from './emissores.ts';
 import { benchEndurance } from './endurance.ts';
+import { DISTRIBUTIONS, type Distribution, ISSUERS_MAX, type Issuers } from './issuers.ts';
 import { judgeFigures } from './judge.ts';
 import { measure } from './medir.ts';
 import { benchMudancas } from './mudancas.ts';
 import { countOf, describeOptions, type Options, readOptions } from './options.ts';
 import { benchOutage } from './outage.ts';
+import { benchWings } from './partes.ts';
 import { benchProfile } from './profile.ts';
 import { benchReads } from './reads.ts';
-import { describeConditions, printMeasured, saveMeasured } from './report.ts';
+import { describeConditions, printMeasured, saveMeasured, timesFloor } from './report.ts';
 import type { Path } from './scene.ts';
 import { printRows } from './tables.ts';
 
@@ -72,10 +76,18 @@ async function benchIssuing(dataDir: string, options: Options): Promise<void> {
       saves: options.graficos,
       traced: options.rastros,
     });
+  else if (options.cerca) process.exitCode = (await benchFence(dataDir, common)) ? 0 : 1;
+  else if (options.partes) await benchWings(dataDir, { ...common, only: options.so, saves: options.graficos });
   else if (options.banco !== undefined) {
-    const tenants = countOf(options, 'emissores');
-    await benchDatabases(dataDir, { ...common, url: options.banco, besides: options['ao-lado'], tenants });
-  } else if (options.cheio !== undefined) {
+    await benchDatabases(dataDir, {
+      ...common,
+      url: options.banco,
+      besides: options['ao-lado'],
+      issuers: issuersOf(options),
+    });
+  } else if (options.emissores !== '1')
+    await benchIssuers(dataDir, { ...common, issuers: issuersOf(options), saves: options.graficos });
+  else if (options.cheio !== undefined) {
     const fill = { total: countOf(options, 'cheio'), tenants: countOf(options, 'municipios') };
     await benchFull(dataDir, { ...common, ...fill, saves: options.graficos });
   } else if (options.perfil) await benchProfile(dataDir, common);
@@ -90,10 +102,16 @@ async function benchIssuing(dataDir: string, options: Options): Promise<void> {
       'o piso e a régua são os da nota comum em produção; os outros caminhos se medem com --comparar, --perfil, --fora, --minutos ou --leituras.',
     );
   } else {
+    // The page and the reference name a commit that anybody can check out.
+    if (options.graficos && (await hasChanges()))
+      throw new Error('--graficos mede um commit: grave antes as mudanças.');
     const measured = await measure(dataDir, common);
     const conditions = describeConditions(common, measured.foreign);
     printMeasured(measured, conditions);
-    if (options.graficos) saveMeasured(measured, conditions);
+    if (options.graficos) {
+      saveMeasured(measured, conditions);
+      saveReference({ commit: common.commit, vezesPiso: timesFloor(measured) });
+    }
   }
 }
 
@@ -103,6 +121,15 @@ function pathOf({ documento, json, sandbox }: Options): Path {
     throw new Error(`--documento ${name} não existe. Há: ${Object.keys(DOCUMENTOS).join(', ')}.`);
   }
   return { isSandbox: sandbox, documento: name as Documento };
+}
+
+function issuersOf(options: Options): Issuers {
+  const [count, distribution] = [countOf(options, 'emissores'), options.distribuicao as Distribution];
+  if (count > ISSUERS_MAX) throw new Error(`--emissores vai até ${ISSUERS_MAX}.`);
+  if (!DISTRIBUTIONS.includes(distribution)) {
+    throw new Error(`--distribuicao ${distribution} não existe. Há: ${DISTRIBUTIONS.join(', ')}.`);
+  }
+  return { count, distribution };
 }
 
 function danfseRows(): [string, string][] {

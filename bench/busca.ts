@@ -16,7 +16,7 @@ import { migrate } from '../src/wiring/migrate.ts';
 import { createStore } from '../src/wiring/store.ts';
 import { cpuTimesOf } from './cpu.ts';
 import { cnpjsOf } from './documents.ts';
-import { QUIET, useClient } from './fill.ts';
+import { QUIET, useClient } from './servidor.ts';
 import { printTable } from './tables.ts';
 
 const TENANT = 'grande';

@@ -16,17 +16,7 @@ import {
   tablesOfLoads,
   type WindowOptions,
 } from './comparar.ts';
-import {
-  type Fill,
-  fillPlace,
-  issueModels,
-  QUIET,
-  type Sample,
-  type Size,
-  sampleNotes,
-  sizesOf,
-  useServer,
-} from './fill.ts';
+import { type Fill, fillPlace, issueModels, type Sample, type Size, sampleNotes, sizesOf } from './fill.ts';
 import { compareWindows, costOf, type RowName, type Window } from './ratios.ts';
 import { type ComparedRow, describeConditions, printTables, saveComparison, type Table } from './report.ts';
 import {
@@ -40,6 +30,7 @@ import {
   SLUG,
   waitReceived,
 } from './scene.ts';
+import { QUIET, useServer } from './servidor.ts';
 
 export type FullOptions = WindowOptions & Fill & { readonly path: Path; readonly saves: boolean };
 
@@ -163,9 +154,9 @@ export async function measureFull(
   const { total, tenants, saves } = options;
   const sizes = await useServer(places[0], sizesOf);
   const asked = new Map<string, Window[]>();
-  const { windows, foreign } = await comparePlaces(scene, places, options, (sides) =>
-    measureFurther(scene, sides, samples, options, asked),
-  );
+  const { windows, foreign } = await comparePlaces(scene, places, options, {
+    further: (sides) => measureFurther(scene, sides, samples, options, asked),
+  });
   const questions = rowsOfQuestions(asked);
   const title = `com ${total.toLocaleString('pt-BR')} notas de ${tenants === 1 ? 'um município' : `${tenants.toLocaleString('pt-BR')} municípios`}, ao lado de um banco quase vazio`;
   const conditions = describeConditions(options, foreign);

@@ -11,7 +11,12 @@ const execute = promisify(execFile);
 /** The short name of the commit, with a mark for uncommitted changes. */
 export async function nameOwnTree(): Promise<string> {
   const name = await git('rev-parse', '--short', 'HEAD');
-  return (await git('status', '--porcelain')) === '' ? name : `${name} com mudanças`;
+  return (await hasChanges()) ? `${name} com mudanças` : name;
+}
+
+/** Whether this tree has changes in no commit. */
+export async function hasChanges(): Promise<boolean> {
+  return (await git('status', '--porcelain')) !== '';
 }
 
 /** The full name of a commit. Throws in Portuguese. */

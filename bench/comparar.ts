@@ -9,7 +9,7 @@ import { startCollector } from './coletor.ts';
 import { checkOut, git, nameOfCommit } from './commit.ts';
 import { type CpuTimes, cpuTimesOf, foreignShare, HAS_THREADS, machineTimes } from './cpu.ts';
 import { commandOf, LOAD_NAMES, type LoadName, type LoadOptions, titleOfLoad } from './loads.ts';
-import { compareWindows, costOf, rowsHere, titleOf, type Window } from './ratios.ts';
+import { compareWindows, costOf, rowsHere, spreadOf, titleOf, type Window } from './ratios.ts';
 import { type ComparedRow, describeConditions, printTables, saveComparison, type Table } from './report.ts';
 import {
   type Load,
@@ -18,11 +18,14 @@ import {
   type Path,
   type Place,
   preparePlace,
+  type Ran,
   runLoads,
   type Scene,
   type Side,
   waitQuiet,
 } from './scene.ts';
+import { countCommits } from './servidor.ts';
+import type { Row } from './tables.ts';
 
 export type WindowOptions = LoadOptions & {
   /** The commit of this tree, at the beginning of the measure. */
@@ -45,7 +48,7 @@ export type ComparisonOptions = WindowOptions & {
 export const WARMUP_NOTES = 2_500;
 export const NUMBERS_A_START = 10_000_000;
 
-export async function benchComparison(dataDir: string, options: ComparisonOptions): Promise<void> {
+export async function benchComparison(dataDir: string, options: ComparisonOptions): Promise<Windows> {
   const { ref, providers } = options;
   const name = await git('rev-parse', '--short', await nameOfCommit(ref));
   const other = await checkOut(ref, path.join(dataDir, 'outro'));
@@ -55,7 +58,9 @@ export async function benchComparison(dataDir: string, options: ComparisonOption
     for (const place of places) await preparePlace(place, scene);
     const collector = options.traced === undefined ? undefined : await startCollector();
     const own = collector?.envFor(options.traced!) ?? {};
-    const { windows, foreign } = await comparePlaces(scene, places, options, undefined, own).finally(collector?.end);
+    const { windows, foreign } = await comparePlaces(scene, places, options, { envs: [own, {}] }).finally(
+      collector?.end,
+    );
     const conditions = describeConditions(options, foreign);
     const beside = `ao lado de ${ref === name ? ref : `${ref} (${name})`}`;
     const tables = tablesOfLoads(windows, beside, ['este', 'outro']);
@@ -68,6 +73,7 @@ export async function benchComparison(dataDir: string, options: ComparisonOption
       '\nMedianas das janelas; a razão é a de cada janela, com a menor, a maior e o erro padrão da média; ao todo, a das janelas juntas. Abaixo de 1, este custa menos.',
     );
     if (options.saves) saveComparison('comparacao', beside, rowsOfLoads(windows), tables, conditions);
+    return windows;
   } finally {
     await scene.end();
   }
@@ -85,26 +91,30 @@ export function placesOf(dataDir: string, { stage }: Scene, trees: Pair<Tree>, p
   ];
 }
 
-/** A further measure of two services while both are up. */
-export type Further = (sides: Pair<Side>) => Promise<void>;
+/** `further`: measures of two services while both are up. `envs`: further environment variables of each. */
+export type Besides = {
+  readonly further?: (sides: Pair<Side>) => Promise<void>;
+  readonly envs?: Pair<NodeJS.ProcessEnv>;
+};
 
-export type Windows = Readonly<Record<LoadName, readonly Window[]>>;
+export type Windows = Readonly<Record<LoadName, readonly LoadWindow[]>>;
+/** A window with what was sent to both, and the transactions that each database committed. */
+export type LoadWindow = Window & { readonly ran: Pair<Ran>; readonly commits: Pair<number> };
 
 /**
- * Windows of issuing on both under each load, over several starts, each followed by the measures of `further`; and the
- * share of other programs. `own`: further environment variables of the first.
+ * Windows of issuing on both under each load, over several starts, each followed by further measures; and the share of
+ * other programs.
  */
 export async function comparePlaces(
   scene: Scene,
   places: Pair<Place>,
   options: WindowOptions & { readonly path: Path },
-  further: Further = () => Promise.resolve(),
-  own: NodeJS.ProcessEnv = {},
+  besides: Besides = {},
 ): Promise<{ readonly windows: Windows; readonly foreign: number }> {
-  const windows: Record<LoadName, Window[]> = { uma: [], rajadas: [], pico: [] };
+  const windows: Record<LoadName, LoadWindow[]> = { uma: [], rajadas: [], pico: [] };
   const before = machineTimes(process.pid);
   for (let start = 0; start < options.starts; start += 1) {
-    const measured = await measureStart(scene, places, start, options, { further, own });
+    const measured = await measureStart(scene, places, start, options, besides);
     for (const load of LOAD_NAMES) windows[load].push(...measured[load]);
     console.error(`partida ${start + 1} de ${options.starts}`);
   }
@@ -120,13 +130,13 @@ async function measureStart(
   places: Pair<Place>,
   start: number,
   options: WindowOptions & { readonly path: Path },
-  { further, own }: { readonly further: Further; readonly own: NodeJS.ProcessEnv },
+  { further, envs }: Besides,
 ): Promise<Windows> {
   const { path: sent, windows, rate, burst } = options;
   const opened = new Map<Place, Side>();
   try {
     for (const place of start % 2 === 0 ? places : places.toReversed()) {
-      const env = place === places[0] ? own : {};
+      const env = envs?.[place === places[0] ? 0 : 1];
       opened.set(place, await openSide(place, sent, 1 + (start + 1) * NUMBERS_A_START, env));
     }
     const sides: Pair<Side> = [opened.get(places[0])!, opened.get(places[1])!];
@@ -138,18 +148,26 @@ async function measureStart(
       );
     };
     await runBoth({ kind: 'open', count: WARMUP_NOTES, rate, burst });
-    const measureLoad = async (load: LoadName): Promise<Window[]> => {
+    const measureLoad = async (load: LoadName): Promise<readonly LoadWindow[]> => {
       await waitQuiet(sides);
       const command = commandOf(load, options);
-      const looks = [look(sides)];
+      const [runs, looks] = [[] as (readonly Ran[])[], [look(sides)]];
+      const before = await Promise.all(places.map(countCommits));
       for (let window = 0; window < windows; window += 1) {
-        await runBoth(command);
+        runs.push(await runBoth(command));
         looks.push(look(sides));
       }
+      const after = await Promise.all(places.map(countCommits));
+      const commitsOf = (side: 0 | 1): number => (after[side]! - before[side]!) / windows / command.count;
       // Each window begins at the end of the one before, so that work between them is counted.
-      return looks.slice(1).map((after, place) => {
-        const before = looks[place]!;
-        return { own: costOf(before[0], after[0], command.count), other: costOf(before[1], after[1], command.count) };
+      return runs.map((ran, place) => {
+        const [from, until] = [looks[place]!, looks[place + 1]!];
+        return {
+          own: costOf(from[0], until[0], command.count),
+          other: costOf(from[1], until[1], command.count),
+          ran: [ran[0]!, ran[1]!],
+          commits: [commitsOf(0), commitsOf(1)],
+        };
       });
     };
     const measured = {
@@ -157,7 +175,7 @@ async function measureStart(
       rajadas: await measureLoad('rajadas'),
       pico: await measureLoad('pico'),
     };
-    await further(sides);
+    await further?.(sides);
     return measured;
   } finally {
     for (const side of opened.values()) await side.end();
@@ -179,11 +197,32 @@ export function rowsOfLoads(windows: Windows): readonly ComparedRow[] {
   );
 }
 
-/** A table for each load. */
+/** A table for each load, and one of transactions and of the time until the answer. */
 export function tablesOfLoads(windows: Windows, beside: string, names: Pair<string>): readonly Table[] {
-  return LOAD_NAMES.map((load) =>
+  const ofLoads = LOAD_NAMES.map((load) =>
     tableOf(compareRows(windows[load]), `CPU por nota, ${titleOfLoad(load)}, ${beside}`, names),
   );
+  const rows = LOAD_NAMES.flatMap((load) => rowsOfAnswers(load, windows[load]));
+  return [...ofLoads, { title: 'Transações por nota, e ms até a resposta', head: ['', ...names], rows }];
+}
+
+function rowsOfAnswers(load: LoadName, windows: readonly LoadWindow[]): readonly Row[] {
+  const cells = (figure: (window: LoadWindow, side: 0 | 1) => number): Row =>
+    ([0, 1] as const).map((side) => spreadOf(windows.map((window) => figure(window, side))).median.toFixed(2));
+  const hasSmall = windows.some(({ ran }) => ran.some(({ small }) => small.p50 > 0));
+  const ofSizes: readonly Row[] = [
+    ['do maior município, p50', ...cells(({ ran }, side) => ran[side].giant.p50)],
+    ['do maior município, p99', ...cells(({ ran }, side) => ran[side].giant.p99)],
+    ['dos pequenos, p50', ...cells(({ ran }, side) => ran[side].small.p50)],
+    ['dos pequenos, p99', ...cells(({ ran }, side) => ran[side].small.p99)],
+  ];
+  const rows: readonly Row[] = [
+    ['transações por nota', ...cells(({ commits }, side) => commits[side])],
+    ['p50', ...cells(({ ran }, side) => ran[side].p50)],
+    ['p99', ...cells(({ ran }, side) => ran[side].p99)],
+    ...(hasSmall ? ofSizes : []),
+  ];
+  return rows.map(([title, ...figures]) => [`${titleOfLoad(load)}: ${title}`, ...figures]);
 }
 
 /** `names`: the titles of the two. */

@@ -162,9 +162,16 @@ export function signingJson(providers: readonly ProviderKeys[]): (number: number
   return (number, body) => signCms(body, signers[number % signers.length]!).toString('base64');
 }
 
+const signers = new Map<string, Signer>();
+
+/** The signer with these files, read once. */
 function signerOf({ certificado, chave }: ProviderKeys): Signer {
-  return {
+  const known = signers.get(chave);
+  if (known !== undefined) return known;
+  const signer = {
     key: createPrivateKey(readFileSync(chave)),
     certificate: certificatesOfPem(readFileSync(certificado, 'utf8'))[0]!,
   };
+  signers.set(chave, signer);
+  return signer;
 }

@@ -6,12 +6,12 @@
 
 import { documentoStore } from '../src/base/book/documentos.ts';
 import { ensureMeses, mesesBetween } from '../src/base/book/meses.ts';
-import { openEmbedded } from '../src/base/pg/embedded.ts';
 import { openPool } from '../src/base/pg/open.ts';
-import { Client, type ClientConfig } from '../src/base/pg/pg.ts';
+import type { Client, ClientConfig } from '../src/base/pg/pg.ts';
 import { municipios } from '../src/fiscal/catalogs/catalogs.ts';
 import { cnpjsOf } from './documents.ts';
 import { openSide, type Place, runLoads, type Scene, SLUG } from './scene.ts';
+import { columnsOf, useClient, useServer } from './servidor.ts';
 
 /** `total`: notes. `tenants`: the municipalities that share them; the first one issues. */
 export type Fill = { readonly total: number; readonly tenants: number };
@@ -90,34 +90,6 @@ export async function sizesOf(connection: ClientConfig): Promise<readonly Size[]
       where relkind in ('r', 'i') and relnamespace = 'public'::regnamespace group by 1) s
     where bytes > 0.001 * pg_database_size(current_database()) order by bytes desc`;
   return useClient(connection, async (client) => (await client.query<Size>(text)).rows);
-}
-
-export const QUIET = { info: () => undefined, warn: console.error, error: console.error };
-
-/** Runs the server of a place without other users. */
-export async function useServer<Result>(
-  { dataDir }: Pick<Place, 'dataDir'>,
-  work: (connection: ClientConfig) => Promise<Result>,
-): Promise<Result> {
-  const server = await openEmbedded({ dataDir, log: QUIET });
-  try {
-    return await work(server.connection);
-  } finally {
-    await server.stop();
-  }
-}
-
-export async function useClient<Result>(
-  connection: ClientConfig,
-  work: (client: Client) => Promise<Result>,
-): Promise<Result> {
-  const client = new Client(connection);
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
 }
 
 async function runAll(client: Client, statements: readonly string[]): Promise<void> {
@@ -225,14 +197,6 @@ async function useMonths(connection: ClientConfig, from: number, until: number, 
     [meses, total],
   );
   await pool.end();
-}
-
-/** The writable columns of a table, and the value of each: that of the model `m`, except for those named. */
-async function columnsOf(client: Client, table: string, own: Readonly<Record<string, string>>) {
-  const text = `select attname as name from pg_attribute
-    where attrelid = $1::regclass and attnum > 0 and not attisdropped and attgenerated = '' order by attnum`;
-  const names = (await client.query<{ name: string }>(text, [table])).rows.map(({ name }) => name);
-  return { names: names.join(', '), values: names.map((name) => own[name] ?? `m.${name}`).join(', ') };
 }
 
 type Range = Fill & { readonly providers: number; readonly models: number; readonly from: number };

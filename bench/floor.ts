@@ -109,7 +109,7 @@ async function openHttp({ providers }: FloorOrder): Promise<() => Promise<Pick<F
   const order: SenderOrder = {
     host: '127.0.0.1',
     port,
-    paths: [{ path: '/' }],
+    target: '/',
     providers,
     isSigned: true,
     firstNumber: 1,

@@ -10,7 +10,7 @@ import type { Client } from '../src/base/pg/pg.ts';
 import { migrate } from '../src/wiring/migrate.ts';
 import { createStore } from '../src/wiring/store.ts';
 import { cnpjsOf } from './documents.ts';
-import { QUIET, useClient } from './fill.ts';
+import { QUIET, useClient } from './servidor.ts';
 import { printRows } from './tables.ts';
 
 const TENANT = 'integracao';

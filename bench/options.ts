@@ -14,6 +14,8 @@ const OPTIONS = {
     value: 'PARTE',
     help: 'com --comparar: este serviço deixa rastros dessa parte das notas (0.01 é uma em cem), o outro não',
   },
+  partes: { help: 'a conta de cada parte: este serviço ao lado de si mesmo sem ela, nos mesmos segundos' },
+  cerca: { help: 'ao lado do commit de referência; falha se uma nota custa mais do que a cerca permite' },
   cheio: { value: 'N', help: 'põe um banco com N notas já encerradas ao lado de um quase vazio, nos mesmos segundos' },
   municipios: { value: 'N', usual: '1', help: 'com --cheio: municípios que têm as notas; um deles emite' },
   banco: {
@@ -21,7 +23,16 @@ const OPTIONS = {
     help: 'põe o serviço sobre esse servidor (um Citus também), num banco que se faz para isso, ao lado do mesmo sobre o embutido',
   },
   'ao-lado': { value: 'URL', help: 'com --banco: outro servidor no lugar do embutido; todos nesta máquina' },
-  emissores: { value: 'N', usual: '1', help: 'com --banco: municípios que emitem, um depois do outro' },
+  emissores: {
+    value: 'N',
+    usual: '1',
+    help: 'municípios que emitem, de 1 a 5570; sem --banco, ao lado do maior deles sozinho, nos mesmos segundos',
+  },
+  distribuicao: {
+    value: 'NOME',
+    usual: 'real',
+    help: 'as notas dos emissores: real, como o ISSQN se reparte, ou igual',
+  },
   documento: { value: 'NOME', usual: 'comum', help: 'o que se envia: comum, longo, obra, json, ibscbs' },
   json: { help: 'o mesmo que --documento json' },
   sandbox: { help: 'sem assinatura, no ambiente de integração; nada é transmitido' },
@@ -54,7 +65,7 @@ const OPTIONS = {
   catalogos: { help: 'só as páginas filtradas dos catálogos' },
   segundos: { value: 'N', usual: '15', help: 'com --catalogos e --leituras: duração de cada medida' },
   custo: { help: 'os pedidos mais caros, e o que cada um toma do fio que atende' },
-  so: { value: 'TEXTO', help: 'com --custo: só os que têm TEXTO no nome' },
+  so: { value: 'TEXTO', help: 'com --custo e --partes: só o que tem TEXTO no nome' },
   help: { help: 'mostra esta ajuda' },
 } as const satisfies Readonly<Record<string, Option>>;
 

@@ -86,6 +86,13 @@ function tablesOf(measures: Measures): readonly Table[] {
   ];
 }
 
+/** What a note costs under each load, as a multiple of the floor: the median of the windows. */
+export function timesFloor({ loads }: Measures): Readonly<Record<LoadName, number>> {
+  const ofLoad = (load: LoadName): number =>
+    Number(spreadOf(loads[load].map(({ own, floor }) => own.tudo / floorOf(floor))).median.toFixed(2));
+  return { uma: ofLoad('uma'), rajadas: ofLoad('rajadas'), pico: ofLoad('pico') };
+}
+
 /** The service under one load, beside the floor, and beside the yardstick where it was measured. */
 function tableOfLoad(load: LoadName, windows: readonly Measured[]): Table {
   const by = (figure: (one: Measured) => number): readonly number[] => windows.map(figure);

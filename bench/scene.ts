@@ -17,20 +17,20 @@ import {
   type Tree,
 } from '../scripts/stage.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
+import { addIssuers } from './add-issuers.ts';
 import { askChild, endOf, type Sender, startSender } from './children.ts';
 import { install } from './commit.ts';
 import { cpuTimesOf, type Database, PARTS } from './cpu.ts';
 import { cnpjsOf, type Documento, type ProviderKeys, patchOf } from './documents.ts';
 import type { FloorOrder } from './floor.ts';
 import type { Floor } from './floor-pieces.ts';
+import { apiOf, GIANT, type Issuers, listIssuers } from './issuers.ts';
 import type { SenderOrder, Sent } from './sender.ts';
 import type { YardstickOrder } from './yardstick.ts';
 
-/** The municipality that issues, or the first of several. */
-export const SLUG = 'exemplo';
-/** The issuing municipalities in their order, by code. */
-const CODIGOS = ['3550308', '3509502', '3304557', '3106200', '4106902', '4314902', '2927408', '2611606'] as const;
-export const TENANTS_MAX = CODIGOS.length;
+/** The municipality that issues, or the largest of several. */
+export const SLUG = GIANT.slug;
+const ONE: Issuers = { count: 1, distribution: 'igual' };
 const SANDBOX = 'integracao';
 const SETTLED_MAX_MS = 600_000;
 /** Pauses between two looks at what is received, while much is missing and near the end: the end is known to the shorter. */
@@ -58,17 +58,11 @@ export type Place = {
   readonly tree: Tree;
   readonly dataDir: string;
   readonly providers: readonly ProviderKeys[];
-  /** Tenants that issue notes; undefined: one. */
-  readonly tenants?: number;
+  /** The municipalities that issue; undefined: one. */
+  readonly issuers?: Issuers;
   /** The database; undefined: the embedded one. */
   readonly database?: { readonly url: string; readonly postmasters: readonly number[] };
 };
-
-function tenantsOf({
-  tenants = 1,
-}: Pick<Place, 'tenants'>): readonly { readonly slug: string; readonly ibge: string }[] {
-  return CODIGOS.slice(0, tenants).map((ibge, place) => ({ slug: place === 0 ? SLUG : `${SLUG}-${place + 1}`, ibge }));
-}
 
 function envOf({ dataDir, database }: Place): NodeJS.ProcessEnv {
   return { NFSE_DATA_DIR: dataDir, ...(database === undefined ? {} : { DATABASE_URL: database.url }) };
@@ -83,8 +77,9 @@ export async function preparePlace(place: Place, { stage, simulator }: Scene): P
   // The measure sends the daily limit of one address to a sandbox within seconds.
   await command(['municipio', 'alterar', SANDBOX, '--limite-endereco', '0', '--limite-prestador', '0'], env);
   const named = providers.map(({ documento }, place) => ({ documento, razaoSocial: `Prestador ${place + 1} Ltda` }));
-  for (const tenant of tenantsOf(place))
-    await registerTenant(stage, { ...tenant, adn: simulator.address, providers: named }, env, command);
+  await registerTenant(stage, { ...GIANT, adn: simulator.address, providers: named }, env, command);
+  const { count } = place.issuers ?? ONE;
+  if (count > 1) await addIssuers(place, count);
 }
 
 /** A service under measurement, with its generator. */
@@ -121,14 +116,17 @@ export async function openSide(
   // The log is the usual one, in a file, as a production has it.
   const usual = { ...envOf(place), NFSE_LOG_LEVEL: '', ...env };
   const service = await startService(usual, tree, path.join(dataDir, 'saida.log'));
-  const tenants = isSandbox ? [{ slug: SANDBOX, ibge: undefined }] : tenantsOf(place);
-  const paths = tenants.map(({ slug, ibge }) => ({ path: `/${slug}/api/v1/nfse/v101`, codigo: ibge }));
-  const where = { ...addressOf(service.address), paths };
+  const issuers = place.issuers ?? ONE;
+  const target = isSandbox ? apiOf(SANDBOX) : issuers;
+  const where = { ...addressOf(service.address), target };
   const openSender = (first: number): Sender =>
     startSender({ ...where, providers, isSigned: !isSandbox, firstNumber: first });
   const sender = openSender(firstNumber);
-  const addresses = new Map(tenants.map(({ slug, ibge }) => [ibge, `${service.address}/${slug}`]));
-  const address = `${service.address}/${tenants[0]!.slug}`;
+  const slugs = new Map(listIssuers(issuers.count).map(({ slug, ibge }) => [ibge, slug]));
+  const address = `${service.address}/${isSandbox ? SANDBOX : SLUG}`;
+  // A key begins with the code of its municipality.
+  const addressOfKey = (key: string): string =>
+    isSandbox ? address : `${service.address}/${slugs.get(key.slice(0, 7))!}`;
   return {
     pid: service.pid,
     address,
@@ -136,8 +134,7 @@ export async function openSide(
     database: place.database?.postmasters ?? dataDir,
     sender,
     openSender,
-    // A key begins with the code of its municipality.
-    waitAuthorised: ({ lastKeys }) => waitAuthorised((key) => addresses.get(key.slice(0, 7)) ?? address, lastKeys),
+    waitAuthorised: ({ lastKeys }) => waitAuthorised(addressOfKey, lastKeys),
     end: async () => {
       await sender.end();
       await service.end('SIGINT');
@@ -279,7 +276,7 @@ export async function openYardstick({ dataDir, providers }: Omit<Place, 'tree'>,
   const order: YardstickOrder = { dataDir, packages: await installYardstick(), providers, municipio, autoridades };
   const child = fork(path.join(import.meta.dirname, 'yardstick.ts'), [JSON.stringify(order)]);
   const address = await askChild<string>(child);
-  const where = { ...addressOf(address), paths: [{ path: '/nfse' }] };
+  const where = { ...addressOf(address), target: '/nfse' };
   const sender = startSender({ ...where, providers, isSigned: true, firstNumber: 1 });
   return {
     pid: child.pid!,

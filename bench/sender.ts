@@ -16,12 +16,13 @@ import {
   signingDps,
   signingJson,
 } from './documents.ts';
+import { apiOf, chooseIssuer, type Issuers, listIssuers } from './issuers.ts';
 
 export type SenderOrder = {
   readonly host: string;
   readonly port: number;
-  /** The paths that receive the documents in turn. `codigo`: the municipality there, if it differs from that of the example. */
-  readonly paths: readonly { readonly path: string; readonly codigo?: string | undefined }[];
+  /** The path that receives the documents, or the municipalities that do. */
+  readonly target: string | Issuers;
   readonly providers: readonly ProviderKeys[];
   readonly isSigned: boolean;
   readonly firstNumber: number;
@@ -35,6 +36,9 @@ export type Command =
   /** Sends documents on these connections, each one after the other. */
   | { readonly kind: 'closed'; readonly count: number; readonly connections: number };
 
+/** Milliseconds. */
+type Percentiles = { readonly p50: number; readonly p99: number };
+
 export type Sent = {
   readonly notes: number;
   readonly seconds: number;
@@ -44,6 +48,9 @@ export type Sent = {
   readonly p50: number;
   readonly p99: number;
   readonly max: number;
+  /** The same of the largest municipality, and of those after the first ten; zero: none of them has a note. */
+  readonly giant: Percentiles;
+  readonly small: Percentiles;
   /** Keys of the notes answered last. */
   readonly lastKeys: readonly string[];
   /** Codes of the remarks in the last answers. */
@@ -56,17 +63,35 @@ const CONNECTIONS = 64;
 const LAST_KEPT = 20;
 const NOTES_A_KEPT = 50;
 
+/** Municipalities before this place are no small ones. */
+const SMALL_FROM = 10;
+
+/** A document ready to send, and the place of its municipality. */
+type Prepared = { readonly request: Buffer; readonly place: number };
+
 const order = JSON.parse(process.argv[2]!) as SenderOrder;
-const requestsOf = new Map<Documento, (number: number) => Buffer>();
-let prepared: Buffer[] = [];
+const { target } = order;
+const issuers = typeof target === 'string' ? [] : listIssuers(target.count);
+const placeOf = typeof target === 'string' ? () => 0 : chooseIssuer(target);
+/** The makers of requests, by kind of document and place. */
+const makers = new Map<string, (number: number) => Buffer>();
+let prepared: Prepared[] = [];
 let nextNumber = order.firstNumber;
 
-function requests(documento: Documento): (number: number) => Buffer {
-  const each = order.paths.map(({ path, codigo }) => requestsTo(path, documento, codigo));
-  return (number) => each[number % each.length]!(number);
+function prepare(documento: Documento, number: number): Prepared {
+  const place = placeOf(number);
+  const name = `${documento} ${place}`;
+  const issuer = issuers[place];
+  const requestOf =
+    makers.get(name) ??
+    (issuer === undefined
+      ? requestsTo(target as string, documento)
+      : requestsTo(apiOf(issuer.slug), documento, issuer.ibge));
+  makers.set(name, requestOf);
+  return { request: requestOf(number), place };
 }
 
-function requestsTo(path: string, documento: Documento, codigo: string | undefined): (number: number) => Buffer {
+function requestsTo(path: string, documento: Documento, codigo?: string): (number: number) => Buffer {
   const bodies = bodiesOf(documento, codigo);
   const type = DOCUMENTOS[documento].format === 'xml' ? 'application/xml' : 'application/json';
   const head = `POST ${path} HTTP/1.1\r\nHost: ${order.host}:${order.port}\r\nContent-Type: ${type}\r\nAccept: application/json\r\n`;
@@ -97,48 +122,51 @@ function bodiesOf(
 }
 
 function make(count: number, documento: Documento): void {
-  const requestOf = requestsOf.get(documento) ?? requests(documento);
-  requestsOf.set(documento, requestOf);
-  prepared = Array.from({ length: count }, (_, place) => requestOf(nextNumber + count - 1 - place));
+  prepared = Array.from({ length: count }, (_, place) => prepare(documento, nextNumber + count - 1 - place));
   nextNumber += count;
+}
+
+/** Of times in ascending order. */
+function percentilesOf(times: readonly number[]): Percentiles & { readonly max: number } {
+  const at = (share: number): number => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0;
+  return { p50: at(0.5), p99: at(0.99), max: at(1) };
 }
 
 /** The results of one order to send so many documents. */
 function newTally(count: number) {
   const kept = Math.max(1, Math.min(LAST_KEPT, Math.floor(count / NOTES_A_KEPT)));
   const began = performance.now();
-  const latencies: number[] = [];
+  const times: { readonly ms: number; readonly place: number }[] = [];
   const last: Buffer[] = [];
   let failures = 0;
   let firstFailure: string | undefined;
   return {
-    record: (ms: number, answer: Buffer): void => {
+    record: (ms: number, place: number, answer: Buffer): void => {
       if (answer.toString('latin1', 9, 12) !== '201') {
         failures += 1;
         firstFailure ??= answer.toString('utf8', 0, 1500);
         return;
       }
-      latencies.push(ms);
-      last[latencies.length % kept] = answer;
+      times.push({ ms, place });
+      last[times.length % kept] = answer;
     },
     result: (): Sent => {
       const seconds = (performance.now() - began) / 1000;
-      latencies.sort((one, other) => one - other);
-      const at = (share: number): number =>
-        latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? 0;
+      times.sort((one, other) => one.ms - other.ms);
+      const among = (fits: (place: number) => boolean) =>
+        percentilesOf(times.filter(({ place }) => fits(place)).map(({ ms }) => ms));
       const texts = last.filter((one) => one !== undefined).map((one) => one.toString('utf8'));
       const keys = texts.map((text) => /"chave_acesso":"([^"]+)"/.exec(text)![1]!);
       const avisos = texts.map((text) => /"avisos":\[(.*?)\]/s.exec(text)?.[1] ?? '').join();
       const remarks = new Set([...avisos.matchAll(/"codigo":"(\w+)"/g)].map(([, code]) => code!));
-      const [p50, p99, max] = [at(0.5), at(0.99), at(1)];
       return {
-        notes: latencies.length,
+        notes: times.length,
         seconds,
         failures,
         firstFailure,
-        p50,
-        p99,
-        max,
+        ...among(() => true),
+        giant: among((place) => place === 0),
+        small: among((place) => place >= SMALL_FROM),
         lastKeys: keys,
         remarks: [...remarks],
       };
@@ -195,7 +223,7 @@ function openConnection(): Promise<Connection> {
   });
 }
 
-function nextRequest(): Buffer {
+function nextPrepared(): Prepared {
   const next = prepared.pop();
   if (next === undefined) throw new Error('more documents were asked for than were made');
   return next;
@@ -214,8 +242,9 @@ async function sendOpen({ count, rate, burst }: Extract<Command, { kind: 'open' 
       while (waiting.length > 0 && free.length > 0) void sendOne(waiting.shift()!, free.shift()!).catch(reject);
     };
     const sendOne = async (at: number, connection: Connection): Promise<void> => {
-      const answer = await connection.send(nextRequest());
-      tally.record(performance.now() - at, answer);
+      const { request, place } = nextPrepared();
+      const answer = await connection.send(request);
+      tally.record(performance.now() - at, place, answer);
       free.push(connection);
       answers += 1;
       if (answers === count) resolve();
@@ -255,8 +284,9 @@ async function sendClosed(count: number, connections: number): Promise<Sent> {
     for (; left > 0; ) {
       left -= 1;
       const at = performance.now();
-      const answer = await connection.send(nextRequest());
-      tally.record(performance.now() - at, answer);
+      const { request, place } = nextPrepared();
+      const answer = await connection.send(request);
+      tally.record(performance.now() - at, place, answer);
     }
   };
   await Promise.all(all.map(runOne));
