@@ -1,7 +1,7 @@
 /**
  * The municipalities that issue, and how their notes spread. No figure of notes by municipality is published. The
- * nearest one is the ISSQN: in 2013 the 304 municipalities with more than a hundred thousand people collected 83.51 % of
- * it (Observatório de Informações Municipais, September 2015).
+ * nearest one is the ISSQN (Observatório de Informações Municipais, September 2015). The 304 municipalities with more
+ * than a hundred thousand people collected 83.51 % of it.
  */
 import { municipios } from '../src/fiscal/catalogs/catalogs.ts';
 

@@ -19,7 +19,7 @@ export type LoadOptions = {
   /** Notes per second and service in bursts, and the number sent at once. */
   readonly rate: number;
   readonly burst: number;
-  /** At the peak: clients that send one note after the other. */
+  /** Clients that send one note after the other, at the peak. */
   readonly connections: number;
 };
 

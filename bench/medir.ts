@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: the cost of a note by thread under each load, beside the floor of this machine, and in bursts beside
- * the yardstick. The measure then finds the duration of an answer at 70 % of the maximum rate of notes.
+ * `npm run bench`: the cost of a note by thread under each load, beside the floor of this machine. Bursts are measured
+ * beside the yardstick too. The measure then finds the duration of an answer at 70 % of the maximum rate of notes.
  */
 import path from 'node:path';
 import { ROOT } from '../scripts/stage.ts';
@@ -30,7 +30,7 @@ import type { Sent } from './sender.ts';
 
 export type MeasureOptions = WindowOptions & { readonly path: Path };
 
-/** One window: what was sent, and microseconds per note of each. The yardstick is measured in bursts alone. */
+/** One window: the sent notes, and microseconds per note of each. The yardstick is measured in bursts alone. */
 export type Measured = { readonly ran: Ran; readonly own: Cost; readonly floor: Floor; readonly yardstick?: Cost };
 
 export type Measures = {

@@ -86,7 +86,7 @@ function tablesOf(measures: Measures): readonly Table[] {
   ];
 }
 
-/** What a note costs under each load, as a multiple of the floor: the median of the windows. */
+/** The cost of a note under each load as a multiple of the floor, the median of the windows. */
 export function timesFloor({ loads }: Measures): Readonly<Record<LoadName, number>> {
   const ofLoad = (load: LoadName): number =>
     Number(spreadOf(loads[load].map(({ own, floor }) => own.tudo / floorOf(floor))).median.toFixed(2));

@@ -206,7 +206,7 @@ export type Load = {
 /** `settled`: seconds from the first sending until the last note was authorised. */
 export type Ran = Sent & { readonly settled: number };
 
-/** Makes the documents of all loads, sends them in the same seconds, and waits until the last note of each is authorised. */
+/** Makes the documents of all loads and sends them in the same seconds; resolves when the last note of each is authorised. */
 export async function runLoads(scene: Scene, loads: readonly Load[]): Promise<readonly Ran[]> {
   const held = await countReceived(scene);
   await Promise.all(loads.map(({ side, command, documento }) => side.sender.make(command.count, documento)));

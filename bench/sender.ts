@@ -126,7 +126,7 @@ function make(count: number, documento: Documento): void {
   nextNumber += count;
 }
 
-/** Of times in ascending order. */
+/** Percentiles of times in ascending order. */
 function percentilesOf(times: readonly number[]): Percentiles & { readonly max: number } {
   const at = (share: number): number => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0;
   return { p50: at(0.5), p99: at(0.99), max: at(1) };

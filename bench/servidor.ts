@@ -4,7 +4,7 @@ import { Client, type ClientConfig } from '../src/base/pg/pg.ts';
 
 export const QUIET = { info: () => undefined, warn: console.error, error: console.error };
 
-/** Where a place has its data: the folder of the embedded server, or the address of another. */
+/** The data of a place: the folder of the embedded server, or the address of another. */
 export type Located = { readonly dataDir: string; readonly database?: { readonly url: string } | undefined };
 
 /** Runs with the server of a place; the embedded one is started unless it runs already. */
