@@ -151,8 +151,8 @@ async function measureStart(
     const measureLoad = async (load: LoadName): Promise<readonly LoadWindow[]> => {
       await waitQuiet(sides);
       const command = commandOf(load, options);
-      const [runs, looks] = [[] as (readonly Ran[])[], [look(sides)]];
       const before = await Promise.all(places.map(countCommits));
+      const [runs, looks] = [[] as (readonly Ran[])[], [look(sides)]];
       for (let window = 0; window < windows; window += 1) {
         runs.push(await runBoth(command));
         looks.push(look(sides));

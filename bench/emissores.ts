@@ -23,7 +23,7 @@ export async function benchIssuers(dataDir: string, options: IssuersOptions): Pr
     const tables = tablesOfLoads(windows, beside, ['muitos', 'um']);
     const conditions = describeConditions(options, foreign);
     printTables(tables, conditions);
-    if (saves) writeTables('emissores', tables, conditions);
+    if (saves) writeTables(`emissores-${issuers.count}`, tables, conditions);
   } finally {
     await scene.end();
   }

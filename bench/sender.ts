@@ -81,14 +81,15 @@ let nextNumber = order.firstNumber;
 function prepare(documento: Documento, number: number): Prepared {
   const place = placeOf(number);
   const name = `${documento} ${place}`;
-  const issuer = issuers[place];
-  const requestOf =
-    makers.get(name) ??
-    (issuer === undefined
-      ? requestsTo(target as string, documento)
-      : requestsTo(apiOf(issuer.slug), documento, issuer.ibge));
+  const requestOf = makers.get(name) ?? makerOf(place, documento);
   makers.set(name, requestOf);
   return { request: requestOf(number), place };
+}
+
+function makerOf(place: number, documento: Documento): (number: number) => Buffer {
+  if (typeof target === 'string') return requestsTo(target, documento);
+  const { slug, ibge } = issuers[place]!;
+  return requestsTo(apiOf(slug), documento, ibge);
 }
 
 function requestsTo(path: string, documento: Documento, codigo?: string): (number: number) => Buffer {
