@@ -16,12 +16,14 @@ import { keptRate, runLoads, type Scene, type Side } from '../bench/scene.ts';
 import type { Sent } from '../bench/sender.ts';
 import { drawBars } from '../bench/svg.ts';
 import { cutFunction, WING_NAMES, WINGS, WITHOUT } from '../bench/wings.ts';
+import { ensureMeses } from '../src/base/book/meses.ts';
 import type { Db } from '../src/base/pg/open.ts';
 import { parseChave, parseDpsId } from '../src/fiscal/chave.ts';
 import { avisosOn, faultsOf } from '../src/fiscal/rules/trial.ts';
 import { createStore } from '../src/wiring/store.ts';
 import { fillNotas } from './support/cheio.ts';
 import { freshDatabase, poolOn } from './support/database.ts';
+import { MES } from './support/nota-keys.ts';
 
 /**
  * Burns CPU time in its main thread, in a JavaScript thread and in a child that plays the database. Each reports its time by its own count
@@ -257,6 +259,18 @@ describe('a wing', () => {
       spawnSync(process.execPath, args, { cwd: root, env: { ...process.env, ...env } }).status;
     assert.deepEqual([statusWith({}), statusWith({ [WITHOUT]: 'medidas' })], [1, 0]);
   });
+});
+
+test('notes are stored in a database whose tables are not kept by month', async () => {
+  const pool = await poolOn(await freshDatabase());
+  await ensureMeses(pool, [MES]);
+  await pool.query(WINGS.meses.sql);
+  const { municipios } = createStore(pool);
+  await municipios.create({ tenant: 'exemplo', ambiente: 'homologacao', codigoIbge: '3550308' }, 0);
+  await fillNotas(pool, 'exemplo', 7);
+  const counts = `select (select count(*)::int from notas) as notas,
+    (select count(*)::int from pg_class where relkind = 'p' and relnamespace = 'public'::regnamespace) as mensais`;
+  assert.deepEqual((await pool.query(counts)).rows, [{ notas: 7, mensais: 0 }]);
 });
 
 test('the fence lets through a bound and the noise, and no more', () => {
