@@ -3,7 +3,7 @@ import type { Command } from './sender.ts';
 
 /** Their titles, and the notes of each window as a multiple of `--notas`. */
 const LOADS = {
-  uma: { title: 'uma a uma', share: 0.2 },
+  uma: { title: 'uma a uma', share: 1 },
   rajadas: { title: 'em rajadas', share: 1 },
   pico: { title: 'no pico', share: 4 },
 } as const;
@@ -11,12 +11,9 @@ const LOADS = {
 export type LoadName = keyof typeof LOADS;
 export const LOAD_NAMES = Object.keys(LOADS) as readonly LoadName[];
 
-/** Notes per second when they come one by one. */
-const SLOW_RATE = 20;
-
 export type LoadOptions = {
   readonly notes: number;
-  /** Notes per second and service in bursts, and the number sent at once. */
+  /** Notes per second and service, except at the peak, and the number sent at once in bursts. */
   readonly rate: number;
   readonly burst: number;
   /** Clients that send one note after the other, at the peak. */
@@ -28,7 +25,7 @@ export function commandOf(load: LoadName, options: LoadOptions): Exclude<Command
   const { notes, rate, burst, connections } = options;
   const count = Math.ceil(notes * LOADS[load].share);
   if (load === 'pico') return { kind: 'closed', count, connections };
-  return { kind: 'open', count, ...(load === 'uma' ? { rate: SLOW_RATE, burst: 1 } : { rate, burst }) };
+  return { kind: 'open', count, rate, burst: load === 'uma' ? 1 : burst };
 }
 
 /** The load in words, as `em rajadas: 1000 notas, 150/s a cada serviço, 16 por vez`. */

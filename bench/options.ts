@@ -41,9 +41,9 @@ const OPTIONS = {
   notas: {
     value: 'N',
     usual: '1000',
-    help: 'notas de cada serviço em cada janela, em rajadas; uma a uma é um quinto, no pico o quádruplo',
+    help: 'notas de cada serviço em cada janela; no pico o quádruplo',
   },
-  ritmo: { value: 'N', usual: '150', help: 'em rajadas, notas por segundo a cada serviço, sem esperar as respostas' },
+  ritmo: { value: 'N', usual: '150', help: 'notas por segundo a cada serviço, sem esperar as respostas; no pico não há ritmo' },
   rajada: { value: 'N', usual: '16', help: 'em rajadas, notas que chegam de uma vez' },
   conexoes: { value: 'N', usual: '64', help: 'no pico, clientes que enviam uma nota depois da outra' },
   prestadores: { value: 'N', usual: '20', help: 'prestadores que emitem' },

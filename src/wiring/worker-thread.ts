@@ -25,8 +25,8 @@ export type WorkerMessage =
   | MeasureAsked
   | { readonly kind: 'stop' };
 
-/** The message from the thread: how many notas of a tenant may be announced when they are stored. */
-type Leave = { readonly kind: 'leave'; readonly tenant: string; readonly notas: number };
+/** The message from the thread: how many notas may be announced when they are stored (`OnLeave`). */
+type Leave = { readonly kind: 'leave'; readonly tenant: string | undefined; readonly notas: number };
 export type FromWorker = Leave | Measured;
 
 const { port, settings, log, pool, end, measure } = await enterThread<WorkerSettings>('transmissao');

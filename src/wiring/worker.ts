@@ -2,9 +2,8 @@
  * The worker wakes when something was stored, polls anyway, and delivers until nothing is due. It keeps no essential state in memory;
  * several may run on one database. The order of turns is decided by `lanes.ts`.
  */
-import { setTimeout as wait } from 'node:timers/promises';
 import type { AnnouncedClaim } from '../base/book/claim-notas.ts';
-import { AnnouncedClaims } from '../base/delivery/announced.ts';
+import { AnnouncedClaims, type OnLeave } from '../base/delivery/announced.ts';
 import { type Kind, Lanes, type Turn } from '../base/delivery/lanes.ts';
 import { Repetition } from '../base/delivery/repetition.ts';
 import { createAlarm } from '../base/delivery/wake.ts';
@@ -21,8 +20,11 @@ import { REPEATED } from './upkeep.ts';
  * between.
  */
 const POLL_MS = 1_000;
-/** The pause between two looks, so that notes issued under load are delivered in batches: one commit per look, not per note. */
-const GATHER_MS = 200;
+/**
+ * The pause between two looks, so that notes issued under load are delivered in batches: one commit per look, not per note. A full batch
+ * ends the pause; the first note after a quiet time finds none.
+ */
+const GATHER_MS = 400;
 /** Pause after the database or a bug stopped a delivery. */
 const TROUBLE_MS = 1_000;
 
@@ -39,12 +41,12 @@ export type Worker = {
 };
 
 /**
- * `pollMs`: the poll interval. `onLeave`: receives how many notas of a tenant may be announced when they are stored. `isSecond`: this
+ * `pollMs`: the poll interval. `onLeave`: receives permissions to announce notas when they are stored. `isSecond`: this
  * worker only delivers, and another one performs the other tasks.
  */
 export type WorkerOptions = {
   readonly pollMs?: number | undefined;
-  readonly onLeave?: (tenant: string, notas: number) => void;
+  readonly onLeave?: OnLeave;
   readonly isSecond?: boolean | undefined;
 };
 
@@ -73,11 +75,12 @@ export function startWorker(
         await repetition.followClock();
         const turns = await listTurns(world, announced.tenants(), rung ?? [], isAll);
         if (!isStopped) lanes.offer(turns, isAll);
+        if (isAll && lanes.isFree('notas')) announced.giveOthersLeave();
         lookedAt = Date.now();
         if (isAll) wholeAt = began + pollMs;
         await repetition.work();
         if (!isStopped) await alarm.sleep(Math.max(0, wholeAt - performance.now()));
-        if (!isStopped) await wait(GATHER_MS);
+        if (!isStopped) await alarm.gather(GATHER_MS);
       } catch (error) {
         tellTrouble(world.log, error, {}, 'não foi possível ver o que há a transmitir; tenta-se de novo');
         // The wake-ups are lost, so all tenants are examined.
@@ -92,11 +95,14 @@ export function startWorker(
   const running = run();
   return {
     wake: alarm.ring,
-    take: announced.put.bind(announced),
+    take: (tenant, claim) => {
+      if (announced.put(tenant, claim)) alarm.hurry();
+    },
     stop: async () => {
       isStopped = true;
       lanes.close();
       alarm.ring();
+      alarm.hurry();
       await running;
     },
   };

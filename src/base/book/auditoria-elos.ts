@@ -3,9 +3,11 @@
  * written, in the process that locks the tenant's row. A new chain begins with the rows that existed before it.
  */
 import { randomBytes } from 'node:crypto';
-import { type Db, runTransaction } from '../pg/open.ts';
+import { type Db, type Pipelined, runTransaction } from '../pg/open.ts';
 import type { PoolClient } from '../pg/pg.ts';
+import { planOnce } from '../pg/planned.ts';
 import { unnestRows } from '../pg/sql.ts';
+import { sharedOf } from '../pg/together.ts';
 import {
   autenticadorOfFim,
   autenticadorOfLugar,
@@ -24,11 +26,19 @@ const SAL_BYTES = 32;
 
 const BEGIN = `insert into auditoria_ate (tenant) select tenant from municipios where tenant = $1 on conflict (tenant) do nothing`;
 /** A row that another process holds is skipped: that process gives the places. */
-const TAKE =
-  'select lugar::float8 as lugar, elo, autenticador, abrindo, aberta_em from auditoria_ate where tenant = $1 for update skip locked';
-const SEM_LUGAR = `select id, ${momentoOf('em')} as momento, coalesce(sobre, '') as sobre, itens, resumos from auditoria
-  where tenant = $1 and lugar is null order by em, id limit ${PLACED_MAX}`;
-const ADVANCE = 'update auditoria_ate set lugar = $2, elo = $3, autenticador = $4 where tenant = $1';
+const TAKE = planOnce(
+  'take_auditoria_ate',
+  'select lugar::float8 as lugar, elo, autenticador, abrindo, aberta_em from auditoria_ate where tenant = $1 for update skip locked',
+);
+const SEM_LUGAR = planOnce(
+  'auditoria_sem_lugar',
+  `select id, ${momentoOf('em')} as momento, coalesce(sobre, '') as sobre, itens, resumos from auditoria
+  where tenant = $1 and lugar is null order by em, id limit ${PLACED_MAX}`,
+);
+const ADVANCE = planOnce(
+  'advance_auditoria_ate',
+  'update auditoria_ate set lugar = $2, elo = $3, autenticador = $4 where tenant = $1',
+);
 
 type Placed = {
   readonly id: string;
@@ -50,8 +60,11 @@ const PLACED = unnestRows<Placed>(
   ],
   2,
 );
-const PLACE = `update auditoria a set lugar = x.lugar, sal = x.sal, raiz = x.raiz, elo = x.elo, autenticador_lugar = x.autenticador
-  from ${PLACED.relation} where x.lugar + 0 = x.lugar and a.tenant = $1 and a.id = x.id`;
+const PLACE = planOnce(
+  'place_auditoria',
+  `update auditoria a set lugar = x.lugar, sal = x.sal, raiz = x.raiz, elo = x.elo, autenticador_lugar = x.autenticador
+  from ${PLACED.relation} where x.lugar + 0 = x.lugar and a.tenant = $1 and a.id = x.id`,
+);
 
 type Ate = {
   readonly lugar: number;
@@ -63,7 +76,7 @@ type Ate = {
 
 /** Locks the end of the chain of a tenant; undefined: another process holds it. The first entries create the row. */
 async function takeAte(client: PoolClient, tenant: string): Promise<Ate | undefined> {
-  const take = async (): Promise<Ate | undefined> => (await client.query<Ate>(TAKE, [tenant])).rows[0];
+  const take = async (): Promise<Ate | undefined> => (await client.query<Ate>(TAKE([tenant]))).rows[0];
   const taken = await take();
   if (taken !== undefined) return taken;
   return (await client.query(BEGIN, [tenant])).rowCount === 0 ? undefined : take();
@@ -81,13 +94,13 @@ type SemLugar = {
 export async function placeEntradas(pool: Db, tenant: string): Promise<number> {
   // A process without the key of the chain leaves the places to one that has it.
   if (lacksChave()) return 0;
-  return runTransaction(pool, (client) => placeSome(client, tenant));
+  return sharedOf(pool).run(tenant, (client) => placeSome(client, tenant));
 }
 
-async function placeSome(client: PoolClient, tenant: string): Promise<number> {
+async function placeSome(client: PoolClient, tenant: string): Promise<Pipelined<number>> {
   const ate = await takeAte(client, tenant);
-  if (ate === undefined) return 0;
-  const { rows } = await client.query<SemLugar>(SEM_LUGAR, [tenant]);
+  if (ate === undefined) return { result: 0, writes: [] };
+  const { rows } = await client.query<SemLugar>(SEM_LUGAR([tenant]));
   let { lugar } = ate;
   let elo = ate.elo ?? ZERO;
   // A foreign end does not stop the chain. The first place after it records that end permanently.
@@ -102,23 +115,27 @@ async function placeSome(client: PoolClient, tenant: string): Promise<number> {
     placed.push({ id, lugar, sal, raiz, elo, autenticador: autenticadorOfLugar(tenant, { lugar, elo }, base) });
     base = undefined;
   }
-  if (placed.length > 0) {
-    await client.query(PLACE, [tenant, ...PLACED.valuesOf(placed)]);
-    await client.query(ADVANCE, [tenant, lugar, elo, autenticadorOfFim(tenant, { lugar, elo })]);
-  }
-  return placed.length;
+  if (placed.length === 0) return { result: 0, writes: [] };
+  const writes = [
+    client.query(PLACE([tenant, ...PLACED.valuesOf(placed)])),
+    client.query(ADVANCE([tenant, lugar, elo, autenticadorOfFim(tenant, { lugar, elo })])),
+  ];
+  return { result: placed.length, writes };
 }
 
 const KEEP_TRAZIDA = 'update auditoria set autenticador_lugar = $3 where tenant = $1 and lugar = $2';
 
 /** Continues an imported chain with the key of this service. Its last place is authenticated, so that a change before it is detected. */
 export async function adoptCorrente(client: PoolClient, tenant: string): Promise<void> {
-  while ((await placeSome(client, tenant)) > 0);
+  for (let placed = -1; placed !== 0; ) {
+    const { result, writes } = await placeSome(client, tenant);
+    [placed] = await Promise.all([result, ...writes]);
+  }
   const ate = await takeAte(client, tenant);
   if (ate === undefined || ate.lugar === 0) return;
   const { lugar, elo } = ate;
   await client.query(KEEP_TRAZIDA, [tenant, lugar, autenticadorOfTrazida(tenant, { lugar, elo })]);
-  await client.query(ADVANCE, [tenant, lugar, elo, autenticadorOfFim(tenant, { lugar, elo })]);
+  await client.query(ADVANCE([tenant, lugar, elo, autenticadorOfFim(tenant, { lugar, elo })]));
 }
 
 /** Rows told in one transaction as a chain begins. A change to one of them waits for its end, some milliseconds. */

@@ -6,6 +6,7 @@ import { type Db, dropNul, ONE_BY_ONE, runPipeline, writeUnlocked } from '../pg/
 import type { PoolClient } from '../pg/pg.ts';
 import { type Planned, planMonthly } from '../pg/planned.ts';
 import { type ArrayColumn, insertRows, unnestRows } from '../pg/sql.ts';
+import { sharedOf } from '../pg/together.ts';
 import type { Traced } from '../traces/traces.ts';
 import { readTrailArquivada } from './arquivo.ts';
 import { insertEntrada } from './auditoria-entradas.ts';
@@ -252,22 +253,19 @@ export function createSettle<One extends Settlement, Moved = unknown>(pool: Db, 
     writeUnlocked(all, (settlements, options) => {
       const received = settlements.map(({ recebida }) => recebida);
       const on: Settled<One> = { tenant, now, settlements };
-      return runPipeline(
-        pool,
-        async (client) => {
-          // All statements are sent in this order, and awaited together.
-          const inserted = insertCertificados(client, tenant, received);
-          const first = before?.(client, on);
-          const settled = settle(client, [tokens].flat(), on);
-          const [moved] = await Promise.all([settled, beside?.(client, on), first, ...inserted]);
-          const trail = trailedOf(moved, on);
-          const others = (await after?.(client, on, moved)) ?? [];
-          return {
-            result: moved.length,
-            writes: [insertTrail(client, tenant, item, trail), ...others, ...advanceRecepcao(client, tenant, received)],
-          };
-        },
-        options,
-      );
+      const write = async (client: PoolClient) => {
+        // All statements are sent in this order, and awaited together.
+        const inserted = insertCertificados(client, tenant, received);
+        const first = before?.(client, on);
+        const settled = settle(client, [tokens].flat(), on);
+        const [moved] = await Promise.all([settled, beside?.(client, on), first, ...inserted]);
+        const trail = trailedOf(moved, on);
+        const others = (await after?.(client, on, moved)) ?? [];
+        return {
+          result: moved.length,
+          writes: [insertTrail(client, tenant, item, trail), ...others, ...advanceRecepcao(client, tenant, received)],
+        };
+      };
+      return options === undefined ? sharedOf(pool).run(tenant, write) : runPipeline(pool, write, options);
     });
 }

@@ -20,7 +20,7 @@ function claimOf(token: string, notas: number, at = NOW): AnnouncedClaim {
 
 /** Claims, and the calls of `onLeave`. */
 function queue() {
-  const told: (readonly [tenant: string, notas: number])[] = [];
+  const told: (readonly [tenant: string | undefined, notas: number])[] = [];
   return { told, claims: new AnnouncedClaims((...leave) => void told.push(leave)) };
 }
 
@@ -63,6 +63,14 @@ describe('claims that wait for a lane', () => {
       ['beta', ['b']],
     ]);
     assert.deepEqual(claims.tenants(), []);
+  });
+
+  test('say when a tenant has a full batch', () => {
+    const { claims } = queue();
+    assert.deepEqual(
+      [claims.put('alfa', claimOf('a', 199)), claims.put('beta', claimOf('b', 1)), claims.put('alfa', claimOf('c', 1))],
+      [false, false, true],
+    );
   });
 
   test('leave room for as many notas as two batches have', () => {
@@ -116,5 +124,26 @@ describe('leave to announce', () => {
     assert.notEqual(leaves.announce('alfa', 1), undefined);
     now += 1;
     assert.equal(leaves.announce('alfa', 1), undefined);
+  });
+
+  test('of all tenants is each one’s own, and a tenant whose batch went badly has none until one goes well', (t) => {
+    const leaves = new Leaves();
+    let now = 0;
+    t.mock.method(performance, 'now', () => now);
+    leaves.give(undefined, 2);
+    leaves.give('gama', 0);
+    assert.notEqual(leaves.announce('alfa', 2), undefined);
+    assert.equal(leaves.announce('alfa', 1), undefined, 'all of it was used');
+    assert.notEqual(leaves.announce('beta', 1), undefined);
+    assert.equal(leaves.announce('gama', 1), undefined);
+    now = 10 * SECOND_MS;
+    assert.equal(leaves.announce('delta', 1), undefined, 'it ends like that of one tenant');
+    leaves.give(undefined, 2);
+    assert.notEqual(leaves.announce('alfa', 1), undefined, 'it was given anew');
+    assert.equal(leaves.announce('gama', 1), undefined, 'what went badly did not go well since');
+    leaves.give('gama', 1);
+    assert.notEqual(leaves.announce('gama', 1), undefined);
+    leaves.clear();
+    assert.equal(leaves.announce('beta', 1), undefined, 'the worker is gone');
   });
 });

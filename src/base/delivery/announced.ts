@@ -20,21 +20,25 @@ const WAITING_MAX = 2 * BATCH_MAX;
 const LEAVE_MS = 2_000;
 
 /**
- * Claims that wait for a lane. `onLeave`: called with the number of further notas of a tenant that may be announced. It replaces the
- * earlier number.
+ * Receives how many further notas of a tenant may be announced; the number replaces the earlier one. Undefined: of each tenant that has no
+ * number of its own.
  */
+export type OnLeave = (tenant: string | undefined, notas: number) => void;
+
+/** Claims that wait for a lane. */
 export class AnnouncedClaims {
   private readonly waiting = new Map<string, AnnouncedClaim[]>();
-  private readonly onLeave: (tenant: string, notas: number) => void;
+  private readonly onLeave: OnLeave;
 
-  constructor(onLeave: (tenant: string, notas: number) => void) {
+  constructor(onLeave: OnLeave) {
     this.onLeave = onLeave;
   }
 
-  put(tenant: string, claim: AnnouncedClaim): void {
-    const claims = this.waiting.get(tenant);
-    if (claims === undefined) this.waiting.set(tenant, [claim]);
-    else claims.push(claim);
+  /** Returns whether the tenant has a full batch now. */
+  put(tenant: string, claim: AnnouncedClaim): boolean {
+    const claims = this.waiting.getOrInsertComputed(tenant, () => []);
+    claims.push(claim);
+    return this.count(tenant) >= BATCH_MAX;
   }
 
   /** Tenants with waiting claims. */
@@ -68,28 +72,54 @@ export class AnnouncedClaims {
 
   /** Permits as many notas as may still wait, or none. */
   giveLeave(tenant: string, isWelcome: boolean): void {
-    const waiting = (this.waiting.get(tenant) ?? []).reduce((sum, { notas }) => sum + notas.length, 0);
-    this.onLeave(tenant, isWelcome ? Math.max(0, WAITING_MAX - waiting) : 0);
+    this.onLeave(tenant, isWelcome ? Math.max(0, WAITING_MAX - this.count(tenant)) : 0);
+  }
+
+  /** Permits notas of all tenants that have no number of their own, because lanes are free. */
+  giveOthersLeave(): void {
+    this.onLeave(undefined, WAITING_MAX);
+  }
+
+  /** Notas of a tenant that wait. */
+  private count(tenant: string): number {
+    return (this.waiting.get(tenant) ?? []).reduce((sum, { notas }) => sum + notas.length, 0);
   }
 }
 
-/** Permissions of a worker to announce notas, by tenant. The process that stores notas keeps them. */
+/** `until`: on the clock of `performance.now`. */
+type Given = { readonly until: number; notas: number };
+
+const NONE: Given = { until: Number.NEGATIVE_INFINITY, notas: 0 };
+
+/**
+ * Permissions of a worker to announce notas, by tenant. The process that stores notas keeps them. A tenant whose last batch went badly has
+ * none until a batch goes well; any other has what is given to all.
+ */
 export class Leaves {
-  private readonly given = new Map<string, { readonly until: number; notas: number }>();
+  private readonly given = new Map<string, Given>();
+  private others: Given = NONE;
 
   /** Replaces the earlier permission. */
-  give(tenant: string, notas: number): void {
-    this.given.set(tenant, { until: performance.now() + LEAVE_MS, notas });
+  give(tenant: string | undefined, notas: number): void {
+    const until = notas === 0 ? Number.POSITIVE_INFINITY : performance.now() + LEAVE_MS;
+    if (tenant === undefined) this.others = { until, notas };
+    else this.given.set(tenant, { until, notas });
   }
 
   /** Ends all permissions when the worker is gone. */
   clear(): void {
     this.given.clear();
+    this.others = NONE;
   }
 
   readonly announce: Announce = (tenant, notas) => {
-    const leave = this.given.get(tenant);
-    if (leave === undefined || leave.notas < notas || performance.now() > leave.until) return undefined;
+    const now = performance.now();
+    let leave = this.given.get(tenant);
+    if (leave === undefined || now > leave.until) {
+      leave = { ...this.others };
+      this.given.set(tenant, leave);
+    }
+    if (leave.notas < notas || now > leave.until) return undefined;
     leave.notas -= notas;
     const at = Date.now();
     return { token: randomUUID(), at, until: at + LEASE_MS };

@@ -107,6 +107,11 @@ export class Lanes {
     }
   }
 
+  /** Whether no turn of a kind waits for a lane. */
+  isFree(fila: Fila): boolean {
+    return SIDES.every(([name, ambiente]) => name !== fila || this.waitingIn(fila, ambiente).length === 0);
+  }
+
   /** No batch begins any more. */
   close(): void {
     this.isClosed = true;
@@ -207,9 +212,7 @@ export class Lanes {
         tokens = [];
         const isQuick = performance.now() - began < QUICK_MS && this.waitingIn(of.kind, ambiente).length === 0;
         const isWell = !isFull && pauseMs === 0 && !isDoubtful && stale.length === 0;
-        // Permission depends on the clock of the machine, by which announced notas become due again.
-        const isByOurClock = municipio.relogioMs === undefined;
-        if (of.kind === 'notas') this.announced.giveLeave(tenant, isQuick && isWell && isByOurClock);
+        if (of.kind === 'notas') this.announced.giveLeave(tenant, isQuick && isWell);
         this.pause(key, pauseMs);
         if (isDoubtful) this.doubtful.add(key);
         else this.doubtful.delete(key);

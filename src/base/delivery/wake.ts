@@ -7,6 +7,9 @@ export type Alarm = {
   hush(): readonly string[] | undefined;
   /** Sleeps until a ring, at most so long; returns at once after a ring. */
   sleep(ms: number): Promise<void>;
+  /** Waits so long, whether or not it rings, so that more work comes together; a hurry ends the wait. */
+  gather(ms: number): Promise<void>;
+  hurry(): void;
 };
 
 export function createAlarm(): Alarm {
@@ -14,7 +17,17 @@ export function createAlarm(): Alarm {
   let isForAll = false;
   const tenants = new Set<string>();
   let end: (() => void) | undefined;
+  let endGathering: (() => void) | undefined;
   return {
+    gather: (ms) =>
+      new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, ms);
+        endGathering = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      }),
+    hurry: () => endGathering?.(),
     ring: (tenant) => {
       hasRung = true;
       if (tenant === undefined) isForAll = true;

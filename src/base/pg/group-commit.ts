@@ -23,7 +23,7 @@ export function groupCommit<Job, Result>(
   run: (key: string, jobs: readonly Job[]) => Promise<readonly Result[]>,
   max: number,
   failsAll: (error: unknown, key: string) => boolean = () => false,
-  gather: () => Promise<unknown> | undefined = () => undefined,
+  gather: (key: string) => Promise<unknown> | undefined = () => undefined,
 ): Commits<Job, Result> {
   /** `at`: beginning of the wait, on the clock of `performance.now`. */
   type Waiting = { at: number; job: Job; resolve: (result: Result) => void; reject: (error: unknown) => void };
@@ -42,7 +42,7 @@ export function groupCommit<Job, Result>(
 
   async function drain(key: string, queue: Waiting[]): Promise<void> {
     while (queue.length > 0) {
-      const gathering = gather();
+      const gathering = gather(key);
       // The wait happens only if necessary, so that a batch otherwise begins in the same turn.
       if (gathering !== undefined) await gathering;
       refuseLate(queue);

@@ -6,14 +6,17 @@ import type { Ambiente } from '../../fiscal/ambiente.ts';
 
 type Lugares = Readonly<Record<Ambiente, number>>;
 
-/** Queues of the worker, in simultaneous batches. A batch that waits for an answer holds no database connection. */
+/**
+ * Queues of the worker, in simultaneous batches. A batch that waits for an answer holds no database connection, and the writes of several
+ * municipalities share one (`base/pg/together.ts`).
+ */
 export const FILAS = {
   notas: { producao: 20, homologacao: 4 },
   eventos: { producao: 6, homologacao: 2 },
   lotes: { producao: 2, homologacao: 1 },
   retidas: { producao: 1, homologacao: 1 },
-  mudancas: { producao: 2, homologacao: 1 },
-  auditoria: { producao: 2, homologacao: 1 },
+  mudancas: { producao: 16, homologacao: 4 },
+  auditoria: { producao: 16, homologacao: 4 },
   avisos: { producao: 8, homologacao: 8 },
   avisos_lentos: { producao: 8, homologacao: 8 },
   exportacoes: { producao: 1, homologacao: 1 },

@@ -16,10 +16,11 @@ import {
   readNovas,
 } from '../../base/book/mudancas-novas.ts';
 import { type ToldBefore, tellReceita } from '../../base/book/receita-novas.ts';
-import { type Db, ONE_BY_ONE, runTransaction } from '../../base/pg/open.ts';
+import { type Db, ONE_BY_ONE, type Pipelined, runTransaction } from '../../base/pg/open.ts';
 import type { PoolClient } from '../../base/pg/pg.ts';
 import { type Planned, planMonthly, planOnce } from '../../base/pg/planned.ts';
 import { insertRows } from '../../base/pg/sql.ts';
+import { sharedOf } from '../../base/pg/together.ts';
 import type { EventoEstado } from '../../fiscal/evento.ts';
 import { PARTES_DA_NOTA, type ParteDaNota } from '../../fiscal/mudanca.ts';
 import type { NotaEstado } from '../../fiscal/nota.ts';
@@ -105,10 +106,19 @@ const [ROWS_FIRST, ROWS_MAX] = [8, 512];
 const BEGIN = `insert into mudancas_ate (tenant, bloco) select tenant, 0 from municipios where tenant = $1 and not fechado
   on conflict (tenant) do nothing`;
 /** A row that another process holds is skipped. `conta`: there are active webhook addresses. */
-const TAKE = `select bloco, receita_bloco, exists (select 1 from webhooks w where w.tenant = $1 and w.ativo) as conta from mudancas_ate where tenant = $1
-  and exists (select 1 from municipios m where m.tenant = $1 and not m.fechado) for update skip locked`;
-const TAKE_NOVAS = 'delete from mudancas_novas where tenant = $1 returning id, mudancas, traceparents';
-const ADVANCE = 'update mudancas_ate set bloco = $2, receita_bloco = $2 where tenant = $1';
+const TAKE = planOnce(
+  'take_mudancas_ate',
+  `select bloco, receita_bloco, exists (select 1 from webhooks w where w.tenant = $1 and w.ativo) as conta from mudancas_ate where tenant = $1
+  and exists (select 1 from municipios m where m.tenant = $1 and not m.fechado) for update skip locked`,
+);
+const TAKE_NOVAS = planOnce(
+  'take_mudancas_novas',
+  'delete from mudancas_novas where tenant = $1 returning id, mudancas, traceparents',
+);
+const ADVANCE = planOnce(
+  'advance_mudancas_ate',
+  'update mudancas_ate set bloco = $2, receita_bloco = $2 where tenant = $1',
+);
 
 const NOTAS = planMonthly(
   'notas_das_mudancas',
@@ -193,7 +203,7 @@ export function mudancaStore(pool: Db, coding = CODING) {
   return {
     /** Gives places to all committed changes of a tenant; none if another process holds the tenant. `now`: milliseconds. */
     append: (tenant: string, now: number): Promise<Postas> =>
-      runTransaction(pool, (client) => appendNovas(client, tenant, coding, now)),
+      sharedOf(pool).run(tenant, (client) => appendNovas(client, tenant, coding, now)),
     /** The changes of a document from a place on, at most `max`. `ate`: place after the last read change; `isAll`: there was no more. */
     list: async (tenant: string, documento: string, { bloco, lidas }: Lugar, max: number): Promise<Lidas> => {
       const found: (Mudou & { readonly ate: Lugar })[] = [];
@@ -282,16 +292,22 @@ async function forgetOldest(client: PoolClient, tenant: string, before: number):
   return old.length === FORGET_STEP;
 }
 
-async function appendNovas(client: PoolClient, tenant: string, coding: Coding, now: number): Promise<Postas> {
+async function appendNovas(
+  client: PoolClient,
+  tenant: string,
+  coding: Coding,
+  now: number,
+): Promise<Pipelined<Postas>> {
   const taken = await takeTenant(client, tenant);
-  if (taken === undefined) return { postas: 0, deixadas: 0 };
-  const { mudadas: found, left } = readNovas((await client.query<Nova>(TAKE_NOVAS, [tenant])).rows, coding);
+  if (taken === undefined) return { result: { postas: 0, deixadas: 0 }, writes: [] };
+  const { mudadas: found, left } = readNovas((await client.query<Nova>(TAKE_NOVAS([tenant]))).rows, coding);
   if (left.length > 0) await client.query(INSERT_NOVAS(tenant, left));
   const mudadas = inOrder(found);
-  if (mudadas.length === 0) return { postas: 0, deixadas: left.length };
+  if (mudadas.length === 0) return { result: { postas: 0, deixadas: left.length }, writes: [] };
   const eventos = await readEventos(client, tenant, mudadas);
   const partes = await readPartes(client, tenant, mudadas, eventos);
   const estados = await readEstados(client, tenant, mudadas, eventos);
+  const writes: Promise<unknown>[] = [];
   let bloco = Number(taken.bloco);
   for (let first = 0; first < mudadas.length; first += BLOCK_MAX) {
     bloco += 1;
@@ -314,18 +330,19 @@ async function appendNovas(client: PoolClient, tenant: string, coding: Coding, n
     }
     if (taken.conta) await insertEntregas(client, tenant, contadas, now);
     const linhas = [...lines].map(([documento, all]) => ({ documento, bloco, em: now, mudancas: all.join('\n') }));
-    if (linhas.length > 0) await client.query(INSERT(tenant, linhas));
+    if (linhas.length > 0) writes.push(client.query(INSERT(tenant, linhas)));
   }
+  // It has more than one statement, and must not go on after the commit.
   await tellReceita(client, tenant, { before: taken, bloco, mudadas, now });
-  await client.query(ADVANCE, [tenant, bloco]);
-  return { postas: mudadas.length, deixadas: left.length };
+  writes.push(client.query(ADVANCE([tenant, bloco])));
+  return { result: { postas: mudadas.length, deixadas: left.length }, writes };
 }
 
 type Held = ToldBefore & { readonly conta: boolean };
 
 /** Holds the row of a tenant; undefined: another process does. The first changes of a tenant create the row. */
 async function takeTenant(client: PoolClient, tenant: string): Promise<Held | undefined> {
-  const take = async (): Promise<Held | undefined> => (await client.query<Held>(TAKE, [tenant])).rows[0];
+  const take = async (): Promise<Held | undefined> => (await client.query<Held>(TAKE([tenant]))).rows[0];
   const taken = await take();
   if (taken !== undefined) return taken;
   return (await client.query(BEGIN, [tenant])).rowCount === 0 ? undefined : take();

@@ -26,6 +26,7 @@ import {
   type TransactionOptions,
 } from '../../base/pg/open.ts';
 import type { PoolClient } from '../../base/pg/pg.ts';
+import { shareTransactions, type Together } from '../../base/pg/together.ts';
 import { isLocked, UncertainCommit } from '../../base/pg/unavailable.ts';
 import { inTraces, type Traced, traceparentNow } from '../../base/traces/traces.ts';
 import type { Prestador } from '../../fiscal/facts.ts';
@@ -35,6 +36,8 @@ import { insertNotas } from './insert.rows.ts';
 const GROUP_MAX = 256;
 /** A group waits for more notes on Citus, which plans each statement twice for any number of notes (D-425). */
 const CITUS_GATHER_MS = 10;
+/** Least time between two groups: a note that comes alone after a pause waits for none (D-872). */
+const SPACING_MS = 8;
 
 export type Issuance = Traced & {
   /** CNPJ or CPF whose sequence numbers the note. */
@@ -43,6 +46,8 @@ export type Issuance = Traced & {
   readonly mes: number;
   /** Identifier of the DPS. A DPS without number has the prefix of its series' identifiers, and takes the next free number. */
   readonly dps: { readonly id: string } | { readonly serie: string };
+  /** The municipality has a clock of its own. Its notes are not announced, since the claim would end by the clock of the machine. */
+  readonly hasOwnClock?: boolean | undefined;
   /** The provider to create with this note, in the sandbox. */
   readonly novoPrestador: Prestador | undefined;
   /** The idempotency key of the request: it is taken with this note, or nothing is stored (D-19). */
@@ -62,14 +67,28 @@ export type IssueResult =
   | { readonly error: unknown };
 
 /** The pool, the tenant and the callbacks of a group. */
-type On = { readonly pool: Db; readonly tenant: string; readonly onStored: OnStored; readonly announce: Announce };
+type On = {
+  readonly pool: Db;
+  /** Undefined: the group has a transaction of its own. */
+  readonly together: Together | undefined;
+  readonly tenant: string;
+  readonly onStored: OnStored;
+  readonly announce: Announce;
+};
 
 /** `onStored` is called at every commit; `announce` says whether the notas of a group are announced with it. */
 export function notaIssuing(pool: Db, onStored: OnStored, announce: Announce = () => undefined) {
   const lanes = lanesOfIssuing();
+  const together = shareTransactions(pool, SPACING_MS);
   const issue = groupCommit<Issuance, IssueResult>(
     measureGroups('nota', (lane, jobs) => {
-      const on: On = { pool, tenant: lane.split('/', 1)[0]!, onStored, announce };
+      const on: On = {
+        pool,
+        together: isApart(lane) ? undefined : together,
+        tenant: lane.split('/', 1)[0]!,
+        onStored,
+        announce,
+      };
       // The sequence of a separated provider is probably still locked: the wait for its lock is short.
       const options = isApart(lane) ? { lockMs: SHORT_LOCK_MS } : {};
       return inTraces('commit', jobs, { 'nfse.notas': jobs.length }, () =>
@@ -78,7 +97,10 @@ export function notaIssuing(pool: Db, onStored: OnStored, announce: Announce = (
     }),
     GROUP_MAX,
     (error, lane) => isLocked(error) && isApart(lane),
-    () => (isDistributed(pool) ? wait(CITUS_GATHER_MS) : undefined),
+    (lane) => {
+      if (isDistributed(pool)) return wait(CITUS_GATHER_MS);
+      return isApart(lane) ? undefined : together.ready();
+    },
   );
   return {
     /** Numbers and stores a nota, and returns after the commit. A used DPS identifier is a result, not an exception. */
@@ -126,6 +148,10 @@ function isApart(lane: string): boolean {
   return lane.includes('/');
 }
 
+function alone(on: On): On {
+  return { ...on, together: undefined };
+}
+
 /**
  * A row that the database refuses (SQLSTATE classes 22 and 23) fails alone: each row is then issued by itself. A provider whose sequence is
  * locked fails alone too. Each provider is issued by itself when the lock is on something else (D-250).
@@ -138,7 +164,7 @@ async function issueEach(on: On, jobs: readonly Issuance[], options: Transaction
     if (jobs.length === 1 || !/^2[23]/.test((error as { code?: string }).code ?? '')) throw error;
   }
   const all = jobs.map((job) => [job]);
-  return issueParts(jobs, all, (part) => issueGroup(on, part, options));
+  return issueParts(jobs, all, (part) => issueGroup(alone(on), part, options));
 }
 
 async function issueUnlocked(on: On, jobs: readonly Issuance[], error: unknown): Promise<Results> {
@@ -148,7 +174,7 @@ async function issueUnlocked(on: On, jobs: readonly Issuance[], error: unknown):
   const free = jobs.filter(({ prestador }) => !held.has(prestador));
   // The lock is on something else, or was released meanwhile.
   const parts = held.size === 0 ? [...ofEach.values()] : free.length === 0 ? [] : [free];
-  const issue = (part: readonly Issuance[]): Promise<Results> => issueGroup(on, part, { lockMs: SHORT_LOCK_MS });
+  const issue = (part: readonly Issuance[]): Promise<Results> => issueGroup(alone(on), part, { lockMs: SHORT_LOCK_MS });
   return issueParts(jobs, parts, issue, error);
 }
 
@@ -188,16 +214,19 @@ type Results = readonly IssueResult[];
  * inserts the rest. An identifier contains its provider; the unique index is the last safeguard.
  */
 async function issueGroup(
-  { pool, tenant, onStored, announce }: On,
+  { pool, together, tenant, onStored, announce }: On,
   jobs: readonly Issuance[],
   options: TransactionOptions,
 ): Promise<Results> {
   await ensureMesesOf(pool, jobs);
   const firstId = await reserveSequence(pool, tenant, 'nDFSe', jobs.length, options);
-  const announcement = announce(tenant, jobs.length);
+  const announcement = jobs.some(({ hasOwnClock }) => hasOwnClock) ? undefined : announce(tenant, jobs.length);
   const group = { tenant, jobs, firstId, announcement };
   try {
-    const { results, rows, known } = await runPipeline(pool, (client) => writeGroup(client, group), options);
+    const write = (client: PoolClient) => writeGroup(client, group);
+    const { results, rows, known } = await (together === undefined
+      ? runPipeline(pool, write, options)
+      : together.run(tenant, write, options));
     const announced = rows.filter(({ claims }) => claims !== undefined);
     const claim = announcement && announced.length > 0 ? claimOf(announcement, announced, await known) : undefined;
     const documents = transmissible(rows);

@@ -90,7 +90,11 @@ export async function prepareIssuance(
   if ('before' in accepted) throw new Error('an issuance without a key was not done before');
   if ('faults' in accepted) return accepted;
   const { dps, judged, prestador, mes, novoPrestador, complete } = accepted;
-  return { julgada: { dps, ...judged }, issuance: { prestador, mes, dps: numberedAs(dps), novoPrestador, complete } };
+  const hasOwnClock = municipio.relogioMs !== undefined;
+  return {
+    julgada: { dps, ...judged },
+    issuance: { prestador, mes, dps: numberedAs(dps), hasOwnClock, novoPrestador, complete },
+  };
 }
 
 function issuedBefore(before: Before): IssuedNota | Refused {
@@ -118,6 +122,7 @@ async function issue(
     prestador,
     mes: accepted.mes,
     dps: numberedAs(dps),
+    hasOwnClock: municipio.relogioMs !== undefined,
     novoPrestador: accepted.novoPrestador,
     complete: accepted.complete,
     // Remarks depend only on the identifier, which is known here when the DPS brings its number.

@@ -1,0 +1,164 @@
+/**
+ * Transactions of several municipalities as one: begin and commit cost the same for one note and for a hundred. Each work still names one
+ * tenant in its statements, and one that fails is repeated alone. On Citus, whose tenants live on several nodes, each runs alone.
+ */
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
+import { ignoring } from '../traces/ignoring.ts';
+import { isDistributed } from './distributed.ts';
+import { type Db, type Pipelined, runPipeline, SHORT_LOCK_MS, type TransactionOptions } from './open.ts';
+import type { PoolClient } from './pg.ts';
+import { type Unavailability, UncertainCommit, unavailabilityOf } from './unavailable.ts';
+
+/** Works in one transaction, at most. The statements of more would hold the locks of the first for long. */
+const WORKS_MAX = 64;
+/** A transaction that takes longer, as for a locked row, delays the next one no further. */
+const HELD_MAX_MS = 250;
+/** SQLSTATE of a statement after a failed one, in the same transaction. */
+const ABORTED = '25P02';
+
+/** Failures of one work among several: a lock, a deadlock, a statement that took too long. */
+const OF_ONE: ReadonlySet<Unavailability> = new Set(['locked', 'conflict', 'slow']);
+
+/** A work may run twice: once with others, and again alone. */
+export type Work<Result> = (client: PoolClient) => Promise<Pipelined<Result>>;
+
+type Member = {
+  readonly tenant: string;
+  readonly work: Work<unknown>;
+  readonly options: TransactionOptions | undefined;
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: unknown) => void;
+};
+
+export type Together = {
+  /** Runs a work of a tenant in the next transaction, with all works that came meanwhile. `options`: of a transaction of its own. */
+  run<Result>(tenant: string, work: Work<Result>, options?: TransactionOptions): Promise<Result>;
+  /** Resolves when the next transaction may begin; undefined: at once. */
+  ready(): Promise<void> | undefined;
+};
+
+/** `spacingMs`: least time between the beginnings of two transactions. A work that comes alone after a pause begins at once. */
+export function shareTransactions(pool: Db, spacingMs = 0): Together {
+  const queue: Member[] = [];
+  let begunAt = Number.NEGATIVE_INFINITY;
+  let running: Promise<void> | undefined;
+  let next: Promise<void> | undefined;
+
+  const ready = (): Promise<void> | undefined => {
+    if (isDistributed(pool)) return undefined;
+    const left = begunAt + spacingMs - performance.now();
+    if (running === undefined && left <= 0) return undefined;
+    next ??= (running ?? Promise.resolve()).then(async () => {
+      const rest = begunAt + spacingMs - performance.now();
+      if (rest > 0) await wait(rest, undefined, { ref: false });
+      next = undefined;
+    });
+    return next;
+  };
+  const depart = async (): Promise<void> => {
+    for (let waiting = ready(); waiting !== undefined; waiting = ready()) {
+      await waiting;
+      // Callers that waited for the same moment add their works in this turn.
+      await nextTurn();
+    }
+    begunAt = performance.now();
+    // One order in all processes: two transactions never wait for each other.
+    const members = queue.splice(0, WORKS_MAX).sort((one, other) => (one.tenant < other.tenant ? -1 : 1));
+    const mine = atMost(HELD_MAX_MS, runMembers(pool, members)).then(() => {
+      running = undefined;
+    });
+    running = mine;
+    if (queue.length > 0) void depart();
+  };
+  return {
+    ready,
+    run: <Result>(tenant: string, work: Work<Result>, options?: TransactionOptions): Promise<Result> => {
+      if (isDistributed(pool)) return runPipeline(pool, work, options);
+      return new Promise<Result>((resolve, reject) => {
+        queue.push({ tenant, work, options, resolve: resolve as Member['resolve'], reject });
+        // The start is one turn later, so that works of this turn share the transaction.
+        if (queue.length === 1) setImmediate(() => void depart());
+      });
+    },
+  };
+}
+
+/** Resolves when a promise does, or after a time. The promise never rejects. */
+async function atMost(ms: number, ending: Promise<void>): Promise<void> {
+  const timer = new AbortController();
+  const passed = wait(ms, undefined, { signal: timer.signal }).catch(ignoring('the promise was earlier'));
+  await Promise.race([ending, passed]);
+  timer.abort();
+}
+
+/** Runs works together. One that fails by itself runs again alone, without delaying the others, which run together again. */
+async function runMembers(pool: Db, members: readonly Member[]): Promise<void> {
+  const [only] = members;
+  if (only === undefined) return;
+  if (members.length === 1) return runAlone(pool, only);
+  const failed = new Set<Member>();
+  try {
+    const results = await runPipeline(pool, (client) => workTogether(client, members, failed), {
+      lockMs: SHORT_LOCK_MS,
+    });
+    members.forEach(({ resolve }, place) => {
+      resolve(results[place]);
+    });
+  } catch (error) {
+    if (failed.size === 0 || error instanceof UncertainCommit) for (const { reject } of members) reject(error);
+    else {
+      for (const member of failed) void runAlone(pool, member);
+      const others = members.filter((member) => !failed.has(member));
+      await runMembers(pool, others);
+    }
+  }
+}
+
+async function runAlone(pool: Db, { work, options, resolve, reject }: Member): Promise<void> {
+  await runPipeline(pool, work, options).then(resolve, reject);
+}
+
+/** Statements of a work that ended early must not reach the connection after the rollback, so that all works are awaited. */
+async function workTogether(
+  client: PoolClient,
+  members: readonly Member[],
+  failed: Set<Member>,
+): Promise<Pipelined<readonly unknown[]>> {
+  const ended = await Promise.allSettled(
+    members.map(async (member) => {
+      const noteFailure = (error: unknown): void => {
+        if (isOwn(error)) failed.add(member);
+      };
+      try {
+        const { result, writes } = await member.work(client);
+        // A write may fail while others still work.
+        for (const write of writes) write.catch(noteFailure);
+        return { result, writes };
+      } catch (error) {
+        noteFailure(error);
+        throw error;
+      }
+    }),
+  );
+  const failure = ended.find((one) => one.status === 'rejected');
+  if (failure !== undefined) throw failure.reason;
+  const all = ended.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  return { result: all.map(({ result }) => result), writes: all.flatMap(({ writes }) => writes) };
+}
+
+/** Whether a failure is of one work: its row is locked or refused. A lost or full server fails all of them. */
+function isOwn(error: unknown): boolean {
+  const kind = unavailabilityOf(error);
+  if (kind !== undefined) return OF_ONE.has(kind);
+  return (error as { code?: unknown }).code !== ABORTED;
+}
+
+/** Spacing of the worker's transactions: an outcome may wait for it, and an issuance does not. */
+const SPACING_MS = 20;
+
+const ofPools = new WeakMap<Db, Together>();
+
+/** The transactions that the worker shares among the municipalities, whatever it writes. */
+export function sharedOf(pool: Db): Together {
+  return ofPools.getOrInsertComputed(pool, () => shareTransactions(pool, SPACING_MS));
+}
