@@ -196,6 +196,8 @@ const WHOLE_KEYS: Readonly<Record<string, string>> = {
   sessoes_pkey: 'impressao',
   mudancas_pkey: 'tenant documento bloco',
   mudancas_ate_pkey: 'tenant',
+  auditoria_pkey: 'tenant id',
+  auditoria_ate_pkey: 'tenant',
   tokens_impressao: 'tenant impressao',
   ensaios_pkey: 'tenant',
   brasoes_pkey: 'tenant',
@@ -207,6 +209,10 @@ const WHOLE_KEYS: Readonly<Record<string, string>> = {
 const MEANT_TO: Readonly<Record<string, RegExp>> = {
   // One query for the existence of a tenant's lines, and one for all of them.
   listas_mantidas: /./,
+  // All that waits for its place, and whether there is an address that wants to know.
+  auditoria_sem_lugar: /^auditoria_sem_lugar by tenant$/,
+  take_mudancas_novas: /^mudancas_novas_pkey by tenant$/,
+  take_mudancas_ate: /^webhooks_\w+ by tenant$/,
   // A query for the existence of a line of a regime.
   regimes_admitidos: /^regimes_especiais_pkey by tenant, regime$/,
   servicos_listados: /^servicos_municipais_\w+ by tenant$/,

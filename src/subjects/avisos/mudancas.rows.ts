@@ -25,6 +25,7 @@ import type { EventoEstado } from '../../fiscal/evento.ts';
 import { PARTES_DA_NOTA, type ParteDaNota } from '../../fiscal/mudanca.ts';
 import type { NotaEstado } from '../../fiscal/nota.ts';
 import { type Contada, insertEntregas } from './entregas.rows.ts';
+import { forgetOldest } from './mudancas-antigas.rows.ts';
 
 /** Position of a reader: all blocks before `bloco`, and `lidas` of the reader's changes in that block. */
 export type Lugar = { readonly bloco: number; readonly lidas: number };
@@ -185,10 +186,6 @@ const CHANGED = planOnce(
     ) m where x.documento || '' = x.documento`,
 );
 
-const OLDEST = 'select em from mudancas where tenant = $1 order by em limit $2';
-const FORGET = 'delete from mudancas where tenant = $1 and em >= $2 and em <= $3 returning bloco';
-const FORGOTTEN = 'update mudancas_ate set mais_antigo = $2 where tenant = $1 and mais_antigo < $2';
-
 type Known = {
   readonly notas: ReadonlyMap<string, NotaDaMudanca>;
   readonly eventos: Eventos;
@@ -275,21 +272,6 @@ export function mudancaStore(pool: Db, coding = CODING) {
     forget: (tenant: string, before: number): Promise<boolean> =>
       runTransaction(pool, (client) => forgetOldest(client, tenant, before)),
   };
-}
-
-/** Rows deleted in one transaction. */
-const FORGET_STEP = 2_000;
-
-async function forgetOldest(client: PoolClient, tenant: string, before: number): Promise<boolean> {
-  const { rows } = await client.query<{ em: Date }>(OLDEST, [tenant, FORGET_STEP]);
-  const old = rows.filter(({ em }) => +em < before);
-  const [first, last] = [old[0], old.at(-1)];
-  if (first === undefined || last === undefined) return false;
-  // A block has one moment and is deleted whole, so its number shows that it is gone.
-  const gone = (await client.query<{ bloco: string }>(FORGET, [tenant, first.em, last.em])).rows;
-  const newest = Math.max(...gone.map(({ bloco }) => Number(bloco)));
-  await client.query(FORGOTTEN, [tenant, newest + 1]);
-  return old.length === FORGET_STEP;
 }
 
 async function appendNovas(
