@@ -1,4 +1,4 @@
-/** Transactions of several municipalities as one: what is shared, and what a failure of one does to the others. */
+/** Transactions of several municipalities as one: sharing, and the failure of one among the others. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { freshPool } from '../../../test/support/database.ts';
@@ -15,7 +15,7 @@ async function freshTable(): Promise<Db> {
 
 const INSERT = 'insert into gravados values ($1, $2, pg_current_xact_id()::text) returning xid';
 
-/** Writes the steps of a tenant, each after the answer to the one before, except the last, which travels with the commit. */
+/** Writes the steps of a tenant, each after the answer to the one before. The last one travels with the commit. */
 function writing(tenant: string, steps: readonly number[]): Work<string> {
   return async (client: PoolClient): Promise<Pipelined<string>> => {
     const write = async (passo: number): Promise<string> =>

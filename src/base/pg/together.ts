@@ -1,6 +1,6 @@
 /**
  * Transactions of several municipalities as one: begin and commit cost the same for one note and for a hundred. Each work still names one
- * tenant in its statements, and one that fails is repeated alone. On Citus, whose tenants live on several nodes, each runs alone.
+ * tenant in its statements, and one that fails is repeated alone. Each runs alone on Citus, whose tenants live on several nodes.
  */
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { ignoring } from '../traces/ignoring.ts';
@@ -118,7 +118,7 @@ async function runAlone(pool: Db, { work, options, resolve, reject }: Member): P
   await runPipeline(pool, work, options).then(resolve, reject);
 }
 
-/** Statements of a work that ended early must not reach the connection after the rollback, so that all works are awaited. */
+/** All works are awaited: a statement that one sends after the rollback of the others would stand. */
 async function workTogether(
   client: PoolClient,
   members: readonly Member[],
@@ -158,7 +158,7 @@ const SPACING_MS = 20;
 
 const ofPools = new WeakMap<Db, Together>();
 
-/** The transactions that the worker shares among the municipalities, whatever it writes. */
+/** The transactions that all writes of the worker share. */
 export function sharedOf(pool: Db): Together {
   return ofPools.getOrInsertComputed(pool, () => shareTransactions(pool, SPACING_MS));
 }
