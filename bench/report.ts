@@ -25,9 +25,11 @@ export type Table = { readonly title: string; readonly head: Row; readonly rows:
 /** Machine, commit and noise: no figure means anything without them. */
 export function describeConditions(options: WindowOptions, foreign: number): readonly string[] {
   const { commit, starts, windows } = options;
-  const loads = LOAD_NAMES.map((load) => describeLoad(load, options)).join('; ');
-  const [machine, ...noise] = describeMachine(commit, foreign);
-  return [machine!, `${starts} partidas com ${windows} janelas de cada carga; ${loads}; ${noise.join('; ')}`];
+  return [
+    ...describeMachine(commit, foreign),
+    `${starts} partidas com ${windows} janelas de cada carga`,
+    ...LOAD_NAMES.map((load) => describeLoad(load, options)),
+  ];
 }
 
 export function describeMachine(commit: string, foreign: number): readonly string[] {
