@@ -211,7 +211,6 @@ const MEANT_TO: Readonly<Record<string, RegExp>> = {
   listas_mantidas: /./,
   // All that waits for its place, and whether there is an address that wants to know.
   auditoria_sem_lugar: /^auditoria_sem_lugar by tenant$/,
-  take_mudancas_novas: /^mudancas_novas_pkey by tenant$/,
   take_mudancas_ate: /^webhooks_\w+ by tenant$/,
   // A query for the existence of a line of a regime.
   regimes_admitidos: /^regimes_especiais_pkey by tenant, regime$/,
@@ -224,7 +223,7 @@ const MEANT_TO: Readonly<Record<string, RegExp>> = {
   lease_anunciadas: /^fila_(pkey|due) by tenant, tipo$/,
   // The query across tenants: whether each of them has work in the queue.
   tenants_due:
-    /^(municipios_(pkey|relogio) by |(fila_(pkey|due)|mudancas_novas_pkey|auditoria_sem_lugar) by tenant|webhooks_(proxima|rapidos) by tenant(, rapido)?(, proxima)?|exportacoes_due by tenant(, due_at)?)$/,
+    /^(municipios_(pkey|relogio) by tenant|(fila|retidas)_\w+ by (tenant(, \w+)*)?|mudancas_novas_pkey by (tenant)?|auditoria_sem_lugar by (tenant)?|webhooks_(proxima|rapidos) by (tenant(, rapido)?(, proxima)?)?|exportacoes_due by (tenant(, due_at)?)?)$/,
   tenants_busy:
     /^(municipios_(pkey|relogio) by |(fila_(pkey|due)|mudancas_novas_pkey|auditoria_sem_lugar|webhooks_(proxima|rapidos)|exportacoes_due) by tenant)$/,
   some_tenants_due:

@@ -112,10 +112,7 @@ const TAKE = planOnce(
   `select bloco, receita_bloco, exists (select 1 from webhooks w where w.tenant = $1 and w.ativo) as conta from mudancas_ate where tenant = $1
   and exists (select 1 from municipios m where m.tenant = $1 and not m.fechado) for update skip locked`,
 );
-const TAKE_NOVAS = planOnce(
-  'take_mudancas_novas',
-  'delete from mudancas_novas where tenant = $1 returning id, mudancas, traceparents',
-);
+const TAKE_NOVAS = 'delete from mudancas_novas where tenant = $1 returning id, mudancas, traceparents';
 const ADVANCE = planOnce(
   'advance_mudancas_ate',
   'update mudancas_ate set bloco = $2, receita_bloco = $2 where tenant = $1',
@@ -282,7 +279,7 @@ async function appendNovas(
 ): Promise<Pipelined<Postas>> {
   const taken = await takeTenant(client, tenant);
   if (taken === undefined) return { result: { postas: 0, deixadas: 0 }, writes: [] };
-  const { mudadas: found, left } = readNovas((await client.query<Nova>(TAKE_NOVAS([tenant]))).rows, coding);
+  const { mudadas: found, left } = readNovas((await client.query<Nova>(TAKE_NOVAS, [tenant])).rows, coding);
   if (left.length > 0) await client.query(INSERT_NOVAS(tenant, left));
   const mudadas = inOrder(found);
   if (mudadas.length === 0) return { result: { postas: 0, deixadas: left.length }, writes: [] };

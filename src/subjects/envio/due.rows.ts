@@ -78,15 +78,39 @@ function selectDue(tenant: string, among = 'municipios m where true'): string {
   return `select m.tenant, ${KINDS.map((kind) => `${looks[kind]} as ${kind}`).join(', ')} from ${among} and ${isBusy(tenant)}`;
 }
 
-const OF_ALL = planOnce('tenants_due', selectDue('m.tenant'));
-/** The planner treats the list as one tenant of any length. A plan for each list would take longer than the lookups. */
-const OF_SOME = planOnce(
-  'some_tenants_due',
-  selectDue(
-    'm.tenant',
-    `unnest($3::text[]) as s (tenant) join municipios m on m.tenant = s.tenant where s.tenant || '' = s.tenant`,
-  ),
+/** Tables of waiting work. Each has an index that begins with the tenant, of no other rows than these. */
+const QUEUES = [
+  'fila q where true',
+  'retidas q where true',
+  'mudancas_novas q where true',
+  'webhooks q where q.ativo and q.proxima is not null',
+  'exportacoes q where q.due_at is not null',
+  'auditoria q where q.lugar is null',
+] as const;
+
+/** SQL: the tenants with rows in a queue, by one lookup each. All tenants are many more, and have nothing to do. */
+function listTenants(queue: (typeof QUEUES)[number]): string {
+  return `(with recursive t (tenant) as (
+      (select q.tenant from ${queue} order by q.tenant limit 1)
+      union all
+      select (select q.tenant from ${queue} and q.tenant > t.tenant order by q.tenant limit 1) from t where t.tenant is not null
+    ) select tenant from t where tenant is not null)`;
+}
+
+/**
+ * SQL: the municipalities of a list, each by its key. The planner treats the list as one tenant of any length; a plan for each list would
+ * take longer than the lookups.
+ */
+function joinListed(listed: string): string {
+  return `${listed} as s (tenant) cross join lateral (select tenant, relogio_ms from municipios where tenant = s.tenant offset 0) m
+    where s.tenant || '' = s.tenant`;
+}
+
+const OF_ALL = planOnce(
+  'tenants_due',
+  selectDue('m.tenant', joinListed(`(${QUEUES.map(listTenants).join(' union ')})`)),
 );
+const OF_SOME = planOnce('some_tenants_due', selectDue('m.tenant', joinListed('unnest($3::text[])')));
 /**
  * Statements for a distributed schema: each server gets a short one, since each shard plans it. One tenant is queried on its own server,
  * with its name as a constant for each table.
