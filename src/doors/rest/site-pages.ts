@@ -1,12 +1,10 @@
-/** The answers of the service itself, outside any municipality: its pages, its description and its health. */
+/** The pages and the description of the service itself, outside any municipality. They are loaded at the first request for one. */
 
-import { API_HEADERS, attend, JSON_TYPE, redirect, refuse } from '../../base/http/attend.ts';
+import { API_HEADERS, JSON_TYPE, redirect, refuse } from '../../base/http/attend.ts';
 import { answerCacheable } from '../../base/http/caching.ts';
 import type { HttpAnswer, HttpRequest } from '../../base/http/message.ts';
-import { refuseForStore, refuseTrouble, refuseUnavailable, refuseUnknownCodigo } from '../../base/http/refusals.ts';
-import type { HttpRoute } from '../../base/http/router.ts';
+import { refuseTrouble, refuseUnknownCodigo } from '../../base/http/refusals.ts';
 import { type Door, queryOf, siteOf, type Visit, type Work } from '../../base/http/visit.ts';
-import { STORE_WAIT_S } from '../../base/world/store-trouble.ts';
 import { openapiText } from '../../published/openapi/openapi.ts';
 import {
   ARQUIVOS_PATH,
@@ -47,9 +45,9 @@ import { ensaioPage } from '../../subjects/ensaios/paginas.rest.ts';
 import { conferirPage, migrarPage } from '../../subjects/notas/paginas.rest.ts';
 import { tabelaEmVigor } from '../../subjects/notas/queries.ts';
 import { packCliente } from './pacote-cliente.ts';
-import { addHeaders, CORS_HEADERS, PREFLIGHT } from './path-headers.ts';
 import { ROUTES } from './routes.ts';
 import { DOOR_FACTS } from './site-facts.ts';
+import type { PagePath, SiteAnswer } from './site-paths.ts';
 
 /** A page changes only with the version of the service. */
 const PAGES_FRESH_S = 300;
@@ -69,10 +67,8 @@ const SCRIPT_TYPE: Readonly<Record<string, string>> = { 'Content-Type': 'text/ja
 /** The documentation, with the facts of this door. */
 const DOCS = openSite(DOOR_FACTS);
 
-const SITE: Readonly<Record<string, (door: Door, visit: Visit) => ReturnType<Work>>> = {
+export const PAGES: Readonly<Record<PagePath, SiteAnswer>> = {
   '/': (door, { request }) => answerPage(request, homePage(siteOf(door, request), ROUTES), 'no-store'),
-  '/health/live': () => HEALTHY,
-  '/health/ready': answerReadiness,
   [ERROS_PATH]: (_door, { request }) =>
     answerPage(request, errorIndexPage(queryOf(request).get('q') ?? ''), PAGES_KEPT),
   [ERROS_JSON_PATH]: async (door, { request }) =>
@@ -95,40 +91,6 @@ const SITE: Readonly<Record<string, (door: Door, visit: Visit) => ReturnType<Wor
     answerCacheable(request, openapiText(siteOf(door, request)), JSON_TYPE, OWN_KEPT),
   [`${ERROS_PATH}/:codigo`]: (door, visit) => answerCode(door, visit, visit.request.params['codigo']!),
 };
-
-/** The paths outside any municipality; `published/security.ts` says which callers each one admits. */
-export const SITE_PATHS: readonly string[] = Object.keys(SITE);
-
-/** Paths for programs outside any municipality; a page of any site may read them (CORS). */
-const PUBLIC_PATHS: ReadonlySet<string> = new Set([ERROS_JSON_PATH, `${ARQUIVOS_PATH}/:arquivo`, OPENAPI_PATH]);
-
-export function siteRoutes(door: Door): readonly HttpRoute[] {
-  return Object.entries(SITE).flatMap(([path, answer]): HttpRoute[] => {
-    const headers = PUBLIC_PATHS.has(path) ? CORS_HEADERS : undefined;
-    const handle: HttpRoute['handle'] = async (request) =>
-      addHeaders(headers, await attend(door, request, path, (visit) => answer(door, visit)));
-    const own: HttpRoute = { method: 'GET', path, handle };
-    return headers === undefined ? [own] : [own, { method: 'OPTIONS', path, handle: async () => PREFLIGHT }];
-  });
-}
-
-const HEALTHY: HttpAnswer = { status: 200, headers: { ...API_HEADERS, ...JSON_TYPE }, body: '{"status":"OK"}' };
-
-async function answerReadiness(door: Door, visit: Visit): Promise<HttpAnswer> {
-  if (door.closing) return refuse(door, visit, refuseUnavailable('O serviço está sendo encerrado.', STORE_WAIT_S));
-  const trouble = await door.storeTrouble();
-  if (trouble !== undefined) return refuse(door, visit, refuseForStore(trouble));
-  if (!asksFromHere(visit.request)) return HEALTHY;
-  const lacking = await door.lacking();
-  if (lacking.length === 0) return HEALTHY;
-  return { ...HEALTHY, body: JSON.stringify({ status: 'OK', municipios_sem_arquivos: lacking }) };
-}
-
-/** True when a program of this machine asks, and no proxy forwards: the answer then reaches no stranger. */
-function asksFromHere({ remoteAddress, headers }: HttpRequest): boolean {
-  const isHere = remoteAddress === '::1' || /^(?:::ffff:)?127\./.test(remoteAddress);
-  return isHere && headers['x-forwarded-for'] === undefined && headers.forwarded === undefined;
-}
 
 /** The page of a code, in capitals or not. An unknown code gets a page, or the envelope when a program asks. */
 function answerCode(door: Door, visit: Visit, codigo: string): HttpAnswer {
