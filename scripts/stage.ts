@@ -30,6 +30,14 @@ function startOptions(tree: Tree): readonly string[] {
   return startWords(tree).filter((word) => word.startsWith('--'));
 }
 
+function startVariables(tree: Tree): NodeJS.ProcessEnv {
+  return Object.fromEntries(
+    startWords(tree)
+      .filter((word) => /^[A-Z_]+=/.test(word))
+      .map((word) => word.split('=')),
+  );
+}
+
 export type Running = {
   /** The first group of the pattern that matched the ready message. */
   readonly address: string;
@@ -49,7 +57,7 @@ export async function start(
 ): Promise<Running> {
   const child = spawn(tree.node, [...startOptions(tree), mainOf(tree), ...args], {
     cwd: tree.root,
-    env: { ...process.env, ...env },
+    env: { ...startVariables(tree), ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
