@@ -57,7 +57,7 @@ export async function start(
 ): Promise<Running> {
   const child = spawn(tree.node, [...startOptions(tree), mainOf(tree), ...args], {
     cwd: tree.root,
-    env: { ...startVariables(tree), ...process.env, ...env },
+    env: { ...process.env, ...startVariables(tree), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
