@@ -24,7 +24,7 @@ import type { ThreadSettings } from './thread.ts';
 
 const LOOK_MS = 100;
 const STOP_MS = 15_000;
-/** A thread without requests for so long is ended: it holds 50 MB, and another one is there in half a second. */
+/** A thread without requests for so long is ended: it holds 50 MB, and another one is there in half a second (D-871). */
 const IDLE_MS = 300_000;
 /** Megabytes of the young generation, for documents that live as long as a request. */
 const YOUNG_MB = 32;

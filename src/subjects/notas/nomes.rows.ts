@@ -83,7 +83,7 @@ type Named = {
 };
 type Next = Named & { readonly below: string; readonly below_next: string };
 
-/** What this process has learned: prints of names, and the number of notes that it knows below the mark of each month. */
+/** Memory of a process that learns: prints of names, and the number of known notes below the mark of each month. */
 type Known = {
   readonly prints: Float64Array;
   readonly below: Map<string, { readonly ate: string; readonly notas: string }>;
@@ -97,8 +97,8 @@ export function nomeStore(pool: Db) {
   let known: Known | undefined;
   return {
     /**
-     * Learns names of notes since `sinceMes`, from a limited number of tenants of each ambiente and, all together, of `TURN_NOTES` notes.
-     * Returns whether there may be more.
+     * Learns names of notes since `sinceMes`, from a limited number of tenants of each ambiente. They share `TURN_NOTES` notes. Returns
+     * whether there may be more.
      */
     learn: async (sinceMes: number, tenants: Readonly<Record<Ambiente, number>>): Promise<boolean> => {
       let isMore = false;

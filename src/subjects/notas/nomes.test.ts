@@ -1,4 +1,4 @@
-/** Names on notes are learned for the search in short turns, and no note is passed over, however late it is stored. */
+/** Names on notes are learned for the search in short turns. No note is passed over, however late it is stored. */
 import assert from 'node:assert/strict';
 import { after, before, mock, test } from 'node:test';
 import { balcao } from '../../../test/support/eventos.ts';
