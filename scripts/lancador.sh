@@ -18,7 +18,10 @@ for libraries in '' "$root/lib/atomic" "$root/lib/atomic:$root/lib/gcc"; do
   if trouble=$("$node" --version 2>&1); then
     # Node's compile cache is kept only where the operator says: no account may write to this folder.
     [ -n "${NODE_COMPILE_CACHE-}" ] || export NODE_DISABLE_COMPILE_CACHE=1
-    [ "${1-}" != serve ] || exec "$node" @OPTIONS@ "$root/src/main.js" "$@"
+    if [ "${1-}" = serve ]; then
+      export @VARIABLES@
+      exec "$node" @OPTIONS@ "$root/src/main.js" "$@"
+    fi
     exec "$node" "$root/src/main.js" "$@"
   fi
 done

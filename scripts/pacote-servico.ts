@@ -163,12 +163,11 @@ async function writeManifest(manifest: Manifest, commit: Commit | undefined, sta
 }
 
 async function writeLauncher({ scripts }: Manifest, stage: string): Promise<void> {
+  const start = scripts.start.split(' ');
   const words: Readonly<Record<string, string>> = {
     NODE: `node_modules/node-linux-${process.arch}/bin/node`,
-    OPTIONS: scripts.start
-      .split(' ')
-      .filter((word) => word.startsWith('--'))
-      .join(' '),
+    OPTIONS: start.filter((word) => word.startsWith('--')).join(' '),
+    VARIABLES: start.filter((word) => /^[A-Z_]+=/.test(word)).join(' '),
     ARCH: process.arch,
   };
   const template = await readFile(path.join(import.meta.dirname, 'lancador.sh'), 'utf8');

@@ -31,6 +31,14 @@ function startOptions(tree: Tree): readonly string[] {
   return startWords(tree).filter((word) => word.startsWith('--'));
 }
 
+function startVariables(tree: Tree): NodeJS.ProcessEnv {
+  return Object.fromEntries(
+    startWords(tree)
+      .filter((word) => /^[A-Z_]+=/.test(word))
+      .map((word) => word.split('=')),
+  );
+}
+
 export type Running = {
   /** The first group of the pattern that matched the ready message. */
   readonly address: string;
@@ -55,7 +63,7 @@ export async function start(
   const sink = file === undefined ? 'pipe' : openSync(file, 'w');
   const child = spawn(tree.node, [...startOptions(tree), mainOf(tree), ...args], {
     cwd: tree.root,
-    env: { ...process.env, ...env },
+    env: { ...process.env, ...startVariables(tree), ...env },
     stdio: ['ignore', sink, sink],
   });
   if (sink !== 'pipe') closeSync(sink);

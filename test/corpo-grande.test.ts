@@ -10,6 +10,7 @@ import { SALAS } from '../src/base/world/lugares.ts';
 import { createRestDoor } from '../src/doors/rest/door.ts';
 import { BYTES_POR_DOCUMENTO } from '../src/fiscal/ambiente.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
+import type { Collector } from '../src/wiring/collect.ts';
 import { AsideThread } from '../src/wiring/large-bodies.ts';
 import { createLog, type Logger } from '../src/wiring/log.ts';
 import { onEnd } from './support/cleanup.ts';
@@ -112,6 +113,31 @@ describe('a body above 32 KiB', () => {
     assert.ok(statuses.every((status) => status === 200 || status === 503));
     await closed;
     await aside.stop();
+  });
+
+  test('ends the thread once no other comes, and the next one gets another', async () => {
+    const log = createLog('silent').log as Logger;
+    const threads = { begun: 0, ended: 0 };
+    const add = (): (() => void) => {
+      threads.begun += 1;
+      return () => {
+        threads.ended += 1;
+      };
+    };
+    const collector = { processo: '1', add } as unknown as Collector;
+    const told = { onStored: () => undefined, wake: service.world.wake, collector, idleMs: 1 };
+    const aside = new AsideThread({ connection, logLevel: 'silent' }, log, told);
+    const options = { host: '127.0.0.1', port: 0, trustProxy: false, accessLog: false, aside } as const;
+    const door = await createRestDoor(service.world, options);
+    onEnd(async () => {
+      await door.close();
+      await aside.stop();
+    });
+    for (const number of [1, 2]) {
+      assert.equal((await request(door.address, VALIDACAO, xml(LONGEST))).status, 200);
+      await untilTrue(() => threads.ended === number, 'the thread has ended');
+      assert.equal(threads.begun, number);
+    }
   });
 
   test('is answered as where it comes in, and what it issues is transmitted', async () => {

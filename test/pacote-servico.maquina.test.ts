@@ -252,6 +252,7 @@ describe('its launcher', { skip }, () => {
     const { scripts } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
     const options = scripts.start.split(' ').filter((word: string) => word.startsWith('--'));
     assert.deepEqual(words.slice(1, 1 + options.length), options, 'what npm start tells V8');
+    assert.match(readFileSync(`/proc/${child.pid}/environ`, 'latin1'), /(^|\0)MALLOC_ARENA_MAX=2\0/);
     assert.match(output, /^ {2}nfse emitir /m, 'its commands are named as they are given here');
     const ended = once(child, 'exit');
     child.kill('SIGINT');

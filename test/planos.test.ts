@@ -360,7 +360,7 @@ const TEXTS: readonly (readonly [name: RegExp, values: readonly (string | number
 ];
 
 /** Statements that read in a certain order, or a whole list, read as many rows as there are: due work, and a list. */
-const READS_ALL = /^(lease_anunciadas|claim_eventos|servicos_listados)$/;
+const READS_ALL = /^(lease_anunciadas|claim_eventos|servicos_listados|tenants_due)$/;
 /** The same for many tenants: each of them is asked for. */
 const READS_ALL_OF_MANY = /^(lease_anunciadas|claim_eventos|servicos_listados|tenants_due|tenants_busy)$/;
 

@@ -28,12 +28,10 @@ export type Copias = {
 };
 
 export function startCopias(
-  { copias }: Pick<Config, 'copias'>,
+  { pasta, chave }: NonNullable<Config['copias']>,
   { location, logFolder, connection }: Pick<OpenStore, 'location' | 'logFolder' | 'connection'>,
   log: Logger,
 ): Copias {
-  if (copias === undefined) return { stop: async () => undefined };
-  const { pasta, chave } = copias;
   let seen: readonly Sample[] = [];
   const endLooking = lookAt(() => seen);
   const ending = new AbortController();

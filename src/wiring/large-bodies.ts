@@ -1,6 +1,6 @@
 /**
  * Runs the thread that answers requests with large bodies, one at a time, in turns. The first request starts the thread; a request that
- * uses too much processor time ends it. The queue is bounded, and with it the memory of its bodies.
+ * uses too much processor time ends it, and so does a time without requests. The queue is bounded, and with it the memory of its bodies.
  */
 import { Worker as Thread } from 'node:worker_threads';
 import type { OnStored } from '../base/book/recent.ts';
@@ -24,6 +24,8 @@ import type { ThreadSettings } from './thread.ts';
 
 const LOOK_MS = 100;
 const STOP_MS = 15_000;
+/** A thread without requests for so long is ended: it holds 50 MB, and another one is there in half a second (D-871). */
+const IDLE_MS = 300_000;
 /** Megabytes of the young generation, for documents that live as long as a request. */
 const YOUNG_MB = 32;
 
@@ -42,6 +44,7 @@ export type AsideOptions = {
   readonly collector?: Collector;
   /** The limit of processor time; read at each look. */
   readonly cpuMaxMs?: () => number;
+  readonly idleMs?: number;
 };
 
 /** Holds the thread, and the requests that wait for it. */
@@ -54,6 +57,7 @@ export class AsideThread implements Aside {
   private isReady = false;
   private isStopping = false;
   private current: Waiting | undefined;
+  private idle: NodeJS.Timeout | undefined;
 
   constructor(settings: ThreadSettings, log: Logger, options: AsideOptions) {
     this.settings = settings;
@@ -78,6 +82,7 @@ export class AsideThread implements Aside {
 
   readonly stop = async (): Promise<void> => {
     this.turnAway();
+    clearTimeout(this.idle);
     const { thread } = this;
     if (thread === undefined) return;
     const ended = new Promise((resolve) => thread.once('exit', resolve));
@@ -89,6 +94,7 @@ export class AsideThread implements Aside {
 
   private beginNext(): void {
     if (this.current !== undefined || this.waiting.size === 0 || this.isStopping) return;
+    clearTimeout(this.idle);
     this.thread ??= this.start();
     if (!this.isReady) return;
     this.current = this.waiting.next()!;
@@ -160,6 +166,19 @@ export class AsideThread implements Aside {
     this.current = undefined;
     if (one !== undefined) how(one);
     this.beginNext();
+    if (this.current === undefined) this.endIfIdle();
+  }
+
+  /** A request that comes after the order to end gets another thread. */
+  private endIfIdle(): void {
+    clearTimeout(this.idle);
+    const { idleMs = IDLE_MS } = this.options;
+    this.idle = setTimeout(() => {
+      const { thread } = this;
+      if (thread === undefined || this.isStopping) return;
+      this.thread = undefined;
+      post(thread, { kind: 'stop' });
+    }, idleMs).unref();
   }
 
   /**

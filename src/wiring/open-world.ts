@@ -6,14 +6,15 @@ import { programText } from '../published/versao.ts';
 import { avisoPoster } from '../subjects/avisos/post.job.ts';
 import { Transmissions, trustOf } from './adn-access.ts';
 import { painelUrlOf, readOwnConfig } from './config.ts';
+import { freeStart } from './free-start.ts';
 import type { Logger } from './log.ts';
 import type { Store } from './store.ts';
-import { startWorker as startDeliveries, type Worker, type WorkerOptions } from './worker.ts';
+import type { Worker, WorkerOptions } from './worker.ts';
 
 export type OpenWorld = {
   readonly world: World;
-  /** Delivers due work in this thread. */
-  startWorker(options?: WorkerOptions): Worker;
+  /** Delivers due work in this thread. The jobs are loaded here alone: other threads have no use for them. */
+  startWorker(options?: WorkerOptions): Promise<Worker>;
   /** Stops the worker and ends the connections; the store belongs to the caller. */
   close(): Promise<void>;
 };
@@ -54,9 +55,11 @@ export function openWorld(store: Store, log: Logger, wakeElsewhere?: (tenant: st
   };
   return {
     world,
-    startWorker: (options = {}) => {
+    startWorker: async (options = {}) => {
+      const { startWorker } = await import('./worker.ts');
+      freeStart();
       if (options.isSecond !== true) warned = warnOfFiles();
-      worker = startDeliveries(world, options);
+      worker = startWorker(world, options);
       return worker;
     },
     close: async () => {

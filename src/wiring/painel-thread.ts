@@ -13,6 +13,7 @@ import { openVigiaListener } from '../subjects/vigia/vigia.page.ts';
 import { openVigia } from '../subjects/vigia/vigiar.ts';
 import { Questions } from './collect.ts';
 import { locateCertificados, painelUrlOf, readOwnConfig } from './config.ts';
+import { freeStart } from './free-start.ts';
 import { describeListening } from './listening.ts';
 import { openWorld } from './open-world.ts';
 import { readTls } from './own-tls.ts';
@@ -92,6 +93,7 @@ forget.unref();
 
 async function open(): Promise<() => Promise<void>> {
   const keys = await readTls({ tls });
+  freeStart();
   const options = { ...painel, tls: keys, trustProxy, accessLog: log.isLevelEnabled('info') };
   const server = await openPainel(painelWorld, options);
   const watched =

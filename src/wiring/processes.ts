@@ -14,7 +14,8 @@ import { AnsweringProcess, Died } from './answering-process.ts';
 import { beginOnce } from './begin.ts';
 import { Collector, countRestart, Questions } from './collect.ts';
 import type { Config } from './config.ts';
-import { type Copias, startCopias } from './copias-keeper.ts';
+import type { Copias } from './copias-keeper.ts';
+import { freeStart } from './free-start.ts';
 import type { Logger } from './log.ts';
 import { openStore } from './open-store.ts';
 import { readTls } from './own-tls.ts';
@@ -40,7 +41,11 @@ export async function startProcesses(config: Config, log: Logger, signal?: Abort
   const processes = new Processes(config.processes, opened.connection, log);
   try {
     await beginOnce(opened, config, log);
-    copias = startCopias(config, opened, log);
+    if (config.copias !== undefined) {
+      const { startCopias } = await import('./copias-keeper.ts');
+      copias = startCopias(config.copias, opened, log);
+    }
+    freeStart();
     await processes.start();
     const address = await processes.listen(config);
     log.info({ pid: process.pid, processos: config.processes }, 'processos que atendem iniciados');

@@ -72,7 +72,7 @@ try {
         endsAtOnce = config.traces !== undefined;
         await warnOfSettings(log);
         await needData(config);
-        const { startTransmitter } = await import('./service.ts');
+        const { startTransmitter } = await import('./transmitter.ts');
         const transmitter = await startTransmitter(config, log, asked);
         await waitForEnd(transmitter);
         await transmitter.close();

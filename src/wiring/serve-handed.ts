@@ -10,13 +10,13 @@ import { Collector } from './collect.ts';
 import { readOwnConfig } from './config.ts';
 import { shareConnections } from './connections.ts';
 import { failureOf } from './failure.ts';
+import { freeStart } from './free-start.ts';
 import { createLog } from './log.ts';
 import { openLoggedPool } from './logged-pool.ts';
 import { migrate } from './migrate.ts';
 import { readTls } from './own-tls.ts';
 import type { FromServing, ServingSettings, ToServing } from './process-messages.ts';
-import { TURN_AWAY_MS } from './service.ts';
-import { createServing, doorOptionsOf, type Serving } from './serving.ts';
+import { createServing, doorOptionsOf, type Serving, TURN_AWAY_MS } from './serving.ts';
 import { createStore } from './store.ts';
 import { startTraces } from './traces.ts';
 
@@ -94,6 +94,7 @@ async function open({ connection, processes, place }: ServingSettings): Promise<
     logLevel: config.logLevel,
     isSecond: place > 0,
   });
+  freeStart();
   const door = createHandedDoor(serving.world, {
     ...doorOptionsOf(config, log, tls, serving.aside),
     processes,

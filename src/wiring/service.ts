@@ -3,30 +3,19 @@
  * `processes.ts`. The parts of each command are chosen in `program.ts`.
  */
 
-import { ASIDE_CPU_MAX_MS } from '../base/http/aside.ts';
-import { CLOSE_MAX_MS } from '../base/http/end-in-order.ts';
 import { tryPlace } from '../base/http/listen.ts';
-import type { Transmitting } from '../base/terminal/command.ts';
 import { createRestDoor } from '../doors/rest/door.ts';
 import { beginOnce } from './begin.ts';
 import { Collector } from './collect.ts';
 import type { Config } from './config.ts';
 import { shareConnections } from './connections.ts';
-import { startCopias } from './copias-keeper.ts';
+import { freeStart } from './free-start.ts';
 import type { Logger } from './log.ts';
 import { openStore } from './open-store.ts';
-import { openWorld } from './open-world.ts';
 import { readTls } from './own-tls.ts';
 import { type PainelTold, startPainel } from './painel-keeper.ts';
-import { createServing, doorOptionsOf } from './serving.ts';
+import { createServing, doorOptionsOf, TURN_AWAY_MS } from './serving.ts';
 import { startTraces } from './traces.ts';
-import { openTransmitterVigia } from './transmitter-vigia.ts';
-
-/**
- * The delay after the drain until requests with large bodies are refused. It is short enough for the current one to be answered before the
- * cut.
- */
-export const TURN_AWAY_MS = CLOSE_MAX_MS - 3 * ASIDE_CPU_MAX_MS;
 
 export type Service = {
   readonly address: string;
@@ -56,13 +45,16 @@ export async function startService(config: Config, log: Logger, signal?: AbortSi
   };
   try {
     await beginOnce(opened, config, log);
-    const copias = startCopias(config, opened, log);
-    closers.push(copias.stop);
+    if (config.copias !== undefined) {
+      const { startCopias } = await import('./copias-keeper.ts');
+      closers.push(startCopias(config.copias, opened, log).stop);
+    }
     const connections = shareConnections(config, 1);
     const serving = begin(store, { connection, connections, logLevel: config.logLevel });
     closers.unshift(serving.close);
     const { world, aside } = serving;
     const { host, port, socket } = config;
+    freeStart();
     const door = await createRestDoor(world, { ...doorOptionsOf(config, log, tls, aside), host, port, socket });
     const painel = await startPainel(config, connection, log, { wake: world.wake, collector });
     return {
@@ -86,28 +78,3 @@ export async function startService(config: Config, log: Logger, signal?: AbortSi
 
 const ONE_PROCESS =
   'SIGHUP não faz nada com um só processo: para trocar sem parar os que atendem, suba o serviço com NFSE_PROCESSOS=2';
-
-export type Transmitter = Transmitting & { close(): Promise<void> };
-
-/** A worker without doors: one more process that delivers due work, beside others on the same database. */
-export async function startTransmitter(config: Config, log: Logger, signal?: AbortSignal): Promise<Transmitter> {
-  const traces = await startTraces(config, log, 'transmissao');
-  const opened = await openStore(config, log, { signal, connections: config.connections.transmitting });
-  for (const warning of await opened.durabilityWarnings()) log.warn(warning);
-  const collector = new Collector('1', 'transmissao');
-  const { world, startWorker, close } = openWorld(opened.store, log);
-  startWorker();
-  const vigia = config.transmitterPort === 0 ? undefined : await openTransmitterVigia(config, world, collector);
-  if (vigia !== undefined && 'problem' in vigia)
-    log.warn(`nfse transmitir não é vigiado: ${vigia.problem}. Transmite sem isso`);
-  return {
-    location: opened.location,
-    vigia,
-    close: async () => {
-      await close();
-      if (vigia !== undefined && 'close' in vigia) await vigia.close();
-      await opened.close();
-      await traces.end();
-    },
-  };
-}

@@ -5,6 +5,8 @@
 
 import type { Announce } from '../base/book/claim-notas.ts';
 import type { OnStored } from '../base/book/recent.ts';
+import { ASIDE_CPU_MAX_MS } from '../base/http/aside.ts';
+import { CLOSE_MAX_MS } from '../base/http/end-in-order.ts';
 import type { Connection } from '../base/pg/servers.ts';
 import type { World } from '../base/world/world.ts';
 import type { RestDoorOptions } from '../doors/rest/door.ts';
@@ -17,6 +19,12 @@ import { openWorld } from './open-world.ts';
 import type { Store } from './store.ts';
 import { startTransmitterThread, type Transmitter } from './worker-keeper.ts';
 import type { WorkerSettings } from './worker-thread.ts';
+
+/**
+ * The delay after the drain until requests with large bodies are refused. It is short enough for the current one to be answered before the
+ * cut.
+ */
+export const TURN_AWAY_MS = CLOSE_MAX_MS - 3 * ASIDE_CPU_MAX_MS;
 
 export type Serving = {
   readonly world: World;

@@ -31,7 +31,7 @@ export type FromWorker = Leave | Measured;
 
 const { port, settings, log, pool, end, measure } = await enterThread<WorkerSettings>('transmissao');
 const { world, startWorker, close } = openWorld(createStore(pool), log);
-const worker = startWorker({
+const worker = await startWorker({
   pollMs: settings.pollMs,
   isSecond: settings.isSecond,
   onLeave: (tenant, notas) => port.postMessage({ kind: 'leave', tenant, notas } satisfies Leave),

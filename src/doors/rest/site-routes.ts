@@ -1,99 +1,25 @@
-/** The answers of the service itself, outside any municipality: its pages, its description and its health. */
+/** The addresses of the service itself, outside any municipality: its health, and its pages, which are loaded when one is asked for. */
 
-import { API_HEADERS, attend, JSON_TYPE, redirect, refuse } from '../../base/http/attend.ts';
-import { answerCacheable } from '../../base/http/caching.ts';
+import { API_HEADERS, attend, JSON_TYPE, refuse } from '../../base/http/attend.ts';
 import type { HttpAnswer, HttpRequest } from '../../base/http/message.ts';
-import { refuseForStore, refuseTrouble, refuseUnavailable, refuseUnknownCodigo } from '../../base/http/refusals.ts';
+import { refuseForStore, refuseUnavailable } from '../../base/http/refusals.ts';
 import type { HttpRoute } from '../../base/http/router.ts';
-import { type Door, queryOf, siteOf, type Visit, type Work } from '../../base/http/visit.ts';
+import type { Door, Visit } from '../../base/http/visit.ts';
 import { STORE_WAIT_S } from '../../base/world/store-trouble.ts';
-import { openapiText } from '../../published/openapi/openapi.ts';
-import {
-  ARQUIVOS_PATH,
-  BUSCA_JSON_PATH,
-  BUSCA_PATH,
-  CONFERIR_PATH,
-  DOCS_PATH,
-  ENSAIO_PATH,
-  ERROS_JSON_PATH,
-  ERROS_PATH,
-  MIGRAR_PATH,
-  OPENAPI_PATH,
-  REFERENCE_PATH,
-  SCRIPT_PATH,
-} from '../../published/paths.ts';
-import { projectText } from '../../published/project-text.ts';
-import {
-  correctSpelling,
-  errorIndexPage,
-  errorPage,
-  errorsJsonText,
-  unknownCodePage,
-} from '../../published/site/error-pages.ts';
-import { PACOTE_CLIENTE } from '../../published/site/files.ts';
-import { homePage } from '../../published/site/home-page.ts';
-import { PAGE_POLICY } from '../../published/site/page-shell.ts';
-import { referenceFile, referencePage, referencePolicy } from '../../published/site/reference.ts';
-import { questionIn } from '../../published/site/search.ts';
-import {
-  docsFile,
-  docsPage,
-  docsSearch,
-  docsSuggestions,
-  openSite,
-  unknownDocsPage,
-} from '../../published/site/site.ts';
-import { ensaioPage } from '../../subjects/ensaios/paginas.rest.ts';
-import { conferirPage, migrarPage } from '../../subjects/notas/paginas.rest.ts';
-import { tabelaEmVigor } from '../../subjects/notas/queries.ts';
-import { packCliente } from './pacote-cliente.ts';
+import { ARQUIVOS_PATH, ERROS_JSON_PATH, OPENAPI_PATH } from '../../published/paths.ts';
 import { addHeaders, CORS_HEADERS, PREFLIGHT } from './path-headers.ts';
-import { ROUTES } from './routes.ts';
-import { DOOR_FACTS } from './site-facts.ts';
+import { PAGE_PATHS, type PagePath, type SiteAnswer } from './site-paths.ts';
 
-/** A page changes only with the version of the service. */
-const PAGES_FRESH_S = 300;
-const PAGES_KEPT = `public, max-age=${PAGES_FRESH_S}`;
-/** Caching of a page that shows the requested address: only the client itself keeps it. */
-const OWN_KEPT = `private, max-age=${PAGES_FRESH_S}`;
+/** The documentation and the description take memory that a service whose pages nobody reads does not spend (D-868). */
+const pageAnswer =
+  (path: PagePath): SiteAnswer =>
+  async (door, visit) =>
+    (await import('./site-pages.ts')).PAGES[path](door, visit);
 
-const PAGE_HEADERS: Readonly<Record<string, string>> = {
-  'Content-Type': 'text/html; charset=utf-8',
-  'Content-Security-Policy': PAGE_POLICY,
-  'Referrer-Policy': 'same-origin',
-};
-
-const PAGE_SCRIPT = projectText('src/published/site/navegador.js');
-const SCRIPT_TYPE: Readonly<Record<string, string>> = { 'Content-Type': 'text/javascript; charset=utf-8' };
-
-/** The documentation, with the facts of this door. */
-const DOCS = openSite(DOOR_FACTS);
-
-const SITE: Readonly<Record<string, (door: Door, visit: Visit) => ReturnType<Work>>> = {
-  '/': (door, { request }) => answerPage(request, homePage(siteOf(door, request), ROUTES), 'no-store'),
+const SITE: Readonly<Record<string, SiteAnswer>> = {
   '/health/live': () => HEALTHY,
   '/health/ready': answerReadiness,
-  [ERROS_PATH]: (_door, { request }) =>
-    answerPage(request, errorIndexPage(queryOf(request).get('q') ?? ''), PAGES_KEPT),
-  [ERROS_JSON_PATH]: async (door, { request }) =>
-    answerCacheable(request, await errorsJsonText(siteOf(door, request)), JSON_TYPE, OWN_KEPT),
-  [DOCS_PATH]: (door, visit) => answerFirst(door, visit),
-  [`${DOCS_PATH}/`]: () => redirect(308, '../docs'),
-  [BUSCA_PATH]: async (door, { request }) =>
-    answerPage(request, await docsSearch(DOCS, queryOf(request), siteOf(door, request)), OWN_KEPT),
-  [BUSCA_JSON_PATH]: async (_door, { request }) =>
-    answerCacheable(request, await docsSuggestions(DOCS, queryOf(request)), JSON_TYPE, PAGES_KEPT),
-  [SCRIPT_PATH]: (_door, { request }) => answerCacheable(request, PAGE_SCRIPT, SCRIPT_TYPE, PAGES_KEPT),
-  [`${DOCS_PATH}/:pagina`]: (door, visit) => answerDocs(door, visit, visit.request.params['pagina']!),
-  [CONFERIR_PATH]: (_door, { request }) => answerPage(request, conferirPage(), PAGES_KEPT),
-  [ENSAIO_PATH]: (door, { request }) => answerPage(request, ensaioPage(siteOf(door, request)), OWN_KEPT),
-  [MIGRAR_PATH]: (_door, { request }) => answerPage(request, migrarPage(), PAGES_KEPT),
-  [`${ARQUIVOS_PATH}/:arquivo`]: answerDocsFile,
-  [REFERENCE_PATH]: (door, { request }) => answerReference(door, request),
-  [`${REFERENCE_PATH}/:arquivo`]: answerReferenceFile,
-  [OPENAPI_PATH]: (door, { request }) =>
-    answerCacheable(request, openapiText(siteOf(door, request)), JSON_TYPE, OWN_KEPT),
-  [`${ERROS_PATH}/:codigo`]: (door, visit) => answerCode(door, visit, visit.request.params['codigo']!),
+  ...Object.fromEntries(PAGE_PATHS.map((path) => [path, pageAnswer(path)])),
 };
 
 /** The paths outside any municipality; `published/security.ts` says which callers each one admits. */
@@ -128,70 +54,4 @@ async function answerReadiness(door: Door, visit: Visit): Promise<HttpAnswer> {
 function asksFromHere({ remoteAddress, headers }: HttpRequest): boolean {
   const isHere = remoteAddress === '::1' || /^(?:::ffff:)?127\./.test(remoteAddress);
   return isHere && headers['x-forwarded-for'] === undefined && headers.forwarded === undefined;
-}
-
-/** The page of a code, in capitals or not. An unknown code gets a page, or the envelope when a program asks. */
-function answerCode(door: Door, visit: Visit, codigo: string): HttpAnswer {
-  const html = errorPage(codigo);
-  if (html !== undefined) return answerPage(visit.request, html, PAGES_KEPT);
-  const right = correctSpelling(codigo);
-  if (right !== undefined) return redirect(308, right);
-  return preferPage(visit.request, refuse(door, visit, refuseUnknownCodigo()), unknownCodePage(codigo));
-}
-
-/** The first page. A query in its address leads to the search, as the addresses in older answers expect. */
-function answerFirst(door: Door, visit: Visit): ReturnType<Work> {
-  const asked = questionIn(queryOf(visit.request));
-  if (asked === '') return answerDocs(door, visit, '');
-  return redirect(308, `${BUSCA_PATH.slice(1)}?q=${encodeURIComponent(asked)}`);
-}
-
-/** A page of the documentation; it shows the requested address. */
-async function answerDocs(door: Door, visit: Visit, slug: string): Promise<HttpAnswer> {
-  const { request } = visit;
-  const html = await docsPage(DOCS, {
-    slug,
-    address: siteOf(door, request),
-    query: queryOf(request),
-    tabela: () => tabelaEmVigor(door.world),
-  });
-  if (html !== undefined) return answerPage(request, html, OWN_KEPT);
-  return preferPage(request, refuse(door, visit, refuseTrouble('unknown_path', undefined)), unknownDocsPage());
-}
-
-/** A file that a page offers, with the address of the service in it; the package of the client is the same for all. */
-async function answerDocsFile(door: Door, visit: Visit): Promise<HttpAnswer> {
-  const { request } = visit;
-  if (request.params['arquivo'] === PACOTE_CLIENTE) {
-    return answerCacheable(request, await packCliente(), { 'Content-Type': 'application/gzip' }, PAGES_KEPT);
-  }
-  const file = docsFile(request.params['arquivo']!, siteOf(door, request));
-  if (file === undefined) return refuse(door, visit, refuseTrouble('unknown_path', undefined));
-  return answerCacheable(request, file.text, { 'Content-Type': file.type }, OWN_KEPT);
-}
-
-function answerReference(door: Door, request: HttpRequest): HttpAnswer {
-  const policy = { 'Content-Security-Policy': referencePolicy(siteOf(door, request)) };
-  return answerCacheable(request, referencePage(), { ...PAGE_HEADERS, ...policy }, OWN_KEPT);
-}
-
-async function answerReferenceFile(door: Door, visit: Visit): Promise<HttpAnswer> {
-  const { request } = visit;
-  const file = await referenceFile(request.params['arquivo']!);
-  if (file === undefined) return refuse(door, visit, refuseTrouble('unknown_path', undefined));
-  const { type, bytes, zipped } = file;
-  const isZipped = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(String(request.headers['accept-encoding'] ?? ''));
-  const headers = { 'Content-Type': type, Vary: 'Accept-Encoding', ...(isZipped && { 'Content-Encoding': 'gzip' }) };
-  return answerCacheable(request, isZipped ? zipped : bytes, headers, PAGES_KEPT);
-}
-
-function answerPage(request: HttpRequest, html: string, cacheControl: string): HttpAnswer {
-  return answerCacheable(request, html, PAGE_HEADERS, cacheControl);
-}
-
-/** A refusal; a client that accepts HTML gets a page with the same content. */
-function preferPage({ headers }: HttpRequest, refusal: HttpAnswer, html: string): HttpAnswer {
-  const vary = { Vary: 'Accept' };
-  if (!/\btext\/html\b/.test(headers.accept ?? '')) return { ...refusal, headers: { ...refusal.headers, ...vary } };
-  return { status: refusal.status, headers: { ...API_HEADERS, ...PAGE_HEADERS, ...vary }, body: html };
 }

@@ -18,12 +18,17 @@ const INSERT = insertRows<Nome>(
   'on conflict do nothing',
 );
 
-/** Notes that one step reads. */
-const STEP = 50_000;
+/** Notes that one turn reads. The worker looks at what is due after each turn, and reading more at once delayed it by seconds (D-870). */
+export const TURN_NOTES = 2_000;
 /** Names in one statement, at most. */
 const NAMES = 2_000;
-/** Each process reserves ids in blocks: a slow one may store an id below the mark after the mark has passed it. */
+/**
+ * Each process reserves ids in blocks: a slow one may store an id below the mark after the mark has passed it. So many ids below it are read
+ * again once their number has changed.
+ */
 const BEHIND = 16_384;
+/** Months in the memory of what was learned; beyond them it begins anew. */
+const MESES_KNOWN = 20_000;
 /** Size of the memory of recent names, which repeat often: the database is not asked about them. */
 const KNOWN = 2 ** 19;
 
@@ -43,8 +48,15 @@ const BEGIN = 'insert into nomes_lidos (tenant, mes, ate) values ($1, $2, 0) on 
 /** A mark that another process holds is skipped. */
 const TAKE = 'select ate from nomes_lidos where tenant = $1 and mes = $2 for update skip locked';
 const ADVANCE = 'update nomes_lidos set ate = $3 where tenant = $1 and mes = $2';
-const NEXT = `select id, prestador_cpf_cnpj, prestador_razao_social, tomador_cpf_cnpj, tomador_razao_social from notas
-  where tenant = $1 and mes = $2 and id > $3 order by id limit $4`;
+const NAMED = 'id, prestador_cpf_cnpj, prestador_razao_social, tomador_cpf_cnpj, tomador_razao_social';
+const countBelow = (mark: string): string =>
+  `(select count(*) from notas where tenant = $1 and mes = $2 and id > ${mark} - ${BEHIND} and id <= ${mark})`;
+/** The next notes, and the numbers of those below the mark and below the next one: in one statement, which sees one moment. */
+const NEXT = `with page as materialized (
+    select ${NAMED} from notas where tenant = $1 and mes = $2 and id > $3 order by id limit $4
+  ), next as materialized (select max(id) as ate from page)
+  select page.*, ${countBelow('$3::bigint')} as below, ${countBelow('(select ate from next)')} as below_next from page order by id`;
+const AGAIN = `select ${NAMED} from notas where tenant = $1 and mes = $2 and id > $3 and id <= $4 order by id limit $5`;
 
 /** Names that were not learned; each name has its own lookup, as in `lookUpLines` (`listas.ts`). */
 const UNKNOWN = `select x.place::integer from unnest($2::text[], $3::text[]) with ordinality as x (palavra, documento, place)
@@ -69,15 +81,25 @@ type Named = {
   readonly tomador_cpf_cnpj: string | null;
   readonly tomador_razao_social: string | null;
 };
+type Next = Named & { readonly below: string; readonly below_next: string };
+
+/** Memory of a process that learns: prints of names, and the number of known notes below the mark of each month. */
+type Known = {
+  readonly prints: Float64Array;
+  readonly below: Map<string, { readonly ate: string; readonly notas: string }>;
+};
 
 /** Documents that a search by name uses, at most. */
 export const DOCUMENTOS_MAX = 40;
 
 export function nomeStore(pool: Db) {
-  // Four megabytes, allocated only in processes that learn.
-  let known: Float64Array | undefined;
+  // Four megabytes, allocated only where there is something to learn.
+  let known: Known | undefined;
   return {
-    /** Learns names of notes since `sinceMes`, from a limited number of tenants of each ambiente. Returns whether there may be more. */
+    /**
+     * Learns names of notes since `sinceMes`, from a limited number of tenants of each ambiente. They share `TURN_NOTES` notes. Returns
+     * whether there may be more.
+     */
     learn: async (sinceMes: number, tenants: Readonly<Record<Ambiente, number>>): Promise<boolean> => {
       let isMore = false;
       const rows: OfMes[] = [];
@@ -86,11 +108,13 @@ export function nomeStore(pool: Db) {
         isMore ||= found.length === max;
         rows.push(...found);
       }
-      known ??= new Float64Array(KNOWN);
-      const prints = known;
+      if (rows.length === 0) return false;
+      known ??= { prints: new Float64Array(KNOWN), below: new Map() };
+      const own = known;
+      const notes = Math.ceil(TURN_NOTES / rows.length);
       for (const { tenant, mes } of rows) {
-        const read = await runTransaction(pool, (client) => learnStep(client, tenant, mes, prints));
-        isMore ||= read >= STEP;
+        const read = await learnStep(pool, { tenant, mes }, notes, own);
+        isMore ||= read === notes;
       }
       return isMore;
     },
@@ -105,14 +129,54 @@ export function nomeStore(pool: Db) {
   };
 }
 
-/** Returns how many notes were read. */
-async function learnStep(client: PoolClient, tenant: string, mes: number, known: Float64Array): Promise<number> {
-  await client.query(BEGIN, [tenant, mes]);
-  const [taken] = (await client.query<{ ate: string }>(TAKE, [tenant, mes])).rows;
-  if (taken === undefined) return 0;
-  const ate = BigInt(taken.ate);
-  const from = ate > BEHIND ? ate - BigInt(BEHIND) : 0n;
-  const { rows } = await client.query<Named>(NEXT, [tenant, mes, String(from), STEP + BEHIND]);
+/** Returns how many new notes were read. */
+async function learnStep(pool: Db, { tenant, mes }: OfMes, notes: number, known: Known): Promise<number> {
+  const key = `${tenant}/${mes}`;
+  const learned = await runTransaction(pool, async (client) => {
+    await client.query(BEGIN, [tenant, mes]);
+    const [taken] = (await client.query<{ ate: string }>(TAKE, [tenant, mes])).rows;
+    if (taken === undefined) return undefined;
+    const { rows } = await client.query<Next>(NEXT, [tenant, mes, taken.ate, notes]);
+    const last = rows.at(-1);
+    if (last === undefined) return undefined;
+    const before = known.below.get(key);
+    const isSame = before?.ate === taken.ate && before.notas === last.below;
+    const prints = [...(await learnNotes(client, tenant, rows, known.prints))];
+    if (!isSame) prints.push(...(await learnAgain(client, { tenant, mes }, BigInt(taken.ate), known.prints)));
+    await client.query(ADVANCE, [tenant, mes, last.id]);
+    return { read: rows.length, prints, below: { ate: last.id, notas: last.below_next } };
+  });
+  if (learned === undefined) return 0;
+  for (const print of learned.prints) known.prints[print % KNOWN] = print;
+  if (known.below.size >= MESES_KNOWN) known.below.clear();
+  known.below.set(key, learned.below);
+  return learned.read;
+}
+
+/** Reads the notes below the mark again, in parts, between which the thread is free. Returns the prints of their names. */
+async function learnAgain(
+  client: PoolClient,
+  { tenant, mes }: OfMes,
+  ate: bigint,
+  known: Float64Array,
+): Promise<readonly number[]> {
+  const prints: number[] = [];
+  let from = String(ate > BEHIND ? ate - BigInt(BEHIND) : 0n);
+  for (;;) {
+    const { rows } = await client.query<Named>(AGAIN, [tenant, mes, from, String(ate), TURN_NOTES]);
+    prints.push(...(await learnNotes(client, tenant, rows, known)));
+    if (rows.length < TURN_NOTES) return prints;
+    from = rows.at(-1)!.id;
+  }
+}
+
+/** Returns the prints of the names that this process did not know. */
+async function learnNotes(
+  client: PoolClient,
+  tenant: string,
+  rows: readonly Named[],
+  known: Float64Array,
+): Promise<readonly number[]> {
   const fresh = new Map<number, { readonly documento: string; readonly nome: string }>();
   const note = (documento: string | null, nome: string | null): void => {
     if (documento === null || nome === null) return;
@@ -128,10 +192,7 @@ async function learnStep(client: PoolClient, tenant: string, mes: number, known:
   for (let first = 0; first < names.length; first += NAMES) {
     await learnNames(client, tenant, names.slice(first, first + NAMES));
   }
-  const last = rows.at(-1);
-  if (last !== undefined && BigInt(last.id) > ate) await client.query(ADVANCE, [tenant, mes, last.id]);
-  for (const print of fresh.keys()) known[print % KNOWN] = print;
-  return rows.filter(({ id }) => BigInt(id) > ate).length;
+  return [...fresh.keys()];
 }
 
 async function learnNames(
