@@ -13,6 +13,8 @@ export type AskOrder = {
   readonly warmupMs: number;
   readonly measureMs: number;
   readonly paths: readonly string[];
+  /** Sent with each request, besides the host. */
+  readonly headers?: Readonly<Record<string, string>>;
 };
 
 export type AskResult = {
@@ -116,11 +118,14 @@ function sleep(ms: number): Promise<void> {
 
 /** One connection: writes a request, waits for the whole answer, writes the next. */
 function askOn(
-  { host, port, paths }: AskOrder,
+  { host, port, paths, headers = {} }: AskOrder,
   first: number,
   isOver: () => boolean,
   record: (ms: number, status: string, length: number, answer: () => string) => void,
 ): Promise<void> {
+  const sentHeaders = Object.entries({ Host: `${host}:${port}`, ...headers })
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('');
   return new Promise((resolve, reject) => {
     const socket = connect(port, host);
     socket.setNoDelay(true);
@@ -133,7 +138,7 @@ function askOn(
         return;
       }
       sentAt = performance.now();
-      socket.write(`GET ${paths[next++ % paths.length]!} HTTP/1.1\r\nHost: ${host}:${port}\r\n\r\n`);
+      socket.write(`GET ${paths[next++ % paths.length]!} HTTP/1.1\r\n${sentHeaders}\r\n`);
     };
     socket.on('connect', send);
     socket.on('error', reject);
