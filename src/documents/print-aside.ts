@@ -1,6 +1,6 @@
 /**
  * Prints notes in a thread of its own, so that the thread that issues goes on issuing. The first note starts that thread, and a minute
- * without one ends it. Notes whose thread dies are printed here.
+ * without one ends it. Notes whose thread dies are printed here (D-864).
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import { Worker as Thread } from 'node:worker_threads';
