@@ -1,6 +1,6 @@
 /**
  * Answers that stay the same while the process runs: pages, descriptions, files. Each is made, tagged and compressed once, and then only
- * sent. What hangs on the address that a caller names is kept under that address too, and forgotten when others need the room (D-865).
+ * sent. An answer with the address that its caller names is kept under that address, until others need the room (D-865).
  */
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';

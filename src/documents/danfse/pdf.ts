@@ -139,7 +139,7 @@ function fillPath({ x, y, w, h }: Area, cor: Cor): string {
   return `${cor} rg ${writeLength(x)} ${writeHeight(y + h)} ${writeLength(w)} ${writeLength(h)} re f`;
 }
 
-/** Fills the true cells of a square grid, those side by side as one area. Within it a unit is a cell, counted from the bottom. */
+/** Fills the true cells of a square grid, those side by side as one area. A unit is a cell there, counted from the bottom. */
 export function fillCells({ ink }: Folha, { x, y, w, h }: Area, rows: readonly (readonly boolean[])[], cor: Cor): void {
   const cell = ((w * POINTS_PER_CM) / rows.length).toFixed(5);
   const paths = [`q ${cor} rg ${cell} 0 0 ${cell} ${writeLength(x)} ${writeHeight(y + h)} cm`];
@@ -188,7 +188,7 @@ function writeNumber(value: number): string {
 const [CATALOG, PAGES, PAGE, CONTENT, INFO, FIRST_FONT] = [1, 2, 3, 4, 5, 6];
 const OBJECTS_OF_A_FONT = 5;
 
-/** What is the same in every file: the catalogue, the list of its one page, and the fonts. */
+/** The objects that every file has: the catalogue, the list of its one page, and the fonts. */
 const SAME = once(() => {
   const catalog = `<< /Type /Catalog /Pages ${PAGES} 0 R /Lang (pt-BR) /ViewerPreferences << /DisplayDocTitle true >> >>`;
   const fonts = [SANS(), NEGRITO()].flatMap((fonte, place) =>
