@@ -11,6 +11,8 @@ export type AskOrder = {
   readonly port: number;
   readonly connections: number;
   readonly warmupMs: number;
+  /** The measure also waits for so many answers; absent: for none. */
+  readonly warmupAnswers?: number;
   readonly measureMs: number;
   readonly paths: readonly string[];
   /** Sent with each request, besides the host. */
@@ -73,6 +75,7 @@ async function askAll(order: AskOrder): Promise<void> {
   const state = {
     measuring: false,
     ended: false,
+    before: 0,
     bytes: 0,
     failures: 0,
     firstFailure: undefined as string | undefined,
@@ -85,13 +88,14 @@ async function askAll(order: AskOrder): Promise<void> {
     } else if (state.measuring) {
       latencies.push(ms);
       state.bytes += length;
-    }
+    } else state.before += 1;
   };
   const stride = Math.ceil(order.paths.length / order.connections);
   const connections = Array.from({ length: order.connections }, (_, place) =>
     askOn(order, place * stride, () => state.ended, record),
   );
   await sleep(order.warmupMs);
+  while (state.before < (order.warmupAnswers ?? 0) && state.failures === 0) await sleep(LOOK_MS);
   process.send!('measuring');
   state.measuring = true;
   const cpuBefore = process.cpuUsage();
@@ -111,6 +115,8 @@ async function askAll(order: AskOrder): Promise<void> {
   const result: AskResult = { answers, seconds, failures, firstFailure, bytes, p50: at(0.5), p99: at(0.99), cpu: used };
   process.send!(result, () => process.disconnect?.());
 }
+
+const LOOK_MS = 20;
 
 function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));

@@ -13,10 +13,10 @@ import type { Table } from './report.ts';
 import type { Row } from './tables.ts';
 
 const CONNECTIONS = 8;
-const WARMUP_MS = 1_000;
+const WARMUP_MS = 500;
+/** Compiled code is then that of a service that has been up for a minute. */
+const WARMUP_ANSWERS = 1_000;
 const MEASURE_MS = 1_000;
-/** The first address warms what all share. */
-const FIRST_WARMUP_MS = 8_000;
 /** A browser and most clients take it. */
 const TAKES_GZIP = { 'Accept-Encoding': 'gzip' };
 
@@ -32,8 +32,7 @@ export async function measureAddresses(): Promise<Table> {
     const measured: Measured[] = [];
     for (const one of asked) {
       if (one.path === undefined) continue;
-      const warmupMs = measured.length === 0 ? FIRST_WARMUP_MS : WARMUP_MS;
-      measured.push(await measureOne(one, own, bare, { connections: CONNECTIONS, measureMs: MEASURE_MS, warmupMs }));
+      measured.push(await measureOne(one, own, bare));
     }
     const rows = measured.toSorted((one, other) => other.ratio - one.ratio).map(({ row }) => row);
     const left = asked.filter(({ path }) => path === undefined);
@@ -59,10 +58,11 @@ async function measureOne(
   { endereco, path, headers }: Asked,
   { pid, ...place }: Pick<AskOrder, 'host' | 'port'> & { readonly pid: number },
   bare: Bare,
-  order: Pick<AskOrder, 'connections' | 'warmupMs' | 'measureMs'>,
 ): Promise<Measured> {
+  const order = { connections: CONNECTIONS, warmupMs: WARMUP_MS, measureMs: MEASURE_MS };
+  const asked = { paths: [path!], headers: { ...TAKES_GZIP, ...headers }, warmupAnswers: WARMUP_ANSWERS };
   const [own, floor] = await Promise.all([
-    askMeasured({ ...order, ...place, paths: [path!], headers: { ...TAKES_GZIP, ...headers } }, () => ({
+    askMeasured({ ...order, ...place, ...asked }, () => ({
       whole: cpuSecondsOfProcess(pid),
       first: firstThreadSeconds(pid),
     })),

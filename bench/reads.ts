@@ -32,7 +32,7 @@ type Reads = MeasureOptions & { readonly total: number; readonly seconds: number
 
 export async function benchReads(dataDir: string, options: Reads): Promise<void> {
   const { connections, commit, total, seconds, saves } = options;
-  const tables: Table[] = [];
+  const reads: Table[] = [];
   const conditions: string[] = [];
   await onService(dataDir, options, async ({ scene, side, load }) => {
     for (let left = total; left > 0; left -= NOTES_AT_ONCE) {
@@ -51,11 +51,14 @@ export async function benchReads(dataDir: string, options: Reads): Promise<void>
       `${keys.length} notas, ${CONNECTIONS} conexões, ${seconds} s cada leitura`,
       isAlone ? 'serviço sozinho num processador' : 'sem taskset, ou num processador só: o serviço não está sozinho',
     );
-    tables.push({ title: 'Leituras', head: HEAD, rows });
+    reads.push({ title: 'Leituras', head: HEAD, rows });
   });
-  tables.push(await measureAddresses());
-  printTables(tables, conditions);
-  if (saves) writeTables('leituras', tables, conditions);
+  const before = machineTimes(process.pid);
+  const addresses = [await measureAddresses()];
+  printTables([...reads, ...addresses], conditions);
+  if (!saves) return;
+  writeTables('leituras', reads, conditions);
+  writeTables('enderecos', addresses, describeMachine(commit, foreignShare(before, machineTimes(process.pid))));
 }
 
 const HEAD = [

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { nfseOf } from '../../test/support/notas.ts';
 import { renderDanfse } from './danfse.ts';
 import { printAside, startPrinter } from './print-aside.ts';
+import { PRINT_FAILURES } from './print-failures.ts';
 
 const NFSE = nfseOf().toString();
 
@@ -25,12 +26,15 @@ test('what is no NFS-e is refused as here, and the next note is printed', async 
   assert.equal(printed.status, 'fulfilled');
 });
 
-for (const [death, program] of [
-  ['that ends', 'process.exit(1)'],
-  ['that fails', 'throw new Error("broken")'],
+for (const [death, program, told] of [
+  ['that ends', 'process.exit(1)', []],
+  ['that fails', 'throw new Error("broken")', ['broken']],
 ] as const) {
   test(`the notes of a thread ${death} are printed here`, async () => {
     const script = new URL(`data:text/javascript,${encodeURIComponent(program)}`);
+    const failures: string[] = [];
+    const hear = (error: unknown): void => void failures.push((error as Error).message);
+    PRINT_FAILURES.subscribe(hear);
     const printer = startPrinter(script);
     const pages = await Promise.all(
       (['cancelada', undefined] as const).map(
@@ -40,5 +44,7 @@ for (const [death, program] of [
     );
     assert.ok(pages[0]!.equals(renderDanfse(Buffer.from(NFSE), 'cancelada')));
     assert.ok(pages[1]!.equals(renderDanfse(Buffer.from(NFSE))));
+    assert.deepEqual(failures, told);
+    PRINT_FAILURES.unsubscribe(hear);
   });
 }

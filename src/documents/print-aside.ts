@@ -4,14 +4,14 @@
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import { Worker as Thread } from 'node:worker_threads';
-import { ignoring } from '../base/traces/ignoring.ts';
 import { renderDanfse } from './danfse.ts';
+import { PRINT_FAILURES } from './print-failures.ts';
 import type { PrintAsked, Printed } from './print-thread.ts';
 
 /** The thread and its code hold 30 MB. */
 const IDLE_MS = 60_000;
-/** Megabytes of the young generation: nothing of a page lives longer than its printing. */
-const YOUNG_MB = 12;
+/** Megabytes of the young generation. A third of them would cost a third more processor time. */
+const YOUNG_MB = 48;
 
 type Waiting = {
   readonly asked: PrintAsked;
@@ -48,7 +48,7 @@ export function startPrinter(script: URL): Printer {
     if ('pdf' in printed) resolve(Buffer.from(printed.pdf.buffer));
     else reject(new RangeError(printed.problem));
   });
-  thread.on('error', ignoring('the thread ends, and its notes are printed here'));
+  thread.on('error', (error) => PRINT_FAILURES.publish(error));
   thread.once('exit', () => {
     forget();
     clearTimeout(idle);
