@@ -44,8 +44,9 @@ export async function measureAddresses(): Promise<Table> {
     };
   } finally {
     child.removeAllListeners('exit');
-    child.kill('SIGKILL');
-    await bare.end();
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGTERM');
+    await Promise.all([ended, bare.end()]);
   }
 }
 

@@ -25,6 +25,8 @@ const TAKE_AWAY = ['revogarToken', 'retirarWebhook', 'reiniciarAmbiente', 'desca
 const queries = [Client, Pool].map(({ prototype }) => [prototype, prototype.query] as const);
 const { exampleService, locate, PASSOS, runPassos } = await import('../test/support/exemplos.ts');
 for (const [prototype, query] of queries) prototype.query = query;
+const { closeAll } = await import('../test/support/cleanup.ts');
+process.once('SIGTERM', () => void closeAll().finally(() => process.exit()));
 
 const { address } = await exampleService();
 const made = await runPassos(
