@@ -11,8 +11,12 @@ export type AskOrder = {
   readonly port: number;
   readonly connections: number;
   readonly warmupMs: number;
+  /** The measure also waits for so many answers; absent: for none. */
+  readonly warmupAnswers?: number;
   readonly measureMs: number;
   readonly paths: readonly string[];
+  /** Sent with each request, besides the host. */
+  readonly headers?: Readonly<Record<string, string>>;
 };
 
 export type AskResult = {
@@ -71,6 +75,7 @@ async function askAll(order: AskOrder): Promise<void> {
   const state = {
     measuring: false,
     ended: false,
+    before: 0,
     bytes: 0,
     failures: 0,
     firstFailure: undefined as string | undefined,
@@ -83,13 +88,14 @@ async function askAll(order: AskOrder): Promise<void> {
     } else if (state.measuring) {
       latencies.push(ms);
       state.bytes += length;
-    }
+    } else state.before += 1;
   };
   const stride = Math.ceil(order.paths.length / order.connections);
   const connections = Array.from({ length: order.connections }, (_, place) =>
     askOn(order, place * stride, () => state.ended, record),
   );
   await sleep(order.warmupMs);
+  while (state.before < (order.warmupAnswers ?? 0) && state.failures === 0) await sleep(LOOK_MS);
   process.send!('measuring');
   state.measuring = true;
   const cpuBefore = process.cpuUsage();
@@ -110,17 +116,22 @@ async function askAll(order: AskOrder): Promise<void> {
   process.send!(result, () => process.disconnect?.());
 }
 
+const LOOK_MS = 20;
+
 function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 /** One connection: writes a request, waits for the whole answer, writes the next. */
 function askOn(
-  { host, port, paths }: AskOrder,
+  { host, port, paths, headers = {} }: AskOrder,
   first: number,
   isOver: () => boolean,
   record: (ms: number, status: string, length: number, answer: () => string) => void,
 ): Promise<void> {
+  const sentHeaders = Object.entries({ Host: `${host}:${port}`, ...headers })
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('');
   return new Promise((resolve, reject) => {
     const socket = connect(port, host);
     socket.setNoDelay(true);
@@ -133,7 +144,7 @@ function askOn(
         return;
       }
       sentAt = performance.now();
-      socket.write(`GET ${paths[next++ % paths.length]!} HTTP/1.1\r\nHost: ${host}:${port}\r\n\r\n`);
+      socket.write(`GET ${paths[next++ % paths.length]!} HTTP/1.1\r\n${sentHeaders}\r\n`);
     };
     socket.on('connect', send);
     socket.on('error', reject);

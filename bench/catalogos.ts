@@ -1,16 +1,14 @@
 /**
  * `npm run bench -- --catalogos`: filtered pages of the catalogs over HTTP from another process, beside an empty server
- * on the same machine. The file is also the program of that empty server.
+ * on the same machine.
  */
-import { type ChildProcess, fork } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { run, startService } from '../scripts/stage.ts';
 import { municipios, nbsList, servicos } from '../src/fiscal/catalogs/catalogs.ts';
 import { type AskOrder, askMeasured, micros, placeOf } from './asker.ts';
+import { openBare } from './bare.ts';
 import { cpuSecondsOfProcess } from './cpu.ts';
 import { printRows, type Row } from './tables.ts';
 
@@ -104,33 +102,13 @@ async function measured(order: AskOrder, cpuSoFar: () => number): Promise<readon
   ];
 }
 
-/** A server with only the cost of Node for a request, in a separate process. */
+/** The same against a server with only the cost of Node for a request. */
 async function bareServer(order: Omit<AskOrder, 'host' | 'port' | 'paths'>): Promise<readonly Row[]> {
-  const server = fork(import.meta.filename, { env: process.env });
+  const bare = await openBare();
   try {
-    const port = await new Promise<number>((resolve) =>
-      server.once('message', (message) => resolve(message as number)),
-    );
-    return await measured({ ...order, host: '127.0.0.1', port, paths: ['/'] }, () => cpuSecondsOfProcess(server.pid!));
+    const where = { host: '127.0.0.1', port: bare.port, paths: ['/'] };
+    return await measured({ ...order, ...where }, () => cpuSecondsOfProcess(bare.pid));
   } finally {
-    await ended(server);
+    await bare.end();
   }
 }
-
-function ended(child: ChildProcess): Promise<void> {
-  return new Promise((resolve) => {
-    child.once('exit', () => resolve());
-    child.kill('SIGTERM');
-  });
-}
-
-function serveBare(): void {
-  const body = Buffer.alloc(3 * 1024, 'x');
-  const server = createServer((_, response) => {
-    response.writeHead(200, { 'Content-Type': 'application/json; charset=utf-8', 'Content-Length': body.length });
-    response.end(body);
-  });
-  server.listen(0, '127.0.0.1', () => process.send!((server.address() as AddressInfo).port));
-}
-
-if (import.meta.main) serveBare();

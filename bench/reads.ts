@@ -1,7 +1,7 @@
 /**
  * `npm run bench -- --leituras N`: a note by its key, its events and its printed form. Many connections request them
  * without a pause, over the keys of N notes. The service has a processor of its own when `taskset` exists; its database
- * and the clients share the others.
+ * and the clients share the others. Then every address is measured beside a bare server.
  */
 import { execFileSync } from 'node:child_process';
 import { cpus } from 'node:os';
@@ -9,9 +9,10 @@ import { openEmbedded } from '../src/base/pg/embedded.ts';
 import { Client } from '../src/base/pg/pg.ts';
 import { askMeasured, micros, placeOf } from './asker.ts';
 import { cpuTimesOf, foreignShare, machineTimes, processesOf } from './cpu.ts';
+import { measureAddresses } from './enderecos.ts';
 import type { MeasureOptions } from './medir.ts';
 import { costOf } from './ratios.ts';
-import { describeMachine, printTables, writeTables } from './report.ts';
+import { describeMachine, printTables, type Table, writeTables } from './report.ts';
 import { onService, runLoads, type ServiceSide } from './scene.ts';
 import type { Row } from './tables.ts';
 
@@ -31,6 +32,8 @@ type Reads = MeasureOptions & { readonly total: number; readonly seconds: number
 
 export async function benchReads(dataDir: string, options: Reads): Promise<void> {
   const { connections, commit, total, seconds, saves } = options;
+  const reads: Table[] = [];
+  const conditions: string[] = [];
   await onService(dataDir, options, async ({ scene, side, load }) => {
     for (let left = total; left > 0; left -= NOTES_AT_ONCE) {
       const command = { kind: 'closed', count: Math.min(left, NOTES_AT_ONCE), connections } as const;
@@ -43,15 +46,19 @@ export async function benchReads(dataDir: string, options: Reads): Promise<void>
     for (const [name, pathOf] of Object.entries(QUESTIONS)) {
       rows.push(await ask(side, name, keys.map(pathOf), seconds));
     }
-    const conditions = [
+    conditions.push(
       ...describeMachine(commit, foreignShare(before, machineTimes(process.pid))),
       `${keys.length} notas, ${CONNECTIONS} conexões, ${seconds} s cada leitura`,
       isAlone ? 'serviço sozinho num processador' : 'sem taskset, ou num processador só: o serviço não está sozinho',
-    ];
-    const tables = [{ title: 'Leituras', head: HEAD, rows }];
-    printTables(tables, conditions);
-    if (saves) writeTables('leituras', tables, conditions);
+    );
+    reads.push({ title: 'Leituras', head: HEAD, rows });
   });
+  const before = machineTimes(process.pid);
+  const addresses = [await measureAddresses()];
+  printTables([...reads, ...addresses], conditions);
+  if (!saves) return;
+  writeTables('leituras', reads, conditions);
+  writeTables('enderecos', addresses, describeMachine(commit, foreignShare(before, machineTimes(process.pid))));
 }
 
 const HEAD = [

@@ -113,6 +113,10 @@ describe('the document', { skip }, () => {
       headers: { 'If-None-Match': response.headers.get('etag')! },
     });
     assert.equal(again.status, 304);
+    const zipped = await fetch(`${service.address}/openapi.json`, { headers: { 'Accept-Encoding': 'gzip' } });
+    assert.equal(zipped.headers.get('content-encoding'), 'gzip');
+    assert.ok(Number(zipped.headers.get('content-length')) < text.length / 4);
+    assert.equal(await zipped.text(), text);
     assert.equal(openapiText(EXAMPLE_SITE), JSON.stringify(document), 'npm run generate');
     const elsewhere = JSON.parse(openapiText('http://localhost:8080'));
     assert.equal(elsewhere.servers[0].url, 'http://localhost:8080/{municipio}');

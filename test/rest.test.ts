@@ -559,8 +559,9 @@ describe('outside a municipality', () => {
   test('a page that one has already is not sent again', async () => {
     for (const path of ['/docs/erros', '/docs/erros?q=obra', '/docs/erros/E0370', '/docs/erros.json']) {
       const tag = (await request(address, path)).headers.get('etag')!;
-      assert.match(tag, /^"[\w-]{22}"$/, path);
-      for (const held of [tag, `W/${tag}`, `"outra", ${tag}`]) {
+      const opaque = tag.replace('W/', '');
+      assert.match(opaque, /^"[\w-]{22}"$/, path);
+      for (const held of [opaque, `W/${opaque}`, `"outra", ${opaque}`]) {
         const again = await request(address, path, { headers: { 'If-None-Match': held } });
         assert.deepEqual([again.status, again.body, again.headers.get('etag')], [304, '', tag], path);
         assert.equal(again.headers.get('content-length'), null, path);

@@ -6,6 +6,7 @@
  * texts get the free room. Texts are cut at the length of the standard, set in narrower letters, or broken into lines. The size of letters
  * never changes: the sizes of the standard are minimums.
  */
+import { once } from '../fiscal/catalogs/table.ts';
 import {
   BLOCOS,
   type Bloco,
@@ -24,14 +25,18 @@ import {
   BRANCO,
   blankFolha,
   type Cor,
+  composeText,
   type Folha,
   fill,
+  fillCells,
   fitting,
   frame,
   type Letra,
+  type Linha,
   measure,
   PAGE_HEIGHT,
   PAGE_WIDTH,
+  PRETO,
   pdfOf,
   points,
   rule,
@@ -136,7 +141,7 @@ const RIGHT_COLUMN = { x: 15.62, w: 5.09 } as const;
 function setHeader(folha: Folha, nota: Impressa): void {
   const { at } = nota;
   shade(folha, HEADER, CINZA);
-  setLogo(folha);
+  for (const [linha, y] of LOGO_TEXTS()) setText(folha, linha, y);
   const isHomologacao = at('DPS/infDPS/tpAmb') === '2';
   const lines: (readonly [text: string, cor?: Cor])[] = [['DANFSe v2.0'], ['Documento Auxiliar da NFS-e']];
   if (isHomologacao) lines.push(['NFS-e SEM VALIDADE JURÍDICA', VERMELHO]);
@@ -144,14 +149,15 @@ function setHeader(folha: Folha, nota: Impressa): void {
   const first = TITLE_FRAME.y + (TITLE_FRAME.h - pitch * lines.length) / 2 + points(8);
   for (const [place, [text, cor]] of lines.entries()) {
     const x = TITLE_FRAME.x + (TITLE_FRAME.w - measure(DOCUMENTO, text)) / 2;
-    setText(folha, DOCUMENTO, x, first + place * pitch, text, 1, cor);
+    setText(folha, composeText(folha, DOCUMENTO, x, text, 1, cor), first + place * pitch);
   }
   // A code of item 99 names no service of a municipality.
   if (!at('DPS/infDPS/serv/cServ/cTribNac')?.startsWith('99')) {
     const text = `Município: ${at('xLocEmi') ?? VAZIO} / ${at('emit/enderNac/UF') ?? VAZIO}`;
     const { lines: wrapped, stretch } = wrapInto(MUNICIPIO, text, 2, RIGHT_COLUMN.w);
     for (const [place, line] of wrapped.entries()) {
-      setText(folha, MUNICIPIO, RIGHT_COLUMN.x + PADDING, 0.3 + points(8 + 9.1 * place), line, stretch);
+      const linha = composeText(folha, MUNICIPIO, RIGHT_COLUMN.x + PADDING, line, stretch);
+      setText(folha, linha, 0.3 + points(8 + 9.1 * place));
     }
   }
   const environment = [
@@ -164,12 +170,14 @@ function setHeader(folha: Folha, nota: Impressa): void {
 }
 
 /** The name in letters. The official logo belongs to its owner, and this project does not include it. */
-function setLogo(folha: Folha): void {
-  setText(folha, { fonte: NEGRITO, size: 20 }, LOGO.x, LOGO.y + points(16.5), 'NFS-e');
+const LOGO_TEXTS = once(() => {
   const x = LOGO.x + 2.3;
-  setText(folha, ROTULO, x, LOGO.y + points(8.2), 'Nota Fiscal de');
-  setText(folha, ROTULO, x, LOGO.y + points(15.6), 'Serviço eletrônica');
-}
+  return [
+    [composeText(blankFolha(), { fonte: NEGRITO, size: 20 }, LOGO.x, 'NFS-e'), LOGO.y + points(16.5)],
+    [composeText(blankFolha(), ROTULO, x, 'Nota Fiscal de'), LOGO.y + points(8.2)],
+    [composeText(blankFolha(), ROTULO, x, 'Serviço eletrônica'), LOGO.y + points(15.6)],
+  ] as const;
+});
 
 const QR: Area = { x: 17.48, y: 1.67, w: 1.52, h: 1.52 };
 /** The width of the quiet zone around the code, in modules; a reader finds the code by it. */
@@ -183,25 +191,19 @@ const QR_TEXT = {
 
 function setQrCode(folha: Folha, { chave }: Impressa): void {
   const rows = drawQr(consultaPublica(chave));
-  const module = QR.w / rows.length;
-  const quiet = QUIET_MODULES * module;
-  fill(folha, [{ x: QR.x - quiet, y: QR.y - quiet, w: QR.w + 2 * quiet, h: QR.h + 2 * quiet }], BRANCO);
-  const runs: Area[] = [];
-  for (const [place, row] of rows.entries()) {
-    for (let from = row.indexOf(true); from >= 0; ) {
-      const end = row.indexOf(false, from);
-      const until = end < 0 ? row.length : end;
-      runs.push({ x: QR.x + from * module, y: QR.y + place * module, w: (until - from) * module, h: module });
-      from = end < 0 ? -1 : row.indexOf(true, end);
-    }
-  }
-  fill(folha, runs, '0 0 0');
-  const { lines, stretch } = wrapInto(MIUDO, QR_TEXT.text, 3, QR_TEXT.w);
-  for (const [place, line] of lines.entries()) {
-    const x = QR_TEXT.x + (QR_TEXT.w - measure(MIUDO, line) * stretch) / 2;
-    setText(folha, MIUDO, x, QR_TEXT.y + points(5.6 + 6.75 * place), line, stretch);
-  }
+  const quiet = (QUIET_MODULES * QR.w) / rows.length;
+  fill(folha, { x: QR.x - quiet, y: QR.y - quiet, w: QR.w + 2 * quiet, h: QR.h + 2 * quiet }, BRANCO);
+  fillCells(folha, QR, rows, PRETO);
+  for (const [linha, y] of QR_LINES()) setText(folha, linha, y);
 }
+
+const QR_LINES = once(() => {
+  const { lines, stretch } = wrapInto(MIUDO, QR_TEXT.text, 3, QR_TEXT.w);
+  return lines.map((line, place) => {
+    const x = QR_TEXT.x + (QR_TEXT.w - measure(MIUDO, line) * stretch) / 2;
+    return [composeText(blankFolha(), MIUDO, x, line, stretch), QR_TEXT.y + points(5.6 + 6.75 * place)] as const;
+  });
+});
 
 /** Breaks a text into at most `linesMax` lines, in letters as narrow as needed. */
 function wrapInto(letra: Letra, text: string, linesMax: number, w: number) {
@@ -221,6 +223,9 @@ type Disposto = {
   readonly campos: readonly (readonly [campo: Campo, moved: number])[];
 };
 
+/** The fields of each block by their rows, from the top. */
+const ROWS = new Map(BLOCOS.map((bloco) => [bloco, [...Map.groupBy(bloco.campos, (campo) => campo.y)]]));
+
 /** Omitted blocks and rows leave their room to the following ones. `moved`: the final distance of the last block from its place. */
 function arrange(nota: Impressa): { readonly blocos: readonly Disposto[]; readonly moved: number } {
   const blocos: Disposto[] = [];
@@ -231,7 +236,7 @@ function arrange(nota: Impressa): { readonly blocos: readonly Disposto[]; readon
     const campos: [Campo, number][] = [];
     if (instead !== undefined) moved += SUPPRESSED_HEIGHT + GAP - (bloco.end - bloco.y);
     else {
-      const rows = [...Map.groupBy(bloco.campos, (campo) => campo.y)];
+      const rows = ROWS.get(bloco)!;
       for (const [place, [top, row]] of rows.entries()) {
         if (bloco.leftOut?.[top]?.(nota, row)) moved -= (rows[place + 1]?.[0] ?? bloco.end) - top;
         else for (const campo of row) campos.push([campo, moved]);
@@ -275,7 +280,8 @@ const TITLE_WIDTH = 5.09;
 
 function setTitulo(folha: Folha, titulo: string, area: Area): void {
   shade(folha, area, CINZA);
-  setInside(folha, area, TITULO, area.y + area.h / 2 + points(2.5), titulo);
+  const linha = fixed.getOrInsertComputed(titulo, () => composeLine(blankFolha(), area, TITULO, titulo));
+  setText(folha, linha, area.y + area.h / 2 + points(2.5));
 }
 
 function setCampo(folha: Folha, nota: Impressa, campo: Campo, moved: number, capitals: boolean): void {
@@ -283,19 +289,33 @@ function setCampo(folha: Folha, nota: Impressa, campo: Campo, moved: number, cap
   const y = campo.y + moved;
   if (campo.shaded) shade(folha, { x, y, w, h }, CINZA);
   const [letra, drop] = capitals ? ([ROTULO_MAIOR, CAPITALS_DROP] as const) : ([ROTULO, LABEL_DROP] as const);
-  if (label !== '') setInside(folha, campo, letra, y + drop, label);
+  if (label !== '') setLabel(folha, campo, letra, y + drop);
   setInside(folha, campo, CONTEUDO, y + h - CONTENT_RISE, shorten(campo.of(nota) ?? VAZIO, campo.max));
 }
 
+/** A cell, as wide as it is; its height does not matter to a line. */
+type Cell = Pick<Area, 'x' | 'w'>;
+
 /** Sets one line between the edges of a cell. */
-function setInside(folha: Folha, { x, w }: Pick<Area, 'x' | 'w'>, letra: Letra, baseline: number, text: string): void {
-  setLine(folha, letra, x + PADDING, baseline, text, w - 2 * PADDING);
+function setInside(folha: Folha, cell: Cell, letra: Letra, baseline: number, text: string): void {
+  setText(folha, composeLine(folha, cell, letra, text), baseline);
+}
+
+/** The labels by their fields, and the titles by themselves: they are the same on every page, but for their heights. */
+const fixed = new Map<Campo | string, Linha>();
+
+function setLabel(folha: Folha, campo: Campo, letra: Letra, baseline: number): void {
+  setText(
+    folha,
+    fixed.getOrInsertComputed(campo, () => composeLine(blankFolha(), campo, letra, campo.label)),
+    baseline,
+  );
 }
 
 /** Sets the description, and returns its additional height beyond one line. */
 function setDescricao(folha: Folha, campo: Campo, moved: number, { descricao, stretch }: Textos): number {
   const y = campo.y + moved;
-  setInside(folha, campo, ROTULO, y + LABEL_DROP, campo.label);
+  setLabel(folha, campo, ROTULO, y + LABEL_DROP);
   setLines(folha, descricao, y + campo.h - CONTENT_RISE, stretch);
   return (descricao.length - 1) * LEADING;
 }
@@ -309,7 +329,8 @@ function setInformacoes(folha: Folha, moved: number, { complementares, stretch }
 
 function setLines(folha: Folha, lines: readonly string[], first: number, stretch: number): void {
   for (const [place, line] of lines.entries()) {
-    if (line !== '') setText(folha, CONTEUDO, BODY.x + PADDING, first + place * LEADING, line, stretch);
+    if (line === '') continue;
+    setText(folha, composeText(folha, CONTEUDO, BODY.x + PADDING, line, stretch), first + place * LEADING);
   }
 }
 
@@ -318,7 +339,7 @@ function setCanhoto(folha: Folha, nota: Impressa): void {
   drawDividingLine(folha, y);
   for (const campo of campos) {
     frame(folha, { x: campo.x, y, w: campo.w, h }, LINE_PT);
-    setInside(folha, campo, ROTULO, y + LABEL_DROP, campo.label);
+    setLabel(folha, campo, ROTULO, y + LABEL_DROP);
     const content = campo.of(nota);
     if (content !== undefined) setInside(folha, campo, CONTEUDO, y + h - CONTENT_RISE, shorten(content, campo.max));
   }
@@ -399,16 +420,14 @@ function shorten(text: string, max: number | undefined): string {
     .trimEnd()}${CUT}`;
 }
 
-/** One line that stays within `width`. */
-function setLine(folha: Folha, letra: Letra, x: number, y: number, text: string, width: number): void {
+/** One line that stays within a cell. */
+function composeLine(folha: Folha, cell: Cell, letra: Letra, text: string): Linha {
+  const [x, width] = [cell.x + PADDING, cell.w - 2 * PADDING];
   const clean = text.replace(/\s+/g, ' ');
   const natural = measure(letra, clean);
-  if (natural * MIN_STRETCH <= width) {
-    setText(folha, letra, x, y, clean, Math.min(1, width / natural));
-    return;
-  }
+  if (natural * MIN_STRETCH <= width) return composeText(folha, letra, x, clean, Math.min(1, width / natural));
   const kept = fitting(letra, clean, width / MIN_STRETCH - measure(letra, CUT));
-  setText(folha, letra, x, y, `${clean.slice(0, kept).trimEnd()}${CUT}`, MIN_STRETCH);
+  return composeText(folha, letra, x, `${clean.slice(0, kept).trimEnd()}${CUT}`, MIN_STRETCH);
 }
 
 /** The lines of a text no wider than `width`. Breaks come at spaces and existing line breaks, and inside a word longer than a line. */

@@ -5,6 +5,7 @@
 import { isatty } from 'node:tty';
 import pino from 'pino';
 import { ignoreError } from '../base/traces/ignoring.ts';
+import { PRINT_FAILURES } from '../documents/print-failures.ts';
 import { XML_DIFFERENCES, type XmlDifference } from '../documents/xml-differences.ts';
 
 export type Logger = pino.Logger;
@@ -37,6 +38,12 @@ export function createLog(level: string): { log: Logger; flush: () => void } {
   );
   XML_DIFFERENCES.subscribe((difference) => {
     log.fatal(difference as XmlDifference, 'as duas leituras de um XML diferem; vale a da libxml2');
+  });
+  PRINT_FAILURES.subscribe((error) => {
+    log.error(
+      { err: error },
+      'a parte do serviço que imprime notas falhou; as que esperavam são impressas pelo fio que atende',
+    );
   });
   return {
     log,

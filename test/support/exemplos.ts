@@ -514,16 +514,27 @@ export async function exampleDoor(world: World): Promise<string> {
   return door.address;
 }
 
-/** Runs every step, in order. */
-export async function makeExemplos(address: string): Promise<readonly Made[]> {
+/** Runs steps in order, and returns all exchanges as they were. */
+export async function runPassos(
+  address: string,
+  passos: readonly Passo[],
+): Promise<readonly (Made & { readonly passo: Passo })[]> {
   const done = new Map<string, Exemplo>();
-  const made: Made[] = [];
-  for (const passo of PASSOS) {
+  const made: (Made & { readonly passo: Passo })[] = [];
+  for (const passo of passos) {
     const one = await make(address, passo, done);
     done.set(`${passo.id}/${passo.nome}`, one.exemplo);
-    if (passo.prepares === undefined) made.push({ ...one, exemplo: withoutChance(one.exemplo) });
+    made.push({ ...one, passo });
   }
   return made;
+}
+
+/** The exchanges that are written down. */
+export async function makeExemplos(address: string): Promise<readonly Made[]> {
+  const all = await runPassos(address, PASSOS);
+  return all.flatMap(({ passo, exemplo, response, text }) =>
+    passo.prepares ? [] : [{ exemplo: withoutChance(exemplo), response, text }],
+  );
 }
 
 /** The request id that replaces that of each run. */
@@ -578,18 +589,27 @@ async function make(address: string, passo: Passo, done: Done): Promise<Made> {
   });
 }
 
+/** The method of an operation, and the path and query of a request to it. */
+export function locate(
+  id: string,
+  { municipio, parametros = {}, consulta }: Pick<Exemplo['pedido'], 'municipio' | 'parametros' | 'consulta'>,
+): { readonly method: string; readonly path: string } {
+  const route = ROUTES.find((one) => one.id === id);
+  assert.ok(route !== undefined, `there is no operation ${id}`);
+  const path = route.path.replace(/:(\w+)/g, (_, name) => encodeURIComponent(parametros[name] ?? ''));
+  const query = consulta === undefined ? '' : `?${new URLSearchParams(consulta)}`;
+  return { method: route.method, path: `/${municipio}${path}${query}` };
+}
+
 /** Sends a request as an example has it. */
 export async function send(
   address: string,
   id: string,
   { municipio, parametros = {}, consulta, cabecalhos, corpo }: Exemplo['pedido'],
 ): Promise<Pick<Made, 'response' | 'text'>> {
-  const route = ROUTES.find((one) => one.id === id);
-  assert.ok(route !== undefined, `there is no operation ${id}`);
-  const path = route.path.replace(/:(\w+)/g, (_, name) => encodeURIComponent(parametros[name] ?? ''));
-  const query = consulta === undefined ? '' : `?${new URLSearchParams(consulta)}`;
-  const { text, ...response } = await ask(`${address}/${municipio}${path}${query}`, {
-    method: route.method,
+  const { method, path } = locate(id, { municipio, parametros, ...(consulta && { consulta }) });
+  const { text, ...response } = await ask(`${address}${path}`, {
+    method,
     headers: cabecalhos ?? {},
     ...(corpo === undefined ? {} : { body: typeof corpo === 'string' ? corpo : JSON.stringify(corpo) }),
   });

@@ -21,6 +21,8 @@ export type Described = {
 /** Headers of the connection itself, or of every kind of content. */
 const OF_HTTP = new Set([
   ...['date', 'connection', 'keep-alive', 'content-length', 'content-type', 'transfer-encoding'],
+  // A library asks for the compression, and undoes it.
+  ...['vary', 'content-encoding'],
   // These headers are for browsers alone, which act on them before a program sees the answer.
   ...['access-control-allow-origin', 'access-control-expose-headers'],
 ]);

@@ -18,7 +18,8 @@ export function answerCacheable(
   cacheControl: string,
   tag = tagOf(body),
 ): HttpAnswer {
-  const caching = { 'Cache-Control': cacheControl, ETag: tag };
+  const vary = own['Vary'];
+  const caching = { 'Cache-Control': cacheControl, ETag: tag, ...(vary === undefined ? {} : { Vary: vary }) };
   if (hasCopy(headers, tag)) return { status: 304, headers: caching, body: '' };
   return { status: 200, headers: { ...own, ...caching }, body };
 }
@@ -27,8 +28,14 @@ export function answerCacheable(
 function hasCopy(headers: IncomingHttpHeaders, tag: string): boolean {
   const named = headers['if-none-match'];
   if (named === undefined) return false;
+  const opaque = withoutWeakness(tag);
   return named.split(',').some((one) => {
-    const name = one.trim().replace(/^W\//, '');
-    return name === tag || name === '*';
+    const name = withoutWeakness(one.trim());
+    return name === opaque || name === '*';
   });
+}
+
+/** `If-None-Match` compares weakly (RFC 9110, 13.1.2). */
+function withoutWeakness(tag: string): string {
+  return tag.replace(/^W\//, '');
 }

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { answerCacheable } from '../http/caching.ts';
+import { answerReady } from '../http/ready.ts';
 import type { HttpRoute } from '../http/router.ts';
 import { STYLE } from './style.ts';
 
@@ -35,5 +35,6 @@ const KEPT = 'public, max-age=31536000, immutable';
 export const ASSET_ROUTES: readonly HttpRoute[] = Object.entries(ASSETS).map(([name, { type, text }]) => ({
   method: 'GET',
   path: assetPath(name as Name),
-  handle: async (request) => answerCacheable(request, text, { 'Content-Type': type }, KEPT),
+  handle: async (request) =>
+    (await answerReady(request, assetPath(name as Name), () => text, { 'Content-Type': type }, KEPT))!,
 }));

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { brotliDecompressSync, deflateSync } from 'node:zlib';
+import { brotliDecompressSync, deflateSync, type ZlibOptions } from 'node:zlib';
 import { cutGlyphs } from './recorte.ts';
 
 export type Fonte = {
@@ -19,12 +19,17 @@ export type Fonte = {
   readonly table: (tag: string) => Buffer;
   /** Thousandths of the size, by glyph number. */
   readonly widths: readonly number[];
+  /** The own letters by UTF-16 unit, which reads faster than a map: most texts have no others. */
+  readonly letras: () => readonly (Letra | undefined)[];
   readonly ascent: number;
   readonly descent: number;
   readonly capHeight: number;
   readonly box: readonly number[];
   readonly isBold: boolean;
 };
+
+/** `width`: in thousandths of the size. */
+type Letra = { readonly glyph: number; readonly width: number };
 
 const FONTES = path.resolve(import.meta.dirname, '../fontes');
 
@@ -52,13 +57,15 @@ export type Corrida = { readonly outra: Fonte | undefined; readonly hex: string 
 
 /** The text in runs; glyphs of other fonts are entered in `emprestadas`. */
 export function runsOf(fonte: Fonte, text: string, emprestadas: Emprestadas): readonly Corrida[] {
-  let hex = '';
-  for (const char of text) {
-    const own = fonte.glyphs.get(char.codePointAt(0)!);
+  const letras = fonte.letras();
+  const numbers = Buffer.allocUnsafe(2 * text.length);
+  for (let at = 0; at < text.length; at += 1) {
+    const own = letras[text.charCodeAt(at)];
     if (own === undefined) return mixedRuns(fonte, text, emprestadas);
-    hex += hexOf(own);
+    numbers[2 * at] = own.glyph >> 8;
+    numbers[2 * at + 1] = own.glyph;
   }
-  return [{ outra: undefined, hex }];
+  return [{ outra: undefined, hex: numbers.toString('hex') }];
 }
 
 function mixedRuns(fonte: Fonte, text: string, emprestadas: Emprestadas): readonly Corrida[] {
@@ -86,8 +93,13 @@ function borrow(emprestadas: Emprestadas, outra: Fonte, glyph: number, is: strin
 
 /** The width of the text, in thousandths of the size. */
 export function widthOf(fonte: Fonte, text: string): number {
+  const letras = fonte.letras();
   let width = 0;
-  for (const char of text) width += advanceOf(fonte, char);
+  for (let at = 0; at < text.length; at += 1) {
+    const own = letras[text.charCodeAt(at)];
+    if (own === undefined) return [...text].reduce((sum, char) => sum + advanceOf(fonte, char), 0);
+    width += own.width;
+  }
   return width;
 }
 
@@ -165,18 +177,26 @@ function readFonte(fileName: string, name: string, isBold: boolean): Fonte {
   const widths = Array.from({ length: glyphCount }, (_, glyph) =>
     thousandths(hmtx.readUInt16BE(4 * Math.min(glyph, lastMetric))),
   );
+  const glyphs = new Map(characterMap(table('cmap'), fileName));
   return {
     name,
-    glyphs: new Map(characterMap(table('cmap'), fileName)),
+    glyphs,
     file,
     table,
     widths,
+    letras: makeOnce(() => lettersOf(glyphs, widths)),
     ascent: thousandths(hhea.readInt16BE(4)),
     descent: thousandths(hhea.readInt16BE(6)),
     capHeight: thousandths(table('OS/2').readInt16BE(88)),
     box: [36, 38, 40, 42].map((at) => thousandths(head.readInt16BE(at))),
     isBold,
   };
+}
+
+function lettersOf(glyphs: Fonte['glyphs'], widths: Fonte['widths']): readonly (Letra | undefined)[] {
+  const letras = new Array<Letra | undefined>(Math.max(...glyphs.keys()) + 1).fill(undefined);
+  for (const [unit, glyph] of glyphs) letras[unit] = { glyph, width: widths[glyph]! };
+  return letras;
 }
 
 /** The Unicode subtable in format 4, which every TrueType font has. */
@@ -286,12 +306,14 @@ function utf16Of(char: string): string {
   return Buffer.from(char, 'utf16le').swap16().toString('hex');
 }
 
-/** Measured: a fourth of the time of the usual level, and a page of 1 kB more. */
-const LEVEL = 3;
+/** Made once, for every file. */
+export const THOROUGHLY: ZlibOptions = { level: 9 };
+/** Made for one page: half the time of the usual tables and window, and a page of half a kB more. */
+export const QUICKLY: ZlibOptions = { level: 1, windowBits: 13, memLevel: 6 };
 
 /** A stream as an object of the file. */
-export function streamObject({ data, entries }: Stream): Buffer {
-  const deflated = deflateSync(data, { level: LEVEL });
+export function streamObject({ data, entries }: Stream, how: ZlibOptions): Buffer {
+  const deflated = deflateSync(data, how);
   const head = `<< ${entries === undefined ? '' : `${entries} `}/Filter /FlateDecode /Length ${deflated.length} >>`;
   return Buffer.concat([Buffer.from(`${head}\nstream\n`), deflated, Buffer.from('\nendstream')]);
 }

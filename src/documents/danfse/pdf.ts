@@ -2,6 +2,7 @@
  * One A4 page as the bytes of a PDF: text, filled areas and lines, in centimetres from the upper left corner, as the standard measures. No
  * library is needed: a page of text in two fonts has a dozen objects, and the fonts are the same in every file.
  */
+import { once } from '../../fiscal/catalogs/table.ts';
 import {
   cutObjects,
   type Emprestadas,
@@ -9,10 +10,12 @@ import {
   fittingOf,
   fontObjects,
   NEGRITO,
+  QUICKLY,
   runsOf,
   SANS,
   type Stream,
   streamObject,
+  THOROUGHLY,
   widthOf,
 } from './fonte.ts';
 
@@ -22,7 +25,7 @@ const POINTS_PER_CM = 72 / 2.54;
 
 /** Red, green and blue, from 0 to 1, in the notation of the format. */
 export type Cor = string;
-const PRETO: Cor = '0 0 0';
+export const PRETO: Cor = '0 0 0';
 export const BRANCO: Cor = '1 1 1';
 
 export type Letra = { readonly fonte: () => Fonte; readonly size: number };
@@ -60,19 +63,25 @@ export function points(count: number): number {
   return count / POINTS_PER_CM;
 }
 
-/** Sets a text with its baseline at `y`. `stretch`: 1 for the natural width of the letters, less for narrower ones. */
-export function setText(
-  { ink, emprestadas }: Folha,
+/** A text set in its letters, but for its height: the operators before and after that. */
+export type Linha = { readonly before: string; readonly after: string };
+
+/** `stretch`: 1 for the natural width of the letters, less for narrower ones. */
+export function composeText(
+  { emprestadas }: Pick<Folha, 'emprestadas'>,
   letra: Letra,
   x: number,
-  y: number,
   text: string,
   stretch = 1,
   cor: Cor = PRETO,
-): void {
-  const place = `${writeLength(x)} ${writeHeight(y)} Td`;
-  const shown = showText(letra, text, emprestadas);
-  ink.push(`${beginText(letra, cor)} ${writeNumber(stretch * 100)} Tz ${place} ${shown} ET`);
+): Linha {
+  const before = `${beginText(letra, cor)} ${writeNumber(stretch * 100)} Tz ${writeLength(x)} `;
+  return { before, after: ` Td ${showText(letra, text, emprestadas)} ET` };
+}
+
+/** Sets a text with its baseline at `y`. */
+export function setText({ ink }: Folha, { before, after }: Linha, y: number): void {
+  ink.push(before + writeHeight(y) + after);
 }
 
 /** Sets a text below all others, turned by `degrees` around the page's middle, and moved by `offset` at right angles. */
@@ -102,6 +111,8 @@ function chooseFont({ fonte, size }: Letra): string {
 /** The operators that show a text: a single one, unless other fonts supply letters. */
 function showText(letra: Letra, text: string, emprestadas: Emprestadas): string {
   const runs = runsOf(letra.fonte(), text, emprestadas);
+  const [first] = runs;
+  if (runs.length === 1 && first!.outra === undefined) return `<${first!.hex}> Tj`;
   return runs
     .map(({ outra, hex }) => {
       if (outra === undefined) return `<${hex}> Tj`;
@@ -117,18 +128,31 @@ function nameOfLent(place: number): string {
 }
 
 export function shade({ shades }: Folha, area: Area, cor: Cor): void {
-  shades.push(fillPaths([area], cor));
+  shades.push(fillPath(area, cor));
 }
 
-export function fill({ ink }: Folha, areas: readonly Area[], cor: Cor): void {
-  ink.push(fillPaths(areas, cor));
+export function fill({ ink }: Folha, area: Area, cor: Cor): void {
+  ink.push(fillPath(area, cor));
 }
 
-function fillPaths(areas: readonly Area[], cor: Cor): string {
-  const paths = areas.map(
-    ({ x, y, w, h }) => `${writeLength(x)} ${writeHeight(y + h)} ${writeLength(w)} ${writeLength(h)} re`,
-  );
-  return `${cor} rg ${paths.join(' ')} f`;
+function fillPath({ x, y, w, h }: Area, cor: Cor): string {
+  return `${cor} rg ${writeLength(x)} ${writeHeight(y + h)} ${writeLength(w)} ${writeLength(h)} re f`;
+}
+
+/** Fills the true cells of a square grid, those side by side as one area. A unit is a cell there, counted from the bottom. */
+export function fillCells({ ink }: Folha, { x, y, w, h }: Area, rows: readonly (readonly boolean[])[], cor: Cor): void {
+  const cell = ((w * POINTS_PER_CM) / rows.length).toFixed(5);
+  const paths = [`q ${cor} rg ${cell} 0 0 ${cell} ${writeLength(x)} ${writeHeight(y + h)} cm`];
+  for (const [place, row] of rows.entries()) {
+    const bottom = ` ${rows.length - 1 - place} `;
+    for (let from = row.indexOf(true); from >= 0; ) {
+      const end = row.indexOf(false, from);
+      const until = end < 0 ? row.length : end;
+      paths.push(`${from}${bottom}${until - from} 1 re`);
+      from = end < 0 ? -1 : row.indexOf(true, end);
+    }
+  }
+  ink.push(`${paths.join('\n')} f Q`);
 }
 
 /** A horizontal line of a width in points. */
@@ -151,46 +175,57 @@ function writeHeight(cm: number): string {
   return writeLength(PAGE_HEIGHT - cm);
 }
 
-/** A hundredth of a point is finer than any printer. */
+/** The decimals of a number by its hundredths, without the last zero. */
+const DECIMALS = Array.from({ length: 100 }, (_, hundredths) => String(hundredths / 100).slice(1));
+
+/** A hundredth of a point is finer than any printer. The parts of a number are written apart: a fraction is dear to write. */
 function writeNumber(value: number): string {
-  return String(Math.round(value * 100) / 100);
+  const hundredths = Math.round(Math.abs(value) * 100);
+  const text = `${Math.trunc(hundredths / 100)}${DECIMALS[hundredths % 100]}`;
+  return value < 0 && hundredths > 0 ? `-${text}` : text;
 }
 
 const [CATALOG, PAGES, PAGE, CONTENT, INFO, FIRST_FONT] = [1, 2, 3, 4, 5, 6];
 const OBJECTS_OF_A_FONT = 5;
 
-/** The objects of the fonts, which are the same for every page. */
-let fonts: readonly Buffer[] | undefined;
+/** The objects that every file has: the catalogue, the list of its one page, and the fonts. */
+const SAME = once(() => {
+  const catalog = `<< /Type /Catalog /Pages ${PAGES} 0 R /Lang (pt-BR) /ViewerPreferences << /DisplayDocTitle true >> >>`;
+  const fonts = [SANS(), NEGRITO()].flatMap((fonte, place) =>
+    fontObjects(fonte, FIRST_FONT + place * OBJECTS_OF_A_FONT),
+  );
+  return {
+    first: [catalog, `<< /Type /Pages /Kids [${PAGE} 0 R] /Count 1 >>`].map((one, at) => objectOf(CATALOG + at, one)),
+    fonts: fonts.map((one, at) => objectOf(FIRST_FONT + at, one, THOROUGHLY)),
+  };
+});
 
 /** The file. `title`, in plain ASCII, is the document's name in a viewer. */
 export function pdfOf({ shades, marks, ink, emprestadas }: Folha, title: string): Buffer {
-  fonts ??= [SANS(), NEGRITO()]
-    .flatMap((fonte, place) => fontObjects(fonte, FIRST_FONT + place * OBJECTS_OF_A_FONT))
-    .map(objectOf);
+  const { first, fonts } = SAME();
   const [sans, negrito] = [FIRST_FONT, FIRST_FONT + OBJECTS_OF_A_FONT];
-  const firstLent = FIRST_FONT + 2 * OBJECTS_OF_A_FONT;
   const lent = [...emprestadas].map(([fonte, taken], place) => {
-    const first = firstLent + place * OBJECTS_OF_A_FONT;
-    return { objects: cutObjects(fonte, taken, first).map(objectOf), resource: `/${nameOfLent(place)} ${first} 0 R ` };
+    const number = FIRST_FONT + (2 + place) * OBJECTS_OF_A_FONT;
+    const objects = cutObjects(fonte, taken, number).map((one, at) => objectOf(number + at, one));
+    return { objects, resource: `/${nameOfLent(place)} ${number} 0 R ` };
   });
   const resources = `/S ${sans} 0 R /N ${negrito} 0 R ${lent.map(({ resource }) => resource).join('')}`;
   const box = `[0 0 ${writeLength(PAGE_WIDTH)} ${writeLength(PAGE_HEIGHT)}]`;
-  const objects: Buffer[] = [];
-  objects[CATALOG] = objectOf(
-    `<< /Type /Catalog /Pages ${PAGES} 0 R /Lang (pt-BR) /ViewerPreferences << /DisplayDocTitle true >> >>`,
-  );
-  objects[PAGES] = objectOf(`<< /Type /Pages /Kids [${PAGE} 0 R] /Count 1 >>`);
-  objects[PAGE] = objectOf(
-    `<< /Type /Page /Parent ${PAGES} 0 R /MediaBox ${box} /Contents ${CONTENT} 0 R /Resources << /Font << ${resources}>> >> >>`,
-  );
-  objects[CONTENT] = objectOf({ data: Buffer.from([...shades, ...marks, ...ink].join('\n'), 'latin1') });
-  objects[INFO] = objectOf(`<< /Title (${title}) /Creator (emissor-nfse) >>`);
-  objects.push(...fonts, ...lent.flatMap((one) => one.objects));
-  return fileOf(objects);
+  const page = `<< /Type /Page /Parent ${PAGES} 0 R /MediaBox ${box} /Contents ${CONTENT} 0 R /Resources << /Font << ${resources}>> >> >>`;
+  return fileOf([
+    ...first,
+    objectOf(PAGE, page),
+    objectOf(CONTENT, { data: Buffer.from([...shades, ...marks, ...ink].join('\n'), 'latin1') }),
+    objectOf(INFO, `<< /Title (${title}) /Creator (emissor-nfse) >>`),
+    ...fonts,
+    ...lent.flatMap(({ objects }) => objects),
+  ]);
 }
 
-function objectOf(object: string | Stream): Buffer {
-  return typeof object === 'string' ? Buffer.from(object) : streamObject(object);
+function objectOf(number: number, object: string | Stream, how = QUICKLY): Buffer {
+  const [head, tail] = [`${number} 0 obj\n`, '\nendobj\n'];
+  if (typeof object === 'string') return Buffer.from(head + object + tail);
+  return Buffer.concat([Buffer.from(head), streamObject(object, how), Buffer.from(tail)]);
 }
 
 /** The bytes after the version mark the file as binary. */
@@ -198,17 +233,13 @@ const HEADER = Buffer.from('%PDF-1.7\n%\u00e2\u00e3\u00cf\u00d3\n', 'latin1');
 
 /** `objects` from number 1 on. */
 function fileOf(objects: readonly Buffer[]): Buffer {
-  const pieces: Buffer[] = [HEADER];
-  const rows = ['0000000000 65535 f \n'];
+  let rows = '0000000000 65535 f \n';
   let at = HEADER.length;
-  for (const [number, object] of objects.entries()) {
-    if (number === 0) continue;
-    const [head, tail] = [Buffer.from(`${number} 0 obj\n`), Buffer.from('\nendobj\n')];
-    pieces.push(head, object, tail);
-    rows.push(`${String(at).padStart(10, '0')} 00000 n \n`);
-    at += head.length + object.length + tail.length;
+  for (const { length } of objects) {
+    rows += `${String(at).padStart(10, '0')} 00000 n \n`;
+    at += length;
   }
-  const trailer = `trailer\n<< /Size ${rows.length} /Root ${CATALOG} 0 R /Info ${INFO} 0 R >>\nstartxref\n${at}\n%%EOF\n`;
-  pieces.push(Buffer.from(`xref\n0 ${rows.length}\n${rows.join('')}${trailer}`));
-  return Buffer.concat(pieces);
+  const size = objects.length + 1;
+  const trailer = `trailer\n<< /Size ${size} /Root ${CATALOG} 0 R /Info ${INFO} 0 R >>\nstartxref\n${at}\n%%EOF\n`;
+  return Buffer.concat([HEADER, ...objects, Buffer.from(`xref\n0 ${size}\n${rows}${trailer}`)]);
 }

@@ -3,6 +3,7 @@
 import { API_HEADERS, JSON_TYPE, redirect, refuse } from '../../base/http/attend.ts';
 import { answerCacheable } from '../../base/http/caching.ts';
 import type { HttpAnswer, HttpRequest } from '../../base/http/message.ts';
+import { answerReady } from '../../base/http/ready.ts';
 import { refuseTrouble, refuseUnknownCodigo } from '../../base/http/refusals.ts';
 import { type Door, queryOf, siteOf, type Visit, type Work } from '../../base/http/visit.ts';
 import { openapiText } from '../../published/openapi/openapi.ts';
@@ -34,6 +35,7 @@ import { PAGE_POLICY } from '../../published/site/page-shell.ts';
 import { referenceFile, referencePage, referencePolicy } from '../../published/site/reference.ts';
 import { questionIn } from '../../published/site/search.ts';
 import {
+  CALENDARIO,
   docsFile,
   docsPage,
   docsSearch,
@@ -68,34 +70,42 @@ const SCRIPT_TYPE: Readonly<Record<string, string>> = { 'Content-Type': 'text/ja
 const DOCS = openSite(DOOR_FACTS);
 
 export const PAGES: Readonly<Record<PagePath, SiteAnswer>> = {
-  '/': (door, { request }) => answerPage(request, homePage(siteOf(door, request), ROUTES), 'no-store'),
-  [ERROS_PATH]: (_door, { request }) =>
-    answerPage(request, errorIndexPage(queryOf(request).get('q') ?? ''), PAGES_KEPT),
-  [ERROS_JSON_PATH]: async (door, { request }) =>
-    answerCacheable(request, await errorsJsonText(siteOf(door, request)), JSON_TYPE, OWN_KEPT),
+  '/': (door, visit) => answerOwn(door, visit, (site) => homePage(site, ROUTES), PAGE_HEADERS, 'no-store'),
+  [ERROS_PATH]: (_door, { request }) => {
+    const asked = queryOf(request).get('q') ?? '';
+    return asked === ''
+      ? answerSame(request, () => errorIndexPage(''))
+      : answerPage(request, errorIndexPage(asked), PAGES_KEPT);
+  },
+  [ERROS_JSON_PATH]: (door, visit) => answerOwn(door, visit, errorsJsonText, JSON_TYPE),
   [DOCS_PATH]: (door, visit) => answerFirst(door, visit),
   [`${DOCS_PATH}/`]: () => redirect(308, '../docs'),
   [BUSCA_PATH]: async (door, { request }) =>
     answerPage(request, await docsSearch(DOCS, queryOf(request), siteOf(door, request)), OWN_KEPT),
   [BUSCA_JSON_PATH]: async (_door, { request }) =>
     answerCacheable(request, await docsSuggestions(DOCS, queryOf(request)), JSON_TYPE, PAGES_KEPT),
-  [SCRIPT_PATH]: (_door, { request }) => answerCacheable(request, PAGE_SCRIPT, SCRIPT_TYPE, PAGES_KEPT),
+  [SCRIPT_PATH]: (_door, { request }) => answerSame(request, () => PAGE_SCRIPT, SCRIPT_TYPE),
   [`${DOCS_PATH}/:pagina`]: (door, visit) => answerDocs(door, visit, visit.request.params['pagina']!),
-  [CONFERIR_PATH]: (_door, { request }) => answerPage(request, conferirPage(), PAGES_KEPT),
-  [ENSAIO_PATH]: (door, { request }) => answerPage(request, ensaioPage(siteOf(door, request)), OWN_KEPT),
-  [MIGRAR_PATH]: (_door, { request }) => answerPage(request, migrarPage(), PAGES_KEPT),
+  [CONFERIR_PATH]: (_door, { request }) => answerSame(request, conferirPage),
+  [ENSAIO_PATH]: (door, visit) => answerOwn(door, visit, ensaioPage),
+  [MIGRAR_PATH]: (_door, { request }) => answerSame(request, migrarPage),
   [`${ARQUIVOS_PATH}/:arquivo`]: answerDocsFile,
-  [REFERENCE_PATH]: (door, { request }) => answerReference(door, request),
+  [REFERENCE_PATH]: answerReference,
   [`${REFERENCE_PATH}/:arquivo`]: answerReferenceFile,
-  [OPENAPI_PATH]: (door, { request }) =>
-    answerCacheable(request, openapiText(siteOf(door, request)), JSON_TYPE, OWN_KEPT),
+  [OPENAPI_PATH]: (door, visit) => answerOwn(door, visit, openapiText, JSON_TYPE),
   [`${ERROS_PATH}/:codigo`]: (door, visit) => answerCode(door, visit, visit.request.params['codigo']!),
 };
 
 /** The page of a code, in capitals or not. An unknown code gets a page, or the envelope when a program asks. */
-function answerCode(door: Door, visit: Visit, codigo: string): HttpAnswer {
-  const html = errorPage(codigo);
-  if (html !== undefined) return answerPage(visit.request, html, PAGES_KEPT);
+async function answerCode(door: Door, visit: Visit, codigo: string): Promise<HttpAnswer> {
+  const known = await answerReady(
+    visit.request,
+    `${ERROS_PATH}/${codigo}`,
+    () => errorPage(codigo),
+    PAGE_HEADERS,
+    PAGES_KEPT,
+  );
+  if (known !== undefined) return known;
   const right = correctSpelling(codigo);
   if (right !== undefined) return redirect(308, right);
   return preferPage(visit.request, refuse(door, visit, refuseUnknownCodigo()), unknownCodePage(codigo));
@@ -108,44 +118,59 @@ function answerFirst(door: Door, visit: Visit): ReturnType<Work> {
   return redirect(308, `${BUSCA_PATH.slice(1)}?q=${encodeURIComponent(asked)}`);
 }
 
-/** A page of the documentation; it shows the requested address. */
+/** A page of the documentation; it shows the requested address. The page of rates changes with them, and calculates. */
 async function answerDocs(door: Door, visit: Visit, slug: string): Promise<HttpAnswer> {
   const { request } = visit;
-  const html = await docsPage(DOCS, {
-    slug,
-    address: siteOf(door, request),
-    query: queryOf(request),
-    tabela: () => tabelaEmVigor(door.world),
-  });
+  const [address, query] = [siteOf(door, request), queryOf(request)];
+  const make = () => docsPage(DOCS, { slug, address, query, tabela: () => tabelaEmVigor(door.world) });
+  const html = slug === CALENDARIO ? await make() : undefined;
   if (html !== undefined) return answerPage(request, html, OWN_KEPT);
-  return preferPage(request, refuse(door, visit, refuseTrouble('unknown_path', undefined)), unknownDocsPage());
+  const known = await answerReady(request, `${DOCS_PATH}/${slug} ${address}`, make, PAGE_HEADERS, OWN_KEPT);
+  return known ?? preferPage(request, refuse(door, visit, refuseTrouble('unknown_path', undefined)), unknownDocsPage());
 }
 
 /** A file that a page offers, with the address of the service in it; the package of the client is the same for all. */
 async function answerDocsFile(door: Door, visit: Visit): Promise<HttpAnswer> {
   const { request } = visit;
-  if (request.params['arquivo'] === PACOTE_CLIENTE) {
-    return answerCacheable(request, await packCliente(), { 'Content-Type': 'application/gzip' }, PAGES_KEPT);
-  }
-  const file = docsFile(request.params['arquivo']!, siteOf(door, request));
+  const name = request.params['arquivo']!;
+  if (name === PACOTE_CLIENTE) return answerSame(request, packCliente, { 'Content-Type': 'application/gzip' });
+  const file = docsFile(name);
   if (file === undefined) return refuse(door, visit, refuseTrouble('unknown_path', undefined));
-  return answerCacheable(request, file.text, { 'Content-Type': file.type }, OWN_KEPT);
+  return answerOwn(door, visit, file.textFor, { 'Content-Type': file.type });
 }
 
-function answerReference(door: Door, request: HttpRequest): HttpAnswer {
-  const policy = { 'Content-Security-Policy': referencePolicy(siteOf(door, request)) };
-  return answerCacheable(request, referencePage(), { ...PAGE_HEADERS, ...policy }, OWN_KEPT);
+function answerReference(door: Door, visit: Visit): Promise<HttpAnswer> {
+  const policy = { 'Content-Security-Policy': referencePolicy(siteOf(door, visit.request)) };
+  return answerOwn(door, visit, referencePage, { ...PAGE_HEADERS, ...policy });
 }
 
 async function answerReferenceFile(door: Door, visit: Visit): Promise<HttpAnswer> {
   const { request } = visit;
-  const file = await referenceFile(request.params['arquivo']!);
+  const file = referenceFile(request.params['arquivo']!);
   if (file === undefined) return refuse(door, visit, refuseTrouble('unknown_path', undefined));
-  const { type, bytes, zipped } = file;
-  const isZipped = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(String(request.headers['accept-encoding'] ?? ''));
-  const headers = { 'Content-Type': type, Vary: 'Accept-Encoding', ...(isZipped && { 'Content-Encoding': 'gzip' }) };
-  return answerCacheable(request, isZipped ? zipped : bytes, headers, PAGES_KEPT);
+  return answerSame(request, file.load, { 'Content-Type': file.type });
 }
+
+/** An answer that is the same for every caller of its path. */
+async function answerSame(request: HttpRequest, make: Made, headers = PAGE_HEADERS): Promise<HttpAnswer> {
+  const [path] = request.url.split('?', 1);
+  return (await answerReady(request, path!, make, headers, PAGES_KEPT))!;
+}
+
+/** An answer that shows the address of the service, as the caller knows it. */
+async function answerOwn(
+  door: Door,
+  { request }: Visit,
+  make: (site: string) => ReturnType<Made>,
+  headers = PAGE_HEADERS,
+  cacheControl = OWN_KEPT,
+): Promise<HttpAnswer> {
+  const site = siteOf(door, request);
+  const [path] = request.url.split('?', 1);
+  return (await answerReady(request, `${path} ${site}`, () => make(site), headers, cacheControl))!;
+}
+
+type Made = () => string | Buffer | Promise<string | Buffer>;
 
 function answerPage(request: HttpRequest, html: string, cacheControl: string): HttpAnswer {
   return answerCacheable(request, html, PAGE_HEADERS, cacheControl);

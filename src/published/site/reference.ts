@@ -7,9 +7,8 @@
 
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
 import { once } from '../../fiscal/catalogs/table.ts';
+import { ownOf } from '../../fiscal/own.ts';
 import { OPENAPI_PATH, REFERENCE_PATH } from '../paths.ts';
 import { framePage } from './frame.ts';
 import { digestOf, type Html, html, STYLE_DIGESTS } from './page-shell.ts';
@@ -18,14 +17,9 @@ import { COLOURS } from './palette.ts';
 /** Last segment of the path: the links of the page are relative to it. */
 const HERE = REFERENCE_PATH.slice(REFERENCE_PATH.lastIndexOf('/') + 1);
 
-export type ReferenceFile = {
-  readonly type: string;
-  readonly bytes: Buffer;
-  /** The same content, compressed: the viewer has 1.7 MB. */
-  readonly zipped: Buffer;
-};
+type ReferenceFile = { readonly type: string; readonly load: () => Promise<Buffer> };
 
-const FILES: Readonly<Record<string, { readonly type: string; readonly load: () => Promise<Buffer> }>> = {
+const FILES: Readonly<Record<string, ReferenceFile>> = {
   'swagger-ui.css': { type: 'text/css; charset=utf-8', load: () => readPackageFile('swagger-ui.css') },
   'swagger-ui-bundle.js': {
     type: 'text/javascript; charset=utf-8',
@@ -38,24 +32,9 @@ function readPackageFile(name: string): Promise<Buffer> {
   return readFile(fileURLToPath(import.meta.resolve(`swagger-ui-dist/${name}`)));
 }
 
-const loaded = new Map<string, Promise<ReferenceFile>>();
-
 /** A file that the page needs; undefined: no file has this name. */
-export function referenceFile(name: string): Promise<ReferenceFile> | undefined {
-  if (!Object.hasOwn(FILES, name)) return undefined;
-  let file = loaded.get(name);
-  if (file === undefined) {
-    file = load(FILES[name]!);
-    loaded.set(name, file);
-    // A file that could not be read is read again at the next request.
-    file.catch(() => loaded.delete(name));
-  }
-  return file;
-}
-
-async function load({ type, load: read }: (typeof FILES)[string]): Promise<ReferenceFile> {
-  const bytes = await read();
-  return { type, bytes, zipped: await promisify(gzip)(bytes, { level: 9 }) };
+export function referenceFile(name: string): ReferenceFile | undefined {
+  return ownOf(FILES, name);
 }
 
 export const referencePage = once(() =>

@@ -63,10 +63,12 @@ export async function docsPage(site: Site, { slug, address, query, tabela }: Doc
   return text.replaceAll(SITE_MARK, () => escaped);
 }
 
-/** A file that the pages offer; undefined: there is none. */
-export function docsFile(name: string, address: string): { readonly type: string; readonly text: string } | undefined {
+/** A file that the pages offer, with its text for an address of the service; undefined: there is none. */
+export function docsFile(
+  name: string,
+): { readonly type: string; readonly textFor: (address: string) => string } | undefined {
   const file = ownOf(ARQUIVOS, name);
-  return file && { type: file.type, text: file.text().replaceAll(FILES_SITE, () => address) };
+  return file && { type: file.type, textFor: (address) => file.text().replaceAll(FILES_SITE, () => address) };
 }
 
 /** The page for an address without a page. */
@@ -77,7 +79,8 @@ export function unknownDocsPage(): string {
   return framePage('Página não encontrada', main, `${DOCS_PATH}/nada`);
 }
 
-const CALENDARIO = 'calendario-ibs-cbs';
+/** The page that shows the rates in force, and calculates with them. */
+export const CALENDARIO = 'calendario-ibs-cbs';
 
 function wrapPageOnce(site: Site, page: Page, tabela: TabelaIbsCbs): string {
   return makeOnce(site.shells, page, tabela, () => wrapPage(page, renderPageOnce(site, page, tabela)));

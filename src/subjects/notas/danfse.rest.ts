@@ -4,11 +4,11 @@ import { refuseMissingNota } from '../../base/http/refusals.ts';
 import type { Call, Refused, Served } from '../../base/http/route.ts';
 import { retryAfter } from '../../base/http/route.ts';
 import { parseChave } from '../../fiscal/chave.ts';
-import { consultaPublica, danfseOfNota } from './danfse.ts';
+import { consultaPublica, danfseAside } from './danfse.ts';
 
 export async function showDanfse({ world, municipio, params }: Call): Promise<Refused | Served> {
   const chave = params['chave_acesso']!;
-  const danfse = parseChave(chave) === undefined ? undefined : await danfseOfNota(world, municipio, chave);
+  const danfse = parseChave(chave) === undefined ? undefined : await danfseAside(world, municipio, chave);
   if (danfse === undefined) return refuseMissingNota(chave);
   const headers = { Link: linkTo(consultaPublica(chave)) };
   if ('pdf' in danfse) {

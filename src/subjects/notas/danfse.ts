@@ -4,6 +4,7 @@ import type { NotaRow } from '../../base/book/nota-columns.ts';
 import { proximaDaNota } from '../../base/world/proxima-consulta.ts';
 import type { World } from '../../base/world/world.ts';
 import { consultaPublica, renderDanfse, type SituacaoImpressa } from '../../documents/danfse.ts';
+import { printAside } from '../../documents/print-aside.ts';
 import type { Fault, Refusal } from '../../fiscal/fault.ts';
 import { NOTA_ESTADOS } from '../../fiscal/nota.ts';
 import { tipoNamed } from '../eventos/queries.ts';
@@ -16,11 +17,31 @@ export type Danfse =
   /** `proxima`: when to ask again, in milliseconds; undefined: the note will never have one. */
   | (Refusal & { readonly proxima: number | undefined });
 
-/** The DANFSe of a note; a refusal: the note is not authorised; undefined: there is no such note. */
+type Print = (nfse: string, situacao: SituacaoImpressa | undefined) => Buffer | Promise<Buffer>;
+
+/** The DANFSe of a note, made in this thread; a refusal: the note is not authorised; undefined: there is no such note. */
 export async function danfseOfNota(
+  world: Pick<World, 'store' | 'now'>,
+  municipio: Municipio,
+  chave: string,
+): Promise<Danfse | undefined> {
+  return findDanfse(world, municipio, chave, (nfse, situacao) => renderDanfse(Buffer.from(nfse), situacao));
+}
+
+/** The same for a thread that issues: the page is made in another one. */
+export async function danfseAside(
+  world: Pick<World, 'store' | 'now'>,
+  municipio: Municipio,
+  chave: string,
+): Promise<Danfse | undefined> {
+  return findDanfse(world, municipio, chave, printAside);
+}
+
+async function findDanfse(
   { store, now }: Pick<World, 'store' | 'now'>,
   { tenant }: Municipio,
   chave: string,
+  print: Print,
 ): Promise<Danfse | undefined> {
   const row = await store.notas.findByChave(tenant, chave);
   if (row === undefined) return undefined;
@@ -30,11 +51,11 @@ export async function danfseOfNota(
     const proxima = rests ? undefined : proximaDaNota(row, now());
     return { faults: [whyNoDanfse(row, proxima !== undefined)], proxima };
   }
-  if (estado !== 'cancelada') return { pdf: renderDanfse(Buffer.from(nfse)) };
+  if (estado !== 'cancelada') return { pdf: await print(nfse, undefined) };
   const substitutions = await store.eventos.listOf(tenant, chave, { codigo: SUBSTITUICAO });
   const wasReplaced = substitutions!.some((evento) => evento.estado === 'processado');
   const situacao: SituacaoImpressa = wasReplaced ? 'substituida' : 'cancelada';
-  return { pdf: renderDanfse(Buffer.from(nfse), situacao) };
+  return { pdf: await print(nfse, situacao) };
 }
 
 const SUBSTITUICAO = tipoNamed('cancelamento_por_substituicao')!.codigo;
