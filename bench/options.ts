@@ -43,7 +43,11 @@ const OPTIONS = {
     usual: '1000',
     help: 'notas de cada serviço em cada janela; no pico o quádruplo',
   },
-  ritmo: { value: 'N', usual: '150', help: 'notas por segundo a cada serviço, sem esperar as respostas; no pico não há ritmo' },
+  ritmo: {
+    value: 'N',
+    usual: '150',
+    help: 'notas por segundo a cada serviço, sem esperar as respostas; no pico não há ritmo',
+  },
   rajada: { value: 'N', usual: '16', help: 'em rajadas, notas que chegam de uma vez' },
   conexoes: { value: 'N', usual: '64', help: 'no pico, clientes que enviam uma nota depois da outra' },
   prestadores: { value: 'N', usual: '20', help: 'prestadores que emitem' },
