@@ -181,7 +181,7 @@ describe('the loads', () => {
     assert.deepEqual(
       LOAD_NAMES.map((load) => commandOf(load, options)),
       [
-        { kind: 'open', count: 200, rate: 20, burst: 1 },
+        { kind: 'open', count: 1000, rate: 150, burst: 1 },
         { kind: 'open', count: 1000, rate: 150, burst: 16 },
         { kind: 'closed', count: 4000, connections: 64 },
       ],
