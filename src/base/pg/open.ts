@@ -1,5 +1,6 @@
 /** The pool on PostgreSQL, embedded or named by DATABASE_URL, and the transactions on it. `migrate.ts` brings the schema up to date. */
 import { ignoreLoss, ignoring } from '../traces/ignoring.ts';
+import { shareSync } from './by-turns.ts';
 import { noteCoordinators } from './distributed.ts';
 import type { Pool, PoolClient, QueryConfig, QueryResult, QueryResultRow } from './pg.ts';
 import type { Planned } from './planned.ts';
@@ -71,6 +72,8 @@ export function rowReader<Row extends QueryResultRow>(pool: Db, ask: Planned) {
  * is stuck. The server ends an idle transaction, whose locks it would otherwise keep for hours.
  */
 const BEGIN = 'set local idle_in_transaction_session_timeout = 10000; set local lock_timeout =';
+/** The extended form shares its `Sync` with the writes before it. */
+const COMMIT: QueryConfig = { text: 'commit', queryMode: 'extended' } as QueryConfig;
 const LOCK_TIMEOUT_MS = 2_000;
 /** Limit of the wait after a lock was found to be held, because this wait delays others. */
 export const SHORT_LOCK_MS = 250;
@@ -117,9 +120,10 @@ export async function runPipeline<Result>(
   let isNodeLost = false;
   try {
     const begun = client.query(`begin isolation level read committed; ${BEGIN} ${lockMs}`);
+    shareSync(client, true);
     const [, { result, writes }] = await Promise.all([begun, work(client).then(catchWrites)]);
     isCommitSent = true;
-    const commit = client.query('commit');
+    const commit = client.query(COMMIT);
     commit.catch((error) => {
       isNodeLost = unavailabilityOf(error) === 'node_gone';
     });
@@ -130,6 +134,7 @@ export async function runPipeline<Result>(
   } catch (failure) {
     const error = causeOf(failure, client);
     noteRefusal(pool, error);
+    shareSync(client, false);
     isDemoted = unavailabilityOf(error) === 'read_only';
     if (isDemoted) serverOf(pool)?.leaveReader(client);
     await client.query('rollback').catch((lost: Error) => {
@@ -139,6 +144,7 @@ export async function runPipeline<Result>(
     if (isCommitSent && (broken !== undefined || isNodeLost)) throw new UncertainCommit(error);
     throw error;
   } finally {
+    shareSync(client, false);
     // Another server may have taken over the address, so a new connection is opened.
     client.release(broken ?? isDemoted);
   }

@@ -4,6 +4,7 @@
  */
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { ignoring } from '../traces/ignoring.ts';
+import { ABORTED } from './by-turns.ts';
 import { isDistributed } from './distributed.ts';
 import { type Db, type Pipelined, runPipeline, SHORT_LOCK_MS, type TransactionOptions } from './open.ts';
 import type { PoolClient } from './pg.ts';
@@ -13,8 +14,6 @@ import { type Unavailability, UncertainCommit, unavailabilityOf } from './unavai
 const WORKS_MAX = 64;
 /** A transaction that takes longer, as for a locked row, delays the next one no further. */
 const HELD_MAX_MS = 250;
-/** SQLSTATE of a statement after a failed one, in the same transaction. */
-const ABORTED = '25P02';
 
 /** Failures of one work among several: a lock, a deadlock, a statement that took too long. */
 const OF_ONE: ReadonlySet<Unavailability> = new Set(['locked', 'conflict', 'slow']);

@@ -8,6 +8,7 @@
 
 import type { Socket } from 'node:net';
 import { ignoreLoss } from '../traces/ignoring.ts';
+import { connectionOf, sendByTurns } from './by-turns.ts';
 import { FrugalPool, type Overview } from './frugal-pool.ts';
 import { Client, type ClientBase, type Pool, type PoolConfig } from './pg.ts';
 import { meetPooler, prepareForPooler } from './pooled.ts';
@@ -407,32 +408,4 @@ function giveUp(client: Client): void {
 /** `pg` has no other way to end a connection that does not answer. */
 function socketOf(client: Client): Socket {
   return connectionOf(client).stream;
-}
-
-/** Statements of one turn are sent in one piece, so that the server is woken once for them (D-391). */
-function sendByTurns(client: Client): void {
-  const query = client.query.bind(client);
-  let held: Socket | undefined;
-  const release = (): void => {
-    held?.uncork();
-    held = undefined;
-  };
-  const ask = (...asked: Parameters<typeof query>): unknown => {
-    if (held === undefined) {
-      held = socketOf(client);
-      held.cork();
-      process.nextTick(release);
-    }
-    return query(...asked);
-  };
-  Object.assign(client, { query: ask });
-}
-
-type OwnConnection = Parameters<typeof followReports>[0] & {
-  readonly stream: Socket;
-  on(event: 'errorMessage', heard: (refusal: Error) => void): void;
-};
-
-function connectionOf(client: Client): OwnConnection {
-  return (client as unknown as { readonly connection: OwnConnection }).connection;
 }
