@@ -13,7 +13,8 @@ export const OFFENDERS: readonly (readonly [fault: string, statement: RegExp])[]
 type Query = (this: object, config: unknown, ...more: unknown[]) => unknown;
 
 /** Modules that only pass on the statements of others. */
-const BETWEEN = /node_modules|node:internal|\/base\/pg\/(?:by-turns|frugal-pool|watch)\.ts|\/support\/(?:sent|plans)\.ts/;
+const BETWEEN =
+  /node_modules|node:internal|\/base\/pg\/(?:by-turns|frugal-pool|watch)\.ts|\/support\/(?:sent|plans)\.ts/;
 /**
  * Statements of migrations are checked in their files (`test/migracoes.test.ts`). Statements that set up a role or the distribution are for
  * one server.
