@@ -700,7 +700,7 @@ describe('a note that is announced as it is stored', () => {
         if (more.length > 0) return query(asked, ...more);
         isIssuing ||= (asked as { name?: string }).name === 'insert_notas';
         const answer = await query(asked);
-        if (asked !== 'commit' || !isIssuing) return answer;
+        if ((asked as { text?: string }).text !== 'commit' || !isIssuing) return answer;
         await client.end();
         throw new Error('Connection terminated unexpectedly');
       };
