@@ -10,7 +10,7 @@ const NOW = Date.parse('2026-11-30T12:00:00-03:00');
 const VERSAO = 2;
 const TENANTS = Array.from({ length: 12 }, (_, place) => `m${place}`);
 
-/** A row of each queue for the tenant $1, due at $2 where it has a moment, and the kind of work that it is then. */
+/** A row of each queue, for the tenant $1, due at $2; and the kind of its work. */
 const QUEUES = [
   ['notas', `insert into fila (tenant, tipo, id, mes, due_at) values ($1, 'nota', 1, 202611, $2)`],
   ['lotes', `insert into fila (tenant, tipo, id, mes, due_at) values ($1, 'lote', 2, 202611, $2)`],
