@@ -3,7 +3,6 @@
  * tenant in its statements, and one that fails is repeated alone. Each runs alone on Citus, whose tenants live on several nodes.
  */
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
-import { ignoring } from '../traces/ignoring.ts';
 import { ABORTED } from './by-turns.ts';
 import { isDistributed } from './distributed.ts';
 import { type Db, type Pipelined, runPipeline, SHORT_LOCK_MS, type TransactionOptions } from './open.ts';
@@ -39,17 +38,14 @@ export type Together = {
 /** `spacingMs`: least time between the beginnings of two transactions. A work that comes alone after a pause begins at once. */
 export function shareTransactions(pool: Db, spacingMs = 0): Together {
   const queue: Member[] = [];
-  let begunAt = Number.NEGATIVE_INFINITY;
+  /** The transaction under way, and the rest of its spacing. No clock is read: it may be set, or stand still. */
   let running: Promise<void> | undefined;
+  let spacing: Promise<void> | undefined;
   let next: Promise<void> | undefined;
 
   const ready = (): Promise<void> | undefined => {
-    if (isDistributed(pool)) return undefined;
-    const left = begunAt + spacingMs - performance.now();
-    if (running === undefined && left <= 0) return undefined;
-    next ??= (running ?? Promise.resolve()).then(async () => {
-      const rest = begunAt + spacingMs - performance.now();
-      if (rest > 0) await wait(rest, undefined, { ref: false });
+    if (isDistributed(pool) || (running === undefined && spacing === undefined)) return undefined;
+    next ??= Promise.all([running, spacing]).then(() => {
       next = undefined;
     });
     return next;
@@ -60,13 +56,16 @@ export function shareTransactions(pool: Db, spacingMs = 0): Together {
       // Callers that waited for the same moment add their works in this turn.
       await nextTurn();
     }
-    begunAt = performance.now();
+    if (spacingMs > 0) {
+      spacing = wait(spacingMs, undefined, { ref: false }).then(() => {
+        spacing = undefined;
+      });
+    }
     // One order in all processes: two transactions never wait for each other.
     const members = queue.splice(0, WORKS_MAX).sort((one, other) => (one.tenant < other.tenant ? -1 : 1));
-    const mine = atMost(HELD_MAX_MS, runMembers(pool, members)).then(() => {
+    running = atMost(HELD_MAX_MS, runMembers(pool, members)).then(() => {
       running = undefined;
     });
-    running = mine;
     if (queue.length > 0) void depart();
   };
   return {
@@ -83,11 +82,14 @@ export function shareTransactions(pool: Db, spacingMs = 0): Together {
 }
 
 /** Resolves when a promise does, or after a time. The promise never rejects. */
-async function atMost(ms: number, ending: Promise<void>): Promise<void> {
-  const timer = new AbortController();
-  const passed = wait(ms, undefined, { signal: timer.signal }).catch(ignoring('the promise was earlier'));
-  await Promise.race([ending, passed]);
-  timer.abort();
+function atMost(ms: number, ending: Promise<void>): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    void ending.then(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
 }
 
 /** Runs works together. One that fails by itself runs again alone, without delaying the others, which run together again. */
