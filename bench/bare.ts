@@ -1,4 +1,4 @@
-/** A server with only the cost of Node for a request, in a process of its own. The file is also the program of that process. */
+/** The least server: `node:http` alone answers, in a process of its own. This file is also the program of that process. */
 import { fork } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -32,3 +32,25 @@ export const ARQUIVOS_PATH = `${DOCS_PATH}/arquivos`;
 export const OPENAPI_PATH = '/openapi.json';
 /** The public consultation of notes of the whole country. */
 export const PORTAL = 'https://www.nfse.gov.br/ConsultaPublica/';
+
+/** The pages of the service itself, and the files and lists beside them. */
+export const PAGE_PATHS = [
+  '/',
+  ERROS_PATH,
+  ERROS_JSON_PATH,
+  DOCS_PATH,
+  `${DOCS_PATH}/`,
+  BUSCA_PATH,
+  BUSCA_JSON_PATH,
+  SCRIPT_PATH,
+  `${DOCS_PATH}/:pagina`,
+  CONFERIR_PATH,
+  ENSAIO_PATH,
+  MIGRAR_PATH,
+  `${ARQUIVOS_PATH}/:arquivo`,
+  REFERENCE_PATH,
+  `${REFERENCE_PATH}/:arquivo`,
+  OPENAPI_PATH,
+  `${ERROS_PATH}/:codigo`,
+] as const;
+export type PagePath = (typeof PAGE_PATHS)[number];

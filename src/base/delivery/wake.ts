@@ -16,23 +16,15 @@ export function createAlarm(): Alarm {
   let hasRung = false;
   let isForAll = false;
   const tenants = new Set<string>();
-  let end: (() => void) | undefined;
-  let endGathering: (() => void) | undefined;
+  const [sleep, gathering] = [createPause(), createPause()];
   return {
-    gather: (ms) =>
-      new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, ms);
-        endGathering = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      }),
-    hurry: () => endGathering?.(),
+    gather: gathering.wait,
+    hurry: gathering.end,
     ring: (tenant) => {
       hasRung = true;
       if (tenant === undefined) isForAll = true;
       else tenants.add(tenant);
-      end?.();
+      sleep.end();
     },
     hush: () => {
       const rung = isForAll ? undefined : [...tenants];
@@ -42,15 +34,24 @@ export function createAlarm(): Alarm {
       return rung;
     },
     sleep: async (ms) => {
-      if (hasRung) return;
-      await new Promise<void>((resolve) => {
+      if (!hasRung) await sleep.wait(ms);
+    },
+  };
+}
+
+/** A wait of at most so many milliseconds, which another caller may end. */
+function createPause(): { wait(ms: number): Promise<void>; end(): void } {
+  let end: (() => void) | undefined;
+  return {
+    wait: (ms) =>
+      new Promise((resolve) => {
         const timer = setTimeout(resolve, ms);
         end = () => {
           clearTimeout(timer);
           resolve();
         };
-      });
-    },
+      }),
+    end: () => end?.(),
   };
 }
 

@@ -67,6 +67,8 @@ export type Visit = {
 
 /** The code that answers a visit. */
 export type Work = (visit: Visit) => Promise<HttpAnswer> | HttpAnswer;
+/** Makes the answer of an address outside any municipality. */
+export type Answer = (door: Door, visit: Visit) => ReturnType<Work>;
 
 /** The form of a slug in the table of municipalities. Any other text is not looked up. */
 const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/;

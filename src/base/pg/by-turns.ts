@@ -1,6 +1,6 @@
 /**
- * Sends the statements of one turn of the event loop in one piece (D-391). Those of a transaction also share one `Sync`, so that the server
- * answers them in one piece: a connection would otherwise be woken by each answer. `pg` expects an end after each answer, and gets it here.
+ * The statements of one turn of the event loop leave in one piece (D-391). A server sends its answers at each `Sync`, the end of a request.
+ * Statements of a transaction share one, so that all their answers come in one piece. `pg` needs an end after each, and gets it here.
  */
 import type { Socket } from 'node:net';
 import type { Client, PoolClient } from './pg.ts';

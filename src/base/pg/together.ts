@@ -154,12 +154,12 @@ function isOwn(error: unknown): boolean {
   return (error as { code?: unknown }).code !== ABORTED;
 }
 
-/** Spacing of the worker's transactions: an outcome may wait for it, and an issuance does not. */
+/** Least time between two transactions of the worker, in milliseconds. No caller of the API waits for them. */
 const SPACING_MS = 20;
 
 const ofPools = new WeakMap<Db, Together>();
 
-/** The transactions that all writes of the worker share. */
+/** The transactions in which the worker settles outcomes, and gives changes and audit entries their places. */
 export function sharedOf(pool: Db): Together {
   return ofPools.getOrInsertComputed(pool, () => shareTransactions(pool, SPACING_MS));
 }

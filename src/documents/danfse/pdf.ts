@@ -139,7 +139,7 @@ function fillPath({ x, y, w, h }: Area, cor: Cor): string {
   return `${cor} rg ${writeLength(x)} ${writeHeight(y + h)} ${writeLength(w)} ${writeLength(h)} re f`;
 }
 
-/** Fills the true cells of a square grid, those side by side as one area. A unit is a cell there, counted from the bottom. */
+/** Fills the dark cells of a QR code. Neighbours in a row are one rectangle; the drawing is scaled so that a cell is one unit. */
 export function fillCells({ ink }: Folha, { x, y, w, h }: Area, rows: readonly (readonly boolean[])[], cor: Cor): void {
   const cell = ((w * POINTS_PER_CM) / rows.length).toFixed(5);
   const paths = [`q ${cor} rg ${cell} 0 0 ${cell} ${writeLength(x)} ${writeHeight(y + h)} cm`];

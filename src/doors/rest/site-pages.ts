@@ -5,7 +5,7 @@ import { answerCacheable } from '../../base/http/caching.ts';
 import type { HttpAnswer, HttpRequest } from '../../base/http/message.ts';
 import { answerReady } from '../../base/http/ready.ts';
 import { refuseTrouble, refuseUnknownCodigo } from '../../base/http/refusals.ts';
-import { type Door, queryOf, siteOf, type Visit, type Work } from '../../base/http/visit.ts';
+import { type Answer, type Door, queryOf, siteOf, type Visit, type Work } from '../../base/http/visit.ts';
 import { openapiText } from '../../published/openapi/openapi.ts';
 import {
   ARQUIVOS_PATH,
@@ -18,6 +18,7 @@ import {
   ERROS_PATH,
   MIGRAR_PATH,
   OPENAPI_PATH,
+  type PagePath,
   REFERENCE_PATH,
   SCRIPT_PATH,
 } from '../../published/paths.ts';
@@ -49,7 +50,6 @@ import { tabelaEmVigor } from '../../subjects/notas/queries.ts';
 import { packCliente } from './pacote-cliente.ts';
 import { ROUTES } from './routes.ts';
 import { DOOR_FACTS } from './site-facts.ts';
-import type { PagePath, SiteAnswer } from './site-paths.ts';
 
 /** A page changes only with the version of the service. */
 const PAGES_FRESH_S = 300;
@@ -69,7 +69,7 @@ const SCRIPT_TYPE: Readonly<Record<string, string>> = { 'Content-Type': 'text/ja
 /** The documentation, with the facts of this door. */
 const DOCS = openSite(DOOR_FACTS);
 
-export const PAGES: Readonly<Record<PagePath, SiteAnswer>> = {
+export const PAGES: Readonly<Record<PagePath, Answer>> = {
   '/': (door, visit) => answerOwn(door, visit, (site) => homePage(site, ROUTES), PAGE_HEADERS, 'no-store'),
   [ERROS_PATH]: (_door, { request }) => {
     const asked = queryOf(request).get('q') ?? '';

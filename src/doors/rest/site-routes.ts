@@ -4,19 +4,18 @@ import { API_HEADERS, attend, JSON_TYPE, refuse } from '../../base/http/attend.t
 import type { HttpAnswer, HttpRequest } from '../../base/http/message.ts';
 import { refuseForStore, refuseUnavailable } from '../../base/http/refusals.ts';
 import type { HttpRoute } from '../../base/http/router.ts';
-import type { Door, Visit } from '../../base/http/visit.ts';
+import type { Answer, Door, Visit } from '../../base/http/visit.ts';
 import { STORE_WAIT_S } from '../../base/world/store-trouble.ts';
-import { ARQUIVOS_PATH, ERROS_JSON_PATH, OPENAPI_PATH } from '../../published/paths.ts';
+import { ARQUIVOS_PATH, ERROS_JSON_PATH, OPENAPI_PATH, PAGE_PATHS, type PagePath } from '../../published/paths.ts';
 import { addHeaders, CORS_HEADERS, PREFLIGHT } from './path-headers.ts';
-import { PAGE_PATHS, type PagePath, type SiteAnswer } from './site-paths.ts';
 
 /** The documentation and the description take memory that a service whose pages nobody reads does not spend (D-868). */
 const pageAnswer =
-  (path: PagePath): SiteAnswer =>
+  (path: PagePath): Answer =>
   async (door, visit) =>
     (await import('./site-pages.ts')).PAGES[path](door, visit);
 
-const SITE: Readonly<Record<string, SiteAnswer>> = {
+const SITE: Readonly<Record<string, Answer>> = {
   '/health/live': () => HEALTHY,
   '/health/ready': answerReadiness,
   ...Object.fromEntries(PAGE_PATHS.map((path) => [path, pageAnswer(path)])),

@@ -148,7 +148,8 @@ function isApart(lane: string): boolean {
   return lane.includes('/');
 }
 
-function alone(on: On): On {
+/** The same group with a transaction of its own. */
+function setApart(on: On): On {
   return { ...on, together: undefined };
 }
 
@@ -164,7 +165,7 @@ async function issueEach(on: On, jobs: readonly Issuance[], options: Transaction
     if (jobs.length === 1 || !/^2[23]/.test((error as { code?: string }).code ?? '')) throw error;
   }
   const all = jobs.map((job) => [job]);
-  return issueParts(jobs, all, (part) => issueGroup(alone(on), part, options));
+  return issueParts(jobs, all, (part) => issueGroup(setApart(on), part, options));
 }
 
 async function issueUnlocked(on: On, jobs: readonly Issuance[], error: unknown): Promise<Results> {
@@ -174,7 +175,8 @@ async function issueUnlocked(on: On, jobs: readonly Issuance[], error: unknown):
   const free = jobs.filter(({ prestador }) => !held.has(prestador));
   // The lock is on something else, or was released meanwhile.
   const parts = held.size === 0 ? [...ofEach.values()] : free.length === 0 ? [] : [free];
-  const issue = (part: readonly Issuance[]): Promise<Results> => issueGroup(alone(on), part, { lockMs: SHORT_LOCK_MS });
+  const issue = (part: readonly Issuance[]): Promise<Results> =>
+    issueGroup(setApart(on), part, { lockMs: SHORT_LOCK_MS });
   return issueParts(jobs, parts, issue, error);
 }
 
