@@ -1,9 +1,9 @@
 /** Acts by hand, in the console or by a command: by whom, when, to what and why. Notes and events have trails of their own. */
 import { randomUUID } from 'node:crypto';
+import { insertRows } from '../pg/mergeable.ts';
 import { type Db, dropNul, runTransaction } from '../pg/open.ts';
 import type { PoolClient } from '../pg/pg.ts';
 import { planOnce } from '../pg/planned.ts';
-import { insertRows } from '../pg/sql.ts';
 import { insertRegistradas } from './auditoria-entradas.ts';
 
 /** The place where an act was done: the console or a command. */

@@ -3,10 +3,9 @@
  * written, in the process that locks the tenant's row. A new chain begins with the rows that existed before it.
  */
 import { randomBytes } from 'node:crypto';
+import { asArrays, planMergeable } from '../pg/mergeable.ts';
 import { type Db, type Pipelined, runTransaction } from '../pg/open.ts';
 import type { PoolClient } from '../pg/pg.ts';
-import { planOnce } from '../pg/planned.ts';
-import { unnestRows } from '../pg/sql.ts';
 import { sharedOf } from '../pg/together.ts';
 import {
   autenticadorOfFim,
@@ -26,18 +25,31 @@ const SAL_BYTES = 32;
 
 const BEGIN = `insert into auditoria_ate (tenant) select tenant from municipios where tenant = $1 on conflict (tenant) do nothing`;
 /** A row that another process holds is skipped: that process gives the places. */
-const TAKE = planOnce(
+const TAKE = planMergeable<never>(
   'take_auditoria_ate',
-  'select lugar::float8 as lugar, elo, autenticador, abrindo, aberta_em from auditoria_ate where tenant = $1 for update skip locked',
+  asArrays([]),
+  ({ rows, tenant }) => `select a.tenant, a.lugar::float8 as lugar, a.elo, a.autenticador, a.abrindo, a.aberta_em
+  from ${rows} join auditoria_ate a on a.tenant = ${tenant} for update of a skip locked`,
 );
-const SEM_LUGAR = planOnce(
+const SEM_LUGAR = planMergeable<never>(
   'auditoria_sem_lugar',
-  `select id, ${momentoOf('em')} as momento, coalesce(sobre, '') as sobre, itens, resumos from auditoria
-  where tenant = $1 and lugar is null order by em, id limit ${PLACED_MAX}`,
+  asArrays([]),
+  ({ rows, tenant }) => `select a.* from ${rows} cross join lateral (
+    select a.tenant, a.id, ${momentoOf('a.em')} as momento, coalesce(a.sobre, '') as sobre, a.itens, a.resumos from auditoria a
+    where a.tenant = ${tenant} and a.lugar is null order by a.em, a.id limit ${PLACED_MAX}) a`,
 );
-const ADVANCE = planOnce(
+
+type Fim = { readonly lugar: number; readonly elo: Buffer | null; readonly autenticador: Buffer | null };
+
+const ADVANCE = planMergeable<Fim>(
   'advance_auditoria_ate',
-  'update auditoria_ate set lugar = $2, elo = $3, autenticador = $4 where tenant = $1',
+  asArrays([
+    ['lugar bigint', ({ lugar }) => lugar],
+    ['elo bytea', ({ elo }) => elo],
+    ['autenticador bytea', ({ autenticador }) => autenticador],
+  ]),
+  ({ rows, tenant }) => `update auditoria_ate a set lugar = x.lugar, elo = x.elo, autenticador = x.autenticador
+  from ${rows} where a.tenant = ${tenant}`,
 );
 
 type Placed = {
@@ -49,21 +61,19 @@ type Placed = {
   readonly autenticador: Buffer | null;
 };
 
-const PLACED = unnestRows<Placed>(
-  [
+const PLACE = planMergeable<Placed>(
+  'place_auditoria',
+  asArrays([
     ['id uuid', ({ id }) => id],
     ['lugar bigint', ({ lugar }) => lugar],
     ['sal bytea', ({ sal }) => sal],
     ['raiz bytea', ({ raiz }) => raiz],
     ['elo bytea', ({ elo }) => elo],
     ['autenticador bytea', ({ autenticador }) => autenticador],
-  ],
-  2,
-);
-const PLACE = planOnce(
-  'place_auditoria',
-  `update auditoria a set lugar = x.lugar, sal = x.sal, raiz = x.raiz, elo = x.elo, autenticador_lugar = x.autenticador
-  from ${PLACED.relation} where x.lugar + 0 = x.lugar and a.tenant = $1 and a.id = x.id`,
+  ]),
+  ({ rows, tenant }) => `update auditoria a
+  set lugar = x.lugar, sal = x.sal, raiz = x.raiz, elo = x.elo, autenticador_lugar = x.autenticador
+  from ${rows} where x.lugar + 0 = x.lugar and a.tenant = ${tenant} and a.id = x.id`,
 );
 
 type Ate = {
@@ -76,7 +86,7 @@ type Ate = {
 
 /** Locks the end of the chain of a tenant; undefined: another process holds it. The first entries create the row. */
 async function takeAte(client: PoolClient, tenant: string): Promise<Ate | undefined> {
-  const take = async (): Promise<Ate | undefined> => (await client.query<Ate>(TAKE([tenant]))).rows[0];
+  const take = async (): Promise<Ate | undefined> => (await client.query<Ate>(TAKE(tenant, []))).rows[0];
   const taken = await take();
   if (taken !== undefined) return taken;
   return (await client.query(BEGIN, [tenant])).rowCount === 0 ? undefined : take();
@@ -100,7 +110,7 @@ export async function placeEntradas(pool: Db, tenant: string): Promise<number> {
 async function placeSome(client: PoolClient, tenant: string): Promise<Pipelined<number>> {
   const ate = await takeAte(client, tenant);
   if (ate === undefined) return { result: 0, writes: [] };
-  const { rows } = await client.query<SemLugar>(SEM_LUGAR([tenant]));
+  const { rows } = await client.query<SemLugar>(SEM_LUGAR(tenant, []));
   let { lugar } = ate;
   let elo = ate.elo ?? ZERO;
   // A foreign end does not stop the chain. The first place after it records that end permanently.
@@ -116,11 +126,12 @@ async function placeSome(client: PoolClient, tenant: string): Promise<Pipelined<
     base = undefined;
   }
   if (placed.length === 0) return { result: 0, writes: [] };
-  const writes = [
-    client.query(PLACE([tenant, ...PLACED.valuesOf(placed)])),
-    client.query(ADVANCE([tenant, lugar, elo, autenticadorOfFim(tenant, { lugar, elo })])),
-  ];
+  const writes = [client.query(PLACE(tenant, placed)), client.query(ADVANCE(tenant, [fimOf(tenant, { lugar, elo })]))];
   return { result: placed.length, writes };
+}
+
+function fimOf(tenant: string, end: Pick<Fim, 'lugar' | 'elo'>): Fim {
+  return { ...end, autenticador: autenticadorOfFim(tenant, end) };
 }
 
 const KEEP_TRAZIDA = 'update auditoria set autenticador_lugar = $3 where tenant = $1 and lugar = $2';
@@ -135,7 +146,7 @@ export async function adoptCorrente(client: PoolClient, tenant: string): Promise
   if (ate === undefined || ate.lugar === 0) return;
   const { lugar, elo } = ate;
   await client.query(KEEP_TRAZIDA, [tenant, lugar, autenticadorOfTrazida(tenant, { lugar, elo })]);
-  await client.query(ADVANCE([tenant, lugar, elo, autenticadorOfFim(tenant, { lugar, elo })]));
+  await client.query(ADVANCE(tenant, [fimOf(tenant, { lugar, elo })]));
 }
 
 /** Rows told in one transaction as a chain begins. A change to one of them waits for its end, some milliseconds. */

@@ -4,18 +4,33 @@
  * trip.
  */
 import { randomUUID } from 'node:crypto';
+import { asArrays, planMergeable } from '../pg/mergeable.ts';
 import type { PoolClient, QueryConfig } from '../pg/pg.ts';
-import { planOnce } from '../pg/planned.ts';
 import { autenticadorInSql, autenticadorOf, feitioOf } from './auditoria-chave.ts';
 import { type Folha, joinFolhas } from './auditoria-hash.ts';
 import { AUDITADAS, apagada, rowInSql, type Vista } from './auditoria-tabelas.ts';
 
 type Client = Pick<PoolClient, 'query'>;
 
-const INSERT = planOnce(
+type Entrada = {
+  readonly id: string;
+  readonly sobre: string | null;
+  readonly itens: string;
+  readonly resumos: Buffer;
+  readonly autenticador: Buffer | null;
+};
+
+const INSERT = planMergeable<Entrada>(
   'insert_auditoria',
-  `insert into auditoria (tenant, id, sobre, itens, resumos, autenticador)
-    select m.tenant, $2::uuid, $3::text, $4::text, $5::bytea, $6::bytea from municipios m where m.tenant = $1`,
+  asArrays([
+    ['id uuid', ({ id }) => id],
+    ['sobre text', ({ sobre }) => sobre],
+    ['itens text', ({ itens }) => itens],
+    ['resumos bytea', ({ resumos }) => resumos],
+    ['autenticador bytea', ({ autenticador }) => autenticador],
+  ]),
+  ({ rows, tenant }) => `insert into auditoria (tenant, id, sobre, itens, resumos, autenticador)
+    select m.tenant, x.id, x.sobre, x.itens, x.resumos, x.autenticador from municipios m cross join ${rows} where m.tenant = ${tenant}`,
 );
 
 /** Writes an entry about rows that are in memory. */
@@ -29,7 +44,7 @@ export async function insertEntrada(
   const { itens, resumos } = joinFolhas(folhas);
   const id = randomUUID();
   const autenticador = autenticadorOf(tenant, { id, sobre: sobre ?? '', itens, resumos });
-  await client.query(INSERT([tenant, id, sobre, itens, resumos, autenticador]));
+  await client.query(INSERT(tenant, [{ id, sobre, itens, resumos, autenticador }]));
 }
 
 /**

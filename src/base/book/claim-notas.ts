@@ -179,7 +179,7 @@ export function notaClaims(pool: Db) {
     settle: createSettle<NotaSettlement, Pick<NotaRow, 'id_dps' | 'chave_acesso'>>(pool, 'nota', {
       columns: [['lugar bigint', ({ lugar }) => lugar ?? null]],
       set: [
-        "data_autorizacao = case when x.gatilho = 'autorizacao' then $3 else t.data_autorizacao end",
+        "data_autorizacao = case when x.gatilho = 'autorizacao' then x.agora else t.data_autorizacao end",
         'nsu_antes = greatest(t.nsu_antes, x.lugar)',
       ],
       returning: ['t.id_dps', 't.chave_acesso'],

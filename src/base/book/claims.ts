@@ -2,10 +2,11 @@
 import type { Move } from '../../fiscal/machine.ts';
 import type { TipoMudanca } from '../../fiscal/mudanca.ts';
 import { count, nameMunicipio } from '../measures/counters.ts';
+import { asArrays, insertRows, planMergeableMonthly } from '../pg/mergeable.ts';
 import { type Db, dropNul, ONE_BY_ONE, runPipeline, writeUnlocked } from '../pg/open.ts';
 import type { PoolClient } from '../pg/pg.ts';
-import { type Planned, planMonthly } from '../pg/planned.ts';
-import { type ArrayColumn, insertRows, unnestRows } from '../pg/sql.ts';
+import { planMonthly } from '../pg/planned.ts';
+import type { ArrayColumn } from '../pg/sql.ts';
 import { sharedOf } from '../pg/together.ts';
 import type { Traced } from '../traces/traces.ts';
 import { readTrailArquivada } from './arquivo.ts';
@@ -197,28 +198,28 @@ function trailedOf<One extends Settlement>(
  */
 export function createSettle<One extends Settlement, Moved = unknown>(pool: Db, item: Item, of: Settling<One, Moved>) {
   const { columns, set, returning = [], before, beside, after } = of;
-  const rows = unnestRows<One>(
-    [
-      ['id bigint', ({ id }) => id],
-      ['de text', ({ move }) => move.from],
-      ['gatilho text', ({ move }) => move.on],
-      ['para text', ({ move }) => move.to],
-      ['due timestamptz', ({ dueAt }) => (dueAt === undefined ? null : new Date(dueAt).toISOString())],
-      ['mensagem text', ({ mensagem_retorno }) => dropNul(mensagem_retorno)],
-      ['nsu bigint', ({ recebida }) => recebida?.nsu ?? null],
-      ['assinatura bytea', ({ recebida }) => recebida?.assinatura?.valor ?? null],
-      ['certificado bytea', ({ recebida }) => recebida?.assinatura && printOf(recebida.assinatura.certificado)],
-      ...columns,
-    ],
-    5,
-  );
-  const held = `${ONE_BY_ONE} and f.tenant = $1 and ${isOfTipo(item)} and f.id = x.id and f.claims = any ($2::uuid[])`;
+  const rows = asArrays<One & { readonly em: number }>([
+    ['id bigint', ({ id }) => id],
+    ['de text', ({ move }) => move.from],
+    ['gatilho text', ({ move }) => move.on],
+    ['para text', ({ move }) => move.to],
+    ['due timestamptz', ({ dueAt }) => (dueAt === undefined ? null : new Date(dueAt).toISOString())],
+    ['mensagem text', ({ mensagem_retorno }) => dropNul(mensagem_retorno)],
+    ['nsu bigint', ({ recebida }) => recebida?.nsu ?? null],
+    ['assinatura bytea', ({ recebida }) => recebida?.assinatura?.valor ?? null],
+    ['certificado bytea', ({ recebida }) => recebida?.assinatura && printOf(recebida.assinatura.certificado)],
+    ['agora timestamptz', ({ em }) => new Date(em).toISOString()],
+    ...columns,
+  ]);
   // A process that no longer holds the row of the queue writes nothing. One statement for both kinds would be misplanned: the planner would
   // expect two rows, and read the whole month instead of its keys.
-  const statementOf = (name: string, leave: string): Planned =>
-    planMonthly(
+  const statementOf = (name: string, leave: (rows: string) => string) =>
+    planMergeableMonthly(
       `settle_${item}s_${name}`,
-      `with left_queue as (${leave} ${held} returning x.*, f.traceparent)
+      rows,
+      ({ rows, tenant, mes, other }) => `with left_queue as (
+        ${leave(rows)} ${ONE_BY_ONE} and f.tenant = ${tenant} and ${isOfTipo(item)} and f.id = x.id and f.claims = any (${other}::uuid[])
+        returning x.*, f.traceparent)
       update ${item}s t set ${[
         'estado = x.para',
         'mensagem_retorno = x.mensagem',
@@ -228,12 +229,13 @@ export function createSettle<One extends Settlement, Moved = unknown>(pool: Db, 
         'movimentos = t.movimentos + 1',
         ...set,
       ].join(', ')}
-      from left_queue x ${ONE_BY_ONE} and t.tenant = $1 and t.mes = $4 and t.id = x.id and t.estado = x.de and $3::timestamptz is not null
-      returning ${['t.id', 't.mes', 't.movimentos', 'x.de', 'x.gatilho', 'x.para', 'x.mensagem', 'x.traceparent', returningEstado(item, 't'), ...returning].join(', ')}`,
-      4,
+      from left_queue x ${ONE_BY_ONE} and t.tenant = ${tenant} and t.mes = ${mes} and t.id = x.id and t.estado = x.de
+      returning ${['t.tenant', 't.id', 't.mes', 't.movimentos', 'x.de', 'x.gatilho', 'x.para', 'x.mensagem', 'x.traceparent', returningEstado(item, 't'), ...returning].join(', ')}`,
+      // A token is of one tenant, so that those of several may stand together.
+      (tokens) => [tokens.flat(2)],
     );
-  const atRest = statementOf('at_rest', `delete from fila f using ${rows.relation}`);
-  const waiting = statementOf('waiting', `update fila f set due_at = x.due, claims = null from ${rows.relation}`);
+  const atRest = statementOf('at_rest', (from) => `delete from fila f using ${from}`);
+  const waiting = statementOf('waiting', (from) => `update fila f set due_at = x.due, claims = null from ${from}`);
   type Row = MovedRow<Moved>;
   const settle = async (
     client: PoolClient,
@@ -243,8 +245,8 @@ export function createSettle<One extends Settlement, Moved = unknown>(pool: Db, 
     const moved = [...groupByMes(settlements)].flatMap(([mes, ofMes]) =>
       [atRest, waiting].map(async (statement) => {
         const some = ofMes.filter(({ dueAt }) => (dueAt === undefined) === (statement === atRest));
-        const values = [tenant, tokens, new Date(now), mes, ...rows.valuesOf(some)];
-        return some.length === 0 ? [] : (await client.query<Row>(statement(values))).rows;
+        const dated = some.map((one) => ({ ...one, em: now }));
+        return some.length === 0 ? [] : (await client.query<Row>(statement(tenant, mes, dated, tokens))).rows;
       }),
     );
     return (await Promise.all(moved)).flat();

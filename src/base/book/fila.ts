@@ -3,10 +3,10 @@
  * token of the claim, whose holder alone writes the outcome (D-407).
  */
 
+import { insertRows } from '../pg/mergeable.ts';
 import { ONE_BY_ONE } from '../pg/open.ts';
 import type { PoolClient } from '../pg/pg.ts';
 import { type Planned, planOnce } from '../pg/planned.ts';
-import { insertRows } from '../pg/sql.ts';
 import type { Traced } from '../traces/traces.ts';
 
 export const TIPOS = ['nota', 'evento', 'lote'] as const;

@@ -2,10 +2,11 @@
 import { EVENTO_ANTES_DO_ENVIO, EVENTO_MOVES, type EventoMove, type EventoTrigger } from '../../fiscal/evento.ts';
 import { movesTo } from '../../fiscal/machine.ts';
 import type { NotaEstado } from '../../fiscal/nota.ts';
+import { asArrays, insertRows, planMergeable } from '../pg/mergeable.ts';
 import { ONE_BY_ONE } from '../pg/open.ts';
 import type { PoolClient } from '../pg/pg.ts';
 import { planMonthly, planOnce } from '../pg/planned.ts';
-import { insertRows, quoteWords } from '../pg/sql.ts';
+import { quoteWords } from '../pg/sql.ts';
 import type { Traced } from '../traces/traces.ts';
 import { insertTrail, returningEstado, type Standing } from './claims.ts';
 import { dequeue, enqueue, groupByMes, isOfTipo, type Ref } from './fila.ts';
@@ -82,9 +83,12 @@ export function insertRecusadas(
 /** The literal states in both statements are those of the partial index. */
 const BEFORE_SENDING = `e.estado = any ($STATES::text[]) and e.estado in (${quoteWords(EVENTO_ANTES_DO_ENVIO)})`;
 
-const HAS_WAITING = planOnce(
+const HAS_WAITING = planMergeable<never>(
   'has_waiting',
-  `select 1 from eventos e where e.tenant = $1 and ${BEFORE_SENDING.replace('$STATES', '$2')} limit 1`,
+  asArrays([]),
+  ({ rows, tenant, other }) => `select e.tenant from ${rows} cross join lateral (
+    select e.tenant from eventos e where e.tenant = ${tenant} and ${BEFORE_SENDING.replace('$STATES', other)} limit 1) e`,
+  (calls) => [[...new Set(calls.flatMap(([states]) => states as readonly string[]))]],
 );
 
 /** Reason for waiving an event whose nota was refused or withdrawn; the message of the nota follows. */
@@ -139,7 +143,7 @@ export async function moveWaitingEventos(
   });
   if (decisions.length === 0) return;
   const from = decisions.flatMap((decision) => decision.from);
-  const waiting = await client.query(HAS_WAITING([tenant, from]));
+  const waiting = await client.query(HAS_WAITING(tenant, [], from));
   if (waiting.rowCount === 0) return;
   const moving = decisions.map(async ({ estado, mes, notas, from, on, to, due }) => {
     const isDue = due === 'now';

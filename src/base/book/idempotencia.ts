@@ -7,10 +7,11 @@
 import { ANSWERS_KEPT_HOURS } from '../../fiscal/ambiente.ts';
 import type { Aviso, Fault } from '../../fiscal/fault.ts';
 import { batchLookups } from '../pg/batch-lookups.ts';
+import { insertRows } from '../pg/mergeable.ts';
 import { type Db, ONE_BY_ONE, writeAlone } from '../pg/open.ts';
 import type { PoolClient, QueryConfig, QueryResult } from '../pg/pg.ts';
 import { planMonthly, planOnce } from '../pg/planned.ts';
-import { type ArrayColumn, insertRows, listColumns } from '../pg/sql.ts';
+import { type ArrayColumn, listColumns } from '../pg/sql.ts';
 import { NFSE, type NfseColumns, withNfse } from './documentos.ts';
 import { groupByMes, type Ref } from './fila.ts';
 
@@ -174,15 +175,16 @@ const NAMES = ENTRIES.map(([column]) => column.split(' ')[0]!);
 
 /**
  * The statement waits for a key that another transaction is taking. A key that is taken already is missing in the result. Nothing fails,
- * and a group of issuances continues without it.
+ * and a group of issuances continues without it. Citus allows no calculation with time in the condition, so one tenant sends its limit.
  */
 const TAKE = insertRows<KeyEntry>(
   'take_keys',
   'idempotencia as i',
   ENTRIES,
-  `order by x.impressao on conflict (tenant, impressao) do update set (${NAMES.join(', ')}) = (${listColumns('excluded', NAMES)})
-    where i.criado_em <= $3
-  returning encode(i.impressao, 'hex') as hex`,
+  ({ isOfSeveral, other }) => `order by m.tenant, x.impressao
+  on conflict (tenant, impressao) do update set (${NAMES.join(', ')}) = (${listColumns('excluded', NAMES)})
+    where i.criado_em <= ${isOfSeveral ? `excluded.criado_em - interval '${ANSWERS_KEPT_HOURS} hours'` : other}
+  returning i.tenant, encode(i.impressao, 'hex') as hex`,
 );
 
 /** A transaction, or an object that runs each statement in its own one. */

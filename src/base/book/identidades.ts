@@ -3,9 +3,10 @@
  * free again when it is refused (D-20).
  */
 
+import { insertRows } from '../pg/mergeable.ts';
 import type { PoolClient } from '../pg/pg.ts';
 import { planOnce } from '../pg/planned.ts';
-import { type ArrayColumn, insertRows } from '../pg/sql.ts';
+import type { ArrayColumn } from '../pg/sql.ts';
 import type { Ref } from './fila.ts';
 import type { NumberedNota } from './nota-columns.ts';
 
@@ -26,7 +27,12 @@ const COLUMNS: readonly ArrayColumn<Identidade>[] = [
   ['mes int', ({ mes }) => mes],
 ];
 
-const TAKE = insertRows('take_dps', 'identidades', COLUMNS, 'on conflict (tenant, id_dps) do nothing returning nota');
+const TAKE = insertRows(
+  'take_dps',
+  'identidades',
+  COLUMNS,
+  'on conflict (tenant, id_dps) do nothing returning tenant, nota',
+);
 const INSERT = insertRows('insert_identidades', 'identidades', COLUMNS);
 
 /** `own`: ids of notes whose identifiers were free and are now taken. `holders`: the notes that hold the other identifiers. */

@@ -1,8 +1,8 @@
 /** Imports of registers, and undoing the last one. Every changed row is kept as it was before and after the import. */
 
+import { insertRows } from '../pg/mergeable.ts';
 import { type Db, dropNul, runTransaction } from '../pg/open.ts';
 import type { PoolClient } from '../pg/pg.ts';
-import { insertRows } from '../pg/sql.ts';
 import { mayTakeLong } from '../pg/watch.ts';
 import { insertAtos, type NovoAto } from './atos.ts';
 import { folhasApagadas, insertEntrada, insertRegistradas, takeAway } from './auditoria-entradas.ts';
@@ -80,7 +80,8 @@ const INSERT = insertRows<Importacao>(
   ],
   '',
   {
-    ordem: '1 + coalesce((select max(i.ordem) from importacoes i where i.tenant = $1 and i.registro = x.registro), 0)',
+    ordem: ({ tenant }) =>
+      `1 + coalesce((select max(i.ordem) from importacoes i where i.tenant = ${tenant} and i.registro = x.registro), 0)`,
   },
 );
 

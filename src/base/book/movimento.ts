@@ -3,8 +3,8 @@
  * municipality is sent every few seconds, independent of the volume. Counts that a crash loses are missing only in the plots.
  */
 import { HOUR_MS, MINUTE_MS } from '../../fiscal/moment.ts';
+import { insertRows } from '../pg/mergeable.ts';
 import type { Db } from '../pg/open.ts';
-import { insertRows } from '../pg/sql.ts';
 
 /** Period of one row of `emissoes`. */
 const EMISSOES_MS = 5 * MINUTE_MS;

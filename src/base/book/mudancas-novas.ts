@@ -1,8 +1,8 @@
 /** Changes of notas and eventos for their subscribers. They are written in the transaction that made them, in one row. */
 import { randomUUID } from 'node:crypto';
 import { type ItemMudado, LETRAS, MUDANCAS, type TipoDescrito, type TipoMudanca } from '../../fiscal/mudanca.ts';
+import { insertRows } from '../pg/mergeable.ts';
 import type { PoolClient } from '../pg/pg.ts';
-import { insertRows } from '../pg/sql.ts';
 import type { Traced } from '../traces/traces.ts';
 import type { Ref } from './fila.ts';
 

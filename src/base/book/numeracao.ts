@@ -6,6 +6,7 @@
  * numbers, so that no run is read twice.
  */
 import { dpsIdInSerie, NDPS_WIDTH } from '../../fiscal/chave.ts';
+import { asArrays, planMergeable } from '../pg/mergeable.ts';
 import type { Db } from '../pg/open.ts';
 import type { PoolClient } from '../pg/pg.ts';
 import { planOnce } from '../pg/planned.ts';
@@ -17,13 +18,17 @@ const WINDOW_GROWTH = 8n;
 /** Numbers that a query without issuance looks at. */
 const LOOK_AHEAD = 1024n;
 
-const ADVANCE = planOnce(
+const ADVANCE = planMergeable<readonly [prestador: string, quantos: bigint]>(
   'advance_numbers',
-  `insert into numeracao as n (tenant, prestador, ultimo)
-    select m.tenant, x.prestador, x.quantos from municipios m cross join unnest($2::text[], $3::bigint[]) as x (prestador, quantos)
-    where m.tenant = $1 and not m.fechado order by x.prestador
+  asArrays([
+    ['prestador text', ([prestador]) => prestador],
+    ['quantos bigint', ([, quantos]) => quantos],
+  ]),
+  ({ rows, tenant }) => `insert into numeracao as n (tenant, prestador, ultimo)
+    select m.tenant, x.prestador, x.quantos from municipios m cross join ${rows}
+    where m.tenant = ${tenant} and not m.fechado order by m.tenant, x.prestador
     on conflict (tenant, prestador) do update set ultimo = n.ultimo + excluded.ultimo
-    returning prestador, ultimo`,
+    returning n.tenant, prestador, ultimo`,
 );
 
 /**
@@ -35,8 +40,7 @@ export async function advanceNumbers(
   tenant: string,
   counts: ReadonlyMap<string, bigint>,
 ): Promise<ReadonlyMap<string, bigint>> {
-  const values = [tenant, [...counts.keys()], [...counts.values()]];
-  const { rows } = await client.query<{ prestador: string; ultimo: string }>(ADVANCE(values));
+  const { rows } = await client.query<{ prestador: string; ultimo: string }>(ADVANCE(tenant, [...counts]));
   if (rows.length !== counts.size) throw new MunicipioClosed(tenant);
   return new Map(rows.map(({ prestador, ultimo }) => [prestador, BigInt(ultimo)]));
 }

@@ -2,6 +2,7 @@
  * Changes of notas on their way into the sums of the months. The transaction that gives changes their places writes them, once each
  * (D-820). The worker adds them up later, so that an issuance pays nothing.
  */
+import { insertRows } from '../pg/mergeable.ts';
 import type { PoolClient } from '../pg/pg.ts';
 import type { Mudou } from './mudancas-novas.ts';
 
@@ -41,7 +42,13 @@ export function readNotas(text: string): readonly NotaMovida[] {
   });
 }
 
-const INSERT = 'insert into receita_novas (tenant, bloco, em, notas) values ($1, $2, $3, $4)';
+type Nova = { readonly bloco: number; readonly em: number; readonly notas: string };
+
+const INSERT = insertRows<Nova>('insert_receita_novas', 'receita_novas', [
+  ['bloco bigint', ({ bloco }) => bloco],
+  ['em timestamptz', ({ em }) => new Date(em).toISOString()],
+  ['notas text', ({ notas }) => notas],
+]);
 const ASK_MES = 'update receita_meses set pedida = pedida + 1 where tenant = $1 and mes = $2';
 const ASK_ALL = `insert into receita_meses as r (tenant, mes, pedida)
   select m.tenant, x.mes, 1 from municipios m cross join unnest($2::int[]) as x (mes)
@@ -69,7 +76,7 @@ export async function tellReceita(
   const movidas = readMovidas(mudadas);
   if (movidas.length === 0) return;
   const lines = movidas.map(({ id, mes, efeito }) => `${id} ${mes} ${efeito}`);
-  await client.query(INSERT, [tenant, bloco, new Date(now), lines.join('\n')]);
+  await client.query(INSERT(tenant, [{ bloco, em: now, notas: lines.join('\n') }]));
 }
 
 /** Has a month of a tenant counted from its notas again. */

@@ -1,7 +1,7 @@
 /** Receptions of a tenant's notas and eventos in the national environment: their certificates, and the highest number. */
 import { hash } from 'node:crypto';
+import { asArrays, planMergeable } from '../pg/mergeable.ts';
 import type { PoolClient } from '../pg/pg.ts';
-import { planOnce } from '../pg/planned.ts';
 
 /** Reception of one document: its reception number, and the signature under which it was sent. */
 export type Recebida = {
@@ -17,11 +17,17 @@ export function printOf(certificado: Buffer): Buffer {
   return PRINTS.getOrInsertComputed(certificado, () => hash('sha256', certificado, 'buffer'));
 }
 
-const INSERT_CERTIFICADOS = planOnce(
+type Certificado = { readonly impressao: Buffer; readonly der: Buffer };
+
+const INSERT_CERTIFICADOS = planMergeable<Certificado>(
   'insert_certificados',
-  `insert into certificados (tenant, impressao, der)
-  select m.tenant, x.impressao, x.der from municipios m cross join unnest($2::bytea[], $3::bytea[]) as x (impressao, der)
-  where m.tenant = $1 on conflict (tenant, impressao) do nothing`,
+  asArrays([
+    ['impressao bytea', ({ impressao }) => impressao],
+    ['der bytea', ({ der }) => der],
+  ]),
+  ({ rows, tenant }) => `insert into certificados (tenant, impressao, der)
+  select m.tenant, x.impressao, x.der from municipios m cross join ${rows}
+  where m.tenant = ${tenant} order by m.tenant, x.impressao on conflict (tenant, impressao) do nothing`,
 );
 
 /** Inserts certificates before the rows that name them, in the same transaction. */
@@ -42,17 +48,16 @@ export function insertCertificados(
 export function keepCertificados(
   client: PoolClient,
   tenant: string,
-  some: readonly { readonly impressao: Buffer; readonly der: Buffer }[],
+  some: readonly Certificado[],
 ): readonly Promise<unknown>[] {
-  if (some.length === 0) return [];
-  const certificados = some.toSorted((one, other) => one.impressao.compare(other.impressao));
-  const values = [certificados.map(({ impressao }) => impressao), certificados.map(({ der }) => der)];
-  return [client.query(INSERT_CERTIFICADOS([tenant, ...values]))];
+  return some.length === 0 ? [] : [client.query(INSERT_CERTIFICADOS(tenant, some))];
 }
 
-const ADVANCE_RECEPCAO = planOnce(
+const ADVANCE_RECEPCAO = planMergeable<bigint>(
   'advance_recepcao',
-  `insert into recepcoes_adn as r (tenant, nsu) values ($1, $2)
+  asArrays([['nsu bigint', (nsu) => nsu]]),
+  ({ rows, tenant }) => `insert into recepcoes_adn as r (tenant, nsu)
+  select m.tenant, x.nsu from municipios m cross join ${rows} where m.tenant = ${tenant} order by m.tenant
   on conflict (tenant) do update set nsu = greatest(r.nsu, excluded.nsu)`,
 );
 
@@ -65,5 +70,5 @@ export function advanceRecepcao(
   const numbers = received.map((recebida) => BigInt(recebida?.nsu ?? 0));
   const last = numbers.reduce((most, nsu) => (nsu > most ? nsu : most), 0n);
   if (last === 0n) return [];
-  return [client.query(ADVANCE_RECEPCAO([tenant, String(last)]))];
+  return [client.query(ADVANCE_RECEPCAO(tenant, [last]))];
 }

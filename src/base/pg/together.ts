@@ -1,10 +1,12 @@
 /**
- * Transactions of several municipalities as one: begin and commit cost the same for one note and for a hundred. Each work still names one
- * tenant in its statements, and one that fails is repeated alone. Each runs alone on Citus, whose tenants live on several nodes.
+ * Transactions of several municipalities as one: a commit or a statement costs about the same for one note and for a hundred. Each work
+ * names its own tenant; equal statements of several works are sent as one (`merge.ts`). One that fails is repeated alone. Each runs alone
+ * on Citus, whose tenants live on several nodes.
  */
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { ABORTED } from './by-turns.ts';
 import { isDistributed } from './distributed.ts';
+import { keepApart, type Merged, mergeQueries } from './merge.ts';
 import { type Db, type Pipelined, runPipeline, SHORT_LOCK_MS, type TransactionOptions } from './open.ts';
 import type { PoolClient } from './pg.ts';
 import { type Unavailability, UncertainCommit, unavailabilityOf } from './unavailable.ts';
@@ -92,21 +94,24 @@ function atMost(ms: number, ending: Promise<void>): Promise<void> {
   });
 }
 
-/** Runs works together. One that fails by itself runs again alone, without delaying the others, which run together again. */
-async function runMembers(pool: Db, members: readonly Member[]): Promise<void> {
+/**
+ * Runs works together. After the failure of a merged statement each work sends its own statements, so that the failed one is known. That
+ * one runs again alone, without delaying the others, which run together again.
+ */
+async function runMembers(pool: Db, members: readonly Member[], isMerged = true): Promise<void> {
   const [only] = members;
   if (only === undefined) return;
   if (members.length === 1) return runAlone(pool, only);
   const failed = new Set<Member>();
+  const work = (client: PoolClient) => workTogether((isMerged ? mergeQueries : keepApart)(client), members, failed);
   try {
-    const results = await runPipeline(pool, (client) => workTogether(client, members, failed), {
-      lockMs: SHORT_LOCK_MS,
-    });
+    const results = await runPipeline(pool, work, { lockMs: SHORT_LOCK_MS });
     members.forEach(({ resolve }, place) => {
       resolve(results[place]);
     });
   } catch (error) {
     if (failed.size === 0 || error instanceof UncertainCommit) for (const { reject } of members) reject(error);
+    else if (isMerged) await runMembers(pool, members, false);
     else {
       for (const member of failed) void runAlone(pool, member);
       const others = members.filter((member) => !failed.has(member));
@@ -121,7 +126,7 @@ async function runAlone(pool: Db, { work, options, resolve, reject }: Member): P
 
 /** All works are awaited: a statement that one sends after the rollback of the others would stand. */
 async function workTogether(
-  client: PoolClient,
+  { createClient, send }: Merged,
   members: readonly Member[],
   failed: Set<Member>,
 ): Promise<Pipelined<readonly unknown[]>> {
@@ -131,7 +136,7 @@ async function workTogether(
         if (isOwn(error)) failed.add(member);
       };
       try {
-        const { result, writes } = await member.work(client);
+        const { result, writes } = await member.work(createClient());
         // A write may fail while others still work.
         for (const write of writes) write.catch(noteFailure);
         return { result, writes };
@@ -141,6 +146,7 @@ async function workTogether(
       }
     }),
   );
+  send();
   const failure = ended.find((one) => one.status === 'rejected');
   if (failure !== undefined) throw failure.reason;
   const all = ended.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));

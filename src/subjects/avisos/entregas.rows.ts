@@ -3,9 +3,10 @@
  * time takes an address and stores the results of its attempts. Changes of a note are sent in their order.
  */
 
+import { insertRows } from '../../base/pg/mergeable.ts';
 import { type Db, runTransaction } from '../../base/pg/open.ts';
 import type { PoolClient } from '../../base/pg/pg.ts';
-import { insertRows, unnestRows } from '../../base/pg/sql.ts';
+import { unnestRows } from '../../base/pg/sql.ts';
 import type { Traced } from '../../base/traces/traces.ts';
 import { MES_FECHADO } from '../../fiscal/mudanca.ts';
 import { ALL_NOW, type EntregaRow, RAIZ, type Tentativa, tellWebhook, type WebhookRow } from './webhooks.rows.ts';

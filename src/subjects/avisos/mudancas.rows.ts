@@ -16,10 +16,10 @@ import {
   readNovas,
 } from '../../base/book/mudancas-novas.ts';
 import { type ToldBefore, tellReceita } from '../../base/book/receita-novas.ts';
+import { asArrays, insertRows, planMergeable, planMergeableMonthly } from '../../base/pg/mergeable.ts';
 import { type Db, ONE_BY_ONE, type Pipelined, runTransaction } from '../../base/pg/open.ts';
 import type { PoolClient } from '../../base/pg/pg.ts';
 import { type Planned, planMonthly, planOnce } from '../../base/pg/planned.ts';
-import { insertRows } from '../../base/pg/sql.ts';
 import { sharedOf } from '../../base/pg/together.ts';
 import type { EventoEstado } from '../../fiscal/evento.ts';
 import { PARTES_DA_NOTA, type ParteDaNota } from '../../fiscal/mudanca.ts';
@@ -107,15 +107,25 @@ const [ROWS_FIRST, ROWS_MAX] = [8, 512];
 const BEGIN = `insert into mudancas_ate (tenant, bloco) select tenant, 0 from municipios where tenant = $1 and not fechado
   on conflict (tenant) do nothing`;
 /** A row that another process holds is skipped. `conta`: there are active webhook addresses. */
-const TAKE = planOnce(
+const TAKE = planMergeable<never>(
   'take_mudancas_ate',
-  `select bloco, receita_bloco, exists (select 1 from webhooks w where w.tenant = $1 and w.ativo) as conta from mudancas_ate where tenant = $1
-  and exists (select 1 from municipios m where m.tenant = $1 and not m.fechado) for update skip locked`,
+  asArrays([]),
+  ({ rows, tenant }) => `select a.tenant, a.bloco, a.receita_bloco,
+    coalesce((select true from webhooks w where w.tenant = ${tenant} and w.ativo limit 1), false) as conta
+  from ${rows} join mudancas_ate a on a.tenant = ${tenant}
+  where exists (select 1 from municipios m where m.tenant = ${tenant} and not m.fechado) for update of a skip locked`,
 );
-const TAKE_NOVAS = 'delete from mudancas_novas where tenant = $1 returning id, mudancas, traceparents';
-const ADVANCE = planOnce(
+const TAKE_NOVAS = planMergeable<never>(
+  'take_mudancas_novas',
+  asArrays([]),
+  ({ rows, tenant }) => `delete from mudancas_novas n using ${rows} where n.tenant = ${tenant}
+  returning n.tenant, n.id, n.mudancas, n.traceparents`,
+);
+const ADVANCE = planMergeable<number>(
   'advance_mudancas_ate',
-  'update mudancas_ate set bloco = $2, receita_bloco = $2 where tenant = $1',
+  asArrays([['bloco bigint', (bloco) => bloco]]),
+  ({ rows, tenant }) => `update mudancas_ate a set bloco = x.bloco, receita_bloco = x.bloco
+  from ${rows} where a.tenant = ${tenant}`,
 );
 
 const NOTAS = planMonthly(
@@ -125,10 +135,11 @@ const NOTAS = planMonthly(
   from unnest($3::bigint[]) as x (id) join notas n on n.tenant = $1 and n.mes = $2 and n.id = x.id ${ONE_BY_ONE}`,
 );
 
-const PARTES = planMonthly(
+const PARTES = planMergeableMonthly<string>(
   'partes_das_mudancas',
-  `select n.id, n.prestador_cpf_cnpj, n.tomador_cpf_cnpj, n.intermediario_cpf_cnpj
-  from unnest($3::bigint[]) as x (id) join notas n on n.tenant = $1 and n.mes = $2 and n.id = x.id ${ONE_BY_ONE}`,
+  asArrays([['id bigint', (id) => id]]),
+  ({ rows, tenant, mes }) => `select n.tenant, n.id, n.prestador_cpf_cnpj, n.tomador_cpf_cnpj, n.intermediario_cpf_cnpj
+  from ${rows} join notas n on n.tenant = ${tenant} and n.mes = ${mes} and n.id = x.id ${ONE_BY_ONE}`,
 );
 
 const EVENTOS = planOnce(
@@ -279,7 +290,7 @@ async function appendNovas(
 ): Promise<Pipelined<Postas>> {
   const taken = await takeTenant(client, tenant);
   if (taken === undefined) return { result: { postas: 0, deixadas: 0 }, writes: [] };
-  const { mudadas: found, left } = readNovas((await client.query<Nova>(TAKE_NOVAS, [tenant])).rows, coding);
+  const { mudadas: found, left } = readNovas((await client.query<Nova>(TAKE_NOVAS(tenant, []))).rows, coding);
   if (left.length > 0) await client.query(INSERT_NOVAS(tenant, left));
   const mudadas = inOrder(found);
   if (mudadas.length === 0) return { result: { postas: 0, deixadas: left.length }, writes: [] };
@@ -313,7 +324,7 @@ async function appendNovas(
   }
   // It has more than one statement, and must not go on after the commit.
   await tellReceita(client, tenant, { before: taken, bloco, mudadas, now });
-  writes.push(client.query(ADVANCE([tenant, bloco])));
+  writes.push(client.query(ADVANCE(tenant, [bloco])));
   return { result: { postas: mudadas.length, deixadas: left.length }, writes };
 }
 
@@ -321,7 +332,7 @@ type Held = ToldBefore & { readonly conta: boolean };
 
 /** Holds the row of a tenant; undefined: another process does. The first changes of a tenant create the row. */
 async function takeTenant(client: PoolClient, tenant: string): Promise<Held | undefined> {
-  const take = async (): Promise<Held | undefined> => (await client.query<Held>(TAKE([tenant]))).rows[0];
+  const take = async (): Promise<Held | undefined> => (await client.query<Held>(TAKE(tenant, []))).rows[0];
   const taken = await take();
   if (taken !== undefined) return taken;
   return (await client.query(BEGIN, [tenant])).rowCount === 0 ? undefined : take();
@@ -336,7 +347,7 @@ async function readPartes(
 ): Promise<(mudou: Mudou) => PartesDaMudanca | undefined> {
   const partes = new Map<string, PartesDaMudanca>();
   for (const [mes, ofMes] of groupByMes(mudadas.flatMap((mudou) => notaOf(eventos, mudou) ?? []))) {
-    const { rows } = await client.query<PartesDaMudanca>(PARTES([tenant, mes, idsOf(ofMes)]));
+    const { rows } = await client.query<PartesDaMudanca>(PARTES(tenant, mes, idsOf(ofMes)));
     for (const row of rows) partes.set(row.id, row);
   }
   return (mudou) => partes.get(notaOf(eventos, mudou)?.id ?? '');

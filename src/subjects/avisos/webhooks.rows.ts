@@ -1,9 +1,9 @@
 /** Webhook addresses as their owner sees and changes them. */
 
 import { folhasApagadas, insertEntrada, insertRegistradas, takeAway } from '../../base/book/auditoria-entradas.ts';
+import { insertRows } from '../../base/pg/mergeable.ts';
 import { type Db, runTransaction } from '../../base/pg/open.ts';
 import type { PoolClient } from '../../base/pg/pg.ts';
-import { insertRows } from '../../base/pg/sql.ts';
 import { inTurn } from '../../base/pg/turn.ts';
 import { raizOf } from '../../fiscal/chave.ts';
 import type { TipoDeAviso } from '../../fiscal/mudanca.ts';

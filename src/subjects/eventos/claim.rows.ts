@@ -275,9 +275,9 @@ export function eventoClaims(pool: Db) {
       ],
       set: [
         'aberto = x.due is not null',
-        'desde = case when x.para = x.de then t.desde else $3 end',
-        `processado_em = case when x.gatilho in (${FINAL_WORDS}) then $3 else t.processado_em end`,
-        `aguardando_desde = case x.gatilho when 'nota_desconhecida' then coalesce(t.aguardando_desde, $3)
+        'desde = case when x.para = x.de then t.desde else x.agora end',
+        `processado_em = case when x.gatilho in (${FINAL_WORDS}) then x.agora else t.processado_em end`,
+        `aguardando_desde = case x.gatilho when 'nota_desconhecida' then coalesce(t.aguardando_desde, x.agora)
           when 'adiamento' then t.aguardando_desde end`,
         'codigo_retorno = x.codigo',
         'erros_adn = x.erros::jsonb',

@@ -6,10 +6,9 @@ import { insertTrail, type Trailed } from '../../base/book/claims.ts';
 import { enqueue } from '../../base/book/fila.ts';
 import { NOTA_COLUMNS, type NumberedNota, textsOf } from '../../base/book/nota-columns.ts';
 import { isKeyOfSameParty } from '../../base/book/substituicao.ts';
+import { asArrays, type Encoding, type Form, insertRows, planMergeable } from '../../base/pg/mergeable.ts';
 import { dropNul } from '../../base/pg/open.ts';
 import type { PoolClient } from '../../base/pg/pg.ts';
-import { planOnce } from '../../base/pg/planned.ts';
-import { insertRows } from '../../base/pg/sql.ts';
 import { NotWritten } from '../../base/pg/unavailable.ts';
 import type { NotaEstado } from '../../fiscal/nota.ts';
 
@@ -18,8 +17,10 @@ function isHeld({ nota }: Pick<NumberedNota, 'nota'>): boolean {
   return nota.retencao !== undefined;
 }
 
-/** The highest known reception number. */
-const KNOWN_NSU = 'coalesce((select r.nsu from recepcoes_adn r where r.tenant = $1), 0)';
+/** SQL: the highest reception number that is known of a tenant. */
+function knownNsu({ tenant }: Form): string {
+  return `coalesce((select r.nsu from recepcoes_adn r where r.tenant = ${tenant}), 0)`;
+}
 
 /**
  * Inserts many notas of a tenant, and returns the highest known reception number for each announced one. A held nota has a message from the
@@ -39,8 +40,8 @@ const INSERT_NOTAS = insertRows<NumberedNota>(
     ['mensagem_retorno text', ({ nota }) => dropNul(nota.retencao)],
     ...NOTA_COLUMNS,
   ],
-  'returning n.nsu_antes as nsu',
-  { nsu_antes: `case when x.movimentos = 2 then ${KNOWN_NSU} end` },
+  'returning n.tenant, n.nsu_antes as nsu',
+  { nsu_antes: (form) => `case when x.movimentos = 2 then ${knownNsu(form)} end` },
 );
 
 const INSERT_SUBSTITUICOES = insertRows<NumberedNota>('insert_substituicoes', 'substituicoes', [
@@ -148,45 +149,61 @@ export function insertNotas(
   };
 }
 
+/** A note; the start of its two documents in the block of its group, from 1 as SQL counts, and their lengths. */
+type Packed = NumberedNota & { readonly inicio: number; readonly recebido: number; readonly nfse: number };
+
+const PACKED = asArrays<Packed>([
+  ['inicio int', ({ inicio }) => inicio],
+  ['assinatura text', ({ nota }) => nota.recebido_assinatura],
+  ['confianca int', ({ nota }) => nota.confianca],
+  ['mes int', ({ mes }) => mes],
+  ['id bigint', ({ id }) => String(id)],
+  ['recebido int', ({ recebido }) => recebido],
+  ['nfse int', ({ nfse }) => nfse],
+]);
+
+/** The blocks of several tenants become one. The starts move by the blocks before. */
+const joinPacked: Encoding<Packed>['join'] = (calls) => {
+  let before = 0;
+  const moved = calls.map((call) => {
+    const [starts, ...values] = call.values as [number[], ...unknown[]];
+    const own = starts.map((start) => before + start);
+    before += (call.others[0] as Buffer).length;
+    return { ...call, values: [own, ...values] };
+  });
+  return PACKED.join(moved);
+};
+
 /**
  * The documents travel as one block of bytes with their lengths: no escaping, no copy into a text array. The block comes last, since `pg`
  * copies all parameters before a large one.
  */
-const INSERT_DOCUMENTOS = planOnce(
+const INSERT_DOCUMENTOS = planMergeable<Packed>(
   'insert_documentos',
-  `insert into documentos (tenant, mes, nota, recebido, nfse, recebido_assinatura, confianca)
-  select m.tenant, x.mes, x.id, substring($9::bytea from x.inicio for x.recebido),
-    substring($9::bytea from x.inicio + x.recebido for x.nfse), x.assinatura, x.confianca
-  from municipios m cross join unnest($2::text[], $3::int[], $4::int[], $5::bigint[], $6::int[], $7::int[], $8::int[])
-    as x (assinatura, confianca, mes, id, inicio, recebido, nfse)
-  where m.tenant = $1`,
+  { ...PACKED, join: joinPacked },
+  ({
+    rows,
+    tenant,
+    other,
+  }) => `insert into documentos (tenant, mes, nota, recebido, nfse, recebido_assinatura, confianca)
+  select m.tenant, x.mes, x.id, substring(${other}::bytea from x.inicio for x.recebido),
+    substring(${other}::bytea from x.inicio + x.recebido for x.nfse), x.assinatura, x.confianca
+  from municipios m cross join ${rows} where m.tenant = ${tenant}`,
+  (blocks) => [Buffer.concat(blocks.flat() as Buffer[])],
 );
 
 function insertDocumentos(client: PoolClient, tenant: string, notas: readonly NumberedNota[]): Promise<unknown> {
-  const signatures = notas.map(({ nota }) => nota.recebido_assinatura);
-  const meses = notas.map(({ mes }) => mes);
-  const judged = notas.map(({ nota }) => nota.confianca);
-  return client.query(INSERT_DOCUMENTOS([tenant, signatures, judged, meses, ...packDocuments(notas)]));
-}
-
-/**
- * The ids of a group, the start of each one's documents (from 1, as SQL counts), and their lengths. The last value is the block of all
- * documents.
- */
-function packDocuments(made: readonly NumberedNota[]): [string[], number[], number[], number[], Buffer] {
-  const sizes = made.map(({ nota }) => nota.recebido.length + Buffer.byteLength(nota.nfse));
+  const sizes = notas.map(({ nota }) => nota.recebido.length + Buffer.byteLength(nota.nfse));
   const whole = Buffer.allocUnsafe(sizes.reduce((sum, size) => sum + size, 0));
-  const starts: number[] = [];
-  const received: number[] = [];
-  const notes: number[] = [];
   let at = 0;
-  for (const { nota } of made) {
-    const { length } = nota.recebido;
+  const packed = notas.map((row) => {
+    const { nota } = row;
+    const recebido = nota.recebido.length;
     whole.set(nota.recebido, at);
-    starts.push(at + 1);
-    received.push(length);
-    notes.push(whole.write(nota.nfse, at + length));
-    at += length + notes.at(-1)!;
-  }
-  return [made.map(({ id }) => String(id)), starts, received, notes, whole];
+    const nfse = whole.write(nota.nfse, at + recebido);
+    const inicio = at + 1;
+    at += recebido + nfse;
+    return { ...row, inicio, recebido, nfse };
+  });
+  return client.query(INSERT_DOCUMENTOS(tenant, packed, whole));
 }

@@ -1,8 +1,8 @@
 /** Words of the parties' names, for the search by name. A background job learns them from stored notes. */
 import { createHash } from 'node:crypto';
+import { insertRows } from '../../base/pg/mergeable.ts';
 import { type Db, runTransaction } from '../../base/pg/open.ts';
 import type { PoolClient } from '../../base/pg/pg.ts';
-import { insertRows } from '../../base/pg/sql.ts';
 import type { Ambiente } from '../../fiscal/ambiente.ts';
 import { wordsOf } from '../../fiscal/words.ts';
 

@@ -2,9 +2,10 @@
  * Exports of the notes of a CNPJ or CPF to a file. The row is the job, and each part is committed with the cursor of the next one. Any
  * process may make a missing part.
  */
+
+import { insertRows } from '../../base/pg/mergeable.ts';
 import { type Db, runTransaction } from '../../base/pg/open.ts';
 import type { PoolClient } from '../../base/pg/pg.ts';
-import { insertRows } from '../../base/pg/sql.ts';
 
 export const FORMATOS_EXPORTACAO = ['xml', 'pdf', 'csv'] as const;
 export type FormatoExportacao = (typeof FORMATOS_EXPORTACAO)[number];

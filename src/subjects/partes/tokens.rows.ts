@@ -1,9 +1,9 @@
 /** Tokens for requests without a certificate. */
 import { folhasApagadas, insertEntrada, insertRegistradas, takeAway } from '../../base/book/auditoria-entradas.ts';
+import { insertRows } from '../../base/pg/mergeable.ts';
 import { type Db, runTransaction } from '../../base/pg/open.ts';
 import type { PoolClient } from '../../base/pg/pg.ts';
 import { planOnce } from '../../base/pg/planned.ts';
-import { insertRows } from '../../base/pg/sql.ts';
 import { inTurn } from '../../base/pg/turn.ts';
 
 /** Moments in milliseconds. `pedido`: identifier of the signed request behind the token. */

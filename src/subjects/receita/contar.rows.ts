@@ -4,9 +4,9 @@
  */
 import { readNovas } from '../../base/book/mudancas-novas.ts';
 import { askAll, type NotaMovida, readMovidas, readNotas } from '../../base/book/receita-novas.ts';
+import { insertRows } from '../../base/pg/mergeable.ts';
 import { type Db, runTransaction } from '../../base/pg/open.ts';
 import type { PoolClient } from '../../base/pg/pg.ts';
-import { insertRows } from '../../base/pg/sql.ts';
 import type { Ambiente } from '../../fiscal/ambiente.ts';
 import { SEM_CLASSE } from '../../fiscal/classe-issqn.ts';
 import { add, formatDecimal, sub, ZERO } from '../../fiscal/decimal.ts';
