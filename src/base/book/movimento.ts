@@ -3,14 +3,15 @@
  * municipality is sent every few seconds, independent of the volume. Counts that a crash loses are missing only in the plots.
  */
 import { HOUR_MS, MINUTE_MS } from '../../fiscal/moment.ts';
+import { isDistributed } from '../pg/distributed.ts';
 import { insertRows } from '../pg/mergeable.ts';
 import type { Db } from '../pg/open.ts';
+import { sharedOf } from '../pg/together.ts';
 
 /** Period of one row of `emissoes`. */
 const EMISSOES_MS = 5 * MINUTE_MS;
-/** Counts wait at least this long. The wait grows with the number of municipalities, so that the statements stay few a second. */
+/** Counts wait this long. Those of several municipalities are written together. */
 const FLUSH_MS = 5_000;
-const FLUSH_EACH_MS = 20;
 /** Retention time of the rows. */
 const KEPT_MS = 31 * 24 * HOUR_MS;
 
@@ -59,7 +60,7 @@ export function movimentoStore(pool: Db) {
   let writing: Promise<void> = Promise.resolve();
 
   const of = (tenant: string): Contado => {
-    timer ??= setTimeout(() => void flush(), Math.max(FLUSH_MS, waiting.size * FLUSH_EACH_MS)).unref();
+    timer ??= setTimeout(() => void flush(), FLUSH_MS).unref();
     return waiting.getOrInsertComputed(tenant, () => ({ emissoes: new Map(), recusas: new Map() }));
   };
   const addNotas = (tenant: string, notas: number, inicio: number): void => {
@@ -76,23 +77,21 @@ export function movimentoStore(pool: Db) {
   const write = async (tenant: string, { emissoes, recusas }: Contado): Promise<void> => {
     const notas = [...emissoes].map(([inicio, count]): Emissao => ({ inicio, notas: count }));
     const refused = [...recusas.values()];
+    const newest = Math.max(...emissoes.keys(), ...refused.map(({ hora }) => hora));
+    const forgets = newest - (forgottenAt.get(tenant) ?? Number.NEGATIVE_INFINITY) >= HOUR_MS;
     try {
-      if (notas.length > 0) await pool.query(ADD_EMISSOES(tenant, notas));
-      notas.length = 0;
-      if (refused.length > 0) await pool.query(ADD_RECUSAS(tenant, refused));
-      refused.length = 0;
-      await forget(tenant, Math.max(...emissoes.keys(), ...[...recusas.values()].map(({ hora }) => hora)));
+      await sharedOf(pool).run(tenant, async (client) => {
+        const writes = [];
+        if (notas.length > 0) writes.push(client.query(ADD_EMISSOES(tenant, notas)));
+        if (refused.length > 0) writes.push(client.query(ADD_RECUSAS(tenant, refused)));
+        if (forgets) writes.push(...FORGET.map((one) => client.query(one, [tenant, new Date(newest - KEPT_MS)])));
+        return { result: undefined, writes };
+      });
+      if (forgets) forgottenAt.set(tenant, newest);
     } catch {
       for (const { inicio, notas: count } of notas) addNotas(tenant, count, inicio);
       for (const { hora, codigo, quantas } of refused) addRecusa(tenant, hora, codigo, quantas);
     }
-  };
-
-  /** Deletes old rows, once an hour at most. `now`: the newest counted moment. */
-  const forget = async (tenant: string, now: number): Promise<void> => {
-    if (now - (forgottenAt.get(tenant) ?? Number.NEGATIVE_INFINITY) < HOUR_MS) return;
-    forgottenAt.set(tenant, now);
-    for (const one of FORGET) await pool.query(one, [tenant, new Date(now - KEPT_MS)]);
   };
 
   const flush = (): Promise<void> => {
@@ -101,7 +100,9 @@ export function movimentoStore(pool: Db) {
     const counted = waiting;
     waiting = new Map();
     writing = writing.then(async () => {
-      for (const [tenant, contado] of counted) await write(tenant, contado);
+      // Those that share no transaction take one connection, and not all of them.
+      if (isDistributed(pool)) for (const [tenant, contado] of counted) await write(tenant, contado);
+      else await Promise.all([...counted].map(([tenant, contado]) => write(tenant, contado)));
     });
     return writing;
   };
