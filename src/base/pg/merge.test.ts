@@ -1,4 +1,4 @@
-/** Statements of several tenants as one: what they write and return is that of the statements of each tenant. */
+/** Statements of several tenants as one write and return the same as those of each tenant. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { freshPool } from '../../../test/support/database.ts';

@@ -1,6 +1,6 @@
 /**
  * The statements of several works in one transaction, as few as possible. Those that the works ask in one turn of the event loop leave at
- * its end: equal ones of different tenants as one, and those of each work in its own order.
+ * its end: equal ones of different tenants as one, and those of each work in its own order (D-873).
  */
 import { joinCalls, type Mergeable } from './mergeable.ts';
 import type { PoolClient, QueryConfig, QueryResult, QueryResultRow } from './pg.ts';

@@ -1,6 +1,6 @@
 /**
- * Statements that are written once, for the rows of one tenant ($1) and for rows of several that carry their tenants. A statement costs the
- * server about the same for one row and for many. Transactions of several municipalities use the second form (`merge.ts`).
+ * Statements that are declared once, for the rows of one tenant ($1) and for rows that carry their tenants. A statement costs the server
+ * about the same for one row and for many. Transactions of several municipalities use the second form (`merge.ts`).
  */
 import type { QueryConfig } from './pg.ts';
 import { type Planned, planMonthly, planOnce } from './planned.ts';
@@ -105,7 +105,7 @@ function foreseeFew(tenant: string): string {
   return `where (${tenant}) || '' = (${tenant})`;
 }
 
-/** Rows as one array a column. Without columns there is one row a call. */
+/** Rows as one array a column. A call without columns has one row. */
 export function asArrays<Row>(columns: readonly ArrayColumn<Row>[]): Encoding<Row> {
   const { relation, valuesOf } = unnestRows(columns, 2);
   const several = unnestRows<Row>([['tenant text', () => undefined], ...columns], 1);

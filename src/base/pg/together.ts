@@ -95,8 +95,8 @@ function atMost(ms: number, ending: Promise<void>): Promise<void> {
 }
 
 /**
- * Runs works together. After the failure of a merged statement each work sends its own statements, so that the failed one is known. That
- * one runs again alone, without delaying the others, which run together again.
+ * Runs works together. If a merged statement fails, each work sends its own statements, so that the failed one is known. That one runs
+ * again alone, without delaying the others, which run together again.
  */
 async function runMembers(pool: Db, members: readonly Member[], isMerged = true): Promise<void> {
   const [only] = members;

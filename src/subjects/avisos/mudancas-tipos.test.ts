@@ -5,8 +5,9 @@ import { cnpjCheckDigits } from '../../../test/support/cnpj.ts';
 import { balcao } from '../../../test/support/eventos.ts';
 import { startTestService } from '../../../test/support/service.ts';
 import { CODING, createCoding, type Mudou, readNovas } from '../../base/book/mudancas-novas.ts';
+import { orderMudancas } from '../../base/book/order-mudancas.ts';
 import { MUDANCAS, type TipoDescrito } from '../../fiscal/mudanca.ts';
-import { inOrder, mudancaStore } from './mudancas.rows.ts';
+import { mudancaStore } from './mudancas.rows.ts';
 import { mudancaPublica } from './mudancas.ts';
 import { createWebhook, DO_MUNICIPIO } from './webhooks.ts';
 
@@ -67,7 +68,7 @@ test('a change that is no move comes after the move of its number, and others by
     mudou('nota.cancelada', { movimento: 4, em: 15, para: 'cancelada' }),
   ];
   for (const mixed of [right, right.toReversed(), [right[1]!, right[0]!, right[3]!, right[2]!]]) {
-    assert.deepEqual(inOrder(mixed), right);
+    assert.deepEqual(orderMudancas(mixed), right);
   }
 });
 

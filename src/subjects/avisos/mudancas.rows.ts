@@ -6,15 +6,8 @@
  */
 
 import { groupByMes, type Ref } from '../../base/book/fila.ts';
-import {
-  CODING,
-  type Coding,
-  compareNumbers,
-  INSERT_NOVAS,
-  type Mudou,
-  type Nova,
-  readNovas,
-} from '../../base/book/mudancas-novas.ts';
+import { CODING, type Coding, INSERT_NOVAS, type Mudou, type Nova, readNovas } from '../../base/book/mudancas-novas.ts';
+import { orderMudancas } from '../../base/book/order-mudancas.ts';
 import { type ToldBefore, tellReceita } from '../../base/book/receita-novas.ts';
 import { asArrays, insertRows, planMergeable, planMergeableMonthly } from '../../base/pg/mergeable.ts';
 import { type Db, ONE_BY_ONE, type Pipelined, runTransaction } from '../../base/pg/open.ts';
@@ -292,7 +285,7 @@ async function appendNovas(
   if (taken === undefined) return { result: { postas: 0, deixadas: 0 }, writes: [] };
   const { mudadas: found, left } = readNovas((await client.query<Nova>(TAKE_NOVAS(tenant, []))).rows, coding);
   if (left.length > 0) await client.query(INSERT_NOVAS(tenant, left));
-  const mudadas = inOrder(found);
+  const mudadas = orderMudancas(found);
   if (mudadas.length === 0) return { result: { postas: 0, deixadas: left.length }, writes: [] };
   const eventos = await readEventos(client, tenant, mudadas);
   const partes = await readPartes(client, tenant, mudadas, eventos);
@@ -431,47 +424,6 @@ async function readEach<Row extends Placed, Value>(
 
 function idsOf(of: readonly { readonly id: string }[]): readonly string[] {
   return [...new Set(of.map(({ id }) => id))];
-}
-
-/**
- * Orders changes by the moments that their writers' clocks gave. The changes of one nota or evento keep their sequence, even against the
- * clocks. No earlier move of a found change can follow: it was committed before the next one could be made.
- */
-export function inOrder(all: readonly Mudou[]): readonly Mudou[] {
-  if (isInOrder(all)) return all;
-  const byItem = Map.groupBy(all, ({ item, id }) => `${item}${id}`);
-  const moved = [...byItem.values()].flatMap((own) => {
-    let [latest, rank] = [Number.NEGATIVE_INFINITY, 0];
-    return own.toSorted(compareNumbers).map((mudou) => {
-      rank = mudou.em > latest ? rankOf(mudou) : Math.max(rank, rankOf(mudou));
-      latest = Math.max(latest, mudou.em);
-      return { mudou, latest, rank };
-    });
-  });
-  return moved.toSorted((one, other) => one.latest - other.latest || one.rank - other.rank).map(({ mudou }) => mudou);
-}
-
-/** Order within one moment: a decided nota releases its eventos, and a registered evento ends its nota. */
-function rankOf({ item, para }: Mudou): number {
-  if (item === 'evento') return 1;
-  return para === CANCELADA ? 2 : 0;
-}
-
-/** The order is nearly always right already. */
-function isInOrder(all: readonly Mudou[]): boolean {
-  const moved = new Map<string, Mudou>();
-  let [latest, rank] = [Number.NEGATIVE_INFINITY, 0];
-  for (const mudou of all) {
-    const { item, id, em } = mudou;
-    const key = item === 'nota' ? id : `e${id}`;
-    const own = rankOf(mudou);
-    const isLate = compareNumbers(mudou, moved.get(key) ?? mudou) < 0;
-    if (em < latest || (em === latest && own < rank) || isLate) return false;
-    latest = em;
-    rank = own;
-    moved.set(key, mudou);
-  }
-  return true;
 }
 
 /** Each document once: a provider may be its own taker. */

@@ -13,9 +13,10 @@ import { unlessStoodStill } from '../../../test/support/standstill.ts';
 import { until } from '../../../test/support/until.ts';
 import { insertTrail } from '../../base/book/claims.ts';
 import type { Mudou } from '../../base/book/mudancas-novas.ts';
+import { orderMudancas } from '../../base/book/order-mudancas.ts';
 import { openPool } from '../../base/pg/open.ts';
 import { exampleXml } from '../../fiscal/rules/example.ts';
-import { inOrder, type Lugar, mudancaStore } from './mudancas.rows.ts';
+import { type Lugar, mudancaStore } from './mudancas.rows.ts';
 
 const PRESTADOR = '11222333000181';
 const OUTRO = '88888888000191';
@@ -166,7 +167,7 @@ test('moves of one note keep their order whatever the clocks say, and those of o
     em,
     para: 'x',
   });
-  const sorted = inOrder([at('1', 2, 10), at('2', 1, 20), at('1', 1, 30), at('1', 3, 25)]);
+  const sorted = orderMudancas([at('1', 2, 10), at('2', 1, 20), at('1', 1, 30), at('1', 3, 25)]);
   assert.deepEqual(
     sorted.map(({ id, movimento }) => `${id}.${movimento}`),
     ['2.1', '1.1', '1.2', '1.3'],
@@ -184,11 +185,11 @@ test('of one moment a note lets its event go before it moves, and is cancelled a
     at('nota', '2', 1, 'emitida', 11),
   ];
   for (const mixed of [right, right.toReversed(), [right[2]!, right[0]!, right[3]!, right[1]!]]) {
-    assert.deepEqual(inOrder(mixed), right);
+    assert.deepEqual(orderMudancas(mixed), right);
   }
   // A clock that went back can make two moments equal; the moves of a note keep their order all the same.
   const back = [at('nota', '1', 1, 'cancelada', 20), at('nota', '1', 2, 'emitida', 5)];
-  assert.deepEqual(inOrder(back.toReversed()), back);
+  assert.deepEqual(orderMudancas(back.toReversed()), back);
 });
 
 /** Enough to show a gap between two commits, if the database answers within milliseconds. */
