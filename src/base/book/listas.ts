@@ -4,6 +4,8 @@ import type { Vigencia } from '../../fiscal/moment.ts';
 import { LISTAS, type ListaNome, listTypes, type StoredLine, splitColumns } from '../../fiscal/registers.ts';
 import { batchLookups } from '../pg/batch-lookups.ts';
 import { cacheReads } from '../pg/cache-reads.ts';
+import { readsOf } from '../pg/merge.ts';
+import { asArrays, planMergeable } from '../pg/mergeable.ts';
 import type { Db } from '../pg/open.ts';
 import type { PoolClient } from '../pg/pg.ts';
 import { planOnce } from '../pg/planned.ts';
@@ -87,11 +89,18 @@ export type Mantidas = (tenant: string) => Promise<Readonly<Record<ListaNome, bo
 
 export function listasMantidas(pool: Db): Mantidas {
   const kept = Object.entries(LISTAS).map(
-    ([nome, { table }]) => `exists (select 1 from ${table} where tenant = $1) as ${nome}`,
+    ([nome, { table }]) =>
+      (tenant: string) =>
+        `coalesce((select true from ${table} where tenant = ${tenant} limit 1), false) as ${nome}`,
   );
-  const ask = planOnce('listas_mantidas', `select ${kept.join(', ')}`);
+  const ask = planMergeable<never>(
+    'listas_mantidas',
+    asArrays([]),
+    ({ rows, tenant, isOfSeveral }) =>
+      `select ${[`${tenant} as tenant`, ...kept.map((column) => column(tenant))].join(', ')} ${isOfSeveral ? `from ${rows}` : ''}`,
+  );
   return cacheReads(async (tenant: string) => {
-    const { rows } = await pool.query<Record<ListaNome, boolean>>(ask([tenant]));
+    const { rows } = await readsOf(pool).query<Record<ListaNome, boolean>>(ask(tenant, []));
     return rows[0]!;
   });
 }

@@ -3,6 +3,8 @@ import type { Prestador } from '../../fiscal/facts.ts';
 import { type StoredColumns, splitColumns } from '../../fiscal/registers.ts';
 import { batchLookups } from '../pg/batch-lookups.ts';
 import { cacheReads } from '../pg/cache-reads.ts';
+import { readsOf } from '../pg/merge.ts';
+import { asArrays, planMergeable } from '../pg/mergeable.ts';
 import type { Db } from '../pg/open.ts';
 import type { PoolClient } from '../pg/pg.ts';
 import { planOnce } from '../pg/planned.ts';
@@ -14,18 +16,19 @@ type Row = StoredColumns<'prestadores'> & { simples: readonly (readonly [string,
 
 const { key: KEY, told: TOLD } = splitColumns('prestadores');
 
-const OF_DOCUMENTS = planOnce(
+const OF_DOCUMENTS = planMergeable<string>(
   'prestadores_of',
-  `select ${listColumns('p', [...KEY, ...TOLD])},
+  asArrays([['documento text', (documento) => documento]]),
+  ({ rows, tenant }) => `select p.tenant, ${listColumns('p', [...KEY, ...TOLD])},
     (select json_agg(json_build_array(s.inicio, s.fim) order by s.inicio) from simples_nacional s
-      where s.tenant = $1 and s.documento = p.documento) as simples
-    from unnest($2::text[]) as x (documento) join prestadores p on p.tenant = $1 and p.documento = x.documento
+      where s.tenant = ${tenant} and s.documento = p.documento) as simples
+    from ${rows} join prestadores p on p.tenant = ${tenant} and p.documento = x.documento
     where x.documento || '' = x.documento order by p.documento, p.inscricao_comparavel`,
 );
 
 export function prestadorStore(pool: Db) {
   const load = batchLookups<readonly Prestador[]>(async (tenant, documentos) => {
-    const { rows } = await pool.query<Row>(OF_DOCUMENTS([tenant, documentos]));
+    const { rows } = await readsOf(pool).query<Row>(OF_DOCUMENTS(tenant, documentos));
     const found = Map.groupBy(rows, ({ documento }) => documento);
     return new Map([...found].map(([documento, same]) => [documento, same.map(prestadorOf)]));
   });

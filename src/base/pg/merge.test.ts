@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { freshPool } from '../../../test/support/database.ts';
 import fc from '../../../test/support/seed.ts';
+import { readsOf } from './merge.ts';
 import { asArrays, insertRows, planMergeable } from './mergeable.ts';
 import { type Db, type Pipelined, runPipeline } from './open.ts';
 import type { PoolClient } from './pg.ts';
@@ -185,6 +186,21 @@ describe('statements of several tenants', () => {
       ['fulfilled', 'rejected', 'fulfilled'],
     );
     assert.deepEqual(await readAll(pool), ['a 1 a', 'b 1 held', 'd 1 d']);
+  });
+
+  test('look-ups of one turn are one, and each gets its own rows', async (t) => {
+    const pool = await freshTables();
+    await pool.query(`insert into linhas values ('a', 1, 'x'), ('a', 2, 'y'), ('c-1', 3, 'z')`);
+    const asked = t.mock.method(pool, 'query');
+    const found = await Promise.all(
+      [...TENANTS, 'a'].map((tenant) => readsOf(pool).query<{ linhas: number }>(COUNT(tenant, [], [1, 2, 3]))),
+    );
+    assert.deepEqual(
+      found.map(({ rows }) => rows.map(({ linhas }) => linhas)),
+      [[2], [], [1], [], [], [2]],
+    );
+    // The second of one tenant goes apart.
+    assert.equal(asked.mock.callCount(), 2);
   });
 });
 

@@ -1,8 +1,10 @@
 /**
- * The statements of several works in one transaction, as few as possible. Those that the works ask in one turn of the event loop leave at
+ * The statements of several works in one transaction, as few as possible, and look-ups likewise. Those of one turn of the event loop leave at
  * its end: equal ones of different tenants as one, and those of each work in its own order (D-873).
  */
+import { isDistributed } from './distributed.ts';
 import { joinCalls, type Mergeable } from './mergeable.ts';
+import type { Db } from './open.ts';
 import type { PoolClient, QueryConfig, QueryResult, QueryResultRow } from './pg.ts';
 
 type Asked = Parameters<(query: string | QueryConfig, values?: unknown[]) => void>;
@@ -37,6 +39,27 @@ export function mergeQueries(client: PoolClient): Merged {
     return { query } as PoolClient;
   };
   return { createClient, send };
+}
+
+const readers = new WeakMap<Db, Pick<Db, 'query'>>();
+
+/** Sends the look-ups of one turn, equal ones of different tenants as one. On Citus each goes to its node. */
+export function readsOf(pool: Db): Pick<Db, 'query'> {
+  return readers.getOrInsertComputed(pool, () => {
+    let asked: Waiting[] = [];
+    const send = (): void => {
+      const lines = asked.map((waiting) => [waiting]);
+      asked = [];
+      for (const some of takeTogether(lines)) sendTogether(pool, some);
+    };
+    const query = (...asking: Asked): Promise<QueryResult> => {
+      if (isDistributed(pool)) return queryOn(pool, asking);
+      return new Promise((resolve, reject) => {
+        if (asked.push({ asked: asking, resolve, reject }) === 1) setImmediate(send);
+      });
+    };
+    return { query } as Pick<Db, 'query'>;
+  });
 }
 
 /** Works that each send their own statements on a client. */
@@ -84,11 +107,15 @@ function takeTogether(lines: readonly Waiting[][]): readonly (readonly Waiting[]
   }
 }
 
-function sendTogether(client: PoolClient, some: readonly Waiting[]): void {
+function queryOn(client: Pick<Db, 'query'>, asked: Asked): Promise<QueryResult> {
+  return (client.query as (...asked: Asked) => Promise<QueryResult>).apply(client, asked);
+}
+
+function sendTogether(client: Pick<Db, 'query'>, some: readonly Waiting[]): void {
   const [only] = some;
   if (some.length === 1) {
     const { asked, resolve, reject } = only!;
-    (client.query as (...asked: Asked) => Promise<QueryResult>)(...asked).then(resolve, reject);
+    queryOn(client, asked).then(resolve, reject);
     return;
   }
   const calls = some.map((waiting) => mergeableOf(waiting)!);
