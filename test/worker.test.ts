@@ -32,12 +32,13 @@ import { until, untilTrue } from './support/until.ts';
 
 const PATIENT = { timeout: 300_000 };
 const ACCEPTED: AdnAnswer = { kind: 'accepted', nsu: undefined };
-/** More than the number of concurrent batches of notes. */
-const MANY = 24;
+/** More than the number of concurrent batches of notes, of which each is small. */
+const MANY = 260;
+const SOME = 24;
 
 /** It accepts everything, and answers a lot of notes when the test lets it. */
 class SlowAdn {
-  readonly batchMax = 2;
+  readonly batchMax = 1;
   /** Tenants whose lots wait for their answers, in the order of arrival. */
   readonly waiting: { readonly tenant: string; readonly answer: () => void }[] = [];
   /** Tenants of all lots, in that order. */
@@ -129,6 +130,11 @@ async function issue({ world }: Pick<Stage, 'world'>, tenant: string): Promise<s
   return answer.chave_acesso;
 }
 
+/** A full batch for each of these tenants. */
+async function issueFullBatches(on: Stage, tenants: readonly string[]): Promise<void> {
+  for (let note = 0; note < on.slow.batchMax; note += 1) await Promise.all(tenants.map((tenant) => issue(on, tenant)));
+}
+
 /** The provider requests it without a signature, as in the sandbox. */
 async function cancel(world: World, tenant: string, chave: string): Promise<void> {
   const body = Buffer.from(JSON.stringify(exemploDe(tipoBySlug('cancelamento')!)));
@@ -176,11 +182,11 @@ function begin({ world }: Pick<Stage, 'world'>): ReturnType<typeof startWorker> 
 
 describe('the turns of the worker', () => {
   test('who comes last waits for one batch of another, not for its backlog', PATIENT, async () => {
-    const crowd = Array.from({ length: MANY }, (_, place) => `m${String(place).padStart(2, '0')}`);
+    const crowd = Array.from({ length: MANY }, (_, place) => `m${String(place).padStart(3, '0')}`);
     // The last tenant is the last by its name as well.
     const on = await stage([...crowd, 'zulu']);
     // Each tenant has three batches.
-    for (const tenant of crowd) for (let note = 0; note < 3 * on.slow.batchMax; note += 1) await issue(on, tenant);
+    for (let batch = 0; batch < 3; batch += 1) await issueFullBatches(on, crowd);
     const worker = begin(on);
     let full = 0;
     await until(async () => {
@@ -216,7 +222,7 @@ describe('the turns of the worker', () => {
   });
 
   test('the sandbox, events and lots do not stand behind notes', PATIENT, async () => {
-    const crowd = Array.from({ length: MANY }, (_, place) => `m${String(place).padStart(2, '0')}`);
+    const crowd = Array.from({ length: SOME }, (_, place) => `m${String(place).padStart(3, '0')}`);
     const on = await stage([...crowd, 'zulu']);
     on.slow.isSlow = false;
     const worker = begin(on);
@@ -224,7 +230,7 @@ describe('the turns of the worker', () => {
     worker.wake();
     await untilAuthorised(on, 'zulu', authorised);
     on.slow.isSlow = true;
-    for (const tenant of crowd) for (let note = 0; note < 3 * on.slow.batchMax; note += 1) await issue(on, tenant);
+    for (let batch = 0; batch < 3; batch += 1) await issueFullBatches(on, crowd);
     worker.wake();
     await untilTrue(() => on.slow.waiting.length >= 6, 'notes wait for their answers');
 

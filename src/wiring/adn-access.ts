@@ -17,8 +17,11 @@ import { formatDayInBrazil } from '../fiscal/moment.ts';
 
 /** The minimum interval between two looks at the files of a municipality. */
 const FILES_FRESH_MS = 5_000;
-/** The minimum interval between two equal tidings of a municipality. It grows with their number, so that they stay few a second. */
-const HEARD_FRESH_MS = 5_000;
+/**
+ * The minimum interval between two equal tidings of a municipality: each is a commit, and an answer is recent for minutes. It grows with
+ * their number, so that they stay few a second.
+ */
+const HEARD_FRESH_MS = 60_000;
 const HEARD_EACH_MS = 20;
 
 type KeptAccess = {

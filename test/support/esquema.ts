@@ -3,11 +3,13 @@ import type { Db } from '../../src/base/pg/open.ts';
 
 /**
  * Columns are compared by name, not by position: a column that replaced another stands last. Constraints and indexes have their definition
- * and validity. Those of a month, whose names nobody reads, have their parent instead.
+ * and validity. Those of a month, whose names nobody reads, have their parent instead. A column that came after a month has the server's own
+ * statistics there.
  */
 const THINGS = [
   `select format('%s.%s %s%s default %s generated %s storage %s statistics %s', c.relname, a.attname, format_type(a.atttypid, a.atttypmod),
-      case when a.attnotnull then ' not null' end, pg_get_expr(d.adbin, d.adrelid), a.attgenerated, a.attstorage, a.attstattarget)
+      case when a.attnotnull then ' not null' end, pg_get_expr(d.adbin, d.adrelid), a.attgenerated, a.attstorage,
+      case when not c.relispartition or a.attname = 'tenant' then a.attstattarget end)
     from pg_attribute a join pg_class c on c.oid = a.attrelid left join pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum
     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and a.attnum > 0 and not a.attisdropped`,
   `select format('%s %s %s valid %s', conrelid::regclass, conname, pg_get_constraintdef(oid), convalidated)

@@ -7,6 +7,7 @@ import type { Db } from '../pg/open.ts';
 import type { ClientBase } from '../pg/pg.ts';
 import { deleteOfTenant } from '../pg/tabelas.ts';
 import { AUDITADAS, type Auditada } from './auditoria-tabelas.ts';
+import { ensureMeses, MENSAIS, mesOf } from './meses.ts';
 import { TABELAS, type Tabela } from './tabelas.ts';
 
 /** A table as the catalogue has it. `colunas`: its columns, each with its type. */
@@ -51,6 +52,18 @@ describe('the tables of the database', () => {
     for (const { nome, chave, isMensal } of rows) {
       const one = declaredOf(nome);
       assert.deepEqual(['isDaInstalacao' in one, 'mensal' in one], [!chave.includes('tenant'), isMensal], nome);
+    }
+  });
+
+  test('have statistics in a new month for their keys and what is searched by, and no others', async () => {
+    const mes = mesOf(Date.now());
+    await ensureMeses(pool, [mes]);
+    for (const { tabela, keys, procuradas = [] } of MENSAIS) {
+      const text = `select attname::text as name from pg_attribute
+        where attrelid = $1::regclass and attnum > 0 and attstattarget is distinct from 0`;
+      const { rows: kept } = await pool.query<{ name: string }>(text, [`${tabela}_${mes}`]);
+      const names = kept.map(({ name }) => name).toSorted();
+      assert.deepEqual(names, ['mes', ...Object.keys(keys), ...procuradas].toSorted(), tabela);
     }
   });
 

@@ -40,6 +40,8 @@ export type Mensal = {
   readonly storage?: string;
   /** Columns that are unique, or nearly, among the rows of a tenant. Each has its value in the row `i` of the month `mes`. */
   readonly keys: Readonly<Record<string, string>>;
+  /** Columns by which a search finds its rows: they have full statistics, the keys brief ones, and all others none. */
+  readonly procuradas?: readonly string[];
   /** Further mandatory columns, beside tenant and month. */
   readonly others?: Readonly<Record<string, string>>;
   /** The document columns in the file of an archived month; undefined: the rows stay in the database. */
@@ -319,6 +321,11 @@ export const TABELAS = {
       // A move finds room for the new row version in the same page, so that no index is written.
       storage: 'fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05',
       keys: { id: 'i', chave_acesso: "lpad(i::text, 36, '0') || mes % 10000", numero_protocolo: 'mes::text || i' },
+      procuradas: [
+        ...['prestador_cpf_cnpj', 'tomador_cpf_cnpj', 'intermediario_cpf_cnpj', 'estado', 'data_emissao'],
+        ...['data_competencia', 'serie_dps', 'numero_dps', 'servico', 'classe_issqn', 'regime', 'aliquota_issqn'],
+        'valor_servico',
+      ],
       others: {
         ...{ id_dps: 'i', numero_dps: 'i', numero_dps_nacional: 'i', serie_dps: "''", estado: "'emitida'" },
         ...{ data_emissao: 'now()', data_competencia: 'now()', valor_servico: '0' },

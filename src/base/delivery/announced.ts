@@ -13,7 +13,7 @@ import { LEASE_MS } from './backoff.ts';
  */
 const WAIT_MAX_MS = 3_000;
 /** Notas of a batch: as many as the national environment accepts at once. */
-const BATCH_MAX = LIMITS.lotDocumentsMax * LIMITS.lotsAtOnce;
+export const BATCH_MAX = LIMITS.lotDocumentsMax * LIMITS.lotsAtOnce;
 /** Notas of a tenant that may be announced between two batches and wait. */
 const WAITING_MAX = 2 * BATCH_MAX;
 /** Permission ends after this time, so that nothing is announced for a worker that is stuck or cannot send. */
@@ -81,7 +81,7 @@ export class AnnouncedClaims {
   }
 
   /** Notas of a tenant that wait. */
-  private count(tenant: string): number {
+  count(tenant: string): number {
     return (this.waiting.get(tenant) ?? []).reduce((sum, { notas }) => sum + notas.length, 0);
   }
 }

@@ -45,6 +45,8 @@ export type Taking = {
   readonly token?: string | undefined;
   readonly announced?: readonly AnnouncedClaim[];
   readonly isDue?: boolean;
+  /** Called with the number of documents, once it is known. */
+  readonly onTaken?: (documents: number) => void;
 };
 
 /** Rows that a batch took, and their tokens. */
@@ -144,6 +146,7 @@ export async function deliver<Row extends Claimed, More extends Kind, One extend
     return { ...NOTHING, pauseMs };
   }
   const { tokens, rows, isFull } = await kind.claim(on, adn, taking);
+  taking.onTaken?.(rows.length);
   if (rows.length === 0) return { ...NOTHING, isFull };
   const about = { 'nfse.municipio': tenant, 'nfse.documentos': rows.length };
   const done = () => deliverClaimed(kind, on, transmission, tokens, rows);

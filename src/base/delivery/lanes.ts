@@ -22,10 +22,12 @@ export type Kind = {
   readonly kind: Fila;
   /** Concurrent batches of one tenant: the next is signed while one waits for its answers. */
   readonly lanes: number;
+  /** Places of a batch: `most` until its documents are known, then one for each, and `least` at the fewest. Undefined: one place. */
+  readonly places?: { readonly least: number; readonly most: number };
   readonly deliver: (world: World, municipio: Municipio, taking: Taking) => Promise<Delivered>;
 };
 
-/** Number of open lanes in a room below which a tenant may have a second one. The remaining places are for tenants without a lane. */
+/** Full batches in a room below which a tenant may have a second one. The remaining places are for tenants without a lane. */
 const SECOND_LANES_BELOW = 14;
 
 /** A lane that may be opened, or is open. `isDue`: the queue has due rows, and not only announced ones. */
@@ -45,6 +47,14 @@ const SIDES = (Object.keys(FILAS) as Fila[]).flatMap((fila) =>
 /** The name in the metrics. */
 function nameOf(fila: Fila, ambiente: Ambiente): string {
   return ambiente === 'producao' ? fila : `${fila}_de_ensaio`;
+}
+
+/** Documents of a batch that has not claimed any yet. */
+const ANY_NUMBER = Number.POSITIVE_INFINITY;
+
+/** The places of a batch of so many documents. */
+function placesOf({ places }: Kind, documents: number): number {
+  return places === undefined ? 1 : Math.min(places.most, Math.max(places.least, documents));
 }
 
 /** A slower batch shows that newly announced notas would wait too long for a lane. */
@@ -99,7 +109,7 @@ export class Lanes {
       );
       this.startWaiting(fila, ambiente);
       for (const turn of here) {
-        const isCrowded = this.salas[fila].count(ambiente) >= SECOND_LANES_BELOW;
+        const isCrowded = this.salas[fila].count(ambiente) >= SECOND_LANES_BELOW * (turn.of.places?.most ?? 1);
         if (isCrowded || this.waitingIn(fila, ambiente).length > 0) break;
         if (this.count(turn.key) >= turn.of.lanes || this.doubtful.has(turn.key)) continue;
         if (!this.start(turn)) break;
@@ -164,13 +174,20 @@ export class Lanes {
   private start(turn: Turn): boolean {
     const { of, ambiente } = turn;
     const sala = this.salas[of.kind];
-    if (!sala.enter(ambiente)) return false;
+    let held = placesOf(of, turn.isDue ? ANY_NUMBER : this.announced.count(turn.tenant));
+    if (!sala.enter(ambiente, held)) return false;
     this.add(turn.key, 1);
     this.onBatch(turn.tenant);
-    const lane = this.runLane(turn).finally(() => {
+    const hold = (documents: number): void => {
+      const places = placesOf(of, documents);
+      sala.leave(ambiente, held - places);
+      held = places;
+      this.startWaiting(of.kind, ambiente);
+    };
+    const lane = this.runLane(turn, hold).finally(() => {
       this.running.delete(lane);
       this.add(turn.key, -1);
-      sala.leave(ambiente);
+      sala.leave(ambiente, held);
       this.startWaiting(of.kind, ambiente);
       this.onBatch(turn.tenant);
     });
@@ -190,7 +207,7 @@ export class Lanes {
   }
 
   /** Runs batch after batch while no other turn waits for the place. */
-  private async runLane(turn: Turn): Promise<void> {
+  private async runLane(turn: Turn, hold: (documents: number) => void): Promise<void> {
     const { of, tenant, key, ambiente } = turn;
     let { isDue } = turn;
     let tokens: readonly string[] = [];
@@ -206,7 +223,8 @@ export class Lanes {
         const handed = fresh.map((claim) => claim.token);
         tokens = [token, ...handed, ...stale];
         const began = performance.now();
-        const done = await of.deliver(worldOf(this.world, municipio), municipio, { token, announced: fresh, isDue });
+        const taking = { token, announced: fresh, isDue, onTaken: hold };
+        const done = await of.deliver(worldOf(this.world, municipio), municipio, taking);
         const { delivered, isFull, pauseMs, isDoubtful } = done;
         await this.endClaims(tenant, delivered === 0 ? [...handed, ...stale] : stale);
         tokens = [];
@@ -222,6 +240,7 @@ export class Lanes {
           return;
         }
         isDue = true;
+        hold(ANY_NUMBER);
         this.onBatch(tenant);
       }
     } catch (error) {

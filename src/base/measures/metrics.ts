@@ -139,12 +139,12 @@ const OF_PARTS = {
   nfse_faixas_ocupadas: {
     kind: 'gauge',
     labels: ['processo', 'fila'],
-    help: 'Lotes de trabalho a caminho, por fila da transmissão.',
+    help: 'Lugares tomados pelos lotes de trabalho a caminho, por fila da transmissão.',
   },
   nfse_faixas_lugares: {
     kind: 'gauge',
     labels: ['processo', 'fila'],
-    help: 'Quantos lotes cabem ao mesmo tempo em cada fila.',
+    help: 'Lugares de cada fila: um por lote; nas notas, um por documento.',
   },
   nfse_transmissor_volta_timestamp_seconds: {
     kind: 'gauge',

@@ -7,11 +7,12 @@ import type { Ambiente } from '../../fiscal/ambiente.ts';
 type Lugares = Readonly<Record<Ambiente, number>>;
 
 /**
- * Queues of the worker, in simultaneous batches. A batch that waits for an answer holds no database connection, and the writes of several
- * municipalities share one (`base/pg/together.ts`).
+ * Queues of the worker, in simultaneous batches, and that of notas in documents. A batch that waits for an answer holds no database
+ * connection, and the writes of several municipalities share one (`base/pg/together.ts`).
  */
 export const FILAS = {
-  notas: { producao: 20, homologacao: 4 },
+  /** Documents under way (D-882). A batch has the places of a full one until it has claimed its notas, and then those of its notas. */
+  notas: { producao: 4_000, homologacao: 800 },
   eventos: { producao: 6, homologacao: 2 },
   lotes: { producao: 2, homologacao: 1 },
   retidas: { producao: 1, homologacao: 1 },
@@ -49,15 +50,15 @@ export class Sala {
     this.lugares = lugares;
   }
 
-  /** Takes a place; false: all places of that side are taken. */
-  enter(ambiente: Ambiente): boolean {
+  /** Takes places; false: all places of that side are taken. The last to enter may take more than are left. */
+  enter(ambiente: Ambiente, places = 1): boolean {
     if (this.left(ambiente) <= 0) return false;
-    this.taken[ambiente] += 1;
+    this.taken[ambiente] += places;
     return true;
   }
 
-  leave(ambiente: Ambiente): void {
-    this.taken[ambiente] -= 1;
+  leave(ambiente: Ambiente, places = 1): void {
+    this.taken[ambiente] -= places;
   }
 
   count(ambiente: Ambiente): number {

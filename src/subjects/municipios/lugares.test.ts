@@ -35,14 +35,18 @@ const LOG = { info: noted, warn: noted, error: noted };
 /** The other municipalities in production. */
 const OTHERS = 16;
 
-/** One of the queues of the worker. A held tenant's unit ends when the test releases it, and there is always more of it. */
-function openQueue(kind: (typeof KINDS)[number]) {
+/**
+ * One of the queues of the worker. A held tenant's unit ends when the test releases it, and there is always more of it. `documents`: of each
+ * batch, which it claims at once; undefined: none is claimed.
+ */
+function openQueue(kind: (typeof KINDS)[number], documents?: number) {
   const held: { readonly tenant: string; readonly end: () => void }[] = [];
   const begun: string[] = [];
   const ended: string[] = [];
   let isHeld = true;
-  const deliver = async (_world: World, { tenant }: { readonly tenant: string }): Promise<Delivered> => {
+  const deliver: Turn['of']['deliver'] = async (_world, { tenant }, { onTaken }) => {
     begun.push(tenant);
+    if (documents !== undefined) onTaken?.(documents);
     const isHog = tenant.startsWith('ensaio-') || tenant.startsWith('outro-');
     if (isHog && isHeld) await new Promise<void>((end) => held.push({ tenant, end }));
     ended.push(tenant);
@@ -50,9 +54,10 @@ function openQueue(kind: (typeof KINDS)[number]) {
   };
   const findBySlug = async (tenant: string) => asSandbox(tenant);
   const world = { store: { municipios: { findBySlug } }, log: LOG, now: () => NOON } as unknown as World;
-  const lanes = new Lanes(world, new AnnouncedClaims(noted), noted);
-  const turn = (tenant: string, ambiente: Ambiente): Turn => {
-    return { of: { ...kind, deliver }, tenant, key: `${kind.kind}/${tenant}`, ambiente, isDue: true };
+  const announced = new AnnouncedClaims(noted);
+  const lanes = new Lanes(world, announced, noted);
+  const turn = (tenant: string, ambiente: Ambiente, isDue = true): Turn => {
+    return { of: { ...kind, deliver }, tenant, key: `${kind.kind}/${tenant}`, ambiente, isDue };
   };
   const close = async (): Promise<void> => {
     isHeld = false;
@@ -60,7 +65,7 @@ function openQueue(kind: (typeof KINDS)[number]) {
     for (const { end } of held.splice(0)) end();
     await lanes.end();
   };
-  return { lanes, turn, held, begun, ended, close };
+  return { lanes, announced, turn, held, begun, ended, close };
 }
 
 const named = (prefix: string, count: number): readonly string[] =>
@@ -72,7 +77,9 @@ describe('the queues of the worker', () => {
   });
 
   for (const kind of KINDS) {
-    const { producao, homologacao } = FILAS[kind.kind];
+    const places = FILAS[kind.kind];
+    const most = kind.places?.most ?? 1;
+    const [producao, homologacao] = [places.producao / most, places.homologacao / most];
 
     test(`${kind.kind}: production waits for no unit of a sandbox, be they 1, 16 or 64`, async () => {
       for (const sandboxes of HOGS) {
@@ -110,6 +117,48 @@ describe('the queues of the worker', () => {
       await queue.close();
     });
   }
+});
+
+describe('the places of notas', () => {
+  const notas = KINDS.find(({ kind }) => kind === 'notas')!;
+  const { least, most } = notas.places!;
+  const all = FILAS.notas.producao;
+  const crowd = named('outro', all / least + OTHERS);
+
+  for (const [documents, batches] of [
+    [1, all / least],
+    [2 * least, all / (2 * least)],
+    [most, all / most],
+  ] as const) {
+    test(`are held by documents: ${batches} batches of ${documents} are under way at once`, async () => {
+      const queue = openQueue(notas, documents);
+      const turns = crowd.map((tenant) => queue.turn(tenant, 'producao'));
+      for (const _look of LOOKS) queue.lanes.offer(turns, true);
+      await untilTrue(() => queue.held.length === batches, 'they hold their places');
+      queue.lanes.offer(turns, true);
+      assert.equal(queue.begun.length, batches);
+      await queue.close();
+    });
+  }
+
+  test('are those of its notas for a batch that was announced as it was stored, before they are taken', async () => {
+    const queue = openQueue(notas);
+    const nota = {
+      id: '1',
+      mes: 202611,
+      chave_acesso: 'x',
+      id_dps: 'y',
+      data_emissao: new Date(NOON),
+      traceparent: null,
+    };
+    for (const tenant of crowd) queue.announced.put(tenant, { token: tenant, at: NOON, nsu: '0', notas: [nota] });
+    queue.lanes.offer(
+      crowd.map((tenant) => queue.turn(tenant, 'producao', false)),
+      true,
+    );
+    await untilTrue(() => queue.held.length === all / least, 'they hold their places');
+    await queue.close();
+  });
 });
 
 /** A database with municipalities of both kinds, and the world of their worker. */

@@ -1,5 +1,6 @@
 /** Due and repeated work of notes. */
 import { mesOf } from '../../base/book/meses.ts';
+import { BATCH_MAX } from '../../base/delivery/announced.ts';
 import type { Kind } from '../../base/delivery/lanes.ts';
 import type { Repeated } from '../../base/delivery/repetition.ts';
 import { SALAS } from '../../base/world/lugares.ts';
@@ -7,8 +8,11 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../fiscal/moment.ts';
 import { deliverNotas } from './deliver.job.ts';
 import { releaseNotas } from './release.job.ts';
 
+/** A batch of few notas also has a request under way: at most 250 of production at once. */
+const BATCH_PLACES_MIN = 16;
+
 export const JOBS: readonly Kind[] = [
-  { kind: 'notas', lanes: 2, deliver: deliverNotas },
+  { kind: 'notas', lanes: 2, places: { least: BATCH_PLACES_MIN, most: BATCH_MAX }, deliver: deliverNotas },
   { kind: 'retidas', lanes: 1, deliver: releaseNotas },
 ];
 
