@@ -7,6 +7,7 @@ import { CA, END, openssl, opensslAuthority } from '../../test/support/openssl.t
 import { der } from './asn1.ts';
 import {
   type Certificate,
+  certificateOfText,
   certificatesOfPem,
   type Holder,
   isHeldBy,
@@ -343,4 +344,16 @@ test('documents are masked for messages', () => {
   assert.equal(maskedDocument('12345678000195'), '12.345.678/****-**');
   assert.equal(maskedDocument('52998224725'), '***.982.247-**');
   assert.equal(maskedDocument('qualquer coisa'), '***');
+});
+
+test('a certificate that was seen again is known by its Base64, in exactly that form', () => {
+  const { der: bytes } = authority.issue({ subject: '/CN=known' });
+  const text = bytes.toString('base64');
+  const certificate = read(bytes);
+  assert.equal(certificateOfText(text), undefined, 'seen once: endless new ones are not kept');
+  assert.equal(read(bytes), certificate);
+  assert.equal(certificateOfText(text), certificate);
+  for (const other of [`${text}\n`, ` ${text}`, `${text}=`, text.slice(0, -4), text.toLowerCase()]) {
+    assert.equal(certificateOfText(other), undefined, JSON.stringify(other.slice(-8)));
+  }
 });

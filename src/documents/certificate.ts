@@ -104,6 +104,13 @@ export type CertificateProblem = { readonly problem: string; readonly change?: s
 
 let seenOnce = new Map<string, Certificate>();
 let seenAgain = new Map<string, Certificate>();
+/** Certificates that were seen again, by their Base64. */
+let seenTexts = new Map<string, Certificate>();
+
+/** The certificate with exactly this Base64, if it was seen again before: nothing is decoded then. */
+export function certificateOfText(text: string): Certificate | undefined {
+  return seenTexts.get(text);
+}
 
 /**
  * Parses a certificate once: the same bytes give the same object while it stays in memory. It never throws; bytes that are no certificate,
@@ -120,18 +127,24 @@ export function readCertificate(der: Uint8Array): Certificate | CertificateProbl
   const again = seenOnce.get(fingerprint);
   if (again !== undefined) {
     seenOnce.delete(fingerprint);
-    seenAgain = remember(seenAgain, SEEN_AGAIN_MAX, again);
+    seenAgain = remember(seenAgain, SEEN_AGAIN_MAX, fingerprint, again);
+    seenTexts = remember(seenTexts, SEEN_AGAIN_MAX, again.der.toString('base64'), again);
     return again;
   }
   const made = parse(Buffer.from(der), fingerprint);
-  if (!('problem' in made)) seenOnce = remember(seenOnce, SEEN_ONCE_MAX, made);
+  if (!('problem' in made)) seenOnce = remember(seenOnce, SEEN_ONCE_MAX, fingerprint, made);
   return made;
 }
 
 /** Keeps a certificate in memory; a full memory loses its older half first. */
-function remember(seen: Map<string, Certificate>, max: number, one: Certificate): Map<string, Certificate> {
+function remember(
+  seen: Map<string, Certificate>,
+  max: number,
+  key: string,
+  one: Certificate,
+): Map<string, Certificate> {
   const kept = seen.size < max ? seen : new Map([...seen].slice(seen.size / 2));
-  kept.set(one.fingerprint, one);
+  kept.set(key, one);
   return kept;
 }
 

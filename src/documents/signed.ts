@@ -9,7 +9,7 @@
 import { constants, hash, verify } from 'node:crypto';
 import { describeFault, type Fault, type FaultText, quoted } from '../fiscal/fault.ts';
 import { attributeOf } from '../fiscal/layout/tree.ts';
-import { type Certificate, readCertificate } from './certificate.ts';
+import { type Certificate, certificateOfText, readCertificate } from './certificate.ts';
 import { nearMissOfDigest, nearMissOfValue } from './near-misses.ts';
 import { ordinarySignatureOf } from './ordinary-signature.ts';
 import { checkReference, type Parts, type ProfileLine, partsOf } from './signature-parts.ts';
@@ -108,6 +108,8 @@ const NO_NEAR_DIGEST =
 function certificateOf(parts: Parts, base: string): Certificate | undefined {
   const [element] = parts.certificates;
   if (element === undefined) return undefined;
+  const known = certificateOfText(element.text);
+  if (known?.publicKey.asymmetricKeyType === 'rsa') return known;
   const xpath = `${base}/KeyInfo/X509Data/X509Certificate`;
   const text = removeSpace(element.text);
   if (text === '') {
@@ -142,12 +144,12 @@ function certificateOf(parts: Parts, base: string): Certificate | undefined {
 }
 
 function decodeValue(parts: Parts, base: string): Buffer | undefined {
-  const text = removeSpace(parts.signatureValue!.text);
-  const value = decodeBase64(text);
+  const written = parts.signatureValue!.text;
+  const value = decodeBase64(written) ?? decodeBase64(removeSpace(written));
   if (value === undefined) {
-    const encontrado = quoted(parts.signatureValue!.text.trim());
+    const encontrado = quoted(written.trim());
     const mensagem =
-      text === ''
+      removeSpace(written) === ''
         ? 'SignatureValue está vazio: a assinatura não foi calculada.'
         : 'SignatureValue não está em Base64 (letras, dígitos, + e /, com = no fim se faltar para múltiplo de 4).';
     parts.faults.push({ codigo: 'E902', xpath: `${base}/SignatureValue`, mensagem, encontrado });

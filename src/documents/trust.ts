@@ -122,11 +122,11 @@ export function openTrust(settings: TrustSettings, log: FolderLog): Trust {
   }
 
   function find(certificate: Certificate, at: number, extra?: readonly Certificate[]): Found | Refused {
-    const misuse = misuseOf(certificate);
-    if (misuse !== undefined) return { kind: 'misused', ...misuse };
     const now = current();
     const known = now.found.get(certificate);
     if (known !== undefined && isStillSo(known, at, extra)) return known;
+    const misuse = misuseOf(certificate);
+    if (misuse !== undefined) return { kind: 'misused', ...misuse };
     const sent = extra?.slice(0, EXTRA_MAX);
     const chain = findChain(now, certificate, at, sent);
     if ('kind' in chain) return chain;
