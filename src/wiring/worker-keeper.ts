@@ -3,7 +3,7 @@ import { Worker as Thread } from 'node:worker_threads';
 import type { Announce } from '../base/book/claim-notas.ts';
 import type { OnStored } from '../base/book/recent.ts';
 import { Leaves } from '../base/delivery/announced.ts';
-import { ringOnce } from '../base/delivery/wake.ts';
+import { gatherTurn } from '../base/delivery/wake.ts';
 import { type Collector, countRestart, Questions } from './collect.ts';
 import type { Logger } from './log.ts';
 import type { FromWorker, WorkerMessage, WorkerSettings } from './worker-thread.ts';
@@ -56,12 +56,21 @@ export function startTransmitterThread(settings: WorkerSettings, log: Logger, co
       });
     });
   };
-  const post = (message: WorkerMessage): void => thread.postMessage(message);
+  /** Tenants with a wake-up among the gathered messages. */
+  const rung = new Set<string>();
+  const post = gatherTurn<WorkerMessage>((messages) => {
+    rung.clear();
+    thread.postMessage(messages);
+  });
   start();
   return {
     onStored: (tenant, documents, claim) => post({ kind: 'stored', tenant, documents, claim }),
     announce: leaves.announce,
-    wake: ringOnce((tenants) => post({ kind: 'wake', tenants })),
+    wake: (tenant) => {
+      if (rung.has(tenant)) return;
+      rung.add(tenant);
+      post({ kind: 'wake', tenant });
+    },
     stop: async () => {
       stopping = true;
       post({ kind: 'stop' });

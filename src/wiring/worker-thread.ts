@@ -11,7 +11,7 @@ import { enterThread, type MeasureAsked, type Measured, type ThreadSettings } fr
 export type WorkerSettings = ThreadSettings & { readonly pollMs?: number; readonly isSecond?: boolean };
 
 /**
- * Messages to the thread: documents stored by a commit (which saves a reading); an announced claim; a wake-up; a query for its counters;
+ * Messages to the thread, which come gathered: documents stored by a commit (which saves a reading); an announced claim; a wake-up; a query for its counters;
  * the order to end.
  */
 export type WorkerMessage =
@@ -21,7 +21,7 @@ export type WorkerMessage =
       readonly documents: Parameters<OnStored>[1];
       readonly claim: Parameters<OnStored>[2];
     }
-  | { readonly kind: 'wake'; readonly tenants: readonly string[] }
+  | { readonly kind: 'wake'; readonly tenant: string }
   | MeasureAsked
   | { readonly kind: 'stop' };
 
@@ -37,13 +37,17 @@ const worker = await startWorker({
   onLeave: (tenant, notas) => port.postMessage({ kind: 'leave', tenant, notas } satisfies Leave),
 });
 
-port.on('message', (message: WorkerMessage) => {
+port.on('message', (messages: readonly WorkerMessage[]) => {
+  for (const message of messages) obey(message);
+});
+
+function obey(message: WorkerMessage): void {
   if (message.kind === 'stop') void end(close);
   else if (message.kind === 'measure') void measure(message);
-  else if (message.kind === 'wake') for (const tenant of message.tenants) worker.wake(tenant);
+  else if (message.kind === 'wake') worker.wake(message.tenant);
   else {
     const { tenant, documents, claim } = message;
     world.store.notas.keepForTransmission(tenant, documents);
     if (claim !== undefined) worker.take(tenant, claim);
   }
-});
+}

@@ -55,16 +55,16 @@ function createPause(): { wait(ms: number): Promise<void>; end(): void } {
   };
 }
 
-/** Rings once for all tenants whose rows became due in one turn of the event loop. The bell may be in another thread. */
-export function ringOnce(ring: (tenants: readonly string[]) => void): (tenant: string) => void {
-  const tenants = new Set<string>();
-  return (tenant) => {
-    tenants.add(tenant);
-    if (tenants.size > 1) return;
+/** Gathers the messages of one turn of the event loop, in their order: another thread is woken once for all of them. */
+export function gatherTurn<Message>(send: (messages: readonly Message[]) => void): (message: Message) => void {
+  let gathered: Message[] = [];
+  return (message) => {
+    gathered.push(message);
+    if (gathered.length > 1) return;
     setImmediate(() => {
-      const all = [...tenants];
-      tenants.clear();
-      ring(all);
+      const messages = gathered;
+      gathered = [];
+      send(messages);
     });
   };
 }
