@@ -35,7 +35,7 @@ const BEHIND_CERTIFICATE = '</X509Certificate></X509Data></KeyInfo></Signature>'
 /**
  * The `Signature` element over an element whose exclusive canonical form is `canonical`, and the bytes of its value. It takes a quarter of
  * a millisecond of this thread; a caller with many signatures uses a separate thread. The thread pool is slower: two signatures at once
- * share the vector units of a core, and take longer than one after the other (measured).
+ * share the vector units of a core, and take longer than one after the other (D-891).
  */
 export function signCanonical(
   canonical: string,

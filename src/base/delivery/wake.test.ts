@@ -1,4 +1,4 @@
-/** What one turn of the event loop says to another thread goes as one message. */
+/** The messages of one turn of the event loop go to another thread as one. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
