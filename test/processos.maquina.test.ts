@@ -11,67 +11,17 @@ import { copyBuckets, takeCounted } from '../src/base/http/shared-buckets.ts';
 import { exampleXml } from '../src/fiscal/rules/example.ts';
 import { onEnd } from './support/cleanup.ts';
 import { nfseBeside } from './support/cli.ts';
-import { databaseUrlOf, freshDatabase, poolOn } from './support/database.ts';
+import { databaseUrlOf, freshDatabase } from './support/database.ts';
 import { request } from './support/http.ts';
 import { pace } from './support/pace.ts';
 import { ownPort } from './support/ports.ts';
 import { ifThere, nfse } from './support/process.ts';
+import { answeringOf, below, end, ISSUE, open, SERVE, send, type Town, watcherOf, XML } from './support/processos.ts';
 import { unlessStoodStill } from './support/standstill.ts';
-import { SERVING, type Started, said, start } from './support/started.ts';
+import { said, start } from './support/started.ts';
 import { createAuthority, SERVER_EXTENSIONS } from './support/tls.ts';
 import { until, untilTrue } from './support/until.ts';
 
-const SERVE = ['bin/nfse', 'serve'];
-const ISSUE = '/integracao/api/v1/nfse/v101';
-
-type Town = { readonly service: Started; readonly address: string; readonly pool: Awaited<ReturnType<typeof poolOn>> };
-
-async function open(env: NodeJS.ProcessEnv, connection?: Awaited<ReturnType<typeof freshDatabase>>): Promise<Town> {
-  const own = connection ?? (await freshDatabase());
-  const usual = { DATABASE_URL: databaseUrlOf(own), PORT: '0', NFSE_ESPERA_AO_ENCERRAR: '0', NFSE_PROCESSOS: '2' };
-  const service = start(SERVE, { ...usual, ...env });
-  const address = (await said(service, SERVING))[1]!;
-  return { service, address, pool: await poolOn(own) };
-}
-
-async function end({ service }: Town): Promise<void> {
-  service.child.kill('SIGTERM');
-  assert.equal(await service.ended, 0, service.output());
-}
-
-/** The children of a process. */
-function below(pid: number): readonly number[] {
-  try {
-    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
-  } catch {
-    return [];
-  }
-}
-
-/** The watcher, which `bin/nfse` has started, and the processes that answer. */
-const watcherOf = ({ child }: Started): number => below(child.pid!)[0]!;
-const answeringOf = (service: Started): readonly number[] =>
-  below(watcherOf(service)).filter((pid) => {
-    try {
-      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('serving-process');
-    } catch {
-      return false;
-    }
-  });
-
-/** One request on a new connection, or on those of an agent. */
-function send(url: string, options: http.RequestOptions, body?: string): Promise<{ status: number; text: string }> {
-  return new Promise((resolve, reject) => {
-    const asked = http.request(url, options, (answer) => {
-      let text = '';
-      answer.setEncoding('utf8').on('data', (chunk) => (text += chunk));
-      answer.on('error', reject).on('end', () => resolve({ status: answer.statusCode!, text }));
-    });
-    asked.on('error', reject).end(body);
-  });
-}
-
-const XML = { method: 'POST', headers: { 'Content-Type': 'application/xml' } };
 const dps = (number: number): string => exampleXml({ serie: '1', nDPS: String(number) });
 
 /** The pause between two requests of a client, far below any timeout: a constant stream of requests matters. */
