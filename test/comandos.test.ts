@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { nameOfSeveral } from '../src/base/pg/mergeable.ts';
 import { PLANNED } from '../src/base/pg/planned.ts';
 import '../src/wiring/store.ts';
 import type { Subject } from '../src/subjects/subject.ts';
@@ -81,7 +82,9 @@ describe('a statement is taken', () => {
 test('every statement that is declared is one that Citus takes', async () => {
   const tables = await tenantTables();
   assert.ok(PLANNED.size > 40 && tables.size > 20);
-  const declared = [...PLANNED].map(([name, textOf]) => [name, textOf(MES)] as const);
+  // The form for several tenants is sent to no Citus.
+  const ofOne = [...PLANNED].filter(([name]) => !name.endsWith(nameOfSeveral('')));
+  const declared = ofOne.map(([name, textOf]) => [name, textOf(MES)] as const);
   const faults = declared.flatMap(([name, text]) => faultsOf(text, tables).map((fault) => ({ name, text, fault })));
   assert.deepEqual(
     faults.filter(({ text, fault }) => !isKnown(text, fault)).map(({ name, fault }) => `${name}: ${fault}`),

@@ -1,12 +1,11 @@
 /** The tenants and their settings: ambiente, trusted authorities, connection to the ADN. Files are stored as paths only. */
 import type { Aliquota } from '../../fiscal/aliquotas-ibs-cbs.ts';
 import { type Municipio, type NovoMunicipio, SETTINGS, settingsOf, withSettings } from '../../fiscal/settings.ts';
-import { batchLookups } from '../pg/batch-lookups.ts';
 import { cacheReads } from '../pg/cache-reads.ts';
-import { isDistributed } from '../pg/distributed.ts';
+import { readsOf } from '../pg/merge.ts';
+import { asArrays, planMergeable } from '../pg/mergeable.ts';
 import { type Db, runTransaction, SHORT_LOCK_MS, writeAlone } from '../pg/open.ts';
 import type { PoolClient } from '../pg/pg.ts';
-import { planOnce } from '../pg/planned.ts';
 import { listColumns } from '../pg/sql.ts';
 import { deleteOfTenant } from '../pg/tabelas.ts';
 import { insertAtos, type NovoAto } from './atos.ts';
@@ -27,15 +26,13 @@ const COLUMNS = SETTINGS.map(([, { column }]) => column).join(', ');
 /** Parameters after the tenant, in the order of {@link SETTINGS}: the ambiente is $2, the code $3. */
 const PARAMETERS = SETTINGS.map(([, { sql }], place) => `$${place + 2}::${sql}`).join(', ');
 const AFTER = SETTINGS.length + 2;
-/** The look-ups of all tenants share one batch. */
-const ALL = '';
 const READ = `${COLUMNS}, relogio_ms, exige_cadastro, ensaio_ate, aliquotas_ibs_cbs, brasao`;
 
-/** Many municipalities at once. The condition keeps the look-ups by whole keys, as in `prestadores_of`. */
-const BY_SLUGS = planOnce(
-  'municipios_por_slug',
-  `select ${listColumns('m', `tenant, ${READ}`.split(', '))} from unnest($1::text[]) as x (tenant) join municipios m on m.tenant = x.tenant
-    where x.tenant || '' = x.tenant`,
+const BY_SLUG = planMergeable<never>(
+  'municipio_por_slug',
+  asArrays([]),
+  ({ rows, tenant }) =>
+    `select ${listColumns('m', `tenant, ${READ}`.split(', '))} from ${rows} join municipios m on m.tenant = ${tenant}`,
 );
 
 type Row = { readonly tenant: string } & Readonly<Record<string, unknown>>;
@@ -45,15 +42,9 @@ export function municipioStore(pool: Db) {
     const { rows } = await pool.query<Row>(`select tenant, ${READ} from municipios where tenant = $1`, [slug]);
     return rows[0] && municipioOf(rows[0]);
   };
-  // A row that cannot be read fails its own municipality alone. On Citus each is asked for at its node.
-  const rowOf = batchLookups<Row>(async (_all, slugs) => {
-    const { rows } = await pool.query<Row>(BY_SLUGS([slugs]));
-    return new Map(rows.map((row) => [row.tenant, row]));
-  });
   const bySlug = cacheReads(async (slug: string) => {
-    if (isDistributed(pool)) return readFresh(slug);
-    const row = await rowOf(ALL, slug);
-    return row && municipioOf(row);
+    const { rows } = await readsOf(pool).query<Row>(BY_SLUG(slug, []));
+    return rows[0] && municipioOf(rows[0]);
   });
   return {
     findBySlug: bySlug,

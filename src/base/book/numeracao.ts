@@ -32,7 +32,7 @@ const ADVANCE = planMergeable<readonly [prestador: string, quantos: bigint]>(
 );
 
 /**
- * Advances the sequences and locks them, always in one order, so that groups of two processes cannot deadlock. Throws for a closed
+ * Advances the sequences and locks them, always in one order, so that groups of two processes cannot deadlock (D-875). Throws for a closed
  * municipality. A process that takes no number issues nothing, even if its state of the municipality is outdated (D-436).
  */
 export async function advanceNumbers(

@@ -43,7 +43,7 @@ export function mergeQueries(client: PoolClient): Merged {
 
 const readers = new WeakMap<Db, Pick<Db, 'query'>>();
 
-/** Sends the look-ups of one turn, equal ones of different tenants as one. On Citus each goes to its node. */
+/** Sends the look-ups of one turn, equal ones of different tenants as one. Each goes to its node on Citus. */
 export function readsOf(pool: Db): Pick<Db, 'query'> {
   return readers.getOrInsertComputed(pool, () => {
     let asked: Waiting[] = [];

@@ -11,7 +11,7 @@ type Lugares = Readonly<Record<Ambiente, number>>;
  * connection, and the writes of several municipalities share one (`base/pg/together.ts`).
  */
 export const FILAS = {
-  /** Documents under way (D-882). A batch has the places of a full one until it has claimed its notas, and then those of its notas. */
+  /** Documents under way (D-882). A batch has the places of a full one until it has claimed its notas; then it has theirs. */
   notas: { producao: 4_000, homologacao: 800 },
   eventos: { producao: 6, homologacao: 2 },
   lotes: { producao: 2, homologacao: 1 },
