@@ -363,6 +363,8 @@ const VALUES: Readonly<Record<string, string>> = {
   bytea: 'sha256($$10$$)',
   'bytea[]': 'array[sha256($$7$$), sha256($$10$$)]',
   boolean: 'true',
+  'integer[]': "'{2,2}'",
+  'timestamp with time zone[]': 'array[now(), now()]',
 };
 
 /** Values of text parameters that are not access keys. */
@@ -392,7 +394,7 @@ function execute(name: string, types: readonly string[], tenant: string): string
   const texts = TEXTS.find(([of]) => of.test(name))?.[1];
   const own = texts && { text: `'${texts[1]}'`, 'text[]': `'{${texts.join(',')}}'` };
   // The number of rows to take.
-  const max = /^lease_/.test(name) && { bigint: '2' };
+  const max = name === 'lease_anunciadas' && { bigint: '2' };
   const tenants = { text: `'${tenant}'`, 'text[]': `'{${tenant},${tenant}}'` }[types[0]!];
   const ofTenant = tenants !== undefined && (types[0] === 'text' || name.endsWith(nameOfSeveral(''))) ? [tenants] : [];
   const values = types.map((type, place) => ofTenant[place] ?? { ...VALUES, ...own, ...max }[type] ?? `null::${type}`);

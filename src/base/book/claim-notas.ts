@@ -2,10 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import { movesTo } from '../../fiscal/machine.ts';
 import { NOTA_MOVES, type NotaEstado, type NotaMove } from '../../fiscal/nota.ts';
-import { type Db, ONE_BY_ONE, runPipeline } from '../pg/open.ts';
+import { asArrays, planMergeableMonthly } from '../pg/mergeable.ts';
+import { type Db, ONE_BY_ONE } from '../pg/open.ts';
 import type { PoolClient } from '../pg/pg.ts';
-import { planMonthly, planOnce } from '../pg/planned.ts';
+import { planOnce } from '../pg/planned.ts';
 import { quoteWords } from '../pg/sql.ts';
+import { sharedOf } from '../pg/together.ts';
 import type { Traced } from '../traces/traces.ts';
 import { createSettle, insertTrail, returningEstado, type Settlement, type Standing } from './claims.ts';
 import { groupByMes, isOfTipo, type Leased, leaseDue } from './fila.ts';
@@ -65,21 +67,21 @@ export type NotaSettlement = Settlement<NotaMove> & {
 const { from: ANNOUNCED_FROM, to: ANNOUNCED } = movesTo<NotaMove>(NOTA_MOVES, 'anuncio');
 
 /**
- * Announces notas of a month ($2) that were taken from the queue, except those that another process holds. Returns the state in which each
+ * Announces notas of a month that were taken from the queue, except those that another process holds. Returns the state in which each
  * was found.
  */
-const ANNOUNCE = planMonthly(
+const ANNOUNCE = planMergeableMonthly<string>(
   'announce_notas',
-  `with found as (
-    select n.id, n.estado from unnest($3::bigint[]) as x (id) join notas n on n.tenant = $1 and n.mes = $2 and n.id = x.id
+  asArrays([['id bigint', (id) => id]]),
+  ({ rows, tenant, mes, isOfSeveral }) => `with found as (
+    select n.tenant, n.id, n.estado, coalesce((select r.nsu from recepcoes_adn r where r.tenant = ${tenant}), 0) as nsu
+    from ${rows} join notas n on n.tenant = ${tenant} and n.mes = ${mes} and n.id = x.id
       ${ONE_BY_ONE} and n.estado in (${quoteWords(ANNOUNCED_FROM)})
     for no key update of n skip locked
-  ), known as (
-    select coalesce((select nsu from recepcoes_adn where tenant = $1), 0) as nsu
   )
-  update notas t set estado = '${ANNOUNCED}', nsu_antes = coalesce(t.nsu_antes, known.nsu), movimentos = t.movimentos + 1
-  from found, known where t.tenant = $1 and t.mes = $2 and t.id = found.id
-  returning t.id, t.mes, t.movimentos, found.estado as found, t.chave_acesso, t.id_dps, t.nsu_antes, known.nsu as nsu_agora,
+  update notas t set estado = '${ANNOUNCED}', nsu_antes = coalesce(t.nsu_antes, found.nsu), movimentos = t.movimentos + 1
+  from found where t.tenant = ${isOfSeveral ? 'found.tenant' : tenant} and t.mes = ${mes} and t.id = found.id
+  returning t.tenant, t.id, t.mes, t.movimentos, found.estado as found, t.chave_acesso, t.id_dps, t.nsu_antes, found.nsu as nsu_agora,
     t.simular, t.substitui, t.data_emissao, ${returningEstado('nota', 't')}`,
 );
 
@@ -118,13 +120,13 @@ function claimNotas(
   now: number,
   lease: (client: PoolClient) => Promise<readonly Leased[]>,
 ): Promise<readonly ClaimedNota[]> {
-  return runPipeline(pool, async (client) => {
+  return sharedOf(pool).run(tenant, async (client) => {
     const leased = await lease(client);
     const queued = new Map(leased.map((row) => [row.id, row]));
     const announced = await Promise.all(
       [...groupByMes(leased)].map(async ([mes, ofMes]) => {
         const ids = ofMes.map(({ id }) => id);
-        return (await client.query<Announced>(ANNOUNCE([tenant, mes, ids]))).rows;
+        return (await client.query<Announced>(ANNOUNCE(tenant, mes, ids))).rows;
       }),
     );
     const rows = announced.flat().sort((one, other) => Number(BigInt(one.id) - BigInt(other.id)));

@@ -3,10 +3,10 @@
  * token of the claim, whose holder alone writes the outcome (D-407).
  */
 
-import { insertRows } from '../pg/mergeable.ts';
+import { asArrays, insertRows, planMergeable } from '../pg/mergeable.ts';
 import { ONE_BY_ONE } from '../pg/open.ts';
 import type { PoolClient } from '../pg/pg.ts';
-import { type Planned, planOnce } from '../pg/planned.ts';
+import { planOnce } from '../pg/planned.ts';
 import type { Traced } from '../traces/traces.ts';
 
 export const TIPOS = ['nota', 'evento', 'lote'] as const;
@@ -39,8 +39,8 @@ export function isOfTipo(tipo: Tipo, f = 'f'): string {
   return `${f}.tipo || '' = '${tipo}'`;
 }
 
-function eachTipo(make: (tipo: Tipo) => Planned): Readonly<Record<Tipo, Planned>> {
-  return Object.fromEntries(TIPOS.map((tipo) => [tipo, make(tipo)])) as Record<Tipo, Planned>;
+function eachTipo<Statement>(make: (tipo: Tipo) => Statement): Readonly<Record<Tipo, Statement>> {
+  return Object.fromEntries(TIPOS.map((tipo) => [tipo, make(tipo)])) as Record<Tipo, Statement>;
 }
 
 const ENQUEUE = insertRows<ToDo & { readonly tipo: Tipo }>(
@@ -80,16 +80,39 @@ export function dequeue(client: PoolClient, tenant: string, tipo: Tipo, ids: rea
   return client.query(DEQUEUE[tipo]([tenant, ids]));
 }
 
+/** A claim of due rows: a token, its beginning and end in milliseconds, and the most rows. */
+type Lease = { readonly now: number; readonly token: string; readonly until: number; readonly max: number };
+
+/** The values of a claim in the two forms of the statement. The one for a single tenant is planned by its limit. */
+const OF_ROWS = { now: 'x.agora', token: 'due.reserva', until: 'due.ate', max: 'x.maximo' } as const;
+const OF_ONE = {
+  now: '($2::timestamptz[])[1]',
+  token: '($3::uuid[])[1]',
+  until: '($4::timestamptz[])[1]',
+  max: '($5::int[])[1]',
+} as const;
+
 const LEASE = eachTipo((tipo) =>
-  planOnce(
+  planMergeable<Lease>(
     `lease_${tipo}`,
-    `with due as (
-      select f.id from fila f where f.tenant = $1 and f.tipo = '${tipo}' and f.due_at <= $2
-        and exists (select 1 from municipios m where m.tenant = $1 and not m.fechado)
-      order by f.due_at limit $5 for update skip locked
-    )
-    update fila f set claims = $3, due_at = $4, tentativas = f.tentativas + 1
-    from due where f.tenant = $1 and ${isOfTipo(tipo)} and f.id = due.id returning f.id, f.mes, f.tentativas, f.traceparent`,
+    asArrays([
+      ['agora timestamptz', ({ now }) => new Date(now).toISOString()],
+      ['reserva uuid', ({ token }) => token],
+      ['ate timestamptz', ({ until }) => new Date(until).toISOString()],
+      ['maximo int', ({ max }) => max],
+    ]),
+    ({ rows, tenant, isOfSeveral }) => {
+      const claim = isOfSeveral ? OF_ROWS : OF_ONE;
+      const due = `select f.tenant, f.id from fila f where f.tenant = ${tenant} and f.tipo = '${tipo}' and f.due_at <= ${claim.now}
+          and exists (select 1 from municipios m where m.tenant = ${tenant} and not m.fechado)
+        order by f.due_at limit ${claim.max} for update skip locked`;
+      return `with due as (
+        ${isOfSeveral ? `select x.reserva, x.ate, f.* from ${rows} cross join lateral (${due}) f` : due}
+      )
+      update fila f set claims = ${claim.token}, due_at = ${claim.until}, tentativas = f.tentativas + 1
+      from due where f.tenant = ${isOfSeveral ? 'due.tenant' : tenant} and ${isOfTipo(tipo)} and f.id = due.id
+      returning f.tenant, f.id, f.mes, f.tentativas, f.traceparent`;
+    },
   ),
 );
 
@@ -103,14 +126,9 @@ export async function leaseDue(
   client: Pick<PoolClient, 'query'>,
   tenant: string,
   tipo: Tipo,
-  {
-    now,
-    token,
-    until,
-    max,
-  }: { readonly now: number; readonly token: string; readonly until: number; readonly max: number },
+  lease: Lease,
 ): Promise<readonly Leased[]> {
-  return (await client.query<Leased>(LEASE[tipo]([tenant, new Date(now), token, new Date(until), max]))).rows;
+  return (await client.query<Leased>(LEASE[tipo](tenant, [lease]))).rows;
 }
 
 /** Groups rows by month, since a statement serves one month. */
