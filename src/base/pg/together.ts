@@ -19,7 +19,7 @@ const HELD_MAX_MS = 250;
 /** Failures of one work among several: a lock, a deadlock, a statement that took too long. */
 const OF_ONE: ReadonlySet<Unavailability> = new Set(['locked', 'conflict', 'slow']);
 
-/** A work may run twice: once with others, and again alone. */
+/** A work may run up to three times: with others and merged statements, with others, and alone. */
 export type Work<Result> = (client: PoolClient) => Promise<Pipelined<Result>>;
 
 type Member = {
