@@ -109,7 +109,8 @@ const LEASE_ANUNCIADAS = planOnce(
   from due where f.tenant = $1 and ${isOfTipo('nota')} and f.id = due.id returning f.id, f.mes, f.tentativas, f.traceparent`,
 );
 
-type Announced = Omit<ClaimedNota, 'tentativas' | 'traceparent'> & Standing & { readonly movimentos: number };
+type Announced = Omit<ClaimedNota, 'tentativas' | 'traceparent'> &
+  Standing & { readonly tenant: string; readonly movimentos: number };
 
 /**
  * Takes notas from the queue and announces their sending, in one commit. A nota that another process holds delays no other, and stays due.
@@ -134,7 +135,7 @@ function claimNotas(
       ...{ id, mes, movimento: movimentos, em: now, dito, traceparent: queued.get(id)!.traceparent },
       ...{ de: found, gatilho: 'anuncio', para: ANNOUNCED },
     }));
-    const result = rows.map(({ movimentos: _moved, dito: _told, substitui, ...nota }) => ({
+    const result = rows.map(({ tenant: _own, movimentos: _moved, dito: _told, substitui, ...nota }) => ({
       ...nota,
       tentativas: queued.get(nota.id)!.tentativas,
       traceparent: queued.get(nota.id)!.traceparent,
