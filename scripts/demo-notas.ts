@@ -91,7 +91,7 @@ export async function issueMonths(
   const cenarios = PERSONAS.flatMap((persona) => persona.cenarios.map((cenario) => ({ persona, cenario })));
   for (let ago = MONTHS - 1; ago >= 0; ago -= 1) {
     const until = lastMomentOf(ago, now);
-    const days = new Date(until).getUTCDate();
+    const days = Number(localDate(until).at(-1));
     const feitas = { notas: 0, eventos: 0, recusas: 0 };
     const jobs = cenarios.map(({ persona, cenario }, place) => async (): Promise<void> => {
       const { documento } = persona.prestador;
@@ -106,10 +106,15 @@ export async function issueMonths(
   return last;
 }
 
-/** The last day of a month before this one, or now. */
+/** The last day of a month before this one, or now. The month is the one of the municipality. */
 function lastMomentOf(monthsAgo: number, now: number): number {
-  const date = new Date(now);
-  return monthsAgo === 0 ? now : Date.UTC(date.getUTCFullYear(), date.getUTCMonth() - monthsAgo + 1, 0, EVENING_HOUR);
+  const [year, month] = localDate(now).map(Number) as [number, number];
+  return monthsAgo === 0 ? now : Date.UTC(year, month - monthsAgo, 0, EVENING_HOUR);
+}
+
+/** Year, month and day in the municipality. */
+function localDate(at: number): readonly string[] {
+  return momentIn(BRASILIA, at).date.split('-');
 }
 
 const propria = (nDPS: string) => ({ tpAmb: '1', serie: SERIE, nDPS });

@@ -149,13 +149,28 @@ export function emissionAt(address: () => string, from = 0): Emissao {
   };
 }
 
-/** Waits until every issued note is decided, reported and in the sums of its month. */
+/** Numbers of rows under way: for notes that are not decided and reported yet, and for sums that miss some. */
+const UNDECIDED = 'select (select count(*) from fila) + (select count(*) from mudancas_novas) as n';
+const UNCOUNTED = `select (select count(*) from receita_novas)
+  + (select count(*) from receita_meses where pedida is distinct from contada) as n`;
+
+/** Waits until every issued note is decided and reported. */
+export function untilDecided(client: Client): Promise<void> {
+  return untilNone(client, UNDECIDED);
+}
+
+/**
+ * Waits until every issued note is also in the sums of its month. A restored municipality counts at intervals of minutes, since its blocks of changes
+ * are no longer few.
+ */
 export async function untilSettled(client: Client): Promise<void> {
+  await untilDecided(client);
+  await untilNone(client, UNCOUNTED);
+}
+
+async function untilNone(client: Client, count: string): Promise<void> {
   await until(async () => {
-    const { rows } = await client.query<{ n: string }>(
-      `select (select count(*) from fila) + (select count(*) from mudancas_novas) + (select count(*) from receita_novas)
-        + (select count(*) from receita_meses where pedida is distinct from contada) as n`,
-    );
+    const { rows } = await client.query<{ n: string }>(count);
     return rows[0]!.n === '0' || undefined;
   }, 'nothing is under way');
 }

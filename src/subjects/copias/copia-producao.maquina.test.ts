@@ -11,7 +11,7 @@ import { cnpjsOf, signedDps } from '../../../bench/documents.ts';
 import { openStage, registerTenant, startSimulator } from '../../../scripts/stage.ts';
 import { onEnd } from '../../../test/support/cleanup.ts';
 import { runBeside } from '../../../test/support/cli.ts';
-import { connectTo, openCasa, untilArchived, untilSettled } from '../../../test/support/copia.ts';
+import { connectTo, openCasa, untilArchived, untilDecided, untilSettled } from '../../../test/support/copia.ts';
 import { request } from '../../../test/support/http.ts';
 import { ifThere, nfse, serverProcesses, startServiceProcess } from '../../../test/support/process.ts';
 import { until, untilTrue } from '../../../test/support/until.ts';
@@ -147,7 +147,7 @@ describe('a production that goes back in time', { skip: noServer, timeout: 600_0
       `select chave, antes, depois from atos where acao = 'numeração adiantada' order by chave`,
     );
     assert.equal(rows.length, 3);
-    await untilSettled(trail);
+    await untilDecided(trail);
     await trail.end();
     await casa.done('fazer');
     assert.match(await casa.done('conferir'), /volta inteira/);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { after, test } from 'node:test';
-import { casaOf, connectTo, freshCopias, untilArchived, untilSettled } from '../../../test/support/copia.ts';
+import { casaOf, connectTo, freshCopias, untilArchived, untilDecided } from '../../../test/support/copia.ts';
 import { confirmAvisos } from '../../../test/support/desafio.ts';
 import { balcao, CANCELAMENTO } from '../../../test/support/eventos.ts';
 import { request } from '../../../test/support/http.ts';
@@ -87,7 +87,7 @@ test('nothing is given twice by three restorations to earlier and earlier moment
     await balcao(address()).registered(nota, { ...CANCELAMENTO, cnpj_autor: PRESTADOR });
     const client = await connectTo(casa.location);
     try {
-      await untilSettled(client);
+      await untilDecided(client);
       await until(async () => {
         const { rows } = await client.query(`select 1 from entregas where estado = 'pendente' limit 1`);
         return rows.length === 0 || undefined;
