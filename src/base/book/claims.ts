@@ -78,8 +78,8 @@ export function folhasOfStanding(item: Item, rows: readonly Pick<Standing, 'dito
 }
 
 /**
- * Writes moves into the trail of their rows, and into the audit chain with the rows after them (D-874). This happens in the transaction that
- * made the moves. `besides`: further leaves of the same entry.
+ * Writes moves into the trail, the changes and the audit chain, in the transaction that made them (D-874). The chain also gets the state of
+ * their rows. `besides`: further leaves of the same entry.
  */
 export async function insertTrail(
   client: PoolClient,

@@ -1,6 +1,6 @@
 /**
- * The documents of a note: the received document and the NFS-e. Both stand whole in their row when a note is stored (D-890). They are
- * compressed together some days after its end (D-370). Readers get them whole in either case.
+ * The documents of a note: the received document and the NFS-e. A new note has both whole in one row (D-890). They are compressed
+ * together some days after its end (D-370). Readers get them whole in either case.
  */
 import { type NotaEstado, PROVISORIOS, RASCUNHOS } from '../../fiscal/nota.ts';
 import { type Db, ONE_BY_ONE, runTransaction } from '../pg/open.ts';

@@ -1,6 +1,6 @@
 /**
- * The statements of several works in one transaction, as few as possible, and look-ups likewise. Those of one turn of the event loop leave at
- * its end: equal ones of different tenants as one, and those of each work in its own order (D-873).
+ * Merges statements. Works of several tenants in one transaction ask for them, and so do look-ups. All statements of a turn of the event
+ * loop are sent at its end. Equal statements of different tenants become one, and each work keeps its own order (D-873).
  */
 import { isDistributed } from './distributed.ts';
 import { joinCalls, type Mergeable } from './mergeable.ts';
@@ -77,8 +77,8 @@ function keyOf(waiting: Waiting): unknown {
 }
 
 /**
- * Empties the lines, from their fronts. A statement that also stands behind the front of a line waits for that one, if another can go
- * first. Two of one tenant are never one, because their results could not be told apart.
+ * Takes all statements from the fronts of the lines, in groups that are sent as one each. A group waits while another line still has the
+ * same statement further back. Two statements of one tenant are never in one group: their results could not be told apart.
  */
 function takeTogether(lines: readonly Waiting[][]): readonly (readonly Waiting[])[] {
   const behind = new Map<unknown, number>();

@@ -52,15 +52,11 @@ export function planMergeable<Row>(
   textOf: (form: Form) => string,
   joinOthers = WITHOUT,
 ) {
-  const plan = (ownName: string, last: number, form: FormPart): Planned =>
-    planOnce(ownName, textOf({ ...form, mes: '', other: `$${last + 1}` }));
-  const [one, several] = planForms(name, encoding, plan);
-  const join: Merging['join'] = (calls) =>
-    several([...encoding.join(calls), ...joinOthers(calls.map(({ others }) => others))]);
-  return (tenant: string, rows: readonly Row[], ...others: readonly unknown[]): Mergeable => {
-    const values = encoding.valuesOf(rows);
-    return { ...one([tenant, ...values, ...others]), merging: { key: name, tenant, values, others, join } };
-  };
+  const make = declareForms(encoding, name, joinOthers, (ownName, last, form) =>
+    planOnce(ownName, textOf({ ...form, mes: '', other: `$${last + 1}` })),
+  );
+  return (tenant: string, rows: readonly Row[], ...others: readonly unknown[]): Mergeable =>
+    make(tenant, rows, others, undefined);
 }
 
 /** The same for rows of one month. */
@@ -70,29 +66,33 @@ export function planMergeableMonthly<Row>(
   textOf: (form: Form) => string,
   joinOthers = WITHOUT,
 ) {
-  const plan = (ownName: string, last: number, form: FormPart): Planned =>
-    planMonthly(ownName, textOf({ ...form, mes: `$${last + 1}`, other: `$${last + 2}` }), last + 1);
-  const [one, several] = planForms(name, encoding, plan);
-  return (tenant: string, mes: number, rows: readonly Row[], ...others: readonly unknown[]): Mergeable => {
-    const values = encoding.valuesOf(rows);
-    const join: Merging['join'] = (calls) =>
-      several([...encoding.join(calls), mes, ...joinOthers(calls.map((call) => call.others))]);
-    const merging = { key: `${name} ${mes}`, tenant, values, others, join };
-    return { ...one([tenant, ...values, mes, ...others]), merging };
-  };
+  const make = declareForms(encoding, name, joinOthers, (ownName, last, form) =>
+    planMonthly(ownName, textOf({ ...form, mes: `$${last + 1}`, other: `$${last + 2}` }), last + 1),
+  );
+  return (tenant: string, mes: number, rows: readonly Row[], ...others: readonly unknown[]): Mergeable =>
+    make(tenant, rows, others, mes);
 }
 
-type FormPart = Pick<Form, 'rows' | 'tenant' | 'isOfSeveral'>;
-
-function planForms<Row>(
+/** Declares both forms; the result makes the calls. `plan`: declares one of them, by its name and the last parameter of its rows. */
+function declareForms<Row>(
+  { ofOne, ofSeveral, valuesOf, join }: Encoding<Row>,
   name: string,
-  { ofOne, ofSeveral }: Encoding<Row>,
-  plan: (name: string, last: number, form: FormPart) => Planned,
-): readonly [one: Planned, several: Planned] {
-  return [
-    plan(name, ofOne[1], { rows: ofOne[0], tenant: '$1', isOfSeveral: false }),
-    plan(nameOfSeveral(name), ofSeveral[1], { rows: ofSeveral[0], tenant: 'x.tenant', isOfSeveral: true }),
-  ];
+  joinOthers: JoinOthers,
+  plan: (name: string, last: number, form: Pick<Form, 'rows' | 'tenant' | 'isOfSeveral'>) => Planned,
+) {
+  const one = plan(name, ofOne[1], { rows: ofOne[0], tenant: '$1', isOfSeveral: false });
+  const several = plan(nameOfSeveral(name), ofSeveral[1], {
+    ...{ rows: ofSeveral[0], tenant: 'x.tenant' },
+    isOfSeveral: true,
+  });
+  return (tenant: string, rows: readonly Row[], others: readonly unknown[], mes: number | undefined): Mergeable => {
+    const values = valuesOf(rows);
+    const ofMes = mes === undefined ? [] : [mes];
+    const joinAll: Merging['join'] = (calls) =>
+      several([...join(calls), ...ofMes, ...joinOthers(calls.map((call) => call.others))]);
+    const merging = { key: [name, ...ofMes].join(' '), tenant, values, others, join: joinAll };
+    return { ...one([tenant, ...values, ...ofMes, ...others]), merging };
+  };
 }
 
 /** The name of a statement in its form for several tenants. */
@@ -143,10 +143,7 @@ function jsonOf(value: unknown): unknown {
   return value instanceof Uint8Array ? `\\x${Buffer.from(value).toString('hex')}` : value;
 }
 
-/**
- * Half of a surrogate pair, which JSON can contain and no text of the database can. The replacement character of UTF-8 takes its place, as
- * in an array of texts.
- */
+/** Half of a surrogate pair. JSON can contain it, but no text of the database: the replacement character of UTF-8 takes its place. */
 const HALF = /\\ud[89a-f]/;
 
 function writeRows(rows: readonly (readonly unknown[])[]): string {
