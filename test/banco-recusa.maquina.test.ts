@@ -286,7 +286,8 @@ describe('a server of its own', { timeout: 600_000 }, () => {
       await client.query('select pg_reload_conf()');
     });
 
-  test('told to take no writes', async () => {
+  test('told to take no writes', async (t) => {
+    t.after(() => setWrites(true));
     const { body } = await emit(service.address, fresh());
     await authorised(service.address, body.chave_acesso);
     await setWrites(false);
@@ -302,7 +303,8 @@ describe('a server of its own', { timeout: 600_000 }, () => {
     await untilAnswered(service, 201);
   });
 
-  test('another takes its place and its address, and it is left as it is: connected, and without writes', async () => {
+  test('another takes its place and its address, and it is left as it is: connected, and without writes', async (t) => {
+    t.after(() => setWrites(true));
     const heir = await freshDatabase();
     await administer(connection, (client) => client.query(`create database ${heir.database}`));
     const proxy = await startProxy({ ...connection, database: heir.database });
@@ -318,7 +320,6 @@ describe('a server of its own', { timeout: 600_000 }, () => {
     // The probe of a load balancer is the only request meanwhile.
     await untilReady(moved);
     await untilAnswered(moved, 201);
-    await setWrites(true);
   });
 
   test('all its connections are taken', async (t) => {

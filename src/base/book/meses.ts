@@ -52,11 +52,17 @@ export class MesesForbidden extends Error {
   }
 }
 
+/** A new connection may lead to another database at the same address, such as a restored one without the latest months. */
+function learnFrom(pool: Db): Set<number> {
+  pool.once('connect', () => known.delete(pool));
+  return new Set();
+}
+
 /** Creates the missing partitions of these months. A known month costs nothing. Throws {@link MesesForbidden}. */
 export async function ensureMeses(pool: Db, meses: Iterable<number>): Promise<void> {
   if (unknownMeses(pool, meses).length === 0) return;
   const { rows } = await pool.query<{ mes: number }>('select mes from meses');
-  const all = known.getOrInsertComputed(pool, () => new Set());
+  const all = known.getOrInsertComputed(pool, () => learnFrom(pool));
   for (const { mes } of rows) all.add(mes);
   for (const mes of unknownMeses(pool, meses)) {
     try {

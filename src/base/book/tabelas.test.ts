@@ -67,6 +67,20 @@ describe('the tables of the database', () => {
     }
   });
 
+  test('of a month are made again where a new connection finds a database without them', async () => {
+    const mes = 202_003;
+    const exists = `select to_regclass('notas_202003') is not null as is`;
+    await ensureMeses(pool, [mes]);
+    for (const { tabela } of MENSAIS.toReversed()) await pool.query(`drop table ${tabela}_${mes} cascade`);
+    await pool.query('delete from meses where mes = $1', [mes]);
+    await ensureMeses(pool, [mes]);
+    assert.equal((await pool.query(exists)).rows[0].is, false, 'a known month costs no question');
+    const held = await Promise.all(Array.from({ length: pool.totalCount + 1 }, () => pool.connect()));
+    for (const client of held) client.release();
+    await ensureMeses(pool, [mes]);
+    assert.equal((await pool.query(exists)).rows[0].is, true);
+  });
+
   test('are told by the chain with their key and each column, or with the reason for its absence', () => {
     for (const { nome, chave, colunas } of rows) {
       const { corrente, semEntrada } = declaredOf(nome);
