@@ -9,14 +9,7 @@ import { constants, hash, verify } from 'node:crypto';
 import { type Fault, quoted } from '../fiscal/fault.ts';
 import { attributeOf, type Elemento } from '../fiscal/layout/tree.ts';
 import { ownOf } from '../fiscal/own.ts';
-import {
-  ABRASF_DIGESTS,
-  ABRASF_SIGNATURES,
-  type AbrasfAlgorithm,
-  ENVELOPED,
-  EXCLUSIVE,
-  INCLUSIVE,
-} from './algorithms.ts';
+import { ENVELOPED, EXCLUSIVE, INCLUSIVE, XML_DIGESTS, XML_SIGNATURES, type XmlAlgorithm } from './algorithms.ts';
 import { type Certificate, readCertificate } from './certificate.ts';
 import { DSIG, isSignature } from './signature-shape.ts';
 import { INCLUSIVE_PREFIXES_MAX, type XmlDocumentReading } from './xml.ts';
@@ -154,8 +147,8 @@ function referenceProblem(
 
 /** `form`: the canonical form of the content; `ofInfo`: that of SignedInfo. */
 type Methods = {
-  readonly signing: AbrasfAlgorithm;
-  readonly digesting: AbrasfAlgorithm;
+  readonly signing: XmlAlgorithm;
+  readonly digesting: XmlAlgorithm;
   readonly form: string;
   readonly ofInfo: string;
 };
@@ -164,8 +157,8 @@ function methodsOf(
   { canonicalization, method, reference, digestMethod }: Parts,
   allowsSha1: boolean,
 ): Methods | string {
-  const signing = ownOf(ABRASF_SIGNATURES, algorithmOf(method));
-  const digesting = ownOf(ABRASF_DIGESTS, algorithmOf(digestMethod));
+  const signing = ownOf(XML_SIGNATURES, algorithmOf(method));
+  const digesting = ownOf(XML_DIGESTS, algorithmOf(digestMethod));
   const ofInfo = algorithmOf(canonicalization);
   const transforms = transformsOf(reference).filter((one) => one !== ENVELOPED);
   const forms = [ofInfo, ...transforms];
@@ -208,12 +201,12 @@ function check(
     const limit = `até ${INCLUSIVE_PREFIXES_MAX} prefixos diferentes em xmlns:…, e endereços sem & < >`;
     return refuse(`A C14N inclusiva deste documento não se calcula: são aceitos ${limit}.`).fault;
   }
-  if (hash(digesting.digest, digested, 'base64') !== withoutSpace(digestValue.text)) {
+  if (hash(digesting.digest.name, digested, 'base64') !== withoutSpace(digestValue.text)) {
     return refuse(`O resumo de ${signed.name} não confere: o conteúdo não é o que foi assinado.`).fault;
   }
   const key = { key: publicKey, padding: constants.RSA_PKCS1_PADDING };
   const value = Buffer.from(withoutSpace(signatureValue.text), 'base64');
-  return verify(signing.digest, Buffer.from(text, 'utf8'), key, value)
+  return verify(signing.digest.name, Buffer.from(text, 'utf8'), key, value)
     ? undefined
     : refuse('O valor da assinatura não confere com SignedInfo e o certificado.').fault;
 }

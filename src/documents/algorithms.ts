@@ -14,8 +14,11 @@ export const SHA256: Digest = { name: 'sha256', shown: 'SHA-256', bytes: 32 };
 const SHA384: Digest = { name: 'sha384', shown: 'SHA-384', bytes: 48 };
 const SHA512: Digest = { name: 'sha512', shown: 'SHA-512', bytes: 64 };
 
-/** The permitted use of an algorithm. `cms`: a body of JSON; `lists`: a revocation list; `abrasf`: a document of the legacy port. */
-type Use = 'cms' | 'lists' | 'abrasf';
+/**
+ * The permitted use of an algorithm. `cms`: a body of JSON; `lists`: a revocation list; `xml`: a signature inside a document, other than
+ * the one profile of REST v1.
+ */
+type Use = 'cms' | 'lists' | 'xml';
 
 type Algorithm = {
   /** Its identifier in ASN.1. */
@@ -29,7 +32,7 @@ type Algorithm = {
   readonly digest?: Digest;
   /** The name of that digest when it can be forged. */
   readonly weak?: string;
-  /** The permitted uses; the XML signature of a DPS follows {@link REQUIRED} alone. */
+  /** The permitted uses; the XML signature of a DPS in REST v1 follows {@link STRICT} alone. */
   readonly uses?: readonly Use[];
 };
 
@@ -38,9 +41,9 @@ const MORE = 'http://www.w3.org/2001/04/xmldsig-more#';
 
 const DIGEST_ALGORITHMS: readonly Algorithm[] = [
   { oid: '1.2.840.113549.2.5', name: 'MD5', weak: 'MD5' },
-  { oid: OID.sha1, name: 'SHA-1', uri: `${DSIG}sha1`, uriName: 'SHA-1', digest: SHA1, weak: 'SHA-1', uses: ['abrasf'] },
+  { oid: OID.sha1, name: 'SHA-1', uri: `${DSIG}sha1`, uriName: 'SHA-1', digest: SHA1, weak: 'SHA-1', uses: ['xml'] },
   { oid: OID.sha224, name: 'SHA-224' },
-  { oid: OID.sha256, uri: `${ENC}sha256`, uriName: 'SHA-256', digest: SHA256, uses: ['cms', 'abrasf'] },
+  { oid: OID.sha256, uri: `${ENC}sha256`, uriName: 'SHA-256', digest: SHA256, uses: ['cms', 'xml'] },
   { oid: OID.sha384, uri: `${MORE}sha384`, uriName: 'SHA-384', digest: SHA384, uses: ['cms'] },
   { oid: OID.sha512, uri: `${ENC}sha512`, uriName: 'SHA-512', digest: SHA512, uses: ['cms'] },
   { oid: '2.16.840.1.101.3.4.2.8', name: 'SHA3-256' },
@@ -61,7 +64,7 @@ const SIGNATURE_ALGORITHMS: readonly Algorithm[] = [
   { oid: '1.2.840.113549.1.1.3', weak: 'MD4' },
   { oid: '1.2.840.113549.1.1.4', name: 'RSA com MD5', weak: 'MD5' },
   {
-    ...rsaWith('1.2.840.113549.1.1.5', SHA1, ['abrasf']),
+    ...rsaWith('1.2.840.113549.1.1.5', SHA1, ['xml']),
     name: 'RSA com SHA-1',
     uri: `${DSIG}rsa-sha1`,
     weak: 'SHA-1',
@@ -69,7 +72,7 @@ const SIGNATURE_ALGORITHMS: readonly Algorithm[] = [
   { oid: '1.3.14.3.2.29', weak: 'SHA-1' },
   { oid: '1.2.840.10040.4.3', weak: 'SHA-1' },
   { oid: RSA_PSS, name: 'RSA-PSS' },
-  rsaWith(SHA256_WITH_RSA, SHA256, ['cms', 'lists', 'abrasf']),
+  rsaWith(SHA256_WITH_RSA, SHA256, ['cms', 'lists', 'xml']),
   rsaWith('1.2.840.113549.1.1.12', SHA384, ['cms', 'lists']),
   rsaWith('1.2.840.113549.1.1.13', SHA512, ['cms', 'lists']),
   { oid: '1.2.840.10045.2.1', name: 'curva elíptica (ECDSA)' },
@@ -108,12 +111,12 @@ const TRANSFORMS: readonly Algorithm[] = [
   { uri: `${DSIG}base64`, uriName: 'Base64' },
 ];
 
-/** The required algorithms of a DPS signature, by the name of the element that states each. */
-export const REQUIRED = {
-  CanonicalizationMethod: EXCLUSIVE,
-  SignatureMethod: `${MORE}rsa-sha256`,
-  DigestMethod: `${ENC}sha256`,
-} as const;
+const WITH_COMMENTS = [`${EXCLUSIVE}WithComments`, `${INCLUSIVE}#WithComments`] as const;
+
+/** Whether a canonicalisation keeps all declarations in force. Documents with comments are refused, so both ways of each form are equal. */
+export function isInclusive(form: string): boolean {
+  return form.startsWith(INCLUSIVE);
+}
 
 const ALL = [...DIGEST_ALGORITHMS, ...SIGNATURE_ALGORITHMS, ...TRANSFORMS];
 
@@ -154,12 +157,49 @@ export const LIST_DIGESTS = columnOf(
 /** The algorithms whose digest can be forged, with the name of that digest. */
 export const WEAK = columnOf(ALL, 'oid', ({ weak }) => weak);
 
-/** An algorithm of an ABRASF document. `isOld`: allowed only if the municipality says so. */
-export type AbrasfAlgorithm = { readonly digest: string; readonly isOld: boolean };
-const ofAbrasf = (rows: readonly Algorithm[]): Readonly<Record<string, AbrasfAlgorithm>> =>
-  columnOf(takenBy(rows, 'abrasf'), 'uri', ({ digest, weak }) => ({ digest: digest!.name, isOld: weak !== undefined }));
-export const ABRASF_DIGESTS = ofAbrasf(DIGEST_ALGORITHMS);
-export const ABRASF_SIGNATURES = ofAbrasf(SIGNATURE_ALGORITHMS);
+/** An algorithm of a signature in XML. `isOld`: allowed only if the municipality says so. */
+export type XmlAlgorithm = { readonly digest: Digest; readonly isOld: boolean };
+const ofXml = (rows: readonly Algorithm[]): Readonly<Record<string, XmlAlgorithm>> =>
+  columnOf(takenBy(rows, 'xml'), 'uri', ({ digest, weak }) => ({ digest: digest!, isOld: weak !== undefined }));
+export const XML_DIGESTS = ofXml(DIGEST_ALGORITHMS);
+export const XML_SIGNATURES = ofXml(SIGNATURE_ALGORITHMS);
+
+/** Accepted algorithms by the name of the element that states each, the preferred one first; and whether `URI=""` is accepted. */
+export type Accepted = {
+  readonly CanonicalizationMethod: readonly [string, ...string[]];
+  readonly SignatureMethod: readonly [string, ...string[]];
+  readonly DigestMethod: readonly [string, ...string[]];
+  readonly mayBeWhole: boolean;
+};
+
+/** The algorithms of all that this service signs, by the name of the element that states each. */
+export const REQUIRED = {
+  CanonicalizationMethod: EXCLUSIVE,
+  SignatureMethod: `${MORE}rsa-sha256`,
+  DigestMethod: `${ENC}sha256`,
+} as const;
+
+/** The one profile of REST v1. */
+export const STRICT: Accepted = {
+  CanonicalizationMethod: [REQUIRED.CanonicalizationMethod],
+  SignatureMethod: [REQUIRED.SignatureMethod],
+  DigestMethod: [REQUIRED.DigestMethod],
+  mayBeWhole: false,
+};
+
+/** Signatures as programs of the national API make them. */
+export const NATIONAL: Accepted = {
+  ...STRICT,
+  CanonicalizationMethod: [EXCLUSIVE, INCLUSIVE, ...WITH_COMMENTS],
+  mayBeWhole: true,
+};
+
+/** The same with SHA-1, which can be forged: a municipality must allow it. */
+export const NATIONAL_SHA1: Accepted = {
+  ...NATIONAL,
+  SignatureMethod: [...NATIONAL.SignatureMethod, `${DSIG}rsa-sha1`],
+  DigestMethod: [...NATIONAL.DigestMethod, `${DSIG}sha1`],
+};
 
 /** The digests in use, by their length. */
 export const DIGESTS_BY_BYTES: ReadonlyMap<number, Digest> = new Map(

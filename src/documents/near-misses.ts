@@ -24,7 +24,7 @@ type Candidate = { readonly text: string; readonly habit: string };
 type Declared = { readonly digest: Digest; readonly hex: string; readonly spelling: string | undefined };
 
 /** A text digested in place of the canonical one. `esperado`: the correction, if it is not the digest. */
-type NearDigest = FaultText & { readonly esperado?: string };
+export type NearDigest = FaultText & { readonly esperado?: string; readonly isOfDeclaration?: true };
 
 /** The other text, or the other digest, that gives the declared one, described in Portuguese; undefined: none does. */
 export function nearMissOfDigest(
@@ -57,7 +57,8 @@ function describeDeclaration(declared: string, isAll: boolean): NearDigest {
   const found = `A declaração do XML diz encoding="${quoted(declared)}", e os bytes são UTF-8: lido como ela diz, cada letra acentuada vira duas, e o resumo declarado é o do texto em UTF-8.`;
   const rest = isAll ? 'o resumo confere, e a assinatura pode ficar' : 'a resposta dirá o que mais falta ao resumo';
   const change = `Corrija a declaração para encoding="UTF-8", ou retire-a: ${rest}.`;
-  return { ...describeFault(found, change), esperado: '<?xml version="1.0" encoding="UTF-8"?>' };
+  const esperado = '<?xml version="1.0" encoding="UTF-8"?>';
+  return { ...describeFault(found, change), esperado, isOfDeclaration: true };
 }
 
 function describeDigest(habit: string, { shown: name }: Digest, spelling: string | undefined): string {

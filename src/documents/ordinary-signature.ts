@@ -4,7 +4,7 @@
  */
 import { isBlank } from '../fiscal/layout/check-text.ts';
 import { attributeOf, type Elemento } from '../fiscal/layout/tree.ts';
-import type { Parts } from './signature-parts.ts';
+import { type Parts, STRICT_METHODS } from './signature-parts.ts';
 import type { SignedProfile } from './signature-shape.ts';
 import { isSignatureWith } from './signing.ts';
 import type { XmlDocumentReading } from './xml.ts';
@@ -46,7 +46,8 @@ export function ordinarySignatureOf(
   const texts = { digest: digestValue.text, value: signatureValue.text, certificate: certificate.text };
   if (!isSignatureWith(reading.canonicalOf(signature), id, texts)) return undefined;
   const certificates = [certificate];
-  const parts = { faults: [], profile: [], signedInfo, reference, digestValue, signatureValue, certificates };
+  const found = { signedInfo, reference, digestValue, signatureValue, certificates };
+  const parts = { faults: [], profile: [], ...found, methods: STRICT_METHODS };
   return { faults: [], element, signature, parts };
 }
 

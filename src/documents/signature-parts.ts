@@ -3,11 +3,26 @@ import { describeFault, type Fault, quoted } from '../fiscal/fault.ts';
 import { isBlank } from '../fiscal/layout/check-text.ts';
 import { attributeOf, type Elemento } from '../fiscal/layout/tree.ts';
 import { ownOf } from '../fiscal/own.ts';
-import { ENVELOPED, REQUIRED, URI_NAMES } from './algorithms.ts';
+import {
+  type Accepted,
+  type Digest,
+  ENVELOPED,
+  INCLUSIVE,
+  SHA256,
+  STRICT,
+  URI_NAMES,
+  XML_DIGESTS,
+  XML_SIGNATURES,
+} from './algorithms.ts';
 import { DSIG, type SignedProfile } from './signature-shape.ts';
 
-/** A line of the profile: the found value of a place and the required one. */
-export type ProfileLine = { readonly onde: string; readonly encontrado: string; readonly exigido: string };
+/** A line of the profile: the found value of a place, the required ones, and whether it is one of them. */
+export type ProfileLine = {
+  readonly onde: string;
+  readonly encontrado: string;
+  readonly exigido: string;
+  readonly confere: boolean;
+};
 
 export type Parts = {
   readonly faults: Fault[];
@@ -17,10 +32,30 @@ export type Parts = {
   digestValue: Elemento | undefined;
   signatureValue: Elemento | undefined;
   certificates: readonly Elemento[];
+  methods: Methods;
+};
+
+/** Algorithms by which a signature is verified; where its own are not accepted, those of {@link STRICT}. */
+export type Methods = {
+  readonly signing: Digest;
+  readonly digesting: Digest;
+  /** Canonicalisations of SignedInfo and of the content. */
+  readonly ofInfo: string;
+  readonly ofContent: string;
+  /** The reference means the whole document. */
+  readonly isWhole: boolean;
+};
+
+export const STRICT_METHODS: Methods = {
+  signing: SHA256,
+  digesting: SHA256,
+  ofInfo: STRICT.CanonicalizationMethod[0],
+  ofContent: STRICT.CanonicalizationMethod[0],
+  isWhole: false,
 };
 
 /** Reads the elements of a signature, with the faults of their arrangement and algorithms. */
-export function partsOf(signature: Elemento, base: string): Parts {
+export function partsOf(signature: Elemento, base: string, accepted: Accepted): Parts {
   const parts: Parts = {
     faults: [],
     profile: [],
@@ -29,6 +64,7 @@ export function partsOf(signature: Elemento, base: string): Parts {
     digestValue: undefined,
     signatureValue: undefined,
     certificates: [],
+    methods: STRICT_METHODS,
   };
   const { faults } = parts;
   const [signedInfo, signatureValue, keyInfo] = readChildren(
@@ -40,27 +76,35 @@ export function partsOf(signature: Elemento, base: string): Parts {
   );
   parts.signatureValue = signatureValue;
   if (signatureValue !== undefined) checkLeaf(signatureValue, `${base}/SignatureValue`, ['Id'], faults);
-  if (signedInfo !== undefined) readSignedInfo(signedInfo, `${base}/SignedInfo`, parts);
+  if (signedInfo !== undefined) readSignedInfo(signedInfo, `${base}/SignedInfo`, parts, accepted);
   readKeyInfo(keyInfo, `${base}/KeyInfo`, parts);
   return parts;
 }
 
-function readSignedInfo(signedInfo: Elemento, base: string, parts: Parts): void {
+function readSignedInfo(signedInfo: Elemento, base: string, parts: Parts, accepted: Accepted): void {
   const { faults } = parts;
   const names = ['CanonicalizationMethod', 'SignatureMethod', 'Reference'];
   const [canonicalization, method, reference] = readChildren(signedInfo, base, names, ['Id'], faults);
   if (canonicalization === undefined || method === undefined || reference === undefined) return;
   parts.signedInfo = signedInfo;
   parts.reference = reference;
-  checkAlgorithm(canonicalization, base, REQUIRED.CanonicalizationMethod, parts);
-  checkAlgorithm(method, base, REQUIRED.SignatureMethod, parts);
+  const ofInfo = checkAlgorithm(canonicalization, base, accepted.CanonicalizationMethod, parts);
+  const signing = checkAlgorithm(method, base, accepted.SignatureMethod, parts);
   const place = `${base}/Reference`;
   const members = ['Transforms', 'DigestMethod', 'DigestValue'];
   const [transforms, digestMethod, digestValue] = readChildren(reference, place, members, ['URI', 'Id'], faults);
-  if (transforms !== undefined) checkTransforms(transforms, `${place}/Transforms`, parts);
-  if (digestMethod !== undefined) checkAlgorithm(digestMethod, place, REQUIRED.DigestMethod, parts);
+  const ofContent = transforms && checkTransforms(transforms, `${place}/Transforms`, parts, accepted);
+  const digesting = digestMethod && checkAlgorithm(digestMethod, place, accepted.DigestMethod, parts);
   if (digestValue !== undefined) checkLeaf(digestValue, `${place}/DigestValue`, [], faults);
   parts.digestValue = digestValue;
+  const [first] = accepted.DigestMethod;
+  parts.methods = {
+    signing: XML_SIGNATURES[signing]!.digest,
+    digesting: XML_DIGESTS[digesting ?? first]!.digest,
+    ofInfo,
+    ofContent: ofContent ?? STRICT_METHODS.ofContent,
+    isWhole: false,
+  };
 }
 
 const WITHOUT_PREFIXES = 'configure a C14N exclusiva sem lista de prefixos.';
@@ -68,18 +112,22 @@ const WITHOUT_PREFIXES = 'configure a C14N exclusiva sem lista de prefixos.';
 /** The number of transformations that a message names. Two are right. */
 const TRANSFORMS_TOLD_MAX = 6;
 
-/** Adds a fault unless the transformations are enveloped-signature and then exclusive C14N, or the latter alone. */
-function checkTransforms(transforms: Elemento, base: string, parts: Parts): void {
+/**
+ * The canonicalisation of the content. Adds a fault unless the transformations are enveloped-signature and then an accepted form, or that
+ * form alone. XML Signature canonicalises inclusively where none says otherwise.
+ */
+function checkTransforms(transforms: Elemento, base: string, parts: Parts, accepted: Accepted): string {
   const found = transforms.children.map((child) => attributeOf(child, 'Algorithm') ?? '');
-  const wanted = 'enveloped-signature e depois C14N exclusiva, ou só C14N exclusiva';
+  const [form, ...others] = accepted.CanonicalizationMethod;
+  const names = [form, ...others].map(algorithmName).join(' ou ');
+  const wanted = `enveloped-signature e depois ${names}, ou só ${names}`;
   const named = found.slice(0, TRANSFORMS_TOLD_MAX).map(algorithmName);
   const more = found.length > named.length ? ` e mais ${found.length - named.length}` : '';
-  const line = { onde: base, encontrado: `${named.join(', ') || 'nenhuma'}${more}`, exigido: wanted };
-  parts.profile.push(line);
-  const [first, second] = found;
-  const exclusive = REQUIRED.CanonicalizationMethod;
-  const fits =
-    (found.length === 1 && first === exclusive) || (found.length === 2 && first === ENVELOPED && second === exclusive);
+  const forms = found[0] === ENVELOPED ? found.slice(1) : found;
+  const ofContent = forms.length === 0 && found.length === 1 ? INCLUSIVE : forms.length === 1 ? forms[0]! : '';
+  const fits = accepted.CanonicalizationMethod.includes(ofContent);
+  const encontrado = `${named.join(', ') || 'nenhuma'}${more}`;
+  parts.profile.push({ onde: base, encontrado, exigido: wanted, confere: fits });
   const isPlain = transforms.children.every(
     (child) =>
       child.name === 'Transform' &&
@@ -88,7 +136,7 @@ function checkTransforms(transforms: Elemento, base: string, parts: Parts): void
       isBlank(child.text) &&
       child.attributes.length === 1,
   );
-  if (fits && isPlain && transforms.attributes.length === 0 && isBlank(transforms.text)) return;
+  if (fits && isPlain && transforms.attributes.length === 0 && isBlank(transforms.text)) return ofContent;
   const extra = transforms.children.find((child) => child.children.length > 0)?.children[0];
   const texts = fits
     ? {
@@ -96,16 +144,17 @@ function checkTransforms(transforms: Elemento, base: string, parts: Parts): void
         change: `Em Transforms: ${WITHOUT_PREFIXES}`,
       }
     : {
-        mensagem: `As transformações da Reference são ${line.encontrado}; as aceitas são ${wanted}.`,
-        change: `Em Transforms ponha, nesta ordem: ${ENVELOPED} e ${exclusive}.`,
+        mensagem: `As transformações da Reference são ${encontrado}; as aceitas são ${wanted}.`,
+        change: `Em Transforms ponha, nesta ordem: ${ENVELOPED} e ${form}.`,
       };
   parts.faults.push({
     codigo: 'E902',
     xpath: base,
     ...texts,
     encontrado: quoted(found.join(' ')),
-    esperado: `${ENVELOPED} ${exclusive}`,
+    esperado: `${ENVELOPED} ${form}`,
   });
+  return fits ? ofContent : form;
 }
 
 function readKeyInfo(keyInfo: Elemento | undefined, base: string, parts: Parts): void {
@@ -139,22 +188,31 @@ function readKeyInfo(keyInfo: Elemento | undefined, base: string, parts: Parts):
   }
 }
 
-function checkAlgorithm(element: Elemento, parent: string, exigido: string, parts: Parts): void {
+/** The algorithm that an element states, or the preferred one with a fault. */
+function checkAlgorithm(
+  element: Elemento,
+  parent: string,
+  accepted: readonly [string, ...string[]],
+  parts: Parts,
+): string {
   const onde = `${parent}/${element.name}`;
   const encontrado = attributeOf(element, 'Algorithm') ?? '';
-  parts.profile.push({ onde, encontrado, exigido });
-  if (encontrado !== exigido) {
+  const [preferred, ...others] = accepted;
+  const confere = accepted.includes(encontrado);
+  parts.profile.push({ onde, encontrado, exigido: accepted.join(' ou '), confere });
+  if (!confere) {
     const found = encontrado === '' ? 'Falta o atributo Algorithm' : `O algoritmo é ${algorithmName(encontrado)}`;
-    const mensagem = `${found} em ${element.name}${describeSpelling(encontrado, exigido)}; o aceito é ${algorithmName(exigido)} (${exigido}).`;
+    const also = others.length === 0 ? '' : `, ou ${others.map(algorithmName).join(', ')}`;
+    const mensagem = `${found} em ${element.name}${describeSpelling(encontrado, preferred)}; o aceito é ${algorithmName(preferred)} (${preferred})${also}.`;
     parts.faults.push({
       codigo: 'E902',
       xpath: `${onde}/@Algorithm`,
       mensagem,
-      change: `Em ${element.name} ponha Algorithm="${exigido}".`,
+      change: `Em ${element.name} ponha Algorithm="${preferred}".`,
       encontrado: quoted(encontrado),
-      esperado: exigido,
+      esperado: preferred,
     });
-    return;
+    return preferred;
   }
   const [inside] = element.children;
   if (inside !== undefined || !isBlank(element.text)) {
@@ -164,10 +222,16 @@ function checkAlgorithm(element: Elemento, parent: string, exigido: string, part
     parts.faults.push({ codigo: 'E902', xpath: onde, mensagem, change, encontrado: quoted(what) });
   }
   checkAttributes(element, onde, ['Algorithm'], parts.faults);
+  return encontrado;
 }
 
-/** Adds a fault unless the Reference names the signed element by its Id. */
-export function checkReference(parts: Parts, id: string | undefined, { signed }: SignedProfile, base: string): void {
+/** Adds a fault unless the Reference names the signed element by its Id, or the whole document where that is accepted. */
+export function checkReference(
+  parts: Parts,
+  id: string | undefined,
+  { signed, accepted }: SignedProfile,
+  base: string,
+): void {
   const { reference, faults } = parts;
   if (id === undefined || id === '') {
     const mensagem = `${signed} não tem o atributo Id, e a assinatura não tem a que se referir.`;
@@ -178,8 +242,11 @@ export function checkReference(parts: Parts, id: string | undefined, { signed }:
   const found = attributeOf(reference, 'URI');
   const wanted = `#${id}`;
   const xpath = `${base}/SignedInfo/Reference/@URI`;
-  parts.profile.push({ onde: xpath, encontrado: found ?? '', exigido: wanted });
-  if (found === wanted) return;
+  const isWhole = found === '' && accepted.mayBeWhole && isEnveloped(reference);
+  const confere = isWhole || found === wanted;
+  parts.profile.push({ onde: xpath, encontrado: found ?? '', exigido: wanted, confere });
+  if (isWhole) parts.methods = { ...parts.methods, isWhole };
+  if (confere) return;
   const problem =
     found === undefined
       ? 'A Reference não tem URI'
@@ -189,6 +256,12 @@ export function checkReference(parts: Parts, id: string | undefined, { signed }:
   const mensagem = `${problem}; deve apontar o Id de ${signed}: ${quoted(wanted)}.`;
   const change = `Na Reference ponha URI="${quoted(wanted)}".`;
   faults.push({ codigo: 'E902', xpath, mensagem, change, encontrado: quoted(found ?? ''), esperado: quoted(wanted) });
+}
+
+/** The signature leaves itself out, as one within its own content must. */
+function isEnveloped(reference: Elemento): boolean {
+  const [first] = reference.children.find(({ name }) => name === 'Transforms')?.children ?? [];
+  return first !== undefined && attributeOf(first, 'Algorithm') === ENVELOPED;
 }
 
 /** The required children, undefined if missing. Adds a fault for a missing, repeated, strange or misplaced one. */

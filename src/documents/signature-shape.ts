@@ -3,16 +3,18 @@ import { describeFault, type Fault, quoted } from '../fiscal/fault.ts';
 import { isBlank } from '../fiscal/layout/check-text.ts';
 import { SIGNATURE_NAMESPACE } from '../fiscal/layout/reading.ts';
 import type { Elemento } from '../fiscal/layout/tree.ts';
+import { type Accepted, STRICT } from './algorithms.ts';
 import type { XmlDocumentReading } from './xml.ts';
 
 export const DSIG = SIGNATURE_NAMESPACE;
 
-/** The signed element, and the root of its document. */
-export type SignedProfile = { readonly root: string; readonly signed: string };
+/** The signed element, the root of its document, and the algorithms of its signature. */
+export type SignedProfile = { readonly root: string; readonly signed: string; readonly accepted: Accepted };
 
-export const DPS_PROFILE: SignedProfile = { root: 'DPS', signed: 'infDPS' };
-export const NFSE_PROFILE: SignedProfile = { root: 'NFSe', signed: 'infNFSe' };
-export const EVENTO_PROFILE: SignedProfile = { root: 'evento', signed: 'infEvento' };
+export const DPS_PROFILE: SignedProfile = { root: 'DPS', signed: 'infDPS', accepted: STRICT };
+export const NFSE_PROFILE: SignedProfile = { root: 'NFSe', signed: 'infNFSe', accepted: STRICT };
+export const EVENTO_PROFILE: SignedProfile = { root: 'evento', signed: 'infEvento', accepted: STRICT };
+export const PEDIDO_PROFILE: SignedProfile = { root: 'pedRegEvento', signed: 'infPedReg', accepted: STRICT };
 
 /** True when an element is an XML signature, by name and namespace. */
 export function isSignature({ name, namespace }: Elemento): boolean {

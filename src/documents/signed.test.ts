@@ -65,7 +65,7 @@ test('the document as it is has no fault but its value', () => {
     ['E902 /DPS/Signature/SignatureValue'],
   );
   assert.ok(certificate !== undefined && faults[0]!.mensagem.includes(nameOf(certificate)));
-  assert.deepEqual(resumo, { declarado: DIGEST, calculado: DIGEST });
+  assert.deepEqual(resumo, { algoritmo: 'SHA-256', declarado: DIGEST, calculado: DIGEST });
   assert.deepEqual(valor, Buffer.from(VALUE, 'base64'));
   const said = perfil().map(({ onde, encontrado, exigido }) => [
     onde.replace('/DPS/Signature/SignedInfo', ''),
@@ -462,7 +462,7 @@ test('a root that is a signature itself signs nothing', () => {
 
 test('without DigestValue there is no declared digest', () => {
   const { resumo, faults } = check(changed([`<DigestValue>${DIGEST}</DigestValue>`, '']));
-  assert.deepEqual(resumo, { declarado: '', calculado: DIGEST });
+  assert.deepEqual(resumo, { algoritmo: 'SHA-256', declarado: '', calculado: DIGEST });
   assert.match(faults[0]!.mensagem, /^Falta DigestValue em Reference\.$/);
 });
 

@@ -1,6 +1,6 @@
 /**
- * The XML signature, in the one profile of the specification and no other (D-33). It is enveloped, beside the signed element, with one
- * Reference to its Id and the certificate in KeyInfo. The algorithms are exclusive C14N, RSA-SHA256 and SHA-256.
+ * The XML signature of a document. It is enveloped, beside the signed element, with one Reference to its Id and the certificate in KeyInfo.
+ * The profile names the accepted algorithms: exclusive C14N, RSA-SHA256 and SHA-256 in REST v1 (D-33), others at the national door (D-910).
  *
  * Digest and signature are checked over the canonical form of libxml2, from which the document was read too (`canonical.ts`). Every
  * difference is a fault with its place. The faults concern the places of the elements (`signature-shape.ts`), their contents
@@ -8,13 +8,15 @@
  */
 import { constants, hash, verify } from 'node:crypto';
 import { describeFault, type Fault, type FaultText, quoted } from '../fiscal/fault.ts';
-import { attributeOf } from '../fiscal/layout/tree.ts';
+import { attributeOf, type Elemento } from '../fiscal/layout/tree.ts';
+import { isInclusive, NATIONAL_SHA1 } from './algorithms.ts';
 import { type Certificate, certificateOfText, readCertificate } from './certificate.ts';
-import { nearMissOfDigest, nearMissOfValue } from './near-misses.ts';
+import { type NearDigest, nearMissOfDigest, nearMissOfValue } from './near-misses.ts';
 import { ordinarySignatureOf } from './ordinary-signature.ts';
-import { checkReference, type Parts, type ProfileLine, partsOf } from './signature-parts.ts';
+import { describeOtherProfile } from './other-profile.ts';
+import { checkReference, type Methods, type Parts, type ProfileLine, partsOf } from './signature-parts.ts';
 import { type SignedProfile, shapeOf } from './signature-shape.ts';
-import type { XmlDocumentReading } from './xml.ts';
+import { INCLUSIVE_PREFIXES_MAX, type XmlDocumentReading } from './xml.ts';
 
 export type SignatureReading = {
   /** E901, E902, E904 (unreadable) and E905; empty when the signature of the document is valid. */
@@ -25,7 +27,7 @@ export type SignatureReading = {
   /** The compared texts, for answers that show them. Undefined: the check ended earlier. */
   readonly assinado: string | undefined;
   readonly signedInfo: string | undefined;
-  readonly resumo: { readonly declarado: string; readonly calculado: string } | undefined;
+  readonly resumo: { readonly algoritmo: string; readonly declarado: string; readonly calculado: string } | undefined;
   readonly perfil: () => readonly ProfileLine[];
 };
 
@@ -38,38 +40,93 @@ const NOTHING: Omit<SignatureReading, 'faults'> = {
   perfil: () => [],
 };
 
-/** Checks the signature of a document that was read. The certificate itself is not judged here. */
+/**
+ * Checks the signature of a document that was read. The certificate itself is not judged here. A signature that is right by other algorithms
+ * has one fault, which names them.
+ */
 export function checkSignature(
   reading: XmlDocumentReading,
   profile: SignedProfile,
   findOrdinary = ordinarySignatureOf,
 ): SignatureReading {
-  const { root } = reading;
+  const opened = openSignature(reading, profile, findOrdinary);
+  if (!('parts' in opened)) return { ...NOTHING, faults: opened.faults };
+  const ofAlgorithms = opened.parts.faults.filter(({ xpath }) => OF_ALGORITHMS.test(xpath));
+  const other = ofAlgorithms.length === 0 ? undefined : verifyByOthers(reading, profile);
+  if (other === undefined) return verifySignature(reading, profile, opened);
+  const perfil = (): readonly ProfileLine[] => opened.parts.profile;
+  return { ...other, faults: [describeOtherProfile(ofAlgorithms, perfil(), profile)], perfil };
+}
+
+/** Places of faults that other algorithms explain. */
+const OF_ALGORITHMS = /\/(?:@Algorithm|Transforms|@URI)$/;
+
+/** A signature that is right by the algorithms it names; undefined: it is wrong, or they are none that any door accepts. */
+function verifyByOthers(reading: XmlDocumentReading, profile: SignedProfile): SignatureReading | undefined {
+  if (profile.accepted === NATIONAL_SHA1) return undefined;
+  const wide = { ...profile, accepted: NATIONAL_SHA1 };
+  const opened = openSignature(reading, wide, () => undefined);
+  if (!('parts' in opened) || opened.parts.faults.length > 0) return undefined;
+  const read = verifySignature(reading, wide, opened);
+  return read.faults.length === 0 ? read : undefined;
+}
+
+type Opened = {
+  readonly element: Elemento;
+  readonly signature: Elemento;
+  readonly parts: Parts;
+  /** All lines of the profile. */
+  readonly perfil: () => readonly ProfileLine[];
+};
+
+/** The signed element and the parts of its signature; only the faults unless that pair is clear. */
+function openSignature(
+  reading: XmlDocumentReading,
+  profile: SignedProfile,
+  findOrdinary: typeof ordinarySignatureOf,
+): Opened | { readonly faults: readonly Fault[] } {
   const ordinary = findOrdinary(reading, profile);
   const shape = ordinary ?? shapeOf(reading, profile);
   const { element, signature } = shape;
-  // Other faults are reported only when the pair of signature and element is clear.
-  if (element === undefined || signature === undefined) return { ...NOTHING, faults: shape.faults };
-  const base = `/${root.name}/Signature`;
+  if (element === undefined || signature === undefined) return { faults: shape.faults };
   const lookInto = (): Parts => {
-    const found = partsOf(signature, base);
+    const base = baseOf(reading);
+    const found = partsOf(signature, base, profile.accepted);
     found.faults.unshift(...shape.faults);
     checkReference(found, attributeOf(element, 'Id'), profile, base);
     return found;
   };
   const parts = ordinary?.parts ?? lookInto();
-  const { faults } = parts;
+  return { element, signature, parts, perfil: () => (ordinary === undefined ? parts : lookInto()).profile };
+}
 
-  const assinado = reading.canonicalOf(element);
-  const calculado = hash('sha256', assinado, 'base64');
+function baseOf({ root }: XmlDocumentReading): string {
+  return `/${root.name}/Signature`;
+}
+
+/** Verifies digest and value; the faults are those of the parts, and these two. */
+function verifySignature(
+  reading: XmlDocumentReading,
+  profile: SignedProfile,
+  { element, signature, parts, perfil }: Opened,
+): SignatureReading {
+  const base = baseOf(reading);
+  const { faults, methods } = parts;
+  const assinado = contentOf(reading, methods, element, signature);
+  const signedInfo = parts.signedInfo && formOf(reading, methods.ofInfo)?.canonicalOf(parts.signedInfo);
+  if (assinado === undefined || (parts.signedInfo !== undefined && signedInfo === undefined)) {
+    faults.push({ codigo: 'E902', xpath: base, ...NO_INCLUSIVE });
+    return { ...NOTHING, faults, perfil };
+  }
+  const calculado = hash(methods.digesting.name, assinado, 'base64');
   const declarado = removeSpace(parts.digestValue?.text ?? '');
-  const resumo = { declarado, calculado };
+  const resumo = { algoritmo: methods.digesting.shown, declarado, calculado };
   if (parts.digestValue !== undefined && declarado !== calculado) {
     const near = nearMissOfDigest(reading, element, signature, declarado);
     faults.push({
       codigo: 'E902',
       xpath: `${base}/SignedInfo/Reference/DigestValue`,
-      mensagem: `O resumo de ${profile.signed} não confere: o conteúdo não é o que foi assinado. ${near?.mensagem ?? NO_NEAR_DIGEST}`,
+      mensagem: sayDigest(profile, near),
       // The message explains a recognised habit completely.
       change: near?.change ?? adviseDigest(calculado, near !== undefined),
       encontrado: quoted(declarado),
@@ -78,20 +135,39 @@ export function checkSignature(
   }
 
   const certificate = certificateOf(parts, base);
-  const signedInfo = parts.signedInfo && reading.canonicalOf(parts.signedInfo);
   const valor = parts.signatureValue && decodeValue(parts, base);
   if (certificate !== undefined && signedInfo !== undefined && valor !== undefined) {
     checkValue(reading, parts, { signedInfo, assinado, valor }, certificate, base);
   }
-  return {
-    faults,
-    certificate,
-    valor,
-    assinado,
-    signedInfo,
-    resumo,
-    perfil: () => (ordinary === undefined ? parts : lookInto()).profile,
-  };
+  return { faults, certificate, valor, assinado, signedInfo, resumo, perfil };
+}
+
+/** A canonicalisation of the document; undefined if its inclusive form is not made. */
+function formOf(reading: XmlDocumentReading, form: string): ReturnType<XmlDocumentReading['inclusive']> {
+  return isInclusive(form) ? reading.inclusive() : reading;
+}
+
+/** The text that the reference means. */
+function contentOf(
+  reading: XmlDocumentReading,
+  { ofContent, isWhole }: Methods,
+  element: Elemento,
+  signature: Elemento,
+): string | undefined {
+  const form = formOf(reading, ofContent);
+  return isWhole ? form?.rootWithout(signature) : form?.canonicalOf(element);
+}
+
+const NO_INCLUSIVE = describeFault(
+  `A C14N inclusiva deste documento não se calcula: são aceitos até ${INCLUSIVE_PREFIXES_MAX} prefixos diferentes em xmlns:…, e endereços sem & < >;`,
+  'retire as declarações que nada usa, ou assine com C14N exclusiva.',
+);
+
+/** A recognised habit left the content as it was signed. */
+function sayDigest({ signed }: SignedProfile, near: NearDigest | undefined): string {
+  const differs = `O resumo de ${signed} não confere`;
+  if (near === undefined) return `${differs}: o conteúdo não é o que foi assinado. ${NO_NEAR_DIGEST}`;
+  return near.isOfDeclaration ? near.mensagem : `${differs}. ${near.mensagem}`;
 }
 
 /** The correction of any DigestValue: the value that it must have. */
@@ -166,7 +242,7 @@ function checkValue(
   certificate: Certificate,
   base: string,
 ): void {
-  if (verifiesRsaSha256(signedInfo, valor, certificate)) return;
+  if (verifiesRsa(parts.methods.signing.name, signedInfo, valor, certificate)) return;
   const near = nearMissOfValue(reading, parts.signedInfo!, assinado, valor, certificate);
   const { mensagem: why, change } = near ?? NO_NEAR_VALUE;
   const mensagem = `O valor da assinatura não confere com SignedInfo e o certificado de ${nameOf(certificate)}. ${why}`;
@@ -183,9 +259,15 @@ export function nameOf({ titular }: Certificate): string {
   return titular.replace(/:[^:]*$/, '');
 }
 
-export function verifiesRsaSha256(text: string, signature: Uint8Array, { publicKey }: Certificate): boolean {
+/** `digest`: name for `node:crypto`. */
+export function verifiesRsa(
+  digest: string,
+  text: string,
+  signature: Uint8Array,
+  { publicKey }: Pick<Certificate, 'publicKey'>,
+): boolean {
   const key = { key: publicKey, padding: constants.RSA_PKCS1_PADDING };
-  return verify('sha256', Buffer.from(text, 'utf8'), key, signature);
+  return verify(digest, Buffer.from(text, 'utf8'), key, signature);
 }
 
 function removeSpace(text: string): string {

@@ -10,7 +10,7 @@ import { hash } from 'node:crypto';
 import { ENVELOPED, REQUIRED } from '../documents/algorithms.ts';
 import type { Certificate } from '../documents/certificate.ts';
 import { DSIG } from '../documents/signature-shape.ts';
-import { verifiesRsaSha256 } from '../documents/signed.ts';
+import { verifiesRsa } from '../documents/signed.ts';
 import { once } from '../fiscal/catalogs/table.ts';
 import { DPS_NAMESPACE, DPS_VERSAO } from '../fiscal/layout/dps.ts';
 import { NFSE } from '../fiscal/layout/nfse.ts';
@@ -89,7 +89,7 @@ export function signatureHolds({ infNfse, signedInfo, resumo, valor }: NotaRecon
   if (hash('sha256', infNfse, 'base64') !== resumo) return false;
   const value = Buffer.from(valor, 'base64');
   if (value.toString('base64') !== valor || by.publicKey.asymmetricKeyType !== 'rsa') return false;
-  return verifiesRsaSha256(signedInfo, value, by);
+  return verifiesRsa('sha256', signedInfo, value, by);
 }
 
 const START = `${XML_HEAD}<NFSe xmlns="${DPS_NAMESPACE}" versao="${DPS_VERSAO}">`;

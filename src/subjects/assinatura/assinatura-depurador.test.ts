@@ -283,7 +283,8 @@ describe('a signature that does not hold', () => {
       ['CanonicalizationMethod', 'Transforms'],
     );
     assert.deepEqual([wrong[0].encontrado, wrong[0].exigido], [INCLUSIVE, EXCLUSIVE]);
-    assert.ok(answer.o_que_mudar.includes(`Em CanonicalizationMethod ponha Algorithm="${EXCLUSIVE}".`));
+    assert.ok(answer.o_que_mudar[0].includes(`Em CanonicalizationMethod ponha Algorithm="${EXCLUSIVE}".`));
+    assert.deepEqual([answer.resumo.confere, answer.valor.confere], [true, true], 'right by its own algorithms');
     assert.match(JSON.stringify(answer.erros), /C14N inclusiva 1\.0/);
   });
 

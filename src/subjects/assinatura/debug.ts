@@ -160,7 +160,8 @@ function reportOfXml(reading: XmlDocumentReading, judgement: Judgement): Signatu
   const faults = withoutDocuments(placeFaults(signature.faults.slice(0, FAULTS_MAX), reading));
   const canonical = signature.assinado ?? canonicalOfOnly(reading);
   const declarado = signature.resumo?.declarado || declaredIn(reading.root) || null;
-  const calculado = canonical === undefined ? undefined : hash('sha256', canonical, 'base64');
+  const calculado =
+    signature.resumo?.calculado ?? (canonical === undefined ? undefined : hash('sha256', canonical, 'base64'));
   const { name: root } = reading.root;
   return {
     valida: faults.length === 0,
@@ -173,7 +174,7 @@ function reportOfXml(reading: XmlDocumentReading, judgement: Judgement): Signatu
       calculado === undefined && declarado === null
         ? null
         : {
-            algoritmo: 'SHA-256',
+            algoritmo: signature.resumo?.algoritmo ?? 'SHA-256',
             codificacao: 'base64',
             declarado: declarado && cutText(declarado, SHOWN_MAX),
             calculado: calculado ?? null,
@@ -211,11 +212,11 @@ function declaredIn(root: Elemento): string | undefined {
 function linesOf({ perfil, faults }: DpsSignature, { root }: XmlDocumentReading): readonly AlgorithmLine[] {
   const found = perfil();
   if (found.length > 0) {
-    return found.map(({ onde, encontrado, exigido }) => ({
+    return found.map(({ onde, encontrado, exigido, confere }) => ({
       onde,
       encontrado: encontrado === '' ? null : cutText(encontrado, SHOWN_MAX),
       exigido: cutText(exigido, SHOWN_MAX),
-      confere: !faults.some(({ xpath }) => xpath === onde || xpath.startsWith(`${onde}/@`)),
+      confere: confere && !faults.some(({ xpath }) => xpath === onde),
     }));
   }
   // A misplaced signature was not read.
