@@ -21,6 +21,7 @@ import {
   escaped,
   flat,
   grow,
+  isSent,
   MAXIMAL,
   maximal,
   type Node,
@@ -354,7 +355,7 @@ function written(nodes: readonly Node[]): string {
 /** A random document, with the mandatory parts of the national layout. */
 function chance(items: readonly Item[], g: fc.GeneratorValue): Node[] {
   return grow(items, undefined, '', '', {
-    includes: (item) => item.min === 1 || item.sent === 'required' || g(fc.boolean),
+    includes: (item) => item.min === 1 || item.sent === 'required' || (isSent(item) && g(fc.boolean)),
     member: (choice) => {
       const members = choice.min === 1 ? choice.items : [...choice.items, undefined];
       return oneOf<Leaf | Group | undefined>(members, g);

@@ -52,6 +52,8 @@ export type Facts = CadastrosFacts & {
   readonly ambiente: Ambiente;
   /** Today in the municipality's zone, `YYYY-MM-DD`. */
   readonly hoje: string;
+  /** Reception of the document, in milliseconds. */
+  readonly agora: number;
   readonly prestador: Prestador;
   /** Whether a national rule that the specification does not name refuses or only remarks (D-86). */
   readonly regrasNacionais: 'recusa' | 'avisa';

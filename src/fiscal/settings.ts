@@ -95,6 +95,7 @@ const POR_JANELA = '(por minuto em produção, por dia em homologação)';
 const REGRAS_NACIONAIS = { recusar: 'recusa', avisar: 'avisa' } as const;
 const COMPRESSOES = { usual: 'usual', nenhuma: 'nenhuma' } as const;
 const CONSULTAS_DPS = { publica: 'publica', parte: 'parte' } as const;
+const ASSINATURAS_NACIONAIS = { sha256: 'sha256', sha1: 'sha1' } as const;
 const SIM_NAO = { sim: true, nao: false } as const;
 
 const SETTINGS_ROWS = {
@@ -276,6 +277,18 @@ const SETTINGS_ROWS = {
     title: 'consulta da DPS',
     show: (consulta, { ambiente }) =>
       consulta ?? `${AMBIENTES[ambiente].dpsQueryIsOpen ? 'publica' : 'parte'}, ${PRESET_OF_AMBIENTE}`,
+  }),
+  /** The national door accepts signatures with SHA-1 too (D-910). */
+  assinaturaNacional: text<'sha256' | 'sha1'>({
+    column: 'assinatura_nacional',
+    option: 'assinatura-nacional',
+    takes: 'sha256|sha1',
+    help: 'o que a porta nacional aceita numa assinatura: só SHA-256, ou também SHA-1, que já se falsifica e que muitas bibliotecas da API nacional ainda usam',
+    usual: 'sha256',
+    without: 'volta a só SHA-256',
+    choices: ASSINATURAS_NACIONAIS,
+    title: 'assinatura na porta nacional',
+    show: (taken) => (taken === 'sha1' ? 'SHA-256, e também SHA-1' : 'só SHA-256'),
   }),
   /** The legacy port accepts RSA-SHA1 with inclusive canonicalisation too (D-70). */
   soapSha1: flag({

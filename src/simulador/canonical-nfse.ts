@@ -29,7 +29,7 @@ export const PLACES = {
   CPF: 'NFSe/infNFSe/emit/CPF',
   cMun: 'NFSe/infNFSe/emit/enderNac/cMun',
   idDps: 'NFSe/infNFSe/DPS/infDPS/@Id',
-  dhEmi: 'NFSe/infNFSe/DPS/infDPS/dhEmi',
+  dhProc: 'NFSe/infNFSe/dhProc',
   cLocEmi: 'NFSe/infNFSe/DPS/infDPS/cLocEmi',
   chSubstda: 'NFSe/infNFSe/DPS/infDPS/subst/chSubstda',
   vBC: 'NFSe/infNFSe/valores/vBC',

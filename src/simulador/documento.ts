@@ -201,7 +201,7 @@ function valueAt(root: Elemento, place: string): string | undefined {
 }
 
 /** E1263: the parts of the key differ from the fields of the note. */
-function chaveErros({ id, cMun, ambGer, CNPJ, CPF, nNFSe, dhEmi }: Campos): readonly MensagemAdn[] {
+function chaveErros({ id, cMun, ambGer, CNPJ, CPF, nNFSe, dhProc }: Campos): readonly MensagemAdn[] {
   const chave = parseChave(id.slice(3));
   if (chave === undefined) return [mensagem('E1263', 'A estrutura da chave ou o seu dígito verificador está errado.')];
   const said: readonly (readonly [string, boolean])[] = [
@@ -209,7 +209,7 @@ function chaveErros({ id, cMun, ambGer, CNPJ, CPF, nNFSe, dhEmi }: Campos): read
     ['ambiente gerador', chave.ambGer === ambGer],
     ['documento do emitente', chave.documento === (CNPJ ?? CPF)],
     ['número', chave.nNFSe === nNFSe],
-    ['ano e mês', chave.anoMes === dhEmi.slice(2, 4) + dhEmi.slice(5, 7)],
+    ['ano e mês', chave.anoMes === dhProc.slice(2, 4) + dhProc.slice(5, 7)],
   ];
   const differing = said.filter(([, isSame]) => !isSame).map(([name]) => name);
   return differing.length === 0 ? [] : [mensagem('E1263', `Diferem: ${differing.join(', ')}.`)];

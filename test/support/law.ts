@@ -9,6 +9,7 @@ import type { Facts } from '../../src/fiscal/facts.ts';
 import type { Fault } from '../../src/fiscal/fault.ts';
 import { judge } from '../../src/fiscal/judge.ts';
 import type { Dps } from '../../src/fiscal/layout/dps.ts';
+import type { Porta } from '../../src/fiscal/layout/layouts.ts';
 import { readDps } from '../../src/fiscal/layout/read.ts';
 import { exampleXml } from '../../src/fiscal/rules/example.ts';
 import type { AnyRule, Patch } from '../../src/fiscal/rules/rule.ts';
@@ -21,16 +22,18 @@ export function lawOver(
   xml: string,
   facts: Facts = EXAMPLE_FACTS,
   declarado: Declarado = NADA_DECLARADO,
+  porta: Porta = 'rest',
 ): readonly Fault[] {
-  const read = readExample(xml);
+  const read = readExample(xml, porta);
   if ('faults' in read) return read.faults;
   const judged = judge(read.dps, facts, declarado);
   return 'faults' in judged ? judged.faults : [];
 }
 
-/** Every fault of the example of a patch, with the fields that only its JSON body can declare. */
+/** Every fault of the example of a patch, with the fields that only its JSON body can declare. `dhEmi` names the national door. */
 export function lawOverExample(patch: Patch, facts: Facts = EXAMPLE_FACTS): readonly Fault[] {
-  return lawOver(exampleXml(patch), facts, declaredBy(patch));
+  const porta = patch.dhEmi === undefined ? 'rest' : 'nacional';
+  return lawOver(exampleXml(patch), facts, declaredBy(patch), porta);
 }
 
 /** The DPS of an example's text; the test fails if its structure is invalid. */
@@ -40,9 +43,12 @@ export function dpsOf(patch: Patch): Dps {
   return read.dps;
 }
 
-function readExample(xml: string): { readonly dps: Dps } | { readonly faults: readonly Fault[] } {
+function readExample(
+  xml: string,
+  porta: Porta = 'rest',
+): { readonly dps: Dps } | { readonly faults: readonly Fault[] } {
   const reading = readXml(Buffer.from(xml));
-  return 'fault' in reading ? { faults: [reading.fault] } : readDps(reading.root);
+  return 'fault' in reading ? { faults: [reading.fault] } : readDps(reading.root, { porta });
 }
 
 /** The example breaks exactly the codes of the rule, each at its place. A rule that only remarks must give its remark. */

@@ -168,7 +168,8 @@ async function openKnown(
 
 function todayKnown({ codigoIbge }: Municipio, dps: Dps, instant: number): Partial<Facts> {
   const place = answerOf(() => codigoIbge ?? dps.cLocEmi);
-  return place === undefined ? {} : { hoje: municipalMoment(place.answer, instant).date };
+  const hoje = place && { hoje: municipalMoment(place.answer, instant).date };
+  return { agora: instant, ...hoje };
 }
 
 /** The parts of a DPS that select from the list of services, and the time zone. */
@@ -203,6 +204,7 @@ async function openFacts(
   return {
     ...settledFacts(municipio),
     hoje: municipalMoment(municipio.codigoIbge ?? cLocEmi, instant).date,
+    agora: instant,
     administers: (cTribNac, data) =>
       !hasList || lines.some((line) => line.cTribNac === cTribNac && isInForce(line, data)),
     servicoMunicipal: (cTribMun, data) =>

@@ -4,10 +4,11 @@
  * A DPS gets a form that no longer depends on XML or JSON. A signature must hold in production (D-30). The sandbox also checks a given
  * signature, and its remarks state the answer of production (D-30).
  */
+import { NATIONAL, NATIONAL_SHA1 } from '../../documents/algorithms.ts';
 import { type CmsReading, verifyCms } from '../../documents/cms.ts';
 import type { Fundamento } from '../../documents/fundamento.ts';
 import { readJson } from '../../documents/json.ts';
-import { DPS_PROFILE, isSignature } from '../../documents/signature-shape.ts';
+import { DPS_PROFILE, isSignature, type SignedProfile } from '../../documents/signature-shape.ts';
 import { checkSignature, type SignatureReading } from '../../documents/signed.ts';
 import { CMS_CODES, partyFaults, signerFaults, XML_CODES } from '../../documents/signer-faults.ts';
 import type { Trust } from '../../documents/trust.ts';
@@ -18,7 +19,7 @@ import type { Declarado } from '../../fiscal/declarado.ts';
 import { type Aviso, type Fault, type Refusal, refusalOf } from '../../fiscal/fault.ts';
 import { DPS_VERSAO, type Dps } from '../../fiscal/layout/dps.ts';
 import type { JsonValue } from '../../fiscal/layout/json-value.ts';
-import { layoutOf, VERSOES } from '../../fiscal/layout/layouts.ts';
+import { layoutOf, type Porta, VERSOES } from '../../fiscal/layout/layouts.ts';
 import { type DpsReading, isSpellingOf, readDps } from '../../fiscal/layout/read.ts';
 import { readCorpo } from '../../fiscal/layout/read-corpo.ts';
 import { attributeOf, childOf, type Elemento, locate, withText } from '../../fiscal/layout/tree.ts';
@@ -44,6 +45,10 @@ export type SentDps = {
   readonly requisicao?: string | undefined;
 } & (
   | { readonly kind: 'xml'; readonly body: Uint8Array }
+  /** A DPS as programs of the national API make it: with `dhEmi`, and by their algorithms. */
+  | { readonly kind: 'nacional'; readonly body: Uint8Array }
+  /** A stored DPS in XML, whose signature was verified when it came. */
+  | { readonly kind: 'guardada'; readonly body: Uint8Array }
   /** A DPS that was converted from an RPS. The RPS was signed, and was verified when its lot was received. */
   | { readonly kind: 'rps'; readonly body: Uint8Array }
   | {
@@ -97,17 +102,24 @@ export function openDps(sent: SentDps, destination: Destination): OpenedDps | Re
   return sent.kind === 'json' ? openJson(sent, destination) : openXml(sent, destination);
 }
 
-function openXml({ kind, body }: SentDps & { kind: 'xml' | 'rps' }, { ambiente }: Destination): OpenedDps | Refusal {
+function openXml(
+  { kind, body }: SentDps & { kind: 'xml' | 'nacional' | 'guardada' | 'rps' },
+  { ambiente }: Destination,
+): OpenedDps | Refusal {
   const { tpAmb, forcesTpAmb } = AMBIENTES[ambiente];
   const reading = readXml(body);
   if ('fault' in reading) return { faults: [reading.fault] };
+  const porta = kind === 'nacional' || (kind === 'guardada' && isNacional(reading)) ? 'nacional' : 'rest';
   const version = versionFault(reading.root);
   if (version !== undefined) return refusalOf(placeFaults([version], reading))!;
   return {
-    verify: (world, municipio, at) => (kind === 'rps' ? WITHOUT_REMARK : verifyDps(world, municipio, reading, at)),
+    verify: (world, municipio, at) =>
+      kind === 'rps' || kind === 'guardada'
+        ? WITHOUT_REMARK
+        : verifyXml(world, municipio, reading, { at, profile: profileAt(porta, municipio) }),
     read: () => {
       const root = forcesTpAmb ? withText(reading.root, 'infDPS', 'tpAmb', tpAmb) : reading.root;
-      const read = readDps(root, { source: reading });
+      const read = readDps(root, { source: reading, porta });
       if (!('faults' in read)) return read;
       const faults = placeFaults(read.faults, reading);
       return read.marked === undefined ? { faults } : { faults, rest: { marked: read.marked } };
@@ -116,6 +128,18 @@ function openXml({ kind, body }: SentDps & { kind: 'xml' | 'rps' }, { ambiente }
     place: (told) => placeFaults(told, reading),
     nameSteps: (steps) => steps,
   };
+}
+
+/** A stored document, to be read again. */
+export function sentAsStored(recebido: Uint8Array): SentDps {
+  return isJson(recebido)
+    ? { kind: 'json', body: recebido, assinatura: undefined }
+    : { kind: 'guardada', body: recebido };
+}
+
+/** Whether a stored DPS came through the national door: no other takes `dhEmi`. */
+export function isNacional({ root }: XmlDocumentReading): boolean {
+  return childOf(childOf(root, 'infDPS'), 'dhEmi') !== undefined;
 }
 
 function openJson(sent: SentDps & { kind: 'json' }, { ambiente, codigoIbge }: Destination): OpenedDps | Refusal {
@@ -152,11 +176,32 @@ export function reopenToPlace(sent: SentDps, destination: Destination, faults: r
 
 // Judgement of signer and signature.
 
-/** Faults E901 to E906. `at`: when it was received, in milliseconds. */
-function verifyDps(world: World, municipio: Municipio, reading: XmlDocumentReading, at: number): SignatureVerdict {
+/** The profile of a DPS at a door of a municipality. */
+function profileAt(porta: Porta, municipio: Pick<Municipio, 'assinaturaNacional'>): SignedProfile {
+  return porta === 'rest' ? DPS_PROFILE : nationalProfile(DPS_PROFILE, municipio);
+}
+
+/** The same document with the algorithms that the national door of a municipality accepts. */
+export function nationalProfile(
+  profile: SignedProfile,
+  { assinaturaNacional }: Pick<Municipio, 'assinaturaNacional'>,
+): SignedProfile {
+  return { ...profile, accepted: assinaturaNacional === 'sha1' ? NATIONAL_SHA1 : NATIONAL };
+}
+
+/** When a document was received, in milliseconds, and the algorithms of its door. */
+type Reception = { readonly at: number; readonly profile: SignedProfile };
+
+/** Faults E901 to E906. */
+function verifyXml(
+  world: World,
+  municipio: Municipio,
+  reading: XmlDocumentReading,
+  { at, profile }: Reception,
+): SignatureVerdict {
   if (isLetPass(municipio, reading.root.children.some(isSignature))) return WITHOUT_REMARK;
   const trust = world.trust(municipio);
-  const { faults, certificate } = readDpsSignature(reading, trust, at);
+  const { faults, certificate } = readDpsSignature(reading, trust, at, profile);
   const fundamento = faults.length === 0 ? certificate && trust.fundamento(certificate, at) : undefined;
   return { ...verdictOf(municipio, faults), fundamento };
 }
@@ -254,8 +299,13 @@ export type DpsSignature = SignatureReading & {
 };
 
 /** The signature of a DPS, with all its faults and those of its certificate, by which production decides. */
-export function readDpsSignature(reading: XmlDocumentReading, trust: Trust, at: number): DpsSignature {
-  const signature = checkSignature(reading, DPS_PROFILE);
+export function readDpsSignature(
+  reading: XmlDocumentReading,
+  trust: Trust,
+  at: number,
+  profile: SignedProfile = DPS_PROFILE,
+): DpsSignature {
+  const signature = checkSignature(reading, profile);
   const { faults, certificate } = signature;
   const prestador = documentOfPrest(reading.root);
   if (certificate === undefined) return { ...signature, prestador };

@@ -167,6 +167,13 @@ export const INF_DPS = [
     mayGroup('infoCompl', 'Informações complementares', [
       may('idDocTec', T.idDocTec, 'Documento de responsabilidade técnica'),
       may('docRef', T.desc255, 'Documento de referência'),
+      may('xPed', T.nro, 'Número do pedido; só pela porta nacional', { sent: 'refused' }),
+      mayGroup(
+        'gItemPed',
+        'Itens do pedido; só pela porta nacional',
+        [need('xItemPed', T.nro, 'Item do pedido', { max: 99 })],
+        { sent: 'refused' },
+      ),
       may('xInfComp', T.xInfComp, 'Texto livre'),
     ]),
   ]),

@@ -151,6 +151,9 @@ const NATIONAL_DPS = `
   0 infoCompl
     0 idDocTec TSDRT
     0 docRef TSDesc255
+    0 xPed TSNumeroEndereco
+    0 gItemPed
+      1-99 xItemPed TSNumeroEndereco
     0 xInfComp TSDescInfCompl
 1 valores
   1 vServPrest

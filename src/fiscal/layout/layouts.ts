@@ -48,6 +48,9 @@ export type Slot = {
   readonly read: ReadText | undefined;
 };
 
+/** The door of a document. The national one takes what a program of the national API sends, and what is its own in REST v1. */
+export type Porta = 'rest' | 'nacional';
+
 /** A list of items, prepared once so that each element needs one look-up. */
 export type Compiled = {
   readonly slots: ReadonlyMap<string, Slot>;
@@ -60,22 +63,23 @@ export type Compiled = {
 /** Each item of a list has one bit in a number. */
 const ITEMS_MAX = 32;
 
-export function compile(items: readonly Item[]): Compiled {
+export function compile(items: readonly Item[], porta: Porta = 'rest'): Compiled {
   if (items.length > ITEMS_MAX) throw new RangeError(`a group has more than ${ITEMS_MAX} items`);
   const slots = new Map<string, Slot>();
   let [order, needed] = [0, 0];
   for (const item of items) {
     for (const member of item.kind === 'choice' ? item.items : [item]) {
+      const isRefused = member.sent === 'refused';
+      if (isRefused && porta === 'rest') continue;
       const slot: Slot = {
         item: member,
         order: member.anywhere ? undefined : order,
         choice: item.kind === 'choice' ? item : undefined,
-        required: item.kind !== 'choice' && isRequiredOfSender(member),
-        inside: member.kind === 'group' ? compile(member.items) : undefined,
+        required: item.kind !== 'choice' && (isRefused ? member.min === 1 : isRequiredOfSender(member)),
+        inside: member.kind === 'group' ? compile(member.items, porta) : undefined,
         bit: 1 << order,
         read: member.kind === 'leaf' ? textReaderOf(member.type) : undefined,
       };
-      if (member.sent === 'refused') continue;
       slots.set(member.name, slot);
       if (slot.required || slot.choice?.min === 1) needed |= slot.bit;
       if (member.alias !== undefined) slots.set(member.alias, slot);
@@ -99,17 +103,24 @@ function pathsByName(items: readonly Item[], base: string, into: Map<string, str
   return into;
 }
 
-export const LAYOUTS: readonly Layout[] = LAYOUT_ROWS.map((row) => ({
-  ...row,
-  compiled: compile(row.items),
-  paths: pathsByName(row.items, '', new Map()),
-}));
+const layoutsOf = (porta: Porta): readonly [Layout, ...Layout[]] => {
+  const [first, ...others] = LAYOUT_ROWS.map((row) => {
+    const paths = pathsByName(row.items, '', new Map());
+    const compiled = compile(row.items, porta);
+    const isTaken = ({ name }: ForeignTag): boolean => porta === 'nacional' && paths.has(name);
+    return { ...row, compiled, paths, foreignTags: row.foreignTags.filter((one) => !isTaken(one)) };
+  });
+  return [first!, ...others];
+};
+
+export const LAYOUTS = layoutsOf('rest');
+const LAYOUTS_NACIONAIS = layoutsOf('nacional');
 
 /** The versions of the DPS that are issued, in a sentence. */
 export const VERSOES = LAYOUTS.map(({ versao }) => versao).join(' ou ');
 
 /** The layout that a DPS names; undefined if that version is not issued here. */
-export function layoutOf(root: Elemento): Layout | undefined {
+export function layoutOf(root: Elemento, porta: Porta = 'rest'): Layout | undefined {
   const versao = attributeOf(root, 'versao');
-  return LAYOUTS.find((layout) => layout.versao === versao);
+  return (porta === 'rest' ? LAYOUTS : LAYOUTS_NACIONAIS).find((layout) => layout.versao === versao);
 }

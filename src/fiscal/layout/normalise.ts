@@ -20,12 +20,13 @@ export type Filled = {
 };
 
 export function normaliseDps(dps: Dps, filled: Filled): DpsNacional {
-  const { tpAmb, dhEmi, serie, nDPS } = filled;
+  const { tpAmb, serie, nDPS } = filled;
   const { IBSCBS } = dps;
   const normalised = {
     ...dps,
     tpAmb,
-    dhEmi,
+    // A DPS of the national door has a signed moment.
+    dhEmi: dps.dhEmi ?? filled.dhEmi,
     serie,
     nDPS,
     prest: dps.tpEmit === '1' ? dropRegistered(dps.prest) : dps.prest,

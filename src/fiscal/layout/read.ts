@@ -13,7 +13,7 @@ import { checkText, isBlank, readValue, sayFault, type TypeFault } from './check
 import { elementWith, nationalNamespace, REMOVAL, type Source } from './correct-xml.ts';
 import { type Ordered, orderFault } from './disorder.ts';
 import { DPS_NAMESPACE, DPS_VERSAO, type Dps } from './dps.ts';
-import { type Compiled, compile, LAYOUTS, type Layout, layoutOf, type Slot } from './layouts.ts';
+import { type Compiled, compile, LAYOUTS, type Layout, layoutOf, type Porta, type Slot } from './layouts.ts';
 import { inLayoutOrder } from './order.ts';
 import { readRight } from './read-right.ts';
 import {
@@ -30,7 +30,7 @@ import {
 import { expectedInSentence } from './simple-types.ts';
 import { type Meant, NOTHING_STRANGE, type Strange, tellStrange } from './strange-tag.ts';
 import { attributeOf, type Elemento } from './tree.ts';
-import { type Choice, elementsOf, type Leaf } from './vocabulary.ts';
+import type { Choice, Leaf } from './vocabulary.ts';
 
 /** Whether a tag is one of the spellings of an element of the DPS (D-15). */
 export function isSpellingOf(tag: string, name: string): boolean {
@@ -47,7 +47,7 @@ function tagsOf(source: Source | undefined): Words {
   };
 }
 
-type How = { readonly source?: Source; readonly words?: Words };
+type How = { readonly source?: Source; readonly words?: Words; readonly porta?: Porta };
 
 export type DpsReading =
   | { readonly dps: Dps; readonly id: string }
@@ -63,7 +63,7 @@ export type DpsReading =
  * from, or the words of another form that it was made of.
  */
 export function readDps(root: Elemento, how: How = {}): DpsReading {
-  const layout = layoutOf(root) ?? LAYOUTS[0]!;
+  const layout = layoutOf(root, how.porta) ?? LAYOUTS[0];
   return readRight(layout, root) ?? explainDps(layout, root, how);
 }
 
@@ -352,9 +352,9 @@ function valueFault(
 }
 
 /** D-34: the national reception accepts no empty element and no empty group. */
-function emptyGroup({ item, required, choice }: Slot, xpath: string, { name }: Words): Fault {
-  const inside = item.kind === 'group' ? elementsOf(item.items) : [];
-  const names = [...new Set(inside.map((member) => name(`${xpath}/${member.name}`, member)))];
+function emptyGroup({ item, inside, required, choice }: Slot, xpath: string, { name }: Words): Fault {
+  const members = [...(inside?.slots.values() ?? [])].map((slot) => slot.item);
+  const names = [...new Set(members.map((member) => name(`${xpath}/${member.name}`, member)))];
   return {
     codigo: 'E0003',
     xpath,

@@ -8,8 +8,8 @@ import type { Decimal } from '../decimal.ts';
 import type { SimpleType } from './simple-types.ts';
 
 /**
- * The obligation of the sender of a DPS, if it differs from the national schema. `optional`: the service fills it in; `refused`: only the
- * service writes it.
+ * The obligation of the sender of a DPS, if it differs from the national schema. `optional`: the service fills it in; `refused`: it comes
+ * through the national door alone, and elsewhere the service writes it.
  */
 type Sent = 'required' | 'optional' | 'refused';
 

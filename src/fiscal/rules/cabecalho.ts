@@ -1,12 +1,60 @@
 /** Rules of the head of `infDPS`. */
 import { AMBIENTES } from '../ambiente.ts';
 import { municipioInWords } from '../catalogs/catalogs.ts';
+import type { Facts } from '../facts.ts';
 import type { Dps } from '../layout/dps.ts';
 import { municipioHead } from './address.ts';
 import { annexHead, type Rule } from './rule.ts';
 
 /** XSD bundle 1.01, edition of 27/07/2026, TSSerieDPS. */
 const SERIE_NACIONAL_MAX = 89_999;
+
+/** The day of the signed moment of a DPS of the national door; else today. */
+function emissionDay({ dhEmi }: Dps, { hoje }: Facts): string {
+  return dhEmi?.slice(0, 10) ?? hoje;
+}
+
+/** The moment of processing is kept in whole seconds. */
+const SECOND_MS = 1_000;
+/** A document is shared within so many years of its emission. */
+const SHARED_YEARS = 6;
+
+function yearsBefore(instant: number, years: number): number {
+  const date = new Date(instant);
+  return date.setUTCFullYear(date.getUTCFullYear() - years);
+}
+
+/** Rules of the moment that a DPS of the national door brings; REST v1 has none. */
+const EMISSAO_ASSINADA: readonly Rule[] = [
+  {
+    ...annexHead('E0008'),
+    at: 'dhEmi',
+    title: 'A emissão é posterior ao processamento',
+    message: ({ dhEmi }, { agora }) =>
+      `A DPS diz ter sido emitida em ${dhEmi}, e chegou antes disso: aqui são ${new Date(agora).toISOString()}. Acerte o relógio de quem emite (NTP) e confira o fuso de dhEmi, ou subtraia um minuto, e assine de novo.`,
+    mend: 'Acerte o relógio e o fuso de quem emite, ou subtraia um minuto em dhEmi, e assine de novo.',
+    why: 'O ambiente nacional recusa uma emissão que está por vir. A regra vale onde dhEmi vem na DPS, que é a porta nacional.',
+    when: ({ dhEmi }) => dhEmi !== undefined,
+    must: ({ dhEmi }, { agora }) => Date.parse(dhEmi!) < agora + SECOND_MS,
+    found: ({ dhEmi }) => dhEmi,
+    rejects: [],
+    accepts: [],
+  },
+  {
+    ...annexHead('E1294'),
+    at: 'dhEmi',
+    title: `A emissão tem mais de ${SHARED_YEARS} anos`,
+    message: ({ dhEmi }) =>
+      `A DPS diz ter sido emitida em ${dhEmi}, há mais de ${SHARED_YEARS} anos, e o ambiente nacional não recebe mais uma nota dela. Envie em dhEmi o instante em que a DPS é assinada.`,
+    mend: 'Envie em dhEmi o instante em que a DPS é assinada.',
+    why: 'O ambiente nacional não compartilha documento emitido há mais de seis anos.',
+    when: ({ dhEmi }) => dhEmi !== undefined,
+    must: ({ dhEmi }, { agora }) => Date.parse(dhEmi!) >= yearsBefore(agora, SHARED_YEARS),
+    found: ({ dhEmi }) => dhEmi,
+    rejects: [],
+    accepts: [],
+  },
+];
 
 export const CABECALHO: readonly Rule[] = [
   {
@@ -54,18 +102,19 @@ export const CABECALHO: readonly Rule[] = [
     rejects: [],
     accepts: [],
   },
+  ...EMISSAO_ASSINADA,
   {
     code: 'E0015',
     at: 'dCompet',
     scope: 'nacional',
     title: 'A competência é posterior à emissão',
-    message: ({ dCompet }, { hoje }) =>
-      `A competência ${dCompet} é posterior ao dia da emissão, ${hoje}. Envie em dCompet uma data até esse dia.`,
+    message: (dps, facts) =>
+      `A competência ${dps.dCompet} é posterior ao dia da emissão, ${emissionDay(dps, facts)}. Envie em dCompet uma data até esse dia.`,
     mend: 'Em produção envie em dCompet uma data até o dia da emissão.',
     origin: 'Decisão D-62; Anexo I, E0015',
     why: 'A competência é o dia do fato gerador, que não pode estar por vir quando a nota é emitida.',
     when: (_dps, { ambiente }) => ambiente === 'producao',
-    must: ({ dCompet }, { hoje }) => dCompet <= hoje,
+    must: (dps, facts) => dps.dCompet <= emissionDay(dps, facts),
     found: ({ dCompet }) => dCompet,
     rejects: [],
     accepts: [],
@@ -74,12 +123,12 @@ export const CABECALHO: readonly Rule[] = [
     code: 'E0015',
     at: 'dCompet',
     scope: 'aviso',
-    message: ({ dCompet }, { hoje }) =>
-      `A competência ${dCompet} é posterior ao dia da emissão, ${hoje}: aqui serve para ensaiar as datas de obrigação; em produção esta DPS é recusada.`,
+    message: (dps, facts) =>
+      `A competência ${dps.dCompet} é posterior ao dia da emissão, ${emissionDay(dps, facts)}: aqui serve para ensaiar as datas de obrigação; em produção esta DPS é recusada.`,
     origin: 'Decisão D-62',
     why: 'No ambiente de integração uma competência futura ensaia o dia em que uma obrigação começa, também onde as regras nacionais recusam.',
     when: (_dps, { ambiente }) => ambiente === 'homologacao',
-    must: ({ dCompet }, { hoje }) => dCompet <= hoje,
+    must: (dps, facts) => dps.dCompet <= emissionDay(dps, facts),
     found: ({ dCompet }) => dCompet,
     rejects: [{ dCompet: '2099-01-01' }],
     accepts: [{ dCompet: '2026-10-05' }],

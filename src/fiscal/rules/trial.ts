@@ -12,7 +12,7 @@ import type { Declarado } from '../declarado.ts';
 import { ENDERECO_NAO_INFORMADO, type Facts } from '../facts.ts';
 import type { Aviso, Fault } from '../fault.ts';
 import { judge } from '../judge.ts';
-import { readDps } from '../layout/read.ts';
+import { type DpsReading, readDps } from '../layout/read.ts';
 import type { Atributo, Elemento } from '../layout/tree.ts';
 import { exampleXml } from './example.ts';
 import { EXAMPLE_CADASTROS } from './example-cadastros.ts';
@@ -23,6 +23,7 @@ export const EXAMPLE_FACTS: Facts = {
   ambiente: 'homologacao',
   cMun: undefined,
   hoje: '2026-10-05',
+  agora: Date.parse('2026-10-05T12:00:00-03:00'),
   prestador: {
     documento: '11222333000181',
     razaoSocial: 'Empresa Exemplo Ltda',
@@ -46,9 +47,14 @@ export function factsOf({ given }: { readonly given?: AnyRule['given'] | undefin
   return given === undefined ? EXAMPLE_FACTS : { ...EXAMPLE_FACTS, cadastros: EXAMPLE_CADASTROS };
 }
 
+/** The document of a patch; one with `dhEmi` comes through the national door. */
+function readExample(patch: Patch): DpsReading {
+  return readDps(treeOf(exampleXml(patch)), { porta: patch.dhEmi === undefined ? 'rest' : 'nacional' });
+}
+
 /** Every fault of the document of a patch: those of its structure, or those of the rules. Empty if it is accepted. */
 export function faultsOf(patch: Patch, facts: Facts = EXAMPLE_FACTS): readonly Fault[] {
-  const read = readDps(treeOf(exampleXml(patch)));
+  const read = readExample(patch);
   if ('faults' in read) return read.faults;
   const judged = judge(read.dps, facts, declaredBy(patch));
   return 'faults' in judged ? judged.faults : [];
@@ -56,7 +62,7 @@ export function faultsOf(patch: Patch, facts: Facts = EXAMPLE_FACTS): readonly F
 
 /** The remarks on an example that is accepted. */
 export function avisosOn(patch: Patch, facts: Facts = EXAMPLE_FACTS): readonly Aviso[] {
-  const read = readDps(treeOf(exampleXml(patch)));
+  const read = readExample(patch);
   const judged = 'faults' in read ? read : judge(read.dps, facts, declaredBy(patch));
   return 'faults' in judged ? [] : judged.avisos;
 }

@@ -9,13 +9,14 @@ import { hash } from 'node:crypto';
 import type { Municipio } from '../../base/book/municipios.ts';
 import {
   type DpsSignature,
+  isNacional,
   placeFaults,
   prestadorIn,
   readCorpoSignature,
   readDpsSignature,
 } from '../../base/world/sent-documents.ts';
 import type { World } from '../../base/world/world.ts';
-import { ENVELOPED, REQUIRED } from '../../documents/algorithms.ts';
+import { ENVELOPED, NATIONAL_SHA1, REQUIRED } from '../../documents/algorithms.ts';
 import {
   type Certificate,
   isHeldBy,
@@ -26,7 +27,7 @@ import {
 import { detailsOfCms } from '../../documents/cms-details.ts';
 import type { FolderLog } from '../../documents/folder.ts';
 import { readJson } from '../../documents/json.ts';
-import { DPS_PROFILE, DSIG, isSignature } from '../../documents/signature-shape.ts';
+import { DPS_PROFILE, DSIG, isSignature, type SignedProfile } from '../../documents/signature-shape.ts';
 import type { SignatureReading } from '../../documents/signed.ts';
 import { openTrust, type Trust, type TrustSettings } from '../../documents/trust.ts';
 import { readXml, type XmlDocumentReading } from '../../documents/xml.ts';
@@ -44,9 +45,9 @@ const SHOWN_MAX = 128;
 /** A longer list of faults does not help its reader. */
 const FAULTS_MAX = 50;
 
-/** A document with its signature inside, or a body with it in a header. */
+/** A document with its signature inside, as sent to REST v1 or as stored; or a body with it in a header. */
 export type SentSignature =
-  | { readonly kind: 'xml'; readonly body: Uint8Array }
+  | { readonly kind: 'xml' | 'guardada'; readonly body: Uint8Array }
   | {
       readonly kind: 'json';
       readonly body: Uint8Array;
@@ -149,13 +150,16 @@ export function debugSignatureOffline(
 function reportOf(sent: SentSignature, judgement: Judgement): SignatureReport | Refusal {
   if (sent.kind === 'json') return reportOfCms(sent, judgement);
   const reading = readXml(sent.body);
-  return 'fault' in reading ? { faults: [reading.fault] } : reportOfXml(reading, judgement);
+  if ('fault' in reading) return { faults: [reading.fault] };
+  // The setting of the municipality may have changed since the note was issued.
+  const isWide = sent.kind === 'guardada' && isNacional(reading);
+  return reportOfXml(reading, isWide ? { ...DPS_PROFILE, accepted: NATIONAL_SHA1 } : DPS_PROFILE, judgement);
 }
 
 // The signature inside a DPS.
 
-function reportOfXml(reading: XmlDocumentReading, judgement: Judgement): SignatureReport {
-  const signature = readDpsSignature(reading, judgement.trust, judgement.at);
+function reportOfXml(reading: XmlDocumentReading, profile: SignedProfile, judgement: Judgement): SignatureReport {
+  const signature = readDpsSignature(reading, judgement.trust, judgement.at, profile);
   const { certificate, prestador } = signature;
   const faults = withoutDocuments(placeFaults(signature.faults.slice(0, FAULTS_MAX), reading));
   const canonical = signature.assinado ?? canonicalOfOnly(reading);

@@ -9,7 +9,7 @@ import { prestadorStore } from '../../base/book/prestadores.ts';
 import type { Db } from '../../base/pg/open.ts';
 import type { PoolClient } from '../../base/pg/pg.ts';
 import type { RegistryWorld } from '../../base/world/municipios.ts';
-import { isJson } from '../../base/world/sent-documents.ts';
+import { sentAsStored } from '../../base/world/sent-documents.ts';
 import { formatDecimal } from '../../fiscal/decimal.ts';
 import { groupDigits } from '../../fiscal/group-digits.ts';
 import { DAY_MS } from '../../fiscal/moment.ts';
@@ -85,10 +85,7 @@ async function judgeStored(
   const body = await world.store.notas.readReceived(municipio.tenant, { id: BigInt(nota.id), mes: nota.mes });
   if (body === undefined) return undefined;
   const judge = async (by: Pick<RegistryWorld, 'store'>): Promise<Outcome> => {
-    const sent = isJson(body)
-      ? ({ kind: 'json', body, assinatura: undefined } as const)
-      : ({ kind: 'xml', body } as const);
-    const judged = await judgeAgain(by, municipio, sent, +nota.data_emissao, true);
+    const judged = await judgeAgain(by, municipio, sentAsStored(body), +nota.data_emissao, true);
     if ('faults' in judged) return { codigos: [...new Set(judged.faults.map(({ codigo }) => codigo))], issqn: '' };
     const { vISSQN } = judged.amounts;
     return { codigos: [], issqn: vISSQN === undefined ? '' : formatDecimal(vISSQN) };

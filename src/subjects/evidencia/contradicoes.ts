@@ -5,15 +5,14 @@
 
 import type { Municipio } from '../../base/book/municipios.ts';
 import type { NotaRow } from '../../base/book/nota-columns.ts';
-import { isJson, openDps } from '../../base/world/sent-documents.ts';
+import { openDps, sentAsStored } from '../../base/world/sent-documents.ts';
 import { infNfseOf, readInside, readOwnNote } from '../../documents/own-note.ts';
 import type { Dps } from '../../fiscal/layout/dps.ts';
 import { CAMPOS, type Campo, firstOf, isSame } from '../notas/nota-da-nfse.ts';
 
 /** The provider's declaration, parsed as at the issue; undefined: it no longer parses. */
 function declared(municipio: Municipio, recebido: Buffer): Dps | undefined {
-  const kind = isJson(recebido) ? ('json' as const) : ('rps' as const);
-  const opened = openDps({ kind, body: recebido, assinatura: undefined }, municipio);
+  const opened = openDps(sentAsStored(recebido), municipio);
   if ('faults' in opened) return undefined;
   const read = opened.read();
   return 'faults' in read ? undefined : read.dps;

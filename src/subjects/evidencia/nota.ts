@@ -5,7 +5,7 @@
 import type { Municipio } from '../../base/book/municipios.ts';
 import type { NotaRow } from '../../base/book/nota-columns.ts';
 import { momentOfNota } from '../../base/world/gather-facts.ts';
-import { isJson } from '../../base/world/sent-documents.ts';
+import { sentAsStored } from '../../base/world/sent-documents.ts';
 import type { World } from '../../base/world/world.ts';
 import { readOwnNote } from '../../documents/own-note.ts';
 import { readOwnXml, readXml } from '../../documents/xml.ts';
@@ -135,9 +135,8 @@ export async function gatherCalculo(
   const { programa, avisos } = readJulgamento(respostas.get(1));
   const segundo = findSegundoJulgamento(trilha, respostas);
   const ended = row.estado === 'recusada' ? trilha.at(-1)?.gatilho : undefined;
-  const kind = isJson(recebido) ? ('json' as const) : ('rps' as const);
   const [judged, imports] = await Promise.all([
-    judgeAgain(world, municipio, { kind, body: recebido, assinatura: undefined }, row.data_emissao.getTime()),
+    judgeAgain(world, municipio, sentAsStored(recebido), row.data_emissao.getTime()),
     store.aliquotas.listImports(),
   ]);
   const versao = row.tabela_aliquotas;

@@ -4,7 +4,7 @@ import type { NotaRow } from '../../base/book/nota-columns.ts';
 import { tellMoment } from '../../base/world/gather-facts.ts';
 import { municipioNamed } from '../../base/world/municipios.ts';
 import { noNota, type Problem } from '../../base/world/operator.ts';
-import { isJson } from '../../base/world/sent-documents.ts';
+import { isJson, sentAsStored } from '../../base/world/sent-documents.ts';
 import type { World } from '../../base/world/world.ts';
 import { decodeXml } from '../../documents/encoding.ts';
 import { readInside } from '../../documents/own-note.ts';
@@ -129,10 +129,6 @@ export async function showNotaInteira(world: World, slug: string, chave: string)
   const { lida, row, infNfse, infDps } = found;
   const recebido = (await world.store.notas.readReceived(municipio.tenant, { id: BigInt(row.id), mes: row.mes }))!;
   const kind = isJson(recebido) ? 'JSON' : 'XML';
-  const sent =
-    kind === 'XML'
-      ? ({ kind: 'xml', body: recebido } as const)
-      : ({ kind: 'json', body: recebido, assinatura: undefined } as const);
   const evento = lida.eventos.find(
     ({ codigo_tipo_evento, status_evento }) =>
       status_evento === 'processado' && tipoByCodigo(codigo_tipo_evento)!.cancela,
@@ -149,7 +145,7 @@ export async function showNotaInteira(world: World, slug: string, chave: string)
       [childOf(infDps, 'IBSCBS'), ofGroup(INF_DPS, 'IBSCBS')],
       [childOf(infNfse, 'IBSCBS'), ofGroup(INF_NFSE_OWN, 'IBSCBS')],
     ]),
-    calculo: await explainEmitida(world, municipio, sent, +row.data_emissao),
+    calculo: await explainEmitida(world, municipio, sentAsStored(recebido), +row.data_emissao),
     assinatura: kind === 'JSON' ? { falta: SIGNED_APART } : assinaturaOf(world, municipio, recebido),
     recebidoEm: kind,
     temDanfse: !NOTA_ESTADOS[row.estado].chave_acesso_provisoria,
@@ -212,7 +208,7 @@ function summariseAmounts(infNfse: Elemento): ResumoDaNota {
 }
 
 function assinaturaOf(world: World, municipio: Municipio, body: Uint8Array): AssinaturaDaNota {
-  const report = debugSignature(world, municipio, { kind: 'xml', body });
+  const report = debugSignature(world, municipio, { kind: 'guardada', body });
   if ('faults' in report && !('certificado' in report)) return { falta: report.faults[0]!.mensagem };
   const { certificado, veredito } = report;
   if (certificado === null) return { falta: veredito };

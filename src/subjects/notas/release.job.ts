@@ -8,7 +8,7 @@
 import type { Municipio } from '../../base/book/municipios.ts';
 import { type Delivered, NOTHING } from '../../base/delivery/deliver.ts';
 import { inTraces } from '../../base/traces/traces.ts';
-import { isJson, openDps } from '../../base/world/sent-documents.ts';
+import { openDps, sentAsStored } from '../../base/world/sent-documents.ts';
 import type { World } from '../../base/world/world.ts';
 import { readOwnNote } from '../../documents/own-note.ts';
 import type { TabelaIbsCbs } from '../../fiscal/aliquotas-ibs-cbs.ts';
@@ -62,10 +62,7 @@ async function releaseListed(
 function saidaOf(world: World, municipio: Municipio, nota: NotaRetida, facts: IbsCbsFacts): SaidaDeRetida {
   const { id, mes, recebido } = nota;
   try {
-    const opened = openDps(
-      isJson(recebido) ? { kind: 'json', body: recebido, assinatura: undefined } : { kind: 'xml', body: recebido },
-      municipio,
-    );
+    const opened = openDps(sentAsStored(recebido), municipio);
     const read = 'faults' in opened ? opened : opened.read();
     if ('faults' in opened || 'faults' in read) throw new Error('a DPS that was accepted does not read');
     const nfse = nota.nfse.toString('utf8');
