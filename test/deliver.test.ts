@@ -446,7 +446,8 @@ describe('a note that replaces one that stands here', () => {
       codigo_motivo_cancelamento: '9',
       descricao_motivo_cancelamento: 'O serviço não será prestado',
     };
-    const sent = { body: Buffer.from(JSON.stringify(cancelamento)), assinatura: undefined, simular: undefined };
+    const body = Buffer.from(JSON.stringify(cancelamento));
+    const sent = { kind: 'json', body, assinatura: undefined, simular: undefined } as const;
     const waiting = await registerEvento(town.world, town.municipio, { chave }, sent);
     assert.ok(typeof waiting === 'object' && 'evento' in waiting);
 
@@ -519,7 +520,8 @@ describe('a note that replaces one that stands here', () => {
       codigo_motivo_cancelamento: '01',
       chave_acesso_substituta: nova.chave_acesso,
     };
-    const sent = { body: Buffer.from(JSON.stringify(substituicao)), assinatura: undefined, simular: undefined };
+    const body = Buffer.from(JSON.stringify(substituicao));
+    const sent = { kind: 'json', body, assinatura: undefined, simular: undefined } as const;
     const naming = await registerEvento(town.world, town.municipio, { chave: antiga.chave_acesso }, sent);
     assert.ok(typeof naming === 'object' && 'evento' in naming, JSON.stringify(naming));
     const id = String(naming.evento.id_evento);

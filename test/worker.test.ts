@@ -142,7 +142,7 @@ async function cancel(world: World, tenant: string, chave: string): Promise<void
     world,
     asSandbox(tenant),
     { chave },
-    { body, assinatura: undefined, simular: undefined },
+    { kind: 'json', body, assinatura: undefined, simular: undefined },
   );
   assert.ok(typeof answer === 'object' && 'evento' in answer, JSON.stringify(answer));
 }

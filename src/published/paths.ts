@@ -20,6 +20,8 @@ export const CONFERIR_PATH = `${DOCS_PATH}/conferir`;
 export const MIGRAR_PATH = `${DOCS_PATH}/migrar`;
 /** Creates a personal sandbox, and shows it to its owner. */
 export const ENSAIO_PATH = `${DOCS_PATH}/ensaio`;
+/** The contract of the national API below a municipality. */
+export const NACIONAL_PATH = '/SefinNacional';
 /** A page below a municipality for a taker with the key of a note. */
 export const CONSULTA_PATH = '/:municipio/nota/:chave';
 /** The page of a municipality for takers and small providers, with the form for a note. */

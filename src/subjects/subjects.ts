@@ -7,6 +7,7 @@ export const SUBJECTS = [
   () => import('./receita/subject.ts'),
   () => import('./contas/subject.ts'),
   () => import('./eventos/subject.ts'),
+  () => import('./nacional/subject.ts'),
   () => import('./pendencias/subject.ts'),
   () => import('./partes/subject.ts'),
   () => import('./avisos/subject.ts'),

@@ -683,6 +683,7 @@ export class Simulacao {
     const named = protocolo !== undefined && this.dps % 2 === 0 ? { protocolo } : { chave };
     if (!tipo.porOficio)
       return registerEvento(world, municipio, named, {
+        kind: 'json',
         body,
         assinatura: undefined,
         simular: rehearsal(),

@@ -15,8 +15,8 @@ export type CodigoDeErro =
   | 'E703'
   | 'E802'
   | 'E901' | 'E902' | 'E903' | 'E904' | 'E905' | 'E906' | 'E999'
-  | 'E0001' | 'E0002' | 'E0003' | 'E0006' | 'E0010' | 'E0011' | 'E0014' | 'E0015' | 'E0029' | 'E0042' | 'E0044'
-  | 'E0046' | 'E0065' | 'E0068' | 'E0072' | 'E0076' | 'E0078' | 'E0080' | 'E0096'
+  | 'E0001' | 'E0002' | 'E0003' | 'E0006' | 'E0008' | 'E0010' | 'E0011' | 'E0014' | 'E0015' | 'E0029' | 'E0042'
+  | 'E0044' | 'E0046' | 'E0065' | 'E0068' | 'E0072' | 'E0076' | 'E0078' | 'E0080' | 'E0096'
   | 'E0113' | 'E0146' | 'E0148' | 'E0162' | 'E0166' | 'E0172' | 'E0174' | 'E0175' | 'E0176' | 'E0177' | 'E0178'
   | 'E0187' | 'E0188' | 'E0191' | 'E0193'
   | 'E0204' | 'E0234' | 'E0235' | 'E0237' | 'E0242' | 'E0246' | 'E0247' | 'E0281' | 'E0293' | 'E0298' | 'E0299'
@@ -36,7 +36,7 @@ export type CodigoDeErro =
   | 'E0901' | 'E0903' | 'E0904' | 'E0905' | 'E0906' | 'E0907' | 'E0910' | 'E0928' | 'E0930' | 'E0931' | 'E0932'
   | 'E0934' | 'E0935' | 'E0940' | 'E0942' | 'E0950' | 'E0952' | 'E0953' | 'E0958' | 'E0959' | 'E0964' | 'E0965'
   | 'E0969' | 'E0970' | 'E0971' | 'E0972'
-  | 'E1235'
+  | 'E1235' | 'E1294'
   | 'E1300' | 'E1301' | 'E1302' | 'E1303' | 'E1305' | 'E1307' | 'E1310' | 'E1311' | 'E1313' | 'E1317' | 'E1321'
   | 'E1325' | 'E1388'
   | 'E1402'
@@ -1286,6 +1286,73 @@ export type Evento = EventoDaNota & {
 };
 
 export type ErrosAdn = Readonly<Record<string, unknown>>;
+
+export type MensagemNacional = {
+  /** Código da tabela pública. */
+  readonly codigo: Codigo;
+  /** O que está errado e como se corrige. */
+  readonly descricao: string;
+  /** Onde está, e o que veio; vazio quando nada há a dizer. */
+  readonly complemento: string;
+  /** O mesmo que codigo. */
+  readonly Codigo: Codigo;
+  /** O mesmo que descricao. */
+  readonly Descricao: string;
+  /** O mesmo que complemento. */
+  readonly Complemento: string;
+  /** Elemento da DPS de que o erro fala; vazio quando não é da DPS. */
+  readonly xpath?: string;
+  /** O que está errado e como se corrige. */
+  readonly mensagem?: string;
+  /** De onde vem a regra. */
+  readonly origem_moc?: string;
+  /** Página do código. */
+  readonly doc_url?: string;
+  /** Exemplos na página do código, no primeiro erro que o traz. */
+  readonly exemplo_ref?: string;
+  /** Linha do documento enviado, a partir de 1. */
+  readonly linha?: number;
+  /** Coluna, em caracteres, a partir de 1. */
+  readonly coluna?: number;
+  /** O que veio. */
+  readonly encontrado?: string;
+  /** O que se esperava; uma lista longa vem só no primeiro erro que a tem. */
+  readonly esperado?: string;
+  /** Texto que se cola, como está, no lugar do que veio: em XML, do elemento inteiro que xpath nomeia e que começa em linha e coluna, ou do atributo, se xpath acaba em @nome (o que falta se acrescenta à marca); em JSON, da propriedade que campo nomeia, nome e valor, ou do item, se campo acaba em [n]. Vazio: retire o que está ali, em JSON com a vírgula que o separa. Sem correcao, a correção pede uma decisão. */
+  readonly correcao?: string;
+  /** E0014: chave da nota que já existe. */
+  readonly chave_acesso?: string;
+  /** E0014: protocolo da nota que já existe. */
+  readonly numero_protocolo?: string;
+  /** E0014: se a DPS é a mesma que a emitiu. */
+  readonly mesmo_conteudo?: boolean;
+};
+
+export type EnvelopeNacional = {
+  /** 1 produção, 2 homologação; falta quando o município não existe. */
+  readonly tipoAmbiente?: 1 | 2;
+  /** Versão deste serviço. */
+  readonly versaoAplicativo: string;
+  /** Quando foi respondido, no fuso do município. */
+  readonly dataHoraProcessamento: string;
+  /** Todos os erros, na ordem do leiaute. */
+  readonly erros: readonly MensagemNacional[];
+  /** O primeiro deles, como as consultas e os eventos da API nacional o trazem. */
+  readonly erro: MensagemNacional;
+};
+
+export type EventoNacional = {
+  /** Chave de acesso da NFS-e; não muda mais. */
+  readonly chaveAcesso: string;
+  /** Código nacional do tipo. */
+  readonly tipoEvento: number;
+  /** Sequência entre os eventos do tipo na nota. */
+  readonly numeroPedidoRegistroEvento: number;
+  /** Quando foi registrado. */
+  readonly dataHoraRecebimento: string;
+  /** O evento, em gzip e Base64. */
+  readonly arquivoXml: string;
+};
 
 export type NotaListada = NotaSemXml & {
   /** CNPJ ou CPF do intermediário; null quando não há. */

@@ -9,6 +9,7 @@ import { type StoreTrouble, storeTroubleOf, tellSeldom, tellTrouble } from '../w
 import { answerCacheable, tagOf } from './caching.ts';
 import { clientOf } from './caller.ts';
 import { envelopeOf, statusOfRefusal } from './envelope.ts';
+import { envelopeNacionalOf, isNacional, statusNacional } from './envelope-nacional.ts';
 import type { HttpAnswer, HttpRequest } from './message.ts';
 import { refuseAfterBug, refuseForStore, refuseUnknownMunicipio } from './refusals.ts';
 import type { Outcome, Refused, Route } from './route.ts';
@@ -131,10 +132,17 @@ export function refuse(door: Door, visit: Visit, { refusal, campo, status, em, h
   visit.registro = { erro: [...new Set(refusal.faults.map(({ codigo }) => codigo))].join(' ') };
   const now = municipio === undefined ? door.world.now() : worldOf(door.world, municipio).now();
   const timestamp = isoMoment(municipalMoment(municipio?.codigoIbge, em ?? now));
+  const { request } = visit;
+  const [site, usual] = [siteOf(door, request), status ?? statusOfRefusal(refusal)];
+  const answer = { headers: { ...API_HEADERS, ...JSON_TYPE, ...headers } };
+  if (isNacional(request.url)) {
+    const envelope = envelopeNacionalOf(refusal, { site, timestamp, ambiente: municipio?.ambiente });
+    return { ...answer, status: statusNacional(usual, request.method), body: JSON.stringify(envelope) };
+  }
   return {
-    status: status ?? statusOfRefusal(refusal),
-    headers: { ...API_HEADERS, ...JSON_TYPE, ...headers },
-    body: JSON.stringify({ ...envelopeOf(refusal, siteOf(door, visit.request), timestamp, campo), ...beside }),
+    ...answer,
+    status: usual,
+    body: JSON.stringify({ ...envelopeOf(refusal, site, timestamp, campo), ...beside }),
   };
 }
 

@@ -16,6 +16,8 @@ export type Route = DescribedRoute & {
   readonly takes?: readonly MediaType[];
   /** Sentence for senders of national API content, in Portuguese. Every refusal of the kind of body contains it. */
   readonly nacional?: string;
+  /** Bytes of work that a body asks for, where that is more than its length. */
+  readonly weigh?: (body: Buffer) => number;
   readonly handle: (call: Call) => Promise<Outcome>;
 };
 

@@ -103,9 +103,9 @@ export function searchOf({ url }: HttpRequest): string {
   return place < 0 ? '' : url.slice(place);
 }
 
-/** The thread for a request with this body, if another one answers it. */
-export function asideOf({ options }: Door, body: Buffer): Aside | undefined {
-  return body.length > ASIDE_BYTES ? options.aside : undefined;
+/** The thread for a request whose body asks for this many bytes of work, if another one answers it. */
+export function asideOf({ options }: Door, bytes: number): Aside | undefined {
+  return bytes > ASIDE_BYTES ? options.aside : undefined;
 }
 
 /** Seconds after which a request that found no place may be repeated. */

@@ -8,7 +8,7 @@ import { NATIONAL, NATIONAL_SHA1 } from '../../documents/algorithms.ts';
 import { type CmsReading, verifyCms } from '../../documents/cms.ts';
 import type { Fundamento } from '../../documents/fundamento.ts';
 import { readJson } from '../../documents/json.ts';
-import { DPS_PROFILE, isSignature, type SignedProfile } from '../../documents/signature-shape.ts';
+import { DPS_PROFILE, isSignature, PEDIDO_PROFILE, type SignedProfile } from '../../documents/signature-shape.ts';
 import { checkSignature, type SignatureReading } from '../../documents/signed.ts';
 import { CMS_CODES, partyFaults, signerFaults, XML_CODES } from '../../documents/signer-faults.ts';
 import type { Trust } from '../../documents/trust.ts';
@@ -182,7 +182,7 @@ function profileAt(porta: Porta, municipio: Pick<Municipio, 'assinaturaNacional'
 }
 
 /** The same document with the algorithms that the national door of a municipality accepts. */
-export function nationalProfile(
+function nationalProfile(
   profile: SignedProfile,
   { assinaturaNacional }: Pick<Municipio, 'assinaturaNacional'>,
 ): SignedProfile {
@@ -254,6 +254,31 @@ export function verifyEvento(
       certificate === undefined
         ? WITHOUT_REMARK
         : verdictOf(municipio, partyFaults(certificate, { documento, parte, xpath: '' }, CMS_CODES)),
+  };
+}
+
+/** The signature inside the national request of an event; see {@link verifyEvento}. `at`: when it was received, in milliseconds. */
+export function verifyPedidoNacional(
+  world: World,
+  municipio: Municipio,
+  reading: XmlDocumentReading,
+  at: number,
+): EventoSignature {
+  if (isLetPass(municipio, reading.root.children.some(isSignature)))
+    return { ...WITHOUT_REMARK, ofParty: () => WITHOUT_REMARK };
+  const trust = world.trust(municipio);
+  const { faults, certificate } = checkSignature(reading, nationalProfile(PEDIDO_PROFILE, municipio));
+  const xpath = `/${PEDIDO_PROFILE.root}/Signature/KeyInfo/X509Data/X509Certificate`;
+  const question = { documento: undefined, parte: 'autor', trust, at, xpath };
+  const all = certificate === undefined ? faults : [...faults, ...signerFaults(certificate, question, XML_CODES)];
+  const fundamento = all.length === 0 ? certificate && trust.fundamento(certificate, at) : undefined;
+  return {
+    ...verdictOf(municipio, all),
+    fundamento,
+    ofParty: (documento, parte) =>
+      certificate === undefined
+        ? WITHOUT_REMARK
+        : verdictOf(municipio, partyFaults(certificate, { documento, parte, xpath }, XML_CODES)),
   };
 }
 

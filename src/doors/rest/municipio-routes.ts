@@ -39,6 +39,7 @@ import { traceparentNow } from '../../base/traces/traces.ts';
 import { worldOf } from '../../base/world/relogio.ts';
 import { AMBIENTES } from '../../fiscal/ambiente.ts';
 import { BODY_MAX_BYTES } from '../../published/http-limits.ts';
+import { NACIONAL_PATH } from '../../published/paths.ts';
 import { AMBIENTE_PATH } from '../../subjects/ensaios/ambientes.rest.ts';
 import { keepForOwner } from '../../subjects/ensaios/keep-for-owner.rest.ts';
 import type { Municipio } from '../../subjects/notas/queries.ts';
@@ -46,12 +47,17 @@ import { addHeaders, headersOfRoute, PREFLIGHT } from './path-headers.ts';
 import { ROUTES } from './routes.ts';
 
 export function municipioRoutes(door: Door): readonly HttpRoute[] {
-  return ROUTES.flatMap((route) => httpRoutesOf(door, route));
+  return ROUTES.flatMap((route) => spellingsOf(route).flatMap((path) => httpRoutesOf(door, route, path)));
 }
 
-/** The route, and its preflight when web pages may call it. */
-function httpRoutesOf(door: Door, route: Route): readonly HttpRoute[] {
-  const path = `/:municipio${route.path}`;
+/** The patterns of a route: programs of the national API write its segment in two ways. */
+function spellingsOf({ path, isNacional }: Route): readonly string[] {
+  const own = `/:municipio${path}`;
+  return isNacional ? [own, own.replace(NACIONAL_PATH, NACIONAL_PATH.toLowerCase())] : [own];
+}
+
+/** The route at one of its patterns, and its preflight when web pages may call it. */
+function httpRoutesOf(door: Door, route: Route, path: string): readonly HttpRoute[] {
   const headers = headersOfRoute(route);
   const handleBy =
     (work: Work): HttpRoute['handle'] =>
@@ -74,6 +80,8 @@ type Admitted = {
   readonly client: string;
   readonly quota: RequestQuota | undefined;
   readonly body: Buffer;
+  /** Bytes of work that the body asks for. */
+  readonly weight: number;
 };
 
 async function answerRoute(door: Door, visit: Visit, route: Route): Promise<HttpAnswer> {
@@ -100,12 +108,13 @@ async function answerKnown(door: Door, visit: Visit, route: Route, municipio: Mu
   if (spent !== undefined) return { answer: addLimits(quota, refuse(door, visit, refuseAsFlow(spent))) };
   const body = route.method === 'POST' || route.method === 'PATCH' ? await readFitBody(request, route) : NO_BODY;
   if ('refusal' in body) return { answer: refuse(door, visit, body) };
-  return { answer: await answerFit(door, visit, route, { municipio, client, quota, body }), corpo: body };
+  const weight = route.weigh?.(body) ?? body.length;
+  return { answer: await answerFit(door, visit, route, { municipio, client, quota, body, weight }), corpo: body };
 }
 
 async function answerFit(door: Door, visit: Visit, route: Route, admitted: Admitted): Promise<HttpAnswer> {
-  const { quota, body } = admitted;
-  quota?.measure(body.length);
+  const { quota, weight } = admitted;
+  quota?.measure(weight);
   const tooMuch = await quota?.enter();
   if (tooMuch !== undefined) return addLimits(quota, refuse(door, visit, refuseAsFlow(tooMuch)));
   const answer = await workInPlace(door, admitted.municipio, () => answerAdmitted(door, visit, route, admitted));
@@ -152,13 +161,13 @@ async function performRoute(
   door: Door,
   { request }: Visit,
   route: Route,
-  { municipio, client, quota, body }: Admitted,
+  { municipio, client, quota, body, weight }: Admitted,
 ): Promise<Outcome | AsideTrouble> {
   const { params, headers } = request;
   const { id: requisicao } = request;
   const site = siteOf(door, request);
   const call = { municipio, requisicao, params, search: searchOf(request), headers, body, site };
-  const aside = asideOf(door, body);
+  const aside = asideOf(door, weight);
   if (aside !== undefined) {
     const shown = presentedIn(door, request);
     const traceparent = traceparentNow();

@@ -129,7 +129,7 @@ async function perform(
   quota: RequestQuota,
 ): Promise<SoapAnswer> {
   const { headers, params } = request;
-  const aside = asideOf(door, body);
+  const aside = asideOf(door, body.length);
   if (aside === undefined) {
     const shown = () => presentedIn(door, request);
     const companhia = { shown, requisicao: request.id, quota };

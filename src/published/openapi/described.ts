@@ -11,7 +11,7 @@ export type DescribedRoute = {
   readonly id: string;
   readonly method: 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'DELETE';
   /** The path below the segment of the municipality. */
-  readonly path: `/api/v1/${string}`;
+  readonly path: `/api/v1/${string}` | `/SefinNacional/${string}`;
   readonly summary: string;
   /** Parameters of the query, all of them optional. */
   readonly query?: Readonly<Record<string, string>>;
@@ -49,6 +49,8 @@ export type DescribedRoute = {
   readonly codes: readonly string[];
   /** Statuses of codes that come with another status than usual, or with several. */
   readonly statuses?: Readonly<Record<string, readonly number[]>>;
+  /** True: the address is of the contract of the national API, and refusals have its shape. */
+  readonly isNacional?: true;
   /** True: every code of a rule over the DPS belongs to the route, besides `codes`. */
   readonly judges?: true;
   /** True: the answer concerns nobody and needs no credential, so a page of any site may read it (CORS). */

@@ -18,11 +18,16 @@ export const TAGS = {
   },
   Eventos: {
     description: 'Cancelamento, substituição, confirmação e rejeição, e a consulta deles.',
-    holds: ({ path }: DescribedRoute) => path.includes('/eventos') && !path.startsWith('/api/v1/eventos'),
+    holds: ({ path }: DescribedRoute) => /^\/api\/v1\/nfse\b.*\/eventos/.test(path),
   },
   Consultas: {
     description: 'A nota pela chave, pelo protocolo ou pela DPS; o seu PDF; a situação de um prestador.',
     holds: ({ path }: DescribedRoute) => /^\/api\/v1\/(nfse|dps|danfse|prestadores)\b/.test(path),
+  },
+  'API nacional': {
+    description:
+      'O contrato da API nacional no endereço do município, para programas que já a conhecem: muda-se o endereço, e nada mais.',
+    holds: ({ isNacional }: DescribedRoute) => isNacional === true,
   },
   Identidade: {
     description: 'Um token em lugar do certificado, para quem pergunta.',

@@ -1,5 +1,6 @@
 /** The answers of an operation by status: its success, the refusals of its own row, and the protocol's additions to every operation. */
 
+import { statusNacional } from '../../base/http/envelope-nacional.ts';
 import { ERRORS, errorOf } from '../../fiscal/errors.ts';
 import { groupsOf } from '../errors/groups.ts';
 import { fieldsOf } from '../errors/page.ts';
@@ -72,9 +73,14 @@ export function commonRef(status: CommonStatus): Json {
 
 /** The responses that operations share, as components. */
 export function commonResponses(refusals: readonly MadeRefusal[]): Json {
-  return Object.fromEntries(
-    COMMON_STATUSES.map((status) => [COMMON[status].name, wholeResponse(status, [], refusals)]),
-  );
+  return {
+    ...Object.fromEntries(COMMON_STATUSES.map((status) => [COMMON[status].name, wholeResponse(status, [], refusals)])),
+    [NATIONAL_REFUSAL]: {
+      description: 'Recusa na forma da API nacional, com todos os erros.',
+      headers: headerRefs(['Retry-After', ...EVERY_HEADER]),
+      content: { 'application/json': { schema: { $ref: schemaRef('EnvelopeNacional') } } },
+    },
+  };
 }
 
 function commonOf({ method, missCost, quotaCost }: DescribedRoute): readonly CommonStatus[] {
@@ -86,6 +92,7 @@ function commonOf({ method, missCost, quotaCost }: DescribedRoute): readonly Com
 }
 
 export function responsesOf(route: DescribedRoute, refusals: readonly MadeRefusal[]): Json {
+  if (route.isNacional) return nationalResponsesOf(route);
   const own = ownCodes(route, refusals);
   const responses: [number, Json][] = [];
   if (own.get(route.status) === undefined) responses.push([route.status, successOf(route)]);
@@ -96,6 +103,22 @@ export function responsesOf(route: DescribedRoute, refusals: readonly MadeRefusa
   for (const [status, codes] of own) responses.push([status, ownRefusal(route, { status, codes }, refusals)]);
   return Object.fromEntries(responses.toSorted(([a], [b]) => a - b));
 }
+
+/** The contract of the national API has one shape of refusals, and one status for those of a document. */
+function nationalResponsesOf(route: DescribedRoute): Json {
+  const { method, status, codes, judges } = route;
+  const usual = codes.map((codigo) => statusNacional(usualStatus(codigo), method));
+  const statuses = new Set([...usual, ...(judges ? [400] : []), ...commonOf(route)]);
+  const refusal = method === 'HEAD' ? { description: 'Recusa, sem corpo.' } : { $ref: NATIONAL_REF };
+  const all: [number, Json][] = [
+    [status, successOf(route)],
+    ...[...statuses].map((one): [number, Json] => [one, refusal]),
+  ];
+  return Object.fromEntries(all.toSorted(([a], [b]) => a - b));
+}
+
+const NATIONAL_REFUSAL = 'RecusaNacional';
+const NATIONAL_REF = `#/components/responses/${NATIONAL_REFUSAL}`;
 
 function commonResponse(status: CommonStatus, { always }: DescribedRoute, refusals: readonly MadeRefusal[]): Json {
   return always === undefined ? commonRef(status) : wholeResponse(status, Object.keys(always), refusals);

@@ -103,7 +103,7 @@ class Town {
     await town.later(() => deliverNotas(town.world, town.municipio));
     assert.equal((await town.nota())?.estado, 'autorizada');
     const body = Buffer.from(JSON.stringify(exemploDe(tipoBySlug('cancelamento')!)));
-    const sent = { body, assinatura: undefined, simular: undefined };
+    const sent = { kind: 'json', body, assinatura: undefined, simular: undefined } as const;
     const registered = await registerEvento(town.world, town.municipio, { chave: town.chave }, sent);
     assert.ok(typeof registered === 'object' && 'evento' in registered, JSON.stringify(registered));
     await deliverEventos(town.world, town.municipio);

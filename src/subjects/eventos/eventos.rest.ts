@@ -77,6 +77,7 @@ export async function postByProtocolo(call: Call) {
 async function post(call: Call, named: NotaNamed, rota: string) {
   const { world, municipio, body, site, quota } = call;
   const sent = {
+    kind: 'json' as const,
     body,
     quota,
     assinatura: headerOf(call, EVENTO_SIGNATURE_HEADER),

@@ -24,11 +24,9 @@ import {
   type Turn,
 } from '../../base/world/idempotency.ts';
 import type { PorMao } from '../../base/world/operator.ts';
-import type { Quota } from '../../base/world/quota.ts';
-import { type EventoSignature, type SignatureVerdict, verifyEvento } from '../../base/world/sent-documents.ts';
+import type { EventoSignature, SignatureVerdict } from '../../base/world/sent-documents.ts';
 import type { World } from '../../base/world/world.ts';
 import type { Fundamento } from '../../documents/fundamento.ts';
-import { readJson } from '../../documents/json.ts';
 import { readOwnNote } from '../../documents/own-note.ts';
 import { AMBIENTES } from '../../fiscal/ambiente.ts';
 import { isProtocolo, parseChave } from '../../fiscal/chave.ts';
@@ -38,7 +36,7 @@ import type { Aviso, Fault } from '../../fiscal/fault.ts';
 import { judgeAutor, judgeNomeada, judgeNota, type PartesDaNota } from '../../fiscal/judge-pedido.ts';
 import { writeEvento } from '../../fiscal/layout/evento.ts';
 import { isoMoment } from '../../fiscal/moment.ts';
-import { type NotaNomeada, type PedidoEvento, type PedidoReading, readPedido } from '../../fiscal/pedido-evento.ts';
+import type { NotaNomeada, PedidoEvento, PedidoReading } from '../../fiscal/pedido-evento.ts';
 import { BASE, CALLED_AUTOR } from '../../fiscal/pedido-names.ts';
 import { describeBroken } from '../../fiscal/rules/codificacao.ts';
 import { findRehearsal } from '../../fiscal/simular.ts';
@@ -55,18 +53,10 @@ import {
 } from './contra-evento.ts';
 import { type EventoPublico, registeredEvento } from './queries.ts';
 import type { EventoNovo, RegisterResult } from './register.rows.ts';
+import { openEvento, type SentEvento } from './sent-evento.ts';
 
 /** The note by the key or protocol of the address. */
 export type NotaNamed = { readonly chave: string } | { readonly protocolo: string };
-
-export type SentEvento = {
-  readonly body: Uint8Array;
-  /** Value of the signature header, as received. */
-  readonly assinatura: string | undefined;
-  /** Value of `X-NFSe-Simular` (D-60). */
-  readonly simular: string | undefined;
-  readonly quota?: Quota | undefined;
-};
 
 export type EventoRegistrado = {
   readonly evento: EventoPublico;
@@ -109,18 +99,17 @@ async function registerSent(
   turn: Turn | undefined,
 ): Promise<EventoRegistrado | EventoRefused | Ended> {
   const received = world.now();
-  const json = readJson(sent.body);
-  if ('fault' in json) return { faults: [json.fault] };
-  const signature = inSpan('verificar', {}, () => verifyEvento(world, municipio, sent, received));
+  const opened = openEvento(sent, municipio);
+  if ('faults' in opened) return opened;
+  const { read } = opened;
+  const signature = inSpan('verificar', {}, () => opened.verify(world, municipio, received));
   if (isSome(signature.faults)) {
     // A sender without a valid signature learns nothing about the note.
-    const read = readPedido(json);
     const ofBody = 'faults' in read ? read.faults : [];
     return { faults: [...signature.faults, ...ofBody] };
   }
   const nota = canName(named) ? await world.store.eventos.findNota(municipio.tenant, named) : undefined;
   if (nota === undefined) return 'not_found';
-  const read = readPedido(json);
   if ('faults' in read) return refuseUnread(world, municipio, read, { nota, named, signature });
   const { pedido } = read;
   const judged = judgeOnNota(municipio, pedido, { nota, named, signature });
@@ -139,7 +128,7 @@ async function registerSent(
     autor,
     received,
     recebido: sent.body,
-    recebido_assinatura: sent.assinatura,
+    recebido_assinatura: sent.kind === 'json' ? sent.assinatura : undefined,
     confianca: await keepFundamento(world, municipio, signature.fundamento),
     simular: rehearsal.simular,
     avisos,

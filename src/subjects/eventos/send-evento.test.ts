@@ -101,7 +101,7 @@ class Case {
         descricao_motivo_cancelamento: 'Valor do serviço informado com erro',
       }),
     );
-    const sent = { body, assinatura: undefined, simular: undefined };
+    const sent = { kind: 'json', body, assinatura: undefined, simular: undefined } as const;
     const registered = await registerEvento(one.world, one.municipio, { chave: one.chave }, sent);
     assert.ok(typeof registered === 'object' && 'evento' in registered, JSON.stringify(registered));
     return one;

@@ -58,6 +58,33 @@ export async function notaByChave(
   return readingOf(world, municipio, await world.store.notas.findByChave(municipio.tenant, chave));
 }
 
+/** The NFS-e of a note in every state: as generated before its authorisation, signed after it. */
+export type NotaDocumento = Pick<NotaRow, 'chave_acesso' | 'id_dps' | 'estado' | 'mensagem_retorno'> & {
+  readonly nfse: string;
+  readonly isProvisoria: boolean;
+  /** Milliseconds. */
+  readonly emissao: number;
+};
+
+/** The document of a note by its key; undefined: there is no such note. */
+export async function documentoByChave(
+  world: Pick<World, 'store' | 'now'>,
+  municipio: Municipio,
+  chave: string,
+): Promise<NotaDocumento | undefined> {
+  const row = await world.store.notas.findByChave(municipio.tenant, chave);
+  if (row === undefined) return undefined;
+  const { chave_acesso, id_dps, estado } = row;
+  const isProvisoria = NOTA_ESTADOS[estado].chave_acesso_provisoria;
+  const causa = row.mensagem_retorno === null ? await explainEspera(world, municipio, row) : undefined;
+  return {
+    ...{ chave_acesso, id_dps, estado, isProvisoria },
+    mensagem_retorno: row.mensagem_retorno ?? causa?.geral ?? null,
+    nfse: isProvisoria ? row.nfse : authorizedNfse(row),
+    emissao: row.data_emissao.getTime(),
+  };
+}
+
 export async function notaByProtocolo(
   world: World,
   municipio: Municipio,

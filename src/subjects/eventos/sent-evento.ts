@@ -1,0 +1,110 @@
+/**
+ * The request of an event as received: JSON with a signature in a header, or the `pedRegEvento` of the national environment. Both become one
+ * reading, with faults in the names of their sender.
+ */
+import type { Municipio } from '../../base/book/municipios.ts';
+import type { Quota } from '../../base/world/quota.ts';
+import { type EventoSignature, verifyEvento, verifyPedidoNacional } from '../../base/world/sent-documents.ts';
+import type { World } from '../../base/world/world.ts';
+import { readJson } from '../../documents/json.ts';
+import { PEDIDO_PROFILE } from '../../documents/signature-shape.ts';
+import { readXml, type XmlDocumentReading } from '../../documents/xml.ts';
+import { AMBIENTES, type Ambiente } from '../../fiscal/ambiente.ts';
+import { type Fault, quoted } from '../../fiscal/fault.ts';
+import { DPS_VERSAO } from '../../fiscal/layout/dps.ts';
+import { attributeOf, childOf, locate } from '../../fiscal/layout/tree.ts';
+import { type PedidoReading, readPedido } from '../../fiscal/pedido-evento.ts';
+import { corpoOfPedido, type PedidoNacional } from '../../fiscal/pedido-nacional.ts';
+import { BASE } from '../../fiscal/pedido-names.ts';
+
+export type SentEvento = {
+  readonly body: Uint8Array;
+  /** Value of `X-NFSe-Simular` (D-60). */
+  readonly simular: string | undefined;
+  readonly quota?: Quota | undefined;
+} & (
+  | {
+      readonly kind: 'json';
+      /** Value of the signature header, as received. */
+      readonly assinatura: string | undefined;
+    }
+  | { readonly kind: 'nacional' }
+);
+
+type OpenedEvento = {
+  readonly read: PedidoReading;
+  /** `at`: when it was received, in milliseconds. */
+  readonly verify: (world: World, municipio: Municipio, at: number) => EventoSignature;
+};
+
+/** Refuses what cannot be judged at all: E003 for JSON; E201, E203, E110 and E0006 for XML. */
+export function openEvento(
+  sent: SentEvento,
+  destination: Pick<Municipio, 'ambiente'>,
+): OpenedEvento | { readonly faults: readonly [Fault] } {
+  if (sent.kind === 'nacional') return openNacional(sent.body, destination);
+  const json = readJson(sent.body);
+  if ('fault' in json) return { faults: [json.fault] };
+  return { read: readPedido(json), verify: (world, municipio, at) => verifyEvento(world, municipio, sent, at) };
+}
+
+function openNacional(
+  body: Uint8Array,
+  { ambiente }: Pick<Municipio, 'ambiente'>,
+): OpenedEvento | { readonly faults: readonly [Fault] } {
+  const reading = readXml(body);
+  if ('fault' in reading) return { faults: [reading.fault] };
+  const refusal = refuseForm(reading) ?? refuseAmbiente(reading, AMBIENTES[ambiente]);
+  if (refusal !== undefined) return { faults: [refusal] };
+  const pedido = corpoOfPedido(reading.root);
+  if ('problema' in pedido) return { faults: [{ codigo: 'E0002', xpath: BASE, mensagem: pedido.problema }] };
+  const json = readJson(Buffer.from(JSON.stringify(pedido.corpo)));
+  if ('fault' in json) throw new Error('a body that we wrote does not read');
+  return {
+    read: inElements(readPedido(json), pedido, reading),
+    verify: (world, municipio, at) => verifyPedidoNacional(world, municipio, reading, at),
+  };
+}
+
+function refuseForm({ root }: XmlDocumentReading): Fault | undefined {
+  const { root: name } = PEDIDO_PROFILE;
+  if (root.name !== name) {
+    const mensagem = `O elemento raiz é ${root.name}; o pedido de registro de um evento começa com ${name}.`;
+    return { codigo: 'E203', xpath: `/${root.name}`, mensagem, encontrado: root.name, esperado: name };
+  }
+  const versao = attributeOf(root, 'versao');
+  if (versao === DPS_VERSAO) return undefined;
+  const found = versao === undefined ? 'não traz o atributo versao' : `é do leiaute ${versao}`;
+  const mensagem = `O pedido ${found}; este endereço registra só o ${DPS_VERSAO}. Envie versao="${DPS_VERSAO}", e assine de novo.`;
+  return { codigo: 'E110', xpath: `/${name}/@versao`, mensagem, esperado: DPS_VERSAO };
+}
+
+/** A rehearsal that reached a municipality in production by mistake would cancel a note. */
+function refuseAmbiente(
+  { root, positionOf }: XmlDocumentReading,
+  { tpAmb, forcesTpAmb }: (typeof AMBIENTES)[Ambiente],
+): Fault | undefined {
+  const element = childOf(childOf(root, PEDIDO_PROFILE.signed), 'tpAmb');
+  const said = element?.text.trim();
+  if (forcesTpAmb || element === undefined || said === tpAmb) return undefined;
+  const mensagem = `O pedido traz tpAmb ${quoted(said!)}, e este endereço é o de um município em produção. Se o pedido é um ensaio, envie-o ao ambiente de integração; se é para valer, envie tpAmb ${tpAmb}, e assine de novo.`;
+  return {
+    codigo: 'E0006',
+    xpath: `${BASE}/tpAmb`,
+    mensagem,
+    encontrado: quoted(said!),
+    esperado: tpAmb,
+    ...positionOf(element),
+  };
+}
+
+/** The faults at elements of the document, in place of properties of a body that nobody sent. */
+function inElements(read: PedidoReading, { tipo }: PedidoNacional, reading: XmlDocumentReading): PedidoReading {
+  if (!('faults' in read)) return read;
+  const names = tipo.campos.map(({ nome, elemento }) => [nome, elemento] as const);
+  const [first, ...others] = read.faults.map(({ campo: _property, correcao: _text, ...fault }): Fault => {
+    const mensagem = names.reduce((text, [nome, elemento]) => text.replaceAll(nome, elemento), fault.mensagem);
+    return { ...fault, mensagem, ...reading.positionOf(locate(reading.root, fault.xpath)) };
+  });
+  return { ...read, faults: [first!, ...others] };
+}

@@ -1,0 +1,151 @@
+/** The addresses of the national contract: each unwraps, hands on to the flow of its subject, and wraps the answer. */
+import { headerOf } from '../../base/http/content.ts';
+import { alertasOf, headNacional } from '../../base/http/envelope-nacional.ts';
+import { askerOf } from '../../base/http/espera.ts';
+import { refuseMissingNota, refuseWith } from '../../base/http/refusals.ts';
+import { refuseAsFlow } from '../../base/http/repetition.ts';
+import type { Call, Refused } from '../../base/http/route.ts';
+import { municipalMoment } from '../../base/world/gather-facts.ts';
+import { parseChave } from '../../fiscal/chave.ts';
+import { type Aviso, quoted } from '../../fiscal/fault.ts';
+import { isoMoment } from '../../fiscal/moment.ts';
+import { SIMULAR_HEADER } from '../../fiscal/simular.ts';
+import { NACIONAL_PATH } from '../../published/paths.ts';
+import { eventosOfNota, tipoNamed } from '../eventos/queries.ts';
+import { registerEvento } from '../eventos/register.ts';
+import { issueNota } from '../notas/issue.ts';
+import { queryByDps } from '../notas/notas.rest.ts';
+import { documentoByChave, type NotaDocumento } from '../notas/queries.ts';
+import { makeEmbrulho, openEmbrulho } from './embrulho.ts';
+import { documentsOf } from './eventos.ts';
+
+export const DPS_EMBRULHO = 'dpsXmlGZipB64';
+export const PEDIDO_EMBRULHO = 'pedidoRegistroEventoXmlGZipB64';
+
+/** Seconds that an issuance waits for the decision of the ADN, which the national API answers at once. */
+export const ESPERA_S = 15;
+
+/** The head of an answer; `em`: milliseconds, by default now. */
+function headOf({ world, municipio }: Call, em = world.now()) {
+  const { ambiente, codigoIbge } = municipio;
+  return headNacional({ ambiente, timestamp: isoMoment(municipalMoment(codigoIbge, em)) });
+}
+
+export async function issue(call: Call) {
+  const { world, municipio, body, quota, requisicao, site, waits } = call;
+  const opened = openEmbrulho(body, DPS_EMBRULHO);
+  if ('fault' in opened) return { refusal: { faults: [opened.fault] } } satisfies Refused;
+  const simular = headerOf(call, SIMULAR_HEADER);
+  const issued = await issueNota(world, municipio, { kind: 'nacional', body: opened.xml, simular, quota, requisicao });
+  if ('faults' in issued) return refuseAsFlow(issued);
+  const { chave_acesso: chave, avisos } = issued;
+  await waits.notas.wait(municipio, chave, { ms: ESPERA_S * 1_000, ...askerOf(call, chave) });
+  const nota = (await documentoByChave(world, municipio, chave))!;
+  if (nota.estado === 'recusada') return refuseByAdn(nota);
+  return {
+    registro: { nota: parseChave(chave)!.nNFSe },
+    headers: { Location: `${site}/${municipio.tenant}${NACIONAL_PATH}/nfse/${chave}` },
+    body: {
+      ...headOf(call, nota.emissao),
+      idDps: nota.id_dps,
+      chaveAcesso: chave,
+      nfseXmlGZipB64: makeEmbrulho(nota.nfse),
+      alertas: alertasOf([...avisos, ...warnOfWaiting(nota)], site),
+    },
+  };
+}
+
+/** The ADN refused the note: it is none, and its series and number are free again. */
+function refuseByAdn({ chave_acesso, mensagem_retorno }: NotaDocumento): Refused {
+  const mensagem = `O ambiente nacional recusou a nota ${chave_acesso}, que não vale; a série e o número da DPS estão livres. ${mensagem_retorno ?? ''}`;
+  return { refusal: { faults: [{ codigo: 'E1831', xpath: '', mensagem: mensagem.trim() }] } };
+}
+
+function warnOfWaiting({ isProvisoria, chave_acesso, mensagem_retorno }: NotaDocumento): readonly Aviso[] {
+  if (!isProvisoria) return [];
+  const why = mensagem_retorno === null ? '' : ` ${mensagem_retorno}`;
+  const mensagem = `A nota foi emitida e tem número e chave definitivos; o ambiente nacional ainda não a autorizou.${why} Não a envie de novo: consulte GET …${NACIONAL_PATH}/nfse/${chave_acesso} até que este aviso não venha.`;
+  return [{ codigo: 'E703', xpath: '', mensagem }];
+}
+
+export async function queryByChave(call: Call) {
+  const { world, municipio, params, site } = call;
+  const chave = params['chave_acesso']!;
+  const nota = parseChave(chave) === undefined ? undefined : await documentoByChave(world, municipio, chave);
+  if (nota === undefined) return refuseMissingNota(chave);
+  if (nota.estado === 'recusada') return refuseByAdn(nota);
+  return {
+    body: {
+      ...headOf(call, nota.emissao),
+      chaveAcesso: chave,
+      nfseXmlGZipB64: makeEmbrulho(nota.nfse),
+      alertas: alertasOf(warnOfWaiting(nota), site),
+    },
+  };
+}
+
+export async function queryByIdDps(call: Call) {
+  const found = await queryByDps(call);
+  if ('refusal' in found) return found;
+  const { id_dps, chave_acesso } = found.body;
+  return { body: { ...headOf(call), idDps: id_dps, chaveAcesso: chave_acesso } };
+}
+
+export async function registerPedido(call: Call) {
+  const { world, municipio, params, body, quota, site } = call;
+  const chave = params['chave_acesso']!;
+  const opened = openEmbrulho(body, PEDIDO_EMBRULHO);
+  if ('fault' in opened) return { refusal: { faults: [opened.fault] } } satisfies Refused;
+  const sent = { kind: 'nacional', body: opened.xml, simular: headerOf(call, SIMULAR_HEADER), quota } as const;
+  const registered = await registerEvento(world, municipio, { chave }, sent);
+  if (registered === 'not_found') return refuseMissingNota(chave);
+  if ('faults' in registered) return refuseAsFlow(registered);
+  const { evento, avisos } = registered;
+  const [xml] = await documentsOf(world, municipio, [evento]);
+  return {
+    registro: { nota: parseChave(chave)!.nNFSe, evento: String(evento.id_evento) },
+    headers: {
+      Location: `${site}/${municipio.tenant}${NACIONAL_PATH}/nfse/${chave}/eventos/${evento.codigo_tipo_evento}/${evento.numero_sequencial}`,
+    },
+    body: {
+      ...headOf(call),
+      eventoXmlGZipB64: makeEmbrulho(xml!),
+      alertas: alertasOf([...avisos, EM_ANDAMENTO], site),
+    },
+  };
+}
+
+const EM_ANDAMENTO: Aviso = {
+  codigo: 'E703',
+  xpath: '',
+  mensagem:
+    'O evento está registrado, e o ambiente nacional ainda o decide; a nota muda quando ele o processar. Não o envie de novo: consulte a nota.',
+};
+
+export async function listEventos(call: Call) {
+  const { world, municipio, params } = call;
+  const { tipo_evento: named, num_seq_evento: sequencial } = params;
+  const chave = params['chave_acesso']!;
+  const tipo = named === undefined ? undefined : tipoNamed(named);
+  if (named !== undefined && tipo === undefined) {
+    return refuseWith('E601', `Não há tipo de evento com o código ${quoted(named)}.`, { campo: 'tipo_evento' });
+  }
+  const found = parseChave(chave) === undefined ? undefined : await eventosOfNota(world, municipio, chave, tipo);
+  if (found === undefined) return refuseMissingNota(chave);
+  const wanted = found.eventos.filter(
+    ({ numero_sequencial }) => sequencial === undefined || numero_sequencial === Number(sequencial),
+  );
+  if (sequencial !== undefined && wanted.length === 0) {
+    const mensagem = `A nota existe, mas não tem evento ${tipo!.slug} com o número ${quoted(sequencial)}.`;
+    return refuseWith('E301', mensagem, { campo: 'num_seq_evento' });
+  }
+  const documents = await documentsOf(world, municipio, wanted);
+  const eventos = wanted.map((evento, place) => ({
+    chaveAcesso: evento.chave_acesso,
+    tipoEvento: Number(evento.codigo_tipo_evento),
+    numeroPedidoRegistroEvento: evento.numero_sequencial,
+    dataHoraRecebimento: evento.data_hora_evento,
+    arquivoXml: makeEmbrulho(documents[place]!),
+  }));
+  return { body: { ...headOf(call), eventos, eventoXmlGZipB64: eventos[0]?.arquivoXml } };
+}
