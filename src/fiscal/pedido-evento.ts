@@ -11,7 +11,7 @@ import { numberForText, propertyText, wrongKind } from './layout/correct-json.ts
 import { REMOVAL } from './layout/correct-xml.ts';
 import { PED_REG_EVENTO } from './layout/evento.ts';
 import { type JsonDocument, type JsonMember, type JsonValue, kindOf } from './layout/json-value.ts';
-import { isNationalEnvelope, nationalEnvelope } from './layout/national-envelope.ts';
+import { findNationalEnvelope } from './layout/national-envelope.ts';
 import { orderOf } from './layout/order.ts';
 import { type SimpleType, T } from './layout/simple-types.ts';
 import { nearestName } from './layout/strange-tag.ts';
@@ -67,10 +67,8 @@ export function readPedido(document: JsonDocument, canal: CanalEvento = 'integra
     const fault = { codigo: 'E003', xpath: '', mensagem, encontrado: kindOf(value), esperado: 'um objeto' };
     return refuse([faultAt(400, fault, value.offset)], document);
   }
-  const envelope = value.members.find(({ name }) => isNationalEnvelope(name) || NATIONAL_ROOTS.has(name));
-  if (envelope !== undefined) {
-    return refuse([faultAt(422, nationalEnvelope(envelope.name, EVENTO_IN_FIELDS), envelope.offset)], document);
-  }
+  const packed = refusePackedPedido(document);
+  if (packed !== undefined) return { status: 422, faults: [packed] };
   // null counts as absent for an existing property.
   const members = value.members.filter((member) => member.value.kind !== 'null');
   const named = new Map(members.map((member) => [member.name, member]));
@@ -112,8 +110,14 @@ export function readPedido(document: JsonDocument, canal: CanalEvento = 'integra
 /** Groups of the national document that a program turned into properties. */
 const NATIONAL_ROOTS: ReadonlySet<string> = new Set(['evento', 'infEvento', 'pedRegEvento', 'infPedReg']);
 
-const EVENTO_IN_FIELDS =
-  'o evento se registra pelos campos dele em JSON: tipo_evento e os do tipo, que /catalogo/motivos_evento lista';
+/** The fault of a body that holds the request of an event as the national API takes it. */
+export function refusePackedPedido(document: JsonDocument): Fault | undefined {
+  const caminhos = {
+    porta: '/SefinNacional/nfse/{chave_acesso}/eventos',
+    aqui: 'o evento se registra pelos campos dele em JSON: tipo_evento e os do tipo, que /catalogo/motivos_evento lista',
+  };
+  return findNationalEnvelope(document, caminhos, NATIONAL_ROOTS);
+}
 
 const inLayoutOrder = orderOf([PED_REG_EVENTO]);
 

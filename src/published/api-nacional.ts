@@ -1,4 +1,4 @@
-/** The national API and this service side by side: rows for the migration page, for `nfse migrar-dps`, and for the documentation. */
+/** The national API and REST v1 of this service side by side: rows for the migration page, for `nfse migrar-dps`, and for the documentation. */
 
 import { IDEMPOTENCY_HEADER } from '../base/world/idempotency.ts';
 import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../base/world/sent-documents.ts';
@@ -12,7 +12,7 @@ export const DIFERENCAS: Readonly<Record<Assunto, Diferenca>> = {
   endereco: {
     titulo: 'Endereço',
     nacional: '`POST /nfse`; o município é um campo da DPS',
-    aqui: '`POST /{municipio}/api/v1/nfse/v101`: o município é também o começo do endereço; `integracao` é o dos ensaios',
+    aqui: '`POST /{municipio}/api/v1/nfse/v101`: o município é também o começo do endereço; `integracao` é o dos ensaios. Quem não quer mudar mais nada usa `/{municipio}/SefinNacional`, que é o contrato da API nacional',
   },
   conexao: {
     titulo: 'Conexão',
@@ -22,7 +22,7 @@ export const DIFERENCAS: Readonly<Record<Assunto, Diferenca>> = {
   envelope: {
     titulo: 'Envelope',
     nacional: 'a DPS vai em gzip e Base64, dentro de um JSON: `dpsXmlGZipB64`',
-    aqui: 'o XML vai como está; ou a DPS vai num corpo JSON legível',
+    aqui: 'o XML vai como está; ou a DPS vai num corpo JSON legível. O envelope vai a `/{municipio}/SefinNacional`',
   },
   tipo: {
     titulo: 'Content-Type',
@@ -42,7 +42,7 @@ export const DIFERENCAS: Readonly<Record<Assunto, Diferenca>> = {
   dhEmi: {
     titulo: 'Data e hora da emissão',
     nacional: '`dhEmi` vai em toda DPS, com o relógio de quem envia',
-    aqui: '`dhEmi` não se envia: é o instante em que o serviço recebe a DPS, na hora do município',
+    aqui: '`dhEmi` não se envia: é o instante em que o serviço recebe a DPS, na hora do município. Na porta nacional vai, e é conferido',
   },
   id: {
     titulo: 'Identificador',
@@ -56,8 +56,8 @@ export const DIFERENCAS: Readonly<Record<Assunto, Diferenca>> = {
   },
   assinatura: {
     titulo: 'Assinatura',
-    nacional: 'XML na DPS, e outra no pedido de evento',
-    aqui: `a mesma na DPS em XML; em JSON vai num cabeçalho (\`${DPS_SIGNATURE_HEADER}\`, \`${EVENTO_SIGNATURE_HEADER}\`), sobre os bytes do corpo. Toda mudança numa DPS assinada pede assinatura nova`,
+    nacional: 'XML na DPS, e outra no pedido de evento; muitos programas assinam em SHA-1, com C14N inclusiva',
+    aqui: `na DPS em XML, RSA-SHA256 com SHA-256 e C14N exclusiva, e só isso; a porta nacional aceita também a C14N inclusiva, e SHA-1 onde o município a permite. Em JSON vai num cabeçalho (\`${DPS_SIGNATURE_HEADER}\`, \`${EVENTO_SIGNATURE_HEADER}\`), sobre os bytes do corpo. Toda mudança numa DPS assinada pede assinatura nova`,
   },
   resposta: {
     titulo: 'Resposta',

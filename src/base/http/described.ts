@@ -7,7 +7,8 @@ export const ESPERA_PARAM = {
 };
 
 /** Hint for a client that sends the body of the national API. */
-export const DPS_NACIONAL = 'O envelope da API nacional se abre em /docs/migrar, que diz o que muda no documento.';
+export const DPS_NACIONAL =
+  'O envelope da API nacional vai, como está, a POST /{municipio}/SefinNacional/nfse; ou se abre em /docs/migrar, que diz o que muda no documento.';
 
 export const SIGNATURE_CODES = [
   'E901',

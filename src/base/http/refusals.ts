@@ -81,11 +81,17 @@ export function refuseTrouble(
 }
 
 function hintOf(url: string, nearby: readonly string[]): string {
+  if (OF_NATIONAL_API.test(url)) return ` ${NATIONAL_HINT}`;
   if (EVENTOS_POR_PROTOCOLO.test(url)) return ` ${EVENTOS_PELA_CHAVE}`;
   if (SOAP.test(url)) return ` ${SOAP_HINT}`;
   return nearby.length === 0 ? '' : ` O que existe perto: ${nearby.join(', ')}.`;
 }
 
+/** Addresses of the national API, with or without a municipality in front. */
+const OF_NATIONAL_API =
+  /^\/(?:[^/]+\/)?(?:sefinnacional(?:\/|$)|(?:nfse|dps)(?:\/|[?]|$)|adn\/|contribuintes\/|municipios\/DFe|danfse\/|parametrizacao\/|decisao-judicial)/i;
+const NATIONAL_HINT =
+  'O contrato da API nacional está em /{municipio}/SefinNacional: POST nfse, GET nfse/{chave_acesso}, GET e HEAD dps/{id}, POST e GET nfse/{chave_acesso}/eventos; /docs/nacional diz o que cada um faz.';
 /** Addresses with the protocol number in place of the key; only registration has such an address. */
 const EVENTOS_POR_PROTOCOLO = /^\/[^/]+\/api\/v1\/nfse\/(?:v101\/)?protocolo\/[^/]+\/eventos(?:[/?]|$)/;
 const EVENTOS_PELA_CHAVE =

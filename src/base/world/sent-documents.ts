@@ -21,7 +21,7 @@ import { DPS_VERSAO, type Dps } from '../../fiscal/layout/dps.ts';
 import type { JsonValue } from '../../fiscal/layout/json-value.ts';
 import { layoutOf, type Porta, VERSOES } from '../../fiscal/layout/layouts.ts';
 import { type DpsReading, isSpellingOf, readDps } from '../../fiscal/layout/read.ts';
-import { readCorpo } from '../../fiscal/layout/read-corpo.ts';
+import { readCorpo, refusePackedDps } from '../../fiscal/layout/read-corpo.ts';
 import { attributeOf, childOf, type Elemento, locate, withText } from '../../fiscal/layout/tree.ts';
 import { stepInNamesOfBody } from '../../fiscal/layout/words-corpo.ts';
 import { describeTribIssqn100 } from '../../fiscal/tributacao.ts';
@@ -145,6 +145,8 @@ export function isNacional({ root }: XmlDocumentReading): boolean {
 function openJson(sent: SentDps & { kind: 'json' }, { ambiente, codigoIbge }: Destination): OpenedDps | Refusal {
   const json = readJson(sent.body);
   if ('fault' in json) return { faults: [json.fault] };
+  const packed = refusePackedDps(json);
+  if (packed !== undefined) return { faults: [packed] };
   const { tpAmb, forcesTpAmb } = AMBIENTES[ambiente];
   const read = once(() => readCorpo(json, { tpAmb, forcesTpAmb, lugar: lugarOf(ambiente, codigoIbge) }));
   const prestador = prestadorIn(json.value);

@@ -27,7 +27,7 @@ import {
   type JsonValue,
   kindOf,
 } from './json-value.ts';
-import { isNationalEnvelope, nationalEnvelope } from './national-envelope.ts';
+import { findNationalEnvelope } from './national-envelope.ts';
 import { inLayoutOrder } from './order.ts';
 import {
   BODY,
@@ -95,10 +95,8 @@ export function readCorpo(document: JsonDocument, context: CorpoContext): CorpoR
       faults: [{ codigo: 'E003', xpath: '', mensagem, encontrado: kindOf(value), esperado: 'um objeto', ...place }],
     };
   }
-  const envelope = value.members.find(({ name }) => isNationalEnvelope(name));
-  if (envelope !== undefined) {
-    return { faults: [{ ...nationalEnvelope(envelope.name, DPS_IN_FULL), ...document.positionOf(envelope.offset) }] };
-  }
+  const packed = refusePackedDps(document);
+  if (packed !== undefined) return { faults: [packed] };
   const body = new Body(context);
   const children = body.childrenOf(BODY_PARTS, body.open(BODY, value, DPS_BASE), DPS_BASE);
   const infDPS = body.element('infDPS', '', children, [{ name: 'Id', namespace: '', value: identifierOf(children) }]);
@@ -134,8 +132,13 @@ export function readCorpo(document: JsonDocument, context: CorpoContext): CorpoR
   return { root, dps: read.dps, id: read.id, declarado: body.declarado(), place };
 }
 
-const DPS_IN_FULL =
-  'a DPS vai inteira, sem gzip nem Base64: o XML assinado como corpo, com Content-Type: application/xml, ou os campos dela em JSON';
+/** The fault of a body that holds a DPS of the national API, which no signature or field of it would mend. */
+export function refusePackedDps(document: JsonDocument): Fault | undefined {
+  return findNationalEnvelope(document, {
+    porta: '/SefinNacional/nfse',
+    aqui: 'a DPS vai inteira, sem gzip nem Base64: o XML assinado como corpo, com Content-Type: application/xml, ou os campos dela em JSON',
+  });
+}
 
 function wordsOf({ xpath, mensagem, esperado }: Told): Pick<Told, 'mensagem' | 'esperado'> {
   return {

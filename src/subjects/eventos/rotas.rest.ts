@@ -23,7 +23,7 @@ const TOTAL = field.integer('Quantos são.');
 const EVENTOS_FIELD = field.shape('Evento[]', 'Os eventos.');
 
 const EVENTO_NACIONAL =
-  'O pedRegEvento da API nacional, em XML ou no envelope com gzip e Base64, se passa para JSON em /docs/migrar.';
+  'O pedRegEvento da API nacional vai, em gzip e Base64, a POST /{municipio}/SefinNacional/nfse/{chave_acesso}/eventos; ou se passa para JSON em /docs/migrar.';
 
 export const SHAPES_DE_EVENTOS: Readonly<Record<string, Shape>> = {
   Evento: {

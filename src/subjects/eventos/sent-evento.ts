@@ -13,7 +13,7 @@ import { AMBIENTES, type Ambiente } from '../../fiscal/ambiente.ts';
 import { type Fault, quoted } from '../../fiscal/fault.ts';
 import { DPS_VERSAO } from '../../fiscal/layout/dps.ts';
 import { attributeOf, childOf, locate } from '../../fiscal/layout/tree.ts';
-import { type PedidoReading, readPedido } from '../../fiscal/pedido-evento.ts';
+import { type PedidoReading, readPedido, refusePackedPedido } from '../../fiscal/pedido-evento.ts';
 import { corpoOfPedido, type PedidoNacional } from '../../fiscal/pedido-nacional.ts';
 import { BASE } from '../../fiscal/pedido-names.ts';
 
@@ -44,7 +44,8 @@ export function openEvento(
 ): OpenedEvento | { readonly faults: readonly [Fault] } {
   if (sent.kind === 'nacional') return openNacional(sent.body, destination);
   const json = readJson(sent.body);
-  if ('fault' in json) return { faults: [json.fault] };
+  const refused = 'fault' in json ? json.fault : refusePackedPedido(json);
+  if ('fault' in json || refused !== undefined) return { faults: [refused!] };
   return { read: readPedido(json), verify: (world, municipio, at) => verifyEvento(world, municipio, sent, at) };
 }
 

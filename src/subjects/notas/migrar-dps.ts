@@ -6,9 +6,10 @@
 import { municipalMoment } from '../../base/world/gather-facts.ts';
 import { tributacaoRenumerada } from '../../base/world/sent-documents.ts';
 import { attempt } from '../../documents/attempt.ts';
-import { isSignature } from '../../documents/signature-shape.ts';
+import { DPS_PROFILE, isSignature } from '../../documents/signature-shape.ts';
+import { checkSignature } from '../../documents/signed.ts';
 import { withoutSignatures } from '../../documents/signing.ts';
-import { readXml } from '../../documents/xml.ts';
+import { readXml, type XmlDocumentReading } from '../../documents/xml.ts';
 import { municipioInWords } from '../../fiscal/catalogs/catalogs.ts';
 import { dpsIdOf, parseChave } from '../../fiscal/chave.ts';
 import { type Fault, quoted } from '../../fiscal/fault.ts';
@@ -17,6 +18,7 @@ import { DPS_VERSAO } from '../../fiscal/layout/dps.ts';
 import { attributeOf, type Elemento } from '../../fiscal/layout/tree.ts';
 import { isoMoment } from '../../fiscal/moment.ts';
 import { corpoOfPedido } from '../../fiscal/pedido-nacional.ts';
+import { lowerFirst } from '../../fiscal/words.ts';
 import { type Conferido, conferirDocumento, type JudgeDps, roundsFor } from './conferir.ts';
 import { bytesOf, type Desembrulhado, type Embrulho, unwrap } from './unwrap.ts';
 
@@ -100,7 +102,7 @@ async function migrarOne(judgeDps: JudgeDps, one: Desembrulhado, how: How): Prom
   let isSigned = false;
   if (came.especie === 'DPS em XML' && !('fault' in reading)) {
     isSigned = reading.root.children.some(isSignature);
-    mudancas.push(...dpsMudancas(reading.root, how.agora), assinaturaMudanca(isSigned, isChanged));
+    mudancas.push(...dpsMudancas(reading.root, how.agora), assinaturaMudanca(reading, { isSigned, isChanged }));
   }
   const destino = came.especie === 'pedido de evento em JSON' ? EVENTOS_PATH : ISSUE_PATH;
   return { embrulho, mudancas, ...(await ready(judgeDps, came, { bytes: one.bytes, isSigned })), destino };
@@ -219,11 +221,26 @@ function idMudancas(
   ];
 }
 
-function assinaturaMudanca(isSigned: boolean, isChanged: boolean): Mudanca {
-  const diz = !isSigned
-    ? 'Veio sem assinatura, que o ambiente de integração dispensa. Em produção, assine a DPS depois das mudanças.'
-    : isChanged
-      ? 'A DPS mudou, e a assinatura que veio não vale mais; foi retirada. Assine de novo.'
-      : 'Nada mudou na DPS: a assinatura que veio continua valendo, e o XML segue como está.';
-  return { assunto: 'assinatura', diz };
+/** The signature that came is judged as REST v1 does, so that its program can be set before it signs again. */
+function assinaturaMudanca(
+  reading: XmlDocumentReading,
+  { isSigned, isChanged }: { readonly isSigned: boolean; readonly isChanged: boolean },
+): Mudanca {
+  const assunto = 'assinatura';
+  if (!isSigned) {
+    const diz =
+      'Veio sem assinatura, que o ambiente de integração dispensa. Em produção, assine a DPS depois das mudanças.';
+    return { assunto, diz };
+  }
+  const [fault] = checkSignature(reading, DPS_PROFILE).faults;
+  const changed = 'A DPS mudou, e a assinatura que veio não vale mais; foi retirada. Assine de novo.';
+  if (fault === undefined) {
+    const kept = 'Nada mudou na DPS: a assinatura que veio continua valendo, e o XML segue como está.';
+    return { assunto, diz: isChanged ? changed : kept };
+  }
+  const wrong = `A que veio também não serviria: ${lowerFirst(fault.mensagem)}`;
+  return {
+    assunto,
+    diz: isChanged ? `${changed} ${wrong}` : `A assinatura que veio não serve: ${lowerFirst(fault.mensagem)}`,
+  };
 }
