@@ -1,6 +1,6 @@
 /**
- * Refusals in the shape of the national API, for addresses of its contract. Programs read `erros` or `erro`, and names with or without a
- * capital; an answer has all of them, and our own fields beside.
+ * Refusals in the shape of the national API, for addresses of its contract. Programs read `erros`, `erro` or neither, and names with or
+ * without a capital; an answer has all of them, and our own fields beside.
  */
 import { AMBIENTES, type Ambiente } from '../../fiscal/ambiente.ts';
 import { VER_APLIC } from '../../fiscal/compose-nfse.ts';
@@ -39,6 +39,8 @@ export const ENVELOPE_NACIONAL_FIELDS: Fields = {
   dataHoraProcessamento: field.moment('Quando foi respondido, no fuso do município.'),
   erros: field.shape('MensagemNacional[]', 'Todos os erros, na ordem do leiaute.'),
   erro: field.shape('MensagemNacional', 'O primeiro deles, como as consultas e os eventos da API nacional o trazem.'),
+  codigo: field.errorCode('Código do primeiro erro.'),
+  mensagem: field.text('O primeiro erro em uma frase.'),
 };
 
 type Place = {
@@ -58,7 +60,8 @@ export function headNacional({ ambiente, timestamp }: Omit<Place, 'site'>) {
 
 export function envelopeNacionalOf({ faults }: Refusal, place: Place) {
   const erros = errosOf(limitFaults(faults), place.site).map(mensagemOf);
-  return { ...headNacional(place), erros, erro: erros[0] };
+  const [{ codigo, mensagem }] = faults;
+  return { ...headNacional(place), erros, erro: erros[0], codigo, mensagem };
 }
 
 export function alertasOf(avisos: readonly Aviso[], site: string): readonly object[] {

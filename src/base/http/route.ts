@@ -64,8 +64,8 @@ export type Call = {
   readonly quota?: Quota | undefined;
 };
 
-/** Waiting lists: for the decision of a note, and for changes of a document. */
-export type CallWaits = Readonly<Record<'notas' | 'mudancas', Pick<Waits, 'wait'>>>;
+/** Waiting lists: for the decision of a note, of an event, and for changes of a document. */
+export type CallWaits = Readonly<Record<'notas' | 'eventos' | 'mudancas', Pick<Waits, 'wait'>>>;
 
 export type Refused = {
   readonly refusal: Refusal;

@@ -32,6 +32,6 @@ async function perform(world: World, quota: Quota | undefined, call: AsideCall):
 
 const NEVER = { wait: async () => false };
 /** A request with a long body never waits for a change. */
-const NO_WAITS = { notas: NEVER, mudancas: NEVER };
+const NO_WAITS = { notas: NEVER, eventos: NEVER, mudancas: NEVER };
 
 const LONG_QUESTION = `Uma consulta tem até ${ASIDE_BYTES / 1024} KiB: envie só os elementos do modelo.`;

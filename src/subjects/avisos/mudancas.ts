@@ -182,9 +182,10 @@ async function lookForMudancas(
   return changed.map(({ key }) => key);
 }
 
-/** Waiting requests: for a note to be decided, by its key, and for changes of a document, by `keyOfEspera`. */
-export function openWaits(world: Pick<World, 'store'>): Readonly<Record<'notas' | 'mudancas', Waits>> {
+/** Waiting requests: for a note to be decided, by its key; for an event, by its id; for changes of a document, by `keyOfEspera`. */
+export function openWaits(world: Pick<World, 'store'>): Readonly<Record<'notas' | 'eventos' | 'mudancas', Waits>> {
   return {
+    eventos: new Waits((tenant, ids) => world.store.eventos.listDecided(tenant, ids)),
     notas: new Waits((tenant, chaves) => world.store.notas.listDecided(tenant, chaves)),
     mudancas: new Waits((tenant, keys) => lookForMudancas(world, tenant, keys)),
   };

@@ -9,6 +9,7 @@ import { readNotaForEvento, readOnNotas } from '../../base/book/on-notas.ts';
 import { groupCommit, measureGroups } from '../../base/pg/group-commit.ts';
 import { type Db, ONE_BY_ONE, rowReader } from '../../base/pg/open.ts';
 import { planMonthly, planOnce } from '../../base/pg/planned.ts';
+import { quoteWords } from '../../base/pg/sql.ts';
 import { isLocked } from '../../base/pg/unavailable.ts';
 import type { EventoEstado, EventoTrigger } from '../../fiscal/evento.ts';
 import { eventoClaims } from './claim.rows.ts';
@@ -39,6 +40,15 @@ const XML_OF = planMonthly(
   3,
 );
 
+/** States that the next answer of the ADN changes. */
+const SENT_NEXT = ['pendente', 'enviado'] as const satisfies readonly EventoEstado[];
+
+const DECIDED = planOnce(
+  'eventos_decididos',
+  `select e.id::text as id from unnest($2::bigint[]) as x (id) join eventos e on e.tenant = $1 and e.id = x.id
+    where e.estado not in (${quoteWords(SENT_NEXT)})`,
+);
+
 export function eventoStore(pool: Db) {
   // Registrations on one nota run one after the other. Parallel ones would hold connections while they wait for each other.
   const inTurn = groupCommit<EventoNovo, RegisterResult>(
@@ -58,6 +68,9 @@ export function eventoStore(pool: Db) {
     /** See {@link readEventosOf}. */
     listOf: readEventosOf.bind(null, pool),
     findById: readEvento.bind(null, pool),
+    /** Those of these events, by id, on which the ADN has decided, or that wait for something else. */
+    listDecided: async (tenant: string, ids: readonly string[]): Promise<readonly string[]> =>
+      (await pool.query<{ id: string }>(DECIDED([tenant, ids]))).rows.map(({ id }) => id),
     readDocuments: async (tenant: string, id: string): Promise<EventoDocuments | undefined> => {
       const row = await readRow(tenant, id);
       if (row === undefined) return undefined;

@@ -67,6 +67,9 @@ function openNacional(
   };
 }
 
+/** The request has the same elements in both layouts; programs still write the older number. */
+const VERSOES_DO_PEDIDO: readonly string[] = [DPS_VERSAO, '1.00'];
+
 function refuseForm({ root }: XmlDocumentReading): Fault | undefined {
   const { root: name } = PEDIDO_PROFILE;
   if (root.name !== name) {
@@ -74,9 +77,9 @@ function refuseForm({ root }: XmlDocumentReading): Fault | undefined {
     return { codigo: 'E203', xpath: `/${root.name}`, mensagem, encontrado: root.name, esperado: name };
   }
   const versao = attributeOf(root, 'versao');
-  if (versao === DPS_VERSAO) return undefined;
-  const found = versao === undefined ? 'não traz o atributo versao' : `é do leiaute ${versao}`;
-  const mensagem = `O pedido ${found}; este endereço registra só o ${DPS_VERSAO}. Envie versao="${DPS_VERSAO}", e assine de novo.`;
+  if (VERSOES_DO_PEDIDO.includes(versao ?? '')) return undefined;
+  const found = versao === undefined ? 'não traz o atributo versao' : `é do leiaute ${quoted(versao)}`;
+  const mensagem = `O pedido ${found}; este endereço registra o ${VERSOES_DO_PEDIDO.join(' e o ')}. Envie versao="${DPS_VERSAO}", e assine de novo.`;
   return { codigo: 'E110', xpath: `/${name}/@versao`, mensagem, esperado: DPS_VERSAO };
 }
 

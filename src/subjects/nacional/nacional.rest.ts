@@ -6,12 +6,13 @@ import { refuseMissingNota, refuseWith } from '../../base/http/refusals.ts';
 import { refuseAsFlow } from '../../base/http/repetition.ts';
 import type { Call, Refused } from '../../base/http/route.ts';
 import { municipalMoment } from '../../base/world/gather-facts.ts';
+import { readOwnNote } from '../../documents/own-note.ts';
 import { parseChave } from '../../fiscal/chave.ts';
 import { type Aviso, quoted } from '../../fiscal/fault.ts';
 import { isoMoment } from '../../fiscal/moment.ts';
 import { SIMULAR_HEADER } from '../../fiscal/simular.ts';
 import { NACIONAL_PATH } from '../../published/paths.ts';
-import { eventosOfNota, tipoNamed } from '../eventos/queries.ts';
+import { type EventoPublico, eventoOfNota, eventosOfNota, tipoNamed } from '../eventos/queries.ts';
 import { registerEvento } from '../eventos/register.ts';
 import { issueNota } from '../notas/issue.ts';
 import { queryByDps } from '../notas/notas.rest.ts';
@@ -78,6 +79,8 @@ export async function queryByChave(call: Call) {
     body: {
       ...headOf(call, nota.emissao),
       chaveAcesso: chave,
+      nNFSe: parseChave(chave)!.nNFSe,
+      dhEmi: readOwnNote(Buffer.from(nota.nfse))('DPS/infDPS/dhEmi'),
       nfseXmlGZipB64: makeEmbrulho(nota.nfse),
       alertas: alertasOf(warnOfWaiting(nota), site),
     },
@@ -92,7 +95,7 @@ export async function queryByIdDps(call: Call) {
 }
 
 export async function registerPedido(call: Call) {
-  const { world, municipio, params, body, quota, site } = call;
+  const { world, municipio, params, body, quota, site, waits } = call;
   const chave = params['chave_acesso']!;
   const opened = openEmbrulho(body, PEDIDO_EMBRULHO);
   if ('fault' in opened) return { refusal: { faults: [opened.fault] } } satisfies Refused;
@@ -100,19 +103,39 @@ export async function registerPedido(call: Call) {
   const registered = await registerEvento(world, municipio, { chave }, sent);
   if (registered === 'not_found') return refuseMissingNota(chave);
   if ('faults' in registered) return refuseAsFlow(registered);
-  const { evento, avisos } = registered;
+  const { evento: first, avisos } = registered;
+  const id = String(first.id_evento);
+  await waits.eventos.wait(municipio, id, { ms: ESPERA_S * 1_000, ...askerOf(call, chave) });
+  const evento = await eventoNow(world, municipio, first);
+  if (evento.status_evento === 'rejeitado') return refuseEventoByAdn(evento);
   const [xml] = await documentsOf(world, municipio, [evento]);
   return {
-    registro: { nota: parseChave(chave)!.nNFSe, evento: String(evento.id_evento) },
+    registro: { nota: parseChave(chave)!.nNFSe, evento: id },
     headers: {
       Location: `${site}/${municipio.tenant}${NACIONAL_PATH}/nfse/${chave}/eventos/${evento.codigo_tipo_evento}/${evento.numero_sequencial}`,
     },
     body: {
       ...headOf(call),
       eventoXmlGZipB64: makeEmbrulho(xml!),
-      alertas: alertasOf([...avisos, EM_ANDAMENTO], site),
+      alertas: alertasOf([...avisos, ...(evento.desfecho === 'em_andamento' ? [EM_ANDAMENTO] : [])], site),
     },
   };
+}
+
+/** An event as it stands now. */
+async function eventoNow(
+  world: Call['world'],
+  municipio: Call['municipio'],
+  { chave_acesso, tipo_evento, numero_sequencial }: EventoPublico,
+): Promise<EventoPublico> {
+  const found = await eventoOfNota(world, municipio, chave_acesso, tipoNamed(tipo_evento)!, numero_sequencial);
+  if (typeof found === 'string') throw new Error('an event that was registered is not there');
+  return found.eventos[0]!;
+}
+
+function refuseEventoByAdn({ codigo_retorno, mensagem_retorno }: EventoPublico): Refused {
+  const mensagem = `O ambiente nacional recusou o evento, que não tem efeito. ${mensagem_retorno ?? ''}`.trim();
+  return { refusal: { faults: [{ codigo: codigo_retorno ?? 'E1831', xpath: '', mensagem }] }, status: 400 };
 }
 
 const EM_ANDAMENTO: Aviso = {

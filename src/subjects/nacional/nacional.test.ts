@@ -19,7 +19,6 @@ import {
   RSA_SHA256,
   SHA256,
 } from '../../../test/support/signatures.ts';
-import { until } from '../../../test/support/until.ts';
 import { dpsIdOf } from '../../fiscal/chave.ts';
 import { exampleXml } from '../../fiscal/rules/example.ts';
 import type { Patch } from '../../fiscal/rules/rule.ts';
@@ -129,6 +128,7 @@ function assertRefused({ status, body }: Answer, codes: readonly string[], says?
     assert.match(erro.doc_url, new RegExp(`/docs/erros/${erro.codigo}$`));
   }
   assert.deepEqual(body.erro, body.erros[0]);
+  assert.deepEqual([body.codigo, body.mensagem], [codes[0], body.erro.descricao]);
   assert.equal(body.tipoAmbiente, 1);
   if (says !== undefined) assert.match(body.erros[0].Descricao, says);
 }
@@ -267,10 +267,8 @@ describe('queries and events', () => {
       );
       assert.equal(answer.status, 201, JSON.stringify(answer.body));
       assert.match(unpack(answer.body.eventoXmlGZipB64), /<e101101>/);
-      await until(async () => {
-        const { body: note } = await noteOf(chaveAcesso);
-        return note.nota.status === 'cancelada' ? true : undefined;
-      }, 'a cancelled note');
+      assert.deepEqual(answer.body.alertas, [], 'the event is decided');
+      assert.equal((await noteOf(chaveAcesso)).body.nota.status, 'cancelada');
       for (const path of ['', '/101101', '/101101/1']) {
         const list = await request(address, `/${TENANT}/SefinNacional/nfse/${chaveAcesso}/eventos${path}`);
         assert.equal(list.status, 200);
@@ -279,6 +277,17 @@ describe('queries and events', () => {
       }
     });
   }
+
+  test('a cancellation as the layout of before has it: version 1.00, with nPedRegEvento', async () => {
+    const { body } = await issue(signWith(freshDps(), 'infDPS', {}));
+    const xml = pedido(body.chaveAcesso)
+      .replace('versao="1.01"', 'versao="1.00"')
+      .replace(/Id="PRE(\d+)"/, 'Id="PRE$1001"')
+      .replace('</chNFSe>', '</chNFSe><nPedRegEvento>1</nPedRegEvento>');
+    const path = `nfse/${body.chaveAcesso}/eventos`;
+    const answer = await post(path, envelope('pedidoRegistroEventoXmlGZipB64', signWith(xml, 'infPedReg', {})));
+    assert.equal(answer.status, 201, JSON.stringify(answer.body));
+  });
 
   test('a request is refused in elements, by its signature, and by its author', async () => {
     const { body } = await issue(signWith(freshDps(), 'infDPS', {}));
@@ -294,7 +303,7 @@ describe('queries and events', () => {
     assertRefused(await send(signWith(xml, 'infPedReg', {}, company('11444777000161'))), ['E906']);
     assertRefused(await send(signWith(xml, 'infPedReg', {}).replace('Erro de', 'Outro de')), ['E902']);
     assertRefused(await send(signWith(xml.replace('<tpAmb>1', '<tpAmb>2'), 'infPedReg', {})), ['E0006']);
-    assertRefused(await send(signWith(xml.replace('versao="1.01"', 'versao="1.00"'), 'infPedReg', {})), ['E110']);
+    assertRefused(await send(signWith(xml.replace('versao="1.01"', 'versao="2.00"'), 'infPedReg', {})), ['E110']);
     assertRefused(await send('<evento/>'), ['E203']);
     assert.equal((await noteOf(body.chaveAcesso)).body.nota.status, 'autorizada');
   });

@@ -18,7 +18,7 @@ import {
   registerPedido,
 } from './nacional.rest.ts';
 
-const { erros: _all, erro: _first, ...HEAD } = ENVELOPE_NACIONAL_FIELDS;
+const { erros: _all, erro: _first, codigo: _code, mensagem: _text, ...HEAD } = ENVELOPE_NACIONAL_FIELDS;
 const CHAVE = field.accessKey('Chave de acesso da NFS-e; não muda mais.');
 const ID_DPS = field.text('Identificador da DPS, 45 posições.');
 const NFSE = field.text('A NFS-e, em gzip e Base64.');
@@ -91,7 +91,14 @@ export const ROTAS_NACIONAIS: readonly Route[] = [
     path: '/SefinNacional/nfse/:chave_acesso',
     summary: 'A NFS-e de uma chave de acesso, em gzip e Base64.',
     status: 200,
-    fields: { ...HEAD, chaveAcesso: CHAVE, nfseXmlGZipB64: NFSE, alertas: ALERTAS },
+    fields: {
+      ...HEAD,
+      chaveAcesso: CHAVE,
+      nNFSe: field.text('Número da NFS-e.'),
+      dhEmi: field.moment('Emissão, como está na DPS.'),
+      nfseXmlGZipB64: NFSE,
+      alertas: ALERTAS,
+    },
     headers: [],
     codes: ['E301', 'E703', 'E1831'],
     missCost: 1,
@@ -141,7 +148,7 @@ export const ROTAS_NACIONAIS: readonly Route[] = [
     isNacional: true,
     method: 'POST',
     path: '/SefinNacional/nfse/:chave_acesso/eventos',
-    summary: 'Registra um evento na nota a partir do pedRegEvento assinado, em gzip e Base64.',
+    summary: `Registra um evento na nota a partir do pedRegEvento assinado, em gzip e Base64. Espera até ${ESPERA_S} s pela decisão do ambiente nacional; sem ela, alertas o diz.`,
     reads: [SIMULAR_HEADER],
     takes: ['application/json'],
     sends: { [PEDIDO_EMBRULHO]: field.text('O pedRegEvento assinado, em gzip e Base64.') },

@@ -58,7 +58,7 @@ export async function notaByChave(
   return readingOf(world, municipio, await world.store.notas.findByChave(municipio.tenant, chave));
 }
 
-/** The NFS-e of a note in every state: as generated before its authorisation, signed after it. */
+/** The NFS-e of a note in every state, with the signature of the municipality from its sending on. */
 export type NotaDocumento = Pick<NotaRow, 'chave_acesso' | 'id_dps' | 'estado' | 'mensagem_retorno'> & {
   readonly nfse: string;
   readonly isProvisoria: boolean;
@@ -80,7 +80,7 @@ export async function documentoByChave(
   return {
     ...{ chave_acesso, id_dps, estado, isProvisoria },
     mensagem_retorno: row.mensagem_retorno ?? causa?.geral ?? null,
-    nfse: isProvisoria ? row.nfse : authorizedNfse(row),
+    nfse: authorizedNfse(row),
     emissao: row.data_emissao.getTime(),
   };
 }
