@@ -4,6 +4,7 @@
  */
 
 import assert from 'node:assert/strict';
+import { gzipSync } from 'node:zlib';
 import type { World } from '../../src/base/world/world.ts';
 import { createRestDoor } from '../../src/doors/rest/door.ts';
 import { ROUTES } from '../../src/doors/rest/routes.ts';
@@ -79,6 +80,65 @@ const NO_SUCH_PROTOCOLO = '2026112112000000000000000000000000';
 const isAuthorised = ({ nota }: Answered): boolean => nota?.status === 'autorizada';
 const isDone = (resposta: Answered): boolean =>
   (resposta.eventos ?? [resposta.evento]).every((one: Answered) => one.acao_sugerida === 'cancelado_ok');
+
+/** A document as programs of the national API send it. */
+const embrulhar = (name: string, xml: string): unknown => ({ [name]: gzipSync(xml).toString('base64') });
+
+const NACIONAL_ID = 'DPS355030821122233300018100003000000000000001';
+const chaveNacional = (done: Done): Readonly<Record<string, string>> => ({
+  chave_acesso: answerOf(done, 'nacionalEmitirNota/nota').chaveAcesso,
+});
+const pedidoNacional = (done: Done): unknown => {
+  const { chave_acesso: chave } = chaveNacional(done);
+  const campos = '<cMotivo>1</cMotivo><xMotivo>Erro de digitação na emissão</xMotivo>';
+  const inf = `<infPedReg Id="PRE${chave}101101"><tpAmb>2</tpAmb><verAplic>exemplo-1.0</verAplic><dhEvento>2026-11-21T11:59:00-03:00</dhEvento><CNPJAutor>11222333000181</CNPJAutor><chNFSe>${chave}</chNFSe><e101101><xDesc>Cancelamento de NFS-e</xDesc>${campos}</e101101></infPedReg>`;
+  return embrulhar(
+    'pedidoRegistroEventoXmlGZipB64',
+    `<pedRegEvento xmlns="http://www.sped.fazenda.gov.br/nfse" versao="1.01">${inf}</pedRegEvento>`,
+  );
+};
+
+/** The contract of the national API, from the issue to a cancelled note. */
+const NACIONAIS: readonly Passo[] = [
+  {
+    id: 'nacionalEmitirNota',
+    nome: 'nota',
+    titulo: 'Uma DPS com dhEmi, em gzip e Base64',
+    status: 201,
+    cabecalhos: JSON_TYPE,
+    corpo: embrulhar(
+      'dpsXmlGZipB64',
+      exampleXml({ '@Id': NACIONAL_ID, serie: '3', nDPS: '1', dhEmi: '2026-11-21T11:59:00-03:00' }),
+    ),
+  },
+  { id: 'nacionalConsultarNota', nome: 'nota', titulo: 'A nota', status: 200, parametros: chaveNacional },
+  { id: 'nacionalConsultarDps', nome: 'dps', titulo: 'A chave', status: 200, parametros: () => ({ id: NACIONAL_ID }) },
+  { id: 'nacionalExisteDps', nome: 'ha', titulo: 'Há nota', status: 200, parametros: () => ({ id: NACIONAL_ID }) },
+  {
+    id: 'nacionalRegistrarEvento',
+    nome: 'cancelamento',
+    titulo: 'Um cancelamento',
+    status: 201,
+    cabecalhos: JSON_TYPE,
+    parametros: chaveNacional,
+    corpo: pedidoNacional,
+  },
+  { id: 'nacionalListarEventos', nome: 'todos', titulo: 'Todos', status: 200, parametros: chaveNacional },
+  {
+    id: 'nacionalListarEventosDoTipo',
+    nome: 'cancelamentos',
+    titulo: 'Os cancelamentos',
+    status: 200,
+    parametros: (done) => ({ ...chaveNacional(done), tipo_evento: '101101' }),
+  },
+  {
+    id: 'nacionalConsultarEvento',
+    nome: 'cancelamento',
+    titulo: 'O cancelamento',
+    status: 200,
+    parametros: (done) => ({ ...chaveNacional(done), tipo_evento: '101101', num_seq_evento: '1' }),
+  },
+];
 
 export const PASSOS: readonly Passo[] = [
   {
@@ -462,6 +522,7 @@ export const PASSOS: readonly Passo[] = [
     consulta: { tipo: 'cancelamento' },
   },
   ...DA_PARTE,
+  ...NACIONAIS,
   {
     id: 'emitirNota',
     nome: 'demorada',

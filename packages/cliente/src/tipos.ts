@@ -1302,8 +1302,8 @@ export type MensagemNacional = {
   readonly Complemento: string;
   /** Elemento da DPS de que o erro fala; vazio quando não é da DPS. */
   readonly xpath?: string;
-  /** O que está errado e como se corrige. */
-  readonly mensagem?: string;
+  /** Propriedade do corpo JSON, ou parâmetro, de que o erro fala. */
+  readonly campo?: string;
   /** De onde vem a regra. */
   readonly origem_moc?: string;
   /** Página do código. */
@@ -1339,6 +1339,10 @@ export type EnvelopeNacional = {
   readonly erros: readonly MensagemNacional[];
   /** O primeiro deles, como as consultas e os eventos da API nacional o trazem. */
   readonly erro: MensagemNacional;
+  /** Código do primeiro erro. */
+  readonly codigo: Codigo;
+  /** O primeiro erro em uma frase. */
+  readonly mensagem: string;
 };
 
 export type EventoNacional = {

@@ -16,7 +16,7 @@ export function isNacional(url: string): boolean {
 
 const ADDRESS = new RegExp(`^/[^/?]+${NACIONAL_PATH}(?:[/?]|$)`, 'i');
 
-const { codigo: _own, campo: _field, ...PLACES } = ENVELOPE_SHAPES.Erro;
+const { codigo: _own, mensagem: _text, ...PLACES } = ENVELOPE_SHAPES.Erro;
 
 /** A message as the national API writes it, with our places beside. */
 export const MENSAGEM_NACIONAL: Fields = {

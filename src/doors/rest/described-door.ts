@@ -1,11 +1,13 @@
 /** The REST door's own data for the public description (`published/openapi`). */
 
 import { ENVELOPE_FIELDS, envelopeOf } from '../../base/http/envelope.ts';
+import { envelopeNacionalOf } from '../../base/http/envelope-nacional.ts';
 import { MISSES_MAX } from '../../base/http/misses.ts';
 import { refuseTooMuch } from '../../base/http/quotas.ts';
 import {
   refuseAfterBug,
   refuseForStore,
+  refuseMissingNota,
   refuseTooManyMisses,
   refuseTrouble,
   refuseUnknownMunicipio,
@@ -72,7 +74,11 @@ const REFUSALS: readonly MadeRefusal[] = [
 /** The data for the page on security. */
 export const GUARDED_DOOR: GuardedDoor = { routes: ROUTES, soapPath: SOAP_PATH, missesMax: MISSES_MAX };
 
+const PLACE = { site: EXAMPLE_SITE, timestamp: EXAMPLE_MOMENT, ambiente: 'homologacao' } as const;
+
 export const DESCRIBED_DOOR: DescribedDoor = {
+  // Undefined fields are left out, as in an answer.
+  recusaNacional: JSON.parse(JSON.stringify(envelopeNacionalOf(refuseMissingNota(''.padEnd(50, '1')).refusal, PLACE))),
   routes: ROUTES,
   params: PARAMS,
   shapes: SHAPES,

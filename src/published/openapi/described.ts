@@ -81,4 +81,6 @@ export type DescribedDoor = {
   /** Fields of every refusal. */
   readonly envelope: Fields;
   readonly refusals: readonly MadeRefusal[];
+  /** A refusal in the shape of the national API. */
+  readonly recusaNacional: Json;
 };

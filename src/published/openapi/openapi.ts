@@ -68,7 +68,8 @@ export function describeApiShortly(door: DescribedDoor): Json {
   };
 }
 
-function componentsOf({ envelope, shapes, refusals }: DescribedDoor): Json {
+function componentsOf(door: DescribedDoor): Json {
+  const { envelope, shapes, refusals } = door;
   return {
     schemas: {
       ...corpoSchemas(schemaRef),
@@ -81,7 +82,7 @@ function componentsOf({ envelope, shapes, refusals }: DescribedDoor): Json {
       },
       ...Object.fromEntries(Object.entries(shapes).map(([name, shape]) => [name, shapeSchema(shape)])),
     },
-    responses: commonResponses(refusals),
+    responses: commonResponses(door),
     examples: { ...madeComponents(refusals), ...sharedExamples() },
     headers: headerComponents(),
     securitySchemes: {

@@ -5,7 +5,7 @@ import { ERRORS, errorOf } from '../../fiscal/errors.ts';
 import { groupsOf } from '../errors/groups.ts';
 import { fieldsOf } from '../errors/page.ts';
 import { BODY_MAX_TEXT, HEADERS_MAX_TEXT, URL_MAX_TEXT } from '../http-limits.ts';
-import type { DescribedRoute, Json, MadeRefusal } from './described.ts';
+import type { DescribedDoor, DescribedRoute, Json, MadeRefusal } from './described.ts';
 import { answersOf, EXEMPLOS, exampleRef, examplesOf } from './examples.ts';
 import { EVERY_HEADER, headerRefs, isOfRefusals, RATE_LIMIT_HEADERS } from './headers.ts';
 import { objectSchema, schemaRef } from './schemas.ts';
@@ -72,13 +72,15 @@ export function commonRef(status: CommonStatus): Json {
 }
 
 /** The responses that operations share, as components. */
-export function commonResponses(refusals: readonly MadeRefusal[]): Json {
+export function commonResponses({ refusals, recusaNacional }: DescribedDoor): Json {
   return {
     ...Object.fromEntries(COMMON_STATUSES.map((status) => [COMMON[status].name, wholeResponse(status, [], refusals)])),
     [NATIONAL_REFUSAL]: {
       description: 'Recusa na forma da API nacional, com todos os erros.',
-      headers: headerRefs(['Retry-After', ...EVERY_HEADER]),
-      content: { 'application/json': { schema: { $ref: schemaRef('EnvelopeNacional') } } },
+      headers: headerRefs([...RATE_LIMIT_HEADERS, 'Retry-After', ...EVERY_HEADER]),
+      content: {
+        'application/json': { schema: { $ref: schemaRef('EnvelopeNacional') }, example: recusaNacional },
+      },
     },
   };
 }
@@ -109,7 +111,8 @@ function nationalResponsesOf(route: DescribedRoute): Json {
   const { method, status, codes, judges } = route;
   const usual = codes.map((codigo) => statusNacional(usualStatus(codigo), method));
   const statuses = new Set([...usual, ...(judges ? [400] : []), ...commonOf(route)]);
-  const refusal = method === 'HEAD' ? { description: 'Recusa, sem corpo.' } : { $ref: NATIONAL_REF };
+  const bare = { description: 'Recusa, sem corpo.', headers: headerRefs(['Retry-After', ...EVERY_HEADER]) };
+  const refusal = method === 'HEAD' ? bare : { $ref: NATIONAL_REF };
   const all: [number, Json][] = [
     [status, successOf(route)],
     ...[...statuses].map((one): [number, Json] => [one, refusal]),
