@@ -11,6 +11,7 @@ import { writeFileSync } from 'node:fs';
 import { Agent, request as httpsRequest } from 'node:https';
 import path from 'node:path';
 import { before, describe, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { SignedXml } from 'xml-crypto';
 import { assinarCms, lerCertificado } from '../packages/cliente/src/index.ts';
 import { companyCertificate, pemOf, personCertificate, rootAuthority } from '../src/documents/pki.ts';
@@ -177,6 +178,28 @@ const eventoAt = (where: string, who?: Party, tenant = TENANT): Pergunta => ({
 
 const at = (where: string, tenant = TENANT): Pergunta => ({ path: `/${tenant}/${API}/${where}` });
 
+/** The same document as programs of the national API send it. */
+const nacionalTo = (dps: Dps, who?: Party, tenant = TENANT): Pergunta => {
+  const xml = xmlDps({ ...dps, more: { dhEmi: '2026-11-21T11:00:00-03:00', ...dps.more } });
+  return packed('nfse', 'dpsXmlGZipB64', who === undefined ? xml : signedBy(xml, who), tenant);
+};
+
+const packed = (where: string, name: string, xml: string, tenant: string): Pergunta => ({
+  method: 'POST',
+  path: `/${tenant}/SefinNacional/${where}`,
+  headers: JSON_TYPE,
+  body: JSON.stringify({ [name]: gzipSync(xml).toString('base64') }),
+});
+
+const naPortaAt = (where: string, tenant = TENANT): Pergunta => ({ path: `/${tenant}/SefinNacional/${where}` });
+
+function pedidoAt(chave: string, who?: Party, tenant = TENANT): Pergunta {
+  const inf = `<infPedReg Id="PRE${chave}202201"><tpAmb>1</tpAmb><verAplic>exemplo-1.0</verAplic><dhEvento>2026-11-21T11:59:00-03:00</dhEvento><CNPJAutor>${PRESTADOR}</CNPJAutor><chNFSe>${chave}</chNFSe><e202201><xDesc>Confirmação do prestador</xDesc></e202201></infPedReg>`;
+  const xml = `<pedRegEvento xmlns="http://www.sped.fazenda.gov.br/nfse" versao="1.01">${inf}</pedRegEvento>`;
+  const name = 'pedidoRegistroEventoXmlGZipB64';
+  return packed(`nfse/${chave}/eventos`, name, signedAbrasf(xml, 'infPedReg', who), tenant);
+}
+
 function soap(operacao: string, documento: string, tenant = TENANT): Pergunta {
   const inside = `<n:${operacao} xmlns:n="${ABRASF}"><parameters><![CDATA[${documento}]]></parameters></n:${operacao}>`;
   const headers = { 'Content-Type': 'text/xml', SOAPAction: '""' };
@@ -281,6 +304,14 @@ const byChave = (where: (chave: string) => string, traz: string): Prova => ({
     [CHAVE, OUTRA_CHAVE],
   ),
   parte: { pergunta: at(where(CHAVE)), traz },
+});
+const naPorta = (where: (chave: string) => string, traz: string): Prova => ({
+  pares: paresAt(
+    (tenant) => naPortaAt(where(CHAVE), tenant),
+    (tenant) => naPortaAt(where(OUTRA_CHAVE), tenant),
+    [CHAVE, OUTRA_CHAVE],
+  ),
+  parte: { pergunta: naPortaAt(where(CHAVE)), traz },
 });
 const byProtocolo = (where: string): Prova => ({
   pares: paresAt(
@@ -494,6 +525,35 @@ const PROVAS: Readonly<Record<string, Prova>> = {
     pares: paresOfDps(xmlTo('assinatura/verificacao')),
     parte: { pergunta: xmlTo('assinatura/verificacao')({}, prestador), traz: '"valida":true' },
   },
+  nacionalEmitirNota: {
+    pares: paresOfDps(nacionalTo),
+    parte: { pergunta: nacionalTo({}, prestador), traz: `"chave_acesso":"${CHAVE}"` },
+  },
+  nacionalConsultarNota: naPorta((chave) => `nfse/${chave}`, '"nfseXmlGZipB64"'),
+  nacionalListarEventos: naPorta((chave) => `nfse/${chave}/eventos`, '"arquivoXml"'),
+  nacionalListarEventosDoTipo: naPorta((chave) => `nfse/${chave}/eventos/202201`, '"arquivoXml"'),
+  nacionalConsultarEvento: naPorta((chave) => `nfse/${chave}/eventos/202201/1`, '"arquivoXml"'),
+  nacionalConsultarDps: {
+    pares: paresAt(
+      (tenant) => naPortaAt(`dps/${idOf('1')}`, tenant),
+      (tenant) => naPortaAt(`dps/${idOf('9')}`, tenant),
+      [idOf('1'), idOf('9')],
+    ),
+    parte: { pergunta: naPortaAt(`dps/${idOf('1')}`), who: tomador, traz: CHAVE },
+  },
+  nacionalExisteDps: {
+    pares: paresAt(
+      (tenant) => ({ ...naPortaAt(`dps/${idOf('1')}`, tenant), method: 'HEAD' }),
+      (tenant) => ({ ...naPortaAt(`dps/${idOf('9')}`, tenant), method: 'HEAD' }),
+    ),
+    parte: { pergunta: { ...naPortaAt(`dps/${idOf('1')}`), method: 'HEAD' }, traz: '' },
+  },
+  nacionalRegistrarEvento: {
+    pares: (who, tenant) => [
+      { ha: pedidoAt(CHAVE, who, tenant), naoHa: pedidoAt(OUTRA_CHAVE, who, tenant), dito: [[CHAVE, OUTRA_CHAVE]] },
+    ],
+    parte: { pergunta: pedidoAt(CHAVE, prestador), traz: '"eventoXmlGZipB64"' },
+  },
   emitirNotaLeiaute100: {
     pares: paresOfDps(xmlTo('nfse')),
     parte: { pergunta: xmlTo('nfse')({}, prestador), traz: '/sao-paulo/api/v1/nfse/v101' },
@@ -633,7 +693,7 @@ function assertOne(ha: Resposta, naoHa: Resposta, dito: Par['dito'], where: stri
 }
 
 /** Addresses that tell everybody whether something exists. */
-const TOLD_TO_ALL = ['existeNotaDaDps', 'procurarNota'];
+const TOLD_TO_ALL = ['existeNotaDaDps', 'nacionalExisteDps', 'procurarNota'];
 
 describe('an address says who may ask', () => {
   test('each of those that listen has a row, and each row is asked here', () => {
@@ -666,6 +726,9 @@ describe('an address says who may ask', () => {
             assert.deepEqual(there.asked, away.asked, where);
           } else if (revela === 'existencia' && (who !== undefined || TOLD_TO_ALL.includes(id))) {
             assert.deepEqual([there.status, away.status], [TOLD_TO_ALL.includes(id) ? 200 : 401, 404]);
+          } else if (id === 'nacionalRegistrarEvento' && who !== undefined) {
+            assert.deepEqual([there.status, away.status], [400, 404], there.text);
+            assert.match(there.text, /"E906"/);
           } else if (id.startsWith('registrarEvento') && who !== undefined) {
             assert.deepEqual([there.status, away.status], [401, 404], there.text);
             assert.match(there.text, /"E9007"/);

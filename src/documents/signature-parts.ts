@@ -225,7 +225,7 @@ function checkAlgorithm(
   return encontrado;
 }
 
-/** Adds a fault unless the Reference names the signed element by its Id, or the whole document where that is accepted. */
+/** Adds a fault unless the Reference names the signed element by its Id, or, where accepted, the whole document. */
 export function checkReference(
   parts: Parts,
   id: string | undefined,

@@ -11,7 +11,7 @@ import { numberForText, propertyText, wrongKind } from './layout/correct-json.ts
 import { REMOVAL } from './layout/correct-xml.ts';
 import { PED_REG_EVENTO } from './layout/evento.ts';
 import { type JsonDocument, type JsonMember, type JsonValue, kindOf } from './layout/json-value.ts';
-import { findNationalEnvelope } from './layout/national-envelope.ts';
+import { refusePackedPedido } from './layout/national-envelope.ts';
 import { orderOf } from './layout/order.ts';
 import { type SimpleType, T } from './layout/simple-types.ts';
 import { nearestName } from './layout/strange-tag.ts';
@@ -105,18 +105,6 @@ export function readPedido(document: JsonDocument, canal: CanalEvento = 'integra
     return { ...refuse(all, document), marked: marked as PedidoEvento };
   }
   return { pedido: { tipo, autor: autor.documento, nota: nota.nomeada, campos: read.campos } };
-}
-
-/** Groups of the national document that a program turned into properties. */
-const NATIONAL_ROOTS: ReadonlySet<string> = new Set(['evento', 'infEvento', 'pedRegEvento', 'infPedReg']);
-
-/** The fault of a body that holds the request of an event as the national API takes it. */
-export function refusePackedPedido(document: JsonDocument): Fault | undefined {
-  const caminhos = {
-    porta: '/SefinNacional/nfse/{chave_acesso}/eventos',
-    aqui: 'o evento se registra pelos campos dele em JSON: tipo_evento e os do tipo, que /catalogo/motivos_evento lista',
-  };
-  return findNationalEnvelope(document, caminhos, NATIONAL_ROOTS);
 }
 
 const inLayoutOrder = orderOf([PED_REG_EVENTO]);

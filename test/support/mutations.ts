@@ -1009,7 +1009,7 @@ const REFERENCE: readonly Mutation[] = [
   },
 ];
 
-/** The one fault of a signature that is right by algorithms of the national API, which REST v1 does not accept. */
+/** The one fault of a signature that is right by algorithms of the national API. REST v1 accepts none of these. */
 const rightByOthers = (part: string, named: string): string =>
   `A assinatura está certa nos seus algoritmos \\(.*${part} ${named}\\b.*aceitos aqui: RSA-SHA256, SHA-256, C14N exclusiva, .*Depois assine de novo, por último\\.`;
 

@@ -52,7 +52,7 @@ export class MesesForbidden extends Error {
   }
 }
 
-/** A new connection may lead to another database at the same address, such as a restored one without the latest months. */
+/** A new connection may lead to another database at the same address. A restored one may lack the latest months. */
 function learnFrom(pool: Db): Set<number> {
   pool.once('connect', () => known.delete(pool));
   return new Set();

@@ -1,6 +1,7 @@
 /** Handles a visit from its arrival to its answer and its line in the log. Every failure is answered, a bug included (D-02). */
 
 import { isoMoment } from '../../fiscal/moment.ts';
+import { statusNacional } from '../../published/openapi/nacional.ts';
 import { countRequest } from '../measures/counters.ts';
 import { inRequest, noteFailure, noteInSpan } from '../traces/traces.ts';
 import { municipalMoment } from '../world/gather-facts.ts';
@@ -9,7 +10,7 @@ import { type StoreTrouble, storeTroubleOf, tellSeldom, tellTrouble } from '../w
 import { answerCacheable, tagOf } from './caching.ts';
 import { clientOf } from './caller.ts';
 import { envelopeOf, statusOfRefusal } from './envelope.ts';
-import { envelopeNacionalOf, isNacional, statusNacional } from './envelope-nacional.ts';
+import { envelopeNacionalOf, isNacional } from './envelope-nacional.ts';
 import type { HttpAnswer, HttpRequest } from './message.ts';
 import { refuseAfterBug, refuseForStore, refuseUnknownMunicipio } from './refusals.ts';
 import type { Outcome, Refused, Route } from './route.ts';

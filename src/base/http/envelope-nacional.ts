@@ -91,10 +91,3 @@ function complementOf({ xpath, linha, coluna, encontrado, doc_url }: Omit<Told, 
   const place = linha === undefined ? xpath : `${xpath} (linha ${linha}, coluna ${coluna})`;
   return [place, encontrado && `veio: ${encontrado}`, doc_url].filter((part) => part).join('; ');
 }
-
-/** Refusals of a document have one status in the contract; programs read the messages of no other. */
-export function statusNacional(status: number, method: string): number {
-  return method === 'POST' && OF_DOCUMENT.has(status) ? 400 : status;
-}
-
-const OF_DOCUMENT: ReadonlySet<number> = new Set([401, 403, 409, 410, 415, 422]);

@@ -20,8 +20,9 @@ import { type Aviso, type Fault, type Refusal, refusalOf } from '../../fiscal/fa
 import { DPS_VERSAO, type Dps } from '../../fiscal/layout/dps.ts';
 import type { JsonValue } from '../../fiscal/layout/json-value.ts';
 import { layoutOf, type Porta, VERSOES } from '../../fiscal/layout/layouts.ts';
+import { refusePackedDps } from '../../fiscal/layout/national-envelope.ts';
 import { type DpsReading, isSpellingOf, readDps } from '../../fiscal/layout/read.ts';
-import { readCorpo, refusePackedDps } from '../../fiscal/layout/read-corpo.ts';
+import { readCorpo } from '../../fiscal/layout/read-corpo.ts';
 import { attributeOf, childOf, type Elemento, locate, withText } from '../../fiscal/layout/tree.ts';
 import { stepInNamesOfBody } from '../../fiscal/layout/words-corpo.ts';
 import { describeTribIssqn100 } from '../../fiscal/tributacao.ts';

@@ -48,7 +48,7 @@ export type Slot = {
   readonly read: ReadText | undefined;
 };
 
-/** The door of a document. The national one takes what a program of the national API sends, and what is its own in REST v1. */
+/** The door of a document. The national one also takes elements that REST v1 refuses (D-913). */
 export type Porta = 'rest' | 'nacional';
 
 /** A list of items, prepared once so that each element needs one look-up. */

@@ -27,7 +27,7 @@ import {
   type JsonValue,
   kindOf,
 } from './json-value.ts';
-import { findNationalEnvelope } from './national-envelope.ts';
+import { refusePackedDps } from './national-envelope.ts';
 import { inLayoutOrder } from './order.ts';
 import {
   BODY,
@@ -130,14 +130,6 @@ export function readCorpo(document: JsonDocument, context: CorpoContext): CorpoR
   // Every explanation of a structural fault is a fault itself.
   if ('faults' in read) return { faults: place(read.faults) };
   return { root, dps: read.dps, id: read.id, declarado: body.declarado(), place };
-}
-
-/** The fault of a body that holds a DPS of the national API, which no signature or field of it would mend. */
-export function refusePackedDps(document: JsonDocument): Fault | undefined {
-  return findNationalEnvelope(document, {
-    porta: '/SefinNacional/nfse',
-    aqui: 'a DPS vai inteira, sem gzip nem Base64: o XML assinado como corpo, com Content-Type: application/xml, ou os campos dela em JSON',
-  });
 }
 
 function wordsOf({ xpath, mensagem, esperado }: Told): Pick<Told, 'mensagem' | 'esperado'> {

@@ -1,6 +1,5 @@
 /** The answers of an operation by status: its success, the refusals of its own row, and the protocol's additions to every operation. */
 
-import { statusNacional } from '../../base/http/envelope-nacional.ts';
 import { ERRORS, errorOf } from '../../fiscal/errors.ts';
 import { groupsOf } from '../errors/groups.ts';
 import { fieldsOf } from '../errors/page.ts';
@@ -8,6 +7,7 @@ import { BODY_MAX_TEXT, HEADERS_MAX_TEXT, URL_MAX_TEXT } from '../http-limits.ts
 import type { DescribedDoor, DescribedRoute, Json, MadeRefusal } from './described.ts';
 import { answersOf, EXEMPLOS, exampleRef, examplesOf } from './examples.ts';
 import { EVERY_HEADER, headerRefs, isOfRefusals, RATE_LIMIT_HEADERS } from './headers.ts';
+import { statusNacional } from './nacional.ts';
 import { objectSchema, schemaRef } from './schemas.ts';
 
 export const ENVELOPE = 'EnvelopeDeErro';

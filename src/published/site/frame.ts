@@ -41,6 +41,7 @@ export const PAGES: readonly Page[] = [
   { slug: 'clientes', file: 'clientes.md', group: 'Integrar', short: 'PHP, Python, Java e C#' },
   { slug: 'estados', file: 'estados.md', group: 'Integrar', short: 'Estados e consulta' },
   { slug: 'identidade', file: 'identidade.md', group: 'Integrar', short: 'Tokens' },
+  { slug: 'nacional', file: 'nacional.md', group: 'Integrar', short: 'Porta nacional' },
   { slug: 'listas', file: 'listas.md', group: 'Integrar', short: 'Listas de notas e eventos' },
   { slug: 'seguir', file: 'seguir.md', group: 'Integrar', short: 'Seguir o que muda' },
   { slug: 'webhooks', file: 'webhooks.md', group: 'Integrar', short: 'Avisos (webhooks)' },

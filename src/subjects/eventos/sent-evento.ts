@@ -12,8 +12,9 @@ import { readXml, type XmlDocumentReading } from '../../documents/xml.ts';
 import { AMBIENTES, type Ambiente } from '../../fiscal/ambiente.ts';
 import { type Fault, quoted } from '../../fiscal/fault.ts';
 import { DPS_VERSAO } from '../../fiscal/layout/dps.ts';
+import { refusePackedPedido } from '../../fiscal/layout/national-envelope.ts';
 import { attributeOf, childOf, locate } from '../../fiscal/layout/tree.ts';
-import { type PedidoReading, readPedido, refusePackedPedido } from '../../fiscal/pedido-evento.ts';
+import { type PedidoReading, readPedido } from '../../fiscal/pedido-evento.ts';
 import { corpoOfPedido, type PedidoNacional } from '../../fiscal/pedido-nacional.ts';
 import { BASE } from '../../fiscal/pedido-names.ts';
 

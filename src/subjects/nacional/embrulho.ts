@@ -6,7 +6,9 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { decodeBytes } from '../../documents/base64-text.ts';
 import { readJson } from '../../documents/json.ts';
 import type { Fault } from '../../fiscal/fault.ts';
-import { BODY_MAX_BYTES, BODY_MAX_TEXT } from '../../published/http-limits.ts';
+
+/** Bytes of an opened document, as of a request. */
+const XML_MAX_BYTES = 1024 * 1024;
 
 /** The whole body, where JSON would have quotes around the name. */
 const UNQUOTED = /^\s*\{\s*([A-Za-z0-9]{1,60})\s*:\s*"([A-Za-z0-9+/=\\\s]*)"\s*\}\s*$/;
@@ -18,11 +20,11 @@ export function openEmbrulho(body: Buffer, name: string): { readonly xml: Buffer
   const opened = decodeBytes(found);
   if ('problema' in opened) return refuse(name, `O valor de ${name} não é Base64: ${opened.problema}.`);
   try {
-    return { xml: gunzipSync(opened.bytes, { maxOutputLength: BODY_MAX_BYTES }) };
+    return { xml: gunzipSync(opened.bytes, { maxOutputLength: XML_MAX_BYTES }) };
   } catch (error) {
     const isTooLong = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
     const problem = isTooLong
-      ? `passa de ${BODY_MAX_TEXT} depois de aberto`
+      ? 'passa de 1 MB depois de aberto'
       : opened.bytes[0] === 0x3c
         ? 'é XML sem compressão: comprima-o em gzip antes do Base64'
         : 'não é um gzip inteiro: comprima o XML em gzip, e ponha o resultado em Base64';

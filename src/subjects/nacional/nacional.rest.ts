@@ -1,4 +1,4 @@
-/** The addresses of the national contract: each unwraps, hands on to the flow of its subject, and wraps the answer. */
+/** The addresses of the national contract: each unwraps, hands on to the flow of its subject, and wraps the answer (D-911). */
 import { headerOf } from '../../base/http/content.ts';
 import { alertasOf, headNacional } from '../../base/http/envelope-nacional.ts';
 import { askerOf } from '../../base/http/espera.ts';
@@ -6,7 +6,6 @@ import { refuseMissingNota, refuseWith } from '../../base/http/refusals.ts';
 import { refuseAsFlow } from '../../base/http/repetition.ts';
 import type { Call, Refused } from '../../base/http/route.ts';
 import { municipalMoment } from '../../base/world/gather-facts.ts';
-import { readOwnNote } from '../../documents/own-note.ts';
 import { parseChave } from '../../fiscal/chave.ts';
 import { type Aviso, quoted } from '../../fiscal/fault.ts';
 import { isoMoment } from '../../fiscal/moment.ts';
@@ -17,13 +16,13 @@ import { registerEvento } from '../eventos/register.ts';
 import { issueNota } from '../notas/issue.ts';
 import { queryByDps } from '../notas/notas.rest.ts';
 import { documentoByChave, type NotaDocumento } from '../notas/queries.ts';
+import { documentsOf, readDhEmi } from './documentos.ts';
 import { makeEmbrulho, openEmbrulho } from './embrulho.ts';
-import { documentsOf } from './eventos.ts';
 
 export const DPS_EMBRULHO = 'dpsXmlGZipB64';
 export const PEDIDO_EMBRULHO = 'pedidoRegistroEventoXmlGZipB64';
 
-/** Seconds that an issuance waits for the decision of the ADN, which the national API answers at once. */
+/** Seconds that an answer waits for the decision of the ADN (D-912). */
 export const ESPERA_S = 15;
 
 /** The head of an answer; `em`: milliseconds, by default now. */
@@ -80,7 +79,7 @@ export async function queryByChave(call: Call) {
       ...headOf(call, nota.emissao),
       chaveAcesso: chave,
       nNFSe: parseChave(chave)!.nNFSe,
-      dhEmi: readOwnNote(Buffer.from(nota.nfse))('DPS/infDPS/dhEmi'),
+      dhEmi: readDhEmi(nota.nfse),
       nfseXmlGZipB64: makeEmbrulho(nota.nfse),
       alertas: alertasOf(warnOfWaiting(nota), site),
     },

@@ -252,7 +252,7 @@ describe('queries and events', () => {
     const head = await ask(`${address}${at}/dps/${body.idDps}`, { method: 'HEAD' });
     assert.equal(head.status, 200);
     assert.equal((await ask(`${address}${at}/dps/${body.idDps.replace(/.$/, '9')}`, { method: 'HEAD' })).status, 404);
-    // In production the key of a DPS is for the parties of its note.
+    // The key of a DPS is for the parties of its note in production.
     assert.equal((await request(address, `${at}/dps/${body.idDps}`)).status, 401);
     assert.equal((await request(address, `${at}/nfse/${'1'.repeat(50)}`)).status, 404);
   });

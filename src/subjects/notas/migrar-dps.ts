@@ -221,7 +221,7 @@ function idMudancas(
   ];
 }
 
-/** The signature that came is judged as REST v1 does, so that its program can be set before it signs again. */
+/** The signature that came is judged as in REST v1. Its program can then be set before it signs again. */
 function assinaturaMudanca(
   reading: XmlDocumentReading,
   { isSigned, isChanged }: { readonly isSigned: boolean; readonly isChanged: boolean },
