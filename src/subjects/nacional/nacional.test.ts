@@ -181,6 +181,15 @@ describe('a DPS as a library of the national API sends it', () => {
     assert.match(unpack(body.nfseXmlGZipB64), /<xPed>PED-1<\/xPed><gItemPed><xItemPed>1<\/xItemPed><\/gItemPed>/);
   });
 
+  test('an Id of another form is taken, with a remark that says which one counts', async () => {
+    const right = freshDps();
+    const [, id = ''] = /Id="(DPS\d+)"/.exec(right)!;
+    const reversed = id.replace(/^(DPS\d{7})2/, '$11');
+    const { status, body } = await issue(signWith(right.replace(id, reversed), 'infDPS', {}));
+    assert.deepEqual([status, body.idDps], [201, id]);
+    assert.equal(body.alertas[0].codigo, 'E0004');
+  });
+
   test('layout 1.00 gets the guidance of the specification', async () => {
     const xml = signWith(freshDps().replace('versao="1.01"', 'versao="1.00"'), 'infDPS', {});
     assertRefused(await issue(xml), ['E110'], /leiaute 1\.00/);

@@ -198,7 +198,7 @@ async function accept(
   return {
     dps,
     judged,
-    idSent: sent.kind === 'xml' ? read.id : undefined,
+    idSent: sent.kind === 'xml' || sent.kind === 'nacional' ? read.id : undefined,
     prestador: facts.prestador.documento,
     novoPrestador,
     ...completion(world, municipio, {
