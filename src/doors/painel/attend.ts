@@ -4,6 +4,7 @@
  */
 
 import { clientOf, siteIn } from '../../base/http/caller.ts';
+import { challengeByForm } from '../../base/http/challenges.ts';
 import { answerImage } from '../../base/http/image.ts';
 import type { HttpAnswer, HttpRequest } from '../../base/http/message.ts';
 import type { HttpRoute } from '../../base/http/router.ts';
@@ -275,7 +276,8 @@ async function findMarca(
 function writePage(page: PageShown, around: Parameters<typeof framePage>[1]): HttpAnswer {
   const again = page.refreshS === undefined ? {} : { Refresh: String(page.refreshS) };
   const policy = admitMark(PAGE_HEADERS['Content-Security-Policy']!, around?.marca);
-  const headers = { ...PAGE_HEADERS, 'Content-Security-Policy': policy, ...again };
+  const challenge = page.status === 401 ? challengeByForm('console', '/entrar') : {};
+  const headers = { ...PAGE_HEADERS, 'Content-Security-Policy': policy, ...again, ...challenge };
   return { status: page.status ?? 200, headers, body: framePage(page, around) };
 }
 

@@ -92,6 +92,10 @@ const ANSWER_HEADERS: Readonly<Record<string, HeaderWords>> = {
       'Segundos até que valha a pena perguntar de novo, até 3600: o que falta para a próxima tentativa, onde há uma marcada; com 429, até que o que se enviou caiba no limite. Falta quando nada mais muda por si.',
     schema: { type: 'string', pattern: '^[0-9]+$' },
   },
+  'WWW-Authenticate': {
+    about:
+      'Com que este endereço deixa perguntar, um ou mais: Bearer, um token (ou a chave do ambiente), e error diz o que há com o que veio (invalid_token, insufficient_scope); Certificado, o certificado de cliente da conexão; Assinatura, a do corpo, no cabeçalho que cabecalho nomeia.',
+  },
   [REPEATED_HEADER]: {
     ofRefusals: true,
     about: `true: a resposta é a da primeira requisição com a mesma ${IDEMPOTENCY_HEADER}; nada foi feito agora.`,

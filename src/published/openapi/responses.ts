@@ -184,7 +184,7 @@ function ownRefusal(route: DescribedRoute, { status, codes }: Refusal, refusals:
   const about = [...titles, ...(isJudged ? ['E todos os códigos das regras da DPS.'] : [])].join('\n\n');
   const own = headers.filter((name) => isOfRefusals(name));
   const isTransient = codes.includes('E703') && (status === 409 || status === 422);
-  const more = isTransient && !own.includes('Retry-After') ? ['Retry-After'] : [];
+  const more = [...(isTransient ? ['Retry-After'] : []), ...(status === 401 ? ['WWW-Authenticate'] : [])];
   const response = refusalResponse(about, { codes, headers: [...own, ...more], isJudged });
   if (method === 'HEAD') return { description: about, headers: response['headers'] };
   const recorded = EXEMPLOS.filter((one) => one.status === status && (one.id === id || one.tambem?.includes(id)));
