@@ -46,7 +46,7 @@ const COMMON = {
   429: {
     name: 'ConsultasDemais',
     about:
-      'Vieram documentos demais deste endereço de rede ou deste prestador (/docs/limites), ou houve consultas demais, deste endereço, ao que não existe. Nada foi feito: espere o que diz Retry-After e envie de novo.',
+      'Vieram documentos demais deste endereço de rede ou deste prestador (/docs/limites), ou houve consultas demais, deste endereço, ao que não existe; ou se chegou ao máximo que este endereço diz. O primeiro limite de RateLimit é o que recusou. Nada foi feito: espere o que diz Retry-After e envie de novo.',
     headers: ['Retry-After', ...RATE_LIMIT_HEADERS],
   },
   431: { name: 'CabecalhosGrandesDemais', about: `Os cabeçalhos da requisição passam de ${HEADERS_MAX_TEXT}.` },
