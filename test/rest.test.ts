@@ -23,6 +23,7 @@ import { ROTAS_DE_NOTAS } from '../src/subjects/notas/rotas.rest.ts';
 import { onEnd } from './support/cleanup.ts';
 import { monotonicClock } from './support/clock.ts';
 import { type Answer, authorised, emit } from './support/http.ts';
+import { ownCounts } from './support/own-counts.ts';
 import { pace } from './support/pace.ts';
 import { startTestService } from './support/service.ts';
 import { toolOr } from './support/tools.ts';
@@ -83,12 +84,6 @@ async function door(options: Partial<RestDoorOptions> = {}, changed: Partial<Wor
 async function request(where: string, path: string, init: RequestInit = {}): Promise<Answer> {
   const response = await fetch(`${where}${path}`, init);
   return readable(response.status, response.headers, await response.text());
-}
-
-/** Counts of this server alone, by the clock of this process. */
-function ownCounts() {
-  const open = (name: 'misses' | 'looks') => openBuckets(() => performance.now(), KEYS_MAX[name]);
-  return { misses: open('misses'), looks: open('looks') };
 }
 
 /** The answer to HEAD declares JSON and has none. */
@@ -1445,7 +1440,7 @@ describe('misses (D-40)', () => {
     let now = 0;
     const misses = ownMisses(() => now);
     const missed = async (client: string, times = 1): Promise<number | undefined> =>
-      (await Promise.all(Array.from({ length: times }, () => misses.count(client, 1)))).at(-1);
+      (await Promise.all(Array.from({ length: times }, () => misses.count(client, 1)))).at(-1)?.waitS;
     assert.equal(await missed('192.0.2.1', 60), undefined);
     assert.equal(await missed('192.0.2.1'), 1);
     assert.equal(await missed('::ffff:192.0.2.1'), 1);

@@ -351,7 +351,6 @@ const BY_THE_TIME: Readonly<Record<string, string>> = {
   'src/subjects/citus/quedas-citus.maquina.test.ts': 'runs long: what was sent after a death',
   'test/quedas.maquina.test.ts': 'what was sent after a death, and how long it was away',
   'test/replica-debian.maquina.test.ts': 'runs long: what was sent after a death',
-  'test/rest.test.ts': 'hands the clock of the process to a door of its own',
   'src/subjects/vigia/vigiar-banco.maquina.test.ts':
     'the quickest of five looks at a large queue takes less than a second',
 };

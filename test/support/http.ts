@@ -14,9 +14,10 @@ const API = '/integracao/api/v1';
 
 export async function request(address: string, path: string, init: RequestInit = {}): Promise<Answer> {
   const { status, headers, text } = await ask(`${address}${path}`, init);
-  const isJson = headers.get('content-type')?.startsWith('application/json');
-  // The description of the service promises this header for every 429.
-  if (status === 429)
+  const isJson = text !== '' && headers.get('content-type')?.startsWith('application/json');
+  // The description of the service promises these headers.
+  if (status === 401) assert.ok(headers.has('www-authenticate'), `WWW-Authenticate of ${path}: ${text}`);
+  if (status === 429 || status === 503)
     assert.match(headers.get('retry-after') ?? 'none', /^[1-9]\d*$/, `Retry-After of ${path}: ${text}`);
   return { status, headers, body: isJson ? JSON.parse(text) : text };
 }

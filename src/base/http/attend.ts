@@ -9,6 +9,7 @@ import { wasDiscarded, worldOf } from '../world/relogio.ts';
 import { type StoreTrouble, storeTroubleOf, tellSeldom, tellTrouble } from '../world/store-trouble.ts';
 import { answerCacheable, tagOf } from './caching.ts';
 import { clientOf } from './caller.ts';
+import { challengeOf } from './challenges.ts';
 import { envelopeOf, statusOfRefusal } from './envelope.ts';
 import { envelopeNacionalOf, isNacional } from './envelope-nacional.ts';
 import type { HttpAnswer, HttpRequest } from './message.ts';
@@ -97,14 +98,10 @@ export const API_HEADERS: Readonly<Record<string, string>> = { 'Cache-Control': 
 export const JSON_TYPE: Readonly<Record<string, string>> = { 'Content-Type': 'application/json; charset=utf-8' };
 const TEXT_TYPE: Readonly<Record<string, string>> = { 'Content-Type': 'text/plain; charset=utf-8' };
 
-/** `status`: of the answer when the request succeeds. */
-export function writeOutcome(
-  door: Door,
-  visit: Visit,
-  outcome: Outcome,
-  { status, headers: announced }: Pick<Route, 'status' | 'headers'>,
-): HttpAnswer {
-  if ('refusal' in outcome) return refuse(door, visit, outcome);
+/** The answer of a route to the request that it took. */
+export function writeOutcome(door: Door, visit: Visit, outcome: Outcome, route: Route): HttpAnswer {
+  if ('refusal' in outcome) return refuseAt(door, visit, outcome, route);
+  const { status, headers: announced } = route;
   if ('written' in outcome) {
     const { written, keeping } = outcome;
     return answerCacheable(visit.request, written.bytes, JSON_TYPE, keeping, written.tag);
@@ -122,6 +119,14 @@ export function writeOutcome(
     return answerCacheable(visit.request, text, { ...JSON_TYPE, ...headers }, REVALIDATED, tagOf(text));
   }
   return { status, headers: { ...API_HEADERS, ...JSON_TYPE, ...headers }, body: text };
+}
+
+/** A refusal of a route; one for want of a proof of identity says which proofs the route takes. */
+function refuseAt(door: Door, visit: Visit, refused: Refused, route: Route): HttpAnswer {
+  const answer = refuse(door, visit, refused);
+  if (answer.status !== 401) return answer;
+  const challenge = challengeOf(route, visit.municipio!, visit.request, refused.refusal.faults[0].codigo);
+  return { ...answer, headers: { ...answer.headers, ...challenge } };
 }
 
 /** Cacheable only by the client itself, which must revalidate each time. */

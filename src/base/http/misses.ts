@@ -3,6 +3,7 @@
  * must be slow. Only queries that found nothing are counted. Other clients behind the same address still get existing notes (D-40).
  */
 import { CHEIO_EM_MS } from '../world/contagens.ts';
+import type { Cota } from '../world/idempotency.ts';
 import { type Network, networksOf } from '../world/redes.ts';
 import { type Buckets, KEYS_MAX, type Measure } from './buckets.ts';
 
@@ -18,6 +19,9 @@ const LOOKS: Measure = { size: LOOKS_MAX, refillMs: CHEIO_EM_MS };
 const TURN_MS = LOOKS.refillMs / LOOKS.size;
 /** A query that would wait longer for its turn is refused. */
 const TURN_MAX_MS = 10_000;
+
+/** More misses than a client may have, and the seconds until it may have another one. */
+export type Excess = { readonly waitS: number; readonly cota: Cota };
 
 export type Misses = ReturnType<typeof countMisses>;
 
@@ -53,22 +57,23 @@ export function countMisses(
       return wait;
     },
     /**
-     * Counts a miss. The result is the seconds until the client may learn of one again; undefined: it may learn of this one. `cost`: 1 for
-     * data that must not be guessed, less for queries that may be made in good faith.
+     * Counts a miss. Undefined: the client may learn of this one. `cost`: 1 for data that must not be guessed, less for queries that may be
+     * made in good faith.
      */
-    count: async (address: string, cost: number): Promise<number | undefined> => {
+    count: async (address: string, cost: number): Promise<Excess | undefined> => {
       const networks = networksOf(address);
+      const wanted = networks.map(({ name, times }) => ({ key: name, measure: multiply(MISSES, times), cost }));
       // A host with too many misses takes nothing from the bucket of its neighbours.
-      const short = await misses.take(
-        networks.map(({ name, times }) => ({ key: name, measure: multiply(MISSES, times), cost })),
-      );
+      const short = await misses.take(wanted);
       if (short === undefined) return undefined;
       const looked = networks.map(({ name, times }) => {
         const measure = multiply(LOOKS, times);
         return { key: name, measure, cost: Math.min(1, looks.left(name, measure)) };
       });
       await looks.take(looked);
-      return Math.ceil(short.waitMs / 1_000);
+      const { size, refillMs } = wanted[short.place]!.measure;
+      const cota = { nome: 'consultas', max: size, janelaS: refillMs / 1_000 };
+      return { waitS: Math.max(1, Math.ceil(short.waitMs / 1_000)), cota };
     },
   };
 }

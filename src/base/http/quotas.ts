@@ -8,6 +8,7 @@ import type { Refused as RefusedByFlow } from '../world/idempotency.ts';
 import type { Quota } from '../world/quota.ts';
 import { networksOf } from '../world/redes.ts';
 import type { Buckets, Measure } from './buckets.ts';
+import { type Estado, joinLimits, writeLimits } from './rate-limit.ts';
 
 /** The form of a CNPJ or a CPF. Any other text gets no bucket, because its document is refused anyway. */
 const DOCUMENTO = /^[0-9A-Z]{11,14}$/;
@@ -39,7 +40,7 @@ export function addLimits<Made extends object>(quota: RequestQuota | undefined, 
   const { refused } = quota;
   const later = refused === undefined ? {} : { 'Retry-After': String(refused.waitS) };
   const { headers } = made as { readonly headers?: Readonly<Record<string, string>> };
-  return { ...made, headers: { ...headers, ...later, ...quota.headers() } };
+  return { ...made, headers: { ...joinLimits(headers, quota.headers()), ...later } };
 }
 
 /** `weight`: cost of one document of the request. */
@@ -111,8 +112,10 @@ function quotaOf(buckets: Buckets, municipio: Municipio, address: string, weight
     refused: undefined,
     isSpent: () => {
       for (const one of ofAddress) {
+        const { size } = one.measure;
+        const cost = Math.min(weight, size);
         const left = buckets.left(one.key, one.measure);
-        if (left < weight) return refuse(one, ((weight - left) * refillMs) / one.measure.size);
+        if (left < cost) return refuse(one, ((cost - left) * refillMs) / size);
       }
       return undefined;
     },
@@ -135,7 +138,11 @@ function quotaOf(buckets: Buckets, municipio: Municipio, address: string, weight
       return takeOne('recusas', limites.recusas);
     },
     keepsExcess: () => takeOne('excessos', EXCESS_KEPT),
-    headers: () => headersOf(buckets, [...ofAddress, ...ofPrestador]),
+    headers: () => {
+      const all = [...ofAddress, ...ofPrestador];
+      const short = all.filter(({ escopo }) => escopo === quota.refused?.escopo);
+      return writeLimits([...new Set([...short, ...all])].map((one) => stateOf(buckets, one)));
+    },
   };
   return quota;
 }
@@ -152,16 +159,9 @@ export function refuseTooMuch({ ambiente }: Pick<Municipio, 'ambiente'>, escopo:
   return { faults: [{ codigo: 'E703', xpath: '', mensagem }], status: 429, esperaS: waitS } as const;
 }
 
-/** `r`: the remaining amount; `t`: seconds until the bucket is full again. */
-function headersOf(buckets: Buckets, counted: readonly Counted[]): Readonly<Record<string, string>> {
-  if (counted.length === 0) return {};
-  const policies = counted.map(
-    ({ escopo, measure: { size, refillMs } }) => `"${escopo}";q=${size};w=${refillMs / 1_000}`,
-  );
-  const limits = counted.map(({ escopo, key, measure }) => {
-    const { size, refillMs } = measure;
-    const left = buckets.left(key, measure);
-    return `"${escopo}";r=${Math.floor(left)};t=${Math.ceil(((size - left) * refillMs) / size / 1_000)}`;
-  });
-  return { 'RateLimit-Policy': policies.join(', '), RateLimit: limits.join(', ') };
+/** It is restored when the bucket is full again. */
+function stateOf(buckets: Buckets, { escopo, key, measure: { size, refillMs } }: Counted): Estado {
+  const left = buckets.left(key, { size, refillMs });
+  const voltaS = Math.ceil(((size - left) * refillMs) / size / 1_000);
+  return { nome: escopo, max: size, janelaS: refillMs / 1_000, resta: Math.floor(left), voltaS };
 }

@@ -10,6 +10,8 @@ import { ENSAIO_DIAS } from '../world/relogio.ts';
 import type { StoreTrouble } from '../world/store-trouble.ts';
 import type { Misfit } from './content.ts';
 import type { Trouble } from './message.ts';
+import type { Excess } from './misses.ts';
+import { writeExcess } from './rate-limit.ts';
 import type { Refused } from './route.ts';
 
 /** Longest part of an unknown slug that the message repeats. */
@@ -32,9 +34,9 @@ export function refuseMisfit({ fault, campo }: Misfit): Refused {
   return refusalOf(fault, { campo });
 }
 
-export function refuseTooManyMisses(waitS: number): Refused {
+export function refuseTooManyMisses({ waitS, cota }: Excess): Refused {
   const mensagem = `Houve perguntas demais, deste endereço de rede, pelo que não existe ou não se mostra a quem pergunta; uma validação sem a assinatura do prestador é uma delas. O que existe continua a ser respondido. Espere ${waitS} s e confira os identificadores, ou assine.`;
-  return refuseWith('E703', mensagem, { status: 429, headers: { 'Retry-After': String(waitS) } });
+  return refuseWith('E703', mensagem, { status: 429, headers: writeExcess(cota, waitS) });
 }
 
 /** The sentence of both doors for a temporary failure. */

@@ -8,6 +8,7 @@ import {
 } from '../world/idempotency.ts';
 import type { Misfit } from './content.ts';
 import { headerOf } from './content.ts';
+import { writeExcess } from './rate-limit.ts';
 import type { Call, Refused } from './route.ts';
 
 /** Limit of D-19. A UUID has 36. */
@@ -36,14 +37,11 @@ export function readKey({ headers, quota }: Pick<Call, 'headers' | 'quota'>, rot
   return key === undefined ? undefined : { key, rota, quota };
 }
 
-/** Default waits by status: for a request in progress, and for a limit that only its owner can clear. */
-const AGAIN_S: Readonly<Record<number, number>> = { 409: 1, 429: 3_600 };
-
 /** The door's refusal for one of a flow with repetitions. */
-export function refuseAsFlow({ faults, status, esperaS, em, isRepeated }: RefusedByFlow): Refused {
-  const waitS = esperaS ?? AGAIN_S[status ?? 0];
-  const again = waitS === undefined ? {} : { 'Retry-After': String(waitS) };
-  return { refusal: { faults }, status, em, headers: { ...again, ...headersOfRepetition({ isRepeated }) } };
+export function refuseAsFlow({ faults, status, esperaS, cota, em, isRepeated }: RefusedByFlow): Refused {
+  const again = esperaS === undefined ? {} : { 'Retry-After': String(esperaS) };
+  const excess = esperaS === undefined || cota === undefined ? again : writeExcess(cota, esperaS);
+  return { refusal: { faults }, status, em, headers: { ...excess, ...headersOfRepetition({ isRepeated }) } };
 }
 
 export function headersOfRepetition(answer: {

@@ -66,6 +66,8 @@ export type PageShown = {
   readonly status?: number;
   /** The browser reloads after so many seconds, because work is in progress. */
   readonly refreshS?: number;
+  /** Seconds after which a refused request may be sent again. */
+  readonly waitS?: number;
 };
 
 export type Answer =

@@ -29,11 +29,15 @@ export type SentKey = {
   readonly quota?: RefusalKeeping | undefined;
 };
 
+/** A limit that refused a request. `janelaS`: the seconds over which it counts, if it does not count what is under way or in force. */
+export type Cota = { readonly nome: string; readonly max: number; readonly janelaS?: number };
+
 /** A refusal in its answer. `status`: if it differs from that of the first fault's code. */
 export type Refused = Refusal & {
   readonly status?: number;
-  /** Seconds after which the same request may be accepted. Absent with status 429: another action must come first. */
+  /** Seconds after which the same request may be accepted. */
   readonly esperaS?: number;
+  readonly cota?: Cota;
   /** Moment of the refusal, in milliseconds; undefined: now. */
   readonly em?: number;
   readonly isRepeated?: true;
@@ -171,7 +175,14 @@ export const IN_PROGRESS: Refused = {
     ),
   ],
   status: 409,
+  esperaS: 1,
 };
+
+/** The refusal for want of room in a limit. `livreMs`: milliseconds until there is room. */
+export function refuseExcess(mensagem: string, cota: Cota, livreMs: number): Refused {
+  const esperaS = Math.max(1, Math.ceil(livreMs / 1_000));
+  return { faults: [{ codigo: 'E703', xpath: '', mensagem }], status: 429, esperaS, cota };
+}
 
 function aboutKey(codigo: string, mensagem: string): Fault {
   return { codigo, xpath: '', campo: IDEMPOTENCY_HEADER, mensagem };

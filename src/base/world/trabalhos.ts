@@ -51,6 +51,8 @@ const RUNNING_MAX = 2;
 export const KEPT_MS = HOUR_MS;
 const FOLDER = 'nfse-console-';
 
+/** The end of work in progress is not known; asking again is worth while after this time. */
+export const TOO_MANY_WAIT_S = 5;
 export const TOO_MANY = 'Já se fazem dois trabalhos destes neste console. Espere que um termine, e peça de novo.';
 
 /** `what`: name of the work in a log line about its failure. */

@@ -4,9 +4,11 @@
  */
 
 import { clientOf, siteIn } from '../../base/http/caller.ts';
+import { challengeByForm } from '../../base/http/challenges.ts';
 import { answerImage } from '../../base/http/image.ts';
 import type { HttpAnswer, HttpRequest } from '../../base/http/message.ts';
 import type { HttpRoute } from '../../base/http/router.ts';
+import { CROWD_WAIT_S } from '../../base/http/visit.ts';
 import { countRequest } from '../../base/measures/counters.ts';
 import { TOKEN_FIELD } from '../../base/pages/fields.ts';
 import { cleanText, type Form, noForm, readForm } from '../../base/pages/forms.ts';
@@ -176,11 +178,12 @@ function refuseRole(papel: Papel, needed: Papel): PageShown {
   };
 }
 
-const BODY_TROUBLES: Readonly<Record<string, readonly [status: number, said: string]>> = {
-  body_too_large: [413, 'O que foi enviado é grande demais para este formulário.'],
-  timeout: [408, 'O envio demorou demais, e foi interrompido.'],
-  crowded: [503, 'Muitos envios grandes chegam ao mesmo tempo. Tente de novo em alguns segundos.'],
+const BODY_TROUBLES: Readonly<Record<string, Pick<PageShown, 'status' | 'waitS'> & { readonly said: string }>> = {
+  body_too_large: { status: 413, said: 'O que foi enviado é grande demais para este formulário.' },
+  timeout: { status: 408, said: 'O envio demorou demais, e foi interrompido.' },
+  crowded: { status: 503, waitS: CROWD_WAIT_S, said: 'Muitos envios grandes chegam ao mesmo tempo. Tente de novo.' },
 };
+const BROKEN_BODY = { status: 400, said: 'O envio não chegou inteiro. Tente de novo.' };
 
 /** The form of a POST that came from one of our pages; otherwise the refusal (D-540). */
 async function readPosted(
@@ -191,8 +194,8 @@ async function readPosted(
   if (!isFromHere(request, world.place.origin)) return NOT_OURS;
   const body = await request.readBody(row.bodyMax ?? BODY_MAX_BYTES);
   if (!Buffer.isBuffer(body)) {
-    const [status, said] = BODY_TROUBLES[body] ?? [400, 'O envio não chegou inteiro. Tente de novo.'];
-    return { status, title: 'O envio não foi lido', main: html`<p>${said}</p>` };
+    const { said, ...refused } = BODY_TROUBLES[body] ?? BROKEN_BODY;
+    return { ...refused, title: 'O envio não foi lido', main: html`<p>${said}</p>` };
   }
   const form = await readForm(request.headers['content-type'], body);
   if ('problem' in form) return { status: 400, title: 'O envio não foi lido', main: html`<p>${form.problem}</p>` };
@@ -275,7 +278,9 @@ async function findMarca(
 function writePage(page: PageShown, around: Parameters<typeof framePage>[1]): HttpAnswer {
   const again = page.refreshS === undefined ? {} : { Refresh: String(page.refreshS) };
   const policy = admitMark(PAGE_HEADERS['Content-Security-Policy']!, around?.marca);
-  const headers = { ...PAGE_HEADERS, 'Content-Security-Policy': policy, ...again };
+  const challenge = page.status === 401 ? challengeByForm('console', '/entrar') : {};
+  const later = page.waitS === undefined ? {} : { 'Retry-After': String(page.waitS) };
+  const headers = { ...PAGE_HEADERS, 'Content-Security-Policy': policy, ...again, ...challenge, ...later };
   return { status: page.status ?? 200, headers, body: framePage(page, around) };
 }
 
@@ -287,8 +292,8 @@ function answerFailure({ log }: PainelWorld, { path }: Row, request: HttpRequest
       ? html`<p>Isto é um defeito do serviço, e está no registro dele sob <code>${request.id}</code>. Nada do que você pediu ficou pela metade:
 o que não foi confirmado não foi feito.</p>`
       : html`<p>${trouble.mensagem} Tente de novo em ${String(trouble.esperaS)} s.</p>`;
-  const page = { status: trouble === undefined ? 500 : 503, title: 'Não foi possível agora', main };
-  return writePage(page, undefined);
+  const refused = trouble === undefined ? { status: 500 } : { status: 503, waitS: trouble.esperaS };
+  return writePage({ ...refused, title: 'Não foi possível agora', main }, undefined);
 }
 
 /** Answers a request that no route takes. */

@@ -45,6 +45,8 @@ function makeExample(status: number, titulo: string, { refusal, campo }: Refused
 
 const SPENT = refuseTooMuch({ ambiente: 'homologacao' }, 'endereco', AMBIENTES.homologacao.limites.endereco, 12);
 
+const VAIN = { waitS: 1, cota: { nome: 'consultas', max: MISSES_MAX, janelaS: 60 } };
+
 const REFUSALS: readonly MadeRefusal[] = [
   makeExample(400, 'O endereço não se decodifica', refuseTrouble('bad_url', undefined)),
   makeExample(404, 'O município do endereço não é atendido', refuseUnknownMunicipio('cidade')),
@@ -52,7 +54,7 @@ const REFUSALS: readonly MadeRefusal[] = [
   makeExample(413, 'O corpo é grande demais', refuseTrouble('body_too_large', undefined)),
   makeExample(414, 'O endereço é longo demais', refuseTrouble('url_too_long', undefined)),
   makeExample(417, 'Um Expect que não se atende', refuseTrouble('expectation', undefined)),
-  makeExample(429, 'Consultas demais ao que não existe', refuseTooManyMisses(1)),
+  makeExample(429, 'Consultas demais ao que não existe', refuseTooManyMisses(VAIN)),
   makeExample(429, 'Documentos demais de um endereço de rede', refuseAsFlow(SPENT), 'DocumentosDemais'),
   makeExample(431, 'Os cabeçalhos são grandes demais', refuseTrouble('headers_too_large', undefined)),
   makeExample(500, 'O serviço falhou', refuseAfterBug(EXAMPLE_REQUEST_ID)),

@@ -18,7 +18,12 @@ import {
   AVISO_SIMULTANEOS,
   AVISO_TENTATIVAS_S,
 } from '../../subjects/avisos/tempos.ts';
-import { SEGREDO_ANTERIOR_HORAS, WEBHOOKS_MAX, WEBHOOKS_POR_RAIZ } from '../../subjects/avisos/webhooks.ts';
+import {
+  ENSAIOS_POR_MINUTO,
+  SEGREDO_ANTERIOR_HORAS,
+  WEBHOOKS_MAX,
+  WEBHOOKS_POR_RAIZ,
+} from '../../subjects/avisos/webhooks.ts';
 import { IMPORT_QUOTA_COST } from '../../subjects/ensaios/ambientes.rest.ts';
 import { CADASTROS_DO_AMBIENTE, ENSAIOS_POR_DIA } from '../../subjects/ensaios/ambientes.ts';
 import { listPersonas } from '../../subjects/ensaios/personas.ts';
@@ -72,6 +77,7 @@ export const PARTE_FACTS: Facts = {
     ),
   'avisos-por-documento': () => String(WEBHOOKS_MAX),
   'avisos-por-raiz': () => String(WEBHOOKS_POR_RAIZ),
+  'avisos-ensaios': () => String(ENSAIOS_POR_MINUTO),
   'avisos-resposta': () => `${AVISO_RESPOSTA_S} segundos`,
   'avisos-tentativas': () => joinItems(AVISO_TENTATIVAS_S.map(inWords)),
   'avisos-confirmar': () => joinItems(AVISO_CONFIRMAR_S.map(inWords)),

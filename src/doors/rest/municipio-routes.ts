@@ -150,10 +150,10 @@ async function answerAdmitted(door: Door, visit: Visit, route: Route, admitted: 
   const answer = addLimits(quota, writeOutcome(door, visit, outcome, route));
   const isGuess = 'isMiss' in outcome && outcome.isMiss === true;
   const isMiss = isGuess || answer.status === 404;
-  const wait = route.missCost !== undefined && isMiss ? await door.misses.count(client, route.missCost) : undefined;
+  const excess = route.missCost !== undefined && isMiss ? await door.misses.count(client, route.missCost) : undefined;
   // A signed POST is no guess: with mandatory signatures, the note is looked up only after the signature is verified.
   const isSigned = !isGuess && route.method === 'POST' && AMBIENTES[municipio.ambiente].signatureRefuses;
-  return wait === undefined || isSigned ? answer : refuse(door, visit, refuseTooManyMisses(wait));
+  return excess === undefined || isSigned ? answer : refuse(door, visit, refuseTooManyMisses(excess));
 }
 
 /** Performs the flow of a route: in this thread, or in the other one for a large body. */

@@ -116,8 +116,8 @@ async function answerWithinLimits(door: Door, visit: Visit, municipio: Municipio
     return addLimits(quota, refuseTooMuch(headers, quota.refused!));
   }
   if (answer.erro !== undefined) visit.registro = { erro: answer.erro };
-  const wait = answer.isMiss ? await door.misses.count(client, 1) : undefined;
-  return wait === undefined ? addLimits(quota, answer) : refuseTooManyMisses(headers, wait);
+  const excess = answer.isMiss ? await door.misses.count(client, 1) : undefined;
+  return excess === undefined ? addLimits(quota, answer) : refuseTooManyMisses(headers, excess);
 }
 
 /** Performs the operation of an envelope: in this thread, or in the other one for a large envelope. */

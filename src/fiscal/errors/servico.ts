@@ -301,7 +301,7 @@ export const SERVICO: readonly Row[] = [
     statuses: [503, 429, 409, 422],
     mensagem: 'A requisição não pode ser atendida agora',
     significado:
-      'A requisição não foi processada por um motivo passageiro: excesso de documentos ou de consultas vãs (429), serviço iniciando, sobrecarregado, ou com um banco de dados que não responde, não aceita gravações ou tem ocupado o que esta precisa (503), ou outra operação sobre o mesmo recurso ainda em andamento (409), como o registro de outro evento do mesmo tipo na nota no mesmo instante, ou a primeira requisição com a mesma Idempotency-Key; ou a nota de que se pede o DANFSe ainda não foi autorizada (422).',
+      'A requisição não foi processada por um motivo passageiro: excesso de documentos, de consultas vãs ou do que cabe a um documento ou endereço de rede (429), serviço iniciando, sobrecarregado, ou com um banco de dados que não responde, não aceita gravações ou tem ocupado o que esta precisa (503), ou outra operação sobre o mesmo recurso ainda em andamento (409), como o registro de outro evento do mesmo tipo na nota no mesmo instante, ou a primeira requisição com a mesma Idempotency-Key; ou a nota de que se pede o DANFSe ainda não foi autorizada, ou já há tantos endereços de aviso quantos cabem (422).',
     comoResolver:
       'Espere o que diz Retry-After e envie de novo, com intervalos crescentes. Se ficou a dúvida de uma emissão ter sido gravada, reenvie com a mesma Idempotency-Key, e a resposta é a primeira; ou com a mesma série e o mesmo número: se ela existe, a resposta é E0014 com a chave. Antes de pedir de novo um DANFSe, consulte a nota até que nota.status seja autorizada.',
     transitorio: true,

@@ -89,8 +89,12 @@ const ANSWER_HEADERS: Readonly<Record<string, HeaderWords>> = {
   'Retry-After': {
     ofRefusals: true,
     about:
-      'Segundos até que valha a pena perguntar de novo, até 3600: o que falta para a próxima tentativa, onde há uma marcada; com 429, até que o que se enviou caiba no limite. Falta quando nada mais muda por si.',
+      'Segundos até que valha a pena perguntar de novo: o que falta para a próxima tentativa, onde há uma marcada; com 429, até que o que se enviou caiba no limite, o que no de tokens são dias. Falta quando nada mais muda por si.',
     schema: { type: 'string', pattern: '^[0-9]+$' },
+  },
+  'WWW-Authenticate': {
+    about:
+      'Com que este endereço deixa perguntar, um ou mais: Bearer, um token (ou a chave do ambiente), e error diz o que há com o que veio (invalid_token, insufficient_scope); Certificado, o certificado de cliente da conexão; Assinatura, a do corpo, no cabeçalho que cabecalho nomeia.',
   },
   [REPEATED_HEADER]: {
     ofRefusals: true,
@@ -100,11 +104,12 @@ const ANSWER_HEADERS: Readonly<Record<string, HeaderWords>> = {
   'RateLimit-Policy': {
     ofRefusals: true,
     about:
-      'Os limites que valem aqui, do endereço de rede (em IPv6, também da rede /48) e, quando se sabe de quem é, do prestador: q documentos em w segundos (draft-ietf-httpapi-ratelimit-headers). Falta onde não há limite.',
+      'Os limites que valem aqui, do endereço de rede (em IPv6, também da rede /48) e, quando se sabe de quem é, do prestador: q documentos em w segundos (draft-ietf-httpapi-ratelimit-headers). Numa recusa (429) por outro limite, ele também; sem w, o que conta é o que há ao mesmo tempo. Falta onde não há limite.',
   },
   RateLimit: {
     ofRefusals: true,
-    about: 'O que resta de cada um: r documentos, e t segundos até que haja de novo todos.',
+    about:
+      'O que resta de cada um: r documentos, e t segundos até que haja de novo todos. Numa recusa (429) o que recusou vem primeiro.',
   },
   'X-Cursor': { about: 'O lugar depois da última mudança da resposta, para desde.' },
   'X-Mais': { about: 'true: já há mais a contar.', schema: { type: 'string', enum: ['true', 'false'] } },

@@ -1,6 +1,7 @@
 /** The addresses below a municipality as operations: heading, parameters, body and answers. */
 import { DPS_NAMESPACE } from '../../fiscal/layout/dps.ts';
 import { VERSOES } from '../../fiscal/layout/layouts.ts';
+import { credenciaisOf } from '../credenciais.ts';
 import { writeBraces } from '../markdown.ts';
 import type { DescribedDoor, DescribedRoute, Json } from './described.ts';
 import { examplesOf, isRefusal, pointToValue } from './examples.ts';
@@ -125,22 +126,18 @@ function titleOf(summary: string): string {
   return comma > 0 ? title.slice(0, comma) : title;
 }
 
-/** A caller is known by a token or by the certificate of the connection: in every environment, or in production. */
+/** A signature is a parameter of its address. Outside production most other addresses take a request without any proof of identity. */
 function securityOf(route: DescribedRoute): Json {
-  const ways = [{ [TOKEN]: [] }, { [CLIENT_CERTIFICATE]: [] }];
-  if (route.asksOwner) return { security: [{ [OWNER_KEY]: [] }] };
-  if (route.asksToken) return { security: ways };
-  return needsCertificate(route) ? { security: [{}, ...ways] } : {};
-}
-
-/** True when production gives the answer to one party alone, known by the certificate of the connection. */
-function needsCertificate({ method, codes }: DescribedRoute): boolean {
-  return method === 'GET' && codes.includes('E9007');
+  const taken = credenciaisOf(route);
+  const ways = taken.flatMap(({ por }) => (por === 'assinatura' ? [] : [{ [SCHEMES[por]]: [] }]));
+  if (ways.length === 0 || ways.length < taken.length) return {};
+  return { security: route.asksToken || route.asksOwner ? ways : [{}, ...ways] };
 }
 
 export const CLIENT_CERTIFICATE = 'certificado';
 export const TOKEN = 'token';
 export const OWNER_KEY = 'chave_do_ambiente';
+const SCHEMES = { token: TOKEN, certificado: CLIENT_CERTIFICATE, chave_do_ambiente: OWNER_KEY } as const;
 
 function queryParameters({ query = {} }: DescribedRoute): readonly Json[] {
   return Object.entries(query).map(([name, description]) => ({

@@ -47,7 +47,7 @@ const COMMON = {
   429: {
     name: 'ConsultasDemais',
     about:
-      'Vieram documentos demais deste endereço de rede ou deste prestador (/docs/limites), ou houve consultas demais, deste endereço, ao que não existe. Nada foi feito: espere o que diz Retry-After e envie de novo.',
+      'Vieram documentos demais deste endereço de rede ou deste prestador (/docs/limites), ou houve consultas demais, deste endereço, ao que não existe; ou se chegou ao máximo que este endereço diz. O primeiro limite de RateLimit é o que recusou. Nada foi feito: espere o que diz Retry-After e envie de novo.',
     headers: ['Retry-After', ...RATE_LIMIT_HEADERS],
   },
   431: { name: 'CabecalhosGrandesDemais', about: `Os cabeçalhos da requisição passam de ${HEADERS_MAX_TEXT}.` },
@@ -210,7 +210,7 @@ function ownRefusal(route: DescribedRoute, { status, codes }: Refusal, refusals:
   const about = [...titles, ...(isJudged ? ['E todos os códigos das regras da DPS.'] : [])].join('\n\n');
   const own = headers.filter((name) => isOfRefusals(name));
   const isTransient = codes.includes('E703') && (status === 409 || status === 422);
-  const more = isTransient && !own.includes('Retry-After') ? ['Retry-After'] : [];
+  const more = [...(isTransient ? ['Retry-After'] : []), ...(status === 401 ? ['WWW-Authenticate'] : [])];
   const response = refusalResponse(about, { codes, headers: [...own, ...more], isJudged });
   if (method === 'HEAD') return { description: about, headers: response['headers'] };
   const recorded = EXEMPLOS.filter((one) => one.status === status && (one.id === id || one.tambem?.includes(id)));

@@ -72,7 +72,7 @@ describe('the token of one branch', () => {
       }
       made.push(answers.filter(({ status }) => status === 201).length);
       const last = answers.at(-1)!;
-      assert.deepEqual([last.status, last.body.codigo_erro], [429, 'E703'], JSON.stringify(last.body));
+      assert.deepEqual([last.status, last.body.codigo_erro], [422, 'E703'], JSON.stringify(last.body));
       assert.match(JSON.stringify(last.body), made.at(-1) === WEBHOOKS_MAX ? /Já são 10 / : /Já são 100 .*raiz/);
     }
     assert.equal(

@@ -360,7 +360,7 @@ describe('an address', () => {
       assert.deepEqual([status, answer.campo], [400, campo], JSON.stringify(answer));
     }
     for (let count = 0; count < 10; count += 1) await register(token, `https://erp${count}.exemplo.com.br/`);
-    assert.equal((await call('POST', 'webhooks', token, { url: 'https://mais.exemplo.com.br/' })).status, 429);
+    assert.equal((await call('POST', 'webhooks', token, { url: 'https://mais.exemplo.com.br/' })).status, 422);
     assert.equal((await call('GET', 'webhooks', token)).body.webhooks.length, 10);
     await pool.query('delete from webhooks where tenant = $1', [TENANT]);
   });

@@ -198,7 +198,7 @@ export const ROTAS_DE_WEBHOOKS: readonly Route[] = [
     status: 201,
     fields: { status: STATUS, webhook: WEBHOOK, segredo: SEGREDO },
     codes: [...CAMPOS_CODES, 'E0003', ...PARTE_CODES, 'E703'],
-    statuses: { ...AS_400, E703: [429] },
+    statuses: { ...AS_400, E703: [422] },
     acesso: { ...DO_WEBHOOK, parte: 'o endereço e o segredo, esta única vez' },
     handle: create,
   }),

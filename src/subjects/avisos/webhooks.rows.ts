@@ -83,7 +83,8 @@ const AGAIN = `update entregas set estado = 'pendente', due_at = $4, criada_em =
   and estado = 'morta' and ($3::bigint is null or ordem = $3)`;
 const SOON = `update webhooks set proxima = least(coalesce(proxima, $3), $3) where tenant = $1 and id = $2`;
 /** A trial has its moment as its place, below 0. */
-const TRIALS = 'select count(*)::int as total from entregas where tenant = $1 and webhook = $2 and ordem <= $3';
+const TRIALS =
+  'select count(*)::int as total, max(ordem)::float8 as primeira from entregas where tenant = $1 and webhook = $2 and ordem < $3';
 const TRIAL = `insert into entregas (tenant, webhook, ordem, nota, estado, due_at, criada_em)
   select tenant, id, $3::bigint, $3::bigint, 'pendente', $4::timestamptz, $4::timestamptz from webhooks where tenant = $1 and id = $2
   on conflict (tenant, webhook, ordem) do nothing`;
@@ -203,8 +204,8 @@ export function webhookStore(pool: Db) {
       if (again > 0) await pool.query(SOON, [tenant, webhook, new Date(now)]);
       return again;
     },
-    /** Adds a trial message; false: the limit of trials of the address since a moment (milliseconds) is reached. */
-    addTrial: (tenant: string, webhook: string, now: number, most: Trials): Promise<boolean> =>
+    /** Adds a trial message; `livreEm`: the address has its most trials until then (milliseconds). */
+    addTrial: (tenant: string, webhook: string, now: number, most: Trials) =>
       addTrial(pool, [tenant, webhook], now, most),
   };
 }
@@ -213,21 +214,22 @@ export function webhookStore(pool: Db) {
 type Most = { readonly documento: number; readonly raiz: number };
 type Counted = { readonly do_documento: number; readonly da_raiz: number };
 
-type Trials = { readonly max: number; readonly since: number };
+/** The most trials in a time (milliseconds). */
+type Trials = { readonly max: number; readonly emMs: number };
 
 async function addTrial(
   pool: Db,
   of: readonly [string, string],
   now: number,
-  { max, since }: Trials,
-): Promise<boolean> {
-  const isAdded = await inTurn(pool, `ensaios ${of.join(' ')}`, async (client) => {
-    const { rows } = await client.query<{ total: number }>(TRIALS, [...of, -since]);
-    if (rows[0]!.total >= max) return false;
+  { max, emMs }: Trials,
+): Promise<'added' | { readonly livreEm: number }> {
+  const added = await inTurn(pool, `ensaios ${of.join(' ')}`, async (client) => {
+    const { rows } = await client.query<{ total: number; primeira: number }>(TRIALS, [...of, emMs - now]);
+    if (rows[0]!.total >= max) return { livreEm: emMs - rows[0]!.primeira };
     // A trial is sent before all other deliveries, and belongs to no note.
     await client.query(TRIAL, [...of, -now, new Date(now)]);
-    return true;
+    return 'added';
   });
-  if (isAdded) await pool.query(SOON, [...of, new Date(now)]);
-  return isAdded;
+  if (added === 'added') await pool.query(SOON, [...of, new Date(now)]);
+  return added;
 }

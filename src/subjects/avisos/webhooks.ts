@@ -1,7 +1,7 @@
 /** Webhook addresses: of a CNPJ or CPF, by its token, or of the municipality, in the console and by command. */
 import { randomBytes } from 'node:crypto';
 import type { Municipio } from '../../base/book/municipios.ts';
-import { isoMoment } from '../../fiscal/moment.ts';
+import { isoMoment, MINUTE_MS } from '../../fiscal/moment.ts';
 import { MES_FECHADO, TIPOS_DE_AVISO, TIPOS_MUDANCA, type TipoDeAviso } from '../../fiscal/mudanca.ts';
 import { makeSegredo, writeSegredo } from './assinatura.ts';
 import { readLineOfMes } from './meses.ts';
@@ -11,7 +11,7 @@ export { ESTADOS_ENTREGA } from './webhooks.rows.ts';
 
 import { type Campo, type Lidos, readCampos, required, someOf, textOf } from '../../base/world/campos.ts';
 import { municipalMoment } from '../../base/world/gather-facts.ts';
-import type { Refused } from '../../base/world/idempotency.ts';
+import { type Refused, refuseExcess } from '../../base/world/idempotency.ts';
 import type { PorMao } from '../../base/world/operator.ts';
 import type { World } from '../../base/world/world.ts';
 import { quoted } from '../../fiscal/fault.ts';
@@ -151,7 +151,7 @@ const MOST = { documento: WEBHOOKS_MAX, raiz: WEBHOOKS_POR_RAIZ } as const;
 function refuseMore(of: keyof typeof MOST): Refused {
   const whose = of === 'raiz' ? ' dos documentos desta raiz de CNPJ (os 8 primeiros caracteres)' : '';
   const mensagem = `Já são ${MOST[of]} endereços${whose}, que é o máximo. Retire ou altere um dos que há.`;
-  return { faults: [{ codigo: 'E703', xpath: '', mensagem }], status: 429 };
+  return { faults: [{ codigo: 'E703', xpath: '', mensagem }], status: 422 };
 }
 
 export async function listWebhooks(
@@ -229,9 +229,10 @@ export async function tryWebhook(
   id: string,
 ): Promise<Refused | undefined> {
   const at = now();
-  if (!(await store.webhooks.addTrial(tenant, id, at, { max: ENSAIOS_POR_MINUTO, since: at - 60_000 }))) {
-    const mensagem = `Já são ${ENSAIOS_POR_MINUTO} ensaios deste endereço em um minuto, que é o máximo. Espere um minuto.`;
-    return { faults: [{ codigo: 'E703', xpath: '', mensagem }], status: 429, esperaS: 60 };
+  const added = await store.webhooks.addTrial(tenant, id, at, { max: ENSAIOS_POR_MINUTO, emMs: MINUTE_MS });
+  if (added !== 'added') {
+    const mensagem = `Já são ${ENSAIOS_POR_MINUTO} ensaios deste endereço em um minuto, que é o máximo. Espere até que o primeiro deles tenha um minuto.`;
+    return refuseExcess(mensagem, { nome: 'ensaios', max: ENSAIOS_POR_MINUTO, janelaS: 60 }, added.livreEm - at);
   }
   wake(tenant);
   return undefined;

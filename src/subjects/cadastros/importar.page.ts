@@ -12,7 +12,7 @@ import {
   type Row,
 } from '../../base/pages/visit.ts';
 import { needMotivo } from '../../base/world/operator.ts';
-import { TOO_MANY } from '../../base/world/trabalhos.ts';
+import { TOO_MANY, TOO_MANY_WAIT_S } from '../../base/world/trabalhos.ts';
 import { documentoKind, dotCnpjsIn, dotDocumento, maskDocumento } from '../../fiscal/chave.ts';
 import { groupDigits } from '../../fiscal/group-digits.ts';
 import { brazilianDate, isDay } from '../../fiscal/moment.ts';
@@ -104,7 +104,13 @@ async function sendFile(call: InMunicipio): Promise<Answer> {
   return { goTo: pathIn(slug, `/cadastros/importacao/${one.id}`) };
 }
 
-const BUSY: PageShown = { title: 'Importação', here: HERE, status: 429, main: notice('erro', TOO_MANY) };
+const BUSY: PageShown = {
+  title: 'Importação',
+  here: HERE,
+  status: 429,
+  waitS: TOO_MANY_WAIT_S,
+  main: notice('erro', TOO_MANY),
+};
 
 const GONE: PageShown = {
   title: 'Importação',

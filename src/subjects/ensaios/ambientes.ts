@@ -12,7 +12,7 @@ import type { Municipio } from '../../base/book/municipios.ts';
 import type { Presented } from '../../base/world/caller.ts';
 import { type Campo, type Lidos, oneOf, readCampos, textOf } from '../../base/world/campos.ts';
 import { municipalMoment } from '../../base/world/gather-facts.ts';
-import type { Refused } from '../../base/world/idempotency.ts';
+import { type Refused, refuseExcess } from '../../base/world/idempotency.ts';
 import { ENSAIO_DIAS, wasDiscarded } from '../../base/world/relogio.ts';
 import type { World } from '../../base/world/world.ts';
 import { CADASTRO_LIDO_MS, ENSAIO_PREFIX, SANDBOX_SLUG } from '../../fiscal/ambiente.ts';
@@ -24,7 +24,7 @@ import { HeadingsUnknown } from '../cadastros/headings.ts';
 import { importAliquotasDeEnsaio } from '../cadastros/import-aliquotas.ts';
 import type { LinhaRecusada } from '../cadastros/import-csv.ts';
 import { type Conta, importRegistro, REGISTROS, type RegistroNome } from '../cadastros/registros.ts';
-import type { MudancaDeEnsaio, NovoEnsaio } from './ensaios.rows.ts';
+import type { EnsaiosDemais, MudancaDeEnsaio, NovoEnsaio } from './ensaios.rows.ts';
 import { changeInTurn } from './vagas.ts';
 
 /** Limits of one network in a day, and of all networks at once. */
@@ -145,11 +145,15 @@ export async function createAmbiente(
   return { ambiente: await presentAmbiente(world, (await store.municipios.readFresh(slug))!, at), chave };
 }
 
-function refuseMore(isOfRede: boolean): Refused {
-  const mensagem = isOfRede
-    ? `Deste endereço de rede já se fizeram ${ENSAIOS_POR_DIA} ambientes em um dia. Reinicie um dos que tem (POST …/api/v1/ambiente/reinicio), ou espere até amanhã.`
-    : 'Há ambientes próprios demais neste serviço agora. Use o ambiente de integração, ou tente mais tarde.';
-  return { faults: [{ codigo: 'E703', xpath: '', mensagem }], status: 429 };
+function refuseMore({ de, livreEm }: EnsaiosDemais, at: number): Refused {
+  const livreMs = livreEm - at;
+  if (de === 'todos') {
+    const mensagem =
+      'Há ambientes próprios demais neste serviço agora. Use o ambiente de integração, ou tente mais tarde.';
+    return refuseExcess(mensagem, { nome: 'ambientes', max: ENSAIOS_MAX }, livreMs);
+  }
+  const mensagem = `Deste endereço de rede já se fizeram ${ENSAIOS_POR_DIA} ambientes em um dia. Reinicie um dos que tem (POST …/api/v1/ambiente/reinicio), ou espere até que o primeiro deles tenha um dia.`;
+  return refuseExcess(mensagem, { nome: 'ambientes', max: ENSAIOS_POR_DIA, janelaS: DAY_MS / 1_000 }, livreMs);
 }
 
 /** Makes a sandbox at a free address. */
@@ -165,7 +169,7 @@ async function openEnsaio(
     const tenant = ENSAIO_PREFIX + word;
     const made = await store.ensaios.create(SANDBOX_SLUG, { ...novo, tenant, ate }, max);
     if (made === 'made') return tenant;
-    if (made !== 'taken') return refuseMore(made === 'rede');
+    if (made !== 'taken') return refuseMore(made, criadoEm);
   }
 }
 

@@ -6,6 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { API_HEADERS } from '../../base/http/attend.ts';
 import { siteIn } from '../../base/http/caller.ts';
+import { challengeByForm } from '../../base/http/challenges.ts';
 import type { HttpAnswer, HttpRequest } from '../../base/http/message.ts';
 import { type Door, findMunicipio, siteOf, type Visit } from '../../base/http/visit.ts';
 import { type Form, noForm, readForm } from '../../base/pages/forms.ts';
@@ -104,7 +105,8 @@ export function askForKey(door: Door, { request }: Visit, ambiente: string): Htt
   const hasShown = request.method === 'POST' || chaveIn(request, ambiente) !== undefined;
   const problema = hasShown ? 'A chave não é a deste ambiente, ou ele já não existe.' : undefined;
   const action = relativePath(here, ENSAIO_PATH);
-  return page(framePage('Abrir um ambiente', novoPage({ ambiente, problema, site, action }), here), 401);
+  const main = novoPage({ ambiente, problema, site, action });
+  return page(framePage('Abrir um ambiente', main, here), 401, challengeByForm('ensaio', action));
 }
 
 /** Whether a page of another site sent this request, by the browser's headers. Other programs send no such headers, and have no cookie. */

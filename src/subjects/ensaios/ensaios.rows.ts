@@ -24,6 +24,9 @@ export type NovoEnsaio = {
 /** The greatest numbers of sandboxes: of one network since a moment (milliseconds), and of all. */
 export type EnsaiosMax = { readonly daRede: number; readonly desde: number; readonly todos: number };
 
+/** The greatest number is reached: of one network, or of all. `livreEm`: the moment (milliseconds) at which one of them no longer counts. */
+export type EnsaiosDemais = { readonly de: 'rede' | 'todos'; readonly livreEm: number };
+
 /** The owner's settings; an undefined one stays unchanged. `relogio`: the new lead of the clock, if its lead is still `de`. */
 export type MudancaDeEnsaio = {
   readonly relogio?: { readonly de: number; readonly para: number } | undefined;
@@ -67,7 +70,10 @@ const FIND = planOnce(
 
 /** A query across tenants: the sandboxes of one network in a day, and of all networks. */
 const MADE = `select (select count(*)::int from ensaios where rede = $1 and criado_em > $2) as "daRede",
-  (select count(*)::int from ensaios) as todos`;
+  (select min(criado_em) from ensaios where rede = $1 and criado_em > $2) as primeiro,
+  (select count(*)::int from ensaios) as todos,
+  (select min(ensaio_ate) from municipios where ensaio_ate is not null) as "expiraEm"`;
+type Made = { readonly daRede: number; readonly primeiro: Date; readonly todos: number; readonly expiraEm: Date };
 /** All processes make sandboxes one after the other. This lock does not block issuance in the shared sandbox. */
 const TAKE_TURN = 'select 1 from municipios where tenant = $1 for no key update';
 const OPEN = `insert into municipios (tenant, ambiente, criado_em, ensaio_ate) values ($1, 'homologacao', $2, $3)
@@ -119,7 +125,7 @@ export function ensaioStore(pool: Db) {
   const written = new Map<string, { count: number; bytes: number }>();
   return {
     /** Makes a sandbox; `taken`: the address is in use. `shared`: the tenant that receives the request. */
-    create: (shared: string, ensaio: NovoEnsaio, max: EnsaiosMax): Promise<'made' | 'taken' | 'rede' | 'todos'> =>
+    create: (shared: string, ensaio: NovoEnsaio, max: EnsaiosMax): Promise<'made' | 'taken' | EnsaiosDemais> =>
       runTransaction(pool, (client) => createEnsaio(client, shared, ensaio, max), PATIENT),
     find: async (tenant: string): Promise<EnsaioRow | undefined> =>
       (await pool.query<EnsaioRow>(FIND([tenant]))).rows[0],
@@ -209,12 +215,12 @@ async function createEnsaio(
   shared: string,
   { tenant, chave, nome, rede, ate, criadoEm }: NovoEnsaio,
   max: EnsaiosMax,
-): Promise<'made' | 'taken' | 'rede' | 'todos'> {
+): Promise<'made' | 'taken' | EnsaiosDemais> {
   await client.query(TAKE_TURN, [shared]);
-  const { rows } = await client.query<{ daRede: number; todos: number }>(MADE, [rede, new Date(max.desde)]);
-  const { daRede, todos } = rows[0]!;
-  if (daRede >= max.daRede) return 'rede';
-  if (todos >= max.todos) return 'todos';
+  const { rows } = await client.query<Made>(MADE, [rede, new Date(max.desde)]);
+  const { daRede, primeiro, todos, expiraEm } = rows[0]!;
+  if (daRede >= max.daRede) return { de: 'rede', livreEm: +primeiro + criadoEm - max.desde };
+  if (todos >= max.todos) return { de: 'todos', livreEm: +expiraEm };
   const { rowCount } = await client.query(OPEN, [tenant, new Date(criadoEm), new Date(ate)]);
   if (rowCount !== 1) return 'taken';
   await client.query(OWN, [tenant, chave, nome ?? null, rede, new Date(criadoEm)]);

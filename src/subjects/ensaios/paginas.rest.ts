@@ -6,10 +6,21 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { attend, refuse } from '../../base/http/attend.ts';
 import { clientOf } from '../../base/http/caller.ts';
 import type { HttpAnswer } from '../../base/http/message.ts';
-import { refuseTrouble } from '../../base/http/refusals.ts';
+import { refuseTrouble, refuseUnavailable } from '../../base/http/refusals.ts';
+import { refuseAsFlow } from '../../base/http/repetition.ts';
 import type { HttpRoute } from '../../base/http/router.ts';
-import { type Door, findMunicipio, queryOf, siteOf, type Visit, workInPlace } from '../../base/http/visit.ts';
+import {
+  CROWD_WAIT_S,
+  CROWDED_SERVICE,
+  type Door,
+  findMunicipio,
+  queryOf,
+  siteOf,
+  type Visit,
+  workInPlace,
+} from '../../base/http/visit.ts';
 import type { Form } from '../../base/pages/forms.ts';
+import type { Refused } from '../../base/world/idempotency.ts';
 import { networksOf } from '../../base/world/redes.ts';
 import { SANDBOX_SLUG } from '../../fiscal/ambiente.ts';
 import { ENSAIO_PATH, ERROS_PATH } from '../../published/paths.ts';
@@ -48,7 +59,8 @@ import { readRigor } from './rigor.page.ts';
 const KEPT_WITHIN_MS = 3_000;
 const LOOK_EVERY_MS = 50;
 
-async function showOwn(door: Door, visit: Visit, feito: Feito = {}): Promise<HttpAnswer> {
+/** `refused`: by the flow that a button asked for. */
+async function showOwn(door: Door, visit: Visit, feito: Feito = {}, refused?: Refused): Promise<HttpAnswer> {
   const own = await ownerOf(door, visit);
   if ('status' in own) return own;
   const { world, municipio, chave, here } = own;
@@ -62,7 +74,8 @@ async function showOwn(door: Door, visit: Visit, feito: Feito = {}): Promise<Htt
     personas: listPersonas(),
     cadastros: CADASTROS_DO_ENSAIO,
   });
-  return page(framePage(titleOf(ambiente), main, here), feito.problema === undefined ? 200 : 400);
+  const status = feito.problema === undefined ? 200 : (refused?.status ?? 400);
+  return page(framePage(titleOf(ambiente), main, here), status, refused && refuseAsFlow(refused).headers);
 }
 
 async function makeOne(door: Door, visit: Visit): Promise<HttpAnswer> {
@@ -76,10 +89,12 @@ async function makeOne(door: Door, visit: Visit): Promise<HttpAnswer> {
   const body = Buffer.from(JSON.stringify(nome === '' ? {} : { nome }));
   const rede = networksOf(clientOf(request, door.options.trustProxy)).at(-1)!.name;
   const made = await workInPlace(door, shared, () => createAmbiente(door.world, shared, { body, rede }));
-  if (made === undefined || made === 'not_here' || 'faults' in made) {
-    const problema =
-      made === undefined || made === 'not_here' ? 'Tente de novo em instantes.' : made.faults[0].mensagem;
-    return page(framePage('Um ambiente só seu', novoPage({ problema, site }), ENSAIO_PATH), 429);
+  if (made === undefined || made === 'not_here')
+    return refuse(door, visit, refuseUnavailable(CROWDED_SERVICE, CROWD_WAIT_S));
+  if ('faults' in made) {
+    const [{ mensagem: problema }] = made.faults;
+    const again = framePage('Um ambiente só seu', novoPage({ problema, site }), ENSAIO_PATH);
+    return page(again, made.status, refuseAsFlow(made).headers);
   }
   const { municipio } = made.ambiente;
   return goTo(ENSAIO_PATH, `${ENSAIO_PATH}/${municipio}`, cookieOf(request, municipio, made.chave, site));
@@ -111,11 +126,13 @@ const ACTS: Readonly<Record<string, Act>> = {
     const done = await changeAmbiente(own.world, own.municipio, jsonBody(asked));
     if (done === 'gone') return askForKey(door, visit, own.municipio.tenant);
     if (!('faults' in done)) return goTo(own.here, `${own.here}#rigor`);
-    return showOwn(door, visit, { problema: done.faults[0].mensagem, rigor: asked });
+    return showOwn(door, visit, { problema: done.faults[0].mensagem, rigor: asked }, done);
   },
   reiniciar: async (door, visit, own) => {
     const done = await resetAmbiente(own.world, own.municipio, jsonBody({}));
-    return done === 'gone' ? askForKey(door, visit, own.municipio.tenant) : goTo(own.here, own.here);
+    if (done === 'gone') return askForKey(door, visit, own.municipio.tenant);
+    if (!('faults' in done)) return goTo(own.here, own.here);
+    return showOwn(door, visit, { problema: done.faults[0].mensagem }, done);
   },
   descartar: async (door, { request }, { world, municipio, here }) => {
     await discardAmbiente(world, municipio);
@@ -136,7 +153,8 @@ async function setClock(door: Door, visit: Visit, own: Own, asked: object): Prom
   const { world, municipio, here } = own;
   const done = await changeAmbiente(world, municipio, jsonBody(asked));
   if (done === 'gone') return askForKey(door, visit, municipio.tenant);
-  return 'faults' in done ? showOwn(door, visit, { problema: done.faults[0].mensagem }) : goTo(here, `${here}#relogio`);
+  if (!('faults' in done)) return goTo(here, `${here}#relogio`);
+  return showOwn(door, visit, { problema: done.faults[0].mensagem }, done);
 }
 
 /** Issues the document of a scenario as any integrator does, and shows the request with its answer. */

@@ -2,7 +2,8 @@
  * Concurrent changes of private sandboxes. A change is answered when every process has seen it, and holds a place for requests until then.
  * The limit keeps the owner of one sandbox from holding all places (D-606).
  */
-import type { Refused } from '../../base/world/idempotency.ts';
+import { type Refused, refuseExcess } from '../../base/world/idempotency.ts';
+import { CADASTRO_LIDO_MS } from '../../fiscal/ambiente.ts';
 
 /** Changes of one sandbox, and of all in this process. */
 const CHANGES_EACH_MAX = 2;
@@ -31,5 +32,6 @@ function refuseAtOnce(isOfOne: boolean): Refused {
   const mensagem = isOfOne
     ? `Já há ${CHANGES_EACH_MAX} mudanças deste ambiente em andamento, que é o máximo. Espere a resposta delas e envie de novo.`
     : 'Há mudanças demais de ambientes próprios em andamento. Envie de novo em alguns segundos.';
-  return { faults: [{ codigo: 'E703', xpath: '', mensagem }], status: 429, esperaS: 5 };
+  const max = isOfOne ? CHANGES_EACH_MAX : CHANGES_MAX;
+  return refuseExcess(mensagem, { nome: 'mudancas', max }, CADASTRO_LIDO_MS);
 }

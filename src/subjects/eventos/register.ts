@@ -399,7 +399,7 @@ function refusalOf(
     case 'sequencia': {
       const mensagem =
         'Outro evento do mesmo tipo foi registrado nesta nota no mesmo instante, e ficou com o número. Nada foi registrado: envie de novo.';
-      return { faults: [{ codigo: 'E703', ...AT_TIPO, mensagem }], status: 409 };
+      return { faults: [{ codigo: 'E703', ...AT_TIPO, mensagem }], status: 409, esperaS: 1 };
     }
   }
 }

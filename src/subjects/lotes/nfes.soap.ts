@@ -7,7 +7,9 @@
 
 import type { IncomingHttpHeaders } from 'node:http';
 import type { SoapAnswer } from '../../base/http/message.ts';
+import type { Excess } from '../../base/http/misses.ts';
 import { ESCOPOS, type RequestQuota } from '../../base/http/quotas.ts';
+import { writeExcess } from '../../base/http/rate-limit.ts';
 import { charsetContradiction } from '../../base/world/sent-documents.ts';
 import type { World } from '../../base/world/world.ts';
 import { SIMULAR_HEADER } from '../../fiscal/simular.ts';
@@ -80,13 +82,10 @@ export function writeFault(headers: IncomingHttpHeaders, status: number, mensage
 }
 
 /** Refuses a query without result after too many of them from its client (D-40). */
-export function refuseTooManyMisses(headers: IncomingHttpHeaders, wait: number): SoapAnswer {
-  return writeFault(
-    headers,
-    429,
-    `Consultas demais sem resultado: aguarde ${writeSeconds(wait)}. O que existe continua a ser respondido.`,
-    wait,
-  );
+export function refuseTooManyMisses(headers: IncomingHttpHeaders, { waitS, cota }: Excess): SoapAnswer {
+  const mensagem = `Consultas demais sem resultado: aguarde ${writeSeconds(waitS)}. O que existe continua a ser respondido.`;
+  const fault = writeFault(headers, 429, mensagem);
+  return { ...fault, headers: { ...fault.headers, ...writeExcess(cota, waitS) } };
 }
 
 /** Answers requests of an address or a provider beyond its limit (D-263). */

@@ -88,8 +88,8 @@ async function lookUp<Found>(
   if (turn > 0) await pause(turn);
   const found = await find();
   if (found !== undefined) return found;
-  const wait = await door.misses.count(client, 1);
-  return wait === undefined ? page(UNKNOWN_PAGE, 404) : refuse(door, visit, refuseTooManyMisses(wait));
+  const excess = await door.misses.count(client, 1);
+  return excess === undefined ? page(UNKNOWN_PAGE, 404) : refuse(door, visit, refuseTooManyMisses(excess));
 }
 
 async function consult(door: Door, visit: Visit): Promise<HttpAnswer> {

@@ -2,7 +2,7 @@
 
 import { type Estado, field, link, mark, markOpening, notice, table, tokenField } from '../../base/pages/fields.ts';
 import { type Answer, forRole, type InMunicipio, type PageShown, pathIn, type Row } from '../../base/pages/visit.ts';
-import { TOO_MANY } from '../../base/world/trabalhos.ts';
+import { TOO_MANY, TOO_MANY_WAIT_S } from '../../base/world/trabalhos.ts';
 import { groupDigits } from '../../fiscal/group-digits.ts';
 import { isoMes, MINUTE_MS } from '../../fiscal/moment.ts';
 import { type Html, html, type Inserted } from '../../published/site/page-shell.ts';
@@ -49,9 +49,17 @@ async function startExport(call: InMunicipio): Promise<Answer> {
   if (!FORMATOS.includes(formato)) return { goTo: pathIn(slug, '/notas') };
   const busca = readBusca((name) => form.text(name));
   const begun = await beginExport(world, slug, visitor.conta.login, busca, formato);
-  if (begun === undefined) return { title: 'Exportação', here: HERE, status: 429, main: notice('erro', TOO_MANY) };
+  if (begun === undefined) return BUSY;
   return { goTo: pathIn(slug, `${PATH}/${begun.id}`) };
 }
+
+const BUSY: PageShown = {
+  title: 'Exportação',
+  here: HERE,
+  status: 429,
+  waitS: TOO_MANY_WAIT_S,
+  main: notice('erro', TOO_MANY),
+};
 
 const NO_EXPORT: PageShown = {
   title: 'Exportação',

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Municipio } from '../../base/book/municipios.ts';
 import { type Campo, oneOf, readCampos, required, textOf } from '../../base/world/campos.ts';
 import { municipalMoment } from '../../base/world/gather-facts.ts';
-import type { Refused } from '../../base/world/idempotency.ts';
+import { type Refused, refuseExcess } from '../../base/world/idempotency.ts';
 import type { World } from '../../base/world/world.ts';
 import { makeZipEnd } from '../../documents/zip-pieces.ts';
 import { DAY_MS, isoMoment } from '../../fiscal/moment.ts';
@@ -16,6 +16,8 @@ export { ESTADOS_EXPORTACAO, FORMATOS_EXPORTACAO } from './exportacoes.rows.ts';
 export const EXPORTACOES_MAX = 5;
 /** Days that a file is kept. */
 export const EXPORTACAO_DIAS = 7;
+/** The end of an export in progress is not known; asking again is worth while after this time. */
+const LOOK_AGAIN_MS = 5_000;
 /** Notes of one file. */
 export const EXPORTACAO_NOTAS_MAX = 200_000;
 
@@ -75,7 +77,7 @@ export async function createExportacao(
   if (!(await store.exportacoes.insert(tenant, nova, EXPORTACOES_MAX))) {
     const mensagem =
       'Uma exportação deste documento está em andamento, e faz-se uma de cada vez. Espere que ela termine (GET …/api/v1/exportacoes).';
-    return { faults: [{ codigo: 'E703', xpath: '', mensagem }], status: 429, esperaS: 5 };
+    return refuseExcess(mensagem, { nome: 'exportacoes', max: 1 }, LOOK_AGAIN_MS);
   }
   wake(tenant);
   return (await findExportacao(world, municipio, { id, documento }))!;

@@ -55,7 +55,7 @@ const LIST = `select ${COLUMNS} from tokens where tenant = $1 and expira_em > $2
 const FIND_BY_ID = `select ${COLUMNS} from tokens where tenant = $1 and id = $2 and expira_em > $3 and revogado_em is null`;
 const REVOKE = `update tokens set revogado_em = coalesce(revogado_em, $3) where tenant = $1 and id = $2
   and ($4::text is null or documento = $4) returning ${COLUMNS}`;
-const COUNT = `select count(*)::int as total from tokens where tenant = $1 and documento = $2 and expira_em > $3 and revogado_em is null`;
+const COUNT = `select count(*)::int as total, min(expira_em) as primeiro from tokens where tenant = $1 and documento = $2 and expira_em > $3 and revogado_em is null`;
 /** Tokens are kept long after they expire, so that a repeated request is still recognised. */
 const FORGET = takeAway('tokens', 'delete from tokens t where tenant = $1 and documento = $2 and expira_em < $3');
 
@@ -69,15 +69,12 @@ function tellToken(client: PoolClient, tenant: string, id: string): Promise<void
 
 export function tokenStore(pool: Db) {
   return {
-    /** `full`: the document has the maximum of valid tokens; `used`: the signed request was used before. */
-    insert: (tenant: string, token: NovoToken, max: number): Promise<'made' | 'full' | 'used'> =>
+    /** `used`: the signed request was used before. `livreEm`: the document has the maximum of valid tokens until then (milliseconds). */
+    insert: (tenant: string, token: NovoToken, max: number): Promise<'made' | 'used' | { readonly livreEm: number }> =>
       inTurn(pool, `tokens ${tenant} ${token.documento}`, async (client) => {
-        const { rows } = await client.query<{ total: number }>(COUNT, [
-          tenant,
-          token.documento,
-          new Date(token.criadoEm),
-        ]);
-        if (rows[0]!.total >= max) return 'full';
+        const asked = [tenant, token.documento, new Date(token.criadoEm)];
+        const { rows } = await client.query<{ total: number; primeiro: Date }>(COUNT, asked);
+        if (rows[0]!.total >= max) return { livreEm: +rows[0]!.primeiro };
         if ((await client.query(INSERT(tenant, [token]))).rowCount !== 1) return 'used';
         await tellToken(client, tenant, token.id);
         return 'made';

@@ -19,7 +19,7 @@ export { TOKENS_MAX } from './tokens.rows.ts';
 import type { Audience, Presented } from '../../base/world/caller.ts';
 import { type Campo, oneOf, readCampos, required, someOf, textOf, wholeBetween } from '../../base/world/campos.ts';
 import { municipalMoment } from '../../base/world/gather-facts.ts';
-import type { Refused } from '../../base/world/idempotency.ts';
+import { type Refused, refuseExcess } from '../../base/world/idempotency.ts';
 import { municipioNamed } from '../../base/world/municipios.ts';
 import { needMotivo, type PorMao, type Problem } from '../../base/world/operator.ts';
 import type { World } from '../../base/world/world.ts';
@@ -135,8 +135,8 @@ export async function createToken(
     ...admitted,
   };
   const outcome = await store.tokens.insert(tenant, novo, TOKENS_POR_DOCUMENTO);
-  if (outcome === 'full') return refuseMore();
   if (outcome === 'used') return { faults: [usedPedido()], status: 409 };
+  if (outcome !== 'made') return refuseMore(outcome.livreEm - at);
   await store.tokens.forget(tenant, lidos.documento, at - VALIDADE_DIAS_MAX * DAY_MS);
   const { escopos, criadoEm, expiraEm } = novo;
   const row = {
@@ -149,9 +149,9 @@ export async function createToken(
   return { ...tokenPublico(municipio, row), token: made.token };
 }
 
-function refuseMore(): Refused {
+function refuseMore(livreMs: number): Refused {
   const mensagem = `Este documento já tem ${TOKENS_POR_DOCUMENTO} tokens em vigor, que é o máximo. Revogue os que já não usa (POST …/token/revogacao) ou espere que vençam.`;
-  return { faults: [{ codigo: 'E703', xpath: '', mensagem }], status: 429 };
+  return refuseExcess(mensagem, { nome: 'tokens', max: TOKENS_POR_DOCUMENTO }, livreMs);
 }
 
 function usedPedido(): Fault {
