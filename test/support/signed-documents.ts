@@ -129,10 +129,10 @@ export const someDocuments = (count: number): readonly Doc[] =>
 // The verdicts.
 
 /** The verdict of production on the signature and its certificate; the holder's identity is checked elsewhere. */
-export function verdict(bytes: Buffer): readonly Fault[] {
+export function verdict(bytes: Buffer, profile = DPS_PROFILE): readonly Fault[] {
   const reading = readXml(bytes);
   if ('fault' in reading) return [reading.fault];
-  const { faults, certificate } = checkSignature(reading, DPS_PROFILE);
+  const { faults, certificate } = checkSignature(reading, profile);
   if (certificate === undefined) return faults;
   const question = { documento: undefined, parte: 'prestador', trust, at: NOW, xpath: '/DPS/Signature' };
   return [...faults, ...signerFaults(certificate, question, XML_CODES)];

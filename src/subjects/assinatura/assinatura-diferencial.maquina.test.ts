@@ -5,12 +5,16 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { bentXml } from '../../../test/support/fuzz.ts';
+import { HABITS, SHA1, signWith } from '../../../test/support/habitos.ts';
 import { MUTATIONS } from '../../../test/support/mutations.ts';
 import { rearranged } from '../../../test/support/rearrange.ts';
 import { LONG, SEED } from '../../../test/support/seed.ts';
-import { chance, type Doc, documents, inFolder, verdict } from '../../../test/support/signed-documents.ts';
+import { chance, type Doc, documents, inFolder, provider, verdict } from '../../../test/support/signed-documents.ts';
 import { XMLSEC, xmlsecVerdicts } from '../../../test/support/xmlsec.ts';
+import { NATIONAL_SHA1 } from '../../documents/algorithms.ts';
+import { DPS_PROFILE } from '../../documents/signature-shape.ts';
 import { canonicalInfDps } from '../../documents/xml.ts';
+import { once } from '../../fiscal/catalogs/table.ts';
 
 /** Runs of each way. */
 const RUNS = LONG ? 3_000 : 60;
@@ -44,7 +48,26 @@ const WAYS: Readonly<Record<string, (doc: Doc) => Changed | undefined>> = {
   },
 };
 
-function changedDocuments(way: (doc: Doc) => Changed | undefined): (Changed & { readonly doc: Doc })[] {
+/** The same documents, signed with the habits of programs of the national API; each on its first use. */
+const NATIONAL_DOCUMENTS = documents.map((doc, place): Doc => {
+  const habits = [...Object.values(HABITS), SHA1];
+  const signed = once(() => signWith(doc.xml, 'infDPS', habits[place % habits.length]!, provider));
+  return {
+    ...doc,
+    get canonical() {
+      return doc.canonical;
+    },
+    get signed() {
+      return signed();
+    },
+  };
+});
+
+const NATIONAL_PROFILE = { ...DPS_PROFILE, accepted: NATIONAL_SHA1 };
+
+type Way = (doc: Doc) => Changed | undefined;
+
+function changedDocuments(way: Way, documents: readonly Doc[]): (Changed & { readonly doc: Doc })[] {
   const made: (Changed & { readonly doc: Doc })[] = [];
   for (let turn = 0; made.length < RUNS; turn += 1) {
     assert.ok(turn < RUNS * 10, 'it applies to some documents');
@@ -55,32 +78,48 @@ function changedDocuments(way: (doc: Doc) => Changed | undefined): (Changed & { 
   return made;
 }
 
-describe(`beside xmlsec1 (seed ${SEED})`, { skip: XMLSEC === undefined && 'xmlsec1 is not here' }, () => {
-  for (const [what, way] of Object.entries(WAYS)) {
-    test(what, (t) => {
-      const counts = { 'both refuse': 0, 'both accept': 0, stricter: 0 };
-      const all = changedDocuments(way);
-      for (let from = 0; from < all.length; from += BATCH) {
-        const files = all
-          .slice(from, from + BATCH)
-          .map(({ bytes }, place) => inFolder(`diferencial-${place}.xml`, bytes));
-        const verdicts = xmlsecVerdicts(files);
-        assert.equal(verdicts.size, files.length);
-        for (const [place, file] of files.entries()) {
-          const { bytes, done, doc } = all[from + place]!;
-          const [ours, theirs] = [verdict(bytes).length === 0, verdicts.get(file)!];
-          const told = `${doc.name}, ${done}, in base64: ${bytes.toString('base64')}`;
-          assert.ok(theirs || !ours, `laxer than xmlsec1: ${told}`);
-          if (ours) assert.equal(canonicalInfDps(bytes), doc.canonical, `it says something else: ${told}`);
-          counts[ours ? 'both accept' : theirs ? 'stricter' : 'both refuse'] += 1;
+const skip = XMLSEC === undefined && 'xmlsec1 is not here';
+
+for (const [where, signed, profile] of [
+  ['REST v1', documents, DPS_PROFILE],
+  ['the national door', NATIONAL_DOCUMENTS, NATIONAL_PROFILE],
+] as const) {
+  describe(`${where}, beside xmlsec1 (seed ${SEED})`, { skip }, () => {
+    for (const [what, way] of Object.entries(WAYS)) {
+      test(what, (t) => {
+        const counts = { 'both refuse': 0, 'both accept': 0, stricter: 0 };
+        const all = changedDocuments(way, signed);
+        for (let from = 0; from < all.length; from += BATCH) {
+          const files = all
+            .slice(from, from + BATCH)
+            .map(({ bytes }, place) => inFolder(`diferencial-${place}.xml`, bytes));
+          const verdicts = xmlsecVerdicts(files);
+          assert.equal(verdicts.size, files.length);
+          for (const [place, file] of files.entries()) {
+            const { bytes, done, doc } = all[from + place]!;
+            const [ours, theirs] = [verdict(bytes, profile).length === 0, verdicts.get(file)!];
+            const told = `${doc.name}, ${done}, in base64: ${bytes.toString('base64')}`;
+            assert.ok(theirs || !ours, `laxer than xmlsec1: ${told}`);
+            if (ours) assert.equal(canonicalInfDps(bytes), doc.canonical, `it says something else: ${told}`);
+            counts[ours ? 'both accept' : theirs ? 'stricter' : 'both refuse'] += 1;
+          }
         }
+        t.diagnostic(
+          `${all.length}: ${Object.entries(counts)
+            .map(([name, count]) => `${name} ${count}`)
+            .join(', ')}`,
+        );
+        assert.ok(counts['both refuse'] > 0, 'something is refused by both');
+      });
+    }
+
+    test('nothing changed: both accept', () => {
+      const files = signed.slice(0, RUNS).map((doc, place) => inFolder(`igual-${place}.xml`, doc.encode(doc.signed)));
+      const verdicts = xmlsecVerdicts(files);
+      for (const [place, file] of files.entries()) {
+        const { name, encode, signed: text } = signed[place]!;
+        assert.deepEqual([verdict(encode(text), profile), verdicts.get(file)], [[], true], name);
       }
-      t.diagnostic(
-        `${all.length}: ${Object.entries(counts)
-          .map(([name, count]) => `${name} ${count}`)
-          .join(', ')}`,
-      );
-      assert.ok(counts['both refuse'] > 0, 'something is refused by both');
     });
-  }
-});
+  });
+}

@@ -5,20 +5,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { SignedXml } from 'xml-crypto';
 import { testAuthorities } from '../../../test/support/authorities.ts';
+import { HABITS, type Habit, SHA1, signWith as signBy } from '../../../test/support/habitos.ts';
 import { type Answer, ask, request } from '../../../test/support/http.ts';
 import { addPrestador } from '../../../test/support/municipio.ts';
 import { NOON, startTestService } from '../../../test/support/service.ts';
-import {
-  DSIG,
-  ENVELOPED,
-  EXCLUSIVE,
-  INCLUSIVE,
-  PROVIDER_CNPJ,
-  RSA_SHA256,
-  SHA256,
-} from '../../../test/support/signatures.ts';
+import { PROVIDER_CNPJ } from '../../../test/support/signatures.ts';
 import { dpsIdOf } from '../../fiscal/chave.ts';
 import { exampleXml } from '../../fiscal/rules/example.ts';
 import type { Patch } from '../../fiscal/rules/rule.ts';
@@ -52,44 +44,8 @@ function freshDps(patch: Patch = {}, tenant: keyof typeof IBGE = TENANT): string
   return xml.replace(/>\s+</g, '><');
 }
 
-type Habit = {
-  readonly signature?: string;
-  readonly digest?: string;
-  readonly form?: string;
-  readonly transforms?: readonly string[];
-  readonly isWhole?: boolean;
-  readonly prefix?: string;
-};
-
-/** The signature of a library beside its element. */
-function signWith(xml: string, element: string, habit: Habit, party = own): string {
-  const { signature = RSA_SHA256, digest = SHA256, form = EXCLUSIVE, isWhole = false, prefix = '' } = habit;
-  const signer = new SignedXml({
-    privateKey: party.keyPem,
-    publicCert: party.pem,
-    signatureAlgorithm: signature as typeof RSA_SHA256,
-    canonicalizationAlgorithm: form as typeof EXCLUSIVE,
-  });
-  signer.addReference({
-    xpath: isWhole ? '/*' : `//*[local-name(.)='${element}']`,
-    transforms: [...(habit.transforms ?? [ENVELOPED, form])],
-    digestAlgorithm: digest,
-    ...(isWhole ? { isEmptyUri: true, uri: '' } : {}),
-  });
-  signer.computeSignature(xml, { prefix, location: { reference: '/*', action: 'append' } });
-  return signer.getSignedXml();
-}
-
-const SHA1: Habit = { signature: `${DSIG}rsa-sha1`, digest: `${DSIG}sha1`, form: INCLUSIVE };
-/** The habits of six libraries, as their documents show them. */
-const HABITS: Readonly<Record<string, Habit>> = {
-  'exclusive, SHA-256': {},
-  'exclusive with comments': { form: `${EXCLUSIVE}WithComments` },
-  'inclusive, SHA-256': { form: INCLUSIVE },
-  'inclusive, enveloped-signature alone': { form: INCLUSIVE, transforms: [ENVELOPED] },
-  'the whole document': { form: INCLUSIVE, isWhole: true },
-  'a prefix ds:': { prefix: 'ds' },
-};
+const signWith = (xml: string, element: string, habit: Habit, party = own): string =>
+  signBy(xml, element, habit, party);
 
 const pack = (xml: string): string => gzipSync(xml).toString('base64');
 const unpack = (text: string): string => gunzipSync(Buffer.from(text, 'base64')).toString('utf8');
