@@ -9,9 +9,11 @@ import { annexHead, type Rule } from './rule.ts';
 /** XSD bundle 1.01, edition of 27/07/2026, TSSerieDPS. */
 const SERIE_NACIONAL_MAX = 89_999;
 
-/** The day of the signed moment of a DPS of the national door; else today. */
+/** The day of the signed moment of a DPS of the national door, and never later than today; else today. */
 function emissionDay({ dhEmi }: Dps, { hoje }: Facts): string {
-  return dhEmi?.slice(0, 10) ?? hoje;
+  const day = dhEmi?.slice(0, 10) ?? hoje;
+  // A moment with the offset of another zone may have the day of tomorrow.
+  return day < hoje ? day : hoje;
 }
 
 /** The moment of processing is kept in whole seconds. */

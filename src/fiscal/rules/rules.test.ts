@@ -54,6 +54,11 @@ const BY_FACTS: readonly { readonly rule: string; readonly facts: Partial<Facts>
     facts: { ambiente: 'producao', hoje: '2026-10-04' },
     rejects: { tpAmb: '1' },
   },
+  {
+    rule: 'E0015 at dCompet',
+    facts: { ambiente: 'producao', hoje: '2026-10-04' },
+    rejects: { tpAmb: '1', dhEmi: '2026-10-05T01:00:00+12:00' },
+  },
   { rule: 'E0008 at dhEmi', facts: {}, rejects: { dhEmi: '2026-10-05T12:00:01-03:00' } },
   { rule: 'E0008 at dhEmi', facts: {}, rejects: { dhEmi: '2026-10-05T12:00:00-04:00' } },
   { rule: 'E1294 at dhEmi', facts: {}, rejects: { dhEmi: '2020-10-05T11:59:59-03:00' } },
