@@ -287,8 +287,8 @@ const SETTINGS_ROWS = {
     usual: 'sha256',
     without: 'volta a só SHA-256',
     choices: ASSINATURAS_NACIONAIS,
-    title: 'assinatura na porta nacional',
-    show: (taken) => (taken === 'sha1' ? 'SHA-256, e também SHA-1' : 'só SHA-256'),
+    title: 'porta nacional',
+    show: (taken) => (taken === 'sha1' ? 'assinaturas em SHA-256 e SHA-1' : 'assinaturas em SHA-256'),
   }),
   /** The legacy port accepts RSA-SHA1 with inclusive canonicalisation too (D-70). */
   soapSha1: flag({

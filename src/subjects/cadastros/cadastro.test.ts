@@ -162,6 +162,7 @@ describe('nfse municipio criar', () => {
       adn_compressao: null,
       regras_nacionais: null,
       consulta_dps: null,
+      assinatura_nacional: null,
       soap_sha1: false,
       soap_namespace: null,
       exige_numero: true,
