@@ -46,7 +46,7 @@ const SENT_NEXT = ['pendente', 'enviado'] as const satisfies readonly EventoEsta
 const DECIDED = planOnce(
   'eventos_decididos',
   `select e.id::text as id from unnest($2::bigint[]) as x (id) join eventos e on e.tenant = $1 and e.id = x.id
-    where e.estado not in (${quoteWords(SENT_NEXT)})`,
+    ${ONE_BY_ONE} and e.estado not in (${quoteWords(SENT_NEXT)})`,
 );
 
 export function eventoStore(pool: Db) {
