@@ -77,7 +77,7 @@ export function commonResponses({ refusals, recusaNacional }: DescribedDoor): Js
     ...Object.fromEntries(COMMON_STATUSES.map((status) => [COMMON[status].name, wholeResponse(status, [], refusals)])),
     [NATIONAL_REFUSAL]: {
       description: 'Recusa na forma da API nacional, com todos os erros.',
-      headers: headerRefs([...RATE_LIMIT_HEADERS, 'Retry-After', ...EVERY_HEADER]),
+      headers: headerRefs(OF_NATIONAL_REFUSALS),
       content: {
         'application/json': { schema: { $ref: schemaRef('EnvelopeNacional') }, example: recusaNacional },
       },
@@ -111,7 +111,7 @@ function nationalResponsesOf(route: DescribedRoute): Json {
   const { method, status, codes, judges } = route;
   const usual = codes.map((codigo) => statusNacional(usualStatus(codigo), method));
   const statuses = new Set([...usual, ...(judges ? [400] : []), ...commonOf(route)]);
-  const bare = { description: 'Recusa, sem corpo.', headers: headerRefs(['Retry-After', ...EVERY_HEADER]) };
+  const bare = { description: 'Recusa, sem corpo.', headers: headerRefs(OF_NATIONAL_REFUSALS) };
   const refusal = method === 'HEAD' ? bare : { $ref: NATIONAL_REF };
   const all: [number, Json][] = [
     [status, successOf(route)],
@@ -120,6 +120,7 @@ function nationalResponsesOf(route: DescribedRoute): Json {
   return Object.fromEntries(all.toSorted(([a], [b]) => a - b));
 }
 
+const OF_NATIONAL_REFUSALS = ['WWW-Authenticate', 'Retry-After', ...RATE_LIMIT_HEADERS, ...EVERY_HEADER];
 const NATIONAL_REFUSAL = 'RecusaNacional';
 const NATIONAL_REF = `#/components/responses/${NATIONAL_REFUSAL}`;
 
