@@ -479,6 +479,17 @@ describe('following', () => {
     await endOf(cliente.acompanharNota('1'.repeat(50), { primeiraEsperaMs: 0 }), Recusado);
   });
 
+  test('ends at once when a refusal asks for more time than there is', async () => {
+    const busy = { status: 429, ...retryAfter('3600') };
+    const { url } = await lineBefore(busy, busy, busy);
+    const patient = clienteAt(url, { insistencia: { tentativas: 100, prazoMs: 3_000_000 } });
+    const { tentativas, esperaMs } = await endOf(patient.consultarNota('1'.repeat(50)), NaoEntregue);
+    assert.deepEqual([tentativas, esperaMs], [1, 3_600_000]);
+    const following = patient.acompanharNota('1'.repeat(50), { primeiraEsperaMs: 0, prazoMs: 3_000_000 });
+    assert.match((await endOf(following, AindaEmAndamento)).message, /3600 s de espera \(HTTP 429\)/);
+    await endOf(patient.esperarDecisao('1'.repeat(50), { prazoMs: 3_000_000 }), AindaEmAndamento);
+  });
+
   test('tells a note that the ADN refused', async () => {
     const { chave_acesso } = await cliente.emitirNota(DPS, { simular: 'adn:rejeita=E1234' });
     const { situacao, protocolo } = await cliente.acompanharNota(chave_acesso, { primeiraEsperaMs: 250 });

@@ -350,6 +350,12 @@ for (const linguagem of LINGUAGENS) {
       assert.equal((await countNotas()) - before, 4);
     });
 
+    test('gives up at once where the service asks for more time than there is', { skip }, async () => {
+      const busy = { status: 429, headers: { 'Retry-After': '3600' } };
+      const { url } = await lineBefore(address, [busy, busy]);
+      assert.deepEqual(await ask('espera', url, MUNICIPIO), ['NaoEntregue 1 3600', 'AindaEmAndamento']);
+    });
+
     test('says what it does not know, and takes it up again with what it kept', { skip }, async () => {
       const before = await countNotas();
       const { url, keys } = await lineBefore(address, ['lose', { status: 502 }, { status: 502 }]);

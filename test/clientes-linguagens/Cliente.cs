@@ -15,6 +15,7 @@ public static class Programa
         string[] resto = args.Skip(1).ToArray();
         if (args[0] == "historia") Historia(resto).GetAwaiter().GetResult();
         else if (args[0] == "emitir") Emitir(resto).GetAwaiter().GetResult();
+        else if (args[0] == "espera") Espera(resto).GetAwaiter().GetResult();
         else if (args[0] == "token") Token(resto).GetAwaiter().GetResult();
         else Assinar(resto);
         // Mono now and then waits for most of a minute before it ends by itself.
@@ -94,6 +95,27 @@ public static class Programa
         catch (ErroDoEmissor erro)
         {
             Diz(erro.GetType().Name, erro.codigo_erro);
+        }
+    }
+
+    static async Task Espera(string[] a)
+    {
+        var cliente = new Cliente(a[0], a[1]);
+        var chave = new string('1', 50);
+        foreach (Func<Task> fazer in new Func<Task>[] { () => cliente.ConsultarNotaAsync(chave), () => cliente.AcompanharNotaAsync(chave, TimeSpan.FromMinutes(50)) })
+        {
+            try
+            {
+                await fazer();
+            }
+            catch (NaoEntregue erro)
+            {
+                Diz("NaoEntregue", erro.Tentativas, erro.Espera.Value.TotalSeconds);
+            }
+            catch (AindaEmAndamento)
+            {
+                Diz("AindaEmAndamento");
+            }
         }
     }
 

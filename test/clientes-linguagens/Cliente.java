@@ -14,6 +14,7 @@ public final class Cliente {
         String[] resto = Arrays.copyOfRange(args, 1, args.length);
         if (args[0].equals("historia")) historia(resto);
         else if (args[0].equals("emitir")) emitir(resto);
+        else if (args[0].equals("espera")) espera(resto);
         else if (args[0].equals("token")) token(resto);
         else assinar(resto);
     }
@@ -81,6 +82,20 @@ public final class Cliente {
             new EmissorNfse(a[0], a[1], null, new EmissorNfse.Opcoes().autoridades(ca)).pedirToken("11222333000181");
         } catch (EmissorNfse.ErroDoEmissor erro) {
             diz(erro.getClass().getSimpleName(), erro.codigo_erro);
+        }
+    }
+
+    private static void espera(String[] a) {
+        var cliente = new EmissorNfse(a[0], a[1]);
+        var chave = "1".repeat(50);
+        for (Runnable fazer : List.<Runnable>of(() -> cliente.consultarNota(chave), () -> cliente.acompanharNota(chave, Duration.ofMinutes(50)))) {
+            try {
+                fazer.run();
+            } catch (EmissorNfse.NaoEntregue erro) {
+                diz("NaoEntregue", erro.tentativas, erro.espera.toSeconds());
+            } catch (EmissorNfse.AindaEmAndamento erro) {
+                diz("AindaEmAndamento");
+            }
         }
     }
 

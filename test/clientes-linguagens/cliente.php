@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 require __DIR__ . '/EmissorNfse.php';
 
-use EmissorNfse\{Certificado, CertificadoRecusado, Cliente, ErroDoEmissor, Indeterminado, XmlRecusado};
+use EmissorNfse\{AindaEmAndamento, Certificado, CertificadoRecusado, Cliente, ErroDoEmissor, Indeterminado, NaoEntregue, XmlRecusado};
 use function EmissorNfse\{assinarXml, identificadorDaDps};
 
 function diz(mixed ...$valores): void
@@ -63,6 +63,21 @@ function emitir(string $url, string $municipio, string $pfx, string $senha, stri
             $repeticao = $erro->repeticao;
             $retomada = (new Cliente($depois, $municipio))->emitirNota($repeticao->corpo, $repeticao->chave, $repeticao->assinatura);
             diz('retomada', $retomada->chave_acesso, $retomada->repetida);
+        }
+    }
+}
+
+function espera(string $url, string $municipio): void
+{
+    $cliente = new Cliente($url, $municipio);
+    $chave = str_repeat('1', 50);
+    foreach ([fn () => $cliente->consultarNota($chave), fn () => $cliente->acompanharNota($chave, 3000)] as $fazer) {
+        try {
+            $fazer();
+        } catch (NaoEntregue $erro) {
+            diz('NaoEntregue', $erro->tentativas, (int) $erro->espera);
+        } catch (AindaEmAndamento) {
+            diz('AindaEmAndamento');
         }
     }
 }

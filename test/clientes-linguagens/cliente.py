@@ -3,8 +3,8 @@ import sys
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-from emissor_nfse import (Certificado, CertificadoRecusado, Cliente, ErroDoEmissor, Indeterminado, XmlRecusado, assinar_xml,  # noqa: E402
-                          identificador_da_dps)
+from emissor_nfse import (AindaEmAndamento, Certificado, CertificadoRecusado, Cliente, ErroDoEmissor, Indeterminado, NaoEntregue,  # noqa: E402
+                          XmlRecusado, assinar_xml, identificador_da_dps)
 
 
 def dito(valor):
@@ -62,6 +62,17 @@ def emitir(url, municipio, pfx, senha, dps, depois=None):
             diz('retomada', retomada.chave_acesso, retomada.repetida)
 
 
+def espera(url, municipio):
+    cliente = Cliente(url, municipio)
+    for fazer in (lambda: cliente.consultar_nota('1' * 50), lambda: cliente.acompanhar_nota('1' * 50, prazo=3000)):
+        try:
+            fazer()
+        except NaoEntregue as erro:
+            diz(type(erro).__name__, erro.tentativas, int(erro.espera))
+        except AindaEmAndamento as erro:
+            diz(type(erro).__name__)
+
+
 def token(url, municipio, pfx, senha, ca):
     ca = Path(ca).read_text()
     dado = Cliente(url, municipio, pfx=Path(pfx).read_bytes(), senha=senha, autoridades=ca).pedir_token('11222333000181', ['consultar'], 7)
@@ -87,4 +98,4 @@ def assinar(pfx, senha, *arquivos):
             diz('XmlRecusado')
 
 
-{'historia': historia, 'emitir': emitir, 'token': token, 'assinar': assinar}[sys.argv[1]](*sys.argv[2:])
+{'historia': historia, 'emitir': emitir, 'espera': espera, 'token': token, 'assinar': assinar}[sys.argv[1]](*sys.argv[2:])

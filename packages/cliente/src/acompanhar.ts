@@ -8,7 +8,10 @@ import { conferirTempos, esperar, retryAfterMs } from './espera.ts';
 /** Como se acompanha. */
 export type Acompanhamento<Leitura> = {
   readonly signal?: AbortSignal;
-  /** Depois disso, e de uma última consulta, {@link AindaEmAndamento} (padrão: 5 minutos). */
+  /**
+   * Depois disso, e de uma última consulta, {@link AindaEmAndamento} (padrão: 5 minutos); logo, se uma recusa pede que se
+   * espere mais.
+   */
   readonly prazoMs?: number;
   /** Antes da primeira consulta (padrão: 250 ms). */
   readonly primeiraEsperaMs?: number;
@@ -66,7 +69,13 @@ export async function acompanhar<Leitura>(
       if (!(error instanceof NaoEntregue)) throw error;
       asked = error.esperaMs;
       const why = error.status === undefined ? 'sem resposta' : `HTTP ${error.status}`;
-      aCada?.({ situacao: why, repousa: false, leitura: undefined, decorridoMs: performance.now() - began });
+      const decorridoMs = performance.now() - began;
+      aCada?.({ situacao: why, repousa: false, leitura: undefined, decorridoMs });
+      // The service answers no question before that, and the deadline is earlier.
+      if (asked !== undefined && decorridoMs + asked >= prazoMs) {
+        const s = Math.ceil(asked / 1_000);
+        throw new AindaEmAndamento(`O serviço pede ${s} s de espera (${why}), e o prazo acaba antes.`, ultima);
+      }
     }
     if (performance.now() - began >= prazoMs) {
       const last = ultima === undefined ? 'sem nenhuma resposta' : situacao(ultima);

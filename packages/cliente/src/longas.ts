@@ -27,7 +27,7 @@ type Ways = {
   readonly aoRepetir: (aviso: AvisoDeRepeticao) => void;
 };
 
-/** The answers as they come, until the end if there is one. */
+/** The answers as they come, until the end if there is one, or until a refusal asks for a wait beyond it. */
 export async function* perguntar<Leitura>(
   { insistencia, aoRepetir }: Ways,
   { operacao, esperaS, ler, isEmpty, end = Number.POSITIVE_INFINITY, signal }: Longa<Leitura>,
@@ -52,6 +52,7 @@ export async function* perguntar<Leitura>(
       pauseMs = early === 0 ? 0 : pausaMs(early, insistencia);
     } catch (error) {
       if (!(error instanceof NaoEntregue) || (!isAnswered && isAlien(error))) throw error;
+      if (error.esperaMs !== undefined && performance.now() + error.esperaMs >= end) return;
       falhas += 1;
       pauseMs = error.esperaMs ?? pausaMs(falhas, insistencia);
       aoRepetir({ operacao, tentativa: falhas, esperaMs: pauseMs, motivo: error.message });

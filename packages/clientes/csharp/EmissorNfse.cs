@@ -89,6 +89,8 @@ namespace EmissorNfse
         public int? Status { get; }
         /// <summary>X-Request-Id da última resposta, para o suporte.</summary>
         public string Requisicao { get; }
+        /// <summary>Quanto a última resposta pede que se espere (Retry-After); nulo se não pede.</summary>
+        public TimeSpan? Espera { get; }
         public string Operacao { get; }
         public int Tentativas { get; }
 
@@ -102,6 +104,7 @@ namespace EmissorNfse
             erros = envelope?.erros ?? new List<Erro>();
             Status = falha.Resposta?.Status;
             Requisicao = falha.Resposta?.Cabecalho("X-Request-Id");
+            Espera = falha.Resposta?.Espera();
             Operacao = operacao;
             Tentativas = tentativas;
         }
@@ -135,6 +138,8 @@ namespace EmissorNfse
     public sealed class AindaEmAndamento : Exception
     {
         internal AindaEmAndamento(TimeSpan prazo) : base("O prazo de " + prazo.TotalSeconds + " segundos acabou antes do fim. Consulte mais tarde.") { }
+
+        internal AindaEmAndamento(NaoEntregue erro) : base("O serviço pede " + erro.Espera.Value.TotalSeconds + " segundos de espera, e o prazo acaba antes.", erro) { }
     }
 
     // O certificado e a assinatura
@@ -916,9 +921,11 @@ namespace EmissorNfse
                     TimeSpan pedida = resposta.Espera() ?? TimeSpan.Zero;
                     if (pedida > pausa) pausa = pedida;
                 }
-                catch (NaoEntregue)
+                catch (NaoEntregue erro)
                 {
-                    // A service that is away for a moment ends nothing.
+                    // A service that is away for a moment ends nothing; it answers no question before the time that it asks for.
+                    if (erro.Espera > fim - DateTime.UtcNow) throw new AindaEmAndamento(erro);
+                    if (erro.Espera > pausa) pausa = erro.Espera.Value;
                 }
                 if (DateTime.UtcNow >= fim) throw new AindaEmAndamento(tempo);
             }

@@ -143,6 +143,8 @@ public final class EmissorNfse {
         public final Integer status;
         /** X-Request-Id da última resposta, para o suporte. */
         public final String requisicao;
+        /** Quanto a última resposta pede que se espere (Retry-After); nulo se não pede. */
+        public final Duration espera;
         public final String operacao;
         public final int tentativas;
 
@@ -156,6 +158,8 @@ public final class EmissorNfse {
             this.erros = envelope == null ? List.of() : this.envelope.erros;
             this.status = resposta == null ? null : resposta.status;
             this.requisicao = resposta == null ? null : resposta.cabecalho("x-request-id");
+            Long pedida = resposta == null ? null : resposta.espera();
+            this.espera = pedida == null ? null : Duration.ofMillis(pedida);
             this.operacao = operacao;
             this.tentativas = tentativas;
         }
@@ -197,6 +201,10 @@ public final class EmissorNfse {
 
         AindaEmAndamento(Duration prazo) {
             super("O prazo de " + prazo.toSeconds() + " segundos acabou antes do fim. Consulte mais tarde.");
+        }
+
+        AindaEmAndamento(NaoEntregue erro) {
+            super("O serviço pede " + erro.espera.toSeconds() + " segundos de espera, e o prazo acaba antes.", erro);
         }
     }
 
@@ -1131,7 +1139,9 @@ public final class EmissorNfse {
                 Long pedida = resposta.espera();
                 if (pedida != null) pausa = Math.max(pausa, pedida);
             } catch (NaoEntregue erro) {
-                // A service that is away for a moment ends nothing.
+                // A service that is away for a moment ends nothing; it answers no question before the time that it asks for.
+                if (erro.espera != null && System.nanoTime() + erro.espera.toNanos() >= fim) throw new AindaEmAndamento(erro);
+                if (erro.espera != null) pausa = Math.max(pausa, erro.espera.toMillis());
             }
             if (System.nanoTime() >= fim) throw new AindaEmAndamento(prazo);
         }

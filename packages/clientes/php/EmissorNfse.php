@@ -58,6 +58,8 @@ abstract class ErroDoEmissor extends \RuntimeException
     public readonly ?int $status;
     /** X-Request-Id da última resposta, para o suporte. */
     public readonly ?string $requisicao;
+    /** Segundos que a última resposta pede que se espere (Retry-After); nulo se não pede. */
+    public readonly ?float $espera;
 
     public function __construct(
         string $texto,
@@ -75,6 +77,7 @@ abstract class ErroDoEmissor extends \RuntimeException
         $this->erros = $this->envelope?->erros ?? [];
         $this->status = $resposta?->status;
         $this->requisicao = $resposta?->cabecalho('x-request-id');
+        $this->espera = $resposta?->espera();
     }
 }
 
@@ -845,8 +848,12 @@ final class Cliente
                     return $lida;
                 }
                 $pausa = max($pausa, $resposta->espera() ?? 0);
-            } catch (NaoEntregue) {
-                // A service that is away for a moment ends nothing.
+            } catch (NaoEntregue $erro) {
+                // A service that is away for a moment ends nothing; it answers no question before the time that it asks for.
+                $pausa = max($pausa, $erro->espera ?? 0);
+                if ($erro->espera !== null && hrtime(true) / 1e9 + $erro->espera >= $fim) {
+                    throw new AindaEmAndamento("O serviço pede $erro->espera segundos de espera, e o prazo acaba antes.");
+                }
             }
             if (hrtime(true) / 1e9 >= $fim) {
                 throw new AindaEmAndamento("O prazo de $prazo segundos acabou antes do fim. Consulte mais tarde.");

@@ -83,6 +83,8 @@ class ErroDoEmissor(Exception):
         self.status: Optional[int] = resposta.status if resposta else None
         #: X-Request-Id da última resposta, para o suporte.
         self.requisicao: Optional[str] = resposta.cabecalhos.get('x-request-id') if resposta else None
+        #: Segundos que a última resposta pede que se espere (Retry-After); None se não pede.
+        self.espera: Optional[float] = _retry_after(resposta)
         self.operacao = operacao
         self.tentativas = tentativas
 
@@ -590,8 +592,11 @@ class Cliente:
                 if repousa(lida):
                     return lida
                 pausa = max(pausa, _retry_after(resposta) or 0)
-            except NaoEntregue:
-                pass  # A service that is away for a moment ends nothing.
+            except NaoEntregue as erro:
+                # A service that is away for a moment ends nothing; it answers no question before the time that it asks for.
+                pausa = max(pausa, erro.espera or 0)
+                if erro.espera is not None and time.monotonic() + erro.espera >= fim:
+                    raise AindaEmAndamento(f'O serviço pede {erro.espera:.0f} segundos de espera, e o prazo acaba antes.') from erro
             if time.monotonic() >= fim:
                 raise AindaEmAndamento(f'O prazo de {prazo} segundos acabou antes do fim. Consulte mais tarde.')
 
