@@ -64,7 +64,7 @@ export const ADN_NOMEADAS: readonly ExecutadaPeloAdn[] = [
     fora: 'podem vir, e a DPS que vai ao ADN não os leva: a nota traz os do cadastro',
   },
   {
-    codes: 'E0004 E0008 E1260 E1263 E1274 E1276 E1278 E1282 E1285 E1286 E1304 E1309 E1327 E1329',
+    codes: 'E0004 E1260 E1263 E1274 E1276 E1278 E1282 E1285 E1286 E1304 E1309 E1327 E1329',
     sobre: 'identificadores, datas, emitente e municípios da NFS-e',
     fora: 'o serviço os escreve, do que a DPS e o cadastro dizem',
   },
@@ -101,11 +101,6 @@ export const ADN_NOMEADAS: readonly ExecutadaPeloAdn[] = [
     fora: 'nenhum deles se consulta aqui; o fato não está na DPS',
   },
   { codes: 'E0537 E1270 E1272', sobre: 'convênio do município', fora: 'o fato não está na DPS' },
-  {
-    codes: 'E1294',
-    sobre: 'compartilhamento mais de 6 anos depois da emissão',
-    fora: 'a data de emissão é a do recebimento',
-  },
   {
     codes: 'E0240 E0296 E0380 E0496',
     sobre: 'CEP que não é do município',

@@ -178,12 +178,6 @@ export const IN_PROGRESS: Refused = {
   esperaS: 1,
 };
 
-/** The refusal for want of room in a limit. `livreMs`: milliseconds until there is room. */
-export function refuseExcess(mensagem: string, cota: Cota, livreMs: number): Refused {
-  const esperaS = Math.max(1, Math.ceil(livreMs / 1_000));
-  return { faults: [{ codigo: 'E703', xpath: '', mensagem }], status: 429, esperaS, cota };
-}
-
 function aboutKey(codigo: string, mensagem: string): Fault {
   return { codigo, xpath: '', campo: IDEMPOTENCY_HEADER, mensagem };
 }

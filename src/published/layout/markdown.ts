@@ -19,7 +19,7 @@ import { SMALLEST_BODY, SMALLEST_DPS } from './smallest.ts';
 
 /** The note's content for an element that the national layout requires and the sender omitted. */
 export const LEFT_TO_US: Partial<Record<DpsPath, string>> = {
-  dhEmi: 'o instante da emissão, no fuso do município; enviá-lo é erro',
+  dhEmi: 'o instante da emissão, no fuso do município; só pela porta nacional se envia',
   serie: `\`${DEFAULT_SERIE}\``,
   nDPS: 'o número sequencial da NFS-e, ou o próximo livre da série',
   'serv/comExt/mdic': '`0`',
@@ -190,7 +190,7 @@ ${groupSections('infNFSe', { ...NFSE.items[0], items: INF_NFSE_OWN }, 'national'
 function leftToUsRows(items: readonly Item[], above: string): string[][] {
   return elementsOf(items).flatMap((item) => {
     const path = joinPath(above, item.name);
-    const own = item.sent === 'optional' || item.sent === 'refused';
+    const own = item.min === 1 && (item.sent === 'optional' || item.sent === 'refused');
     const row = own ? [[code(path), item.doc, LEFT_TO_US[path as DpsPath] ?? '']] : [];
     return item.kind === 'group' ? [...row, ...leftToUsRows(item.items, path)] : row;
   });

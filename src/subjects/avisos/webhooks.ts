@@ -10,8 +10,9 @@ import { CONTADAS_MAX, type EntregaRow, type EstadoEntrega, type Tentativa, type
 export { ESTADOS_ENTREGA } from './webhooks.rows.ts';
 
 import { type Campo, type Lidos, readCampos, required, someOf, textOf } from '../../base/world/campos.ts';
+import { refuseExcess } from '../../base/world/excess.ts';
 import { municipalMoment } from '../../base/world/gather-facts.ts';
-import { type Refused, refuseExcess } from '../../base/world/idempotency.ts';
+import type { Refused } from '../../base/world/idempotency.ts';
 import type { PorMao } from '../../base/world/operator.ts';
 import type { World } from '../../base/world/world.ts';
 import { quoted } from '../../fiscal/fault.ts';

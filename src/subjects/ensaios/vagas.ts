@@ -2,7 +2,8 @@
  * Concurrent changes of private sandboxes. A change is answered when every process has seen it, and holds a place for requests until then.
  * The limit keeps the owner of one sandbox from holding all places (D-606).
  */
-import { type Refused, refuseExcess } from '../../base/world/idempotency.ts';
+import { refuseExcess } from '../../base/world/excess.ts';
+import type { Refused } from '../../base/world/idempotency.ts';
 import { CADASTRO_LIDO_MS } from '../../fiscal/ambiente.ts';
 
 /** Changes of one sandbox, and of all in this process. */

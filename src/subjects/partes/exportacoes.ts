@@ -2,8 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import type { Municipio } from '../../base/book/municipios.ts';
 import { type Campo, oneOf, readCampos, required, textOf } from '../../base/world/campos.ts';
+import { refuseExcess } from '../../base/world/excess.ts';
 import { municipalMoment } from '../../base/world/gather-facts.ts';
-import { type Refused, refuseExcess } from '../../base/world/idempotency.ts';
+import type { Refused } from '../../base/world/idempotency.ts';
 import type { World } from '../../base/world/world.ts';
 import { makeZipEnd } from '../../documents/zip-pieces.ts';
 import { DAY_MS, isoMoment } from '../../fiscal/moment.ts';

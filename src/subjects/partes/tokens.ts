@@ -18,8 +18,9 @@ export { TOKENS_MAX } from './tokens.rows.ts';
 
 import type { Audience, Presented } from '../../base/world/caller.ts';
 import { type Campo, oneOf, readCampos, required, someOf, textOf, wholeBetween } from '../../base/world/campos.ts';
+import { refuseExcess } from '../../base/world/excess.ts';
 import { municipalMoment } from '../../base/world/gather-facts.ts';
-import { type Refused, refuseExcess } from '../../base/world/idempotency.ts';
+import type { Refused } from '../../base/world/idempotency.ts';
 import { municipioNamed } from '../../base/world/municipios.ts';
 import { needMotivo, type PorMao, type Problem } from '../../base/world/operator.ts';
 import type { World } from '../../base/world/world.ts';
