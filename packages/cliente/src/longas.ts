@@ -27,7 +27,7 @@ type Ways = {
   readonly aoRepetir: (aviso: AvisoDeRepeticao) => void;
 };
 
-/** The answers as they come, until the end if there is one, or until a refusal asks for a wait beyond it. */
+/** The answers as they come, until the end, or until a refusal asks for a wait beyond it. */
 export async function* perguntar<Leitura>(
   { insistencia, aoRepetir }: Ways,
   { operacao, esperaS, ler, isEmpty, end = Number.POSITIVE_INFINITY, signal }: Longa<Leitura>,
