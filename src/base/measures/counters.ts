@@ -89,24 +89,36 @@ export function lookAt(look: Look): () => void {
 /** Delay of the event loop in nanoseconds, once a thread has begun to measure it. */
 let delay: ReturnType<typeof monitorEventLoopDelay> | undefined;
 const DELAY_LOOK_MS = 20;
+const NS = 1e9;
+const WINDOW_MS = 60_000;
+
+/** The delay within the last full window. Readings leave the windows alone, so that any number of watchers gets the same. */
+let lastDelay = 0;
 
 /** Begins to measure the delay of this thread's event loop. */
 export function watchLoop(): void {
-  delay ??= monitorEventLoopDelay({ resolution: DELAY_LOOK_MS });
+  if (delay !== undefined) return;
+  delay = monitorEventLoopDelay({ resolution: DELAY_LOOK_MS });
   delay.enable();
+  setInterval(closeWindow, WINDOW_MS).unref();
 }
 
-const NS = 1e9;
+function closeWindow(): void {
+  lastDelay = measureDelay();
+  delay?.reset();
+}
 
-/** The last measured delay, so that two readings at one moment get the same. */
-let late = 0;
+/** Percentile 99 of the current window, in seconds. */
+function measureDelay(): number {
+  if (delay === undefined || delay.count === 0) return 0;
+  // The histogram measures the time between two samples, so the sampling interval is subtracted.
+  return Math.max(0, delay.percentile(99) / NS - DELAY_LOOK_MS / 1_000);
+}
 
 function lookAtLoop(processo: string, parte: string): readonly Sample[] {
   if (delay === undefined) return [];
-  // The histogram measures the time between two samples, so the sampling interval is subtracted.
-  if (delay.count > 0) late = Math.max(0, delay.percentile(99) / NS - DELAY_LOOK_MS / 1_000);
-  delay.reset();
-  return [{ name: 'nfse_laco_atraso_seconds', labels: { processo, parte }, value: late }];
+  const value = Math.max(lastDelay, measureDelay());
+  return [{ name: 'nfse_laco_atraso_seconds', labels: { processo, parte }, value }];
 }
 
 /** The counts of this thread, and its gauges now. `processo`, `parte`: labels of this thread, for gauges that have them. */

@@ -124,7 +124,7 @@ const OF_PARTS = {
   nfse_laco_atraso_seconds: {
     kind: 'gauge',
     labels: ['processo', 'parte'],
-    help: 'Atraso do laço de eventos (percentil 99 desde a leitura anterior): quanto uma parte demora a dar atenção a quem chega.',
+    help: 'Atraso do laço de eventos (percentil 99 do último minuto inteiro ou do que corre, o maior): quanto uma parte demora a dar atenção a quem chega.',
   },
   nfse_banco_conexoes: {
     kind: 'gauge',

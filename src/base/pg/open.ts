@@ -130,6 +130,7 @@ export async function runPipeline<Result>(
     const [ended] = await Promise.all([commit, ...writes]);
     // A failed transaction also accepts `commit`; only the command of the result shows the rollback.
     if (ended.command !== 'COMMIT') throw new Error('the transaction was rolled back');
+    serverOf(pool)?.noteCommit();
     return result;
   } catch (failure) {
     const error = causeOf(failure, client);

@@ -1,5 +1,6 @@
 /**
- * Whether the database accepts writes. No test is made while writes succeed; after a failure the failed operation is tried again (D-249).
+ * Whether the database accepts writes. No test is made while writes succeed; after a failure the failed operation is tried again. A busy
+ * pool is not waited for (D-249).
  */
 import { ignoreLoss } from '../traces/ignoring.ts';
 import { type Db, runPipeline } from './open.ts';
@@ -21,9 +22,27 @@ const TRIAL = [
 export async function checkWriting(pool: Db): Promise<void> {
   const server = serverOf(pool);
   if (server?.absence !== undefined) throw server.absence();
-  if (await (server?.refusesConnections ? askAnew(server) : isReadOnly(pool)))
-    throw new StoreUnavailable('read_only', 'the database takes no writes');
+  if (await readsOnly(pool, server)) throw new StoreUnavailable('read_only', 'the database takes no writes');
   if (server?.refusesWrites) await tryToWrite(pool, server);
+}
+
+async function readsOnly(pool: Db, server: ServerState | undefined): Promise<boolean> {
+  if (server === undefined) return isReadOnly(pool);
+  if (server.refusesConnections) return askAnew(server);
+  if (!isBusy(pool)) return isReadOnly(pool);
+  if (server.hasCommitted) return false;
+  try {
+    return await askAnew(server);
+  } catch (error) {
+    // The pool may hold all the connections that the server grants.
+    if (unavailabilityOf(error) === 'crowded') return isReadOnly(pool);
+    throw error;
+  }
+}
+
+/** Whether a caller would wait for a connection. */
+function isBusy(pool: Db): boolean {
+  return pool.waitingCount > 0 || (pool.idleCount === 0 && pool.totalCount >= pool.options.max);
 }
 
 /** A read-only connection is not used again, because the address may belong to another server by now. */

@@ -77,7 +77,14 @@ const AFTER_REFUSAL = '25P02';
 /** State of a pool's server. */
 export type ServerState = Pick<
   ServerWatch,
-  'absence' | 'refusesConnections' | 'refusesWrites' | 'config' | 'leave' | 'leaveReader'
+  | 'absence'
+  | 'refusesConnections'
+  | 'refusesWrites'
+  | 'hasCommitted'
+  | 'noteCommit'
+  | 'config'
+  | 'leave'
+  | 'leaveReader'
 >;
 
 const servers = new WeakMap<Pool, ServerState>();
@@ -133,6 +140,7 @@ class ServerWatch implements Overview {
   /** Operations that failed at the last attempt: opening a connection while there was no other, and writing. */
   refusesConnections = false;
   refusesWrites = false;
+  private committedAt = Number.NEGATIVE_INFINITY;
   pool: FrugalPool | undefined;
   private readonly connection: Connection;
   private readonly servers: readonly Server[];
@@ -159,6 +167,15 @@ class ServerWatch implements Overview {
   /** Connection parameters of the current server. */
   get config(): PoolConfig {
     return configOf(this.connection, this.current);
+  }
+
+  /** A transaction was committed within the last second. */
+  get hasCommitted(): boolean {
+    return performance.now() - this.committedAt < 1_000;
+  }
+
+  noteCommit(): void {
+    this.committedAt = performance.now();
   }
 
   countOpen(): number {
