@@ -86,6 +86,7 @@ describe('the help', () => {
         'alterar SLUG',
         'testar-adn SLUG',
         'excluir SLUG',
+        'abrir ARQUIVO',
         'exportar SLUG',
         'importar ARQUIVO',
         'brasao SLUG',

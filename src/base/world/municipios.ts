@@ -79,11 +79,13 @@ export function findMunicipio({ store }: Pick<World, 'store'>, slug: string): Pr
   return store.municipios.findBySlug(slug);
 }
 
+/** `previa`: everything is checked, and nothing stored. */
 export async function createMunicipio(
   world: RegistryWorld,
   slug: string,
   asked: Asked,
   by: PorMao,
+  previa = false,
 ): Promise<Configured> {
   // Settings with a default of on apply to new municipalities only (D-215).
   const atFirst = SETTINGS.flatMap(([name, { isOnAtFirst }]) => (isOnAtFirst ? [[name, true]] : []));
@@ -95,6 +97,7 @@ export async function createMunicipio(
   const shared = await sharedCode(world, configured.municipio);
   const all = [...[slugIs ?? [], missing].flat().map(refusing), ...problems, ...shared.map(refusing)];
   if (all.length > 0) return { problems: all };
+  if (previa) return configured;
   const act = actOn(world, slug, by, 'criado', changesOf(undefined, configured.municipio));
   if (await world.store.municipios.create(configured.municipio, world.now(), [act])) return configured;
   // Another command may have created it a moment earlier.
@@ -103,16 +106,17 @@ export async function createMunicipio(
   return { problems: [refusing(sharedNow ?? there)] };
 }
 
-/** Changes the given settings and leaves the rest. */
+/** Changes the given settings and leaves the rest. `previa`: everything is checked, and nothing stored. */
 export async function alterMunicipio(
   world: RegistryWorld,
   slug: string,
   asked: Asked,
   by: PorMao,
+  previa = false,
 ): Promise<Configured> {
   const kept = by.via === 'painel' ? keptFrom(asked) : [];
   if (kept.length > 0) return { problems: kept };
-  return alterAsked(world, slug, asked, by, 'alterado');
+  return alterAsked(world, slug, asked, by, 'alterado', previa);
 }
 
 /** Signs and connects by another certificate of the municipality from now on; a missing address of the ADN is set to `url`. */
@@ -133,6 +137,7 @@ async function alterAsked(
   asked: Asked,
   by: PorMao,
   acao: string,
+  previa = false,
 ): Promise<Configured> {
   const current = await readMunicipio(world, slug);
   const { problems, ...configured } = await applyAsked(world, current, asked, by.via);
@@ -142,6 +147,7 @@ async function alterAsked(
   const shared = moved && fixed === undefined ? await sharedCode(world, municipio) : [];
   const all = [...[fixed ?? []].flat().map(refusing), ...problems, ...shared.map(refusing)];
   if (all.length > 0) return { problems: all };
+  if (previa) return { ...configured, antes: current };
   const named = await changesOfCertificado(current, configured.certificado, world.now());
   const changes = [...named, ...changesOf(current, municipio)];
   const acts = changes.length === 0 ? [] : [actOn(world, slug, by, acao, changes)];

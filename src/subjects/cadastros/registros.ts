@@ -139,7 +139,16 @@ export async function importRegistro(
   nome: RegistroNome,
   request: ImportRequest,
 ): Promise<RegistroImported> {
-  const municipio = await municipioNamed(world, request.municipio);
+  return importInto(world, await municipioNamed(world, request.municipio), nome, request);
+}
+
+/** The same into a municipality, which for a preview need not be stored yet. */
+export async function importInto(
+  world: RegistryWorld,
+  municipio: Municipio,
+  nome: RegistroNome,
+  request: Omit<ImportRequest, 'municipio'>,
+): Promise<RegistroImported> {
   needOpen(municipio);
   const { columns, prepare } = REGISTROS[nome];
   const file = await openTable(request, columns);
