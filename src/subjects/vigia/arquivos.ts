@@ -11,8 +11,8 @@ import { loadSigner } from '../../documents/key-files.ts';
 import { SECOND_MS } from '../../fiscal/moment.ts';
 import { joinSamples, nameMunicipios, transmits, type VigiaWorld } from './rotulos.ts';
 
-/** Key files opened in one look; a later look opens the others. */
-const OPENED_MAX = 50;
+/** Time for opening key files in one look; a later look opens the others. A PFX takes 7 ms, or 21 in the old form. */
+const OPENING_MAX_MS = 20_000;
 
 /** `fim`: in milliseconds; undefined: the files cannot be used. `stamp`: changes with any of the files. */
 type Known = { readonly stamp: string; readonly fim: number | undefined };
@@ -26,13 +26,13 @@ export async function lookAtFiles(world: VigiaWorld): Promise<readonly Sample[]>
   const known = opened.getOrInsertComputed(world.store, () => new Map());
   const folders = new Map<string, Promise<boolean>>();
   const [ends, lacking, lists]: [Pair[], Pair[], Pair[]] = [[], [], []];
-  let left = OPENED_MAX;
+  const end = performance.now() + OPENING_MAX_MS;
   for (const one of municipios) {
     const { tenant, confianca, adn } = one;
     const municipio = names.get(tenant)!;
     const isRead = await folders.getOrInsertComputed(JSON.stringify(confianca), () => areFoldersRead(confianca));
-    const own = transmits(one) && adn !== undefined ? await lookAtKeys(known, tenant, adn, left > 0) : undefined;
-    if (own?.isFresh) left -= 1;
+    const own =
+      transmits(one) && adn !== undefined ? await lookAtKeys(known, tenant, adn, performance.now() < end) : undefined;
     if (own?.fim !== undefined) ends.push([{ municipio, uso: 'adn' }, own.fim / SECOND_MS]);
     lacking.push([{ municipio }, isRead && own?.isUsable !== false ? 0 : 1]);
     const next = isRead ? earliestOf(world, one) : undefined;
@@ -49,8 +49,8 @@ async function areFoldersRead(confianca: Confianca): Promise<boolean> {
   return (await inspectConfianca(confianca)).problems.length === 0;
 }
 
-/** `isFresh`: the files were opened just now. Undefined: another look will open them. */
-type Keys = { readonly fim: number | undefined; readonly isUsable: boolean; readonly isFresh: boolean };
+/** Undefined: another look will open the files. */
+type Keys = { readonly fim: number | undefined; readonly isUsable: boolean };
 
 async function lookAtKeys(
   known: Map<string, Known>,
@@ -59,16 +59,16 @@ async function lookAtKeys(
   mayOpen: boolean,
 ): Promise<Keys | undefined> {
   const stamp = await stampOf(adn);
-  if (stamp === undefined) return { fim: undefined, isUsable: false, isFresh: false };
+  if (stamp === undefined) return { fim: undefined, isUsable: false };
   const before = known.get(tenant);
-  if (before?.stamp === stamp) return { fim: before.fim, isUsable: before.fim !== undefined, isFresh: false };
+  if (before?.stamp === stamp) return { fim: before.fim, isUsable: before.fim !== undefined };
   if (!mayOpen) return undefined;
   const fim = await loadSigner(adn.chaves).then(
     ({ certificate }) => certificate.fim,
     () => undefined,
   );
   known.set(tenant, { stamp, fim });
-  return { fim, isUsable: fim !== undefined, isFresh: true };
+  return { fim, isUsable: fim !== undefined };
 }
 
 /** Undefined: one of the files is missing or cannot be read. */

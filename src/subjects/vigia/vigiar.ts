@@ -100,19 +100,18 @@ async function lookAtDatabase(world: VigiaWorld): Promise<readonly Sample[]> {
   const auditoria = await store.vigia.lookAtAuditoria();
   const aliquotas = await lookAtRates(world);
   const meses = await store.vigia.countMesesAfter(mesOf(now()));
+  const names = nameMunicipios(municipios);
   return [
     ...countMunicipios(municipios),
     { name: 'nfse_meses_adiante', labels: {}, value: meses },
     ...joinSamples(
       'nfse_municipio_fechado',
-      municipios.map(
-        ({ tenant, fechado }) => [{ municipio: nameMunicipios(municipios).get(tenant)! }, fechado ? 1 : 0] as const,
-      ),
+      municipios.map(({ tenant, fechado }) => [{ municipio: names.get(tenant)! }, fechado ? 1 : 0] as const),
       Math.max,
     ),
     { name: 'nfse_municipios_nao_lidos', labels: {}, value: countUnread(municipios, esperas) },
-    ...gatherEsperas(municipios, esperas, now()),
-    ...gatherAuditoria(municipios, auditoria, now()),
+    ...gatherEsperas({ municipios, names }, esperas, now()),
+    ...gatherAuditoria({ municipios, names }, auditoria, now()),
     ...aliquotas,
     { name: 'nfse_banco_lido_timestamp_seconds', labels: {}, value: now() / SECOND_MS },
   ];
@@ -142,14 +141,12 @@ async function lookAtRates({ store, now }: VigiaWorld): Promise<readonly Sample[
   }));
 }
 
+/** The municipalities, and the name of each in labels. */
+type Named = { readonly municipios: readonly Municipio[]; readonly names: ReadonlyMap<string, string> };
+
 const add = (one: number, other: number): number => one + other;
 
-function gatherEsperas(
-  municipios: readonly Municipio[],
-  esperas: readonly EsperaDeUm[],
-  now: number,
-): readonly Sample[] {
-  const names = nameMunicipios(municipios);
+function gatherEsperas({ municipios, names }: Named, esperas: readonly EsperaDeUm[], now: number): readonly Sample[] {
   const producao = new Set(municipios.filter(transmits).map(({ tenant }) => tenant));
   const known = esperas.filter(({ tenant }) => names.has(tenant));
   const transmitting = known.filter(({ tenant }) => producao.has(tenant));
@@ -217,11 +214,10 @@ function gatherEsperas(
 }
 
 function gatherAuditoria(
-  municipios: readonly Municipio[],
+  { municipios, names }: Named,
   auditoria: readonly AuditoriaDeUm[],
   now: number,
 ): readonly Sample[] {
-  const names = nameMunicipios(municipios);
   const known = auditoria.filter(({ tenant }) => names.has(tenant));
   const of = (how: (one: AuditoriaDeUm) => number | undefined) =>
     known.flatMap((one): readonly (readonly [Labels, number])[] => {
