@@ -20,7 +20,16 @@ export async function beginOnce(
   for (const warning of await exposedFiles(tls === undefined ? [] : [tls.chave])) log.warn(warning);
   if (baseUrl === undefined) {
     const municipios = (await store.municipios.list()).filter(({ ambiente }) => ambiente === 'producao');
-    if (municipios.length > 0) log.warn({ municipios: municipios.map(({ tenant }) => tenant) }, SEM_BASE_URL);
+    if (municipios.length > 0) log.warn(nameSome(municipios), SEM_BASE_URL);
   }
   for (const warning of await durabilityWarnings()) log.warn(warning);
+}
+
+/** Municipalities that one line names; the others are counted. */
+const NAMED_MAX = 10;
+
+function nameSome(municipios: readonly { readonly tenant: string }[]): object {
+  const named = municipios.slice(0, NAMED_MAX).map(({ tenant }) => tenant);
+  const others = municipios.length - named.length;
+  return { municipios: named, ...(others > 0 && { outros: others }) };
 }

@@ -1,5 +1,8 @@
 /** Whether this machine has the files that the municipalities name. The settings are paths, which must exist on every serving machine. */
 
+import { setTimeout } from 'node:timers/promises';
+import type { Municipio } from '../../base/book/municipios.ts';
+import { seeFiles } from '../../base/world/files-seen.ts';
 import { type Inspection, inspectAdn, inspectConfianca } from '../../base/world/municipio-files.ts';
 import type { RegistryWorld } from '../../base/world/municipios.ts';
 import { isPassing } from '../../base/world/store-trouble.ts';
@@ -29,9 +32,12 @@ export async function conferirArquivos(world: RegistryWorld): Promise<readonly A
 /** Files change seldom, and there may be thousands. */
 const FRESH_MS = 60_000;
 
+/** Longest wait of a caller for a look. */
+const WAIT_MS = 800;
+
 /**
- * The slugs with missing files on this machine, as found within the last minute. An older result is used when the database does not answer:
- * the list of municipalities needs each of its nodes.
+ * The slugs with missing files on this machine, as found within the last minute. An older result is used while a look lasts, and when the
+ * database does not answer: the list of municipalities needs each of its nodes.
  */
 export function rememberLacking(world: RegistryWorld): () => Promise<readonly string[]> {
   let known: Promise<readonly string[]> | undefined;
@@ -39,8 +45,7 @@ export function rememberLacking(world: RegistryWorld): () => Promise<readonly st
   let at = Number.NEGATIVE_INFINITY;
   const look = async (): Promise<readonly string[]> => {
     try {
-      const all = await conferirArquivos(world);
-      last = all.filter(({ problems }) => problems.length > 0).map(({ tenant }) => tenant);
+      last = await findLacking(world);
     } catch (error) {
       known = undefined;
       if (!isPassing(error)) throw error;
@@ -48,9 +53,21 @@ export function rememberLacking(world: RegistryWorld): () => Promise<readonly st
     return last;
   };
   return () => {
-    if (known !== undefined && performance.now() - at < FRESH_MS) return known;
-    at = performance.now();
-    known = look();
-    return known;
+    if (known === undefined || performance.now() - at >= FRESH_MS) {
+      at = performance.now();
+      known = look();
+    }
+    return Promise.race([known, setTimeout(WAIT_MS, undefined, { ref: false }).then(() => last)]);
   };
+}
+
+async function findLacking({ store, now }: RegistryWorld): Promise<readonly string[]> {
+  const lacking: string[] = [];
+  const transmits = ({ ambiente }: Municipio): boolean => AMBIENTES[ambiente].transmits;
+  for await (const { municipio, isRead, chaves } of seeFiles(store, await store.municipios.list(), transmits)) {
+    const validade = chaves?.validade;
+    const isValid = validade !== undefined && validade.inicio <= now() && now() <= validade.fim;
+    if (!isRead || (chaves !== undefined && !isValid)) lacking.push(municipio.tenant);
+  }
+  return lacking;
 }
