@@ -10,9 +10,10 @@ import { type StoreTrouble, storeTroubleOf, tellSeldom, tellTrouble } from '../w
 import { answerCacheable, tagOf } from './caching.ts';
 import { clientOf } from './caller.ts';
 import { challengeOf } from './challenges.ts';
-import { envelopeOf, statusOfRefusal } from './envelope.ts';
+import { envelopeOf, PROBLEM, problemOf, statusOfRefusal } from './envelope.ts';
 import { envelopeNacionalOf, isNacional } from './envelope-nacional.ts';
 import type { HttpAnswer, HttpRequest } from './message.ts';
+import { preferType } from './negotiation.ts';
 import { refuseAfterBug, refuseForStore, refuseUnknownMunicipio } from './refusals.ts';
 import type { Outcome, Refused, Route } from './route.ts';
 import { type Door, siteOf, type Visit, type Work } from './visit.ts';
@@ -145,11 +146,12 @@ export function refuse(door: Door, visit: Visit, { refusal, campo, status, em, h
     const envelope = envelopeNacionalOf(refusal, { site, timestamp, ambiente: municipio?.ambiente });
     return { ...answer, status: statusNacional(usual, request.method), body: JSON.stringify(envelope) };
   }
-  return {
-    ...answer,
-    status: usual,
-    body: JSON.stringify({ ...envelopeOf(refusal, site, timestamp, campo), ...beside }),
-  };
+  const envelope = { ...envelopeOf(refusal, site, timestamp, campo), ...beside };
+  const vary = { ...answer.headers, Vary: 'Accept' };
+  if (preferType(request.headers, ['application/json', PROBLEM]) !== PROBLEM)
+    return { headers: vary, status: usual, body: JSON.stringify(envelope) };
+  const problem = { ...problemOf(envelope, usual, request.id), ...envelope };
+  return { headers: { ...vary, 'Content-Type': PROBLEM }, status: usual, body: JSON.stringify(problem) };
 }
 
 /** `to`: relative to the requested address, so that it works behind any public address. */

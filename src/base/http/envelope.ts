@@ -69,6 +69,26 @@ export function envelopeOf(refusal: Refusal, site: string, timestamp: string, ca
   };
 }
 
+/** The media type of RFC 9457, for callers that prefer it. */
+export const PROBLEM = 'application/problem+json';
+
+/** The members of RFC 9457, which go before those of the envelope. `id`: that of the request. */
+export function problemOf(
+  { codigo_erro, mensagem, erros }: Pick<Envelope, 'codigo_erro' | 'mensagem' | 'erros'>,
+  status: number,
+  id: string,
+) {
+  return {
+    type: erros[0]!.doc_url,
+    title: errorOf(codigo_erro)?.mensagem ?? mensagem,
+    status,
+    detail: mensagem,
+    instance: `urn:uuid:${id}`,
+  };
+}
+
+type Envelope = ReturnType<typeof envelopeOf>;
+
 /** An error as `erros` lists it. */
 type Erro = ReturnType<typeof erroOf>;
 

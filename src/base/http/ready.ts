@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { answerCacheable, tagOf } from './caching.ts';
 import type { HttpAnswer, HttpRequest } from './message.ts';
+import { takesGzip } from './negotiation.ts';
 
 /** Bytes of all kept bodies, before compression: the whole site for several addresses. */
 const KEPT_MAX_BYTES = 16 * 1024 * 1024;
@@ -31,7 +32,7 @@ export async function answerReady(
   if (ready === undefined) return undefined;
   const { body, tag } = ready;
   const headers = { ...own, Vary: 'Accept-Encoding' };
-  const zipped = takesGzip(request) ? await zip(ready) : body;
+  const zipped = takesGzip(request.headers) ? await zip(ready) : body;
   if (zipped.length >= body.length) return answerCacheable(request, body, headers, cacheControl, tag);
   return answerCacheable(request, zipped, { ...headers, 'Content-Encoding': 'gzip' }, cacheControl, tag);
 }
@@ -53,10 +54,6 @@ async function compress(ready: Ready): Promise<void> {
   } finally {
     isZipping = false;
   }
-}
-
-function takesGzip({ headers }: HttpRequest): boolean {
-  return /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(String(headers['accept-encoding'] ?? ''));
 }
 
 function recall(name: string): Ready | undefined {

@@ -1,15 +1,16 @@
 /** Answers that are written while their rows are read: a table as CSV, or a line of JSON for each row. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { STREAM_TYPES, type StreamType } from '../world/escrever-tabela.ts';
+import { preferType } from './negotiation.ts';
 import type { Served } from './route.ts';
 
-/** The type that the caller names; undefined: JSON. */
+/** The type that the caller prefers to JSON; undefined: JSON. */
 export function preferredType(
-  { accept = '' }: Pick<IncomingHttpHeaders, 'accept'>,
+  headers: Pick<IncomingHttpHeaders, 'accept'>,
   types: readonly StreamType[] = STREAM_TYPES,
 ): StreamType | undefined {
-  const named = accept.split(',').map((one) => one.split(';')[0]!.trim().toLowerCase());
-  return types.find((type) => named.includes(type));
+  const type = preferType<StreamType | 'application/json'>(headers, ['application/json', ...types]);
+  return type === 'application/json' ? undefined : type;
 }
 
 export function streamed(

@@ -3,6 +3,7 @@
 import { API_HEADERS, JSON_TYPE, redirect, refuse } from '../../base/http/attend.ts';
 import { answerCacheable } from '../../base/http/caching.ts';
 import type { HttpAnswer, HttpRequest } from '../../base/http/message.ts';
+import { preferType } from '../../base/http/negotiation.ts';
 import { answerReady } from '../../base/http/ready.ts';
 import { refuseTrouble, refuseUnknownCodigo } from '../../base/http/refusals.ts';
 import { type Answer, type Door, queryOf, siteOf, type Visit, type Work } from '../../base/http/visit.ts';
@@ -179,6 +180,7 @@ function answerPage(request: HttpRequest, html: string, cacheControl: string): H
 /** A refusal; a client that accepts HTML gets a page with the same content. */
 function preferPage({ headers }: HttpRequest, refusal: HttpAnswer, html: string): HttpAnswer {
   const vary = { Vary: 'Accept' };
-  if (!/\btext\/html\b/.test(headers.accept ?? '')) return { ...refusal, headers: { ...refusal.headers, ...vary } };
+  if (preferType(headers, ['application/json', 'text/html']) !== 'text/html')
+    return { ...refusal, headers: { ...refusal.headers, ...vary } };
   return { status: refusal.status, headers: { ...API_HEADERS, ...PAGE_HEADERS, ...vary }, body: html };
 }

@@ -6,6 +6,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { mediaTypeOf } from '../../base/http/content.ts';
 import { DPS_NACIONAL } from '../../base/http/described.ts';
 import { errosOf } from '../../base/http/envelope.ts';
+import { takesType } from '../../base/http/negotiation.ts';
 import { refuseUnavailable } from '../../base/http/refusals.ts';
 import type { Accepted, Call, Refused } from '../../base/http/route.ts';
 import { defineRoute, type Route } from '../../base/http/route.ts';
@@ -167,8 +168,8 @@ function readSentSignature(headers: IncomingHttpHeaders, body: Buffer): SentSign
 }
 
 /** Libraries that read JSON often accept text as well; text is answered only where JSON is not accepted. */
-function wantsText({ accept }: IncomingHttpHeaders): boolean {
-  return accept !== undefined && /\btext\/plain\b/i.test(accept) && !/\bapplication\/(json|\*)/i.test(accept);
+function wantsText(headers: IncomingHttpHeaders): boolean {
+  return takesType(headers, 'text/plain') && !takesType(headers, 'application/json');
 }
 
 function refuseText(): Refused {
@@ -188,7 +189,6 @@ export const ROTAS_DE_ASSINATURA: readonly Route[] = [
     takes: ['application/xml', 'text/xml', 'application/json'],
     nacional: DPS_NACIONAL,
     status: 200,
-    givesToo: ['text/plain'],
     fields: { status: STATUS, ...VERIFICACAO_FIELDS },
     headers: [],
     codes: ['E003', 'E201', 'E703'],

@@ -2,7 +2,7 @@
 import { byHand, type CliWorld, type Command, type Values } from '../../base/terminal/command.ts';
 import { printable } from '../../base/terminal/text.ts';
 import { groupDigits } from '../../fiscal/group-digits.ts';
-import { abrirMunicipios, COLUNAS, type LinhaAberta } from './abrir.ts';
+import type { LinhaAberta } from './abrir.ts';
 
 export const ABRIR_COMMAND: Command = {
   name: 'municipio abrir',
@@ -14,16 +14,17 @@ export const ABRIR_COMMAND: Command = {
     confirmar: { help: 'grava ainda que haja o que confirmar num cadastro, como uma alíquota abaixo de 2 %' },
     motivo: { takes: 'TEXTO', help: 'por quê; fica no histórico de cada município' },
   },
-  notes: [
-    ['', ''],
-    ['Colunas', 'slug e, para um município novo, ibge'],
-    ['e podem vir', COLUNAS.optional.filter((column) => column !== 'ibge').join(', ')],
-    [
-      'ajustes',
-      'cada coluna é a opção de mesmo nome de municipio criar; vazia, fica como está; sem argumento, sim ou nao',
-    ],
-    ['arquivos', 'os caminhos começam na pasta da planilha'],
-  ],
+  moreHelp: async () => {
+    const { COLUNAS } = await import('./abrir.ts');
+    const optional = COLUNAS.optional.filter((column) => column !== 'ibge');
+    return [
+      '',
+      'Colunas: slug e, para um município novo, ibge.',
+      `E podem vir: ${optional.join(', ')}.`,
+      'Um ajuste é a opção de mesmo nome de municipio criar (sem argumento: sim ou nao); uma célula vazia deixa como está.',
+      'Um cadastro é o nome do seu arquivo. Os caminhos começam na pasta da planilha.',
+    ];
+  },
   run: abrir,
 };
 
@@ -31,6 +32,7 @@ function abrir(world: CliWorld, values: Values, [arquivo]: readonly string[]): P
   const previa = values['previa'] === true;
   const request = { arquivo: arquivo!, previa, confirmado: values['confirmar'] === true };
   return world.registry(async (registry) => {
+    const { abrirMunicipios } = await import('./abrir.ts');
     const counts = new Map<string, number>();
     const seen = new Set<string>();
     for await (const one of abrirMunicipios(registry, request, byHand(values))) {

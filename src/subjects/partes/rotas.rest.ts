@@ -1,7 +1,6 @@
 /** The routes of one party: its tokens, its notes and events, and their changes. */
 
 import { defineRoute, type Route } from '../../base/http/route.ts';
-import { STREAM_TYPES } from '../../base/world/escrever-tabela.ts';
 import { ESCOPOS } from '../../base/world/token.ts';
 import { type Acesso, PELO_DONO } from '../../published/acesso.ts';
 import { field, orAbsent, STATUS } from '../../published/openapi/field.ts';
@@ -120,7 +119,6 @@ export const ROTAS_DA_PARTE: readonly Route[] = [
       'As notas de um CNPJ ou CPF, como prestador, tomador ou intermediário, sem o XML. Só para o dono do documento, com token ou certificado. Com Accept: text/csv ou application/x-ndjson vêm todas de uma vez, do cursor em diante.',
     query: LISTA_PARAMS,
     status: 200,
-    givesToo: STREAM_TYPES,
     fields: { status: STATUS, ...LISTA_FIELDS },
     headers: ['ETag', 'Content-Disposition'],
     codes: ['E003', 'E0002', 'E0003', ...PARTE_CODES],
@@ -138,7 +136,6 @@ export const ROTAS_DA_PARTE: readonly Route[] = [
       'Os eventos das notas de um CNPJ ou CPF. Só para o dono do documento, com token ou certificado. Com Accept: text/csv ou application/x-ndjson vêm todos de uma vez, do cursor em diante.',
     query: EVENTOS_PARAMS,
     status: 200,
-    givesToo: STREAM_TYPES,
     fields: { status: STATUS, ...EVENTOS_DA_PARTE_FIELDS },
     headers: ['ETag', 'Content-Disposition'],
     codes: ['E003', 'E0002', 'E0003', ...PARTE_CODES],
@@ -156,7 +153,6 @@ export const ROTAS_DA_PARTE: readonly Route[] = [
       'O que mudou nas notas e nos eventos de um CNPJ ou CPF, na ordem em que se conta a todos: quem guarda o cursor não perde nenhuma mudança e não recebe nenhuma duas vezes. Com espera, a resposta vem com a primeira mudança. Com Accept: application/x-ndjson, uma mudança por linha, e o cursor em X-Cursor.',
     query: MUDANCAS_PARAMS,
     status: 200,
-    givesToo: ['application/x-ndjson'],
     fields: { status: STATUS, ...MUDANCAS_FIELDS },
     headers: ['X-Cursor', 'X-Mais'],
     codes: ['E003', 'E0002', 'E0003', ...PARTE_CODES],
