@@ -1,6 +1,8 @@
-/** Refusals in the form that the caller prefers: the envelope, RFC 9457, or a page. */
+/** The form of an answer: refusals as the caller prefers them (envelope, RFC 9457, or a page), and parts of a PDF. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
+import { exampleXml } from '../src/fiscal/rules/example.ts';
+import { authorised, emit } from './support/http.ts';
 import { startTestService } from './support/service.ts';
 
 const PROBLEM = 'application/problem+json';
@@ -9,12 +11,13 @@ let address: string;
 
 async function ask(path: string, headers: Readonly<Record<string, string>> = {}) {
   const answer = await fetch(`${address}${path}`, { headers });
-  const text = await answer.text();
+  // Each byte is a character, also in a PDF.
+  const text = Buffer.from(await answer.arrayBuffer()).toString('latin1');
   return { status: answer.status, headers: answer.headers, type: answer.headers.get('content-type'), text };
 }
 
 before(async () => {
-  address = (await startTestService({ worker: false })).address;
+  address = (await startTestService()).address;
 });
 
 describe('a refusal', () => {
@@ -69,5 +72,21 @@ describe('a refusal', () => {
   test('at the national door has the form of the national API whatever is asked for', async () => {
     const { type } = await ask('/integracao/SefinNacional/nfse/1', { Accept: PROBLEM });
     assert.equal(type, 'application/json; charset=utf-8');
+  });
+});
+
+describe('a DANFSe', () => {
+  test('is sent once to a client that keeps it, and in parts to one that resumes', async () => {
+    const { chave_acesso } = (await emit(address, exampleXml())).body;
+    await authorised(address, chave_acesso);
+    const path = `/integracao/api/v1/danfse/${chave_acesso}`;
+    const whole = await ask(path);
+    const tag = whole.headers.get('etag')!;
+    assert.match(tag, /^"[^"]+"$/);
+    assert.equal(whole.headers.get('accept-ranges'), 'bytes');
+    assert.equal((await ask(path, { 'If-None-Match': tag })).status, 304);
+    const rest = await ask(path, { Range: 'bytes=5-', 'If-Range': tag });
+    assert.deepEqual([rest.status, rest.text], [206, whole.text.slice(5)]);
+    assert.equal(rest.headers.get('content-length'), String(rest.text.length));
   });
 });

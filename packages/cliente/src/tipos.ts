@@ -1452,8 +1452,10 @@ export type Exportacao = {
   readonly estado: 'em_andamento' | 'pronta' | 'falhou';
   /** true quando o arquivo pode ser baixado. */
   readonly pronta: boolean;
-  /** Notas lidas até agora. */
+  /** Notas no arquivo até agora. */
   readonly notas: number;
+  /** Notas achadas que não estão nele, por não terem sido autorizadas; o leia-me.txt diz quais. */
+  readonly sem_arquivo: number;
   /** Tamanho do arquivo; null enquanto não está pronto. */
   readonly bytes: number | null;
   /** Quando foi pedida. */
@@ -2146,7 +2148,7 @@ export type Respostas = {
   };
   /** Pede as notas de um CNPJ ou CPF num arquivo */
   readonly pedirExportacao: ComExportacao;
-  /** Uma exportação: em que estado está, quantas notas já leu, e até quando se guarda o arquivo */
+  /** Uma exportação: em que estado está, quantas notas já tem, e até quando se guarda o arquivo */
   readonly consultarExportacao: ComExportacao;
   /** O arquivo de uma exportação pronta */
   readonly baixarExportacao: undefined;

@@ -14,7 +14,8 @@ import { envelopeOf, PROBLEM, problemOf, statusOfRefusal } from './envelope.ts';
 import { envelopeNacionalOf, isNacional } from './envelope-nacional.ts';
 import type { HttpAnswer, HttpRequest } from './message.ts';
 import { preferType } from './negotiation.ts';
-import { refuseAfterBug, refuseForStore, refuseUnknownMunicipio } from './refusals.ts';
+import { answerFile } from './ranges.ts';
+import { refuseAfterBug, refuseForStore, refuseRange, refuseUnknownMunicipio } from './refusals.ts';
 import type { Outcome, Refused, Route } from './route.ts';
 import { type Door, siteOf, type Visit, type Work } from './visit.ts';
 
@@ -110,6 +111,11 @@ export function writeOutcome(door: Door, visit: Visit, outcome: Outcome, route: 
   if ('served' in outcome) {
     const { served, type, headers } = outcome;
     return { status, headers: { ...API_HEADERS, 'Content-Type': type, ...headers }, body: served };
+  }
+  if ('file' in outcome) {
+    const { file, type, headers } = outcome;
+    const answer = answerFile(visit.request, file, { ...headers, 'Content-Type': type });
+    return 'status' in answer ? answer : refuse(door, visit, refuseRange(answer.bytes));
   }
   const { body, headers, registro } = outcome;
   if (registro !== undefined) visit.registro = registro;

@@ -82,6 +82,13 @@ export function refuseTrouble(
   );
 }
 
+/** `bytes`: the size of the file. */
+export function refuseRange(bytes: number): Refused {
+  const mensagem = `A faixa pedida em Range começa depois do fim do arquivo, que tem ${bytes} bytes. Sem Range ele vem inteiro.`;
+  const fault = { codigo: 'E003', xpath: '', mensagem };
+  return refusalOf(fault, { status: 416, headers: { 'Content-Range': `bytes */${bytes}` }, campo: 'Range' });
+}
+
 function hintOf(url: string, nearby: readonly string[]): string {
   if (OF_NATIONAL_API.test(url)) return ` ${NATIONAL_HINT}`;
   if (EVENTOS_POR_PROTOCOLO.test(url)) return ` ${EVENTOS_PELA_CHAVE}`;

@@ -9,6 +9,7 @@ import type { Presented } from '../world/caller.ts';
 import type { Waits } from '../world/esperar.ts';
 import type { Quota } from '../world/quota.ts';
 import type { World } from '../world/world.ts';
+import type { ReadyFile } from './ranges.ts';
 
 export type MediaType = 'application/xml' | 'text/xml' | 'application/json' | 'text/csv';
 
@@ -31,6 +32,7 @@ export function defineRoute<const Own extends Fields>(
       | Refused
       | Written
       | Served
+      | ServedFile
       | Accepted<string>
       | Accepted<keyof Own extends never ? undefined : { readonly [Name in keyof Own]: unknown }>
     >;
@@ -108,7 +110,14 @@ export type Served = {
   readonly headers: Readonly<Record<string, string>>;
 };
 
-export type Outcome = Refused | Written | Served | Accepted<object | string | undefined>;
+/** A file of which a part may be asked for. */
+export type ServedFile = {
+  readonly file: ReadyFile;
+  readonly type: string;
+  readonly headers: Readonly<Record<string, string>>;
+};
+
+export type Outcome = Refused | Written | Served | ServedFile | Accepted<object | string | undefined>;
 
 /** `proxima`: moment in milliseconds; undefined: no further change by itself. */
 export function retryAfter(world: Pick<World, 'now'>, proxima: number | undefined): Readonly<Record<string, string>> {

@@ -38,6 +38,12 @@ const REQUEST_HEADERS: Readonly<Record<string, HeaderWords>> = {
       'Um texto de 1 a 255 caracteres, um para cada requisição e o mesmo em cada repetição dela, como um UUID: a repetição recebe a resposta da primeira e nada faz de novo.',
     schema: { type: 'string', minLength: 1, maxLength: 255 },
   },
+  Range: {
+    about:
+      'Uma faixa de bytes do arquivo, como bytes=1048576-: um download interrompido continua daí. A resposta é 206.',
+    schema: { type: 'string', pattern: '^bytes=(\\d+-\\d*|-\\d+)$' },
+  },
+  'If-Range': { about: 'O ETag da parte que já se tem: se o arquivo é outro, vem inteiro (200), e não a faixa.' },
   'If-None-Match': {
     about: 'O ETag da resposta que já se tem: se ela ainda vale, a resposta é 304, sem corpo.',
   },
@@ -53,6 +59,7 @@ export function headerParameters({ reads = [], takesKey, headers }: DescribedRou
     ...reads,
     ...(takesKey ? [IDEMPOTENCY_HEADER] : []),
     ...(headers.includes('ETag') ? ['If-None-Match'] : []),
+    ...(headers.includes('Accept-Ranges') ? ['Range', 'If-Range'] : []),
     'X-Request-Id',
   ];
   return names.map(headerParameter);
@@ -90,7 +97,7 @@ const ANSWER_HEADERS: Readonly<Record<string, HeaderWords>> = {
     ofRefusals: true,
     about:
       'Segundos até que valha a pena perguntar de novo: o que falta para a próxima tentativa, onde há uma marcada; com 429, até que o que se enviou caiba no limite, o que no de tokens são dias. Falta quando nada mais muda por si.',
-    schema: { type: 'string', pattern: '^[0-9]+$' },
+    schema: { type: 'integer', minimum: 0 },
   },
   'WWW-Authenticate': {
     about:
@@ -114,6 +121,8 @@ const ANSWER_HEADERS: Readonly<Record<string, HeaderWords>> = {
   'X-Cursor': { about: 'O lugar depois da última mudança da resposta, para desde.' },
   'X-Mais': { about: 'true: já há mais a contar.', schema: { type: 'string', enum: ['true', 'false'] } },
   ETag: { about: 'Identifica a resposta como está agora, para If-None-Match.' },
+  'Accept-Ranges': { about: 'bytes: aceita Range.', schema: { type: 'string', const: 'bytes' } },
+  'Content-Range': { about: 'A faixa que veio, e o tamanho do arquivo; numa recusa (416), só o tamanho.' },
   Deprecation: {
     ofRefusals: true,
     about: 'true: o endereço será retirado no futuro, sem data marcada.',

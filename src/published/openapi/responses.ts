@@ -43,6 +43,11 @@ const COMMON = {
   408: { name: 'CorpoDemorado', about: 'O corpo não chegou inteiro no tempo de espera. Envie de novo.' },
   413: { name: 'CorpoGrandeDemais', about: `O corpo passa de ${BODY_MAX_TEXT}.` },
   414: { name: 'EnderecoLongoDemais', about: `O endereço passa de ${URL_MAX_TEXT}.` },
+  416: {
+    name: 'FaixaForaDoArquivo',
+    about: 'A faixa de Range começa depois do fim do arquivo.',
+    headers: ['Content-Range'],
+  },
   417: { name: 'ExpectDesconhecido', about: 'O cabeçalho Expect traz outra coisa que 100-continue.' },
   429: {
     name: 'ConsultasDemais',
@@ -85,10 +90,11 @@ export function commonResponses({ refusals, recusaNacional }: DescribedDoor): Js
   };
 }
 
-function commonOf({ method, missCost, quotaCost }: DescribedRoute): readonly CommonStatus[] {
+function commonOf({ method, missCost, quotaCost, headers }: DescribedRoute): readonly CommonStatus[] {
   const isLimited = missCost !== undefined || quotaCost !== undefined;
   return COMMON_STATUSES.filter((status) => {
     if (status === 408 || status === 413) return method === 'POST';
+    if (status === 416) return isFile(headers);
     return status !== 429 || isLimited;
   });
 }
@@ -98,12 +104,23 @@ export function responsesOf(route: DescribedRoute, refusals: readonly MadeRefusa
   const own = ownCodes(route, refusals);
   const responses: [number, Json][] = [];
   if (own.get(route.status) === undefined) responses.push([route.status, successOf(route)]);
+  if (isFile(route.headers)) responses.push([206, partOf(route)]);
   if (route.headers.includes('ETag')) responses.push([304, NOT_MODIFIED]);
   for (const status of commonOf(route)) {
     if (!own.has(status)) responses.push([status, commonResponse(status, route, refusals)]);
   }
   for (const [status, codes] of own) responses.push([status, ownRefusal(route, { status, codes }, refusals)]);
   return Object.fromEntries(responses.toSorted(([a], [b]) => a - b));
+}
+
+/** Whether a part of the answer may be asked for. */
+function isFile(headers: readonly string[]): boolean {
+  return headers.includes('Accept-Ranges');
+}
+
+function partOf(route: DescribedRoute): Json {
+  const whole = successOf({ ...route, headers: [...route.headers, 'Content-Range'] });
+  return { ...whole, description: 'A faixa que Range pediu.' };
 }
 
 /** The contract of the national API has one shape of refusals, and one status for those of a document. */

@@ -1,19 +1,24 @@
 /** The address of the PDF. It is deprecated: every answer says so, and names the replacement. */
 
+import { fileOf } from '../../base/http/ranges.ts';
 import { refuseMissingNota } from '../../base/http/refusals.ts';
-import type { Call, Refused, Served } from '../../base/http/route.ts';
+import type { Call, Refused, ServedFile } from '../../base/http/route.ts';
 import { retryAfter } from '../../base/http/route.ts';
 import { parseChave } from '../../fiscal/chave.ts';
 import { consultaPublica, danfseAside } from './danfse.ts';
 
-export async function showDanfse({ world, municipio, params }: Call): Promise<Refused | Served> {
+export async function showDanfse({ world, municipio, params }: Call): Promise<Refused | ServedFile> {
   const chave = params['chave_acesso']!;
   const danfse = parseChave(chave) === undefined ? undefined : await danfseAside(world, municipio, chave);
   if (danfse === undefined) return refuseMissingNota(chave);
   const headers = { Link: linkTo(consultaPublica(chave)) };
   if ('pdf' in danfse) {
     const disposition = `inline; filename="danfse-${chave}.pdf"`;
-    return { served: danfse.pdf, type: 'application/pdf', headers: { ...headers, 'Content-Disposition': disposition } };
+    return {
+      file: fileOf(danfse.pdf),
+      type: 'application/pdf',
+      headers: { ...headers, 'Content-Disposition': disposition },
+    };
   }
   const { faults, proxima } = danfse;
   const again = retryAfter(world, proxima);

@@ -1,5 +1,6 @@
 /** The addresses of notes. */
 import { DPS_NACIONAL, ESPERA_PARAM, SIGNATURE_CODES } from '../../base/http/described.ts';
+import { OF_FILES } from '../../base/http/ranges.ts';
 import { defineRoute, type Route } from '../../base/http/route.ts';
 import { REPEATED_HEADER } from '../../base/world/idempotency.ts';
 import { DPS_SIGNATURE_HEADER } from '../../base/world/sent-documents.ts';
@@ -168,7 +169,7 @@ export const ROTAS_DE_NOTAS: readonly Route[] = [
     status: 200,
     gives: 'application/pdf',
     fields: {},
-    headers: ['Content-Disposition', ...Object.keys(DEPRECATION), 'Retry-After'],
+    headers: ['Content-Disposition', ...Object.keys(DEPRECATION), 'Retry-After', ...OF_FILES],
     always: DEPRECATION,
     codes: ['E301', 'E703', 'E1831'],
     statuses: { E703: [422] },

@@ -1,6 +1,7 @@
 /** The addresses of exports: a party requests its notes as one file, reads the progress, and downloads the file. */
 
 import { findStrangeParams, refuseParams } from '../../base/http/params.ts';
+import { OF_FILES } from '../../base/http/ranges.ts';
 import { refuseMissingExportacao, refuseWithoutArquivo } from '../../base/http/refusals.ts';
 import { refuseAsFlow } from '../../base/http/repetition.ts';
 import { type Call, defineRoute, type Refused, type Route } from '../../base/http/route.ts';
@@ -34,7 +35,10 @@ export const EXPORTACAO_SHAPES = {
     filtros: field.shape('FiltrosDaExportacao', 'Os filtros pedidos.'),
     estado: field.choice(ESTADOS_EXPORTACAO, 'em_andamento, pronta, ou falhou: não há arquivo, e motivo diz por quê.'),
     pronta: field.flag('true quando o arquivo pode ser baixado.'),
-    notas: field.integer('Notas lidas até agora.'),
+    notas: field.integer('Notas no arquivo até agora.'),
+    sem_arquivo: field.integer(
+      'Notas achadas que não estão nele, por não terem sido autorizadas; o leia-me.txt diz quais.',
+    ),
     bytes: orNull(field.integer('Tamanho do arquivo; null enquanto não está pronto.')),
     criada_em: field.moment('Quando foi pedida.'),
     pronta_em: orNull(field.moment('Quando ficou pronta; null enquanto não está.')),
@@ -83,9 +87,8 @@ async function download(call: Call) {
   const arquivo = await openArquivo(call.world, call.municipio, asked);
   if (arquivo === undefined) return refuseMissingExportacao();
   if ('estado' in arquivo) return refuseWithoutArquivo(arquivo.motivo ?? undefined);
-  const { nome, tipo, bytes, conteudo } = arquivo;
-  const headers = { 'Content-Disposition': `attachment; filename="${nome}"`, 'Content-Length': String(bytes) };
-  return { served: conteudo, type: tipo, headers };
+  const { nome, tipo, file } = arquivo;
+  return { file, type: tipo, headers: { 'Content-Disposition': `attachment; filename="${nome}"` } };
 }
 
 const ALL = '/api/v1/exportacoes' as const;
@@ -132,7 +135,7 @@ export const ROTAS_DE_EXPORTACOES: readonly Route[] = [
     id: 'consultarExportacao',
     method: 'GET',
     path: ONE,
-    summary: 'Uma exportação: em que estado está, quantas notas já leu, e até quando se guarda o arquivo.',
+    summary: 'Uma exportação: em que estado está, quantas notas já tem, e até quando se guarda o arquivo.',
     status: 200,
     fields: { status: STATUS, exportacao: EXPORTACAO },
     codes: [...CODES, 'E601'],
@@ -149,7 +152,7 @@ export const ROTAS_DE_EXPORTACOES: readonly Route[] = [
     gives: 'application/zip',
     givesToo: ['text/csv'],
     fields: {},
-    headers: ['Content-Disposition', 'Retry-After'],
+    headers: ['Content-Disposition', 'Retry-After', ...OF_FILES],
     codes: [...CODES, 'E601', 'E703'],
     statuses: { E703: [409] },
     acesso: { ...PELO_DONO, parte: 'o arquivo, com as notas de que o documento é parte' },

@@ -101,6 +101,10 @@ const READ = {
   diretorio: `select substring(diretorio from $4::int for $5::int) as pedaco from exportacoes_partes
     where tenant = $1 and exportacao = $2 and parte = $3`,
 } as const;
+/** Sizes that are known without reading the bytes. */
+const LENGTHS = `select parte, octet_length(conteudo) as conteudo, octet_length(diretorio) as diretorio
+  from exportacoes_partes where tenant = $1 and exportacao = $2 order by parte`;
+type Lengths = { readonly parte: number; readonly conteudo: number; readonly diretorio: number };
 const FORA = `select fora from exportacoes_partes where tenant = $1 and exportacao = $2 and fora <> '' order by parte limit $3`;
 
 /** Parts that are deleted in one transaction; each has megabytes. */
@@ -178,21 +182,32 @@ export function exportacaoStore(pool: Db) {
       const { rows } = await pool.query<{ fora: string }>(FORA, [tenant, id, FORA_PARTES]);
       return rows.flatMap(({ fora }) => fora.split('\n'));
     },
-    /** One column of all parts, piece by piece. It throws when a part is missing. */
-    read: async function* (
-      tenant: string,
-      { id, partes }: Pick<ExportacaoRow, 'id' | 'partes'>,
-      column: keyof typeof READ,
-    ): AsyncGenerator<Buffer> {
-      for (let parte = 1; parte <= partes; parte += 1) {
-        for (let from = 1; ; from += PIECE_BYTES) {
-          const asked = [tenant, id, parte, from, PIECE_BYTES];
-          const [row] = (await pool.query<{ pedaco: Buffer }>(READ[column], asked)).rows;
-          if (row === undefined) throw new Error(`a exportação ${id} já não tem a parte ${parte}`);
-          if (row.pedaco.length > 0) yield row.pedaco;
-          if (row.pedaco.length < PIECE_BYTES) break;
-        }
-      }
-    },
+    read: readParts.bind(null, pool),
   };
+}
+
+/** The bytes of one column of all parts from a place to the end before another, piece by piece. It throws when a part is missing. */
+async function* readParts(
+  pool: Db,
+  tenant: string,
+  { id, partes }: Pick<ExportacaoRow, 'id' | 'partes'>,
+  column: keyof typeof READ,
+  first: number,
+  end: number,
+): AsyncGenerator<Buffer> {
+  if (end <= Math.max(0, first)) return;
+  const { rows } = await pool.query<Lengths>(LENGTHS, [tenant, id]);
+  let place = 0;
+  for (let parte = 1; parte <= partes; parte += 1) {
+    const length = rows[parte - 1]?.parte === parte ? rows[parte - 1]![column] : undefined;
+    if (length === undefined) throw new Error(`a exportação ${id} já não tem a parte ${parte}`);
+    const last = Math.min(length, end - place);
+    for (let from = Math.max(0, first - place); from < last; from += PIECE_BYTES) {
+      const asked = [tenant, id, parte, from + 1, Math.min(PIECE_BYTES, last - from)];
+      const [row] = (await pool.query<{ pedaco: Buffer }>(READ[column], asked)).rows;
+      if (row === undefined) throw new Error(`a exportação ${id} já não tem a parte ${parte}`);
+      yield row.pedaco;
+    }
+    place += length;
+  }
 }

@@ -63,6 +63,49 @@ async function fetchFile(token: string, id: string): Promise<{ readonly bytes: B
   return { bytes: Buffer.from(await answer.arrayBuffer()), headers: answer.headers };
 }
 
+/** Asks for parts of a file that came as a whole. Expected: RFC 9110, 13.1.5 and 14. */
+async function resume(token: string, id: string, { bytes, tag }: { bytes: Buffer; tag: string }): Promise<void> {
+  const url = `${address}${API}/exportacoes/${id}/arquivo`;
+  const part = async (headers: Readonly<Record<string, string>>) => {
+    const answer = await fetch(url, { headers: { Authorization: `Bearer ${token}`, ...headers } });
+    const body = Buffer.from(await answer.arrayBuffer());
+    return { status: answer.status, range: answer.headers.get('content-range'), body };
+  };
+  const size = bytes.length;
+  // The places around the pieces in which the file is stored, and its directory at the end.
+  const { rows } = await pool.query<{ conteudo: number }>(
+    'select octet_length(conteudo) as conteudo from exportacoes_partes where exportacao = $1 order by parte',
+    [id],
+  );
+  const sums = rows.map((_, place) => rows.slice(0, place + 1).reduce((sum, { conteudo }) => sum + conteudo, 0));
+  const places = [0, 1, ...sums.flatMap((sum) => [sum - 1, sum, sum + 1]), size - 23, size - 1];
+  for (const from of places.filter((place) => place < size)) {
+    const rest = await part({ Range: `bytes=${from}-`, 'If-Range': tag });
+    assert.deepEqual([rest.status, rest.range], [206, `bytes ${from}-${size - 1}/${size}`]);
+    assert.ok(rest.body.equals(bytes.subarray(from)), `from ${from}`);
+    const some = await part({ Range: `bytes=${from}-${from + 600_000}` });
+    assert.ok(some.body.equals(bytes.subarray(from, from + 600_001)), `600,001 bytes from ${from}`);
+  }
+  const last = await part({ Range: 'bytes=-100' });
+  assert.deepEqual([last.status, last.range], [206, `bytes ${size - 100}-${size - 1}/${size}`]);
+  assert.ok(last.body.equals(bytes.subarray(-100)));
+  for (const [headers, why] of [
+    [{ Range: 'bytes=5-', 'If-Range': '"outra"' }, 'another version'],
+    [{ Range: 'bytes=0-1,5-6' }, 'several ranges'],
+    [{ Range: 'bytes=9-5' }, 'a range that ends before it begins'],
+    [{ Range: 'lines=1-' }, 'an unknown unit'],
+  ] as const) {
+    const whole = await part(headers);
+    assert.deepEqual([whole.status, whole.body.length], [200, size], why);
+  }
+  for (const Range of [`bytes=${size}-`, 'bytes=-0']) {
+    const beyond = await part({ Range });
+    assert.deepEqual([beyond.status, beyond.range], [416, `bytes */${size}`], Range);
+    assert.equal(JSON.parse(beyond.body.toString()).campo, 'Range');
+  }
+  assert.equal((await part({ 'If-None-Match': tag })).status, 304);
+}
+
 const READ = `import zipfile, json, sys
 z = zipfile.ZipFile(sys.argv[1])
 print(json.dumps({n: z.read(n).decode('latin-1') for n in z.namelist()}))`;
@@ -106,7 +149,8 @@ test('a file of notes', TESTED, async (context) => {
     const early = await call('GET', `exportacoes/${id}/arquivo`, own);
     assert.deepEqual([early.status, early.headers.get('retry-after')], [409, '5'], JSON.stringify(early.body));
     await makeExportacoes(world, municipio, {});
-    assert.deepEqual([(await look(own, id)).notas, (await look(own, id)).pronta], [500, false]);
+    const { notas, sem_arquivo, pronta } = await look(own, id);
+    assert.deepEqual([notas + sem_arquivo, pronta], [500, false]);
     // One process takes the job and dies; nobody else gets it before the lease ends.
     const row = await store.exportacoes.take(TENANT, { now: clock.now, until: clock.now + 60_000, token: DEAD });
     assert.equal(row?.id, id);
@@ -135,7 +179,7 @@ test('a file of notes', TESTED, async (context) => {
       new Set(files),
       new Set([...chaves, ...(missing.length === 0 ? [late] : [])].map((c) => `${c}.xml`)),
     );
-    assert.equal(one.notas, NOTAS + 1);
+    assert.deepEqual([one.notas, one.sem_arquivo], [files.length, NOTAS + 1 - files.length]);
     for (const chave of chaves.slice(0, 3)) {
       const { nota } = (await call('GET', `nfse/${chave}`, undefined)).body;
       assert.equal(inside.get(`${chave}.xml`)!.toString(), nota.xml_nota);
@@ -162,8 +206,11 @@ test('a file of notes', TESTED, async (context) => {
       return contagem.total === chaves.length || undefined;
     }, 'all others are authorised');
     const id = await ask(own, { formato: 'pdf', papel: 'prestador' });
-    await ready(own, id);
-    const inside = unpack((await fetchFile(own, id)).bytes);
+    const { notas, sem_arquivo } = await ready(own, id);
+    assert.deepEqual([notas, sem_arquivo], [chaves.length, 1]);
+    const { bytes, headers: whole } = await fetchFile(own, id);
+    await resume(own, id, { bytes, tag: whole.get('etag')! });
+    const inside = unpack(bytes);
     assert.deepEqual(new Set(inside.keys()), new Set([...chaves.map((chave) => `${chave}.pdf`), 'leia-me.txt']));
     for (const chave of chaves.slice(-2)) assert.equal(inside.get(`${chave}.pdf`)!.subarray(0, 5).toString(), '%PDF-');
     assert.match(inside.get('leia-me.txt')!.toString(), new RegExp(`${refused.body.chave_acesso}, série`));

@@ -47,8 +47,9 @@ export type ExportacaoPublica = {
   readonly filtros: ListaPedida;
   readonly estado: ExportacaoRow['estado'];
   readonly pronta: boolean;
-  /** The notes so far. */
+  /** Notes in the file so far, and notes without a file of their own. */
   readonly notas: number;
+  readonly sem_arquivo: number;
   readonly bytes: number | null;
   readonly criada_em: string;
   readonly pronta_em: string | null;
@@ -109,8 +110,12 @@ export async function findExportacao(
 export type ArquivoExportado = {
   readonly nome: string;
   readonly tipo: 'application/zip' | 'text/csv; charset=utf-8';
-  readonly bytes: number;
-  readonly conteudo: AsyncIterable<Buffer>;
+  /** Its size, a tag of its bytes, and the bytes from a place to the end before another. */
+  readonly file: {
+    readonly bytes: number;
+    readonly tag: string;
+    read(from: number, to: number): AsyncIterable<Buffer>;
+  };
 };
 
 /** The file of an export, or the state of the export while it has no file. */
@@ -122,29 +127,42 @@ export async function openArquivo(
   const row = await store.exportacoes.find(tenant, id, documento, now());
   if (row === undefined || row.estado !== 'pronta') return row;
   const nome = `notas-${documento}-${id}`;
-  if (row.formato === 'csv') {
-    const conteudo = store.exportacoes.read(tenant, row, 'conteudo');
-    return { nome: `${nome}.csv`, tipo: 'text/csv; charset=utf-8', bytes: row.bytes, conteudo };
-  }
-  const end = makeZipEnd(row);
-  const whole = async function* (): AsyncGenerator<Buffer> {
-    yield* store.exportacoes.read(tenant, row, 'conteudo');
-    yield* store.exportacoes.read(tenant, row, 'diretorio');
-    yield end;
+  const isTable = row.formato === 'csv';
+  const end = isTable ? Buffer.alloc(0) : makeZipEnd(row);
+  const bytes = lengthOf(row);
+  const read = async function* (from: number, to: number): AsyncGenerator<Buffer> {
+    const after = row.bytes + row.diretorio;
+    yield* store.exportacoes.read(tenant, row, 'conteudo', from, Math.min(to, row.bytes));
+    if (isTable) return;
+    yield* store.exportacoes.read(tenant, row, 'diretorio', from - row.bytes, Math.min(to, after) - row.bytes);
+    yield end.subarray(Math.max(0, from - after), Math.max(0, to - after));
   };
-  return { nome: `${nome}.zip`, tipo: 'application/zip', bytes: lengthOf(row), conteudo: whole() };
+  const tipo = isTable ? 'text/csv; charset=utf-8' : 'application/zip';
+  // A finished file does not change.
+  return { nome: `${nome}.${isTable ? 'csv' : 'zip'}`, tipo, file: { bytes, tag: `"${id}"`, read } };
 }
 
 function lengthOf({ formato, bytes, diretorio, entradas }: ExportacaoRow): number {
   return formato === 'csv' ? bytes : bytes + diretorio + makeZipEnd({ bytes, diretorio, entradas }).length;
 }
 
+/** Notes are the entries of a ZIP, except for its summary, which is its last entry. */
+function countNotas({
+  formato,
+  estado,
+  notas,
+  entradas,
+}: ExportacaoRow): Pick<ExportacaoPublica, 'notas' | 'sem_arquivo'> {
+  const inside = formato === 'csv' ? notas : entradas - (estado === 'pronta' ? 1 : 0);
+  return { notas: inside, sem_arquivo: notas - inside };
+}
+
 function exportacaoPublica({ codigoIbge }: Municipio, row: ExportacaoRow): ExportacaoPublica {
   const at = (moment: Date): string => isoMoment(municipalMoment(codigoIbge, +moment));
-  const { id, documento, formato, pedida, estado, notas, motivo } = row;
+  const { id, documento, formato, pedida, estado, motivo } = row;
   const isReady = estado === 'pronta';
   return {
-    ...{ id, documento, formato, filtros: pedida, estado, pronta: isReady, notas },
+    ...{ id, documento, formato, filtros: pedida, estado, pronta: isReady, ...countNotas(row) },
     bytes: isReady ? lengthOf(row) : null,
     criada_em: at(row.criada_em),
     pronta_em: row.pronta_em && at(row.pronta_em),
