@@ -85,14 +85,47 @@ function isDemanded({ attributes }: Elemento, versao: SoapVersao): boolean {
 /** Names of the elements beside the document in an operation. */
 const HEADER = 'header';
 const PARAMETERS = 'parameters';
+/** The name of `parameters` in other versions of the model. */
+const DADOS = 'nfseDadosMsg';
+/** Root of what the model puts into the header: the versions of the data. */
+const CABECALHO = 'cabecalho';
 
 function documentOf(operation: Elemento, reading: XmlDocumentReading): SoapPedido['documento'] {
-  const parameters = operation.children.find(({ name }) => name === PARAMETERS);
-  const typed =
-    parameters === undefined ? operation.children.find(({ name }) => name !== HEADER) : parameters.children[0];
-  if (typed !== undefined) return { reading, root: typed, forma: 'elementos' };
-  const text = parameters?.text.trim() ?? '';
-  if (text === '') return { problema: `Falta o documento: ponha-o, como texto, em ${PARAMETERS}.`, namespace: '' };
+  const named = (wanted: string) => operation.children.find(({ name }) => name === wanted);
+  if (named(DADOS) !== undefined) {
+    const problema = `O documento veio em ${DADOS}, que é nome de outra versão do modelo: aqui é ${PARAMETERS}, e ${HEADER} o do ${CABECALHO}.`;
+    return { problema, namespace: '' };
+  }
+  const [header, parameters] = [named(HEADER), named(PARAMETERS)];
+  const only = operation.children.find(({ name }) => name !== HEADER);
+  const found = contentOf(parameters, reading) ?? (parameters === undefined ? asElements(only, reading) : undefined);
+  if (found !== undefined && !isCabecalho(found)) return found;
+  const instead = contentOf(header, reading);
+  if (instead !== undefined && 'root' in instead && !isCabecalho(instead)) {
+    const other = found === undefined ? '' : `, e o ${CABECALHO} em ${PARAMETERS}`;
+    const problema = `O documento (${instead.root.name.slice(0, 60)}) veio em ${HEADER}${other}: ponha o documento em ${PARAMETERS}, e em ${HEADER} o ${CABECALHO}, ou nada.`;
+    return { problema, namespace: instead.root.namespace };
+  }
+  const came = found === undefined ? '' : ` O que veio nele é o ${CABECALHO}, que vai em ${HEADER}.`;
+  return { problema: `Falta o documento: ponha-o, como texto, em ${PARAMETERS}.${came}`, namespace: '' };
+}
+
+/** The document in an element, as elements or as text; undefined: there is none. */
+function contentOf(element: Elemento | undefined, reading: XmlDocumentReading): SoapPedido['documento'] | undefined {
+  const typed = asElements(element?.children[0], reading);
+  const text = element?.text.trim() ?? '';
+  return typed ?? (text === '' ? undefined : readText(text));
+}
+
+function asElements(root: Elemento | undefined, reading: XmlDocumentReading): SoapDocumento | undefined {
+  return root && { reading, root, forma: 'elementos' };
+}
+
+function isCabecalho(documento: SoapPedido['documento']): boolean {
+  return 'root' in documento && documento.root.name === CABECALHO;
+}
+
+function readText(text: string): SoapPedido['documento'] {
   // The text has the encoding of its envelope, even if its own declaration names another.
   const own = text.replace(/^(<\?xml\s[^>]*?)\sencoding\s*=\s*(?:"[^">]*"|'[^'>]*')/, '$1');
   const inner = readXml(Buffer.from(own, 'utf8'));

@@ -31,6 +31,11 @@ export const BRASAO_PATH = '/:municipio/brasao/:impressao';
 /** The files that pages offer. */
 export const ARQUIVOS_PATH = `${DOCS_PATH}/arquivos`;
 
+/** Files that machines look for at fixed addresses. */
+export const SECURITY_PATH = '/.well-known/security.txt';
+export const ROBOTS_PATH = '/robots.txt';
+export const FAVICON_PATH = '/favicon.ico';
+
 export const OPENAPI_PATH = '/openapi.json';
 /** The public consultation of notes of the whole country. */
 export const PORTAL = 'https://www.nfse.gov.br/ConsultaPublica/';
@@ -54,5 +59,8 @@ export const PAGE_PATHS = [
   `${REFERENCE_PATH}/:arquivo`,
   OPENAPI_PATH,
   `${ERROS_PATH}/:codigo`,
+  SECURITY_PATH,
+  ROBOTS_PATH,
+  FAVICON_PATH,
 ] as const;
 export type PagePath = (typeof PAGE_PATHS)[number];

@@ -26,10 +26,13 @@ import {
   ENSAIO_PATH,
   ERROS_JSON_PATH,
   ERROS_PATH,
+  FAVICON_PATH,
   MIGRAR_PATH,
   OPENAPI_PATH,
   REFERENCE_PATH,
+  ROBOTS_PATH,
   SCRIPT_PATH,
+  SECURITY_PATH,
 } from './paths.ts';
 
 const POR_LOTE: Omit<Acesso, 'parte'> = {
@@ -94,6 +97,9 @@ const DO_SERVICO: Readonly<Record<string, Acesso>> = {
   [`${REFERENCE_PATH}/:arquivo`]: DOCUMENTACAO,
   [OPENAPI_PATH]: DOCUMENTACAO,
   [`${ERROS_PATH}/:codigo`]: DOCUMENTACAO,
+  [SECURITY_PATH]: { ...PUBLICO, estranho: 'a quem avisar de uma falha de segurança, onde quem opera o diz' },
+  [ROBOTS_PATH]: DOCUMENTACAO,
+  [FAVICON_PATH]: DOCUMENTACAO,
 };
 
 /** Pages for people outside the documentation, by the name of the row. */

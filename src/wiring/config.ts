@@ -34,6 +34,8 @@ export type Config = {
   readonly connections: { readonly serving: number; readonly transmitting: number };
   /** Public address of the service behind a proxy, without a trailing slash. */
   readonly baseUrl: string | undefined;
+  /** Address for reports of security flaws. */
+  readonly securityContact: string | undefined;
   readonly trustProxy: boolean;
   /** Certificate and key of the service's own TLS, files in PEM; undefined: plain HTTP. */
   readonly tls: { readonly certificado: string; readonly chave: string } | undefined;
@@ -99,6 +101,7 @@ export function readConfig(env: NodeJS.ProcessEnv, isTerminal: boolean): Config 
     isPooled: read('NFSE_PGBOUNCER') ?? false,
     connections: { serving: read('NFSE_CONEXOES'), transmitting: read('NFSE_CONEXOES_TRANSMISSAO') },
     baseUrl: read('NFSE_BASE_URL')?.replace(/\/+$/, ''),
+    securityContact: read('NFSE_CONTATO_SEGURANCA'),
     trustProxy: read('NFSE_TRUST_PROXY') ?? false,
     tls: tlsOf(read('NFSE_TLS_CERTIFICADO'), read('NFSE_TLS_CHAVE')),
     certificateHeader: certificateHeaderOf(read('NFSE_CLIENT_CERT_HEADER'), env['NFSE_CLIENT_CERT_PROXIES'], () =>

@@ -70,10 +70,11 @@ export function createServing(
 
 /** The options of a door, by the settings of the service. */
 export function doorOptionsOf(
-  { baseUrl, trustProxy, certificateHeader }: Config,
+  { baseUrl, securityContact, trustProxy, certificateHeader }: Config,
   log: Logger,
   tls: RestDoorOptions['tls'],
   aside: AsideThread,
 ): RestDoorOptions {
-  return { baseUrl, trustProxy, tls, certificateHeader, accessLog: log.isLevelEnabled('info'), aside };
+  const accessLog = log.isLevelEnabled('info');
+  return { baseUrl, securityContact, trustProxy, tls, certificateHeader, accessLog, aside };
 }

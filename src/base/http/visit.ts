@@ -20,6 +20,8 @@ import type { HttpRoute } from './router.ts';
 export type RestDoorOptions = {
   /** Public address of the service; undefined: the caller's Host header determines it. */
   readonly baseUrl?: string | undefined;
+  /** Address for reports of security flaws; undefined: the operator names none. */
+  readonly securityContact?: string | undefined;
   /** One proxy is in front, and its X-Forwarded-* headers are trusted. */
   readonly trustProxy: boolean;
   /** Certificate and key in PEM; absent: plain HTTP. */

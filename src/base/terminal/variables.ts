@@ -101,6 +101,10 @@ export const VARIABLES = {
     shows: 'origem',
     parse: urlIn(['http:', 'https:'], 'https://nfse.exemplo.gov.br'),
   },
+  NFSE_CONTATO_SEGURANCA: {
+    help: 'a quem se avisa de uma falha de segurança, em /.well-known/security.txt: mailto:… ou https://…; sem ele não há esse arquivo',
+    parse: contactOf,
+  },
   NFSE_TRUST_PROXY: { help: '1 para confiar nos cabeçalhos X-Forwarded-* do proxy', shows: 'valor', parse: flagOf },
   NFSE_TLS_CERTIFICADO: { help: 'certificado, em PEM, com que o próprio serviço atende em https', parse: asIs },
   NFSE_TLS_CHAVE: { help: 'a chave privada desse certificado, em PEM', parse: asIs },
@@ -307,6 +311,12 @@ function urlIn(protocols: readonly string[], example: string) {
     // The text itself is not repeated: it may hold a password.
     throw new ConfigError(`${name} não é um endereço válido. Exemplo: ${example}`);
   };
+}
+
+/** The text stands in a line of a file of its own. */
+function contactOf(text: string, name: string): string {
+  if (/^(?:mailto:[^\s@]+@[^\s@]+|https:\/\/[^\s/]\S*)$/.test(text) && URL.canParse(text)) return text;
+  throw new ConfigError(`${name}=${text} não é reconhecido. Exemplo: mailto:seguranca@exemplo.gov.br`);
 }
 
 function flagOf(text: string, name: string): boolean {

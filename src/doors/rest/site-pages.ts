@@ -17,11 +17,14 @@ import {
   ENSAIO_PATH,
   ERROS_JSON_PATH,
   ERROS_PATH,
+  FAVICON_PATH,
   MIGRAR_PATH,
   OPENAPI_PATH,
   type PagePath,
   REFERENCE_PATH,
+  ROBOTS_PATH,
   SCRIPT_PATH,
+  SECURITY_PATH,
 } from '../../published/paths.ts';
 import { projectText } from '../../published/project-text.ts';
 import {
@@ -48,6 +51,7 @@ import {
 import { ensaioPage } from '../../subjects/ensaios/paginas.rest.ts';
 import { conferirPage, migrarPage } from '../../subjects/notas/paginas.rest.ts';
 import { tabelaEmVigor } from '../../subjects/notas/queries.ts';
+import { drawFavicon, ROBOTS, securityText } from './fixed-files.ts';
 import { packCliente } from './pacote-cliente.ts';
 import { ROUTES } from './routes.ts';
 import { DOOR_FACTS } from './site-facts.ts';
@@ -66,6 +70,8 @@ const PAGE_HEADERS: Readonly<Record<string, string>> = {
 
 const PAGE_SCRIPT = projectText('src/published/site/navegador.js');
 const SCRIPT_TYPE: Readonly<Record<string, string>> = { 'Content-Type': 'text/javascript; charset=utf-8' };
+const TEXT_TYPE: Readonly<Record<string, string>> = { 'Content-Type': 'text/plain; charset=utf-8' };
+const ICON_TYPE: Readonly<Record<string, string>> = { 'Content-Type': 'image/vnd.microsoft.icon' };
 
 /** The documentation, with the facts of this door. */
 const DOCS = openSite(DOOR_FACTS);
@@ -95,7 +101,18 @@ export const PAGES: Readonly<Record<PagePath, Answer>> = {
   [`${REFERENCE_PATH}/:arquivo`]: answerReferenceFile,
   [OPENAPI_PATH]: (door, visit) => answerOwn(door, visit, openapiText, JSON_TYPE),
   [`${ERROS_PATH}/:codigo`]: (door, visit) => answerCode(door, visit, visit.request.params['codigo']!),
+  [SECURITY_PATH]: answerSecurity,
+  [ROBOTS_PATH]: (_door, { request }) => answerSame(request, () => ROBOTS, TEXT_TYPE),
+  [FAVICON_PATH]: (_door, { request }) => answerSame(request, drawFavicon, ICON_TYPE),
 };
+
+function answerSecurity(door: Door, visit: Visit): HttpAnswer {
+  const { request } = visit;
+  const contact = door.options.securityContact;
+  if (contact === undefined) return refuse(door, visit, refuseTrouble('unknown_path', undefined));
+  const text = securityText(contact, siteOf(door, request), door.world.now());
+  return answerCacheable(request, text, TEXT_TYPE, OWN_KEPT);
+}
 
 /** The page of a code, in capitals or not. An unknown code gets a page, or the envelope when a program asks. */
 async function answerCode(door: Door, visit: Visit, codigo: string): Promise<HttpAnswer> {

@@ -187,7 +187,7 @@ export function digestOf(text: string): string {
 export const STYLE_DIGESTS = `${digestOf(STYLE)} ${digestOf(SITE_STYLE)}`;
 
 /**
- * The pages have their own style and the script of this service. The script contacts this service alone, and the search form too. The
+ * The pages have their own style, and the script and the icon of this service. The script contacts this service alone, and the search form too. The
  * policy allows nothing else.
  */
 export const PAGE_POLICY = [
@@ -195,6 +195,7 @@ export const PAGE_POLICY = [
   `style-src ${STYLE_DIGESTS}`,
   "script-src 'self'",
   "connect-src 'self'",
+  "img-src 'self'",
   "base-uri 'none'",
   "form-action 'self'",
   "frame-ancestors 'none'",

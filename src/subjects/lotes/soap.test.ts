@@ -930,6 +930,34 @@ describe('the envelope', () => {
     assert.match(nowhere.body, /soap:Fault/);
   });
 
+  test('whose document stands in the header, or changed places with the header, is told so', async () => {
+    const cabecalho = '<cabecalho versao="1.00"><versaoDados>1.00</versaoDados></cabecalho>';
+    const misplaced = /O documento \(ConsultarSituacaoLoteRpsEnvio\) veio em header/;
+    for (const [inside, mensagem] of [
+      [`<header>${escaped(asked)}</header>`, misplaced],
+      [`<header>${escaped(asked)}</header><parameters/>`, misplaced],
+      [`<header>${asked}</header><parameters> </parameters>`, misplaced],
+      [
+        `<header><![CDATA[${asked}]]></header><parameters><![CDATA[${cabecalho}]]></parameters>`,
+        /veio em header, e o cabecalho em parameters: ponha o documento em parameters, e em header o cabecalho/,
+      ],
+      [`<header>${asked}</header>${cabecalho}`, /veio em header, e o cabecalho em parameters/],
+      [`<parameters>${escaped(cabecalho)}</parameters>`, /Falta o documento: .* é o cabecalho, que vai em header\.$/],
+      [`<header>${escaped(cabecalho)}</header>`, /Falta o documento: ponha-o, como texto, em parameters\.$/],
+      ['<header>texto</header>', /Falta o documento/],
+      [
+        `<nfseCabecMsg>${escaped(cabecalho)}</nfseCabecMsg><nfseDadosMsg>${escaped(asked)}</nfseDadosMsg>`,
+        /veio em nfseDadosMsg, que é nome de outra versão do modelo: aqui é parameters/,
+      ],
+    ] as const) {
+      const answer = await post(address, envelope(operation(inside)));
+      assert.equal(first(answer.documento, 'Codigo'), 'E160', inside);
+      assert.match(first(answer.documento, 'Mensagem') ?? '', mensagem, inside);
+    }
+    const right = `<header>${escaped(cabecalho)}</header><parameters>${escaped(asked)}</parameters>`;
+    assert.equal(first((await post(address, envelope(operation(right)))).documento, 'Codigo'), 'E86');
+  });
+
   test('that contradicts itself is a fault that says how', async () => {
     const good = envelope(operation(`<parameters><![CDATA[${asked}]]></parameters>`));
     const declared = (attributes: string): string => `<?xml ${attributes}?>${good}`;

@@ -79,13 +79,15 @@ const KINDS = {
     tenant,
   ) => `select ${OF_EVENTO} from (select e.* from eventos e where e.tenant = ${tenant} and e.aberto limit ${LOOKED_MAX}) e
     join notas n on n.tenant = ${tenant} and n.mes = e.mes_nota and n.id = e.nota where e.codigo_tipo_evento in (${quoteWords(OFICIO)})`,
+  // A DPS that was refused again is one matter: its last note.
   nota_recusada: (
     tenant,
     now,
-  ) => `select ${ofNota('r.em')} from (select r.nota, r.mes, r.em from notas_recusadas r where r.tenant = ${tenant}
+  ) => `select distinct on (n.id_dps) ${ofNota('r.em')} from (select r.nota, r.mes, r.em from notas_recusadas r where r.tenant = ${tenant}
       and r.em > ${now}::timestamptz - interval '${RECUSADA_DIAS} days' order by r.em desc limit ${LOOKED_MAX}) r
     join notas n on n.tenant = ${tenant} and n.mes = r.mes and n.id = r.nota
-    where not exists (select 1 from identidades i where i.tenant = ${tenant} and i.id_dps = n.id_dps)`,
+    where not exists (select 1 from identidades i where i.tenant = ${tenant} and i.id_dps = n.id_dps)
+    order by n.id_dps, r.em desc, n.id desc`,
   evento: (tenant) => `select ${OF_EVENTO} from (select e.* from eventos e where e.tenant = ${tenant} and ${IS_IN_VAIN}
       order by e.desde desc limit ${LOOKED_MAX}) e
     join notas n on n.tenant = ${tenant} and n.mes = e.mes_nota and n.id = e.nota where true`,

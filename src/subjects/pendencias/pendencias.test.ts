@@ -169,6 +169,24 @@ describe('what waits', () => {
     assert.ok(!(await leitor.open(`/m/${TENANT}/hoje`)).html.includes('foi recusada depois de emitida'));
   });
 
+  test('a DPS that is refused twice stands once, with its last note', async () => {
+    const patch = { serie: '77', nDPS: '9' };
+    const first = await integracao.issue(patch, plays('adn:rejeita=E1289'));
+    await work.notas();
+    clock.now += 1_000;
+    const second = await integracao.issue(patch, plays('adn:rejeita=E1289'));
+    await work.notas();
+    assert.notEqual(first.chave_acesso, second.chave_acesso);
+    assert.deepEqual(await counted(), { ...NONE, nota_recusada: 1 });
+    const today = (await leitor.open(`/m/${TENANT}/hoje`)).html;
+    assert.match(today, /Uma nota foi recusada depois de emitida/);
+    assert.ok(today.includes(`/notas/${second.chave_acesso}"`));
+    assert.ok(!today.includes(first.chave_acesso!), 'the attempt before it is no matter of its own');
+    await integracao.issue(patch);
+    await work.notas();
+    assert.deepEqual(await counted(), NONE);
+  });
+
   test('a refused note leaves the list after thirty days', async () => {
     await integracao.issue({ serie: '77', nDPS: '8' }, plays('adn:rejeita=E1289'));
     await work.notas();
