@@ -32,6 +32,10 @@ export const BRASAO_PATH = '/:municipio/brasao/:impressao';
 export const ARQUIVOS_PATH = `${DOCS_PATH}/arquivos`;
 
 export const OPENAPI_PATH = '/openapi.json';
+/** The list of all pages for language models, by the convention of llmstxt.org. */
+export const LLMS_PATH = '/llms.txt';
+/** Ends the address of a page as Markdown. */
+export const MARKDOWN_END = '.md';
 /** The public consultation of notes of the whole country. */
 export const PORTAL = 'https://www.nfse.gov.br/ConsultaPublica/';
 
@@ -42,6 +46,8 @@ export const PAGE_PATHS = [
   ERROS_JSON_PATH,
   DOCS_PATH,
   `${DOCS_PATH}/`,
+  `${DOCS_PATH}${MARKDOWN_END}`,
+  LLMS_PATH,
   BUSCA_PATH,
   BUSCA_JSON_PATH,
   SCRIPT_PATH,
