@@ -138,7 +138,7 @@ describe('a provoked answer', () => {
     const headers = { 'X-NFSe-Simular': 'api:demora=5s' };
     let answered = 0;
     const asked = Array.from({ length: 60 }, async () => {
-      const { status } = await request(address, `/${slug}/api/v1/catalogo/paises?por_pagina=1`, { headers });
+      const { status } = await request(address, `/${slug}/api/v1/catalogo/paises`, { headers });
       assert.equal(status, 200);
       answered += 1;
     });
