@@ -103,7 +103,7 @@ export const SIMULAR_HEADER = 'X-NFSe-Simular';
 export const SIMULAR_MAX_MS = 3_600_000;
 const SIMULAR_MIN_MS = 1_000;
 /** A client waits longer than this before it gives up, and a held answer takes no place for long. */
-export const DEMORA_MAX_MS = 10_000;
+const DEMORA_MAX_MS = 10_000;
 /** Characters of a header or a text that are read; the longest text of a DPS has 2,000. */
 const TEXT_MAX = 4_000;
 const PROBLEMS_MAX = 5;

@@ -28,6 +28,9 @@ export const CONSULTA_PATH = '/:municipio/nota/:chave';
 export const BALCAO_PATH = '/:municipio/';
 /** The arms of a municipality, under their digest. */
 export const BRASAO_PATH = '/:municipio/brasao/:impressao';
+/** The changes of the API, as a page; its feed is beside it. */
+export const MUDANCAS_PATH = `${DOCS_PATH}/mudancas-da-api` as const;
+export const FEED_PATH = `${MUDANCAS_PATH}.atom` as const;
 /** The files that pages offer. */
 export const ARQUIVOS_PATH = `${DOCS_PATH}/arquivos`;
 
@@ -48,6 +51,7 @@ export const PAGE_PATHS = [
   `${DOCS_PATH}/`,
   `${DOCS_PATH}${MARKDOWN_END}`,
   LLMS_PATH,
+  FEED_PATH,
   BUSCA_PATH,
   BUSCA_JSON_PATH,
   SCRIPT_PATH,

@@ -6,6 +6,7 @@ import type { HttpAnswer, HttpRequest } from '../../base/http/message.ts';
 import { answerReady } from '../../base/http/ready.ts';
 import { refuseTrouble, refuseUnknownCodigo } from '../../base/http/refusals.ts';
 import { type Answer, type Door, queryOf, siteOf, type Visit, type Work } from '../../base/http/visit.ts';
+import { municipalMoment } from '../../base/world/gather-facts.ts';
 import { errorMarkdown } from '../../published/errors/markdown.ts';
 import { openapiText } from '../../published/openapi/openapi.ts';
 import {
@@ -17,6 +18,7 @@ import {
   ENSAIO_PATH,
   ERROS_JSON_PATH,
   ERROS_PATH,
+  FEED_PATH,
   LLMS_PATH,
   MARKDOWN_END,
   MIGRAR_PATH,
@@ -35,6 +37,7 @@ import {
 } from '../../published/site/error-pages.ts';
 import { PACOTE_CLIENTE } from '../../published/site/files.ts';
 import { homePage } from '../../published/site/home-page.ts';
+import { mudancasFeed } from '../../published/site/mudancas.ts';
 import { docsMarkdown, llmsText } from '../../published/site/page-markdown.ts';
 import { PAGE_POLICY } from '../../published/site/page-shell.ts';
 import { referenceFile, referencePage, referencePolicy } from '../../published/site/reference.ts';
@@ -68,6 +71,7 @@ const PAGE_HEADERS: Readonly<Record<string, string>> = {
 };
 
 const MARKDOWN_HEADERS: Readonly<Record<string, string>> = { 'Content-Type': 'text/markdown; charset=utf-8' };
+const FEED_HEADERS: Readonly<Record<string, string>> = { 'Content-Type': 'application/atom+xml; charset=utf-8' };
 const TEXT_HEADERS: Readonly<Record<string, string>> = { 'Content-Type': 'text/plain; charset=utf-8' };
 
 const PAGE_SCRIPT = projectText('src/published/site/navegador.js');
@@ -88,6 +92,7 @@ export const PAGES: Readonly<Record<PagePath, Answer>> = {
   [DOCS_PATH]: (door, visit) => answerFirst(door, visit),
   [`${DOCS_PATH}/`]: () => redirect(308, '../docs'),
   [`${DOCS_PATH}${MARKDOWN_END}`]: (door, visit) => answerDocs(door, visit, '', AS_MARKDOWN),
+  [FEED_PATH]: answerFeed,
   [LLMS_PATH]: (door, visit) => answerOwn(door, visit, (site) => llmsText(DOCS, site), TEXT_HEADERS),
   [BUSCA_PATH]: async (door, { request }) =>
     answerPage(request, await docsSearch(DOCS, queryOf(request), siteOf(door, request)), OWN_KEPT),
@@ -154,6 +159,13 @@ async function answerDocs(
   if (slug === CALENDARIO) return answerCacheable(request, (await make())!, headers, OWN_KEPT);
   const known = await answerReady(request, `${DOCS_PATH}${end} ${slug} ${address}`, make, headers, OWN_KEPT);
   return known ?? preferPage(request, refuse(door, visit, refuseTrouble('unknown_path', undefined)), unknownDocsPage());
+}
+
+/** The feed of changes, which hangs on the day. */
+async function answerFeed(door: Door, { request }: Visit): Promise<HttpAnswer> {
+  const [site, hoje] = [siteOf(door, request), municipalMoment(undefined, door.world.now()).date];
+  const make = () => mudancasFeed(site, hoje);
+  return (await answerReady(request, `${FEED_PATH} ${hoje} ${site}`, make, FEED_HEADERS, OWN_KEPT))!;
 }
 
 /** The last segment of an address without its ending, if it asks for Markdown. */

@@ -66,8 +66,9 @@ import { code, fenceCode, joinItems, nameTable, table } from '../markdown.ts';
 import { projectText } from '../project-text.ts';
 import { soapMarkdown } from '../soap.ts';
 import { ACOES } from '../states.ts';
-import { versionOf } from '../versao.ts';
+import { programVersion, versionOf } from '../versao.ts';
 import { ATAQUES } from './files.ts';
+import { mudancasMarkdown, regrasMarkdown } from './mudancas.ts';
 
 /** Facts by their name in the pages. `tabela`: the rates in force. */
 export type Facts = Readonly<Record<string, (tabela?: TabelaIbsCbs) => string>>;
@@ -273,6 +274,9 @@ export const LAW_FACTS: Facts = {
   'deploy-servico': () => fenceCode('ini', projectText('deploy/nfse.service')),
   'deploy-socket': () => fenceCode('ini', projectText('deploy/nfse.socket')),
   'deploy-compose': () => fenceCode('yaml', projectText('deploy/compose.yaml')),
+  'regras-com-data': regrasMarkdown,
+  'mudancas-da-api': mudancasMarkdown,
+  programa: () => code(programVersion()),
   mudancas: () => projectText('CHANGELOG.md').replaceAll('(docs/', '('),
 };
 

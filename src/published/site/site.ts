@@ -9,7 +9,7 @@ import { type TabelaIbsCbs, tabelaEmbarcada } from '../../fiscal/aliquotas-ibs-c
 import { errorOf } from '../../fiscal/errors.ts';
 import { ownOf } from '../../fiscal/own.ts';
 import { fenceCode } from '../markdown.ts';
-import { ARQUIVOS_PATH, DOCS_PATH, ERROS_PATH } from '../paths.ts';
+import { ARQUIVOS_PATH, DOCS_PATH, ERROS_PATH, FEED_PATH, MUDANCAS_PATH } from '../paths.ts';
 import { projectText } from '../project-text.ts';
 import { CALCULATOR_PARAMS, renderCalculator } from './calculator.ts';
 import { drawMachine, drawNotaRoad, EVENTO_MACHINE, NOTA_MACHINE } from './drawing.ts';
@@ -185,8 +185,10 @@ ${chapters.map(({ id, text }) => html`<li><a href="#${id}">${text}</a></li>\n`)}
 <h1>${title}</h1>
 ${{ html: lead.replace('<p>', '<p class="lead">') }}${toc}${{ html: rest }}
 ${around}`;
-  return framePage(title, main, here);
+  return framePage(title, main, here, here === MUDANCAS_PATH ? { head: FEED_LINK } : {});
 }
+
+const FEED_LINK = html`<link rel="alternate" type="application/atom+xml" href="${relativePath(MUDANCAS_PATH, FEED_PATH)}">\n`;
 
 function neighbour(page: Page | undefined, rel: 'prev' | 'next', here: string): Html | undefined {
   if (page === undefined) return undefined;

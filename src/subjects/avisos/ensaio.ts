@@ -1,6 +1,6 @@
 /**
- * Messages that rehearse a kind of change (D-915): an address of a private sandbox gets each kind on demand, in the shape of the real one
- * and signed alike, about a note that nobody has.
+ * Messages that rehearse a kind of change, for an address of a private sandbox (D-915). Each has the shape and the signature of a real one,
+ * and is about a note that nobody has.
  */
 
 import { buildChave, dpsIdOf } from '../../fiscal/chave.ts';

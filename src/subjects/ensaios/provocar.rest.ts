@@ -14,7 +14,7 @@ import { SALAS, Sala } from '../../base/world/lugares.ts';
 import { worldOf } from '../../base/world/relogio.ts';
 import { DAY_MS } from '../../fiscal/moment.ts';
 import { type Provocacao, readProvocacao, SIMULAR_HEADER } from '../../fiscal/simular.ts';
-import { DOCS_PATH } from '../../published/paths.ts';
+import { MUDANCAS_PATH } from '../../published/paths.ts';
 import type { Municipio } from '../notas/queries.ts';
 
 const NOTHING: Provocacao = {};
@@ -62,7 +62,7 @@ export async function alterAnswer(
   const withdrawn = {
     Deprecation: `@${Math.floor(now / 1_000)}`,
     Sunset: new Date(now + SUNSET_DAYS * DAY_MS).toUTCString(),
-    Link: `<${siteOf(door, request)}${DOCS_PATH}/mudancas>; rel="deprecation"; type="text/html"`,
+    Link: `<${siteOf(door, request)}${MUDANCAS_PATH}>; rel="deprecation"; type="text/html"`,
   };
   return { ...lost, headers: { ...answer.headers, ...withdrawn } };
 }
