@@ -4,31 +4,18 @@
  */
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { type Fragment, readFragment, SECTIONS } from '../src/published/changelog.ts';
 
-const FRAGMENT = /^\d{3}-[a-z0-9-]+\.md$/;
 const VERSION = /^\d+\.\d+\.\d+$/;
 
-/** The sections of the changelog, in their order. */
-export const SECTIONS: readonly string[] = ['Para quem integra', 'Para quem opera', 'Segurança'];
-
-export type Fragment = { readonly name: string; readonly text: string };
-
-/** The text of a release, with the fragments of each section in the order of their numbers. */
-export function joinFragments(fragments: readonly Fragment[], version: string): string {
+/** The text of a release, with the fragments of each section in the order of their numbers. `title`: its version, and its day. */
+export function joinFragments(fragments: readonly Fragment[], title: string): string {
   const found = fragments.toSorted((one, other) => (one.name < other.name ? -1 : 1)).map(readFragment);
   const parts = SECTIONS.flatMap((section) => {
     const bodies = found.filter((one) => one.section === section).map(({ body }) => body);
     return bodies.length === 0 ? [] : [`## ${section}\n\n${bodies.join('\n')}\n`];
   });
-  return [`# O que muda na ${version}\n`, ...parts].join('\n');
-}
-
-function readFragment({ name, text }: Fragment): { readonly section: string; readonly body: string } {
-  if (!FRAGMENT.test(name)) throw new Error(`${name}: a fragment is called NNN-subject.md`);
-  const [, section = '', body = ''] = /^## (.+)\n\s*([\s\S]*)$/.exec(text) ?? [];
-  if (!SECTIONS.includes(section)) throw new Error(`${name}: the first line is one of: ## ${SECTIONS.join(', ## ')}`);
-  if (!/^- \S/.test(body)) throw new Error(`${name}: the text of a change is an item, which begins with "- "`);
-  return { section, body: body.trimEnd() };
+  return [`# O que muda na ${title}\n`, ...parts].join('\n');
 }
 
 /** The fragments of a folder; its README explains them, and is none. */
@@ -44,16 +31,17 @@ function lowerHeadings(published: string): string {
   return last.replaceAll(/^#+ /gm, '#$&') + published.slice(last.length);
 }
 
-/** Writes a release on top of the changelog of this root, and removes its fragments. */
-export function release(root: string, version: string): void {
+/** Writes a release on top of the changelog of this root, and removes its fragments. `dia`: its day, `YYYY-MM-DD`. */
+export function release(root: string, version: string, dia: string): void {
   const folder = path.join(root, 'changes');
   const fragments = readFragments(folder);
   if (!VERSION.test(version)) throw new Error(`${version}: a version is called 0.2.0`);
   if (fragments.length === 0) throw new Error('changes/ has no fragment: there is nothing to release');
   const file = path.join(root, 'CHANGELOG.md');
   const published = readFileSync(file, 'utf8');
-  if (published.includes(`na ${version}\n`)) throw new Error(`CHANGELOG.md has ${version} already`);
-  writeFileSync(file, `${joinFragments(fragments, version)}\n${lowerHeadings(published)}`);
+  if (new RegExp(`^#+ O que \\S+ na ${RegExp.escape(version)}(?: |$)`, 'm').test(published))
+    throw new Error(`CHANGELOG.md has ${version} already`);
+  writeFileSync(file, `${joinFragments(fragments, `${version} (${dia})`)}\n${lowerHeadings(published)}`);
   for (const { name } of fragments) rmSync(path.join(folder, name));
 }
 
@@ -61,5 +49,5 @@ if (import.meta.main) {
   const root = path.resolve(import.meta.dirname, '..');
   const [version] = process.argv.slice(2);
   if (version === undefined) process.stdout.write(joinFragments(readFragments(path.join(root, 'changes')), '…'));
-  else release(root, version);
+  else release(root, version, new Date().toISOString().slice(0, 10));
 }

@@ -29,6 +29,7 @@ export const OWN = [
   'test/ataques',
   'LICENSE',
   'CHANGELOG.md',
+  'changes',
   'SECURITY.md',
 ] as const;
 

@@ -56,6 +56,9 @@ test('the examples are written down', { skip: !IS_RECORDING && 'é de npm run ex
   writeFileSync(FILE, `[\n${lines.join(',\n')}\n]\n`);
 });
 
+/** The served text without the commit of the program, which is in no committed file. */
+const withoutCommit = (text: string): string => text.replace(/("version":"\d+\.\d+\.\d+)\+[0-9a-f]{12}"/, '$1"');
+
 describe('the document', { skip }, () => {
   test('is OpenAPI 3.1, says an independent validator', async () => {
     const validator = new Validator();
@@ -101,7 +104,7 @@ describe('the document', { skip }, () => {
     assert.equal(response.headers.get('content-type'), 'application/json; charset=utf-8');
     assert.match(response.headers.get('cache-control')!, /^private, max-age=\d+$/);
     const text = await response.text();
-    assert.deepEqual(JSON.parse(text), JSON.parse(JSON.stringify(document)));
+    assert.deepEqual(JSON.parse(withoutCommit(text)), JSON.parse(JSON.stringify(document)));
     const committed = readFileSync(new URL('../docs/openapi.json', import.meta.url), 'utf8');
     assert.deepEqual(
       JSON.parse(committed),
@@ -117,7 +120,7 @@ describe('the document', { skip }, () => {
     assert.equal(zipped.headers.get('content-encoding'), 'gzip');
     assert.ok(Number(zipped.headers.get('content-length')) < text.length / 4);
     assert.equal(await zipped.text(), text);
-    assert.equal(openapiText(EXAMPLE_SITE), JSON.stringify(document), 'npm run generate');
+    assert.ok(withoutCommit(openapiText(EXAMPLE_SITE)) === JSON.stringify(document), 'npm run generate');
     const elsewhere = JSON.parse(openapiText('http://localhost:8080'));
     assert.equal(elsewhere.servers[0].url, 'http://localhost:8080/{municipio}');
     assert.doesNotMatch(JSON.stringify(elsewhere), /nfse\.exemplo\.gov\.br/);

@@ -53,7 +53,7 @@ function textOf(html: string): string {
     .replace(/&amp;/g, '&');
 }
 
-const VOID = new Set(['meta', 'wbr', 'input', 'br', 'hr']);
+const VOID = new Set(['meta', 'link', 'wbr', 'input', 'br', 'hr']);
 
 /** Start and end tags match. */
 function assertBalanced(html: string, where: string): void {
@@ -78,7 +78,7 @@ describe('every page', () => {
       assert.match(body, /<meta name="viewport" content="width=device-width, initial-scale=1">/);
       const rest = body.replace(/<script type="module" src="[^"]*pagina\.js"><\/script>/, '');
       assert.ok(rest.length < body.length, `${at} has not the script`);
-      assert.doesNotMatch(rest, /<script|<link|<img|@import|style="|\son\w+=/, at);
+      assert.doesNotMatch(rest, /<script|<link(?! rel="alternate")|<img|@import|style="|\son\w+=/, at);
       const prose = textOf(body.replace(/<pre[\s\S]*?<\/pre>/g, ''));
       assert.doesNotMatch(prose, /\{\{|undefined|\[object/, at);
       assert.ok(!body.replaceAll('<wbr>', '').includes('ENDERECO-DO-SERVICO'), at);
@@ -257,7 +257,7 @@ describe('what the pages say', () => {
       ],
       ...['citus_add_node', 'isolate_tenant_to_new_shard'],
       // Names of libraries of the national API.
-      ...['base_url', 'prefeiturasJsonPath', 'emitirDpsPronta', 'AMBIENTE_ENDPOINTS'],
+      ...['base_url', 'prefeiturasJsonPath', 'emitirDpsPronta', 'AMBIENTE_ENDPOINTS', 'urls_webservices'],
       ...['pool_mode', 'default_pool_size', 'max_client_conn', 'max_prepared_statements'],
       ...['stop_grace_period', 'terminationGracePeriodSeconds', 'nfse_antes', 'pg_restore', 'createdb'],
       ...['extendedKeyUsage', 'emailProtection', 'clientAuth', 'serverAuth', 'anyExtendedKeyUsage', 'nameConstraints'],

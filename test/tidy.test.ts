@@ -458,15 +458,20 @@ test('no decision has more than 120 words', () => {
   }
 });
 
-test('what docs/confiabilidade.md names as its proof is there', () => {
+test('the files that texts for readers name as their proof are there', () => {
   const root = path.resolve(SRC, '..');
-  const named = readFileSync(path.join(root, 'docs/confiabilidade.md'), 'utf8').matchAll(
-    /`((?:test|src)\/[^`]+\.ts)`/g,
-  );
-  const files = [...new Set([...named].map(([, file]) => file!))];
-  assert.ok(files.length > 10);
-  assert.deepEqual(
-    files.filter((file) => !existsSync(path.join(root, file))),
-    [],
-  );
+  for (const [text, least] of [
+    ['docs/confiabilidade.md', 10],
+    ['AGENTS.md', 4],
+  ] as const) {
+    const named = readFileSync(path.join(root, text), 'utf8').matchAll(/`((?:test|src)\/[^`*]+\.ts)`|\]\(([^)]+)\)/g);
+    const files = [...new Set([...named].map(([, file, link]) => file ?? path.join(path.dirname(text), link!)))];
+    const own = files.filter((file) => !/https?:|#/.test(file));
+    assert.ok(own.length > least, text);
+    assert.deepEqual(
+      own.filter((file) => !existsSync(path.join(root, file))),
+      [],
+      text,
+    );
+  }
 });

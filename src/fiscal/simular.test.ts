@@ -5,11 +5,12 @@ import { assertCostsLess } from '../../test/support/cost.ts';
 import fc from '../../test/support/seed.ts';
 import {
   findRehearsal,
+  readProvocacao,
   readSimular,
   SIMULAR_MAX_MS,
   type Simulacao,
   type SimulacaoPedida,
-  VALORES_MAGICOS,
+  valoresDe,
   writeSimular,
 } from './simular.ts';
 
@@ -66,13 +67,13 @@ describe('reading', () => {
   }
 
   test('every documented value is one', () => {
-    for (const { valor } of VALORES_MAGICOS) {
+    for (const { valor } of valoresDe('adn')) {
       const { simulacao, problemas } = readSimular(valor);
       assert.ok(simulacao !== undefined && problemas.length === 0, valor);
       assert.equal(writeSimular(simulacao), valor);
     }
     assert.deepEqual(
-      VALORES_MAGICOS.map(({ valor }) => valor),
+      valoresDe('adn').map(({ valor }) => valor),
       ['adn:rejeita=E1234', 'adn:atraso=30s', 'adn:indisponivel=5m', 'adn:resposta-perdida'],
     );
   });
@@ -111,6 +112,44 @@ describe('reading', () => {
   });
 });
 
+describe('the values of this service', () => {
+  for (const [header, simulacao] of [
+    ['api:recusa=429', { recusa: 429 }],
+    ['API:RECUSA=503 adn:rejeita=E1234', { recusa: 503 }],
+    ['api:demora=5s, api:obsoleto', { demoraMs: 5_000, obsoleto: true }],
+    ['api:aviso api:queda api:resposta_perdida', { aviso: true, queda: true, semResposta: true }],
+    ['adn:atraso=5s', undefined],
+    ['rapi:queda', undefined],
+  ] as const) {
+    test(header, () => assert.deepEqual(readProvocacao(header), { simulacao, problemas: [] }));
+  }
+
+  for (const [header, simulacao, problema] of [
+    ['api:recusa=500', undefined, /^api:recusa=500 foi ignorado: escreva api:recusa=429\.$/],
+    ['api:demora=1h', { demoraMs: 10_000 }, /^api:demora=1h: a duração vai de 1s a 10s; vale 10s\.$/],
+    ['api:demorar=5s', undefined, /O parecido que existe é api:demora=5s\.$/],
+    ['api:explode', undefined, /Existem: api:recusa=429, api:demora=5s, /],
+  ] as const) {
+    test(`${header}: with a remark`, () => {
+      const read = readProvocacao(header);
+      assert.deepEqual([read.simulacao, read.problemas.length], [simulacao, 1]);
+      assert.match(read.problemas[0]!, problema);
+    });
+  }
+
+  test('are read in the header alone, in a private sandbox alone', () => {
+    const own = { ambiente: 'homologacao', ensaioAte: new Date(0) } as const;
+    const remarks = (place: Parameters<typeof findRehearsal>[0], asked: readonly string[], reading?: 'refused') =>
+      findRehearsal(place, asked, reading && { reading }).avisos.map(({ mensagem }) => mensagem);
+    assert.deepEqual(remarks(own, ['api:queda']), []);
+    assert.match(remarks(own, ['api:aviso']).join(), /este aviso é um ensaio/);
+    assert.match(remarks({ ambiente: 'homologacao' }, ['api:aviso']).join(), /só valem num ambiente próprio/);
+    assert.match(remarks(own, ['api:aviso'], 'refused').join(), /só valem num ambiente próprio/);
+    assert.deepEqual(remarks({ ambiente: 'producao' }, ['api:aviso']), []);
+    assert.deepEqual(findRehearsal(own, ['', 'api:aviso adn:atraso=5s']).simular, 'adn:atraso=5s');
+  });
+});
+
 describe('keeping', () => {
   test('what is written is read back as it was', () => {
     const simulacao = fc.record(
@@ -139,7 +178,7 @@ function rehearse(asked: {
   xpath?: string;
 }): SimulacaoPedida {
   const { cabecalho, texto, ...more } = asked;
-  return findRehearsal('homologacao', [cabecalho, texto], more);
+  return findRehearsal({ ambiente: 'homologacao' }, [cabecalho, texto], more);
 }
 
 describe('asking', () => {

@@ -28,6 +28,9 @@ export const CONSULTA_PATH = '/:municipio/nota/:chave';
 export const BALCAO_PATH = '/:municipio/';
 /** The arms of a municipality, under their digest. */
 export const BRASAO_PATH = '/:municipio/brasao/:impressao';
+/** The changes of the API, as a page; its feed is beside it. */
+export const MUDANCAS_PATH = `${DOCS_PATH}/mudancas-da-api` as const;
+export const FEED_PATH = `${MUDANCAS_PATH}.atom` as const;
 /** The files that pages offer. */
 export const ARQUIVOS_PATH = `${DOCS_PATH}/arquivos`;
 
@@ -37,6 +40,10 @@ export const ROBOTS_PATH = '/robots.txt';
 export const FAVICON_PATH = '/favicon.ico';
 
 export const OPENAPI_PATH = '/openapi.json';
+/** The list of all pages for language models, by the convention of llmstxt.org. */
+export const LLMS_PATH = '/llms.txt';
+/** Ends the address of a page as Markdown. */
+export const MARKDOWN_END = '.md';
 /** The public consultation of notes of the whole country. */
 export const PORTAL = 'https://www.nfse.gov.br/ConsultaPublica/';
 
@@ -47,6 +54,9 @@ export const PAGE_PATHS = [
   ERROS_JSON_PATH,
   DOCS_PATH,
   `${DOCS_PATH}/`,
+  `${DOCS_PATH}${MARKDOWN_END}`,
+  LLMS_PATH,
+  FEED_PATH,
   BUSCA_PATH,
   BUSCA_JSON_PATH,
   SCRIPT_PATH,

@@ -27,6 +27,12 @@ export function versionText(): string {
   return commit === undefined ? `${name} ${version}` : `${name} ${version} (commit ${commit})`;
 }
 
+/** The version as Semantic Versioning writes it, with the commit as its build: `0.1.0+4f2c9a7b3e1d`. */
+export function programVersion(): string {
+  const { version, commit } = versionOf();
+  return commit === undefined ? version : `${version}+${commit.slice(0, COMMIT_LENGTH)}`;
+}
+
 /** The version stored with the program's judgements: `0.1.0 4f2c9a7b3e1d`. */
 export function programText(): string {
   const { version, commit } = versionOf();

@@ -119,7 +119,7 @@ const STATUSES: Readonly<Record<string, readonly number[]>> = {
   'primeira-nota.md': [201, 200, 200, 200, 201, 200, 422, 200, ...Array(7).fill(200)],
   'surpresas.md': [200, 422, 200, 201, 200],
   'assinatura.md': [200, 200, 200, 200, 200, 200, 200, 201],
-  'ensaios.md': [200, 201, 200, 201, 200, 201],
+  'ensaios.md': [200, 201, 200, 201, 200, 201, 201, 429, 201],
   'ambientes.md': [201, 200, 201, 200, 201, 200, 200, 200, 200, 200, 200, 200, 200],
   'desfechos.md': [200, 422, 201, 201, 422, 200, 200],
   'estados.md': [200, 201, 200, 200],
@@ -176,7 +176,9 @@ describe('the commands of a page, in their order', async () => {
     const { protocolo } = await json('ensaios.md', 'recusada-nota.json');
     assert.equal(protocolo.status, 'rejeitado');
     assert.match(protocolo.mensagem_retorno, /E1234/);
-    assert.match(results.get('ensaios.md')!.out, /^retry-after: \d+/im);
+    const { out } = results.get('ensaios.md')!;
+    assert.match(out, /^retry-after: \d+/im);
+    assert.match(out, /^ratelimit: "ensaio";r=0/im);
   });
 
   test('a repetition is the first answer, and a duplicate says whose the number is', { skip }, async () => {

@@ -98,6 +98,10 @@ function joinPieces(pieces: readonly Buffer[], size: number): Buffer {
 export function send(exchange: Exchange, request: HttpRequest, answer: HttpAnswer, closing: boolean): void {
   const { incoming, response } = exchange;
   if (response.destroyed) return;
+  if (answer.isLost) {
+    incoming.socket.destroy();
+    return;
+  }
   const headers = ownHeaders(request, answer);
   if (closing || exchange.broken !== undefined) headers['Connection'] = 'close';
   const isWhole = incoming.complete || !hasBody(incoming) || exchange.broken !== undefined;

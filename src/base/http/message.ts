@@ -42,6 +42,8 @@ export type HttpAnswer = {
   readonly headers: Readonly<Record<string, string>>;
   /** A long body is made while it is sent, as fast as the client reads; such an answer has no Content-Length. */
   readonly body: string | Buffer | AsyncIterable<string | Buffer>;
+  /** The connection ends in place of the answer: its sender rehearses that. */
+  readonly isLost?: true;
 };
 
 /** An answer of the legacy SOAP port. */

@@ -31,6 +31,8 @@ export const SALAS = {
   pedidos: { producao: 1_000, homologacao: 500 },
   /** Requests that wait for an event, for each kind of event; each also holds a place for requests. */
   esperas: { producao: 250, homologacao: 150 },
+  /** Answers that their senders in private sandboxes hold back; each has its connection and no other place. */
+  respostas_retidas: { producao: 0, homologacao: 50 },
   /** Large bodies that wait for the thread that answers them one after the other, from the two sides in turn. */
   corpos_grandes: { producao: 32, homologacao: 32 },
   /** Hundredths of the processor for the signature debugger. */

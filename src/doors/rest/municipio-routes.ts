@@ -38,10 +38,12 @@ import {
 import { traceparentNow } from '../../base/traces/traces.ts';
 import { worldOf } from '../../base/world/relogio.ts';
 import { AMBIENTES } from '../../fiscal/ambiente.ts';
+import type { Provocacao } from '../../fiscal/simular.ts';
 import { BODY_MAX_BYTES } from '../../published/http-limits.ts';
 import { NACIONAL_PATH } from '../../published/paths.ts';
 import { AMBIENTE_PATH } from '../../subjects/ensaios/ambientes.rest.ts';
 import { keepForOwner } from '../../subjects/ensaios/keep-for-owner.rest.ts';
+import { alterAnswer, answerProvoked, provocationIn } from '../../subjects/ensaios/provocar.rest.ts';
 import type { Municipio } from '../../subjects/notas/queries.ts';
 import { addHeaders, headersOfRoute, PREFLIGHT } from './path-headers.ts';
 import { ROUTES } from './routes.ts';
@@ -88,16 +90,23 @@ async function answerRoute(door: Door, visit: Visit, route: Route): Promise<Http
   const slug = visit.request.params['municipio']!;
   const municipio = await findMunicipio(door, visit, slug);
   if (municipio === undefined) return refuse(door, visit, refuseUnknownMunicipio(slug));
-  const { answer, corpo } = await answerKnown(door, visit, route, municipio);
+  const provocacao = provocationIn(municipio, visit.request);
+  const { answer, corpo } = await answerKnown(door, visit, route, municipio, provocacao);
   // Requests that manage the sandbox itself are not listed among its last requests.
   if (!route.path.startsWith(AMBIENTE_PATH)) keepForOwner(door, visit, corpo, answer);
-  return answer;
+  return alterAnswer(door, visit, municipio, answer, provocacao);
 }
 
 /** `corpo`: undefined when the body was not read. */
 type Answered = { readonly answer: HttpAnswer; readonly corpo?: Buffer };
 
-async function answerKnown(door: Door, visit: Visit, route: Route, municipio: Municipio): Promise<Answered> {
+async function answerKnown(
+  door: Door,
+  visit: Visit,
+  route: Route,
+  municipio: Municipio,
+  provocacao: Provocacao,
+): Promise<Answered> {
   const { request } = visit;
   const client = clientOf(request, door.options.trustProxy);
   const turn = route.missCost === undefined ? 0 : door.misses.turnOf(client);
@@ -106,6 +115,8 @@ async function answerKnown(door: Door, visit: Visit, route: Route, municipio: Mu
   const quota = route.quotaCost === undefined ? undefined : door.quotas.of(municipio, client, route.quotaCost);
   const spent = quota?.isSpent();
   if (spent !== undefined) return { answer: addLimits(quota, refuse(door, visit, refuseAsFlow(spent))) };
+  const provoked = answerProvoked(door, visit, provocacao);
+  if (provoked !== undefined) return { answer: addLimits(quota, provoked) };
   const body = route.method === 'POST' || route.method === 'PATCH' ? await readFitBody(request, route) : NO_BODY;
   if ('refusal' in body) return { answer: refuse(door, visit, body) };
   const weight = route.weigh?.(body) ?? body.length;

@@ -38,6 +38,7 @@ export const DOOR_FACTS: Facts = {
   'limite-corpo': () => BODY_MAX_TEXT,
   'limite-a-parte': () => `${ASIDE_BYTES / 2 ** 10} KiB`,
   'limite-a-parte-espera': () => `${SALAS.corpos_grandes.producao}`,
+  'respostas-retidas': () => `${SALAS.respostas_retidas.homologacao}`,
   'limite-vezes-rede': () => `${SITE_TIMES}`,
   'limite-conexoes': () => groupDigits(CONNECTIONS_MAX),
   'limite-processador': () => `${ASIDE_CPU_MAX_MS / 1_000} s`,

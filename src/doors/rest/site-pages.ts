@@ -7,6 +7,8 @@ import { preferType } from '../../base/http/negotiation.ts';
 import { answerReady } from '../../base/http/ready.ts';
 import { refuseTrouble, refuseUnknownCodigo } from '../../base/http/refusals.ts';
 import { type Answer, type Door, queryOf, siteOf, type Visit, type Work } from '../../base/http/visit.ts';
+import { municipalMoment } from '../../base/world/gather-facts.ts';
+import { errorMarkdown } from '../../published/errors/markdown.ts';
 import { openapiText } from '../../published/openapi/openapi.ts';
 import {
   ARQUIVOS_PATH,
@@ -18,6 +20,9 @@ import {
   ERROS_JSON_PATH,
   ERROS_PATH,
   FAVICON_PATH,
+  FEED_PATH,
+  LLMS_PATH,
+  MARKDOWN_END,
   MIGRAR_PATH,
   OPENAPI_PATH,
   type PagePath,
@@ -36,6 +41,8 @@ import {
 } from '../../published/site/error-pages.ts';
 import { PACOTE_CLIENTE } from '../../published/site/files.ts';
 import { homePage } from '../../published/site/home-page.ts';
+import { mudancasFeed } from '../../published/site/mudancas.ts';
+import { docsMarkdown, llmsText } from '../../published/site/page-markdown.ts';
 import { PAGE_POLICY } from '../../published/site/page-shell.ts';
 import { referenceFile, referencePage, referencePolicy } from '../../published/site/reference.ts';
 import { questionIn } from '../../published/site/search.ts';
@@ -68,6 +75,9 @@ const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'Referrer-Policy': 'same-origin',
 };
 
+const MARKDOWN_HEADERS: Readonly<Record<string, string>> = { 'Content-Type': 'text/markdown; charset=utf-8' };
+const FEED_HEADERS: Readonly<Record<string, string>> = { 'Content-Type': 'application/atom+xml; charset=utf-8' };
+
 const PAGE_SCRIPT = projectText('src/published/site/navegador.js');
 const SCRIPT_TYPE: Readonly<Record<string, string>> = { 'Content-Type': 'text/javascript; charset=utf-8' };
 const TEXT_TYPE: Readonly<Record<string, string>> = { 'Content-Type': 'text/plain; charset=utf-8' };
@@ -87,12 +97,19 @@ export const PAGES: Readonly<Record<PagePath, Answer>> = {
   [ERROS_JSON_PATH]: (door, visit) => answerOwn(door, visit, errorsJsonText, JSON_TYPE),
   [DOCS_PATH]: (door, visit) => answerFirst(door, visit),
   [`${DOCS_PATH}/`]: () => redirect(308, '../docs'),
+  [`${DOCS_PATH}${MARKDOWN_END}`]: (door, visit) => answerDocs(door, visit, '', AS_MARKDOWN),
+  [FEED_PATH]: answerFeed,
+  [LLMS_PATH]: (door, visit) => answerOwn(door, visit, (site) => llmsText(DOCS, site), TEXT_TYPE),
   [BUSCA_PATH]: async (door, { request }) =>
     answerPage(request, await docsSearch(DOCS, queryOf(request), siteOf(door, request)), OWN_KEPT),
   [BUSCA_JSON_PATH]: async (_door, { request }) =>
     answerCacheable(request, await docsSuggestions(DOCS, queryOf(request)), JSON_TYPE, PAGES_KEPT),
   [SCRIPT_PATH]: (_door, { request }) => answerSame(request, () => PAGE_SCRIPT, SCRIPT_TYPE),
-  [`${DOCS_PATH}/:pagina`]: (door, visit) => answerDocs(door, visit, visit.request.params['pagina']!),
+  [`${DOCS_PATH}/:pagina`]: (door, visit) => {
+    const page = visit.request.params['pagina']!;
+    const bare = bareOf(page);
+    return bare === undefined ? answerDocs(door, visit, page) : answerDocs(door, visit, bare, AS_MARKDOWN);
+  },
   [CONFERIR_PATH]: (_door, { request }) => answerSame(request, conferirPage),
   [ENSAIO_PATH]: (door, visit) => answerOwn(door, visit, ensaioPage),
   [MIGRAR_PATH]: (_door, { request }) => answerSame(request, migrarPage),
@@ -116,11 +133,12 @@ function answerSecurity(door: Door, visit: Visit): HttpAnswer {
 
 /** The page of a code, in capitals or not. An unknown code gets a page, or the envelope when a program asks. */
 async function answerCode(door: Door, visit: Visit, codigo: string): Promise<HttpAnswer> {
+  const bare = bareOf(codigo);
   const known = await answerReady(
     visit.request,
     `${ERROS_PATH}/${codigo}`,
-    () => errorPage(codigo),
-    PAGE_HEADERS,
+    () => (bare === undefined ? errorPage(codigo) : errorMarkdown(bare)),
+    bare === undefined ? PAGE_HEADERS : MARKDOWN_HEADERS,
     PAGES_KEPT,
   );
   if (known !== undefined) return known;
@@ -136,15 +154,41 @@ function answerFirst(door: Door, visit: Visit): ReturnType<Work> {
   return redirect(308, `${BUSCA_PATH.slice(1)}?q=${encodeURIComponent(asked)}`);
 }
 
+/** The forms of a page of the documentation. */
+type Form = {
+  readonly write: typeof docsPage;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly end: string;
+};
+const AS_PAGE: Form = { write: docsPage, headers: PAGE_HEADERS, end: '' };
+const AS_MARKDOWN: Form = { write: docsMarkdown, headers: MARKDOWN_HEADERS, end: MARKDOWN_END };
+
 /** A page of the documentation; it shows the requested address. The page of rates changes with them, and calculates. */
-async function answerDocs(door: Door, visit: Visit, slug: string): Promise<HttpAnswer> {
+async function answerDocs(
+  door: Door,
+  visit: Visit,
+  slug: string,
+  { write, headers, end }: Form = AS_PAGE,
+): Promise<HttpAnswer> {
   const { request } = visit;
   const [address, query] = [siteOf(door, request), queryOf(request)];
-  const make = () => docsPage(DOCS, { slug, address, query, tabela: () => tabelaEmVigor(door.world) });
-  const html = slug === CALENDARIO ? await make() : undefined;
-  if (html !== undefined) return answerPage(request, html, OWN_KEPT);
-  const known = await answerReady(request, `${DOCS_PATH}/${slug} ${address}`, make, PAGE_HEADERS, OWN_KEPT);
+  const make = () => write(DOCS, { slug, address, query, tabela: () => tabelaEmVigor(door.world) });
+  if (slug === CALENDARIO) return answerCacheable(request, (await make())!, headers, OWN_KEPT);
+  const known = await answerReady(request, `${DOCS_PATH}${end} ${slug} ${address}`, make, headers, OWN_KEPT);
   return known ?? preferPage(request, refuse(door, visit, refuseTrouble('unknown_path', undefined)), unknownDocsPage());
+}
+
+/** The feed of changes, which hangs on the day. */
+async function answerFeed(door: Door, { request }: Visit): Promise<HttpAnswer> {
+  const [site, hoje] = [siteOf(door, request), municipalMoment(undefined, door.world.now()).date];
+  const make = () => mudancasFeed(site, hoje);
+  return (await answerReady(request, `${FEED_PATH} ${hoje} ${site}`, make, FEED_HEADERS, OWN_KEPT))!;
+}
+
+/** The last segment of an address without its ending, if it asks for Markdown. */
+function bareOf(segment: string): string | undefined {
+  const bare = segment.endsWith(MARKDOWN_END) ? segment.slice(0, -MARKDOWN_END.length) : '';
+  return bare === '' ? undefined : bare;
 }
 
 /** A file that a page offers, with the address of the service in it; the package of the client is the same for all. */

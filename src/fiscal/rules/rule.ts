@@ -25,7 +25,7 @@ type RulePath = DpsPath | `NFSe/infNFSe/${NfsePath}`;
  * `nacional`: a rule that the specification does not name (D-86): it refuses in production, and in the sandbox it is a remark that says so.
  * `aviso`: it never refuses. Absent: the specification names it, and it refuses everywhere.
  */
-type RuleScope = 'nacional' | 'aviso';
+export type RuleScope = 'nacional' | 'aviso';
 
 type Head = {
   readonly code: string;

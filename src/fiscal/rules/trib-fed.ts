@@ -12,10 +12,10 @@ export const PISCOFINS_TOLERANCE = decimal('0.01');
 
 const HUNDRED = decimal('100.00');
 
-const PISCOFINS = 'valores/trib/tribFed/piscofins';
+export const PISCOFINS = 'valores/trib/tribFed/piscofins';
 
 /** First competence without PIS and COFINS. */
-const FIM_PISCOFINS = '2027-01-01';
+export const FIM_PISCOFINS = '2027-01-01';
 
 /** Values of `tpRetPisCofins` that NT 007 phases out. */
 const CODIGOS_ANTIGOS: ReadonlySet<string> = new Set(['1', '2']);

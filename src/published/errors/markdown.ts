@@ -1,6 +1,6 @@
 /** `docs/erros/`: the public table of errors, an index and one file per group, made of the table and of the rules. */
 import type { Pedido } from '../../fiscal/errors/row.ts';
-import { type Alcance, ERRORS, type PublicError } from '../../fiscal/errors.ts';
+import { type Alcance, ERRORS, errorOf, type PublicError } from '../../fiscal/errors.ts';
 import { code, escapeTags, table } from '../markdown.ts';
 import { type ErrorGroup, groupsOf } from './groups.ts';
 import {
@@ -41,6 +41,24 @@ function fileOf({ id }: ErrorGroup): string {
 /** The files of `docs/erros` by their names. */
 export function errorsMarkdown(): ReadonlyMap<string, string> {
   return new Map([['README.md', indexText()], ...GROUPS.map((group) => [fileOf(group), groupText(group)] as const)]);
+}
+
+/** The text of a code at an address of its own, which stands beside those of the other codes. */
+export function errorMarkdown(codigo: string): string | undefined {
+  const error = errorOf(codigo);
+  if (error === undefined) return undefined;
+  return linkAddresses(section(error).replace(/^<a .*\n\n## /, '# '), '');
+}
+
+/** The index at an address of its own; `folder`: of the codes, relative to it. */
+export function errorIndexMarkdown(folder: string): string {
+  const text = indexText().replace(/^## \[(.+)\]\(.+\)$/gm, '## $1');
+  return linkAddresses(text.slice(GENERATED.length).trimStart(), folder);
+}
+
+/** Links to places in these files become links to addresses of the service. */
+function linkAddresses(text: string, folder: string): string {
+  return text.replace(/\([a-z-]+\.md#(E\d+)\)/g, `(${folder}$1.md)`);
 }
 
 /** A link to a code from a file of `docs`. */

@@ -2,7 +2,7 @@
 
 import { IDEMPOTENCY_HEADER, REPEATED_HEADER } from '../../base/world/idempotency.ts';
 import { DPS_SIGNATURE_HEADER, EVENTO_SIGNATURE_HEADER } from '../../base/world/sent-documents.ts';
-import { SIMULAR_HEADER, VALORES_MAGICOS } from '../../fiscal/simular.ts';
+import { SIMULAR_HEADER, valoresDe } from '../../fiscal/simular.ts';
 import { TOKEN_SIGNATURE_HEADER } from '../../subjects/partes/tokens.ts';
 import type { DescribedRoute, Json } from './described.ts';
 
@@ -30,7 +30,7 @@ const REQUEST_HEADERS: Readonly<Record<string, HeaderWords>> = {
     'Em produção, sem ela vale o certificado da conexão.',
   ),
   [SIMULAR_HEADER]: {
-    about: `Só na integração: o que o ADN simulado faz com o documento. ${VALORES_MAGICOS.map(({ valor, significado }) => `\`${valor}\`: ${significado}`).join(' ')}`,
+    about: `Só na integração: o que o ADN simulado faz com o documento. ${listValores('adn')} Num ambiente próprio, em todo endereço: o que a própria API faz. ${listValores('api')}`,
     schema: { type: 'string', maxLength: 4000 },
   },
   [IDEMPOTENCY_HEADER]: {
@@ -48,6 +48,12 @@ const REQUEST_HEADERS: Readonly<Record<string, HeaderWords>> = {
     about: 'O ETag da resposta que já se tem: se ela ainda vale, a resposta é 304, sem corpo.',
   },
 };
+
+function listValores(lado: 'adn' | 'api'): string {
+  return valoresDe(lado)
+    .map(({ valor, significado }) => `\`${valor}\`: ${significado}`)
+    .join(' ');
+}
 
 function describeSignature(whole: string, who: string, need = 'Obrigatória em produção.'): HeaderWords {
   const about = `Assinatura ${whole}: CMS destacado em Base64, sobre os bytes exatos do corpo, com o certificado ${who}. ${need}`;

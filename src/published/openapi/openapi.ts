@@ -9,6 +9,7 @@ import { once } from '../../fiscal/catalogs/table.ts';
 import { VERSOES } from '../../fiscal/layout/layouts.ts';
 import { DOCS_PATH, ERROS_PATH } from '../paths.ts';
 import { projectText } from '../project-text.ts';
+import { programVersion, versionOf } from '../versao.ts';
 import type { DescribedDoor, Json } from './described.ts';
 import { EXAMPLE_SITE, inlineValues, sharedExamples } from './examples.ts';
 import { headerComponents } from './headers.ts';
@@ -18,13 +19,15 @@ import { outsidePaths } from './outside.ts';
 import { CODIGO_DA_DPS, codesOfDps, commonResponses, ENVELOPE, madeComponents } from './responses.ts';
 import { objectSchema, schemaRef, shapeSchema } from './schemas.ts';
 
-/** Version of the description, which grows with the service; a breaking change would get another address. */
-const VERSION = '1.0.0';
 const OPENAPI = '3.1.0';
 const TITLE = 'Emissor de NFS-e';
 
-/** The generated file with its examples, without white space. */
-const text = once(() => JSON.stringify(inlineValues(JSON.parse(projectText('docs/openapi.json')))));
+/** The generated file with its examples and the commit of this program, without white space. */
+const text = once(() => {
+  const { info, ...rest } = inlineValues(JSON.parse(projectText('docs/openapi.json')));
+  const { openapi, ...parts } = rest;
+  return JSON.stringify({ openapi, info: { ...(info as Json), version: programVersion() }, ...parts });
+});
 
 /**
  * The served description; `site`: the address of the service for the reader. The generated file is served: making it anew would delay other
@@ -46,7 +49,7 @@ export function describeApiShortly(door: DescribedDoor): Json {
     openapi: OPENAPI,
     info: {
       title: TITLE,
-      version: VERSION,
+      version: versionOf().version,
       summary: `Emissão, consulta e eventos da NFS-e do padrão nacional, leiaute ${VERSOES}.`,
       description: INTRODUCTION,
       contact: { name: 'Documentação do serviço', url: `${EXAMPLE_SITE}${DOCS_PATH}` },
@@ -62,7 +65,10 @@ export function describeApiShortly(door: DescribedDoor): Json {
     ],
     security: [],
     tags: Object.entries(TAGS).map(([name, { description }]) => ({ name, description })),
-    paths: { ...pathsOf(door), ...outsidePaths({ openapi: OPENAPI, info: { title: TITLE, version: VERSION } }) },
+    paths: {
+      ...pathsOf(door),
+      ...outsidePaths({ openapi: OPENAPI, info: { title: TITLE, version: versionOf().version } }),
+    },
     components: componentsOf(door),
     externalDocs: { description: 'Códigos de erro', url: `${EXAMPLE_SITE}${ERROS_PATH}` },
   };

@@ -23,7 +23,7 @@ function linksOf(page: string, at: string): readonly string[] {
 function assertBalanced(page: string): void {
   const open: string[] = [];
   for (const [, slash, name] of page.matchAll(/<(\/)?([a-z][a-z0-9]*)\b[^>]*>/g)) {
-    if (['meta', 'wbr', 'input'].includes(name!)) continue;
+    if (['meta', 'link', 'wbr', 'input'].includes(name!)) continue;
     if (slash === undefined) open.push(name!);
     else assert.equal(open.pop(), name);
   }
@@ -33,7 +33,7 @@ function assertBalanced(page: string): void {
 const pages = ERRORS.map(({ codigo }) => ({ codigo, page: errorPage(codigo)!, at: `${ERROS_PATH}/${codigo}` }));
 /** The addresses that every page of the documentation links to, from its bar and its menu. */
 const framed = linksOf(framePage('', html``, `${ERROS_PATH}/E003`), `${ERROS_PATH}/E003`);
-const known = new Set([...framed, ...pages.map(({ at }) => SITE + at)]);
+const known = new Set([...framed, ...pages.flatMap(({ at }) => [SITE + at, `${SITE}${at}.md`])]);
 
 describe('the page of a code', () => {
   test('is there for every code of the table, and for nothing else', () => {
@@ -350,7 +350,7 @@ test('every page is whole in itself: balanced, in Portuguese, without anything f
     assert.ok(page.startsWith('<!doctype html>\n<html lang="pt-BR">'));
     assert.doesNotMatch(
       page.replace('<script type="module" src="', ''),
-      /<script|<link|<img|@import|url\(|style="|\son\w+=/,
+      /<script|<link(?! rel="alternate")|<img|@import|url\(|style="|\son\w+=/,
     );
     assert.doesNotMatch(page, /undefined|\[object|NaN/);
   }

@@ -51,7 +51,7 @@ import { NOTA_ESTADOS } from '../../fiscal/nota.ts';
 import { TOLERANCIA } from '../../fiscal/rules/ibscbs-declarado.ts';
 import { ME_EPP_COMPETENCIA_MIN, ME_EPP_FONTE, MEI_COMPETENCIA_MAX } from '../../fiscal/rules/prest.ts';
 import { PISCOFINS_TOLERANCE } from '../../fiscal/rules/trib-fed.ts';
-import { SIMULAR_HEADER, VALORES_MAGICOS } from '../../fiscal/simular.ts';
+import { SIMULAR_HEADER, valoresDe } from '../../fiscal/simular.ts';
 import { type AutorEvento, exemploDe, TIPOS_EVENTO, type TipoEvento } from '../../fiscal/tipos-evento.ts';
 import { upperFirst } from '../../fiscal/words.ts';
 import { AVISO_GUARDA_DIAS } from '../../subjects/avisos/tempos.ts';
@@ -66,8 +66,9 @@ import { code, fenceCode, joinItems, nameTable, table } from '../markdown.ts';
 import { projectText } from '../project-text.ts';
 import { soapMarkdown } from '../soap.ts';
 import { ACOES } from '../states.ts';
-import { versionOf } from '../versao.ts';
+import { programVersion, versionOf } from '../versao.ts';
 import { ATAQUES } from './files.ts';
+import { mudancasMarkdown, regrasMarkdown } from './mudancas.ts';
 
 /** Facts by their name in the pages. `tabela`: the rates in force. */
 export type Facts = Readonly<Record<string, (tabela?: TabelaIbsCbs) => string>>;
@@ -203,7 +204,12 @@ export const LAW_FACTS: Facts = {
   'tabela-ensaios': () =>
     table(
       ['Valor', 'O que o ADN faz'],
-      VALORES_MAGICOS.map(({ valor, significado }) => [code(valor), significado]),
+      valoresDe('adn').map(({ valor, significado }) => [code(valor), significado]),
+    ),
+  'tabela-provocacoes': () =>
+    table(
+      ['Valor', 'O que a API faz'],
+      valoresDe('api').map(({ valor, significado }) => [code(valor), significado]),
     ),
   'tabela-ambientes': () => ambientesTable('', AMBIENTES_ROWS),
 
@@ -268,6 +274,9 @@ export const LAW_FACTS: Facts = {
   'deploy-servico': () => fenceCode('ini', projectText('deploy/nfse.service')),
   'deploy-socket': () => fenceCode('ini', projectText('deploy/nfse.socket')),
   'deploy-compose': () => fenceCode('yaml', projectText('deploy/compose.yaml')),
+  'regras-com-data': regrasMarkdown,
+  'mudancas-da-api': mudancasMarkdown,
+  programa: () => code(programVersion()),
   mudancas: () => projectText('CHANGELOG.md').replaceAll('(docs/', '('),
 };
 

@@ -10,6 +10,7 @@ import {
   DOCS_PATH,
   ENSAIO_PATH,
   ERROS_PATH,
+  MARKDOWN_END,
   MIGRAR_PATH,
   REFERENCE_PATH,
   SCRIPT_PATH,
@@ -26,7 +27,7 @@ export type Page = {
   readonly short: string;
 };
 
-const GROUPS = ['Começar', 'Integrar', 'Consultar', 'Município'] as const;
+export const GROUPS = ['Começar', 'Integrar', 'Consultar', 'Município'] as const;
 
 /** The pages in their reading order. */
 export const PAGES: readonly Page[] = [
@@ -59,7 +60,8 @@ export const PAGES: readonly Page[] = [
   { slug: 'seguranca', file: 'seguranca.md', group: 'Consultar', short: 'Segurança' },
   { slug: 'confiabilidade', file: 'confiabilidade.md', group: 'Consultar', short: 'Confiabilidade' },
   { slug: 'suites', file: 'suites.md', group: 'Consultar', short: 'Suítes públicas' },
-  { slug: 'mudancas', file: 'mudancas.md', group: 'Consultar', short: 'Mudanças' },
+  { slug: 'mudancas-da-api', file: 'mudancas-da-api.md', group: 'Consultar', short: 'Mudanças da API' },
+  { slug: 'mudancas', file: 'mudancas.md', group: 'Consultar', short: 'Versões' },
   { slug: 'prefeitura', file: 'prefeitura.md', group: 'Município', short: 'Para a prefeitura' },
   { slug: 'producao', file: 'producao.md', group: 'Município', short: 'Pôr em produção' },
   { slug: 'instalar', file: 'instalar.md', group: 'Município', short: 'O arquivo do serviço' },
@@ -78,18 +80,55 @@ export const PAGES: readonly Page[] = [
   { slug: 'auditoria', file: 'auditoria.md', group: 'Município', short: 'Auditoria' },
 ];
 
-/** Pages without a file in `docs/site`. */
-const BESIDE: readonly { readonly path: string; readonly title: string; readonly group: Page['group'] }[] = [
-  { path: REFERENCE_PATH, title: 'Referência da API', group: 'Consultar' },
-  { path: ERROS_PATH, title: 'Códigos de erro', group: 'Consultar' },
-  { path: ENSAIO_PATH, title: 'Fazer um ambiente', group: 'Começar' },
-  { path: CONFERIR_PATH, title: 'Conferir um documento', group: 'Integrar' },
-  { path: MIGRAR_PATH, title: 'Vir da API nacional', group: 'Integrar' },
+/** Pages without a file in `docs/site`. `about`: one sentence. */
+export const BESIDE: readonly (Pick<Page, 'group'> & {
+  readonly path: string;
+  readonly title: string;
+  readonly about: string;
+})[] = [
+  {
+    path: REFERENCE_PATH,
+    title: 'Referência da API',
+    group: 'Consultar',
+    about: 'Cada endereço da API, com parâmetros, respostas e exemplos, para experimentar no navegador.',
+  },
+  {
+    path: ERROS_PATH,
+    title: 'Códigos de erro',
+    group: 'Consultar',
+    about: 'Cada código que uma resposta pode trazer: o que significa, como resolver, a quem diz respeito.',
+  },
+  {
+    path: ENSAIO_PATH,
+    title: 'Fazer um ambiente',
+    group: 'Começar',
+    about:
+      'Faça um município de ensaio, com prestadores prontos, um relógio que você adianta, e as suas últimas requisições.',
+  },
+  {
+    path: CONFERIR_PATH,
+    title: 'Conferir um documento',
+    group: 'Integrar',
+    about: 'Cole uma DPS, em XML ou JSON, e veja cada erro no seu lugar, com o texto já corrigido.',
+  },
+  {
+    path: MIGRAR_PATH,
+    title: 'Vir da API nacional',
+    group: 'Integrar',
+    about: 'Cole o que se envia à API nacional, e veja o que muda e o documento já mudado.',
+  },
 ];
 
 /** Address of a page. */
 export function addressOf(slug: string): string {
   return slug === '' ? DOCS_PATH : `${DOCS_PATH}/${slug}`;
+}
+
+const WITH_MARKDOWN: ReadonlySet<string> = new Set([...PAGES.map(({ slug }) => addressOf(slug)), ERROS_PATH]);
+
+/** The address of a page as Markdown; undefined: it has no such form. */
+export function markdownOf(path: string): string | undefined {
+  return WITH_MARKDOWN.has(path) || path.startsWith(`${ERROS_PATH}/E`) ? `${path}${MARKDOWN_END}` : undefined;
 }
 
 /** The relative link from one address of the service to another. */
@@ -103,7 +142,8 @@ export function relativePath(from: string, to: string): string {
 type Around = Omit<Ways, 'site'> & { readonly asked?: string };
 
 /** A page with the bar before its text and the menu after it. */
-export function framePage(title: string, main: Html, here: string, { asked = '', ...ways }: Around = {}): string {
+export function framePage(title: string, main: Html, here: string, { asked = '', head, ...ways }: Around = {}): string {
+  const markdown = markdownOf(here);
   const before = html`<a class="skip" href="#conteudo">Ir ao conteúdo</a>
 <header class="bar"><a href="${relativePath(here, DOCS_PATH)}">Documentação da NFS-e</a> <a class="to-menu" href="#paginas">Páginas</a>
 ${searchForm(relativePath(here, BUSCA_PATH), asked, 'Buscar na documentação', 'Buscar na documentação')}</header>
@@ -120,6 +160,7 @@ ${PAGES.filter((page) => page.group === group).map((page) => item(page.short, ad
 `;
   return document(`${title} · NFS-e`, main, {
     ...ways,
+    head: html`${head}${markdown && html`<link rel="alternate" type="text/markdown" href="${relativePath(here, markdown)}">\n`}`,
     site: { before, after, script: relativePath(here, SCRIPT_PATH) },
   });
 }

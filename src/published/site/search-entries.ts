@@ -7,6 +7,7 @@ import { placesOf, xpathOf } from '../errors/page.ts';
 import { contentOf } from '../layout/elements.ts';
 import { openapiText } from '../openapi/openapi.ts';
 import { CONFERIR_PATH, ENSAIO_PATH, ERROS_PATH, MIGRAR_PATH, REFERENCE_PATH } from '../paths.ts';
+import { BESIDE } from './frame.ts';
 import type { Section } from './render-markdown.ts';
 import type { Entry } from './search-index.ts';
 
@@ -33,7 +34,7 @@ export function toolEntries(): readonly Entry[] {
       kind: 'pagina',
       title: 'Um ambiente só seu',
       path: ENSAIO_PATH,
-      text: 'Faça um município de ensaio, com prestadores prontos, um relógio que você adianta, e as suas últimas requisições.',
+      text: aboutOf(ENSAIO_PATH),
       alias: 'sandbox homologação personas ensaio',
       names: ['ambiente', 'um ambiente só seu', 'sandbox', 'homologação', 'personas'],
     },
@@ -41,17 +42,21 @@ export function toolEntries(): readonly Entry[] {
       kind: 'pagina',
       title: 'Conferir um documento',
       path: CONFERIR_PATH,
-      text: 'Cole uma DPS, em XML ou JSON, e veja cada erro no seu lugar, com o texto já corrigido.',
+      text: aboutOf(CONFERIR_PATH),
       names: ['conferir', 'conferir um documento'],
     },
     {
       kind: 'pagina',
       title: 'Vir da API nacional',
       path: MIGRAR_PATH,
-      text: 'Cole o que se envia à API nacional, e veja o que muda e o documento já mudado.',
+      text: aboutOf(MIGRAR_PATH),
       names: ['migrar', 'vir da api nacional'],
     },
   ];
+}
+
+function aboutOf(path: string): string {
+  return BESIDE.find((one) => one.path === path)!.about;
 }
 
 type Described = {

@@ -9,7 +9,7 @@ import { type TabelaIbsCbs, tabelaEmbarcada } from '../../fiscal/aliquotas-ibs-c
 import { errorOf } from '../../fiscal/errors.ts';
 import { ownOf } from '../../fiscal/own.ts';
 import { fenceCode } from '../markdown.ts';
-import { ARQUIVOS_PATH, DOCS_PATH, ERROS_PATH } from '../paths.ts';
+import { ARQUIVOS_PATH, DOCS_PATH, ERROS_PATH, FEED_PATH, MUDANCAS_PATH } from '../paths.ts';
 import { projectText } from '../project-text.ts';
 import { CALCULATOR_PARAMS, renderCalculator } from './calculator.ts';
 import { drawMachine, drawNotaRoad, EVENTO_MACHINE, NOTA_MACHINE } from './drawing.ts';
@@ -60,7 +60,7 @@ export async function docsPage(site: Site, { slug, address, query, tabela }: Doc
   const isAsked = slug === CALENDARIO && CALCULATOR_PARAMS.some((name) => query.has(name));
   const text = isAsked ? wrapPage(page, renderPage(site, page, query, rates)) : wrapPageOnce(site, page, rates);
   const escaped = html`${address}`.html;
-  return text.replaceAll(SITE_MARK, () => escaped);
+  return nameSite(text, escaped);
 }
 
 /** A file that the pages offer, with its text for an address of the service; undefined: there is none. */
@@ -97,8 +97,8 @@ function makeOnce<Made>(known: Map<string, Made>, { slug }: Page, { versao }: Ta
 /** A page made from its file. `query`: the fields of its form. */
 function renderPage(site: Site, page: Page, query: URLSearchParams, tabela: TabelaIbsCbs): Rendered {
   const here = addressOf(page.slug);
-  const source = projectText(`docs/site/${page.file}`);
-  return renderMarkdown(insertFacts(site, source, tabela), {
+  const source = sourceOf(site, page, tabela);
+  return renderMarkdown(source, {
     link: (href) => linkFrom(here, href),
     errorPage: (codigo) => (errorOf(codigo) === undefined ? undefined : relativePath(here, `${ERROS_PATH}/${codigo}`)),
     blocks: {
@@ -129,9 +129,14 @@ const BLOCKS: ReadonlySet<string> = new Set(['calculadora', ...Object.keys(DRAWI
 
 const PLACEHOLDER = /\{\{([A-Za-z][\w.:-]*)\}\}/g;
 
-/** A source with its names in braces replaced by the facts. An unknown name is a mistake of the source, and throws. */
-function insertFacts({ facts }: Site, source: string, tabela: TabelaIbsCbs): string {
-  return source.replace(PLACEHOLDER, (whole, name: string) => {
+/** The address of the service stands in a kept text, until a reader is known. */
+export function nameSite(text: string, address: string): string {
+  return text.replaceAll(SITE_MARK, () => address);
+}
+
+/** The source of a page with its names in braces replaced by the facts. An unknown name is a mistake of the source, and throws. */
+export function sourceOf({ facts }: Site, { file }: Page, tabela: TabelaIbsCbs): string {
+  return projectText(`docs/site/${file}`).replace(PLACEHOLDER, (whole, name: string) => {
     if (BLOCKS.has(name) || name.startsWith('quadro-')) return whole;
     if (name === 'site') return SITE_MARK;
     if (name.startsWith('arquivo:')) {
@@ -144,14 +149,14 @@ function insertFacts({ facts }: Site, source: string, tabela: TabelaIbsCbs): str
   });
 }
 
-/** The target of a link: another page, an address of the service, a place in the page, or another site. */
-function linkFrom(here: string, href: string): string {
+/** The target of a link: another page, an address of the service, a place in the page, or another site. `spell`: changes an address. */
+export function linkFrom(here: string, href: string, spell = (path: string): string => path): string {
   if (href.startsWith('#') || /^https?:\/\//.test(href)) return href;
   const [target = '', hash] = href.split('#');
   const end = hash === undefined ? '' : `#${hash}`;
-  if (target.startsWith('/')) return relativePath(here, target) + end;
+  if (target.startsWith('/')) return relativePath(here, spell(target)) + end;
   const page = PAGES.find(({ file }) => file === target);
-  if (page !== undefined) return relativePath(here, addressOf(page.slug)) + end;
+  if (page !== undefined) return relativePath(here, spell(addressOf(page.slug))) + end;
   const name = target.slice(target.lastIndexOf('/') + 1);
   if (name === PACOTE_CLIENTE || Object.hasOwn(ARQUIVOS, name)) return relativePath(here, `${ARQUIVOS_PATH}/${name}`);
   throw new Error(`the documentation links to ${href}, which is nowhere`);
@@ -180,8 +185,10 @@ ${chapters.map(({ id, text }) => html`<li><a href="#${id}">${text}</a></li>\n`)}
 <h1>${title}</h1>
 ${{ html: lead.replace('<p>', '<p class="lead">') }}${toc}${{ html: rest }}
 ${around}`;
-  return framePage(title, main, here);
+  return framePage(title, main, here, here === MUDANCAS_PATH ? { head: FEED_LINK } : {});
 }
+
+const FEED_LINK = html`<link rel="alternate" type="application/atom+xml" href="${relativePath(MUDANCAS_PATH, FEED_PATH)}">\n`;
 
 function neighbour(page: Page | undefined, rel: 'prev' | 'next', here: string): Html | undefined {
   if (page === undefined) return undefined;
@@ -193,7 +200,7 @@ function neighbour(page: Page | undefined, rel: 'prev' | 'next', here: string): 
 
 /** The page of the search; `address`: of the service for the reader. */
 export async function docsSearch(site: Site, query: URLSearchParams, address: string): Promise<string> {
-  return searchPage(await indexOfSite(site), questionIn(query), (text) => text.replaceAll(SITE_MARK, () => address));
+  return searchPage(await indexOfSite(site), questionIn(query), (text) => nameSite(text, address));
 }
 
 /** The suggestions during typing, as JSON. */

@@ -11,6 +11,7 @@ import type { RespostaDeAviso, World } from '../../base/world/world.ts';
 import { raizOf } from '../../fiscal/chave.ts';
 import { DAY_MS } from '../../fiscal/moment.ts';
 import { signAviso } from './assinatura.ts';
+import { inventMudanca, readLineOfEnsaio } from './ensaio.ts';
 import {
   type Deixado,
   type EntregaDevida,
@@ -232,6 +233,12 @@ function avisoOf(
     const data = { mensagem: 'Este aviso é um ensaio: nada mudou. A assinatura é a de todos.' };
     const corpo = JSON.stringify({ type: 'ensaio', timestamp: criada_em.toISOString(), data });
     return { id: `${tenant}.ensaio${ordem}`, corpo };
+  }
+  const ensaiado = readLineOfEnsaio(mudanca);
+  if (ensaiado !== undefined) {
+    const data = inventMudanca(ensaiado, documento, `ensaio${ordem}`, criada_em);
+    const corpo = JSON.stringify({ type: ensaiado, timestamp: data.em, data });
+    return { id: `${tenant}.${data.id}`, corpo };
   }
   if (!known.has(mudanca)) return undefined;
   const mudou = known.get(mudanca);

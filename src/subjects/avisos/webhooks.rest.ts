@@ -140,10 +140,21 @@ const remove = onOne(async ({ world, municipio }, asked) =>
 
 const rotate = onOne(async ({ world, municipio }, asked) => rotateSegredo(world, municipio, asked));
 
-const tryOut = onOne(async ({ world, municipio }, _asked, webhook) => {
-  const refused = await tryWebhook(world, municipio, webhook.id);
-  return refused === undefined ? { webhook } : refuseAsFlow(refused);
-});
+const tryOut = onOne(
+  async ({ world, municipio }, { query }, webhook) => {
+    const asked = query.get('tipo') || undefined;
+    const tipo = TIPOS_MUDANCA.find((one) => one === asked);
+    const isOwn = municipio.ensaioAte !== undefined;
+    if (asked !== undefined && (tipo === undefined || !isOwn)) {
+      const esperado = isOwn ? `um de: ${TIPOS_MUDANCA.join(', ')}` : 'nada: só um ambiente próprio ensaia um tipo';
+      const mensagem = `O parâmetro tipo tem de ser ${esperado}.`;
+      return refuseParams([{ codigo: 'E0002', xpath: '', mensagem, campo: 'tipo', esperado }]);
+    }
+    const refused = await tryWebhook(world, municipio, webhook.id, tipo);
+    return refused === undefined ? { webhook } : refuseAsFlow(refused);
+  },
+  ['tipo'],
+);
 
 const again = onOne(
   async ({ world, municipio }, { query }, webhook) => ({
@@ -281,10 +292,14 @@ export const ROTAS_DE_WEBHOOKS: readonly Route[] = [
     method: 'POST',
     path: `${ONE}/ensaio`,
     summary: `Envia um aviso de ensaio, do tipo ensaio, assinado como os outros; a um endereço pendente, antes dele, a pergunta se quer avisos. Até ${ENSAIOS_POR_MINUTO} por minuto.`,
+    query: {
+      ...DOCUMENTO_PARAM,
+      tipo: `Só num ambiente próprio: o tipo do aviso, como o de verdade, de uma nota inventada, com ensaio true. Um de: ${TIPOS_MUDANCA.join(', ')}.`,
+    },
     status: 200,
     fields: { status: STATUS, webhook: WEBHOOK },
-    codes: ['E003', ...ONE_CODES, 'E703'],
-    statuses: { E703: [429] },
+    codes: ['E003', 'E0002', ...ONE_CODES, 'E703'],
+    statuses: { E0002: [400], E703: [429] },
     acesso: { ...DO_WEBHOOK, parte: 'um aviso de ensaio no seu endereço' },
     handle: tryOut,
   }),

@@ -84,9 +84,9 @@ const AGAIN = `update entregas set estado = 'pendente', due_at = $4, criada_em =
 const SOON = `update webhooks set proxima = least(coalesce(proxima, $3), $3) where tenant = $1 and id = $2`;
 /** A trial has its moment as its place, below 0. */
 const TRIALS =
-  'select count(*)::int as total, max(ordem)::float8 as primeira from entregas where tenant = $1 and webhook = $2 and ordem < $3';
-const TRIAL = `insert into entregas (tenant, webhook, ordem, nota, estado, due_at, criada_em)
-  select tenant, id, $3::bigint, $3::bigint, 'pendente', $4::timestamptz, $4::timestamptz from webhooks where tenant = $1 and id = $2
+  'select count(*)::int as total, max(ordem)::float8 as primeira, min(ordem)::float8 as ultima from entregas where tenant = $1 and webhook = $2 and ordem < $3';
+const TRIAL = `insert into entregas (tenant, webhook, ordem, nota, mudanca, estado, due_at, criada_em)
+  select tenant, id, $3::bigint, $3::bigint, $5::text, 'pendente', $4::timestamptz, $4::timestamptz from webhooks where tenant = $1 and id = $2
   on conflict (tenant, webhook, ordem) do nothing`;
 
 /** The stored result of an attempt. `em`: ISO 8601. */
@@ -205,8 +205,8 @@ export function webhookStore(pool: Db) {
       return again;
     },
     /** Adds a trial message; `livreEm`: the address has its most trials until then (milliseconds). */
-    addTrial: (tenant: string, webhook: string, now: number, most: Trials) =>
-      addTrial(pool, [tenant, webhook], now, most),
+    addTrial: (tenant: string, webhook: string, mudanca: string | null, now: number, most: Trials) =>
+      addTrial(pool, [tenant, webhook], { mudanca, now }, most),
   };
 }
 
@@ -217,17 +217,21 @@ type Counted = { readonly do_documento: number; readonly da_raiz: number };
 /** The most trials in a time (milliseconds). */
 type Trials = { readonly max: number; readonly emMs: number };
 
+/** The trials of a time: their number, and the places of the first and the last. */
+type Tried = { readonly total: number; readonly primeira: number; readonly ultima: number | null };
+
 async function addTrial(
   pool: Db,
   of: readonly [string, string],
-  now: number,
+  { mudanca, now }: { readonly mudanca: string | null; readonly now: number },
   { max, emMs }: Trials,
 ): Promise<'added' | { readonly livreEm: number }> {
   const added = await inTurn(pool, `ensaios ${of.join(' ')}`, async (client) => {
-    const { rows } = await client.query<{ total: number; primeira: number }>(TRIALS, [...of, emMs - now]);
-    if (rows[0]!.total >= max) return { livreEm: emMs - rows[0]!.primeira };
-    // A trial is sent before all other deliveries, and belongs to no note.
-    await client.query(TRIAL, [...of, -now, new Date(now)]);
+    const { rows } = await client.query<Tried>(TRIALS, [...of, emMs - now]);
+    const { total, primeira, ultima } = rows[0]!;
+    if (total >= max) return { livreEm: emMs - primeira };
+    // A trial is sent before all other deliveries, and belongs to no note; two of one moment differ.
+    await client.query(TRIAL, [...of, Math.min(-now, (ultima ?? 0) - 1), new Date(now), mudanca]);
     return 'added';
   });
   if (added === 'added') await pool.query(SOON, [...of, new Date(now)]);

@@ -2,8 +2,15 @@
 import { randomBytes } from 'node:crypto';
 import type { Municipio } from '../../base/book/municipios.ts';
 import { isoMoment, MINUTE_MS } from '../../fiscal/moment.ts';
-import { MES_FECHADO, TIPOS_DE_AVISO, TIPOS_MUDANCA, type TipoDeAviso } from '../../fiscal/mudanca.ts';
+import {
+  MES_FECHADO,
+  TIPOS_DE_AVISO,
+  TIPOS_MUDANCA,
+  type TipoDeAviso,
+  type TipoMudanca,
+} from '../../fiscal/mudanca.ts';
 import { makeSegredo, writeSegredo } from './assinatura.ts';
+import { readLineOfEnsaio, writeLineOfEnsaio } from './ensaio.ts';
 import { readLineOfMes } from './meses.ts';
 import { CONTADAS_MAX, type EntregaRow, type EstadoEntrega, type Tentativa, type WebhookRow } from './webhooks.rows.ts';
 
@@ -223,14 +230,16 @@ export async function findWebhook(
 /** Trials of an address in a minute: no more than a person reads, so that nobody is flooded. */
 export const ENSAIOS_POR_MINUTO = 10;
 
-/** Sends a trial message to an address, so that its receiver can be tested. */
+/** Sends a trial message to an address, so that its receiver can be tested. `tipo`: the kind of change that it rehearses. */
 export async function tryWebhook(
   { store, now, wake }: AvisosWorld,
   { tenant }: Municipio,
   id: string,
+  tipo?: TipoMudanca,
 ): Promise<Refused | undefined> {
   const at = now();
-  const added = await store.webhooks.addTrial(tenant, id, at, { max: ENSAIOS_POR_MINUTO, emMs: MINUTE_MS });
+  const mudanca = tipo === undefined ? null : writeLineOfEnsaio(tipo);
+  const added = await store.webhooks.addTrial(tenant, id, mudanca, at, { max: ENSAIOS_POR_MINUTO, emMs: MINUTE_MS });
   if (added !== 'added') {
     const mensagem = `Já são ${ENSAIOS_POR_MINUTO} ensaios deste endereço em um minuto, que é o máximo. Espere até que o primeiro deles tenha um minuto.`;
     return refuseExcess(mensagem, { nome: 'ensaios', max: ENSAIOS_POR_MINUTO, janelaS: 60 }, added.livreEm - at);
@@ -292,9 +301,10 @@ export async function listEntregasContadas(
     const mudou = row.mudanca === null ? undefined : known.get(row.mudanca);
     const tipo = mudou === undefined ? null : (mudou.tipo as TipoDeAviso);
     const isOfMes = row.mudanca !== null && readLineOfMes(row.mudanca) !== undefined;
+    const isEnsaio = row.mudanca === null || readLineOfEnsaio(row.mudanca) !== undefined;
     return {
       ...entregaPublica(municipio, row),
-      tipo: row.mudanca === null ? 'ensaio' : isOfMes ? MES_FECHADO : tipo,
+      tipo: isEnsaio ? 'ensaio' : isOfMes ? MES_FECHADO : tipo,
       chave_acesso: mudou?.nota.chave_acesso ?? null,
     };
   });

@@ -122,7 +122,7 @@ async function registerSent(
   const spent = await sent.quota?.take(autor);
   if (spent !== undefined) return spent;
 
-  const rehearsal = findRehearsal(municipio.ambiente, [sent.simular, ...Object.values(pedido.campos)]);
+  const rehearsal = findRehearsal(municipio, [sent.simular, ...Object.values(pedido.campos)]);
   const avisos = [...signature.avisos, ...party.avisos, ...rehearsal.avisos, ...findBrokenTexts(pedido)];
   const registered = await register(world, municipio, nota, pedido, {
     autor,

@@ -162,7 +162,7 @@ function readRehearsal(
   municipio: Municipio,
   header: string | undefined,
 ): { readonly simular: string | undefined } | { readonly mensagens: readonly Mensagem[] } {
-  const { simular, avisos } = findRehearsal(municipio.ambiente, [header], { reading: 'refused' });
+  const { simular, avisos } = findRehearsal(municipio, [header], { reading: 'refused' });
   return avisos.length === 0
     ? { simular }
     : { mensagens: avisos.map(({ mensagem }) => mensagemPropria('L003', mensagem)) };

@@ -187,7 +187,7 @@ async function accept(
     return refusalOf(place(limitFaults([...atOnePlace(faults, ofRules), ...duplicate])))!;
   }
   const asked = [sent.simular, dps.serv.infoCompl?.xInfComp];
-  const rehearsal = findRehearsal(municipio.ambiente, asked, { xpath: X_INF_COMP });
+  const rehearsal = findRehearsal(municipio, asked, { xpath: X_INF_COMP });
   // The answer of a lot has no place for remarks. A DPS without number gets its number only at storing.
   const isAsked = dps.nDPS !== undefined && sent.kind !== 'rps';
   const next = isAsked ? await nextNumbersFor(world, municipio, dps) : undefined;
