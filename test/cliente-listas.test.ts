@@ -225,7 +225,7 @@ test('lists are read page by page to their end', async () => {
   for (let count = 0; count < 3; count += 1) chaves.push(await issue());
   // Two lists of a note can differ until the note is at rest.
   for (const chave of chaves) await cliente.esperarDecisao(chave);
-  const page = await cliente.listarNotas({ limite: '2', contar: 'sim' });
+  const page = await cliente.listarNotas({ limite: 2, contar: 'sim' });
   assert.equal(page.notas.length, 2);
   const first = page.notas[1]!.chave_acesso;
   const all = await Array.fromAsync(cliente.todasAsNotas());
@@ -334,12 +334,12 @@ describe('what changes', () => {
         all.some(({ tipo, chave_acesso }) => tipo === 'nota.autorizada' && chave_acesso === chave),
       );
     await until(async () => {
-      const { mudancas } = await direct.seguirMudancas({ desde: begin, limite: '1000' });
+      const { mudancas } = await direct.seguirMudancas({ desde: begin, limite: 1000 });
       return (decided(mudancas) && handled.length >= mudancas.length) || undefined;
     }, 'all was told');
     stop.abort();
     await reading;
-    const { mudancas, cursor } = await direct.seguirMudancas({ desde: begin, limite: '1000' });
+    const { mudancas, cursor } = await direct.seguirMudancas({ desde: begin, limite: 1000 });
     assert.deepEqual(handled, mudancas, `seed ${SEED}`);
     assert.ok(told.length > 0 && told.every(({ operacao }) => operacao === 'seguirMudancas'));
     assert.deepEqual((await direct.seguirMudancas({ desde: kept })).mudancas, []);

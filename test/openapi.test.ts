@@ -84,6 +84,23 @@ describe('the document', { skip }, () => {
     assert.match(properties.numero_dps_nacional.description, /número da própria DPS/);
   });
 
+  test('types what is counted as an integer, in addresses and in bodies', () => {
+    const all = JSON.stringify(document);
+    assert.ok(!all.includes('"type":"number"'), 'amounts are texts, and the rest is whole');
+    type Named = { readonly name: string; readonly description: string; readonly schema?: { readonly type?: string } };
+    const parameters = Object.values<Record<string, { parameters?: readonly Named[] }>>(document.paths)
+      .flatMap((methods) => Object.values(methods))
+      .flatMap((operation) => operation.parameters ?? []);
+    const counts = parameters.filter(({ description }) =>
+      /^(?:Segundos|Itens por|Mudanças por|Página|Sequência)/.test(description ?? ''),
+    );
+    assert.deepEqual(
+      new Set(counts.map(({ name }) => name)),
+      new Set(['espera', 'limite', 'num_seq_evento', 'page', 'per_page']),
+    );
+    for (const { name, schema } of counts) assert.equal(schema?.type, 'integer', name);
+  });
+
   test('has every row of the route table once, with a name of its own', () => {
     const operations = Object.entries<Record<string, { operationId?: string }>>(document.paths).flatMap(
       ([path, methods]) =>

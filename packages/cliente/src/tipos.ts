@@ -278,7 +278,7 @@ export type Pagina = {
 /** Quanto a resposta pode esperar. */
 export type Espera = {
   /** Segundos, até 55, que a resposta espera pela decisão do ADN quando a nota ainda não a tem; sem ele, nenhum. */
-  espera?: string;
+  espera?: number;
 };
 
 /** Quem pergunta. */
@@ -292,7 +292,7 @@ export type PorCursor = Parte & {
   /** O cursor da resposta anterior: continua depois dela. */
   cursor?: string;
   /** Itens por página, de 1 a 100; sem ele, 25. */
-  limite?: string;
+  limite?: number;
 };
 
 /** De que notas se fala. */
@@ -2347,9 +2347,9 @@ export type Consultas = {
     /** O cursor guardado da última resposta; agora: só o que vier depois; sem ele, tudo o que ainda se conta. */
     desde?: string;
     /** Segundos, até 55, que a resposta espera pela primeira mudança quando ainda não há nenhuma; sem ele, nenhum. */
-    espera?: string;
+    espera?: number;
     /** Mudanças por resposta, de 1 a 10000; sem ele, 100. */
-    limite?: string;
+    limite?: number;
   };
   readonly listarExportacoes: Parte;
   readonly pedirExportacao: Parte;

@@ -81,14 +81,15 @@ function pathParameters({ id, path }: DescribedRoute, { params }: DescribedDoor)
   const [recorded] = examplesOf(id);
   return [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => {
     const example = recorded?.pedido.parametros?.[name];
+    const isInteger = name === 'num_seq_evento';
     return {
       name,
       in: 'path',
       required: true,
       description: params[name],
-      schema: { type: 'string' },
+      schema: isInteger ? { type: 'integer', minimum: 1 } : { type: 'string' },
       // A recorded key or number would find no note for a reader who tries the operation.
-      ...(example === undefined || OPENING.has(name) ? {} : { example }),
+      ...(example === undefined || OPENING.has(name) ? {} : { example: isInteger ? Number(example) : example }),
     };
   });
 }
@@ -152,6 +153,9 @@ const QUERY_SCHEMAS: Readonly<Record<string, Json>> = {
   page: { type: 'integer', minimum: 1, maximum: 999_999_999, default: 1 },
   per_page: { type: 'integer', minimum: 1, maximum: 100, default: 25 },
   data: { type: 'string', format: 'date' },
+  // The highest ones differ by address, and stand in its words.
+  espera: { type: 'integer', minimum: 0 },
+  limite: { type: 'integer', minimum: 1 },
 };
 
 function requestBodyOf({ id, path, takes = [], sends, isBodyOptional }: DescribedRoute): Json {
