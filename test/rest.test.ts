@@ -595,7 +595,7 @@ describe('what is not found', () => {
       assertEnvelope(answer, 404, 'E601');
       assert.equal(answer.headers.get('x-nfse-ambiente'), 'homologacao', path);
     }
-    assertEnvelope(await request(address, '/favicon.ico'), 404, 'E601', 'municipio');
+    assertEnvelope(await request(address, '/outro.ico'), 404, 'E601', 'municipio');
     assertEnvelope(await request(address, '/documentos'), 404, 'E601', 'municipio');
     assertEnvelope(await request(address, `${API}/nada`, { method: 'POST', body: 'x'.repeat(100_000) }), 404, 'E601');
   });
