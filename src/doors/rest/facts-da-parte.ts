@@ -25,7 +25,7 @@ import {
   WEBHOOKS_POR_RAIZ,
 } from '../../subjects/avisos/webhooks.ts';
 import { IMPORT_QUOTA_COST } from '../../subjects/ensaios/ambientes.rest.ts';
-import { CADASTROS_DO_AMBIENTE, ENSAIOS_POR_DIA } from '../../subjects/ensaios/ambientes.ts';
+import { CADASTROS_DO_AMBIENTE, ENSAIOS_DA_REDE } from '../../subjects/ensaios/ambientes.ts';
 import { listPersonas } from '../../subjects/ensaios/personas.ts';
 import { GUARDADO_BYTES, KEPT_BYTES, REQUISICOES_GUARDADAS } from '../../subjects/ensaios/requisicoes.ts';
 import { LIMITE_MAX, LIMITE_USUAL, LISTA_PARAMS, MUDANCAS_MAX } from '../../subjects/partes/listas.rest.ts';
@@ -40,7 +40,7 @@ import {
 
 export const PARTE_FACTS: Facts = {
   'ensaio-dias': () => String(ENSAIO_DIAS),
-  'ensaios-por-dia': () => String(ENSAIOS_POR_DIA),
+  'ensaios-da-rede': () => String(ENSAIOS_DA_REDE),
   'requisicoes-guardadas': () => String(REQUISICOES_GUARDADAS),
   'requisicao-guardada': () => `${KEPT_BYTES / 2 ** 10} KiB`,
   'requisicoes-guardado': () => `${GUARDADO_BYTES / 2 ** 20} MiB`,

@@ -23,7 +23,7 @@ import {
   changeAmbiente,
   createAmbiente,
   discardAmbiente,
-  ENSAIOS_POR_DIA,
+  ENSAIOS_DA_REDE,
   importCadastro,
   resetAmbiente,
   showAmbiente,
@@ -201,22 +201,25 @@ export const IMPORT_QUOTA_COST = 20;
 const OWN = { headers: [], missCost: 1, asksOwner: true } as const;
 const OWN_CODES = ['E9003', 'E9007', 'E601'] as const;
 
+/** Making a sandbox costs as much as issuing this many notes, and those that are discarded count no more. */
+const CRIAR_CUSTO = 10;
+
 export const ROTAS_DE_AMBIENTES: readonly Route[] = [
   defineRoute({
     id: 'criarAmbiente',
     method: 'POST',
     path: '/api/v1/ambientes',
-    summary: `Faz um ambiente só seu, ensaio-xxxxxx, com prestadores, cadastros e relógio próprios, por ${ENSAIO_DIAS} dias. Só em /integracao; até ${ENSAIOS_POR_DIA} por dia de um endereço de rede. A chave da resposta o abre, e não se mostra de novo.`,
+    summary: `Faz um ambiente só seu, ensaio-xxxxxx, com prestadores, cadastros e relógio próprios, por ${ENSAIO_DIAS} dias. Só em /integracao; até ${ENSAIOS_DA_REDE} que existem, feitos em um dia de um endereço de rede; um que se joga fora devolve o lugar. A chave da resposta o abre, e não se mostra de novo.`,
     takes: ['application/json'],
     isBodyOptional: true,
     sends: { nome: orAbsent(field.text('Um nome seu para ele.')), relogio: orAbsent(RELOGIO), ...RIGOR_SENDS },
-    quotaCost: 1,
+    quotaCost: CRIAR_CUSTO,
     status: 201,
     fields: { status: STATUS, ambiente: AMBIENTE, chave: field.text('A chave do dono, para Authorization: Bearer.') },
     headers: ['RateLimit-Policy', 'RateLimit'],
     codes: [...CAMPOS_CODES, 'E601', 'E703'],
     statuses: { ...AS_400, E703: [429] },
-    acesso: { ...PUBLICO, estranho: 'um ambiente só seu', custo: 'um documento; e tantos por dia' },
+    acesso: { ...PUBLICO, estranho: 'um ambiente só seu', custo: `${CRIAR_CUSTO} documentos; e tantos que existem` },
     handle: make,
   }),
   defineRoute({

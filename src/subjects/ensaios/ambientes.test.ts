@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, test } from 'node:test';
+import { addAmbientes } from '../../../test/support/ambientes.ts';
 import { onEnd } from '../../../test/support/cleanup.ts';
 import { confirmAvisos } from '../../../test/support/desafio.ts';
 import { request } from '../../../test/support/http.ts';
@@ -15,7 +16,7 @@ import { readTabelas } from '../../base/pg/tabelas.ts';
 import { ENSAIO_DIAS } from '../../base/world/relogio.ts';
 import { DAY_MS } from '../../fiscal/moment.ts';
 import { exampleXml } from '../../fiscal/rules/example.ts';
-import { ENSAIOS_POR_DIA } from './ambientes.ts';
+import { ENSAIOS_DA_REDE } from './ambientes.ts';
 
 const { address, store, pool, clock, logged } = await startTestService();
 
@@ -379,17 +380,31 @@ describe('a sandbox of one’s own', () => {
       const { status, body: answer } = await call('POST', '/integracao/api/v1/ambientes', undefined, body);
       assert.deepEqual([status, answer.campo], [400, campo], JSON.stringify(answer));
     }
-    const many = await Promise.all(Array.from({ length: 25 }, () => call('POST', '/integracao/api/v1/ambientes')));
-    const refused = many.filter(({ status }) => status !== 201);
-    assert.ok(refused.length > 0, 'so many a day');
-    const { rows } = await pool.query<{ n: number }>('select count(*)::int as n from ensaios');
-    assert.ok(rows[0]!.n <= ENSAIOS_POR_DIA, `${rows[0]!.n} were made`);
-    // The refused sandboxes left no rows.
-    const { rows: opened } = await pool.query<{ n: number }>(
-      `select count(*)::int as n from municipios where tenant like 'ensaio-%'`,
+  });
+
+  test('is one of so many that exist of one network, and gives its place back once it is discarded', async () => {
+    const more = () => call('POST', '/integracao/api/v1/ambientes');
+    // Those of the other tests are a day old.
+    await pool.query(`update ensaios set criado_em = ${movedBy('criado_em', '-1 day')}`);
+    const first = (await more()).body;
+    const { municipio } = first.ambiente;
+    await addAmbientes(pool, municipio, ENSAIOS_DA_REDE - 3);
+    // Jobs of one build behind one address.
+    const jobs = await Promise.all(Array.from({ length: 6 }, more));
+    const refused = jobs.filter(({ status }) => status !== 201);
+    assert.deepEqual(
+      refused.map(({ status, body }) => [status, body.codigo_erro]),
+      Array.from({ length: 4 }, () => [429, 'E703']),
     );
-    assert.equal(opened[0]!.n, rows[0]!.n);
-    for (const { status, body } of refused) assert.deepEqual([status, body.codigo_erro], [429, 'E703']);
+    assert.match(refused[0]!.body.mensagem, /Jogue fora um que não usa mais/);
+    // The refused sandboxes left no rows.
+    const { rows } = await pool.query<{ made: number; opened: number }>(`select
+      (select count(*)::int from ensaios) as made,
+      (select count(*)::int from municipios where tenant like 'ensaio-%') as opened`);
+    assert.equal(rows[0]!.opened, rows[0]!.made);
+    assert.equal((await call('DELETE', `/${municipio}/api/v1/ambiente`, first.chave)).status, 200);
+    assert.equal((await more()).status, 201);
+    assert.equal((await more()).status, 429);
     // Sandboxes are counted per day and network; this lets the other tests make theirs.
     await pool.query(`update ensaios set criado_em = ${movedBy('criado_em', '-1 day')}`);
   });

@@ -28,8 +28,8 @@ import { type Conta, importRegistro, REGISTROS, type RegistroNome } from '../cad
 import type { EnsaiosDemais, MudancaDeEnsaio, NovoEnsaio } from './ensaios.rows.ts';
 import { changeInTurn } from './vagas.ts';
 
-/** Limits of one network in a day, and of all networks at once. */
-export const ENSAIOS_POR_DIA = 20;
+/** Limits of those that exist: of one network, made within a day, and of all networks. */
+export const ENSAIOS_DA_REDE = 50;
 const ENSAIOS_MAX = 2_000;
 
 /** Letters and digits that are not mistaken for one another. */
@@ -153,8 +153,8 @@ function refuseMore({ de, livreEm }: EnsaiosDemais, at: number): Refused {
       'Há ambientes próprios demais neste serviço agora. Use o ambiente de integração, ou tente mais tarde.';
     return refuseExcess(mensagem, { nome: 'ambientes', max: ENSAIOS_MAX }, livreMs);
   }
-  const mensagem = `Deste endereço de rede já se fizeram ${ENSAIOS_POR_DIA} ambientes em um dia. Reinicie um dos que tem (POST …/api/v1/ambiente/reinicio), ou espere até que o primeiro deles tenha um dia.`;
-  return refuseExcess(mensagem, { nome: 'ambientes', max: ENSAIOS_POR_DIA, janelaS: DAY_MS / 1_000 }, livreMs);
+  const mensagem = `Deste endereço de rede já há ${ENSAIOS_DA_REDE} ambientes feitos no último dia. Jogue fora um que não usa mais (DELETE …/api/v1/ambiente), e o lugar dele volta na hora; ou reinicie um dos que tem (POST …/api/v1/ambiente/reinicio), ou espere até que o primeiro deles tenha um dia.`;
+  return refuseExcess(mensagem, { nome: 'ambientes', max: ENSAIOS_DA_REDE, janelaS: DAY_MS / 1_000 }, livreMs);
 }
 
 /** Makes a sandbox at a free address. */
@@ -164,7 +164,7 @@ async function openEnsaio(
 ): Promise<string | Refused> {
   const { criadoEm } = novo;
   const ate = criadoEm + ENSAIO_DIAS * DAY_MS;
-  const max = { daRede: ENSAIOS_POR_DIA, desde: criadoEm - DAY_MS, todos: ENSAIOS_MAX };
+  const max = { daRede: ENSAIOS_DA_REDE, desde: criadoEm - DAY_MS, todos: ENSAIOS_MAX };
   for (;;) {
     const word = Array.from({ length: SLUG_CHARACTERS }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
     const tenant = ENSAIO_PREFIX + word;
