@@ -1,8 +1,15 @@
 /** The PDF of a note as an integrator requests it, in every state of a note. */
 import assert from 'node:assert/strict';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+import { exampleXml } from '../../src/fiscal/rules/example.ts';
+import { nfseHere } from '../support/cli.ts';
 import { monotonicClock } from '../support/clock.ts';
 import { balcao, bancada, CANCELAMENTO, type NotaEmitida } from '../support/eventos.ts';
+import { request } from '../support/http.ts';
+import { freshFolder } from '../support/openssl.ts';
 import { leitor } from '../support/paginas.ts';
 import { startTestService } from '../support/service.ts';
 
@@ -196,4 +203,81 @@ describe('what every answer about the PDF carries', () => {
     assert.equal(statuses.at(-1), 429);
     await assertHas(429, fetch(`${own.address}${UNKNOWN}`));
   });
+});
+
+describe('nfse danfse', () => {
+  const folder = freshFolder();
+  const put = (name: string, content: string | Buffer): string => {
+    const file = path.join(folder, name);
+    writeFileSync(file, content);
+    return file;
+  };
+
+  /** The document of a note, and of its event, as an integrator keeps them. */
+  async function xmlOf(nota: NotaEmitida): Promise<string> {
+    const { body } = await request(service.address, `/integracao/api/v1/nfse/${nota.chave_acesso}`);
+    return body.nota.xml_nota;
+  }
+  async function eventoOf({ chave_acesso }: NotaEmitida): Promise<Buffer> {
+    const { body } = await request(service.address, `/integracao/SefinNacional/nfse/${chave_acesso}/eventos`);
+    return gunzipSync(Buffer.from(body.eventoXmlGZipB64, 'base64'));
+  }
+
+  test('prints what the door prints, with the mark of the event that is beside the note', async () => {
+    const nota = await authorised();
+    const xml = put('nota.xml', await xmlOf(nota));
+    const printed = await nfseHere(['danfse', xml]);
+    assert.deepEqual([printed.code, printed.err], [0, '']);
+    assert.equal(printed.out, `${path.join(folder, 'nota.pdf')}: nota ${nota.chave_acesso}\n`);
+    const door = await pdfOf(nota.chave_acesso);
+    assert.deepEqual(readFileSync(path.join(folder, 'nota.pdf')), door.bytes);
+    const twice = await nfseHere(['danfse', xml]);
+    assert.equal(twice.code, 1);
+    assert.match(twice.err, /já existe .*nota\.pdf/);
+
+    await registered(nota, CANCELAMENTO);
+    await work.eventos();
+    mkdirSync(path.join(folder, 'pdf'));
+    const evento = put('evento.xml', await eventoOf(nota));
+    const marked = await nfseHere(['danfse', '--pasta', path.join(folder, 'pdf'), evento, xml]);
+    assert.deepEqual([marked.code, marked.err], [0, '']);
+    assert.match(marked.out, /nota \d+, com a marca de cancelada$/m);
+    assert.deepEqual(readFileSync(path.join(folder, 'pdf/nota.pdf')), (await pdfOf(nota.chave_acesso)).bytes);
+  });
+
+  test('says of each file that it cannot print why, and prints the others', async () => {
+    const nota = await authorised();
+    const files = [
+      put('dps.xml', exampleXml()),
+      put('torto.xml', '<NFSe><infNFSe></NFSe>'),
+      put('outro.xml', '<html/>'),
+      put('sem-chave.xml', '<NFSe><infNFSe Id="NFS1"/></NFSe>'),
+      put('boa.xml', await xmlOf(nota)),
+      put('pedido.xml', '<pedRegEvento/>'),
+    ];
+    const { code, out, err } = await nfseHere(['danfse', ...files]);
+    assert.equal(code, 1);
+    assert.equal(out, `${path.join(folder, 'boa.pdf')}: nota ${nota.chave_acesso}\n`);
+    const lines = err.trimEnd().split('\n');
+    for (const [place, expected] of [
+      /dps\.xml: é uma DPS, que ainda não é nota/,
+      /torto\.xml: .*infNFSe/,
+      /outro\.xml: o elemento raiz é <html>/,
+      /sem-chave\.xml: o Id de infNFSe/,
+      /pedido\.xml: é o pedido de um evento/,
+    ].entries())
+      assert.match(lines[place]!, expected);
+    assert.equal(lines.length, 5);
+    const alone = await nfseHere(['danfse', put('so.xml', await eventoOfCancelled())]);
+    assert.match(alone.err, /é um evento da nota \d{50}, e o XML dela não está entre os arquivos/);
+    assert.equal((await nfseHere(['danfse'])).code, 2);
+    assert.match((await nfseHere(['danfse', path.join(folder, 'nada.xml')])).err, /nada\.xml não existe/);
+  });
+
+  async function eventoOfCancelled(): Promise<Buffer> {
+    const nota = await authorised();
+    await registered(nota, CANCELAMENTO);
+    await work.eventos();
+    return eventoOf(nota);
+  }
 });

@@ -45,6 +45,7 @@ export default {
     { words: ['emitir'], load: async () => [(await import('./emitir.command.ts')).EMITIR] },
     { words: ['validar'], load: async () => [(await import('./validar.command.ts')).VALIDAR] },
     { words: ['migrar-dps'], load: async () => [(await import('./migrar-dps.command.ts')).MIGRAR_DPS] },
+    { words: ['danfse'], load: async () => [(await import('./danfse.command.ts')).DANFSE] },
     { words: ['explicar'], load: async () => [(await import('./explicar.command.ts')).EXPLICAR] },
     { words: ['nota'], load: async () => (await import('./buscar.command.ts')).BUSCA_COMMANDS },
     { words: ['nota'], load: async () => (await import('./nota.command.ts')).NOTA_COMMANDS },
