@@ -1,5 +1,5 @@
 /** The one fault of a signature that is right by algorithms that its door does not accept. */
-import type { Fault } from '../fiscal/fault.ts';
+import { type Fault, quoted } from '../fiscal/fault.ts';
 import { ownOf } from '../fiscal/own.ts';
 import { URI_NAMES } from './algorithms.ts';
 import type { ProfileLine } from './signature-parts.ts';
@@ -31,10 +31,10 @@ export function describeOtherProfile(
 
 function sayFound(onde: string, encontrado: string): string {
   const name = onde.slice(onde.lastIndexOf('/') + 1);
-  if (name === '@URI') return `URI="${encontrado}"`;
+  if (name === '@URI') return `URI="${quoted(encontrado)}"`;
   return `${name} ${nameOf(encontrado)}`;
 }
 
 function nameOf(identifier: string): string {
-  return ownOf(URI_NAMES, identifier) ?? identifier;
+  return ownOf(URI_NAMES, identifier) ?? quoted(identifier);
 }

@@ -107,7 +107,7 @@ function describeUnsigned(root: Elemento, { root: rootName, signed }: SignedProf
     other === undefined
       ? `O documento não está assinado: falta o elemento Signature depois de ${signed}, dentro de ${rootName}.`
       : `O elemento Signature não é uma assinatura XML: o seu espaço de nomes deve ser ${DSIG}.`;
-  return { codigo: 'E901', xpath: `/${root.name}/Signature`, mensagem, ...showNamespace(other?.namespace) };
+  return { codigo: 'E901', xpath: `/${quoted(root.name)}/Signature`, mensagem, ...showNamespace(other?.namespace) };
 }
 
 function adviseOnlyOne({ root, signed }: SignedProfile): string {
@@ -202,7 +202,8 @@ const STRAY = {
 function pathOf(trail: readonly Elemento[]): string {
   const steps = trail.map((element, depth) => {
     const twins = trail[depth - 1]?.children.filter(({ name }) => name === element.name) ?? [];
-    return twins.length > 1 ? `${element.name}[${twins.indexOf(element) + 1}]` : element.name;
+    const name = quoted(element.name);
+    return twins.length > 1 ? `${name}[${twins.indexOf(element) + 1}]` : name;
   });
   return `/${steps.join('/')}`;
 }

@@ -77,12 +77,25 @@ function limitList<Entry extends Fault | Aviso>(
   what: string,
   beside: (left: number) => Partial<Entry>,
 ): readonly Entry[] {
-  if (entries.length <= LISTED_MAX) return entries;
-  const kept = entries.slice(0, LISTED_MAX - 1);
+  if (entries.length <= LISTED_MAX) return entries.map(limitTexts);
+  const kept = entries.slice(0, LISTED_MAX - 1).map(limitTexts);
   const { codigo } = entries[kept.length]!;
   const left = entries.length - kept.length;
   const mensagem = `Há mais ${left} ${what} além dos ${kept.length} listados; corrija estes e envie de novo.`;
   return [...kept, { codigo, xpath: '/DPS/infDPS', mensagem, ...beside(left) } as Entry];
+}
+
+/** Longest texts of one fault: a sentence of ours, and a path of the layout, have less than half of it. */
+const MENSAGEM_MAX = 2_000;
+const XPATH_MAX = 500;
+const ENCONTRADO_MAX = 500;
+
+/** A name of any length may come, and stands in several texts of an answer: none of them makes it a multiple of its request. */
+function limitTexts<Entry extends Fault | Aviso>(entry: Entry): Entry {
+  const { mensagem, xpath, encontrado = '' } = entry as Fault;
+  if (mensagem.length <= MENSAGEM_MAX && xpath.length <= XPATH_MAX && encontrado.length <= ENCONTRADO_MAX) return entry;
+  const found = encontrado === '' ? {} : { encontrado: cutText(encontrado, ENCONTRADO_MAX) };
+  return { ...entry, ...found, mensagem: cutText(mensagem, MENSAGEM_MAX), xpath: cutText(xpath, XPATH_MAX) };
 }
 
 /** How many faults there are, listed or not. */

@@ -73,10 +73,16 @@ export function explainDps(layout: Layout, root: Elemento, { source, words = tag
   const { faults } = found;
   if (root.name !== 'DPS') {
     const expected = `<DPS xmlns="${DPS_NAMESPACE}" versao="${DPS_VERSAO}">`;
-    const message = `O elemento raiz é ${root.name}; o documento de emissão começa com DPS.${EVENT_ROOTS.has(root.name) ? ' Um evento se registra em JSON, em /nfse/{chave_acesso}/eventos; /docs/migrar recebe este XML e o passa para JSON.' : ''}`;
+    const message = `O elemento raiz é ${quoted(root.name)}; o documento de emissão começa com DPS.${EVENT_ROOTS.has(root.name) ? ' Um evento se registra em JSON, em /nfse/{chave_acesso}/eventos; /docs/migrar recebe este XML e o passa para JSON.' : ''}`;
     return {
       faults: [
-        { codigo: 'E203', xpath: `/${root.name}`, mensagem: message, encontrado: root.name, esperado: expected },
+        {
+          codigo: 'E203',
+          xpath: `/${quoted(root.name)}`,
+          mensagem: message,
+          encontrado: quoted(root.name),
+          esperado: expected,
+        },
       ],
     };
   }

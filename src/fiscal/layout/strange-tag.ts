@@ -2,7 +2,7 @@
  * Elements of an XML group that the layout does not have: one fault per tag, with the correct form and the evident meaning. A mechanical
  * correction is added if there is one (E0010, D-113, D-212).
  */
-import type { Fault } from '../fault.ts';
+import { type Fault, quoted } from '../fault.ts';
 import { REMOVAL, renameElement } from './correct-xml.ts';
 import type { ForeignTag } from './dps.ts';
 import type { Compiled, Layout, Slot } from './layouts.ts';
@@ -126,20 +126,21 @@ type Unknown = {
 };
 
 function unknownTag({ name }: Elemento, xpath: string, { compiled, base, parent }: Level, layout: Layout): Unknown {
-  const found = { codigo: 'E0010', xpath, encontrado: `<${name}>` };
+  const said = quoted(name);
+  const found = { codigo: 'E0010', xpath, encontrado: `<${said}>` };
   const foreign = foreignTagAt(name, base, layout);
   if (foreign !== undefined) return foreignFault(foreign, found, base, parent, layout);
   const near = nearestName(name, [...compiled.slots.keys()]);
   if (near !== undefined) {
-    const mensagem = `${name} não é um elemento de ${parent}; o nome parecido que existe ali é ${near}.`;
+    const mensagem = `${said} não é um elemento de ${parent}; o nome parecido que existe ali é ${near}.`;
     return { fault: { ...found, mensagem, esperado: near }, right: [near], isMisspelt: true };
   }
   const places = placesNear(name, base, layout);
   const listed = places.slice(0, PLACES_MAX).join(' ou ');
   const mensagem =
     places.length === 0
-      ? `${name} não é um elemento do leiaute nacional ${layout.versao}: retire-o, ou use um dos que existem em ${parent}, listados em esperado no primeiro destes erros.`
-      : `${name} não pertence a ${parent}; no leiaute ${layout.versao} está em ${listed}.`;
+      ? `${said} não é um elemento do leiaute nacional ${layout.versao}: retire-o, ou use um dos que existem em ${parent}, listados em esperado no primeiro destes erros.`
+      : `${said} não pertence a ${parent}; no leiaute ${layout.versao} está em ${listed}.`;
   const allowed = [...new Set([...compiled.slots.values()].map((slot) => slot.item.name))];
   return {
     fault: { ...found, mensagem, esperado: places.length > 0 ? listed : `em ${parent}: ${allowed.join(', ')}` },

@@ -5,7 +5,7 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { decodeBytes } from '../../documents/base64-text.ts';
 import { readJson } from '../../documents/json.ts';
-import type { Fault } from '../../fiscal/fault.ts';
+import { type Fault, quoted } from '../../fiscal/fault.ts';
 
 /** Bytes of an opened document, as of a request. */
 const XML_MAX_BYTES = 1024 * 1024;
@@ -37,7 +37,7 @@ function valueIn(body: Buffer, name: string): string | { readonly fault: Fault }
   if ('fault' in json) {
     const [, written, value] = UNQUOTED.exec(body.toString('latin1')) ?? [];
     if (written === undefined || value === undefined) return json;
-    return written === name ? value.replaceAll('\\', '') : refuse(written, describeMissing(name, [written]));
+    return written === name ? unescapeText(value) : refuse(written, describeMissing(name, [written]));
   }
   const members = json.value.kind === 'object' ? json.value.members : [];
   const member = members.find((one) => one.name === name);
@@ -47,8 +47,14 @@ function valueIn(body: Buffer, name: string): string | { readonly fault: Fault }
   return refuse(name, describeMissing(name, names));
 }
 
+/** The text of a string, whose escapes are those of JSON; one that is none stays as it came, and is no Base64. */
+function unescapeText(value: string): string {
+  const read = readJson(Buffer.from(`"${value.replaceAll(/\s/g, '')}"`));
+  return 'value' in read && read.value.kind === 'string' ? read.value.text : value;
+}
+
 function describeMissing(name: string, names: readonly string[]): string {
-  const found = names.length === 0 ? '' : `, e traz ${names.slice(0, 5).join(', ')}`;
+  const found = names.length === 0 ? '' : `, e traz ${names.slice(0, 5).map(quoted).join(', ')}`;
   return `O corpo deve ser um objeto JSON com ${name}: o XML assinado, em gzip e Base64${found}.`;
 }
 
