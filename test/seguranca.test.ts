@@ -191,10 +191,11 @@ const packed = (where: string, name: string, xml: string, tenant: string): Pergu
   body: JSON.stringify({ [name]: gzipSync(xml).toString('base64') }),
 });
 
+const naRaizAt = (chave: string, tenant = TENANT): Pergunta => ({ path: `/${tenant}/danfse/${chave}` });
 const naPortaAt = (where: string, tenant = TENANT): Pergunta => ({ path: `/${tenant}/SefinNacional/${where}` });
 
 function pedidoAt(chave: string, who?: Party, tenant = TENANT): Pergunta {
-  const inf = `<infPedReg Id="PRE${chave}202201"><tpAmb>1</tpAmb><verAplic>exemplo-1.0</verAplic><dhEvento>2026-11-21T11:59:00-03:00</dhEvento><CNPJAutor>${PRESTADOR}</CNPJAutor><chNFSe>${chave}</chNFSe><e202201><xDesc>Confirmação do prestador</xDesc></e202201></infPedReg>`;
+  const inf = `<infPedReg Id="PRE${chave}202201"><tpAmb>1</tpAmb><verAplic>exemplo-1.0</verAplic><dhEvento>2026-11-21T11:59:00-03:00</dhEvento><CNPJAutor>${PRESTADOR}</CNPJAutor><chNFSe>${chave}</chNFSe><e202201><xDesc>Manifestação de NFS-e - Confirmação do Prestador</xDesc></e202201></infPedReg>`;
   const xml = `<pedRegEvento xmlns="http://www.sped.fazenda.gov.br/nfse" versao="1.01">${inf}</pedRegEvento>`;
   const name = 'pedidoRegistroEventoXmlGZipB64';
   return packed(`nfse/${chave}/eventos`, name, signedAbrasf(xml, 'infPedReg', who), tenant);
@@ -597,6 +598,14 @@ const PROVAS: Readonly<Record<string, Prova>> = {
   consultarEvento: byChave((chave) => `nfse/${chave}/eventos/confirmacao_prestador/1`, '"numero_sequencial":1'),
   // The note is not authorised yet: a party is told to wait.
   baixarDanfse: byChave((chave) => `danfse/${chave}`, 'E703'),
+  nacionalBaixarDanfse: {
+    pares: paresAt(
+      (tenant) => naRaizAt(CHAVE, tenant),
+      (tenant) => naRaizAt(OUTRA_CHAVE, tenant),
+      [CHAVE, OUTRA_CHAVE],
+    ),
+    parte: { pergunta: naRaizAt(CHAVE), traz: 'E703' },
+  },
   consultarNotaPorDps: {
     pares: paresAt(
       (tenant) => at(`dps/${idOf('1')}`, tenant),

@@ -10,11 +10,12 @@ import { readJson } from '../../documents/json.ts';
 import { PEDIDO_PROFILE } from '../../documents/signature-shape.ts';
 import { readXml, type XmlDocumentReading } from '../../documents/xml.ts';
 import { AMBIENTES, type Ambiente } from '../../fiscal/ambiente.ts';
-import { type Fault, quoted } from '../../fiscal/fault.ts';
+import { type Fault, limitFaults, quoted } from '../../fiscal/fault.ts';
 import { DPS_VERSAO } from '../../fiscal/layout/dps.ts';
 import { refusePackedPedido } from '../../fiscal/layout/national-envelope.ts';
 import { attributeOf, childOf, locate } from '../../fiscal/layout/tree.ts';
 import { type PedidoReading, readPedido } from '../../fiscal/pedido-evento.ts';
+import { faultsOfPedido } from '../../fiscal/pedido-layout.ts';
 import { corpoOfPedido, type PedidoNacional } from '../../fiscal/pedido-nacional.ts';
 import { BASE } from '../../fiscal/pedido-names.ts';
 
@@ -38,11 +39,17 @@ type OpenedEvento = {
   readonly verify: (world: World, municipio: Municipio, at: number) => EventoSignature;
 };
 
+type Faults = readonly [Fault, ...Fault[]];
+
+function place(fault: Fault, { root, positionOf }: XmlDocumentReading): Fault {
+  return { ...fault, ...positionOf(locate(root, fault.xpath)) };
+}
+
 /** Refuses what cannot be judged at all: E003 for JSON; E201, E203, E110 and E0006 for XML. */
 export function openEvento(
   sent: SentEvento,
   destination: Pick<Municipio, 'ambiente'>,
-): OpenedEvento | { readonly faults: readonly [Fault] } {
+): OpenedEvento | { readonly faults: Faults } {
   if (sent.kind === 'nacional') return openNacional(sent.body, destination);
   const json = readJson(sent.body);
   const refused = 'fault' in json ? json.fault : refusePackedPedido(json);
@@ -53,13 +60,16 @@ export function openEvento(
 function openNacional(
   body: Uint8Array,
   { ambiente }: Pick<Municipio, 'ambiente'>,
-): OpenedEvento | { readonly faults: readonly [Fault] } {
+): OpenedEvento | { readonly faults: Faults } {
   const reading = readXml(body);
   if ('fault' in reading) return { faults: [reading.fault] };
   const refusal = refuseForm(reading) ?? refuseAmbiente(reading, AMBIENTES[ambiente]);
   if (refusal !== undefined) return { faults: [refusal] };
   const pedido = corpoOfPedido(reading.root);
   if ('problema' in pedido) return { faults: [{ codigo: 'E0002', xpath: BASE, mensagem: pedido.problema }] };
+  const strange = limitFaults(faultsOfPedido(reading.root, pedido.tipo)).map((fault) => place(fault, reading));
+  const [first, ...others] = strange;
+  if (first !== undefined) return { faults: [first, ...others] };
   const json = readJson(Buffer.from(JSON.stringify(pedido.corpo)));
   if ('fault' in json) throw new Error('a body that we wrote does not read');
   return {
@@ -74,8 +84,8 @@ const VERSOES_DO_PEDIDO: readonly string[] = [DPS_VERSAO, '1.00'];
 function refuseForm({ root }: XmlDocumentReading): Fault | undefined {
   const { root: name } = PEDIDO_PROFILE;
   if (root.name !== name) {
-    const mensagem = `O elemento raiz é ${root.name}; o pedido de registro de um evento começa com ${name}.`;
-    return { codigo: 'E203', xpath: `/${root.name}`, mensagem, encontrado: root.name, esperado: name };
+    const mensagem = `O elemento raiz é ${quoted(root.name)}; o pedido de registro de um evento começa com ${name}.`;
+    return { codigo: 'E203', xpath: `/${quoted(root.name)}`, mensagem, encontrado: quoted(root.name), esperado: name };
   }
   const versao = attributeOf(root, 'versao');
   if (VERSOES_DO_PEDIDO.includes(versao ?? '')) return undefined;
