@@ -117,6 +117,7 @@ export function writeOutcome(door: Door, visit: Visit, outcome: Outcome, route: 
     const answer = answerFile(visit.request, file, { ...headers, 'Content-Type': type });
     return 'status' in answer ? answer : refuse(door, visit, refuseRange(answer.bytes));
   }
+  if ('pendente' in outcome) throw new Error(`${route.id} settles nothing`);
   const { body, headers, registro } = outcome;
   if (registro !== undefined) visit.registro = registro;
   if (body === undefined) return { status, headers: { ...API_HEADERS, ...headers }, body: '' };

@@ -20,26 +20,29 @@ export type Route = DescribedRoute & {
   /** Bytes of work that a body asks for, where that is more than its length. */
   readonly weigh?: (body: Buffer) => number;
   readonly handle: (call: Call) => Promise<Outcome>;
+  /** Makes the answer of what `handle` left pending, in the thread of the waiting lists. */
+  readonly settle?: (call: Call, pendente: never) => Promise<Outcome>;
 };
 
 /** A row whose answer must have the announced fields; the compiler checks this. */
 export function defineRoute<const Own extends Fields>(
-  route: Omit<Route, 'fields' | 'handle'> & {
+  route: Omit<Route, 'fields' | 'handle' | 'settle'> & {
     readonly fields: Own;
-    readonly handle: (
-      call: Call,
-    ) => Promise<
-      | Refused
-      | Written
-      | Served
-      | ServedFile
-      | Accepted<string>
-      | Accepted<keyof Own extends never ? undefined : { readonly [Name in keyof Own]: unknown }>
-    >;
+    readonly handle: (call: Call) => Promise<OutcomeOf<Own>>;
+    readonly settle?: (call: Call, pendente: never) => Promise<OutcomeOf<Own>>;
   },
 ): Route {
   return route;
 }
+
+type OutcomeOf<Own extends Fields> =
+  | Refused
+  | Written
+  | Served
+  | ServedFile
+  | Pending<unknown>
+  | Accepted<string>
+  | Accepted<keyof Own extends never ? undefined : { readonly [Name in keyof Own]: unknown }>;
 
 /** One request to a municipality, as a route sees it. */
 export type Call = {
@@ -117,7 +120,16 @@ export type ServedFile = {
   readonly headers: Readonly<Record<string, string>>;
 };
 
-export type Outcome = Refused | Written | Served | ServedFile | Accepted<object | string | undefined>;
+/** What `settle` needs; it may come from another thread. */
+export type Pending<Data> = { readonly pendente: Data };
+
+export type Outcome =
+  | Refused
+  | Written
+  | Served
+  | ServedFile
+  | Pending<unknown>
+  | Accepted<object | string | undefined>;
 
 /** `proxima`: moment in milliseconds; undefined: no further change by itself. */
 export function retryAfter(world: Pick<World, 'now'>, proxima: number | undefined): Readonly<Record<string, string>> {

@@ -18,7 +18,7 @@ import {
   refuseUnknownMunicipio,
 } from '../../base/http/refusals.ts';
 import { keyMisfit, refuseAsFlow } from '../../base/http/repetition.ts';
-import type { Outcome, Refused, Route } from '../../base/http/route.ts';
+import type { Call, Outcome, Refused, Route } from '../../base/http/route.ts';
 import type { HttpRoute } from '../../base/http/router.ts';
 import {
   asideOf,
@@ -155,7 +155,7 @@ async function readFitBody(
 
 async function answerAdmitted(door: Door, visit: Visit, route: Route, admitted: Admitted): Promise<HttpAnswer> {
   const { municipio, client, quota } = admitted;
-  const outcome = await performRoute(door, visit, route, admitted);
+  const outcome = await settleRoute(door, visit, route, admitted);
   if (outcome === 'crowded') return refuse(door, visit, refuseUnavailable(CROWDED_ASIDE, CROWD_WAIT_S));
   if (outcome === 'too_dear') return refuse(door, visit, refuseTooDear(TOO_DEAR));
   const answer = addLimits(quota, writeOutcome(door, visit, outcome, route));
@@ -167,24 +167,38 @@ async function answerAdmitted(door: Door, visit: Visit, route: Route, admitted: 
   return excess === undefined || isSigned ? answer : refuse(door, visit, refuseTooManyMisses(excess));
 }
 
-/** Performs the flow of a route: in this thread, or in the other one for a large body. */
+/** Performs the flow of a route, and makes the answer of what it left pending. */
+async function settleRoute(
+  door: Door,
+  visit: Visit,
+  route: Route,
+  admitted: Admitted,
+): Promise<Outcome | AsideTrouble> {
+  const call = callOf(door, visit, admitted);
+  const outcome = await performRoute(door, visit, route, admitted, call);
+  if (typeof outcome === 'string' || !('pendente' in outcome) || route.settle === undefined) return outcome;
+  return route.settle(call, outcome.pendente as never);
+}
+
+function callOf(door: Door, { request }: Visit, { municipio, client, quota, body }: Admitted): Call {
+  const { params, headers, id: requisicao } = request;
+  const [site, search] = [siteOf(door, request), searchOf(request)];
+  const [world, shown] = [worldOf(door.world, municipio), () => presentedIn(door, request)];
+  return { municipio, requisicao, params, search, headers, body, site, world, client, waits: door.waits, shown, quota };
+}
+
+/** In this thread, or in the other one for a large body. */
 async function performRoute(
   door: Door,
   { request }: Visit,
   route: Route,
-  { municipio, client, quota, body, weight }: Admitted,
+  { client, quota, weight }: Admitted,
+  call: Call,
 ): Promise<Outcome | AsideTrouble> {
-  const { params, headers } = request;
-  const { id: requisicao } = request;
-  const site = siteOf(door, request);
-  const call = { municipio, requisicao, params, search: searchOf(request), headers, body, site };
   const aside = asideOf(door, weight);
-  if (aside !== undefined) {
-    const shown = presentedIn(door, request);
-    const traceparent = traceparentNow();
-    return aside.answer({ ...call, route: route.id, shown, traceparent }, { client, quota });
-  }
-  const { waits } = door;
-  const world = worldOf(door.world, municipio);
-  return route.handle({ ...call, world, client, waits, shown: () => presentedIn(door, request), quota });
+  if (aside === undefined) return route.handle(call);
+  const { municipio, requisicao, params, search, headers, body, site } = call;
+  const sent = { municipio, requisicao, params, search, headers, body, site };
+  const [shown, traceparent] = [presentedIn(door, request), traceparentNow()];
+  return aside.answer({ ...sent, route: route.id, shown, traceparent }, { client, quota });
 }

@@ -32,13 +32,21 @@ function headOf({ world, municipio }: Call, em = world.now()) {
 }
 
 export async function issue(call: Call) {
-  const { world, municipio, body, quota, requisicao, site, waits } = call;
+  const { world, municipio, body, quota, requisicao } = call;
   const opened = openEmbrulho(body, DPS_EMBRULHO);
   if ('fault' in opened) return { refusal: { faults: [opened.fault] } } satisfies Refused;
   const simular = headerOf(call, SIMULAR_HEADER);
   const issued = await issueNota(world, municipio, { kind: 'nacional', body: opened.xml, simular, quota, requisicao });
   if ('faults' in issued) return refuseAsFlow(issued);
   const { chave_acesso: chave, avisos } = issued;
+  return { pendente: { chave, avisos } };
+}
+
+type NotaPendente = { readonly chave: string; readonly avisos: readonly Aviso[] };
+
+/** The answer once the ADN has decided on the note, or the wait is over (D-912). */
+export async function settleIssue(call: Call, { chave, avisos }: NotaPendente) {
+  const { world, municipio, site, waits } = call;
   await waits.notas.wait(municipio, chave, { ms: ESPERA_S * 1_000, ...askerOf(call, chave) });
   const nota = (await documentoByChave(world, municipio, chave))!;
   if (nota.estado === 'recusada') return refuseByAdn(nota);
@@ -94,7 +102,7 @@ export async function queryByIdDps(call: Call) {
 }
 
 export async function registerPedido(call: Call) {
-  const { world, municipio, params, body, quota, site, waits } = call;
+  const { world, municipio, params, body, quota } = call;
   const chave = params['chave_acesso']!;
   const opened = openEmbrulho(body, PEDIDO_EMBRULHO);
   if ('fault' in opened) return { refusal: { faults: [opened.fault] } } satisfies Refused;
@@ -102,7 +110,16 @@ export async function registerPedido(call: Call) {
   const registered = await registerEvento(world, municipio, { chave }, sent);
   if (registered === 'not_found') return refuseMissingNota(chave);
   if ('faults' in registered) return refuseAsFlow(registered);
-  const { evento: first, avisos } = registered;
+  const { evento, avisos } = registered;
+  return { pendente: { evento, avisos } };
+}
+
+type EventoPendente = { readonly evento: EventoPublico; readonly avisos: readonly Aviso[] };
+
+/** The answer once the ADN has decided on the event, or the wait is over. */
+export async function settlePedido(call: Call, { evento: first, avisos }: EventoPendente) {
+  const { world, municipio, site, waits } = call;
+  const chave = first.chave_acesso;
   const id = String(first.id_evento);
   await waits.eventos.wait(municipio, id, { ms: ESPERA_S * 1_000, ...askerOf(call, chave) });
   const evento = await eventoNow(world, municipio, first);
@@ -141,22 +158,30 @@ const EM_ANDAMENTO: Aviso = {
   codigo: 'E703',
   xpath: '',
   mensagem:
-    'O evento está registrado, e o ambiente nacional ainda o decide; a nota muda quando ele o processar. Não o envie de novo: consulte a nota.',
+    'O evento está registrado, e o ambiente nacional ainda o decide; a nota muda quando ele o processar. Não o envie de novo: consulte o evento (GET …/eventos/{tipo}/{sequência}) até que este aviso não venha.',
 };
+
+/** The list of the national API tells no state, so that an event without effect is left out. */
+const SEM_EFEITO: ReadonlySet<string> = new Set(['recusado', 'retirado', 'dispensado']);
+
+const withoutZeros = (digits: string): string => digits.replace(/^0+(?=\d)/, '');
 
 export async function listEventos(call: Call) {
   const { world, municipio, params } = call;
-  const { tipo_evento: named, num_seq_evento: sequencial } = params;
+  const { tipo_evento: codigo, num_seq_evento: sequencial } = params;
   const chave = params['chave_acesso']!;
-  const tipo = named === undefined ? undefined : tipoNamed(named);
-  if (named !== undefined && tipo === undefined) {
-    return refuseWith('E601', `Não há tipo de evento com o código ${quoted(named)}.`, { campo: 'tipo_evento' });
+  const tipo = codigo === undefined ? undefined : tipoNamed(codigo);
+  if (codigo !== undefined && tipo === undefined) {
+    return refuseWith('E601', `Não há tipo de evento com o código ${quoted(codigo)}.`, { campo: 'tipo_evento' });
   }
   const found = parseChave(chave) === undefined ? undefined : await eventosOfNota(world, municipio, chave, tipo);
   if (found === undefined) return refuseMissingNota(chave);
-  const wanted = found.eventos.filter(
-    ({ numero_sequencial }) => sequencial === undefined || numero_sequencial === Number(sequencial),
+  const named = found.eventos.filter(
+    ({ numero_sequencial }) => sequencial === undefined || String(numero_sequencial) === withoutZeros(sequencial),
   );
+  const refused = named.find(({ desfecho }) => desfecho === 'recusado');
+  if (sequencial !== undefined && refused !== undefined) return refuseEventoByAdn(refused);
+  const wanted = named.filter(({ desfecho }) => !SEM_EFEITO.has(desfecho));
   if (sequencial !== undefined && wanted.length === 0) {
     const mensagem = `A nota existe, mas não tem evento ${tipo!.slug} com o número ${quoted(sequencial)}.`;
     return refuseWith('E301', mensagem, { campo: 'num_seq_evento' });
@@ -169,5 +194,7 @@ export async function listEventos(call: Call) {
     dataHoraRecebimento: evento.data_hora_evento,
     arquivoXml: makeEmbrulho(documents[place]!),
   }));
-  return { body: { ...headOf(call), eventos, eventoXmlGZipB64: eventos[0]?.arquivoXml } };
+  const isWaiting = wanted.some(({ desfecho }) => desfecho === 'em_andamento' || desfecho === 'parado');
+  const alertas = alertasOf(isWaiting ? [EM_ANDAMENTO] : [], call.site);
+  return { body: { ...headOf(call), eventos, eventoXmlGZipB64: eventos[0]?.arquivoXml, alertas } };
 }

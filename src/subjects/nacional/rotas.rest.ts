@@ -16,6 +16,8 @@ import {
   queryByChave,
   queryByIdDps,
   registerPedido,
+  settleIssue,
+  settlePedido,
 } from './nacional.rest.ts';
 
 const { erros: _all, erro: _first, codigo: _code, mensagem: _text, ...HEAD } = ENVELOPE_NACIONAL_FIELDS;
@@ -62,6 +64,7 @@ const LISTA = {
   ...HEAD,
   eventos: field.shape('EventoNacional[]', 'Os eventos, do mais novo ao mais antigo.'),
   eventoXmlGZipB64: orAbsent(EVENTO),
+  alertas: ALERTAS,
 };
 
 export const ROTAS_NACIONAIS: readonly Route[] = [
@@ -83,6 +86,7 @@ export const ROTAS_NACIONAIS: readonly Route[] = [
     judges: true,
     acesso: ASSINADO,
     handle: issue,
+    settle: settleIssue,
   }),
   defineRoute({
     id: 'nacionalConsultarNota',
@@ -166,6 +170,7 @@ export const ROTAS_NACIONAIS: readonly Route[] = [
       parte: 'o evento registrado',
     },
     handle: registerPedido,
+    settle: settlePedido,
   }),
   ...(
     [
