@@ -280,7 +280,7 @@ export const PASSOS: readonly Passo[] = [
     titulo: 'Não há nota com a chave',
     status: 404,
     parametros: () => ({ chave_acesso: NO_SUCH_KEY, tipo_evento: 'cancelamento', num_seq_evento: '1' }),
-    tambem: ['listarEventos', 'listarEventosDoTipo', 'consultarEvento', 'baixarDanfse'],
+    tambem: ['listarEventos', 'listarEventosDoTipo', 'consultarEvento', 'baixarDanfse', 'nacionalBaixarDanfse'],
   },
   {
     id: 'consultarNotaPorProtocolo',
@@ -307,6 +307,14 @@ export const PASSOS: readonly Passo[] = [
   },
   {
     id: 'baixarDanfse',
+    nome: 'pdf',
+    titulo: 'O PDF',
+    status: 200,
+    parametros: chaveOf('emitirNota/xml'),
+    unseen: true,
+  },
+  {
+    id: 'nacionalBaixarDanfse',
     nome: 'pdf',
     titulo: 'O PDF',
     status: 200,
@@ -538,6 +546,7 @@ export const PASSOS: readonly Passo[] = [
     titulo: 'A nota ainda não foi autorizada',
     status: 422,
     parametros: chaveOf('emitirNota/demorada'),
+    tambem: ['nacionalBaixarDanfse'],
   },
 ];
 
