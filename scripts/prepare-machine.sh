@@ -4,7 +4,7 @@
 set -eu
 
 PACKAGES='
-age bash ca-certificates curl libxml2-utils openssl poppler-utils systemd tar unzip xmlsec1 zbar-tools
+age bash ca-certificates curl file libxml2-utils openssl poppler-utils systemd tar unzip xmlsec1 zbar-tools
 caddy haproxy nginx pgbouncer postgresql postgresql-15 prometheus
 chromium fonts-dejavu-core
 default-jdk-headless jaxb jaxws

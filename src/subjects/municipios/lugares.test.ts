@@ -302,9 +302,9 @@ test('who takes all places of rehearsals takes none of production, and the other
       const sala = new Sala(lugares);
       for (let place = 0; place < lugares[hog]; place += 1) assert.equal(sala.enter(hog), true);
       assert.deepEqual([sala.enter(hog), sala.left(hog), sala.left(other)], [false, 0, lugares[other]]);
-      assert.equal(sala.enter(other), true);
-      sala.leave(hog);
-      assert.deepEqual([sala.enter(hog), sala.count(hog)], [true, lugares[hog]]);
+      assert.equal(sala.enter(other), lugares[other] > 0);
+      if (lugares[hog] > 0) sala.leave(hog);
+      if (lugares[hog] > 0) assert.deepEqual([sala.enter(hog), sala.count(hog)], [true, lugares[hog]]);
     }
   }
 });
