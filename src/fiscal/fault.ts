@@ -90,7 +90,7 @@ const MENSAGEM_MAX = 2_000;
 const XPATH_MAX = 500;
 const ENCONTRADO_MAX = 500;
 
-/** A name of any length may come, and stands in several texts of an answer: none of them makes it a multiple of its request. */
+/** A name of any length may come, and stands in several texts of an answer: none of them makes it a multiple of its request (D-921). */
 function limitTexts<Entry extends Fault | Aviso>(entry: Entry): Entry {
   const { mensagem, xpath, encontrado = '' } = entry as Fault;
   if (mensagem.length <= MENSAGEM_MAX && xpath.length <= XPATH_MAX && encontrado.length <= ENCONTRADO_MAX) return entry;

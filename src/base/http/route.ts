@@ -20,7 +20,7 @@ export type Route = DescribedRoute & {
   /** Bytes of work that a body asks for, where that is more than its length. */
   readonly weigh?: (body: Buffer) => number;
   readonly handle: (call: Call) => Promise<Outcome>;
-  /** Makes the answer of what `handle` left pending, in the thread of the waiting lists. */
+  /** Makes the answer of what `handle` left pending, in the thread of the waiting lists (D-922). */
   readonly settle?: (call: Call, pendente: never) => Promise<Outcome>;
 };
 

@@ -28,7 +28,7 @@ export const TAGS = {
   'API nacional': {
     description:
       'O contrato da API nacional no endereço do município, para programas que já a conhecem: muda-se o endereço, e nada mais.',
-    holds: ({ isNacional }: DescribedRoute) => isNacional === true,
+    holds: ({ isNacional, path }: DescribedRoute) => isNacional === true || path.startsWith('/danfse/'),
   },
   Identidade: {
     description: 'Um token em lugar do certificado, para quem pergunta.',
