@@ -1,6 +1,6 @@
 /**
- * The faults of a `pedRegEvento` against its layout (Anexo II): each element once and in the national namespace, one group of a type, and
- * an `Id` of this note and type (D-923). A request with two readings would cancel a note for one of its readers alone.
+ * The faults of a `pedRegEvento` against its layout (Anexo II): each element once and in the national namespace, one group. The `Id` names
+ * this note and type (D-923). A request with two readings would cancel a note for one of its readers alone.
  */
 import { type Fault, quoted } from './fault.ts';
 import { checkText, sayFault } from './layout/check-text.ts';

@@ -120,8 +120,8 @@ export type ServedFile = {
   readonly headers: Readonly<Record<string, string>>;
 };
 
-/** What `settle` needs; it may come from another thread. */
-export type Pending<Data> = { readonly pendente: Data };
+/** Data for `settle`, possibly from another thread. */
+type Pending<Data> = { readonly pendente: Data };
 
 export type Outcome =
   | Refused

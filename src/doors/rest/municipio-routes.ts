@@ -187,7 +187,7 @@ function callOf(door: Door, { request }: Visit, { municipio, client, quota, body
   return { municipio, requisicao, params, search, headers, body, site, world, client, waits: door.waits, shown, quota };
 }
 
-/** In this thread, or in the other one for a large body. */
+/** Performs a flow in this thread, or in the other one for a large body. */
 async function performRoute(
   door: Door,
   { request }: Visit,
