@@ -327,6 +327,14 @@ describe('the route table', () => {
       assert.equal(answer.headers.get('content-type'), 'application/pdf');
       assert.match(answer.body, /^%PDF-/);
     },
+    'GET /danfse/:chave_acesso': async (fields) => {
+      const { body } = await issued();
+      await authorised(address, body.chave_acesso);
+      const [here, there] = [`${API}/danfse/${body.chave_acesso}`, `/integracao/danfse/${body.chave_acesso}`];
+      const answer = await request(address, there);
+      assert.deepEqual([answer.status, fields], [200, []]);
+      assert.equal(answer.headers.get('etag'), (await request(address, here)).headers.get('etag'));
+    },
     'GET /api/v1/dps/:id': async (fields) => {
       const { body, idDps } = await issued();
       const answer = await request(address, `${API}/dps/${idDps}`);
