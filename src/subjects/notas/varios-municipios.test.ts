@@ -107,6 +107,14 @@ function stepsOf(
   return [issue(first, 0), issue(second, 100), settle, giveLugares, settle, giveLugares];
 }
 
+/** Changes of several notes have no order among themselves: how many notes share a transaction is up to chance. Those of one note have. */
+function gatherByNota(linha: string): string {
+  const row = JSON.parse(linha) as { mudancas: string };
+  const notaOf = (line: string): string => line.split(' ')[1]!;
+  const lines = row.mudancas.split('\n').sort((one, other) => Number(notaOf(one)) - Number(notaOf(other)));
+  return JSON.stringify({ ...row, mudancas: lines.join('\n') });
+}
+
 /** The rows of the municipalities, without what chance or the clock gives. */
 async function dump({ pool, told }: Place, tenants: readonly string[]): Promise<readonly string[]> {
   const tables = [
@@ -135,7 +143,7 @@ async function dump({ pool, told }: Place, tenants: readonly string[]): Promise<
     const own = table === 'auditoria' ? [...chance, 'id', 'em', 'lugar'] : chance;
     const text = `select (to_jsonb(t) - $1::text[])::text as linha from ${table} t where tenant = any ($2) order by 1`;
     const { rows } = await pool.query<{ linha: string }>(text, [own, tenants]);
-    return rows.map(({ linha }) => `${table} ${linha}`);
+    return rows.map(({ linha }) => `${table} ${table === 'mudancas' ? gatherByNota(linha) : linha}`);
   });
   return [...(await Promise.all(read)).flat(), ...told.toSorted()];
 }
