@@ -6,10 +6,9 @@
 import { type TabelaIbsCbs, tabelaEmbarcada } from '../../fiscal/aliquotas-ibs-cbs.ts';
 import { SANDBOX_SLUG } from '../../fiscal/ambiente.ts';
 import { VERSOES } from '../../fiscal/layout/layouts.ts';
-import { ARQUIVOS_DOS_CLIENTES } from '../clientes/modelos.ts';
 import { errorIndexMarkdown } from '../errors/markdown.ts';
 import { ARQUIVOS_PATH, ERROS_JSON_PATH, ERROS_PATH, OPENAPI_PATH } from '../paths.ts';
-import { PACOTE_CLIENTE } from './files.ts';
+import { ARQUIVOS, PACOTE_CLIENTE } from './files.ts';
 import { addressOf, BESIDE, GROUPS, markdownOf, PAGES, type Page, relativePath } from './frame.ts';
 import { type DocsRequest, linkFrom, nameSite, type Site, sourceOf } from './site.ts';
 
@@ -51,13 +50,16 @@ export function llmsText(site: Site, address: string): string {
   return `${nameSite(text.replaceAll('](/', `](${address}/`), address)}\n`;
 }
 
+/** The clients of one file, one for each language. */
+const CLIENTE = /^emissor_?nfse\.\w+$/i;
+
 const PROGRAMS: readonly Link[] = [
   ['OpenAPI 3.1', OPENAPI_PATH, 'Cada endereço, com parâmetros, respostas e exemplos.'],
   ['Códigos de erro em JSON', ERROS_JSON_PATH, 'O que cada código significa, como se resolve, exemplos.'],
   [PACOTE_CLIENTE, `${ARQUIVOS_PATH}/${PACOTE_CLIENTE}`, 'O cliente em TypeScript, que o npm instala.'],
-  ...Object.keys(ARQUIVOS_DOS_CLIENTES).map(
-    (name): Link => [name, `${ARQUIVOS_PATH}/${name}`, 'Um cliente num arquivo, que se copia para o projeto.'],
-  ),
+  ...Object.keys(ARQUIVOS)
+    .filter((name) => CLIENTE.test(name))
+    .map((name): Link => [name, `${ARQUIVOS_PATH}/${name}`, 'Um cliente num arquivo, que se copia para o projeto.']),
 ];
 
 function linksOf(site: Site, group: (typeof GROUPS)[number]): readonly Link[] {
