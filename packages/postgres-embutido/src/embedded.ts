@@ -191,8 +191,14 @@ function supervise(site: Site, first: Started, closing: AbortController, wayOut:
   }
 
   const watching = watchConnection();
+  // One patrol at a time: a second one would truncate what the server has written since the first.
+  let patrolled: Promise<void> | undefined;
   const patrolling = setInterval(() => {
-    patrol().catch((error) => log.warn({ err: error }, 'a ronda do PostgreSQL embutido falhou'));
+    patrolled ??= patrol()
+      .catch((error) => log.warn({ err: error }, 'a ronda do PostgreSQL embutido falhou'))
+      .finally(() => {
+        patrolled = undefined;
+      });
   }, PATROL_EVERY_MS);
   patrolling.unref();
 
@@ -201,6 +207,7 @@ function supervise(site: Site, first: Started, closing: AbortController, wayOut:
     const awake = setInterval(() => {}, PATROL_EVERY_MS);
     closing.abort();
     clearInterval(patrolling);
+    await patrolled;
     await watching;
     await endPresence(site, held).catch((error) => log.error({ err: error }, 'falha ao parar o PostgreSQL embutido'));
     clearInterval(awake);
