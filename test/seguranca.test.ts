@@ -192,6 +192,7 @@ const packed = (where: string, name: string, xml: string, tenant: string): Pergu
 });
 
 const naRaizAt = (chave: string, tenant = TENANT): Pergunta => ({ path: `/${tenant}/danfse/${chave}` });
+const parametrosAt = (below: string): Pergunta => ({ path: `/${TENANT}/parametrizacao/3550308/${below}` });
 const naPortaAt = (where: string, tenant = TENANT): Pergunta => ({ path: `/${tenant}/SefinNacional/${where}` });
 
 function pedidoAt(chave: string, who?: Party, tenant = TENANT): Pergunta {
@@ -555,6 +556,10 @@ const PROVAS: Readonly<Record<string, Prova>> = {
     ],
     parte: { pergunta: pedidoAt(CHAVE, prestador), traz: '"eventoXmlGZipB64"' },
   },
+  nacionalConvenio: publico(parametrosAt('convenio'), 'aderenteAmbienteNacional'),
+  nacionalAliquota: publico(parametrosAt('01.01.01.000/2026-11-21/aliquota'), 'E601'),
+  nacionalHistoricoAliquotas: publico(parametrosAt('01.01.01.000/historicoaliquotas'), 'E601'),
+  nacionalBeneficio: publico(parametrosAt('35503080200001/2026-11-21/beneficio'), 'E601'),
   emitirNotaLeiaute100: {
     pares: paresOfDps(xmlTo('nfse')),
     parte: { pergunta: xmlTo('nfse')({}, prestador), traz: '/sao-paulo/api/v1/nfse/v101' },

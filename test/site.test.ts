@@ -256,7 +256,8 @@ describe('what the pages say', () => {
         'pg_wal',
       ],
       ...['citus_add_node', 'isolate_tenant_to_new_shard'],
-      // Names of libraries of the national API.
+      // Addresses that the door does not have, and names of libraries of the national API.
+      ...['regimes_especiais', 'retencoes'],
       ...['base_url', 'prefeiturasJsonPath', 'emitirDpsPronta', 'dhEvento', 'AMBIENTE_ENDPOINTS', 'urls_webservices'],
       ...['pool_mode', 'default_pool_size', 'max_client_conn', 'max_prepared_statements'],
       ...['stop_grace_period', 'terminationGracePeriodSeconds', 'nfse_antes', 'pg_restore', 'createdb'],

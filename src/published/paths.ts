@@ -22,6 +22,8 @@ export const MIGRAR_PATH = `${DOCS_PATH}/migrar`;
 export const ENSAIO_PATH = `${DOCS_PATH}/ensaio`;
 /** The contract of the national API below a municipality. */
 export const NACIONAL_PATH = '/SefinNacional';
+/** The parameters of a municipality, beside it. */
+export const PARAMETROS_PATH = '/parametrizacao';
 /** A page below a municipality for a taker with the key of a note. */
 export const CONSULTA_PATH = '/:municipio/nota/:chave';
 /** The page of a municipality for takers and small providers, with the form for a note. */

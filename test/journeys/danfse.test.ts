@@ -247,12 +247,13 @@ describe('nfse danfse', () => {
 
   test('says of each file that it cannot print why, and prints the others', async () => {
     const nota = await authorised();
+    const xml = await xmlOf(nota);
     const files = [
       put('dps.xml', exampleXml()),
       put('torto.xml', '<NFSe><infNFSe></NFSe>'),
       put('outro.xml', '<html/>'),
-      put('sem-chave.xml', '<NFSe><infNFSe Id="NFS1"/></NFSe>'),
-      put('boa.xml', await xmlOf(nota)),
+      put('sem-chave.xml', '<NFSe xmlns="http://www.sped.fazenda.gov.br/nfse" versao="1.01"><infNFSe Id="1"/></NFSe>'),
+      put('boa.xml', xml),
       put('pedido.xml', '<pedRegEvento/>'),
     ];
     const { code, out, err } = await nfseHere(['danfse', ...files]);
@@ -268,6 +269,32 @@ describe('nfse danfse', () => {
     ].entries())
       assert.match(lines[place]!, expected);
     assert.equal(lines.length, 5);
+    const half = await nfseHere([
+      'danfse',
+      ...Object.entries({
+        'de-100.xml': xml.replace('versao="1.01"', 'versao="1.00"'),
+        'de-outro.xml': xml.replace('http://www.sped.fazenda.gov.br/nfse', 'http://www.abrasf.org.br/nfse.xsd'),
+        'so-chave.xml': xml.replace(/<infNFSe([^>]*)>.*<\/infNFSe>/s, '<infNFSe$1/>'),
+        'sem-dps.xml': xml.replace(/<DPS.*<\/DPS>/s, '<DPS/>'),
+        'chave.xml': xml.replace(
+          /(Id="NFS\d{49})\d/,
+          (_, all) => `${all}${(Number(nota.chave_acesso.at(-1)) + 1) % 10}`,
+        ),
+        'envelope.json': '{"nfseXmlGZipB64":"H4sI"}',
+      }).map(([name, content]) => put(name, content)),
+    ]);
+    assert.deepEqual([half.code, half.out], [1, '']);
+    for (const expected of [
+      /de-100\.xml: o leiaute da nota é 1\.00, e só o 1\.01/,
+      /de-outro\.xml: <NFSe> não está no espaço de nomes nacional/,
+      /so-chave\.xml: falta xLocEmi em infNFSe/,
+      /sem-dps\.xml: falta infDPS em DPS/,
+      /chave\.xml: O dígito verificador/,
+      /envelope\.json: não começa com um elemento XML/,
+    ])
+      assert.match(half.err, expected);
+    const nowhere = await nfseHere(['danfse', '--pasta', path.join(folder, 'nenhuma'), path.join(folder, 'boa.xml')]);
+    assert.match(nowhere.err, /nenhuma\/boa\.pdf não pôde ser escrito \(a pasta não existe\)/);
     const alone = await nfseHere(['danfse', put('so.xml', await eventoOfCancelled())]);
     assert.match(alone.err, /é um evento da nota \d{50}, e o XML dela não está entre os arquivos/);
     assert.equal((await nfseHere(['danfse'])).code, 2);

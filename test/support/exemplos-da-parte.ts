@@ -72,6 +72,42 @@ const OF_AMBIENTE = [
 ];
 const NO_REQUEST = { id_requisicao: '7c9e6679-7425-40de-944b-e07fc1f90ae7', cadastro: 'prestadores' };
 
+const NBM = '35503080200001';
+const CADASTROS_CSV = {
+  servicos: 'codigo,descricao,codigo_tributacao_nacional,aliquota,inicio\n001,Programas,010101,2.90,2026-01-01\n',
+  beneficios: `numero,descricao,tipo,reducao,servicos,inicio\n${NBM},Lei 1,reducao_percentual,40.00,010101,2026-01-01\n`,
+};
+const PARAMETROS = {
+  codigo_municipio: '3550308',
+  codigo_servico: '01.01.01.000',
+  competencia: '2026-11-21',
+  numero_beneficio: NBM,
+};
+
+/** The parameters of a municipality at the address of the national contract. */
+const DE_PARAMETROS: readonly Passo[] = [
+  ...Object.entries(CADASTROS_CSV).map(
+    ([cadastro, corpo]): Passo => ({
+      id: 'importarCadastro',
+      nome: cadastro,
+      titulo: 'Para os parâmetros',
+      prepares: true,
+      municipio: ownOf,
+      status: 200,
+      parametros: () => ({ cadastro }),
+      cabecalhos: (done) => ({ 'Content-Type': 'text/csv', ...byOwner(done) }),
+      corpo,
+    }),
+  ),
+  ...each(['nacionalConvenio', 'nacionalAliquota', 'nacionalHistoricoAliquotas', 'nacionalBeneficio'], {
+    nome: 'parametros',
+    titulo: 'Num ambiente próprio com cadastros',
+    municipio: ownOf,
+    status: 200,
+    parametros: () => PARAMETROS,
+  }),
+];
+
 const DO_AMBIENTE: readonly Passo[] = [
   {
     id: 'criarAmbiente',
@@ -265,6 +301,7 @@ const DO_AMBIENTE: readonly Passo[] = [
     parametros: () => NO_REQUEST,
     cabecalhos: byOwner,
   },
+  ...DE_PARAMETROS,
   {
     id: 'reiniciarAmbiente',
     nome: 'de_novo',

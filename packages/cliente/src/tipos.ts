@@ -1358,6 +1358,15 @@ export type EventoNacional = {
   readonly arquivoXml: string;
 };
 
+export type ConvenioNacional = {
+  /** 1: as notas vão ao ambiente nacional. */
+  readonly aderenteAmbienteNacional: 1;
+};
+
+export type AliquotasNacionais = Readonly<Record<string, unknown>>;
+
+export type BeneficioNacional = Readonly<Record<string, unknown>>;
+
 export type NotaListada = NotaSemXml & {
   /** CNPJ ou CPF do intermediário; null quando não há. */
   readonly intermediario_cpf_cnpj: string | null;

@@ -6,7 +6,7 @@ import { AMBIENTES, type Ambiente } from '../../fiscal/ambiente.ts';
 import { VER_APLIC } from '../../fiscal/compose-nfse.ts';
 import { type Aviso, limitFaults, type Refusal } from '../../fiscal/fault.ts';
 import { type Fields, field, orAbsent } from '../../published/openapi/field.ts';
-import { NACIONAL_PATH } from '../../published/paths.ts';
+import { NACIONAL_PATH, PARAMETROS_PATH } from '../../published/paths.ts';
 import { avisosOf, ENVELOPE_SHAPES, errosOf } from './envelope.ts';
 
 /** Whether an address belongs to the contract of the national API; programs write its segment in two ways. */
@@ -14,7 +14,7 @@ export function isNacional(url: string): boolean {
   return ADDRESS.test(url);
 }
 
-const ADDRESS = new RegExp(`^/[^/?]+${NACIONAL_PATH}(?:[/?]|$)`, 'i');
+const ADDRESS = new RegExp(`^/[^/?]+(?:${NACIONAL_PATH}|${PARAMETROS_PATH})(?:[/?]|$)`, 'i');
 
 const { codigo: _own, mensagem: _text, ...PLACES } = ENVELOPE_SHAPES.Erro;
 

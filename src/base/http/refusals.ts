@@ -100,7 +100,7 @@ function hintOf(url: string, nearby: readonly string[]): string {
 const OF_NATIONAL_API =
   /^\/(?:[^/]+\/)?(?:sefinnacional(?:\/|$)|(?:nfse|dps)(?:\/|[?]|$)|adn\/|contribuintes\/|municipios\/DFe|danfse\/|parametrizacao\/|decisao-judicial)/i;
 const NATIONAL_HINT =
-  'O contrato da API nacional está em /{municipio}/SefinNacional: POST nfse, GET nfse/{chave_acesso}, GET e HEAD dps/{id}, POST e GET nfse/{chave_acesso}/eventos; /docs/nacional diz o que cada um faz.';
+  'O contrato da API nacional está em /{municipio}/SefinNacional: POST nfse, GET nfse/{chave_acesso}, GET e HEAD dps/{id}, POST e GET nfse/{chave_acesso}/eventos; ao lado dele, /{municipio}/parametrizacao e /{municipio}/danfse; /docs/nacional diz o que cada um faz.';
 /** Addresses with the protocol number in place of the key; only registration has such an address. */
 const EVENTOS_POR_PROTOCOLO = /^\/[^/]+\/api\/v1\/nfse\/(?:v101\/)?protocolo\/[^/]+\/eventos(?:[/?]|$)/;
 const EVENTOS_PELA_CHAVE =

@@ -55,7 +55,7 @@ export function municipioRoutes(door: Door): readonly HttpRoute[] {
 /** The patterns of a route: programs of the national API write its segment in two ways. */
 function spellingsOf({ path, isNacional }: Route): readonly string[] {
   const own = `/:municipio${path}`;
-  return isNacional ? [own, own.replace(NACIONAL_PATH, NACIONAL_PATH.toLowerCase())] : [own];
+  return isNacional ? [...new Set([own, own.replace(NACIONAL_PATH, NACIONAL_PATH.toLowerCase())])] : [own];
 }
 
 /** The route at one of its patterns, and its preflight when web pages may call it. */

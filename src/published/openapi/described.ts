@@ -11,7 +11,7 @@ export type DescribedRoute = {
   readonly id: string;
   readonly method: 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'DELETE';
   /** The path below the segment of the municipality. */
-  readonly path: `/api/v1/${string}` | `/SefinNacional/${string}` | `/danfse/${string}`;
+  readonly path: `/api/v1/${string}` | `/SefinNacional/${string}` | `/danfse/${string}` | `/parametrizacao/${string}`;
   readonly summary: string;
   /** Parameters of the query, all of them optional. */
   readonly query?: Readonly<Record<string, string>>;

@@ -5,6 +5,10 @@
 import { renderDanfse, type SituacaoImpressa } from '../../documents/danfse.ts';
 import { writeFileFor } from '../../documents/new-files.ts';
 import { readXml } from '../../documents/xml.ts';
+import { whyNoChave } from '../../fiscal/chave.ts';
+import { quoted } from '../../fiscal/fault.ts';
+import { DPS_NAMESPACE, DPS_VERSAO } from '../../fiscal/layout/dps.ts';
+import { INF_NFSE } from '../../fiscal/layout/nfse.ts';
 import { attributeOf, childOf, type Elemento } from '../../fiscal/layout/tree.ts';
 import { tipoByCodigo } from '../../fiscal/tipos-evento.ts';
 
@@ -48,16 +52,33 @@ type Documento =
   | { readonly chave?: undefined; readonly evento?: undefined; readonly problema: string };
 
 function readDocument(bytes: Uint8Array): Documento {
+  if (!/^(?:\xef\xbb\xbf)?\s*</.test(Buffer.from(bytes.subarray(0, 1_024)).toString('latin1'))) return { problema: NO_XML };
   const reading = readXml(bytes);
   if ('fault' in reading) return { problema: reading.fault.mensagem };
   const { root } = reading;
-  if (root.name === 'evento') return readEvento(root);
-  const infNfse = root.name === 'NFSe' ? childOf(root, 'infNFSe') : undefined;
-  const chave = /^NFS(\w{50})$/.exec(attributeOf(infNfse ?? root, 'Id') ?? '')?.[1];
-  if (infNfse === undefined)
-    return { problema: OUTROS[root.name] ?? `o elemento raiz é <${root.name}>, e o de uma NFS-e é <NFSe>.` };
+  if (root.name !== 'evento' && root.name !== 'NFSe')
+    return { problema: OUTROS[root.name] ?? `o elemento raiz é <${quoted(root.name)}>, e o de uma NFS-e é <NFSe>.` };
+  if (root.namespace !== DPS_NAMESPACE)
+    return { problema: `<${root.name}> não está no espaço de nomes nacional, ${DPS_NAMESPACE}.` };
+  return root.name === 'evento' ? readEvento(root) : readNota(root);
+}
+
+const NO_XML = 'não começa com um elemento XML: dê o XML como ele é, fora de envelope, gzip e Base64.';
+
+/** Paper of half a note would pass for a whole one. */
+function readNota(root: Elemento): Documento {
+  const versao = attributeOf(root, 'versao') ?? '';
+  if (versao !== DPS_VERSAO)
+    return { problema: `o leiaute da nota é ${quoted(versao) || 'nenhum'}, e só o ${DPS_VERSAO} se imprime aqui.` };
+  const infNfse = childOf(root, 'infNFSe');
+  const chave = /^NFS(.*)$/s.exec((infNfse && attributeOf(infNfse, 'Id')) ?? '')?.[1];
   if (chave === undefined) return { problema: 'o Id de infNFSe não é NFS e os 50 caracteres de uma chave de acesso.' };
-  return { chave, evento: undefined };
+  const missing = INF_NFSE.find(({ name, min }) => min === 1 && childOf(infNfse, name) === undefined)?.name;
+  if (missing !== undefined) return { problema: `falta ${missing} em infNFSe: não é uma NFS-e inteira.` };
+  if (childOf(childOf(infNfse, 'DPS'), 'infDPS') === undefined)
+    return { problema: 'falta infDPS em DPS: não é uma NFS-e inteira.' };
+  const problema = whyNoChave(chave);
+  return problema === undefined ? { chave, evento: undefined } : { problema };
 }
 
 /** Roots of documents that come into such a folder by mistake. */
@@ -84,8 +105,8 @@ export async function writeNew(file: string, content: Buffer): Promise<string | 
     return undefined;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    return code === 'EEXIST'
-      ? `já existe ${file}, e nada é escrito por cima.`
-      : `${file} não pôde ser escrito (${code}).`;
+    if (code === 'EEXIST') return `já existe ${file}, e nada é escrito por cima.`;
+    const why = code === 'ENOENT' ? 'a pasta não existe' : code;
+    return `${file} não pôde ser escrito (${why}).`;
   }
 }
