@@ -52,7 +52,8 @@ type Documento =
   | { readonly chave?: undefined; readonly evento?: undefined; readonly problema: string };
 
 function readDocument(bytes: Uint8Array): Documento {
-  if (!/^(?:\xef\xbb\xbf)?\s*</.test(Buffer.from(bytes.subarray(0, 1_024)).toString('latin1'))) return { problema: NO_XML };
+  if (!/^(?:\xef\xbb\xbf)?\s*</.test(Buffer.from(bytes.subarray(0, 1_024)).toString('latin1')))
+    return { problema: NO_XML };
   const reading = readXml(bytes);
   if ('fault' in reading) return { problema: reading.fault.mensagem };
   const { root } = reading;
