@@ -258,7 +258,15 @@ describe('what the pages say', () => {
       ...['citus_add_node', 'isolate_tenant_to_new_shard'],
       // Addresses that the door does not have, and names of libraries of the national API.
       ...['regimes_especiais', 'retencoes'],
-      ...['base_url', 'prefeiturasJsonPath', 'emitirDpsPronta', 'dhEvento', 'AMBIENTE_ENDPOINTS', 'urls_webservices'],
+      ...[
+        'base_url',
+        'prefeiturasJsonPath',
+        'emitirDpsPronta',
+        'dhEvento',
+        'chSubstituta',
+        'AMBIENTE_ENDPOINTS',
+        'urls_webservices',
+      ],
       ...['pool_mode', 'default_pool_size', 'max_client_conn', 'max_prepared_statements'],
       ...['stop_grace_period', 'terminationGracePeriodSeconds', 'nfse_antes', 'pg_restore', 'createdb'],
       ...['extendedKeyUsage', 'emailProtection', 'clientAuth', 'serverAuth', 'anyExtendedKeyUsage', 'nameConstraints'],
