@@ -52,6 +52,7 @@ function environmentOf({ adn }: Municipio): string | undefined {
 /** The connections of municipalities to the environments, kept while neither their settings nor their files change. */
 export class Transmissions {
   private readonly log: World['log'];
+  /** No certificate is made up for documents of the sandbox (D-925). */
   private readonly local: Transmission = { adn: localAdn(), signer: undefined };
   private readonly kept = new Map<string, KeptAccess>();
   /** One circuit for each environment, shared by all municipalities (D-52). */
