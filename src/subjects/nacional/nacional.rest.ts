@@ -14,7 +14,7 @@ import { NACIONAL_PATH } from '../../published/paths.ts';
 import { type EventoPublico, eventoOfNota, eventosOfNota, tipoNamed } from '../eventos/queries.ts';
 import { registerEvento } from '../eventos/register.ts';
 import { issueNota } from '../notas/issue.ts';
-import { queryByDps } from '../notas/notas.rest.ts';
+import { askWhetherIssued, queryByDps } from '../notas/notas.rest.ts';
 import { documentoByChave, type NotaDocumento } from '../notas/queries.ts';
 import { documentsOf, readDhEmi } from './documentos.ts';
 import { makeEmbrulho, openEmbrulho } from './embrulho.ts';
@@ -94,8 +94,19 @@ export async function queryByChave(call: Call) {
   };
 }
 
+/** Programs write the digit of a CPF before a CNPJ. The door takes such an Id of a DPS, and must find its note by it. */
+function withOwnId(call: Call): Call {
+  const id = call.params['id']!.replace(/^(DPS\d{7})1(?!000\d{11})/, (_whole, place) => `${place}2`);
+  return { ...call, params: { ...call.params, id } };
+}
+
+/** Whether an Id as the sender wrote it has become a note. */
+export function askByIdDps(call: Call) {
+  return askWhetherIssued(withOwnId(call));
+}
+
 export async function queryByIdDps(call: Call) {
-  const found = await queryByDps(call);
+  const found = await queryByDps(withOwnId(call));
   if ('refusal' in found) return found;
   const { id_dps, chave_acesso } = found.body;
   return { body: { ...headOf(call), idDps: id_dps, chaveAcesso: chave_acesso } };

@@ -217,6 +217,11 @@ describe('queries and events', () => {
     const head = await ask(`${address}${at}/dps/${body.idDps}`, { method: 'HEAD' });
     assert.equal(head.status, 200);
     assert.equal((await ask(`${address}${at}/dps/${body.idDps.replace(/.$/, '9')}`, { method: 'HEAD' })).status, 404);
+    // The digit of a CPF before the CNPJ, as a library writes it.
+    const written = body.idDps.replace(/^(DPS\d{7})2/, '$11');
+    assert.notEqual(written, body.idDps);
+    assert.equal((await ask(`${address}${at}/dps/${written}`, { method: 'HEAD' })).status, 200);
+    assert.equal((await request(address, `${at}/dps/${written}`)).status, 401);
     // The key of a DPS is for the parties of its note in production.
     assert.equal((await request(address, `${at}/dps/${body.idDps}`)).status, 401);
     assert.equal((await request(address, `${at}/nfse/${'1'.repeat(50)}`)).status, 404);

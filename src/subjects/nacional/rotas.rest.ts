@@ -5,9 +5,9 @@ import { SIMULAR_HEADER } from '../../fiscal/simular.ts';
 import { type Acesso, POR_CHAVE, PRESTADOR_ASSINA } from '../../published/acesso.ts';
 import { field, orAbsent, type Shape } from '../../published/openapi/field.ts';
 import { RATE_LIMIT_HEADERS } from '../../published/openapi/headers.ts';
-import { askWhetherIssued } from '../notas/notas.rest.ts';
 import { openEmbrulho } from './embrulho.ts';
 import {
+  askByIdDps,
   DPS_EMBRULHO,
   ESPERA_S,
   issue,
@@ -145,7 +145,7 @@ export const ROTAS_NACIONAIS: readonly Route[] = [
       estranho: 'se há nota de um prestador com uma série e um número, e nada dela',
       parte: 'o mesmo',
     },
-    handle: askWhetherIssued,
+    handle: askByIdDps,
   }),
   defineRoute({
     id: 'nacionalRegistrarEvento',
