@@ -25,6 +25,11 @@ export function faultsOfPedido(root: Elemento, { codigo, descricao, campos }: Ti
   return [
     ...namespaceFaults('/pedRegEvento', [root]),
     ...childFaults('/pedRegEvento', signed, ['infPedReg']),
+    ...nestingFaults(
+      BASE,
+      inf.children.filter((child) => child !== group),
+    ),
+    ...nestingFaults(within, group.children),
     ...childFaults(BASE, inf.children, [...NEEDED, ...OPTIONAL, name]),
     ...childFaults(within, group.children, ['xDesc', ...campos.map(({ elemento }) => elemento)]),
     ...NEEDED.flatMap((one) => (childOf(inf, one) === undefined ? [refuse(`${BASE}/${one}`, `Falta ${one}.`)] : [])),
@@ -57,6 +62,13 @@ function childFaults(path: string, children: readonly Elemento[], known: readonl
       ...(isAgain ? [refuse(here, `O elemento ${child.name} aparece mais de uma vez.`)] : []),
     ];
   });
+}
+
+/** Elements inside a value: its text alone is read. */
+function nestingFaults(path: string, leaves: readonly Elemento[]): readonly Fault[] {
+  return leaves.flatMap(({ name, children }) =>
+    children.length === 0 ? [] : [refuse(`${path}/${quoted(name)}`, `O elemento ${quoted(name)} traz outros dentro.`)],
+  );
 }
 
 function momentFaults(said: string | undefined): readonly Fault[] {

@@ -98,6 +98,7 @@ describe('a request of an event', () => {
       ['the Id of another note', xml.replace(/Id="PRE\d{50}/, `Id="PRE${other}`)],
       ['the Id of another type', xml.replace('101101"', '105102"')],
       ['two groups', xml.replace('<e101101>', '<e202201><xDesc>x</xDesc></e202201><e101101>')],
+      ['an element inside a value', xml.replace('<cMotivo>1', '<cMotivo><cMotivo>2</cMotivo>1')],
       ['two reasons', xml.replace('<cMotivo>', '<cMotivo>2</cMotivo><cMotivo>')],
       ['an element of nobody', xml.replace('<tpAmb>', '<lixo/><tpAmb>')],
       ['another description', xml.replace('Cancelamento de NFS-e', 'Confirmação')],
