@@ -85,12 +85,12 @@ function limitList<Entry extends Fault | Aviso>(
   return [...kept, { codigo, xpath: '/DPS/infDPS', mensagem, ...beside(left) } as Entry];
 }
 
-/** Longest texts of one fault: a sentence of ours, and a path of the layout, have less than half of it. */
+/** Characters of the texts of one fault. Our own sentences and the paths of the layout have less than half of them. */
 const MENSAGEM_MAX = 2_000;
 const XPATH_MAX = 500;
 const ENCONTRADO_MAX = 500;
 
-/** A name of any length may come, and stands in several texts of an answer: none of them makes it a multiple of its request (D-921). */
+/** Cuts the texts of a fault: a name that they repeat may be as long as the document (D-921). */
 function limitTexts<Entry extends Fault | Aviso>(entry: Entry): Entry {
   const { mensagem, xpath, encontrado = '' } = entry as Fault;
   if (mensagem.length <= MENSAGEM_MAX && xpath.length <= XPATH_MAX && encontrado.length <= ENCONTRADO_MAX) return entry;

@@ -2371,7 +2371,7 @@ export type Consultas = {
   readonly retirarWebhook: Parte;
   readonly trocarSegredoDoWebhook: Parte;
   readonly ensaiarWebhook: Parte & {
-    /** Só num ambiente próprio: o tipo do aviso, como o de verdade, de uma nota inventada, com ensaio true. Um de: nota.emitida, nota.retida, nota.transmitida, nota.autorizada, nota.recusada, nota.cancelada, evento.pendente, evento.enviado, evento.aguardando_autorizacao_nota, evento.processado, evento.rejeitado, evento.erro, evento.erro_reprocessamento, evento.cancelado, evento.dispensado. */
+    /** Só num ambiente próprio: o tipo de mudança que o aviso imita, numa nota inventada. O aviso traz ensaio true. Um de: nota.emitida, nota.retida, nota.transmitida, nota.autorizada, nota.recusada, nota.cancelada, evento.pendente, evento.enviado, evento.aguardando_autorizacao_nota, evento.processado, evento.rejeitado, evento.erro, evento.erro_reprocessamento, evento.cancelado, evento.dispensado. */
     tipo?: string;
   };
   readonly listarEntregas: PorCursor & {

@@ -1,5 +1,5 @@
 /**
- * Which form of an answer a caller prefers (RFC 9110, 12.5): qualities, wildcards and refusals (`q=0`) of `Accept` and `Accept-Encoding` (D-902).
+ * Chooses the form of an answer by `Accept` and `Accept-Encoding`: qualities, wildcards, and refusals by `q=0` (RFC 9110, 12.5; D-902).
  * Only this file imports negotiator, once a caller names more than one plain type.
  */
 import type { IncomingHttpHeaders } from 'node:http';

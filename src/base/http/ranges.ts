@@ -1,6 +1,6 @@
 /**
- * Files of which a caller may ask for a part (RFC 9110, 14): one range of bytes, `If-Range`, and the version by its strong tag. Several
- * ranges at once are answered with the whole file (D-903).
+ * Answers with a file, or with the one range of its bytes that the caller names (RFC 9110, 14). A strong tag names the version. Several
+ * ranges are answered with the whole file (D-903).
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { answerCacheable, tagOf } from './caching.ts';

@@ -40,7 +40,7 @@ type OutcomeOf<Own extends Fields> =
   | Written
   | Served
   | ServedFile
-  | Pending<unknown>
+  | Pending
   | Accepted<string>
   | Accepted<keyof Own extends never ? undefined : { readonly [Name in keyof Own]: unknown }>;
 
@@ -121,15 +121,9 @@ export type ServedFile = {
 };
 
 /** Data for `settle`, possibly from another thread. */
-type Pending<Data> = { readonly pendente: Data };
+type Pending = { readonly pendente: unknown };
 
-export type Outcome =
-  | Refused
-  | Written
-  | Served
-  | ServedFile
-  | Pending<unknown>
-  | Accepted<object | string | undefined>;
+export type Outcome = Refused | Written | Served | ServedFile | Pending | Accepted<object | string | undefined>;
 
 /** `proxima`: moment in milliseconds; undefined: no further change by itself. */
 export function retryAfter(world: Pick<World, 'now'>, proxima: number | undefined): Readonly<Record<string, string>> {

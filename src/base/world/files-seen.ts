@@ -1,13 +1,14 @@
 /**
- * The files that municipalities name, looked at again and again. A key file is opened once, and again after a change: the password of a PFX
- * costs time, and there may be thousands.
+ * Checks the files that municipalities name, at each look. A key file is opened once, and again after a change: opening one takes
+ * milliseconds, and there may be thousands.
  */
 import { stat } from 'node:fs/promises';
 import { loadSigner } from '../../documents/key-files.ts';
+import { AMBIENTES } from '../../fiscal/ambiente.ts';
 import type { AcessoAdn, Confianca, Municipio } from '../book/municipios.ts';
 import { inspectConfianca } from './municipio-files.ts';
 
-/** Time for opening key files in one look; a later look opens the others. A PFX takes 7 ms, or 21 in the old form. */
+/** Limit of the time in which one look opens key files; a later look opens the rest. A PFX takes 7 ms, one with RC2 21 ms. */
 const OPENING_MAX_MS = 20_000;
 
 /** The validity of a municipality's certificate, in milliseconds. */
@@ -29,23 +30,16 @@ type Known = Chaves & { readonly stamp: string };
 const opened = new WeakMap<object, Map<string, Known>>();
 
 /** Looks at the files of each municipality. `store`: the one of this thread, under which opened files are known. */
-export async function* seeFiles(
-  store: object,
-  municipios: readonly Municipio[],
-  transmits: (municipio: Municipio) => boolean,
-): AsyncGenerator<FilesSeen, void> {
+export async function* seeFiles(store: object, municipios: readonly Municipio[]): AsyncGenerator<FilesSeen, void> {
   const known = opened.getOrInsertComputed(store, () => new Map());
   const folders = new Map<string, Promise<boolean>>();
   const end = performance.now() + OPENING_MAX_MS;
   for (const municipio of municipios) {
-    const { tenant, confianca, adn } = municipio;
+    const { tenant, ambiente, confianca, adn } = municipio;
     const isRead = await folders.getOrInsertComputed(JSON.stringify(confianca), () => areFoldersRead(confianca));
-    const isLooked = transmits(municipio) && adn !== undefined;
-    yield {
-      municipio,
-      isRead,
-      chaves: isLooked ? await lookAtKeys(known, tenant, adn, performance.now() < end) : undefined,
-    };
+    const used = AMBIENTES[ambiente].transmits ? adn : undefined;
+    const chaves = used && (await lookAtKeys(known, tenant, used, performance.now() < end));
+    yield { municipio, isRead, chaves };
   }
 }
 

@@ -1,9 +1,9 @@
 /** Files that machines look for at fixed addresses: the contact for security flaws, the rules of crawlers, and the icon. */
+import { DAY_MS } from '../../fiscal/moment.ts';
 import { BUSCA_PATH, NACIONAL_PATH, SECURITY_PATH } from '../../published/paths.ts';
 import { SOAP_PATH } from '../../subjects/lotes/nfes.soap.ts';
 
 const SECURITY_DAYS = 180;
-const DAY_MS = 86_400_000;
 
 /** RFC 9116 (D-909). `now`: milliseconds; the end moves with each day. */
 export function securityText(contact: string, site: string, now: number): string {

@@ -240,8 +240,6 @@ function answerPage(request: HttpRequest, html: string, cacheControl: string): H
 
 /** A refusal; a client that accepts HTML gets a page with the same content. */
 function preferPage({ headers }: HttpRequest, refusal: HttpAnswer, html: string): HttpAnswer {
-  const vary = { Vary: 'Accept' };
-  if (preferType(headers, ['application/json', 'text/html']) !== 'text/html')
-    return { ...refusal, headers: { ...refusal.headers, ...vary } };
-  return { status: refusal.status, headers: { ...API_HEADERS, ...PAGE_HEADERS, ...vary }, body: html };
+  if (preferType(headers, ['application/json', 'text/html']) !== 'text/html') return refusal;
+  return { status: refusal.status, headers: { ...API_HEADERS, ...PAGE_HEADERS, Vary: 'Accept' }, body: html };
 }

@@ -36,7 +36,7 @@ export type DescribedRoute = {
   /** Status of success. */
   readonly status: 200 | 201 | 410;
   /** Other media types of a successful body, for clients that ask for one. */
-  readonly givesToo?: readonly ('text/plain' | 'text/csv' | 'application/x-ndjson')[];
+  readonly givesToo?: readonly 'text/csv'[];
   /** Media type of a successful body, unless it is JSON. */
   readonly gives?: 'application/pdf' | 'application/xml' | 'application/zip';
   /** Fields of a successful body, in their order. */

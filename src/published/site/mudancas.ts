@@ -1,6 +1,6 @@
 /**
- * The changes of the API, for integrators: those of the program by their day, and the rules of the law that begin on a day. A page shows
- * both, and an Atom feed (RFC 4287) tells both: a rule from ninety days before it begins (D-916).
+ * Lists what changes for integrators: changes of the program by their day, and rules of the law by the day on which they begin. A page and
+ * an Atom feed (RFC 4287) show the list; the feed has a rule ninety days before it begins (D-916).
  */
 import { createHash } from 'node:crypto';
 import { CRONOGRAMA } from '../../fiscal/cronograma.ts';

@@ -1,6 +1,6 @@
 /**
- * The pages as Markdown, each at its own address, and the list of all pages for language models (`llms.txt`). Both are made of the sources
- * of the pages: their text is that of the page, and their links lead to Markdown where there is some.
+ * Writes each page as Markdown, and the list of all pages for language models (`llms.txt`). The text is the source of the page. A link
+ * leads to the Markdown of another page if there is one.
  */
 
 import { type TabelaIbsCbs, tabelaEmbarcada } from '../../fiscal/aliquotas-ibs-cbs.ts';

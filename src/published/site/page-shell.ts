@@ -187,8 +187,7 @@ export function digestOf(text: string): string {
 export const STYLE_DIGESTS = `${digestOf(STYLE)} ${digestOf(SITE_STYLE)}`;
 
 /**
- * The pages have their own style, and the script and the icon of this service. The script contacts this service alone, and the search form too. The
- * policy allows nothing else.
+ * The policy allows the style of the pages, and this service's script and icon. The script and the search form contact this service alone.
  */
 export const PAGE_POLICY = [
   "default-src 'none'",

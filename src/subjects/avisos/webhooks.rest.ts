@@ -294,7 +294,7 @@ export const ROTAS_DE_WEBHOOKS: readonly Route[] = [
     summary: `Envia um aviso de ensaio, do tipo ensaio, assinado como os outros; a um endereço pendente, antes dele, a pergunta se quer avisos. Até ${ENSAIOS_POR_MINUTO} por minuto.`,
     query: {
       ...DOCUMENTO_PARAM,
-      tipo: `Só num ambiente próprio: o tipo do aviso, como o de verdade, de uma nota inventada, com ensaio true. Um de: ${TIPOS_MUDANCA.join(', ')}.`,
+      tipo: `Só num ambiente próprio: o tipo de mudança que o aviso imita, numa nota inventada. O aviso traz ensaio true. Um de: ${TIPOS_MUDANCA.join(', ')}.`,
     },
     status: 200,
     fields: { status: STATUS, webhook: WEBHOOK },

@@ -41,7 +41,7 @@ type OpenedEvento = {
 
 type Faults = readonly [Fault, ...Fault[]];
 
-function place(fault: Fault, { root, positionOf }: XmlDocumentReading): Fault {
+function placeFault(fault: Fault, { root, positionOf }: XmlDocumentReading): Fault {
   return { ...fault, ...positionOf(locate(root, fault.xpath)) };
 }
 
@@ -67,7 +67,7 @@ function openNacional(
   if (refusal !== undefined) return { faults: [refusal] };
   const pedido = corpoOfPedido(reading.root);
   if ('problema' in pedido) return { faults: [{ codigo: 'E0002', xpath: BASE, mensagem: pedido.problema }] };
-  const strange = limitFaults(faultsOfPedido(reading.root, pedido.tipo)).map((fault) => place(fault, reading));
+  const strange = limitFaults(faultsOfPedido(reading.root, pedido.tipo)).map((fault) => placeFault(fault, reading));
   const [first, ...others] = strange;
   if (first !== undefined) return { faults: [first, ...others] };
   const json = readJson(Buffer.from(JSON.stringify(pedido.corpo)));
@@ -119,7 +119,7 @@ function inElements(read: PedidoReading, { tipo }: PedidoNacional, reading: XmlD
   const names = tipo.campos.map(({ nome, elemento }) => [nome, elemento] as const);
   const [first, ...others] = read.faults.map(({ campo: _property, correcao: _text, ...fault }): Fault => {
     const mensagem = names.reduce((text, [nome, elemento]) => text.replaceAll(nome, elemento), fault.mensagem);
-    return { ...fault, mensagem, ...reading.positionOf(locate(reading.root, fault.xpath)) };
+    return placeFault({ ...fault, mensagem }, reading);
   });
   return { ...read, faults: [first!, ...others] };
 }

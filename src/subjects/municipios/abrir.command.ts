@@ -51,20 +51,16 @@ function abrir(world: CliWorld, values: Values, [arquivo]: readonly string[]): P
 }
 
 /** The lines about one municipality. `seen`: remarks that were shown already; many municipalities have the same. */
-function describeLinha({ linha, slug, feito, registros, problemas, avisos }: LinhaAberta, seen: Set<string>): string[] {
-  const contas = registros.flatMap(({ contas }) =>
-    contas.flatMap(({ de, novos, alterados, iguais, retirados }) => {
-      const parts = { novos, alterados, iguais, retirados };
-      const told = Object.entries(parts).flatMap(([nome, count]) =>
-        count === 0 ? [] : [`${groupDigits(count)} ${nome}`],
-      );
-      return told.length === 0 ? [] : [`${de.toLowerCase()}: ${told.join(', ')}`];
-    }),
-  );
+function describeLinha({ linha, slug, feito, contas, problemas, avisos }: LinhaAberta, seen: Set<string>): string[] {
+  const told = contas.flatMap(({ de, ...counts }) => {
+    const some = Object.entries(counts).filter(([, count]) => count > 0);
+    const parts = some.map(([nome, count]) => `${nome} ${groupDigits(count)}`);
+    return parts.length === 0 ? [] : [`${de.toLowerCase()}: ${parts.join(', ')}`];
+  });
   const fresh = avisos.filter((aviso) => !seen.has(aviso));
   for (const aviso of fresh) seen.add(aviso);
   return [
-    `${slug || '(sem slug)'}: ${[feito ?? `linha ${linha}, nada gravado`, ...contas].join('; ')}`,
+    `${slug || '(sem slug)'}: ${[feito ?? `linha ${linha}, nada gravado`, ...told].join('; ')}`,
     ...problemas.map((problema) => `  PROBLEMA  ${problema}`),
     ...fresh.map((aviso) => `  aviso     ${aviso}`),
   ];

@@ -56,12 +56,12 @@ describe('nfse municipio abrir', () => {
 
     const opened = await open(file, '--motivo', 'adesão de 2026');
     assert.deepEqual([opened.code, opened.err, opened.out.at(-1)], [0, '', `criado: ${MANY}`]);
-    assert.equal(opened.out[0], `ba-${codes[0]}: criado; estabelecimentos: 1 novos; serviços: 1 novos`);
+    assert.equal(opened.out[0], `ba-${codes[0]}: criado; estabelecimentos: novos 1; serviços: novos 1`);
     assert.deepEqual(await listSlugs('ba-'), codes.map((code) => `ba-${code}`).toSorted());
 
     const again = await open(file);
     assert.deepEqual([again.code, again.out.at(-1)], [0, `igual: ${MANY}`]);
-    assert.equal(again.out[0], `ba-${codes[0]}: igual; estabelecimentos: 1 iguais; serviços: 1 iguais`);
+    assert.equal(again.out[0], `ba-${codes[0]}: igual; estabelecimentos: iguais 1; serviços: iguais 1`);
     const ofMunicipio = `select distinct objeto, acao, motivo from atos
       where tenant = $1 and objeto in ('municipio', 'importacao') and motivo is not null order by acao`;
     const acts = await service.pool.query(ofMunicipio, [`ba-${codes[1]}`]);

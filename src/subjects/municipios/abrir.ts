@@ -1,6 +1,6 @@
 /**
- * Opens many municipalities by one file: a line each, with settings and the files of its registers. The same file again finds
- * the municipalities that are there, and goes on where it ended (D-933).
+ * Opens many municipalities by one file, a line each, with settings and the files of its registers. The same file again skips what is
+ * done already (D-933).
  */
 import path from 'node:path';
 import { unavailabilityOf } from '../../base/pg/unavailable.ts';
@@ -50,7 +50,8 @@ export type LinhaAberta = {
   readonly slug: string;
   /** Undefined: nothing of the settings was stored. */
   readonly feito: 'criado' | 'alterado' | 'igual' | undefined;
-  readonly registros: readonly { readonly nome: RegisterName; readonly contas: readonly Conta[] }[];
+  /** Rows of its registers that were changed, or would be. */
+  readonly contas: readonly Conta[];
   /** Sentences; each is about a part of the line that was not stored. */
   readonly problemas: readonly string[];
   readonly avisos: readonly string[];
@@ -86,27 +87,26 @@ async function abrir(
   by: PorMao,
   { linha, slug, asked, arquivos, problemas: refused }: Pedido,
 ): Promise<LinhaAberta> {
-  const nothing = { linha, slug, feito: undefined, registros: [], avisos: [] };
+  const nothing = { linha, slug, feito: undefined, contas: [], avisos: [] };
   if (refused.length > 0) return { ...nothing, problemas: refused };
   const isThere = isSlug(slug) && (await findMunicipio(world, slug)) !== undefined;
   const configured = await (isThere ? alterMunicipio : createMunicipio)(world, slug, asked, by, previa);
   if ('problems' in configured) return { ...nothing, problemas: configured.problems.map(describeRecusa) };
-  const registros: { nome: RegisterName; contas: readonly Conta[] }[] = [];
+  const contas: Conta[] = [];
   const problemas: string[] = [];
   const avisos = [...configured.avisos];
   for (const [nome, arquivo] of arquivos) {
     const request = { arquivo, erros: undefined, previa, confirmado, by, onProgress: () => undefined };
     try {
       const imported = await importInto(world, configured.municipio, nome, request);
-      const contas = imported.counts ?? imported.previa?.counts;
-      if (contas !== undefined) registros.push({ nome, contas });
+      contas.push(...(imported.counts ?? imported.previa?.counts ?? []));
       avisos.push(...imported.reparos.map((reparo) => `${nome}: ${reparo}`));
       problemas.push(...problemsOf(imported).map((problema) => `${nome}: ${problema}`));
     } catch (error) {
       problemas.push(`${nome}: ${tellError(error)}`);
     }
   }
-  return { linha, slug, feito: feitoOf(configured), registros, problemas, avisos };
+  return { linha, slug, feito: feitoOf(configured), contas, problemas, avisos };
 }
 
 function feitoOf({ antes, municipio }: Exclude<Configured, { problems: unknown }>): LinhaAberta['feito'] {

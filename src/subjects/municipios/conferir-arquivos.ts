@@ -1,7 +1,6 @@
 /** Whether this machine has the files that the municipalities name. The settings are paths, which must exist on every serving machine. */
 
 import { setTimeout } from 'node:timers/promises';
-import type { Municipio } from '../../base/book/municipios.ts';
 import { seeFiles } from '../../base/world/files-seen.ts';
 import { type Inspection, inspectAdn, inspectConfianca } from '../../base/world/municipio-files.ts';
 import type { RegistryWorld } from '../../base/world/municipios.ts';
@@ -63,8 +62,7 @@ export function rememberLacking(world: RegistryWorld): () => Promise<readonly st
 
 async function findLacking({ store, now }: RegistryWorld): Promise<readonly string[]> {
   const lacking: string[] = [];
-  const transmits = ({ ambiente }: Municipio): boolean => AMBIENTES[ambiente].transmits;
-  for await (const { municipio, isRead, chaves } of seeFiles(store, await store.municipios.list(), transmits)) {
+  for await (const { municipio, isRead, chaves } of seeFiles(store, await store.municipios.list())) {
     const validade = chaves?.validade;
     const isValid = validade !== undefined && validade.inicio <= now() && now() <= validade.fim;
     if (!isRead || (chaves !== undefined && !isValid)) lacking.push(municipio.tenant);

@@ -23,8 +23,6 @@ export type DanfseImpresso = {
 };
 export type DanfseRecusado = { readonly arquivo: string; readonly problema: string };
 
-const SUBSTITUICAO = '105102';
-
 /** Prints each NFS-e among the files; an event serves the notes beside it. Files that are neither are refused, each with its reason. */
 export function* printDanfses(dados: readonly XmlDado[]): Generator<DanfseImpresso | DanfseRecusado> {
   const read = dados.map(({ arquivo, bytes }) => ({ arquivo, bytes, ...readDocument(bytes) }));
@@ -96,7 +94,7 @@ function readEvento(root: Elemento): Documento {
   if (chave === undefined || codigo === undefined) return { problema: 'o evento não diz a nota (chNFSe) ou o tipo.' };
   const tipo = tipoByCodigo(codigo);
   if (tipo?.cancela !== true) return { chave, evento: 'outro' };
-  return { chave, evento: codigo === SUBSTITUICAO ? 'substituida' : 'cancelada' };
+  return { chave, evento: tipo.slug === 'cancelamento_por_substituicao' ? 'substituida' : 'cancelada' };
 }
 
 /** Writes a file that must not exist; the result is the reason why it was not written, in Portuguese. */

@@ -35,17 +35,17 @@ async function print(terminal: Terminal, values: Values, arquivos: readonly stri
   let refused = 0;
   for (const one of printDanfses(dados)) {
     const file = pdfOf(one.arquivo, pasta);
-    const problema = 'problema' in one ? one.problema : await writeNew(file, one.pdf);
-    if (problema === undefined) {
-      const { chave, situacao } = one as DanfseImpresso;
-      const marca = situacao === undefined ? '' : `, com a marca de ${MARCAS[situacao]}`;
-      terminal.out(`${printable(file)}: nota ${chave}${marca}\n`);
-      continue;
-    }
-    refused += 1;
-    terminal.err(`${printable(one.arquivo)}: ${printable(problema)}\n`);
+    const problema = 'pdf' in one ? await writeNew(file, one.pdf) : one.problema;
+    if (problema !== undefined) {
+      refused += 1;
+      terminal.err(`${printable(one.arquivo)}: ${printable(problema)}\n`);
+    } else if ('pdf' in one) terminal.out(`${printable(file)}: ${describe(one)}\n`);
   }
   return refused === 0 ? 0 : 1;
+}
+
+function describe({ chave, situacao }: DanfseImpresso): string {
+  return situacao === undefined ? `nota ${chave}` : `nota ${chave}, com a marca de ${MARCAS[situacao]}`;
 }
 
 function pdfOf(arquivo: string, pasta: string | undefined): string {

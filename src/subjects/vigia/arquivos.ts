@@ -5,7 +5,7 @@ import type { Labels, Sample } from '../../base/measures/metrics.ts';
 import { seeFiles } from '../../base/world/files-seen.ts';
 import { certificatesOfPem } from '../../documents/certificate.ts';
 import { SECOND_MS } from '../../fiscal/moment.ts';
-import { joinSamples, nameMunicipios, transmits, type VigiaWorld } from './rotulos.ts';
+import { joinSamples, nameMunicipios, type VigiaWorld } from './rotulos.ts';
 
 type Pair = readonly [Labels, number];
 
@@ -13,7 +13,7 @@ export async function lookAtFiles(world: VigiaWorld): Promise<readonly Sample[]>
   const municipios = await world.store.municipios.list();
   const names = nameMunicipios(municipios);
   const [ends, lacking, lists]: [Pair[], Pair[], Pair[]] = [[], [], []];
-  for await (const { municipio: one, isRead, chaves } of seeFiles(world.store, municipios, transmits)) {
+  for await (const { municipio: one, isRead, chaves } of seeFiles(world.store, municipios)) {
     const municipio = names.get(one.tenant)!;
     const isUsable = chaves === undefined || chaves.validade !== undefined;
     if (chaves?.validade !== undefined) ends.push([{ municipio, uso: 'adn' }, chaves.validade.fim / SECOND_MS]);
